@@ -1,0 +1,95 @@
+package knowledge
+
+import "time"
+
+// Status is where the newest version of a document stands.
+type Status string
+
+// The statuses of a document.
+const (
+	StatusPending   Status = "pending"
+	StatusPublished Status = "published"
+	StatusError     Status = "error"
+	StatusInactive  Status = "inactive"
+	StatusDeleting  Status = "deleting"
+)
+
+// Stage is a step of ingestion.
+type Stage string
+
+// The stages, in their order.
+const (
+	StageFetch   Stage = "fetch"
+	StageCheck   Stage = "check"
+	StageExtract Stage = "extract"
+	StageEnrich  Stage = "enrich"
+	StageChunk   Stage = "chunk"
+	StageEmbed   Stage = "embed"
+	StagePublish Stage = "publish"
+)
+
+// Stages are the stages in their order.
+var Stages = []Stage{StageFetch, StageCheck, StageExtract, StageEnrich, StageChunk, StageEmbed, StagePublish}
+
+// DocumentError says why a version was not published.
+type DocumentError struct {
+	Code      Code   `json:"code"`
+	Stage     Stage  `json:"stage"`
+	Message   string `json:"message"`
+	Retryable bool   `json:"retryable"`
+}
+
+// Document is a document as SQL knows it. Status, Stage, Progress and Error
+// speak of the newest version and never hide an older one that is published.
+type Document struct {
+	ID               string
+	Workspace        string
+	Project          string
+	ExternalID       string
+	Name             string
+	MediaType        string
+	Bytes            int64
+	Status           Status
+	Stage            Stage
+	Progress         float64 // 0..1
+	Version          int     // the newest
+	PublishedVersion int     // 0 = none
+	Error            *DocumentError
+	ChunkCount       int
+	PageCount        int
+	Language         string // ISO 639-3, "und" = not known
+	Tags             []string
+	Metadata         map[string]any
+	Classification   string
+	Access           Access
+	ExternalUserID   string
+	ConversationID   string
+	LegalHold        bool
+	CreatedAt        time.Time
+	UpdatedAt        time.Time
+}
+
+// ACL gives the document's access tokens.
+func (d Document) ACL() []string {
+	return ACL(d.Workspace, d.Access, d.ExternalUserID, d.ConversationID)
+}
+
+// Visible reports whether readers may see the published version.
+func (d Document) Visible() bool {
+	return d.PublishedVersion > 0 && d.Status != StatusInactive && d.Status != StatusDeleting
+}
+
+// VersionRef names one version of one document.
+type VersionRef struct {
+	Workspace string `json:"workspace"`
+	Project   string `json:"project"`
+	Document  string `json:"document"`
+	Version   int    `json:"version"`
+}
+
+// Splitter says how text is cut into chunks. Sizes are Unicode code points.
+type Splitter struct {
+	Strategy     string `json:"strategy,omitempty"` // "structure" or "fixed"
+	ChunkSize    int    `json:"chunkSize,omitempty"`
+	ChunkOverlap int    `json:"chunkOverlap,omitempty"`
+}

@@ -1,0 +1,93 @@
+package knowledge
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Code is the stable name of an error, as clients see it.
+type Code string
+
+// The error codes. docs/errors.md says what each means and what to do.
+const (
+	CodeMalformed         Code = "malformed"          // not JSON, not UTF-8
+	CodeUnauthorized      Code = "unauthorized"       // missing or wrong credentials
+	CodeForbidden         Code = "forbidden"          // known, but not allowed
+	CodeNotFound          Code = "not_found"          // does not exist for this principal
+	CodeConflict          Code = "conflict"           // contradicts what is there
+	CodeGone              Code = "gone"               // existed, was removed
+	CodeTooLarge          Code = "too_large"          // above a limit of size
+	CodeInvalid           Code = "invalid"            // wrong type, range, field or name
+	CodeRateLimited       Code = "rate_limited"       // too many at a time
+	CodeLimitReached      Code = "limit_reached"      // a quota is used up
+	CodeCanceled          Code = "canceled"           // somebody stopped it
+	CodeProviderFailed    Code = "provider_failed"    // a model or another service failed
+	CodeNeedsComponent    Code = "needs_component"    // an optional program is not installed
+	CodeUnavailable       Code = "unavailable"        // starting, stopping, a store is down
+	CodeInternal          Code = "internal"           // a defect of ours
+	CodeEmpty             Code = "empty"              // no text in it
+	CodeUnsupportedFormat Code = "unsupported_format" // a kind of file we do not read
+	CodeEncrypted         Code = "encrypted"          // a document that asks for a password
+	CodeCorrupt           Code = "corrupt"            // a document that cannot be parsed
+	CodeParseLimit        Code = "parse_limit"        // parsing ran over time, memory or size
+)
+
+// Field names one wrong field of a request.
+type Field struct {
+	Location string `json:"location"` // "body.filters[0].type", "query.limit"
+	Message  string `json:"message"`
+}
+
+// Error is an error whose code and message may be shown to a client. What came
+// from elsewhere (a provider's text, SQL, a path) stays in the wrapped cause,
+// which is logged and never shown.
+type Error struct {
+	Code       Code
+	Message    string
+	Fields     []Field
+	RetryAfter time.Duration // 0 = not said
+	Retryable  bool          // trying again later can help
+	Cause      error
+}
+
+// Error implements error. It includes the cause and is for logs only.
+func (e *Error) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Cause)
+	}
+	return fmt.Sprintf("%s: %s", e.Code, e.Message)
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Errorf makes an Error with a message for clients.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// WithCause sets the cause, for the log, and returns e.
+func (e *Error) WithCause(err error) *Error {
+	e.Cause = err
+	return e
+}
+
+// AsError gives the Error inside err, or one with CodeInternal around it.
+func AsError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return &Error{Code: CodeInternal, Message: "something went wrong on our side", Cause: err}
+}
+
+// IsCode reports whether err is, or wraps, an Error with this code.
+func IsCode(err error, code Code) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Code == code
+}
+
+// NotFound is the error for a thing that does not exist for this principal.
+func NotFound(kind, id string) *Error {
+	return Errorf(CodeNotFound, "no %s with id %q", kind, id)
+}

@@ -1,0 +1,101 @@
+package knowledge
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// Box is a rectangle on a page: PDF points, origin at the top left of the page
+// as it is displayed (after rotation, within the crop box), X1<X2 and Y1<Y2.
+type Box struct{ X1, Y1, X2, Y2 float64 }
+
+// MarshalJSON gives [x1,y1,x2,y2], rounded to hundredths of a point.
+func (b Box) MarshalJSON() ([]byte, error) {
+	hundredth := func(x float64) float64 { return math.Round(x*100) / 100 }
+	return json.Marshal([4]float64{hundredth(b.X1), hundredth(b.Y1), hundredth(b.X2), hundredth(b.Y2)})
+}
+
+// UnmarshalJSON reads [x1,y1,x2,y2].
+func (b *Box) UnmarshalJSON(data []byte) error {
+	var a [4]float64
+	if err := json.Unmarshal(data, &a); err != nil {
+		return err
+	}
+	*b = Box{a[0], a[1], a[2], a[3]}
+	return nil
+}
+
+// Union is the smallest box around both.
+func (b Box) Union(c Box) Box {
+	return Box{math.Min(b.X1, c.X1), math.Min(b.Y1, c.Y1), math.Max(b.X2, c.X2), math.Max(b.Y2, c.Y2)}
+}
+
+// Span is a half-open range of Unicode code points, [Start, End).
+type Span struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// Line is one line of text on one page. Start and End are code points into the
+// text that holds the line (a block's, or a chunk's).
+type Line struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+	Page  int `json:"page_number"` // 1 = first
+	Box   Box `json:"bbox"`
+}
+
+// PageSize is the displayed size of a page in PDF points.
+type PageSize struct {
+	Page   int     `json:"page_number"`
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
+}
+
+// BlockKind is the role of a block in a document.
+type BlockKind string
+
+// The kinds of block.
+const (
+	BlockHeading   BlockKind = "heading"
+	BlockParagraph BlockKind = "paragraph"
+	BlockList      BlockKind = "list"
+	BlockTable     BlockKind = "table"
+	BlockCode      BlockKind = "code"
+)
+
+// Block is a piece of a document that belongs together, in reading order.
+type Block struct {
+	Kind   BlockKind `json:"kind"`
+	Level  int       `json:"level,omitempty"` // of a heading, 1..6
+	Text   string    `json:"text"`
+	Header string    `json:"header,omitempty"` // of a table: its header row, which is also in Text of the first block
+	Lines  []Line    `json:"lines,omitempty"`  // of formats that have pages; they lie in Text, in order, without overlap
+}
+
+// Layout is what extraction makes of a file.
+type Layout struct {
+	MediaType string     `json:"media_type"`
+	Title     string     `json:"title,omitempty"`
+	Pages     []PageSize `json:"pages,omitempty"`
+	Blocks    []Block    `json:"blocks"`
+}
+
+// BlockSeparator stands between the texts of two blocks in a document's text.
+const BlockSeparator = "\n\n"
+
+// Chunk is a passage of one version of a document: what is embedded, found and
+// cited. Text is exactly the document's text at Span; Lines lie in Text.
+type Chunk struct {
+	ID          string     `json:"id"`
+	DocumentID  string     `json:"document_id"`
+	Version     int        `json:"version"`
+	Ordinal     int        `json:"ordinal"` // 0 = first
+	Text        string     `json:"text"`
+	Span        Span       `json:"span"`
+	HeadingPath []string   `json:"heading_path,omitempty"`
+	Header      string     `json:"header,omitempty"` // header row of the table that the chunk continues
+	Lines       []Line     `json:"lines,omitempty"`
+	Pages       []PageSize `json:"pages,omitempty"` // of the pages that Lines are on
+	Language    string     `json:"language,omitempty"`
+}

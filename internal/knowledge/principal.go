@@ -1,0 +1,157 @@
+package knowledge
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// Scope is what a principal may do beside reading what it sees.
+type Scope string
+
+// The scopes of a key; a JWT's roles reader, editor and admin map to them.
+const (
+	ScopeRead  Scope = "read"
+	ScopeWrite Scope = "write"
+	ScopeAdmin Scope = "admin"
+)
+
+// Claims are what a Principal is made of, once access has proved them.
+type Claims struct {
+	Workspace      string   `json:"workspace"`
+	Project        string   `json:"project,omitempty"` // "" = every project of the workspace
+	Scopes         []Scope  `json:"scopes"`
+	Instance       bool     `json:"instance,omitempty"` // the instance's admin: may make workspaces
+	KeyID          string   `json:"key_id,omitempty"`
+	User           string   `json:"user,omitempty"`
+	Groups         []string `json:"groups,omitempty"`
+	ExternalUser   string   `json:"external_user,omitempty"`
+	ConversationID string   `json:"conversation_id,omitempty"` // proved to be this principal's
+}
+
+// Principal is who asks. Every read takes one. It can be made by package access
+// only (NewPrincipal, which the import rules keep to that package); the zero
+// Principal may see nothing.
+type Principal struct{ claims Claims }
+
+// NewPrincipal turns proved claims into a Principal. Only package access, and
+// the stored snapshot of a run, make principals.
+func NewPrincipal(c Claims) Principal { return Principal{claims: c} }
+
+// Workspace is the one workspace in which the principal acts.
+func (p Principal) Workspace() string { return p.claims.Workspace }
+
+// Project is the one project that the principal is held to, "" = all.
+func (p Principal) Project() string { return p.claims.Project }
+
+// User is the end user for whom the request acts, "" = none.
+func (p Principal) User() string { return p.claims.User }
+
+// ExternalUser is the application's own user id, "" = none.
+func (p Principal) ExternalUser() string { return p.claims.ExternalUser }
+
+// ConversationID is the conversation whose attachments the principal sees.
+func (p Principal) ConversationID() string { return p.claims.ConversationID }
+
+// KeyID is the id of the API key that was used, "" = a JWT.
+func (p Principal) KeyID() string { return p.claims.KeyID }
+
+// Instance reports whether this is the instance's administrator.
+func (p Principal) Instance() bool { return p.claims.Instance }
+
+// Owner names whose conversations and preferences these are: the user, else
+// the external user, else the key itself.
+func (p Principal) Owner() string {
+	switch c := p.claims; {
+	case c.User != "":
+		return "u:" + c.User
+	case c.ExternalUser != "":
+		return "x:" + c.ExternalUser
+	default:
+		return "k:" + c.KeyID
+	}
+}
+
+// Can reports whether the principal has the scope; admin includes write, and
+// write includes read.
+func (p Principal) Can(s Scope) bool {
+	has := func(x Scope) bool { return slices.Contains(p.claims.Scopes, x) }
+	switch s {
+	case ScopeRead:
+		return has(ScopeRead) || has(ScopeWrite) || has(ScopeAdmin)
+	case ScopeWrite:
+		return has(ScopeWrite) || has(ScopeAdmin)
+	default:
+		return has(s)
+	}
+}
+
+// CoversProject reports whether the principal may act in the project.
+func (p Principal) CoversProject(project string) bool {
+	return p.claims.Workspace != "" && (p.claims.Project == "" || p.claims.Project == project)
+}
+
+// Tokens are the ACL tokens that the principal holds; a document is visible to
+// it if they share one. No tokens means no result, never every result.
+func (p Principal) Tokens() []string {
+	c := p.claims
+	if c.Workspace == "" {
+		return nil
+	}
+	tokens := []string{"w:" + c.Workspace}
+	if c.User != "" {
+		tokens = append(tokens, "u:"+c.User)
+	}
+	for _, g := range c.Groups {
+		tokens = append(tokens, "g:"+g)
+	}
+	if c.ExternalUser != "" {
+		tokens = append(tokens, "x:"+c.ExternalUser)
+	}
+	if c.ConversationID != "" {
+		tokens = append(tokens, "s:"+c.ConversationID)
+	}
+	return tokens
+}
+
+// Sees reports whether the principal shares a token with a document's ACL.
+func (p Principal) Sees(workspace string, acl []string) bool {
+	if workspace != p.claims.Workspace {
+		return false
+	}
+	return slices.ContainsFunc(p.Tokens(), func(t string) bool { return slices.Contains(acl, t) })
+}
+
+// MarshalJSON lets the snapshot of a run carry its principal in the blob store.
+func (p Principal) MarshalJSON() ([]byte, error) { return json.Marshal(p.claims) }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (p *Principal) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &p.claims) }
+
+// Access says who may see a document.
+type Access struct {
+	Workspace bool     `json:"workspace"`
+	Users     []string `json:"users,omitempty"`
+	Groups    []string `json:"groups,omitempty"`
+}
+
+// ACL gives the tokens of a document: those of its one external user or its one
+// conversation if it has one, else those of its access.
+func ACL(workspace string, a Access, externalUser, conversation string) []string {
+	switch {
+	case externalUser != "":
+		return []string{"x:" + externalUser}
+	case conversation != "":
+		return []string{"s:" + conversation}
+	}
+	tokens := []string{}
+	if a.Workspace {
+		tokens = append(tokens, "w:"+workspace)
+	}
+	for _, u := range a.Users {
+		tokens = append(tokens, "u:"+u)
+	}
+	for _, g := range a.Groups {
+		tokens = append(tokens, "g:"+g)
+	}
+	return tokens
+}

@@ -1,0 +1,136 @@
+package knowledge
+
+import (
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Project is a set of documents that are asked together, and how.
+type Project struct {
+	ID        string
+	Workspace string
+	Name      string
+	Config    ProjectConfig
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// ProjectConfig is what a project may choose. A zero field means the default;
+// WithDefaults fills it in.
+type ProjectConfig struct {
+	AI     AIConfig     `json:"ai"`
+	Tools  ToolsConfig  `json:"tools"`
+	Limits LimitsConfig `json:"limits"`
+}
+
+// AIConfig is the part of a project that concerns models and retrieval.
+type AIConfig struct {
+	Prompt      string          `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt; ${context} and ${date} are filled in"`
+	Model       string          `json:"model,omitempty" maxLength:"200" doc:"Chat model; default: the one that the instance is configured with"`
+	Temperature *float64        `json:"temperature,omitempty" minimum:"0" maximum:"2"`
+	MaxTokens   int             `json:"maxTokens,omitempty" minimum:"0" maximum:"200000"`
+	Splitter    Splitter        `json:"textSplitter,omitzero"`
+	Retrieval   RetrievalConfig `json:"retrieval,omitzero"`
+	History     HistoryConfig   `json:"history,omitzero"`
+}
+
+// RetrievalConfig says how passages are found and chosen.
+type RetrievalConfig struct {
+	Strategy       string   `json:"strategy,omitempty" enum:"hybrid,dense,bm25" doc:"Default: hybrid"`
+	NumberOfChunks int      `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"Passages given to the model. Default: 10"`
+	Candidates     int      `json:"candidates,omitempty" minimum:"0" maximum:"1000" doc:"Passages that each leg finds. Default: 50"`
+	Fusion         string   `json:"fusion,omitempty" enum:"weighted,rrf" doc:"Default: weighted"`
+	Weights        *Weights `json:"weights,omitempty"`
+	MinScore       float64  `json:"minScore,omitempty" minimum:"0" maximum:"1"`
+}
+
+// Weights are the shares of the two legs in a weighted fusion.
+type Weights struct {
+	Dense float64 `json:"dense" minimum:"0" maximum:"1"`
+	BM25  float64 `json:"bm25" minimum:"0" maximum:"1"`
+}
+
+// HistoryConfig bounds how much of a conversation the model is reminded of.
+type HistoryConfig struct {
+	Messages *int `json:"messages,omitempty" minimum:"0" maximum:"100" doc:"Default: 10"`
+	Tokens   int  `json:"tokens,omitempty" minimum:"0" maximum:"100000" doc:"Default: 4000"`
+}
+
+// ToolsConfig is the part of a project that concerns tools.
+type ToolsConfig struct {
+	MaxPerRequest int `json:"maxPerRequest,omitempty" minimum:"0" maximum:"50" doc:"Turns in which the model may call tools. Default: 5"`
+}
+
+// LimitsConfig bounds what a project may hold and ask; 0 means the instance's limit.
+type LimitsConfig struct {
+	Documents        int   `json:"documents,omitempty" minimum:"0"`
+	FileBytes        int64 `json:"fileBytes,omitempty" minimum:"0"`
+	QueriesPerMinute int   `json:"queriesPerMinute,omitempty" minimum:"0"`
+}
+
+// The limits of a splitter, in code points.
+const (
+	DefaultChunkSize    = 1000
+	DefaultChunkOverlap = 100
+	MinChunkSize        = 100
+	MaxChunkSize        = 8000
+)
+
+// WithDefaults gives the splitter with its defaults filled in.
+func (s Splitter) WithDefaults() Splitter {
+	if s.Strategy == "" {
+		s.Strategy = "structure"
+	}
+	if s.ChunkSize == 0 {
+		s.ChunkSize = DefaultChunkSize
+		if s.ChunkOverlap == 0 {
+			s.ChunkOverlap = DefaultChunkOverlap
+		}
+	}
+	return s
+}
+
+// Fields gives what is wrong with the splitter, as found at location.
+func (s Splitter) Fields(location string) []Field {
+	var f []Field
+	s = s.WithDefaults()
+	if !slices.Contains([]string{"structure", "fixed"}, s.Strategy) {
+		f = append(f, Field{location + ".strategy", "must be structure or fixed"})
+	}
+	if s.ChunkSize < MinChunkSize || s.ChunkSize > MaxChunkSize {
+		f = append(f, Field{location + ".chunkSize", "must be between " + strconv.Itoa(MinChunkSize) + " and " + strconv.Itoa(MaxChunkSize)})
+	}
+	if s.ChunkOverlap < 0 || s.ChunkOverlap*2 >= s.ChunkSize {
+		f = append(f, Field{location + ".chunkOverlap", "must be below half of chunkSize"})
+	}
+	return f
+}
+
+// WithDefaults gives the configuration with its defaults filled in.
+func (c ProjectConfig) WithDefaults() ProjectConfig {
+	c.AI.Splitter = c.AI.Splitter.WithDefaults()
+	r := &c.AI.Retrieval
+	setDefault(&r.Strategy, "hybrid")
+	setDefault(&r.NumberOfChunks, 10)
+	setDefault(&r.Candidates, 50)
+	setDefault(&r.Fusion, "weighted")
+	r.Candidates = max(r.Candidates, r.NumberOfChunks)
+	if r.Weights == nil {
+		r.Weights = &Weights{Dense: 0.3, BM25: 0.7}
+	}
+	if c.AI.History.Messages == nil {
+		ten := 10
+		c.AI.History.Messages = &ten
+	}
+	setDefault(&c.AI.History.Tokens, 4000)
+	setDefault(&c.Tools.MaxPerRequest, 5)
+	return c
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
