@@ -1,0 +1,116 @@
+package stream
+
+import "sync"
+
+// Hub hands the items of a run to readers in the same process, before a query
+// would find them. It is an accelerator and never a truth: it is only given
+// items that are durable already (a signal was acknowledged, a log was stored),
+// it forgets a run when the last reader leaves, and whoever finds a gap in it
+// queries the workflow. Safe for concurrent use.
+type Hub struct {
+	mu    sync.Mutex
+	feeds map[string]*feed
+}
+
+type feed struct {
+	readers int
+	base    int64 // offset of items[0]; meaningless while items is empty
+	items   []Item
+	ended   bool
+	changed chan struct{} // closed and replaced at each change
+}
+
+// NewHub makes an empty hub.
+func NewHub() *Hub { return &Hub{feeds: map[string]*feed{}} }
+
+// Follow says that somebody in this process reads the run; stop says that it
+// has left. Items given while nobody follows are not kept.
+func (h *Hub) Follow(run string) (stop func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f := h.feeds[run]
+	if f == nil {
+		f = &feed{changed: make(chan struct{})}
+		h.feeds[run] = f
+	}
+	f.readers++
+	return sync.OnceFunc(func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if f.readers--; f.readers == 0 {
+			delete(h.feeds, run)
+		}
+	})
+}
+
+// Append gives durable items to the readers of a run. They must continue what
+// the hub has; a batch after a gap is refused until the reader has caught up,
+// one that overlaps is cut.
+func (h *Hub) Append(run string, items []Item) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f := h.feeds[run]
+	if f == nil || f.ended || len(items) == 0 {
+		return
+	}
+	f.add(items)
+	f.wake()
+}
+
+// Finish gives the last items of a run whose log is stored.
+func (h *Hub) Finish(run string, items []Item) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f := h.feeds[run]
+	if f == nil || f.ended {
+		return
+	}
+	f.add(items)
+	f.ended = true
+	f.wake()
+}
+
+// Since gives what the hub has from the offset on. Gap is true where it has
+// later items only; changed is closed at the next change.
+func (h *Hub) Since(run string, from int64) (items []Item, ended, gap bool, changed <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f := h.feeds[run]
+	if f == nil {
+		return nil, false, false, nil
+	}
+	if len(f.items) == 0 {
+		return nil, f.ended, f.ended, f.changed
+	}
+	if from < f.base {
+		return nil, f.ended, true, f.changed
+	}
+	if i := from - f.base; i < int64(len(f.items)) {
+		items = f.items[i:]
+	}
+	return items, f.ended, false, f.changed
+}
+
+func (f *feed) add(items []Item) {
+	if len(items) == 0 {
+		return
+	}
+	end := f.base + int64(len(f.items))
+	first := items[0].Offset
+	switch {
+	case len(f.items) == 0:
+		f.base, f.items = first, append([]Item{}, items...)
+	case first > end:
+		// A gap: start anew behind it, so that the reader queries for the rest.
+		f.base, f.items = first, append([]Item{}, items...)
+	default:
+		if skip := end - first; skip < int64(len(items)) {
+			f.items = append(f.items, items[skip:]...)
+		}
+	}
+}
+
+func (f *feed) wake() {
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
