@@ -1,0 +1,225 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"math"
+	"net/http"
+	"strings"
+	"time"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+// The roles of a Message.
+const (
+	RoleSystem    = "system"
+	RoleUser      = "user"
+	RoleAssistant = "assistant"
+	RoleTool      = "tool"
+)
+
+// The tool choices beside a tool's name.
+const (
+	ToolChoiceAuto     = "auto"
+	ToolChoiceNone     = "none"
+	ToolChoiceRequired = "required"
+)
+
+// The finish reasons of a Completion. Another one is given as it came.
+const (
+	FinishStop      = "stop"
+	FinishLength    = "length"
+	FinishToolCalls = "tool_calls"
+	FinishFiltered  = "content_filter"
+)
+
+// trailerTime bounds the wait for the usage that follows a finish reason.
+const trailerTime = 5 * time.Second
+
+// Message is one message of a conversation.
+type Message struct {
+	Role       string     `json:"role"`
+	Content    string     `json:"content"`
+	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
+}
+
+// ToolCall is a model's wish to call a tool. Arguments is what the model wrote,
+// JSON if it keeps its promise.
+type ToolCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// Tool is a tool on offer. Parameters is a JSON schema.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+// ChatRequest asks for the next message.
+type ChatRequest struct {
+	Model       string // "" = the endpoint's
+	Messages    []Message
+	Tools       []Tool
+	ToolChoice  string // "", auto, none, required, or a tool's name
+	Temperature *float64
+	MaxTokens   int // 0 = the endpoint's own limit
+	Seed        *int
+}
+
+// Delta is a piece of an answer: text, or the end.
+type Delta struct {
+	Text string
+	Done *Completion // set in the last one
+}
+
+// Completion is what is known when an answer is complete.
+type Completion struct {
+	ToolCalls    []ToolCall
+	FinishReason string
+	Model        string
+	Usage        Usage
+}
+
+// Usage counts tokens as the endpoint does; zero = it did not say.
+type Usage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+}
+
+// Chat streams the next message: text deltas as they come and, last, one with
+// Done. Every failure ends the sequence with an *Error, or with the caller's own
+// cancellation. An answer that stops before its finish reason is such a failure.
+// Leaving the sequence early closes the request.
+func (c *Client) Chat(ctx context.Context, req ChatRequest) iter.Seq2[Delta, error] {
+	return func(yield func(Delta, error) bool) {
+		x := newExchange(ctx, c.endpoint)
+		defer func() { x.close() }()
+		body := c.chatBody(req)
+		stream, err := c.api.CreateChatCompletionStream(x.ctx, body)
+		if body.StreamOptions != nil && refuses(err, "stream_options", "include_usage") {
+			c.lacks.streamOptions.Store(true)
+			x.close()
+			x = newExchange(ctx, c.endpoint)
+			body.StreamOptions = nil
+			stream, err = c.api.CreateChatCompletionStream(x.ctx, body)
+		}
+		if err != nil {
+			yield(Delta{}, x.explain("chat", err))
+			return
+		}
+		defer stream.Close()
+		x.relay(stream, yield)
+	}
+}
+
+// relay passes the stream on until it ends or the reader leaves.
+func (x *exchange) relay(stream *openai.ChatCompletionStream, yield func(Delta, error) bool) {
+	var a assembly
+	for {
+		event, err := stream.Recv()
+		if err != nil {
+			if err := a.end(x, err); err != nil {
+				yield(Delta{}, err)
+				return
+			}
+			x.complete = true
+			yield(Delta{Done: a.completion()}, nil)
+			return
+		}
+		text := a.add(event)
+		if a.finish != "" {
+			x.idle = min(x.idle, trailerTime)
+			x.wait = x.idle
+		}
+		if text != "" && !yield(Delta{Text: text}, nil) {
+			return
+		}
+	}
+}
+
+// chatBody makes the request's wire form.
+func (c *Client) chatBody(req ChatRequest) openai.ChatCompletionRequest {
+	body := openai.ChatCompletionRequest{Model: req.Model, Seed: req.Seed, MaxTokens: req.MaxTokens}
+	if body.Model == "" {
+		body.Model = c.endpoint.Model
+	}
+	if req.Temperature != nil {
+		body.Temperature = max(float32(*req.Temperature), math.SmallestNonzeroFloat32) // 0 would be left out
+	}
+	if reasons(body.Model) { // these refuse the older name and any temperature
+		body.MaxTokens, body.MaxCompletionTokens, body.Temperature = 0, req.MaxTokens, 0
+	}
+	if !c.lacks.streamOptions.Load() {
+		body.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
+	}
+	for _, m := range req.Messages {
+		body.Messages = append(body.Messages, wireMessage(m))
+	}
+	for _, t := range req.Tools {
+		body.Tools = append(body.Tools, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
+			Name: t.Name, Description: t.Description, Parameters: t.Parameters,
+		}})
+	}
+	if len(req.Tools) > 0 {
+		body.ToolChoice = wireToolChoice(req.ToolChoice)
+	}
+	return body
+}
+
+func wireMessage(m Message) openai.ChatCompletionMessage {
+	wire := openai.ChatCompletionMessage{Role: m.Role, Content: m.Content, ToolCallID: m.ToolCallID}
+	if m.Content == "" && len(m.ToolCalls) == 0 {
+		wire.Content = " " // the library leaves out an empty content, and endpoints refuse a message without one
+	}
+	for _, call := range m.ToolCalls {
+		wire.ToolCalls = append(wire.ToolCalls, openai.ToolCall{
+			ID: call.ID, Type: openai.ToolTypeFunction,
+			Function: openai.FunctionCall{Name: call.Name, Arguments: call.Arguments},
+		})
+	}
+	return wire
+}
+
+func wireToolChoice(choice string) any {
+	switch choice {
+	case "":
+		return nil
+	case ToolChoiceAuto, ToolChoiceNone, ToolChoiceRequired:
+		return choice
+	default:
+		return openai.ToolChoice{Type: openai.ToolTypeFunction, Function: openai.ToolFunction{Name: choice}}
+	}
+}
+
+// reasons reports whether this is one of OpenAI's reasoning models.
+func reasons(model string) bool {
+	for _, prefix := range []string{"o1", "o3", "o4", "gpt-5", "gpt-6"} {
+		if strings.HasPrefix(model, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// refuses reports whether err is a refused request whose text names one of the
+// words, so that asking again without it is worth it.
+func refuses(err error, words ...string) bool {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
+		return false
+	}
+	said, ok := errors.AsType[*answer](e.Cause)
+	for _, word := range words {
+		if ok && strings.Contains(said.text, word) {
+			return true
+		}
+	}
+	return false
+}
