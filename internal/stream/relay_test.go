@@ -1,0 +1,224 @@
+package stream_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// source is a log that a test writes.
+type source struct {
+	mu      sync.Mutex
+	items   []stream.Item
+	stored  bool
+	err     error
+	queries int
+	settled func(s *source)
+}
+
+func (s *source) Stored(context.Context, stream.RunRef) ([]stream.Item, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.stored {
+		return nil, false, nil
+	}
+	return s.items, true, nil
+}
+
+func (s *source) Query(_ context.Context, _ stream.RunRef, from int64) (stream.EventsPage, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queries++
+	if s.err != nil {
+		return stream.EventsPage{}, s.err
+	}
+	page := stream.EventsPage{Page: stream.Page{Items: []stream.Item{}, NextOffset: int64(len(s.items))}}
+	for _, item := range s.items {
+		if item.Offset >= from {
+			page.Items = append(page.Items, item)
+		}
+	}
+	return page, nil
+}
+
+func (s *source) Settle(context.Context, stream.RunRef) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.settled != nil {
+		s.settled(s)
+	}
+	return nil
+}
+
+func (s *source) add(t *testing.T, topic, text string) stream.Item {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, err := stream.NewEntry(topic, stream.Event{Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	item := stream.Item{Topic: e.Topic, Data: e.Data, Offset: int64(len(s.items))}
+	s.items = append(s.items, item)
+	return item
+}
+
+func collect(t *testing.T, r *stream.Relay, from int64) []string {
+	t.Helper()
+	var items []stream.Item
+	for item, err := range r.Items(t.Context(), stream.RunRef{Run: "run"}, from) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, item)
+	}
+	return texts(t, items)
+}
+
+func TestRelay(t *testing.T) {
+	t.Parallel()
+
+	t.Run("many readers of a run are one reader of its log", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s := &source{}
+			s.add(t, stream.TopicStarted, "a")
+			relay := stream.NewRelay(s, stream.NewHub())
+			var readers sync.WaitGroup
+			got := make([][]string, 50)
+			for i := range got {
+				readers.Go(func() { got[i] = collect(t, relay, 0) })
+			}
+			time.Sleep(time.Second)
+			s.add(t, stream.TopicDelta, "b")
+			time.Sleep(time.Second)
+			s.add(t, stream.TopicCompleted, "c")
+			readers.Wait()
+			for i := range got {
+				if diff := cmp.Diff([]string{"a", "b", "c"}, got[i]); diff != "" {
+					t.Fatalf("reader %d: %s", i, diff)
+				}
+			}
+			if s.queries > 20 {
+				t.Errorf("%d queries for 50 readers in 2 s", s.queries)
+			}
+		})
+	})
+
+	t.Run("what the hub has comes at once and is not queried", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s, hub := &source{}, stream.NewHub()
+			relay := stream.NewRelay(s, hub)
+			stop := relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{s.add(t, stream.TopicStarted, "a")})
+			defer stop()
+			start := time.Now()
+			hub.Append("run", []stream.Item{s.add(t, stream.TopicDelta, "b")})
+			hub.Finish("run", []stream.Item{s.add(t, stream.TopicCompleted, "c")})
+			if diff := cmp.Diff([]string{"a", "b", "c"}, collect(t, relay, 0)); diff != "" {
+				t.Error(diff)
+			}
+			if s.queries != 0 || time.Since(start) != 0 {
+				t.Errorf("%d queries, %v", s.queries, time.Since(start))
+			}
+		})
+	})
+
+	t.Run("a gap in the hub is filled by a query", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s, hub := &source{}, stream.NewHub()
+			relay := stream.NewRelay(s, hub)
+			stop := relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{s.add(t, stream.TopicStarted, "a")})
+			defer stop()
+			s.add(t, stream.TopicToolCall, "b")
+			hub.Append("run", []stream.Item{s.add(t, stream.TopicDelta, "c")})
+			s.add(t, stream.TopicCompleted, "d")
+			if diff := cmp.Diff([]string{"a", "b", "c", "d"}, collect(t, relay, 0)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	})
+
+	t.Run("an ended run is read from the store", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s := &source{stored: true, err: errors.New("the workflow is gone")}
+			s.add(t, stream.TopicStarted, "a")
+			s.add(t, stream.TopicCompleted, "b")
+			relay := stream.NewRelay(s, stream.NewHub())
+			if diff := cmp.Diff([]string{"b"}, collect(t, relay, 1)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	})
+
+	t.Run("a run that was ended from outside gets its end", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s := &source{err: errors.New("the workflow was terminated")}
+			s.add(t, stream.TopicStarted, "a")
+			s.settled = func(s *source) {
+				if !s.stored {
+					e, _ := stream.NewEntry(stream.TopicError, stream.Event{Text: "ended"})
+					s.items = append(s.items, stream.Item{Topic: e.Topic, Data: e.Data, Offset: 1})
+					s.stored = true
+				}
+			}
+			relay := stream.NewRelay(s, stream.NewHub())
+			if diff := cmp.Diff([]string{"a", "ended"}, collect(t, relay, 0)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	})
+
+	t.Run("a slow reader holds nobody", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s := &source{}
+			for range 100 {
+				s.add(t, stream.TopicDelta, "x")
+			}
+			s.add(t, stream.TopicCompleted, "end")
+			relay := stream.NewRelay(s, stream.NewHub())
+			var slow sync.WaitGroup
+			slow.Go(func() {
+				for range relay.Items(t.Context(), stream.RunRef{Run: "run"}, 0) {
+					time.Sleep(time.Second)
+				}
+			})
+			start := time.Now()
+			if got := collect(t, relay, 0); len(got) != 101 {
+				t.Errorf("%d items", len(got))
+			}
+			if took := time.Since(start); took > time.Second {
+				t.Errorf("the quick reader took %v", took)
+			}
+			slow.Wait()
+		})
+	})
+
+	t.Run("a reader that leaves lets go of the run", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s := &source{}
+			s.add(t, stream.TopicStarted, "a")
+			relay := stream.NewRelay(s, stream.NewHub())
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			for _, err := range relay.Items(ctx, stream.RunRef{Run: "run"}, 0) {
+				if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+					t.Error(err)
+				}
+			}
+			// synctest fails if the follower's goroutine is left behind.
+		})
+	})
+}
