@@ -1,0 +1,155 @@
+package embedded
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+const (
+	// maxNearest is the most neighbours that vec0 gives at a time.
+	maxNearest = 4096
+	// spareNearest is how many neighbours are asked for beyond the limit, so
+	// that some may be refused or tie.
+	spareNearest = 50
+	// maxCompared is up to how many entries are compared one by one: that costs
+	// 8 µs an entry, and a scan 1 to 2 µs for every vector of the partition.
+	maxCompared = 500
+)
+
+// Dense gives the entries whose vectors are nearest to vector. All three ways
+// of searching give the same, exact answer; they differ in what they cost.
+//
+// Where nothing narrows the search but permission, most neighbours are allowed:
+// the nearest of the partition are found and those refused are dropped within
+// the same statement. If too few are left, or if a filter narrows the search,
+// the allowed entries are compared one by one if they are few, and else handed
+// to the scan as the rows that it may consider.
+func (x *Index) Dense(ctx context.Context, q index.Query, vector []float32) ([]knowledge.Hit, error) {
+	s, err := x.newDenseSearch(ctx, q, vector)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	if len(q.Filter) == 0 && len(q.Documents) == 0 {
+		hits, complete, err := s.nearest(ctx, 2*q.Limit+spareNearest, false)
+		if err != nil || complete {
+			return hits, err
+		}
+	}
+	few, err := s.fewAllowed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if few {
+		return s.compare(ctx)
+	}
+	for k := q.Limit + spareNearest; ; k *= 4 {
+		hits, complete, err := s.nearest(ctx, k, true)
+		if err != nil || complete || k >= maxNearest {
+			return hits, err
+		}
+	}
+}
+
+type denseSearch struct {
+	db        *sql.DB
+	table     string
+	dimension int
+	workspace int64
+	project   string // "" = more than one
+	limit     int
+	vector    []byte
+	scope     condition
+}
+
+// newDenseSearch gives nil where there is nothing to find.
+func (x *Index) newDenseSearch(ctx context.Context, q index.Query, vector []float32) (*denseSearch, error) {
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	bytes, err := normalised(vector)
+	if err != nil {
+		return nil, fmt.Errorf("search for a vector: %w", err)
+	}
+	workspace, err := x.workspace(ctx, q.Principal.Workspace())
+	if err != nil || workspace == 0 || bytes == nil || !x.hasDimension(len(vector)) {
+		return nil, err
+	}
+	s := &denseSearch{db: x.reader, table: vectorTable(len(vector)), dimension: len(vector),
+		workspace: workspace, limit: q.Limit, vector: bytes}
+	if projects := q.InProjects(); len(projects) == 1 {
+		s.project = projects[0]
+	}
+	s.scope, err = scope(q, workspace)
+	return s, err
+}
+
+// nearest finds the k nearest of the partition, or of its allowed rows, and
+// gives those that are allowed. complete is true if no other could be among the
+// hits: there was no more to find, or the last hit is nearer than the farthest
+// neighbour that was seen.
+func (s *denseSearch) nearest(ctx context.Context, k int, allowedOnly bool) (hits []knowledge.Hit, complete bool, err error) {
+	k = min(k, maxNearest)
+	near := condition{"vector MATCH ? AND k = ? AND workspace = ?", []any{s.vector, k, s.workspace}}
+	if s.project != "" {
+		near.sql += " AND project = ?"
+		near.args = append(near.args, s.project)
+	}
+	if allowedOnly {
+		near.sql += " AND rowid IN (SELECT e.id " + s.allowed() + ")"
+		near.args = append(near.args, s.scope.args...)
+	}
+	statement := "WITH near AS MATERIALIZED (SELECT rowid AS id, distance FROM " + s.table + " WHERE " + near.sql + `)
+		SELECT e.chunk_id, v.document_id, v.version, near.distance,
+			(SELECT count(*) FROM near), (SELECT max(distance) FROM near)
+		FROM near CROSS JOIN entries e ON e.id = near.id CROSS JOIN versions v ON v.id = e.version_id
+		WHERE ` + s.scope.sql + ` ORDER BY near.distance, e.chunk_id LIMIT ?`
+	var seen int
+	var farthest, distance float64
+	hits, err = s.run(ctx, statement, append(append(near.args, s.scope.args...), s.limit), &distance, &seen, &farthest)
+	if err != nil {
+		return nil, false, err
+	}
+	// Without a hit nothing was counted: the allowed ones, if any, are farther.
+	exhausted := len(hits) > 0 && seen < k || len(hits) == 0 && allowedOnly
+	return hits, exhausted || len(hits) == s.limit && distance < farthest, nil
+}
+
+// compare reckons the distance of each allowed entry.
+func (s *denseSearch) compare(ctx context.Context) ([]knowledge.Hit, error) {
+	statement := "SELECT e.chunk_id, v.document_id, v.version, vec_distance_l2(d.vector, ?) AS distance FROM versions v" +
+		" CROSS JOIN entries e ON e.version_id = v.id CROSS JOIN " + s.table + " d ON d.rowid = e.id" +
+		" WHERE e.dimension = ? AND " + s.scope.sql + " ORDER BY distance, e.chunk_id LIMIT ?"
+	var distance float64
+	args := append([]any{s.vector, s.dimension}, s.scope.args...)
+	return s.run(ctx, statement, append(args, s.limit), &distance)
+}
+
+func (s *denseSearch) fewAllowed(ctx context.Context) (bool, error) {
+	var n int
+	args := append(append([]any{}, s.scope.args...), maxCompared+1)
+	err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 "+s.allowed()+" LIMIT ?)", args...).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("count the entries to compare: %w", err)
+	}
+	return n <= maxCompared, nil
+}
+
+// allowed is the FROM and WHERE of the entries that may be found.
+func (s *denseSearch) allowed() string {
+	return fmt.Sprintf("FROM versions v CROSS JOIN entries e ON e.version_id = v.id WHERE e.dimension = %d AND %s", s.dimension, s.scope.sql)
+}
+
+// run reads hits whose fourth column is their distance; more columns go to more.
+func (s *denseSearch) run(ctx context.Context, statement string, args []any, distance *float64, more ...any) ([]knowledge.Hit, error) {
+	hits, err := readHits(ctx, s.db, statement, args, append([]any{distance}, more...), func() float64 {
+		return 1 - *distance**distance/2 // the cosine, of vectors of length 1
+	})
+	if err != nil {
+		return nil, fmt.Errorf("search among vectors of %d: %w", s.dimension, err)
+	}
+	return hits, nil
+}

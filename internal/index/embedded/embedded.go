@@ -1,0 +1,136 @@
+package embedded
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	_ "modernc.org/sqlite"     // the database/sql driver
+	_ "modernc.org/sqlite/vec" // vec0 tables
+)
+
+// Config says where the index is.
+type Config struct {
+	// Path of the SQLite file. It and its directory are created when missing.
+	Path string
+	// Readers is the number of queries that run side by side. Defaults to the
+	// number of processors, at least 4.
+	Readers int
+	// Logger. Defaults to one that discards.
+	Logger *slog.Logger
+}
+
+// Index is an index.Index in an SQLite file. One process may have the file open.
+type Index struct {
+	writer *sql.DB // one connection, every transaction takes the write lock at once
+	reader *sql.DB
+	path   string
+	log    *slog.Logger
+
+	mu         sync.RWMutex
+	workspaces map[string]int64 // name -> id, of the committed ones
+	dimensions map[int]bool     // that have a table, committed
+}
+
+// Open opens the index, and creates it when there is none.
+func Open(ctx context.Context, cfg Config) (*Index, error) {
+	if cfg.Path == "" {
+		return nil, errors.New("open index: no path")
+	}
+	if cfg.Readers < 1 {
+		cfg.Readers = max(4, runtime.NumCPU())
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if err := create(cfg.Path); err != nil {
+		return nil, fmt.Errorf("open index %s: %w", cfg.Path, err)
+	}
+	x := &Index{path: cfg.Path, log: cfg.Logger, workspaces: map[string]int64{}, dimensions: map[int]bool{}}
+	if err := x.connect(ctx, cfg.Readers); err != nil {
+		return nil, errors.Join(fmt.Errorf("open index %s: %w", cfg.Path, err), x.Close())
+	}
+	return x, nil
+}
+
+// Ping reports whether the index can be read.
+func (x *Index) Ping(ctx context.Context) error {
+	var n int
+	if err := x.reader.QueryRowContext(ctx, `SELECT count(*) FROM workspaces`).Scan(&n); err != nil {
+		return fmt.Errorf("read index %s: %w", x.path, err)
+	}
+	return nil
+}
+
+// Close waits for what is under way and closes the file.
+func (x *Index) Close() error {
+	var errs []error
+	for _, db := range []*sql.DB{x.reader, x.writer} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (x *Index) connect(ctx context.Context, readers int) (err error) {
+	pragmas := url.Values{"_pragma": {
+		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)",
+		"secure_delete(1)", "temp_store(MEMORY)", "cache_size(-16000)", "journal_size_limit(16777216)",
+	}}
+	file := (&url.URL{Path: x.path}).EscapedPath()
+	pragmas.Set("_txlock", "immediate")
+	if x.writer, err = sql.Open("sqlite", "file:"+file+"?"+pragmas.Encode()); err != nil {
+		return err
+	}
+	x.writer.SetMaxOpenConns(1)
+	if err := x.migrate(ctx); err != nil {
+		return err
+	}
+	pragmas.Del("_txlock")
+	pragmas.Add("_pragma", "query_only(1)")
+	if x.reader, err = sql.Open("sqlite", "file:"+file+"?"+pragmas.Encode()); err != nil {
+		return err
+	}
+	x.reader.SetMaxOpenConns(readers)
+	x.reader.SetMaxIdleConns(readers)
+	return x.Ping(ctx)
+}
+
+// create makes the file, so that only its owner can read it.
+func create(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// write runs change in one transaction of the one writer.
+func (x *Index) write(ctx context.Context, change func(*sql.Tx) error) error {
+	tx, err := x.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := change(tx); err != nil {
+		return errors.Join(err, rollback(tx))
+	}
+	return tx.Commit()
+}
+
+func rollback(tx *sql.Tx) error {
+	if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
+		return err
+	}
+	return nil
+}

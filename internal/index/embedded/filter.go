@@ -1,0 +1,151 @@
+package embedded
+
+import (
+	"fmt"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// compile turns one condition of a checked filter into SQL.
+func compile(c knowledge.Condition) (condition, error) {
+	if key, ok := c.MetadataKey(); ok {
+		return compileMetadata(c, key)
+	}
+	switch c.Field {
+	case knowledge.FieldTags:
+		return compileTags(c)
+	case knowledge.FieldCreatedAt:
+		return compileTime(c)
+	case knowledge.FieldDocumentID:
+		return compileText(c, "v.document_id")
+	case knowledge.FieldName:
+		return compileText(c, "v.name")
+	case knowledge.FieldLanguage:
+		return compileText(c, "v.language")
+	case knowledge.FieldClassification:
+		return compileText(c, "v.classification")
+	}
+	return condition{}, unknown(c)
+}
+
+func compileText(c knowledge.Condition, column string) (condition, error) {
+	isOneOf := condition{column + " IN " + listed, []any{jsonList(c.Values())}}
+	switch c.Type {
+	case knowledge.OpEq, knowledge.OpIn:
+		return isOneOf, nil
+	case knowledge.OpNe, knowledge.OpNin:
+		return not(isOneOf), nil
+	case knowledge.OpContains:
+		return condition{"instr(" + column + ", ?) > 0", c.Values()}, nil
+	case knowledge.OpExists:
+		return existing(c, condition{column + " <> ''", nil}), nil
+	}
+	return condition{}, unknown(c)
+}
+
+func compileTags(c knowledge.Condition) (condition, error) {
+	const of = " FROM tags t WHERE t.version_id = v.id"
+	hasOne := condition{"EXISTS (SELECT 1" + of + " AND t.tag IN " + listed + ")", []any{jsonList(c.Values())}}
+	switch c.Type {
+	case knowledge.OpEq, knowledge.OpIn:
+		return hasOne, nil
+	case knowledge.OpNe, knowledge.OpNin:
+		return not(hasOne), nil
+	case knowledge.OpContains:
+		return condition{"NOT EXISTS (SELECT 1 FROM json_each(?) w WHERE w.value NOT IN (SELECT t.tag" + of + "))",
+			[]any{jsonList(c.Values())}}, nil
+	case knowledge.OpExists:
+		return existing(c, condition{"EXISTS (SELECT 1" + of + ")", nil}), nil
+	}
+	return condition{}, unknown(c)
+}
+
+func compileTime(c knowledge.Condition) (condition, error) {
+	known := condition{"v.created_at <> 0", nil}
+	if c.Type == knowledge.OpExists {
+		return existing(c, known), nil
+	}
+	t, err := knowledge.FilterTime(c.Value)
+	if err != nil {
+		return condition{}, fmt.Errorf("filter on %s: %w", c.Field, err)
+	}
+	compare := func(operator string) condition {
+		return and(known, condition{"v.created_at " + operator + " ?", []any{micros(t)}})
+	}
+	if c.Type == knowledge.OpNe {
+		return not(compare("=")), nil
+	}
+	if operator, ok := comparison(c.Type); ok {
+		return compare(operator), nil
+	}
+	return condition{}, unknown(c)
+}
+
+// sameKind holds where the JSON values m and w can be compared: both text, both
+// numbers or both booleans.
+const sameKind = `CASE m.type WHEN 'text' THEN w.type = 'text'
+	WHEN 'true' THEN w.type IN ('true', 'false') WHEN 'false' THEN w.type IN ('true', 'false')
+	WHEN 'integer' THEN w.type IN ('integer', 'real') WHEN 'real' THEN w.type IN ('integer', 'real') ELSE 0 END`
+
+// compileMetadata looks the key up among the object's keys instead of building
+// a JSON path from it, so no key can be anything but a key.
+func compileMetadata(c knowledge.Condition, key string) (condition, error) {
+	const of = "EXISTS (SELECT 1 FROM json_each(v.metadata) m WHERE m.key = ? AND "
+	against := func(operator string) condition {
+		return condition{"EXISTS (SELECT 1 FROM json_each(v.metadata) m, json_each(?) w WHERE m.key = ? AND m.value " +
+			operator + " w.value AND " + sameKind + ")", []any{jsonList(c.Values()), key}}
+	}
+	switch c.Type {
+	case knowledge.OpEq, knowledge.OpIn:
+		return against("="), nil
+	case knowledge.OpNe, knowledge.OpNin:
+		return not(against("=")), nil
+	case knowledge.OpExists:
+		return existing(c, condition{of + "m.type <> 'null')", []any{key}}), nil
+	case knowledge.OpContains:
+		element := condition{hasElement, []any{jsonList(c.Values()), key}}
+		if text, ok := c.Value.(string); ok {
+			part := condition{of + "m.type = 'text' AND instr(m.value, ?) > 0)", []any{key, text}}
+			return condition{part.sql + " OR " + element.sql, append(part.args, element.args...)}, nil
+		}
+		return element, nil
+	}
+	if operator, ok := comparison(c.Type); ok {
+		return against(operator), nil
+	}
+	return condition{}, unknown(c)
+}
+
+// hasElement asks whether a list of the metadata has the value among its
+// elements. It binds the JSON list of the value, then the key.
+const hasElement = `EXISTS (SELECT 1 FROM json_each(?) w, json_each(v.metadata) o,
+	json_each(CASE o.type WHEN 'array' THEN o.value ELSE '[]' END) m
+	WHERE o.key = ? AND m.value = w.value AND ` + sameKind + `)`
+
+func comparison(o knowledge.Operator) (string, bool) {
+	switch o {
+	case knowledge.OpEq:
+		return "=", true
+	case knowledge.OpGt:
+		return ">", true
+	case knowledge.OpGte:
+		return ">=", true
+	case knowledge.OpLt:
+		return "<", true
+	case knowledge.OpLte:
+		return "<=", true
+	}
+	return "", false
+}
+
+// existing gives present, or its contrary for exists false.
+func existing(c knowledge.Condition, present condition) condition {
+	if c.Exists() {
+		return present
+	}
+	return not(present)
+}
+
+func unknown(c knowledge.Condition) error {
+	return knowledge.Errorf(knowledge.CodeInvalid, "the index cannot filter %s with %s", c.Field, c.Type)
+}

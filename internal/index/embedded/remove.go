@@ -1,0 +1,185 @@
+package embedded
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/cairn-rag/cairn/internal/index"
+)
+
+// removeBatch is how many entries one transaction removes. Erasing a passage's
+// words takes some milliseconds, and others want to write meanwhile.
+const removeBatch = 64
+
+// RemoveVersions removes every entry of the document whose version is below keep.
+func (x *Index) RemoveVersions(ctx context.Context, workspace, document string, keep int) error {
+	if err := x.remove(ctx, workspace, document, keep-1); err != nil {
+		return fmt.Errorf("remove versions of document %s below %d from the index: %w", document, keep, err)
+	}
+	return nil
+}
+
+// RemoveDocument removes the document's versions up to upto and empties the
+// write-ahead log, so that nothing of them is left in either file.
+func (x *Index) RemoveDocument(ctx context.Context, workspace, document string, upto int) error {
+	if err := x.remove(ctx, workspace, document, upto); err != nil {
+		return fmt.Errorf("remove document %s from the index: %w", document, err)
+	}
+	if err := x.truncateLog(ctx); err != nil {
+		return fmt.Errorf("remove document %s from the index's log: %w", document, err)
+	}
+	return nil
+}
+
+func (x *Index) remove(ctx context.Context, workspaceName, document string, upto int) error {
+	workspace, err := x.workspace(ctx, workspaceName)
+	if err != nil || workspace == 0 {
+		return err
+	}
+	// The tokens go first: nothing is found any more while batches are removed.
+	err = x.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM acl WHERE version_id IN
+			(SELECT id FROM versions WHERE workspace = ? AND document_id = ? AND version <= ?)`, workspace, document, upto)
+		return err
+	})
+	for more := err == nil; more && err == nil; {
+		err = x.write(ctx, func(tx *sql.Tx) error {
+			more, err = eraseSome(ctx, tx, workspace, document, upto)
+			return err
+		})
+	}
+	return err
+}
+
+// eraseSome erases a batch of entries, and when none is left the versions.
+func eraseSome(ctx context.Context, tx *sql.Tx, workspace int64, document string, upto int) (more bool, err error) {
+	w := writing{tx: tx, statements: map[string]*sql.Stmt{}}
+	entries, err := someEntries(ctx, tx, workspace, document, upto)
+	if err != nil {
+		return false, err
+	}
+	for id, dimension := range entries {
+		if err := eraseEntry(ctx, w.exec, workspace, id, dimension); err != nil {
+			return false, err
+		}
+		if err := w.exec(ctx, `DELETE FROM entries WHERE id = ?`, id); err != nil {
+			return false, err
+		}
+	}
+	if len(entries) == removeBatch {
+		return true, nil
+	}
+	return false, w.exec(ctx, `DELETE FROM versions WHERE workspace = ? AND document_id = ? AND version <= ?`, workspace, document, upto)
+}
+
+func someEntries(ctx context.Context, tx *sql.Tx, workspace int64, document string, upto int) (map[int64]int, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT e.id, e.dimension FROM versions v JOIN entries e ON e.version_id = v.id
+		WHERE v.workspace = ? AND v.document_id = ? AND v.version <= ? LIMIT ?`, workspace, document, upto, removeBatch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	found := map[int64]int{}
+	for rows.Next() {
+		var id int64
+		var dimension int
+		if err := rows.Scan(&id, &dimension); err != nil {
+			return nil, err
+		}
+		found[id] = dimension
+	}
+	return found, rows.Err()
+}
+
+// eraseEntry removes the words and the vector of an entry.
+func eraseEntry(ctx context.Context, exec execer, workspace, id int64, dimension int) error {
+	if err := exec(ctx, `DELETE FROM `+wordTable(workspace)+` WHERE rowid = ?`, id); err != nil {
+		return err
+	}
+	if dimension == 0 {
+		return nil
+	}
+	return exec(ctx, `DELETE FROM `+vectorTable(dimension)+` WHERE rowid = ?`, id)
+}
+
+// truncateLog moves all of the write-ahead log into the file and empties it. It
+// waits for the queries under way, and fails if they take too long: whoever
+// removes tries again, and finds nothing left but this.
+func (x *Index) truncateLog(ctx context.Context) error {
+	var busy, pages, moved int
+	if err := x.writer.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &moved); err != nil {
+		return err
+	}
+	if busy != 0 {
+		return fmt.Errorf("queries kept the log open")
+	}
+	return nil
+}
+
+// SetAttributes replaces the attributes of all the document's versions.
+func (x *Index) SetAttributes(ctx context.Context, workspaceName, document string, a index.Attributes) error {
+	metadata, err := metadataJSON(a.Metadata)
+	if err != nil {
+		return fmt.Errorf("set attributes of document %s: %w", document, err)
+	}
+	workspace, err := x.workspace(ctx, workspaceName)
+	if err != nil || workspace == 0 {
+		return err
+	}
+	err = x.write(ctx, func(tx *sql.Tx) error {
+		versions, err := updateVersions(ctx, tx, workspace, document, a.Classification, metadata)
+		if err != nil {
+			return err
+		}
+		w := writing{tx: tx, statements: map[string]*sql.Stmt{}}
+		for _, v := range versions {
+			if err := putLabels(ctx, w.exec, v, a.ACL, a.Tags); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("set attributes of document %s in the index: %w", document, err)
+	}
+	return nil
+}
+
+func updateVersions(ctx context.Context, tx *sql.Tx, workspace int64, document, classification, metadata string) ([]int64, error) {
+	rows, err := tx.QueryContext(ctx, `UPDATE versions SET classification = ?, metadata = ?
+		WHERE workspace = ? AND document_id = ? RETURNING id`, classification, metadata, workspace, document)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var ids []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}
+
+// Count gives the number of entries of each version of the document.
+func (x *Index) Count(ctx context.Context, workspace, document string) (map[int]int, error) {
+	rows, err := x.reader.QueryContext(ctx, `SELECT v.version, count(*) FROM workspaces w
+		JOIN versions v ON v.workspace = w.id JOIN entries e ON e.version_id = v.id
+		WHERE w.name = ? AND v.document_id = ? GROUP BY v.version`, workspace, document)
+	if err != nil {
+		return nil, fmt.Errorf("count entries of document %s: %w", document, err)
+	}
+	defer rows.Close()
+	counts := map[int]int{}
+	for rows.Next() {
+		var version, n int
+		if err := rows.Scan(&version, &n); err != nil {
+			return nil, fmt.Errorf("count entries of document %s: %w", document, err)
+		}
+		counts[version] = n
+	}
+	return counts, rows.Err()
+}

@@ -1,0 +1,238 @@
+package embedded
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/index"
+)
+
+// versionKey names a version of a document within the index.
+type versionKey struct {
+	workspace, document string
+	version             int
+}
+
+// Upsert writes entries in one transaction.
+func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	// What can be reckoned outside the transaction is, to hold its lock briefly.
+	rows := make([]row, len(entries))
+	last := map[versionKey]index.Entry{}
+	var dimensions []int
+	for i, e := range entries {
+		vector, err := normalised(e.Vector)
+		if err != nil {
+			return fmt.Errorf("index chunk %s: %w", e.ChunkID, err)
+		}
+		rows[i] = row{entry: e, vector: vector, words: documentWords(e.Text)}
+		last[keyOf(e)] = e
+		if d := rows[i].dimension(); d > 0 && !x.hasDimension(d) {
+			dimensions = append(dimensions, d)
+		}
+	}
+	w := writing{versions: map[versionKey]writtenVersion{}, workspaces: map[string]int64{}, statements: map[string]*sql.Stmt{}}
+	err := x.write(ctx, func(tx *sql.Tx) error {
+		w.tx = tx
+		for _, d := range dimensions {
+			if err := createVectorTable(ctx, tx, d); err != nil {
+				return err
+			}
+		}
+		for _, r := range rows {
+			if err := w.put(ctx, r, last[keyOf(r.entry)]); err != nil {
+				return fmt.Errorf("chunk %s: %w", r.entry.ChunkID, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("write %d entries of document %s into the index: %w", len(entries), entries[0].DocumentID, err)
+	}
+	x.remember(w.workspaces, dimensions)
+	return nil
+}
+
+// row is an entry, made ready.
+type row struct {
+	entry  index.Entry
+	vector []byte // little-endian float32, normalised; nil = none
+	words  string
+}
+
+func (r row) dimension() int { return len(r.vector) / 4 }
+
+type writtenVersion struct{ id, workspace int64 }
+
+// writing is what one transaction has found out and prepared so far.
+type writing struct {
+	tx         *sql.Tx
+	versions   map[versionKey]writtenVersion
+	workspaces map[string]int64
+	statements map[string]*sql.Stmt
+}
+
+func keyOf(e index.Entry) versionKey { return versionKey{e.Workspace, e.DocumentID, e.Version} }
+
+// put writes one entry, and its version's facts with the first of them.
+func (w *writing) put(ctx context.Context, r row, facts index.Entry) error {
+	version, ok := w.versions[keyOf(r.entry)]
+	if !ok {
+		var err error
+		if version, err = w.putVersion(ctx, facts); err != nil {
+			return err
+		}
+		w.versions[keyOf(r.entry)] = version
+	}
+	id, err := w.putEntry(ctx, version, r)
+	if err != nil {
+		return err
+	}
+	err = w.exec(ctx, `INSERT INTO `+wordTable(version.workspace)+` (rowid, words) VALUES (?, ?)`, id, r.words)
+	if err != nil || r.vector == nil {
+		return err
+	}
+	return w.exec(ctx, `INSERT INTO `+vectorTable(r.dimension())+` (rowid, workspace, project, vector) VALUES (?, ?, ?, ?)`,
+		id, version.workspace, r.entry.Project, r.vector)
+}
+
+// putEntry writes the row of the entry and takes away the vector and the words
+// that it had before.
+func (w *writing) putEntry(ctx context.Context, version writtenVersion, r row) (id int64, err error) {
+	var dimension int
+	find, err := w.prepare(ctx, `SELECT id, dimension FROM entries WHERE version_id = ? AND chunk_id = ?`)
+	if err != nil {
+		return 0, err
+	}
+	switch err := find.QueryRowContext(ctx, version.id, r.entry.ChunkID).Scan(&id, &dimension); err {
+	case nil:
+		if err := eraseEntry(ctx, w.exec, version.workspace, id, dimension); err != nil {
+			return 0, err
+		}
+		return id, w.exec(ctx, `UPDATE entries SET ordinal = ?, dimension = ? WHERE id = ?`, r.entry.Ordinal, r.dimension(), id)
+	case sql.ErrNoRows:
+		insert, err := w.prepare(ctx, `INSERT INTO entries (version_id, chunk_id, ordinal, dimension) VALUES (?, ?, ?, ?) RETURNING id`)
+		if err != nil {
+			return 0, err
+		}
+		err = insert.QueryRowContext(ctx, version.id, r.entry.ChunkID, r.entry.Ordinal, r.dimension()).Scan(&id)
+		return id, err
+	default:
+		return 0, err
+	}
+}
+
+func (w *writing) putVersion(ctx context.Context, e index.Entry) (v writtenVersion, err error) {
+	metadata, err := metadataJSON(e.Metadata)
+	if err != nil {
+		return v, err
+	}
+	if v.workspace, err = createWorkspace(ctx, w.tx, e.Workspace); err != nil {
+		return v, fmt.Errorf("workspace %s: %w", e.Workspace, err)
+	}
+	w.workspaces[e.Workspace] = v.workspace
+	var project string
+	err = w.tx.QueryRowContext(ctx, `
+		INSERT INTO versions (workspace, project, document_id, version, name, language, classification, created_at, metadata)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET name = excluded.name, language = excluded.language,
+			classification = excluded.classification, created_at = excluded.created_at, metadata = excluded.metadata
+		RETURNING id, project`,
+		v.workspace, e.Project, e.DocumentID, e.Version, e.Name, e.Language, e.Classification, micros(e.CreatedAt), metadata).
+		Scan(&v.id, &project)
+	if err != nil {
+		return v, err
+	}
+	if project != e.Project {
+		return v, fmt.Errorf("version %d is in project %s and cannot move to %s", e.Version, project, e.Project)
+	}
+	return v, putLabels(ctx, w.exec, v.id, e.ACL, e.Tags)
+}
+
+// putLabels replaces the access tokens and the tags of a version.
+func putLabels(ctx context.Context, exec execer, version int64, acl, tags []string) error {
+	for _, labels := range []struct {
+		table, column string
+		values        []string
+	}{{"acl", "token", acl}, {"tags", "tag", tags}} {
+		if err := exec(ctx, `DELETE FROM `+labels.table+` WHERE version_id = ?`, version); err != nil {
+			return err
+		}
+		for _, value := range labels.values {
+			insert := `INSERT OR IGNORE INTO ` + labels.table + ` (version_id, ` + labels.column + `) VALUES (?, ?)`
+			if err := exec(ctx, insert, version, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type execer func(ctx context.Context, query string, args ...any) error
+
+func (w *writing) exec(ctx context.Context, query string, args ...any) error {
+	s, err := w.prepare(ctx, query)
+	if err != nil {
+		return err
+	}
+	_, err = s.ExecContext(ctx, args...)
+	return err
+}
+
+// prepare keeps statements until the transaction ends, which closes them.
+func (w *writing) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	if s, ok := w.statements[query]; ok {
+		return s, nil
+	}
+	s, err := w.tx.PrepareContext(ctx, query)
+	if err == nil {
+		w.statements[query] = s
+	}
+	return s, err
+}
+
+func metadataJSON(m map[string]any) (string, error) {
+	if len(m) == 0 {
+		return "{}", nil
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		return "", fmt.Errorf("metadata: %w", err)
+	}
+	return string(b), nil
+}
+
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// normalised gives the vector at length 1, as vec0 takes it, and nil for one
+// that points nowhere.
+func normalised(vector []float32) ([]byte, error) {
+	var sum float64
+	for _, f := range vector {
+		sum += float64(f) * float64(f)
+	}
+	if math.IsNaN(sum) || math.IsInf(sum, 0) {
+		return nil, fmt.Errorf("a vector of %d has a component that is no number", len(vector))
+	}
+	if sum == 0 {
+		return nil, nil
+	}
+	scale := 1 / math.Sqrt(sum)
+	b := make([]byte, 4*len(vector))
+	for i, f := range vector {
+		binary.LittleEndian.PutUint32(b[4*i:], math.Float32bits(float32(float64(f)*scale)))
+	}
+	return b, nil
+}

@@ -1,0 +1,190 @@
+package embedded
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kljensen/snowball/english"
+	"golang.org/x/text/unicode/norm"
+)
+
+const (
+	maxWordBytes     = 80   // longer words are cut, in documents and questions alike
+	maxQuestionRunes = 2000 // of a question that are looked at
+	maxQuestionWords = 64   // different ones
+)
+
+// unspaced are the scripts that are written without spaces between words. A
+// run of them is indexed as its pairs of characters.
+var unspaced = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+}
+
+// documentWords gives text as the words that are indexed, joined by spaces.
+func documentWords(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	eachRun(text, func(run string, pairs bool) {
+		if !pairs {
+			appendWord(&b, stem(run))
+			return
+		}
+		// The last character also stands alone, so that each character of the
+		// run begins a word and a question of one character finds it.
+		runes := []rune(run)
+		for i := range runes {
+			appendWord(&b, string(runes[i:min(i+2, len(runes))]))
+		}
+	})
+	return b.String()
+}
+
+// question gives text as an FTS5 expression that any of its words satisfies, ""
+// if it has none. Each word is quoted and made of letters and digits only.
+func question(text string) string {
+	if utf8.RuneCountInString(text) > maxQuestionRunes {
+		text = string([]rune(text)[:maxQuestionRunes])
+	}
+	var terms, stops []string
+	seen := map[string]bool{}
+	add := func(list *[]string, term string) {
+		if len(seen) < maxQuestionWords && !seen[term] {
+			seen[term] = true
+			*list = append(*list, term)
+		}
+	}
+	eachRun(text, func(run string, pairs bool) {
+		switch runes := []rune(run); {
+		case !pairs && isStopWord(run):
+			stops = append(stops, quote(stem(run)))
+		case !pairs:
+			add(&terms, quote(stem(run)))
+		case len(runes) == 1:
+			add(&terms, quote(run)+"*")
+		default:
+			for i := range len(runes) - 1 {
+				add(&terms, quote(string(runes[i:i+2])))
+			}
+		}
+	})
+	if len(terms) == 0 {
+		for _, s := range stops {
+			add(&terms, s)
+		}
+	}
+	return strings.Join(terms, " OR ")
+}
+
+func quote(word string) string { return `"` + strings.ReplaceAll(word, `"`, `""`) + `"` }
+
+func appendWord(b *strings.Builder, word string) {
+	if word == "" {
+		return
+	}
+	if b.Len() > 0 {
+		b.WriteByte(' ')
+	}
+	b.WriteString(word)
+}
+
+// eachRun calls yield with each run of letters, digits and marks, in lower case
+// and without the accents of Latin letters. pairs is true for a run of a script
+// that has no spaces.
+func eachRun(text string, yield func(run string, pairs bool)) {
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, " ")
+	}
+	text = strings.ToLower(norm.NFKC.String(text))
+	start, pairs := -1, false
+	end := func(at int) {
+		if start >= 0 {
+			yield(plain(text[start:at], pairs), pairs)
+		}
+		start = -1
+	}
+	for i, r := range text {
+		word, noSpaces := classify(r)
+		switch {
+		case !word && start >= 0 && !pairs && (r == '\'' || r == '’') && letterFollows(text[i+utf8.RuneLen(r):]):
+			// an apostrophe inside a word
+		case !word:
+			end(i)
+		case start < 0:
+			start, pairs = i, noSpaces
+		case noSpaces != pairs && !unicode.IsMark(r):
+			end(i)
+			start, pairs = i, noSpaces
+		}
+	}
+	end(len(text))
+}
+
+func classify(r rune) (word, noSpaces bool) {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9', false
+	}
+	if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) && r != 'ー' {
+		return false, false
+	}
+	return true, unicode.IsOneOf(unspaced, r) || r == 'ー'
+}
+
+func letterFollows(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsLetter(r)
+}
+
+// plain takes the accents off Latin letters, makes apostrophes plain and cuts
+// what is too long.
+func plain(run string, pairs bool) string {
+	if pairs || isASCII(run) {
+		return cut(run, pairs)
+	}
+	var b strings.Builder
+	latin := false
+	for _, r := range norm.NFD.String(run) {
+		switch {
+		case r == '’':
+			b.WriteByte('\'')
+		case r == 'ß':
+			b.WriteString("ss")
+		case unicode.Is(unicode.Mn, r) && latin:
+		default:
+			latin = unicode.Is(unicode.Latin, r)
+			b.WriteRune(r)
+		}
+	}
+	return cut(norm.NFC.String(b.String()), pairs)
+}
+
+func cut(run string, pairs bool) string {
+	if pairs || len(run) <= maxWordBytes {
+		return run
+	}
+	at := maxWordBytes
+	for !utf8.RuneStart(run[at]) {
+		at--
+	}
+	return run[:at]
+}
+
+// stem gives the English stem of a word of plain letters, and any other word
+// without its apostrophes. A word of another language gets some stem too, the
+// same in a document and in a question.
+func stem(word string) string {
+	if len(word) > 2 && isASCII(word) && !strings.ContainsAny(word, "0123456789") {
+		word = english.Stem(word, false)
+	}
+	return strings.ReplaceAll(word, "'", "")
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
