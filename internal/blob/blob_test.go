@@ -1,0 +1,181 @@
+package blob_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/blob/blobtest"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+func open(t *testing.T, url string) *blob.Store {
+	t.Helper()
+	s, err := blob.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestFolder(t *testing.T) {
+	t.Parallel()
+	blobtest.Run(t, func(t *testing.T) *blob.Store {
+		return open(t, blob.FolderURL(filepath.Join(t.TempDir(), "with space & 100%?#", "blobs")))
+	})
+}
+
+func TestFolderWithoutSync(t *testing.T) {
+	t.Parallel()
+	blobtest.Run(t, func(t *testing.T) *blob.Store {
+		return open(t, blob.FolderURL(t.TempDir())+"?sync=off")
+	})
+}
+
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	blobtest.Run(t, func(t *testing.T) *blob.Store { return open(t, "mem://") })
+}
+
+func TestFolderKeepsNothingBesideTheBytes(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "blobs")
+	s := open(t, blob.FolderURL(dir))
+	if _, err := s.Put(t.Context(), "w/p/d/1/text", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && info.Mode().Perm() != 0o700 {
+			t.Errorf("folder %s has mode %o, want 700", path, info.Mode().Perm())
+		}
+		if !entry.IsDir() {
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil || len(files) != 1 {
+		t.Fatalf("got files %v, %v, want one", files, err)
+	}
+	if _, err := s.DeletePrefix(t.Context(), "w/p/d/", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "w", "p", "d")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder of a removed document is still there: %v", err)
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Errorf("the store's own folder: %v", err)
+	}
+}
+
+func TestUnfinishedWrites(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, blob.FolderURL(dir))
+	for _, key := range []string{"w/p/d/1/text", "w/p/e/1/text"} {
+		if _, err := s.Put(t.Context(), key, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		// What a kill in the middle of a second write leaves.
+		stray := filepath.Join(dir, filepath.FromSlash(key)+".18a3f0c2d4e5f601.tmp")
+		if err := os.WriteFile(stray, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for object, err := range s.List(t.Context(), "") {
+		if err != nil || strings.HasSuffix(object.Key, ".tmp") {
+			t.Errorf("listed %s, %v", object.Key, err)
+		}
+	}
+	if n, err := s.DeletePrefix(t.Context(), "w/p/d/", nil); n != 2 || err != nil {
+		t.Errorf("removed %d, %v, want the text and what a broken write left", n, err)
+	}
+	if n, err := s.SweepTemporary(t.Context(), time.Now().Add(-time.Hour)); n != 0 || err != nil {
+		t.Errorf("swept %d, %v: a write of just now may be under way", n, err)
+	}
+	if n, err := s.SweepTemporary(t.Context(), time.Now().Add(time.Hour)); n != 1 || err != nil {
+		t.Errorf("swept %d, %v, want 1", n, err)
+	}
+	if ok, err := s.Exists(t.Context(), "w/p/e/1/text"); !ok || err != nil {
+		t.Errorf("the finished write is gone: %v", err)
+	}
+}
+
+// A tmpfs of a few hundred KB stands for a full disk; the environment that can
+// mount one says where it is.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	dir := os.Getenv("CAIRN_TEST_SMALL_DISK")
+	if dir == "" {
+		t.Skip("needs a small file system: mount -t tmpfs -o size=512k tmpfs DIR, and CAIRN_TEST_SMALL_DISK=DIR")
+	}
+	s := open(t, blob.FolderURL(filepath.Join(dir, "blobs")))
+	if _, err := s.Put(t.Context(), "a/b", []byte("first")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Put(t.Context(), "a/b", make([]byte, 4<<20)); !errors.Is(err, blob.ErrNoSpace) {
+		t.Fatalf("got error %v, want ErrNoSpace", err)
+	}
+	if got, err := s.Get(t.Context(), "a/b"); string(got) != "first" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if n, err := s.DeletePrefix(t.Context(), "a/", nil); n != 1 || err != nil {
+		t.Errorf("removed %d, %v, want only the first text", n, err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"", "blobs", "s3://bucket", "file://host/dir", "file://", "file:///x?create_dir=1", "file:///x%zz"} {
+		if s, err := blob.Open(t.Context(), url); err == nil {
+			t.Errorf("%q was opened as %v", url, s)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := blob.Open(t.Context(), blob.FolderURL(file)); err == nil {
+		t.Error("a file was opened as a folder")
+	}
+}
+
+func TestPingMissesTheFolder(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "blobs")
+	s := open(t, blob.FolderURL(dir))
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ping(t.Context()); err == nil {
+		t.Error("a store without its folder answers")
+	}
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	v := knowledge.VersionRef{Workspace: "w", Project: "p", Document: "d", Version: 3}
+	for got, want := range map[string]string{
+		blob.DocumentPrefix("w", "p", "d"):   "w/p/d/",
+		blob.VersionPrefix(v):                "w/p/d/3/",
+		blob.StepKey(v, "layout.json"):       "w/p/d/3/layout.json",
+		blob.UploadKey("w", "p", "d", "u1"):  "w/p/d/upload-u1/original",
+		blob.RunKey("w", "r", "answer.json"): "w/runs/r/answer.json",
+	} {
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,352 @@
+package blobtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+)
+
+// Run checks a kind of store. open gives an empty one, which Run closes.
+func Run(t *testing.T, open func(t *testing.T) *blob.Store) {
+	t.Helper()
+	cases := map[string]func(*testing.T, *blob.Store){
+		"gives_back_what_was_put":                   givesBack,
+		"names_what_it_stored_by_hash_and_size":     namesContent,
+		"overwrites":                                overwrites,
+		"says_not_found":                            saysNotFound,
+		"streams":                                   streams,
+		"leaves_nothing_of_a_broken_upload":         brokenUpload,
+		"keeps_the_old_bytes_after_a_broken_upload": brokenOverwrite,
+		"stores_nothing_once_the_context_is_done":   cancelled,
+		"lists_a_prefix_and_no_neighbour":           lists,
+		"lists_more_than_a_page":                    listsMany,
+		"deletes_a_prefix_but_for_what_is_kept":     deletesPrefix,
+		"takes_deleting_nothing_as_done":            deletesNothing,
+		"refuses_keys_that_are_not_its_own":         refusesKeys,
+		"shows_a_reader_all_or_nothing":             atomic,
+		"survives_writes_beside_a_prefix_removal":   writesBesideRemoval,
+		"answers_a_ping":                            answersPing,
+	}
+	for name, check := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t)
+			t.Cleanup(func() { _ = s.Close() })
+			check(t, s)
+		})
+	}
+}
+
+func put(t *testing.T, s *blob.Store, key, text string) blob.Ref {
+	t.Helper()
+	ref, err := s.Put(t.Context(), key, []byte(text))
+	if err != nil {
+		t.Fatalf("put %s: %v", key, err)
+	}
+	return ref
+}
+
+func wantText(t *testing.T, s *blob.Store, key, want string) {
+	t.Helper()
+	got, err := s.Get(t.Context(), key)
+	if err != nil {
+		t.Fatalf("get %s: %v", key, err)
+	}
+	if string(got) != want {
+		t.Fatalf("get %s: got %q, want %q", key, got, want)
+	}
+}
+
+func wantMissing(t *testing.T, s *blob.Store, key string) {
+	t.Helper()
+	if _, err := s.Get(t.Context(), key); !errors.Is(err, blob.ErrNotFound) {
+		t.Fatalf("get %s: got error %v, want ErrNotFound", key, err)
+	}
+	if ok, err := s.Exists(t.Context(), key); ok || err != nil {
+		t.Fatalf("exists %s: got %v, %v, want false", key, ok, err)
+	}
+}
+
+func keys(t *testing.T, s *blob.Store, prefix string) []string {
+	t.Helper()
+	var got []string
+	for object, err := range s.List(t.Context(), prefix) {
+		if err != nil {
+			t.Fatalf("list %q: %v", prefix, err)
+		}
+		got = append(got, object.Key)
+	}
+	slices.Sort(got)
+	return got
+}
+
+func givesBack(t *testing.T, s *blob.Store) {
+	for _, text := range []string{"", "x", "äöü\x00\xff", strings.Repeat("long ", 100_000)} {
+		put(t, s, "w/p/d/1/text", text)
+		wantText(t, s, "w/p/d/1/text", text)
+	}
+	type layout struct{ Pages []int }
+	if _, err := s.PutJSON(t.Context(), "w/p/d/1/layout.json", layout{[]int{1, 2}}); err != nil {
+		t.Fatal(err)
+	}
+	var got layout
+	if err := s.GetJSON(t.Context(), "w/p/d/1/layout.json", &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(layout{[]int{1, 2}}, got); diff != "" {
+		t.Error(diff)
+	}
+	if err := s.GetJSON(t.Context(), "w/p/d/1/text", &got); err == nil {
+		t.Error("text was decoded as JSON")
+	}
+}
+
+func namesContent(t *testing.T, s *blob.Store) {
+	sum := sha256.Sum256([]byte("hello"))
+	want := blob.Ref{Key: "a/b", SHA256: hex.EncodeToString(sum[:]), Bytes: 5}
+	if diff := cmp.Diff(want, put(t, s, "a/b", "hello")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func overwrites(t *testing.T, s *blob.Store) {
+	put(t, s, "a/b", "a longer first text")
+	put(t, s, "a/b", "second")
+	wantText(t, s, "a/b", "second")
+	if got := keys(t, s, ""); len(got) != 1 {
+		t.Errorf("got keys %v, want one", got)
+	}
+}
+
+func saysNotFound(t *testing.T, s *blob.Store) {
+	put(t, s, "a/b/c", "x")
+	for _, key := range []string{"a/b/d", "a/b", "x"} {
+		wantMissing(t, s, key)
+		if _, _, err := s.Open(t.Context(), key); !errors.Is(err, blob.ErrNotFound) {
+			t.Errorf("open %s: got error %v, want ErrNotFound", key, err)
+		}
+	}
+}
+
+func streams(t *testing.T, s *blob.Store) {
+	data := bytes.Repeat([]byte("0123456789abcdef"), 200_000)
+	ref, err := s.PutReader(t.Context(), "a/big", iotest.HalfReader(bytes.NewReader(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, size, err := s.Open(t.Context(), "a/big")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	got, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size != int64(len(data)) || ref.Bytes != size || !bytes.Equal(got, data) {
+		t.Errorf("got %d bytes, size %d, ref %d, want %d", len(got), size, ref.Bytes, len(data))
+	}
+}
+
+func brokenUpload(t *testing.T, s *blob.Store) {
+	gone := errors.New("the client went away")
+	r := io.MultiReader(strings.NewReader(strings.Repeat("x", 1<<20)), iotest.ErrReader(gone))
+	if _, err := s.PutReader(t.Context(), "w/p/d/upload-1/original", r); !errors.Is(err, gone) {
+		t.Fatalf("got error %v, want the reader's", err)
+	}
+	wantMissing(t, s, "w/p/d/upload-1/original")
+	if n, err := s.DeletePrefix(t.Context(), "w/", nil); n != 0 || err != nil {
+		t.Errorf("removed %d, %v: something was left", n, err)
+	}
+}
+
+func brokenOverwrite(t *testing.T, s *blob.Store) {
+	put(t, s, "a/b", "first")
+	r := io.MultiReader(strings.NewReader("sec"), iotest.ErrReader(io.ErrUnexpectedEOF))
+	if _, err := s.PutReader(t.Context(), "a/b", r); err == nil {
+		t.Fatal("a broken upload was taken")
+	}
+	wantText(t, s, "a/b", "first")
+}
+
+func cancelled(t *testing.T, s *blob.Store) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r := io.MultiReader(strings.NewReader("some"), readerFunc(func([]byte) (int, error) {
+		cancel()
+		return 0, io.EOF
+	}))
+	if _, err := s.PutReader(ctx, "a/b", r); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got error %v, want canceled", err)
+	}
+	wantMissing(t, s, "a/b")
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func lists(t *testing.T, s *blob.Store) {
+	for _, key := range []string{"w/p/d/1/a", "w/p/d/1/b", "w/p/d/10/a", "w/p/d-2/1/a", "w/p/d/upload-1/original"} {
+		put(t, s, key, "12345")
+	}
+	if diff := cmp.Diff([]string{"w/p/d/1/a", "w/p/d/1/b"}, keys(t, s, "w/p/d/1/")); diff != "" {
+		t.Error(diff)
+	}
+	if got := keys(t, s, ""); len(got) != 5 {
+		t.Errorf("got %v, want all five", got)
+	}
+	if got := keys(t, s, "nothing/"); len(got) != 0 {
+		t.Errorf("got %v, want nothing", got)
+	}
+	for object, err := range s.List(t.Context(), "w/p/d/10/") {
+		if err != nil || object.Bytes != 5 || time.Since(object.Modified) > time.Minute {
+			t.Errorf("got %+v, %v", object, err)
+		}
+	}
+	for _, err := range s.List(t.Context(), "w/p/d/1") {
+		if err == nil {
+			t.Error("a prefix that is not a folder was taken")
+		}
+	}
+}
+
+func listsMany(t *testing.T, s *blob.Store) {
+	const n = 1100
+	for i := range n {
+		// "-" sorts before "/", which a walk over folders does not know.
+		put(t, s, fmt.Sprintf("w/%03d%s", i/2, []string{"/x", "-y"}[i%2]), "")
+	}
+	if got := keys(t, s, "w/"); len(slices.Compact(got)) != n {
+		t.Errorf("got %d keys, want %d", len(got), n)
+	}
+	if got, err := s.DeletePrefix(t.Context(), "w/", nil); got != n || err != nil {
+		t.Errorf("removed %d, %v, want %d", got, err, n)
+	}
+}
+
+func deletesPrefix(t *testing.T, s *blob.Store) {
+	for _, key := range []string{"w/p/d/1/a", "w/p/d/1/b", "w/p/d/2/a", "w/p/d2/1/a", "w/p/d/upload-1/original"} {
+		put(t, s, key, "x")
+	}
+	n, err := s.DeletePrefix(t.Context(), "w/p/d/", func(key string, modified time.Time) bool {
+		return strings.HasPrefix(key, "w/p/d/2/") && !modified.IsZero()
+	})
+	if n != 3 || err != nil {
+		t.Fatalf("removed %d, %v, want 3", n, err)
+	}
+	if diff := cmp.Diff([]string{"w/p/d/2/a", "w/p/d2/1/a"}, keys(t, s, "")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func deletesNothing(t *testing.T, s *blob.Store) {
+	if err := s.Delete(t.Context(), "a/b"); err != nil {
+		t.Error(err)
+	}
+	if n, err := s.DeletePrefix(t.Context(), "a/b/", nil); n != 0 || err != nil {
+		t.Errorf("got %d, %v", n, err)
+	}
+	put(t, s, "a/b", "x")
+	if err := s.Delete(t.Context(), "a/b"); err != nil {
+		t.Error(err)
+	}
+	wantMissing(t, s, "a/b")
+}
+
+func refusesKeys(t *testing.T, s *blob.Store) {
+	bad := []string{
+		"", "/", "/etc/passwd", "a//b", "a/", "..", "a/../b", "../a", "a/./b", "a\x00b", "a\nb", `a\..\b`,
+		"a\xff", "a/__0x2f__", "a.attrs", strings.Repeat("a", 201), strings.Repeat("a/", 600) + "a",
+	}
+	for _, key := range bad {
+		if _, err := s.Put(t.Context(), key, nil); err == nil {
+			t.Errorf("put took %q", key)
+		}
+		if _, err := s.Get(t.Context(), key); err == nil || errors.Is(err, blob.ErrNotFound) {
+			t.Errorf("get of %q: got error %v, want a refusal", key, err)
+		}
+		if _, err := s.Exists(t.Context(), key); err == nil {
+			t.Errorf("exists took %q", key)
+		}
+		if err := s.Delete(t.Context(), key); err == nil {
+			t.Errorf("delete took %q", key)
+		}
+	}
+	put(t, s, "w/p/d/1/x", "x")
+	for _, prefix := range []string{"", "/", "w", "w/p/d/1", "../", "w//", "w/../"} {
+		if _, err := s.DeletePrefix(t.Context(), prefix, nil); err == nil {
+			t.Errorf("delete prefix took %q", prefix)
+		}
+	}
+	wantText(t, s, "w/p/d/1/x", "x")
+}
+
+func atomic(t *testing.T, s *blob.Store) {
+	texts := []string{strings.Repeat("a", 70_000), strings.Repeat("b", 150_000)}
+	put(t, s, "k", texts[0])
+	var writers sync.WaitGroup
+	stop := make(chan struct{})
+	writers.Go(func() {
+		defer close(stop)
+		for i := range 100 {
+			if _, err := s.Put(t.Context(), "k", []byte(texts[i%2])); err != nil {
+				t.Errorf("put: %v", err)
+			}
+		}
+	})
+	for done := false; !done; {
+		select {
+		case <-stop:
+			done = true
+		default:
+		}
+		got, err := s.Get(t.Context(), "k")
+		if err != nil || !slices.Contains(texts, string(got)) {
+			t.Errorf("a reader saw %d bytes, %v", len(got), err)
+			break
+		}
+	}
+	writers.Wait()
+}
+
+func writesBesideRemoval(t *testing.T, s *blob.Store) {
+	var writers sync.WaitGroup
+	writers.Go(func() {
+		for i := range 200 {
+			key := fmt.Sprintf("w/p/d%d/new/text", i%3)
+			if _, err := s.Put(t.Context(), key, []byte("x")); err != nil {
+				t.Errorf("put: %v", err)
+			}
+		}
+	})
+	keep := func(key string, _ time.Time) bool { return strings.Contains(key, "/new/") }
+	for range 200 {
+		if _, err := s.DeletePrefix(t.Context(), "w/p/", keep); err != nil {
+			t.Errorf("delete prefix: %v", err)
+		}
+	}
+	writers.Wait()
+	if got := keys(t, s, "w/p/"); len(got) != 3 {
+		t.Errorf("got %v, want three", got)
+	}
+}
+
+func answersPing(t *testing.T, s *blob.Store) {
+	if err := s.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

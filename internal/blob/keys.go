@@ -1,0 +1,85 @@
+package blob
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// The limits of a key: of the object stores, and of file systems for each part.
+const (
+	maxKeyBytes  = 1024
+	maxPartBytes = 200
+)
+
+// temporaryKey matches what a folder's unfinished writes are called.
+var temporaryKey = regexp.MustCompile(`\.[0-9a-f]{15,17}\.tmp$`)
+
+// DocumentPrefix is where everything of a document lies.
+func DocumentPrefix(workspace, project, document string) string {
+	return workspace + "/" + project + "/" + document + "/"
+}
+
+// VersionPrefix is where the steps of one version of a document lie.
+func VersionPrefix(v knowledge.VersionRef) string {
+	return DocumentPrefix(v.Workspace, v.Project, v.Document) + strconv.Itoa(v.Version) + "/"
+}
+
+// StepKey is the key of what one step of a version made.
+func StepKey(v knowledge.VersionRef, step string) string { return VersionPrefix(v) + step }
+
+// UploadKey is the key of a document's bytes as they came with one upload. It
+// is known before the version is, since the version's number is drawn only
+// when the bytes are here.
+func UploadKey(workspace, project, document, upload string) string {
+	return DocumentPrefix(workspace, project, document) + "upload-" + upload + "/original"
+}
+
+// RunKey is the key of something that belongs to a run: its prompt, its
+// answer, a segment of its log.
+func RunKey(workspace, run, name string) string {
+	return workspace + "/runs/" + run + "/" + name
+}
+
+// checkKey refuses a key that could leave its prefix or that some store could
+// not hold: a key is made of our own ids, so a bad one is a defect or an attack.
+func checkKey(key string) error {
+	if len(key) > maxKeyBytes {
+		return fmt.Errorf("blob key of %d bytes: at most %d are allowed", len(key), maxKeyBytes)
+	}
+	if !utf8.ValidString(key) {
+		return fmt.Errorf("blob key %q is not UTF-8", key)
+	}
+	if strings.ContainsFunc(key, unicode.IsControl) || strings.Contains(key, `\`) || strings.Contains(key, "__0x") {
+		return fmt.Errorf("blob key %q has a character that keys may not have", key)
+	}
+	for part := range strings.SplitSeq(key, "/") {
+		switch {
+		case part == "":
+			return fmt.Errorf("blob key %q has an empty part", key)
+		case part == "." || part == "..":
+			return fmt.Errorf("blob key %q has a relative part", key)
+		case len(part) > maxPartBytes:
+			return fmt.Errorf("blob key has a part of %d bytes: at most %d are allowed", len(part), maxPartBytes)
+		}
+	}
+	if strings.HasSuffix(key, ".attrs") || temporaryKey.MatchString(key) {
+		return fmt.Errorf("blob key %q ends in a way that folders reserve", key)
+	}
+	return nil
+}
+
+// checkPrefix refuses a prefix that is not a whole folder: "a/1" would take
+// "a/10" too, and the empty one everything.
+func checkPrefix(prefix string) error {
+	folder, ok := strings.CutSuffix(prefix, "/")
+	if !ok {
+		return fmt.Errorf(`blob prefix %q does not end in "/"`, prefix)
+	}
+	return checkKey(folder)
+}
