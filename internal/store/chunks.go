@@ -1,0 +1,188 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// chunksPerInsert bounds a statement that writes chunks.
+const chunksPerInsert = 100
+
+// ChunkView is a chunk as a reader sees it, with its document. Superseded says
+// that the document has a newer version by now.
+type ChunkView struct {
+	knowledge.Chunk
+	Document   knowledge.Document
+	Superseded bool
+}
+
+type chunkRow struct {
+	bun.BaseModel `bun:"table:chunks,alias:c"`
+	ID            string `bun:"id,pk"`
+	Workspace     string `bun:"workspace"`
+	DocumentID    string `bun:"document_id"`
+	Version       int    `bun:"version"`
+	Ordinal       int    `bun:"ordinal"`
+	SpanStart     int    `bun:"span_start"`
+	SpanEnd       int    `bun:"span_end"`
+	Language      string `bun:"language"`
+	HeadingPath   string `bun:"heading_path"`
+	Header        string `bun:"header"`
+	Lines         string `bun:"lines"`
+	Pages         string `bun:"pages"`
+	Body          string `bun:"body"`
+}
+
+func newChunkRow(ref knowledge.VersionRef, c knowledge.Chunk) (chunkRow, error) {
+	row := chunkRow{
+		ID: c.ID, Workspace: ref.Workspace, DocumentID: ref.Document, Version: ref.Version, Ordinal: c.Ordinal,
+		SpanStart: c.Span.Start, SpanEnd: c.Span.End, Language: c.Language, Header: c.Header,
+		Lines: encodeLines(c.Lines), Pages: encodePages(c.Pages), Body: c.Text,
+	}
+	var err error
+	if len(c.HeadingPath) > 0 {
+		row.HeadingPath, err = encode(c.HeadingPath)
+	}
+	return row, err
+}
+
+func (r *chunkRow) chunk() (knowledge.Chunk, error) {
+	c := knowledge.Chunk{
+		ID: r.ID, DocumentID: r.DocumentID, Version: r.Version, Ordinal: r.Ordinal, Text: r.Body,
+		Span: knowledge.Span{Start: r.SpanStart, End: r.SpanEnd}, Header: r.Header, Language: r.Language,
+	}
+	err := decode(field{r.HeadingPath, &c.HeadingPath})
+	if err == nil {
+		c.Lines, err = decodeLines(r.Lines)
+	}
+	if err == nil {
+		c.Pages, err = decodePages(r.Pages)
+	}
+	if err != nil {
+		return c, fmt.Errorf("decode chunk %s: %w", r.ID, err)
+	}
+	return c, nil
+}
+
+// PutChunks makes chunks the chunks of a version, in place of what it had.
+// Nothing is written for a version that is being removed; for one that was, it
+// is not found.
+func (s *Store) PutChunks(ctx context.Context, ref knowledge.VersionRef, chunks []knowledge.Chunk) error {
+	rows := make([]chunkRow, 0, len(chunks))
+	for _, c := range chunks {
+		row, err := newChunkRow(ref, c)
+		if err != nil {
+			return fmt.Errorf("encode chunk %s: %w", c.ID, err)
+		}
+		rows = append(rows, row)
+	}
+	doing := fmt.Sprintf("write chunks of version %d of document %s", ref.Version, ref.Document)
+	return s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
+		var v versionRow
+		if err := loadVersion(ctx, tx, ref, &v); err != nil || v.Version <= v.RemovingUpto {
+			return err
+		}
+		_, err := tx.NewDelete().Model((*chunkRow)(nil)).Where("document_id = ? AND version = ?", ref.Document, ref.Version).Exec(ctx)
+		for start := 0; start < len(rows) && err == nil; start += chunksPerInsert {
+			batch := rows[start:min(start+chunksPerInsert, len(rows))]
+			_, err = tx.NewInsert().Model(&batch).Exec(ctx)
+		}
+		return err
+	})
+}
+
+// RetireChunks deletes the chunks of versions before ref, but for those that a
+// message cites: they stay, superseded.
+func (s *Store) RetireChunks(ctx context.Context, ref knowledge.VersionRef) error {
+	doing := fmt.Sprintf("retire chunks before version %d of document %s", ref.Version, ref.Document)
+	return s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewDelete().Model((*chunkRow)(nil)).
+			Where("workspace = ? AND document_id = ? AND version < ?", ref.Workspace, ref.Document, ref.Version).
+			Where("NOT EXISTS (SELECT 1 FROM message_chunks AS m WHERE m.chunk_id = c.id)").Exec(ctx)
+		return err
+	})
+}
+
+// DocumentChunks lists the chunks of a document's published version in their
+// order, by the rule of Documents. A cursor does not outlive its version.
+func (s *Store) DocumentChunks(ctx context.Context, p knowledge.Principal, documentID string, page Page) ([]knowledge.Chunk, string, error) {
+	doc, err := s.readDocument(ctx, p, documentID)
+	if err != nil {
+		return nil, "", err
+	}
+	list := fmt.Sprintf("chunks-%d", doc.PublishedVersion)
+	var rows []chunkRow
+	q := s.reader.NewSelect().Model(&rows).
+		Where("c.document_id = ? AND c.version = ? AND c.workspace = ?", doc.ID, doc.PublishedVersion, doc.Workspace)
+	q, limit, err := inOrder(q, "c.ordinal", "ASC", list, page)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := q.Scan(ctx); err != nil {
+		return nil, "", fmt.Errorf("list chunks of document %s: %w", documentID, failure(err))
+	}
+	rows, cursor := next(rows, limit, func(r chunkRow) position { return position{List: list, Order: int64(r.Ordinal)} })
+	chunks := make([]knowledge.Chunk, 0, len(rows))
+	for i := range rows {
+		c, err := rows[i].chunk()
+		if err != nil {
+			return nil, "", err
+		}
+		chunks = append(chunks, c)
+	}
+	return chunks, cursor, nil
+}
+
+// Chunk gives one chunk to whoever reaches its document or manages it. A chunk
+// of an older version is there while an answer cites it. One that is gone but
+// cited by a conversation of the principal is CodeGone; everything else is not
+// found.
+func (s *Store) Chunk(ctx context.Context, p knowledge.Principal, id string) (ChunkView, error) {
+	if err := known(p); err != nil {
+		return ChunkView{}, err
+	}
+	var row chunkRow
+	var doc documentRow
+	there, err := found(s.reader.NewSelect().Model(&row).
+		Join("JOIN documents AS d ON d.id = c.document_id").
+		Where("c.id = ? AND c.workspace = ?", id, p.Workspace()).
+		Where("d.removed = FALSE AND d.removing_upto = 0 AND c.version <= d.published_version").Scan(ctx))
+	if err != nil {
+		return ChunkView{}, fmt.Errorf("read chunk %s: %w", id, failure(err))
+	}
+	if !there {
+		return ChunkView{}, s.gone(ctx, p, id)
+	}
+	there, err = found(readable(s.reader.NewSelect().Model(&doc), p).Where("d.id = ?", row.DocumentID).Scan(ctx))
+	switch {
+	case err != nil:
+		return ChunkView{}, fmt.Errorf("read the document of chunk %s: %w", id, failure(err))
+	case !there:
+		return ChunkView{}, knowledge.NotFound("chunk", id)
+	}
+	view := ChunkView{Superseded: row.Version < doc.PublishedVersion}
+	if view.Document, err = doc.document(); err != nil {
+		return view, err
+	}
+	view.Chunk, err = row.chunk()
+	return view, err
+}
+
+// gone is the error for a chunk that is not there: gone for the owner of a
+// conversation that cites it, not found for everybody else.
+func (s *Store) gone(ctx context.Context, p knowledge.Principal, id string) error {
+	cited, err := owned(s.reader.NewSelect().Model((*conversationRow)(nil)), p).
+		Where("EXISTS (SELECT 1 FROM message_chunks AS m WHERE m.chunk_id = ? AND m.workspace = c.workspace AND m.conversation_id = c.id)", id).
+		Exists(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look up citations of chunk %s: %w", id, failure(err))
+	case cited:
+		return knowledge.Errorf(knowledge.CodeGone, "the document of this passage was removed or replaced since the answer was given")
+	}
+	return knowledge.NotFound("chunk", id)
+}

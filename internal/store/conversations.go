@@ -1,0 +1,144 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// Conversation is a series of questions and answers. It is its owner's alone.
+type Conversation struct {
+	ID        string
+	Workspace string
+	Project   string
+	Owner     string
+	Title     string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+type conversationRow struct {
+	bun.BaseModel `bun:"table:conversations,alias:c"`
+	Workspace     string `bun:"workspace,pk"`
+	ID            string `bun:"id,pk"`
+	Project       string `bun:"project"`
+	Owner         string `bun:"owner"`
+	Title         string `bun:"title"`
+	CreatedAt     int64  `bun:"created_at"`
+	UpdatedAt     int64  `bun:"updated_at"`
+}
+
+func (r conversationRow) conversation() Conversation {
+	return Conversation{
+		ID: r.ID, Workspace: r.Workspace, Project: r.Project, Owner: r.Owner, Title: r.Title,
+		CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
+	}
+}
+
+// EnsureConversation gives the principal's conversation with c.ID, and makes it
+// if there is none. One of somebody else is not found.
+func (s *Store) EnsureConversation(ctx context.Context, p knowledge.Principal, c Conversation) (Conversation, error) {
+	if err := known(p); err != nil {
+		return Conversation{}, err
+	}
+	if c.Project != "" && !p.CoversProject(c.Project) {
+		return Conversation{}, knowledge.NotFound("project", c.Project)
+	}
+	created := orNow(c.CreatedAt)
+	fresh := conversationRow{
+		Workspace: p.Workspace(), ID: c.ID, Project: c.Project, Owner: p.Owner(), Title: c.Title,
+		CreatedAt: micros(created), UpdatedAt: micros(created),
+	}
+	var row conversationRow
+	err := s.write(ctx, "open conversation "+c.ID, func(ctx context.Context, tx bun.Tx) error {
+		there, err := found(tx.NewSelect().Model(&row).Where("c.workspace = ? AND c.id = ?", p.Workspace(), c.ID).Scan(ctx))
+		if err != nil {
+			return err
+		}
+		if !there {
+			row = fresh
+			_, err = tx.NewInsert().Model(&row).Exec(ctx)
+			return err
+		}
+		if row.Owner != p.Owner() || p.Project() != "" && row.Project != p.Project() {
+			return knowledge.NotFound("conversation", c.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		return Conversation{}, err
+	}
+	return row.conversation(), nil
+}
+
+// owned holds a query of conversations c to the principal's own.
+func owned(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
+	return within(q, "c", p).Where("c.owner = ?", p.Owner())
+}
+
+// Conversation gives one of the principal's conversations.
+func (s *Store) Conversation(ctx context.Context, p knowledge.Principal, id string) (Conversation, error) {
+	if err := known(p); err != nil {
+		return Conversation{}, err
+	}
+	var row conversationRow
+	there, err := found(owned(s.reader.NewSelect().Model(&row), p).Where("c.id = ?", id).Scan(ctx))
+	switch {
+	case err != nil:
+		return Conversation{}, fmt.Errorf("read conversation %s: %w", id, failure(err))
+	case !there:
+		return Conversation{}, knowledge.NotFound("conversation", id)
+	}
+	return row.conversation(), nil
+}
+
+// Conversations lists the principal's conversations, newest first.
+func (s *Store) Conversations(ctx context.Context, p knowledge.Principal, page Page) ([]Conversation, string, error) {
+	if err := known(p); err != nil {
+		return nil, "", err
+	}
+	var rows []conversationRow
+	q, limit, err := newestFirst(owned(s.reader.NewSelect().Model(&rows), p), "c", "conversations", page, defaultLimit)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := q.Scan(ctx); err != nil {
+		return nil, "", fmt.Errorf("list conversations: %w", failure(err))
+	}
+	rows, cursor := next(rows, limit, func(r conversationRow) position {
+		return position{List: "conversations", Order: r.CreatedAt, ID: r.ID}
+	})
+	return convert(rows, conversationRow.conversation), cursor, nil
+}
+
+// DeleteConversation removes one of the principal's conversations with its
+// messages, and the chunks of older versions that were kept for it alone.
+func (s *Store) DeleteConversation(ctx context.Context, p knowledge.Principal, id string) error {
+	if err := known(p); err != nil {
+		return err
+	}
+	return s.write(ctx, "delete conversation "+id, func(ctx context.Context, tx bun.Tx) error {
+		there, err := owned(tx.NewSelect().Model((*conversationRow)(nil)), p).Where("c.id = ?", id).Exists(ctx)
+		if err != nil {
+			return err
+		}
+		if !there {
+			return knowledge.NotFound("conversation", id)
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM chunks WHERE id IN (
+				SELECT m.chunk_id FROM message_chunks AS m JOIN messages AS g ON g.workspace = m.workspace AND g.id = m.message_id
+				WHERE g.workspace = ?0 AND g.conversation_id = ?1)
+			AND version < (SELECT d.published_version FROM documents AS d WHERE d.id = chunks.document_id)
+			AND NOT EXISTS (SELECT 1 FROM message_chunks AS o WHERE o.chunk_id = chunks.id AND NOT (o.workspace = ?0 AND o.conversation_id = ?1))`,
+			p.Workspace(), id)
+		if err != nil {
+			return err
+		}
+		_, err = tx.NewDelete().Model((*conversationRow)(nil)).Where("workspace = ? AND id = ?", p.Workspace(), id).Exec(ctx)
+		return err
+	})
+}

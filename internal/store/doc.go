@@ -1,0 +1,22 @@
+// Package store is the SQL truth of Cairn: what exists, who may see it, and
+// which version of a document readers see. Everything else (vectors, full text,
+// bytes, histories) is a cache of it or is named by it.
+//
+// Three groups of methods stand here. Reads for clients take the Principal
+// first and see its workspace, and its project if it is held to one, and
+// nothing else; the zero Principal is refused. The pipeline's methods (Version,
+// SetStage, Publish, RemoveRows, …) take a VersionRef and are called by
+// activities. The rest (settings, keys, idempotency) serves access and the
+// HTTP edge.
+//
+// A read is strict or managing. Strict is the rule of search: the document has
+// a published version, is neither inactive nor being removed, and shares an
+// access token with the principal, whatever its scopes. Managing is for the
+// write and admin scopes: every document of the workspace (and project).
+//
+// SQLite is the database for now: one connection writes, a few read, so a write
+// never meets another one. The SQL is kept to what PostgreSQL knows as well.
+//
+// What does not belong here: permission by scope to call a route (package api),
+// the making of principals (package access), text search (package index).
+package store

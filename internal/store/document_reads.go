@@ -1,0 +1,171 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// DocumentQuery asks for documents. Empty fields ask for all; of several tags
+// one is enough. Offset skips documents (paging by number) instead of a cursor.
+type DocumentQuery struct {
+	Project    string
+	Status     knowledge.Status
+	Tags       []string
+	ExternalID string
+	Page
+	Offset int
+}
+
+// Documents lists documents, newest first, and says how many the query matches
+// in all. The write and admin scopes see every document of their projects,
+// others those that their tokens reach.
+func (s *Store) Documents(ctx context.Context, p knowledge.Principal, query DocumentQuery) ([]knowledge.Document, int, string, error) {
+	if err := known(p); err != nil {
+		return nil, 0, "", err
+	}
+	if query.Project != "" && !p.CoversProject(query.Project) {
+		return nil, 0, "", knowledge.NotFound("project", query.Project)
+	}
+	if query.Offset < 0 {
+		return nil, 0, "", invalid("query.page", "must not be below 0")
+	}
+	var rows []documentRow
+	q, err := query.conditions(readable(s.reader.NewSelect().Model(&rows), p))
+	if err != nil {
+		return nil, 0, "", err
+	}
+	list, limit, err := newestFirst(q.Clone(), "d", "documents", query.Page, defaultDocumentsLimit)
+	if err != nil {
+		return nil, 0, "", err
+	}
+	if query.Offset > 0 {
+		list = list.Offset(int64(query.Offset))
+	}
+	total, err := q.Count(ctx)
+	if err == nil {
+		err = list.Scan(ctx)
+	}
+	if err != nil {
+		return nil, 0, "", fmt.Errorf("list documents: %w", failure(err))
+	}
+	rows, cursor := next(rows, limit, func(r documentRow) position {
+		return position{List: "documents", Order: r.CreatedAt, ID: r.ID}
+	})
+	documents, err := documents(rows)
+	return documents, int(total), cursor, err
+}
+
+func (query DocumentQuery) conditions(q *bun.SelectQuery) (*bun.SelectQuery, error) {
+	if query.Project != "" {
+		q = q.Where("d.project = ?", query.Project)
+	}
+	if query.ExternalID != "" {
+		q = q.Where("d.external_id = ?", query.ExternalID)
+	}
+	if len(query.Tags) > 0 {
+		q = q.Where("EXISTS (SELECT 1 FROM document_tags AS g WHERE g.document_id = d.id AND g.tag IN (?))", bun.In(query.Tags))
+	}
+	switch query.Status {
+	case "":
+	case knowledge.StatusDeleting:
+		q = q.Where("d.removing_upto > 0")
+	case knowledge.StatusInactive:
+		q = q.Where("d.removing_upto = 0 AND d.inactive = TRUE")
+	case knowledge.StatusPending, knowledge.StatusPublished, knowledge.StatusError:
+		q = q.Where("d.removing_upto = 0 AND d.inactive = FALSE AND d.status = ?", query.Status)
+	default:
+		return nil, invalid("query.status", "must be pending, published, error, inactive or deleting")
+	}
+	return q, nil
+}
+
+func documents(rows []documentRow) ([]knowledge.Document, error) {
+	list := make([]knowledge.Document, 0, len(rows))
+	for i := range rows {
+		d, err := rows[i].document()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+// Document gives one document, by the rule of Documents.
+func (s *Store) Document(ctx context.Context, p knowledge.Principal, id string) (knowledge.Document, error) {
+	row, err := s.readDocument(ctx, p, id)
+	if err != nil {
+		return knowledge.Document{}, err
+	}
+	return row.document()
+}
+
+func (s *Store) readDocument(ctx context.Context, p knowledge.Principal, id string) (*documentRow, error) {
+	if err := known(p); err != nil {
+		return nil, err
+	}
+	var row documentRow
+	there, err := found(readable(s.reader.NewSelect().Model(&row), p).Where("d.id = ?", id).Scan(ctx))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read document %s: %w", id, failure(err))
+	case !there:
+		return nil, knowledge.NotFound("document", id)
+	}
+	return &row, nil
+}
+
+// AccessibleDocuments gives those of ids that the principal's tokens do not
+// reach, whatever its scopes, in the order of ids.
+func (s *Store) AccessibleDocuments(ctx context.Context, p knowledge.Principal, ids []string) (missing []string, err error) {
+	if err := known(p); err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var reachedIDs []string
+	err = within(s.reader.NewSelect().Model((*documentRow)(nil)).Column("d.id"), "d", p).
+		Where("d.id IN (?)", bun.In(ids)).Where(reached, bun.In(p.Tokens())).Scan(ctx, &reachedIDs)
+	if err != nil {
+		return nil, fmt.Errorf("check access to documents: %w", failure(err))
+	}
+	there := make(map[string]bool, len(reachedIDs))
+	for _, id := range reachedIDs {
+		there[id] = true
+	}
+	for _, id := range ids {
+		if !there[id] {
+			missing = append(missing, id)
+		}
+	}
+	return missing, nil
+}
+
+// Versions lists the versions of a document, newest first.
+func (s *Store) Versions(ctx context.Context, p knowledge.Principal, documentID string, page Page) ([]Version, string, error) {
+	if err := known(p); err != nil {
+		return nil, "", err
+	}
+	if _, err := s.readDocument(ctx, p, documentID); err != nil {
+		return nil, "", err
+	}
+	var rows []versionRow
+	q := readable(selectVersions(s.reader, &rows), p).Where("v.document_id = ?", documentID)
+	q, limit, err := inOrder(q, "v.version", "DESC", "versions", page)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := q.Scan(ctx); err != nil {
+		return nil, "", fmt.Errorf("list versions of document %s: %w", documentID, failure(err))
+	}
+	rows, cursor := next(rows, limit, func(r versionRow) position {
+		return position{List: "versions", Order: int64(r.Version)}
+	})
+	list, err := versions(rows)
+	return list, cursor, err
+}

@@ -1,0 +1,169 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// maxTags is how many tags a document has at most.
+const maxTags = 64
+
+// documentRow is a document. Its attributes (name, tags, metadata, access, …)
+// are those of the newest upload; its facts (media type, bytes, counts,
+// language) are those of the published version, or of the newest while none is
+// published. Status, stage, progress and error are the newest version's.
+type documentRow struct {
+	bun.BaseModel    `bun:"table:documents,alias:d"`
+	ID               string  `bun:"id,pk"`
+	Workspace        string  `bun:"workspace"`
+	Project          string  `bun:"project"`
+	ExternalID       string  `bun:"external_id"`
+	Name             string  `bun:"name"`
+	MediaType        string  `bun:"media_type"`
+	Bytes            int64   `bun:"bytes"`
+	Status           string  `bun:"status"` // pending, published or error
+	Stage            string  `bun:"stage"`
+	Progress         float64 `bun:"progress"`
+	Version          int     `bun:"version"`
+	PublishedVersion int     `bun:"published_version"`
+	Error            string  `bun:"error"`
+	ChunkCount       int     `bun:"chunk_count"`
+	PageCount        int     `bun:"page_count"`
+	Language         string  `bun:"language"`
+	Tags             string  `bun:"tags"`
+	Metadata         string  `bun:"metadata"`
+	Classification   string  `bun:"classification"`
+	Access           string  `bun:"access"`
+	ExternalUserID   string  `bun:"external_user_id"`
+	ConversationID   string  `bun:"conversation_id"`
+	LegalHold        bool    `bun:"legal_hold"`
+	Inactive         bool    `bun:"inactive"`
+	RemovingUpto     int     `bun:"removing_upto"` // 0 = not being removed
+	RemovingRun      string  `bun:"removing_run"`
+	RemovingSince    int64   `bun:"removing_since"`
+	Removed          bool    `bun:"removed"` // a tombstone
+	CreatedAt        int64   `bun:"created_at"`
+	UpdatedAt        int64   `bun:"updated_at"`
+}
+
+// status is what clients are told: a removal or a deactivation hides how far
+// the newest version is.
+func (r *documentRow) status() knowledge.Status {
+	switch {
+	case r.RemovingUpto > 0:
+		return knowledge.StatusDeleting
+	case r.Inactive:
+		return knowledge.StatusInactive
+	}
+	return knowledge.Status(r.Status)
+}
+
+func (r *documentRow) document() (knowledge.Document, error) {
+	d := knowledge.Document{
+		ID: r.ID, Workspace: r.Workspace, Project: r.Project, ExternalID: r.ExternalID, Name: r.Name,
+		MediaType: r.MediaType, Bytes: r.Bytes, Status: r.status(), Stage: knowledge.Stage(r.Stage),
+		Progress: r.Progress, Version: r.Version, PublishedVersion: r.PublishedVersion,
+		ChunkCount: r.ChunkCount, PageCount: r.PageCount, Language: r.Language,
+		Classification: r.Classification, ExternalUserID: r.ExternalUserID, ConversationID: r.ConversationID,
+		LegalHold: r.LegalHold, CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
+	}
+	err := decode(
+		field{r.Tags, &d.Tags}, field{r.Metadata, &d.Metadata},
+		field{r.Access, &d.Access}, field{r.Error, &d.Error},
+	)
+	if err != nil {
+		return d, fmt.Errorf("decode document %s: %w", r.ID, err)
+	}
+	return d, nil
+}
+
+// acl gives the access tokens of the row.
+func (r *documentRow) acl() ([]string, error) {
+	var access knowledge.Access
+	if err := json.Unmarshal([]byte(r.Access), &access); err != nil {
+		return nil, fmt.Errorf("decode access of document %s: %w", r.ID, err)
+	}
+	return knowledge.ACL(r.Workspace, access, r.ExternalUserID, r.ConversationID), nil
+}
+
+// field is a JSON column and where its value goes.
+type field struct {
+	text string
+	into any
+}
+
+// decode reads JSON columns; an empty one leaves its value as it is.
+func decode(fields ...field) error {
+	for _, f := range fields {
+		switch tags, ok := f.into.(*[]string); {
+		case f.text == "":
+		case ok && f.text == "[]": // by far the most
+			*tags = []string{}
+		default:
+			if err := json.Unmarshal([]byte(f.text), f.into); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// encode gives v as a JSON column.
+func encode(v any) (string, error) {
+	data, err := json.Marshal(v)
+	return string(data), err
+}
+
+// encodeError gives a JSON column that is empty where there is no error.
+func encodeError(e *knowledge.DocumentError) (string, error) {
+	if e == nil {
+		return "", nil
+	}
+	return encode(e)
+}
+
+// loadDocument reads the row of a document, tombstones too.
+func loadDocument(ctx context.Context, db bun.IDB, id string, row *documentRow) (bool, error) {
+	row.ID = id
+	return found(db.NewSelect().Model(row).WherePK().Scan(ctx))
+}
+
+// setTags replaces the tags by which a document is found.
+func setTags(ctx context.Context, tx bun.Tx, documentID string, tags []string) error {
+	return replaceWords(ctx, tx, "document_tags", "tag", documentID, tags)
+}
+
+// setTokens replaces the tokens by which readers reach a document.
+func setTokens(ctx context.Context, tx bun.Tx, documentID string, tokens []string) error {
+	return replaceWords(ctx, tx, "document_tokens", "token", documentID, tokens)
+}
+
+func replaceWords(ctx context.Context, tx bun.Tx, table, column, documentID string, words []string) error {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM ? WHERE document_id = ?", bun.Ident(table), documentID); err != nil {
+		return err
+	}
+	for _, word := range unique(words) {
+		_, err := tx.ExecContext(ctx, "INSERT INTO ? (document_id, ?) VALUES (?, ?)", bun.Ident(table), bun.Ident(column), documentID, word)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unique drops repeats and keeps the order.
+func unique(words []string) []string {
+	list := make([]string, 0, len(words))
+	for _, w := range words {
+		if !slices.Contains(list, w) {
+			list = append(list, w)
+		}
+	}
+	return list
+}

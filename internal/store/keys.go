@@ -1,0 +1,176 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// Key is an API key as it is stored: its hash, never itself.
+type Key struct {
+	ID        string
+	Workspace string
+	Project   string // "" = every project
+	Name      string
+	Hash      string
+	Prefix    string // the first characters, by which people tell keys apart
+	Scopes    []knowledge.Scope
+	Instance  bool      // the instance's admin key
+	ExpiresAt time.Time // zero = never
+	CreatedAt time.Time
+	RevokedAt time.Time // zero = not
+}
+
+type keyRow struct {
+	bun.BaseModel `bun:"table:api_keys,alias:k"`
+	ID            string `bun:"id,pk"`
+	Workspace     string `bun:"workspace"`
+	Project       string `bun:"project"`
+	Name          string `bun:"name"`
+	Hash          string `bun:"hash"`
+	Prefix        string `bun:"prefix"`
+	Scopes        string `bun:"scopes"`
+	Instance      bool   `bun:"instance"`
+	ExpiresAt     int64  `bun:"expires_at"`
+	CreatedAt     int64  `bun:"created_at"`
+	RevokedAt     int64  `bun:"revoked_at"`
+}
+
+func newKeyRow(k Key) (keyRow, error) {
+	scopes, err := json.Marshal(k.Scopes)
+	if err != nil {
+		return keyRow{}, fmt.Errorf("encode scopes of key %s: %w", k.ID, err)
+	}
+	return keyRow{
+		ID: k.ID, Workspace: k.Workspace, Project: k.Project, Name: k.Name, Hash: k.Hash, Prefix: k.Prefix,
+		Scopes: string(scopes), Instance: k.Instance, ExpiresAt: micros(k.ExpiresAt),
+		CreatedAt: micros(orNow(k.CreatedAt)), RevokedAt: micros(k.RevokedAt),
+	}, nil
+}
+
+func (r keyRow) key() (Key, error) {
+	k := Key{
+		ID: r.ID, Workspace: r.Workspace, Project: r.Project, Name: r.Name, Hash: r.Hash, Prefix: r.Prefix,
+		Instance: r.Instance, ExpiresAt: fromMicros(r.ExpiresAt), CreatedAt: fromMicros(r.CreatedAt), RevokedAt: fromMicros(r.RevokedAt),
+	}
+	if err := json.Unmarshal([]byte(r.Scopes), &k.Scopes); err != nil {
+		return k, fmt.Errorf("decode scopes of key %s: %w", r.ID, err)
+	}
+	return k, nil
+}
+
+// CreateKey stores a key. A workspace that does not exist is not found.
+func (s *Store) CreateKey(ctx context.Context, k Key) error {
+	row, err := newKeyRow(k)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, "create key "+k.ID, func(ctx context.Context, tx bun.Tx) error { return insertKey(ctx, tx, row) })
+}
+
+func insertKey(ctx context.Context, tx bun.Tx, row keyRow) error {
+	_, err := tx.NewInsert().Model(&row).Exec(ctx)
+	switch {
+	case isDuplicate(err):
+		return knowledge.Errorf(knowledge.CodeConflict, "this key exists already")
+	case isOrphan(err):
+		return knowledge.NotFound("workspace", row.Workspace)
+	}
+	return err
+}
+
+// KeyByHash gives the key with this hash; one that was revoked or has expired
+// is not found.
+func (s *Store) KeyByHash(ctx context.Context, hash string) (Key, error) {
+	var row keyRow
+	there, err := found(s.reader.NewSelect().Model(&row).
+		Where("k.hash = ? AND k.revoked_at = 0", hash).
+		Where("(k.expires_at = 0 OR k.expires_at > ?)", time.Now().UnixMicro()).
+		Scan(ctx))
+	switch {
+	case err != nil:
+		return Key{}, fmt.Errorf("look up key: %w", failure(err))
+	case !there:
+		return Key{}, knowledge.Errorf(knowledge.CodeNotFound, "no such key")
+	}
+	return row.key()
+}
+
+// Keys lists the keys of the workspace, newest first; a principal that is held
+// to a project sees those of that project. The instance's own key is shown to
+// the instance's administrator only.
+func (s *Store) Keys(ctx context.Context, p knowledge.Principal, page Page) ([]Key, string, error) {
+	if err := known(p); err != nil {
+		return nil, "", err
+	}
+	var rows []keyRow
+	q := within(s.reader.NewSelect().Model(&rows), "k", p)
+	if !p.Instance() {
+		q = q.Where("k.instance = FALSE")
+	}
+	q, limit, err := newestFirst(q, "k", "keys", page, defaultLimit)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := q.Scan(ctx); err != nil {
+		return nil, "", fmt.Errorf("list keys: %w", failure(err))
+	}
+	rows, cursor := next(rows, limit, func(r keyRow) position {
+		return position{List: "keys", Order: r.CreatedAt, ID: r.ID}
+	})
+	list := make([]Key, 0, len(rows))
+	for _, r := range rows {
+		k, err := r.key()
+		if err != nil {
+			return nil, "", err
+		}
+		list = append(list, k)
+	}
+	return list, cursor, nil
+}
+
+// RevokeKey ends a key at once. Doing it again changes nothing. The instance's
+// key is configured, not revoked.
+func (s *Store) RevokeKey(ctx context.Context, p knowledge.Principal, id string) error {
+	if err := known(p); err != nil {
+		return err
+	}
+	return s.write(ctx, "revoke key "+id, func(ctx context.Context, tx bun.Tx) error {
+		q := tx.NewUpdate().Model((*keyRow)(nil)).
+			Set("revoked_at = CASE WHEN revoked_at = 0 THEN ? ELSE revoked_at END", time.Now().UnixMicro()).
+			Where("id = ? AND workspace = ? AND instance = FALSE", id, p.Workspace())
+		if p.Project() != "" {
+			q = q.Where("project = ?", p.Project())
+		}
+		there, err := changed(q.Exec(ctx))
+		if err == nil && !there {
+			err = knowledge.NotFound("key", id)
+		}
+		return err
+	})
+}
+
+// ReplaceInstanceKey makes k the instance's one admin key: an earlier one with
+// another hash is taken away, the same one stays as it is.
+func (s *Store) ReplaceInstanceKey(ctx context.Context, k Key) error {
+	k.Instance = true
+	row, err := newKeyRow(k)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, "replace the instance's key", func(ctx context.Context, tx bun.Tx) error {
+		if _, err := tx.NewDelete().Model((*keyRow)(nil)).Where("instance = TRUE AND hash <> ?", k.Hash).Exec(ctx); err != nil {
+			return err
+		}
+		there, err := tx.NewSelect().Model((*keyRow)(nil)).Where("instance = TRUE AND hash = ?", k.Hash).Exists(ctx)
+		if err != nil || there {
+			return err
+		}
+		return insertKey(ctx, tx, row)
+	})
+}

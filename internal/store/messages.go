@@ -1,0 +1,178 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// Message is a question or an answer of a conversation.
+type Message struct {
+	ID             string
+	ConversationID string
+	RunID          string
+	Role           string // user or assistant
+	Text           string
+	Sources        json.RawMessage
+	ChunkIDs       []string // that it cites
+	Status         string   // completed, failed or canceled
+	CreatedAt      time.Time
+}
+
+type messageRow struct {
+	bun.BaseModel  `bun:"table:messages,alias:m"`
+	Workspace      string `bun:"workspace,pk"`
+	ID             string `bun:"id,pk"`
+	ConversationID string `bun:"conversation_id"`
+	Position       int64  `bun:"position"` // in its conversation, 1 = first
+	RunID          string `bun:"run_id"`
+	Role           string `bun:"role"`
+	Body           string `bun:"body"`
+	Sources        string `bun:"sources"`
+	ChunkIDs       string `bun:"chunk_ids"`
+	Status         string `bun:"status"`
+	CreatedAt      int64  `bun:"created_at"`
+}
+
+func (r messageRow) message() (Message, error) {
+	m := Message{
+		ID: r.ID, ConversationID: r.ConversationID, RunID: r.RunID, Role: r.Role, Text: r.Body,
+		Status: r.Status, CreatedAt: fromMicros(r.CreatedAt),
+	}
+	if r.Sources != "" {
+		m.Sources = json.RawMessage(r.Sources)
+	}
+	if err := decode(field{r.ChunkIDs, &m.ChunkIDs}); err != nil {
+		return m, fmt.Errorf("decode message %s: %w", r.ID, err)
+	}
+	return m, nil
+}
+
+func messages(rows []messageRow) ([]Message, error) {
+	list := make([]Message, 0, len(rows))
+	for _, r := range rows {
+		m, err := r.message()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+// SaveMessages stores messages in the order given, all or none; one whose id is
+// there is replaced and keeps its place. It remembers which chunks they cite. A
+// conversation that does not exist (any more) is not found.
+func (s *Store) SaveMessages(ctx context.Context, workspace string, list ...Message) error {
+	return s.write(ctx, "save messages", func(ctx context.Context, tx bun.Tx) error {
+		for _, m := range list {
+			if err := saveMessage(ctx, tx, workspace, m); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func saveMessage(ctx context.Context, tx bun.Tx, workspace string, m Message) error {
+	created := micros(orNow(m.CreatedAt))
+	there, err := changed(tx.NewUpdate().Model((*conversationRow)(nil)).Set("updated_at = ?", created).
+		Where("workspace = ? AND id = ?", workspace, m.ConversationID).Exec(ctx))
+	if err != nil {
+		return err
+	}
+	if !there {
+		return knowledge.NotFound("conversation", m.ConversationID)
+	}
+	chunks := unique(m.ChunkIDs)
+	chunkIDs, err := encode(chunks)
+	if err != nil {
+		return err
+	}
+	row := messageRow{
+		Workspace: workspace, ID: m.ID, ConversationID: m.ConversationID, RunID: m.RunID, Role: m.Role, Body: m.Text,
+		Sources: string(m.Sources), ChunkIDs: chunkIDs, Status: m.Status, CreatedAt: created,
+	}
+	if err := upsertMessage(ctx, tx, &row); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM message_chunks WHERE workspace = ? AND message_id = ?", workspace, m.ID); err != nil {
+		return err
+	}
+	for _, chunk := range chunks {
+		_, err := tx.ExecContext(ctx, "INSERT INTO message_chunks (chunk_id, workspace, message_id, conversation_id) VALUES (?, ?, ?, ?)",
+			chunk, workspace, m.ID, m.ConversationID)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// upsertMessage writes a message at its place, which is the end if it is new. A
+// message of another conversation with this id is a conflict.
+func upsertMessage(ctx context.Context, tx bun.Tx, row *messageRow) error {
+	var last int64
+	err := tx.NewSelect().Model((*messageRow)(nil)).ColumnExpr("COALESCE(MAX(position), 0)").
+		Where("workspace = ? AND conversation_id = ?", row.Workspace, row.ConversationID).Scan(ctx, &last)
+	if err != nil {
+		return err
+	}
+	row.Position = last + 1
+	written, err := changed(tx.NewInsert().Model(row).On("CONFLICT (workspace, id) DO UPDATE").
+		Set("run_id = EXCLUDED.run_id, role = EXCLUDED.role, body = EXCLUDED.body, sources = EXCLUDED.sources").
+		Set("chunk_ids = EXCLUDED.chunk_ids, status = EXCLUDED.status").
+		Where("m.conversation_id = EXCLUDED.conversation_id").Exec(ctx))
+	if err == nil && !written {
+		err = knowledge.Errorf(knowledge.CodeConflict, "message %q belongs to another conversation", row.ID)
+	}
+	return err
+}
+
+// Messages lists the messages of one of the principal's conversations, oldest
+// first.
+func (s *Store) Messages(ctx context.Context, p knowledge.Principal, conversationID string, page Page) ([]Message, string, error) {
+	if _, err := s.Conversation(ctx, p, conversationID); err != nil {
+		return nil, "", err
+	}
+	var rows []messageRow
+	q, limit, err := inOrder(s.messagesOf(&rows, p, conversationID), "m.position", "ASC", "messages", page)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := q.Scan(ctx); err != nil {
+		return nil, "", fmt.Errorf("list messages of conversation %s: %w", conversationID, failure(err))
+	}
+	rows, cursor := next(rows, limit, func(r messageRow) position {
+		return position{List: "messages", Order: r.Position}
+	})
+	list, err := messages(rows)
+	return list, cursor, err
+}
+
+// LastMessages gives the last n messages of one of the principal's
+// conversations, oldest first.
+func (s *Store) LastMessages(ctx context.Context, p knowledge.Principal, conversationID string, n int) ([]Message, error) {
+	if _, err := s.Conversation(ctx, p, conversationID); err != nil {
+		return nil, err
+	}
+	if n <= 0 {
+		return []Message{}, nil
+	}
+	var rows []messageRow
+	if err := s.messagesOf(&rows, p, conversationID).OrderExpr("m.position DESC").Limit(int64(n)).Scan(ctx); err != nil {
+		return nil, fmt.Errorf("read messages of conversation %s: %w", conversationID, failure(err))
+	}
+	slices.Reverse(rows)
+	return messages(rows)
+}
+
+func (s *Store) messagesOf(rows *[]messageRow, p knowledge.Principal, conversationID string) *bun.SelectQuery {
+	return s.reader.NewSelect().Model(rows).Where("m.workspace = ? AND m.conversation_id = ?", p.Workspace(), conversationID)
+}

@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// DocumentPatch is what to change; nil leaves as it is.
+type DocumentPatch struct {
+	Tags           *[]string
+	Metadata       *map[string]any
+	Status         *knowledge.Status // inactive, or published to undo it
+	Access         *knowledge.Access
+	Classification *string
+	LegalHold      *bool
+}
+
+// UpdateDocument changes attributes of a document, and gives it as it is then.
+// One that is being removed is a conflict.
+func (s *Store) UpdateDocument(ctx context.Context, p knowledge.Principal, id string, patch DocumentPatch) (knowledge.Document, error) {
+	if err := manages(p); err != nil {
+		return knowledge.Document{}, err
+	}
+	var doc *documentRow
+	err := s.write(ctx, "update document "+id, func(ctx context.Context, tx bun.Tx) (err error) {
+		if doc, err = managed(ctx, tx, p, id); err != nil {
+			return err
+		}
+		if doc.RemovingUpto > 0 {
+			return knowledge.Errorf(knowledge.CodeConflict, "this document is being removed")
+		}
+		if err := patch.apply(doc); err != nil {
+			return err
+		}
+		doc.UpdatedAt = time.Now().UnixMicro()
+		if _, err := tx.NewUpdate().Model(doc).WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		return patch.search(ctx, tx, doc)
+	})
+	if err != nil {
+		return knowledge.Document{}, err
+	}
+	return doc.document()
+}
+
+func (patch DocumentPatch) apply(doc *documentRow) (err error) {
+	if patch.Status != nil {
+		switch *patch.Status {
+		case knowledge.StatusInactive:
+			doc.Inactive = true
+		case knowledge.StatusPublished:
+			if doc.PublishedVersion == 0 {
+				return knowledge.Errorf(knowledge.CodeConflict, "nothing of this document is published yet: wait for its ingestion")
+			}
+			doc.Inactive = false
+		default:
+			return invalid("body.status", "must be inactive or published")
+		}
+	}
+	if patch.Classification != nil {
+		doc.Classification = *patch.Classification
+	}
+	if patch.LegalHold != nil {
+		doc.LegalHold = *patch.LegalHold
+	}
+	if patch.Tags != nil {
+		tags := unique(*patch.Tags)
+		if len(tags) > maxTags {
+			return invalid("body.tags", "must be at most "+strconv.Itoa(maxTags))
+		}
+		if doc.Tags, err = encode(tags); err != nil {
+			return err
+		}
+	}
+	if patch.Metadata != nil {
+		metadata := *patch.Metadata
+		if metadata == nil {
+			metadata = map[string]any{}
+		}
+		if doc.Metadata, err = encode(metadata); err != nil {
+			return err
+		}
+	}
+	if patch.Access != nil {
+		doc.Access, err = encode(*patch.Access)
+	}
+	return err
+}
+
+// search brings tags and tokens into the tables that are searched.
+func (patch DocumentPatch) search(ctx context.Context, tx bun.Tx, doc *documentRow) error {
+	if patch.Tags != nil {
+		if err := setTags(ctx, tx, doc.ID, *patch.Tags); err != nil {
+			return err
+		}
+	}
+	if patch.Access == nil {
+		return nil
+	}
+	acl, err := doc.acl()
+	if err != nil {
+		return err
+	}
+	return setTokens(ctx, tx, doc.ID, acl)
+}

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+type projectRow struct {
+	bun.BaseModel `bun:"table:projects,alias:p"`
+	Workspace     string `bun:"workspace,pk"`
+	ID            string `bun:"id,pk"`
+	Name          string `bun:"name"`
+	Config        string `bun:"config"`
+	CreatedAt     int64  `bun:"created_at"`
+	UpdatedAt     int64  `bun:"updated_at"`
+}
+
+func newProjectRow(p knowledge.Project) (projectRow, error) {
+	config, err := json.Marshal(p.Config)
+	if err != nil {
+		return projectRow{}, fmt.Errorf("encode configuration of project %s: %w", p.ID, err)
+	}
+	created := orNow(p.CreatedAt)
+	updated := p.UpdatedAt
+	if updated.IsZero() {
+		updated = created
+	}
+	return projectRow{
+		Workspace: p.Workspace, ID: p.ID, Name: p.Name, Config: string(config),
+		CreatedAt: micros(created), UpdatedAt: micros(updated),
+	}, nil
+}
+
+func (r projectRow) project() (knowledge.Project, error) {
+	p := knowledge.Project{
+		ID: r.ID, Workspace: r.Workspace, Name: r.Name,
+		CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
+	}
+	if err := json.Unmarshal([]byte(r.Config), &p.Config); err != nil {
+		return p, fmt.Errorf("decode configuration of project %s: %w", r.ID, err)
+	}
+	return p, nil
+}
+
+// CreateProject makes a project; one with its id is a conflict, and a workspace
+// that does not exist is not found.
+func (s *Store) CreateProject(ctx context.Context, p knowledge.Project) error {
+	row, err := newProjectRow(p)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, "create project "+p.ID, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewInsert().Model(&row).Exec(ctx)
+		switch {
+		case isDuplicate(err):
+			return knowledge.Errorf(knowledge.CodeConflict, "there is a project %q already: update it, or choose another id", p.ID)
+		case isOrphan(err):
+			return knowledge.NotFound("workspace", p.Workspace)
+		}
+		return err
+	})
+}
+
+// UpdateProject replaces a project's name and configuration.
+func (s *Store) UpdateProject(ctx context.Context, p knowledge.Principal, project knowledge.Project) error {
+	if err := known(p); err != nil {
+		return err
+	}
+	project.Workspace, project.UpdatedAt = p.Workspace(), orNow(project.UpdatedAt)
+	row, err := newProjectRow(project)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, "update project "+project.ID, func(ctx context.Context, tx bun.Tx) error {
+		if !p.CoversProject(project.ID) {
+			return knowledge.NotFound("project", project.ID)
+		}
+		there, err := changed(tx.NewUpdate().Model(&row).Column("name", "config", "updated_at").WherePK().Exec(ctx))
+		if err == nil && !there {
+			err = knowledge.NotFound("project", project.ID)
+		}
+		return err
+	})
+}
+
+// Project gives the project with this id, else the one with this name; a name
+// that several have is a conflict.
+func (s *Store) Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error) {
+	if err := known(p); err != nil {
+		return knowledge.Project{}, err
+	}
+	var rows []projectRow
+	q := s.reader.NewSelect().Model(&rows).Where("p.workspace = ?", p.Workspace()).Where("(p.id = ? OR p.name = ?)", idOrName, idOrName)
+	if p.Project() != "" {
+		q = q.Where("p.id = ?", p.Project())
+	}
+	if err := q.OrderExpr("p.id = ? DESC", idOrName).Limit(2).Scan(ctx); err != nil {
+		return knowledge.Project{}, fmt.Errorf("read project %s: %w", idOrName, failure(err))
+	}
+	switch {
+	case len(rows) == 0:
+		return knowledge.Project{}, knowledge.NotFound("project", idOrName)
+	case len(rows) > 1 && rows[0].ID != idOrName:
+		return knowledge.Project{}, knowledge.Errorf(knowledge.CodeConflict, "several projects are named %q: use the id", idOrName)
+	}
+	return rows[0].project()
+}
+
+// Projects lists the projects that the principal covers, newest first.
+func (s *Store) Projects(ctx context.Context, p knowledge.Principal, page Page) ([]knowledge.Project, string, error) {
+	if err := known(p); err != nil {
+		return nil, "", err
+	}
+	var rows []projectRow
+	q := s.reader.NewSelect().Model(&rows).Where("p.workspace = ?", p.Workspace())
+	if p.Project() != "" {
+		q = q.Where("p.id = ?", p.Project())
+	}
+	q, limit, err := newestFirst(q, "p", "projects", page, defaultLimit)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := q.Scan(ctx); err != nil {
+		return nil, "", fmt.Errorf("list projects: %w", failure(err))
+	}
+	rows, cursor := next(rows, limit, func(r projectRow) position {
+		return position{List: "projects", Order: r.CreatedAt, ID: r.ID}
+	})
+	list := make([]knowledge.Project, 0, len(rows))
+	for _, r := range rows {
+		project, err := r.project()
+		if err != nil {
+			return nil, "", err
+		}
+		list = append(list, project)
+	}
+	return list, cursor, nil
+}

@@ -1,0 +1,179 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// Published says whether readers see the version, and which one they saw before
+// it, 0 = none.
+type Published struct {
+	Done     bool
+	Previous int
+}
+
+// publish moves published_version: only of a document that is not being
+// removed, only to a newer version, and only to one that has not been given up.
+const publish = `UPDATE documents AS d SET
+	published_version = v.version, media_type = v.media_type, bytes = v.bytes,
+	chunk_count = v.chunk_count, page_count = v.page_count, language = v.language, updated_at = ?0,
+	status = CASE WHEN d.version = v.version THEN 'published' ELSE d.status END,
+	stage = CASE WHEN d.version = v.version THEN 'publish' ELSE d.stage END,
+	progress = CASE WHEN d.version = v.version THEN 1 ELSE d.progress END,
+	error = CASE WHEN d.version = v.version THEN '' ELSE d.error END
+FROM document_versions AS v
+WHERE v.document_id = ?1 AND v.version = ?2 AND v.workspace = ?3 AND v.project = ?4 AND v.status = 'pending'
+	AND d.id = v.document_id AND d.removed = FALSE AND d.removing_upto = 0 AND d.published_version < v.version`
+
+// Publish switches readers to a version in one update. It does nothing where the
+// document is being removed or a newer version is published. Doing it again
+// gives the same answer.
+func (s *Store) Publish(ctx context.Context, ref knowledge.VersionRef) (Published, error) {
+	var result Published
+	doing := fmt.Sprintf("publish version %d of document %s", ref.Version, ref.Document)
+	err := s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
+		var doc documentRow
+		there, err := loadDocument(ctx, tx, ref.Document, &doc)
+		if err != nil {
+			return err
+		}
+		if !there || doc.Workspace != ref.Workspace || doc.Project != ref.Project {
+			return knowledge.NotFound("document", ref.Document)
+		}
+		now := time.Now().UnixMicro()
+		result.Done, err = changed(tx.ExecContext(ctx, publish, now, ref.Document, ref.Version, ref.Workspace, ref.Project))
+		if err != nil {
+			return err
+		}
+		if result.Done {
+			result.Previous = doc.PublishedVersion
+			return supersede(ctx, tx, ref, doc.PublishedVersion, now)
+		}
+		return unpublished(ctx, tx, ref, &doc, &result)
+	})
+	return result, err
+}
+
+// supersede notes on the versions which of them is the published one.
+func supersede(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, previous int, now int64) error {
+	_, err := tx.NewUpdate().Model((*versionRow)(nil)).
+		Set("status = 'published', stage = 'publish', error = '', replaced = ?, updated_at = ?", previous, now).
+		Where("document_id = ? AND version = ?", ref.Document, ref.Version).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = tx.NewUpdate().Model((*versionRow)(nil)).Set("status = 'inactive'").
+		Where("document_id = ? AND version < ? AND status = 'published'", ref.Document, ref.Version).Exec(ctx)
+	return err
+}
+
+// unpublished finds out why nothing was published: because it is already, or
+// because a newer version is, which ends this one.
+func unpublished(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, doc *documentRow, result *Published) error {
+	visible := !doc.Removed && doc.RemovingUpto == 0
+	switch {
+	case visible && doc.PublishedVersion == ref.Version:
+		var row versionRow
+		if err := loadVersion(ctx, tx, ref, &row); err != nil {
+			return err
+		}
+		result.Done, result.Previous = true, row.Replaced
+	case doc.PublishedVersion > ref.Version:
+		_, err := tx.NewUpdate().Model((*versionRow)(nil)).Set("status = 'inactive'").
+			Where("document_id = ? AND version = ? AND status = 'pending'", ref.Document, ref.Version).Exec(ctx)
+		return err
+	}
+	return nil
+}
+
+// FailVersion ends a version with an error. The document shows it if this is
+// its newest version; an older one that is published stays as it is.
+func (s *Store) FailVersion(ctx context.Context, ref knowledge.VersionRef, e knowledge.DocumentError) error {
+	text, err := encodeError(&e)
+	if err != nil {
+		return err
+	}
+	doing := fmt.Sprintf("fail version %d of document %s", ref.Version, ref.Document)
+	return s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
+		var row versionRow
+		if err := loadVersion(ctx, tx, ref, &row); err != nil {
+			return err
+		}
+		if status := knowledge.Status(row.Status); status != knowledge.StatusPending && status != knowledge.StatusError {
+			return nil // published, or superseded by a newer one
+		}
+		now := time.Now().UnixMicro()
+		_, err := tx.NewUpdate().Model((*versionRow)(nil)).
+			Set("status = 'error', stage = ?, error = ?, updated_at = ?", e.Stage, text, now).
+			Where("document_id = ? AND version = ?", ref.Document, ref.Version).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = tx.NewUpdate().Model((*documentRow)(nil)).
+			Set("status = 'error', stage = ?, error = ?, updated_at = ?", e.Stage, text, now).
+			Where("id = ? AND version = ?", ref.Document, ref.Version).Exec(ctx)
+		return err
+	})
+}
+
+// RetryVersion makes the newest version pending again, with a new run, if it
+// failed in a way that a retry can help; otherwise it is a conflict.
+func (s *Store) RetryVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (Version, error) {
+	if err := manages(p); err != nil {
+		return Version{}, err
+	}
+	now = orNow(now)
+	var row versionRow
+	err := s.write(ctx, "retry document "+documentID, func(ctx context.Context, tx bun.Tx) error {
+		doc, err := managed(ctx, tx, p, documentID)
+		if err != nil {
+			return err
+		}
+		ref := knowledge.VersionRef{Workspace: doc.Workspace, Project: doc.Project, Document: doc.ID, Version: doc.Version}
+		if err := loadVersion(ctx, tx, ref, &row); err != nil {
+			return err
+		}
+		if err := retryable(doc, &row); err != nil {
+			return err
+		}
+		row.RunID, row.Begun, row.Status, row.Error, row.UpdatedAt = runID, false, string(knowledge.StatusPending), "", micros(now)
+		if _, err := tx.NewUpdate().Model(&row).Column("run_id", "begun", "status", "error", "updated_at").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		_, err = tx.NewUpdate().Model((*documentRow)(nil)).Set("status = 'pending', error = '', updated_at = ?", micros(now)).
+			Where("id = ?", documentID).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		return insertRun(ctx, tx, Run{
+			ID: runID, Workspace: row.Workspace, Project: row.Project, Kind: "ingest", Status: RunRunning, Owner: p.Owner(),
+			WorkflowID: ingestWorkflow(row.Workspace, documentID), Subject: documentID, Version: row.Version, CreatedAt: now,
+		})
+	})
+	if err != nil {
+		return Version{}, err
+	}
+	return row.version()
+}
+
+// retryable says why a version cannot be tried again, if it cannot.
+func retryable(doc *documentRow, row *versionRow) error {
+	var failed knowledge.DocumentError
+	if err := decode(field{row.Error, &failed}); err != nil {
+		return err
+	}
+	switch {
+	case doc.RemovingUpto > 0:
+		return knowledge.Errorf(knowledge.CodeConflict, "this document is being removed")
+	case row.Status != string(knowledge.StatusError):
+		return knowledge.Errorf(knowledge.CodeConflict, "only a document that failed can be tried again; this one is %s", doc.status())
+	case !failed.Retryable:
+		return knowledge.Errorf(knowledge.CodeConflict, "trying again would fail the same way (%s): upload a corrected file", failed.Code)
+	}
+	return nil
+}

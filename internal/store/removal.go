@@ -1,0 +1,189 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// Removal is a document whose versions up to Upto go.
+type Removal struct {
+	Workspace string
+	Project   string
+	Document  string
+	RunID     string
+	Upto      int
+	Since     time.Time
+}
+
+func (r *documentRow) removal() Removal {
+	return Removal{
+		Workspace: r.Workspace, Project: r.Project, Document: r.ID,
+		RunID: r.RemovingRun, Upto: r.RemovingUpto, Since: fromMicros(r.RemovingSince),
+	}
+}
+
+// MarkRemoving hides a document at once, with every version that it has now, and
+// makes the run of its removal. A legal hold is a conflict. While a removal is
+// under way a second one changes nothing and gives the same answer (Removal
+// names its run), unless newer versions were uploaded meanwhile: then they go
+// too, in the new run.
+func (s *Store) MarkRemoving(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (upto int, d knowledge.Document, err error) {
+	if err := manages(p); err != nil {
+		return 0, d, err
+	}
+	now = orNow(now)
+	var doc *documentRow
+	err = s.write(ctx, "mark document "+documentID+" as removed", func(ctx context.Context, tx bun.Tx) (err error) {
+		if doc, err = managed(ctx, tx, p, documentID); err != nil {
+			return err
+		}
+		switch {
+		case doc.LegalHold:
+			return knowledge.Errorf(knowledge.CodeConflict, "this document is under legal hold: lift the hold before you remove it")
+		case doc.RemovingUpto == doc.Version:
+			return nil
+		}
+		doc.RemovingUpto, doc.RemovingRun, doc.RemovingSince, doc.UpdatedAt = doc.Version, runID, micros(now), micros(now)
+		_, err = tx.NewUpdate().Model(doc).Column("removing_upto", "removing_run", "removing_since", "updated_at").WherePK().Exec(ctx)
+		if err != nil {
+			return err
+		}
+		return insertRun(ctx, tx, Run{
+			ID: runID, Workspace: doc.Workspace, Project: doc.Project, Kind: "remove", Status: RunRunning, Owner: p.Owner(),
+			WorkflowID: removeWorkflow(doc.Workspace, documentID), Subject: documentID, Version: doc.Version, CreatedAt: now,
+		})
+	})
+	if err != nil {
+		return 0, d, err
+	}
+	d, err = doc.document()
+	return doc.RemovingUpto, d, err
+}
+
+// managed reads a document that the principal may change, or says that there is
+// none.
+func managed(ctx context.Context, tx bun.Tx, p knowledge.Principal, id string) (*documentRow, error) {
+	var doc documentRow
+	there, err := loadDocument(ctx, tx, id, &doc)
+	if err != nil {
+		return nil, err
+	}
+	if !there || doc.Removed || doc.Workspace != p.Workspace() || !p.CoversProject(doc.Project) {
+		return nil, knowledge.NotFound("document", id)
+	}
+	return &doc, nil
+}
+
+// Removal gives the removal of a document that is under way; not found if none
+// is.
+func (s *Store) Removal(ctx context.Context, p knowledge.Principal, documentID string) (Removal, error) {
+	if err := manages(p); err != nil {
+		return Removal{}, err
+	}
+	var doc documentRow
+	there, err := found(within(s.reader.NewSelect().Model(&doc), "d", p).Where("d.id = ? AND d.removing_upto > 0", documentID).Scan(ctx))
+	switch {
+	case err != nil:
+		return Removal{}, fmt.Errorf("read the removal of document %s: %w", documentID, failure(err))
+	case !there:
+		return Removal{}, knowledge.NotFound("removal of a document", documentID)
+	}
+	return doc.removal(), nil
+}
+
+// PendingRemovals lists removals that are under way, oldest first.
+func (s *Store) PendingRemovals(ctx context.Context, limit int) ([]Removal, error) {
+	var rows []documentRow
+	err := s.reader.NewSelect().Model(&rows).Where("d.removing_upto > 0").OrderExpr("d.removing_since").Limit(int64(limit)).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list removals: %w", failure(err))
+	}
+	return convert(rows, func(r documentRow) Removal { return r.removal() }), nil
+}
+
+// RunningVersions lists versions of a document up to upto whose run goes on.
+func (s *Store) RunningVersions(ctx context.Context, workspace, document string, upto int) ([]Version, error) {
+	var rows []versionRow
+	err := selectVersions(s.reader, &rows).Join("JOIN runs AS r ON r.id = v.run_id").
+		Where("v.document_id = ? AND v.workspace = ? AND v.version <= ? AND r.status = ?", document, workspace, upto, RunRunning).
+		OrderExpr("v.version").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list running versions of document %s: %w", document, failure(err))
+	}
+	return versions(rows)
+}
+
+// RemoveRows takes the chunks and versions of a removal away. The document's row
+// becomes a tombstone that keeps the version counter; if it has newer versions
+// it lives on with those, or goes on being removed if a later removal took them
+// in. Doing it again changes nothing.
+func (s *Store) RemoveRows(ctx context.Context, r Removal) error {
+	return s.write(ctx, "remove the rows of document "+r.Document, func(ctx context.Context, tx bun.Tx) error {
+		var doc documentRow
+		there, err := loadDocument(ctx, tx, r.Document, &doc)
+		if err != nil || !there || doc.Workspace != r.Workspace || doc.RemovingUpto < r.Upto {
+			return err // nothing to remove, or removed already
+		}
+		for _, model := range []any{(*chunkRow)(nil), (*versionRow)(nil)} {
+			if _, err := tx.NewDelete().Model(model).Where("document_id = ? AND version <= ?", r.Document, r.Upto).Exec(ctx); err != nil {
+				return err
+			}
+		}
+		switch {
+		case doc.RemovingUpto > r.Upto:
+			return nil
+		case doc.Version > r.Upto:
+			doc.PublishedVersion, doc.RemovingUpto, doc.RemovingRun, doc.RemovingSince = 0, 0, "", 0
+			_, err = tx.NewUpdate().Model(&doc).Column("published_version", "removing_upto", "removing_run", "removing_since").WherePK().Exec(ctx)
+			return err
+		}
+		return entomb(ctx, tx, &doc)
+	})
+}
+
+// entomb leaves nothing of a document but its id and its version counter.
+func entomb(ctx context.Context, tx bun.Tx, doc *documentRow) error {
+	tombstone := documentRow{
+		ID: doc.ID, Workspace: doc.Workspace, Project: doc.Project, Version: doc.Version, Removed: true,
+		Status: string(knowledge.StatusDeleting), Tags: "[]", Metadata: "{}", Access: "{}", Language: undetermined,
+		CreatedAt: doc.CreatedAt, UpdatedAt: time.Now().UnixMicro(),
+	}
+	if _, err := tx.NewUpdate().Model(&tombstone).WherePK().Exec(ctx); err != nil {
+		return err
+	}
+	if err := setTags(ctx, tx, doc.ID, nil); err != nil {
+		return err
+	}
+	return setTokens(ctx, tx, doc.ID, nil)
+}
+
+// SourceKeys gives the blob keys of the originals of versions above after.
+func (s *Store) SourceKeys(ctx context.Context, workspace, document string, after int) ([]string, error) {
+	keys := []string{}
+	err := s.reader.NewSelect().Model((*versionRow)(nil)).Column("source_key").
+		Where("document_id = ? AND workspace = ? AND version > ? AND source_key <> ''", document, workspace, after).
+		OrderExpr("version").Scan(ctx, &keys)
+	if err != nil {
+		return nil, fmt.Errorf("list originals of document %s: %w", document, failure(err))
+	}
+	return keys, nil
+}
+
+// CheckpointWAL moves the write-ahead log into the database and empties it, so
+// that what was deleted does not stand in it any more.
+func (s *Store) CheckpointWAL(ctx context.Context) error {
+	var busy, log, moved int
+	err := s.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &moved)
+	if err == nil && busy != 0 {
+		err = &knowledge.Error{Code: knowledge.CodeUnavailable, Message: "the database is busy: try again", Retryable: true}
+	}
+	if err != nil {
+		return fmt.Errorf("empty the write-ahead log: %w", failure(err))
+	}
+	return nil
+}

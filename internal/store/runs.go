@@ -1,0 +1,259 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// The statuses of a run.
+const (
+	RunRunning   = "running"
+	RunCompleted = "completed"
+	RunFailed    = "failed"
+	RunCanceled  = "canceled"
+)
+
+// Run is a question, a tool call, one version of one document, or a removal: it
+// maps to a workflow and a log.
+type Run struct {
+	ID             string
+	Workspace      string
+	Project        string
+	Kind           string // ingest, remove, query or tool
+	Status         string
+	WorkflowID     string
+	Subject        string // document id or ""
+	Version        int
+	Owner          string
+	ConversationID string
+	FirstOffset    int64 // of its events in the workflow's log
+	LogKey         string
+	ResultKey      string
+	Usage          json.RawMessage
+	Error          *RunError
+	CreatedAt      time.Time
+	EndedAt        time.Time // zero = it goes on
+}
+
+// RunError says why a run failed.
+type RunError struct {
+	Code    knowledge.Code `json:"code"`
+	Message string         `json:"message"`
+}
+
+// RunEnd is how a run ended.
+type RunEnd struct {
+	Status    string
+	LogKey    string
+	ResultKey string
+	Usage     json.RawMessage
+	Error     *RunError
+	At        time.Time
+}
+
+// RunQuery asks for runs. Empty fields ask for all.
+type RunQuery struct {
+	Kind    string
+	Status  string
+	Project string
+	Page
+}
+
+type runRow struct {
+	bun.BaseModel  `bun:"table:runs,alias:r"`
+	ID             string `bun:"id,pk"`
+	Workspace      string `bun:"workspace"`
+	Project        string `bun:"project"`
+	Kind           string `bun:"kind"`
+	Status         string `bun:"status"`
+	WorkflowID     string `bun:"workflow_id"`
+	Subject        string `bun:"subject"`
+	Version        int    `bun:"version"`
+	Owner          string `bun:"owner"`
+	ConversationID string `bun:"conversation_id"`
+	FirstOffset    int64  `bun:"first_offset"`
+	LogKey         string `bun:"log_key"`
+	ResultKey      string `bun:"result_key"`
+	Usage          string `bun:"usage"`
+	Error          string `bun:"error"`
+	CreatedAt      int64  `bun:"created_at"`
+	EndedAt        int64  `bun:"ended_at"`
+}
+
+func newRunRow(r Run) (runRow, error) {
+	row := runRow{
+		ID: r.ID, Workspace: r.Workspace, Project: r.Project, Kind: r.Kind, Status: r.Status, WorkflowID: r.WorkflowID,
+		Subject: r.Subject, Version: r.Version, Owner: r.Owner, ConversationID: r.ConversationID, FirstOffset: r.FirstOffset,
+		LogKey: r.LogKey, ResultKey: r.ResultKey, Usage: string(r.Usage),
+		CreatedAt: micros(orNow(r.CreatedAt)), EndedAt: micros(r.EndedAt),
+	}
+	if row.Status == "" {
+		row.Status = RunRunning
+	}
+	return row, row.setError(r.Error)
+}
+
+func (r *runRow) setError(e *RunError) error {
+	if e == nil {
+		r.Error = ""
+		return nil
+	}
+	text, err := encode(e)
+	r.Error = text
+	return err
+}
+
+func (r runRow) run() (Run, error) {
+	run := Run{
+		ID: r.ID, Workspace: r.Workspace, Project: r.Project, Kind: r.Kind, Status: r.Status, WorkflowID: r.WorkflowID,
+		Subject: r.Subject, Version: r.Version, Owner: r.Owner, ConversationID: r.ConversationID, FirstOffset: r.FirstOffset,
+		LogKey: r.LogKey, ResultKey: r.ResultKey, CreatedAt: fromMicros(r.CreatedAt), EndedAt: fromMicros(r.EndedAt),
+	}
+	if r.Usage != "" {
+		run.Usage = json.RawMessage(r.Usage)
+	}
+	if err := decode(field{r.Error, &run.Error}); err != nil {
+		return run, fmt.Errorf("decode run %s: %w", r.ID, err)
+	}
+	return run, nil
+}
+
+func runs(rows []runRow) ([]Run, error) {
+	list := make([]Run, 0, len(rows))
+	for _, r := range rows {
+		run, err := r.run()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, run)
+	}
+	return list, nil
+}
+
+func insertRun(ctx context.Context, tx bun.Tx, r Run) error {
+	row, err := newRunRow(r)
+	if err != nil {
+		return err
+	}
+	_, err = tx.NewInsert().Model(&row).Exec(ctx)
+	if isDuplicate(err) {
+		return knowledge.Errorf(knowledge.CodeConflict, "there is a run %q already", r.ID)
+	}
+	return err
+}
+
+// AddRun stores a run that starts; one with its id is a conflict.
+func (s *Store) AddRun(ctx context.Context, r Run) error {
+	return s.write(ctx, "add run "+r.ID, func(ctx context.Context, tx bun.Tx) error { return insertRun(ctx, tx, r) })
+}
+
+// Run gives a run to its owner and to the write and admin scopes; an ingest or a
+// removal also to whoever reaches the document.
+func (s *Store) Run(ctx context.Context, p knowledge.Principal, id string) (Run, error) {
+	if err := known(p); err != nil {
+		return Run{}, err
+	}
+	var row runRow
+	there, err := found(visibleRuns(s.reader.NewSelect().Model(&row), p).Where("r.id = ?", id).Scan(ctx))
+	switch {
+	case err != nil:
+		return Run{}, fmt.Errorf("read run %s: %w", id, failure(err))
+	case !there:
+		return Run{}, knowledge.NotFound("run", id)
+	}
+	return row.run()
+}
+
+// Runs lists runs, newest first, by the rule of Run.
+func (s *Store) Runs(ctx context.Context, p knowledge.Principal, query RunQuery) ([]Run, string, error) {
+	if err := known(p); err != nil {
+		return nil, "", err
+	}
+	if query.Project != "" && !p.CoversProject(query.Project) {
+		return nil, "", knowledge.NotFound("project", query.Project)
+	}
+	var rows []runRow
+	q := visibleRuns(s.reader.NewSelect().Model(&rows), p)
+	for column, value := range map[string]string{"r.kind": query.Kind, "r.status": query.Status, "r.project": query.Project} {
+		if value != "" {
+			q = q.Where("? = ?", bun.Ident(column), value)
+		}
+	}
+	q, limit, err := newestFirst(q, "r", "runs", query.Page, defaultLimit)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := q.Scan(ctx); err != nil {
+		return nil, "", fmt.Errorf("list runs: %w", failure(err))
+	}
+	rows, cursor := next(rows, limit, func(r runRow) position {
+		return position{List: "runs", Order: r.CreatedAt, ID: r.ID}
+	})
+	list, err := runs(rows)
+	return list, cursor, err
+}
+
+func visibleRuns(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
+	q = within(q, "r", p)
+	if p.Can(knowledge.ScopeWrite) {
+		return q
+	}
+	return q.Where(`(r.owner = ? OR r.kind IN ('ingest', 'remove') AND EXISTS (
+		SELECT 1 FROM documents AS d WHERE d.id = r.subject AND d.workspace = r.workspace AND `+reached+`))`, p.Owner(), bun.In(p.Tokens()))
+}
+
+// RunForSystem gives a run to whoever needs no principal: workers, and readers
+// with a signed token for this run.
+func (s *Store) RunForSystem(ctx context.Context, workspace, id string) (Run, error) {
+	var row runRow
+	there, err := found(s.reader.NewSelect().Model(&row).Where("r.id = ? AND r.workspace = ?", id, workspace).Scan(ctx))
+	switch {
+	case err != nil:
+		return Run{}, fmt.Errorf("read run %s: %w", id, failure(err))
+	case !there:
+		return Run{}, knowledge.NotFound("run", id)
+	}
+	return row.run()
+}
+
+// EndRun notes how a run ended. The first end counts; later ones change nothing.
+func (s *Store) EndRun(ctx context.Context, workspace, id string, end RunEnd) error {
+	row := runRow{
+		Status: end.Status, LogKey: end.LogKey, ResultKey: end.ResultKey, Usage: string(end.Usage), EndedAt: micros(orNow(end.At)),
+	}
+	if err := row.setError(end.Error); err != nil {
+		return fmt.Errorf("encode the error of run %s: %w", id, err)
+	}
+	return s.write(ctx, "end run "+id, func(ctx context.Context, tx bun.Tx) error {
+		ended, err := changed(tx.NewUpdate().Model(&row).Column("status", "log_key", "result_key", "usage", "error", "ended_at").
+			Where("id = ? AND workspace = ? AND status = ?", id, workspace, RunRunning).Exec(ctx))
+		if err != nil || ended {
+			return err
+		}
+		there, err := tx.NewSelect().Model((*runRow)(nil)).Where("id = ? AND workspace = ?", id, workspace).Exists(ctx)
+		if err == nil && !there {
+			err = knowledge.NotFound("run", id)
+		}
+		return err
+	})
+}
+
+// RunningRuns lists runs of these kinds (none = all) that go on and began before
+// a moment, oldest first.
+func (s *Store) RunningRuns(ctx context.Context, kinds []string, before time.Time, limit int) ([]Run, error) {
+	var rows []runRow
+	q := s.reader.NewSelect().Model(&rows).Where("r.status = 'running' AND r.created_at < ?", micros(before))
+	if len(kinds) > 0 {
+		q = q.Where("r.kind IN (?)", bun.In(kinds))
+	}
+	if err := q.OrderExpr("r.created_at").Limit(int64(limit)).Scan(ctx); err != nil {
+		return nil, fmt.Errorf("list running runs: %w", failure(err))
+	}
+	return runs(rows)
+}

@@ -1,0 +1,51 @@
+package store
+
+import (
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// known refuses a principal that belongs to no workspace: it sees nothing.
+func known(p knowledge.Principal) error {
+	if p.Workspace() == "" {
+		return knowledge.Errorf(knowledge.CodeForbidden, "this request has no workspace, so there is nothing that it may see: send an API key or a token")
+	}
+	return nil
+}
+
+// manages refuses a principal that may not change documents.
+func manages(p knowledge.Principal) error {
+	if err := known(p); err != nil {
+		return err
+	}
+	if !p.Can(knowledge.ScopeWrite) {
+		return knowledge.Errorf(knowledge.CodeForbidden, "changing a document needs a key with the write scope")
+	}
+	return nil
+}
+
+// within holds a query to the principal's workspace and project.
+func within(q *bun.SelectQuery, alias string, p knowledge.Principal) *bun.SelectQuery {
+	a := bun.Ident(alias)
+	q = q.Where("?.workspace = ?", a, p.Workspace())
+	if p.Project() != "" {
+		q = q.Where("?.project = ?", a, p.Project())
+	}
+	return q
+}
+
+// reached is the condition on a document d that a reader may know of it: not
+// hidden, and a token in common.
+const reached = `d.removed = FALSE AND d.removing_upto = 0 AND d.inactive = FALSE
+	AND EXISTS (SELECT 1 FROM document_tokens AS t WHERE t.document_id = d.id AND t.token IN (?))`
+
+// readable holds a query of documents d to those that the principal may list
+// and open: all of its project for who manages, else those it reaches.
+func readable(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
+	q = within(q, "d", p)
+	if p.Can(knowledge.ScopeWrite) {
+		return q.Where("d.removed = FALSE")
+	}
+	return q.Where(reached, bun.In(p.Tokens()))
+}

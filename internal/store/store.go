@@ -1,0 +1,146 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+	"github.com/uptrace/bun"
+	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+//go:embed migrations/sqlite/*.sql
+var migrations embed.FS
+
+// Config says where the database is.
+type Config struct {
+	// URL is sqlite:///absolute/path/to/cairn.db. The file is created.
+	URL string
+	// Logger gets the migrations that run. Defaults to none.
+	Logger *slog.Logger
+}
+
+// Store is the database. It is safe for concurrent use.
+type Store struct {
+	writer *bun.DB // one connection, so that writes queue up in the process
+	reader *bun.DB
+	log    *slog.Logger
+}
+
+// Open opens the database, creates it if need be, and brings its tables up to
+// date.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	path, err := sqlitePath(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if err := createFile(path); err != nil {
+		return nil, fmt.Errorf("create database %s: %w", path, err)
+	}
+	s := &Store{log: cfg.Logger}
+	if s.writer, err = openPool(path, 1, "_txlock=immediate", "secure_delete(ON)", "synchronous(FULL)"); err != nil {
+		return nil, err
+	}
+	if s.reader, err = openPool(path, readers(), "_txlock=deferred", "query_only(ON)"); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if err := s.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("migrate database %s: %w", path, failure(err)), s.Close())
+	}
+	return s, nil
+}
+
+// Close closes the database, and waits for statements that run.
+func (s *Store) Close() error {
+	var err error
+	for _, db := range []*bun.DB{s.reader, s.writer} { // the writer last: it folds the log into the file
+		if db != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}
+	return err
+}
+
+// Ping reports whether the database can be written and read.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.write(ctx, "ping database", func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE settings SET value = value WHERE name = ''")
+		return err
+	})
+}
+
+func (s *Store) migrate(ctx context.Context) error {
+	files, err := fs.Sub(migrations, "migrations/sqlite")
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, s.writer.DB, files,
+		goose.WithSlog(s.log), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return err
+	}
+	results, err := provider.Up(ctx)
+	for _, r := range results {
+		s.log.DebugContext(ctx, "database migrated", "migration", filepath.Base(r.Source.Path), "seconds", r.Duration.Seconds())
+	}
+	return err
+}
+
+// sqlitePath gives the path in a URL sqlite:///path.
+func sqlitePath(databaseURL string) (string, error) {
+	path, ok := strings.CutPrefix(databaseURL, "sqlite://")
+	if !ok || !filepath.IsAbs(path) {
+		return "", knowledge.Errorf(knowledge.CodeInvalid, "database.url must be sqlite:///absolute/path/cairn.db")
+	}
+	return filepath.Clean(path), nil
+}
+
+// createFile makes the file for its owner alone; SQLite gives the files beside
+// it the same mode.
+func createFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// openPool opens up to size connections that are kept open. Options are PRAGMAs,
+// or parameters of the driver where they hold a "=".
+func openPool(path string, size int, options ...string) (*bun.DB, error) {
+	query := url.Values{}
+	for _, option := range append(options,
+		"busy_timeout(10000)", "journal_mode(WAL)", "foreign_keys(ON)", "temp_store(MEMORY)", "cache_size(-16384)") {
+		if name, value, ok := strings.Cut(option, "="); ok {
+			query.Set(name, value)
+			continue
+		}
+		query.Add("_pragma", option)
+	}
+	dsn := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	return bun.NewDB(db, newDialect()), nil
+}
+
+// readers is how many connections read.
+func readers() int { return min(max(2*runtime.GOMAXPROCS(0), 4), 8) }

@@ -1,0 +1,62 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+)
+
+// write runs work in a transaction that holds the write lock from its start, so
+// what it reads is still true when it writes. Errors are wrapped with what was
+// being done. work must not touch the store but through tx.
+func (s *Store) write(ctx context.Context, doing string, work func(ctx context.Context, tx bun.Tx) error) error {
+	if err := s.writer.RunInTx(ctx, nil, work); err != nil {
+		return fmt.Errorf("%s: %w", doing, failure(err))
+	}
+	return nil
+}
+
+// changed reports whether a statement touched a row.
+func changed(result sql.Result, err error) (bool, error) {
+	if err != nil {
+		return false, err
+	}
+	n, err := result.RowsAffected()
+	return n > 0, err
+}
+
+// found turns "no rows" into false.
+func found(err error) (bool, error) {
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// micros is t as it is stored, 0 for the zero time.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// fromMicros is the time that micros stored.
+func fromMicros(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}
+
+// orNow is t, or the time of the clock where the caller gave none.
+func orNow(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Now().UTC()
+	}
+	return t.UTC()
+}

@@ -1,0 +1,246 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// undetermined is the language of what has not been looked at.
+const undetermined = "und"
+
+// Version is one version of a document. Name and the facts are its own; tags,
+// metadata, classification and ACL are the document's of now, so that whoever
+// writes the version writes what holds at that moment.
+type Version struct {
+	knowledge.VersionRef
+	RunID          string
+	Begun          bool
+	Status         knowledge.Status // pending, published, error, or inactive: a newer one took its place
+	Stage          knowledge.Stage
+	Error          *knowledge.DocumentError
+	Name           string
+	MediaType      string
+	Language       string
+	SourceKey      string
+	SourceURL      string
+	Bytes          int64
+	ChunkCount     int
+	PageCount      int
+	Splitter       knowledge.Splitter
+	Tags           []string
+	Metadata       map[string]any
+	Classification string
+	ACL            []string
+	Removing       bool // it goes with the removal that is under way
+	Blocked        bool // it waits for a removal of older versions
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+}
+
+// Facts is what the pipeline finds out about a version. Zero leaves a fact as
+// it is.
+type Facts struct {
+	MediaType  string
+	Language   string
+	Bytes      int64
+	ChunkCount int
+	PageCount  int
+}
+
+type versionRow struct {
+	bun.BaseModel `bun:"table:document_versions,alias:v"`
+	DocumentID    string `bun:"document_id,pk"`
+	Version       int    `bun:"version,pk"`
+	Workspace     string `bun:"workspace"`
+	Project       string `bun:"project"`
+	RunID         string `bun:"run_id"`
+	Begun         bool   `bun:"begun"`
+	Status        string `bun:"status"`
+	Stage         string `bun:"stage"`
+	Error         string `bun:"error"`
+	Name          string `bun:"name"`
+	MediaType     string `bun:"media_type"`
+	Language      string `bun:"language"`
+	SourceKey     string `bun:"source_key"`
+	SourceURL     string `bun:"source_url"`
+	Bytes         int64  `bun:"bytes"`
+	ChunkCount    int    `bun:"chunk_count"`
+	PageCount     int    `bun:"page_count"`
+	Splitter      string `bun:"splitter"`
+	Replaced      int    `bun:"replaced"` // the version that readers saw before this one
+	CreatedAt     int64  `bun:"created_at"`
+	UpdatedAt     int64  `bun:"updated_at"`
+
+	// Of the document, when it was joined.
+	Tags           string `bun:"tags,scanonly"`
+	Metadata       string `bun:"metadata,scanonly"`
+	Classification string `bun:"classification,scanonly"`
+	Access         string `bun:"access,scanonly"`
+	ExternalUserID string `bun:"external_user_id,scanonly"`
+	ConversationID string `bun:"conversation_id,scanonly"`
+	RemovingUpto   int    `bun:"removing_upto,scanonly"`
+}
+
+// selectVersions begins a query of versions v with their documents d.
+func selectVersions(db bun.IDB, model any) *bun.SelectQuery {
+	return db.NewSelect().Model(model).ColumnExpr("v.*").
+		ColumnExpr("d.tags, d.metadata, d.classification, d.access, d.external_user_id, d.conversation_id, d.removing_upto").
+		Join("JOIN documents AS d ON d.id = v.document_id")
+}
+
+// join takes over what the document says.
+func (r *versionRow) join(d *documentRow) {
+	r.Tags, r.Metadata, r.Classification, r.Access = d.Tags, d.Metadata, d.Classification, d.Access
+	r.ExternalUserID, r.ConversationID, r.RemovingUpto = d.ExternalUserID, d.ConversationID, d.RemovingUpto
+}
+
+func (r *versionRow) ref() knowledge.VersionRef {
+	return knowledge.VersionRef{Workspace: r.Workspace, Project: r.Project, Document: r.DocumentID, Version: r.Version}
+}
+
+func (r *versionRow) version() (Version, error) {
+	v := Version{
+		VersionRef: r.ref(), RunID: r.RunID, Begun: r.Begun, Status: knowledge.Status(r.Status), Stage: knowledge.Stage(r.Stage),
+		Name: r.Name, MediaType: r.MediaType, Language: r.Language, SourceKey: r.SourceKey, SourceURL: r.SourceURL,
+		Bytes: r.Bytes, ChunkCount: r.ChunkCount, PageCount: r.PageCount, Classification: r.Classification,
+		Removing: r.Version <= r.RemovingUpto, Blocked: r.RemovingUpto > 0 && r.Version > r.RemovingUpto,
+		CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
+	}
+	var access knowledge.Access
+	err := decode(
+		field{r.Tags, &v.Tags}, field{r.Metadata, &v.Metadata}, field{r.Access, &access},
+		field{r.Splitter, &v.Splitter}, field{r.Error, &v.Error},
+	)
+	if err != nil {
+		return v, fmt.Errorf("decode version %d of document %s: %w", r.Version, r.DocumentID, err)
+	}
+	v.ACL = knowledge.ACL(r.Workspace, access, r.ExternalUserID, r.ConversationID)
+	return v, nil
+}
+
+func versions(rows []versionRow) ([]Version, error) {
+	list := make([]Version, 0, len(rows))
+	for i := range rows {
+		v, err := rows[i].version()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// loadVersion reads a version with its document, or says that it is not found.
+func loadVersion(ctx context.Context, db bun.IDB, ref knowledge.VersionRef, row *versionRow) error {
+	there, err := found(selectVersions(db, row).
+		Where("v.document_id = ? AND v.version = ? AND v.workspace = ? AND v.project = ?", ref.Document, ref.Version, ref.Workspace, ref.Project).
+		Scan(ctx))
+	if err == nil && !there {
+		err = knowledge.Errorf(knowledge.CodeNotFound, "no version %d of document %q", ref.Version, ref.Document)
+	}
+	return err
+}
+
+// Version gives one version of a document; not found once it was removed.
+func (s *Store) Version(ctx context.Context, ref knowledge.VersionRef) (Version, error) {
+	var row versionRow
+	if err := loadVersion(ctx, s.reader, ref, &row); err != nil {
+		return Version{}, fmt.Errorf("read version %d of document %s: %w", ref.Version, ref.Document, failure(err))
+	}
+	return row.version()
+}
+
+// BeginVersion marks a version as taken up and notes where its run's events
+// begin in the workflow's log. A version that belongs to another run by now, has
+// ended, is being removed or waits is given back as it is.
+func (s *Store) BeginVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64) (Version, error) {
+	var row versionRow
+	err := s.write(ctx, fmt.Sprintf("begin version %d of document %s", ref.Version, ref.Document), func(ctx context.Context, tx bun.Tx) error {
+		if err := loadVersion(ctx, tx, ref, &row); err != nil {
+			return err
+		}
+		waits := row.RemovingUpto > 0 && row.Version > row.RemovingUpto
+		if row.RunID != runID || waits {
+			return nil
+		}
+		_, err := tx.NewUpdate().Model((*runRow)(nil)).Set("first_offset = ?", firstOffset).
+			Where("id = ? AND status = ?", runID, RunRunning).Exec(ctx)
+		if err != nil || row.RemovingUpto > 0 || row.Status != string(knowledge.StatusPending) {
+			return err
+		}
+		row.Begun = true
+		_, err = tx.NewUpdate().Model(&row).Column("begun").WherePK().Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return Version{}, err
+	}
+	return row.version()
+}
+
+// SetStage notes how far a version is (progress 0..1) and what was found out
+// about it. It does nothing for a version that has ended or is being removed.
+func (s *Store) SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, f Facts) error {
+	doing := fmt.Sprintf("note stage %s of version %d of document %s", stage, ref.Version, ref.Document)
+	return s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
+		now := time.Now().UnixMicro()
+		q := facts(tx.NewUpdate().Model((*versionRow)(nil)), f).Set("stage = ?, updated_at = ?", stage, now).
+			Where("document_id = ? AND version = ? AND workspace = ? AND status = 'pending'", ref.Document, ref.Version, ref.Workspace).
+			Where("EXISTS (SELECT 1 FROM documents AS d WHERE d.id = ? AND d.removing_upto < ?)", ref.Document, ref.Version)
+		open, err := changed(q.Exec(ctx))
+		if err != nil || !open {
+			return err
+		}
+		_, err = tx.NewUpdate().Model((*documentRow)(nil)).Set("stage = ?, progress = ?, updated_at = ?", stage, progress, now).
+			Where("id = ? AND version = ?", ref.Document, ref.Version).Exec(ctx)
+		if err != nil || f == (Facts{}) {
+			return err
+		}
+		_, err = facts(tx.NewUpdate().Model((*documentRow)(nil)), f).
+			Where("id = ? AND version = ? AND published_version = 0", ref.Document, ref.Version).Exec(ctx)
+		return err
+	})
+}
+
+// facts sets the facts that are not zero.
+func facts(q *bun.UpdateQuery, f Facts) *bun.UpdateQuery {
+	if f.MediaType != "" {
+		q = q.Set("media_type = ?", f.MediaType)
+	}
+	if f.Language != "" {
+		q = q.Set("language = ?", f.Language)
+	}
+	if f.Bytes != 0 {
+		q = q.Set("bytes = ?", f.Bytes)
+	}
+	if f.ChunkCount != 0 {
+		q = q.Set("chunk_count = ?", f.ChunkCount)
+	}
+	if f.PageCount != 0 {
+		q = q.Set("page_count = ?", f.PageCount)
+	}
+	return q
+}
+
+// PendingVersions lists versions that wait for their ingestion and were last
+// touched before a moment, oldest first.
+func (s *Store) PendingVersions(ctx context.Context, before time.Time, limit int) ([]Version, error) {
+	var rows []versionRow
+	err := selectVersions(s.reader, &rows).
+		Where("v.status = 'pending' AND v.updated_at < ? AND v.version > d.removing_upto", micros(before)).
+		OrderExpr("v.updated_at").Limit(int64(limit)).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list pending versions: %w", failure(err))
+	}
+	return versions(rows)
+}
+
+// ingestWorkflow and removeWorkflow are the ids of the workflows that serve a
+// document, as the design fixes them.
+func ingestWorkflow(workspace, document string) string { return "ingest/" + workspace + "/" + document }
+func removeWorkflow(workspace, document string) string { return "remove/" + workspace + "/" + document }

@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+const visibleChunks = `SELECT ` + chunkColumns + `, ` + documentColumns + `
+FROM chunks AS c JOIN documents AS d ON d.id = c.document_id AND d.published_version = c.version
+WHERE c.id IN (?) AND c.workspace = ? AND d.workspace = ? AND ` + reached
+
+// VisibleChunks is the check of permission after a search: it gives the chunks
+// of hits, in their order, and leaves out whatever SQL does not agree with. A
+// chunk is agreed with if it is of the published version of a visible document
+// of the principal's workspace and projects, and the two share an access token,
+// whatever the principal's scopes. Empty projects means all that it covers.
+func (s *Store) VisibleChunks(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) ([]ChunkView, error) {
+	if err := known(p); err != nil {
+		return nil, err
+	}
+	if len(hits) == 0 {
+		return nil, nil
+	}
+	ids := make([]string, len(hits))
+	for i, h := range hits {
+		ids[i] = h.ChunkID
+	}
+	query, args := visibleChunks, []any{bun.In(ids), p.Workspace(), p.Workspace(), bun.In(p.Tokens())}
+	if p.Project() != "" {
+		query, args = query+" AND d.project = ?", append(args, p.Project())
+	}
+	if len(projects) > 0 {
+		query, args = query+" AND d.project IN (?)", append(args, bun.In(projects))
+	}
+	views, err := s.scanViews(ctx, query, args, len(hits))
+	if err != nil {
+		return nil, fmt.Errorf("check %d passages: %w", len(hits), failure(err))
+	}
+	list := make([]ChunkView, 0, len(hits))
+	for _, h := range hits {
+		v, ok := views[h.ChunkID]
+		if ok && (h.DocumentID == "" || h.DocumentID == v.DocumentID) && (h.Version == 0 || h.Version == v.Version) {
+			list = append(list, *v)
+		}
+	}
+	return list, nil
+}
+
+// scanViews reads chunks with their documents. Of a document that several
+// chunks share, the columns are decoded once.
+func (s *Store) scanViews(ctx context.Context, query string, args []any, size int) (map[string]*ChunkView, error) {
+	rows, err := s.reader.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var chunk chunkRow
+	var doc documentRow
+	targets := append(chunk.targets(), doc.targets()...)
+	views := make(map[string]*ChunkView, size)
+	documents := map[string]knowledge.Document{}
+	for rows.Next() {
+		if err := rows.Scan(targets...); err != nil {
+			return nil, err
+		}
+		view := &ChunkView{}
+		if view.Chunk, err = chunk.chunk(); err != nil {
+			return nil, err
+		}
+		d, ok := documents[doc.ID]
+		if !ok {
+			if d, err = doc.document(); err != nil {
+				return nil, err
+			}
+			documents[doc.ID] = d
+		}
+		view.Document = d
+		views[view.ID] = view
+	}
+	return views, rows.Err()
+}
+
+const chunkColumns = `c.id, c.document_id, c.version, c.ordinal, c.span_start, c.span_end,
+	c.language, c.heading_path, c.header, c.lines, c.pages, c.body`
+
+// targets are where the columns of chunkColumns go.
+func (r *chunkRow) targets() []any {
+	return []any{
+		&r.ID, &r.DocumentID, &r.Version, &r.Ordinal, &r.SpanStart, &r.SpanEnd,
+		&r.Language, &r.HeadingPath, &r.Header, &r.Lines, &r.Pages, &r.Body,
+	}
+}
+
+const documentColumns = `d.id, d.workspace, d.project, d.external_id, d.name, d.media_type, d.bytes, d.status, d.stage,
+	d.progress, d.version, d.published_version, d.error, d.chunk_count, d.page_count, d.language, d.tags, d.metadata,
+	d.classification, d.access, d.external_user_id, d.conversation_id, d.legal_hold, d.created_at, d.updated_at`
+
+// targets are where the columns of documentColumns go.
+func (r *documentRow) targets() []any {
+	return []any{
+		&r.ID, &r.Workspace, &r.Project, &r.ExternalID, &r.Name, &r.MediaType, &r.Bytes, &r.Status, &r.Stage,
+		&r.Progress, &r.Version, &r.PublishedVersion, &r.Error, &r.ChunkCount, &r.PageCount, &r.Language, &r.Tags, &r.Metadata,
+		&r.Classification, &r.Access, &r.ExternalUserID, &r.ConversationID, &r.LegalHold, &r.CreatedAt, &r.UpdatedAt,
+	}
+}
