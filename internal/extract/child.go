@@ -1,0 +1,243 @@
+package extract
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+const (
+	startTimeout  = 30 * time.Second
+	watchInterval = 50 * time.Millisecond
+)
+
+// child is one parser process. It serves one request at a time.
+type child struct {
+	cmd       *exec.Cmd
+	in        *os.File
+	responses chan answer   // one per request; closed when the child's output ends
+	exited    chan struct{} // closed when the process is gone
+	stderr    *tail
+	served    int
+}
+
+type answer struct {
+	response response
+	err      error
+}
+
+// errFault marks a failure of the child itself while it parsed.
+var errFault = errors.New("parser child failed")
+
+// startChild runs command and waits until it has taken its settings.
+func startChild(ctx context.Context, cfg PoolConfig) (*child, error) {
+	childIn, in, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start parser child: %w", err)
+	}
+	out, childOut, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start parser child: %w", err), childIn.Close(), in.Close())
+	}
+	c := &child{in: in, responses: make(chan answer, 1), exited: make(chan struct{}), stderr: &tail{log: cfg.Logger}}
+	c.cmd = exec.Command(cfg.Command[0], cfg.Command[1:]...)
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = childIn, childOut, c.stderr
+	c.cmd.Env = []string{} // it needs none, and keys do not belong in it
+	c.cmd.SysProcAttr = childAttributes()
+	err = c.cmd.Start()
+	// The child has its own copies of these; an error of closing ours is of no use.
+	_, _ = childIn.Close(), childOut.Close()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start parser child: %w", err), in.Close(), out.Close())
+	}
+	go c.readResponses(out)
+	go func() {
+		_ = c.cmd.Wait() // how it ended is read from ProcessState
+		close(c.exited)
+	}()
+	return c, c.setUp(ctx, cfg)
+}
+
+func (c *child) readResponses(out *os.File) {
+	defer close(c.responses)
+	defer out.Close()
+	r := bufio.NewReaderSize(out, 64<<10)
+	for {
+		var a answer
+		a.err = readFrame(r, maxResponse, &a.response)
+		if a.err == io.EOF {
+			return
+		}
+		c.responses <- a
+		if a.err != nil {
+			return
+		}
+	}
+}
+
+func (c *child) setUp(ctx context.Context, cfg PoolConfig) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	seconds := uint64(cfg.CPU.Seconds()*float64(cfg.DocumentsPerChild)) + 10
+	err := writeFrame(c.in, request{Settings: &settings{CacheDir: cfg.CacheDir, Memory: cfg.Memory, CPUSeconds: seconds}})
+	if err == nil {
+		select {
+		case a, ok := <-c.responses:
+			switch {
+			case !ok:
+				err = errors.New("it ended at once")
+			case a.err != nil:
+				err = a.err
+			case a.response.Error != nil:
+				err = a.response.Error.toError()
+			}
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	if err != nil {
+		c.kill()
+		return fmt.Errorf("start parser child: %w", err)
+	}
+	return nil
+}
+
+// extract has the child parse one file. After an error that wraps errFault, and
+// after every error of ctx, the child is gone.
+func (c *child) extract(ctx context.Context, in Input, cfg PoolConfig) (knowledge.Layout, error) {
+	if err := writeFrame(c.in, request{Input: in}); err != nil {
+		return knowledge.Layout{}, c.fault()
+	}
+	c.served++
+	deadline := time.NewTimer(cfg.Timeout)
+	defer deadline.Stop()
+	watch := time.NewTicker(watchInterval)
+	defer watch.Stop()
+	for {
+		select {
+		case a, ok := <-c.responses:
+			if !ok || a.err != nil {
+				return knowledge.Layout{}, c.fault()
+			}
+			return c.result(a.response)
+		case <-ctx.Done():
+			c.kill()
+			return knowledge.Layout{}, context.Cause(ctx)
+		case <-deadline.C:
+			c.kill()
+			return knowledge.Layout{}, knowledge.Errorf(knowledge.CodeParseLimit,
+				"parsing took longer than %s; split the document or make it simpler", cfg.Timeout)
+		case <-watch.C:
+			if used, ok := residentBytes(c.cmd.Process.Pid); ok && used > cfg.Memory {
+				c.kill()
+				return knowledge.Layout{}, memoryLimit(fmt.Errorf("%w: %d bytes resident", errFault, used))
+			}
+		}
+	}
+}
+
+func (c *child) result(r response) (knowledge.Layout, error) {
+	if r.Last {
+		c.kill()
+	}
+	switch {
+	case r.Error != nil:
+		return knowledge.Layout{}, r.Error.toError()
+	case r.Layout == nil:
+		c.kill()
+		return knowledge.Layout{}, errors.New("parser child answered with neither a layout nor an error")
+	default:
+		return *r.Layout, nil
+	}
+}
+
+func memoryLimit(cause error) error {
+	return knowledge.Errorf(knowledge.CodeParseLimit, "parsing took more memory than it may; split the document or make it simpler").WithCause(cause)
+}
+
+// fault says why the child ended without an answer, after seeing it gone.
+func (c *child) fault() error {
+	select {
+	case <-c.exited:
+	case <-time.After(time.Second): // it closed its output, or wrote what is no frame
+	}
+	c.kill()
+	state := c.cmd.ProcessState
+	cause := fmt.Errorf("%w: %s", errFault, state)
+	status, ok := state.Sys().(syscall.WaitStatus)
+	killed := ok && status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGXCPU)
+	if killed || c.stderr.contains("out of memory", "cannot allocate memory", "stack overflow") {
+		return memoryLimit(cause)
+	}
+	return knowledge.Errorf(knowledge.CodeCorrupt, corrupt).WithCause(cause)
+}
+
+// alive reports whether the process is still there.
+func (c *child) alive() bool {
+	select {
+	case <-c.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// kill ends the process and waits until it is gone. It may be called again.
+func (c *child) kill() {
+	_ = c.cmd.Process.Kill() // it may be gone already
+	<-c.exited
+	_ = c.in.Close() // likewise
+}
+
+// stop lets an idle child end by itself, and makes it after a moment.
+func (c *child) stop() {
+	_ = c.in.Close()
+	select {
+	case <-c.exited:
+	case <-time.After(time.Second):
+		c.kill()
+	}
+}
+
+// tail writes a child's error output to the log, line by line, and remembers
+// the first bytes of it, where Go says why it ended.
+type tail struct {
+	log  *slog.Logger
+	mu   sync.Mutex
+	head []byte
+}
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if room := 4096 - len(t.head); room > 0 {
+		t.head = append(t.head, p[:min(room, len(p))]...)
+		for line := range bytes.Lines(p[:min(room, len(p))]) {
+			t.log.Debug("parser child", "stderr", string(bytes.TrimSpace(line)))
+		}
+	}
+	return len(p), nil
+}
+
+func (t *tail) contains(words ...string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, w := range words {
+		if bytes.Contains(t.head, []byte(w)) {
+			return true
+		}
+	}
+	return false
+}

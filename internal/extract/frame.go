@@ -1,0 +1,93 @@
+package extract
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// Parent and child speak in frames: four bytes of length, big endian, and as
+// many bytes of JSON. Every request gets one response, in order.
+
+const (
+	maxRequest  = 1 << 20
+	maxResponse = 512 << 20
+)
+
+// request is what a parent sends: first its settings, then one input at a time.
+type request struct {
+	Settings *settings `json:"settings,omitempty"`
+	Input    Input     `json:"input,omitzero"`
+}
+
+// settings are the limits that a child puts on itself before the first input.
+type settings struct {
+	CacheDir   string `json:"cache_dir,omitempty"`
+	Memory     int64  `json:"memory"`      // bytes; a soft limit for Go's memory
+	CPUSeconds uint64 `json:"cpu_seconds"` // over the whole life of the child
+}
+
+// response is what a child answers: a layout or an error, or neither to settings.
+type response struct {
+	Layout *knowledge.Layout `json:"layout,omitempty"`
+	Error  *wireError        `json:"error,omitempty"`
+	Last   bool              `json:"last,omitempty"` // the child wants to be replaced
+}
+
+// wireError carries a knowledge.Error. Cause is for the log.
+type wireError struct {
+	Code    knowledge.Code `json:"code"`
+	Message string         `json:"message"`
+	Cause   string         `json:"cause,omitempty"`
+}
+
+func toWire(err error) *wireError {
+	e := knowledge.AsError(err)
+	w := &wireError{Code: e.Code, Message: e.Message}
+	if e.Cause != nil {
+		w.Cause = e.Cause.Error()
+	}
+	return w
+}
+
+func (w *wireError) toError() error {
+	e := knowledge.Errorf(w.Code, "%s", w.Message)
+	if w.Cause != "" {
+		e.Cause = fmt.Errorf("parser: %s", w.Cause)
+	}
+	return e
+}
+
+func writeFrame(w io.Writer, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode frame: %w", err)
+	}
+	frame := make([]byte, 4, 4+len(body))
+	binary.BigEndian.PutUint32(frame, uint32(len(body)))
+	_, err = w.Write(append(frame, body...))
+	return err
+}
+
+// readFrame reads one frame. A clean end of the stream is io.EOF.
+func readFrame(r io.Reader, limit uint32, v any) error {
+	var size [4]byte
+	if _, err := io.ReadFull(r, size[:]); err != nil {
+		return err
+	}
+	n := binary.BigEndian.Uint32(size[:])
+	if n > limit {
+		return fmt.Errorf("frame of %d bytes is above the limit of %d", n, limit)
+	}
+	body := make([]byte, n)
+	if _, err := io.ReadFull(r, body); err != nil {
+		return fmt.Errorf("read frame: %w", io.ErrUnexpectedEOF)
+	}
+	if err := json.Unmarshal(body, v); err != nil {
+		return fmt.Errorf("decode frame: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package html
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
+	"github.com/cairn-rag/cairn/internal/extract/charset"
+	"github.com/cairn-rag/cairn/internal/extract/markdown"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"golang.org/x/net/html"
+	htmlcharset "golang.org/x/net/html/charset"
+)
+
+// Read gives the title and the blocks of an HTML page. declared is the
+// character set that came with the file, "" if none did; what the page itself
+// states comes next. The error is a *knowledge.Error.
+func Read(data []byte, declared string) (title string, blocks []knowledge.Block, err error) {
+	text, err := decode(data, declared)
+	if err != nil {
+		return "", nil, err
+	}
+	page, err := readPage(text, removeNoise)
+	if err == nil && len(page.blocks) == 0 { // nothing but navigation
+		page, err = readPage(text, func(*html.Node) {})
+	}
+	return page.title, page.blocks, err
+}
+
+type page struct {
+	title  string
+	blocks []knowledge.Block
+}
+
+func readPage(text string, reduce func(*html.Node)) (page, error) {
+	root, err := html.Parse(strings.NewReader(text))
+	if err != nil {
+		return page{}, knowledge.Errorf(knowledge.CodeCorrupt, "the HTML cannot be parsed; save the page again and send that").WithCause(err)
+	}
+	title := pageTitle(root)
+	removeHidden(root)
+	reduce(root)
+	heading, blocks, err := convert(root)
+	if title == "" {
+		title = heading
+	}
+	return page{title, blocks}, err
+}
+
+// decode follows the declarations in their order: a byte order mark, what came
+// with the file, the page's own meta element. UTF-8 that is valid needs none.
+func decode(data []byte, declared string) (string, error) {
+	if declared == "" {
+		head := data[:min(len(data), 4096)]
+		if _, name, certain := htmlcharset.DetermineEncoding(head, ""); certain || metaCharset(head) {
+			declared = name
+		}
+	}
+	return charset.Decode(data, declared)
+}
+
+// metaCharset reports whether the page states a character set, which
+// DetermineEncoding does not tell from its own default.
+func metaCharset(head []byte) bool {
+	return bytes.Contains(bytes.ToLower(head), []byte("charset"))
+}
+
+func convert(root *html.Node) (string, []knowledge.Block, error) {
+	c := converter.NewConverter(converter.WithPlugins(
+		base.NewBasePlugin(),
+		commonmark.NewCommonmarkPlugin(),
+		table.NewTablePlugin(
+			table.WithSkipEmptyRows(true),
+			table.WithHeaderPromotion(true),
+			table.WithNewlineBehavior(table.NewlineBehaviorPreserve),
+		),
+	))
+	md, err := c.ConvertNode(root)
+	if err != nil {
+		return "", nil, fmt.Errorf("convert HTML: %w", err)
+	}
+	if len(md) > 2*charset.MaxText {
+		return "", nil, charset.TooLong()
+	}
+	heading, blocks := markdown.Read(string(md))
+	return heading, blocks, nil
+}

@@ -1,0 +1,101 @@
+package html
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// never holds text for a reader.
+var never = []atom.Atom{
+	atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Iframe, atom.Object, atom.Embed,
+	atom.Canvas, atom.Audio, atom.Video, atom.Head, atom.Input, atom.Select, atom.Button, atom.Textarea,
+}
+
+func pageTitle(root *html.Node) string {
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode && n.DataAtom == atom.Title && n.Namespace == "" && n.FirstChild != nil {
+			return strings.Join(strings.Fields(n.FirstChild.Data), " ")
+		}
+	}
+	return ""
+}
+
+// removeHidden removes what a browser does not show as text.
+func removeHidden(root *html.Node) {
+	removeWhere(root, func(n *html.Node) bool {
+		if n.Type == html.CommentNode {
+			return true
+		}
+		return n.Type == html.ElementNode && (slices.Contains(never, n.DataAtom) || has(n, "hidden") || attr(n, "aria-hidden") == "true")
+	})
+	for n := range root.Descendants() {
+		n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool { return !kept(a) })
+	}
+}
+
+// kept reports whether an attribute matters for the text. Inlined pictures do
+// not, and a cell that spans a thousand others would be written a thousand times.
+func kept(a html.Attribute) bool {
+	switch a.Key {
+	case "src", "href":
+		return len(a.Val) < 2048 && !strings.HasPrefix(a.Val, "data:")
+	case "colspan", "rowspan":
+		return len(a.Val) <= 2
+	default:
+		return true
+	}
+}
+
+// removeNoise removes navigation and the page's own footer. A header stays: it
+// often holds the heading.
+func removeNoise(root *html.Node) {
+	removeWhere(root, func(n *html.Node) bool {
+		if n.Type != html.ElementNode {
+			return false
+		}
+		switch attr(n, "role") {
+		case "navigation", "search", "menu", "menubar", "contentinfo":
+			return true
+		}
+		return n.DataAtom == atom.Nav || n.DataAtom == atom.Footer && !inside(n, atom.Article, atom.Main)
+	})
+}
+
+func removeWhere(root *html.Node, unwanted func(*html.Node) bool) {
+	var found []*html.Node
+	for n := range root.Descendants() {
+		if unwanted(n) {
+			found = append(found, n)
+		}
+	}
+	for _, n := range found {
+		if n.Parent != nil {
+			n.Parent.RemoveChild(n)
+		}
+	}
+}
+
+func inside(n *html.Node, atoms ...atom.Atom) bool {
+	for p := range n.Ancestors() {
+		if slices.Contains(atoms, p.DataAtom) {
+			return true
+		}
+	}
+	return false
+}
+
+func has(n *html.Node, key string) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == key })
+}
+
+func attr(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return strings.ToLower(a.Val)
+		}
+	}
+	return ""
+}

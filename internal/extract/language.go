@@ -1,0 +1,116 @@
+package extract
+
+import (
+	"path"
+	"strings"
+)
+
+// typeByName gives the media type that a name stands for, "" if the name says
+// nothing or something that is not text.
+func typeByName(name string) string {
+	base := strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
+	switch base {
+	case "makefile", "gnumakefile":
+		return "text/x-makefile"
+	case "dockerfile", "containerfile":
+		return "text/x-dockerfile"
+	}
+	ext := strings.TrimPrefix(path.Ext(base), ".")
+	switch ext {
+	case "":
+		return ""
+	case "txt", "text", "log", "rst", "adoc", "asciidoc", "org":
+		return TypeText
+	case "md", "markdown", "mdown", "mkd", "mdx":
+		return TypeMarkdown
+	case "html", "htm", "xhtml":
+		return TypeHTML
+	case "csv":
+		return TypeCSV
+	case "tsv", "tab":
+		return TypeTSV
+	case "json", "geojson", "ipynb":
+		return TypeJSON
+	case "ndjson", "jsonl":
+		return TypeNDJSON
+	}
+	if language := languageOf(ext); language != "" {
+		return "text/x-" + language
+	}
+	return ""
+}
+
+// languageOf gives the name of the language whose source files end in ext.
+func languageOf(ext string) string {
+	for line := range strings.Lines(sourceExtensions) {
+		fields := strings.Fields(line)
+		for _, e := range fields[1:] {
+			if e == ext {
+				return fields[0]
+			}
+		}
+	}
+	return ""
+}
+
+// sourceExtensions lists a language and the extensions of its files per line.
+const sourceExtensions = `ada adb ads
+assembly s asm
+batch bat cmd
+c c h
+clojure clj cljs cljc edn
+cmake cmake
+cpp cc cpp cxx hh hpp hxx ino
+csharp cs csx
+css css scss sass less
+cuda cu cuh
+dart dart
+diff diff patch
+elixir ex exs
+elm elm
+erlang erl hrl
+fortran f f90 f95 for
+fsharp fs fsi fsx
+go go
+graphql graphql gql
+groovy groovy gradle
+haskell hs lhs
+hcl tf hcl tfvars
+ini ini cfg conf properties env
+java java
+javascript js mjs cjs jsx
+json5 json5 jsonc
+julia jl
+kotlin kt kts
+lisp lisp el lsp scm rkt
+lua lua
+matlab mlx
+nim nim
+nix nix
+objectivec m mm
+ocaml ml mli
+pascal pas pp dpr
+perl pl pm
+php php phtml
+powershell ps1 psm1 psd1
+proto proto
+python py pyi pyw
+r r
+ruby rb rake gemspec
+rust rs
+scala scala sc sbt
+shell sh bash zsh fish ksh
+solidity sol
+sql sql ddl
+svelte svelte
+swift swift
+tex tex sty bib
+toml toml
+typescript ts tsx mts cts
+verilog v sv svh
+vhdl vhd vhdl
+vim vim
+vue vue
+yaml yaml yml
+zig zig
+`

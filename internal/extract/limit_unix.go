@@ -1,0 +1,26 @@
+//go:build unix
+
+package extract
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// limitProcess sets the backstops of the operating system for this process: its
+// processor time over its whole life, and no core file, which would hold
+// document text. Soft and hard limit are the same because Go ignores SIGXCPU.
+func limitProcess(set settings) error {
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
+		return fmt.Errorf("forbid core files: %w", err)
+	}
+	if set.CPUSeconds == 0 {
+		return nil
+	}
+	limit := unix.Rlimit{Cur: set.CPUSeconds, Max: set.CPUSeconds}
+	if err := unix.Setrlimit(unix.RLIMIT_CPU, &limit); err != nil {
+		return fmt.Errorf("limit processor time: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package markdown
+
+import (
+	"html"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/util"
+	xhtml "golang.org/x/net/html"
+)
+
+// inline gives the text of a node's inline content. A soft line end is a
+// space, a hard one is a line end.
+func (r *reader) inline(n ast.Node) string {
+	var b strings.Builder
+	r.writeInline(&b, n)
+	return tidy(b.String())
+}
+
+func (r *reader) writeInline(b *strings.Builder, parent ast.Node) {
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Text:
+			b.WriteString(unescape(n.Segment.Value(r.source), n.IsRaw()))
+			switch {
+			case n.HardLineBreak():
+				b.WriteByte('\n')
+			case n.SoftLineBreak():
+				b.WriteByte(' ')
+			}
+		case *ast.String:
+			b.Write(n.Value)
+		case *ast.CodeSpan:
+			r.writeCode(b, n)
+		case *ast.AutoLink:
+			b.Write(n.Label(r.source))
+		case *ast.RawHTML:
+			if tag := string(n.Segments.Value(r.source)); strings.HasPrefix(strings.ToLower(tag), "<br") {
+				b.WriteByte('\n')
+			}
+		case *extast.TaskCheckBox:
+			if n.IsChecked {
+				b.WriteString("[x] ")
+			} else {
+				b.WriteString("[ ] ")
+			}
+		default: // emphasis, links, images: their text
+			r.writeInline(b, n)
+		}
+	}
+}
+
+func (r *reader) writeCode(b *strings.Builder, span *ast.CodeSpan) {
+	for n := span.FirstChild(); n != nil; n = n.NextSibling() {
+		if t, ok := n.(*ast.Text); ok {
+			b.WriteString(strings.ReplaceAll(string(t.Segment.Value(r.source)), "\n", " "))
+		}
+	}
+}
+
+// unescape resolves backslashes and character references, once each.
+func unescape(s []byte, raw bool) string {
+	if raw || !strings.ContainsAny(string(s), `\&`) {
+		return string(s)
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s) && util.IsPunct(s[i+1]):
+			i++
+			b.WriteByte(s[i])
+		case s[i] == '&':
+			end := strings.IndexByte(string(s[i:min(len(s), i+40)]), ';')
+			if end < 0 {
+				b.WriteByte('&')
+				continue
+			}
+			b.WriteString(html.UnescapeString(string(s[i : i+end+1])))
+			i += end
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}
+
+// tidy makes runs of white space one, and keeps line ends.
+func tidy(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = oneLine(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// htmlText gives the text of a piece of HTML without scripts, styles and
+// comments. Elements that stand on their own end a line.
+func htmlText(s string) string {
+	z := xhtml.NewTokenizer(strings.NewReader(s))
+	var b strings.Builder
+	skip := ""
+	for {
+		switch z.Next() {
+		case xhtml.ErrorToken:
+			return strings.TrimSpace(nonEmptyLines(b.String()))
+		case xhtml.TextToken:
+			if skip == "" {
+				b.WriteString(string(z.Text()))
+			}
+		case xhtml.StartTagToken:
+			name, _ := z.TagName()
+			switch tag := string(name); tag {
+			case "script", "style", "template", "svg":
+				skip = tag
+			case "td", "th":
+				b.WriteString(" ")
+			case "p", "div", "li", "tr", "br", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol", "pre", "summary", "details":
+				b.WriteByte('\n')
+			}
+		case xhtml.EndTagToken:
+			name, _ := z.TagName()
+			if string(name) == skip {
+				skip = ""
+			}
+		case xhtml.SelfClosingTagToken:
+			if name, _ := z.TagName(); string(name) == "br" {
+				b.WriteByte('\n')
+			}
+		}
+	}
+}
+
+func nonEmptyLines(s string) string {
+	var lines []string
+	for line := range strings.Lines(html.UnescapeString(s)) {
+		if line = oneLine(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}

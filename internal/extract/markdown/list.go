@@ -1,0 +1,80 @@
+package markdown
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
+)
+
+// list renders a list with a line per item, deeper ones indented.
+func (r *reader) list(n *ast.List, indent string) string {
+	var lines []string
+	number := n.Start
+	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+		mark := "- "
+		if n.IsOrdered() {
+			mark = strconv.Itoa(number) + ". "
+			number++
+		}
+		for i, part := range r.itemParts(item, indent+"  ") {
+			switch {
+			case part.nested:
+				lines = append(lines, part.text)
+			case i == 0:
+				lines = append(lines, indent+mark+indented(part.text, indent+"  "))
+			default:
+				lines = append(lines, indent+"  "+indented(part.text, indent+"  "))
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+type itemPart struct {
+	text   string
+	nested bool // a list, which brings its own indentation
+}
+
+func (r *reader) itemParts(item ast.Node, indent string) []itemPart {
+	var parts []itemPart
+	for n := item.FirstChild(); n != nil; n = n.NextSibling() {
+		p := itemPart{}
+		switch n := n.(type) {
+		case *ast.List:
+			p = itemPart{r.list(n, indent), true}
+		case *ast.FencedCodeBlock, *ast.CodeBlock:
+			p.text = r.lines(n)
+		case *ast.HTMLBlock:
+			p.text = htmlText(r.html(n))
+		case *ast.Paragraph, *ast.TextBlock, *ast.Heading:
+			p.text = strings.TrimSpace(r.inline(n))
+		case *extast.Table:
+			p.text = r.asText(n)
+		default:
+			p.text = r.asText(n)
+		}
+		if strings.TrimSpace(p.text) != "" {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// asText gives the blocks inside a node, such as a quote in a list, as lines.
+func (r *reader) asText(n ast.Node) string {
+	inner := reader{source: r.source}
+	if _, ok := n.(*extast.Table); ok {
+		inner.block(n)
+	} else {
+		inner.children(n)
+	}
+	var texts []string
+	for _, b := range inner.blocks {
+		texts = append(texts, b.Text)
+	}
+	return strings.Join(texts, "\n")
+}
+
+func indented(s, indent string) string { return strings.ReplaceAll(s, "\n", "\n"+indent) }

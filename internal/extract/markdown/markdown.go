@@ -1,0 +1,137 @@
+package markdown
+
+import (
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+// rowsPerBlock is how many rows of a table a block holds.
+const rowsPerBlock = 40
+
+// Read gives the blocks of a Markdown text, and its title: that of the front
+// matter, else the first heading of level 1, else "".
+func Read(s string) (title string, blocks []knowledge.Block) {
+	matter, title, rest := frontMatter(s)
+	r := reader{source: []byte(rest)}
+	if matter != "" {
+		r.add(knowledge.BlockParagraph, matter)
+	}
+	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList))
+	r.children(md.Parser().Parse(text.NewReader(r.source)))
+	for _, b := range r.blocks {
+		if title == "" && b.Kind == knowledge.BlockHeading && b.Level == 1 {
+			title = b.Text
+		}
+	}
+	return title, r.blocks
+}
+
+// frontMatter cuts off the metadata between two lines of --- (or +++) with
+// which a file may begin.
+func frontMatter(s string) (matter, title, rest string) {
+	for _, fence := range []string{"---", "+++"} {
+		body, ok := strings.CutPrefix(s, fence+"\n")
+		if !ok {
+			continue
+		}
+		matter, rest, ok = strings.Cut(body, "\n"+fence+"\n")
+		if !ok || len(matter) > 16<<10 || !strings.ContainsAny(matter, ":=") || strings.Contains(matter, "\n\n") {
+			continue
+		}
+		for line := range strings.Lines(matter) {
+			for _, mark := range []string{"title:", "title ="} {
+				if v, ok := strings.CutPrefix(line, mark); ok {
+					title = strings.Trim(strings.TrimSpace(v), `"'`)
+				}
+			}
+		}
+		return matter, title, rest
+	}
+	return "", "", s
+}
+
+// reader walks the tree of one document.
+type reader struct {
+	source []byte
+	blocks []knowledge.Block
+}
+
+func (r *reader) add(kind knowledge.BlockKind, s string) {
+	if strings.TrimSpace(s) != "" {
+		r.blocks = append(r.blocks, knowledge.Block{Kind: kind, Text: strings.Trim(s, "\n")})
+	}
+}
+
+func (r *reader) children(parent ast.Node) {
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		r.block(n)
+	}
+}
+
+func (r *reader) block(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.Heading:
+		if s := oneLine(r.inline(n)); s != "" {
+			r.blocks = append(r.blocks, knowledge.Block{Kind: knowledge.BlockHeading, Level: n.Level, Text: s})
+		}
+	case *ast.Paragraph, *ast.TextBlock:
+		r.add(knowledge.BlockParagraph, strings.TrimSpace(r.inline(n)))
+	case *ast.FencedCodeBlock, *ast.CodeBlock:
+		r.add(knowledge.BlockCode, r.lines(n))
+	case *ast.List:
+		r.add(knowledge.BlockList, r.list(n, ""))
+	case *extast.Table:
+		r.table(n)
+	case *ast.HTMLBlock:
+		r.add(knowledge.BlockParagraph, htmlText(r.html(n)))
+	case *ast.ThematicBreak, *ast.LinkReferenceDefinition:
+	default: // a quote, or what an extension adds
+		r.children(n)
+	}
+}
+
+func (r *reader) lines(n ast.Node) string {
+	var b strings.Builder
+	for i := range n.Lines().Len() {
+		segment := n.Lines().At(i)
+		b.Write(segment.Value(r.source))
+	}
+	return strings.TrimRight(b.String(), " \t\n")
+}
+
+func (r *reader) html(n *ast.HTMLBlock) string {
+	s := r.lines(n)
+	if n.HasClosure() {
+		s += "\n" + string(n.ClosureLine.Value(r.source))
+	}
+	return s
+}
+
+func (r *reader) table(n *extast.Table) {
+	header, rows := "", []string{}
+	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+		var cells []string
+		for c := row.FirstChild(); c != nil; c = c.NextSibling() {
+			cells = append(cells, oneLine(r.inline(c)))
+		}
+		if strings.Join(cells, "") == "" {
+			continue
+		}
+		line := strings.Join(cells, " | ")
+		if _, ok := row.(*extast.TableHeader); ok {
+			header = line
+		}
+		rows = append(rows, line)
+	}
+	for len(rows) > 0 {
+		k := min(len(rows), rowsPerBlock)
+		r.blocks = append(r.blocks, knowledge.Block{Kind: knowledge.BlockTable, Header: header, Text: strings.Join(rows[:k], "\n")})
+		rows = rows[k:]
+	}
+}

@@ -1,0 +1,211 @@
+package pdf_test
+
+import (
+	"errors"
+	"fmt"
+	"html"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/cairn-rag/cairn/internal/extract/pdf"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"golang.org/x/text/unicode/norm"
+)
+
+// files is where the PDFs for tests are, if they are there.
+const files = "../../../../shared/data/files/pdf"
+
+// floor is the share of lines whose box has to hold the words of the line.
+const floor = .97
+
+// TestLineBoxesHoldTheWordsOfTheirLine compares every line of every file with
+// what poppler finds inside the box of the line. No line is left out. Files
+// count when both tools find text in them; the log names the others.
+func TestLineBoxesHoldTheWordsOfTheirLine(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("pdftotext"); err != nil {
+		lacking(t, "pdftotext (poppler-utils) is not installed, so there is nothing to compare with")
+	}
+	paths := testFiles(t)
+	reader := newReader(t)
+	total, right := 0, 0
+	for _, path := range paths {
+		name := filepath.Base(path)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		layout, err := reader.Read(t.Context(), data)
+		if err != nil {
+			t.Logf("%s: not counted, no text here: %v", name, message(err))
+			continue
+		}
+		pages, err := popplerWords(path)
+		if err != nil || len(pages) == 0 {
+			t.Logf("%s: not counted, no text by poppler: %v", name, err)
+			continue
+		}
+		n, good := compare(t, name, layout, pages)
+		total, right = total+n, right+good
+		if good < n {
+			t.Logf("%s: %d of %d lines", name, good, n)
+		}
+	}
+	share := float64(right) / float64(total)
+	t.Logf("line boxes right: %d of %d lines, %.4f", right, total, share)
+	if share < floor {
+		t.Errorf("line boxes right for %.4f of the lines, want at least %.2f", share, floor)
+	}
+}
+
+// compare counts the lines of a layout, and those whose box holds their words.
+func compare(t *testing.T, name string, layout knowledge.Layout, pages map[int][]word) (total, right int) {
+	t.Helper()
+	sizes := map[int]knowledge.PageSize{}
+	for _, p := range layout.Pages {
+		sizes[p.Page] = p
+	}
+	for _, b := range layout.Blocks {
+		runes := []rune(b.Text)
+		for _, l := range b.Lines {
+			total++
+			size := sizes[l.Page]
+			if l.Box.X1 < 0 || l.Box.Y1 < 0 || l.Box.X2 > size.Width || l.Box.Y2 > size.Height {
+				t.Errorf("%s page %d: box %v is outside of %v x %v", name, l.Page, l.Box, size.Width, size.Height)
+			}
+			ours := strings.Fields(normal(string(runes[l.Start:l.End])))
+			theirs := inside(pages[l.Page], l.Box)
+			if d := dice(ours, theirs); d >= .9 {
+				right++
+			} else if testing.Verbose() {
+				t.Logf("%s page %d: %.2f in %.1f: %q, poppler has %q", name, l.Page, d, l.Box, ours, theirs)
+			}
+		}
+	}
+	return total, right
+}
+
+type word struct {
+	text string
+	x, y float64 // its middle
+}
+
+var (
+	pageTag = regexp.MustCompile(`<page width=`)
+	wordTag = regexp.MustCompile(`<word xMin="([-\d.]+)" yMin="([-\d.]+)" xMax="([-\d.]+)" yMax="([-\d.]+)">(.*?)</word>`)
+)
+
+// popplerWords gives the words of each page that has any.
+func popplerWords(path string) (map[int][]word, error) {
+	out, err := exec.Command("pdftotext", "-q", "-cropbox", "-bbox", path, "-").Output()
+	if err != nil {
+		return nil, fmt.Errorf("pdftotext: %w", err)
+	}
+	pages, page := map[int][]word{}, 0
+	for line := range strings.Lines(string(out)) {
+		if pageTag.MatchString(line) {
+			page++
+		}
+		m := wordTag.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		var at [4]float64
+		for i := range at {
+			if at[i], err = strconv.ParseFloat(m[i+1], 64); err != nil {
+				return nil, err
+			}
+		}
+		pages[page] = append(pages[page], word{html.UnescapeString(m[5]), (at[0] + at[2]) / 2, (at[1] + at[3]) / 2})
+	}
+	return pages, nil
+}
+
+func inside(words []word, b knowledge.Box) []string {
+	var found []string
+	for _, w := range words {
+		if w.x >= b.X1 && w.x <= b.X2 && w.y >= b.Y1 && w.y <= b.Y2 {
+			found = append(found, strings.Fields(normal(w.text))...)
+		}
+	}
+	return found
+}
+
+// normal makes the spellings of two tools comparable: compatibility forms,
+// case, and the marks that are not drawn.
+func normal(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) || unicode.IsControl(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, norm.NFKC.String(s))
+}
+
+// dice compares two bags of words: twice what they share, by all of both.
+func dice(a, b []string) float64 {
+	count := map[string]int{}
+	for _, w := range a {
+		count[w]++
+	}
+	shared := 0
+	for _, w := range b {
+		if count[w] > 0 {
+			count[w]--
+			shared++
+		}
+	}
+	if len(a)+len(b) == 0 {
+		return 1
+	}
+	return 2 * float64(shared) / float64(len(a)+len(b))
+}
+
+func testFiles(t *testing.T) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(files, "*.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) == 0 {
+		lacking(t, "the shared test files are not here")
+	}
+	return paths
+}
+
+// lacking skips a test that cannot run, and fails it where it must.
+func lacking(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatal(what)
+	}
+	t.Skip(what)
+}
+
+func message(err error) string {
+	if e, ok := errors.AsType[*knowledge.Error](err); ok {
+		return fmt.Sprintf("%s: %s", e.Code, e.Message)
+	}
+	return err.Error()
+}
+
+func newReader(t testing.TB) *pdf.Reader {
+	t.Helper()
+	cache := filepath.Join(os.TempDir(), "cairn-test-wazero")
+	r, err := pdf.New(t.Context(), pdf.Config{CacheDir: cache})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(t.Context()); err != nil {
+			t.Log(err)
+		}
+	})
+	return r
+}

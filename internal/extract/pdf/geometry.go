@@ -1,0 +1,82 @@
+package pdf
+
+import (
+	"math"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// frame is how the user space of a page (origin at the bottom left, before
+// rotation) lies on the displayed page.
+type frame struct {
+	left, bottom, right, top float64 // the crop box, in user space
+	quarters                 int     // /Rotate, in quarter turns clockwise
+}
+
+// size gives width and height of the displayed page.
+func (f frame) size() (width, height float64) {
+	width, height = f.right-f.left, f.top-f.bottom
+	if f.quarters%2 == 1 {
+		return height, width
+	}
+	return width, height
+}
+
+// point brings a point of user space to the displayed page.
+func (f frame) point(x, y float64) (float64, float64) {
+	switch f.quarters {
+	case 1:
+		return y - f.bottom, x - f.left
+	case 2:
+		return f.right - x, y - f.bottom
+	case 3:
+		return f.top - y, f.right - x
+	default:
+		return x - f.left, f.top - y
+	}
+}
+
+// box brings a rectangle of user space to the displayed page.
+func (f frame) box(left, bottom, right, top float64) knowledge.Box {
+	x1, y1 := f.point(left, bottom)
+	x2, y2 := f.point(right, top)
+	return knowledge.Box{X1: math.Min(x1, x2), Y1: math.Min(y1, y2), X2: math.Max(x1, x2), Y2: math.Max(y1, y2)}
+}
+
+// clip cuts a box to the displayed page, inwards to hundredths of a point so
+// that rounding never puts it outside. ok is false if nothing is left.
+func (f frame) clip(b knowledge.Box) (clipped knowledge.Box, ok bool) {
+	width, height := f.size()
+	inner := func(x float64) float64 { return math.Floor(x*100) / 100 }
+	clipped = knowledge.Box{
+		X1: math.Max(b.X1, 0), Y1: math.Max(b.Y1, 0),
+		X2: math.Min(b.X2, inner(width)), Y2: math.Min(b.Y2, inner(height)),
+	}
+	return clipped, clipped.X2-clipped.X1 >= .01 && clipped.Y2-clipped.Y1 >= .01
+}
+
+// upright turns a box so that text of the given direction (quarter turns
+// clockwise) runs from left to right and its lines from top to bottom.
+func upright(b knowledge.Box, quarters int) knowledge.Box {
+	switch quarters {
+	case 1:
+		return knowledge.Box{X1: b.Y1, Y1: -b.X2, X2: b.Y2, Y2: -b.X1}
+	case 2:
+		return knowledge.Box{X1: -b.X2, Y1: -b.Y2, X2: -b.X1, Y2: -b.Y1}
+	case 3:
+		return knowledge.Box{X1: -b.Y2, Y1: b.X1, X2: -b.Y1, Y2: b.X2}
+	default:
+		return b
+	}
+}
+
+func height(b knowledge.Box) float64 { return b.Y2 - b.Y1 }
+
+// overlap gives how much of the shorter of two intervals lies in the other, 0..1.
+func overlap(a1, a2, b1, b2 float64) float64 {
+	shorter := math.Min(a2-a1, b2-b1)
+	if shorter <= 0 {
+		return 0
+	}
+	return math.Max(0, math.Min(a2, b2)-math.Max(a1, b1)) / shorter
+}

@@ -1,0 +1,148 @@
+package pdf
+
+import (
+	"math"
+	"strings"
+	"unicode"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/klippa-app/go-pdfium/references"
+)
+
+// line is one line of text on one page.
+type line struct {
+	text   string
+	page   int           // 1 = first
+	box    knowledge.Box // on the displayed page, clipped to it
+	turned int           // direction, in quarter turns clockwise
+	upbox  knowledge.Box // box turned upright
+	size   float64       // font size as displayed
+	bold   bool
+	hyphen bool // pdfium takes the hyphen at its end for a broken word
+}
+
+// maxGap is the space between two characters, in heights of the line, above
+// which they belong to two lines: columns, or cells of a table.
+const maxGap = 1.5
+
+// lines reads the lines of a page in the order in which they are drawn.
+func (r *Reader) lines(text references.FPDF_TEXTPAGE, f frame, page int) ([]line, error) {
+	glyphs, err := r.glyphs(text, f)
+	if err != nil {
+		return nil, err
+	}
+	var lines []line
+	for _, run := range runs(glyphs) {
+		turned, err := r.direction(text, firstVisible(run).index, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, part := range split(run, turned) {
+			l, ok := makeLine(part, f, turned)
+			if !ok {
+				continue
+			}
+			l.page = page
+			l.size, l.bold = r.font(text, firstVisible(part).index)
+			lines = append(lines, l)
+		}
+	}
+	return lines, nil
+}
+
+// runs cuts the characters where pdfium ends a line.
+func runs(glyphs []glyph) [][]glyph {
+	var out [][]glyph
+	start := 0
+	cut := func(end int) {
+		if run := glyphs[start:end]; firstVisible(run).visible() {
+			out = append(out, run)
+		}
+		start = end
+	}
+	for i, g := range glyphs {
+		if g.char == '\r' || g.char == '\n' || g.char == lineHyphen {
+			cut(i + 1)
+		}
+	}
+	cut(len(glyphs))
+	return out
+}
+
+func firstVisible(glyphs []glyph) glyph {
+	for _, g := range glyphs {
+		if g.visible() {
+			return g
+		}
+	}
+	return glyph{}
+}
+
+// split cuts a run where the next character stands on another height or far
+// away from what came before.
+func split(run []glyph, turned int) [][]glyph {
+	var parts [][]glyph
+	start := 0
+	var box knowledge.Box // of the part so far, upright
+	for i, g := range run {
+		if !g.visible() {
+			continue
+		}
+		b := upright(g.box, turned)
+		if (box != knowledge.Box{}) && apart(box, b) {
+			parts = append(parts, run[start:i])
+			start, box = i, knowledge.Box{}
+		}
+		if (box == knowledge.Box{}) {
+			box = b
+		} else {
+			box = box.Union(b)
+		}
+	}
+	return append(parts, run[start:])
+}
+
+func apart(part, next knowledge.Box) bool {
+	gap := math.Max(next.X1-part.X2, part.X1-next.X2)
+	tall := math.Max(height(part), height(next))
+	return gap > maxGap*tall || overlap(part.Y1, part.Y2, next.Y1, next.Y2) < .3
+}
+
+// makeLine puts a line together. ok is false if nothing of it is on the page.
+func makeLine(glyphs []glyph, f frame, turned int) (l line, ok bool) {
+	var b strings.Builder
+	var box knowledge.Box
+	for _, g := range glyphs {
+		if !g.visible() {
+			b.WriteByte(' ')
+			continue
+		}
+		clipped, on := f.clip(g.box)
+		s := letters(g.char)
+		if !on || s == "" {
+			continue
+		}
+		b.WriteString(s)
+		if (box == knowledge.Box{}) {
+			box = clipped
+		} else {
+			box = box.Union(clipped)
+		}
+		l.hyphen = g.char == lineHyphen || g.char == 0xad
+	}
+	l.text = strings.Join(strings.FieldsFunc(b.String(), unicode.IsSpace), " ")
+	l.box, l.turned, l.upbox = box, turned, upright(box, turned)
+	return l, l.text != "" && box != knowledge.Box{}
+}
+
+// boldFont reports whether a font is bold by its name or its ForceBold flag.
+func boldFont(name string, flags int) bool {
+	name = strings.ToLower(name)
+	for _, word := range []string{"bold", "black", "heavy", "semibold", "demi"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	const forceBold = 1 << 18
+	return flags&forceBold != 0
+}

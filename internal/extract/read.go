@@ -1,0 +1,173 @@
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"os"
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/extract/charset"
+	"github.com/cairn-rag/cairn/internal/extract/html"
+	"github.com/cairn-rag/cairn/internal/extract/markdown"
+	"github.com/cairn-rag/cairn/internal/extract/pdf"
+	"github.com/cairn-rag/cairn/internal/extract/table"
+	"github.com/cairn-rag/cairn/internal/extract/text"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// maxPDF is the largest PDF in bytes; pdfium holds all of it in its own memory.
+const maxPDF = 256 << 20
+
+// parser reads one file after the other, inside the child. pdfium is started
+// with the first PDF, so that text never waits for it.
+type parser struct {
+	cacheDir string
+	pdfs     *pdf.Reader
+}
+
+// close frees pdfium, if it was started.
+func (p *parser) close(ctx context.Context) error {
+	if p.pdfs == nil {
+		return nil
+	}
+	return p.pdfs.Close(ctx)
+}
+
+// read extracts one file. Its errors for clients are *knowledge.Error.
+func (p *parser) read(ctx context.Context, in Input) (knowledge.Layout, error) {
+	data, mediaType, err := open(in)
+	if err != nil {
+		return knowledge.Layout{}, err
+	}
+	layout, err := p.parse(ctx, data, mediaType, charset.Declared(in.MediaType))
+	if err != nil {
+		return knowledge.Layout{}, err
+	}
+	layout.MediaType = mediaType
+	return layout, check(layout)
+}
+
+// open reads the file and finds its media type.
+func open(in Input) (data []byte, mediaType string, err error) {
+	f, err := os.Open(in.Path)
+	if err != nil {
+		return nil, "", fmt.Errorf("open document: %w", err)
+	}
+	defer f.Close()
+	head := make([]byte, HeadBytes)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, "", fmt.Errorf("read document: %w", err)
+	}
+	mediaType, err = Sniff(in.Name, head[:n])
+	if err != nil {
+		return nil, "", err
+	}
+	mediaType = refine(mediaType, in)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, "", fmt.Errorf("stat document: %w", err)
+	}
+	if err := checkSize(info.Size(), mediaType, head[:n]); err != nil {
+		return nil, "", err
+	}
+	data = make([]byte, info.Size())
+	if _, err := f.ReadAt(data, 0); err != nil && err != io.EOF {
+		return nil, "", fmt.Errorf("read document: %w", err)
+	}
+	return data, mediaType, nil
+}
+
+// refine takes the declared media type for text whose content and name say
+// nothing more.
+func refine(mediaType string, in Input) string {
+	declared, _, err := mime.ParseMediaType(in.MediaType)
+	if err != nil || mediaType != TypeText || typeByName(in.Name) != "" {
+		return mediaType
+	}
+	switch declared {
+	case TypeMarkdown, TypeHTML, TypeCSV, TypeTSV, TypeJSON, TypeNDJSON:
+		return declared
+	}
+	if strings.HasPrefix(declared, "text/x-") {
+		return declared
+	}
+	return mediaType
+}
+
+func checkSize(size int64, mediaType string, head []byte) error {
+	limit := int64(charset.MaxText)
+	switch {
+	case mediaType == TypePDF:
+		if size > maxPDF {
+			return knowledge.Errorf(knowledge.CodeTooLarge, "the PDF is larger than %d MB; split it", maxPDF>>20)
+		}
+		return nil
+	case strings.HasPrefix(string(head), "\xff\xfe"), strings.HasPrefix(string(head), "\xfe\xff"):
+		limit *= 2
+	}
+	if size > limit {
+		return charset.TooLong()
+	}
+	return nil
+}
+
+func (p *parser) parse(ctx context.Context, data []byte, mediaType, declared string) (knowledge.Layout, error) {
+	switch mediaType {
+	case TypePDF:
+		if p.pdfs == nil {
+			r, err := pdf.New(ctx, pdf.Config{CacheDir: p.cacheDir})
+			if err != nil {
+				return knowledge.Layout{}, fmt.Errorf("start pdfium: %w", err)
+			}
+			p.pdfs = r
+		}
+		return p.pdfs.Read(ctx, data)
+	case TypeHTML:
+		title, blocks, err := html.Read(data, declared)
+		return knowledge.Layout{Title: title, Blocks: blocks}, err
+	}
+	s, err := charset.Decode(data, declared)
+	if err != nil {
+		return knowledge.Layout{}, err
+	}
+	return parseText(s, mediaType)
+}
+
+func parseText(s, mediaType string) (layout knowledge.Layout, err error) {
+	switch mediaType {
+	case TypeMarkdown:
+		layout.Title, layout.Blocks = markdown.Read(s)
+	case TypeCSV:
+		layout.Blocks = table.Read(s, 0)
+	case TypeTSV:
+		layout.Blocks = table.Read(s, '\t')
+	case TypeJSON:
+		layout.Blocks, err = text.JSON(s)
+	case TypeNDJSON:
+		layout.Blocks, err = text.Lines(s)
+	case TypeText:
+		layout.Blocks = text.Plain(s)
+	default:
+		layout.Blocks = text.Code(s)
+	}
+	return layout, err
+}
+
+// check holds a layout to the limits of what may come out.
+func check(layout knowledge.Layout) error {
+	total := 0
+	for _, b := range layout.Blocks {
+		total += len(b.Text) + len(knowledge.BlockSeparator)
+	}
+	switch {
+	case len(layout.Blocks) == 0:
+		return knowledge.Errorf(knowledge.CodeEmpty, "there is no text in the document; send one with text in it")
+	case total > charset.MaxText+charset.MaxText/4: // separators and " | " may add to what was read
+		return charset.TooLong()
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package extract
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// maxStack bounds the recursion of a parser, in bytes.
+const maxStack = 256 << 20
+
+// ServeConfig is what a child knows of itself; its parent sends the rest.
+type ServeConfig struct {
+	// CacheDir is where compiled WebAssembly is kept between processes; the
+	// directory must not be writable by others. Defaults to what the parent
+	// says, and to no cache.
+	CacheDir string
+}
+
+// Serve is the loop of a parser child: it reads requests from in and writes one
+// response each to out, until in ends, ctx ends, or the parser has to be
+// replaced. It returns as soon as in ends, also in the middle of a document;
+// the process must then exit. Nothing else may write to out.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, cfg ServeConfig) error {
+	requests := make(chan request)
+	ended := make(chan error, 2)
+	go func() {
+		ended <- readRequests(ctx, in, requests)
+	}()
+	go func() {
+		s := server{parser: parser{cacheDir: cfg.CacheDir}, out: out}
+		ended <- s.run(ctx, requests)
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func readRequests(ctx context.Context, in io.Reader, requests chan<- request) error {
+	r := bufio.NewReader(in)
+	for {
+		var req request
+		if err := readFrame(r, maxRequest, &req); err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return fmt.Errorf("read request: %w", err)
+		}
+		select {
+		case requests <- req:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// server answers the requests of one parent.
+type server struct {
+	parser parser
+	out    io.Writer
+}
+
+func (s *server) run(ctx context.Context, requests <-chan request) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case req := <-requests:
+			resp := s.answer(ctx, req)
+			if err := writeFrame(s.out, resp); err != nil {
+				return fmt.Errorf("write response: %w", err)
+			}
+			if resp.Last {
+				return s.parser.close(ctx)
+			}
+		}
+	}
+}
+
+func (s *server) answer(ctx context.Context, req request) response {
+	if req.Settings != nil {
+		if err := s.apply(*req.Settings); err != nil {
+			return response{Error: toWire(err), Last: true}
+		}
+		return response{}
+	}
+	layout, err := s.read(ctx, req.Input)
+	if err != nil {
+		_, panicked := errors.AsType[*panicError](err)
+		return response{Error: toWire(err), Last: panicked}
+	}
+	return response{Layout: &layout}
+}
+
+func (s *server) apply(set settings) error {
+	if s.parser.cacheDir == "" {
+		s.parser.cacheDir = set.CacheDir
+	}
+	debug.SetMaxStack(maxStack)
+	if set.Memory > 0 {
+		debug.SetMemoryLimit(set.Memory / 4 * 3)
+	}
+	return limitProcess(set)
+}
+
+// read turns a panic of a parser into an error: the document is at fault as far
+// as its owner is concerned, and the child is replaced.
+func (s *server) read(ctx context.Context, in Input) (layout knowledge.Layout, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			// The value may hold document text; its type and the stack do not.
+			fmt.Fprintf(os.Stderr, "parser panic: %T\n%s", r, debug.Stack())
+			err = knowledge.Errorf(knowledge.CodeCorrupt, corrupt).WithCause(&panicError{fmt.Sprintf("panic of type %T", r)})
+		}
+	}()
+	return s.parser.read(ctx, in)
+}
+
+const corrupt = "the document cannot be parsed; open it, save it again and send the new file"
+
+// panicError marks an error after which the child must not go on.
+type panicError struct{ message string }
+
+func (e *panicError) Error() string { return e.message }

@@ -1,0 +1,168 @@
+package extract
+
+import (
+	"encoding/json"
+	"io"
+	"path"
+	"regexp"
+	"strings"
+)
+
+var (
+	subRip    = regexp.MustCompile(`^\d+[ \t]*\r?\n\d{1,2}:\d{2}:\d{2}[,.]\d{1,3} *--> *\d{1,2}:\d{2}:\d{2}`)
+	htmlStart = regexp.MustCompile(`^(?is)(?:<\?xml[^>]*>|<!--.*?-->|\s)*<(?:!doctype\s+html|html)[\s>]`)
+	fragment  = regexp.MustCompile(`^(?i)<(?:head|body|div|p|h[1-6]|table|ul|ol|article|section|main|title|meta|link)[\s>]`)
+	xmlRoot   = regexp.MustCompile(`^(?s)(?:<!--.*?-->|\s)*<(?:!DOCTYPE\s|[A-Za-z_][\w.:-]*(?:\s[^>]*)?\sxmlns[=:])`)
+	headerRow = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*:`)
+)
+
+// unsupportedTextKind names the kind of a file that is text and yet no text to
+// read as it stands, "" if there is nothing against it.
+func unsupportedTextKind(name, text string) string {
+	body := strings.TrimLeft(text, "\ufeff \t\r\n")
+	switch {
+	case strings.HasPrefix(body, `{\rtf`):
+		return "an RTF document"
+	case isWebVTT(body):
+		return "a WebVTT subtitle file"
+	case subRip.MatchString(body):
+		return "a SubRip subtitle file"
+	case strings.HasPrefix(body, "%!PS"):
+		return "a PostScript document"
+	case strings.HasPrefix(body, "/* XPM */"):
+		return "an XPM image"
+	}
+	if kind := mailKind(body); kind != "" {
+		return kind
+	}
+	return xmlKind(name, body)
+}
+
+func isWebVTT(body string) bool {
+	rest, ok := strings.CutPrefix(body, "WEBVTT")
+	return ok && (rest == "" || strings.ContainsRune(" \t\r\n", rune(rest[0])))
+}
+
+// xmlKind names a kind of XML that is not XHTML.
+func xmlKind(name, body string) string {
+	if startsHTML(body) || !strings.HasPrefix(body, "<") {
+		return ""
+	}
+	declared := strings.HasPrefix(body, "<?xml")
+	if !declared && strings.HasPrefix(typeByName(name), "text/") {
+		return ""
+	}
+	ext := strings.ToLower(path.Ext(name))
+	isXML := declared || xmlRoot.MatchString(body) || ext == ".xml" || ext == ".svg" || ext == ".rss" || ext == ".atom"
+	switch {
+	case !isXML:
+		return ""
+	case strings.Contains(body[:min(len(body), 2048)], "<svg"):
+		return "an SVG image"
+	default:
+		return "an XML document"
+	}
+}
+
+func startsHTML(body string) bool {
+	return htmlStart.MatchString(body[:min(len(body), 4096)]) || fragment.MatchString(body)
+}
+
+// mailKind names a mail or a saved web page (MHT). A news article and a memo
+// with From and To have no header that only mail software writes: they are text.
+func mailKind(body string) string {
+	if line, rest, ok := strings.Cut(body, "\n"); ok && strings.HasPrefix(line, "From ") {
+		body = rest // an mbox
+	}
+	headers := mailHeaders(body)
+	if len(headers) < 3 || headers["newsgroups"] != "" || headers["path"] != "" {
+		return ""
+	}
+	strong, usual := false, 0
+	for _, h := range []string{"mime-version", "received", "return-path", "message-id", "x-mailer", "x-mimeole",
+		"delivered-to", "authentication-results", "dkim-signature", "x-notes-item"} {
+		strong = strong || headers[h] != ""
+	}
+	for _, h := range []string{"from", "to", "subject", "date", "reply-to", "content-type"} {
+		if headers[h] != "" {
+			usual++
+		}
+	}
+	switch {
+	case !strong || usual == 0 && headers["x-notes-item"] == "":
+		return ""
+	case strings.Contains(strings.ToLower(headers["content-type"]), "multipart/related") &&
+		(headers["content-location"] != "" || headers["snapshot-content-location"] != "" ||
+			strings.Contains(headers["from"], "Saved by")):
+		return "a saved web page (MHT)"
+	default:
+		return "an e-mail message"
+	}
+}
+
+// mailHeaders reads the header lines at the start of body, by lower case name.
+func mailHeaders(body string) map[string]string {
+	headers := map[string]string{}
+	last := ""
+	for line := range strings.Lines(body) {
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case line == "":
+			return headers
+		case line[0] == ' ' || line[0] == '\t':
+			headers[last] += line
+		case headerRow.MatchString(line):
+			key, value, _ := strings.Cut(line, ":")
+			last = strings.ToLower(key)
+			headers[last] += value + " "
+		default:
+			return headers
+		}
+	}
+	return headers
+}
+
+// looksJSON reports whether body, which may be cut off, is the start of a JSON
+// object or array.
+func looksJSON(body string) bool {
+	if !strings.HasPrefix(body, "{") && !strings.HasPrefix(body, "[") {
+		return false
+	}
+	d := json.NewDecoder(strings.NewReader(body))
+	depth := 0
+	for tokens := 0; ; tokens++ {
+		token, err := d.Token()
+		if err != nil {
+			cut := err == io.EOF || err == io.ErrUnexpectedEOF || d.InputOffset() > int64(len(body)*9/10)
+			return cut && tokens > 2 && len(body) >= HeadBytes/2
+		}
+		if delim, ok := token.(json.Delim); ok {
+			if delim == '{' || delim == '[' {
+				depth++
+			} else {
+				depth--
+			}
+		}
+		if depth == 0 {
+			return strings.TrimSpace(body[d.InputOffset():]) == ""
+		}
+	}
+}
+
+// looksNDJSON reports whether at least two lines are JSON objects and none is
+// anything else; the last one may be cut off.
+func looksNDJSON(body string) bool {
+	lines := strings.Split(strings.TrimSpace(body), "\n")
+	good := 0
+	for i, line := range lines {
+		switch {
+		case strings.TrimSpace(line) == "":
+		case strings.HasPrefix(line, "{") && json.Valid([]byte(line)):
+			good++
+		case i == len(lines)-1 && good >= 2:
+		default:
+			return false
+		}
+	}
+	return good >= 2
+}

@@ -1,0 +1,136 @@
+package table
+
+import (
+	"encoding/csv"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxFieldLines is how many line ends a quoted field may have. One with more is
+// taken for a stray quote that swallowed the rows after it.
+const maxFieldLines = 200
+
+// parse reads the rows that are not blank. Cells have no line ends.
+func parse(s string, comma rune) [][]string {
+	r := csv.NewReader(strings.NewReader(s))
+	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = comma, -1, true, true
+	var rows [][]string
+	for {
+		record, err := r.Read()
+		if err == io.EOF {
+			return rows
+		}
+		if err != nil || slices.ContainsFunc(record, runaway) {
+			return parsePlain(s, comma)
+		}
+		rows = appendRow(rows, record)
+	}
+}
+
+func runaway(field string) bool { return strings.Count(field, "\n") > maxFieldLines }
+
+// parsePlain splits at every delimiter and takes quotes as they are.
+func parsePlain(s string, comma rune) [][]string {
+	var rows [][]string
+	for l := range strings.Lines(s) {
+		rows = appendRow(rows, strings.Split(l, string(comma)))
+	}
+	return rows
+}
+
+func appendRow(rows [][]string, record []string) [][]string {
+	cells := make([]string, len(record))
+	blank := true
+	for i, c := range record {
+		cells[i] = strings.Join(strings.Fields(c), " ")
+		blank = blank && cells[i] == ""
+	}
+	if blank {
+		return rows
+	}
+	return append(rows, cells)
+}
+
+// delimiter gives the character that splits the first lines most evenly.
+func delimiter(s string) rune {
+	best, bestScore := ',', 0.0
+	for _, comma := range []rune{',', ';', '\t', '|'} {
+		if score := evenness(s, comma); score > bestScore {
+			best, bestScore = comma, score
+		}
+	}
+	return best
+}
+
+// evenness is the share of the first records that have the most usual number
+// of fields, weighted by that number; 0 if the delimiter splits nothing.
+func evenness(s string, comma rune) float64 {
+	r := csv.NewReader(strings.NewReader(s[:min(len(s), 64<<10)]))
+	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = comma, -1, true, true
+	counts := map[int]int{}
+	records := 0
+	for ; records < 50; records++ {
+		record, err := r.Read()
+		if err != nil {
+			break
+		}
+		counts[len(record)]++
+	}
+	fields, most := 0, 0
+	for n, c := range counts {
+		if n > 1 && (c > most || c == most && n > fields) {
+			fields, most = n, c
+		}
+	}
+	if most == 0 {
+		return 0
+	}
+	return float64(most) / float64(records) * (1 - 1/float64(fields+1))
+}
+
+// headerRow gives the index of the row that names the columns, -1 if none does:
+// the first row that fills as many cells as rows usually do and holds no number.
+func headerRow(rows [][]string) int {
+	if len(rows) < 2 {
+		return -1
+	}
+	usual := usualCells(rows)
+	for i, row := range rows[:min(len(rows)-1, 20)] {
+		if filled(row) < max(usual, 1) {
+			continue
+		}
+		if slices.ContainsFunc(row, isNumber) {
+			return -1
+		}
+		return i
+	}
+	return -1
+}
+
+// usualCells is the median number of filled cells of the first rows.
+func usualCells(rows [][]string) int {
+	var counts []int
+	for _, row := range rows[:min(len(rows), 200)] {
+		counts = append(counts, filled(row))
+	}
+	slices.Sort(counts)
+	return counts[len(counts)/2]
+}
+
+func filled(row []string) int {
+	n := 0
+	for _, c := range row {
+		if c != "" {
+			n++
+		}
+	}
+	return n
+}
+
+func isNumber(cell string) bool {
+	cell = strings.NewReplacer(",", "", "%", "", "$", "", "€", "").Replace(cell)
+	_, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
+	return err == nil
+}

@@ -1,0 +1,63 @@
+// Package table reads delimited text: CSV with any of the usual delimiters,
+// and TSV.
+package table
+
+import (
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+const (
+	rowsPerBlock  = 40
+	bytesPerBlock = 4000
+)
+
+// Read makes table blocks of delimited text: a line per row, its cells joined
+// by " | ". Rows before the header row become a paragraph. comma is the
+// delimiter, 0 to find it out.
+func Read(s string, comma rune) []knowledge.Block {
+	if rest, found := strings.CutPrefix(s, "sep="); found && len(rest) > 1 && (rest[1] == '\n' || rest[1] == '\r') {
+		comma, s = rune(rest[0]), rest[1:] // Excel's own way to say it
+	}
+	if comma == 0 {
+		comma = delimiter(s)
+	}
+	rows := parse(s, comma)
+	header := headerRow(rows)
+	var blocks []knowledge.Block
+	if header > 0 {
+		blocks = append(blocks, knowledge.Block{Kind: knowledge.BlockParagraph, Text: join(rows[:header])})
+	}
+	if header < 0 {
+		return append(blocks, tableBlocks(rows, "")...)
+	}
+	return append(blocks, tableBlocks(rows[header:], line(rows[header]))...)
+}
+
+func tableBlocks(rows [][]string, header string) []knowledge.Block {
+	var blocks []knowledge.Block
+	for len(rows) > 0 {
+		n, size := 0, 0
+		for n < len(rows) && n < rowsPerBlock && (n == 0 || size < bytesPerBlock) {
+			size += len(line(rows[n])) + 1
+			n++
+		}
+		blocks = append(blocks, knowledge.Block{Kind: knowledge.BlockTable, Text: join(rows[:n]), Header: header})
+		rows = rows[n:]
+	}
+	return blocks
+}
+
+func join(rows [][]string) string {
+	var b strings.Builder
+	for i, r := range rows {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(line(r))
+	}
+	return b.String()
+}
+
+func line(cells []string) string { return strings.Join(cells, " | ") }
