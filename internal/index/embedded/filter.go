@@ -29,7 +29,7 @@ func compile(c knowledge.Condition) (condition, error) {
 }
 
 func compileText(c knowledge.Condition, column string) (condition, error) {
-	isOneOf := condition{column + " IN " + listed, []any{jsonList(c.Values())}}
+	isOneOf := in(column, c.Values(), "")
 	switch c.Type {
 	case knowledge.OpEq, knowledge.OpIn:
 		return isOneOf, nil
@@ -45,7 +45,7 @@ func compileText(c knowledge.Condition, column string) (condition, error) {
 
 func compileTags(c knowledge.Condition) (condition, error) {
 	const of = " FROM tags t WHERE t.version_id = v.id"
-	hasOne := condition{"EXISTS (SELECT 1" + of + " AND t.tag IN " + listed + ")", []any{jsonList(c.Values())}}
+	hasOne := in("+EXISTS (SELECT 1"+of+" AND t.tag", c.Values(), ")")
 	switch c.Type {
 	case knowledge.OpEq, knowledge.OpIn:
 		return hasOne, nil
@@ -55,7 +55,7 @@ func compileTags(c knowledge.Condition) (condition, error) {
 		return condition{"NOT EXISTS (SELECT 1 FROM json_each(?) w WHERE w.value NOT IN (SELECT t.tag" + of + "))",
 			[]any{jsonList(c.Values())}}, nil
 	case knowledge.OpExists:
-		return existing(c, condition{"EXISTS (SELECT 1" + of + ")", nil}), nil
+		return existing(c, condition{"+EXISTS (SELECT 1" + of + ")", nil}), nil
 	}
 	return condition{}, unknown(c)
 }
@@ -90,9 +90,9 @@ const sameKind = `CASE m.type WHEN 'text' THEN w.type = 'text'
 // compileMetadata looks the key up among the object's keys instead of building
 // a JSON path from it, so no key can be anything but a key.
 func compileMetadata(c knowledge.Condition, key string) (condition, error) {
-	const of = "EXISTS (SELECT 1 FROM json_each(v.metadata) m WHERE m.key = ? AND "
+	const of = "+EXISTS (SELECT 1 FROM json_each(v.metadata) m WHERE m.key = ? AND "
 	against := func(operator string) condition {
-		return condition{"EXISTS (SELECT 1 FROM json_each(v.metadata) m, json_each(?) w WHERE m.key = ? AND m.value " +
+		return condition{"+EXISTS (SELECT 1 FROM json_each(v.metadata) m, json_each(?) w WHERE m.key = ? AND m.value " +
 			operator + " w.value AND " + sameKind + ")", []any{jsonList(c.Values()), key}}
 	}
 	switch c.Type {
@@ -118,7 +118,7 @@ func compileMetadata(c knowledge.Condition, key string) (condition, error) {
 
 // hasElement asks whether a list of the metadata has the value among its
 // elements. It binds the JSON list of the value, then the key.
-const hasElement = `EXISTS (SELECT 1 FROM json_each(?) w, json_each(v.metadata) o,
+const hasElement = `+EXISTS (SELECT 1 FROM json_each(?) w, json_each(v.metadata) o,
 	json_each(CASE o.type WHEN 'array' THEN o.value ELSE '[]' END) m
 	WHERE o.key = ? AND m.value = w.value AND ` + sameKind + `)`
 

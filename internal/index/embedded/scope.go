@@ -9,6 +9,9 @@ import (
 
 // condition is SQL about a row v of versions, with the values that it binds.
 // What a client sent is only ever among the values.
+//
+// The + before each EXISTS keeps SQLite from turning it into a join, which it
+// would then do last, after the vectors have been read.
 type condition struct {
 	sql  string
 	args []any
@@ -34,14 +37,13 @@ func not(c condition) condition { return condition{"NOT (" + c.sql + ")", c.args
 func scope(q index.Query, workspace int64) (condition, error) {
 	list := []condition{
 		{"v.workspace = ?", []any{workspace}},
-		{"EXISTS (SELECT 1 FROM acl a WHERE a.version_id = v.id AND a.token IN " + listed + ")",
-			[]any{jsonList(q.Principal.Tokens())}},
+		in("+EXISTS (SELECT 1 FROM acl a WHERE a.version_id = v.id AND a.token", q.Principal.Tokens(), ")"),
 	}
 	if projects := q.InProjects(); len(projects) > 0 {
-		list = append(list, condition{"v.project IN " + listed, []any{jsonList(projects)}})
+		list = append(list, in("v.project", projects, ""))
 	}
 	if len(q.Documents) > 0 {
-		list = append(list, condition{"v.document_id IN " + listed, []any{jsonList(q.Documents)}})
+		list = append(list, in("v.document_id", q.Documents, ""))
 	}
 	for _, c := range q.Filter {
 		compiled, err := compile(c)
@@ -53,9 +55,21 @@ func scope(q index.Query, workspace int64) (condition, error) {
 	return and(list...), nil
 }
 
-// listed are the elements of a bound JSON list: one value to bind, however many
-// elements.
-const listed = "(SELECT value FROM json_each(?))"
+// maxBound is up to how many values of a list are bound one by one, which is
+// the quickest; SQLite has a limit to how many a statement may bind.
+const maxBound = 200
+
+// in says that what is before is one of values; after closes what before opened.
+func in[T any](before string, values []T, after string) condition {
+	if len(values) > maxBound {
+		return condition{before + " IN (SELECT value FROM json_each(?))" + after, []any{jsonList(values)}}
+	}
+	args := make([]any, len(values))
+	for i, v := range values {
+		args[i] = v
+	}
+	return condition{before + " IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(values)), ", ") + ")" + after, args}
+}
 
 func jsonList[T any](values []T) string {
 	b, err := json.Marshal(values)

@@ -83,6 +83,9 @@ func keyOf(e index.Entry) versionKey { return versionKey{e.Workspace, e.Document
 
 // put writes one entry, and its version's facts with the first of them.
 func (w *writing) put(ctx context.Context, r row, facts index.Entry) error {
+	if r.entry.Project != facts.Project {
+		return fmt.Errorf("version %d is in project %s and cannot be in %s too", facts.Version, facts.Project, r.entry.Project)
+	}
 	version, ok := w.versions[keyOf(r.entry)]
 	if !ok {
 		var err error

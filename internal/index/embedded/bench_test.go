@@ -1,0 +1,102 @@
+package embedded_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/index/embedded"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+const benchDimension = 384
+
+// filled is an index of documents of five passages, whose words are spread as
+// those of a language are: few are frequent, most are rare.
+func filled(b *testing.B, entries int) (*embedded.Index, *rand.Rand) {
+	x, err := embedded.Open(b.Context(), embedded.Config{Path: filepath.Join(b.TempDir(), "index.db")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = x.Close() })
+	r := rand.New(rand.NewPCG(1, 1))
+	for at := 0; at < entries; at += 100 {
+		var batch []index.Entry
+		for i := at; i < min(at+100, entries); i++ {
+			batch = append(batch, randomPassage(r, i/5, i%5))
+		}
+		if err := x.Upsert(b.Context(), batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return x, r
+}
+
+func randomPassage(r *rand.Rand, document, ordinal int) index.Entry {
+	return index.Entry{ChunkID: fmt.Sprintf("%d-%d", document, ordinal), Workspace: "acme", Project: "p", DocumentID: fmt.Sprint(document),
+		Version: 1, Ordinal: ordinal, Text: randomText(r, 120), Vector: randomVector(r, benchDimension), ACL: []string{"w:acme"},
+		Tags: []string{fmt.Sprint("tag-", document%100)}}
+}
+
+func randomText(r *rand.Rand, words int) string {
+	zipf := rand.NewZipf(r, 1.1, 5, 30000)
+	var b strings.Builder
+	for range words {
+		fmt.Fprintf(&b, "w%d ", zipf.Uint64())
+	}
+	return b.String()
+}
+
+func BenchmarkSearch(b *testing.B) {
+	for _, entries := range []int{1400, 20000} {
+		x, r := filled(b, entries)
+		everything := index.Query{Principal: member, Limit: 50}
+		tagged := index.Query{Principal: member, Limit: 50, Filter: knowledge.Filter{{Field: "tags", Type: "eq", Value: "tag-7"}}}
+		most := index.Query{Principal: member, Limit: 50, Filter: knowledge.Filter{{Field: "tags", Type: "ne", Value: "tag-7"}}}
+		for name, q := range map[string]index.Query{"all": everything, "1 percent": tagged, "99 percent": most} {
+			b.Run(fmt.Sprintf("%d/dense/%s", entries, name), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := x.Dense(b.Context(), q, randomVector(r, benchDimension)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+			b.Run(fmt.Sprintf("%d/words/%s", entries, name), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := x.BM25(b.Context(), q, randomText(r, 8)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkUpsert(b *testing.B) {
+	x, r := filled(b, 1000)
+	for i := 0; b.Loop(); i++ {
+		b.StopTimer()
+		batch := []index.Entry{randomPassage(r, 10000+i, 0), randomPassage(r, 10000+i, 1), randomPassage(r, 10000+i, 2)}
+		b.StartTimer()
+		if err := x.Upsert(b.Context(), batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRemove(b *testing.B) {
+	x, r := filled(b, 1000)
+	for i := 0; b.Loop(); i++ {
+		b.StopTimer()
+		if err := x.Upsert(b.Context(), []index.Entry{randomPassage(r, 10000+i, 0), randomPassage(r, 10000+i, 1)}); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		if err := x.RemoveDocument(b.Context(), "acme", fmt.Sprint(10000+i), 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package indextest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// filtered are the entries that the filters choose from. "bare" has nothing
+// that can be absent.
+func filtered() []index.Entry {
+	return []index.Entry{
+		entry("report", "common", func(e *index.Entry) {
+			e.Tags = []string{"red", "blue"}
+			e.Name, e.Language, e.Classification = "Annual Report 2025.pdf", "eng", "public"
+			e.CreatedAt = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
+			e.Metadata = map[string]any{"year": 2025.0, "author": "Ada Lovelace", "draft": false,
+				"teams": []any{"sales", "ops", 7.0}, "date": "2025-03-01", "a.b": "dotted", `q"uote`: "quoted", "nothing": nil}
+		}),
+		entry("memo", "common", func(e *index.Entry) {
+			e.Tags = []string{"red"}
+			e.Name, e.Language, e.Classification = "memo_100%.md", "deu", "secret"
+			e.CreatedAt = time.Date(2026, 1, 15, 0, 0, 0, 0, time.UTC)
+			e.Metadata = map[string]any{"year": 2026.0, "author": "Grace Hopper", "draft": true,
+				"teams": "sales", "date": "2026-01-15", "a": map[string]any{"b": "nested"}}
+		}),
+		entry("bare", "common", func(e *index.Entry) {
+			e.Name, e.Language, e.CreatedAt = "", "", time.Time{}
+		}),
+	}
+}
+
+func testFilters(t *testing.T, open Open) {
+	f := newFixture(t, open, filtered()...)
+	type condition = knowledge.Condition
+	for _, test := range []struct {
+		field string
+		op    knowledge.Operator
+		value any
+		want  string
+	}{
+		{"tags", "eq", "blue", "report"},
+		{"tags", "eq", "red", "memo report"},
+		{"tags", "eq", "re", ""},
+		{"tags", "ne", "blue", "bare memo"},
+		{"tags", "in", []any{"blue", "green"}, "report"},
+		{"tags", "nin", []any{"blue", "green"}, "bare memo"},
+		{"tags", "contains", "red", "memo report"},
+		{"tags", "contains", []any{"red", "blue"}, "report"},
+		{"tags", "exists", true, "memo report"},
+		{"tags", "exists", false, "bare"},
+		{"documentId", "eq", "memo", "memo"},
+		{"documentId", "in", []string{"memo", "bare", "gone"}, "bare memo"},
+		{"documentId", "nin", []any{"memo", "bare"}, "report"},
+		{"name", "eq", "memo_100%.md", "memo"},
+		{"name", "ne", "memo_100%.md", "bare report"},
+		{"name", "contains", "Report", "report"},
+		{"name", "contains", "report", ""},
+		{"name", "contains", "0%", "memo"},
+		{"name", "contains", "memo%md", ""},
+		{"name", "exists", false, "bare"},
+		{"language", "in", []any{"deu", "fra"}, "memo"},
+		{"language", "exists", nil, "memo report"},
+		{"classification", "eq", "secret", "memo"},
+		{"classification", "nin", []any{"secret"}, "bare report"},
+		{"createdAt", "eq", "2025-03-01T13:00:00+01:00", "report"},
+		{"createdAt", "ne", "2026-01-15", "bare report"},
+		{"createdAt", "gt", "2025-03-01T12:00:00Z", "memo"},
+		{"createdAt", "gte", "2025-03-01T12:00:00Z", "memo report"},
+		{"createdAt", "lt", "2026-01-15", "report"},
+		{"createdAt", "lte", "2026-01-15", "memo report"},
+		{"createdAt", "exists", false, "bare"},
+		{"metadata.year", "eq", 2025.0, "report"},
+		{"metadata.year", "eq", "2025", ""},
+		{"metadata.year", "ne", 2025.0, "bare memo"},
+		{"metadata.year", "in", []any{2024.0, 2026.0}, "memo"},
+		{"metadata.year", "nin", []any{2024.0, 2026.0}, "bare report"},
+		{"metadata.year", "gt", 2025.0, "memo"},
+		{"metadata.year", "gte", 2025.0, "memo report"},
+		{"metadata.year", "lt", 2025.5, "report"},
+		{"metadata.year", "lte", 2024.0, ""},
+		{"metadata.year", "gt", "0", ""},
+		{"metadata.date", "gte", "2025-06-01", "memo"},
+		{"metadata.date", "lt", 3000.0, ""},
+		{"metadata.draft", "eq", true, "memo"},
+		{"metadata.draft", "eq", 1.0, ""},
+		{"metadata.draft", "ne", true, "bare report"},
+		{"metadata.author", "contains", "Love", "report"},
+		{"metadata.author", "contains", "%", ""},
+		{"metadata.teams", "contains", "sales", "memo report"},
+		{"metadata.teams", "contains", "ale", "memo"},
+		{"metadata.teams", "contains", 7.0, "report"},
+		{"metadata.teams", "eq", "sales", "memo"},
+		{"metadata.teams", "exists", true, "memo report"},
+		{"metadata.nothing", "exists", true, ""},
+		{"metadata.a.b", "eq", "dotted", "report"},
+		{"metadata.a.b", "exists", true, "report"},
+		{`metadata.q"uote`, "eq", "quoted", "report"},
+		{"metadata.year ", "exists", true, ""},
+	} {
+		t.Run(fmt.Sprintf("%s %s %v", test.field, test.op, test.value), func(t *testing.T) {
+			f := f
+			f.T = t
+			filter := knowledge.Filter{condition{Field: test.field, Type: test.op, Value: test.value}}
+			f.bothFind(index.Query{Principal: member(), Filter: filter}, strings.Fields(test.want)...)
+		})
+	}
+	t.Run("all conditions hold", func(t *testing.T) {
+		f := f
+		f.T = t
+		filter := knowledge.Filter{{Field: "tags", Type: "eq", Value: "red"}, {Field: "metadata.year", Type: "gt", Value: 2025.0}}
+		f.bothFind(index.Query{Principal: member(), Filter: filter}, "memo")
+		f.bothFind(index.Query{Principal: member(), Filter: filter, Documents: []string{"report", "bare"}})
+	})
+	t.Run("documents narrow", func(t *testing.T) {
+		f := f
+		f.T = t
+		f.bothFind(index.Query{Principal: member(), Documents: []string{"memo", "bare", "gone"}}, "bare", "memo")
+	})
+	t.Run("a filter does not open what permission closes", func(t *testing.T) {
+		f := f
+		f.T = t
+		f.bothFind(index.Query{Principal: knowledge.NewPrincipal(knowledge.Claims{Workspace: "other"}),
+			Documents: []string{"memo"}, Filter: knowledge.Filter{{Field: "tags", Type: "nin", Value: []any{"x"}}}})
+	})
+}
+
+func testInjection(t *testing.T, open Open) {
+	f := newFixture(t, open, append(filtered(), entry("private", "common secretword", acl("u:alice")))...)
+	t.Run("in filters", func(t *testing.T) {
+		f := f
+		f.T = t
+		for _, evil := range []string{
+			`metadata.a') OR 1=1 --`, `metadata.$`, `metadata.*`, `metadata.year" OR "1"="1`, `metadata.a[0]`,
+			`metadata.') UNION SELECT token FROM acl --`, `metadata.{"a":1}`, "metadata.x\ny",
+		} {
+			f.bothFind(index.Query{Principal: member(), Filter: knowledge.Filter{{Field: evil, Type: "eq", Value: "x"}}})
+			f.bothFind(index.Query{Principal: member(), Filter: knowledge.Filter{{Field: evil, Type: "exists", Value: true}}})
+		}
+		for _, evil := range []string{`x' OR '1'='1`, `"] OR 1=1 --`, `%`, `_`, `\`, `x"],["`, `') OR 1=1 --`, `[]`} {
+			for _, field := range []string{"tags", "name", "documentId", "classification", "metadata.author"} {
+				f.bothFind(index.Query{Principal: member(), Filter: knowledge.Filter{{Field: field, Type: "in", Value: []any{evil}}}})
+				f.bothFind(index.Query{Principal: member(), Documents: []string{evil}})
+			}
+		}
+	})
+	t.Run("what is no filter is refused", func(t *testing.T) {
+		f := f
+		f.T = t
+		for _, c := range []knowledge.Condition{
+			{Field: "acl", Type: "exists"}, {Field: "1=1 --", Type: "eq", Value: "x"}, {Field: "metadata.", Type: "eq", Value: "x"},
+			{Field: "tags", Type: "= 1 OR", Value: "x"}, {Field: "tags", Type: "gt", Value: "x"}, {Field: "tags", Type: "eq"},
+			{Field: "tags", Type: "eq", Value: []any{"a", "b"}}, {Field: "tags", Type: "in", Value: "a"},
+			{Field: "tags", Type: "in", Value: []any{}}, {Field: "tags", Type: "in", Value: []any{"a", map[string]any{}}},
+			{Field: "name", Type: "eq", Value: 1.0}, {Field: "createdAt", Type: "gt", Value: "yesterday"},
+			{Field: "metadata.a", Type: "gt", Value: true}, {Field: "metadata.a", Type: "eq", Value: "a\x00b"},
+			{Field: "metadata.a", Type: "exists", Value: "yes"}, {Field: "name", Type: "eq", Value: strings.Repeat("x", 2000)},
+			{Field: "documentId", Type: "in", Value: make([]string, knowledge.MaxFilterValues+1)},
+		} {
+			f.bothFail(index.Query{Principal: member(), Filter: knowledge.Filter{c}, Limit: 10}, knowledge.CodeInvalid)
+		}
+		f.bothFail(index.Query{Principal: member(), Filter: make(knowledge.Filter, knowledge.MaxFilterConditions+1), Limit: 10}, knowledge.CodeInvalid)
+		f.bothFail(index.Query{Principal: member()}, knowledge.CodeInvalid)
+		f.bothFail(index.Query{Principal: member(), Limit: index.MaxLimit + 1}, knowledge.CodeInvalid)
+	})
+	t.Run("in questions", func(t *testing.T) {
+		f := f
+		f.T = t
+		everything := index.Query{Principal: member(), Limit: 100}
+		for _, evil := range []string{
+			`"`, `*`, `common*`, `common"`, `"common`, `words:common`, `{words}: common`, `^common`, `common NEAR secretword`,
+			`NEAR(common secretword, 2)`, `common AND secretword`, `NOT common`, `common NOT common`, `-common`, `(common`, `common)`,
+			`common + x`, `common; DROP TABLE entries`, "common\x00", "\xff\xfecommon", `'common'`, `rank:common`, `x" OR "common`, `AND OR NOT`,
+		} {
+			got := f.words(everything, evil)
+			if strings.Contains(evil, "common") && len(got) != 3 {
+				t.Errorf("%q found %v, want the three public entries", evil, got)
+			}
+			if !strings.Contains(evil, "common") && len(got) != 0 {
+				t.Errorf("%q found %v, want nothing", evil, got)
+			}
+		}
+		if got := f.words(everything, "secretword comm"); len(got) != 0 {
+			t.Errorf("a word of a private entry, and a part of a word, found %v", got)
+		}
+	})
+}

@@ -1,0 +1,136 @@
+package indextest
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/google/go-cmp/cmp"
+)
+
+// Open gives a new, empty index, which is closed when the test ends.
+type Open func(t *testing.T) index.Index
+
+// Run holds an index against the contract.
+func Run(t *testing.T, open Open) {
+	for _, suite := range []struct {
+		name string
+		run  func(*testing.T, Open)
+	}{
+		{"permission", testPermission},
+		{"filters", testFilters},
+		{"injection", testInjection},
+		{"writing", testWriting},
+		{"removal", testRemoval},
+		{"ranking", testRanking},
+		{"words", testWords},
+		{"concurrency", testConcurrency},
+	} {
+		t.Run(suite.name, func(t *testing.T) {
+			t.Parallel()
+			suite.run(t, open)
+		})
+	}
+}
+
+const (
+	workspace = "acme"
+	project   = "manuals"
+)
+
+// member is a principal who holds the workspace's token and nothing else.
+func member() knowledge.Principal {
+	return knowledge.NewPrincipal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeRead}})
+}
+
+// entry is the one chunk of a document that the whole workspace may see. Its
+// name is its document's id and its chunk's.
+func entry(name, text string, change ...func(*index.Entry)) index.Entry {
+	e := index.Entry{
+		ChunkID: name, Workspace: workspace, Project: project, DocumentID: name, Version: 1,
+		Text: text, Vector: []float32{1, 0, 0, 0}, ACL: []string{"w:" + workspace},
+		Language: "eng", Name: name + ".txt", CreatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+	}
+	for _, c := range change {
+		c(&e)
+	}
+	return e
+}
+
+// fixture is an index with a test.
+type fixture struct {
+	*testing.T
+	index.Index
+	ctx context.Context
+}
+
+func newFixture(t *testing.T, open Open, entries ...index.Entry) fixture {
+	t.Helper()
+	f := fixture{T: t, Index: open(t), ctx: t.Context()}
+	f.upsert(entries...)
+	return f
+}
+
+func (f fixture) upsert(entries ...index.Entry) {
+	f.Helper()
+	if err := f.Upsert(f.ctx, entries); err != nil {
+		f.Fatalf("upsert: %v", err)
+	}
+}
+
+func (f fixture) dense(q index.Query, vector ...float32) []string {
+	f.Helper()
+	hits, err := f.Dense(f.ctx, q, vector)
+	if err != nil {
+		f.Fatalf("dense: %v", err)
+	}
+	return ids(hits)
+}
+
+func (f fixture) words(q index.Query, text string) []string {
+	f.Helper()
+	hits, err := f.BM25(f.ctx, q, text)
+	if err != nil {
+		f.Fatalf("BM25 %q: %v", text, err)
+	}
+	return ids(hits)
+}
+
+// bothFind checks that both legs find exactly these chunks, in any order, when
+// asked for the vector and the word that every entry of the test has.
+func (f fixture) bothFind(q index.Query, want ...string) {
+	f.Helper()
+	if q.Limit == 0 {
+		q.Limit = 100
+	}
+	slices.Sort(want)
+	for leg, got := range map[string][]string{"dense": f.dense(q, 1, 0, 0, 0), "BM25": f.words(q, "common")} {
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" && len(want)+len(got) > 0 {
+			f.Errorf("%s found (-want +got):\n%s", leg, diff)
+		}
+	}
+}
+
+// bothFail checks that both legs refuse the query with the code.
+func (f fixture) bothFail(q index.Query, code knowledge.Code) {
+	f.Helper()
+	_, dense := f.Dense(f.ctx, q, []float32{1, 0, 0, 0})
+	_, words := f.BM25(f.ctx, q, "common")
+	for leg, err := range map[string]error{"dense": dense, "BM25": words} {
+		if !knowledge.IsCode(err, code) {
+			f.Errorf("%s gave error %v, want code %s", leg, err, code)
+		}
+	}
+}
+
+func ids(hits []knowledge.Hit) []string {
+	list := make([]string, len(hits))
+	for i, h := range hits {
+		list[i] = h.ChunkID
+	}
+	return list
+}

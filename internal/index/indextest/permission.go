@@ -1,0 +1,123 @@
+package indextest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+func acl(tokens ...string) func(*index.Entry) { return func(e *index.Entry) { e.ACL = tokens } }
+
+func in(workspace, project string) func(*index.Entry) {
+	return func(e *index.Entry) {
+		e.Workspace, e.Project = workspace, project
+		e.ACL = []string{"w:" + workspace}
+	}
+}
+
+func testPermission(t *testing.T, open Open) {
+	t.Run("each kind of token opens what carries it and nothing else", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t, open,
+			entry("everybody", "common"),
+			entry("alice", "common", acl("u:alice")),
+			entry("finance", "common", acl("g:finance", "g:board")),
+			entry("customer", "common", acl("x:customer-7")),
+			entry("attachment", "common", acl("s:conversation-1")),
+			entry("nobody", "common", acl()),
+		)
+		for name, test := range map[string]struct {
+			claims knowledge.Claims
+			want   []string
+		}{
+			"a member":                          {knowledge.Claims{}, []string{"everybody"}},
+			"a user":                            {knowledge.Claims{User: "alice"}, []string{"everybody", "alice"}},
+			"another user":                      {knowledge.Claims{User: "alic"}, []string{"everybody"}},
+			"a group":                           {knowledge.Claims{Groups: []string{"x", "board"}}, []string{"everybody", "finance"}},
+			"an external user":                  {knowledge.Claims{ExternalUser: "customer-7"}, []string{"everybody", "customer"}},
+			"a conversation":                    {knowledge.Claims{ConversationID: "conversation-1"}, []string{"everybody", "attachment"}},
+			"an administrator":                  {knowledge.Claims{Scopes: []knowledge.Scope{knowledge.ScopeAdmin}, Instance: true}, []string{"everybody"}},
+			"a user named like another's token": {knowledge.Claims{User: `x","u:alice`}, []string{"everybody"}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				test.claims.Workspace = workspace
+				f := f
+				f.T = t
+				f.bothFind(index.Query{Principal: knowledge.NewPrincipal(test.claims)}, test.want...)
+			})
+		}
+	})
+	t.Run("nobody is refused, not shown everything", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t, open, entry("everybody", "common"))
+		f.bothFail(index.Query{Limit: 10}, knowledge.CodeForbidden)
+		f.bothFail(index.Query{Limit: 10, Principal: knowledge.NewPrincipal(knowledge.Claims{User: "alice"})}, knowledge.CodeForbidden)
+	})
+	t.Run("a workspace never sees another's", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t, open,
+			entry("ours", "common"),
+			entry("theirs", "common", in("other", project)),
+			// A wrong token on another workspace's entry opens nothing either.
+			entry("stray", "common", in("other", project), acl("w:"+workspace)),
+		)
+		f.bothFind(index.Query{Principal: member()}, "ours")
+		f.bothFind(index.Query{Principal: knowledge.NewPrincipal(knowledge.Claims{Workspace: "third"})})
+	})
+	t.Run("projects narrow, and a principal's own project binds", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t, open,
+			entry("a", "common", in(workspace, "one")),
+			entry("b", "common", in(workspace, "two")),
+			entry("c", "common", in(workspace, "three")),
+		)
+		f.bothFind(index.Query{Principal: member()}, "a", "b", "c")
+		f.bothFind(index.Query{Principal: member(), Projects: []string{"two"}}, "b")
+		f.bothFind(index.Query{Principal: member(), Projects: []string{"one", "three", "one"}}, "a", "c")
+		f.bothFind(index.Query{Principal: member(), Projects: []string{"four"}})
+		bound := knowledge.NewPrincipal(knowledge.Claims{Workspace: workspace, Project: "two"})
+		f.bothFind(index.Query{Principal: bound}, "b")
+		f.bothFail(index.Query{Principal: bound, Projects: []string{"one"}, Limit: 10}, knowledge.CodeForbidden)
+		f.bothFail(index.Query{Principal: bound, Projects: []string{"two", "one"}, Limit: 10}, knowledge.CodeForbidden)
+	})
+	t.Run("the few that are allowed are found among many that are not", func(t *testing.T) {
+		t.Parallel()
+		testFewAllowed(t, open)
+	})
+}
+
+// testFewAllowed hides the allowed entries behind many nearer ones: a search
+// that drops what is not allowed after a fixed number of neighbours fails it.
+func testFewAllowed(t *testing.T, open Open) {
+	const hidden, allowed = 1500, 700
+	var entries []index.Entry
+	for i := range hidden {
+		entries = append(entries, entry(fmt.Sprintf("hidden-%04d", i), "common common", acl("u:somebody")))
+	}
+	var want []string
+	for i := range allowed {
+		e := entry(fmt.Sprintf("allowed-%04d", i), "common and rare words besides", func(e *index.Entry) {
+			e.Vector = []float32{1, float32(1 + i), 0, 0} // the farther the later
+			if i < 5 {
+				e.ACL = append(e.ACL, "u:alice")
+				e.Tags = []string{"few"}
+			}
+		})
+		entries = append(entries, e)
+		if i < 10 {
+			want = append(want, e.ChunkID)
+		}
+	}
+	f := newFixture(t, open, entries...)
+	q := index.Query{Principal: member(), Limit: 10}
+	f.inOrder("dense", f.dense(q, 1, 0, 0, 0), want...)
+	f.inOrder("BM25", f.words(q, "common"), want...)
+	q.Filter = knowledge.Filter{{Field: "tags", Type: knowledge.OpEq, Value: "few"}}
+	f.inOrder("dense of few", f.dense(q, 1, 0, 0, 0), want[:5]...)
+	f.inOrder("BM25 of few", f.words(q, "common"), want[:5]...)
+	q.Filter = knowledge.Filter{{Field: "tags", Type: knowledge.OpNe, Value: "few"}}
+	q.Limit = 5
+	f.inOrder("dense of the rest", f.dense(q, 1, 0, 0, 0), want[5:]...)
+}

@@ -1,0 +1,79 @@
+package indextest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/index"
+)
+
+// version makes an entry the chunk of one version of document "d".
+func version(v int) func(*index.Entry) {
+	return func(e *index.Entry) { e.DocumentID, e.Version = "d", v }
+}
+
+func testRemoval(t *testing.T, open Open) {
+	q := index.Query{Principal: member(), Limit: 100}
+	versions := func(t *testing.T) fixture {
+		return newFixture(t, open, entry("v1", "common", version(1)), entry("v2", "common", version(2)),
+			entry("v2b", "common", version(2)), entry("v3", "common", version(3)), entry("e", "common"),
+			entry("elsewhere", "common", version(1), in("other", project)))
+	}
+	t.Run("versions below the one to keep go", func(t *testing.T) {
+		t.Parallel()
+		f := versions(t)
+		for range 2 {
+			if err := f.RemoveVersions(f.ctx, workspace, "d", 3); err != nil {
+				t.Fatal(err)
+			}
+			f.bothFind(q, "v3", "e")
+			f.counts("d", map[int]int{3: 1})
+		}
+	})
+	t.Run("a document goes up to a version", func(t *testing.T) {
+		t.Parallel()
+		f := versions(t)
+		for range 2 {
+			if err := f.RemoveDocument(f.ctx, workspace, "d", 2); err != nil {
+				t.Fatal(err)
+			}
+			f.bothFind(q, "v3", "e")
+			f.counts("d", map[int]int{3: 1})
+		}
+		counts, err := f.Count(f.ctx, "other", "d")
+		if err != nil || counts[1] != 1 {
+			t.Errorf("another workspace's document has %v entries, error %v", counts, err)
+		}
+		if err := f.RemoveDocument(f.ctx, workspace, "d", 3); err != nil {
+			t.Fatal(err)
+		}
+		f.bothFind(q, "e")
+		f.counts("d", map[int]int{})
+	})
+	t.Run("what never was can be removed", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t, open)
+		if err := f.RemoveDocument(f.ctx, workspace, "d", 9); err != nil {
+			t.Error(err)
+		}
+		if err := f.RemoveVersions(f.ctx, "other", "d", 9); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("a document of many chunks goes, and can come again", func(t *testing.T) {
+		t.Parallel()
+		var entries []index.Entry
+		var names []string
+		for i := range 300 {
+			names = append(names, fmt.Sprintf("chunk-%03d", i))
+			entries = append(entries, entry(names[i], "common words", version(1)))
+		}
+		f := newFixture(t, open, entries...)
+		if err := f.RemoveDocument(f.ctx, workspace, "d", 1); err != nil {
+			t.Fatal(err)
+		}
+		f.bothFind(q)
+		f.upsert(entries...)
+		f.bothFind(index.Query{Principal: member(), Limit: 1000}, names...)
+	})
+}
