@@ -1,0 +1,111 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	namespacepb "go.temporal.io/api/namespace/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+// dialPause is the time between two tries to reach the server.
+const dialPause = 10 * time.Millisecond
+
+// Dial gives a client of the server's namespace. It tries until the server
+// answers or ctx ends. Options change the client's options before each try.
+func (s *Server) Dial(ctx context.Context, logger *slog.Logger, options ...func(*client.Options)) (client.Client, error) {
+	o := client.Options{
+		HostPort:  s.address,
+		Namespace: s.config.Namespace,
+		Logger:    sdklog.NewStructuredLogger(logger),
+		// Compression between two ends of a loopback only costs.
+		ConnectionOptions: client.ConnectionOptions{GrpcCompression: &client.GrpcCompressionNone{}},
+	}
+	for _, change := range options {
+		change(&o)
+	}
+	for {
+		c, err := dialOnce(ctx, o)
+		if err == nil {
+			return c, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("reach the Temporal server on %s: %w (%w)", s.address, ctx.Err(), err)
+		case <-time.After(dialPause):
+		}
+	}
+}
+
+func dialOnce(ctx context.Context, o client.Options) (client.Client, error) {
+	c, err := client.DialContext(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.CheckHealth(ctx, &client.CheckHealthRequest{}); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// prepareNamespace waits for the namespace and brings it to what the
+// configuration says, for a database that an earlier start made.
+func (s *Server) prepareNamespace(ctx context.Context) error {
+	quiet := slog.New(slog.DiscardHandler) // tries that fail are not news
+	c, err := s.Dial(ctx, quiet)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	name := s.config.Namespace
+	description, err := c.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: name})
+	if err != nil {
+		return fmt.Errorf("describe namespace %s: %w", name, err)
+	}
+	if description.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration() != s.config.Retention {
+		_, err := c.WorkflowService().UpdateNamespace(ctx, &workflowservice.UpdateNamespaceRequest{
+			Namespace: name,
+			Config:    &namespacepb.NamespaceConfig{WorkflowExecutionRetentionTtl: durationpb.New(s.config.Retention)},
+		})
+		if err != nil {
+			return fmt.Errorf("set retention of namespace %s: %w", name, err)
+		}
+	}
+	return s.addSearchAttributes(ctx, c)
+}
+
+func (s *Server) addSearchAttributes(ctx context.Context, c client.Client) error {
+	name := s.config.Namespace
+	have, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: name})
+	if err != nil {
+		return fmt.Errorf("list search attributes of namespace %s: %w", name, err)
+	}
+	missing := map[string]enumspb.IndexedValueType{}
+	for attribute, kind := range s.config.SearchAttributes {
+		switch found := have.GetCustomAttributes()[attribute]; found {
+		case kind:
+		case enumspb.INDEXED_VALUE_TYPE_UNSPECIFIED:
+			missing[attribute] = kind
+		default:
+			return fmt.Errorf("search attribute %s of namespace %s is %s in this folder, and should be %s", attribute, name, found, kind)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	_, err = c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
+		Namespace: name, SearchAttributes: missing,
+	})
+	if err != nil {
+		return fmt.Errorf("add search attributes to namespace %s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strconv"
+	"sync/atomic"
+
+	"go.temporal.io/server/common/authorization"
+	"go.temporal.io/server/common/primitives"
+	"go.temporal.io/server/temporal"
+)
+
+// Server is a running Temporal server with its UI.
+type Server struct {
+	config   Config
+	address  string
+	server   temporal.Server
+	ui       *webUI
+	stopping *atomic.Bool
+}
+
+// Start starts the server and its UI, on the files of an earlier start if there
+// are some, and returns when both answer. Files of another version of the
+// server are not migrated.
+func Start(ctx context.Context, config Config) (*Server, error) {
+	config = config.withDefaults()
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	api, err := parseEndpoint("the Temporal server", "temporal.listen", config.Listen)
+	if err != nil {
+		return nil, err
+	}
+	page, err := parseEndpoint("the Temporal UI", "temporal.ui_listen", config.UIListen)
+	if err != nil {
+		return nil, err
+	}
+	uiListener, err := page.listen()
+	if err != nil {
+		return nil, err
+	}
+	if err := createDatabases(config); err != nil {
+		return nil, errors.Join(err, uiListener.Close())
+	}
+	s := &Server{config: config, stopping: new(atomic.Bool)}
+	if err := s.startServer(api); err != nil {
+		return nil, errors.Join(err, uiListener.Close())
+	}
+	if s.ui, err = startUI(uiListener, s.address, config.Namespace, config.Logger); err != nil {
+		return nil, errors.Join(err, uiListener.Close(), s.server.Stop())
+	}
+	if err := s.prepareNamespace(ctx); err != nil {
+		s.Stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// startServer starts the server's parts. The ports between them are picked
+// free, and picked again when another process was faster.
+func (s *Server) startServer(api endpoint) error {
+	for try := 1; ; try++ {
+		ports, err := pickPorts(api)
+		if err != nil {
+			return err
+		}
+		err = s.startOn(api.addr.Addr(), ports)
+		if err == nil {
+			s.address = net.JoinHostPort(api.addr.Addr().String(), strconv.Itoa(ports[primitives.FrontendService]))
+			return nil
+		}
+		if try == 3 {
+			return fmt.Errorf("start the Temporal server: %w", err)
+		}
+	}
+}
+
+func (s *Server) startOn(host netip.Addr, ports map[primitives.ServiceName]int) (err error) {
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case fatal:
+			err = cause.err
+		default:
+			panic(cause)
+		}
+	}()
+	logger := &serverLog{logger: s.config.Logger.With(slog.String("component", "temporal")), stopping: s.stopping}
+	server, err := temporal.NewServer(
+		temporal.WithConfig(serverConfig(s.config, host, ports)),
+		temporal.ForServices(temporal.DefaultServices),
+		temporal.WithStaticHosts(staticHosts(host, ports)),
+		temporal.WithLogger(logger),
+		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
+		temporal.WithDynamicConfigClient(tuning()),
+	)
+	if err != nil {
+		return err
+	}
+	if err := server.Start(); err != nil {
+		return errors.Join(err, server.Stop())
+	}
+	s.server = server
+	return nil
+}
+
+// pickPorts gives each part of the server a port that is free now, the API the
+// one that was asked for.
+func pickPorts(api endpoint) (map[primitives.ServiceName]int, error) {
+	ports := map[primitives.ServiceName]int{}
+	for _, name := range serviceNames() {
+		e := endpoint{what: "a part of the Temporal server", key: "temporal.listen", addr: netip.AddrPortFrom(api.addr.Addr(), 0)}
+		if name == primitives.FrontendService {
+			e = api
+		}
+		l, err := e.listen()
+		if err != nil {
+			return nil, err
+		}
+		// Held until all are picked, so that no two parts get the same.
+		defer l.Close()
+		ports[name] = l.Addr().(*net.TCPAddr).Port
+	}
+	return ports, nil
+}
+
+// Address is the host and port of the gRPC API.
+func (s *Server) Address() string { return s.address }
+
+// UIURL is the address of the web UI, without a slash at its end.
+func (s *Server) UIURL() string { return s.ui.url }
+
+// Stop ends the UI and the server. Workflows go on at the next Start. Clients
+// and workers should be closed before.
+func (s *Server) Stop() {
+	if s.stopping.Swap(true) {
+		return
+	}
+	if s.ui != nil {
+		s.ui.stop()
+	}
+	if err := s.server.Stop(); err != nil {
+		s.config.Logger.Warn("the Temporal server did not stop cleanly", slog.Any("error", err))
+	}
+}

@@ -1,0 +1,117 @@
+package embedded
+
+import (
+	"net"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"go.temporal.io/server/common/cluster"
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/dynamicconfig"
+	"go.temporal.io/server/common/membership/static"
+	"go.temporal.io/server/common/primitives"
+)
+
+// clusterName is what the one server calls itself. It is in the database.
+const clusterName = "active"
+
+// tuning changes the server's defaults, which are made for many hosts and a
+// shared database, into what suits one process and a file of its own.
+func tuning() dynamicconfig.StaticClient {
+	values := map[string]any{
+		// Twenty polls a second are 50 ms of waiting at each step of a workflow.
+		"history.transferProcessorMaxPollRPS":   2000,
+		"history.timerProcessorMaxPollRPS":      2000,
+		"history.visibilityProcessorMaxPollRPS": 2000,
+		"history.outboundProcessorMaxPollRPS":   2000,
+		// A second reader of a run's events is no reason to refuse the query.
+		"history.MaxBufferedQueryCount": 100,
+		// A tenant's import must not starve another tenant's question.
+		"matching.enableFairness": true,
+		// One process has nobody to protect itself from by these limits.
+		"frontend.rps":                     20_000,
+		"frontend.namespaceRPS":            20_000,
+		"frontend.namespaceCount":          20_000,
+		"frontend.namespaceRPS.visibility": 200,
+		"frontend.persistenceMaxQPS":       50_000,
+		"history.rps":                      50_000,
+		"history.persistenceMaxQPS":        50_000,
+		"matching.rps":                     50_000,
+		"matching.persistenceMaxQPS":       50_000,
+		// One host needs one partition, and no forwarding between them.
+		"matching.numTaskqueueReadPartitions":  1,
+		"matching.numTaskqueueWritePartitions": 1,
+		// A worker that stops gets no more tasks, which would wait for a time-out.
+		"frontend.enableCancelWorkerPollsOnShutdown": true,
+	}
+	client := dynamicconfig.StaticClient{}
+	for name, value := range values {
+		client[dynamicconfig.MakeKey(name)] = value
+	}
+	return client
+}
+
+// serviceNames are the parts of the server that talk to each other by gRPC.
+func serviceNames() []primitives.ServiceName {
+	return []primitives.ServiceName{
+		primitives.FrontendService, primitives.HistoryService,
+		primitives.MatchingService, primitives.WorkerService,
+	}
+}
+
+// serverConfig describes a server of one shard whose parts listen on the given
+// ports of one loopback address.
+func serverConfig(c Config, host netip.Addr, ports map[primitives.ServiceName]int) *config.Config {
+	services := map[string]config.Service{}
+	for name, port := range ports {
+		services[string(name)] = config.Service{RPC: config.RPC{GRPCPort: port, BindOnIP: host.String()}}
+	}
+	frontend := net.JoinHostPort(host.String(), strconv.Itoa(ports[primitives.FrontendService]))
+	synchronous := synchronousFull
+	if c.Sync == SyncNormal {
+		synchronous = synchronousNormal
+	}
+	return &config.Config{
+		Global: config.Global{Membership: config.Membership{
+			MaxJoinDuration: 30 * time.Second, BroadcastAddress: host.String(),
+		}},
+		Persistence: config.Persistence{
+			DefaultStore:     "history",
+			VisibilityStore:  "visibility",
+			NumHistoryShards: 1,
+			DataStores: map[string]config.DataStore{
+				"history":    {SQL: database(historyPath(c.Dir), synchronous)},
+				"visibility": {SQL: database(visibilityPath(c.Dir), synchronousNormal)},
+			},
+		},
+		ClusterMetadata: &cluster.Config{
+			FailoverVersionIncrement: 10,
+			MasterClusterName:        clusterName,
+			CurrentClusterName:       clusterName,
+			ClusterInformation: map[string]cluster.ClusterInformation{
+				clusterName: {Enabled: true, InitialFailoverVersion: 1, RPCAddress: frontend},
+			},
+		},
+		DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
+		Services:            services,
+		Archival: config.Archival{
+			History:    config.HistoryArchival{State: "disabled"},
+			Visibility: config.VisibilityArchival{State: "disabled"},
+		},
+		NamespaceDefaults: config.NamespaceDefaults{Archival: config.ArchivalNamespaceDefaults{
+			History:    config.HistoryArchivalNamespaceDefaults{State: "disabled"},
+			Visibility: config.VisibilityArchivalNamespaceDefaults{State: "disabled"},
+		}},
+		PublicClient: config.PublicClient{HostPort: frontend},
+	}
+}
+
+// staticHosts tells each part where the others are, in place of gossip.
+func staticHosts(host netip.Addr, ports map[primitives.ServiceName]int) map[primitives.ServiceName]static.Hosts {
+	hosts := map[primitives.ServiceName]static.Hosts{}
+	for name, port := range ports {
+		hosts[name] = static.SingleLocalHost(net.JoinHostPort(host.String(), strconv.Itoa(port)))
+	}
+	return hosts
+}

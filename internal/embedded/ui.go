@@ -1,0 +1,107 @@
+package embedded
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+	"github.com/temporalio/ui-server/v2/server/api"
+	uiconfig "github.com/temporalio/ui-server/v2/server/config"
+	"github.com/temporalio/ui-server/v2/server/csrf"
+	"github.com/temporalio/ui-server/v2/server/headers"
+	"github.com/temporalio/ui-server/v2/server/route"
+	"github.com/temporalio/ui-server/v2/ui"
+)
+
+// webUI is the running UI.
+type webUI struct {
+	url    string
+	server *http.Server
+}
+
+// settings gives the UI its configuration.
+type settings struct{ config uiconfig.Config }
+
+// GetConfig implements the UI's ConfigProvider.
+func (s *settings) GetConfig() (*uiconfig.Config, error) { return &s.config, nil }
+
+// startUI serves the UI on a listener, behind Guard. The UI's own server would
+// listen by itself and ends the process when it cannot, so its routes are put
+// together here.
+func startUI(l net.Listener, temporal, namespace string, logger *slog.Logger) (*webUI, error) {
+	handler, err := uiHandler(temporal, namespace)
+	if err != nil {
+		return nil, fmt.Errorf("prepare the Temporal UI: %w", err)
+	}
+	logger = logger.With(slog.String("component", "temporal-ui"))
+	server := &http.Server{
+		Handler:           Guard(handler),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	}
+	go func() {
+		if err := server.Serve(l); err != nil && err != http.ErrServerClosed {
+			logger.Error("the Temporal UI stopped", slog.Any("error", err))
+		}
+	}()
+	return &webUI{url: "http://" + l.Addr().String(), server: server}, nil
+}
+
+func (u *webUI) stop() {
+	_ = u.server.Close() // pages that are open lose nothing but a refresh
+}
+
+func uiHandler(temporal, namespace string) (http.Handler, error) {
+	provider, err := uiconfig.NewConfigProviderWithRefresh(&settings{uiconfig.Config{
+		TemporalGRPCAddress: temporal,
+		EnableUI:            true,
+		DefaultNamespace:    namespace,
+		DisableNewsFetch:    true, // nothing is fetched from elsewhere
+		HideLogs:            true,
+		CORS:                uiconfig.CORS{CookieInsecure: true}, // loopback has no TLS
+	}})
+	if err != nil {
+		return nil, err
+	}
+	assets, err := ui.Assets()
+	if err != nil {
+		return nil, err
+	}
+	pages, err := fs.Sub(assets, "local")
+	if err != nil {
+		return nil, err
+	}
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	e.Logger.SetOutput(io.Discard) // a panic is answered with 500
+	e.Use(middleware.Recover(), middleware.Gzip(), middleware.Secure())
+	e.Use(csrf.EnsureTokenCookie(false), middleware.CSRFWithConfig(csrf.MiddlewareConfig(provider, false)))
+	route.SetHealthRoute(e)
+	forward := headers.WithForwardHeaders([]string{"Caller-Type"})
+	if err := route.SetAPIRoutes(e, provider, []api.Middleware{forward}); err != nil {
+		return nil, err
+	}
+	if err := route.SetUIRoutes(e, "", pages); err != nil {
+		return nil, err
+	}
+	route.SetRenderRoute(e, "")
+	return e, nil
+}
+
+// RunURL is the page of a workflow's run, and of its newest run if runID is
+// empty.
+func (s *Server) RunURL(workflowID, runID string) string {
+	page := s.ui.url + "/namespaces/" + url.PathEscape(s.config.Namespace) + "/workflows/" + url.PathEscape(workflowID)
+	if runID == "" {
+		return page
+	}
+	return page + "/" + url.PathEscape(runID) + "/history"
+}
