@@ -1,0 +1,89 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// jwtLeeway is how far two clocks may be apart.
+const jwtLeeway = 30 * time.Second
+
+// tokenClaims are the claims of a JWT that count.
+type tokenClaims struct {
+	jwt.RegisteredClaims
+	Workspace string   `json:"workspace"`
+	Roles     []string `json:"roles"`
+	Groups    []string `json:"groups"`
+}
+
+// isJWT tells a JWT from a key: a JWT begins with a JSON object in base64 and
+// has three parts.
+func isJWT(bearer string) bool {
+	return strings.HasPrefix(bearer, "eyJ") && strings.Count(bearer, ".") == 2
+}
+
+func (a *Authenticator) fromJWT(ctx context.Context, token string) (knowledge.Claims, error) {
+	cfg := a.cfg.JWT
+	if cfg.Secret == "" {
+		return knowledge.Claims{}, unauthorized("this instance takes no tokens (auth.jwt is not configured): use an API key")
+	}
+	options := []jwt.ParserOption{
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithExpirationRequired(),
+		jwt.WithLeeway(jwtLeeway), jwt.WithStrictDecoding(),
+	}
+	if cfg.Issuer != "" {
+		options = append(options, jwt.WithIssuer(cfg.Issuer))
+	}
+	if cfg.Audience != "" {
+		options = append(options, jwt.WithAudience(cfg.Audience))
+	}
+	var claims tokenClaims
+	_, err := jwt.ParseWithClaims(token, &claims, func(*jwt.Token) (any, error) { return []byte(cfg.Secret), nil }, options...)
+	if err != nil {
+		return knowledge.Claims{}, unauthorized("this token is not valid: it must be signed with HS256 and this instance's secret, not be expired, and have the configured issuer and audience").WithCause(err)
+	}
+	return a.fromClaims(ctx, claims)
+}
+
+// fromClaims checks what a token with a valid signature says.
+func (a *Authenticator) fromClaims(ctx context.Context, claims tokenClaims) (knowledge.Claims, error) {
+	if claims.Subject == "" || (Acting{User: claims.Subject}).check() != nil {
+		return knowledge.Claims{}, unauthorized("this token names no user: it needs a claim sub")
+	}
+	there, err := a.store.WorkspaceExists(ctx, claims.Workspace)
+	if err != nil {
+		return knowledge.Claims{}, fmt.Errorf("look up workspace: %w", err)
+	}
+	if !there {
+		return knowledge.Claims{}, unauthorized("this token is for a workspace that does not exist here: it needs a claim workspace")
+	}
+	scopes := scopesOf(claims.Roles)
+	if len(scopes) == 0 {
+		return knowledge.Claims{}, knowledge.Errorf(knowledge.CodeForbidden, "this token has none of the roles reader, editor and admin")
+	}
+	return knowledge.Claims{
+		Workspace: claims.Workspace, Scopes: scopes, User: claims.Subject, Groups: claims.Groups,
+	}, nil
+}
+
+// scopesOf gives what roles stand for; those of other systems mean nothing here.
+func scopesOf(roles []string) []knowledge.Scope {
+	var scopes []knowledge.Scope
+	for _, role := range roles {
+		switch role {
+		case "reader":
+			scopes = append(scopes, knowledge.ScopeRead)
+		case "editor":
+			scopes = append(scopes, knowledge.ScopeWrite)
+		case "admin":
+			scopes = append(scopes, knowledge.ScopeAdmin)
+		}
+	}
+	return scopes
+}
