@@ -1,0 +1,198 @@
+package localmodel
+
+import (
+	"math"
+	"sync"
+)
+
+// Dimensions is the length of the offline model's vectors.
+const Dimensions = 512
+
+// The weights of a vector's features, chosen on the Cranfield collection
+// (TestEmbeddings measures it).
+const (
+	gramWeight     = 0.35 // of all n-grams of a word, beside the word's own
+	gramSize       = 4    // bytes, with a mark at either end of the word
+	pairWeight     = 0.25 // of two words that follow each other
+	stopWeight     = 0.05 // of a stop word
+	commonWeight   = 0.4  // of a common word
+	repeatExponent = 0.75 // a word that comes n times counts n^this
+)
+
+// Embed gives one vector of Dimensions numbers and length 1 for each text: the
+// same text always the same vector. Its features are the text's words, without
+// their endings, the n-grams of these, and pairs of neighbours, each hashed to
+// a place. Texts that share words or parts of words are near each other;
+// synonyms are not.
+func (m *Model) Embed(texts []string) [][]float32 {
+	vectors := make([][]float32, len(texts))
+	for i, text := range texts {
+		vectors[i] = m.embed(text)
+	}
+	return vectors
+}
+
+// feature is one distinct word of a text, or a pair of them.
+type feature struct {
+	hash   uint64
+	count  float64
+	weight float64
+	stem   string
+}
+
+// sketch is the working memory of one embedding.
+type sketch struct {
+	at       map[uint64]int // hash -> index of its feature
+	features []feature
+	letters  []byte
+}
+
+var sketches = sync.Pool{New: func() any { return &sketch{at: make(map[uint64]int, 256)} }}
+
+func (m *Model) embed(text string) []float32 {
+	s := sketches.Get().(*sketch)
+	defer sketches.Put(s)
+	clear(s.at)
+	s.features, s.letters = s.features[:0], s.letters[:0]
+	s.read(text, m.common)
+	vector := make([]float32, Dimensions)
+	for _, f := range s.features {
+		weight := f.weight
+		if f.count > 1 {
+			weight *= math.Pow(f.count, repeatExponent)
+		}
+		add(vector, f.hash, weight)
+		if f.stem != "" {
+			addGrams(vector, f.stem, weight*gramWeight)
+		}
+	}
+	if !normalise(vector) {
+		// No words at all: a place of its own for each such text.
+		add(vector, hashString(text), 1)
+		normalise(vector)
+	}
+	return vector
+}
+
+// read gathers the features of a text.
+func (s *sketch) read(text string, common map[string]struct{}) {
+	w := words{text: text}
+	var before uint64
+	for {
+		word, ok := w.next()
+		if !ok {
+			return
+		}
+		if stopWord(word) {
+			s.count(hashBytes(word), stopWeight, nil)
+			before = 0
+			continue
+		}
+		word = stem(word)
+		h := hashBytes(word)
+		s.count(h, wordWeight(word, common), word)
+		if before != 0 {
+			s.count(mix(before*31+h), pairWeight, nil)
+		}
+		before = h
+	}
+}
+
+func (s *sketch) count(hash uint64, weight float64, stem []byte) {
+	if i, ok := s.at[hash]; ok {
+		s.features[i].count++
+		return
+	}
+	s.at[hash] = len(s.features)
+	s.features = append(s.features, feature{hash: hash, count: 1, weight: weight, stem: string(stem)})
+}
+
+// wordWeight guesses how telling a word is, having seen no collection: common
+// words say little, and long words are rarer than short ones.
+func wordWeight(stem []byte, common map[string]struct{}) float64 {
+	if _, ok := common[string(stem)]; ok {
+		return commonWeight
+	}
+	return min(1, 0.5+0.1*float64(len(stem)))
+}
+
+// addGrams adds the n-grams of a stem, which together weigh weight.
+func addGrams(vector []float32, stem string, weight float64) {
+	var marked [maxWord + 2]byte
+	b := append(marked[:0], '^')
+	b = append(b, stem[:min(len(stem), maxWord)]...)
+	b = append(b, '$')
+	n := len(b) - gramSize + 1
+	if n < 1 {
+		return
+	}
+	each := weight / math.Sqrt(float64(n))
+	for i := range n {
+		add(vector, hashBytes(b[i:i+gramSize])^0x9e3779b97f4a7c15, each)
+	}
+}
+
+// add puts a feature into the place that its hash names. Its sign comes from the
+// hash too, so that what features add to each other's places is noise around
+// nothing.
+func add(vector []float32, hash uint64, weight float64) {
+	h := mix(hash)
+	if h&1 == 0 {
+		weight = -weight
+	}
+	vector[(h>>1)%Dimensions] += float32(weight)
+}
+
+// normalise makes a vector's length 1; false if it has none.
+func normalise(vector []float32) bool {
+	sum := 0.0
+	for _, v := range vector {
+		sum += float64(v) * float64(v)
+	}
+	if sum < 1e-12 {
+		return false
+	}
+	scale := float32(1 / math.Sqrt(sum))
+	for i := range vector {
+		vector[i] *= scale
+	}
+	return true
+}
+
+// fold shortens a vector to fewer dimensions.
+func fold(vector []float32, dimensions int) []float32 {
+	short := make([]float32, dimensions)
+	for i, v := range vector {
+		short[i%dimensions] += v
+	}
+	if !normalise(short) {
+		short[0] = 1 // everything cancelled out
+	}
+	return short
+}
+
+// hashBytes is FNV-1a.
+func hashBytes(b []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range b {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
+func hashString(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
+// mix spreads a hash over all its bits (the finaliser of MurmurHash3).
+func mix(h uint64) uint64 {
+	h ^= h >> 33
+	h *= 0xff51afd7ed558ccd
+	h ^= h >> 33
+	h *= 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
+}

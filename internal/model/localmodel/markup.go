@@ -1,0 +1,138 @@
+package localmodel
+
+import (
+	"strings"
+	"unicode"
+)
+
+// isRow reports whether a line is a row of a table: cells between bars, or
+// separated by tabs.
+func isRow(line string) bool {
+	return strings.Count(line, "|") >= 2 || strings.Contains(line, " | ") || strings.Count(line, "\t") >= 2
+}
+
+// cutRow gives the cells of a row, none for the rule below a header.
+func cutRow(row string) []string {
+	if strings.Trim(row, "|:-+= \t") == "" {
+		return nil
+	}
+	separator := "|"
+	if !strings.Contains(row, separator) {
+		separator = "\t"
+	}
+	cells := strings.Split(strings.Trim(strings.TrimSpace(row), separator), separator)
+	for i := range cells {
+		cells[i] = plain(strings.TrimSpace(cells[i]))
+	}
+	return cells
+}
+
+// isHeader reports whether the cells of a first row name columns: each has a
+// text, and none is a mere number.
+func isHeader(cells []string) bool {
+	for _, cell := range cells {
+		if cell == "" || !strings.ContainsFunc(cell, unicode.IsLetter) {
+			return false
+		}
+	}
+	return true
+}
+
+// renderRow writes a row as text.
+func renderRow(header, cells []string) string {
+	var parts []string
+	for i, cell := range cells {
+		switch {
+		case cell == "":
+		case len(header) == len(cells):
+			parts = append(parts, header[i]+": "+cell)
+		default:
+			parts = append(parts, cell)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, ", ") + "."
+}
+
+// cutBullet takes the mark off a list item.
+func cutBullet(line string) (item string, isItem bool) {
+	for _, mark := range []string{"- ", "* ", "+ ", "• ", "– ", "> "} {
+		if rest, ok := strings.CutPrefix(line, mark); ok {
+			rest = strings.TrimPrefix(strings.TrimPrefix(rest, "[ ] "), "[x] ")
+			return strings.TrimSpace(rest), true
+		}
+	}
+	rest := strings.TrimLeft(line, "0123456789")
+	if n := len(line) - len(rest); n > 0 && n < 4 && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") ")) {
+		return strings.TrimSpace(rest[2:]), true
+	}
+	return line, false
+}
+
+// plain takes the marks of Markdown and HTML off a text.
+func plain(text string) string {
+	if !strings.ContainsAny(text, "*_`[]<>\\") {
+		return text
+	}
+	text = cutLinks(text)
+	text = strings.NewReplacer("**", "", "__", "", "`", "", `\`, "", "<br>", " ", "<br/>", " ").Replace(text)
+	return strings.TrimSpace(cutEmphasis(cutTags(text)))
+}
+
+// cutTags removes what looks like a mark of citation, which would otherwise
+// pass for one of ours.
+func cutTags(text string) string {
+	for _, mark := range []string{"<source_", "</source_", "<citation", "</citation"} {
+		for {
+			i := strings.Index(text, mark)
+			if i < 0 {
+				break
+			}
+			j := strings.IndexByte(text[i:], '>')
+			if j < 0 {
+				return text[:i]
+			}
+			text = text[:i] + text[i+j+1:]
+		}
+	}
+	return text
+}
+
+// cutLinks leaves of "[text](address)" and "![text](address)" the text.
+func cutLinks(text string) string {
+	for {
+		middle := strings.Index(text, "](")
+		if middle < 0 {
+			return text
+		}
+		open := strings.LastIndexByte(text[:middle], '[')
+		end := strings.IndexByte(text[middle:], ')')
+		if open < 0 || end < 0 {
+			return text
+		}
+		before := strings.TrimSuffix(text[:open], "!")
+		text = before + text[open+1:middle] + text[middle+end+1:]
+	}
+}
+
+// cutEmphasis removes single stars and underscores around words; inside a word,
+// as in a name of code, they stay.
+func cutEmphasis(text string) string {
+	if !strings.ContainsAny(text, "*_") {
+		return text
+	}
+	runes := []rune(text)
+	wordAt := func(i int) bool {
+		return i >= 0 && i < len(runes) && (unicode.IsLetter(runes[i]) || unicode.IsDigit(runes[i]))
+	}
+	var b strings.Builder
+	for i, r := range runes {
+		if (r == '*' || r == '_') && wordAt(i-1) != wordAt(i+1) {
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,248 @@
+package localmodel
+
+import (
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The weights of a passage's score. Scores are compared within one answer only.
+const (
+	commonTerm     = 0.5  // a common word of the question
+	properTerm     = 2.0  // a name or a number of the question
+	contextWeight  = 0.35 // a term in the heading or the document's name only
+	phraseBonus    = 0.4  // two terms side by side, as in the question
+	fragmentFactor = 0.75
+	questionFactor = 0.4 // a question is no answer
+	introducing    = 0.6 // what a question or a colon hands to the passage after it
+	rankFactor     = 0.02
+	numberFactor   = 1.3
+	nameFactor     = 1.15
+	enoughCoverage = 0.4 // of the question, below which nothing is relevant
+)
+
+// term is a telling word of the question.
+type term struct {
+	stem   string
+	weight float64 // in the question
+	found  float64 // in how many passages
+	idf    float64
+}
+
+// candidate is a passage with what it has to do with the question.
+type candidate struct {
+	passage
+	has     uint64 // terms, by bit
+	phrases int    // terms that follow each other as in the question
+	words   int
+	score   float64
+}
+
+// reading is everything about a question and the passages it is asked of.
+type reading struct {
+	q          question
+	sources    []source
+	terms      []term
+	context    []uint64 // per source: the terms in its name and heading
+	candidates []candidate
+}
+
+// maxTerms is what fits into the bits of a candidate.
+const maxTerms = 64
+
+func (m *Model) read(q question, sources []source) *reading {
+	r := &reading{q: q, sources: sources}
+	proper := properWords(q.text)
+	for _, s := range q.order[:min(len(q.order), maxTerms)] {
+		weight := q.terms[s]
+		if _, common := m.common[s]; common {
+			weight *= commonTerm
+		} else if proper[s] {
+			weight *= properTerm
+		}
+		r.terms = append(r.terms, term{stem: s, weight: weight})
+	}
+	for i, s := range sources {
+		has, _, _ := r.match(s.document + "\n" + s.heading)
+		r.context = append(r.context, has)
+		for _, p := range passages(s, i) {
+			r.add(p)
+		}
+	}
+	r.weigh()
+	return r
+}
+
+// properWords gives the stems of a question's names and numbers: words with a
+// digit, or in capitals where no sentence begins.
+func properWords(text string) map[string]bool {
+	proper := map[string]bool{}
+	w := words{text: text}
+	for first := true; ; first = false {
+		word, ok := w.next()
+		if !ok {
+			return proper
+		}
+		original := text[w.start:w.end]
+		r, _ := utf8.DecodeRuneInString(original)
+		if strings.ContainsAny(original, "0123456789") || unicode.IsUpper(r) && !first {
+			proper[string(stem(word))] = true
+		}
+	}
+}
+
+func (r *reading) add(p passage) {
+	c := candidate{passage: p}
+	c.has, c.phrases, c.words = r.match(p.text)
+	for i := range r.terms {
+		if c.has>>i&1 == 1 {
+			r.terms[i].found++
+		}
+	}
+	if p.heading != "" {
+		has, _, _ := r.match(p.heading)
+		r.context[p.source] |= has
+	}
+	r.candidates = append(r.candidates, c)
+}
+
+// match finds the question's terms in a text.
+func (r *reading) match(text string) (has uint64, phrases, count int) {
+	w := words{text: text}
+	before := -2
+	for {
+		word, ok := w.next()
+		if !ok {
+			return has, phrases, count
+		}
+		count++
+		if stopWord(word) {
+			continue
+		}
+		at := r.find(stem(word))
+		if at >= 0 {
+			has |= 1 << at
+			if at == before+1 {
+				phrases++
+			}
+		}
+		before = at
+		if at < 0 {
+			before = -2
+		}
+	}
+}
+
+// find gives the term that a stem is, or is closely related to; -1 = none.
+func (r *reading) find(stem []byte) int {
+	for i := range r.terms {
+		if related(r.terms[i].stem, stem) {
+			return i
+		}
+	}
+	return -1
+}
+
+// related reports whether two stems are the same or differ in their end only.
+func related(a string, b []byte) bool {
+	if a[0] != b[0] {
+		return false
+	}
+	if a == string(b) {
+		return true
+	}
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n >= 5 && 4*n >= 3*max(len(a), len(b))
+}
+
+// weigh scores the candidates.
+func (r *reading) weigh() {
+	n := float64(len(r.candidates))
+	for i, t := range r.terms {
+		r.terms[i].idf = t.weight * math.Log(1.5+n/(t.found+0.5))
+	}
+	for i := range r.candidates {
+		c := &r.candidates[i]
+		c.score = r.score(c)
+		if i == 0 || r.candidates[i-1].source != c.source {
+			continue
+		}
+		before := &r.candidates[i-1]
+		if last := before.text[len(before.text)-1]; last == '?' || last == ':' {
+			c.score += introducing * r.sum(before.has&^c.has)
+		}
+	}
+}
+
+func (r *reading) sum(has uint64) float64 {
+	total := 0.0
+	for i, t := range r.terms {
+		if has>>i&1 == 1 {
+			total += t.idf
+		}
+	}
+	return total
+}
+
+func (r *reading) score(c *candidate) float64 {
+	score := r.sum(c.has)
+	if score > 0 {
+		score += phraseBonus * float64(c.phrases)
+	}
+	score += contextWeight * r.sum(r.context[c.source]&^c.has)
+	score /= 1 + 0.15*math.Abs(math.Log(float64(c.words+1)/18))
+	score *= max(0.7, 1-rankFactor*float64(c.source))
+	if c.fragment {
+		score *= fragmentFactor
+	}
+	if strings.HasSuffix(c.text, "?") {
+		score *= questionFactor
+	}
+	switch {
+	case r.q.wants == wantsNumber && strings.ContainsAny(c.text, "0123456789"):
+		score *= numberFactor
+	case r.q.wants == wantsName && namesSomebody(c.text):
+		score *= nameFactor
+	}
+	return score
+}
+
+// namesSomebody reports whether a text has a word in capitals after its first.
+func namesSomebody(text string) bool {
+	_, rest, _ := strings.Cut(text, " ")
+	for word := range strings.FieldsSeq(rest) {
+		if r, _ := utf8.DecodeRuneInString(word); unicode.IsUpper(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// covered is how much of the question the best passage speaks of, with the
+// heading it stands under; 0..1.
+func (r *reading) covered() float64 {
+	total, best := 0.0, 0.0
+	for _, t := range r.terms {
+		total += t.weight
+	}
+	if total == 0 {
+		return 0
+	}
+	for _, c := range r.candidates {
+		if c.has == 0 && r.context[c.source] == 0 {
+			continue
+		}
+		weight := 0.0
+		for i, t := range r.terms {
+			if (c.has|r.context[c.source])>>i&1 == 1 {
+				weight += t.weight
+			}
+		}
+		best = max(best, weight/total)
+	}
+	return best
+}

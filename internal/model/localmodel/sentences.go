@@ -1,0 +1,228 @@
+package localmodel
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// passage is a sentence, list item or table row of a source, ready to be quoted.
+type passage struct {
+	text     string
+	source   int  // index into the sources
+	position int  // among the passages of its source
+	fragment bool // does not read as a whole sentence
+	heading  string
+}
+
+// maxPassage bounds a quoted passage in bytes; what is longer is cut at a word.
+const maxPassage = 480
+
+// splitter cuts one source's text into passages.
+type splitter struct {
+	out       []passage
+	source    int
+	heading   string
+	paragraph []string
+	table     []string // the rows so far
+	fenced    bool     // inside a block of code
+}
+
+// passages cuts a source's text.
+func passages(s source, index int) []passage {
+	c := &splitter{source: index}
+	for line := range strings.Lines(s.text) {
+		c.line(strings.TrimSpace(line))
+	}
+	c.flush()
+	return c.out
+}
+
+func (c *splitter) line(line string) {
+	if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
+		c.flush()
+		c.fenced = !c.fenced
+		return
+	}
+	if isRow(line) && !c.fenced {
+		c.flushParagraph()
+		c.table = append(c.table, line)
+		return
+	}
+	c.flushTable()
+	switch {
+	case line == "":
+		c.flush()
+	case c.fenced:
+		c.add(line, true)
+	case strings.HasPrefix(line, "#"):
+		c.flush()
+		c.heading = plain(strings.TrimSpace(strings.TrimLeft(line, "#")))
+	default:
+		item, isItem := cutBullet(line)
+		if isItem {
+			c.flushParagraph()
+		}
+		c.paragraph = append(c.paragraph, item)
+	}
+}
+
+func (c *splitter) flush() {
+	c.flushParagraph()
+	c.flushTable()
+}
+
+// flushParagraph joins the lines gathered so far and cuts them into sentences.
+func (c *splitter) flushParagraph() {
+	lines := c.paragraph
+	c.paragraph = nil
+	if len(lines) == 0 {
+		return
+	}
+	if text := plain(joinLines(lines)); !runsOn(text, len(lines)) {
+		for _, sentence := range cutSentences(text) {
+			c.add(sentence, false)
+		}
+		return
+	}
+	for _, line := range lines { // names and values, addresses, verses: each line stands alone
+		c.add(plain(line), true)
+	}
+}
+
+// runsOn reports whether a paragraph of several lines has no sentences in it.
+func runsOn(text string, lines int) bool {
+	return lines > 2 && len(text) > 200 && len(cutSentences(text))*300 < len(text)
+}
+
+// flushTable turns rows into lines of "column: cell".
+func (c *splitter) flushTable() {
+	rows := c.table
+	c.table = nil
+	if len(rows) == 0 {
+		return
+	}
+	var header []string
+	for i, row := range rows {
+		cells := cutRow(row)
+		switch {
+		case len(cells) == 0: // the rule below a header
+		case i == 0 && len(rows) > 1 && isHeader(cells):
+			header = cells
+		default:
+			c.add(renderRow(header, cells), false)
+		}
+	}
+}
+
+func (c *splitter) add(text string, fragment bool) {
+	text = strings.TrimSpace(text)
+	if utf8.RuneCountInString(text) < 2 || !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		return
+	}
+	if len(text) > maxPassage {
+		text = cutAtWord(text, maxPassage) + " …"
+	}
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, `"'“‘(`))
+	c.out = append(c.out, passage{
+		text: text, source: c.source, position: len(c.out), heading: c.heading,
+		fragment: fragment || unicode.IsLower(first) || !endsWell(text),
+	})
+}
+
+// endsWell reports whether a text ends as a sentence or a row does.
+func endsWell(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, `"'”’)]`))
+	return strings.ContainsRune(".!?…:;。！？", last)
+}
+
+// joinLines puts wrapped lines together; a word that was divided at the end of
+// a line becomes whole again.
+func joinLines(lines []string) string {
+	var b strings.Builder
+	for i, line := range lines {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if i+1 < len(lines) && divided(line, lines[i+1]) {
+			line = strings.TrimSuffix(line, "-")
+			b.WriteString(line)
+			first, rest, _ := strings.Cut(lines[i+1], " ")
+			b.WriteString(first)
+			lines[i+1] = rest
+			continue
+		}
+		b.WriteString(line)
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+func divided(line, next string) bool {
+	before, ok := strings.CutSuffix(line, "-")
+	if !ok || before == "" || next == "" {
+		return false
+	}
+	last, _ := utf8.DecodeLastRuneInString(before)
+	first, _ := utf8.DecodeRuneInString(next)
+	return unicode.IsLower(last) && unicode.IsLower(first)
+}
+
+// cutSentences cuts a text where a sentence ends: at a full stop, question or
+// exclamation mark before a space and something that can begin a sentence.
+func cutSentences(text string) []string {
+	var out []string
+	start := 0
+	for i, r := range text {
+		if i < start || !strings.ContainsRune(".!?。！？", r) {
+			continue
+		}
+		end := i + utf8.RuneLen(r)
+		for end < len(text) && strings.IndexByte(`.!?"')]`, text[end]) >= 0 {
+			end++
+		}
+		end += len(text[end:]) - len(strings.TrimLeft(text[end:], "”’»"))
+		if r < utf8.RuneSelf && !(end == len(text) || text[end] == ' ') {
+			continue
+		}
+		rest := strings.TrimLeft(text[end:], " ")
+		if r == '.' && (!begins(rest) || abbreviation(text[start:i])) {
+			continue
+		}
+		out = append(out, text[start:end])
+		start = len(text) - len(rest)
+	}
+	if start < len(text) {
+		out = append(out, text[start:])
+	}
+	return out
+}
+
+// begins reports whether a sentence can begin like this.
+func begins(text string) bool {
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, `"'“‘([*`))
+	return text == "" || unicode.IsUpper(first) || unicode.IsDigit(first) || unicode.Is(unicode.Lo, first)
+}
+
+// abbreviation reports whether the text ends in a word whose full stop does not
+// end a sentence.
+func abbreviation(text string) bool {
+	word := text[strings.LastIndexAny(text, " (\"'")+1:]
+	switch strings.ToLower(word) {
+	case "e.g", "i.e", "cf", "vs", "etc", "dr", "mr", "mrs", "ms", "prof", "st", "no", "nos", "fig", "figs", "eq", "sec", "vol", "pp", "p",
+		"approx", "inc", "ltd", "co", "corp", "dept", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec":
+		return true
+	}
+	first, size := utf8.DecodeRuneInString(word)
+	return size == len(word) && unicode.IsUpper(first) && word != "I" // an initial
+}
+
+func cutAtWord(text string, limit int) string {
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	text = text[:limit]
+	if i := strings.LastIndexByte(text, ' '); i > limit/2 {
+		return text[:i]
+	}
+	return text
+}

@@ -1,0 +1,135 @@
+package protocol
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+)
+
+// Stream writes a streamed answer, one event at a time. The first error of a
+// write stays, and ends it.
+type Stream struct {
+	w    http.ResponseWriter
+	ctl  *http.ResponseController
+	head []byte // every event's beginning
+	buf  []byte
+	err  error
+}
+
+// NewStream begins the answer named by c; the rest of c is not looked at.
+func NewStream(w http.ResponseWriter, c Completion) *Stream {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	head := append([]byte(nil), `data: {"id":`...)
+	head = appendString(head, c.ID)
+	head = append(head, `,"object":"chat.completion.chunk","created":`...)
+	head = strconv.AppendInt(head, c.Created, 10)
+	head = append(head, `,"model":`...)
+	head = appendString(head, c.Model)
+	head = append(head, ',')
+	s := &Stream{w: w, ctl: http.NewResponseController(w), head: head}
+	s.delta(`{"role":"assistant","content":""}`, "")
+	return s
+}
+
+// Text writes a piece of text.
+func (s *Stream) Text(piece string) {
+	s.begin()
+	s.buf = append(s.buf, `"choices":[{"index":0,"delta":{"content":`...)
+	s.buf = appendString(s.buf, piece)
+	s.buf = append(s.buf, `},"finish_reason":null}]}`...)
+	s.end()
+}
+
+// ToolCalls writes the calls as providers do: for each one its name, then its
+// arguments in fragments.
+func (s *Stream) ToolCalls(calls []ToolCall) {
+	const fragment = 24
+	for i, call := range calls {
+		at := `{"tool_calls":[{"index":` + strconv.Itoa(i)
+		s.delta(at+`,"id":`+Quote(call.ID)+`,"type":"function","function":{"name":`+Quote(call.Function.Name)+`,"arguments":""}}]}`, "")
+		runes := []rune(call.Function.Arguments)
+		for len(runes) > 0 {
+			n := min(fragment, len(runes))
+			s.delta(at+`,"function":{"arguments":`+Quote(string(runes[:n]))+`}}]}`, "")
+			runes = runes[n:]
+		}
+	}
+}
+
+// Finish writes the finish reason.
+func (s *Stream) Finish(reason string) { s.delta("{}", reason) }
+
+// Usage writes the event that holds the usage and no choice.
+func (s *Stream) Usage(u Usage) {
+	b, err := json.Marshal(u)
+	if err != nil {
+		s.err = err
+		return
+	}
+	s.begin()
+	s.buf = append(s.buf, `"choices":[],"usage":`...)
+	s.buf = append(append(s.buf, b...), '}')
+	s.end()
+}
+
+// Done writes the mark that ends the stream and flushes it.
+func (s *Stream) Done() {
+	s.buf = append(s.buf[:0], "data: [DONE]"...)
+	s.end()
+	s.Flush()
+}
+
+// Flush sends what was written so far.
+func (s *Stream) Flush() {
+	if s.err == nil {
+		s.err = s.ctl.Flush()
+	}
+}
+
+// Err gives the first error.
+func (s *Stream) Err() error { return s.err }
+
+func (s *Stream) delta(delta, finish string) {
+	s.begin()
+	s.buf = append(s.buf, `"choices":[{"index":0,"delta":`...)
+	s.buf = append(s.buf, delta...)
+	s.buf = append(s.buf, `,"finish_reason":`...)
+	if finish == "" {
+		s.buf = append(s.buf, "null}]}"...)
+	} else {
+		s.buf = append(appendString(s.buf, finish), "}]}"...)
+	}
+	s.end()
+}
+
+func (s *Stream) begin() { s.buf = append(s.buf[:0], s.head...) }
+
+func (s *Stream) end() {
+	if s.err != nil {
+		return
+	}
+	s.buf = append(s.buf, "\n\n"...)
+	_, s.err = s.w.Write(s.buf)
+}
+
+// Quote gives s as a JSON string.
+func Quote(s string) string { return string(appendString(nil, s)) }
+
+// appendString appends s as a JSON string; plain ASCII, the usual case, is
+// copied as it is.
+func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {
+			quoted, err := json.Marshal(s)
+			if err != nil {
+				return append(b, `""`...) // a string always marshals
+			}
+			return append(b, quoted...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
