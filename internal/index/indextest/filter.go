@@ -124,7 +124,7 @@ func testFilters(t *testing.T, open Open) {
 	t.Run("a filter does not open what permission closes", func(t *testing.T) {
 		f := f
 		f.T = t
-		f.bothFind(index.Query{Principal: knowledge.NewPrincipal(knowledge.Claims{Workspace: "other"}),
+		f.bothFind(index.Query{Principal: principal(knowledge.Claims{Workspace: "other"}),
 			Documents: []string{"memo"}, Filter: knowledge.Filter{{Field: "tags", Type: "nin", Value: []any{"x"}}}})
 	})
 }

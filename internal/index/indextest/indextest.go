@@ -2,6 +2,7 @@ package indextest
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"testing"
 	"time"
@@ -41,9 +42,23 @@ const (
 	project   = "manuals"
 )
 
+// principal makes a principal as the stored snapshot of a run does: only package
+// access makes one from proved claims.
+func principal(c knowledge.Claims) knowledge.Principal {
+	data, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // claims are strings and booleans
+	}
+	var p knowledge.Principal
+	if err := json.Unmarshal(data, &p); err != nil {
+		panic(err)
+	}
+	return p
+}
+
 // member is a principal who holds the workspace's token and nothing else.
 func member() knowledge.Principal {
-	return knowledge.NewPrincipal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeRead}})
+	return principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeRead}})
 }
 
 // entry is the one chunk of a document that the whole workspace may see. Its

@@ -45,7 +45,7 @@ func testPermission(t *testing.T, open Open) {
 				test.claims.Workspace = workspace
 				f := f
 				f.T = t
-				f.bothFind(index.Query{Principal: knowledge.NewPrincipal(test.claims)}, test.want...)
+				f.bothFind(index.Query{Principal: principal(test.claims)}, test.want...)
 			})
 		}
 	})
@@ -53,7 +53,7 @@ func testPermission(t *testing.T, open Open) {
 		t.Parallel()
 		f := newFixture(t, open, entry("everybody", "common"))
 		f.bothFail(index.Query{Limit: 10}, knowledge.CodeForbidden)
-		f.bothFail(index.Query{Limit: 10, Principal: knowledge.NewPrincipal(knowledge.Claims{User: "alice"})}, knowledge.CodeForbidden)
+		f.bothFail(index.Query{Limit: 10, Principal: principal(knowledge.Claims{User: "alice"})}, knowledge.CodeForbidden)
 	})
 	t.Run("a workspace never sees another's", func(t *testing.T) {
 		t.Parallel()
@@ -64,7 +64,7 @@ func testPermission(t *testing.T, open Open) {
 			entry("stray", "common", in("other", project), acl("w:"+workspace)),
 		)
 		f.bothFind(index.Query{Principal: member()}, "ours")
-		f.bothFind(index.Query{Principal: knowledge.NewPrincipal(knowledge.Claims{Workspace: "third"})})
+		f.bothFind(index.Query{Principal: principal(knowledge.Claims{Workspace: "third"})})
 	})
 	t.Run("projects narrow, and a principal's own project binds", func(t *testing.T) {
 		t.Parallel()
@@ -77,7 +77,7 @@ func testPermission(t *testing.T, open Open) {
 		f.bothFind(index.Query{Principal: member(), Projects: []string{"two"}}, "b")
 		f.bothFind(index.Query{Principal: member(), Projects: []string{"one", "three", "one"}}, "a", "c")
 		f.bothFind(index.Query{Principal: member(), Projects: []string{"four"}})
-		bound := knowledge.NewPrincipal(knowledge.Claims{Workspace: workspace, Project: "two"})
+		bound := principal(knowledge.Claims{Workspace: workspace, Project: "two"})
 		f.bothFind(index.Query{Principal: bound}, "b")
 		f.bothFail(index.Query{Principal: bound, Projects: []string{"one"}, Limit: 10}, knowledge.CodeForbidden)
 		f.bothFail(index.Query{Principal: bound, Projects: []string{"two", "one"}, Limit: 10}, knowledge.CodeForbidden)

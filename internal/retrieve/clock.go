@@ -1,0 +1,31 @@
+package retrieve
+
+import (
+	"maps"
+	"sync"
+	"time"
+)
+
+// clock adds up how long the stages of one search take.
+type clock struct {
+	mu    sync.Mutex
+	spent map[string]time.Duration
+}
+
+func newClock() *clock { return &clock{spent: map[string]time.Duration{}} }
+
+// start begins to time a stage; the function that it gives ends that.
+func (c *clock) start(stage string) func() {
+	began := time.Now()
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.spent[stage] += time.Since(began)
+	}
+}
+
+func (c *clock) times() map[string]time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.spent)
+}

@@ -1,0 +1,121 @@
+package retrieve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+const (
+	// maxEmbeddedRunes is how much of a question is embedded. Models refuse
+	// texts above some thousand tokens, and the meaning is settled before that.
+	maxEmbeddedRunes = 8000
+	// moreCandidates is by what the number of candidates grows when too few of
+	// them survive.
+	moreCandidates = 4
+)
+
+// search is one question under way.
+type search struct {
+	*Retriever
+	request Request
+	clock   *clock
+	vector  []float32 // of the question, once it is embedded
+}
+
+// run asks for more candidates until enough of them survive the recheck, or
+// until there are no more.
+func (s *search) run(ctx context.Context) (Result, error) {
+	for limit := min(s.request.Config.Candidates, index.MaxLimit); ; limit = min(limit*moreCandidates, index.MaxLimit) {
+		candidates, full, err := s.candidates(ctx, limit)
+		if err != nil {
+			return Result{}, err
+		}
+		chosen, dropped, err := s.choose(ctx, candidates)
+		if err != nil {
+			return Result{}, err
+		}
+		enough := len(chosen) >= s.request.Config.NumberOfChunks || dropped == 0
+		if enough || !full || limit == index.MaxLimit {
+			return Result{Contexts: chosen, Retrieved: len(candidates), Kept: len(chosen)}, nil
+		}
+	}
+}
+
+// candidates runs the legs side by side and fuses what they found. full is true
+// if a leg found as many as it was asked for, so that there may be more.
+func (s *search) candidates(ctx context.Context, limit int) (fused []knowledge.Hit, full bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	q := index.Query{Principal: s.request.Principal, Projects: s.request.Projects, Documents: s.request.Documents,
+		Filter: s.request.Filter, Limit: limit}
+	var dense, words []knowledge.Hit
+	var denseErr, wordsErr error
+	var legs sync.WaitGroup
+	leg := func(hits *[]knowledge.Hit, err *error, find func(context.Context, index.Query) ([]knowledge.Hit, error)) {
+		legs.Go(func() {
+			if *hits, *err = find(ctx, q); *err != nil {
+				cancel() // the other leg is of no use any more
+			}
+		})
+	}
+	if s.request.Config.Strategy != StrategyBM25 {
+		leg(&dense, &denseErr, s.dense)
+	}
+	if s.request.Config.Strategy != StrategyDense {
+		leg(&words, &wordsErr, s.words)
+	}
+	legs.Wait()
+	if err := firstCause(denseErr, wordsErr); err != nil {
+		return nil, false, err
+	}
+	return fuse(dense, words, s.request.Config), len(dense) == limit || len(words) == limit, nil
+}
+
+func (s *search) dense(ctx context.Context, q index.Query) ([]knowledge.Hit, error) {
+	if err := q.Check(); err != nil {
+		return nil, err // before a model is asked
+	}
+	if s.vector == nil {
+		stop := s.clock.start("embed")
+		vectors, err := s.embed.Embed(ctx, []string{truncate(s.request.Query, maxEmbeddedRunes)})
+		stop()
+		if err != nil {
+			return nil, fmt.Errorf("embed the question: %w", err)
+		}
+		if len(vectors) != 1 {
+			return nil, fmt.Errorf("embed the question: %d vectors for one text", len(vectors))
+		}
+		s.vector = vectors[0]
+	}
+	defer s.clock.start("dense")()
+	return s.index.Dense(ctx, q, s.vector)
+}
+
+func (s *search) words(ctx context.Context, q index.Query) ([]knowledge.Hit, error) {
+	defer s.clock.start("bm25")()
+	return s.index.BM25(ctx, q, s.request.Query)
+}
+
+// firstCause prefers the error that came first over the other leg's
+// cancellation that it brought about.
+func firstCause(a, b error) error {
+	if a == nil || errors.Is(a, context.Canceled) && b != nil {
+		return b
+	}
+	return a
+}
+
+func truncate(text string, runes int) string {
+	for i := range text {
+		if runes == 0 {
+			return text[:i]
+		}
+		runes--
+	}
+	return text
+}
