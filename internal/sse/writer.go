@@ -1,0 +1,125 @@
+package sse
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// retryMilliseconds is how long a client waits before it connects again.
+const retryMilliseconds = 2000
+
+// Options say how a stream is written.
+type Options struct {
+	// Delta sends events of more than 16 KiB in pieces.
+	Delta bool
+	// RunID makes the ids of pieces, so that every replay cuts alike.
+	RunID string
+	// WriteTimeout is how long a client may take to read what is written before
+	// it is dropped. Defaults to 30 s.
+	WriteTimeout time.Duration
+}
+
+// Writer writes events to one client. It is used by one goroutine.
+type Writer struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	options Options
+	begun   bool
+	buffer  bytes.Buffer
+}
+
+// NewWriter prepares a response for a stream of events. The status and headers
+// go out with the first event or comment.
+func NewWriter(w http.ResponseWriter, o Options) *Writer {
+	if o.WriteTimeout == 0 {
+		o.WriteTimeout = 30 * time.Second
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	return &Writer{w: w, control: http.NewResponseController(w), options: o}
+}
+
+// Event writes one event. An error means that the client is gone, or reads too
+// slowly to be waited for.
+func (w *Writer) Event(id int64, event string, data []byte) error {
+	if !w.options.Delta || len(data) <= maxData {
+		w.frame(strconv.FormatInt(id, 10), event, data)
+		return w.flush()
+	}
+	for _, p := range cut(w.options.RunID, id, event, data) {
+		encoded, err := json.Marshal(p)
+		if err != nil {
+			return fmt.Errorf("encode piece of event %d: %w", id, err)
+		}
+		last := ""
+		if p.Index == p.Total-1 {
+			last = strconv.FormatInt(id, 10)
+		}
+		w.frame(last, deltaEvent, encoded)
+	}
+	return w.flush()
+}
+
+// Comment writes a line that clients ignore, to keep the connection open.
+func (w *Writer) Comment(text string) error {
+	w.buffer.WriteString(": ")
+	w.buffer.Write(line([]byte(text)))
+	w.buffer.WriteString("\n\n")
+	return w.flush()
+}
+
+// Flush sends the headers, so that a client knows that its stream is open.
+func (w *Writer) Flush() error { return w.flush() }
+
+// frame puts an event into the buffer.
+func (w *Writer) frame(id, event string, data []byte) {
+	if !w.begun {
+		w.begun = true
+		fmt.Fprintf(&w.buffer, "retry: %d\n", retryMilliseconds)
+	}
+	if id != "" {
+		w.buffer.WriteString("id: " + id + "\n")
+	}
+	w.buffer.WriteString("event: ")
+	w.buffer.Write(line([]byte(event)))
+	w.buffer.WriteByte('\n')
+	// A carriage return ends a line too; JSON has neither.
+	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
+	for part := range bytes.SplitSeq(data, []byte("\n")) {
+		w.buffer.WriteString("data: ")
+		w.buffer.Write(part)
+		w.buffer.WriteByte('\n')
+	}
+	w.buffer.WriteByte('\n')
+}
+
+func (w *Writer) flush() error {
+	// Not every writer knows deadlines (a test's recorder does not); then the
+	// connection's own limits hold.
+	_ = w.control.SetWriteDeadline(time.Now().Add(w.options.WriteTimeout))
+	_, err := w.w.Write(w.buffer.Bytes())
+	w.buffer.Reset()
+	if err != nil {
+		return fmt.Errorf("write events: %w", err)
+	}
+	if err := w.control.Flush(); err != nil {
+		return fmt.Errorf("flush events: %w", err)
+	}
+	return nil
+}
+
+// line keeps text on one line.
+func line(text []byte) []byte {
+	return bytes.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' {
+			return ' '
+		}
+		return r
+	}, text)
+}
