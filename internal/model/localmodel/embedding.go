@@ -24,10 +24,16 @@ const (
 // their endings, the n-grams of these, and pairs of neighbours, each hashed to
 // a place. Texts that share words or parts of words are near each other;
 // synonyms are not.
-func (m *Model) Embed(texts []string) [][]float32 {
+func (m *Model) Embed(texts []string) [][]float32 { return m.EmbedTo(texts, Dimensions) }
+
+// EmbedTo is Embed with fewer dimensions, 1 to Dimensions.
+func (m *Model) EmbedTo(texts []string, dimensions int) [][]float32 {
 	vectors := make([][]float32, len(texts))
 	for i, text := range texts {
 		vectors[i] = m.embed(text)
+		if dimensions < Dimensions {
+			vectors[i] = fold(vectors[i], dimensions)
+		}
 	}
 	return vectors
 }
@@ -37,14 +43,14 @@ type feature struct {
 	hash   uint64
 	count  float64
 	weight float64
-	stem   string
+	stem   []byte // nil: it has no n-grams
 }
 
 // sketch is the working memory of one embedding.
 type sketch struct {
 	at       map[uint64]int // hash -> index of its feature
 	features []feature
-	letters  []byte
+	letters  []byte // of all stems
 }
 
 var sketches = sync.Pool{New: func() any { return &sketch{at: make(map[uint64]int, 256)} }}
@@ -62,7 +68,7 @@ func (m *Model) embed(text string) []float32 {
 			weight *= math.Pow(f.count, repeatExponent)
 		}
 		add(vector, f.hash, weight)
-		if f.stem != "" {
+		if f.stem != nil {
 			addGrams(vector, f.stem, weight*gramWeight)
 		}
 	}
@@ -104,7 +110,13 @@ func (s *sketch) count(hash uint64, weight float64, stem []byte) {
 		return
 	}
 	s.at[hash] = len(s.features)
-	s.features = append(s.features, feature{hash: hash, count: 1, weight: weight, stem: string(stem)})
+	f := feature{hash: hash, count: 1, weight: weight}
+	if stem != nil {
+		start := len(s.letters)
+		s.letters = append(s.letters, stem...)
+		f.stem = s.letters[start:] // stays valid when letters grows: the old array is kept
+	}
+	s.features = append(s.features, f)
 }
 
 // wordWeight guesses how telling a word is, having seen no collection: common
@@ -117,7 +129,7 @@ func wordWeight(stem []byte, common map[string]struct{}) float64 {
 }
 
 // addGrams adds the n-grams of a stem, which together weigh weight.
-func addGrams(vector []float32, stem string, weight float64) {
+func addGrams(vector []float32, stem []byte, weight float64) {
 	var marked [maxWord + 2]byte
 	b := append(marked[:0], '^')
 	b = append(b, stem[:min(len(stem), maxWord)]...)

@@ -1,6 +1,7 @@
 package localmodel
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -35,12 +36,7 @@ func (m *Model) serveEmbeddings(w http.ResponseWriter, r *http.Request) {
 		protocol.WriteError(w, protocol.UnknownModel(req.Model))
 		return
 	}
-	vectors := m.Embed(req.Input)
-	if req.Dimensions > 0 && req.Dimensions < Dimensions {
-		for i, v := range vectors {
-			vectors[i] = fold(v, req.Dimensions)
-		}
-	}
+	vectors := m.EmbedTo(req.Input, cmp.Or(req.Dimensions, Dimensions))
 	// The client may have left; there is nobody else to tell.
 	_ = protocol.WriteEmbeddings(w, req, vectors)
 }

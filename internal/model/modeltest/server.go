@@ -1,0 +1,171 @@
+package modeltest
+
+import (
+	"context"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/localmodel"
+	"github.com/cairn-rag/cairn/internal/model/protocol"
+)
+
+// ModelName is the name under which the server answers to chat and embeddings.
+// It takes every other name as well.
+const ModelName = "stand-in"
+
+// keptRequests is how many chat requests are kept for Requests.
+const keptRequests = 1000
+
+// Options say how the server answers when no script says otherwise.
+type Options struct {
+	// Tokens is the number of words of an answer, "word1 word2 … <source_1>".
+	// Defaults to 40.
+	Tokens int
+	// TokenDelay is the time before each token. Defaults to 0.
+	TokenDelay time.Duration
+	// EmbeddingDelay is the time before each answer with embeddings. Defaults to
+	// 0.
+	EmbeddingDelay time.Duration
+}
+
+// Server is a stand-in model server on a loopback port of its own.
+type Server struct {
+	options  Options
+	vectors  *localmodel.Model
+	listener net.Listener
+	http     *http.Server
+	closed   chan struct{}
+	once     sync.Once
+
+	mu              sync.Mutex
+	changed         chan struct{} // closed at each change of the counts
+	chatScript      []Reply
+	embeddingScript []Reply
+	batches, chats  map[string]Count
+	totals          Totals
+	requests        []protocol.ChatRequest
+}
+
+// New starts a Server. It panics if there is no loopback port to be had.
+func New(options Options) *Server {
+	if options.Tokens <= 0 {
+		options.Tokens = 40
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic("modeltest: listen on loopback: " + err.Error())
+	}
+	s := &Server{
+		options: options, listener: listener, vectors: localmodel.New(localmodel.Config{}),
+		closed: make(chan struct{}), changed: make(chan struct{}),
+		batches: map[string]Count{}, chats: map[string]Count{},
+	}
+	s.http = &http.Server{
+		Handler: protocol.NewMux(s.serveChat, s.serveEmbeddings, func(w http.ResponseWriter, _ *http.Request) {
+			// The client may have left; there is nobody else to tell.
+			_ = protocol.WriteModels(w, ModelName)
+		}),
+		ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog:          log.New(io.Discard, "", 0), // a killed client is no news
+	}
+	go func() {
+		// It always ends with ErrServerClosed, at Close.
+		_ = s.http.Serve(listener)
+	}()
+	return s
+}
+
+// URL is the server's base URL, which ends in /v1.
+func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/v1" }
+
+// Endpoint is the server as an endpoint for chat and embeddings.
+func (s *Server) Endpoint() model.Endpoint {
+	return model.Endpoint{Provider: "modeltest", BaseURL: s.URL(), Model: ModelName, Dimensions: localmodel.Dimensions}
+}
+
+// Close stops the server and breaks every open connection.
+func (s *Server) Close() {
+	s.once.Do(func() {
+		close(s.closed)
+		// Its only error is that of closing the listener.
+		_ = s.http.Close()
+	})
+}
+
+// ScriptChat says what to do with the next chat requests, one reply each.
+func (s *Server) ScriptChat(replies ...Reply) {
+	s.update(func() { s.chatScript = append(s.chatScript, replies...) })
+}
+
+// ScriptEmbeddings says what to do with the next requests for embeddings. Of a
+// Reply only Status, Header, Body, Hang, Garbage, Empty, Cut and Delay count.
+func (s *Server) ScriptEmbeddings(replies ...Reply) {
+	s.update(func() { s.embeddingScript = append(s.embeddingScript, replies...) })
+}
+
+// Requests gives the last chat requests, oldest first.
+func (s *Server) Requests() []protocol.ChatRequest {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]protocol.ChatRequest(nil), s.requests...)
+}
+
+// take gives the next reply of a script.
+func take(script *[]Reply) Reply {
+	if len(*script) == 0 {
+		return Reply{}
+	}
+	r := (*script)[0]
+	*script = (*script)[1:]
+	return r
+}
+
+// wait waits d, and reports whether client and server are still there.
+func (s *Server) wait(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+	case <-s.closed:
+	}
+	return false
+}
+
+// misbehave does what a reply says instead of an answer, and reports whether
+// it did.
+func (s *Server) misbehave(w http.ResponseWriter, r *http.Request, reply Reply) bool {
+	for name, values := range reply.Header {
+		w.Header()[name] = values
+	}
+	switch {
+	case reply.Hang:
+		select {
+		case <-r.Context().Done():
+		case <-s.closed:
+		}
+	case !s.wait(r.Context(), reply.Delay):
+	case reply.Status != 0 && reply.Body != "":
+		w.WriteHeader(reply.Status)
+		// The client may have left; the counts do not depend on it.
+		_, _ = io.WriteString(w, reply.Body)
+	case reply.Status != 0:
+		protocol.WriteError(w, &protocol.Error{Status: reply.Status, Message: "scripted failure"})
+	case reply.Garbage:
+		_, _ = io.WriteString(w, "data: {\"choices\": [}\n\n<html>not an answer</html>\n")
+	case reply.Empty:
+		w.WriteHeader(http.StatusOK)
+	default:
+		return false
+	}
+	return true
+}
