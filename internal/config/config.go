@@ -1,0 +1,164 @@
+package config
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Config is the whole configuration. Load gives one that is complete and valid.
+type Config struct {
+	// The folder where everything is kept, unless a key below says otherwise. It
+	// is created. Defaults to cairn-data in the working folder.
+	Data string `koanf:"data"`
+	// The address of the API. Port 0 takes a free one. Defaults to
+	// 127.0.0.1:8080.
+	Listen string `koanf:"listen"`
+	// The address at which clients reach the API, for links in answers, when
+	// a proxy stands before it. Defaults to the address that the API listens on.
+	PublicURL string `koanf:"public_url"`
+	// Admin key of the instance, at least 20 characters. Defaults to a random
+	// one, which the first start writes to admin.key in the data folder.
+	AdminKey string `koanf:"admin_key" secret:"true"`
+	// How many seconds a stop waits for what is under way. Defaults to 10.
+	ShutdownSeconds int `koanf:"shutdown_seconds"`
+
+	Temporal Temporal `koanf:"temporal"`
+	Database Database `koanf:"database"`
+	Vector   Vector   `koanf:"vector"`
+	Blob     Blob     `koanf:"blob"`
+	Models   Models   `koanf:"models"`
+	Auth     Auth     `koanf:"auth"`
+	Egress   Egress   `koanf:"egress"`
+	Limits   Limits   `koanf:"limits"`
+	Log      Log      `koanf:"log"`
+}
+
+// Temporal is the embedded Temporal server.
+type Temporal struct {
+	// The loopback address of the Temporal server. Port 0 takes a free one.
+	// Defaults to 127.0.0.1:7233.
+	Listen string `koanf:"listen"`
+	// The loopback address of the operator's pages. Port 0 takes a free one.
+	// Defaults to 127.0.0.1:8233.
+	UIListen string `koanf:"ui_listen"`
+	// What an acknowledged step of a workflow survives: "full" a loss of power,
+	// "normal" a kill of the process, about a quarter faster. Defaults to full.
+	Sync string `koanf:"sync"`
+}
+
+// Database is where metadata is kept.
+type Database struct {
+	// Where the metadata is kept, as sqlite:///absolute/path. Defaults to
+	// cairn.db in the data folder.
+	URL string `koanf:"url"`
+}
+
+// Vector is where vectors and full text are kept.
+type Vector struct {
+	// Where vectors and full text are kept, as sqlite:///absolute/path. It must
+	// be another file than database.url. Defaults to index.db in the data folder.
+	URL string `koanf:"url"`
+}
+
+// Blob is where bytes are kept.
+type Blob struct {
+	// Where originals, intermediate results and answers are kept, as
+	// file:///absolute/folder; with ?sync=off behind it a write survives a kill
+	// but no loss of power. Defaults to blobs in the data folder.
+	URL string `koanf:"url"`
+}
+
+// Models are the models that answer and embed.
+type Models struct {
+	// The model that answers.
+	Chat Model `koanf:"chat"`
+	// The model that makes embeddings.
+	Embedding Model `koanf:"embedding"`
+	// The offline model, which serves whatever no endpoint is named for.
+	Offline Offline `koanf:"offline"`
+}
+
+// Model is one model behind an endpoint that speaks the OpenAI protocol.
+type Model struct {
+	// The endpoint's address, up to and with /v1. Defaults to the offline model
+	// in the process, or, when OPENAI_API_KEY is set and no base_url is, to
+	// https://api.openai.com/v1.
+	BaseURL string `koanf:"base_url"`
+	// The model's name at the endpoint. Needed with a base_url. Defaults to the
+	// offline model's name; at OpenAI to gpt-4.1-mini and text-embedding-3-small.
+	Model string `koanf:"model"`
+	// The name of the environment variable that holds the endpoint's key.
+	// Defaults to OPENAI_API_KEY at OpenAI, and to none elsewhere.
+	KeyEnv string `koanf:"key_env"`
+	// The length of the vectors, for embeddings only; 0 takes what the model
+	// gives. Defaults to 0, and to 1536 for OpenAI's default model.
+	Dimensions int `koanf:"dimensions"`
+	// How long one call may take as a whole. Defaults to 10m.
+	Timeout time.Duration `koanf:"timeout"`
+	// How long the endpoint may say nothing during a call. Defaults to 1m.
+	IdleTimeout time.Duration `koanf:"idle_timeout"`
+
+	// APIKey is the value of the variable that KeyEnv names.
+	APIKey string `koanf:"-"`
+}
+
+// Offline is the offline model.
+type Offline struct {
+	// How fast the offline model answers; 0 is at once. Defaults to 0.
+	TokensPerSecond int `koanf:"tokens_per_second"`
+}
+
+// Auth is how clients prove who they are, besides by keys.
+type Auth struct {
+	// JSON web tokens.
+	JWT JWT `koanf:"jwt"`
+}
+
+// JWT is the check of JSON web tokens, signed with HS256.
+type JWT struct {
+	// The issuer that a token must name. Defaults to any.
+	Issuer string `koanf:"issuer"`
+	// The audience that a token must name. Defaults to any.
+	Audience string `koanf:"audience"`
+	// The secret that tokens are signed with, at least 32 bytes. Defaults to
+	// none, and then no token is accepted.
+	Secret string `koanf:"secret" secret:"true"`
+	// The name of the environment variable that holds the secret, in place of
+	// auth.jwt.secret. Defaults to none.
+	SecretEnv string `koanf:"secret_env"`
+}
+
+// Egress is what addresses that users give may reach.
+type Egress struct {
+	// Networks that addresses given by users may reach although they are not
+	// public, such as 10.1.0.0/16. In the environment, with commas between them.
+	// Defaults to none.
+	Allow []netip.Prefix `koanf:"allow"`
+}
+
+// Limits are how much one request, document or process may take.
+type Limits struct {
+	// The size of an uploaded file. Defaults to 100MB.
+	FileBytes Bytes `koanf:"file_bytes"`
+	// The size of text content, in a request or of a text file. Defaults to 20MB.
+	TextBytes Bytes `koanf:"text_bytes"`
+	// The size of a JSON request body. Defaults to 150MB, which holds a file of
+	// 100MB in base64.
+	RequestBytes Bytes `koanf:"request_bytes"`
+	// How many seconds the parsing of one document may take. Defaults to 60.
+	ParseSeconds int `koanf:"parse_seconds"`
+	// How much memory the parsing of one document may take. Defaults to 1GB.
+	ParseMemory Bytes `koanf:"parse_memory"`
+	// How many documents are parsed at a time. Defaults to the number of
+	// processors, at most 4.
+	Parsers int `koanf:"parsers"`
+	// How many clients may follow runs at a time. Defaults to 2000.
+	Streams int `koanf:"streams"`
+}
+
+// Log is what is logged.
+type Log struct {
+	// The least level that is logged: debug, info, warn or error. Defaults to
+	// info.
+	Level string `koanf:"level"`
+}

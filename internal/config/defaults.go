@@ -1,0 +1,131 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// What is called when only OpenAI's own variable is set.
+const (
+	openAIVariable       = "OPENAI_API_KEY"
+	openAIURL            = "https://api.openai.com/v1"
+	openAIChatModel      = "gpt-4.1-mini"
+	openAIEmbeddingModel = "text-embedding-3-small"
+	openAIDimensions     = 1536
+)
+
+// withDefaults completes c and looks up the secrets that it names.
+func (c Config) withDefaults(env map[string]string) (Config, error) {
+	data, err := filepath.Abs(or(c.Data, "cairn-data"))
+	if err != nil {
+		return Config{}, fmt.Errorf("data: %w", err)
+	}
+	c.Data = data
+	c.Listen = or(c.Listen, "127.0.0.1:8080")
+	c.ShutdownSeconds = or(c.ShutdownSeconds, 10)
+	c.Temporal.Listen = or(c.Temporal.Listen, "127.0.0.1:7233")
+	c.Temporal.UIListen = or(c.Temporal.UIListen, "127.0.0.1:8233")
+	c.Temporal.Sync = or(c.Temporal.Sync, "full")
+	c.Database.URL = or(c.Database.URL, fileURL("sqlite", filepath.Join(data, "cairn.db")))
+	c.Vector.URL = or(c.Vector.URL, fileURL("sqlite", filepath.Join(data, "index.db")))
+	c.Blob.URL = or(c.Blob.URL, fileURL("file", filepath.Join(data, "blobs")))
+	c.Log.Level = or(c.Log.Level, "info")
+	c.Limits = c.Limits.withDefaults()
+	if c.Models, err = c.Models.withDefaults(env); err != nil {
+		return Config{}, err
+	}
+	if c.Auth.JWT, err = c.Auth.JWT.withSecret(env); err != nil {
+		return Config{}, err
+	}
+	return c, nil
+}
+
+func (l Limits) withDefaults() Limits {
+	l.FileBytes = or(l.FileBytes, 100e6)
+	l.TextBytes = or(l.TextBytes, 20e6)
+	l.RequestBytes = or(l.RequestBytes, 150e6)
+	l.ParseSeconds = or(l.ParseSeconds, 60)
+	l.ParseMemory = or(l.ParseMemory, 1e9)
+	l.Parsers = or(l.Parsers, min(runtime.NumCPU(), 4))
+	l.Streams = or(l.Streams, 2000)
+	return l
+}
+
+func (m Models) withDefaults(env map[string]string) (Models, error) {
+	if env[openAIVariable] != "" && m.Chat.BaseURL == "" && m.Embedding.BaseURL == "" {
+		m.Chat = m.Chat.atOpenAI(openAIChatModel)
+		if m.Embedding.Model == "" {
+			m.Embedding.Dimensions = or(m.Embedding.Dimensions, openAIDimensions)
+		}
+		m.Embedding = m.Embedding.atOpenAI(openAIEmbeddingModel)
+	}
+	var err error
+	if m.Chat, err = m.Chat.withDefaults("models.chat", env); err != nil {
+		return Models{}, err
+	}
+	m.Embedding, err = m.Embedding.withDefaults("models.embedding", env)
+	return m, err
+}
+
+func (m Model) atOpenAI(model string) Model {
+	m.BaseURL = openAIURL
+	m.Model = or(m.Model, model)
+	m.KeyEnv = or(m.KeyEnv, openAIVariable)
+	return m
+}
+
+func (m Model) withDefaults(key string, env map[string]string) (Model, error) {
+	m.Timeout = or(m.Timeout, 10*time.Minute)
+	m.IdleTimeout = or(m.IdleTimeout, time.Minute)
+	if m.KeyEnv == "" {
+		return m, nil
+	}
+	if m.APIKey = env[m.KeyEnv]; m.APIKey == "" {
+		return Model{}, fmt.Errorf("%s.key_env names the environment variable %s, which is not set", key, m.KeyEnv)
+	}
+	return m, nil
+}
+
+func (j JWT) withSecret(env map[string]string) (JWT, error) {
+	if j.SecretEnv == "" {
+		return j, nil
+	}
+	if j.Secret != "" {
+		return JWT{}, fmt.Errorf("auth.jwt has both secret and secret_env: keep one")
+	}
+	if j.Secret = env[j.SecretEnv]; j.Secret == "" {
+		return JWT{}, fmt.Errorf("auth.jwt.secret_env names the environment variable %s, which is not set", j.SecretEnv)
+	}
+	return j, nil
+}
+
+// Offline reports whether the offline model in the process stands for m.
+func (m Model) Offline() bool { return m.BaseURL == "" }
+
+// Provider is a short name of the endpoint for logs and metrics: its host, or
+// "offline".
+func (m Model) Provider() string {
+	if m.Offline() {
+		return "offline"
+	}
+	u, err := url.Parse(m.BaseURL)
+	if err != nil {
+		return "model"
+	}
+	return u.Hostname()
+}
+
+func or[T comparable](value, other T) T {
+	var zero T
+	if value == zero {
+		return other
+	}
+	return value
+}
+
+func fileURL(scheme, path string) string {
+	return (&url.URL{Scheme: scheme, Path: filepath.ToSlash(path)}).String()
+}

@@ -1,0 +1,8 @@
+// Package config reads the configuration of the cairn command: a YAML file, the
+// environment, and the command line, the later winning over the earlier. It is
+// the one place that knows the environment; everything else is handed what it
+// needs.
+//
+// What a key means and what it defaults to stands in the comments of config.go,
+// from which the reference in docs/configuration.md is made.
+package config

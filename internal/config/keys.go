@@ -1,0 +1,96 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// field is one key of the configuration.
+type field struct {
+	key     string // "temporal.listen"
+	section string // the name of the struct that holds it
+	name    string // the name of its field there
+	index   []int  // where it is in a Config
+	kind    reflect.Type
+	secret  bool
+}
+
+// fields lists the keys in the order of the structs.
+func fields() []field { return fieldsOf(reflect.TypeFor[Config](), "", nil) }
+
+func fieldsOf(t reflect.Type, path string, index []int) []field {
+	var all []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name := f.Tag.Get("koanf")
+		if name == "-" {
+			continue
+		}
+		key := strings.TrimPrefix(path+"."+name, ".")
+		at := append(slices.Clone(index), i)
+		if f.Type.Kind() == reflect.Struct {
+			all = append(all, fieldsOf(f.Type, key, at)...)
+			continue
+		}
+		all = append(all, field{
+			key: key, section: t.Name(), name: f.Name, index: at,
+			kind: f.Type, secret: f.Tag.Get("secret") == "true",
+		})
+	}
+	return all
+}
+
+// knownKeys gives the type of each key.
+func knownKeys() map[string]reflect.Type {
+	known := map[string]reflect.Type{}
+	for _, f := range fields() {
+		known[f.key] = f.kind
+	}
+	return known
+}
+
+// unknownKey says what was meant, as far as that can be guessed.
+func unknownKey(key string) error {
+	known := slices.Sorted(maps.Keys(knownKeys()))
+	var inside []string
+	for _, k := range known {
+		if strings.HasPrefix(k, key+".") {
+			inside = append(inside, k)
+		}
+	}
+	if len(inside) > 0 {
+		return fmt.Errorf("%q is a section; its keys are %s", key, strings.Join(inside, ", "))
+	}
+	nearest := slices.MinFunc(known, func(a, b string) int { return distance(key, a) - distance(key, b) })
+	return fmt.Errorf("unknown key %q; the nearest is %q (in the environment %s)", key, nearest, variableOf(nearest))
+}
+
+// distance counts the letters to insert, remove or replace between two keys. A
+// key without its section, or in a wrong one, counts by its last part too.
+func distance(a, b string) int {
+	d := 2 * editDistance(a, b)
+	lastA, lastB := a[strings.LastIndex(a, ".")+1:], b[strings.LastIndex(b, ".")+1:]
+	return min(d, 2*editDistance(lastA, lastB)+3)
+}
+
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diagonal
+			if a[i-1] != b[j-1] {
+				cost = 1 + min(diagonal, row[j], row[j-1])
+			}
+			diagonal, row[j] = row[j], cost
+		}
+	}
+	return row[len(b)]
+}

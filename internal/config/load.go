@@ -1,0 +1,180 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/knadh/koanf/v2"
+	"go.yaml.in/yaml/v3"
+)
+
+// The parts of a variable's name.
+const (
+	variablePrefix = "CAIRN_"
+	levelSeparator = "__"
+	configVariable = "CAIRN_CONFIG"
+)
+
+// The variables with our prefix that are no configuration keys: where the file
+// is, and what client commands take. Those of tests begin with CAIRN_TEST_.
+var otherVariables = []string{configVariable, "CAIRN_URL", "CAIRN_KEY"}
+
+// Options are what a configuration is read from.
+type Options struct {
+	// File is the path of a YAML file. Defaults to the value of CAIRN_CONFIG, and
+	// without that to no file.
+	File string
+	// Environ is the environment, as os.Environ gives it. Defaults to an empty
+	// one.
+	Environ []string
+	// Overrides are values by key ("temporal.listen"), which win over the file
+	// and the environment. Defaults to none.
+	Overrides map[string]any
+}
+
+// Load reads, completes and checks a configuration. Its errors are for the
+// person who wrote it and name the key.
+func Load(options Options) (Config, error) {
+	env := environment(options.Environ)
+	values := koanf.New(".")
+	sources := []func(*koanf.Koanf) error{
+		func(k *koanf.Koanf) error { return loadFile(k, options.File, env) },
+		func(k *koanf.Koanf) error { return loadVariables(k, env) },
+		func(k *koanf.Koanf) error { return set(k, "", options.Overrides) },
+	}
+	for _, load := range sources {
+		if err := load(values); err != nil {
+			return Config{}, err
+		}
+	}
+	var c Config
+	if err := values.Unmarshal("", &c); err != nil {
+		return Config{}, fmt.Errorf("configuration: %s", plain(err))
+	}
+	c, err := c.withDefaults(env)
+	if err != nil {
+		return Config{}, err
+	}
+	return c, c.validate()
+}
+
+// environment gives the variables by name.
+func environment(environ []string) map[string]string {
+	env := map[string]string{}
+	for _, pair := range environ {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+func loadFile(k *koanf.Koanf, path string, env map[string]string) error {
+	if path == "" {
+		path = env[configVariable]
+	}
+	if path == "" {
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read configuration: %w", err)
+	}
+	var values map[string]any
+	if err := yaml.Unmarshal(data, &values); err != nil {
+		return fmt.Errorf("configuration file %s: %w", path, err)
+	}
+	if err := set(k, "", values); err != nil {
+		return fmt.Errorf("configuration file %s: %w", path, err)
+	}
+	return nil
+}
+
+func loadVariables(k *koanf.Koanf, env map[string]string) error {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		value := env[name]
+		key, ours := keyOf(name)
+		if !ours {
+			continue
+		}
+		if err := set(k, "", map[string]any{key: value}); err != nil {
+			errs = append(errs, fmt.Errorf("environment variable %s: %w", name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// keyOf is the key that a variable sets.
+func keyOf(variable string) (string, bool) {
+	name, ok := strings.CutPrefix(variable, variablePrefix)
+	if !ok || strings.HasPrefix(name, "TEST_") {
+		return "", false
+	}
+	if slices.Contains(otherVariables, variable) {
+		return "", false
+	}
+	return strings.ToLower(strings.ReplaceAll(name, levelSeparator, ".")), true
+}
+
+// variableOf is the variable that sets a key.
+func variableOf(key string) string {
+	return variablePrefix + strings.ToUpper(strings.ReplaceAll(key, ".", levelSeparator))
+}
+
+// set sets the values of a map, which may be nested or have dots in its keys.
+func set(k *koanf.Koanf, path string, values map[string]any) error {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		value := values[name]
+		key := strings.TrimPrefix(path+"."+name, ".")
+		switch v := value.(type) {
+		case nil: // a section whose keys are all commented out
+		case map[string]any:
+			errs = append(errs, set(k, key, v))
+		default:
+			errs = append(errs, setKey(k, key, v))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func setKey(k *koanf.Koanf, key string, value any) error {
+	kind, ok := knownKeys()[key]
+	if !ok {
+		return unknownKey(key)
+	}
+	if text, ok := value.(string); ok && kind.Kind() == reflect.Slice {
+		value = splitList(text)
+	}
+	if list, ok := value.([]any); ok != (kind.Kind() == reflect.Slice) {
+		if ok {
+			return fmt.Errorf("%s takes one value, not %d", key, len(list))
+		}
+		if _, ok := value.([]string); !ok {
+			return fmt.Errorf("%s takes a list", key)
+		}
+	}
+	return k.Set(key, value)
+}
+
+func splitList(text string) []string {
+	list := []string{}
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
+}
+
+// plain takes the decoder's own words off its errors.
+func plain(err error) string {
+	text := strings.TrimPrefix(err.Error(), "decoding failed due to the following error(s):")
+	return strings.Join(strings.Fields(text), " ")
+}

@@ -1,0 +1,92 @@
+package config
+
+import (
+	_ "embed"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strings"
+)
+
+// source is where the comments are that the reference is made of.
+//
+//go:embed config.go
+var source string
+
+const referenceHead = `# Configuration
+
+<!-- Made from internal/config/config.go by: go test ./internal/config -run Reference -update -->
+
+Everything has a default, so none of this is needed to start. Values come from a
+YAML file (` + "`--config FILE`" + ` or ` + "`CAIRN_CONFIG`" + `), from environment variables, and from
+the command line; the later wins over the earlier. In a variable's name, two
+underscores separate the levels. A key that does not exist is an error that names
+the nearest one that does. ` + "`cairn config`" + ` shows what is in force, with secrets masked.
+
+` + "```yaml" + `
+listen: 0.0.0.0:8080
+models:
+  chat:
+    base_url: https://llm.example.com/v1
+    model: mistral-small
+    key_env: LLM_KEY
+limits:
+  file_bytes: 200MB
+` + "```" + `
+
+Sizes are written as 20MB (millions of bytes), 512KiB or a number; times as 90s or
+10m. ` + "`OPENAI_API_KEY`" + ` alone switches answers and embeddings to OpenAI.
+`
+
+// Reference is the description of every key as Markdown, as it stands in
+// docs/configuration.md.
+func Reference() string {
+	comments := fieldComments()
+	var out strings.Builder
+	out.WriteString(referenceHead)
+	section := "-"
+	for _, f := range fields() {
+		if name := sectionOf(f.key); name != section {
+			section = name
+			title := "`" + name + "`"
+			if name == "" {
+				title = "Top level"
+			}
+			fmt.Fprintf(&out, "\n## %s\n\n| key | variable | meaning |\n|---|---|---|\n", title)
+		}
+		fmt.Fprintf(&out, "| `%s` | `%s` | %s |\n", f.key, variableOf(f.key), comments[f.section+"."+f.name])
+	}
+	return out.String()
+}
+
+func sectionOf(key string) string {
+	if i := strings.LastIndex(key, "."); i >= 0 {
+		return key[:i]
+	}
+	return ""
+}
+
+// fieldComments gives the comment of each field, by "Struct.Field", in a line.
+func fieldComments() map[string]string {
+	comments := map[string]string{}
+	file, err := parser.ParseFile(token.NewFileSet(), "config.go", source, parser.ParseComments)
+	if err != nil {
+		return comments // the compiler has read the same file
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		t, ok := n.(*ast.TypeSpec)
+		if !ok {
+			return true
+		}
+		if s, ok := t.Type.(*ast.StructType); ok {
+			for _, f := range s.Fields.List {
+				for _, name := range f.Names {
+					comments[t.Name.Name+"."+name.Name] = strings.Join(strings.Fields(f.Doc.Text()), " ")
+				}
+			}
+		}
+		return false
+	})
+	return comments
+}

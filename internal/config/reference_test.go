@@ -1,0 +1,38 @@
+package config_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/config"
+)
+
+var update = flag.Bool("update", false, "write docs/configuration.md")
+
+func TestReference(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join("..", "..", "docs", "configuration.md")
+	want := config.Reference()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("%s is not what the code says; go test ./internal/config -run Reference -update writes it:\n%s", path, diff)
+	}
+	for line := range strings.Lines(want) {
+		if strings.HasPrefix(line, "| `") && !strings.Contains(line, "Defaults to ") {
+			t.Errorf("a key without its default: %s", line)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// mask stands for a secret that is set.
+const mask = "********"
+
+// Masked gives the whole configuration as YAML, with a mask in the place of
+// each secret that is set. Keys of endpoints are not in it at all, only the
+// names of their variables.
+func (c Config) Masked() string {
+	root := &yaml.Node{Kind: yaml.MappingNode}
+	value := reflect.ValueOf(c)
+	for _, f := range fields() {
+		parts := strings.Split(f.key, ".")
+		section := root
+		for _, part := range parts[:len(parts)-1] {
+			section = child(section, part)
+		}
+		v := value.FieldByIndex(f.index)
+		node := &yaml.Node{}
+		switch {
+		case f.secret && !v.IsZero(), f.key == "auth.jwt.secret" && c.Auth.JWT.SecretEnv != "":
+			node.SetString(mask)
+		default:
+			if err := node.Encode(shown(v)); err != nil {
+				node.SetString(fmt.Sprint(v.Interface())) // no type of ours comes here
+			}
+		}
+		section.Content = append(section.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: parts[len(parts)-1]}, node)
+	}
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(root); err != nil {
+		return "# " + err.Error() + "\n"
+	}
+	return out.String()
+}
+
+// shown is a value as somebody would write it into the file.
+func shown(v reflect.Value) any {
+	switch v.Kind() {
+	case reflect.Slice:
+		list := []string{}
+		for i := range v.Len() {
+			list = append(list, fmt.Sprint(v.Index(i).Interface()))
+		}
+		return list
+	default:
+		if s, ok := v.Interface().(fmt.Stringer); ok {
+			return s.String()
+		}
+		return v.Interface()
+	}
+}
+
+// child gives the section of a name inside another, made if need be.
+func child(section *yaml.Node, name string) *yaml.Node {
+	for i := 0; i+1 < len(section.Content); i += 2 {
+		if section.Content[i].Value == name {
+			return section.Content[i+1]
+		}
+	}
+	made := &yaml.Node{Kind: yaml.MappingNode}
+	section.Content = append(section.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, made)
+	return made
+}

@@ -1,0 +1,149 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The least lengths of secrets that somebody chooses.
+const (
+	minAdminKey  = 20
+	minJWTSecret = 32
+)
+
+// validate gives every mistake at once.
+func (c Config) validate() error {
+	errs := []error{
+		checkAddress("listen", c.Listen),
+		checkAddress("temporal.listen", c.Temporal.Listen),
+		checkAddress("temporal.ui_listen", c.Temporal.UIListen),
+		checkURL("public_url", c.PublicURL),
+		checkChoice("temporal.sync", c.Temporal.Sync, "full", "normal"),
+		checkChoice("log.level", c.Log.Level, "debug", "info", "warn", "error"),
+		checkStore("database.url", c.Database.URL, "sqlite", "sqlite:///absolute/path"),
+		checkStore("vector.url", c.Vector.URL, "sqlite", "sqlite:///absolute/path"),
+		checkStore("blob.url", c.Blob.URL, "file", "file:///absolute/folder"),
+		c.Models.Chat.validate("models.chat"),
+		c.Models.Embedding.validate("models.embedding"),
+		c.validateSecrets(),
+		c.validateNumbers(),
+	}
+	if c.Database.URL == c.Vector.URL {
+		errs = append(errs, errors.New("database.url and vector.url are the same file: they must be two"))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	return nil
+}
+
+func (c Config) validateSecrets() error {
+	var errs []error
+	if k := c.AdminKey; k != "" && (len(k) < minAdminKey || strings.ContainsFunc(k, notKeyRune)) {
+		errs = append(errs, fmt.Errorf("admin_key: at least %d characters are needed, all of them visible ASCII", minAdminKey))
+	}
+	j := c.Auth.JWT
+	if j.Secret != "" && len(j.Secret) < minJWTSecret {
+		errs = append(errs, fmt.Errorf("auth.jwt.secret: at least %d bytes are needed", minJWTSecret))
+	}
+	if j.Secret == "" && (j.Issuer != "" || j.Audience != "") {
+		errs = append(errs, errors.New("auth.jwt has an issuer or audience but neither secret nor secret_env"))
+	}
+	return errors.Join(errs...)
+}
+
+func notKeyRune(r rune) bool { return r <= ' ' || r > '~' }
+
+func (c Config) validateNumbers() error {
+	l := c.Limits
+	return errors.Join(
+		checkRange("shutdown_seconds", int64(c.ShutdownSeconds), 1, 3600),
+		checkRange("models.offline.tokens_per_second", int64(c.Models.Offline.TokensPerSecond), 0, 1e6),
+		checkRange("limits.file_bytes", int64(l.FileBytes), 1, 10e9),
+		checkRange("limits.text_bytes", int64(l.TextBytes), 1, 1e9),
+		checkRange("limits.request_bytes", int64(l.RequestBytes), 1, 15e9),
+		checkRange("limits.parse_seconds", int64(l.ParseSeconds), 1, 3600),
+		checkRange("limits.parse_memory", int64(l.ParseMemory), 128e6, 100e9),
+		checkRange("limits.parsers", int64(l.Parsers), 1, 256),
+		checkRange("limits.streams", int64(l.Streams), 1, 1e6),
+	)
+}
+
+func (m Model) validate(key string) error {
+	var errs []error
+	if m.BaseURL == "" {
+		if m.Model != "" || m.KeyEnv != "" || m.Dimensions != 0 {
+			errs = append(errs, fmt.Errorf("%s names no endpoint: set %s.base_url, or leave the section out for the offline model", key, key))
+		}
+	} else {
+		errs = append(errs, checkURL(key+".base_url", m.BaseURL))
+		if m.Model == "" {
+			errs = append(errs, fmt.Errorf("%s.model: the name of the model at %s is needed", key, m.Provider()))
+		}
+	}
+	errs = append(errs, checkRange(key+".dimensions", int64(m.Dimensions), 0, 65536))
+	errs = append(errs, checkTimeout(key+".timeout", m.Timeout), checkTimeout(key+".idle_timeout", m.IdleTimeout))
+	return errors.Join(errs...)
+}
+
+// checkTimeout catches a number without its unit, which counts nanoseconds.
+func checkTimeout(key string, d time.Duration) error {
+	if d < time.Second || d > 24*time.Hour {
+		return fmt.Errorf("%s is %s: it can be from 1s to 24h, written with its unit", key, d)
+	}
+	return nil
+}
+
+func checkAddress(key, address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %q is not an address with a port, such as 127.0.0.1:8080", key, address)
+	}
+	return nil
+}
+
+func checkURL(key, address string) error {
+	if address == "" {
+		return nil
+	}
+	u, err := url.Parse(address)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("%s is not an address such as https://host/path, without user, query or fragment", key)
+	}
+	return nil
+}
+
+func checkChoice(key, value string, choices ...string) error {
+	if slices.Contains(choices, value) {
+		return nil
+	}
+	return fmt.Errorf("%s %q: choose one of %s", key, value, strings.Join(choices, ", "))
+}
+
+func checkStore(key, address, scheme, example string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != scheme || u.Host != "" || u.User != nil || !filepath.IsAbs(filepath.FromSlash(u.Path)) {
+		return fmt.Errorf("%s: supported is %s", key, example)
+	}
+	if u.RawQuery != "" && (scheme != "file" || u.RawQuery != "sync=off") {
+		return fmt.Errorf("%s: nothing may stand behind the path in %s", key, example)
+	}
+	return nil
+}
+
+func checkRange(key string, value, low, high int64) error {
+	if value < low || value > high {
+		return fmt.Errorf("%s is %d: it can be from %d to %d", key, value, low, high)
+	}
+	return nil
+}
