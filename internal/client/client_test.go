@@ -1,0 +1,264 @@
+package client_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	t.Run("a_problem_becomes_a_typed_error", func(t *testing.T) {
+		t.Parallel()
+		_, c := play(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Retry-After", "7")
+			problem(http.StatusUnprocessableEntity, `{"type":"about:blank","title":"Unprocessable","status":422,"code":"invalid",
+				"detail":"a field is wrong","errors":[{"location":"body.name","message":"is too long"}]}`)(w, r)
+		})
+		_, err := c.CreateKey(t.Context(), client.NewKey{Name: "a"})
+		got, ok := errors.AsType[*client.Error](err)
+		if !ok {
+			t.Fatalf("got %v, want *client.Error", err)
+		}
+		want := &client.Error{Status: 422, Code: knowledge.CodeInvalid, Title: "Unprocessable", Detail: "a field is wrong",
+			Fields: []knowledge.Field{{Location: "body.name", Message: "is too long"}}, RetryAfter: 7 * time.Second,
+			Request: "POST /workspaces/default/keys"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("error (-want +got):\n%s", diff)
+		}
+		if text := err.Error(); !strings.Contains(text, "body.name: is too long") {
+			t.Errorf("the error %q does not name the field", text)
+		}
+	})
+
+	t.Run("an_answer_of_something_else_keeps_its_status", func(t *testing.T) {
+		t.Parallel()
+		_, c := play(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			w.WriteHeader(http.StatusBadGateway)
+			io.WriteString(w, "<h1>nginx</h1>")
+		})
+		_, err := c.Run(t.Context(), "r")
+		got, ok := errors.AsType[*client.Error](err)
+		if !ok || got.Status != http.StatusBadGateway || !got.Temporary() || strings.Contains(err.Error(), "nginx") {
+			t.Errorf("got %v, want a temporary 502 without the page", err)
+		}
+	})
+
+	t.Run("no_server_is_told_apart", func(t *testing.T) {
+		t.Parallel()
+		c, err := client.New(client.Config{URL: "http://cairn.test", HTTP: &http.Client{Transport: transport(
+			func(*http.Request) (*http.Response, error) { return nil, errDial })}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Document(t.Context(), "d")
+		if !errors.Is(err, client.ErrNoServer) {
+			t.Errorf("got %v, want ErrNoServer", err)
+		}
+	})
+
+	t.Run("an_address_that_is_none_is_refused", func(t *testing.T) {
+		t.Parallel()
+		for _, address := range []string{"", "127.0.0.1:8080", "ftp://host", "http://"} {
+			if _, err := client.New(client.Config{URL: address}); err == nil {
+				t.Errorf("New took %q", address)
+			}
+		}
+	})
+}
+
+func TestRequestsCarryKeyAndWorkspace(t *testing.T) {
+	t.Parallel()
+	s, c := play(t, answerJSON(http.StatusOK, `{}`))
+	if _, err := c.Document(t.Context(), "a/b"); err != nil {
+		t.Fatal(err)
+	}
+	r := s.requests()[0]
+	got := []string{r.URL.EscapedPath(), r.Header.Get("Authorization"), r.Header.Get("Cairn-Workspace")}
+	if diff := cmp.Diff([]string{"/workspaces/default/documents/a%2Fb", "Bearer cairn_test", "default"}, got); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+}
+
+func TestUploadFile(t *testing.T) {
+	t.Parallel()
+	t.Run("the_fields_come_before_the_file", func(t *testing.T) {
+		t.Parallel()
+		var parts []string
+		s, c := play(t, func(w http.ResponseWriter, r *http.Request) {
+			form, err := r.MultipartReader()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for {
+				part, err := form.NextPart()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				content, err := io.ReadAll(part)
+				if err != nil {
+					t.Error(err)
+				}
+				parts = append(parts, fmt.Sprintf("%s %s %s", part.FormName(), part.FileName(), content))
+			}
+			w.Header().Set("Cairn-Run-Id", "run-1")
+			answerJSON(202, `{"documents":[{"id":"d1","name":"a.md","status":"pending","version":1}],"import":null}`)(w, r)
+		})
+		d, err := c.UploadFile(t.Context(), client.Upload{Project: "p", Name: "a.md", ExternalID: "docs/a.md",
+			Tags: []string{"x", "y"}, Open: opens(strings.NewReader("# A"))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := client.Document{ID: "d1", Name: "a.md", Status: "pending", Version: 1, RunID: "run-1"}
+		if diff := cmp.Diff(want, d, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("document (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"externalId  docs/a.md", `tags  ["x","y"]`, "files a.md # A"}, parts); diff != "" {
+			t.Errorf("form (-want +got):\n%s", diff)
+		}
+		if got := s.requests()[0].URL.Path; got != "/workspaces/default/projects/p/files" {
+			t.Errorf("path %s", got)
+		}
+	})
+
+	t.Run("a_file_that_is_sent_again_is_the_same_request", func(t *testing.T) {
+		t.Parallel()
+		var bodies []string
+		keep := func(next http.HandlerFunc) http.HandlerFunc {
+			return func(w http.ResponseWriter, r *http.Request) {
+				sent, err := io.ReadAll(r.Body)
+				if err != nil {
+					t.Error(err)
+				}
+				bodies = append(bodies, string(sent)+r.Header.Get("Idempotency-Key"))
+				next(w, r)
+			}
+		}
+		_, c := play(t, keep(status(http.StatusServiceUnavailable)), keep(answerJSON(202, `{"documents":[{"id":"d1"}]}`)))
+		opened := 0
+		_, err := c.UploadFile(t.Context(), client.Upload{Project: "p", Name: "a.md", Open: func() (io.ReadCloser, error) {
+			opened++
+			return io.NopCloser(strings.NewReader("# A")), nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if opened != 2 || len(bodies) != 2 || bodies[0] != bodies[1] {
+			t.Errorf("opened %d times, sent %q; want the same twice", opened, bodies)
+		}
+	})
+
+	t.Run("a_refusal_before_the_end_of_the_file_is_heard", func(t *testing.T) {
+		t.Parallel()
+		_, c := play(t, problem(http.StatusUnsupportedMediaType, `{"code":"unsupported_format","detail":"not a format that is read"}`))
+		content := io.LimitReader(zeros{}, 8<<20) // the server stops reading long before
+		_, err := c.UploadFile(t.Context(), client.Upload{Project: "p", Name: "a.zip", Open: opens(content)})
+		if !client.IsCode(err, knowledge.CodeUnsupportedFormat) {
+			t.Errorf("got %v, want unsupported_format", err)
+		}
+	})
+}
+
+func opens(r io.Reader) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) { return io.NopCloser(r), nil }
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	started := event(1, client.EventStarted, `{"runId":"run-1"}`)
+
+	t.Run("a_lost_answer_is_followed_by_its_run", func(t *testing.T) {
+		t.Parallel()
+		s, c := play(t, stream(true, started, chunk(2, "one ")),
+			stream(false, event(3, client.EventReset, `{"attempt":2,"reason":"retry"}`), chunk(4, "two"), event(5, client.EventCompleted, `{}`)))
+		seen, err := gather(c.Ask(t.Context(), client.Question{Text: "why?", Project: "p"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEvents(t, seen, "1 runStarted", "2 apiMessageChunk", "3 messageReset", "4 apiMessageChunk", "5 completedMessage")
+		if got := s.requests()[1]; got.Method != "GET" || got.URL.Path != "/runs/run-1/events" || got.Header.Get("Last-Event-ID") != "2" {
+			t.Errorf("came back with %s %s, Last-Event-ID %q", got.Method, got.URL, got.Header.Get("Last-Event-ID"))
+		}
+	})
+
+	t.Run("a_question_that_is_sent_again_is_the_same_question", func(t *testing.T) {
+		t.Parallel()
+		var bodies []string
+		keep := func(next http.HandlerFunc) http.HandlerFunc {
+			return func(w http.ResponseWriter, r *http.Request) {
+				sent, err := io.ReadAll(r.Body)
+				if err != nil {
+					t.Error(err)
+				}
+				bodies = append(bodies, string(sent)+r.Header.Get("Idempotency-Key"))
+				next(w, r)
+			}
+		}
+		_, c := play(t, keep(status(http.StatusServiceUnavailable)), keep(stream(false, started, event(2, client.EventCompleted, `{}`))))
+		if _, err := gather(c.Ask(t.Context(), client.Question{Text: "why?"})); err != nil {
+			t.Fatal(err)
+		}
+		if len(bodies) != 2 || bodies[0] != bodies[1] || !strings.Contains(bodies[0], `"sse":true`) {
+			t.Errorf("sent %q, want the same twice", bodies)
+		}
+	})
+
+	t.Run("where_no_server_answers_it_says_so_at_once", func(t *testing.T) {
+		t.Parallel()
+		tries := 0
+		c, err := client.New(client.Config{URL: "http://cairn.test", HTTP: &http.Client{Transport: transport(
+			func(*http.Request) (*http.Response, error) { tries++; return nil, errDial })}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = gather(c.Ask(t.Context(), client.Question{Text: "why?"}))
+		if !errors.Is(err, client.ErrNoServer) || tries != 1 {
+			t.Errorf("got %v after %d tries; want ErrNoServer after one", err, tries)
+		}
+	})
+}
+
+func TestBoxesAreReadInEachForm(t *testing.T) {
+	t.Parallel()
+	box := knowledge.Box{X1: 1, Y1: 2, X2: 3, Y2: 4}
+	for text, want := range map[string]client.Boxes{
+		`null`:                                 nil,
+		`[]`:                                   {},
+		`[1,2,3,4]`:                            {{Box: box}},
+		`[{"bbox":[1,2,3,4],"page_number":7}]`: {{Page: 7, Box: box}},
+	} {
+		var got client.Boxes
+		if err := json.Unmarshal([]byte(text), &got); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+	if err := json.Unmarshal([]byte(`"x"`), new(client.Boxes)); err == nil {
+		t.Error("a string passed for boxes")
+	}
+}

@@ -1,0 +1,259 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// Document is a document as the API shows it. An answer that started a run has
+// RunID.
+type Document struct {
+	ID               string                   `json:"id"`
+	ExternalID       string                   `json:"externalId,omitempty"`
+	Name             string                   `json:"name"`
+	MediaType        string                   `json:"mediaType,omitempty"`
+	Bytes            int64                    `json:"bytes,omitempty"`
+	Status           knowledge.Status         `json:"status"`
+	Stage            knowledge.Stage          `json:"stage,omitempty"`
+	Progress         float64                  `json:"progress"`
+	Version          int                      `json:"version"`
+	PublishedVersion int                      `json:"publishedVersion"`
+	Error            *knowledge.DocumentError `json:"error,omitempty"`
+	ChunkCount       int                      `json:"chunkCount"`
+	PageCount        int                      `json:"pageCount"`
+	Language         string                   `json:"language,omitempty"`
+	Tags             []string                 `json:"tags,omitempty"`
+	Metadata         map[string]any           `json:"metadata,omitempty"`
+	Classification   string                   `json:"classification,omitempty"`
+	Access           *knowledge.Access        `json:"access,omitempty"`
+	CreatedAt        time.Time                `json:"createdAt,omitzero"`
+	UpdatedAt        time.Time                `json:"updatedAt,omitzero"`
+	OperatorURL      string                   `json:"operatorUrl,omitempty"`
+	RunID            string                   `json:"runId,omitempty"`
+}
+
+// Settled reports whether the newest version's ingestion has ended, and why not
+// if it failed.
+func (d Document) Settled() bool {
+	return d.Status != knowledge.StatusPending && d.Status != knowledge.StatusDeleting
+}
+
+// Upload is a file to ingest.
+type Upload struct {
+	Project    string
+	Name       string
+	ExternalID string // "" = a new document each time
+	Tags       []string
+	// Open gives the file's content, from its beginning at each call.
+	Open func() (io.ReadCloser, error)
+}
+
+// UploadFile sends one file without holding it in memory and returns the
+// document, whose ingestion then runs. A server that goes away meanwhile is
+// waited for.
+func (c *Client) UploadFile(ctx context.Context, u Upload) (Document, error) {
+	var d Document
+	key := knowledge.NewID()
+	err := c.again(ctx, func() (err error) {
+		d, err = c.uploadOnce(ctx, u, key)
+		return err
+	})
+	if err != nil {
+		return Document{}, fmt.Errorf("upload %s: %w", u.Name, err)
+	}
+	return d, nil
+}
+
+func (c *Client) uploadOnce(ctx context.Context, u Upload, key string) (Document, error) {
+	content, err := u.Open()
+	if err != nil {
+		return Document{}, err
+	}
+	defer content.Close()
+	reader, writer := io.Pipe()
+	form := multipart.NewWriter(writer)
+	// The same boundary each time: a repeated request must be the same bytes.
+	if err := form.SetBoundary("cairn-" + key); err != nil {
+		return Document{}, err
+	}
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		writer.CloseWithError(writeForm(form, u, content))
+	}()
+	header := http.Header{"Content-Type": {form.FormDataContentType()}, idempotencyHeader: {key}}
+	var answer struct {
+		Documents []Document `json:"documents"`
+	}
+	got, err := c.exchange(ctx, http.MethodPost, c.inWorkspace("projects", u.Project, "files"), nil, header, reader, &answer)
+	reader.Close() // ends the writer when the server answers early
+	<-written
+	if err != nil {
+		return Document{}, err
+	}
+	if len(answer.Documents) != 1 {
+		return Document{}, fmt.Errorf("the server answered with %d documents for one file", len(answer.Documents))
+	}
+	return withRun(answer.Documents[0], got), nil
+}
+
+// writeForm writes the fields before the file, so that the server knows them
+// when the bytes arrive.
+func writeForm(form *multipart.Writer, u Upload, content io.Reader) error {
+	if u.ExternalID != "" {
+		if err := form.WriteField("externalId", u.ExternalID); err != nil {
+			return err
+		}
+	}
+	if len(u.Tags) > 0 {
+		tags, err := json.Marshal(u.Tags)
+		if err != nil {
+			return err
+		}
+		if err := form.WriteField("tags", string(tags)); err != nil {
+			return err
+		}
+	}
+	part, err := form.CreateFormFile("files", u.Name)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(part, content); err != nil {
+		return err
+	}
+	return form.Close()
+}
+
+// Content is the source of a document that is not uploaded as a file.
+type Content struct {
+	Text string `json:"text,omitempty"`
+	URL  string `json:"url,omitempty"`
+}
+
+// NewDocument is a document whose content is text, or is fetched by the server.
+type NewDocument struct {
+	Project    string         `json:"-"`
+	Name       string         `json:"name,omitempty"`
+	ExternalID string         `json:"externalId,omitempty"`
+	Content    Content        `json:"content"`
+	Tags       []string       `json:"tags,omitempty"`
+	Metadata   map[string]any `json:"metadata,omitempty"`
+}
+
+// AddDocument starts the ingestion of a document that is not a file.
+func (c *Client) AddDocument(ctx context.Context, d NewDocument) (Document, error) {
+	encoded, err := json.Marshal(d)
+	if err != nil {
+		return Document{}, fmt.Errorf("add document %s: %w", d.Name, err)
+	}
+	var answer Document
+	header := http.Header{"Content-Type": {"application/json"}, idempotencyHeader: {knowledge.NewID()}}
+	err = c.again(ctx, func() error {
+		got, err := c.exchange(ctx, http.MethodPost, c.webhook("document"), projectQuery(d.Project), header, bytes.NewReader(encoded), &answer)
+		answer = withRun(answer, got)
+		return err
+	})
+	if err != nil {
+		return Document{}, fmt.Errorf("add document %s: %w", d.Name, err)
+	}
+	return answer, nil
+}
+
+// DocumentQuery narrows a list of documents. Zero fields narrow nothing.
+type DocumentQuery struct {
+	Project    string
+	Status     string
+	ExternalID string
+	Tags       []string
+	Page       int // 0 = first
+	Limit      int // 0 = the server's 500
+}
+
+// DocumentList is one page of a project's documents.
+type DocumentList struct {
+	Documents []Document `json:"documents"`
+	Page      int        `json:"page"`
+	Limit     int        `json:"limit"`
+	Total     int        `json:"total"`
+}
+
+// Documents lists a project's documents, a page at a time.
+func (c *Client) Documents(ctx context.Context, q DocumentQuery) (DocumentList, error) {
+	query := projectQuery(q.Project)
+	query.Set("page", strconv.Itoa(q.Page))
+	setString(query, "status", q.Status)
+	setString(query, "externalId", q.ExternalID)
+	for _, tag := range q.Tags {
+		query.Add("tags", tag)
+	}
+	if q.Limit > 0 {
+		query.Set("limit", strconv.Itoa(q.Limit))
+	}
+	var list DocumentList
+	_, err := c.call(ctx, http.MethodGet, c.webhook("documents"), query, nil, &list)
+	return list, err
+}
+
+// Document gives one document.
+func (c *Client) Document(ctx context.Context, id string) (Document, error) {
+	var d Document
+	_, err := c.call(ctx, http.MethodGet, c.inWorkspace("documents", id), nil, nil, &d)
+	return d, err
+}
+
+// RemoveDocument starts the removal of a document.
+func (c *Client) RemoveDocument(ctx context.Context, id string) (Document, error) {
+	return c.act(ctx, http.MethodDelete, id)
+}
+
+// RetryDocument goes on with an ingestion that failed, from its failed stage.
+func (c *Client) RetryDocument(ctx context.Context, id string) (Document, error) {
+	return c.act(ctx, http.MethodPost, id, "retry")
+}
+
+// ReingestDocument makes a new version out of the original that is stored.
+func (c *Client) ReingestDocument(ctx context.Context, id string) (Document, error) {
+	return c.act(ctx, http.MethodPost, id, "reingest")
+}
+
+func (c *Client) act(ctx context.Context, method, id string, action ...string) (Document, error) {
+	var d Document
+	header, err := c.call(ctx, method, c.inWorkspace(append([]string{"documents", id}, action...)...), nil, nil, &d)
+	if err != nil {
+		return Document{}, err
+	}
+	return withRun(d, header), nil
+}
+
+// withRun fills in the run from the header that every answer which starts one has.
+func withRun(d Document, header http.Header) Document {
+	if run := header.Get(runHeader); run != "" {
+		d.RunID = run
+	}
+	return d
+}
+
+// runHeader names the run that an answer started.
+const runHeader = "Cairn-Run-Id"
+
+func projectQuery(project string) url.Values {
+	query := url.Values{}
+	setString(query, "projectId", project)
+	return query
+}
+
+func setString(query url.Values, name, value string) {
+	if value != "" {
+		query.Set(name, value)
+	}
+}

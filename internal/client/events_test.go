@@ -1,0 +1,235 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/google/go-cmp/cmp"
+)
+
+// gather writes each event as "id name" and gives the error at the end.
+func gather(events iter.Seq2[client.Event, error]) (seen []string, err error) {
+	for e, err := range events {
+		if err != nil {
+			return seen, err
+		}
+		seen = append(seen, fmt.Sprint(e.ID, " ", e.Name))
+	}
+	return seen, nil
+}
+
+func wantEvents(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	started := event(1, client.EventStarted, `{"runId":"run-1"}`)
+	completed := event(5, client.EventCompleted, `{"answer":"one two"}`)
+
+	t.Run("a_cut_stream_goes_on_after_the_last_event_seen", func(t *testing.T) {
+		t.Parallel()
+		s, c := play(t,
+			stream(true, started, chunk(2, "one ")),
+			stream(true, chunk(3, "t"), "id: 4\nevent: apiMessageChunk\ndata: {\"chu"),
+			stream(false, chunk(4, "wo"), completed))
+		seen, err := gather(c.Events(t.Context(), "run-1", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEvents(t, seen, "1 runStarted", "2 apiMessageChunk", "3 apiMessageChunk", "4 apiMessageChunk", "5 completedMessage")
+		var after []string
+		for _, r := range s.requests() {
+			after = append(after, r.URL.Path+" "+r.Header.Get("Last-Event-ID"))
+		}
+		if diff := cmp.Diff([]string{"/runs/run-1/events ", "/runs/run-1/events 2", "/runs/run-1/events 3"}, after); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
+		}
+	})
+
+	t.Run("a_stream_that_ends_without_a_last_event_was_cut_too", func(t *testing.T) {
+		t.Parallel()
+		_, c := play(t, stream(false, started), stream(false, event(2, client.EventEnded, `{"status":"completed"}`)))
+		seen, err := gather(c.Events(t.Context(), "run-1", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEvents(t, seen, "1 runStarted", "2 runEnded")
+	})
+
+	t.Run("events_that_were_seen_are_not_yielded_again", func(t *testing.T) {
+		t.Parallel()
+		_, c := play(t, stream(true, started, chunk(2, "one ")), stream(false, started, chunk(2, "one "), chunk(3, "two"), chunk(4, ""), completed))
+		seen, err := gather(c.Events(t.Context(), "run-1", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEvents(t, seen, "1 runStarted", "2 apiMessageChunk", "3 apiMessageChunk", "4 apiMessageChunk", "5 completedMessage")
+	})
+
+	t.Run("nothing_follows_the_last_event", func(t *testing.T) {
+		t.Parallel()
+		s, c := play(t, status(http.StatusNoContent))
+		seen, err := gather(c.Events(t.Context(), "run-1", 5))
+		if err != nil || seen != nil {
+			t.Errorf("got %v, %v; want nothing", seen, err)
+		}
+		if got := s.requests()[0].Header.Get("Last-Event-ID"); got != "5" {
+			t.Errorf("Last-Event-ID %q, want 5", got)
+		}
+	})
+
+	t.Run("a_server_that_is_starting_is_waited_for", func(t *testing.T) {
+		t.Parallel()
+		_, c := play(t, stream(true, started), status(http.StatusServiceUnavailable), stream(false, completed))
+		seen, err := gather(c.Events(t.Context(), "run-1", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEvents(t, seen, "1 runStarted", "5 completedMessage")
+	})
+
+	t.Run("a_refusal_is_final", func(t *testing.T) {
+		t.Parallel()
+		s, c := play(t, problem(http.StatusNotFound, `{"code":"not_found","detail":"no run with id \"run-1\""}`))
+		_, err := gather(c.Events(t.Context(), "run-1", 0))
+		if !client.IsCode(err, "not_found") || len(s.requests()) != 1 {
+			t.Errorf("got %v after %d requests; want not_found after one", err, len(s.requests()))
+		}
+	})
+
+	t.Run("a_reader_that_has_had_enough_makes_no_more_requests", func(t *testing.T) {
+		t.Parallel()
+		s, c := play(t, stream(true, started, chunk(2, "one ")))
+		for range c.Events(t.Context(), "run-1", 0) {
+			break
+		}
+		if n := len(s.requests()); n != 1 {
+			t.Errorf("%d requests, want 1", n)
+		}
+	})
+
+	t.Run("an_event_in_pieces_is_whole_after_a_cut_inside_it", func(t *testing.T) {
+		t.Parallel()
+		first := "event: _delta_sse\ndata: {\"event\":\"completedMessage\",\"delta_id\":\"d\",\"index\":0,\"total\":2,\"content\":\"{\\\"answer\\\":\"}\n\n"
+		second := "id: 2\nevent: _delta_sse\ndata: {\"event\":\"completedMessage\",\"delta_id\":\"d\",\"index\":1,\"total\":2,\"content\":\"\\\"one\\\"}\"}\n\n"
+		_, c := play(t, stream(true, started, first), stream(false, first, second))
+		var answer client.Answer
+		for e, err := range c.Events(t.Context(), "run-1", 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Name == client.EventCompleted {
+				if err := e.Decode(&answer); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if answer.Text != "one" {
+			t.Errorf("answer %q, want one", answer.Text)
+		}
+	})
+}
+
+// transport answers requests in the process, so that time can be the test's.
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func inBubble(t *testing.T, answer transport) *client.Client {
+	t.Helper()
+	c, err := client.New(client.Config{URL: "http://cairn.test", HTTP: &http.Client{Transport: answer}, Patience: 20 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func body(r io.ReadCloser) *http.Response {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: r}
+}
+
+var errDial = &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+
+func TestEventsInTime(t *testing.T) {
+	t.Parallel()
+	t.Run("patience_ends_that_long_after_the_last_event", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			first := true
+			c := inBubble(t, func(*http.Request) (*http.Response, error) {
+				if first {
+					first = false
+					time.Sleep(30 * time.Second) // more than patience, before the first event
+					return body(io.NopCloser(strings.NewReader(event(1, client.EventStarted, `{}`)))), nil
+				}
+				return nil, errDial
+			})
+			begin := time.Now()
+			seen, err := gather(c.Events(t.Context(), "run-1", 0))
+			if !errors.Is(err, client.ErrNoServer) {
+				t.Errorf("got %v, want ErrNoServer", err)
+			}
+			wantEvents(t, seen, "1 runStarted")
+			if d := time.Since(begin); d < 45*time.Second || d > 50*time.Second {
+				t.Errorf("gave up after %v, want about 50 s", d)
+			}
+		})
+	})
+
+	t.Run("a_connection_that_says_nothing_is_given_up", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			first := true
+			c := inBubble(t, func(*http.Request) (*http.Response, error) {
+				if !first {
+					return body(io.NopCloser(strings.NewReader(event(2, client.EventEnded, `{}`)))), nil
+				}
+				first = false
+				r, w := io.Pipe()
+				go io.WriteString(w, event(1, client.EventStarted, `{}`))
+				return body(r), nil
+			})
+			begin := time.Now()
+			seen, err := gather(c.Events(t.Context(), "run-1", 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantEvents(t, seen, "1 runStarted", "2 runEnded")
+			if d := time.Since(begin); d < 45*time.Second || d > 46*time.Second {
+				t.Errorf("came back after %v, want 45 s of silence", d)
+			}
+		})
+	})
+
+	t.Run("a_cancelled_reader_stops_at_once", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			c := inBubble(t, func(*http.Request) (*http.Response, error) {
+				r, w := io.Pipe()
+				go io.WriteString(w, event(1, client.EventStarted, `{}`))
+				return body(r), nil
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			begin := time.Now()
+			_, err := gather(c.Events(ctx, "run-1", 0))
+			if !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != time.Second {
+				t.Errorf("got %v after %v; want the deadline's error after 1 s", err, time.Since(begin))
+			}
+		})
+	})
+}

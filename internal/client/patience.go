@@ -1,0 +1,87 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	backoffFirst = 100 * time.Millisecond
+	backoffLast  = 2 * time.Second
+)
+
+// backoff waits between tries, longer each time, until a deadline.
+type backoff struct {
+	deadline time.Time
+	next     time.Duration
+}
+
+// wait reports whether there is time for another try, after having waited.
+func (b *backoff) wait(ctx context.Context) bool {
+	b.next = min(max(b.next*2, backoffFirst), backoffLast)
+	if time.Now().Add(b.next).After(b.deadline) {
+		return false
+	}
+	timer := time.NewTimer(b.next)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// idempotencyHeader lets a request be repeated without being done twice.
+const idempotencyHeader = "Idempotency-Key"
+
+// again makes a request that carries an Idempotency-Key until it is answered.
+// Only a server that was reached is tried again: where none answers at all, the
+// caller should hear so at once.
+func (c *Client) again(ctx context.Context, request func() error) error {
+	retry := backoff{deadline: time.Now().Add(c.patience)}
+	reached := false
+	for {
+		err := request()
+		if err == nil {
+			return nil
+		}
+		reached = reached || !errors.Is(err, ErrNoServer)
+		if !reached || !passing(ctx, err) || !retry.wait(ctx) {
+			return err
+		}
+	}
+}
+
+// watched is a body that is closed when nothing was read from it for a while,
+// because a server that lost its machine says nothing, not even goodbye.
+type watched struct {
+	body    io.ReadCloser
+	silence time.Duration
+	timer   *time.Timer
+	close   func() error
+}
+
+func watch(body io.ReadCloser, silence time.Duration) *watched {
+	closing := sync.OnceValue(body.Close)
+	return &watched{body: body, silence: silence, close: closing,
+		timer: time.AfterFunc(silence, func() { closing() })}
+}
+
+// Read implements io.Reader.
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.body.Read(p)
+	if err == nil {
+		w.timer.Reset(w.silence)
+	}
+	return n, err
+}
+
+// Close closes the body, once.
+func (w *watched) Close() error {
+	w.timer.Stop()
+	return w.close()
+}

@@ -1,0 +1,154 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// Question is what a project is asked.
+type Question struct {
+	Text           string           `json:"text"`
+	Project        string           `json:"projectId,omitempty"`
+	ConversationID string           `json:"conversationId,omitempty"`
+	UserID         string           `json:"userId,omitempty"`
+	Filters        knowledge.Filter `json:"filters,omitempty"`
+}
+
+// Answer is a finished answer. Text holds citations as
+// <citation id="CHUNK">[n]</citation>, where n is the rank of a source.
+type Answer struct {
+	MessageID      string          `json:"messageId"`
+	ConversationID string          `json:"conversationId"`
+	RunID          string          `json:"runId"`
+	Text           string          `json:"answer"`
+	Sources        []Source        `json:"sources"`
+	ToolCalls      json.RawMessage `json:"toolCalls,omitempty"`
+	Usage          json.RawMessage `json:"usage,omitempty"`
+	Model          string          `json:"model"`
+	OperatorURL    string          `json:"operatorUrl,omitempty"`
+}
+
+// Source is a passage that the model was given.
+type Source struct {
+	Rank           int     `json:"rank"`
+	ChunkID        string  `json:"chunkId"`
+	DocumentID     string  `json:"documentId"`
+	DocumentName   string  `json:"documentName"`
+	Text           string  `json:"text"`
+	Score          float64 `json:"score"`
+	Page           int     `json:"pageNumber,omitempty"` // 0 = a format without pages
+	Boxes          Boxes   `json:"bbox,omitempty"`
+	UsedInResponse bool    `json:"usedInResponse"`
+	Removed        bool    `json:"removed,omitempty"` // the passage is gone, or not yours to see any more
+}
+
+// PageBox is a rectangle on a page, in PDF points from the page's top left.
+type PageBox struct {
+	Page int           `json:"page_number"`
+	Box  knowledge.Box `json:"bbox"`
+}
+
+// Boxes are the rectangles of a passage, one a page.
+type Boxes []PageBox
+
+// UnmarshalJSON reads a list of boxes with their pages, and a single box, which
+// is on the page of its source.
+func (b *Boxes) UnmarshalJSON(data []byte) error {
+	var list []PageBox
+	if err := json.Unmarshal(data, &list); err == nil {
+		*b = list
+		return nil
+	}
+	var one knowledge.Box
+	if err := json.Unmarshal(data, &one); err != nil {
+		return fmt.Errorf("bbox is neither a box nor a list of boxes: %w", err)
+	}
+	*b = Boxes{{Box: one}}
+	return nil
+}
+
+// TextChunk is the data of an apiMessageChunk.
+type TextChunk struct {
+	Chunk struct {
+		Data string `json:"data"`
+	} `json:"chunk"`
+}
+
+// Reset is the data of a messageReset: the text so far is void.
+type Reset struct {
+	Attempt int    `json:"attempt"`
+	Reason  string `json:"reason"` // "retry" or "tool_calls"
+}
+
+// Started is the data of a runStarted.
+type Started struct {
+	RunID          string `json:"runId"`
+	MessageID      string `json:"messageId"`
+	ConversationID string `json:"conversationId"`
+	OperatorURL    string `json:"operatorUrl"`
+}
+
+// Failure is the data of an error event.
+type Failure struct {
+	Code    knowledge.Code `json:"code"`
+	Message string         `json:"message"`
+}
+
+// Error lets a failed run be returned as an error.
+func (f Failure) Error() string { return fmt.Sprintf("%s: %s", f.Code, f.Message) }
+
+// Ask asks a question and yields the events of its run, as Events does, from
+// the first one on. The run is started once, whatever happens to the connection:
+// a request that is repeated carries the same Idempotency-Key.
+func (c *Client) Ask(ctx context.Context, q Question) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		body, run, err := c.start(ctx, q)
+		if err != nil {
+			yield(Event{}, fmt.Errorf("ask: %w", err))
+			return
+		}
+		for e, err := range c.follow(ctx, run, 0, body) {
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// start begins the run of a question.
+func (c *Client) start(ctx context.Context, q Question) (io.ReadCloser, string, error) {
+	q2 := struct {
+		Question
+		SSE bool `json:"sse"`
+	}{q, true}
+	encoded, err := json.Marshal(q2)
+	if err != nil {
+		return nil, "", err
+	}
+	header := http.Header{
+		"Accept":          {"text/event-stream"},
+		"Content-Type":    {"application/json"},
+		idempotencyHeader: {knowledge.NewID()},
+	}
+	var res *http.Response
+	err = c.again(ctx, func() (err error) {
+		res, err = c.send(ctx, http.MethodPost, c.webhook("query"), compact(), header, bytes.NewReader(encoded))
+		return err
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	run := res.Header.Get(runHeader)
+	if run == "" {
+		res.Body.Close()
+		return nil, "", fmt.Errorf("the answer has no %s header; is %s Cairn?", runHeader, c.base)
+	}
+	return res.Body, run, nil
+}

@@ -1,0 +1,113 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// Run is a question, a tool call or one version of one document at work.
+type Run struct {
+	ID          string          `json:"id"`
+	Kind        string          `json:"kind"`
+	Status      string          `json:"status"` // running, completed, failed or canceled
+	WorkflowID  string          `json:"workflow_id,omitempty"`
+	ProjectID   string          `json:"project_id,omitempty"`
+	CreatedAt   time.Time       `json:"created_at,omitzero"`
+	EndedAt     *time.Time      `json:"ended_at,omitempty"`
+	Usage       json.RawMessage `json:"usage,omitempty"`
+	Error       *Failure        `json:"error,omitempty"`
+	Result      json.RawMessage `json:"result,omitempty"`
+	OperatorURL string          `json:"operator_url,omitempty"`
+}
+
+// List is one page of a list; NextCursor "" means that it is the last.
+type List[T any] struct {
+	Data       []T    `json:"data"`
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// RunQuery narrows a list of runs. Zero fields narrow nothing.
+type RunQuery struct {
+	Kind    string
+	Status  string
+	Project string
+	Cursor  string
+	Limit   int // 0 = the server's 50
+}
+
+// Runs lists runs, the newest first.
+func (c *Client) Runs(ctx context.Context, q RunQuery) (List[Run], error) {
+	query := paging(q.Cursor, q.Limit)
+	setString(query, "kind", q.Kind)
+	setString(query, "status", q.Status)
+	setString(query, "project_id", q.Project)
+	var list List[Run]
+	_, err := c.call(ctx, http.MethodGet, c.inWorkspace("runs"), query, nil, &list)
+	return list, err
+}
+
+// Run gives one run.
+func (c *Client) Run(ctx context.Context, id string) (Run, error) {
+	var r Run
+	_, err := c.call(ctx, http.MethodGet, c.inWorkspace("runs", id), nil, nil, &r)
+	return r, err
+}
+
+// CancelRun asks a run to stop. Its last event says that it did.
+func (c *Client) CancelRun(ctx context.Context, id string) error {
+	_, err := c.call(ctx, http.MethodPost, c.inWorkspace("runs", id, "cancel"), nil, nil, nil)
+	return err
+}
+
+// Ended is the data of a runEnded: how a run that is no question came out.
+type Ended struct {
+	Status string                   `json:"status"`
+	Result json.RawMessage          `json:"result,omitempty"`
+	Error  *knowledge.DocumentError `json:"error,omitempty"`
+}
+
+// Document reads the document that an ingestion ended with into d, if there is one.
+func (e Ended) Document(d *Document) error {
+	if len(e.Result) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(e.Result, d); err != nil {
+		return fmt.Errorf("decode the result of a run: %w", err)
+	}
+	return nil
+}
+
+// Wait follows a run to its last event and returns it. seen, which may be nil,
+// gets every event.
+func (c *Client) Wait(ctx context.Context, runID string, seen func(Event)) (Event, error) {
+	var last Event
+	for e, err := range c.Events(ctx, runID, 0) {
+		if err != nil {
+			return last, err
+		}
+		if seen != nil {
+			seen(e)
+		}
+		last = e
+	}
+	if !last.Terminal() {
+		return last, fmt.Errorf("run %s ended without a last event", runID)
+	}
+	return last, nil
+}
+
+func paging(cursor string, limit int) url.Values {
+	query := url.Values{}
+	setString(query, "cursor", cursor)
+	if limit > 0 {
+		query.Set("limit", strconv.Itoa(limit))
+	}
+	return query
+}
