@@ -1,0 +1,93 @@
+package citation
+
+import (
+	"unicode"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// PageBox is a box on a page: points, origin at the top left of the page.
+type PageBox struct {
+	Page int           `json:"page_number"`
+	Box  knowledge.Box `json:"bbox"`
+}
+
+// Passage is where a quotation stands: code points into the chunk's text, and
+// one box for each line that it touches.
+type Passage struct {
+	Start, End int
+	Boxes      []PageBox
+}
+
+// Locate finds a quotation in a chunk. White space, case and hyphens at the
+// ends of lines do not matter.
+func Locate(c knowledge.Chunk, quote string) (Passage, bool) {
+	text, places := folded(c.Text)
+	wanted, _ := folded(quote)
+	i := indexRunes(text, wanted)
+	if i < 0 {
+		return Passage{}, false
+	}
+	p := Passage{Start: places[i], End: places[i+len(wanted)-1] + 1, Boxes: []PageBox{}}
+	for _, line := range c.Lines {
+		start, end := max(line.Start, p.Start), min(line.End, p.End)
+		if start < end {
+			p.Boxes = append(p.Boxes, PageBox{Page: line.Page, Box: part(line, start, end)})
+		}
+	}
+	return p, true
+}
+
+// Boxes gives one box a page around all lines of a chunk, in the order of pages.
+func Boxes(c knowledge.Chunk) []PageBox {
+	boxes := []PageBox{}
+	for _, line := range c.Lines {
+		if n := len(boxes); n > 0 && boxes[n-1].Page == line.Page {
+			boxes[n-1].Box = boxes[n-1].Box.Union(line.Box)
+			continue
+		}
+		boxes = append(boxes, PageBox{Page: line.Page, Box: line.Box})
+	}
+	return boxes
+}
+
+// part is the box of the characters [start, end) of a line, taking them to be
+// equally wide.
+func part(line knowledge.Line, start, end int) knowledge.Box {
+	box := line.Box
+	width := (box.X2 - box.X1) / float64(line.End-line.Start)
+	box.X1, box.X2 = line.Box.X1+width*float64(start-line.Start), line.Box.X1+width*float64(end-line.Start)
+	return box
+}
+
+// folded gives the characters of a text that matter for comparing, and where in
+// the text each stands.
+func folded(text string) (runes []rune, places []int) {
+	all := []rune(text)
+	for i, r := range all {
+		hyphen := r == '-' || r == '\u2010' || r == '\u00ad'
+		if unicode.IsSpace(r) || r == '\u00ad' || hyphen && i+1 < len(all) && unicode.IsSpace(all[i+1]) {
+			continue
+		}
+		runes = append(runes, unicode.ToLower(r))
+		places = append(places, i)
+	}
+	return runes, places
+}
+
+// indexRunes gives the first place of wanted in text, -1 = none.
+func indexRunes(text, wanted []rune) int {
+	if len(wanted) == 0 {
+		return -1
+	}
+	for i := 0; i+len(wanted) <= len(text); i++ {
+		j := 0
+		for j < len(wanted) && text[i+j] == wanted[j] {
+			j++
+		}
+		if j == len(wanted) {
+			return i
+		}
+	}
+	return -1
+}
