@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+type askCmd struct {
+	clientFlags
+	Question     string   `arg:"" help:"The question."`
+	Project      string   `short:"p" default:"default" help:"The project to ask."`
+	Document     []string `placeholder:"ID" sep:"none" help:"Ask this document only; may be repeated."`
+	Conversation string   `placeholder:"ID" help:"Go on with this conversation."`
+}
+
+// Help is the command's example.
+func (askCmd) Help() string {
+	return "The answer goes on through a restart of the server, for up to a minute.\n\nExample:\n\n" +
+		"    cairn ask \"How often must an HX-4 be calibrated?\" --project default"
+}
+
+// Run asks and prints the answer as it comes, then its sources.
+func (q askCmd) Run(ctx context.Context, a *app) error {
+	c, err := q.connect()
+	if err != nil {
+		return err
+	}
+	question := client.Question{Text: q.Question, Project: q.Project, ConversationID: q.Conversation}
+	if len(q.Document) > 0 {
+		question.Filters = knowledge.Filter{{Field: "documentId", Type: knowledge.OpIn, Value: q.Document}}
+	}
+	return showAnswer(ctx, a, c.Ask(ctx, question), q.JSON)
+}
+
+// showAnswer prints the run of a question: the answer as it streams and its
+// sources, or the finished answer as JSON.
+func showAnswer(ctx context.Context, a *app, events iter.Seq2[client.Event, error], asJSON bool) error {
+	n := narrator{app: a, quiet: asJSON}
+	if !asJSON {
+		n.answer = terminal.NewAnswer(a.stdout)
+	}
+	last, err := n.follow(events)
+	if n.answer != nil {
+		err = errors.Join(err, n.answer.Close())
+	}
+	if ctx.Err() != nil && n.run != "" {
+		fmt.Fprintf(a.stderr, "The run goes on: cairn runs watch %s\n", n.run)
+	}
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return terminal.JSON(a.stdout, last.Data)
+	}
+	var answer client.Answer
+	if err := last.Decode(&answer); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.stdout) // a failure shows with the next line
+	return terminal.Sources(a.stdout, answer.Sources)
+}
+
+// narrator says what happens in a run while it happens: the words of an answer
+// to stdout, everything else to stderr.
+type narrator struct {
+	app    *app
+	answer *terminal.Answer // nil = the words are not shown
+	quiet  bool             // nothing but the words
+	run    string
+	last   knowledge.Stage
+}
+
+// follow reads a run's events to the last one, which it returns. A run that
+// failed is an error.
+func (n *narrator) follow(events iter.Seq2[client.Event, error]) (client.Event, error) {
+	var last client.Event
+	for e, err := range events {
+		if err != nil {
+			return last, err
+		}
+		if err := n.tell(e); err != nil {
+			return e, err
+		}
+		last = e
+	}
+	if !last.Terminal() {
+		return last, errors.New("the run had ended before its events were read")
+	}
+	return last, nil
+}
+
+func (n *narrator) tell(e client.Event) error {
+	switch e.Name {
+	case client.EventStarted:
+		var started client.Started
+		err := e.Decode(&started)
+		n.run = started.RunID
+		return err
+	case client.EventChunk:
+		var chunk client.TextChunk
+		err := e.Decode(&chunk)
+		if n.answer != nil {
+			n.answer.Add(chunk.Chunk.Data)
+		}
+		return err
+	case client.EventReset:
+		var reset client.Reset
+		err := e.Decode(&reset)
+		if n.answer != nil {
+			n.answer.Reset(reset.Reason)
+		}
+		return err
+	case client.EventToolCall:
+		return n.toolCall(e)
+	case client.EventDocument:
+		return n.document(e)
+	case client.EventEnded:
+		return runOutcome(e)
+	case client.EventError:
+		var failure client.Failure
+		if err := e.Decode(&failure); err != nil {
+			return err
+		}
+		return failure
+	}
+	return nil
+}
+
+func (n *narrator) toolCall(e client.Event) error {
+	var call struct {
+		Name, Status, Summary string
+		Seconds               float64
+	}
+	if err := e.Decode(&call); err != nil {
+		return err
+	}
+	if call.Status != "started" {
+		n.say("%s: %s", call.Name, firstOf(call.Summary, call.Status))
+	}
+	return nil
+}
+
+func (n *narrator) document(e client.Event) error {
+	var d client.Document
+	if err := e.Decode(&d); err != nil {
+		return err
+	}
+	if d.Stage != n.last {
+		n.last = d.Stage
+		n.say("%s: %s", d.Name, d.Stage)
+	}
+	return nil
+}
+
+func (n *narrator) say(format string, args ...any) {
+	if !n.quiet {
+		// Progress that cannot be written is no reason to stop the work.
+		fmt.Fprintln(n.app.stderr, terminal.Clean(fmt.Sprintf(format, args...)))
+	}
+}
+
+// runOutcome is nil for a runEnded that says completed, and otherwise its error.
+func runOutcome(e client.Event) error {
+	var ended client.Ended
+	if err := e.Decode(&ended); err != nil {
+		return err
+	}
+	if ended.Error != nil {
+		return documentFailure(*ended.Error)
+	}
+	if ended.Status != "completed" {
+		return fmt.Errorf("the run ended as %s", ended.Status)
+	}
+	return nil
+}
+
+func documentFailure(e knowledge.DocumentError) error {
+	text := fmt.Sprintf("%s at %s: %s", e.Code, e.Stage, e.Message)
+	if e.Retryable {
+		text += " (cairn documents retry may help)"
+	}
+	return errors.New(text)
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}

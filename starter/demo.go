@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/samples"
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+type demoCmd struct {
+	Question string `default:"Explain in detail how an HX-4 is calibrated, how often that is due, and how the instrument is maintained in the field." help:"What to ask about the documents."`
+}
+
+// Help is the command's example.
+func (demoCmd) Help() string {
+	return "Everything happens in a temporary folder and on free ports, with the offline model, and nothing is left behind. " +
+		"Exit code 1 if anything that the demo shows did not happen.\n\nExample:\n\n    cairn demo"
+}
+
+const (
+	// demoTime is how long the demo may take.
+	demoTime = 60 * time.Second
+	// demoKillAfter is how much of the answer is printed before the kill, in
+	// code points.
+	demoKillAfter = 300
+)
+
+// Run shows the whole path and checks each step of it.
+func (d demoCmd) Run(ctx context.Context, a *app) (err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, demoTime, fmt.Errorf("the demo took more than %v", demoTime))
+	defer cancel()
+	folder, err := os.MkdirTemp("", "cairn-demo-")
+	if err != nil {
+		return fmt.Errorf("make a folder for the demo: %w", err)
+	}
+	server := &demoServer{folder: folder}
+	defer func() {
+		if err != nil && context.Cause(ctx) != nil {
+			err = errors.Join(context.Cause(ctx), err)
+		}
+		if err != nil && !errors.Is(err, context.Canceled) {
+			fmt.Fprint(a.stderr, server.lastWords())
+		}
+		err = errors.Join(err, server.end(), removeFolder(folder))
+	}()
+	begin := time.Now()
+	if err := server.start(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "Cairn is ready after %.1f s at %s; its data is in %s.\n", time.Since(begin).Seconds(), server.ends.API, folder)
+	show := demonstration{app: a, server: server, question: d.Question}
+	return show.run(ctx)
+}
+
+// removeFolder removes the demo's folder. What a dying process still writes
+// into it can make the first try fail.
+func removeFolder(folder string) error {
+	var err error
+	for range 20 {
+		if err = os.RemoveAll(folder); err == nil {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return fmt.Errorf("remove the demo's folder: %w", err)
+}
+
+// demonstration is the demo once its server runs.
+type demonstration struct {
+	app      *app
+	server   *demoServer
+	client   *client.Client
+	question string
+	count    int // documents that were sent
+}
+
+func (d *demonstration) run(ctx context.Context) (err error) {
+	if d.client, err = d.server.connect(); err != nil {
+		return err
+	}
+	if err := d.ingest(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(d.app.stdout, "\n> %s\n\n", d.question)
+	w := &witness{out: terminal.NewAnswer(d.app.stdout), aside: d.app.stderr, server: d.server, killAfter: demoKillAfter}
+	answer, err := w.watch(ctx, d.client.Ask(ctx, client.Question{Text: d.question, Project: "default"}))
+	if err := errors.Join(err, w.out.Close()); err != nil {
+		return err
+	}
+	fmt.Fprintln(d.app.stdout) // a failure shows with the next line
+	if err := terminal.Sources(d.app.stdout, answer.Sources); err != nil {
+		return err
+	}
+	fmt.Fprintf(d.app.stdout, "\nThe run, for operators: %s\n\n", answer.OperatorURL)
+	return d.conclude(ctx, w, answer)
+}
+
+// ingest sends the sample documents, and Go's own where the toolchain has them,
+// and waits until each is published.
+func (d *demonstration) ingest(ctx context.Context) error {
+	documents, err := samples.Documents()
+	if err != nil {
+		return fmt.Errorf("open the samples: %w", err)
+	}
+	entries, err := folderEntries(documents, "")
+	if err != nil {
+		return fmt.Errorf("list the samples: %w", err)
+	}
+	if docs, ok := goDocumentation(ctx); ok {
+		more, err := folderEntries(os.DirFS(docs), "go/")
+		if err != nil {
+			return fmt.Errorf("list %s: %w", docs, err)
+		}
+		entries = append(entries, more...)
+	}
+	begin := time.Now()
+	progress := terminal.NewProgress(d.app.stdout, d.app.bar, len(entries))
+	in := ingestion{client: d.client, project: "default", wait: true, progress: progress}
+	outcomes, err := in.all(ctx, entries, 4)
+	if err := errors.Join(err, progress.Close()); err != nil {
+		return err
+	}
+	for _, o := range outcomes {
+		if o.Outcome != outcomePublished {
+			return fmt.Errorf("%s was not published: %s %s", o.Name, o.Outcome, o.Error)
+		}
+	}
+	d.count = len(entries)
+	fmt.Fprintf(d.app.stdout, "%d documents ingested in %.1f s.\n", d.count, time.Since(begin).Seconds())
+	return nil
+}
+
+// goDocumentation finds the documentation that comes with the Go toolchain.
+func goDocumentation(ctx context.Context) (string, bool) {
+	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return "", false // no toolchain here: the samples are enough
+	}
+	docs := filepath.Join(strings.TrimSpace(string(out)), "doc")
+	info, err := os.Stat(docs)
+	return docs, err == nil && info.IsDir()
+}
+
+// folderEntries are the documents of a file system that hold text; prefix goes
+// before their names. Empty files are left out.
+func folderEntries(files fs.FS, prefix string) ([]entry, error) {
+	var entries []entry
+	err := fs.WalkDir(files, ".", func(path string, f fs.DirEntry, err error) error {
+		if err != nil || f.IsDir() {
+			return err
+		}
+		switch filepath.Ext(path) {
+		case ".html", ".md", ".txt", ".pdf", ".csv":
+		default:
+			return nil
+		}
+		if info, err := f.Info(); err != nil || info.Size() == 0 {
+			return err
+		}
+		entries = append(entries, entry{name: prefix + path, externalID: prefix + path,
+			open: func() (io.ReadCloser, error) { return files.Open(path) }})
+		return nil
+	})
+	return entries, err
+}
+
+// conclude checks what the demo claims and then says it.
+func (d *demonstration) conclude(ctx context.Context, w *witness, answer client.Answer) error {
+	if err := w.verdict(answer); err != nil {
+		return err
+	}
+	run, err := d.client.Run(ctx, answer.RunID)
+	if err != nil {
+		return fmt.Errorf("read the stored run: %w", err)
+	}
+	var stored client.Answer
+	if err := (client.Event{Name: "result", Data: run.Result}).Decode(&stored); err != nil {
+		return err
+	}
+	if stored.Text != w.out.Text() {
+		return fmt.Errorf("the answer as it streamed (%d bytes) is not the stored one (%d bytes)", len(w.out.Text()), len(stored.Text))
+	}
+	list, err := d.client.Documents(ctx, client.DocumentQuery{Project: "default", Status: string(knowledge.StatusPublished), Limit: 1})
+	if err != nil {
+		return fmt.Errorf("count the documents: %w", err)
+	}
+	if list.Total != d.count {
+		return fmt.Errorf("%d documents are published after the kill, and %d were before it", list.Total, d.count)
+	}
+	_, err = fmt.Fprintf(d.app.stdout, "1. %d documents were published, and after a SIGKILL of the whole server all %d still are.\n"+
+		"2. The server died after character %d of the answer and was ready again %.1f s later; the %d characters that were printed are the stored answer, without a gap or a repeat.\n"+
+		"3. The %d events of the answer have the ids 1 to %d, none missing, none twice; %d came after the restart.\n",
+		d.count, list.Total, w.killedAt, w.ready.Seconds(), runes(stored.Text), w.events, w.events, w.eventsAfter)
+	return err
+}

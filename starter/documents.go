@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+type documentsCmd struct {
+	List     documentsListCmd     `cmd:"" help:"List a project's documents."`
+	Show     documentsShowCmd     `cmd:"" help:"Show a document."`
+	Remove   documentsRemoveCmd   `cmd:"" help:"Remove a document and everything made of it."`
+	Reingest documentsReingestCmd `cmd:"" help:"Make a new version out of the stored original."`
+	Retry    documentsRetryCmd    `cmd:"" help:"Go on with a failed ingestion from its failed stage."`
+}
+
+type documentsListCmd struct {
+	clientFlags
+	Project    string   `short:"p" default:"default" help:"The project."`
+	Status     string   `enum:",pending,published,error,inactive,deleting" default:"" help:"Only documents with this status: pending, published, error, inactive or deleting."`
+	Tag        []string `sep:"none" help:"Only documents with one of these tags; may be repeated."`
+	ExternalID string   `name:"external-id" help:"Only the document with this external id."`
+	Limit      int      `default:"0" help:"At most so many; 0 is all."`
+}
+
+// Help is the command's example.
+func (documentsListCmd) Help() string {
+	return "Example:\n\n    cairn documents list --project default --status error"
+}
+
+// Run lists documents.
+func (l documentsListCmd) Run(ctx context.Context, a *app) error {
+	c, err := l.connect()
+	if err != nil {
+		return err
+	}
+	documents, total, err := l.documents(ctx, c)
+	if err != nil {
+		return err
+	}
+	if l.JSON {
+		return terminal.JSON(a.stdout, map[string]any{"documents": documents, "total": total})
+	}
+	rows := make([][]string, 0, len(documents))
+	for _, d := range documents {
+		status := string(d.Status)
+		if d.Error != nil {
+			status += " (" + string(d.Error.Code) + ")"
+		}
+		rows = append(rows, []string{d.ID, d.Name, status, strconv.Itoa(d.Version), strconv.Itoa(d.ChunkCount), terminal.Time(d.UpdatedAt)})
+	}
+	if err := terminal.Table(a.stdout, []string{"ID", "NAME", "STATUS", "VERSION", "CHUNKS", "UPDATED"}, rows); err != nil {
+		return err
+	}
+	if total > len(documents) {
+		_, err = fmt.Fprintf(a.stderr, "%d of %d documents\n", len(documents), total)
+	}
+	return err
+}
+
+func (l documentsListCmd) documents(ctx context.Context, c *client.Client) ([]client.Document, int, error) {
+	limit := pageSize
+	if l.Limit > 0 {
+		limit = min(limit, l.Limit)
+	}
+	query := client.DocumentQuery{Project: l.Project, Status: l.Status, Tags: l.Tag, ExternalID: l.ExternalID, Limit: limit}
+	documents := []client.Document{}
+	for {
+		list, err := c.Documents(ctx, query)
+		if err != nil {
+			return nil, 0, err
+		}
+		documents = append(documents, list.Documents...)
+		if l.Limit > 0 && len(documents) >= l.Limit {
+			return documents[:l.Limit], list.Total, nil
+		}
+		if len(list.Documents) == 0 || len(documents) >= list.Total {
+			return documents, list.Total, nil
+		}
+		query.Page++
+	}
+}
+
+// documentFlags are those of the commands that name a document.
+type documentFlags struct {
+	clientFlags
+	ID string `arg:"" help:"The document's id."`
+}
+
+type documentsShowCmd struct{ documentFlags }
+
+// Help is the command's example.
+func (documentsShowCmd) Help() string {
+	return "Example:\n\n    cairn documents show 7f15f1ff-d15e-5894-8fb3-155392ab8972"
+}
+
+// Run shows a document.
+func (s documentsShowCmd) Run(ctx context.Context, a *app) error {
+	c, err := s.connect()
+	if err != nil {
+		return err
+	}
+	d, err := c.Document(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return terminal.JSON(a.stdout, d)
+	}
+	failure := ""
+	if d.Error != nil {
+		failure = documentFailure(*d.Error).Error()
+	}
+	return terminal.Fields(a.stdout, "id", d.ID, "name", d.Name, "external id", d.ExternalID,
+		"status", string(d.Status), "stage", string(d.Stage), "error", failure,
+		"version", strconv.Itoa(d.Version), "published", strconv.Itoa(d.PublishedVersion),
+		"media type", d.MediaType, "size", terminal.Bytes(d.Bytes), "pages", optionalInt(d.PageCount),
+		"chunks", strconv.Itoa(d.ChunkCount), "language", d.Language, "tags", fmt.Sprint(d.Tags),
+		"created", terminal.Time(d.CreatedAt), "updated", terminal.Time(d.UpdatedAt), "operator", d.OperatorURL)
+}
+
+func optionalInt(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// documentAction is a command that starts a run on a document.
+type documentAction struct {
+	documentFlags
+	Wait bool `help:"Wait for the end; exit code 1 if it failed."`
+}
+
+func (d documentAction) run(ctx context.Context, a *app, verb string, act func(*client.Client) (client.Document, error)) error {
+	c, err := d.connect()
+	if err != nil {
+		return err
+	}
+	started, err := act(c)
+	if err != nil {
+		return err
+	}
+	if d.Wait {
+		n := narrator{app: a, quiet: d.JSON}
+		if _, err := n.follow(c.Events(ctx, started.RunID, 0)); err != nil {
+			return err
+		}
+	}
+	if d.JSON {
+		return terminal.JSON(a.stdout, started)
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s %s, run %s\n", verb, d.ID, started.RunID)
+	return err
+}
+
+type documentsRemoveCmd struct{ documentAction }
+
+// Help is the command's example.
+func (documentsRemoveCmd) Help() string {
+	return "It is invisible at once; with --wait the command ends when its last byte is gone.\n\nExample:\n\n" +
+		"    cairn documents remove 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait"
+}
+
+// Run removes a document.
+func (d documentsRemoveCmd) Run(ctx context.Context, a *app) error {
+	return d.run(ctx, a, "removing", func(c *client.Client) (client.Document, error) { return c.RemoveDocument(ctx, d.ID) })
+}
+
+type documentsReingestCmd struct{ documentAction }
+
+// Help is the command's example.
+func (documentsReingestCmd) Help() string {
+	return "Example:\n\n    cairn documents reingest 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait"
+}
+
+// Run makes a new version.
+func (d documentsReingestCmd) Run(ctx context.Context, a *app) error {
+	return d.run(ctx, a, "ingesting again", func(c *client.Client) (client.Document, error) { return c.ReingestDocument(ctx, d.ID) })
+}
+
+type documentsRetryCmd struct{ documentAction }
+
+// Help is the command's example.
+func (documentsRetryCmd) Help() string {
+	return "Example:\n\n    cairn documents retry 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait"
+}
+
+// Run retries.
+func (d documentsRetryCmd) Run(ctx context.Context, a *app) error {
+	return d.run(ctx, a, "retrying", func(c *client.Client) (client.Document, error) { return c.RetryDocument(ctx, d.ID) })
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+type ingestCmd struct {
+	clientFlags
+	Sources    []string `arg:"" name:"path|dir|url" help:"Files, folders (all they hold) and http(s) addresses."`
+	Project    string   `short:"p" default:"default" help:"The project to put them into."`
+	Tag        []string `sep:"none" help:"A tag for each of them; may be repeated."`
+	ExternalID string   `name:"external-id" help:"The external id of a single file or address. Default: its path inside the folder, its name, or the address."`
+	Wait       bool     `help:"Wait until each is published or has failed."`
+	Parallel   int      `default:"4" help:"Uploads at a time."`
+}
+
+// Help is the command's example.
+func (ingestCmd) Help() string {
+	return "A document with the same external id as one before is a new version of it. Files of a kind that is not " +
+		"read are named and skipped. Exit code 1 if a document failed, or if nothing was read.\n\nExample:\n\n" +
+		"    cairn ingest ./handbook https://example.org/manual.html --tag service --wait"
+}
+
+// Run ingests.
+func (g ingestCmd) Run(ctx context.Context, a *app) error {
+	if g.Parallel < 1 || g.Parallel > 64 {
+		return wrongUse("--parallel must be between 1 and 64")
+	}
+	c, err := g.connect()
+	if err != nil {
+		return err
+	}
+	entries, err := gather(g.Sources, g.ExternalID)
+	if err != nil {
+		return err
+	}
+	bar := a.bar
+	if g.JSON {
+		bar = nil
+	}
+	out := a.stdout
+	if g.JSON {
+		out = io.Discard
+	}
+	progress := terminal.NewProgress(out, bar, len(entries))
+	in := ingestion{client: c, project: g.Project, tags: g.Tag, wait: g.Wait, progress: progress}
+	outcomes, err := in.all(ctx, entries, g.Parallel)
+	err = errors.Join(err, progress.Close())
+	if err != nil {
+		return err
+	}
+	return g.summarise(a, outcomes)
+}
+
+// The ways in which a document comes out of an ingestion.
+const (
+	outcomeAccepted  = "accepted"
+	outcomePublished = "published"
+	outcomeSkipped   = "skipped"
+	outcomeFailed    = "failed"
+)
+
+// outcome is how one entry came out.
+type outcome struct {
+	Name     string           `json:"name"`
+	Outcome  string           `json:"outcome"`
+	Error    string           `json:"error,omitempty"`
+	Document *client.Document `json:"document,omitempty"`
+}
+
+// ingestion sends entries to a project.
+type ingestion struct {
+	client   *client.Client
+	project  string
+	tags     []string
+	wait     bool
+	progress *terminal.Progress
+}
+
+// waiting is how many runs are followed at a time, besides the uploads.
+const waiting = 32
+
+// all sends the entries, so many at a time, and gives their outcomes in order.
+// It stops at the first error that concerns all of them.
+func (in ingestion) all(ctx context.Context, entries []entry, parallel int) ([]outcome, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	outcomes := make([]outcome, len(entries))
+	uploads, follows := make(chan struct{}, parallel), make(chan struct{}, parallel+waiting)
+	var group sync.WaitGroup
+	for i, e := range entries {
+		select {
+		case follows <- struct{}{}:
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		group.Go(func() {
+			defer func() { <-follows }()
+			o, err := in.one(ctx, e, uploads)
+			if err == nil {
+				outcomes[i] = o
+				err = in.progress.Done(o.Outcome, o.Name, detail(o))
+			}
+			if err != nil {
+				cancel(err)
+			}
+		})
+	}
+	group.Wait()
+	return outcomes, context.Cause(ctx)
+}
+
+func detail(o outcome) string {
+	switch {
+	case o.Error != "":
+		return o.Error
+	case o.Outcome == outcomePublished:
+		return fmt.Sprintf("%d chunks", o.Document.ChunkCount)
+	default:
+		return o.Document.ID
+	}
+}
+
+// one sends an entry and, if asked to, follows its run. The error is one that
+// the other entries would meet too.
+func (in ingestion) one(ctx context.Context, e entry, uploads chan struct{}) (outcome, error) {
+	select {
+	case uploads <- struct{}{}:
+	case <-ctx.Done():
+		return outcome{}, ctx.Err()
+	}
+	d, err := in.send(ctx, e)
+	<-uploads
+	o := outcome{Name: e.name, Outcome: outcomeAccepted, Document: &d}
+	switch {
+	case err != nil:
+		return refused(o, err)
+	case d.Error != nil:
+		return failed(o, *d.Error), nil
+	case !in.wait:
+		return o, nil
+	}
+	last, err := in.client.Wait(ctx, d.RunID, nil)
+	if err != nil {
+		return o, err
+	}
+	return ended(o, last)
+}
+
+func (in ingestion) send(ctx context.Context, e entry) (client.Document, error) {
+	if e.url != "" {
+		return in.client.AddDocument(ctx, client.NewDocument{Project: in.project, Name: e.name,
+			ExternalID: e.externalID, Content: client.Content{URL: e.url}, Tags: in.tags})
+	}
+	return in.client.UploadFile(ctx, client.Upload{Project: in.project, Name: e.name, ExternalID: e.externalID,
+		Tags: in.tags, Open: e.open})
+}
+
+// refused sorts the answers that say no: those about this entry are its outcome,
+// the rest would be said of every other one as well.
+func refused(o outcome, err error) (outcome, error) {
+	o.Document = nil
+	var code knowledge.Code
+	if e, ok := errors.AsType[*client.Error](err); ok {
+		code = e.Code
+		o.Error = fmt.Sprintf("%s: %s", e.Code, e.Detail)
+	}
+	if _, unreadable := errors.AsType[*os.PathError](err); unreadable {
+		o.Outcome, o.Error = outcomeFailed, err.Error()
+		return o, nil
+	}
+	switch code {
+	case knowledge.CodeUnsupportedFormat:
+		o.Outcome = outcomeSkipped
+	case knowledge.CodeEmpty, knowledge.CodeTooLarge, knowledge.CodeInvalid, knowledge.CodeConflict:
+		o.Outcome = outcomeFailed
+	default:
+		return o, err
+	}
+	return o, nil
+}
+
+func failed(o outcome, e knowledge.DocumentError) outcome {
+	o.Outcome, o.Error = outcomeFailed, documentFailure(e).Error()
+	if e.Code == knowledge.CodeUnsupportedFormat {
+		o.Outcome = outcomeSkipped
+	}
+	return o
+}
+
+// ended reads the last event of a document's run.
+func ended(o outcome, last client.Event) (outcome, error) {
+	if last.Name == client.EventError {
+		var failure client.Failure
+		err := last.Decode(&failure)
+		o.Outcome, o.Error = outcomeFailed, failure.Error()
+		return o, err
+	}
+	var end client.Ended
+	if err := last.Decode(&end); err != nil {
+		return o, err
+	}
+	if end.Error != nil {
+		return failed(o, *end.Error), nil
+	}
+	if end.Status != "completed" {
+		o.Outcome, o.Error = outcomeFailed, "the run ended as "+end.Status
+		return o, nil
+	}
+	o.Outcome = outcomePublished
+	return o, end.Document(o.Document)
+}
+
+// summarise prints the counts and turns failures into the command's own.
+func (g ingestCmd) summarise(a *app, outcomes []outcome) error {
+	count := map[string]int{}
+	for _, o := range outcomes {
+		count[o.Outcome]++
+	}
+	if g.JSON {
+		err := terminal.JSON(a.stdout, map[string]any{"documents": outcomes, "accepted": count[outcomeAccepted],
+			"published": count[outcomePublished], "skipped": count[outcomeSkipped], "failed": count[outcomeFailed]})
+		if err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(a.stderr, "%d accepted, %d published, %d skipped, %d failed\n", count[outcomeAccepted],
+			count[outcomePublished], count[outcomeSkipped], count[outcomeFailed])
+	}
+	switch {
+	case count[outcomeFailed] > 0:
+		return fmt.Errorf("%d of %d documents failed", count[outcomeFailed], len(outcomes))
+	case count[outcomeSkipped] == len(outcomes):
+		return errors.New("none of the files is of a kind that is read")
+	}
+	return nil
+}

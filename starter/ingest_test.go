@@ -1,0 +1,209 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// shelf is a server that takes documents: it refuses .zip files, fails those
+// whose name has "bad" in it, and publishes the rest.
+type shelf struct {
+	mu    sync.Mutex
+	taken []string // external ids, with their tags
+}
+
+func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/files"):
+		s.file(w, r)
+	case strings.HasSuffix(r.URL.Path, "/webhooks/document"):
+		var body struct {
+			ExternalID string
+			Content    struct{ URL string }
+		}
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		s.take(body.ExternalID + " <- " + body.Content.URL)
+		w.Header().Set("Cairn-Run-Id", "run-of-"+filepath.Base(body.ExternalID))
+		w.WriteHeader(http.StatusAccepted)
+		fmt.Fprint(w, `{"id":"d","name":"page","status":"pending"}`)
+	case strings.HasSuffix(r.URL.Path, "/events"):
+		w.Header().Set("Content-Type", "text/event-stream")
+		if strings.Contains(r.URL.Path, "bad") {
+			fmt.Fprint(w, "id: 1\nevent: runEnded\ndata: {\"status\":\"failed\",\"error\":{\"code\":\"corrupt\",\"stage\":\"extract\",\"message\":\"it is damaged\"}}\n\n")
+			return
+		}
+		fmt.Fprint(w, "id: 1\nevent: runEnded\ndata: {\"status\":\"completed\",\"result\":{\"id\":\"d\",\"status\":\"published\",\"chunkCount\":3}}\n\n")
+	}
+}
+
+func (s *shelf) take(what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken = append(s.taken, what)
+}
+
+func (s *shelf) file(w http.ResponseWriter, r *http.Request) {
+	form, err := r.MultipartReader()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	externalID, tags, name := readForm(form)
+	if strings.HasSuffix(name, ".zip") {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusUnsupportedMediaType)
+		fmt.Fprint(w, `{"code":"unsupported_format","detail":"archives are not read"}`)
+		return
+	}
+	s.take(externalID + tags)
+	w.Header().Set("Cairn-Run-Id", "run-of-"+name)
+	w.WriteHeader(http.StatusAccepted)
+	fmt.Fprintf(w, `{"documents":[{"id":"d","name":%q,"status":"pending"}],"import":null}`, name)
+}
+
+func readForm(form *multipart.Reader) (externalID, tags, name string) {
+	for {
+		part, err := form.NextPart()
+		if err != nil {
+			return externalID, tags, name
+		}
+		content, err := io.ReadAll(part)
+		if err != nil {
+			return externalID, tags, name
+		}
+		switch part.FormName() {
+		case "externalId":
+			externalID = string(content)
+		case "tags":
+			tags = " " + string(content)
+		case "files":
+			name = part.FileName()
+		}
+	}
+}
+
+func writeFiles(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestIngest(t *testing.T) {
+	t.Parallel()
+	start := func(t *testing.T) (*shelf, []string) {
+		s := &shelf{}
+		server := httptest.NewServer(s)
+		t.Cleanup(server.Close)
+		return s, []string{"--url", server.URL, "--key", "k"}
+	}
+
+	t.Run("a_folder_is_walked_and_its_files_are_named_by_their_paths", func(t *testing.T) {
+		t.Parallel()
+		s, flags := start(t)
+		dir := writeFiles(t, "a.md", "sub/b.md", ".hidden", ".git/config", "c.zip")
+		code, stdout, stderr := command(t, append([]string{"ingest", dir, "--wait", "--tag", "x"}, flags...)...)
+		if code != exitDone || !strings.Contains(stderr, "2 published, 1 skipped, 0 failed") {
+			t.Errorf("exit code %d, stderr %q", code, stderr)
+		}
+		slices.Sort(s.taken)
+		if diff := cmp.Diff([]string{`a.md ["x"]`, `sub/b.md ["x"]`}, s.taken); diff != "" {
+			t.Errorf("external ids (-want +got):\n%s", diff)
+		}
+		if !strings.Contains(stdout, "published  sub/b.md  3 chunks\n") || !strings.Contains(stdout, "skipped    c.zip  unsupported_format: archives are not read\n") {
+			t.Errorf("stdout:\n%s", stdout)
+		}
+	})
+
+	t.Run("a_document_that_fails_is_exit_code_1", func(t *testing.T) {
+		t.Parallel()
+		_, flags := start(t)
+		code, stdout, _ := command(t, append([]string{"ingest", writeFiles(t, "a.md", "bad.md"), "--wait"}, flags...)...)
+		if code != exitFailed || !strings.Contains(stdout, "failed     bad.md  corrupt at extract: it is damaged\n") || !strings.Contains(stdout, "published  a.md") {
+			t.Errorf("exit code %d, stdout:\n%s", code, stdout)
+		}
+	})
+
+	t.Run("nothing_but_files_that_are_not_read_is_exit_code_1", func(t *testing.T) {
+		t.Parallel()
+		_, flags := start(t)
+		code, _, stderr := command(t, append([]string{"ingest", writeFiles(t, "a.zip", "b.zip")}, flags...)...)
+		if code != exitFailed || !strings.Contains(stderr, "0 failed") {
+			t.Errorf("exit code %d, stderr %q", code, stderr)
+		}
+	})
+
+	t.Run("an_address_is_fetched_by_the_server", func(t *testing.T) {
+		t.Parallel()
+		s, flags := start(t)
+		code, _, stderr := command(t, append([]string{"ingest", "https://example.org/a.html", "--external-id", "page"}, flags...)...)
+		if code != exitDone {
+			t.Errorf("exit code %d, stderr %q", code, stderr)
+		}
+		if diff := cmp.Diff([]string{"page <- https://example.org/a.html"}, s.taken); diff != "" {
+			t.Errorf("documents (-want +got):\n%s", diff)
+		}
+	})
+
+	t.Run("json_has_each_outcome_and_nothing_else", func(t *testing.T) {
+		t.Parallel()
+		_, flags := start(t)
+		code, stdout, _ := command(t, append([]string{"ingest", writeFiles(t, "a.md", "b.zip"), "--wait", "--json"}, flags...)...)
+		var got struct {
+			Documents []struct{ Name, Outcome string }
+			Published int
+		}
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != exitDone {
+			t.Fatalf("exit code %d, %v:\n%s", code, err, stdout)
+		}
+		if got.Published != 1 || len(got.Documents) != 2 || got.Documents[1].Outcome != "skipped" {
+			t.Errorf("got %+v", got)
+		}
+	})
+
+	t.Run("two_documents_with_one_external_id_are_wrong_use", func(t *testing.T) {
+		t.Parallel()
+		code, _, stderr := command(t, "ingest", writeFiles(t, "a.md"), writeFiles(t, "a.md"))
+		if code != exitUsage || !strings.Contains(stderr, `"a.md"`) {
+			t.Errorf("exit code %d, stderr %q", code, stderr)
+		}
+	})
+
+	t.Run("one_external_id_for_two_documents_is_wrong_use", func(t *testing.T) {
+		t.Parallel()
+		code, _, stderr := command(t, "ingest", writeFiles(t, "a.md", "b.md"), "--external-id", "x")
+		if code != exitUsage {
+			t.Errorf("exit code %d, stderr %q", code, stderr)
+		}
+	})
+
+	t.Run("an_empty_folder_is_exit_code_1", func(t *testing.T) {
+		t.Parallel()
+		if code, _, stderr := command(t, "ingest", t.TempDir()); code != exitFailed || !strings.Contains(stderr, "no files") {
+			t.Errorf("exit code %d, stderr %q", code, stderr)
+		}
+	})
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+type keysCmd struct {
+	Create keysCreateCmd `cmd:"" help:"Create an API key; it is shown once."`
+	List   keysListCmd   `cmd:"" help:"List API keys."`
+	Revoke keysRevokeCmd `cmd:"" help:"Revoke an API key at once."`
+}
+
+type keysCreateCmd struct {
+	clientFlags
+	Name    string        `arg:"" help:"What the key is for."`
+	Project string        `short:"p" help:"Hold the key to this project."`
+	Scope   []string      `enum:"read,write,admin" default:"read" help:"What it may do: read, write or admin; may be repeated."`
+	Expires time.Duration `placeholder:"DURATION" help:"When it ends by itself, from now on, such as 720h."`
+}
+
+// Help is the command's example.
+func (keysCreateCmd) Help() string {
+	return "Example:\n\n    cairn keys create reporting --project default --scope read --expires 720h"
+}
+
+// Run creates a key.
+func (k keysCreateCmd) Run(ctx context.Context, a *app) error {
+	c, err := k.connect()
+	if err != nil {
+		return err
+	}
+	request := client.NewKey{Name: k.Name, ProjectID: k.Project, Scopes: k.Scope}
+	if k.Expires < 0 {
+		return wrongUse("--expires must be a time to come")
+	}
+	if k.Expires > 0 {
+		end := time.Now().Add(k.Expires).UTC()
+		request.ExpiresAt = &end
+	}
+	created, err := c.CreateKey(ctx, request)
+	if err != nil {
+		return err
+	}
+	if k.JSON {
+		return terminal.JSON(a.stdout, created)
+	}
+	fmt.Fprintf(a.stderr, "Key %s, shown this once:\n", created.ID)
+	_, err = fmt.Fprintln(a.stdout, created.Secret)
+	return err
+}
+
+type keysListCmd struct{ clientFlags }
+
+// Help is the command's example.
+func (keysListCmd) Help() string { return "Example:\n\n    cairn keys list --json" }
+
+// Run lists keys.
+func (l keysListCmd) Run(ctx context.Context, a *app) error {
+	c, err := l.connect()
+	if err != nil {
+		return err
+	}
+	keys, err := pages(0, func(cursor string, limit int) (client.List[client.Key], error) {
+		return c.Keys(ctx, cursor, limit)
+	})
+	if err != nil {
+		return err
+	}
+	if l.JSON {
+		return terminal.JSON(a.stdout, client.List[client.Key]{Data: keys})
+	}
+	rows := make([][]string, 0, len(keys))
+	for _, k := range keys {
+		rows = append(rows, []string{k.ID, k.Name, firstOf(k.ProjectID, "(all)"), strings.Join(k.Scopes, ","), keyState(k), terminal.Time(k.CreatedAt)})
+	}
+	return terminal.Table(a.stdout, []string{"ID", "NAME", "PROJECT", "SCOPES", "STATE", "CREATED"}, rows)
+}
+
+func keyState(k client.Key) string {
+	switch {
+	case k.RevokedAt != nil:
+		return "revoked"
+	case k.ExpiresAt == nil:
+		return "valid"
+	case k.ExpiresAt.Before(time.Now()):
+		return "expired"
+	default:
+		return "valid to " + terminal.Time(*k.ExpiresAt)
+	}
+}
+
+type keysRevokeCmd struct {
+	clientFlags
+	ID string `arg:"" help:"The key's id."`
+}
+
+// Help is the command's example.
+func (keysRevokeCmd) Help() string {
+	return "Example:\n\n    cairn keys revoke 0b7b6a9e-9d0e-4e0e-8f0a-0c7f6a1d2e3f"
+}
+
+// Run revokes a key.
+func (r keysRevokeCmd) Run(ctx context.Context, a *app) error {
+	c, err := r.connect()
+	if err != nil {
+		return err
+	}
+	if err := c.RevokeKey(ctx, r.ID); err != nil {
+		return err
+	}
+	if r.JSON {
+		return terminal.JSON(a.stdout, map[string]string{"id": r.ID})
+	}
+	_, err = fmt.Fprintln(a.stdout, "revoked key", r.ID)
+	return err
+}

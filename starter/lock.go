@@ -1,0 +1,77 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockFolder takes a data folder for this process alone. Where another process
+// has it, the error says which. The lock goes with the process.
+func lockFolder(dir string) (release func(), err error) {
+	path := filepath.Join(dir, "lock")
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock the data folder: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		defer f.Close()
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, fmt.Errorf("lock the data folder: %w", err)
+		}
+		return nil, fmt.Errorf("the data folder %s is in use by %s; stop that one first, or give another --data", dir, holder(dir, path))
+	}
+	if err := errors.Join(f.Truncate(0), writeAt(f, fmt.Sprintf("process %d", os.Getpid()))); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock the data folder: %w", err)
+	}
+	return func() { f.Close() }, nil
+}
+
+// holder says who has the folder: its process, and its address if it got so far.
+func holder(dir, path string) string {
+	who := "another process"
+	if b, err := os.ReadFile(path); err == nil && len(b) > 0 {
+		who = strings.TrimSpace(string(b))
+	}
+	var e endpoints
+	if b, err := os.ReadFile(filepath.Join(dir, "endpoints.json")); err == nil && json.Unmarshal(b, &e) == nil && e.API != "" {
+		who += " at " + e.API
+	}
+	return who
+}
+
+func writeAt(f *os.File, text string) error {
+	_, err := f.WriteAt([]byte(text), 0)
+	return err
+}
+
+// endpoints are what a running cairn up tells about itself in its data folder.
+type endpoints struct {
+	API      string `json:"api"`
+	UI       string `json:"ui"`
+	Temporal string `json:"temporal"`
+	KeyFile  string `json:"key_file"`
+	PID      int    `json:"pid"`
+}
+
+// write replaces DIR/endpoints.json in one step.
+func (e endpoints) write(dir string) error {
+	b, err := json.MarshalIndent(e, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode endpoints: %w", err)
+	}
+	tmp := filepath.Join(dir, "endpoints.json.new")
+	if err := os.WriteFile(tmp, append(b, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write endpoints: %w", err)
+	}
+	if err := os.Rename(tmp, filepath.Join(dir, "endpoints.json")); err != nil {
+		return fmt.Errorf("write endpoints: %w", err)
+	}
+	return nil
+}

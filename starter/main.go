@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/term"
+
+	"github.com/cairn-rag/cairn/internal/client"
+)
+
+// commands is the command line.
+type commands struct {
+	Demo      demoCmd      `cmd:"" group:"server" help:"Show the whole of it: ingest, ask, kill the server in mid answer, go on."`
+	Ingest    ingestCmd    `cmd:"" group:"documents" help:"Ingest files, folders and addresses."`
+	Ask       askCmd       `cmd:"" group:"questions" help:"Ask a question; the answer streams, its sources follow."`
+	Documents documentsCmd `cmd:"" group:"documents" help:"List, show, remove and repeat documents."`
+	Runs      runsCmd      `cmd:"" group:"questions" help:"List, show, watch and cancel runs."`
+	Projects  projectsCmd  `cmd:"" group:"administration" help:"List, create, show and configure projects."`
+	Keys      keysCmd      `cmd:"" group:"administration" help:"Create, list and revoke API keys."`
+	Config    configCmd    `cmd:"" group:"administration" help:"Print the effective configuration, secrets masked."`
+	Version   versionCmd   `cmd:"" group:"administration" help:"Print the version."`
+}
+
+// The exit codes of the command.
+const (
+	exitDone     = 0
+	exitFailed   = 1 // the work failed
+	exitUsage    = 2 // wrong use
+	exitNoServer = 3
+)
+
+// app is what a command writes to.
+type app struct {
+	stdout io.Writer
+	stderr io.Writer
+	bar    io.Writer // nil = no terminal to draw a progress bar on
+}
+
+// usageError is wrong use that the command line's grammar does not know.
+type usageError struct{ text string }
+
+func (e usageError) Error() string { return e.text }
+
+func wrongUse(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
+
+func main() {
+	a := &app{stdout: os.Stdout, stderr: os.Stderr}
+	if term.IsTerminal(int(os.Stderr.Fd())) {
+		a.bar = os.Stderr
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process as usual
+	os.Exit(run(ctx, a, os.Args[1:]))
+}
+
+// exited is what --help ends parsing with.
+type exited int
+
+// run parses args, runs the command and gives the exit code.
+func run(ctx context.Context, a *app, args []string) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			status, ok := r.(exited)
+			if !ok {
+				panic(r)
+			}
+			code = int(status)
+		}
+	}()
+	parser, err := newParser(a)
+	if err != nil {
+		fmt.Fprintln(a.stderr, "cairn:", err)
+		return exitFailed
+	}
+	parsed, err := parser.Parse(args)
+	if err == nil {
+		parsed.BindTo(ctx, (*context.Context)(nil))
+		err = parsed.Run(a)
+	}
+	if err != nil {
+		report(a.stderr, err)
+	}
+	return exitCode(err)
+}
+
+func newParser(a *app) (*kong.Kong, error) {
+	return kong.New(&commands{},
+		kong.Name("cairn"),
+		kong.Description("Documents in, cited answers out; nothing is lost when a process dies."),
+		kong.Writers(a.stdout, a.stderr),
+		kong.Exit(func(status int) { panic(exited(status)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.ExplicitGroups([]kong.Group{
+			{Key: "server", Title: "Server:"},
+			{Key: "documents", Title: "Documents:"},
+			{Key: "questions", Title: "Questions:"},
+			{Key: "administration", Title: "Administration:"},
+		}),
+	)
+}
+
+func report(out io.Writer, err error) {
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintln(out, "cairn: interrupted")
+		return
+	}
+	fmt.Fprintln(out, "cairn:", err)
+	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil {
+		command := "cairn"
+		if selected := parse.Context.Selected(); selected != nil {
+			command = "cairn " + selected.Path()
+		}
+		fmt.Fprintf(out, "See %s --help.\n", command)
+	}
+	if errors.Is(err, client.ErrNoServer) {
+		fmt.Fprintln(out, "Start one with cairn up, or name another with --url or CAIRN_URL.")
+	}
+	if client.IsCode(err, "unauthorized") {
+		fmt.Fprintln(out, "Give a key with --key or CAIRN_KEY; cairn up writes the first one to its data folder, as admin.key.")
+	}
+}
+
+func exitCode(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if _, ok := errors.AsType[*kong.ParseError](err); ok {
+		return exitUsage
+	}
+	if _, ok := errors.AsType[usageError](err); ok {
+		return exitUsage
+	}
+	if errors.Is(err, client.ErrNoServer) {
+		return exitNoServer
+	}
+	return exitFailed
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// command runs a command line and gives its exit code and what it printed.
+func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(t.Context(), &app{stdout: &out, stderr: &errs}, args)
+	return code, out.String(), errs.String()
+}
+
+func TestEachCommandHasHelpWithAnExample(t *testing.T) {
+	t.Parallel()
+	parser, err := newParser(&app{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaves := parser.Model.Leaves(true) // true: without the hidden ones
+	if len(leaves) < 15 {
+		t.Fatalf("%d commands, want all of them", len(leaves))
+	}
+	for _, leaf := range leaves {
+		path := strings.Fields(leaf.Path())
+		t.Run(strings.Join(path, "_"), func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := command(t, append(commandWords(leaf), "--help")...)
+			if code != exitDone || !strings.Contains(stdout, "Example:") || !strings.Contains(stdout, "    cairn "+strings.Join(commandWords(leaf), " ")) {
+				t.Errorf("exit code %d, stderr %q, help:\n%s", code, stderr, stdout)
+			}
+			if leaf.Help == "" {
+				t.Error("no sentence about it in the list of commands")
+			}
+		})
+	}
+}
+
+// commandWords are the words that select a command.
+func commandWords(leaf *kong.Node) []string {
+	var words []string
+	for n := leaf; n != nil && n.Type == kong.CommandNode; n = n.Parent {
+		words = append([]string{n.Name}, words...)
+	}
+	return words
+}
+
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	closed := httptest.NewServer(nil)
+	address := closed.URL
+	closed.Close() // nothing listens there any more
+	file := filepath.Join(t.TempDir(), "a.txt")
+	if err := os.WriteFile(file, []byte("a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		args []string
+		want int
+		says string
+	}{
+		{"done", []string{"version"}, exitDone, ""},
+		{"no_command", nil, exitUsage, "cairn --help"},
+		{"an_unknown_command", []string{"asks"}, exitUsage, "cairn --help"},
+		{"an_unknown_flag", []string{"ask", "why?", "--projet", "p"}, exitUsage, "cairn ask --help"},
+		{"a_missing_argument", []string{"ask"}, exitUsage, "<question>"},
+		{"an_address_that_is_none", []string{"documents", "list", "--url", "127.0.0.1"}, exitUsage, "http://host:port"},
+		{"a_file_that_is_not_there", []string{"ingest", file + ".not"}, exitUsage, "no such file"},
+		{"no_server_to_ask", []string{"ask", "why?", "--url", address}, exitNoServer, "cairn up"},
+		{"no_server_to_list", []string{"runs", "list", "--url", address}, exitNoServer, address},
+		{"no_server_to_ingest_into", []string{"ingest", file, "--url", address}, exitNoServer, "cairn up"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			code, _, stderr := command(t, test.args...)
+			if code != test.want || !strings.Contains(stderr, test.says) {
+				t.Errorf("exit code %d, want %d; stderr %q, want %q in it", code, test.want, stderr, test.says)
+			}
+		})
+	}
+}
+
+func TestTheLocalKeyIsSentToThisMachineOnly(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "admin.key")
+	if err := os.WriteFile(path, []byte("cairn_secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for server, want := range map[string]string{
+		"http://127.0.0.1:8080":         "cairn_secret",
+		"http://localhost:9":            "cairn_secret",
+		"http://[::1]:8080":             "cairn_secret",
+		"https://cairn.example.org":     "",
+		"http://127.0.0.1.example.org/": "",
+		"http://localhost@example.org":  "",
+		"http://10.0.0.7:8080":          "",
+	} {
+		if got := localKey(server, path); got != want {
+			t.Errorf("key for %s is %q, want %q", server, got, want)
+		}
+	}
+}
+
+// firstWrite calls then when something is written.
+type firstWrite struct{ then func() }
+
+func (f firstWrite) Write(p []byte) (int, error) {
+	f.then()
+	return len(p), nil
+}
+
+// hold streams text and says nothing more until the client goes away.
+func hold(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Header().Set("Cairn-Run-Id", "run-1")
+		fmt.Fprint(w, text)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+}
+
+func TestAnInterruptedQuestionSaysHowToGoOn(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	server := httptest.NewServer(hold(`id: 1
+event: runStarted
+data: {"runId":"run-1"}
+
+id: 2
+event: apiMessageChunk
+data: {"chunk":{"data":"Because"}}
+
+`))
+	defer server.Close()
+	var stderr bytes.Buffer
+	code := run(ctx, &app{stdout: firstWrite{cancel}, stderr: &stderr}, []string{"ask", "why?", "--url", server.URL, "--key", "k"})
+	if code != exitFailed || stderr.String() != "The run goes on: cairn runs watch run-1\ncairn: interrupted\n" {
+		t.Errorf("exit code %d, stderr %q", code, stderr.String())
+	}
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+type runsCmd struct {
+	List   runsListCmd   `cmd:"" help:"List runs, the newest first."`
+	Show   runsShowCmd   `cmd:"" help:"Show a run."`
+	Watch  runsWatchCmd  `cmd:"" help:"Follow a run from its first event to its last."`
+	Cancel runsCancelCmd `cmd:"" help:"Stop a run."`
+}
+
+type runsListCmd struct {
+	clientFlags
+	Kind    string `enum:",ingest,remove,query,tool" default:"" help:"Only runs of this kind: ingest, remove, query or tool."`
+	Status  string `enum:",running,completed,failed,canceled" default:"" help:"Only runs with this status: running, completed, failed or canceled."`
+	Project string `short:"p" help:"Only runs of this project."`
+	Limit   int    `default:"50" help:"At most so many."`
+}
+
+// Help is the command's example.
+func (runsListCmd) Help() string {
+	return "Example:\n\n    cairn runs list --kind ingest --status failed"
+}
+
+// Run lists runs.
+func (l runsListCmd) Run(ctx context.Context, a *app) error {
+	c, err := l.connect()
+	if err != nil {
+		return err
+	}
+	runs, err := pages(l.Limit, func(cursor string, limit int) (client.List[client.Run], error) {
+		return c.Runs(ctx, client.RunQuery{Kind: l.Kind, Status: l.Status, Project: l.Project, Cursor: cursor, Limit: limit})
+	})
+	if err != nil {
+		return err
+	}
+	if l.JSON {
+		return terminal.JSON(a.stdout, client.List[client.Run]{Data: runs})
+	}
+	rows := make([][]string, 0, len(runs))
+	for _, r := range runs {
+		rows = append(rows, []string{r.ID, r.Kind, r.Status, r.ProjectID, terminal.Time(r.CreatedAt)})
+	}
+	return terminal.Table(a.stdout, []string{"ID", "KIND", "STATUS", "PROJECT", "STARTED"}, rows)
+}
+
+type runsShowCmd struct {
+	clientFlags
+	ID string `arg:"" help:"The run's id."`
+}
+
+// Help is the command's example.
+func (runsShowCmd) Help() string {
+	return "Example:\n\n    cairn runs show 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11"
+}
+
+// Run shows a run.
+func (s runsShowCmd) Run(ctx context.Context, a *app) error {
+	c, err := s.connect()
+	if err != nil {
+		return err
+	}
+	r, err := c.Run(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return terminal.JSON(a.stdout, r)
+	}
+	ended, failure := "", ""
+	if r.EndedAt != nil {
+		ended = terminal.Time(*r.EndedAt)
+	}
+	if r.Error != nil {
+		failure = r.Error.Error()
+	}
+	return terminal.Fields(a.stdout, "id", r.ID, "kind", r.Kind, "status", r.Status, "project", r.ProjectID,
+		"started", terminal.Time(r.CreatedAt), "ended", ended, "error", failure, "usage", string(r.Usage),
+		"workflow", r.WorkflowID, "operator", r.OperatorURL)
+}
+
+type runsWatchCmd struct {
+	clientFlags
+	ID    string `arg:"" help:"The run's id."`
+	After int64  `default:"0" help:"Begin after the event with this id."`
+}
+
+// Help is the command's example.
+func (runsWatchCmd) Help() string {
+	return "With --json each event is a line. A run that failed or was cancelled gives exit code 1.\n\nExample:\n\n" +
+		"    cairn runs watch 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11"
+}
+
+// Run follows a run.
+func (w runsWatchCmd) Run(ctx context.Context, a *app) error {
+	c, err := w.connect()
+	if err != nil {
+		return err
+	}
+	n := narrator{app: a, quiet: w.JSON}
+	if !w.JSON {
+		n.answer = terminal.NewAnswer(a.stdout)
+	}
+	last, err := n.follow(func(yield func(client.Event, error) bool) {
+		for e, err := range c.Events(ctx, w.ID, w.After) {
+			if err == nil && w.JSON {
+				_, err = fmt.Fprintf(a.stdout, `{"id":%d,"event":%q,"data":%s}`+"\n", e.ID, e.Name, e.Data)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	})
+	if n.answer != nil {
+		err = errors.Join(err, n.answer.Close())
+	}
+	if err != nil || w.JSON {
+		return err
+	}
+	if last.Name != client.EventCompleted {
+		_, err = fmt.Fprintln(a.stdout, "completed")
+		return err
+	}
+	var answer client.Answer
+	if err := last.Decode(&answer); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.stdout) // a failure shows with the next line
+	return terminal.Sources(a.stdout, answer.Sources)
+}
+
+type runsCancelCmd struct {
+	clientFlags
+	ID string `arg:"" help:"The run's id."`
+}
+
+// Help is the command's example.
+func (runsCancelCmd) Help() string {
+	return "Example:\n\n    cairn runs cancel 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11"
+}
+
+// Run cancels a run.
+func (s runsCancelCmd) Run(ctx context.Context, a *app) error {
+	c, err := s.connect()
+	if err != nil {
+		return err
+	}
+	if err := c.CancelRun(ctx, s.ID); err != nil {
+		return err
+	}
+	if s.JSON {
+		return terminal.JSON(a.stdout, map[string]string{"id": s.ID})
+	}
+	_, err = fmt.Fprintln(a.stdout, "asked run", s.ID, "to stop")
+	return err
+}
+
+// pageSize is how much of a list is asked for at a time.
+const pageSize = 500
+
+// pages reads a list from its beginning until it ends or holds limit items
+// (0 = all of it).
+func pages[T any](limit int, get func(cursor string, limit int) (client.List[T], error)) ([]T, error) {
+	all, cursor := []T{}, ""
+	for {
+		want := pageSize
+		if limit > 0 {
+			want = min(pageSize, limit-len(all))
+		}
+		list, err := get(cursor, want)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list.Data...)
+		cursor = list.NextCursor
+		if cursor == "" || limit > 0 && len(all) >= limit {
+			return all, nil
+		}
+	}
+}

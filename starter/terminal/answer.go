@@ -1,0 +1,138 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// The tags that an answer's citations are written in. What stands between an
+// opening and a closing one is the citation's number in brackets.
+var citationTags = []string{"<citation ", "<web_citation ", "</citation>", "</web_citation>"}
+
+// longestTag bounds how much text is held back for a tag that does not close.
+const longestTag = 4096
+
+// Answer writes an answer while it streams, with its citations as [n]. The text
+// may be cut anywhere, also inside a citation. Write errors are kept and
+// returned by Close.
+type Answer struct {
+	out   io.Writer
+	text  strings.Builder // as it came, since the last reset
+	held  string          // the beginning of what may be a tag
+	shown bool            // something of the present text was written
+	last  byte            // written
+	err   error
+}
+
+// NewAnswer makes an Answer that writes to out.
+func NewAnswer(out io.Writer) *Answer { return &Answer{out: out, last: '\n'} }
+
+// Add writes the next piece of the answer.
+func (a *Answer) Add(text string) {
+	a.text.WriteString(text)
+	a.held += text
+	a.emit(false)
+}
+
+// Reset drops the text so far. What a terminal has shown cannot be taken back,
+// so a line says that the answer starts again.
+func (a *Answer) Reset(reason string) {
+	a.emit(true)
+	if a.shown {
+		a.Line("(the text above is void: " + resetReason(reason) + ")")
+	}
+	a.text.Reset()
+	a.shown = false
+}
+
+func resetReason(reason string) string {
+	switch reason {
+	case "retry":
+		return "the model was asked again and answers otherwise"
+	case "tool_calls":
+		return "the model went on to look something up"
+	default:
+		return line(reason)
+	}
+}
+
+// Line writes a line of our own between the answer's.
+func (a *Answer) Line(text string) {
+	a.end()
+	a.write(line(text) + "\n")
+}
+
+// Text is the answer as it came, citations marked up, without what was reset.
+func (a *Answer) Text() string { return a.text.String() }
+
+// Close writes what was held back and ends the last line.
+func (a *Answer) Close() error {
+	a.emit(true)
+	a.end()
+	return a.err
+}
+
+func (a *Answer) end() {
+	if a.last != '\n' {
+		a.write("\n")
+	}
+}
+
+// emit writes the held text up to what may still become a tag; final writes it
+// all.
+func (a *Answer) emit(final bool) {
+	rest := a.held
+	var out strings.Builder
+	for {
+		before, tagged, found := strings.Cut(rest, "<")
+		out.WriteString(before)
+		if !found {
+			rest = ""
+			break
+		}
+		rest = "<" + tagged
+		length, maybe := citationTag(rest)
+		if maybe && !final {
+			break
+		}
+		if length == 0 {
+			out.WriteByte('<')
+			length = 1
+		}
+		rest = rest[length:]
+	}
+	a.held = rest
+	if text := Clean(out.String()); text != "" {
+		a.write(text)
+		a.shown = true
+	}
+}
+
+// citationTag gives the length of the tag that s starts with, 0 = none; maybe
+// is true while more text could make it one.
+func citationTag(s string) (length int, maybe bool) {
+	for _, tag := range citationTags {
+		switch {
+		case strings.HasPrefix(tag, s) && s != tag:
+			return 0, true
+		case !strings.HasPrefix(s, tag):
+			continue
+		}
+		if end := strings.IndexByte(s, '>'); end >= 0 && end < longestTag {
+			return end + 1, false
+		}
+		return 0, len(s) < longestTag
+	}
+	return 0, false
+}
+
+func (a *Answer) write(text string) {
+	if a.err != nil {
+		return
+	}
+	if _, err := io.WriteString(a.out, text); err != nil {
+		a.err = fmt.Errorf("write the answer: %w", err)
+	}
+	a.last = text[len(text)-1]
+}

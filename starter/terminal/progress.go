@@ -1,0 +1,67 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// Progress shows how far a number of documents is: a bar where there is a
+// terminal, with lines above it, otherwise lines only. Safe for concurrent use.
+type Progress struct {
+	mu  sync.Mutex
+	out io.Writer
+	bar *progressbar.ProgressBar // nil = no terminal
+}
+
+// NewProgress starts to show the progress of total documents. bar may be nil,
+// where there is no terminal to draw a bar on.
+func NewProgress(out, bar io.Writer, total int) *Progress {
+	p := &Progress{out: out}
+	if bar != nil {
+		p.bar = progressbar.NewOptions(total,
+			progressbar.OptionSetRenderBlankState(true),
+			progressbar.OptionSetWriter(bar),
+			progressbar.OptionSetDescription("documents"),
+			progressbar.OptionShowCount(),
+			progressbar.OptionSetWidth(30),
+			progressbar.OptionSetPredictTime(true),
+			progressbar.OptionClearOnFinish(),
+		)
+	}
+	return p
+}
+
+// Done counts one document and says how it came out.
+func (p *Progress) Done(outcome, name, detail string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		if err := p.bar.Clear(); err != nil {
+			return fmt.Errorf("draw the progress bar: %w", err)
+		}
+	}
+	text := fmt.Sprintf("%-9s  %s", outcome, line(name))
+	if detail = line(detail); detail != "" {
+		text += "  " + detail
+	}
+	if _, err := fmt.Fprintln(p.out, text); err != nil {
+		return err
+	}
+	if p.bar != nil {
+		if err := p.bar.Add(1); err != nil {
+			return fmt.Errorf("draw the progress bar: %w", err)
+		}
+	}
+	return nil
+}
+
+// Close takes the bar away.
+func (p *Progress) Close() error {
+	if p.bar == nil {
+		return nil
+	}
+	return p.bar.Clear()
+}

@@ -1,0 +1,79 @@
+package terminal_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/starter/terminal"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSources(t *testing.T) {
+	t.Parallel()
+	onPages := client.Source{Rank: 1, ChunkID: "c-1", DocumentName: "manual.pdf", Page: 2, UsedInResponse: true,
+		Boxes: client.Boxes{{Page: 2, Box: knowledge.Box{X1: 64.2, Y1: 100, X2: 531, Y2: 180.7}}, {Page: 3, Box: knowledge.Box{X1: 64, Y1: 60, X2: 531, Y2: 90}}}}
+	text := client.Source{Rank: 4, ChunkID: "c-4", DocumentName: "hand\nbook.md", UsedInResponse: true}
+	gone := client.Source{Rank: 5, ChunkID: "c-5", UsedInResponse: true, Removed: true}
+	unused := client.Source{Rank: 2, ChunkID: "c-2", DocumentName: "other.md"}
+	for _, test := range []struct {
+		name    string
+		sources []client.Source
+		want    string
+	}{
+		{"cited_passages_with_their_places", []client.Source{onPages, unused, text, gone},
+			"Sources\n" +
+				"  [1]  manual.pdf    page 2, box 64,100 531,181; page 3, box 64,60 531,90\n" +
+				"  [4]  hand book.md  chunk c-4\n" +
+				"  [5]  (removed)     chunk c-5\n"},
+		{"what_was_found_where_nothing_is_cited", []client.Source{unused},
+			"Nothing is cited. Passages that were found\n  [2]  other.md  chunk c-2\n"},
+		{"nothing_found", nil, "No passages were found.\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var out strings.Builder
+			if err := terminal.Sources(&out, test.sources); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, out.String()); diff != "" {
+				t.Errorf("output (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestProgressWithoutATerminalIsLines(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	p := terminal.NewProgress(&out, nil, 2)
+	if err := p.Done("published", "a.md", "12 chunks"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Done("failed", "b\x1b.pdf", "encrypted at extract: it asks for a password"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := "published  a.md  12 chunks\nfailed     b.pdf  encrypted at extract: it asks for a password\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("output (-want +got):\n%s", diff)
+	}
+}
+
+func TestProgressOnATerminalKeepsTheBarOutOfTheLines(t *testing.T) {
+	t.Parallel()
+	var out, bar strings.Builder
+	p := terminal.NewProgress(&out, &bar, 1)
+	if err := p.Done("published", "a.md", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != "published  a.md\n" || !strings.Contains(bar.String(), "documents") {
+		t.Errorf("lines %q, bar %q", out.String(), bar.String())
+	}
+}

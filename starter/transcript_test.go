@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write what the commands print into the transcripts")
+
+// TestTranscripts runs the commands of testdata/*.txtar. A transcript is a txtar
+// archive: "command" is the command line, "exchange N" the Nth request that is
+// expected (its first line: method, path and, after a space, the Last-Event-ID)
+// with the status and headers and body of its answer, where a body that ends in
+// "(cut)" breaks the connection; "sent N" is the body of the Nth request; "stdout", "stderr" and "exit" are what comes
+// out. SERVER stands for the server's address.
+func TestTranscripts(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no transcripts: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			runTranscript(t, file, parseTranscript(string(text)))
+		})
+	}
+}
+
+// section is one file of the archive.
+type section struct{ name, body string }
+
+type transcript struct {
+	comment  string
+	sections []section
+}
+
+// parseTranscript reads the txtar format.
+func parseTranscript(text string) transcript {
+	var tr transcript
+	for line := range strings.Lines(text) {
+		name, isMarker := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "-- ")
+		if isMarker && strings.HasSuffix(name, " --") {
+			tr.sections = append(tr.sections, section{name: strings.TrimSuffix(name, " --")})
+			continue
+		}
+		if len(tr.sections) == 0 {
+			tr.comment += line
+		} else {
+			tr.sections[len(tr.sections)-1].body += line
+		}
+	}
+	return tr
+}
+
+func (tr transcript) String() string {
+	text := tr.comment
+	for _, s := range tr.sections {
+		text += "-- " + s.name + " --\n" + s.body
+	}
+	return text
+}
+
+func runTranscript(t *testing.T, file string, tr transcript) {
+	var exchanges []string
+	var args []string
+	for _, s := range tr.sections {
+		switch {
+		case s.name == "command":
+			args = strings.Split(strings.TrimSpace(s.body), "\n")
+		case strings.HasPrefix(s.name, "exchange "):
+			exchanges = append(exchanges, s.body)
+		}
+	}
+	script := &scriptedServer{t: t, exchanges: exchanges, sent: map[string]string{}}
+	server := httptest.NewServer(script)
+	t.Cleanup(server.Close)
+
+	var stdout, stderr bytes.Buffer
+	code := run(context.Background(), &app{stdout: &stdout, stderr: &stderr}, append(args, "--url", server.URL, "--key", "cairn_k"))
+	server.Close() // what the script remembers is complete
+	got := map[string]string{"stdout": stdout.String(), "stderr": stderr.String(), "exit": strconv.Itoa(code) + "\n"}
+	if n := script.next; n != len(exchanges) {
+		t.Errorf("%d requests, want %d", n, len(exchanges))
+	}
+	maps.Copy(got, script.sent)
+	for i, s := range tr.sections {
+		out, ok := got[s.name]
+		if !ok {
+			continue
+		}
+		out = strings.ReplaceAll(out, server.URL, "SERVER")
+		if *update {
+			tr.sections[i].body = out
+		} else if diff := cmp.Diff(s.body, out); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", s.name, diff)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(tr.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// scriptedServer answers the exchanges of a transcript in their order.
+type scriptedServer struct {
+	t         *testing.T
+	exchanges []string
+
+	mu   sync.Mutex
+	next int
+	sent map[string]string
+}
+
+func (s *scriptedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	n := s.next
+	s.next++
+	s.mu.Unlock()
+	if n >= len(s.exchanges) {
+		s.t.Errorf("unexpected request %s %s", r.Method, r.URL)
+		w.WriteHeader(http.StatusTeapot)
+		return
+	}
+	sent, err := io.ReadAll(r.Body)
+	if err != nil {
+		s.t.Errorf("read the request: %v", err)
+	}
+	s.mu.Lock()
+	s.sent[fmt.Sprintf("sent %d", n+1)] = string(sent) + "\n"
+	s.mu.Unlock()
+	request, answer, _ := strings.Cut(s.exchanges[n], "\n")
+	got := strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Method, r.URL.Path, r.Header.Get("Last-Event-ID")))
+	if got != request {
+		s.t.Errorf("request %d is %q, want %q", n+1, got, request)
+	}
+	head, body, _ := strings.Cut(answer, "\n\n")
+	status, headers, _ := strings.Cut(head, "\n")
+	for line := range strings.Lines(headers) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		w.Header().Set(name, value)
+	}
+	code, err := strconv.Atoi(strings.TrimSpace(status))
+	if err != nil {
+		s.t.Errorf("exchange %d has the status %q", n+1, status)
+	}
+	w.WriteHeader(code)
+	body, cut := strings.CutSuffix(body, "(cut)\n")
+	fmt.Fprint(w, body)
+	if cut {
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+// version is set by the linker when a release is built.
+var version = ""
+
+type versionCmd struct {
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// Help is the command's example.
+func (versionCmd) Help() string { return "Example:\n\n    cairn version --json" }
+
+// Run prints the version.
+func (v versionCmd) Run(a *app) error {
+	name := version
+	if name == "" {
+		name = "(development)"
+		if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+			name = info.Main.Version
+		}
+	}
+	if v.JSON {
+		return terminal.JSON(a.stdout, map[string]string{
+			"version": name, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+	}
+	_, err := fmt.Fprintf(a.stdout, "cairn %s (%s %s/%s)\n", name, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}
