@@ -32,7 +32,7 @@ func Locate(c knowledge.Chunk, quote string) (Passage, bool) {
 	for _, line := range c.Lines {
 		start, end := max(line.Start, p.Start), min(line.End, p.End)
 		if start < end {
-			p.Boxes = append(p.Boxes, PageBox{Page: line.Page, Box: part(line, start, end)})
+			p.Boxes = append(p.Boxes, PageBox{Page: line.Page, Box: line.Part(start, end)})
 		}
 	}
 	return p, true
@@ -49,15 +49,6 @@ func Boxes(c knowledge.Chunk) []PageBox {
 		boxes = append(boxes, PageBox{Page: line.Page, Box: line.Box})
 	}
 	return boxes
-}
-
-// part is the box of the characters [start, end) of a line, taking them to be
-// equally wide.
-func part(line knowledge.Line, start, end int) knowledge.Box {
-	box := line.Box
-	width := (box.X2 - box.X1) / float64(line.End-line.Start)
-	box.X1, box.X2 = line.Box.X1+width*float64(start-line.Start), line.Box.X1+width*float64(end-line.Start)
-	return box
 }
 
 // folded gives the characters of a text that matter for comparing, and where in

@@ -45,6 +45,15 @@ type Line struct {
 	Box   Box `json:"bbox"`
 }
 
+// Part is the box of the characters [start, end) of a line, which lie in it,
+// taking them to be equally wide.
+func (l Line) Part(start, end int) Box {
+	box := l.Box
+	width := (box.X2 - box.X1) / float64(max(l.End-l.Start, 1))
+	box.X1, box.X2 = l.Box.X1+width*float64(start-l.Start), l.Box.X1+width*float64(end-l.Start)
+	return box
+}
+
 // PageSize is the displayed size of a page in PDF points.
 type PageSize struct {
 	Page   int     `json:"page_number"`

@@ -1,0 +1,197 @@
+package chunk
+
+import (
+	"sort"
+	"strings"
+	"unicode"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// Text is the text of a document: its blocks, one after the other.
+func Text(layout knowledge.Layout) string {
+	texts := make([]string, len(layout.Blocks))
+	for i, b := range layout.Blocks {
+		texts[i] = b.Text
+	}
+	return strings.Join(texts, knowledge.BlockSeparator)
+}
+
+// Split cuts a layout into chunks of at most ChunkSize code points. Every
+// character that is not white space is in at least one chunk. A layout without
+// text gives none. A splitter that is not valid is a CodeInvalid error.
+func Split(layout knowledge.Layout, splitter knowledge.Splitter, ref knowledge.VersionRef) ([]knowledge.Chunk, error) {
+	splitter = splitter.WithDefaults()
+	if fields := splitter.Fields("textSplitter"); len(fields) > 0 {
+		e := knowledge.Errorf(knowledge.CodeInvalid, "the splitter is not valid: %s %s", fields[0].Location, fields[0].Message)
+		e.Fields = fields
+		return nil, e
+	}
+	d := newDocument(layout)
+	var spans []knowledge.Span
+	if splitter.Strategy == "fixed" {
+		spans = fixed(d, splitter)
+	} else {
+		spans = structure(d, splitter)
+	}
+	chunks := make([]knowledge.Chunk, 0, len(spans))
+	for _, span := range spans {
+		if span = d.trim(span); span.Start == span.End {
+			continue
+		}
+		chunks = append(chunks, d.chunk(span, ref, len(chunks)))
+	}
+	return chunks, nil
+}
+
+// EmbeddingText is what is embedded and full text indexed for a chunk: where it
+// stands, and what it says.
+func EmbeddingText(c knowledge.Chunk, name string) string {
+	var b strings.Builder
+	if name != "" {
+		b.WriteString(name)
+		b.WriteByte('\n')
+	}
+	if len(c.HeadingPath) > 0 {
+		b.WriteString(strings.Join(c.HeadingPath, " > "))
+		b.WriteByte('\n')
+	}
+	if c.Header != "" {
+		b.WriteString(c.Header)
+		b.WriteByte('\n')
+	}
+	b.WriteString(c.Text)
+	return b.String()
+}
+
+// document is a layout laid out in code points.
+type document struct {
+	runes  []rune
+	blocks []block
+	lines  []knowledge.Line // of the whole document, in order
+	pages  map[int]knowledge.PageSize
+}
+
+// block is a block with its place in the document.
+type block struct {
+	knowledge.Block
+	span knowledge.Span
+	path []string // headings above it, itself included if it is one
+}
+
+func newDocument(layout knowledge.Layout) *document {
+	d := &document{pages: map[int]knowledge.PageSize{}}
+	for _, p := range layout.Pages {
+		d.pages[p.Page] = p
+	}
+	separator := []rune(knowledge.BlockSeparator)
+	var path headings
+	for i, b := range layout.Blocks {
+		if i > 0 {
+			d.runes = append(d.runes, separator...)
+		}
+		start := len(d.runes)
+		d.runes = append(d.runes, []rune(b.Text)...)
+		if b.Kind == knowledge.BlockHeading {
+			path.enter(b)
+		}
+		d.blocks = append(d.blocks, block{Block: b, span: knowledge.Span{Start: start, End: len(d.runes)}, path: path.texts()})
+		for _, l := range b.Lines {
+			l.Start, l.End = l.Start+start, l.End+start
+			d.lines = append(d.lines, l)
+		}
+	}
+	return d
+}
+
+// trim takes white space off both ends of a span.
+func (d *document) trim(s knowledge.Span) knowledge.Span {
+	for s.Start < s.End && unicode.IsSpace(d.runes[s.Start]) {
+		s.Start++
+	}
+	for s.End > s.Start && unicode.IsSpace(d.runes[s.End-1]) {
+		s.End--
+	}
+	return s
+}
+
+// chunk makes the chunk of a span that was trimmed.
+func (d *document) chunk(span knowledge.Span, ref knowledge.VersionRef, ordinal int) knowledge.Chunk {
+	c := knowledge.Chunk{
+		ID:         knowledge.ChunkID(ref.Document, ref.Version, ordinal),
+		DocumentID: ref.Document, Version: ref.Version, Ordinal: ordinal,
+		Text: string(d.runes[span.Start:span.End]), Span: span,
+	}
+	if b := d.blockAt(span.Start); b != nil {
+		c.HeadingPath = b.path
+		// The first part of a table shows its header itself.
+		if b.Header != "" && !strings.HasPrefix(c.Text, b.Header) {
+			c.Header = b.Header
+		}
+	}
+	c.Lines = d.linesIn(span)
+	for i, l := range c.Lines {
+		if size, ok := d.pages[l.Page]; ok && (i == 0 || c.Lines[i-1].Page != l.Page) {
+			c.Pages = append(c.Pages, size)
+		}
+	}
+	return c
+}
+
+// blockAt is the block that holds the character, nil between two blocks.
+func (d *document) blockAt(at int) *block {
+	i := sort.Search(len(d.blocks), func(i int) bool { return d.blocks[i].span.End > at })
+	if i == len(d.blocks) || d.blocks[i].span.Start > at {
+		return nil
+	}
+	return &d.blocks[i]
+}
+
+// linesIn gives the lines of a span, cut to it and counted from its start.
+func (d *document) linesIn(span knowledge.Span) []knowledge.Line {
+	i := sort.Search(len(d.lines), func(i int) bool { return d.lines[i].End > span.Start })
+	var lines []knowledge.Line
+	for ; i < len(d.lines) && d.lines[i].Start < span.End; i++ {
+		l := d.lines[i]
+		start, end := max(l.Start, span.Start), min(l.End, span.End)
+		if start >= end {
+			continue
+		}
+		box := l.Box
+		if start != l.Start || end != l.End {
+			box = l.Part(start, end)
+		}
+		lines = append(lines, knowledge.Line{Start: start - span.Start, End: end - span.Start, Page: l.Page, Box: box})
+	}
+	return lines
+}
+
+// headings is the path of headings at a place in a document.
+type headings struct {
+	levels []int
+	names  []string
+}
+
+// maxHeading bounds a heading in a path, in code points: what is longer is a
+// paragraph that looks like one.
+const maxHeading = 200
+
+func (h *headings) enter(b knowledge.Block) {
+	level := max(b.Level, 1)
+	n := len(h.levels)
+	for n > 0 && h.levels[n-1] >= level {
+		n--
+	}
+	name := []rune(strings.Join(strings.Fields(b.Text), " "))
+	if len(name) > maxHeading {
+		name = name[:maxHeading]
+	}
+	h.levels, h.names = append(h.levels[:n], level), append(h.names[:n], string(name))
+}
+
+func (h *headings) texts() []string {
+	if len(h.names) == 0 {
+		return nil
+	}
+	return append([]string{}, h.names...)
+}

@@ -1,0 +1,188 @@
+package chunk_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/chunk"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+var ref = knowledge.VersionRef{Workspace: "w", Project: "p", Document: "d", Version: 1}
+
+func split(t testing.TB, layout knowledge.Layout, s knowledge.Splitter) []knowledge.Chunk {
+	t.Helper()
+	chunks, err := chunk.Split(layout, s, ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, layout, s.WithDefaults(), chunks)
+	return chunks
+}
+
+// check holds chunks to what is promised of every splitter.
+func check(t testing.TB, layout knowledge.Layout, s knowledge.Splitter, chunks []knowledge.Chunk) {
+	t.Helper()
+	text := []rune(chunk.Text(layout))
+	covered := make([]bool, len(text))
+	for i, c := range chunks {
+		if c.Span.Start < 0 || c.Span.End > len(text) || c.Text != string(text[c.Span.Start:c.Span.End]) {
+			t.Fatalf("chunk %d is not the text at its span %v", i, c.Span)
+		}
+		if n := utf8.RuneCountInString(c.Text); n > s.ChunkSize || strings.TrimSpace(c.Text) == "" {
+			t.Fatalf("chunk %d has %d characters of at most %d", i, n, s.ChunkSize)
+		}
+		if c.Ordinal != i || c.ID != knowledge.ChunkID("d", 1, i) {
+			t.Fatalf("chunk %d has ordinal %d", i, c.Ordinal)
+		}
+		if i > 0 && c.Span.Start <= chunks[i-1].Span.Start {
+			t.Fatalf("chunk %d begins before the one before it", i)
+		}
+		if i > 0 && chunks[i-1].Span.End-c.Span.Start > s.ChunkOverlap {
+			t.Fatalf("chunks %d and %d overlap by %d", i-1, i, chunks[i-1].Span.End-c.Span.Start)
+		}
+		for j := c.Span.Start; j < c.Span.End; j++ {
+			covered[j] = true
+		}
+		for _, l := range c.Lines {
+			if l.Start < 0 || l.Start >= l.End || l.End > utf8.RuneCountInString(c.Text) {
+				t.Fatalf("chunk %d has a line %d-%d", i, l.Start, l.End)
+			}
+		}
+	}
+	for i, r := range text {
+		if !covered[i] && !unicode.IsSpace(r) {
+			t.Fatalf("character %d (%q) is in no chunk", i, r)
+		}
+	}
+}
+
+func paragraph(text string) knowledge.Block {
+	return knowledge.Block{Kind: knowledge.BlockParagraph, Text: text}
+}
+
+func heading(level int, text string) knowledge.Block {
+	return knowledge.Block{Kind: knowledge.BlockHeading, Level: level, Text: text}
+}
+
+func TestStructure(t *testing.T) {
+	t.Parallel()
+	sentence := "This sentence has exactly fifty characters in it. "
+
+	t.Run("small neighbours under one heading share a chunk and headings part them", func(t *testing.T) {
+		t.Parallel()
+		layout := knowledge.Layout{Blocks: []knowledge.Block{
+			heading(1, "Leave"), paragraph(strings.Repeat(sentence, 3)), paragraph(strings.Repeat(sentence, 3)),
+			heading(2, "Remote work"), paragraph(strings.Repeat(sentence, 3)),
+		}}
+		chunks := split(t, layout, knowledge.Splitter{})
+		if len(chunks) != 2 {
+			t.Fatalf("%d chunks", len(chunks))
+		}
+		if diff := cmp.Diff([]string{"Leave", "Remote work"}, chunks[1].HeadingPath); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("a long paragraph is cut between sentences", func(t *testing.T) {
+		t.Parallel()
+		text := strings.TrimSpace(strings.Repeat("Dr. Smith paid 3.14 francs, e.g. for tea. It was fine! ", 40))
+		for _, c := range split(t, knowledge.Layout{Blocks: []knowledge.Block{paragraph(text)}}, knowledge.Splitter{ChunkSize: 300, ChunkOverlap: 60}) {
+			if !strings.HasPrefix(c.Text, "Dr.") && !strings.HasPrefix(c.Text, "It was") || !strings.HasSuffix(c.Text, "tea.") && !strings.HasSuffix(c.Text, "fine!") {
+				t.Errorf("cut inside a sentence: %q … %q", c.Text[:10], c.Text[len(c.Text)-10:])
+			}
+		}
+	})
+
+	t.Run("rows of a table stay whole and continuing chunks carry its header", func(t *testing.T) {
+		t.Parallel()
+		var rows strings.Builder
+		rows.WriteString("name | price")
+		for i := range 60 {
+			fmt.Fprintf(&rows, "\nitem number %d | %d francs", i, i*10)
+		}
+		table := knowledge.Block{Kind: knowledge.BlockTable, Text: rows.String(), Header: "name | price"}
+		chunks := split(t, knowledge.Layout{Blocks: []knowledge.Block{table}}, knowledge.Splitter{ChunkSize: 400, ChunkOverlap: 50})
+		for i, c := range chunks {
+			if i == 0 != (c.Header == "") || !strings.HasSuffix(c.Text, "francs") {
+				t.Errorf("chunk %d: header %q, ends %q", i, c.Header, c.Text[len(c.Text)-10:])
+			}
+		}
+		if text := chunk.EmbeddingText(chunks[1], "Prices"); !strings.HasPrefix(text, "Prices\nname | price\nitem") {
+			t.Errorf("embedded as %q", text[:40])
+		}
+	})
+
+	t.Run("lines are counted from the chunk and cut to it", func(t *testing.T) {
+		t.Parallel()
+		block := paragraph(strings.Repeat("0123456789", 30))
+		block.Lines = []knowledge.Line{
+			{Start: 0, End: 150, Page: 1, Box: knowledge.Box{X1: 0, Y1: 0, X2: 150, Y2: 10}},
+			{Start: 150, End: 300, Page: 2, Box: knowledge.Box{X1: 0, Y1: 0, X2: 150, Y2: 10}},
+		}
+		layout := knowledge.Layout{Blocks: []knowledge.Block{block}, Pages: []knowledge.PageSize{{Page: 1, Width: 9, Height: 9}, {Page: 2, Width: 8, Height: 8}}}
+		chunks := split(t, layout, knowledge.Splitter{Strategy: "fixed", ChunkSize: 200})
+		want := []knowledge.Line{
+			{Start: 0, End: 150, Page: 1, Box: knowledge.Box{X2: 150, Y2: 10}},
+			{Start: 150, End: 200, Page: 2, Box: knowledge.Box{X2: 50, Y2: 10}},
+		}
+		if diff := cmp.Diff(want, chunks[0].Lines); diff != "" || len(chunks[0].Pages) != 2 {
+			t.Errorf("%d pages, %s", len(chunks[0].Pages), diff)
+		}
+	})
+
+	t.Run("a layout without text gives no chunks", func(t *testing.T) {
+		t.Parallel()
+		if chunks := split(t, knowledge.Layout{Blocks: []knowledge.Block{paragraph(" \n ")}}, knowledge.Splitter{}); len(chunks) != 0 {
+			t.Errorf("%d chunks", len(chunks))
+		}
+	})
+
+	t.Run("a splitter out of range is refused", func(t *testing.T) {
+		t.Parallel()
+		for _, s := range []knowledge.Splitter{{ChunkSize: 50}, {ChunkSize: 200, ChunkOverlap: 100}, {Strategy: "magic"}} {
+			if _, err := chunk.Split(knowledge.Layout{}, s, ref); !knowledge.IsCode(err, knowledge.CodeInvalid) {
+				t.Errorf("%+v gave %v", s, err)
+			}
+		}
+	})
+}
+
+// FuzzSpans checks the promises on any text, cut into any blocks.
+func FuzzSpans(f *testing.F) {
+	f.Add("# A\n\nSome text. More of it!\n\na | b\nc | d", uint16(100), uint16(10), uint8(3))
+	f.Add(strings.Repeat("word ", 300), uint16(120), uint16(50), uint8(1))
+	f.Add(strings.Repeat("日本語。", 100)+"\n\n"+strings.Repeat("x", 500), uint16(101), uint16(49), uint8(7))
+	f.Fuzz(func(t *testing.T, text string, size, overlap uint16, kinds uint8) {
+		all := []knowledge.BlockKind{knowledge.BlockParagraph, knowledge.BlockHeading, knowledge.BlockTable, knowledge.BlockCode, knowledge.BlockList}
+		var layout knowledge.Layout
+		for i, part := range strings.Split(strings.ToValidUTF8(text, "?"), "\n\n") {
+			layout.Blocks = append(layout.Blocks, knowledge.Block{Kind: all[(i*int(kinds)+int(kinds))%len(all)], Level: i%6 + 1, Text: part})
+		}
+		s := knowledge.Splitter{ChunkSize: 100 + int(size)%2000, Strategy: []string{"structure", "fixed"}[kinds%2]}
+		s.ChunkOverlap = int(overlap) % (s.ChunkSize / 2)
+		if s.ChunkOverlap*2 >= s.ChunkSize {
+			t.Skip("not a splitter")
+		}
+		split(t, layout, s)
+	})
+}
+
+func BenchmarkSplit(b *testing.B) {
+	text := strings.Repeat("This sentence has exactly fifty characters in it. ", 400_000)
+	for _, strategy := range []string{"structure", "fixed"} {
+		b.Run(strategy, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				if _, err := chunk.Split(knowledge.Layout{Blocks: []knowledge.Block{paragraph(text)}}, knowledge.Splitter{Strategy: strategy}, ref); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
