@@ -1,0 +1,275 @@
+package storetest
+
+import (
+	"encoding/json"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+func testCitations(t *testing.T, open func(t *testing.T) *store.Store) {
+	each(t, open, map[string]func(f *fixture){
+		"a_cited_chunk_is_kept_as_superseded":                   keptSuperseded,
+		"a_kept_chunk_is_for_who_may_see_the_document":          keptForReaders,
+		"after_a_removal_it_is_gone_for_the_citing_owner_only":  goneForOwner,
+		"a_kept_chunk_goes_with_the_last_conversation":          goesWithConversation,
+		"a_replaced_answer_no_longer_keeps_what_it_cited":       replacedAnswer,
+		"a_chunk_of_a_version_that_is_not_published_is_unknown": unpublishedChunk,
+	})
+}
+
+// cite saves an answer of ann's in a conversation that cites chunks.
+func (f *fixture) cite(p knowledge.Principal, conversation, message string, chunks ...knowledge.Chunk) {
+	f.Helper()
+	_, err := f.EnsureConversation(f.ctx, p, store.Conversation{ID: conversation})
+	f.must(err)
+	ids := []string{}
+	for _, c := range chunks {
+		ids = append(ids, c.ID)
+	}
+	f.must(f.SaveMessages(f.ctx, p.Workspace(), store.Message{
+		ID: message, ConversationID: conversation, Role: "assistant", Text: "answer", ChunkIDs: ids, Status: "completed",
+	}))
+}
+
+func keptSuperseded(f *fixture) {
+	_, old := f.publish(upload("a.txt"), "one", "uncited")
+	f.cite(reader("ann"), "talk", "m1", old[0])
+	_, chunks := f.publish(upload("a.txt"), "two")
+	view, err := f.Chunk(f.ctx, reader("bob"), old[0].ID)
+	f.must(err)
+	if !view.Superseded || view.Text != "one" || view.Version != 1 || view.Document.PublishedVersion != 2 {
+		f.Errorf("kept chunk %+v", view)
+	}
+	_, err = f.Chunk(f.ctx, reader("bob"), old[1].ID)
+	f.wantCode(err, knowledge.CodeNotFound)
+	if diff := cmp.Diff([]string{"two"}, f.sees(reader("bob"), append(old, chunks...)...)); diff != "" {
+		f.Error("a search gives a kept chunk: " + diff)
+	}
+	list, _, err := f.DocumentChunks(f.ctx, reader("bob"), view.DocumentID, store.Page{})
+	if err != nil || len(list) != 1 || list[0].Text != "two" {
+		f.Errorf("chunks %+v, %v", list, err)
+	}
+}
+
+func keptForReaders(f *fixture) {
+	v, old := f.publish(upload("a.txt"), "one")
+	f.cite(reader("bob"), "talk", "m1", old[0])
+	f.publish(upload("a.txt", func(nv *store.NewVersion) { nv.Access = knowledge.Access{Users: []string{"ann"}} }), "two")
+	if _, err := f.Chunk(f.ctx, reader("ann"), old[0].ID); err != nil {
+		f.Errorf("ann: %v", err)
+	}
+	if _, err := f.Chunk(f.ctx, manager("acme"), old[0].ID); err != nil {
+		f.Errorf("a manager: %v", err)
+	}
+	_, err := f.Chunk(f.ctx, reader("bob"), old[0].ID) // cited it, but may not see it any more
+	f.wantCode(err, knowledge.CodeNotFound)
+	off := knowledge.StatusInactive
+	_, err = f.UpdateDocument(f.ctx, manager("acme"), v.Document, store.DocumentPatch{Status: &off})
+	f.must(err)
+	_, err = f.Chunk(f.ctx, reader("ann"), old[0].ID)
+	f.wantCode(err, knowledge.CodeNotFound)
+}
+
+func goneForOwner(f *fixture) {
+	v, chunks := f.publish(upload("a.txt"), "one", "uncited")
+	f.cite(reader("ann"), "talk", "m1", chunks[0])
+	f.mark(v.Document)
+	check := func() {
+		f.Helper()
+		_, err := f.Chunk(f.ctx, reader("ann"), chunks[0].ID)
+		f.wantCode(err, knowledge.CodeGone)
+		for _, p := range []knowledge.Principal{reader("bob"), manager("acme"), manager("other")} {
+			_, err = f.Chunk(f.ctx, p, chunks[0].ID)
+			f.wantCode(err, knowledge.CodeNotFound)
+		}
+		_, err = f.Chunk(f.ctx, reader("ann"), chunks[1].ID)
+		f.wantCode(err, knowledge.CodeNotFound)
+		there := knowledge.NewPrincipal(knowledge.Claims{Workspace: "other", User: "ann", KeyID: "reader"})
+		_, err = f.Chunk(f.ctx, there, chunks[0].ID)
+		f.wantCode(err, knowledge.CodeNotFound)
+	}
+	check()
+	r, err := f.Removal(f.ctx, manager("acme"), v.Document)
+	f.must(err)
+	f.must(f.RemoveRows(f.ctx, r))
+	check()
+	f.publish(upload("a.txt"), "new")
+	check()
+	f.must(f.DeleteConversation(f.ctx, reader("ann"), "talk"))
+	_, err = f.Chunk(f.ctx, reader("ann"), chunks[0].ID)
+	f.wantCode(err, knowledge.CodeNotFound)
+}
+
+func goesWithConversation(f *fixture) {
+	_, old := f.publish(upload("a.txt"), "one", "two")
+	f.cite(reader("ann"), "talk", "m1", old[0], old[1])
+	f.cite(reader("bob"), "chat", "m2", old[1])
+	_, chunks := f.publish(upload("a.txt"), "three")
+	f.cite(reader("ann"), "talk", "m3", chunks[0])
+	f.must(f.DeleteConversation(f.ctx, reader("ann"), "talk"))
+	_, err := f.Chunk(f.ctx, reader("bob"), old[0].ID)
+	f.wantCode(err, knowledge.CodeNotFound)
+	for _, c := range []knowledge.Chunk{old[1], chunks[0]} { // cited by bob; published
+		if _, err := f.Chunk(f.ctx, reader("bob"), c.ID); err != nil {
+			f.Errorf("%s went with somebody else's conversation: %v", c.Text, err)
+		}
+	}
+}
+
+func replacedAnswer(f *fixture) {
+	_, old := f.publish(upload("a.txt"), "one")
+	f.cite(reader("ann"), "talk", "m1", old[0])
+	f.cite(reader("ann"), "talk", "m1")
+	f.publish(upload("a.txt"), "two")
+	_, err := f.Chunk(f.ctx, reader("ann"), old[0].ID)
+	f.wantCode(err, knowledge.CodeNotFound)
+}
+
+func unpublishedChunk(f *fixture) {
+	f.publish(upload("a.txt"), "one")
+	v := f.add(upload("a.txt"))
+	chunks := passages(v.VersionRef, "two")
+	f.must(f.PutChunks(f.ctx, v.VersionRef, chunks))
+	for _, p := range []knowledge.Principal{reader("ann"), manager("acme")} {
+		_, err := f.Chunk(f.ctx, p, chunks[0].ID)
+		f.wantCode(err, knowledge.CodeNotFound)
+		if got := f.sees(p, chunks...); len(got) != 0 {
+			f.Errorf("sees %q", got)
+		}
+	}
+}
+
+func testConversations(t *testing.T, open func(t *testing.T) *store.Store) {
+	each(t, open, map[string]func(f *fixture){
+		"a_conversation_is_made_once_and_found_again": madeOnce,
+		"somebody_elses_conversation_is_not_found":    somebodyElses,
+		"messages_come_back_in_order":                 messageOrder,
+		"saving_again_replaces_a_message_in_place":    saveAgain,
+		"all_messages_are_saved_or_none":              saveAllOrNone,
+		"deleting_takes_the_messages_too":             deleteConversation,
+		"preferences_are_the_owners":                  preferences,
+	})
+}
+
+func madeOnce(f *fixture) {
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if _, err := f.EnsureConversation(f.ctx, reader("ann"), store.Conversation{ID: "talk", Project: "handbook", Title: "Title"}); err != nil {
+				f.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	c, err := f.Conversation(f.ctx, reader("ann"), "talk")
+	f.must(err)
+	if c.Owner != "u:ann" || c.Workspace != "acme" || c.Project != "handbook" || c.Title != "Title" || c.CreatedAt.IsZero() {
+		f.Errorf("conversation %+v", c)
+	}
+	list, _, err := f.Conversations(f.ctx, reader("ann"), store.Page{})
+	if err != nil || len(list) != 1 {
+		f.Errorf("%d conversations, %v", len(list), err)
+	}
+}
+
+func somebodyElses(f *fixture) {
+	f.cite(reader("ann"), "talk", "m1")
+	for _, p := range []knowledge.Principal{reader("bob"), manager("acme"), claims(func(c *knowledge.Claims) { c.ExternalUser = "ann" }),
+		claims(func(c *knowledge.Claims) { c.User, c.Project = "ann", "press" })} {
+		_, err := f.EnsureConversation(f.ctx, p, store.Conversation{ID: "talk"})
+		f.wantCode(err, knowledge.CodeNotFound)
+		_, err = f.Conversation(f.ctx, p, "talk")
+		f.wantCode(err, knowledge.CodeNotFound)
+		_, _, err = f.Messages(f.ctx, p, "talk", store.Page{})
+		f.wantCode(err, knowledge.CodeNotFound)
+		_, err = f.LastMessages(f.ctx, p, "talk", 5)
+		f.wantCode(err, knowledge.CodeNotFound)
+		f.wantCode(f.DeleteConversation(f.ctx, p, "talk"), knowledge.CodeNotFound)
+		if list, _, err := f.Conversations(f.ctx, p, store.Page{}); err != nil || len(list) != 0 {
+			f.Errorf("lists %v, %v", list, err)
+		}
+	}
+	_, err := f.EnsureConversation(f.ctx, claims(func(c *knowledge.Claims) { c.Project = "press" }), store.Conversation{ID: "new", Project: "handbook"})
+	f.wantCode(err, knowledge.CodeNotFound)
+}
+
+func messageOrder(f *fixture) {
+	_, err := f.EnsureConversation(f.ctx, reader("ann"), store.Conversation{ID: "talk"})
+	f.must(err)
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	want := []store.Message{
+		{ID: "z", ConversationID: "talk", RunID: "r1", Role: "user", Text: "question", ChunkIDs: []string{}, Status: "completed", CreatedAt: now},
+		{ID: "a", ConversationID: "talk", RunID: "r1", Role: "assistant", Text: "answer", Sources: json.RawMessage(`[{"rank":1}]`),
+			ChunkIDs: []string{"c1", "c2"}, Status: "completed", CreatedAt: now},
+		{ID: "m", ConversationID: "talk", RunID: "r2", Role: "user", Text: "again", ChunkIDs: []string{}, Status: "canceled", CreatedAt: now},
+	}
+	f.must(f.SaveMessages(f.ctx, "acme", want[:2]...))
+	f.must(f.SaveMessages(f.ctx, "acme", want[2]))
+	got, next, err := f.Messages(f.ctx, reader("ann"), "talk", store.Page{Limit: 2})
+	f.must(err)
+	rest, _, err := f.Messages(f.ctx, reader("ann"), "talk", store.Page{Limit: 2, Cursor: next})
+	f.must(err)
+	if diff := cmp.Diff(want, append(got, rest...)); diff != "" {
+		f.Error(diff)
+	}
+	for n, first := range map[int]int{0: 3, 1: 2, 2: 1, 9: 0} {
+		last, err := f.LastMessages(f.ctx, reader("ann"), "talk", n)
+		f.must(err)
+		if diff := cmp.Diff(want[first:], last); diff != "" {
+			f.Errorf("last %d: %s", n, diff)
+		}
+	}
+}
+
+func saveAgain(f *fixture) {
+	f.cite(reader("ann"), "talk", "m1")
+	f.cite(reader("ann"), "talk", "m2")
+	f.must(f.SaveMessages(f.ctx, "acme", store.Message{ID: "m1", ConversationID: "talk", Role: "assistant", Text: "better", Status: "completed"}))
+	list, err := f.LastMessages(f.ctx, reader("ann"), "talk", 10)
+	f.must(err)
+	if len(list) != 2 || list[0].ID != "m1" || list[0].Text != "better" {
+		f.Errorf("messages %+v", list)
+	}
+	_, err = f.EnsureConversation(f.ctx, reader("bob"), store.Conversation{ID: "chat"})
+	f.must(err)
+	err = f.SaveMessages(f.ctx, "acme", store.Message{ID: "m1", ConversationID: "chat", Text: "taken"})
+	f.wantCode(err, knowledge.CodeConflict)
+}
+
+func saveAllOrNone(f *fixture) {
+	_, err := f.EnsureConversation(f.ctx, reader("ann"), store.Conversation{ID: "talk"})
+	f.must(err)
+	err = f.SaveMessages(f.ctx, "acme", store.Message{ID: "m1", ConversationID: "talk"}, store.Message{ID: "m2", ConversationID: "missing"})
+	f.wantCode(err, knowledge.CodeNotFound)
+	if list, err := f.LastMessages(f.ctx, reader("ann"), "talk", 10); err != nil || len(list) != 0 {
+		f.Errorf("messages %+v, %v", list, err)
+	}
+}
+
+func deleteConversation(f *fixture) {
+	f.cite(reader("ann"), "talk", "m1")
+	f.must(f.DeleteConversation(f.ctx, reader("ann"), "talk"))
+	f.wantCode(f.DeleteConversation(f.ctx, reader("ann"), "talk"), knowledge.CodeNotFound)
+	f.cite(reader("bob"), "talk", "m2")
+	if list, err := f.LastMessages(f.ctx, reader("bob"), "talk", 10); err != nil || len(list) != 1 {
+		f.Errorf("messages %+v, %v", list, err)
+	}
+}
+
+func preferences(f *fixture) {
+	want := json.RawMessage(`{"rag":{"model":"it's","reranker":null}}`)
+	f.must(f.SetPreferences(f.ctx, reader("ann"), json.RawMessage(`{}`)))
+	f.must(f.SetPreferences(f.ctx, reader("ann"), want))
+	for user, want := range map[string]string{"ann": string(want), "bob": "{}"} {
+		if got, err := f.Preferences(f.ctx, reader(user)); err != nil || string(got) != want {
+			f.Errorf("%s has %s, %v", user, got, err)
+		}
+	}
+	f.wantCode(f.SetPreferences(f.ctx, reader("ann"), json.RawMessage(`{`)), knowledge.CodeMalformed)
+}

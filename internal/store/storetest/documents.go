@@ -1,0 +1,172 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+func testDocuments(t *testing.T, open func(t *testing.T) *store.Store) {
+	each(t, open, map[string]func(f *fixture){
+		"a_query_narrows_by_every_field":                      queryDocuments,
+		"a_patch_changes_what_it_names":                       patchDocument,
+		"a_deactivated_document_is_seen_again_when_activated": deactivate,
+		"a_new_version_does_not_activate_a_document":          staysInactive,
+		"a_patch_needs_the_write_scope_and_a_document":        patchRefused,
+	})
+}
+
+func (f *fixture) names(p knowledge.Principal, q store.DocumentQuery) []string {
+	f.Helper()
+	list, total, _, err := f.Documents(f.ctx, p, q)
+	f.must(err)
+	names := []string{}
+	for _, d := range list {
+		names = append(names, d.Name)
+	}
+	slices.Sort(names)
+	if total != len(names) {
+		f.Errorf("total %d of %d documents", total, len(names))
+	}
+	return names
+}
+
+func queryDocuments(f *fixture) {
+	f.publish(upload("red", func(nv *store.NewVersion) { nv.Tags = []string{"red", "all"} }), "x")
+	f.add(upload("blue", func(nv *store.NewVersion) { nv.Tags = []string{"blue", "all"} }))
+	failed := f.add(upload("failed", func(nv *store.NewVersion) { nv.Project = "press" }))
+	f.must(f.FailVersion(f.ctx, failed.VersionRef, knowledge.DocumentError{Code: knowledge.CodeEmpty}))
+	inactive, _ := f.publish(upload("inactive"), "x")
+	off := knowledge.StatusInactive
+	_, err := f.UpdateDocument(f.ctx, manager("acme"), inactive.Document, store.DocumentPatch{Status: &off})
+	f.must(err)
+	deleting, _ := f.publish(upload("deleting"), "x")
+	_, _, err = f.MarkRemoving(f.ctx, manager("acme"), deleting.Document, knowledge.NewID(), time.Now())
+	f.must(err)
+	removed, _ := f.publish(upload("removed"), "x")
+	f.remove(manager("acme"), removed.Document)
+
+	for _, test := range []struct {
+		query store.DocumentQuery
+		want  []string
+	}{
+		{store.DocumentQuery{}, []string{"blue", "deleting", "failed", "inactive", "red"}},
+		{store.DocumentQuery{Project: "press"}, []string{"failed"}},
+		{store.DocumentQuery{Project: "missing"}, []string{}},
+		{store.DocumentQuery{Tags: []string{"red"}}, []string{"red"}},
+		{store.DocumentQuery{Tags: []string{"red", "blue", "green"}}, []string{"blue", "red"}},
+		{store.DocumentQuery{Tags: []string{"all"}, Status: knowledge.StatusPending}, []string{"blue"}},
+		{store.DocumentQuery{ExternalID: "red"}, []string{"red"}},
+		{store.DocumentQuery{Status: knowledge.StatusPublished}, []string{"red"}},
+		{store.DocumentQuery{Status: knowledge.StatusError}, []string{"failed"}},
+		{store.DocumentQuery{Status: knowledge.StatusInactive}, []string{"inactive"}},
+		{store.DocumentQuery{Status: knowledge.StatusDeleting}, []string{"deleting"}},
+	} {
+		if diff := cmp.Diff(test.want, f.names(manager("acme"), test.query)); diff != "" {
+			f.Errorf("%+v: %s", test.query, diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"blue", "failed", "red"}, f.names(reader("ann"), store.DocumentQuery{})); diff != "" {
+		f.Error("a reader: " + diff)
+	}
+	_, _, _, err = f.Documents(f.ctx, manager("acme"), store.DocumentQuery{Status: "gone"})
+	f.wantField(err, "query.status")
+}
+
+func patchDocument(f *fixture) {
+	v, chunks := f.publish(upload("a.txt", func(nv *store.NewVersion) { nv.Tags = []string{"old"} }), "x")
+	tags, metadata, class, hold := []string{"new", "new"}, map[string]any{"k": "v"}, "secret", true
+	access := knowledge.Access{Groups: []string{"legal"}}
+	d, err := f.UpdateDocument(f.ctx, manager("acme"), v.Document, store.DocumentPatch{
+		Tags: &tags, Metadata: &metadata, Classification: &class, LegalHold: &hold, Access: &access,
+	})
+	f.must(err)
+	want := f.document(v.Document)
+	want.Tags, want.Metadata, want.Classification, want.LegalHold, want.Access = []string{"new"}, metadata, class, true, access
+	if diff := cmp.Diff(want, d); diff != "" {
+		f.Error(diff)
+	}
+	if got := f.names(manager("acme"), store.DocumentQuery{Tags: []string{"old"}}); len(got) != 0 {
+		f.Errorf("found by a tag that was taken away: %v", got)
+	}
+	if got := f.names(manager("acme"), store.DocumentQuery{Tags: []string{"new"}}); len(got) != 1 {
+		f.Errorf("not found by its new tag")
+	}
+	if len(f.sees(reader("ann"), chunks...)) != 0 || len(f.sees(reader("ann", "legal"), chunks...)) != 1 {
+		f.Error("the new access does not hold")
+	}
+	version, err := f.Version(f.ctx, v.VersionRef)
+	f.must(err)
+	if diff := cmp.Diff([]string{"g:legal"}, version.ACL); diff != "" {
+		f.Error(diff)
+	}
+	unchanged, err := f.UpdateDocument(f.ctx, manager("acme"), v.Document, store.DocumentPatch{})
+	f.must(err)
+	want.UpdatedAt, unchanged.UpdatedAt = time.Time{}, time.Time{}
+	if diff := cmp.Diff(want, unchanged); diff != "" {
+		f.Error("an empty patch: " + diff)
+	}
+}
+
+func deactivate(f *fixture) {
+	v, chunks := f.publish(upload("a.txt"), "x")
+	for status, seen := range map[knowledge.Status]int{knowledge.StatusInactive: 0, knowledge.StatusPublished: 1} {
+		d, err := f.UpdateDocument(f.ctx, manager("acme"), v.Document, store.DocumentPatch{Status: &status})
+		f.must(err)
+		if d.Status != status || d.Visible() != (seen == 1) {
+			f.Errorf("status %s, visible %t", d.Status, d.Visible())
+		}
+		if got := f.sees(reader("ann"), chunks...); len(got) != seen {
+			f.Errorf("%s: a reader sees %d chunks", status, len(got))
+		}
+		if got := f.sees(manager("acme"), chunks...); len(got) != seen {
+			f.Errorf("%s: a search by a manager sees %d chunks", status, len(got))
+		}
+		if _, err := f.Chunk(f.ctx, manager("acme"), chunks[0].ID); err != nil {
+			f.Errorf("%s: a manager cannot open the chunk: %v", status, err)
+		}
+	}
+}
+
+func staysInactive(f *fixture) {
+	v, _ := f.publish(upload("a.txt"), "x")
+	off := knowledge.StatusInactive
+	_, err := f.UpdateDocument(f.ctx, manager("acme"), v.Document, store.DocumentPatch{Status: &off})
+	f.must(err)
+	_, chunks := f.publish(upload("a.txt"), "y")
+	if d := f.document(v.Document); d.Status != knowledge.StatusInactive || d.PublishedVersion != 2 {
+		f.Errorf("document %+v", d)
+	}
+	if got := f.sees(reader("ann"), chunks...); len(got) != 0 {
+		f.Errorf("seen: %q", got)
+	}
+}
+
+func patchRefused(f *fixture) {
+	v := f.add(upload("a.txt"))
+	on, deleting := knowledge.StatusPublished, knowledge.StatusDeleting
+	for _, test := range []struct {
+		p     knowledge.Principal
+		id    string
+		patch store.DocumentPatch
+		want  knowledge.Code
+	}{
+		{reader("ann"), v.Document, store.DocumentPatch{}, knowledge.CodeForbidden},
+		{manager("other"), v.Document, store.DocumentPatch{}, knowledge.CodeNotFound},
+		{manager("acme"), "missing", store.DocumentPatch{}, knowledge.CodeNotFound},
+		{manager("acme"), v.Document, store.DocumentPatch{Status: &on}, knowledge.CodeConflict},
+		{manager("acme"), v.Document, store.DocumentPatch{Status: &deleting}, knowledge.CodeInvalid},
+	} {
+		_, err := f.UpdateDocument(f.ctx, test.p, test.id, test.patch)
+		f.wantCode(err, test.want)
+	}
+	_, _, err := f.MarkRemoving(f.ctx, manager("acme"), v.Document, knowledge.NewID(), time.Now())
+	f.must(err)
+	_, err = f.UpdateDocument(f.ctx, manager("acme"), v.Document, store.DocumentPatch{})
+	f.wantCode(err, knowledge.CodeConflict)
+}

@@ -1,0 +1,124 @@
+package storetest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// Hostile are words that try to leave the place where a database expects a
+// value. Fuzz tests begin with them.
+var Hostile = []string{
+	"", "'", "''", `"`, "`", `\`, `\'`, "' OR '1'='1", "x'); DROP TABLE documents; --", "?", "?0", "??", "$1", ":a", "@a",
+	"%", "_", "*", "a\x00b", "\x00", "a\nb", "a;b", "\xff\xfe", "ä", "日本語", "\u202e", strings.Repeat("'", 1000), "NULL", "[]", "{}", "w:acme",
+}
+
+func testHostileInput(t *testing.T, open func(t *testing.T) *store.Store) {
+	each(t, open, map[string]func(f *fixture){
+		"words_come_back_as_they_were_and_match_only_themselves": hostileWords,
+		"users_are_told_apart_whatever_their_names":              hostileUsers,
+		"ids_of_any_form_are_not_found":                          hostileIDs,
+	})
+}
+
+func hostileWords(f *fixture) {
+	for _, word := range Hostile {
+		RoundTrip(f.TB, f.Store, word)
+	}
+	if n := len(f.names(manager("acme"), store.DocumentQuery{})); n != len(Hostile) {
+		f.Errorf("%d documents of %d", n, len(Hostile))
+	}
+}
+
+// RoundTrip stores a document of acme/handbook whose every text is word, and
+// checks that it comes back unchanged and is found by this word alone.
+func RoundTrip(t testing.TB, s *store.Store, word string) {
+	t.Helper()
+	f := &fixture{t, s, t.Context()}
+	nv := upload(word, func(nv *store.NewVersion) {
+		nv.Tags, nv.Classification, nv.MediaType, nv.SourceURL = []string{word}, word, word, word
+		nv.Metadata = map[string]any{"k": strings.ToValidUTF8(word, "")}
+		nv.Tags[0] = strings.ToValidUTF8(word, "")
+	})
+	v, chunks := f.publish(nv, word)
+	d := f.document(v.Document)
+	want := []string{word, word, word, nv.Tags[0], nv.Tags[0]}
+	if diff := cmp.Diff(want, []string{d.Name, d.ExternalID, d.Classification, d.Tags[0], d.Metadata["k"].(string)}); diff != "" {
+		t.Errorf("%q: %s", word, diff)
+	}
+	read, err := f.Version(f.ctx, v.VersionRef)
+	f.must(err)
+	if read.Name != word || read.SourceURL != word || read.MediaType != word {
+		t.Errorf("%q: version %+v", word, read)
+	}
+	if diff := cmp.Diff([]string{word}, f.sees(reader(word, word), chunks...)); diff != "" {
+		t.Errorf("%q: %s", word, diff)
+	}
+	for _, query := range []store.DocumentQuery{{ExternalID: word}, {Tags: nv.Tags}} {
+		list, _, _, err := f.Documents(f.ctx, manager("acme"), query)
+		f.must(err)
+		if query.ExternalID == "" && word == "" {
+			continue // no condition at all
+		}
+		for _, other := range list {
+			if other.ID != v.Document && strings.ToValidUTF8(other.Name, "") != nv.Tags[0] {
+				t.Errorf("%q finds %q", word, other.Name)
+			}
+		}
+		if len(list) == 0 {
+			t.Errorf("%q is not found by %+v", word, query)
+		}
+	}
+	_, _, err = f.Runs(f.ctx, reader(word), store.RunQuery{Kind: word, Status: word})
+	f.must(err)
+}
+
+func hostileUsers(f *fixture) {
+	chunks := map[string]knowledge.Chunk{}
+	for _, name := range Hostile {
+		_, c := f.publish(upload("of "+name, func(nv *store.NewVersion) {
+			nv.Access, nv.ExternalUserID = knowledge.Access{}, "user "+name
+		}), name)
+		chunks[name] = c[0]
+	}
+	all := make([]knowledge.Chunk, 0, len(chunks))
+	for _, c := range chunks {
+		all = append(all, c)
+	}
+	for _, name := range Hostile {
+		p := claims(func(c *knowledge.Claims) { c.ExternalUser = "user " + name })
+		if diff := cmp.Diff([]string{name}, f.sees(p, all...)); diff != "" {
+			f.Errorf("user %q sees: %s", name, diff)
+		}
+		_, err := f.EnsureConversation(f.ctx, p, store.Conversation{ID: "talk " + name, Title: name})
+		f.must(err)
+		list, _, err := f.Conversations(f.ctx, p, store.Page{})
+		if err != nil || len(list) != 1 || list[0].Title != name {
+			f.Errorf("user %q has the conversations %+v, %v", name, list, err)
+		}
+	}
+}
+
+func hostileIDs(f *fixture) {
+	f.publish(upload("a.txt"), "one")
+	for _, id := range Hostile {
+		v := store.Version{VersionRef: knowledge.VersionRef{Document: id}, RunID: id}
+		for name, err := range f.everyRead(manager("acme"), v, id, id) {
+			if name != "Project" && !knowledge.IsCode(err, knowledge.CodeNotFound) {
+				f.Errorf("%s of %q: %v, want code not_found", name, id, err)
+			}
+		}
+		_, err := f.Project(f.ctx, manager("acme"), id)
+		f.wantCode(err, knowledge.CodeNotFound)
+		_, err = f.KeyByHash(f.ctx, id)
+		f.wantCode(err, knowledge.CodeNotFound)
+		views, err := f.VisibleChunks(f.ctx, manager("acme"), []string{id}, []knowledge.Hit{{ChunkID: id}})
+		if err != nil || len(views) != 0 {
+			f.Errorf("%q: %+v, %v", id, views, err)
+		}
+	}
+}
