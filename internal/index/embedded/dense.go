@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"github.com/cairn-rag/cairn/internal/index"
@@ -12,9 +11,6 @@ import (
 const (
 	// maxNearest is the most neighbours that vec0 gives at a time.
 	maxNearest = 4096
-	// spareNearest is how many neighbours are asked for beyond the limit, so
-	// that some may be refused or tie.
-	spareNearest = 50
 	// maxCompared is up to how many entries are compared one by one: that costs
 	// 8 µs an entry, and a scan 1 to 2 µs for every vector of the partition.
 	maxCompared = 500
@@ -34,7 +30,7 @@ func (x *Index) Dense(ctx context.Context, q index.Query, vector []float32) ([]k
 		return nil, err
 	}
 	if len(q.Filter) == 0 && len(q.Documents) == 0 {
-		hits, complete, err := s.nearest(ctx, 2*q.Limit+spareNearest, false)
+		hits, complete, err := s.nearest(ctx, withSpare(q.Limit), false)
 		if err != nil || complete {
 			return hits, err
 		}
@@ -46,7 +42,7 @@ func (x *Index) Dense(ctx context.Context, q index.Query, vector []float32) ([]k
 	if few {
 		return s.compare(ctx)
 	}
-	for k := q.Limit + spareNearest; ; k *= 4 {
+	for k := withSpare(q.Limit); ; k *= 4 {
 		hits, complete, err := s.nearest(ctx, k, true)
 		if err != nil || complete || k >= maxNearest {
 			return hits, err
@@ -54,8 +50,12 @@ func (x *Index) Dense(ctx context.Context, q index.Query, vector []float32) ([]k
 	}
 }
 
+// withSpare is how many candidates are looked at for limit hits, so that some
+// may be refused or tie.
+func withSpare(limit int) int { return limit + limit/4 + 20 }
+
 type denseSearch struct {
-	db        *sql.DB
+	db        *statements
 	table     string
 	dimension int
 	workspace int64
@@ -78,7 +78,7 @@ func (x *Index) newDenseSearch(ctx context.Context, q index.Query, vector []floa
 	if err != nil || workspace == 0 || bytes == nil || !x.hasDimension(len(vector)) {
 		return nil, err
 	}
-	s := &denseSearch{db: x.reader, table: vectorTable(len(vector)), dimension: len(vector),
+	s := &denseSearch{db: x.statements, table: vectorTable(len(vector)), dimension: len(vector),
 		workspace: workspace, limit: q.Limit, vector: bytes}
 	if projects := q.InProjects(); len(projects) == 1 {
 		s.project = projects[0]
@@ -109,7 +109,8 @@ func (s *denseSearch) nearest(ctx context.Context, k int, allowedOnly bool) (hit
 		WHERE ` + s.scope.sql + ` ORDER BY near.distance, e.chunk_id LIMIT ?`
 	var seen int
 	var farthest, distance float64
-	hits, err = s.run(ctx, statement, append(append(near.args, s.scope.args...), s.limit), &distance, &seen, &farthest)
+	args := append(append(near.args, s.scope.args...), s.limit)
+	hits, err = s.run(ctx, query{statement, args, !allowedOnly}, &distance, &seen, &farthest)
 	if err != nil {
 		return nil, false, err
 	}
@@ -125,13 +126,13 @@ func (s *denseSearch) compare(ctx context.Context) ([]knowledge.Hit, error) {
 		" WHERE e.dimension = ? AND " + s.scope.sql + " ORDER BY distance, e.chunk_id LIMIT ?"
 	var distance float64
 	args := append([]any{s.vector, s.dimension}, s.scope.args...)
-	return s.run(ctx, statement, append(args, s.limit), &distance)
+	return s.run(ctx, query{sql: statement, args: append(args, s.limit)}, &distance)
 }
 
 func (s *denseSearch) fewAllowed(ctx context.Context) (bool, error) {
 	var n int
 	args := append(append([]any{}, s.scope.args...), maxCompared+1)
-	err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 "+s.allowed()+" LIMIT ?)", args...).Scan(&n)
+	err := s.db.pool.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 "+s.allowed()+" LIMIT ?)", args...).Scan(&n)
 	if err != nil {
 		return false, fmt.Errorf("count the entries to compare: %w", err)
 	}
@@ -144,8 +145,8 @@ func (s *denseSearch) allowed() string {
 }
 
 // run reads hits whose fourth column is their distance; more columns go to more.
-func (s *denseSearch) run(ctx context.Context, statement string, args []any, distance *float64, more ...any) ([]knowledge.Hit, error) {
-	hits, err := readHits(ctx, s.db, statement, args, append([]any{distance}, more...), func() float64 {
+func (s *denseSearch) run(ctx context.Context, q query, distance *float64, more ...any) ([]knowledge.Hit, error) {
+	hits, err := s.db.hits(ctx, q, append([]any{distance}, more...), func() float64 {
 		return 1 - *distance**distance/2 // the cosine, of vectors of length 1
 	})
 	if err != nil {

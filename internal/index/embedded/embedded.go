@@ -34,6 +34,8 @@ type Index struct {
 	path   string
 	log    *slog.Logger
 
+	statements *statements // of reader
+
 	mu         sync.RWMutex
 	workspaces map[string]int64 // name -> id, of the committed ones
 	dimensions map[int]bool     // that have a table, committed
@@ -72,17 +74,18 @@ func (x *Index) Ping(ctx context.Context) error {
 // Close waits for what is under way and closes the file.
 func (x *Index) Close() error {
 	var errs []error
-	for _, db := range []*sql.DB{x.reader, x.writer} {
-		if db != nil {
-			errs = append(errs, db.Close())
-		}
+	if x.statements != nil {
+		errs = append(errs, x.statements.close())
+	}
+	if x.writer != nil {
+		errs = append(errs, x.writer.Close())
 	}
 	return errors.Join(errs...)
 }
 
 func (x *Index) connect(ctx context.Context, readers int) (err error) {
 	pragmas := url.Values{"_pragma": {
-		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)",
+		"busy_timeout(10000)", "page_size(8192)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)",
 		"secure_delete(1)", "temp_store(MEMORY)", "cache_size(-16000)", "journal_size_limit(16777216)",
 	}}
 	file := (&url.URL{Path: x.path}).EscapedPath()
@@ -101,6 +104,7 @@ func (x *Index) connect(ctx context.Context, readers int) (err error) {
 	}
 	x.reader.SetMaxOpenConns(readers)
 	x.reader.SetMaxIdleConns(readers)
+	x.statements = newStatements(x.reader)
 	return x.Ping(ctx)
 }
 

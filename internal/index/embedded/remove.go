@@ -59,8 +59,14 @@ func eraseSome(ctx context.Context, tx *sql.Tx, workspace int64, document string
 	if err != nil {
 		return false, err
 	}
+	// All words go before anything else does, for the reason that putWords gives.
+	for id := range entries {
+		if err := eraseWords(ctx, w.exec, workspace, id); err != nil {
+			return false, err
+		}
+	}
 	for id, dimension := range entries {
-		if err := eraseEntry(ctx, w.exec, workspace, id, dimension); err != nil {
+		if err := eraseVector(ctx, w.exec, id, dimension); err != nil {
 			return false, err
 		}
 		if err := w.exec(ctx, `DELETE FROM entries WHERE id = ?`, id); err != nil {
@@ -92,11 +98,11 @@ func someEntries(ctx context.Context, tx *sql.Tx, workspace int64, document stri
 	return found, rows.Err()
 }
 
-// eraseEntry removes the words and the vector of an entry.
-func eraseEntry(ctx context.Context, exec execer, workspace, id int64, dimension int) error {
-	if err := exec(ctx, `DELETE FROM `+wordTable(workspace)+` WHERE rowid = ?`, id); err != nil {
-		return err
-	}
+func eraseWords(ctx context.Context, exec execer, workspace, id int64) error {
+	return exec(ctx, `DELETE FROM `+wordTable(workspace)+` WHERE rowid = ?`, id)
+}
+
+func eraseVector(ctx context.Context, exec execer, id int64, dimension int) error {
 	if dimension == 0 {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -46,12 +47,12 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 				return err
 			}
 		}
-		for _, r := range rows {
-			if err := w.put(ctx, r, last[keyOf(r.entry)]); err != nil {
-				return fmt.Errorf("chunk %s: %w", r.entry.ChunkID, err)
+		for i := range rows {
+			if err := w.put(ctx, &rows[i], last[keyOf(rows[i].entry)]); err != nil {
+				return fmt.Errorf("chunk %s: %w", rows[i].entry.ChunkID, err)
 			}
 		}
-		return nil
+		return w.putWords(ctx, rows)
 	})
 	if err != nil {
 		return fmt.Errorf("write %d entries of document %s into the index: %w", len(entries), entries[0].DocumentID, err)
@@ -65,6 +66,7 @@ type row struct {
 	entry  index.Entry
 	vector []byte // little-endian float32, normalised; nil = none
 	words  string
+	id     int64 // once it is written
 }
 
 func (r row) dimension() int { return len(r.vector) / 4 }
@@ -81,34 +83,48 @@ type writing struct {
 
 func keyOf(e index.Entry) versionKey { return versionKey{e.Workspace, e.DocumentID, e.Version} }
 
-// put writes one entry, and its version's facts with the first of them.
-func (w *writing) put(ctx context.Context, r row, facts index.Entry) error {
+// put writes one entry without its words, and its version's facts with the
+// first of them.
+func (w *writing) put(ctx context.Context, r *row, facts index.Entry) (err error) {
 	if r.entry.Project != facts.Project {
 		return fmt.Errorf("version %d is in project %s and cannot be in %s too", facts.Version, facts.Project, r.entry.Project)
 	}
 	version, ok := w.versions[keyOf(r.entry)]
 	if !ok {
-		var err error
 		if version, err = w.putVersion(ctx, facts); err != nil {
 			return err
 		}
 		w.versions[keyOf(r.entry)] = version
 	}
-	id, err := w.putEntry(ctx, version, r)
-	if err != nil {
-		return err
-	}
-	err = w.exec(ctx, `INSERT INTO `+wordTable(version.workspace)+` (rowid, words) VALUES (?, ?)`, id, r.words)
-	if err != nil || r.vector == nil {
+	if r.id, err = w.putEntry(ctx, version, r); err != nil || r.vector == nil {
 		return err
 	}
 	return w.exec(ctx, `INSERT INTO `+vectorTable(r.dimension())+` (rowid, workspace, project, vector) VALUES (?, ?, ?, ?)`,
-		id, version.workspace, r.entry.Project, r.vector)
+		r.id, version.workspace, r.entry.Project, r.vector)
+}
+
+// putWords writes the words of all entries one after the other: FTS5 gathers
+// them in memory, and writes them out whenever another statement comes between.
+func (w *writing) putWords(ctx context.Context, rows []row) error {
+	at := make(map[int64]int, len(rows)) // the last of rows that are the same entry
+	for i, r := range rows {
+		at[r.id] = i
+	}
+	for i, r := range rows {
+		if at[r.id] != i {
+			continue
+		}
+		table := wordTable(w.versions[keyOf(r.entry)].workspace)
+		if err := w.exec(ctx, `INSERT INTO `+table+` (rowid, words) VALUES (?, ?)`, r.id, r.words); err != nil {
+			return fmt.Errorf("words of chunk %s: %w", r.entry.ChunkID, err)
+		}
+	}
+	return nil
 }
 
 // putEntry writes the row of the entry and takes away the vector and the words
 // that it had before.
-func (w *writing) putEntry(ctx context.Context, version writtenVersion, r row) (id int64, err error) {
+func (w *writing) putEntry(ctx context.Context, version writtenVersion, r *row) (id int64, err error) {
 	var dimension int
 	find, err := w.prepare(ctx, `SELECT id, dimension FROM entries WHERE version_id = ? AND chunk_id = ?`)
 	if err != nil {
@@ -116,7 +132,7 @@ func (w *writing) putEntry(ctx context.Context, version writtenVersion, r row) (
 	}
 	switch err := find.QueryRowContext(ctx, version.id, r.entry.ChunkID).Scan(&id, &dimension); err {
 	case nil:
-		if err := eraseEntry(ctx, w.exec, version.workspace, id, dimension); err != nil {
+		if err := errors.Join(eraseWords(ctx, w.exec, version.workspace, id), eraseVector(ctx, w.exec, id, dimension)); err != nil {
 			return 0, err
 		}
 		return id, w.exec(ctx, `UPDATE entries SET ordinal = ?, dimension = ? WHERE id = ?`, r.entry.Ordinal, r.dimension(), id)
