@@ -1,0 +1,88 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/prompt"
+)
+
+// Answering holds the activities of AnswerQuery and RunTool.
+type Answering struct {
+	Blobs     Blobs
+	Runs      Runs
+	Retriever Retriever
+	Chat      Chat
+	Workflows Workflows
+	Hub       Hub
+	Metrics   Metrics
+	Log       *slog.Logger
+}
+
+// Loop is where the tool loop of a question stands: keys of blobs and counts.
+type Loop struct {
+	Searches []string `json:"searches,omitempty"` // results of searches, in order; ranks count over all of them
+	Turns    []Turn   `json:"turns,omitempty"`    // that ended in tool calls
+	Answer   string   `json:"answer,omitempty"`   // the model call that gave the answer
+	Usage    Usage    `json:"usage,omitzero"`
+}
+
+// Turn is one model call that called tools, and what these gave.
+type Turn struct {
+	Key     string       `json:"key"`
+	Outputs []ToolOutput `json:"outputs"`
+}
+
+// Usage counts the tokens of a run.
+type Usage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+	ModelCalls       int `json:"model_calls"`
+}
+
+// Add adds another count.
+func (u *Usage) Add(o Usage) {
+	u.PromptTokens += o.PromptTokens
+	u.CompletionTokens += o.CompletionTokens
+	u.ModelCalls += o.ModelCalls
+}
+
+// TurnRecord is the stored result of a model call.
+type TurnRecord struct {
+	Raw          string           `json:"raw"`  // as the model gave it
+	Text         string           `json:"text"` // with checked citations: what readers see
+	ToolCalls    []model.ToolCall `json:"tool_calls,omitempty"`
+	Used         []int            `json:"used,omitempty"` // ranks that Text cites
+	Model        string           `json:"model"`
+	FinishReason string           `json:"finish_reason"`
+	Usage        Usage            `json:"usage"`
+}
+
+func (a *Answering) request(ctx context.Context, run RunRef) (Request, error) {
+	var r Request
+	if err := a.Blobs.GetJSON(ctx, run.Key(RequestBlob), &r); err != nil {
+		return r, fmt.Errorf("read request of run %s: %w", run.Run, err)
+	}
+	return r, nil
+}
+
+// passages reads the searches of a loop and numbers what they found.
+func (a *Answering) passages(ctx context.Context, loop Loop) (all []citation.Context, each [][]citation.Context, err error) {
+	searches := make([][]citation.Context, 0, len(loop.Searches))
+	for _, key := range loop.Searches {
+		var found SearchRecord
+		if err := a.Blobs.GetJSON(ctx, key, &found); err != nil {
+			return nil, nil, fmt.Errorf("read search %s: %w", key, err)
+		}
+		searches = append(searches, found.Contexts)
+	}
+	all, each = prompt.Merge(searches)
+	return all, each, nil
+}
+
+func (a *Answering) fail(ctx context.Context, run RunRef, err error) error {
+	return failure(ctx, a.Log.With("workspace", run.Workspace, "run", run.Run), err)
+}

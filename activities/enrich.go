@@ -1,0 +1,24 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/chunk"
+	"github.com/cairn-rag/cairn/internal/enrich"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// EnrichDocument finds out the language of a document.
+func (a *Ingestion) EnrichDocument(ctx context.Context, in StepInput) error {
+	return a.step(ctx, in, knowledge.StageEnrich, func(store.Version) error {
+		var layout knowledge.Layout
+		if err := a.Blobs.GetJSON(ctx, blob.StepKey(in.VersionRef, layoutBlob), &layout); err != nil {
+			return fmt.Errorf("read layout: %w", err)
+		}
+		facts := store.Facts{Language: enrich.Language(chunk.Text(layout)), PageCount: len(layout.Pages)}
+		return a.stage(ctx, in.VersionRef, knowledge.StageEnrich, facts)
+	})
+}

@@ -1,0 +1,112 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+)
+
+// ErrorDetails go into history with an activity's failure. They hold no text
+// that came from elsewhere.
+type ErrorDetails struct {
+	Code      knowledge.Code `json:"code"`
+	Provider  string         `json:"provider,omitempty"`
+	Status    int            `json:"status,omitempty"`
+	RequestID string         `json:"request_id,omitempty"`
+	Retryable bool           `json:"retryable"`
+}
+
+// Failure is what a failed activity means to a client.
+type Failure struct {
+	Code      knowledge.Code
+	Message   string
+	Retryable bool // trying the whole step again later can help
+}
+
+// Event is the inline data of a run's error event.
+func (f Failure) Event() map[string]any {
+	return map[string]any{"code": f.Code, "message": f.Message}
+}
+
+// failure turns an error into the typed one that enters history. It decides
+// what Temporal retries: failures of our stores and of providers, but not
+// documents or requests that are wrong and stay so. The causes are logged here,
+// because their text may come from a provider or a document.
+func failure(ctx context.Context, log *slog.Logger, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil { // canceled, or its time is over: not a failure of its own
+		return ctx.Err()
+	}
+	var fromModel *model.Error
+	if errors.As(err, &fromModel) {
+		log.WarnContext(ctx, "model call failed", "error", err, "provider", fromModel.Provider,
+			"status", fromModel.Status, "request_id", fromModel.RequestID)
+		return temporal.NewApplicationErrorWithOptions(modelMessage(fromModel), string(knowledge.CodeProviderFailed),
+			temporal.ApplicationErrorOptions{
+				NonRetryable:   !fromModel.Retryable,
+				NextRetryDelay: fromModel.RetryAfter,
+				Details: []any{ErrorDetails{
+					Code: knowledge.CodeProviderFailed, Provider: fromModel.Provider, Status: fromModel.Status,
+					RequestID: fromModel.RequestID, Retryable: fromModel.Retryable,
+				}},
+			})
+	}
+	known := knowledge.AsError(err)
+	retryable := known.Retryable || known.Code == knowledge.CodeInternal || known.Code == knowledge.CodeUnavailable
+	options := temporal.ApplicationErrorOptions{
+		NonRetryable:   !retryable,
+		NextRetryDelay: known.RetryAfter,
+		Details:        []any{ErrorDetails{Code: known.Code, Retryable: retryable}},
+	}
+	if retryable {
+		log.ErrorContext(ctx, "activity failed", "error", err)
+	} else {
+		options.Category = temporal.ApplicationErrorCategoryBenign
+		log.InfoContext(ctx, "activity refused its input", "code", known.Code, "cause", known.Cause)
+	}
+	return temporal.NewApplicationErrorWithOptions(known.Message, string(known.Code), options)
+}
+
+func modelMessage(e *model.Error) string {
+	switch e.Code {
+	case "rate_limited":
+		return "the model's endpoint is limiting requests; try again later"
+	case "unauthorized":
+		return "the model's endpoint refused the credentials; check the key that models.*.key_env names"
+	case "bad_request":
+		return "the model's endpoint refused the request; check models.*.model and its limits"
+	case "timeout":
+		return "the model's endpoint did not answer in time; try again later"
+	default:
+		return "the model's endpoint failed; try again later"
+	}
+}
+
+// Describe says what an activity's failure, as a workflow sees it, means to a
+// client. late is what a time-out stands for in the step that failed.
+func Describe(err error, late Failure) Failure {
+	var application *temporal.ApplicationError
+	var timeout *temporal.TimeoutError
+	switch {
+	case temporal.IsCanceledError(err):
+		return Failure{Code: knowledge.CodeCanceled, Message: "canceled on request", Retryable: true}
+	case errors.As(err, &application):
+		details := ErrorDetails{Code: knowledge.Code(application.Type()), Retryable: !application.NonRetryable()}
+		if application.HasDetails() {
+			// Details that do not decode leave what the type says.
+			_ = application.Details(&details)
+		}
+		return Failure{Code: details.Code, Message: application.Message(), Retryable: details.Retryable}
+	case errors.As(err, &timeout):
+		return late
+	default:
+		return Failure{Code: knowledge.CodeInternal, Message: "something went wrong on our side", Retryable: true}
+	}
+}

@@ -1,0 +1,104 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+const fetchTimeout = 2 * time.Minute
+
+// FetchDocument gets the original from the address that the upload named and
+// puts it into the blob store. It dials through safedial.
+func (a *Ingestion) FetchDocument(ctx context.Context, in StepInput) error {
+	defer heartbeat(ctx, time.Second)()
+	return a.step(ctx, in, knowledge.StageFetch, func(v store.Version) error {
+		if err := a.stage(ctx, in.VersionRef, knowledge.StageFetch, store.Facts{}); err != nil {
+			return err
+		}
+		if there, err := a.Blobs.Exists(ctx, v.SourceKey); err != nil || there {
+			return err
+		}
+		return a.fetch(ctx, v)
+	})
+}
+
+func (a *Ingestion) fetch(ctx context.Context, v store.Version) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.SourceURL, nil)
+	if err != nil {
+		return knowledge.Errorf(knowledge.CodeInvalid, "content.url is not an address").WithCause(err)
+	}
+	request.Header.Set("User-Agent", "cairn")
+	response, err := a.Dialer.Client(fetchTimeout).Do(request)
+	if err != nil {
+		var refused *knowledge.Error
+		if errors.As(err, &refused) {
+			return refused
+		}
+		return unreachable("the address did not answer").WithCause(err)
+	}
+	defer response.Body.Close()
+	switch {
+	case response.StatusCode >= 500 || response.StatusCode == http.StatusTooManyRequests:
+		return unreachable(fmt.Sprintf("the address answered %d", response.StatusCode))
+	case response.StatusCode != http.StatusOK:
+		return knowledge.Errorf(knowledge.CodeInvalid, "the address answered %d", response.StatusCode)
+	case response.ContentLength > a.Config.FileBytes:
+		return tooLarge("file", a.Config.FileBytes)
+	}
+	ref, err := a.Blobs.PutReader(ctx, v.SourceKey, &limited{r: response.Body, left: a.Config.FileBytes, limit: a.Config.FileBytes})
+	if err != nil {
+		if known := knowledge.AsError(err); known.Code == knowledge.CodeTooLarge {
+			return known
+		}
+		if errors.Is(err, blob.ErrNoSpace) {
+			return fullDisk(err)
+		}
+		return unreachable("the address stopped in the middle").WithCause(err)
+	}
+	return a.stage(ctx, v.VersionRef, knowledge.StageFetch, store.Facts{Bytes: ref.Bytes})
+}
+
+func unreachable(message string) *knowledge.Error {
+	return &knowledge.Error{Code: knowledge.CodeUnavailable, Message: message + "; try again later", Retryable: true}
+}
+
+func fullDisk(err error) *knowledge.Error {
+	return &knowledge.Error{
+		Code: knowledge.CodeUnavailable, Retryable: true, Cause: err,
+		Message: "the disk is full; free some space and retry",
+	}
+}
+
+func tooLarge(what string, limit int64) *knowledge.Error {
+	return knowledge.Errorf(knowledge.CodeTooLarge, "the %s is larger than the limit of %d bytes", what, limit)
+}
+
+// limited reads until a limit and fails beyond it.
+type limited struct {
+	r     io.Reader
+	left  int64
+	limit int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left < 0 {
+		return 0, tooLarge("file", l.limit)
+	}
+	if int64(len(p)) > l.left+1 {
+		p = p[:l.left+1]
+	}
+	n, err := l.r.Read(p)
+	l.left -= int64(n)
+	if l.left < 0 {
+		return n, tooLarge("file", l.limit)
+	}
+	return n, err
+}

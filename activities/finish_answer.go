@@ -1,0 +1,217 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// FinishAnswerInput ends a question's or a tool's run. Items is what the
+// workflow holds of its log, the last items among them; what it no longer holds
+// stands in Segments stored parts.
+type FinishAnswerInput struct {
+	RunRef
+	Loop     Loop           `json:"loop"`
+	Status   string         `json:"status"` // completed, failed or canceled
+	Code     knowledge.Code `json:"code,omitempty"`
+	Message  string         `json:"message,omitempty"`
+	Workflow string         `json:"workflow"`
+	Segments int            `json:"segments,omitempty"`
+	Items    []stream.Item  `json:"items"`
+}
+
+// AnswerRecord is the stored outcome of a question. It holds no passage: whoever
+// shows it reads them from SQL, with the permission of that moment.
+type AnswerRecord struct {
+	MessageID      string       `json:"message_id,omitempty"`
+	ConversationID string       `json:"conversation_id,omitempty"`
+	ExecutionID    string       `json:"execution_id,omitempty"`
+	Answer         string       `json:"answer"`
+	Sources        []Source     `json:"sources"`
+	Used           []int        `json:"used"` // ranks that the answer cites
+	ToolCalls      []CalledTool `json:"tool_calls"`
+	Usage          Usage        `json:"usage"`
+	Model          string       `json:"model"`
+}
+
+// Source names a passage that the model was given.
+type Source struct {
+	Rank         int     `json:"rank"`
+	ChunkID      string  `json:"chunk_id"`
+	DocumentID   string  `json:"document_id"`
+	DocumentName string  `json:"document_name"`
+	Score        float64 `json:"score"`
+}
+
+// CalledTool tells of a tool call.
+type CalledTool struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+	Status    string `json:"status"`
+}
+
+// FinishAnswer saves the answer and the conversation, stores the whole log and
+// ends the run. It is a local activity, so its input never enters history.
+func (a *Answering) FinishAnswer(ctx context.Context, in FinishAnswerInput) error {
+	if err := a.finishAnswer(ctx, in); err != nil {
+		return a.fail(ctx, in.RunRef, fmt.Errorf("finish run %s: %w", in.Run, err))
+	}
+	a.Metrics.WorkflowDone(in.Workflow, in.Status)
+	a.Log.InfoContext(ctx, "run ended", "workspace", in.Workspace, "run", in.Run, "status", in.Status)
+	return nil
+}
+
+func (a *Answering) finishAnswer(ctx context.Context, in FinishAnswerInput) error {
+	request, err := a.request(ctx, in.RunRef)
+	if err != nil {
+		return err
+	}
+	items, err := a.wholeLog(ctx, in)
+	if err != nil {
+		return err
+	}
+	record := AnswerRecord{
+		MessageID: request.MessageID, ConversationID: request.ConversationID, ExecutionID: request.ExecutionID,
+		Sources: []Source{}, Used: []int{}, ToolCalls: []CalledTool{}, Usage: in.Loop.Usage,
+	}
+	end := store.RunEnd{Status: in.Status, At: time.Now().UTC()}
+	if in.Status == "completed" {
+		if err := a.complete(ctx, in, &record); err != nil {
+			return err
+		}
+		if _, err := a.Blobs.PutJSON(ctx, in.Key(AnswerBlob), record); err != nil {
+			return fmt.Errorf("store answer: %w", err)
+		}
+		end.ResultKey = in.Key(AnswerBlob)
+	} else {
+		record.Answer = publishedText(items)
+		end.Error = &store.RunError{Code: in.Code, Message: in.Message}
+	}
+	if end.Usage, err = json.Marshal(in.Loop.Usage); err != nil {
+		return fmt.Errorf("encode usage: %w", err)
+	}
+	if err := a.saveConversation(ctx, in, request, record); err != nil {
+		return err
+	}
+	return storeLog(ctx, a.Blobs, a.Runs, a.Hub, in.RunRef, items, end)
+}
+
+// complete fills the record from the model call that gave the answer.
+func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *AnswerRecord) error {
+	var answer TurnRecord
+	if err := a.Blobs.GetJSON(ctx, in.Loop.Answer, &answer); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	passages, _, err := a.passages(ctx, in.Loop)
+	if err != nil {
+		return err
+	}
+	record.Answer, record.Model = answer.Text, answer.Model
+	record.Used = append(record.Used, answer.Used...)
+	for _, p := range passages {
+		record.Sources = append(record.Sources, Source{
+			Rank: p.Rank, ChunkID: p.ChunkID, DocumentID: p.DocumentID, DocumentName: p.DocumentName, Score: p.Score,
+		})
+	}
+	for i, turn := range in.Loop.Turns {
+		var called TurnRecord
+		if err := a.Blobs.GetJSON(ctx, turn.Key, &called); err != nil {
+			return fmt.Errorf("read turn %d: %w", i+1, err)
+		}
+		for j, c := range called.ToolCalls {
+			status := "completed"
+			if turn.Outputs[j].Failure != "" {
+				status = "failed"
+			}
+			record.ToolCalls = append(record.ToolCalls, CalledTool{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Status: status})
+		}
+	}
+	return nil
+}
+
+// saveConversation keeps the question and what was answered, also where that
+// was cut short.
+func (a *Answering) saveConversation(ctx context.Context, in FinishAnswerInput, r Request, record AnswerRecord) error {
+	if r.ConversationID == "" {
+		return nil
+	}
+	sources, err := json.Marshal(record.Sources)
+	if err != nil {
+		return fmt.Errorf("encode sources: %w", err)
+	}
+	cited := []string{}
+	for _, s := range record.Sources {
+		for _, rank := range record.Used {
+			if s.Rank == rank {
+				cited = append(cited, s.ChunkID)
+			}
+		}
+	}
+	question := store.Message{
+		ID: r.QuestionID, ConversationID: r.ConversationID, RunID: in.Run, Role: "user", Text: r.Question,
+		Status: "completed", CreatedAt: r.Date,
+	}
+	answer := store.Message{
+		ID: r.MessageID, ConversationID: r.ConversationID, RunID: in.Run, Role: "assistant", Text: record.Answer,
+		Sources: sources, ChunkIDs: cited, Status: in.Status, CreatedAt: time.Now().UTC(),
+	}
+	if err := a.Runs.SaveMessages(ctx, in.Workspace, question, answer); err != nil {
+		return fmt.Errorf("save conversation: %w", err)
+	}
+	return nil
+}
+
+// SegmentInput stores a part of a log that leaves the workflow's memory.
+type SegmentInput struct {
+	RunRef
+	Number int           `json:"number"` // 0 = first
+	Items  []stream.Item `json:"items"`
+}
+
+// SegmentBlob is the name of a stored part of a log.
+func SegmentBlob(number int) string { return fmt.Sprintf("log-%06d.json", number) }
+
+// StoreSegment stores a part of a log. Local, like FinishAnswer.
+func (a *Answering) StoreSegment(ctx context.Context, in SegmentInput) error {
+	if _, err := a.Blobs.PutJSON(ctx, in.Key(SegmentBlob(in.Number)), StoredLog{Items: in.Items}); err != nil {
+		return a.fail(ctx, in.RunRef, fmt.Errorf("store log segment %d: %w", in.Number, err))
+	}
+	return nil
+}
+
+func (a *Answering) wholeLog(ctx context.Context, in FinishAnswerInput) ([]stream.Item, error) {
+	var items []stream.Item
+	for n := range in.Segments {
+		var segment StoredLog
+		if err := a.Blobs.GetJSON(ctx, in.Key(SegmentBlob(n)), &segment); err != nil {
+			return nil, fmt.Errorf("read log segment %d: %w", n, err)
+		}
+		items = append(items, segment.Items...)
+	}
+	return append(items, in.Items...), nil
+}
+
+// publishedText is what readers of a log have put together at its end.
+func publishedText(items []stream.Item) string {
+	text := ""
+	for _, item := range items {
+		event, err := stream.DecodeEvent(item.Data)
+		if err != nil {
+			continue
+		}
+		switch item.Topic {
+		case stream.TopicDelta:
+			text += event.Text
+		case stream.TopicReset:
+			text = ""
+		}
+	}
+	return citation.Strip(text)
+}

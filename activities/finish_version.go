@@ -1,0 +1,55 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// FinishInput ends the run of a version. Items is its whole log, the last item
+// among them.
+type FinishInput struct {
+	StepInput
+	Status string                   `json:"status"` // completed, failed or canceled
+	Error  *knowledge.DocumentError `json:"error,omitempty"`
+	Items  []stream.Item            `json:"items"`
+}
+
+// FinishVersion notes how a version ended and stores the log of its run. It is
+// a local activity, so its input never enters history.
+func (a *Ingestion) FinishVersion(ctx context.Context, in FinishInput) error {
+	end := store.RunEnd{Status: in.Status, At: time.Now().UTC()}
+	if in.Error != nil {
+		err := a.Versions.FailVersion(ctx, in.VersionRef, *in.Error)
+		if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
+			return a.fail(ctx, in.StepInput, fmt.Errorf("note the failure: %w", err))
+		}
+		end.Error = &store.RunError{Code: in.Error.Code, Message: in.Error.Message}
+	}
+	run := RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}
+	if err := storeLog(ctx, a.Blobs, a.Runs, a.Hub, run, in.Items, end); err != nil {
+		return a.fail(ctx, in.StepInput, err)
+	}
+	a.Metrics.DocumentDone(in.Status)
+	a.Metrics.WorkflowDone("IngestDocument", in.Status)
+	logger(a.Log, in.VersionRef, in.Run).InfoContext(ctx, "ingest ended", "status", in.Status)
+	return nil
+}
+
+// storeLog stores a run's whole log, ends the run in SQL, and only then tells
+// the readers in this process.
+func storeLog(ctx context.Context, blobs Blobs, runs Runs, hub Hub, run RunRef, items []stream.Item, end store.RunEnd) error {
+	end.LogKey = run.Key(LogBlob)
+	if _, err := blobs.PutJSON(ctx, end.LogKey, StoredLog{Items: items}); err != nil {
+		return fmt.Errorf("store the log of run %s: %w", run.Run, err)
+	}
+	if err := runs.EndRun(ctx, run.Workspace, run.Run, end); err != nil {
+		return fmt.Errorf("end run %s: %w", run.Run, err)
+	}
+	hub.Finish(run.Run, items)
+	return nil
+}

@@ -1,0 +1,200 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/prompt"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// ModelCallInput asks the model for the next turn of a run. Nothing else
+// writes to the run's log while the call is under way: its items begin at
+// Offset. Preceding are items that the log holds already and that readers in
+// this process have not been given.
+type ModelCallInput struct {
+	RunRef
+	Loop      Loop          `json:"loop"`
+	Turn      int           `json:"turn"` // 1 = first
+	NoTools   bool          `json:"no_tools,omitempty"`
+	Offset    int64         `json:"offset"`
+	Preceding []stream.Item `json:"preceding,omitempty"`
+}
+
+// ModelCallResult says what a model call gave. Tail are the words that were not
+// published when it ended; the workflow adds them to the log.
+type ModelCallResult struct {
+	Key       string        `json:"key"`
+	Attempt   int           `json:"attempt"`
+	Tail      string        `json:"tail,omitempty"`
+	Published bool          `json:"published,omitempty"`
+	ToolCalls []ToolCallRef `json:"tool_calls,omitempty"`
+	Usage     Usage         `json:"usage"`
+}
+
+// ToolCallRef names a tool call; its arguments are in the turn's blob.
+type ToolCallRef struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// CallModel asks the model once and streams its answer into the run's log. A
+// call whose result was stored is not made again. A repeated call goes on from
+// the words that readers have seen, or says that they are to be dropped.
+func (a *Answering) CallModel(ctx context.Context, in ModelCallInput) (ModelCallResult, error) {
+	defer heartbeat(ctx, time.Second)()
+	a.Hub.Append(in.Run, in.Preceding)
+	attempt := int(activity.GetInfo(ctx).Attempt)
+	p := newPublisher(a.Workflows, a.Hub, in, activity.GetInfo(ctx).WorkflowExecution.ID, attempt)
+	result, err := a.callModel(ctx, in, p)
+	if err != nil {
+		p.abandon()
+		return ModelCallResult{}, a.fail(ctx, in.RunRef, fmt.Errorf("model call %d: %w", in.Turn, err))
+	}
+	return result, nil
+}
+
+func (a *Answering) callModel(ctx context.Context, in ModelCallInput, p *publisher) (ModelCallResult, error) {
+	if err := p.resume(ctx); err != nil {
+		return ModelCallResult{}, err
+	}
+	key := in.Key(fmt.Sprintf("turn-%d.json", in.Turn))
+	var record TurnRecord
+	err := a.Blobs.GetJSON(ctx, key, &record)
+	switch {
+	case err == nil:
+		p.write(record.Text)
+	case errors.Is(err, blob.ErrNotFound):
+		if record, err = a.ask(ctx, in, p); err != nil {
+			return ModelCallResult{}, err
+		}
+		// The answer is paid for: it is kept even if somebody cancels just now.
+		if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), key, record); err != nil {
+			return ModelCallResult{}, fmt.Errorf("store turn: %w", err)
+		}
+	default:
+		return ModelCallResult{}, fmt.Errorf("read turn: %w", err)
+	}
+	tail, published, err := p.close(ctx)
+	if err != nil {
+		return ModelCallResult{}, err
+	}
+	result := ModelCallResult{Key: key, Attempt: p.attempt, Tail: tail, Published: published, Usage: record.Usage}
+	for _, c := range record.ToolCalls {
+		result.ToolCalls = append(result.ToolCalls, ToolCallRef{ID: c.ID, Name: c.Name})
+	}
+	return result, nil
+}
+
+// ask makes the call and publishes the words with their citations checked.
+func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (TurnRecord, error) {
+	request, err := a.request(ctx, in.RunRef)
+	if err != nil {
+		return TurnRecord{}, err
+	}
+	passages, each, err := a.passages(ctx, in.Loop)
+	if err != nil {
+		return TurnRecord{}, err
+	}
+	chat, err := a.chatRequest(ctx, in, request, passages, each)
+	if err != nil {
+		return TurnRecord{}, err
+	}
+	rewriter := citation.NewRewriter(passages)
+	record := TurnRecord{}
+	publish := func(text string) {
+		record.Text += text
+		p.write(text)
+	}
+	start := time.Now()
+	done, err := a.stream(ctx, chat, func(text string) {
+		record.Raw += text
+		publish(rewriter.Write(text))
+	})
+	endpoint := a.Chat.Endpoint()
+	a.Metrics.ModelCall(endpoint.Provider, "chat", outcome(err), time.Since(start).Seconds(), done.Usage.PromptTokens, done.Usage.CompletionTokens)
+	if err != nil {
+		return TurnRecord{}, err
+	}
+	publish(rewriter.Close())
+	record.Used = rewriter.Used()
+	record.Model, record.FinishReason = done.Model, done.FinishReason
+	record.Usage = Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1}
+	if !in.NoTools {
+		record.ToolCalls = done.ToolCalls
+	}
+	if record.Text == "" && len(record.ToolCalls) == 0 {
+		return TurnRecord{}, &model.Error{Code: "bad_response", Provider: endpoint.Provider, Retryable: true, Cause: errors.New("the answer is empty")}
+	}
+	return record, nil
+}
+
+func (a *Answering) stream(ctx context.Context, chat model.ChatRequest, text func(string)) (model.Completion, error) {
+	for delta, err := range a.Chat.Chat(ctx, chat) {
+		if err != nil {
+			return model.Completion{}, err
+		}
+		if delta.Text != "" {
+			text(delta.Text)
+		}
+		if delta.Done != nil {
+			return *delta.Done, nil
+		}
+	}
+	return model.Completion{}, errors.New("the model's stream ended without an end")
+}
+
+// chatRequest builds what the model is asked: the prompt with the passages of
+// the first search, the conversation, and the turns so far.
+func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r Request, passages []citation.Context, each [][]citation.Context) (model.ChatRequest, error) {
+	chat := model.ChatRequest{
+		Model: r.Config.AI.Model, Temperature: r.Config.AI.Temperature, MaxTokens: r.Config.AI.MaxTokens, Seed: seed(),
+	}
+	next := 0 // search of each
+	var first []citation.Context
+	if prompt.WantsContext(r.Config.AI.Prompt) && len(each) > 0 {
+		first, next = each[0], 1
+	}
+	chat.Messages = append(chat.Messages, model.Message{Role: "system", Content: prompt.System(r.Config.AI.Prompt, first, r.Date)})
+	chat.Messages = append(chat.Messages, r.History...)
+	chat.Messages = append(chat.Messages, model.Message{Role: "user", Content: r.Question})
+	for i, turn := range in.Loop.Turns {
+		var record TurnRecord
+		if err := a.Blobs.GetJSON(ctx, turn.Key, &record); err != nil {
+			return chat, fmt.Errorf("read turn %d: %w", i+1, err)
+		}
+		chat.Messages = append(chat.Messages, model.Message{Role: "assistant", Content: record.Raw, ToolCalls: record.ToolCalls})
+		for j, output := range turn.Outputs {
+			message := model.Message{Role: "tool", ToolCallID: record.ToolCalls[j].ID, Content: "The tool failed: " + output.Failure}
+			if output.Search != "" {
+				message.Content = prompt.Sources(each[next])
+				next++
+			}
+			chat.Messages = append(chat.Messages, message)
+		}
+	}
+	if r.Kind == "query" {
+		chat.Tools = tools()
+		switch {
+		case in.NoTools:
+			chat.ToolChoice = "none"
+		case in.Turn == 1:
+			chat.ToolChoice = r.ToolChoice
+		}
+	}
+	return chat, nil
+}
+
+// seed asks an endpoint that knows seeds to give the same answer to the same
+// request, so that a repeated call goes on instead of starting over.
+func seed() *int {
+	one := 1
+	return &one
+}

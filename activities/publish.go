@@ -1,0 +1,140 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/chunk"
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// PublishInput names the vectors of a version, in the order of its chunks.
+type PublishInput struct {
+	StepInput
+	Embeddings []string `json:"embeddings"`
+}
+
+// PublishResult says whether readers see the version now; if not, it was
+// removed meanwhile or a newer one is published.
+type PublishResult struct {
+	Published bool `json:"published"`
+}
+
+// PublishDocument writes a version beside the one that readers see, switches
+// to it in one update, and takes the old one away.
+func (a *Ingestion) PublishDocument(ctx context.Context, in PublishInput) (PublishResult, error) {
+	defer heartbeat(ctx, time.Second)()
+	var result PublishResult
+	err := a.step(ctx, in.StepInput, knowledge.StagePublish, func(v store.Version) error {
+		if v.Removing {
+			return nil
+		}
+		if err := a.write(ctx, in, v); err != nil {
+			return err
+		}
+		published, err := a.Versions.Publish(ctx, in.VersionRef)
+		if err != nil {
+			return fmt.Errorf("switch to version %d: %w", in.Version, err)
+		}
+		if result.Published = published.Done; !published.Done {
+			return nil
+		}
+		if err := a.followAttributes(ctx, v); err != nil {
+			return err
+		}
+		return a.retire(ctx, in.VersionRef)
+	})
+	return result, err
+}
+
+// write puts the chunks and index entries of a version in place, unseen.
+func (a *Ingestion) write(ctx context.Context, in PublishInput, v store.Version) error {
+	chunks, err := a.chunks(ctx, in.VersionRef)
+	if err != nil {
+		return err
+	}
+	var vectors [][]float32
+	for _, key := range in.Embeddings {
+		data, err := a.Blobs.Get(ctx, key)
+		if err != nil {
+			return fmt.Errorf("read vectors: %w", err)
+		}
+		batch, err := decodeVectors(data)
+		if err != nil {
+			return err
+		}
+		vectors = append(vectors, batch...)
+	}
+	if len(vectors) != len(chunks) {
+		return fmt.Errorf("%d vectors for %d chunks", len(vectors), len(chunks))
+	}
+	if err := a.Versions.PutChunks(ctx, in.VersionRef, chunks); err != nil {
+		return fmt.Errorf("write chunks: %w", err)
+	}
+	if err := a.Index.Upsert(ctx, entries(v, chunks, vectors)); err != nil {
+		return fmt.Errorf("write index: %w", err)
+	}
+	return nil
+}
+
+func entries(v store.Version, chunks []knowledge.Chunk, vectors [][]float32) []index.Entry {
+	list := make([]index.Entry, 0, len(chunks))
+	for i, c := range chunks {
+		list = append(list, index.Entry{
+			ChunkID: c.ID, Workspace: v.Workspace, Project: v.Project, DocumentID: v.Document,
+			Version: v.Version, Ordinal: c.Ordinal, Text: chunk.EmbeddingText(c, v.Name), Vector: vectors[i],
+			Tags: v.Tags, ACL: v.ACL, Language: v.Language, Classification: v.Classification,
+			Name: v.Name, Metadata: v.Metadata, CreatedAt: v.CreatedAt,
+		})
+	}
+	return list
+}
+
+// followAttributes brings tags and permissions that somebody changed while the
+// version was being written into the index.
+func (a *Ingestion) followAttributes(ctx context.Context, written store.Version) error {
+	now, err := a.Versions.Version(ctx, written.VersionRef)
+	if err != nil {
+		return fmt.Errorf("read version again: %w", err)
+	}
+	attributes := func(v store.Version) index.Attributes {
+		return index.Attributes{Tags: v.Tags, ACL: v.ACL, Classification: v.Classification, Metadata: v.Metadata}
+	}
+	if reflect.DeepEqual(attributes(now), attributes(written)) {
+		return nil
+	}
+	if err := a.Index.SetAttributes(ctx, now.Workspace, now.Document, attributes(now)); err != nil {
+		return fmt.Errorf("update index attributes: %w", err)
+	}
+	return nil
+}
+
+// retire takes the entries, chunks and bytes of older versions away.
+func (a *Ingestion) retire(ctx context.Context, ref knowledge.VersionRef) error {
+	if ref.Version == 1 {
+		return nil
+	}
+	if err := a.Index.RemoveVersions(ctx, ref.Workspace, ref.Document, ref.Version); err != nil {
+		return fmt.Errorf("remove old index entries: %w", err)
+	}
+	if err := a.Versions.RetireChunks(ctx, ref); err != nil {
+		return fmt.Errorf("retire old chunks: %w", err)
+	}
+	prefix := blob.DocumentPrefix(ref.Workspace, ref.Project, ref.Document)
+	_, err := a.Blobs.DeletePrefix(ctx, prefix, func(key string, _ time.Time) bool {
+		step, _, _ := strings.Cut(strings.TrimPrefix(key, prefix), "/")
+		version, err := strconv.Atoi(step)
+		return err != nil || version >= ref.Version
+	})
+	if err != nil {
+		return fmt.Errorf("remove old blobs: %w", err)
+	}
+	return nil
+}

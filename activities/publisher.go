@@ -1,0 +1,220 @@
+package activities
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// publisher writes the words of one attempt of a model call into the run's log:
+// the first at once, then one batch at a time, each gathering what came while
+// the one before was under way. It is used by one goroutine.
+type publisher struct {
+	workflows  Workflows
+	hub        Hub
+	in         ModelCallInput
+	workflowID string
+	attempt    int
+	id         string // of this publisher in the stream protocol
+	sequence   int64
+
+	seen      string // words of earlier attempts that readers have
+	held      string // words of this attempt while they equal what was seen
+	pending   strings.Builder
+	reset     bool // a reset must come before the pending words
+	published bool // readers have words of this turn
+	offset    int64
+	inHub     bool // offset is known to be where our items go
+	last      time.Time
+	batches   int
+	inFlight  chan error // nil = none
+	err       error      // of a batch that could not be published
+}
+
+func newPublisher(w Workflows, hub Hub, in ModelCallInput, workflowID string, attempt int) *publisher {
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // crypto/rand never fails
+	return &publisher{
+		workflows: w, hub: hub, in: in, workflowID: workflowID, attempt: attempt,
+		id: hex.EncodeToString(id[:]), offset: in.Offset, inHub: attempt == 1,
+	}
+}
+
+// resume asks the log for the words that earlier attempts published.
+func (p *publisher) resume(ctx context.Context) error {
+	if p.attempt == 1 {
+		return nil
+	}
+	seen := ""
+	for from := p.in.Offset; ; {
+		page, err := p.workflows.Events(ctx, p.workflowID, from)
+		if err != nil {
+			return fmt.Errorf("read what was published: %w", err)
+		}
+		for _, item := range page.Items {
+			event, err := stream.DecodeEvent(item.Data)
+			if err != nil || event.Turn != p.in.Turn {
+				continue
+			}
+			switch item.Topic {
+			case stream.TopicDelta:
+				seen += event.Text
+			case stream.TopicReset:
+				seen = ""
+			}
+		}
+		if from = page.NextOffset; !page.MoreReady {
+			break
+		}
+	}
+	p.seen, p.published = seen, seen != ""
+	return nil
+}
+
+// write takes words. They are held back while they repeat what readers have.
+func (p *publisher) write(text string) {
+	if text == "" {
+		return
+	}
+	if p.seen == "" {
+		p.pending.WriteString(text)
+		p.flush()
+		return
+	}
+	p.held += text
+	switch {
+	case strings.HasPrefix(p.seen, p.held):
+		return
+	case strings.HasPrefix(p.held, p.seen):
+		p.pending.WriteString(p.held[len(p.seen):])
+	default:
+		p.reset = true
+		p.pending.WriteString(p.held)
+	}
+	p.seen, p.held = "", ""
+	p.flush()
+}
+
+// flush publishes what is pending if nothing is under way and it is time.
+func (p *publisher) flush() {
+	if p.inFlight != nil {
+		select {
+		case err := <-p.inFlight:
+			p.inFlight, p.err = nil, err
+		default:
+			return
+		}
+	}
+	if p.err != nil { // close tells
+		return
+	}
+	if p.batches > 0 && time.Since(p.last) < p.interval() {
+		return
+	}
+	items := p.take()
+	p.inFlight = make(chan error, 1)
+	p.last = time.Now()
+	p.batches++
+	p.published = true
+	done := p.inFlight
+	go func() { done <- p.send(items) }()
+}
+
+// interval grows with the length of the answer, so that a long one does not
+// fill the workflow's history.
+func (p *publisher) interval() time.Duration {
+	switch {
+	case p.batches < 100:
+		return 150 * time.Millisecond
+	case p.batches < 300:
+		return 400 * time.Millisecond
+	default:
+		return time.Second
+	}
+}
+
+func (p *publisher) take() []stream.Entry {
+	var items []stream.Entry
+	add := func(topic string, e stream.Event) {
+		// Encoding a struct of strings and numbers cannot fail.
+		if encoded, err := stream.NewEntry(topic, e); err == nil {
+			items = append(items, encoded)
+		}
+	}
+	if p.reset {
+		data := stream.Data(map[string]any{"attempt": p.attempt, "reason": "retry"})
+		add(stream.TopicReset, stream.Event{Turn: p.in.Turn, Attempt: p.attempt, Data: data})
+		p.reset = false
+	}
+	add(stream.TopicDelta, stream.Event{Turn: p.in.Turn, Attempt: p.attempt, Text: p.pending.String()})
+	p.pending.Reset()
+	return items
+}
+
+// send signals a batch and, once that is acknowledged, gives it to the readers
+// in this process.
+func (p *publisher) send(items []stream.Entry) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	p.sequence++
+	batch := stream.Batch{Items: items, PublisherID: p.id, Sequence: p.sequence}
+	if err := p.workflows.Publish(ctx, p.workflowID, batch); err != nil {
+		return fmt.Errorf("publish batch %d: %w", batch.Sequence, err)
+	}
+	if !p.inHub {
+		return nil
+	}
+	given := make([]stream.Item, 0, len(items))
+	for _, e := range items {
+		given = append(given, stream.Item{Topic: e.Topic, Data: e.Data, Offset: p.offset})
+		p.offset++
+	}
+	p.hub.Append(p.in.Run, given)
+	return nil
+}
+
+// close waits for the batch that is under way and gives the words that are left.
+// Words that readers have and that this attempt did not repeat in full are
+// reset.
+func (p *publisher) close(ctx context.Context) (tail string, published bool, err error) {
+	if p.seen != "" && p.held != p.seen {
+		p.reset, p.seen = true, ""
+		p.pending.WriteString(p.held)
+	}
+	if err := p.wait(ctx); err != nil {
+		return "", false, err
+	}
+	if p.reset {
+		if err := p.send(p.take()); err != nil {
+			return "", false, err
+		}
+		return "", true, nil
+	}
+	return p.pending.String(), p.published, nil
+}
+
+func (p *publisher) wait(ctx context.Context) error {
+	if p.inFlight == nil {
+		return p.err
+	}
+	select {
+	case err := <-p.inFlight:
+		p.inFlight = nil
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// abandon lets a batch that is under way end before the attempt is given up, so
+// that the next one sees it.
+func (p *publisher) abandon() {
+	if p.inFlight != nil {
+		<-p.inFlight
+	}
+}

@@ -1,0 +1,139 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// RemoveInput names a document and the newest of its versions that goes.
+type RemoveInput struct {
+	Workspace string    `json:"workspace"`
+	Project   string    `json:"project"`
+	Document  string    `json:"document"`
+	Run       string    `json:"run"`
+	Upto      int       `json:"upto"`
+	Since     time.Time `json:"since"`
+}
+
+func (in RemoveInput) removal() store.Removal {
+	return store.Removal{
+		Workspace: in.Workspace, Project: in.Project, Document: in.Document,
+		RunID: in.Run, Upto: in.Upto, Since: in.Since,
+	}
+}
+
+func (in RemoveInput) step() StepInput {
+	return StepInput{
+		VersionRef: knowledge.VersionRef{Workspace: in.Workspace, Project: in.Project, Document: in.Document, Version: in.Upto},
+		Run:        in.Run,
+	}
+}
+
+// StopIngest ends a running ingest of the document and waits until no run of
+// its doomed versions goes on.
+func (a *Ingestion) StopIngest(ctx context.Context, in RemoveInput) error {
+	defer heartbeat(ctx, time.Second)()
+	for {
+		versions, err := a.Removals.RunningVersions(ctx, in.Workspace, in.Document, in.Upto)
+		if err != nil {
+			return a.fail(ctx, in.step(), fmt.Errorf("list running versions: %w", err))
+		}
+		if len(versions) == 0 {
+			return nil
+		}
+		running, err := a.Workflows.StopIngest(ctx, in.Workspace, in.Document, in.Upto)
+		if err != nil {
+			return a.fail(ctx, in.step(), fmt.Errorf("stop ingest: %w", err))
+		}
+		if !running {
+			return a.endRuns(ctx, in, versions)
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// endRuns ends the runs of versions that no workflow holds.
+func (a *Ingestion) endRuns(ctx context.Context, in RemoveInput, versions []store.Version) error {
+	for _, v := range versions {
+		entry, err := stream.NewEntry(stream.TopicError, stream.Event{Data: stream.Data(Failure{Code: knowledge.CodeCanceled, Message: "the document was removed"}.Event())})
+		if err != nil {
+			return a.fail(ctx, in.step(), err)
+		}
+		run := RunRef{Workspace: in.Workspace, Project: in.Project, Run: v.RunID}
+		end := store.RunEnd{Status: "canceled", At: time.Now().UTC()}
+		if err := storeLog(ctx, a.Blobs, a.Runs, a.Hub, run, []stream.Item{{Topic: entry.Topic, Data: entry.Data}}, end); err != nil {
+			return a.fail(ctx, in.step(), err)
+		}
+	}
+	return nil
+}
+
+// RemoveEntries takes the document's vectors and full text out of the index.
+func (a *Ingestion) RemoveEntries(ctx context.Context, in RemoveInput) error {
+	defer heartbeat(ctx, time.Second)()
+	if err := a.Index.RemoveDocument(ctx, in.Workspace, in.Document, in.Upto); err != nil {
+		return a.fail(ctx, in.step(), fmt.Errorf("remove index entries: %w", err))
+	}
+	return nil
+}
+
+// RemoveBlobs takes the document's bytes away, but for those of versions that
+// were uploaded since.
+func (a *Ingestion) RemoveBlobs(ctx context.Context, in RemoveInput) error {
+	defer heartbeat(ctx, time.Second)()
+	newer, err := a.Removals.SourceKeys(ctx, in.Workspace, in.Document, in.Upto)
+	if err != nil {
+		return a.fail(ctx, in.step(), fmt.Errorf("list newer originals: %w", err))
+	}
+	prefix := blob.DocumentPrefix(in.Workspace, in.Project, in.Document)
+	_, err = a.Blobs.DeletePrefix(ctx, prefix, func(key string, modified time.Time) bool {
+		step, _, _ := strings.Cut(strings.TrimPrefix(key, prefix), "/")
+		if version, err := strconv.Atoi(step); err == nil {
+			return version > in.Upto
+		}
+		return slices.Contains(newer, key) || modified.After(in.Since)
+	})
+	if err != nil {
+		return a.fail(ctx, in.step(), fmt.Errorf("remove blobs: %w", err))
+	}
+	return nil
+}
+
+// RemoveRows takes the document's rows away; what was uploaded under its id
+// meanwhile stays and is no longer held up.
+func (a *Ingestion) RemoveRows(ctx context.Context, in RemoveInput) error {
+	if err := a.Removals.RemoveRows(ctx, in.removal()); err != nil {
+		return a.fail(ctx, in.step(), fmt.Errorf("remove rows: %w", err))
+	}
+	if err := a.Removals.CheckpointWAL(ctx); err != nil {
+		return a.fail(ctx, in.step(), fmt.Errorf("truncate the write-ahead log: %w", err))
+	}
+	return nil
+}
+
+// FinishRemoval ends the removal's run. Local, like FinishVersion.
+func (a *Ingestion) FinishRemoval(ctx context.Context, in FinishInput) error {
+	end := store.RunEnd{Status: in.Status, At: time.Now().UTC()}
+	if in.Error != nil {
+		end.Error = &store.RunError{Code: in.Error.Code, Message: in.Error.Message}
+	}
+	run := RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}
+	if err := storeLog(ctx, a.Blobs, a.Runs, a.Hub, run, in.Items, end); err != nil {
+		return a.fail(ctx, in.StepInput, err)
+	}
+	a.Metrics.WorkflowDone("RemoveDocument", in.Status)
+	return nil
+}

@@ -1,0 +1,85 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+)
+
+// SearchInput asks for passages for the question of a run. Name is the name of
+// the blob that the result goes to.
+type SearchInput struct {
+	RunRef
+	Name string `json:"name"`
+}
+
+// SearchResult says how much was found, and where it stands.
+type SearchResult struct {
+	Key       string `json:"key"`
+	Retrieved int    `json:"retrieved"` // candidates of the index
+	Kept      int    `json:"kept"`      // given to the model
+}
+
+// SearchRecord is the stored result of a search.
+type SearchRecord struct {
+	Contexts  []citation.Context `json:"contexts"`
+	Retrieved int                `json:"retrieved"`
+}
+
+// SearchKnowledge finds passages that the run's principal may see.
+func (a *Answering) SearchKnowledge(ctx context.Context, in SearchInput) (SearchResult, error) {
+	defer heartbeat(ctx, time.Second)()
+	request, err := a.request(ctx, in.RunRef)
+	if err != nil {
+		return SearchResult{}, a.fail(ctx, in.RunRef, err)
+	}
+	result, err := a.find(ctx, in.RunRef, in.Name, request, request.Question)
+	if err != nil {
+		return SearchResult{}, a.fail(ctx, in.RunRef, err)
+	}
+	return result, nil
+}
+
+// find searches and stores what it found, unless an earlier attempt did.
+func (a *Answering) find(ctx context.Context, run RunRef, name string, request Request, query string) (SearchResult, error) {
+	key := run.Key(name + ".json")
+	var record SearchRecord
+	err := a.Blobs.GetJSON(ctx, key, &record)
+	if err == nil {
+		return SearchResult{Key: key, Retrieved: record.Retrieved, Kept: len(record.Contexts)}, nil
+	}
+	if !errors.Is(err, blob.ErrNotFound) {
+		return SearchResult{}, fmt.Errorf("read search %s: %w", key, err)
+	}
+	found, err := a.Retriever.Retrieve(ctx, retrieve.Request{
+		Principal: request.Principal, Query: query, Projects: request.Projects, Documents: request.Documents,
+		Filter: request.Filter, Config: request.Config.AI.Retrieval,
+	})
+	if err != nil {
+		return SearchResult{}, fmt.Errorf("retrieve: %w", err)
+	}
+	record = SearchRecord{Contexts: contexts(found), Retrieved: found.Retrieved}
+	if _, err := a.Blobs.PutJSON(ctx, key, record); err != nil {
+		return SearchResult{}, fmt.Errorf("store search %s: %w", key, err)
+	}
+	return SearchResult{Key: key, Retrieved: record.Retrieved, Kept: len(record.Contexts)}, nil
+}
+
+func contexts(found retrieve.Result) []citation.Context {
+	list := make([]citation.Context, 0, len(found.Contexts))
+	for _, c := range found.Contexts {
+		text := c.Text
+		if c.Header != "" {
+			text = c.Header + "\n" + text
+		}
+		list = append(list, citation.Context{
+			Rank: c.Rank, ChunkID: c.ID, DocumentID: c.DocumentID, DocumentName: c.Document.Name, Text: text, Score: c.Score,
+		})
+	}
+	return list
+}

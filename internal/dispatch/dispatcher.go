@@ -1,0 +1,194 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// taskTimeout is how soon after a worker's death its workflow tasks are given
+// to another.
+const taskTimeout = 3 * time.Second
+
+// The priorities of workflows: 1 is the most urgent.
+const (
+	priorityQuestion = 1
+	priorityUpload   = 3
+)
+
+// Dispatcher reaches workflows through a Temporal client. Safe for concurrent
+// use.
+type Dispatcher struct {
+	client client.Client
+}
+
+// New makes a dispatcher.
+func New(c client.Client) *Dispatcher { return &Dispatcher{client: c} }
+
+// Ingest starts the ingest of a version, or signals it to the workflow that
+// already ingests the document. Doing it twice changes nothing.
+func (d *Dispatcher) Ingest(ctx context.Context, v store.Version) error {
+	task := workflows.IngestTask{Version: v.Version, Run: v.RunID}
+	options := d.options(workflows.IngestID(v.Workspace, v.Document), workflows.QueueIngest, priorityUpload, v.Workspace)
+	options.StaticSummary = "ingest a document"
+	options.TypedSearchAttributes = temporal.NewSearchAttributes(
+		workflows.KeyWorkspace.ValueSet(v.Workspace), workflows.KeyProject.ValueSet(v.Project),
+		workflows.KeyDocument.ValueSet(v.Document), workflows.KeyStatus.ValueSet("running"),
+	)
+	in := workflows.IngestInput{Workspace: v.Workspace, Project: v.Project, Document: v.Document, Tasks: []workflows.IngestTask{task}}
+	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.IngestDocument, in)
+	if !isRunning(err) {
+		return wrap(err, "start ingest of", v.Document)
+	}
+	options.EnableEagerStart = false
+	in.Tasks = nil
+	_, err = d.client.SignalWithStartWorkflow(ctx, options.ID, workflows.SignalIngest, task, options, workflows.IngestDocument, in)
+	return wrap(err, "signal ingest of", v.Document)
+}
+
+// Remove starts the removal of a document. Doing it twice changes nothing.
+func (d *Dispatcher) Remove(ctx context.Context, r store.Removal) error {
+	options := d.options(workflows.RemoveID(r.Workspace, r.Document), workflows.QueueIngest, priorityUpload, r.Workspace)
+	options.StaticSummary = "remove a document"
+	options.TypedSearchAttributes = temporal.NewSearchAttributes(
+		workflows.KeyWorkspace.ValueSet(r.Workspace), workflows.KeyProject.ValueSet(r.Project), workflows.KeyDocument.ValueSet(r.Document),
+	)
+	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.RemoveDocument, activities.RemoveInput{
+		Workspace: r.Workspace, Project: r.Project, Document: r.Document, Run: r.RunID, Upto: r.Upto, Since: r.Since,
+	})
+	if isRunning(err) {
+		return nil
+	}
+	return wrap(err, "start removal of", r.Document)
+}
+
+// Answer starts a question (kind "query") or a tool (kind "tool").
+func (d *Dispatcher) Answer(ctx context.Context, kind string, in workflows.AnswerInput) error {
+	id, summary, workflow := workflows.QueryID(in.Workspace, in.Run), "answer a question", workflows.AnswerQuery
+	if kind == "tool" {
+		id, summary, workflow = workflows.ToolID(in.Workspace, in.Run), "rag_search", workflows.RunTool
+	}
+	options := d.options(id, workflows.QueueQuery, priorityQuestion, in.Workspace)
+	options.StaticSummary = summary
+	options.TypedSearchAttributes = temporal.NewSearchAttributes(
+		workflows.KeyWorkspace.ValueSet(in.Workspace), workflows.KeyProject.ValueSet(in.Project), workflows.KeyStatus.ValueSet("running"),
+	)
+	_, err := d.client.ExecuteWorkflow(ctx, options, workflow, in)
+	if isRunning(err) {
+		return nil
+	}
+	return wrap(err, "start run", in.Run)
+}
+
+// CancelRun asks a run to stop; its workflow writes the end.
+func (d *Dispatcher) CancelRun(ctx context.Context, r store.Run) error {
+	var err error
+	if r.Kind == "ingest" {
+		err = d.client.SignalWorkflow(ctx, workflows.IngestID(r.Workspace, r.Subject), "", workflows.SignalStop, workflows.IngestStop{Run: r.ID})
+	} else {
+		err = d.client.CancelWorkflow(ctx, r.WorkflowID, "")
+	}
+	if isMissing(err) {
+		return nil // it has ended meanwhile
+	}
+	return wrap(err, "cancel run", r.ID)
+}
+
+// StopIngest tells a document's ingest to give up versions up to upto.
+func (d *Dispatcher) StopIngest(ctx context.Context, workspace, document string, upto int) (running bool, err error) {
+	err = d.client.SignalWorkflow(ctx, workflows.IngestID(workspace, document), "", workflows.SignalStop, workflows.IngestStop{Upto: upto})
+	if isMissing(err) {
+		return false, nil
+	}
+	return err == nil, wrap(err, "stop ingest of", document)
+}
+
+// Publish signals a batch to the log in a workflow.
+func (d *Dispatcher) Publish(ctx context.Context, workflowID string, b stream.Batch) error {
+	return wrap(d.client.SignalWorkflow(ctx, workflowID, "", stream.SignalPublish, b), "signal", workflowID)
+}
+
+// Events reads the log in a workflow. A worker that is busy with the workflow
+// answers one query at a time: a refusal means again, with jitter.
+func (d *Dispatcher) Events(ctx context.Context, workflowID string, from int64) (stream.EventsPage, error) {
+	var page stream.EventsPage
+	for tries := 0; ; tries++ {
+		value, err := d.client.QueryWorkflow(ctx, workflowID, "", stream.QueryEvents, stream.PollInput{Topics: []string{}, FromOffset: from})
+		var busy *serviceerror.ResourceExhausted
+		if errors.As(err, &busy) && tries < 20 {
+			select {
+			case <-time.After(10*time.Millisecond + rand.N(40*time.Millisecond)):
+				continue
+			case <-ctx.Done():
+				return page, ctx.Err()
+			}
+		}
+		if err != nil {
+			return page, fmt.Errorf("query %s: %w", workflowID, err)
+		}
+		if err := value.Get(&page); err != nil {
+			return page, fmt.Errorf("query %s: %w", workflowID, err)
+		}
+		return page, nil
+	}
+}
+
+// Running reports whether a workflow with this id is open; known is false where
+// Temporal has none of that id, open or closed.
+func (d *Dispatcher) Running(ctx context.Context, workflowID string) (running, known bool, err error) {
+	description, err := d.client.DescribeWorkflowExecution(ctx, workflowID, "")
+	if isMissing(err) {
+		return false, false, nil
+	}
+	if err != nil {
+		return false, false, fmt.Errorf("describe %s: %w", workflowID, err)
+	}
+	return description.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, true, nil
+}
+
+func (d *Dispatcher) options(id, queue string, priority int, tenant string) client.StartWorkflowOptions {
+	return client.StartWorkflowOptions{
+		ID: id, TaskQueue: queue, WorkflowTaskTimeout: taskTimeout, EnableEagerStart: true,
+		WorkflowExecutionErrorWhenAlreadyStarted: true,
+		WorkflowIDConflictPolicy:                 enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
+		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		Priority:                                 temporal.Priority{PriorityKey: priority, FairnessKey: tenant},
+	}
+}
+
+func isRunning(err error) bool {
+	var started *serviceerror.WorkflowExecutionAlreadyStarted
+	return errors.As(err, &started)
+}
+
+func isMissing(err error) bool {
+	var missing *serviceerror.NotFound
+	return errors.As(err, &missing)
+}
+
+// wrap says what was attempted; a Temporal server that does not answer is a
+// state that passes.
+func wrap(err error, verb, id string) error {
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("%s %s: %w", verb, id, err)
+	var unavailable *serviceerror.Unavailable
+	if errors.As(err, &unavailable) || errors.Is(err, context.DeadlineExceeded) {
+		return &knowledge.Error{Code: knowledge.CodeUnavailable, Message: "the workflow service is not available; try again shortly", Retryable: true, RetryAfter: time.Second, Cause: err}
+	}
+	return err
+}

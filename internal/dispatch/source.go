@@ -1,0 +1,141 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// startGrace is how long a run may be without a workflow: a crash between the
+// two is repaired by the sweep.
+const startGrace = 2 * time.Minute
+
+// Runs is what Source needs of the store.
+type Runs interface {
+	RunForSystem(ctx context.Context, workspace, id string) (store.Run, error)
+	EndRun(ctx context.Context, workspace, id string, end store.RunEnd) error
+}
+
+// Blobs is what Source needs of the blob store.
+type Blobs interface {
+	GetJSON(ctx context.Context, key string, v any) error
+	PutJSON(ctx context.Context, key string, v any) (blob.Ref, error)
+}
+
+// Source reads the logs of runs for the relay: from the blob store once a run
+// has ended, from its workflow before.
+type Source struct {
+	workflows *Dispatcher
+	runs      Runs
+	blobs     Blobs
+}
+
+// NewSource makes a source.
+func NewSource(d *Dispatcher, runs Runs, blobs Blobs) *Source {
+	return &Source{workflows: d, runs: runs, blobs: blobs}
+}
+
+// Stored implements stream.Source.
+func (s *Source) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, bool, error) {
+	run, err := s.runs.RunForSystem(ctx, ref.Workspace, ref.Run)
+	if err != nil {
+		return nil, false, fmt.Errorf("read run %s: %w", ref.Run, err)
+	}
+	if run.Status == "running" {
+		return nil, false, nil
+	}
+	if run.LogKey == "" {
+		return nil, true, nil
+	}
+	var log activities.StoredLog
+	if err := s.blobs.GetJSON(ctx, run.LogKey, &log); err != nil {
+		return nil, false, fmt.Errorf("read the log of run %s: %w", ref.Run, err)
+	}
+	return log.Items, true, nil
+}
+
+// Query implements stream.Source. What the workflow no longer holds is read
+// from the stored segments.
+func (s *Source) Query(ctx context.Context, ref stream.RunRef, from int64) (stream.EventsPage, error) {
+	page, err := s.workflows.Events(ctx, ref.WorkflowID, from)
+	if err != nil || from >= page.Base {
+		return page, err
+	}
+	run := activities.RunRef{Workspace: ref.Workspace, Run: ref.Run}
+	var older []stream.Item
+	for n := 0; ; n++ {
+		var segment activities.StoredLog
+		err := s.blobs.GetJSON(ctx, run.Key(activities.SegmentBlob(n)), &segment)
+		if errors.Is(err, blob.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return page, fmt.Errorf("read log segment %d: %w", n, err)
+		}
+		for _, item := range segment.Items {
+			if item.Offset >= from && item.Offset < page.Base {
+				older = append(older, item)
+			}
+		}
+	}
+	page.Items = append(older, page.Items...)
+	return page, nil
+}
+
+// Settle implements stream.Source.
+func (s *Source) Settle(ctx context.Context, ref stream.RunRef) error {
+	run, err := s.runs.RunForSystem(ctx, ref.Workspace, ref.Run)
+	if err != nil || run.Status != "running" {
+		return err
+	}
+	running, known, err := s.workflows.Running(ctx, ref.WorkflowID)
+	if err != nil || running || !known && time.Since(run.CreatedAt) < startGrace {
+		return err
+	}
+	// Look again: the run may have ended between the two looks.
+	if run, err = s.runs.RunForSystem(ctx, ref.Workspace, ref.Run); err != nil || run.Status != "running" {
+		return err
+	}
+	if run.Kind == "ingest" || run.Kind == "remove" {
+		return nil // the sweep starts these again
+	}
+	return s.abandon(ctx, ref)
+}
+
+// abandon ends a run whose workflow will not: it keeps what the closed workflow
+// still tells of the log and puts an error at its end.
+func (s *Source) abandon(ctx context.Context, ref stream.RunRef) error {
+	var items []stream.Item
+	for from := ref.FirstOffset; ; {
+		page, err := s.Query(ctx, ref, from)
+		if err != nil {
+			break // a workflow that cannot be replayed tells nothing
+		}
+		items = append(items, page.Items...)
+		if from = page.NextOffset; !page.MoreReady {
+			break
+		}
+	}
+	failed := activities.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"}
+	last, err := stream.NewEntry(stream.TopicError, stream.Event{Data: stream.Data(failed.Event())})
+	if err != nil {
+		return err
+	}
+	items = append(items, stream.Item{Topic: last.Topic, Data: last.Data, Offset: ref.FirstOffset + int64(len(items))})
+	key := activities.RunRef{Workspace: ref.Workspace, Run: ref.Run}.Key(activities.LogBlob)
+	if _, err := s.blobs.PutJSON(ctx, key, activities.StoredLog{Items: items}); err != nil {
+		return fmt.Errorf("store the log of run %s: %w", ref.Run, err)
+	}
+	end := store.RunEnd{Status: "failed", LogKey: key, At: time.Now().UTC(), Error: &store.RunError{Code: failed.Code, Message: failed.Message}}
+	if err := s.runs.EndRun(ctx, ref.Workspace, ref.Run, end); err != nil {
+		return fmt.Errorf("end run %s: %w", ref.Run, err)
+	}
+	return nil
+}

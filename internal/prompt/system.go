@@ -1,0 +1,87 @@
+package prompt
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/citation"
+)
+
+// Default is the system prompt of a project that has none of its own.
+//
+//go:embed system.md
+var Default string
+
+const (
+	contextVariable = "${context}"
+	dateVariable    = "${date}"
+)
+
+// WantsContext reports whether a system prompt has a place for passages, so
+// that a search comes before the first model call.
+func WantsContext(template string) bool {
+	return strings.Contains(orDefault(template), contextVariable)
+}
+
+// System fills a system prompt; an empty template means Default.
+func System(template string, passages []citation.Context, date time.Time) string {
+	// One pass over the template: what a passage says is never filled in again.
+	return strings.NewReplacer(
+		contextVariable, Sources(passages),
+		dateVariable, date.Format("Monday, 2 January 2006"),
+	).Replace(orDefault(template))
+}
+
+// Sources fences passages, each under its rank.
+func Sources(passages []citation.Context) string {
+	if len(passages) == 0 {
+		return "No passage was found."
+	}
+	var b strings.Builder
+	for _, p := range passages {
+		fmt.Fprintf(&b, "<source_%d document=%q>\n%s\n</source_%d>\n", p.Rank, attribute(p.DocumentName), fence(p.Text), p.Rank)
+	}
+	return b.String()
+}
+
+// Merge numbers the passages of several searches as one list, in the order in
+// which they were found: a passage found again keeps its rank. It gives the
+// merged list, and each search's own passages under their merged ranks.
+func Merge(searches [][]citation.Context) (all []citation.Context, each [][]citation.Context) {
+	ranks := map[string]int{}
+	for _, found := range searches {
+		numbered := make([]citation.Context, 0, len(found))
+		for _, c := range found {
+			rank, known := ranks[c.ChunkID]
+			if !known {
+				rank = len(all) + 1
+				ranks[c.ChunkID] = rank
+			}
+			c.Rank = rank
+			if !known {
+				all = append(all, c)
+			}
+			numbered = append(numbered, c)
+		}
+		each = append(each, numbered)
+	}
+	return all, each
+}
+
+func orDefault(template string) string {
+	if template == "" {
+		return Default
+	}
+	return template
+}
+
+// fence keeps a passage from closing its fence, or opening another.
+func fence(text string) string {
+	return strings.NewReplacer("<source_", "<\u200bsource_", "</source_", "</\u200bsource_").Replace(text)
+}
+
+func attribute(name string) string {
+	return strings.NewReplacer("<", "", ">", "", "\n", " ").Replace(name)
+}

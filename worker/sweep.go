@@ -1,0 +1,113 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+const (
+	sweepInterval = time.Minute
+	sweepGrace    = 15 * time.Second // younger things are still on their way
+	sweepLimit    = 1000
+)
+
+// SweepStore is what the sweep reads.
+type SweepStore interface {
+	PendingVersions(ctx context.Context, before time.Time, limit int) ([]store.Version, error)
+	PendingRemovals(ctx context.Context, limit int) ([]store.Removal, error)
+	RunningRuns(ctx context.Context, kinds []string, before time.Time, limit int) ([]store.Run, error)
+}
+
+// SweepWorkflows is how the sweep reaches workflows.
+type SweepWorkflows interface {
+	Ingest(ctx context.Context, v store.Version) error
+	Remove(ctx context.Context, r store.Removal) error
+	Running(ctx context.Context, workflowID string) (running, known bool, err error)
+}
+
+// Settler ends runs whose workflow will never do so.
+type Settler interface {
+	Settle(ctx context.Context, run stream.RunRef) error
+}
+
+// Sweep starts what a crash left between its row in SQL and its workflow, and
+// ends the runs of workflows that were ended from outside. It looks at once and
+// every minute until ctx ends.
+type Sweep struct {
+	Store     SweepStore
+	Workflows SweepWorkflows
+	Settler   Settler
+	Log       *slog.Logger
+}
+
+// Run sweeps until ctx ends.
+func (s *Sweep) Run(ctx context.Context) {
+	grace := time.Duration(0) // at the start nothing is on its way
+	for {
+		if err := s.once(ctx, time.Now().Add(-grace)); err != nil && ctx.Err() == nil {
+			s.Log.ErrorContext(ctx, "sweep failed", "error", err)
+		}
+		grace = sweepGrace
+		select {
+		case <-time.After(sweepInterval):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *Sweep) once(ctx context.Context, before time.Time) error {
+	removals, err := s.Store.PendingRemovals(ctx, sweepLimit)
+	if err != nil {
+		return fmt.Errorf("list removals: %w", err)
+	}
+	for _, r := range removals {
+		if err := s.Workflows.Remove(ctx, r); err != nil {
+			return fmt.Errorf("take up removal of %s: %w", r.Document, err)
+		}
+	}
+	versions, err := s.Store.PendingVersions(ctx, before, sweepLimit)
+	if err != nil {
+		return fmt.Errorf("list pending versions: %w", err)
+	}
+	for _, v := range versions {
+		if err := s.version(ctx, v); err != nil {
+			return err
+		}
+	}
+	runs, err := s.Store.RunningRuns(ctx, []string{"query", "tool"}, before, sweepLimit)
+	if err != nil {
+		return fmt.Errorf("list running runs: %w", err)
+	}
+	for _, r := range runs {
+		ref := stream.RunRef{Workspace: r.Workspace, Run: r.ID, WorkflowID: r.WorkflowID, FirstOffset: r.FirstOffset}
+		if err := s.Settler.Settle(ctx, ref); err != nil {
+			return fmt.Errorf("settle run %s: %w", r.ID, err)
+		}
+	}
+	return nil
+}
+
+// version takes up a pending version that no workflow holds. One that was begun
+// is held by its workflow while that runs.
+func (s *Sweep) version(ctx context.Context, v store.Version) error {
+	if v.Begun {
+		running, _, err := s.Workflows.Running(ctx, workflows.IngestID(v.Workspace, v.Document))
+		if err != nil {
+			return err
+		}
+		if running {
+			return nil
+		}
+	}
+	if err := s.Workflows.Ingest(ctx, v); err != nil {
+		return fmt.Errorf("take up version %d of %s: %w", v.Version, v.Document, err)
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package workflows
+
+import (
+	"fmt"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// AnswerInput starts a question, or a tool that answers one. The question
+// itself is in the request's blob.
+type AnswerInput struct {
+	activities.RunRef
+	MessageID      string           `json:"message_id,omitempty"`
+	ConversationID string           `json:"conversation_id,omitempty"`
+	ExecutionID    string           `json:"execution_id,omitempty"`
+	RequestSHA256  string           `json:"request_sha256"` // of the snapshot
+	SearchFirst    bool             `json:"search_first"`   // the prompt has ${context}
+	MaxToolTurns   int              `json:"max_tool_turns"`
+	Carried        *activities.Loop `json:"carried,omitempty"` // over a continue-as-new
+	Log            stream.Log       `json:"log,omitzero"`
+	Segments       int              `json:"segments,omitempty"` // of the log, in the blob store
+}
+
+// StartedData is the inline data of a question's first event.
+type StartedData struct {
+	MessageID      string `json:"messageId"`
+	ConversationID string `json:"conversationId"`
+}
+
+// QueryStarted is the first entry of a question's log. Whoever starts the
+// workflow can show it as soon as the start is acknowledged.
+func QueryStarted(in AnswerInput) stream.Entry {
+	return entry(stream.TopicStarted, stream.Event{
+		Data: stream.Data(StartedData{MessageID: in.MessageID, ConversationID: in.ConversationID}),
+	})
+}
+
+// AnswerQuery answers a question: it searches, lets the model call tools and
+// answer, streams the answer through its log, and saves the conversation.
+func AnswerQuery(ctx workflow.Context, in AnswerInput) error {
+	a, err := newAnswer(ctx, in, "AnswerQuery")
+	if err != nil {
+		return err
+	}
+	if in.Carried == nil {
+		a.log.Append(QueryStarted(in))
+	}
+	a.continueAs = func(next AnswerInput) error { return workflow.NewContinueAsNewError(ctx, AnswerQuery, next) }
+	err = a.converse(ctx)
+	if next, ok := a.next(); ok {
+		return next
+	}
+	return a.finish(ctx, err, []stream.Entry{
+		entry(stream.TopicSources, stream.Event{Ref: in.Key(activities.AnswerBlob)}),
+		entry(stream.TopicCompleted, stream.Event{Ref: in.Key(activities.AnswerBlob)}),
+	})
+}
+
+// answer is what AnswerQuery and RunTool share: a loop of model and tool calls
+// that ends in an answer.
+type answer struct {
+	in         AnswerInput
+	name       string // of the workflow
+	log        *eventLog
+	loop       activities.Loop
+	shown      int64 // how far the hub's readers have been told
+	segments   int
+	acts       *activities.Answering // for the names of its methods only
+	continueAs func(AnswerInput) error
+	nextRun    error
+	toolEvents bool // the run is a tool's own: its events are the seed's
+}
+
+func newAnswer(ctx workflow.Context, in AnswerInput, name string) (*answer, error) {
+	log, err := newEventLog(ctx, in.Log)
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{in: in, name: name, log: log, segments: in.Segments}
+	if in.Carried != nil {
+		a.loop = *in.Carried
+	}
+	return a, nil
+}
+
+// next gives the continue-as-new that the loop asked for.
+func (a *answer) next() (error, bool) { return a.nextRun, a.nextRun != nil }
+
+// converse searches first where the prompt wants it, then goes through the
+// turns of the tool loop.
+func (a *answer) converse(ctx workflow.Context) error {
+	if a.in.SearchFirst && len(a.loop.Searches) == 0 {
+		result, err := a.search(ctx, activities.SearchInput{RunRef: a.in.RunRef, Name: "search-0"}, "search")
+		if err != nil {
+			return err
+		}
+		a.loop.Searches = append(a.loop.Searches, result.Key)
+		if a.toolEvents {
+			a.retrieved(result)
+		}
+	}
+	return a.turns(ctx)
+}
+
+// finish saves what came out of the run, stores its log, and ends it. The last
+// entries are shown only once that is durable.
+func (a *answer) finish(ctx workflow.Context, err error, last []stream.Entry) error {
+	in := activities.FinishAnswerInput{
+		RunRef: a.in.RunRef, Loop: a.loop, Status: "completed", Workflow: a.name, Segments: a.segments,
+	}
+	if err != nil {
+		f := activities.Describe(err, activities.Failure{Code: knowledge.CodeProviderFailed, Message: "the model did not answer in time; try again later", Retryable: true})
+		in.Status, in.Code, in.Message = "failed", f.Code, f.Message
+		if f.Code == knowledge.CodeCanceled {
+			in.Status = "canceled"
+		}
+		last = []stream.Entry{entry(stream.TopicError, stream.Event{Data: stream.Data(f.Event())})}
+	}
+	ctx = disconnected(ctx)
+	a.log.drain(ctx)
+	in.Items = a.log.Items(0)
+	for i, e := range last {
+		in.Items = append(in.Items, stream.Item{Topic: e.Topic, Data: e.Data, Offset: a.log.End() + int64(i)})
+	}
+	if err := workflow.UpsertTypedSearchAttributes(ctx, KeyStatus.ValueSet(in.Status)); err != nil {
+		return fmt.Errorf("set status: %w", err)
+	}
+	if err := workflow.ExecuteLocalActivity(local(ctx, "save the answer"), a.acts.FinishAnswer, in).Get(ctx, nil); err != nil {
+		return fmt.Errorf("save the answer of run %s: %w", a.in.Run, err)
+	}
+	for _, e := range last {
+		a.log.Append(e)
+	}
+	a.log.close(ctx)
+	return nil
+}

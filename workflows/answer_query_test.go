@@ -1,0 +1,232 @@
+package workflows_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/mock"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// answerTest runs AnswerQuery against activities that the test sets up.
+type answerTest struct {
+	env      *testsuite.TestWorkflowEnvironment
+	mu       sync.Mutex
+	finished []activities.FinishAnswerInput
+}
+
+func newAnswerTest(t *testing.T) *answerTest {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	test := &answerTest{env: suite.NewTestWorkflowEnvironment()}
+	test.env.SetTestTimeout(30 * time.Second)
+	var acts *activities.Answering
+	test.env.RegisterActivity(&activities.Answering{})
+	test.env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Maybe().Return(activities.SearchResult{Key: "search-0", Retrieved: 7, Kept: 3}, nil)
+	test.env.OnActivity(acts.FinishAnswer, mock.Anything, mock.Anything).Maybe().Return(
+		func(_ context.Context, in activities.FinishAnswerInput) error {
+			test.mu.Lock()
+			defer test.mu.Unlock()
+			test.finished = append(test.finished, in)
+			return nil
+		})
+	return test
+}
+
+func (test *answerTest) model(reply func(in activities.ModelCallInput) (activities.ModelCallResult, error)) {
+	var acts *activities.Answering
+	test.env.OnActivity(acts.CallModel, mock.Anything, mock.Anything).Return(
+		func(_ context.Context, in activities.ModelCallInput) (activities.ModelCallResult, error) {
+			return reply(in)
+		})
+}
+
+func (test *answerTest) run(t *testing.T, in workflows.AnswerInput) activities.FinishAnswerInput {
+	t.Helper()
+	in.RunRef = activities.RunRef{Workspace: "w", Project: "p", Run: "r"}
+	test.env.ExecuteWorkflow(workflows.AnswerQuery, in)
+	if err := test.env.GetWorkflowError(); err != nil {
+		t.Fatal(err)
+	}
+	if len(test.finished) != 1 {
+		t.Fatalf("the run was finished %d times", len(test.finished))
+	}
+	return test.finished[0]
+}
+
+func topics(items []stream.Item) []string {
+	out := []string{}
+	for _, item := range items {
+		out = append(out, item.Topic)
+	}
+	return out
+}
+
+func TestAnswerQuery(t *testing.T) {
+	t.Parallel()
+	var acts *activities.Answering
+
+	t.Run("an answer without tools is searched for, given and saved", func(t *testing.T) {
+		t.Parallel()
+		test := newAnswerTest(t)
+		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
+			if in.Offset != 1 || len(in.Preceding) != 1 || in.Loop.Searches[0] != "search-0" {
+				t.Errorf("model call input %+v", in)
+			}
+			return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer"}, nil
+		})
+		end := test.run(t, workflows.AnswerInput{SearchFirst: true, MaxToolTurns: 5})
+		if diff := cmp.Diff([]string{"runStarted", "delta", "sources", "completed"}, topics(end.Items)); diff != "" {
+			t.Error(diff)
+		}
+		if end.Loop.Answer != "turn-1" {
+			t.Errorf("answer %q", end.Loop.Answer)
+		}
+	})
+
+	t.Run("tools of one turn run side by side and the answer follows", func(t *testing.T) {
+		t.Parallel()
+		test := newAnswerTest(t)
+		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
+			if in.Turn == 1 {
+				return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "let me look", ToolCalls: []activities.ToolCallRef{
+					{ID: "a", Name: activities.DocumentsRAG}, {ID: "b", Name: activities.DocumentsRAG},
+				}}, nil
+			}
+			if diff := cmp.Diff([]string{"s0", "s1"}, in.Loop.Searches); diff != "" {
+				t.Error(diff)
+			}
+			return activities.ModelCallResult{Key: "turn-2", Attempt: 1, Tail: "found"}, nil
+		})
+		var both sync.WaitGroup
+		both.Add(2)
+		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(
+			func(_ context.Context, in activities.ToolCallInput) (activities.ToolOutput, error) {
+				both.Done()
+				both.Wait() // ends only if both calls run at the same time
+				return activities.ToolOutput{Search: fmt.Sprintf("s%d", in.Call), Kept: 1}, nil
+			})
+		end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5})
+		want := []string{"runStarted", "delta", "messageReset", "toolCall", "toolCall", "toolCall", "toolCall", "delta", "sources", "completed"}
+		if diff := cmp.Diff(want, topics(end.Items)); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("after the allowed turns the model may call no more tools", func(t *testing.T) {
+		t.Parallel()
+		test := newAnswerTest(t)
+		calls := 0
+		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
+			calls++
+			if in.NoTools {
+				return activities.ModelCallResult{Key: "last", Attempt: 1, Tail: "enough"}, nil
+			}
+			return activities.ModelCallResult{Key: "turn", Attempt: 1, ToolCalls: []activities.ToolCallRef{{ID: "a", Name: activities.DocumentsRAG}}}, nil
+		})
+		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(activities.ToolOutput{Search: "s"}, nil)
+		test.run(t, workflows.AnswerInput{MaxToolTurns: 3})
+		if calls != 4 {
+			t.Errorf("%d model calls for 3 turns with tools", calls)
+		}
+	})
+
+	t.Run("a tool's failure goes back to the model as its result", func(t *testing.T) {
+		t.Parallel()
+		test := newAnswerTest(t)
+		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
+			if in.Turn == 1 {
+				return activities.ModelCallResult{Key: "t", Attempt: 1, ToolCalls: []activities.ToolCallRef{{ID: "a", Name: "unknown"}}}, nil
+			}
+			if in.Loop.Turns[0].Outputs[0].Failure != "no such tool" {
+				t.Errorf("outputs %+v", in.Loop.Turns[0].Outputs)
+			}
+			return activities.ModelCallResult{Key: "t2", Attempt: 1, Tail: "sorry"}, nil
+		})
+		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(activities.ToolOutput{},
+			temporal.NewNonRetryableApplicationError("no such tool", "invalid", nil))
+		if end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5}); end.Status != "completed" {
+			t.Errorf("status %s", end.Status)
+		}
+	})
+
+	t.Run("what was published before the call's result is not lost", func(t *testing.T) {
+		t.Parallel()
+		test := newAnswerTest(t)
+		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
+			for i, text := range []string{"one ", "two "} {
+				e, err := stream.NewEntry(stream.TopicDelta, stream.Event{Turn: 1, Attempt: 1, Text: text})
+				if err != nil {
+					t.Error(err)
+				}
+				test.env.SignalWorkflow(stream.SignalPublish, stream.Batch{Items: []stream.Entry{e}, PublisherID: "p", Sequence: int64(i + 1)})
+			}
+			return activities.ModelCallResult{Key: "t", Attempt: 1, Tail: "three", Published: true}, nil
+		})
+		end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5})
+		text := ""
+		for _, item := range end.Items {
+			if e, err := stream.DecodeEvent(item.Data); err == nil && item.Topic == stream.TopicDelta {
+				text += e.Text
+			}
+		}
+		if text != "one two three" {
+			t.Errorf("the log says %q", text)
+		}
+	})
+
+	t.Run("a canceled question ends with an error event", func(t *testing.T) {
+		t.Parallel()
+		test := newAnswerTest(t)
+		test.env.OnActivity(acts.CallModel, mock.Anything, mock.Anything).Return(
+			func(ctx context.Context, _ activities.ModelCallInput) (activities.ModelCallResult, error) {
+				test.env.CancelWorkflow()
+				<-ctx.Done()
+				return activities.ModelCallResult{}, ctx.Err()
+			})
+		end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5})
+		if diff := cmp.Diff([]string{"runStarted", "error"}, topics(end.Items)); diff != "" || end.Status != "canceled" {
+			t.Errorf("status %s, %s", end.Status, diff)
+		}
+	})
+
+	t.Run("a model that stays down ends the run with its code", func(t *testing.T) {
+		t.Parallel()
+		test := newAnswerTest(t)
+		calls := 0
+		test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
+			calls++
+			return activities.ModelCallResult{}, temporal.NewApplicationError("the endpoint failed", "provider_failed")
+		})
+		end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5})
+		if end.Status != "failed" || end.Code != "provider_failed" || calls != 6 {
+			t.Errorf("status %s, code %s after %d calls", end.Status, end.Code, calls)
+		}
+	})
+
+	t.Run("it continues as new between two turns and carries its state", func(t *testing.T) {
+		t.Parallel()
+		test := newAnswerTest(t)
+		test.env.SetContinueAsNewSuggested(true)
+		test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
+			return activities.ModelCallResult{Key: "t", Attempt: 1, ToolCalls: []activities.ToolCallRef{{ID: "a", Name: activities.DocumentsRAG}}}, nil
+		})
+		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(activities.ToolOutput{Search: "s"}, nil)
+		test.env.ExecuteWorkflow(workflows.AnswerQuery, workflows.AnswerInput{MaxToolTurns: 5})
+		if !isContinueAsNew(test.env.GetWorkflowError()) {
+			t.Fatalf("ended with %v", test.env.GetWorkflowError())
+		}
+		if len(test.finished) != 0 {
+			t.Error("a run that goes on was finished")
+		}
+	})
+}

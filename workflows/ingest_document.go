@@ -1,0 +1,336 @@
+package workflows
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// The signals of IngestDocument.
+const (
+	SignalIngest = "ingest" // IngestTask: a newer version, or a retry
+	SignalStop   = "stop"   // IngestStop: give up versions
+)
+
+// IngestTask is one version to ingest, and the run that tells of it.
+type IngestTask struct {
+	Version int    `json:"version"`
+	Run     string `json:"run"`
+}
+
+// IngestStop gives up every version up to Upto (removal), or the one run Run.
+type IngestStop struct {
+	Upto int    `json:"upto,omitempty"`
+	Run  string `json:"run,omitempty"`
+}
+
+func (s IngestStop) covers(t IngestTask) bool { return t.Version <= s.Upto || t.Run == s.Run }
+
+// IngestInput starts the ingestion of a document.
+type IngestInput struct {
+	Workspace string       `json:"workspace"`
+	Project   string       `json:"project"`
+	Document  string       `json:"document"`
+	Tasks     []IngestTask `json:"tasks"`
+	Log       stream.Log   `json:"log,omitzero"` // carried over a continue-as-new
+}
+
+// embedsInFlight is how many embedding batches of a document are asked for at
+// the same time.
+const embedsInFlight = 4
+
+// IngestDocument ingests the versions of one document, one after the other, and
+// takes up those that are signalled while it runs.
+func IngestDocument(ctx workflow.Context, in IngestInput) error {
+	w, err := newIngest(ctx, in)
+	if err != nil {
+		return err
+	}
+	return w.run(ctx)
+}
+
+// ingest is the state of IngestDocument.
+type ingest struct {
+	in      IngestInput
+	log     *eventLog
+	queue   []IngestTask
+	stopped []string // runs that were given up before their turn
+	current IngestTask
+	cancel  workflow.CancelFunc // of the current version; nil = none
+	stage   knowledge.Stage
+	counts  struct{ pages, chunks, embedded int }
+	acts    *activities.Ingestion // for the names of its methods only
+}
+
+func newIngest(ctx workflow.Context, in IngestInput) (*ingest, error) {
+	log, err := newEventLog(ctx, in.Log)
+	if err != nil {
+		return nil, err
+	}
+	w := &ingest{in: in, log: log, queue: in.Tasks}
+	workflow.Go(ctx, w.listen)
+	return w, nil
+}
+
+func (w *ingest) run(ctx workflow.Context) error {
+	for {
+		w.drain(ctx)
+		if len(w.queue) == 0 {
+			break
+		}
+		w.current, w.queue = w.queue[0], w.queue[1:]
+		if err := w.version(ctx); err != nil {
+			return err
+		}
+		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() && len(w.queue) > 0 {
+			w.drain(ctx)
+			in := w.in
+			in.Tasks, in.Log = w.queue, w.log.carry(ctx)
+			return workflow.NewContinueAsNewError(ctx, IngestDocument, in)
+		}
+	}
+	w.log.close(ctx)
+	return nil
+}
+
+// version ingests one version and writes how it ended, whatever happens.
+func (w *ingest) version(ctx workflow.Context) error {
+	first := w.log.End()
+	versionCtx, cancel := workflow.WithCancel(ctx)
+	w.cancel, w.counts.chunks, w.counts.embedded, w.counts.pages = cancel, 0, 0, 0
+	defer cancel()
+	begin, err := w.begin(versionCtx, first)
+	if err == nil && begin.Ended {
+		w.cancel = nil
+		return nil
+	}
+	published := false
+	switch {
+	case err != nil:
+	case begin.Removing, slices.Contains(w.stopped, w.current.Run):
+		err = temporal.NewCanceledError()
+	default:
+		published, err = w.steps(versionCtx, begin.Fetch)
+	}
+	w.cancel = nil
+	return w.finish(ctx, first, published, err)
+}
+
+// steps takes the version from its original to its publication.
+func (w *ingest) steps(ctx workflow.Context, fetch bool) (published bool, err error) {
+	if fetch {
+		w.enter(ctx, knowledge.StageFetch)
+		err = workflow.ExecuteActivity(regular(ctx, "fetch the original", 3*time.Minute, fetchRetries()), w.acts.FetchDocument, w.step()).Get(ctx, nil)
+		if err != nil {
+			return false, err
+		}
+	}
+	var check activities.CheckResult
+	if err := w.local(ctx, knowledge.StageCheck, w.acts.CheckDocument, &check); err != nil {
+		return false, err
+	}
+	var extracted activities.ExtractResult
+	if err := w.sized(ctx, check.Small, knowledge.StageExtract, w.acts.ExtractDocument, &extracted); err != nil {
+		return false, err
+	}
+	w.counts.pages = extracted.Pages
+	if err := w.sized(ctx, check.Small, knowledge.StageEnrich, w.acts.EnrichDocument, nil); err != nil {
+		return false, err
+	}
+	var chunked activities.ChunkResult
+	if err := w.sized(ctx, check.Small, knowledge.StageChunk, w.acts.ChunkDocument, &chunked); err != nil {
+		return false, err
+	}
+	w.counts.chunks = chunked.Count
+	embeddings, err := w.embed(ctx, chunked.Count)
+	if err != nil {
+		return false, err
+	}
+	return w.publish(ctx, check.Small, embeddings)
+}
+
+// begin takes the version up, after a removal of older ones has ended.
+func (w *ingest) begin(ctx workflow.Context, first int64) (activities.BeginResult, error) {
+	w.stage = knowledge.StageFetch
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 10*time.Second) {
+		var result activities.BeginResult
+		in := activities.BeginInput{StepInput: w.step(), FirstOffset: first}
+		err := workflow.ExecuteLocalActivity(local(ctx, "begin"), w.acts.BeginVersion, in).Get(ctx, &result)
+		if err != nil || !result.Blocked {
+			return result, err
+		}
+		timer := workflow.NewTimerWithOptions(ctx, pause, workflow.TimerOptions{Summary: "wait for a removal to end"})
+		if err := timer.Get(ctx, nil); err != nil {
+			return result, err
+		}
+	}
+}
+
+// embed asks for the chunks' vectors in batches, a few at the same time, and
+// gives the keys of the stored batches in order.
+func (w *ingest) embed(ctx workflow.Context, count int) ([]string, error) {
+	w.enter(ctx, knowledge.StageEmbed)
+	batches := (count + activities.BatchSize - 1) / activities.BatchSize
+	keys := make([]string, batches)
+	slots := workflow.NewSemaphore(ctx, embedsInFlight)
+	group := workflow.NewWaitGroup(ctx)
+	var failed error
+	for i := range batches {
+		if err := slots.Acquire(ctx, 1); err != nil {
+			failed = err
+		}
+		if failed != nil {
+			break
+		}
+		group.Add(1)
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			defer group.Done()
+			defer slots.Release(1)
+			var result activities.EmbedResult
+			if err := w.embedBatch(ctx, i, count, &result); err != nil {
+				failed = err
+				return
+			}
+			keys[i] = result.Key
+		})
+	}
+	group.Wait(disconnected(ctx))
+	return keys, failed
+}
+
+func (w *ingest) embedBatch(ctx workflow.Context, i, count int, result *activities.EmbedResult) error {
+	in := activities.EmbedInput{
+		StepInput: w.step(), First: i * activities.BatchSize, Last: min((i+1)*activities.BatchSize, count), Count: count,
+	}
+	summary := fmt.Sprintf("embed chunks %d-%d", in.First, in.Last-1)
+	err := workflow.ExecuteActivity(regular(ctx, summary, 5*time.Minute, modelRetries()), w.acts.EmbedChunks, in).Get(ctx, result)
+	if err != nil {
+		return err
+	}
+	if w.counts.embedded += in.Last - in.First; count > activities.BatchSize {
+		w.event(float64(w.counts.embedded) / float64(count))
+	}
+	return nil
+}
+
+func (w *ingest) publish(ctx workflow.Context, small bool, embeddings []string) (bool, error) {
+	w.enter(ctx, knowledge.StagePublish)
+	in := activities.PublishInput{StepInput: w.step(), Embeddings: embeddings}
+	var result activities.PublishResult
+	var err error
+	if small {
+		err = workflow.ExecuteLocalActivity(local(ctx, "publish"), w.acts.PublishDocument, in).Get(ctx, &result)
+	} else {
+		err = workflow.ExecuteActivity(regular(ctx, "publish", 10*time.Minute, storeRetries()), w.acts.PublishDocument, in).Get(ctx, &result)
+	}
+	return result.Published, err
+}
+
+// finish writes the end of the version's run: in SQL, in the stored log and in
+// the workflow's log.
+func (w *ingest) finish(ctx workflow.Context, first int64, published bool, err error) error {
+	in := activities.FinishInput{StepInput: w.step(), Status: "completed"}
+	last := entry(stream.TopicEnded, stream.Event{Data: stream.Data(endedData{Status: "completed", Published: published})})
+	if err != nil {
+		f := activities.Describe(err, activities.Failure{Code: knowledge.CodeParseLimit, Message: "the step took too long", Retryable: true})
+		in.Status = "failed"
+		in.Error = &knowledge.DocumentError{Code: f.Code, Stage: w.stage, Message: f.Message, Retryable: f.Retryable}
+		last = entry(stream.TopicEnded, stream.Event{Data: stream.Data(endedData{Status: "failed", Error: in.Error})})
+		if f.Code == knowledge.CodeCanceled {
+			in.Status = "canceled"
+			last = entry(stream.TopicError, stream.Event{Data: stream.Data(f.Event())})
+		}
+	}
+	in.Items = append(w.log.Items(first), stream.Item{Topic: last.Topic, Data: last.Data, Offset: w.log.End()})
+	ctx = disconnected(ctx)
+	if err := workflow.UpsertTypedSearchAttributes(ctx, KeyStatus.ValueSet(in.Status)); err != nil {
+		return fmt.Errorf("set status: %w", err)
+	}
+	if err := workflow.ExecuteLocalActivity(local(ctx, "finish"), w.acts.FinishVersion, in).Get(ctx, nil); err != nil {
+		return fmt.Errorf("finish version %d: %w", w.current.Version, err)
+	}
+	w.log.Append(last)
+	return nil
+}
+
+// endedData is the inline data of a run's last event.
+type endedData struct {
+	Status    string                   `json:"status"`
+	Published bool                     `json:"published,omitempty"`
+	Error     *knowledge.DocumentError `json:"error,omitempty"`
+}
+
+func (w *ingest) step() activities.StepInput {
+	return activities.StepInput{
+		VersionRef: knowledge.VersionRef{
+			Workspace: w.in.Workspace, Project: w.in.Project, Document: w.in.Document, Version: w.current.Version,
+		},
+		Run: w.current.Run,
+	}
+}
+
+// sized runs a step as a local activity where the document is small, and as an
+// activity of its own otherwise.
+func (w *ingest) sized(ctx workflow.Context, small bool, stage knowledge.Stage, step, result any) error {
+	if small {
+		return w.local(ctx, stage, step, result)
+	}
+	w.enter(ctx, stage)
+	if err := workflow.UpsertTypedSearchAttributes(ctx, KeyStage.ValueSet(string(stage))); err != nil {
+		return fmt.Errorf("set stage: %w", err)
+	}
+	return workflow.ExecuteActivity(regular(ctx, string(stage), 5*time.Minute, storeRetries()), step, w.step()).Get(ctx, result)
+}
+
+func (w *ingest) local(ctx workflow.Context, stage knowledge.Stage, step, result any) error {
+	w.enter(ctx, stage)
+	return workflow.ExecuteLocalActivity(local(ctx, string(stage)), step, w.step()).Get(ctx, result)
+}
+
+// enter begins a stage: it tells the readers of the log and the operator.
+func (w *ingest) enter(ctx workflow.Context, stage knowledge.Stage) {
+	w.stage = stage
+	w.event(0)
+	workflow.SetCurrentDetails(ctx, fmt.Sprintf("| version | stage | pages | chunks | embedded |\n|---|---|---|---|---|\n| %d | %s | %d | %d | %d |",
+		w.current.Version, stage, w.counts.pages, w.counts.chunks, w.counts.embedded))
+}
+
+// DocumentState is the inline data of a documentUpdate event; the API fills in
+// the rest of the document.
+type DocumentState struct {
+	Version    int             `json:"version"`
+	Stage      knowledge.Stage `json:"stage"`
+	Progress   float64         `json:"progress"`
+	ChunkCount int             `json:"chunkCount,omitempty"`
+	PageCount  int             `json:"pageCount,omitempty"`
+}
+
+// event tells how far the version is; part is the share of the stage, 0..1.
+func (w *ingest) event(part float64) {
+	progress := activities.Progress(w.stage)
+	if w.stage == knowledge.StageEmbed {
+		progress += part * (activities.Progress(knowledge.StagePublish) - progress)
+	}
+	w.log.add(stream.TopicDocument, stream.Event{Data: stream.Data(DocumentState{
+		Version: w.current.Version, Stage: w.stage, Progress: progress,
+		ChunkCount: w.counts.chunks, PageCount: w.counts.pages,
+	})})
+}
+
+// fetchRetries are for an address that may come back.
+func fetchRetries() *temporal.RetryPolicy {
+	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 3, MaximumInterval: time.Minute, MaximumAttempts: 5}
+}
+
+// modelRetries are for embedding: a provider that limits requests for a while
+// must not fail a document, so they go on for about an hour.
+func modelRetries() *temporal.RetryPolicy {
+	return &temporal.RetryPolicy{InitialInterval: 250 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 60}
+}

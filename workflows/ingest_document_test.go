@@ -1,0 +1,240 @@
+package workflows_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/mock"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// ingestTest runs IngestDocument against activities that the test sets up and
+// remembers how each run was finished.
+type ingestTest struct {
+	env      *testsuite.TestWorkflowEnvironment
+	mu       sync.Mutex
+	finished []activities.FinishInput
+}
+
+func newIngestTest(t *testing.T) *ingestTest {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	test := &ingestTest{env: suite.NewTestWorkflowEnvironment()}
+	test.env.SetTestTimeout(30 * time.Second)
+	var acts *activities.Ingestion
+	test.env.RegisterActivity(&activities.Ingestion{})
+	test.env.OnActivity(acts.FinishVersion, mock.Anything, mock.Anything).Maybe().Return(
+		func(_ context.Context, in activities.FinishInput) error {
+			test.mu.Lock()
+			defer test.mu.Unlock()
+			test.finished = append(test.finished, in)
+			return nil
+		})
+	return test
+}
+
+// steps sets up every step to succeed; chunks is the size of the document.
+func (test *ingestTest) steps(small bool, chunks int) {
+	var acts *activities.Ingestion
+	any := mock.Anything
+	test.env.OnActivity(acts.BeginVersion, any, any).Maybe().Return(activities.BeginResult{}, nil)
+	test.env.OnActivity(acts.CheckDocument, any, any).Maybe().Return(activities.CheckResult{MediaType: "text/plain", Small: small}, nil)
+	test.env.OnActivity(acts.ExtractDocument, any, any).Maybe().Return(activities.ExtractResult{Blocks: 1}, nil)
+	test.env.OnActivity(acts.EnrichDocument, any, any).Maybe().Return(nil)
+	test.env.OnActivity(acts.ChunkDocument, any, any).Maybe().Return(activities.ChunkResult{Count: chunks}, nil)
+	test.env.OnActivity(acts.PublishDocument, any, any).Maybe().Return(activities.PublishResult{Published: true}, nil)
+}
+
+func (test *ingestTest) run(t *testing.T, tasks ...workflows.IngestTask) {
+	t.Helper()
+	test.env.ExecuteWorkflow(workflows.IngestDocument, workflows.IngestInput{Workspace: "w", Project: "p", Document: "d", Tasks: tasks})
+	if !test.env.IsWorkflowCompleted() {
+		t.Fatal("the workflow did not end")
+	}
+	if err := test.env.GetWorkflowError(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (test *ingestTest) outcomes() map[int]string {
+	test.mu.Lock()
+	defer test.mu.Unlock()
+	out := map[int]string{}
+	for _, f := range test.finished {
+		out[f.Version] = f.Status
+	}
+	return out
+}
+
+func TestIngestDocument(t *testing.T) {
+	t.Parallel()
+	var acts *activities.Ingestion
+
+	t.Run("a large document is embedded in batches of 64, four at a time", func(t *testing.T) {
+		t.Parallel()
+		test := newIngestTest(t)
+		test.steps(false, 1000)
+		var mu sync.Mutex
+		flying, most, batches := 0, 0, map[int]int{}
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
+			func(_ context.Context, in activities.EmbedInput) (activities.EmbedResult, error) {
+				mu.Lock()
+				flying++
+				most = max(most, flying)
+				batches[in.First] = in.Last
+				mu.Unlock()
+				time.Sleep(time.Millisecond) // lets the others begin
+				mu.Lock()
+				flying--
+				mu.Unlock()
+				return activities.EmbedResult{Key: "k"}, nil
+			})
+		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
+		if len(batches) != 16 || batches[960] != 1000 {
+			t.Errorf("batches %v", batches)
+		}
+		if most > 4 {
+			t.Errorf("%d batches in flight", most)
+		}
+		if diff := cmp.Diff(map[int]string{1: "completed"}, test.outcomes()); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("a document that cannot be read fails with its stage and is not retried", func(t *testing.T) {
+		t.Parallel()
+		test := newIngestTest(t)
+		tries := 0
+		test.env.OnActivity(acts.ExtractDocument, mock.Anything, mock.Anything).Return(
+			func(context.Context, activities.StepInput) (activities.ExtractResult, error) {
+				tries++
+				return activities.ExtractResult{}, temporal.NewNonRetryableApplicationError("the file is encrypted", "encrypted", nil,
+					activities.ErrorDetails{Code: knowledge.CodeEncrypted})
+			})
+		test.steps(true, 1)
+		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
+		want := &knowledge.DocumentError{Code: "encrypted", Stage: "extract", Message: "the file is encrypted"}
+		if diff := cmp.Diff(want, test.finished[0].Error); diff != "" || tries != 1 {
+			t.Errorf("%d tries, %s", tries, diff)
+		}
+	})
+
+	t.Run("a provider that limits requests does not fail the document", func(t *testing.T) {
+		t.Parallel()
+		test := newIngestTest(t)
+		test.steps(true, 1)
+		tries := 0
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
+			func(context.Context, activities.EmbedInput) (activities.EmbedResult, error) {
+				if tries++; tries < 20 {
+					return activities.EmbedResult{}, temporal.NewApplicationError("limited", "provider_failed")
+				}
+				return activities.EmbedResult{Key: "k"}, nil
+			})
+		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
+		if diff := cmp.Diff(map[int]string{1: "completed"}, test.outcomes()); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("a version that is signalled while another is ingested comes next, once", func(t *testing.T) {
+		t.Parallel()
+		test := newIngestTest(t)
+		test.steps(true, 1)
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
+			func(_ context.Context, in activities.EmbedInput) (activities.EmbedResult, error) {
+				if in.Version == 1 {
+					for range 2 {
+						test.env.SignalWorkflow(workflows.SignalIngest, workflows.IngestTask{Version: 2, Run: "r2"})
+					}
+				}
+				return activities.EmbedResult{Key: "k"}, nil
+			})
+		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
+		if len(test.finished) != 2 {
+			t.Errorf("%d runs were finished", len(test.finished))
+		}
+		if diff := cmp.Diff(map[int]string{1: "completed", 2: "completed"}, test.outcomes()); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("a removal gives up the version that is being ingested", func(t *testing.T) {
+		t.Parallel()
+		test := newIngestTest(t)
+		test.steps(true, 1)
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
+			func(ctx context.Context, _ activities.EmbedInput) (activities.EmbedResult, error) {
+				test.env.SignalWorkflow(workflows.SignalStop, workflows.IngestStop{Upto: 1})
+				<-ctx.Done()
+				return activities.EmbedResult{}, ctx.Err()
+			})
+		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
+		if diff := cmp.Diff(map[int]string{1: "canceled"}, test.outcomes()); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("a run is canceled before its turn", func(t *testing.T) {
+		t.Parallel()
+		test := newIngestTest(t)
+		test.steps(true, 1)
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
+			func(_ context.Context, in activities.EmbedInput) (activities.EmbedResult, error) {
+				if in.Version == 2 {
+					t.Error("version 2 was embedded")
+				}
+				test.env.SignalWorkflow(workflows.SignalStop, workflows.IngestStop{Run: "r2"})
+				return activities.EmbedResult{Key: "k"}, nil
+			})
+		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"}, workflows.IngestTask{Version: 2, Run: "r2"})
+		if diff := cmp.Diff(map[int]string{1: "completed", 2: "canceled"}, test.outcomes()); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("an upload waits for the removal of older versions to end", func(t *testing.T) {
+		t.Parallel()
+		test := newIngestTest(t)
+		asked := 0
+		test.env.OnActivity(acts.BeginVersion, mock.Anything, mock.Anything).Return(
+			func(context.Context, activities.BeginInput) (activities.BeginResult, error) {
+				asked++
+				return activities.BeginResult{Blocked: asked < 5}, nil
+			})
+		test.steps(true, 1)
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(activities.EmbedResult{Key: "k"}, nil)
+		test.run(t, workflows.IngestTask{Version: 3, Run: "r3"})
+		if diff := cmp.Diff(map[int]string{3: "completed"}, test.outcomes()); diff != "" || asked != 5 {
+			t.Errorf("asked %d times, %s", asked, diff)
+		}
+	})
+
+	t.Run("the stored log holds every event with its place", func(t *testing.T) {
+		t.Parallel()
+		test := newIngestTest(t)
+		test.steps(true, 1)
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(activities.EmbedResult{Key: "k"}, nil)
+		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"}, workflows.IngestTask{Version: 2, Run: "r2"})
+		next := int64(0)
+		for _, f := range test.finished {
+			for _, item := range f.Items {
+				if item.Offset != next {
+					t.Fatalf("item %d has offset %d", next, item.Offset)
+				}
+				next++
+			}
+			if last := f.Items[len(f.Items)-1].Topic; last != "runEnded" {
+				t.Errorf("the last item is %s", last)
+			}
+		}
+	})
+}

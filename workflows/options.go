@@ -1,0 +1,42 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// heartbeatTimeout is how soon after a worker's death its activities are given
+// to another.
+const heartbeatTimeout = 3 * time.Second
+
+// storeRetries are for steps that touch only our own stores.
+func storeRetries() *temporal.RetryPolicy {
+	return &temporal.RetryPolicy{
+		InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second, MaximumAttempts: 8,
+	}
+}
+
+// local sets the options of steps that end within some 50 ms and may run twice.
+func local(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: 30 * time.Second, RetryPolicy: storeRetries(), Summary: summary,
+	})
+}
+
+// regular sets the options of steps that take their time: limit bounds one
+// attempt, retries bound how often it is tried.
+func regular(ctx workflow.Context, summary string, limit time.Duration, retries *temporal.RetryPolicy) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: limit, HeartbeatTimeout: heartbeatTimeout, RetryPolicy: retries, Summary: summary,
+		WaitForCancellation: true,
+	})
+}
+
+// disconnected gives a context in which the end of a run is written although
+// the run was canceled.
+func disconnected(ctx workflow.Context) workflow.Context {
+	d, _ := workflow.NewDisconnectedContext(ctx)
+	return d
+}

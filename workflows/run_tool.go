@@ -1,0 +1,46 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// PhaseData is the inline data of a tool_update event.
+type PhaseData struct {
+	Phase  string         `json:"phase"`
+	Status string         `json:"status"`
+	Data   map[string]int `json:"data,omitempty"`
+}
+
+// ToolStarted is the first entry of a tool's log, as QueryStarted is of a
+// question's.
+func ToolStarted() stream.Entry {
+	return entry(stream.TopicToolUpdate, stream.Event{Data: stream.Data(PhaseData{Phase: "SEARCH_PREPARATION", Status: "started"})})
+}
+
+// RunTool runs rag_search as a contract of its own: one search, one answer.
+func RunTool(ctx workflow.Context, in AnswerInput) error {
+	in.SearchFirst, in.MaxToolTurns = true, 0
+	a, err := newAnswer(ctx, in, "RunTool")
+	if err != nil {
+		return err
+	}
+	a.toolEvents = true
+	a.log.Append(ToolStarted())
+	err = a.converse(ctx)
+	return a.finish(ctx, err, []stream.Entry{
+		entry(stream.TopicToolEnd, stream.Event{Ref: in.Key(activities.AnswerBlob)}),
+	})
+}
+
+// retrieved tells of the search's outcome and of the start of the answer.
+func (a *answer) retrieved(r activities.SearchResult) {
+	phase := func(p PhaseData) { a.log.add(stream.TopicToolUpdate, stream.Event{Data: stream.Data(p)}) }
+	phase(PhaseData{Phase: "RETRIEVAL", Status: "completed", Data: map[string]int{"retrieved_count": r.Retrieved}})
+	phase(PhaseData{Phase: "RERANKING", Status: "completed", Data: map[string]int{
+		"initial_count": r.Retrieved, "reranked_count": r.Retrieved, "kept_count": r.Kept,
+	}})
+	phase(PhaseData{Phase: "COMPILING_RESULTS", Status: "started"})
+}
