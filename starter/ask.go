@@ -90,10 +90,14 @@ func (n *narrator) follow(events iter.Seq2[client.Event, error]) (client.Event, 
 		last = e
 	}
 	if !last.Terminal() {
-		return last, errors.New("the run had ended before its events were read")
+		return last, errNoEvents
 	}
 	return last, nil
 }
+
+// errNoEvents is a run that had ended before the first of its events that were
+// asked for.
+var errNoEvents = errors.New("the run has ended, and there is nothing after the event that was named")
 
 func (n *narrator) tell(e client.Event) error {
 	switch e.Name {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/client"
@@ -104,7 +105,7 @@ func (s projectsShowCmd) Run(ctx context.Context, a *app) error {
 type projectsSetCmd struct {
 	clientFlags
 	ID      string   `arg:"" help:"The project's id."`
-	Changes []string `arg:"" name:"key=value" help:"What to change: name, or a path inside ai, tools or limits. A value is JSON, or else a string; null takes it back to the default."`
+	Changes []string `arg:"" name:"key=value" help:"What to change: name, or a path inside ai, tools or limits. A value is JSON, or else a string."`
 }
 
 // Help is the command's example.
@@ -118,16 +119,11 @@ func (s projectsSetCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	p, err := c.Project(ctx, s.ID)
+	change, err := projectChange(s.ID, s.Changes)
 	if err != nil {
 		return err
 	}
-	for _, change := range s.Changes {
-		if err := applyChange(&p, change); err != nil {
-			return err
-		}
-	}
-	saved, err := c.SaveProject(ctx, p)
+	saved, err := c.SaveProject(ctx, change)
 	if err != nil {
 		return err
 	}
@@ -138,48 +134,53 @@ func (s projectsSetCmd) Run(ctx context.Context, a *app) error {
 	return err
 }
 
-// applyChange sets one key=value in a project.
-func applyChange(p *client.Project, change string) error {
-	path, text, ok := strings.Cut(change, "=")
-	if !ok {
-		return wrongUse("%q is not key=value", change)
-	}
-	part, rest, _ := strings.Cut(path, ".")
-	target := map[string]*json.RawMessage{"ai": &p.AI, "tools": &p.Tools, "limits": &p.Limits}[part]
-	switch {
-	case path == "name":
-		p.Name = text
-		return nil
-	case target == nil || rest == "":
-		return wrongUse("%q is neither name nor a path inside ai, tools or limits, such as ai.temperature", path)
-	}
-	var value any = text
-	if json.Valid([]byte(text)) {
-		value = json.RawMessage(text)
-	}
-	object := map[string]any{}
-	if len(*target) > 0 {
-		if err := json.Unmarshal(*target, &object); err != nil {
-			return fmt.Errorf("read %s of project %s: %w", part, p.ID, err)
+// projectChange is a project that holds nothing but what is to change, which is
+// what the server takes as an update.
+func projectChange(id string, changes []string) (client.Project, error) {
+	p := client.Project{ID: id}
+	parts := map[string]map[string]any{}
+	for _, change := range changes {
+		path, text, ok := strings.Cut(change, "=")
+		if !ok {
+			return p, wrongUse("%q is not key=value", change)
+		}
+		keys := strings.Split(path, ".")
+		switch {
+		case path == "name":
+			p.Name = text
+			continue
+		case len(keys) < 2 || !slices.Contains([]string{"ai", "tools", "limits"}, keys[0]):
+			return p, wrongUse("%q is neither name nor a path inside ai, tools or limits, such as ai.temperature", path)
+		}
+		var value any = text
+		if json.Valid([]byte(text)) {
+			value = json.RawMessage(text)
+		}
+		if parts[keys[0]] == nil {
+			parts[keys[0]] = map[string]any{}
+		}
+		if err := setPath(parts[keys[0]], keys[1:], value); err != nil {
+			return p, wrongUse("%s: %v", path, err)
 		}
 	}
-	if err := setPath(object, strings.Split(rest, "."), value); err != nil {
-		return wrongUse("%s: %v", path, err)
+	for part, target := range map[string]*json.RawMessage{"ai": &p.AI, "tools": &p.Tools, "limits": &p.Limits} {
+		if parts[part] == nil {
+			continue
+		}
+		encoded, err := json.Marshal(parts[part])
+		if err != nil {
+			return p, fmt.Errorf("encode the change of project %s: %w", id, err)
+		}
+		*target = encoded
 	}
-	encoded, err := json.Marshal(object)
-	*target = encoded
-	return err
+	return p, nil
 }
 
-// setPath sets a value inside nested objects; JSON null takes it out.
+// setPath sets a value inside nested objects.
 func setPath(object map[string]any, path []string, value any) error {
 	key := path[0]
 	if len(path) == 1 {
-		if raw, ok := value.(json.RawMessage); ok && string(raw) == "null" {
-			delete(object, key)
-		} else {
-			object[key] = value
-		}
+		object[key] = value
 		return nil
 	}
 	if object[key] == nil {
@@ -187,7 +188,7 @@ func setPath(object map[string]any, path []string, value any) error {
 	}
 	inner, ok := object[key].(map[string]any)
 	if !ok {
-		return fmt.Errorf("%s holds no further settings", key)
+		return fmt.Errorf("%s is set to a value as well", key)
 	}
 	return setPath(inner, path[1:], value)
 }

@@ -121,6 +121,9 @@ func (w runsWatchCmd) Run(ctx context.Context, a *app) error {
 	if n.answer != nil {
 		err = errors.Join(err, n.answer.Close())
 	}
+	if errors.Is(err, errNoEvents) && w.After > 0 {
+		return nil
+	}
 	if err != nil || w.JSON {
 		return err
 	}
