@@ -94,6 +94,7 @@ func TestServer(t *testing.T) {
 	}
 	checkNamespace(t, c, config.Retention)
 	checkUI(t, s, run)
+	checkListeners(t, s)
 	w.Stop()
 	c.Close()
 	s.Stop()
@@ -165,6 +166,26 @@ func checkUI(t *testing.T, s *embedded.Server, run client.WorkflowRun) {
 	response.Body.Close()
 	if response.StatusCode != http.StatusForbidden {
 		t.Errorf("a foreign host got status %d, want 403", response.StatusCode)
+	}
+}
+
+func checkListeners(t *testing.T, s *embedded.Server) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, l := range s.Listeners() {
+		if !l.Addr().IsLoopback() {
+			t.Errorf("%s is beyond loopback", l)
+		}
+		c, err := net.Dial("tcp", l.String())
+		if err != nil {
+			t.Errorf("nothing listens on %s: %v", l, err)
+			continue
+		}
+		c.Close()
+		seen[l.String()] = true
+	}
+	if len(seen) != 5 || !seen[s.Address()] || !seen[strings.TrimPrefix(s.UIURL(), "http://")] {
+		t.Errorf("got %v, want the API, three parts and the UI", seen)
 	}
 }
 

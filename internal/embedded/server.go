@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"sync/atomic"
 
@@ -17,11 +18,12 @@ import (
 
 // Server is a running Temporal server with its UI.
 type Server struct {
-	config   Config
-	address  string
-	server   temporal.Server
-	ui       *webUI
-	stopping *atomic.Bool
+	config    Config
+	address   string
+	listeners []netip.AddrPort
+	server    temporal.Server
+	ui        *webUI
+	stopping  *atomic.Bool
 }
 
 // Start starts the server and its UI, on the files of an earlier start if there
@@ -72,6 +74,9 @@ func (s *Server) startServer(api endpoint) error {
 		err = s.startOn(api.addr.Addr(), ports)
 		if err == nil {
 			s.address = net.JoinHostPort(api.addr.Addr().String(), strconv.Itoa(ports[primitives.FrontendService]))
+			for _, port := range ports {
+				s.listeners = append(s.listeners, netip.AddrPortFrom(api.addr.Addr(), uint16(port)))
+			}
 			return nil
 		}
 		if try == 3 {
@@ -131,6 +136,12 @@ func pickPorts(api endpoint) (map[primitives.ServiceName]int, error) {
 
 // Address is the host and port of the gRPC API.
 func (s *Server) Address() string { return s.address }
+
+// Listeners are all the addresses on which the server, its parts and its UI
+// listen: what no user may have this process dial.
+func (s *Server) Listeners() []netip.AddrPort {
+	return append(slices.Clone(s.listeners), s.ui.addr)
+}
 
 // UIURL is the address of the web UI, without a slash at its end.
 func (s *Server) UIURL() string { return s.ui.url }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 // webUI is the running UI.
 type webUI struct {
 	url    string
+	addr   netip.AddrPort
 	server *http.Server
 }
 
@@ -52,7 +54,8 @@ func startUI(l net.Listener, temporal, namespace string, logger *slog.Logger) (*
 			logger.Error("the Temporal UI stopped", slog.Any("error", err))
 		}
 	}()
-	return &webUI{url: "http://" + l.Addr().String(), server: server}, nil
+	addr := l.Addr().(*net.TCPAddr).AddrPort()
+	return &webUI{url: "http://" + addr.String(), addr: addr, server: server}, nil
 }
 
 func (u *webUI) stop() {
