@@ -89,7 +89,7 @@ func (c *child) readResponses(out *os.File) {
 func (c *child) setUp(ctx context.Context, cfg PoolConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	seconds := uint64(cfg.CPU.Seconds()*float64(cfg.DocumentsPerChild)) + 10
+	seconds := uint64(cfg.CPU.Seconds()*float64(cfg.DocumentsPerChild)) + 2 // and 2 s to start
 	err := writeFrame(c.in, request{Settings: &settings{CacheDir: cfg.CacheDir, Memory: cfg.Memory, CPUSeconds: seconds}})
 	if err == nil {
 		select {

@@ -3,7 +3,6 @@ package pdf
 import (
 	"math"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,22 +11,30 @@ import (
 )
 
 const (
-	maxHeading   = 200 // code points
-	headingRatio = 1.12
+	maxHeading   = 200  // code points
+	headingRatio = 1.12 // of the font size of the body
 )
 
 var item = regexp.MustCompile(`^(?:[•◦▪‣●○■□–—·*-]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+\S`)
 
-// blocks groups lines into paragraphs, lists and headings.
+// blocks groups lines into paragraphs, lists, headings and tables.
 func blocks(lines []line) []knowledge.Block {
-	body, headings := sizes(lines)
+	look := lookOf(lines)
 	var out []knowledge.Block
 	for start := 0; start < len(lines); {
+		if rows, n := tableAt(lines[start:]); n > 0 {
+			out = append(out, tableBlocks(rows)...)
+			start += n
+			continue
+		}
 		end := start + 1
-		for end < len(lines) && follows(lines[start], lines[end-1], lines[end]) {
+		for end < len(lines) && follows(lines[end-1], lines[end]) {
+			if _, n := tableAt(lines[end:]); n > 0 && !beside(lines[end-1], lines[end]) {
+				break
+			}
 			end++
 		}
-		out = appendBlock(out, block(lines[start:end], body, headings))
+		out = appendBlock(out, block(lines[start:end], look))
 		start = end
 	}
 	return out
@@ -50,21 +57,25 @@ func appendBlock(out []knowledge.Block, b knowledge.Block) []knowledge.Block {
 	return out
 }
 
-// follows reports whether next goes on with the block that began with first.
-func follows(first, last, next line) bool {
-	if next.turned != last.turned || math.Abs(next.size-last.size) > .1*last.size || next.bold != last.bold && isItem(next) {
+// follows reports whether next goes on with the block that last is in.
+func follows(last, next line) bool {
+	switch {
+	case next.page != last.page:
+		return alike(last, next) && continues(last, next)
+	case beside(last, next):
+		return true
+	case !alike(last, next) || isItem(next):
 		return false
-	}
-	if next.page != last.page {
-		return continues(last, next)
 	}
 	a, b := last.upbox, next.upbox
 	tall := math.Max(height(a), height(b))
-	if overlap(a.Y1, a.Y2, b.Y1, b.Y2) > .5 { // the same row
-		return b.X1-a.X2 < 30*tall
-	}
 	gap := b.Y1 - a.Y2
-	return !isItem(next) && next.bold == last.bold && gap < .6*tall && gap > -.8*tall && overlap(a.X1, a.X2, b.X1, b.X2) > .1
+	return gap < .6*tall && gap > -.8*tall && overlap(a.X1, a.X2, b.X1, b.X2) > .1
+}
+
+// alike reports whether two lines are set in the same way.
+func alike(a, b line) bool {
+	return a.turned == b.turned && a.bold == b.bold && math.Abs(a.size-b.size) <= .1*a.size
 }
 
 // continues reports whether a paragraph goes on over the end of a page: it
@@ -78,7 +89,7 @@ func continues(last, next line) bool {
 func isItem(l line) bool { return item.MatchString(l.text) }
 
 // block joins lines to the text of one block.
-func block(lines []line, body float64, headings []float64) knowledge.Block {
+func block(lines []line, look look) knowledge.Block {
 	b := knowledge.Block{Kind: knowledge.BlockParagraph}
 	var text strings.Builder
 	at := 0 // code points so far
@@ -98,11 +109,11 @@ func block(lines []line, body float64, headings []float64) knowledge.Block {
 	}
 	b.Text = text.String()
 	switch {
-	case isItem(lines[0]) && len(lines) < 40 && lines[0].size < headingRatio*body:
+	case isItem(lines[0]) && len(lines) < 40 && lines[0].size < headingRatio*look.body && !lines[0].bold:
 		b.Kind = knowledge.BlockList
-	case isHeading(lines, b.Text, body):
+	case look.isHeading(lines, b.Text):
 		b.Kind = knowledge.BlockHeading
-		b.Level = level(lines[0], headings)
+		b.Level = look.level(lines[0])
 	}
 	return b
 }
@@ -127,49 +138,4 @@ func spaced(before, after string) bool {
 		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
 	}
 	return !(wide(end) && wide(begin)) && !(end == '-' && len(before) > 1 && unicode.IsLetter(begin) && !strings.HasSuffix(before, " -"))
-}
-
-func isHeading(lines []line, text string, body float64) bool {
-	if len(lines) > 3 || utf8.RuneCountInString(text) > maxHeading || !strings.ContainsFunc(text, unicode.IsLetter) {
-		return false
-	}
-	if lines[0].size >= headingRatio*body {
-		return true
-	}
-	end, _ := utf8.DecodeLastRuneInString(text)
-	return lines[0].bold && lines[0].size >= .95*body && len(lines) == 1 && !strings.ContainsRune(".,;:", end)
-}
-
-// sizes gives the font size of most of the text, and the larger ones that
-// headings have, largest first.
-func sizes(lines []line) (body float64, headings []float64) {
-	weight := map[float64]int{}
-	for _, l := range lines {
-		weight[rounded(l.size)] += len(l.text)
-	}
-	most := 0
-	for s, w := range weight {
-		if w > most || w == most && s < body {
-			body, most = s, w
-		}
-	}
-	for s := range weight {
-		if s >= headingRatio*body {
-			headings = append(headings, s)
-		}
-	}
-	slices.Sort(headings)
-	slices.Reverse(headings)
-	return body, headings
-}
-
-func rounded(size float64) float64 { return math.Round(size*2) / 2 }
-
-// level ranks a heading by its size; bold text of the body's size comes last.
-func level(l line, headings []float64) int {
-	rank := slices.Index(headings, rounded(l.size))
-	if rank < 0 {
-		rank = len(headings)
-	}
-	return min(rank+1, 6)
 }

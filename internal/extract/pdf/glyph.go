@@ -1,14 +1,13 @@
 package pdf
 
 import (
-	"fmt"
 	"math"
+	"strings"
 	"unicode"
 	"unicode/utf16"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/klippa-app/go-pdfium/references"
-	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/tetratelabs/wazero/api"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -24,96 +23,40 @@ type glyph struct {
 
 func (g glyph) visible() bool { return g.box != knowledge.Box{} }
 
-// page is what is read of one page.
-type page struct {
-	size  knowledge.PageSize
-	lines []line
+// textPage reads the text of one page.
+type textPage struct {
+	lib    *library
+	handle uint64
+	frame  frame
 }
 
-// page reads the page with the given index.
-func (r *Reader) page(doc references.FPDF_DOCUMENT, index int) (p page, err error) {
-	loaded, err := r.instance.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: doc, Index: index})
+// glyphs reads the characters of the page in pdfium's order.
+func (t textPage) glyphs() ([]glyph, error) {
+	count, err := t.lib.number("FPDFText_CountChars", t.handle)
 	if err != nil {
-		return page{}, fmt.Errorf("load page %d: %w", index+1, err)
+		return nil, err
 	}
-	ref := requests.Page{ByReference: &loaded.Page}
-	defer func() {
-		if _, closeErr := r.instance.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: loaded.Page}); err == nil && closeErr != nil {
-			err = fmt.Errorf("close page %d: %w", index+1, closeErr)
-		}
-	}()
-	f, err := r.frame(ref)
-	if err != nil {
-		return page{}, fmt.Errorf("measure page %d: %w", index+1, err)
-	}
-	width, height := f.size()
-	p.size = knowledge.PageSize{Page: index + 1, Width: width, Height: height}
-	text, err := r.instance.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: ref})
-	if err != nil {
-		if broken(err) {
-			return page{}, err
-		}
-		return p, nil // a page without text
-	}
-	defer func() {
-		if _, closeErr := r.instance.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: text.TextPage}); err == nil && closeErr != nil {
-			err = fmt.Errorf("close text of page %d: %w", index+1, closeErr)
-		}
-	}()
-	p.lines, err = r.lines(text.TextPage, f, index+1)
-	return p, err
-}
-
-func (r *Reader) frame(ref requests.Page) (frame, error) {
-	box, err := r.instance.FPDF_GetPageBoundingBox(&requests.FPDF_GetPageBoundingBox{Page: ref})
-	if err != nil {
-		return frame{}, err
-	}
-	rotation, err := r.instance.FPDFPage_GetRotation(&requests.FPDFPage_GetRotation{Page: ref})
-	if err != nil {
-		return frame{}, err
-	}
-	return frame{
-		left: float64(box.Rect.Left), bottom: float64(box.Rect.Bottom),
-		right: float64(box.Rect.Right), top: float64(box.Rect.Top),
-		quarters: int(rotation.PageRotation) & 3,
-	}, nil
-}
-
-// glyphs reads the characters of a page in pdfium's order.
-func (r *Reader) glyphs(text references.FPDF_TEXTPAGE, f frame) ([]glyph, error) {
-	count, err := r.instance.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: text})
-	if err != nil {
-		return nil, fmt.Errorf("count characters: %w", err)
-	}
-	glyphs := make([]glyph, 0, count.Count)
+	var glyphs []glyph
 	var high rune // the first half of a surrogate pair
-	for i := range count.Count {
-		resp, err := r.instance.FPDFText_GetUnicode(&requests.FPDFText_GetUnicode{TextPage: text, Index: i})
+	for i := range max(0, count) {
+		code, err := t.lib.run(t.lib.unicode, t.handle, uint64(i))
 		if err != nil {
-			return nil, fmt.Errorf("read character: %w", err)
+			return nil, err
 		}
-		char := rune(uint32(resp.Unicode))
-		if utf16.IsSurrogate(char) {
-			pair := utf16.DecodeRune(high, char)
-			high = char
+		g := glyph{char: rune(uint32(code)), index: i}
+		if utf16.IsSurrogate(g.char) {
+			pair := utf16.DecodeRune(high, g.char)
+			high = g.char
 			if pair == unicode.ReplacementChar {
 				continue
 			}
-			char = pair
+			g.char = pair
 		}
-		g := glyph{char: char, index: i}
-		if char == lineHyphen || unicode.IsGraphic(char) && !unicode.IsSpace(char) || unicode.Is(unicode.Co, char) {
-			box, err := r.instance.FPDFText_GetLooseCharBox(&requests.FPDFText_GetLooseCharBox{TextPage: text, Index: i})
-			if err != nil {
-				if broken(err) {
-					return nil, err
-				}
-				continue
+		if drawn(g.char) {
+			if g.box, err = t.box(i); err != nil {
+				return nil, err
 			}
-			b := box.Rect
-			g.box = f.box(float64(b.Left), float64(b.Bottom), float64(b.Right), float64(b.Top))
-			if !g.visible() || !finite(g.box) {
+			if !g.visible() {
 				continue
 			}
 		}
@@ -122,38 +65,75 @@ func (r *Reader) glyphs(text references.FPDF_TEXTPAGE, f frame) ([]glyph, error)
 	return glyphs, nil
 }
 
-func finite(b knowledge.Box) bool {
-	sum := b.X1 + b.Y1 + b.X2 + b.Y2
-	return !math.IsNaN(sum) && math.Abs(sum) < 1e7
+func drawn(char rune) bool {
+	return char == lineHyphen || unicode.IsGraphic(char) && !unicode.IsSpace(char) || unicode.Is(unicode.Co, char)
+}
+
+// box gives the box of a character on the displayed page, high enough for every
+// letter of its font. It is the zero Box if pdfium has none.
+func (t textPage) box(index int) (knowledge.Box, error) {
+	ok, err := t.lib.run(t.lib.looseBox, t.handle, uint64(index), t.lib.scratch)
+	if err != nil || ok == 0 {
+		return knowledge.Box{}, err
+	}
+	r := t.lib.floats(4) // left, top, right, bottom
+	sum := r[0] + r[1] + r[2] + r[3]
+	if math.IsNaN(sum) || math.Abs(sum) > 1e7 {
+		return knowledge.Box{}, nil
+	}
+	return t.frame.box(r[0], r[3], r[2], r[1]), nil
 }
 
 // direction gives the quarter turns clockwise in which a character is
 // displayed.
-func (r *Reader) direction(text references.FPDF_TEXTPAGE, index int, f frame) (int, error) {
-	angle, err := r.instance.FPDFText_GetCharAngle(&requests.FPDFText_GetCharAngle{TextPage: text, Index: index})
+func (t textPage) direction(index int) (int, error) {
+	angle, err := t.lib.call("FPDFText_GetCharAngle", t.handle, uint64(index))
 	if err != nil {
-		if broken(err) {
-			return 0, err
-		}
-		return f.quarters, nil
+		return 0, err
 	}
-	turns := int(math.Round(float64(angle.CharAngle) / (math.Pi / 2))) // clockwise in user space
-	return ((turns+f.quarters)%4 + 4) % 4, nil
+	turns := math.Round(float64(api.DecodeF32(angle)) / (math.Pi / 2)) // clockwise in user space
+	if !(math.Abs(turns) <= 4) {
+		turns = 0
+	}
+	return ((int(turns)+t.frame.quarters)%4 + 4) % 4, nil
 }
 
-// fontSize gives the size in which a character is displayed and whether its
-// font is bold by name.
-func (r *Reader) font(text references.FPDF_TEXTPAGE, index int) (size float64, bold bool) {
-	s, err := r.instance.FPDFText_GetFontSize(&requests.FPDFText_GetFontSize{TextPage: text, Index: index})
+// font gives the size in which a character is displayed and whether its font
+// is bold.
+func (t textPage) font(index int) (size float64, bold bool, err error) {
+	raw, err := t.lib.call("FPDFText_GetFontSize", t.handle, uint64(index))
 	if err != nil {
-		return 0, false
+		return 0, false, err
 	}
-	size = s.FontSize
-	if m, err := r.instance.FPDFText_GetMatrix(&requests.FPDFText_GetMatrix{TextPage: text, Index: index}); err == nil {
-		size *= math.Hypot(float64(m.Matrix.C), float64(m.Matrix.D))
+	size = api.DecodeF64(raw)
+	ok, err := t.lib.call("FPDFText_GetMatrix", t.handle, uint64(index), t.lib.scratch)
+	if err != nil {
+		return 0, false, err
 	}
-	info, err := r.instance.FPDFText_GetFontInfo(&requests.FPDFText_GetFontInfo{TextPage: text, Index: index})
-	return size, err == nil && boldFont(info.FontName, info.Flags)
+	if ok != 0 {
+		m := t.lib.floats(6)
+		size *= math.Hypot(m[2], m[3])
+	}
+	const nameBytes = 256
+	flags := t.lib.scratch + nameBytes
+	n, err := t.lib.number("FPDFText_GetFontInfo", t.handle, uint64(index), t.lib.scratch, nameBytes, flags)
+	if err != nil {
+		return 0, false, err
+	}
+	info := t.lib.bytes(nameBytes + 4)
+	return size, n > 0 && boldFont(string(info[:min(n, nameBytes)]), info[nameBytes:]), nil
+}
+
+// boldFont reports whether a font is bold by its name or its ForceBold flag,
+// bit 19 of flags (little endian).
+func boldFont(name string, flags []byte) bool {
+	name = strings.ToLower(name)
+	for _, word := range []string{"bold", "black", "heavy", "demi"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return flags[2]&4 != 0
 }
 
 // letters gives the text of a character: ligatures and presentation forms as
@@ -164,7 +144,9 @@ func letters(char rune) string {
 		return norm.NFKC.String(string(char))
 	case char == lineHyphen || char == 0xad:
 		return "-"
-	case char < 0x20, char >= 0x7f && char < 0xa0, char >= 0xfff0 && char != unicode.ReplacementChar && char <= 0xffff, !unicode.IsGraphic(char):
+	case char == unicode.ReplacementChar:
+		return string(char)
+	case char >= 0xfff0 && char <= 0xffff, !unicode.IsGraphic(char):
 		return ""
 	default:
 		return string(char)

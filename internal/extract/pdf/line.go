@@ -6,7 +6,6 @@ import (
 	"unicode"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/klippa-app/go-pdfium/references"
 )
 
 // line is one line of text on one page.
@@ -25,29 +24,48 @@ type line struct {
 // which they belong to two lines: columns, or cells of a table.
 const maxGap = 1.5
 
-// lines reads the lines of a page in the order in which they are drawn.
-func (r *Reader) lines(text references.FPDF_TEXTPAGE, f frame, page int) ([]line, error) {
-	glyphs, err := r.glyphs(text, f)
+// lines reads the lines of the page in the order in which they are drawn.
+func (t textPage) lines(page int) ([]line, error) {
+	glyphs, err := t.glyphs()
 	if err != nil {
 		return nil, err
 	}
 	var lines []line
 	for _, run := range runs(glyphs) {
-		turned, err := r.direction(text, firstVisible(run).index, f)
+		turned, err := t.direction(firstVisible(run).index)
 		if err != nil {
 			return nil, err
 		}
 		for _, part := range split(run, turned) {
-			l, ok := makeLine(part, f, turned)
+			l, ok := makeLine(part, t.frame, turned)
 			if !ok {
 				continue
 			}
 			l.page = page
-			l.size, l.bold = r.font(text, firstVisible(part).index)
+			if l.size, l.bold, err = t.font(firstVisible(part).index); err != nil {
+				return nil, err
+			}
+			if n := len(lines); n > 0 && touches(lines[n-1], l) {
+				lines[n-1] = glue(lines[n-1], l)
+				continue
+			}
 			lines = append(lines, l)
 		}
 	}
 	return lines, nil
+}
+
+// touches reports whether l goes on right where before ends, as after an
+// exponent, which pdfium takes for the end of a line.
+func touches(before, l line) bool {
+	return beside(before, l) && l.upbox.X1-before.upbox.X2 < height(before.upbox)/2
+}
+
+func glue(a, b line) line {
+	a.text += " " + b.text // a note's number must not become part of another number
+	a.box, a.upbox = a.box.Union(b.box), a.upbox.Union(b.upbox)
+	a.hyphen = b.hyphen
+	return a
 }
 
 // runs cuts the characters where pdfium ends a line.
@@ -112,7 +130,7 @@ func apart(part, next knowledge.Box) bool {
 func makeLine(glyphs []glyph, f frame, turned int) (l line, ok bool) {
 	var b strings.Builder
 	var box knowledge.Box
-	for _, g := range glyphs {
+	for _, g := range logical(glyphs, turned) {
 		if !g.visible() {
 			b.WriteByte(' ')
 			continue
@@ -133,16 +151,4 @@ func makeLine(glyphs []glyph, f frame, turned int) (l line, ok bool) {
 	l.text = strings.Join(strings.FieldsFunc(b.String(), unicode.IsSpace), " ")
 	l.box, l.turned, l.upbox = box, turned, upright(box, turned)
 	return l, l.text != "" && box != knowledge.Box{}
-}
-
-// boldFont reports whether a font is bold by its name or its ForceBold flag.
-func boldFont(name string, flags int) bool {
-	name = strings.ToLower(name)
-	for _, word := range []string{"bold", "black", "heavy", "semibold", "demi"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	const forceBold = 1 << 18
-	return flags&forceBold != 0
 }

@@ -1,0 +1,241 @@
+package extract_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/google/go-cmp/cmp"
+)
+
+// stated are the codes in which a document may end.
+var stated = []knowledge.Code{
+	knowledge.CodeEmpty, knowledge.CodeEncrypted, knowledge.CodeCorrupt, knowledge.CodeParseLimit,
+	knowledge.CodeTooLarge, knowledge.CodeUnsupportedFormat, knowledge.CodeMalformed,
+}
+
+// codeByName are the shared files of supported kinds that end in an error.
+var codeByName = map[string]knowledge.Code{
+	"autoprint.pdf": knowledge.CodeEmpty, "bug1889122.pdf": knowledge.CodeEmpty, "cmyk-image.pdf": knowledge.CodeEmpty,
+	"colorkeymask.pdf": knowledge.CodeEmpty, "grayscale-image.pdf": knowledge.CodeEmpty,
+	"imagemagick-ASCII85Decode.pdf": knowledge.CodeEmpty, "imagemagick-CCITTFaxDecode.pdf": knowledge.CodeEmpty,
+	"imagemagick-images.pdf": knowledge.CodeEmpty, "imagemagick-lzw.pdf": knowledge.CodeEmpty,
+	"issue13271.pdf": knowledge.CodeEmpty, "issue17065.pdf": knowledge.CodeEmpty, "issue2177.pdf": knowledge.CodeEmpty,
+	"issue6081.pdf": knowledge.CodeEmpty, "two_pages.pdf": knowledge.CodeEmpty,
+	"multi-language.txt": knowledge.CodeMalformed, // Latin-1, which nothing declares
+	"bug1782186.pdf":     knowledge.CodeEncrypted, "libreoffice-writer-password.pdf": knowledge.CodeEncrypted,
+}
+
+func TestEverySharedFileEndsAsStated(t *testing.T) {
+	t.Parallel()
+	paths := allFiles(t)
+	pool, _ := newPool(t, extract.PoolConfig{Size: 2, Timeout: 20 * time.Second})
+	for _, path := range paths {
+		base, ext := filepath.Base(path), filepath.Ext(path)
+		t.Run(filepath.Join(filepath.Base(filepath.Dir(path)), base), func(t *testing.T) {
+			t.Parallel()
+			layout, err := pool.Extract(t.Context(), extract.Input{Name: base, Path: path})
+			_, supported := typeByExtension[ext]
+			switch code := codeByName[base]; {
+			case code != "":
+				wantCode(t, err, code)
+			case supported || byContent[base] != "":
+				if err != nil {
+					t.Fatalf("Extract: %v", err)
+				}
+				wantSound(t, layout)
+			default:
+				wantCode(t, err, knowledge.CodeUnsupportedFormat)
+			}
+		})
+	}
+}
+
+// wantSound checks what holds for every layout.
+func wantSound(t *testing.T, layout knowledge.Layout) {
+	t.Helper()
+	if layout.MediaType == "" || len(layout.Blocks) == 0 {
+		t.Errorf("layout of type %q with %d blocks", layout.MediaType, len(layout.Blocks))
+	}
+	sizes := map[int]knowledge.PageSize{}
+	for _, p := range layout.Pages {
+		sizes[p.Page] = p
+	}
+	for i, b := range layout.Blocks {
+		switch {
+		case b.Text == "" || strings.TrimSpace(b.Text) == "":
+			t.Errorf("block %d is empty", i)
+		case !utf8.ValidString(b.Text) || strings.ContainsFunc(b.Text, control):
+			t.Errorf("block %d has control characters or is not UTF-8: %q", i, b.Text)
+		case b.Kind == knowledge.BlockHeading && (b.Level < 1 || b.Level > 6):
+			t.Errorf("heading %d has level %d", i, b.Level)
+		}
+		if err := linesLieIn(b, sizes); err != nil {
+			t.Errorf("block %d: %v", i, err)
+		}
+	}
+}
+
+func control(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }
+
+// linesLieIn checks that lines are in order, without overlap, in the text and
+// on their pages, and that what is between them is a separator.
+func linesLieIn(b knowledge.Block, sizes map[int]knowledge.PageSize) error {
+	runes, at := []rune(b.Text), 0
+	for _, l := range b.Lines {
+		size, known := sizes[l.Page]
+		switch {
+		case l.Start < at || l.End <= l.Start || l.End > len(runes):
+			return fmt.Errorf("line [%d,%d) after %d in a text of %d", l.Start, l.End, at, len(runes))
+		case strings.Trim(string(runes[at:l.Start]), " |\n") != "":
+			return fmt.Errorf("%q is on no line", string(runes[at:l.Start]))
+		case !known || l.Box.X1 < 0 || l.Box.Y1 < 0 || l.Box.X2 > size.Width || l.Box.Y2 > size.Height ||
+			l.Box.X1 >= l.Box.X2 || l.Box.Y1 >= l.Box.Y2:
+			return fmt.Errorf("box %v on page %+v", l.Box, size)
+		}
+		at = l.End
+	}
+	if len(b.Lines) > 0 && at != len(runes) {
+		return fmt.Errorf("%q is on no line", string(runes[at:]))
+	}
+	return nil
+}
+
+func TestBadInputEndsAsStated(t *testing.T) {
+	t.Parallel()
+	pool, _ := newPool(t, extract.PoolConfig{Size: 2, Timeout: 30 * time.Second})
+	hello := onePage([]byte("BT /F 12 Tf 20 100 Td (Hello, world.) Tj ET"), "")
+	for _, tc := range []struct {
+		behaviour, name string
+		content         []byte
+		code            knowledge.Code // "" = a layout
+	}{
+		{"an empty file", "a.txt", nil, knowledge.CodeEmpty},
+		{"white space", "a.txt", []byte(" \r\n\t "), knowledge.CodeEmpty},
+		{"a page without text", "a.html", []byte("<!doctype html><title>x</title><script>alert(1)</script>"), knowledge.CodeEmpty},
+		{"JSON without a value", "a.json", []byte("{}"), knowledge.CodeEmpty},
+		{"Latin-1 that is not declared", "a.txt", []byte("caf\xe9"), knowledge.CodeMalformed},
+		{"bytes that are no text", "a.txt", []byte("\x00\x01\xff\xfe\x02"), knowledge.CodeMalformed},
+		{"UTF-16 without a mark", "a.txt", []byte("h\x00e\x00l\x00l\x00\xe9\x00"), knowledge.CodeMalformed},
+		{"JSON that is cut off", "a.json", []byte(`{"a": [1, 2`), knowledge.CodeMalformed},
+		{"two JSON values", "a.json", []byte(`{"a":1} {"b":2}`), knowledge.CodeMalformed},
+		{"JSON nested deeply", "a.json", []byte(strings.Repeat(`[`, 100_000) + strings.Repeat(`]`, 100_000)), knowledge.CodeParseLimit},
+		{"a JSON line that is none", "a.jsonl", []byte("{\"a\":1}\nnonsense\n"), knowledge.CodeMalformed},
+		{"text of 50 MB", "a.txt", bytes.Repeat([]byte("Fifty megabytes of it.\n\n"), 50<<20/24), knowledge.CodeTooLarge},
+		{"a sound PDF", "a.pdf", hello, ""},
+		{"a truncated PDF", "a.pdf", hello[:60], knowledge.CodeCorrupt},
+		{"garbage that says it is a PDF", "a.pdf", []byte("%PDF-1.7\n" + strings.Repeat("garbage ", 100)), knowledge.CodeCorrupt},
+		{"a PDF of a picture", "a.pdf", onePage([]byte("0 0 m 100 100 l S"), ""), knowledge.CodeEmpty},
+		{"a PDF that inflates to 600 MB", "a.pdf",
+			onePage(deflated(bytes.Repeat([]byte("BT /F 9 Tf (x) Tj ET\n"), 50_000), 600, true), "/Filter [/FlateDecode /FlateDecode]"),
+			knowledge.CodeParseLimit},
+		{"a PDF of 100,000 pages", "a.pdf", manyPages(5), knowledge.CodeParseLimit},
+		{"a PDF that claims a billion pages", "a.pdf", manyPages(9), knowledge.CodeParseLimit},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			layout, err := pool.Extract(t.Context(), extract.Input{Name: tc.name, Path: write(t, "upload", tc.content)})
+			if tc.code != "" {
+				wantCode(t, err, tc.code)
+				return
+			}
+			if err != nil {
+				t.Fatalf("Extract: %v", err)
+			}
+			wantSound(t, layout)
+		})
+	}
+}
+
+// manyPages is a PDF of 10^levels pages, which are all the same one.
+func manyPages(levels int) []byte {
+	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>"}
+	count := 1
+	for range levels {
+		count *= 10
+	}
+	for i := range levels {
+		kids := strings.Repeat(fmt.Sprintf("%d 0 R ", i+3), 10)
+		objects = append(objects, fmt.Sprintf("<< /Type /Pages /Count %d /Kids [%s] >>", count, kids))
+		count /= 10
+	}
+	return makePDF(append(objects, "<< /Type /Page /MediaBox [0 0 300 200] >>")...)
+}
+
+func TestErrorsSayWhatToDoAndNotWhy(t *testing.T) {
+	t.Parallel()
+	pool, _ := newPool(t, extract.PoolConfig{Size: 1})
+	path := write(t, "secret-place", []byte("%PDF-1.7\ngarbage"))
+	_, err := pool.Extract(t.Context(), extract.Input{Name: "a.pdf", Path: path})
+	e, ok := errors.AsType[*knowledge.Error](err)
+	if !ok {
+		t.Fatalf("error %v, want a *knowledge.Error", err)
+	}
+	if strings.Contains(e.Message, path) || !strings.Contains(e.Message, "send") {
+		t.Errorf("message %q", e.Message)
+	}
+	_, err = pool.Extract(t.Context(), extract.Input{Name: "a.pdf", Path: filepath.Join(t.TempDir(), "missing")})
+	if got := knowledge.AsError(err); got.Code != knowledge.CodeInternal || strings.Contains(got.Message, "missing") {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+func TestDeclaredMediaType(t *testing.T) {
+	t.Parallel()
+	pool, _ := newPool(t, extract.PoolConfig{Size: 1})
+	for _, tc := range []struct {
+		behaviour string
+		in        extract.Input
+		content   string
+		want      knowledge.Layout
+	}{
+		{"a declared character set is honoured", extract.Input{Name: "a.txt", MediaType: "text/plain; charset=windows-1252"},
+			"caf\xe9", knowledge.Layout{MediaType: extract.TypeText, Blocks: []knowledge.Block{{Kind: knowledge.BlockParagraph, Text: "café"}}}},
+		{"a declared kind counts where the name says nothing", extract.Input{Name: "notes", MediaType: extract.TypeMarkdown},
+			"# Tea", knowledge.Layout{MediaType: extract.TypeMarkdown, Title: "Tea", Blocks: []knowledge.Block{{Kind: knowledge.BlockHeading, Level: 1, Text: "Tea"}}}},
+		{"the name counts more", extract.Input{Name: "notes.txt", MediaType: extract.TypeMarkdown},
+			"# Tea", knowledge.Layout{MediaType: extract.TypeText, Blocks: []knowledge.Block{{Kind: knowledge.BlockParagraph, Text: "# Tea"}}}},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			tc.in.Path = write(t, "upload", []byte(tc.content))
+			got, err := pool.Extract(t.Context(), tc.in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestSameFileSameLayout compares what two tries of the same file give.
+func TestSameFileSameLayout(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(filepath.Join(sharedFiles, "pdf", "multicolumn.pdf"))
+	if err != nil {
+		lacking(t, "the shared test files are not here")
+	}
+	pool, _ := newPool(t, extract.PoolConfig{Size: 1, DocumentsPerChild: 1})
+	in := extract.Input{Name: "a.pdf", Path: write(t, "upload", data)}
+	first, err := pool.Extract(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := pool.Extract(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first, second); diff != "" {
+		t.Error(diff)
+	}
+}

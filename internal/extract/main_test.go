@@ -1,0 +1,113 @@
+package extract_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/extract"
+)
+
+// The test binary is its own parser child, and a parent that can be killed.
+const (
+	childArg  = "be-a-parser-child"
+	parentArg = "be-a-parent"
+)
+
+// A child does what the name of a document says if that is one of these.
+const (
+	hang  = "make-the-child-hang"
+	spin  = "make-the-child-spin"
+	hog   = "make-the-child-take-memory"
+	crash = "make-the-child-crash"
+	chat  = "make-the-child-write-nonsense"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) >= 3 {
+		switch os.Args[1] {
+		case childArg:
+			os.Exit(beChild(os.Args[2]))
+		case parentArg:
+			os.Exit(beParent(os.Args[2]))
+		}
+	}
+	os.Exit(runTests(m))
+}
+
+// cacheDir keeps the compiled pdfium for all children of this run.
+var cacheDir string
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "cairn-extract-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	cacheDir = dir
+	return m.Run()
+}
+
+// beChild serves like a real child. It leaves its process id in folder.
+func beChild(folder string) int {
+	pid := filepath.Join(folder, fmt.Sprintf("child-%d", os.Getpid()))
+	if err := os.WriteFile(pid, nil, 0o600); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if err := extract.Serve(context.Background(), &mischief{os.Stdin}, os.Stdout, extract.ServeConfig{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// mischief reads the requests of a child and misbehaves where one says so.
+type mischief struct{ in io.Reader }
+
+func (m *mischief) Read(p []byte) (int, error) {
+	n, err := m.in.Read(p)
+	said := func(word string) bool { return bytes.Contains(p[:n], []byte(word)) }
+	switch {
+	case said(hang):
+		return m.in.Read(p) // the request is lost; only the end of the input comes
+	case said(spin):
+		for i := uint64(1); i != 0; i += 2 {
+		}
+	case said(hog):
+		var held [][]byte
+		for {
+			block := make([]byte, 16<<20)
+			for i := range block {
+				block[i] = 1
+			}
+			held = append(held, block)
+			if len(held) > 1000 {
+				return 0, io.EOF
+			}
+		}
+	case said(crash):
+		os.Exit(3)
+	case said(chat):
+		fmt.Print("this is no frame")
+		os.Exit(0)
+	}
+	return n, err
+}
+
+// beParent has a child hang until both are killed.
+func beParent(folder string) int {
+	pool, err := extract.NewPool(extract.PoolConfig{Command: []string{os.Args[0], childArg, folder}, Size: 1, Timeout: time.Hour})
+	if err != nil {
+		return 1
+	}
+	_, err = pool.Extract(context.Background(), extract.Input{Name: hang, Path: os.Args[0]})
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}

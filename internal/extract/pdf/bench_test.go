@@ -1,0 +1,25 @@
+package pdf_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// BenchmarkPages reads pages of dense text with the box of every line.
+func BenchmarkPages(b *testing.B) {
+	data, err := os.ReadFile(filepath.Join(files, "pdflatex-4-pages.pdf"))
+	if err != nil {
+		b.Skip("the shared test files are not here")
+	}
+	reader := newReader(b)
+	pages := 0
+	for b.Loop() {
+		layout, err := reader.Read(b.Context(), data)
+		if err != nil {
+			b.Fatal(err)
+		}
+		pages += len(layout.Pages)
+	}
+	b.ReportMetric(float64(pages)/b.Elapsed().Seconds(), "pages/s")
+}

@@ -1,0 +1,52 @@
+package pdf
+
+import (
+	"slices"
+	"unicode"
+)
+
+// logical puts the characters of scripts that are written from right to left
+// into the order in which they are read. They are in the other order where the
+// file holds them as they stand from left to right; and where they are the
+// replacement text of a picture or a word, which pdfium takes for that: all of
+// them then have the box of the whole.
+func logical(glyphs []glyph, turned int) []glyph {
+	if !slices.ContainsFunc(glyphs, rightToLeft) {
+		return glyphs
+	}
+	out := slices.Clone(glyphs)
+	for start := 0; start < len(out); start++ {
+		if !rightToLeft(out[start]) {
+			continue
+		}
+		end, steps, same := start+1, 0, 0
+		for i := start + 1; i < len(out) && !leftToRight(out[i]); i++ {
+			if !rightToLeft(out[i]) {
+				continue
+			}
+			switch before, here := upright(out[end-1].box, turned), upright(out[i].box, turned); {
+			case before == here:
+				same++
+			case here.X1 > before.X1:
+				steps++
+			default:
+				steps--
+			}
+			end = i + 1
+		}
+		if steps > 0 || steps == 0 && same > 1 {
+			slices.Reverse(out[start:end])
+		}
+		start = end
+	}
+	return out
+}
+
+func rightToLeft(g glyph) bool {
+	return g.visible() && unicode.IsLetter(g.char) &&
+		(unicode.In(g.char, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko))
+}
+
+func leftToRight(g glyph) bool {
+	return unicode.IsDigit(g.char) || unicode.IsLetter(g.char) && !rightToLeft(g)
+}

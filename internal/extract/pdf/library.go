@@ -1,0 +1,143 @@
+package pdf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"unicode/utf16"
+
+	"github.com/klippa-app/go-pdfium"
+	"github.com/tetratelabs/wazero/api"
+)
+
+// library calls the functions of one instance of pdfium. go-pdfium compiles and
+// instantiates the module, but looks up the function and allocates its result
+// at each call, which for a call per character is most of the time: here both
+// happen once. A pointer into pdfium's memory is a uint64.
+type library struct {
+	ctx       context.Context
+	module    api.Module
+	functions map[string]api.Function
+	scratch   uint64 // scratchBytes of pdfium's memory for results
+	stack     [8]uint64
+
+	// The functions that are called for every character.
+	unicode, looseBox api.Function
+}
+
+const scratchBytes = 4096
+
+// trapError is a failure of the WebAssembly itself, such as an access out of
+// bounds or the end of its memory. The instance must not be used again.
+type trapError struct{ cause error }
+
+func (e *trapError) Error() string { return "pdfium trapped: " + e.cause.Error() }
+func (e *trapError) Unwrap() error { return e.cause }
+
+// newLibrary takes hold of the module of an instance.
+func newLibrary(ctx context.Context, instance pdfium.Pdfium) (*library, error) {
+	field := reflect.Indirect(reflect.ValueOf(instance.GetImplementation())).FieldByName("Module")
+	if !field.IsValid() {
+		return nil, errors.New("go-pdfium does not show its module; is it another version?")
+	}
+	module, ok := field.Interface().(api.Module)
+	if !ok {
+		return nil, errors.New("the module of go-pdfium is not one of wazero")
+	}
+	l := &library{ctx: ctx, module: module, functions: map[string]api.Function{}}
+	var err error
+	if l.unicode, err = l.function("FPDFText_GetUnicode"); err != nil {
+		return nil, err
+	}
+	if l.looseBox, err = l.function("FPDFText_GetLooseCharBox"); err != nil {
+		return nil, err
+	}
+	l.scratch, err = l.call("malloc", scratchBytes)
+	return l, err
+}
+
+func (l *library) function(name string) (api.Function, error) {
+	if f, ok := l.functions[name]; ok {
+		return f, nil
+	}
+	f := l.module.ExportedFunction(name)
+	if f == nil {
+		return nil, fmt.Errorf("pdfium has no function %s", name)
+	}
+	l.functions[name] = f
+	return f, nil
+}
+
+// call calls a function by name. The result is 0 for one that gives none.
+func (l *library) call(name string, params ...uint64) (uint64, error) {
+	f, err := l.function(name)
+	if err != nil {
+		return 0, err
+	}
+	return l.run(f, params...)
+}
+
+func (l *library) run(f api.Function, params ...uint64) (uint64, error) {
+	l.stack[0] = 0
+	copy(l.stack[:], params)
+	if err := f.CallWithStack(l.ctx, l.stack[:]); err != nil {
+		return 0, &trapError{err}
+	}
+	if len(f.Definition().ResultTypes()) == 0 {
+		return 0, nil
+	}
+	return l.stack[0], nil
+}
+
+// number calls a function whose result is a signed integer.
+func (l *library) number(name string, params ...uint64) (int, error) {
+	result, err := l.call(name, params...)
+	return int(api.DecodeI32(result)), err
+}
+
+// floats reads n numbers of 32 bits from the scratch space.
+func (l *library) floats(n int) [6]float64 {
+	var out [6]float64
+	for i := range n {
+		x, _ := l.module.Memory().ReadFloat32Le(uint32(l.scratch) + uint32(4*i)) // malloc gave the space
+		out[i] = float64(x)
+	}
+	return out
+}
+
+// bytes gives a copy of what is in the scratch space, up to n bytes.
+func (l *library) bytes(n int) []byte {
+	view, _ := l.module.Memory().Read(uint32(l.scratch), uint32(max(0, min(n, scratchBytes))))
+	return append([]byte(nil), view...)
+}
+
+// load puts data into pdfium's memory; ok is false if there is no room.
+func (l *library) load(data []byte) (pointer uint64, ok bool, err error) {
+	pointer, err = l.call("malloc", uint64(len(data)))
+	if err != nil || pointer == 0 {
+		return 0, false, err
+	}
+	return pointer, l.module.Memory().Write(uint32(pointer), data), nil
+}
+
+// grown gives how far pdfium's memory has grown, in bytes.
+func (l *library) grown() int { return int(l.module.Memory().Size()) }
+
+// metaText reads an entry of the document's information, "" if it has none.
+func (l *library) metaText(doc uint64, tag string) (string, error) {
+	const tagBytes = 64
+	if !l.module.Memory().WriteString(uint32(l.scratch), tag+"\x00") {
+		return "", nil
+	}
+	n, err := l.number("FPDF_GetMetaText", doc, l.scratch, l.scratch+tagBytes, scratchBytes-tagBytes)
+	if err != nil || n <= 2 || n > scratchBytes-tagBytes {
+		return "", err
+	}
+	data := l.bytes(tagBytes + n)[tagBytes:]
+	units := make([]uint16, 0, n/2)
+	for i := 0; i+1 < len(data)-2; i += 2 { // without the zero at the end
+		units = append(units, uint16(data[i])|uint16(data[i+1])<<8)
+	}
+	return string(utf16.Decode(units)), nil
+}

@@ -1,0 +1,39 @@
+package pdf_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/extract/pdf"
+)
+
+// cacheDir keeps the compiled pdfium for all tests of this run.
+var cacheDir string
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "cairn-pdf-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	cacheDir = dir
+	return m.Run()
+}
+
+func newReader(t testing.TB) *pdf.Reader {
+	t.Helper()
+	r, err := pdf.New(t.Context(), pdf.Config{CacheDir: cacheDir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}

@@ -1,0 +1,266 @@
+package extract_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// newPool makes a pool of children of this binary, and says where they leave
+// their process ids.
+func newPool(t testing.TB, cfg extract.PoolConfig) (pool *extract.Pool, folder string) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder = t.TempDir()
+	cfg.Command = []string{exe, childArg, folder}
+	cfg.CacheDir = cacheDir
+	pool, err = extract.NewPool(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := pool.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return pool, folder
+}
+
+// children gives the process ids of all children that were started.
+func children(t *testing.T, folder string) []int {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(folder, "child-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pids []int
+	for _, p := range paths {
+		pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(p), "child-"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+func mustExtract(t *testing.T, pool *extract.Pool, path string) knowledge.Layout {
+	t.Helper()
+	layout, err := pool.Extract(t.Context(), extract.Input{Name: "note.txt", Path: path})
+	if err != nil {
+		t.Fatalf("Extract: %v", err)
+	}
+	return layout
+}
+
+func wantCode(t *testing.T, err error, code knowledge.Code) {
+	t.Helper()
+	if !knowledge.IsCode(err, code) {
+		t.Errorf("error %v, want one with code %s", err, code)
+	}
+}
+
+func TestPoolSurvivesItsChildren(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		behaviour, document string
+		code                knowledge.Code
+		cfg                 extract.PoolConfig
+	}{
+		{"a child that hangs ends at the deadline", hang, knowledge.CodeParseLimit, extract.PoolConfig{Timeout: 300 * time.Millisecond}},
+		{"a child that takes memory is killed", hog, knowledge.CodeParseLimit, extract.PoolConfig{Memory: 256 << 20}},
+		{"a child that uses up its processor time is killed", spin, knowledge.CodeParseLimit,
+			extract.PoolConfig{CPU: time.Millisecond, DocumentsPerChild: 5}},
+		{"a child that crashes makes the document corrupt", crash, knowledge.CodeCorrupt, extract.PoolConfig{}},
+		{"a child that writes nonsense makes the document corrupt", chat, knowledge.CodeCorrupt, extract.PoolConfig{}},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			if tc.document == hog && runtime.GOOS != "linux" {
+				t.Skip("the memory of another process can be watched on Linux only")
+			}
+			tc.cfg.Size = 1
+			pool, _ := newPool(t, tc.cfg)
+			note := write(t, "note.txt", []byte("A note."))
+			mustExtract(t, pool, note)
+			_, err := pool.Extract(t.Context(), extract.Input{Name: tc.document, Path: note})
+			wantCode(t, err, tc.code)
+			if got := mustExtract(t, pool, note); len(got.Blocks) != 1 {
+				t.Errorf("the next document has %d blocks, want 1", len(got.Blocks))
+			}
+		})
+	}
+}
+
+func TestPoolReplacesAChildAfterItsShare(t *testing.T) {
+	t.Parallel()
+	pool, folder := newPool(t, extract.PoolConfig{Size: 1, DocumentsPerChild: 3})
+	note := write(t, "note.txt", []byte("A note."))
+	for range 7 {
+		mustExtract(t, pool, note)
+	}
+	if got := len(children(t, folder)); got != 3 {
+		t.Errorf("%d children for 7 documents of 3 each, want 3", got)
+	}
+}
+
+func TestPoolRunsChildrenSideBySide(t *testing.T) {
+	t.Parallel()
+	pool, folder := newPool(t, extract.PoolConfig{Size: 3})
+	note := write(t, "note.txt", []byte("A note."))
+	var wg sync.WaitGroup
+	for range 30 {
+		wg.Go(func() {
+			if _, err := pool.Extract(t.Context(), extract.Input{Name: "note.txt", Path: note}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if got := len(children(t, folder)); got > 3 {
+		t.Errorf("%d children, want at most 3", got)
+	}
+}
+
+func TestPoolStopsWorkThatNobodyWaitsFor(t *testing.T) {
+	t.Parallel()
+	pool, folder := newPool(t, extract.PoolConfig{Size: 1})
+	note := write(t, "note.txt", []byte("A note."))
+	mustExtract(t, pool, note)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := pool.Extract(ctx, extract.Input{Name: hang, Path: note})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+	mustExtract(t, pool, note)
+	if got := len(children(t, folder)); got != 2 {
+		t.Errorf("%d children, want the killed one and its successor", got)
+	}
+}
+
+func TestPoolClosed(t *testing.T) {
+	t.Parallel()
+	pool, folder := newPool(t, extract.PoolConfig{Size: 2})
+	note := write(t, "note.txt", []byte("A note."))
+	mustExtract(t, pool, note)
+	if err := pool.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range children(t, folder) {
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+			t.Errorf("child %d after Close: %v, want none", pid, err)
+		}
+	}
+	if _, err := pool.Extract(t.Context(), extract.Input{Name: "note.txt", Path: note}); err == nil {
+		t.Error("a closed pool extracts")
+	}
+}
+
+func TestPoolSaysThatAChildCannotStart(t *testing.T) {
+	t.Parallel()
+	for _, command := range [][]string{{filepath.Join(t.TempDir(), "missing")}, {"true"}} {
+		pool, err := extract.NewPool(extract.PoolConfig{Command: command, Size: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = pool.Extract(t.Context(), extract.Input{Name: "note.txt", Path: write(t, "note.txt", []byte("x"))})
+		if err == nil || knowledge.AsError(err).Code != knowledge.CodeInternal {
+			t.Errorf("%v: error %v, want one that does not blame the document", command, err)
+		}
+		if err := pool.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestChildEndsWithItsInput(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), exe, childArg, t.TempDir())
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("child: %v", err)
+	}
+}
+
+func TestChildEndsWithItsParent(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	parent := exec.CommandContext(t.Context(), exe, parentArg, folder)
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a child starts", func() bool { return len(children(t, folder)) == 1 })
+	child := children(t, folder)[0]
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait() // killed, as asked
+	eventually(t, "the child ends", func() bool { return gone(child) })
+}
+
+// gone reports whether a process has ended. Whoever adopted it may be slow to
+// collect it.
+func gone(pid int) bool {
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return true
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err == nil && strings.Contains(string(stat), ") Z ")
+}
+
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	for !done() {
+		select {
+		case <-deadline:
+			t.Fatalf("not within 10 s: %s", what)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// BenchmarkText measures a text of 2 KB through a warm child.
+func BenchmarkText(b *testing.B) {
+	pool, _ := newPool(b, extract.PoolConfig{Size: 1, DocumentsPerChild: 1 << 30})
+	path := write(b, "note.txt", []byte(strings.Repeat("Sixty-four bytes of text that stand for a line of a note......\n\n", 32)))
+	in := extract.Input{Name: "note.txt", Path: path}
+	for b.Loop() {
+		if _, err := pool.Extract(b.Context(), in); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package extract_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// kindByExtension is what the message about a shared file of a kind that is not
+// supported names, by the extension of the file.
+var kindByExtension = map[string]string{
+	".zip": "ZIP archive", ".jpg": "image", ".png": "image", ".gif": "image", ".tif": "image",
+	".eml": "e-mail", ".mhtml": "MHT", ".xml": "XML", ".rtf": "RTF",
+	".mp3": "audio", ".flac": "audio", ".m4a": "audio", ".ogg": "audio", ".wav": "audio", ".mp4": "video",
+	".vtt": "WebVTT", ".srt": "SubRip",
+	".doc": "Word", ".docx": "Word", ".xls": "Excel", ".xlsx": "Excel", ".ppt": "PowerPoint", ".pptx": "PowerPoint",
+	".odt": "OpenDocument", ".odp": "OpenDocument", ".key": "iWork", ".epub": "EPUB",
+}
+
+// typeByExtension is the media type of a shared file of a supported kind.
+var typeByExtension = map[string]string{
+	".txt": extract.TypeText, ".md": extract.TypeMarkdown, ".html": extract.TypeHTML, ".pdf": extract.TypePDF,
+	".csv": extract.TypeCSV, ".c": "text/x-c", ".java": "text/x-java",
+}
+
+// byContent are the shared files whose extension is wrong, or says too much.
+var byContent = map[string]string{
+	"testODTnotaZipFile.odt": extract.TypeText, // it says so itself
+}
+
+// looseKind are those whose content alone tells less than the extension.
+var looseKind = map[string]string{
+	"testWORD_truncated.docx": "Microsoft Office",
+}
+
+func TestSniffSharedFiles(t *testing.T) {
+	t.Parallel()
+	for _, path := range allFiles(t) {
+		base, ext := filepath.Base(path), filepath.Ext(path)
+		t.Run(filepath.Join(filepath.Base(filepath.Dir(path)), base), func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := extract.Sniff(base, data)
+			want, supported := typeByExtension[ext]
+			if byContent[base] != "" {
+				want, supported = byContent[base], true
+			}
+			if supported {
+				if err != nil || got != want {
+					t.Errorf("Sniff: %q, %v, want %q", got, err, want)
+				}
+				return
+			}
+			kind := kindByExtension[ext]
+			if looseKind[base] != "" {
+				kind = looseKind[base]
+			}
+			wantUnsupported(t, err, kind)
+			for _, name := range []string{"notes.txt", "page.html", "data.json", "report.pdf", ""} {
+				_, err := extract.Sniff(name, data)
+				wantUnsupported(t, err, "")
+			}
+		})
+	}
+}
+
+func wantUnsupported(t *testing.T, err error, kind string) {
+	t.Helper()
+	if !knowledge.IsCode(err, knowledge.CodeUnsupportedFormat) {
+		t.Errorf("error %v, want code %s", err, knowledge.CodeUnsupportedFormat)
+		return
+	}
+	message := knowledge.AsError(err).Message
+	if !strings.Contains(message, kind) {
+		t.Errorf("message %q, want it to name %q", message, kind)
+	}
+	for _, known := range []string{"TXT", "Markdown", "HTML", "PDF", "CSV", "TSV", "JSON", "source code"} {
+		if !strings.Contains(message, known) {
+			t.Errorf("message %q does not say that %s is supported", message, known)
+		}
+	}
+}
+
+func TestSniffByContentThenName(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ behaviour, name, content, want string }{
+		{"text is text", "a.txt", "hello", extract.TypeText},
+		{"text without a name is text", "", "hello there", extract.TypeText},
+		{"text with a foreign extension is text", "a.docx", "hello", extract.TypeText},
+		{"UTF-16 with its mark is text", "a.txt", "\xff\xfeh\x00i\x00", extract.TypeText},
+		{"Latin-1 passes here, to be refused by the parser", "a.txt", "caf\xe9 au lait", extract.TypeText},
+		{"UTF-8 cut in the middle of a character is text", "a.txt", "caf\xc3", extract.TypeText},
+		{"bytes with the name of a text are left to the parser", "a.txt", "\x00\x01\x02\x03", extract.TypeText},
+		{"a PDF is one whatever its name", "a.txt", "%PDF-1.7\n", extract.TypePDF},
+		{"a PDF may have junk before it", "a", "\x00\x00junk\n%PDF-1.7\n", extract.TypePDF},
+		{"a text about PDF is text", "a.txt", "A file begins with %PDF-1.7 or so", extract.TypeText},
+		{"a page is HTML whatever its name", "a.txt", "<!DOCTYPE html>\n<html><body>x</body></html>", extract.TypeHTML},
+		{"a page with a comment first", "a", "<!-- x -->\n<HTML>x", extract.TypeHTML},
+		{"XHTML is HTML", "a.xhtml", "<?xml version='1.0'?>\n<html xmlns='http://www.w3.org/1999/xhtml'>", extract.TypeHTML},
+		{"Markdown by name", "README.md", "# Title", extract.TypeMarkdown},
+		{"Markdown that begins with a tag", "README.md", "<img src=x>\n\n# Title", extract.TypeMarkdown},
+		{"CSV by name", "a.CSV", "a,b\n1,2", extract.TypeCSV},
+		{"TSV by name", "a.tsv", "a\tb", extract.TypeTSV},
+		{"JSON by name", "a.json", "{}", extract.TypeJSON},
+		{"JSON by content", "", `{"a": [1, 2]}`, extract.TypeJSON},
+		{"JSON lines by name", "a.jsonl", "{}\n{}", extract.TypeNDJSON},
+		{"JSON lines by content", "", "{\"a\":1}\n{\"a\":2}\n", extract.TypeNDJSON},
+		{"braces are no JSON", "", "{this is not JSON}", extract.TypeText},
+		{"Go by name", "main.go", "package main", "text/x-go"},
+		{"a component that begins with a tag", "a.vue", "<template></template>", "text/x-vue"},
+		{"a makefile", "Makefile", "all:", "text/x-makefile"},
+		{"a script by its first line", "run", "#!/usr/bin/env python3\n", "text/x-python"},
+		{"a memo has From and To and is no mail", "a.txt", "From: Ann\nTo: Bob\nSubject: Tea\nDate: today\n\nAt four.", extract.TypeText},
+		{"a path in the name does not matter", "../../x.md", "hi", extract.TypeMarkdown},
+		{"terminal colours are text", "a.log", "\x1b[31mred\x1b[0m", extract.TypeText},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			got, err := extract.Sniff(tc.name, []byte(tc.content))
+			if err != nil || got != tc.want {
+				t.Errorf("Sniff(%q, %q) = %q, %v, want %q", tc.name, tc.content, got, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestSniffRefuses(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		behaviour, name, content string
+		code                     knowledge.Code
+	}{
+		{"nothing", "a.txt", "", knowledge.CodeEmpty},
+		{"white space", "a.md", " \n\t\r\n ", knowledge.CodeEmpty},
+		{"a byte order mark", "a.txt", "\xef\xbb\xbf", knowledge.CodeEmpty},
+		{"a byte order mark of UTF-16 and spaces", "a.txt", "\xff\xfe \x00\n\x00", knowledge.CodeEmpty},
+		{"bytes of no known kind", "a.bin", "\x00\x01\x02\x03\x04", knowledge.CodeUnsupportedFormat},
+		{"an SVG image", "a.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>", knowledge.CodeUnsupportedFormat},
+		{"XML without a declaration", "a.xml", "<note><to>x</to></note>", knowledge.CodeUnsupportedFormat},
+		{"PostScript", "a.txt", "%!PS-Adobe-3.0", knowledge.CodeUnsupportedFormat},
+		{"a program", "a.txt", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00", knowledge.CodeUnsupportedFormat},
+		{"a gzip file", "a.txt", "\x1f\x8b\x08\x00\x00\x00\x00\x00", knowledge.CodeUnsupportedFormat},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			got, err := extract.Sniff(tc.name, []byte(tc.content))
+			if !knowledge.IsCode(err, tc.code) {
+				t.Errorf("Sniff = %q, %v, want code %s", got, err, tc.code)
+			}
+		})
+	}
+}
+
+func FuzzSniff(f *testing.F) {
+	for _, seed := range []string{"", "hello", "{\"a\":1}", "<html>", "%PDF-1.4", "PK\x03\x04", "From: a\nTo: b\nMIME-Version: 1.0\n", "\xff\xfea\x00", "WEBVTT"} {
+		f.Add("a.txt", []byte(seed))
+		f.Add("", []byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, name string, head []byte) {
+		mediaType, err := extract.Sniff(name, head)
+		switch {
+		case err == nil && mediaType == "":
+			t.Error("neither a media type nor an error")
+		case err != nil && !knowledge.IsCode(err, knowledge.CodeEmpty) && !knowledge.IsCode(err, knowledge.CodeUnsupportedFormat):
+			t.Errorf("error %v has another code", err)
+		}
+	})
+}
