@@ -140,17 +140,7 @@ func TestUploadFile(t *testing.T) {
 	t.Run("a_file_that_is_sent_again_is_the_same_request", func(t *testing.T) {
 		t.Parallel()
 		var bodies []string
-		keep := func(next http.HandlerFunc) http.HandlerFunc {
-			return func(w http.ResponseWriter, r *http.Request) {
-				sent, err := io.ReadAll(r.Body)
-				if err != nil {
-					t.Error(err)
-				}
-				bodies = append(bodies, string(sent)+r.Header.Get("Idempotency-Key"))
-				next(w, r)
-			}
-		}
-		_, c := play(t, keep(status(http.StatusServiceUnavailable)), keep(answerJSON(202, `{"documents":[{"id":"d1"}]}`)))
+		_, c := play(t, keep(t, &bodies, status(http.StatusServiceUnavailable)), keep(t, &bodies, answerJSON(202, `{"documents":[{"id":"d1"}]}`)))
 		opened := 0
 		_, err := c.UploadFile(t.Context(), client.Upload{Project: "p", Name: "a.md", Open: func() (io.ReadCloser, error) {
 			opened++
@@ -173,6 +163,18 @@ func TestUploadFile(t *testing.T) {
 			t.Errorf("got %v, want unsupported_format", err)
 		}
 	})
+}
+
+// keep remembers the body and the Idempotency-Key of a request and goes on.
+func keep(t *testing.T, bodies *[]string, next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		sent, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		*bodies = append(*bodies, string(sent)+r.Header.Get("Idempotency-Key"))
+		next(w, r)
+	}
 }
 
 func opens(r io.Reader) func() (io.ReadCloser, error) {
@@ -207,17 +209,7 @@ func TestAsk(t *testing.T) {
 	t.Run("a_question_that_is_sent_again_is_the_same_question", func(t *testing.T) {
 		t.Parallel()
 		var bodies []string
-		keep := func(next http.HandlerFunc) http.HandlerFunc {
-			return func(w http.ResponseWriter, r *http.Request) {
-				sent, err := io.ReadAll(r.Body)
-				if err != nil {
-					t.Error(err)
-				}
-				bodies = append(bodies, string(sent)+r.Header.Get("Idempotency-Key"))
-				next(w, r)
-			}
-		}
-		_, c := play(t, keep(status(http.StatusServiceUnavailable)), keep(stream(false, started, event(2, client.EventCompleted, `{}`))))
+		_, c := play(t, keep(t, &bodies, status(http.StatusServiceUnavailable)), keep(t, &bodies, stream(false, started, event(2, client.EventCompleted, `{}`))))
 		if _, err := gather(c.Ask(t.Context(), client.Question{Text: "why?"})); err != nil {
 			t.Fatal(err)
 		}

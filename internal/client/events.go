@@ -133,7 +133,7 @@ func (c *Client) drain(ctx context.Context, body io.ReadCloser, last *int64, yie
 		}
 		id, err := strconv.ParseInt(raw.ID, 10, 64)
 		if err != nil {
-			return false, fmt.Errorf("event %s of run has the id %q, which is not a number", raw.Name, raw.ID)
+			return false, fmt.Errorf("event %s has the id %q, which is not a number", raw.Name, raw.ID)
 		}
 		if id <= *last {
 			continue // a replay of what was seen
