@@ -17,7 +17,7 @@ import (
 func (s *search) choose(ctx context.Context, candidates []knowledge.Hit) (chosen []Context, dropped int, err error) {
 	want := s.request.Config.NumberOfChunks
 	spent := 0
-	var seen duplicates
+	var said duplicates
 	// One batch is mostly enough: little is dropped.
 	for batch := 2 * want; len(candidates) > 0 && len(chosen) < want; {
 		hits := candidates[:min(batch, len(candidates))]
@@ -37,10 +37,9 @@ func (s *search) choose(ctx context.Context, candidates []knowledge.Hit) (chosen
 			case len(chosen) == want || score < s.request.Config.MinScore:
 			case s.request.MaxTokens > 0 && spent+cost > s.request.MaxTokens:
 				// A later, shorter one may still fit.
-			case seen.has(v.Text):
+			case said.seen(v.Text):
 				dropped++
 			default:
-				seen.add(v.Text)
 				spent += cost
 				chosen = append(chosen, Context{ChunkView: v, Score: score, Rank: len(chosen) + 1})
 			}

@@ -1,102 +1,127 @@
 package retrieve
 
 import (
-	"hash/maphash"
-	"maps"
-	"strings"
+	"slices"
 	"unicode"
 )
 
 const (
 	// shingleWords is how many words in a row make a shingle.
 	shingleWords = 4
-	// duplicateShare is what share of the shingles of the shorter of two texts
-	// the other must have, for the two to say the same.
+	// duplicateShare is what share of the shingles of the longer of two texts
+	// both must have, for the two to say the same.
 	duplicateShare = 0.9
 )
 
-// duplicates knows what the texts that were chosen say. The zero value knows
-// of none.
-type duplicates struct {
-	seed  maphash.Seed
-	texts []fingerprint
-}
+// duplicates knows what the texts that were chosen say. The zero value knows of
+// none.
+type duplicates struct{ texts []fingerprint }
 
-// fingerprint is a text as the set of its shingles, and of its words that have
-// a digit: two texts with different figures never say the same, however alike
-// the words around these are.
+// fingerprint is a text as its shingles, sorted, each once, and the sum of its
+// words that have a digit: two texts with different figures never say the same,
+// however alike the words around these are.
 type fingerprint struct {
-	shingles map[uint64]struct{}
-	figures  map[string]struct{}
+	shingles []uint64
+	figures  uint64
 }
 
-func (d *duplicates) add(text string) { d.texts = append(d.texts, d.fingerprint(text)) }
-
-// has reports whether text says what an added one says.
-func (d *duplicates) has(text string) bool {
-	if len(d.texts) == 0 {
-		return false
+// seen reports whether text says what a text before it said; if not, it is
+// remembered.
+func (d *duplicates) seen(text string) bool {
+	f := newFingerprint(text)
+	if slices.ContainsFunc(d.texts, f.same) {
+		return true
 	}
-	f := d.fingerprint(text)
-	for _, other := range d.texts {
-		if f.same(other) {
-			return true
-		}
-	}
+	d.texts = append(d.texts, f)
 	return false
 }
 
+// same reports whether two texts say the same. A text within a much longer one
+// does not: what surrounds it may be the answer.
 func (f fingerprint) same(other fingerprint) bool {
-	short, long := f.shingles, other.shingles
-	if len(short) > len(long) {
-		short, long = long, short
-	}
-	// One text within a much longer one is not dropped: the longer says more,
-	// and if the shorter stands first, what surrounds it may be the answer.
-	if float64(len(short)) < duplicateShare*float64(len(long)) {
+	a, b := f.shingles, other.shingles
+	longer := float64(max(len(a), len(b)))
+	mayMiss := int((1 - duplicateShare) * longer) // of the longer, by the shorter
+	if f.figures != other.figures || max(len(a), len(b))-min(len(a), len(b)) > mayMiss {
 		return false
 	}
-	shared := 0
-	for s := range short {
-		if _, ok := long[s]; ok {
-			shared++
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	for missed := 0; len(a) > 0; {
+		switch {
+		case len(b) == 0 || a[0] < b[0]:
+			if missed++; missed > mayMiss {
+				return false
+			}
+			a = a[1:]
+		case a[0] > b[0]:
+			b = b[1:]
+		default:
+			a, b = a[1:], b[1:]
 		}
 	}
-	return float64(shared) >= duplicateShare*float64(len(short)) && maps.Equal(f.figures, other.figures)
+	return true
 }
 
-func (d *duplicates) fingerprint(text string) fingerprint {
-	if d.seed == (maphash.Seed{}) {
-		d.seed = maphash.MakeSeed()
-	}
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) })
-	f := fingerprint{shingles: map[uint64]struct{}{}, figures: map[string]struct{}{}}
-	var units []string
-	for _, w := range words {
-		if strings.ContainsFunc(w, unicode.IsDigit) {
-			f.figures[w] = struct{}{}
+func newFingerprint(text string) fingerprint {
+	words, figures := hashWords(text)
+	last := max(0, len(words)-shingleWords)
+	shingles := make([]uint64, 0, last+1)
+	for i := range last + 1 {
+		h := uint64(hashStart)
+		for _, w := range words[i:min(i+shingleWords, len(words))] {
+			h = (h ^ w) * hashPrime
+			h ^= h >> 29
 		}
-		units = appendUnits(units, w)
+		shingles = append(shingles, h)
 	}
-	for i := range max(1, len(units)-shingleWords+1) {
-		var h maphash.Hash
-		h.SetSeed(d.seed)
-		for _, u := range units[i:min(i+shingleWords, len(units))] {
-			_, _ = h.WriteString(u) // never fails
-			_ = h.WriteByte(0)
-		}
-		f.shingles[h.Sum64()] = struct{}{}
-	}
-	return f
+	slices.Sort(shingles)
+	return fingerprint{slices.Compact(shingles), figures}
 }
 
-// appendUnits appends a word, or the characters of one in a script that does
-// not separate words.
-func appendUnits(units []string, word string) []string {
-	if !strings.ContainsFunc(word, func(r rune) bool {
-		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
-	}) {
-		return append(units, word)
+// The parameters of FNV-1a, whose step hashes words here, character by
+// character, and shingles, word by word.
+const (
+	hashStart = 14695981039346656037
+	hashPrime = 1099511628211
+)
+
+// hashWords gives the hash of each word in lower case, and of each character
+// of a script that does not separate words; figures is the sum of those with a
+// digit.
+func hashWords(text string) (words []uint64, figures uint64) {
+	h, figure := uint64(hashStart), false
+	end := func() {
+		if h == hashStart {
+			return
+		}
+		words = append(words, h)
+		if figure {
+			figures += h
+		}
+		h, figure = hashStart, false
 	}
-	return append(units, strings.Split(word, "")...)
+	for _, r := range text {
+		switch {
+		case r < 128 && ('a' <= r && r <= 'z'):
+		case '0' <= r && r <= '9':
+			figure = true
+		case 'A' <= r && r <= 'Z':
+			r += 'a' - 'A'
+		case r < 128, !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r):
+			end()
+			continue
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
+			end()
+			words = append(words, (hashStart^uint64(r))*hashPrime)
+			continue
+		default:
+			figure = figure || unicode.IsNumber(r)
+			r = unicode.ToLower(r)
+		}
+		h = (h ^ uint64(r)) * hashPrime
+	}
+	end()
+	return words, figures
 }

@@ -19,7 +19,9 @@ func fuse(dense, words []knowledge.Hit, c knowledge.RetrievalConfig) []knowledge
 	case c.Strategy == StrategyDense:
 		return rescore(dense, func(h knowledge.Hit, _ int) float64 { return max(0, h.Score) })
 	case c.Strategy == StrategyBM25:
-		return rescore(words, func(h knowledge.Hit, _ int) float64 { return h.Score / max(words[0].Score, math.SmallestNonzeroFloat64) })
+		return rescore(words, func(h knowledge.Hit, _ int) float64 {
+			return h.Score / max(words[0].Score, math.SmallestNonzeroFloat64)
+		})
 	case c.Fusion == FusionRRF:
 		byRank := func(_ knowledge.Hit, rank int) float64 { return (rrfConstant + 1) / float64(rrfConstant+rank) }
 		return sum(weighted{rescore(dense, byRank), 0.5}, weighted{rescore(words, byRank), 0.5})

@@ -87,8 +87,8 @@ func (s *search) dense(ctx context.Context, q index.Query) ([]knowledge.Hit, err
 		if err != nil {
 			return nil, fmt.Errorf("embed the question: %w", err)
 		}
-		if len(vectors) != 1 {
-			return nil, fmt.Errorf("embed the question: %d vectors for one text", len(vectors))
+		if len(vectors) != 1 || len(vectors[0]) == 0 {
+			return nil, fmt.Errorf("embed the question: %d vectors for one text, or one of no length", len(vectors))
 		}
 		s.vector = vectors[0]
 	}

@@ -1,0 +1,244 @@
+package retrieve_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/index/embedded"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model/localmodel"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestCranfield measures the whole of retrieval, with the offline embeddings
+// and the embedded index, on the Cranfield collection: 1,400 abstracts, 225
+// questions. What it measures is in testdata/cranfield.golden, so that a change
+// of ranking shows as a difference there.
+func TestCranfield(t *testing.T) {
+	t.Parallel()
+	c := readCranfield(t)
+	r := retrieve.New(newLegs(c.index(t)), c, embedder{localmodel.New(localmodel.Config{})})
+	var table strings.Builder
+	fmt.Fprintf(&table, "%-22s %8s %10s %11s\n", "strategy", "nDCG@10", "recall@10", "recall@100")
+	measure := func(name string, config knowledge.RetrievalConfig) quality {
+		config.NumberOfChunks = 100
+		q := c.measure(t, r, config)
+		fmt.Fprintf(&table, "%-22s %8.4f %10.4f %11.4f\n", name, q.ndcg10, q.recall10, q.recall100)
+		return q
+	}
+	defaults := measure("default", knowledge.RetrievalConfig{})
+	dense := measure("dense", knowledge.RetrievalConfig{Strategy: retrieve.StrategyDense})
+	words := measure("bm25", knowledge.RetrievalConfig{Strategy: retrieve.StrategyBM25})
+	others := map[string]quality{"rrf": measure("rrf", knowledge.RetrievalConfig{Fusion: retrieve.FusionRRF})}
+	for tenths := 1; tenths <= 7; tenths++ {
+		w := knowledge.Weights{Dense: float64(tenths) / 10, BM25: float64(10-tenths) / 10}
+		name := fmt.Sprintf("weighted %.1f dense", w.Dense)
+		others[name] = measure(name, knowledge.RetrievalConfig{Fusion: retrieve.FusionWeighted, Weights: &w})
+	}
+	t.Logf("\n%s", table.String())
+
+	if defaults.ndcg10 < 0.36 {
+		t.Errorf("nDCG@10 of the default is %.4f, below its floor of 0.36", defaults.ndcg10)
+	}
+	if best := math.Max(dense.ndcg10, words.ndcg10); defaults.ndcg10 < best {
+		t.Errorf("nDCG@10 of the default is %.4f, below that of its best single leg, %.4f", defaults.ndcg10, best)
+	}
+	for name, other := range others {
+		if other.ndcg10 > defaults.ndcg10+0.0005 {
+			t.Errorf("nDCG@10 of the default is %.4f, that of %s %.4f: it should be the default", defaults.ndcg10, name, other.ndcg10)
+		}
+	}
+	golden(t, filepath.Join("testdata", "cranfield.golden"), table.String())
+}
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("the ranking changed (-golden +now); if it is meant to, run go test ./internal/retrieve -run Cranfield -update\n%s", diff)
+	}
+}
+
+// quality is the mean over the questions that somebody judged.
+type quality struct{ ndcg10, recall10, recall100 float64 }
+
+// cranfield is the collection. Documents and questions are numbered from 1.
+type cranfield struct {
+	documents []string
+	questions []string
+	relevant  map[int]map[string]bool // question -> ids of the documents that answer it
+	chunks
+}
+
+var asker = knowledge.NewPrincipal(knowledge.Claims{Workspace: "cranfield"})
+
+func (c *cranfield) measure(t *testing.T, r *retrieve.Retriever, config knowledge.RetrievalConfig) quality {
+	t.Helper()
+	var sum quality
+	for i, question := range c.questions {
+		relevant := c.relevant[i+1]
+		found, err := r.Retrieve(t.Context(), retrieve.Request{Principal: asker, Query: question, Config: config})
+		if err != nil {
+			t.Fatal(err)
+		}
+		best, hits10 := 0.0, 0
+		for rank := 1; rank <= 10; rank++ {
+			if rank <= len(relevant) {
+				best += 1 / math.Log2(float64(rank+1))
+			}
+		}
+		got, hits100 := 0.0, 0
+		for _, context := range found.Contexts {
+			if !relevant[context.DocumentID] {
+				continue
+			}
+			hits100++
+			if context.Rank <= 10 {
+				hits10++
+				got += 1 / math.Log2(float64(context.Rank+1))
+			}
+		}
+		sum.ndcg10 += got / best
+		sum.recall10 += float64(hits10) / float64(len(relevant))
+		sum.recall100 += float64(hits100) / float64(len(relevant))
+	}
+	n := float64(len(c.questions))
+	return quality{sum.ndcg10 / n, sum.recall10 / n, sum.recall100 / n}
+}
+
+// index writes the collection into an embedded index.
+func (c *cranfield) index(t *testing.T) *embedded.Index {
+	t.Helper()
+	x, err := embedded.Open(t.Context(), embedded.Config{Path: filepath.Join(t.TempDir(), "index.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = x.Close() })
+	vectors := localmodel.New(localmodel.Config{}).Embed(c.documents)
+	entries := make([]index.Entry, len(c.documents))
+	for i, text := range c.documents {
+		id := documentID(i + 1)
+		entries[i] = index.Entry{ChunkID: id, DocumentID: id, Workspace: "cranfield", Project: "p", Version: 1,
+			Text: text, Vector: vectors[i], ACL: []string{"w:cranfield"}, CreatedAt: time.Unix(1, 0)}
+	}
+	if err := x.Upsert(t.Context(), entries); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func documentID(number int) string { return fmt.Sprintf("%04d", number) }
+
+var (
+	documentPattern = regexp.MustCompile(`(?s)<docno>(\d+)</docno>.*?<title>(.*?)</title>.*?<text>(.*?)</text>`)
+	questionPattern = regexp.MustCompile(`(?s)<title>(.*?)</title>`)
+)
+
+// readCranfield reads the collection with patterns, for it is no XML (a bare &,
+// no root). The judgements name a question by its place in the file, not by its
+// <num>.
+func readCranfield(t *testing.T) *cranfield {
+	t.Helper()
+	dir := filepath.Join("..", "..", "..", "shared", "data", "cranfield")
+	if _, err := os.Stat(dir); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("the Cranfield collection must be in %s", dir)
+		}
+		t.Skipf("the Cranfield collection is not in %s", dir)
+	}
+	read := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	c := &cranfield{relevant: map[int]map[string]bool{}, chunks: chunks{}}
+	for _, m := range documentPattern.FindAllStringSubmatch(read("cran.all.1400.xml"), -1) {
+		c.documents = append(c.documents, m[2]+"\n"+m[3])
+		if number, _ := strconv.Atoi(m[1]); number != len(c.documents) {
+			t.Fatalf("document %s stands at place %d", m[1], len(c.documents))
+		}
+		c.put(documentID(len(c.documents)), m[3])
+	}
+	for _, m := range questionPattern.FindAllStringSubmatch(read("cran.qry.xml"), -1) {
+		c.questions = append(c.questions, m[1])
+	}
+	for line := range strings.Lines(read("cranqrel.trec.txt")) {
+		var question, document, grade, unused int
+		if _, err := fmt.Sscan(line, &question, &unused, &document, &grade); err != nil {
+			t.Fatalf("judgement %q: %v", line, err)
+		}
+		if c.relevant[question] == nil {
+			c.relevant[question] = map[string]bool{}
+		}
+		if grade > 0 {
+			c.relevant[question][documentID(document)] = true
+		}
+	}
+	if len(c.documents) != 1400 || len(c.questions) != 225 || len(c.relevant) != 225 {
+		t.Fatalf("read %d documents, %d questions, judgements of %d", len(c.documents), len(c.questions), len(c.relevant))
+	}
+	return c
+}
+
+type embedder struct{ model *localmodel.Model }
+
+func (e embedder) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	return e.model.Embed(texts), nil
+}
+
+// legs remembers what the legs found for each question, which does not depend
+// on how it is fused: each is searched once instead of a dozen times.
+type legs struct {
+	retrieve.Index
+	dense, words map[string][]knowledge.Hit
+}
+
+func newLegs(x retrieve.Index) *legs {
+	return &legs{x, map[string][]knowledge.Hit{}, map[string][]knowledge.Hit{}}
+}
+
+func (l *legs) Dense(ctx context.Context, q index.Query, vector []float32) (hits []knowledge.Hit, err error) {
+	var key bytes.Buffer
+	fmt.Fprint(&key, q.Limit, vector)
+	if hits, ok := l.dense[key.String()]; ok {
+		return hits, nil
+	}
+	hits, err = l.Index.Dense(ctx, q, vector)
+	l.dense[key.String()] = hits
+	return hits, err
+}
+
+func (l *legs) BM25(ctx context.Context, q index.Query, text string) (hits []knowledge.Hit, err error) {
+	key := fmt.Sprint(q.Limit, text)
+	if hits, ok := l.words[key]; ok {
+		return hits, nil
+	}
+	hits, err = l.Index.BM25(ctx, q, text)
+	l.words[key] = hits
+	return hits, err
+}

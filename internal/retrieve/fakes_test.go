@@ -1,0 +1,78 @@
+package retrieve_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// chunks is a ChunkReader that shows the chunks it holds to everybody.
+type chunks map[string]store.ChunkView
+
+func (c chunks) put(id, text string) {
+	c[id] = store.ChunkView{Chunk: knowledge.Chunk{ID: id, DocumentID: id, Version: 1, Text: text}, Document: knowledge.Document{ID: id}}
+}
+
+func (c chunks) VisibleChunks(_ context.Context, _ knowledge.Principal, _ []string, hits []knowledge.Hit) ([]store.ChunkView, error) {
+	var views []store.ChunkView
+	for _, h := range hits {
+		if v, ok := c[h.ChunkID]; ok {
+			views = append(views, v)
+		}
+	}
+	return views, nil
+}
+
+// scripted is an Index whose legs give the first hits of fixed lists.
+type scripted struct {
+	dense, words       []knowledge.Hit
+	denseErr, wordsErr error
+	wait               chan struct{} // if set, the word leg waits until it is closed or canceled
+
+	mu      sync.Mutex
+	queries []index.Query
+}
+
+func (s *scripted) Dense(_ context.Context, q index.Query, _ []float32) ([]knowledge.Hit, error) {
+	s.note(q)
+	return slices.Clone(s.dense[:min(q.Limit, len(s.dense))]), s.denseErr
+}
+
+func (s *scripted) BM25(ctx context.Context, q index.Query, _ string) ([]knowledge.Hit, error) {
+	s.note(q)
+	if s.wait != nil {
+		select {
+		case <-s.wait:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return slices.Clone(s.words[:min(q.Limit, len(s.words))]), s.wordsErr
+}
+
+func (s *scripted) note(q index.Query) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queries = append(s.queries, q)
+}
+
+// counting is an Embedder that counts what it is asked.
+type counting struct {
+	mu    sync.Mutex
+	texts []string
+	err   error
+}
+
+func (c *counting) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.texts = append(c.texts, texts...)
+	if c.err != nil {
+		return nil, c.err
+	}
+	return slices.Repeat([][]float32{{1, 0}}, len(texts)), nil
+}
