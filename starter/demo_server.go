@@ -156,5 +156,5 @@ func (s *demoServer) lastWords() string {
 		return ""
 	}
 	lines := strings.SplitAfter(strings.TrimRight(string(data), "\n"), "\n")
-	return "The server's last lines:\n" + strings.Join(lines[max(0, len(lines)-15):], "") + "\n"
+	return "The server's last lines:\n" + strings.Join(lines[max(0, len(lines)-6):], "") + "\n"
 }

@@ -17,6 +17,7 @@ import (
 
 // commands is the command line.
 type commands struct {
+	Up        upCmd        `cmd:"" group:"server" help:"Start everything in one process."`
 	Demo      demoCmd      `cmd:"" group:"server" help:"Show the whole of it: ingest, ask, kill the server in mid answer, go on."`
 	Ingest    ingestCmd    `cmd:"" group:"documents" help:"Ingest files, folders and addresses."`
 	Ask       askCmd       `cmd:"" group:"questions" help:"Ask a question; the answer streams, its sources follow."`
@@ -26,6 +27,7 @@ type commands struct {
 	Keys      keysCmd      `cmd:"" group:"administration" help:"Create, list and revoke API keys."`
 	Config    configCmd    `cmd:"" group:"administration" help:"Print the effective configuration, secrets masked."`
 	Version   versionCmd   `cmd:"" group:"administration" help:"Print the version."`
+	Parse     parseCmd     `cmd:"" hidden:"" help:"Read untrusted files; started by the server itself."`
 }
 
 // The exit codes of the command.

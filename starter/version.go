@@ -20,17 +20,22 @@ func (versionCmd) Help() string { return "Example:\n\n    cairn version --json" 
 
 // Run prints the version.
 func (v versionCmd) Run(a *app) error {
-	name := version
-	if name == "" {
-		name = "(development)"
-		if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-			name = info.Main.Version
-		}
-	}
+	name := versionName()
 	if v.JSON {
 		return terminal.JSON(a.stdout, map[string]string{
 			"version": name, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
 	}
 	_, err := fmt.Fprintf(a.stdout, "cairn %s (%s %s/%s)\n", name, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
+}
+
+// versionName is the release's name, or what the build knows of its origin.
+func versionName() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "(development)"
 }

@@ -1,0 +1,152 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// putOriginal finds out by its first bytes what a file is, and stores it. A kind
+// that is not supported, or nothing at all, is refused before anything is
+// stored.
+func (s *Server) putOriginal(ctx context.Context, r io.Reader, name string, nv *store.NewVersion) error {
+	head := make([]byte, extract.HeadBytes)
+	n, err := io.ReadFull(r, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("read a file: %w", err)
+	}
+	head = head[:n]
+	if nv.MediaType, err = extract.Sniff(name, head); err != nil {
+		return err
+	}
+	ref, err := s.deps.Blobs.PutReader(ctx, nv.SourceKey, io.MultiReader(bytes.NewReader(head), r))
+	if err != nil {
+		return fmt.Errorf("store a file: %w", err)
+	}
+	nv.Bytes = ref.Bytes
+	return nil
+}
+
+// dropOriginal deletes the bytes of a document that was refused. Where it is not
+// certain that nothing refers to them they stay, and the sweep decides.
+func (s *Server) dropOriginal(ctx context.Context, nv store.NewVersion, refusal error) {
+	if nv.SourceKey == "" || newProblem(classify(refusal)).Status >= 500 {
+		return
+	}
+	if err := s.deps.Blobs.Delete(context.WithoutCancel(ctx), nv.SourceKey); err != nil {
+		requestLog(ctx).WarnContext(ctx, "delete the bytes of a refused document", "document", nv.DocumentID, "error", err)
+	}
+}
+
+// identify gives the document its id: made of its externalId, or of the run and
+// the place in the request, which are the same when the request is repeated.
+func (s *Server) identify(nv *store.NewVersion, place int) {
+	if nv.ExternalID != "" {
+		nv.DocumentID = knowledge.DocumentID(nv.Workspace, nv.Project, nv.ExternalID)
+		return
+	}
+	nv.DocumentID = knowledge.DerivedID("upload", nv.Workspace, nv.Project, nv.RunID, strconv.Itoa(place))
+}
+
+// inherit fills in what a new version does not say from the document that is
+// there, so that leaving access out never widens it.
+func (s *Server) inherit(ctx context.Context, p knowledge.Principal, nv *store.NewVersion, given *accessBody) error {
+	nv.Access = knowledge.Access{Workspace: true}
+	if given != nil {
+		nv.Access = given.access()
+	}
+	if nv.ExternalID == "" {
+		return nil
+	}
+	d, err := s.deps.Store.Document(ctx, p, nv.DocumentID)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) || err == nil && d.Status == knowledge.StatusDeleting {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read document %s: %w", nv.DocumentID, err)
+	}
+	if given == nil {
+		nv.Access = d.Access
+		if nv.ExternalUserID == "" && nv.ConversationID == "" {
+			nv.ExternalUserID, nv.ConversationID = d.ExternalUserID, d.ConversationID
+		}
+	}
+	if nv.Metadata == nil {
+		nv.Metadata = d.Metadata
+	}
+	nv.Classification = d.Classification
+	return nil
+}
+
+// accept puts a version on record and starts its ingestion. again: an earlier
+// try of the same request may have done so.
+func (s *Server) accept(ctx context.Context, p knowledge.Principal, project knowledge.Project, nv store.NewVersion, again bool) (knowledge.Document, error) {
+	if d, ok := s.begunBefore(ctx, p, nv.RunID, again); ok {
+		return d, nil
+	}
+	if err := s.checkRoom(ctx, p, project, nv); err != nil {
+		return knowledge.Document{}, err
+	}
+	d, v, err := s.deps.Store.AddVersion(ctx, nv)
+	if err != nil {
+		return d, fmt.Errorf("add document %s: %w", nv.DocumentID, err)
+	}
+	if nv.Error != nil {
+		return d, nil
+	}
+	if d.PublishedVersion > 0 {
+		// The version that readers see has the new tags and access too.
+		if err := s.setAttributes(ctx, d); err != nil {
+			requestLog(ctx).WarnContext(ctx, "the index has older attributes until the new version is published", "document", d.ID, "error", err)
+		}
+	}
+	s.dispatch(ctx, v)
+	return d, nil
+}
+
+// begunBefore finds what an earlier try of the same request put on record.
+func (s *Server) begunBefore(ctx context.Context, p knowledge.Principal, run string, again bool) (knowledge.Document, bool) {
+	if !again {
+		return knowledge.Document{}, false
+	}
+	row, err := s.deps.Store.Run(ctx, p, run)
+	if err != nil {
+		return knowledge.Document{}, false
+	}
+	d, err := s.deps.Store.Document(ctx, p, row.Subject)
+	return d, err == nil
+}
+
+// dispatch starts an ingestion. The version is on record: where it cannot be
+// started now, it is started later.
+func (s *Server) dispatch(ctx context.Context, v store.Version) {
+	if err := s.deps.Dispatch.Ingest(ctx, v); err != nil {
+		requestLog(ctx).WarnContext(ctx, "ingestion starts later", "workspace", v.Workspace, "document", v.Document, "run", v.RunID, "error", err)
+	}
+}
+
+// checkRoom holds a project to the number of documents that it may have.
+func (s *Server) checkRoom(ctx context.Context, p knowledge.Principal, project knowledge.Project, nv store.NewVersion) error {
+	limit := project.Config.Limits.Documents
+	if limit == 0 {
+		return nil
+	}
+	if _, err := s.deps.Store.Document(ctx, p, nv.DocumentID); err == nil {
+		return nil // a new version of one that is there
+	}
+	_, total, _, err := s.deps.Store.Documents(ctx, p, store.DocumentQuery{Project: project.ID, Page: store.Page{Limit: 1}})
+	if err != nil {
+		return fmt.Errorf("count documents: %w", err)
+	}
+	if total >= limit {
+		return knowledge.Errorf(knowledge.CodeLimitReached, "project %q has its %d documents: remove some, or raise limits.documents", project.ID, limit)
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// keyHeader carries an API key, as the seed names it.
+const keyHeader = "knowledge-project-apikey"
+
+// workspaceHeader names the workspace in which the instance's admin key acts
+// where the path names none.
+const workspaceHeader = "Cairn-Workspace"
+
+// principal gives who asks: by the credentials of the request, in the workspace
+// of its path ("" = none in it), acting for whom it names.
+func (s *Server) principal(r *http.Request, workspace string, acting access.Acting) (knowledge.Principal, error) {
+	c := access.Credentials{Key: r.Header.Get(keyHeader), Workspace: r.Header.Get(workspaceHeader)}
+	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		c.Bearer = strings.TrimSpace(token)
+	}
+	if workspace != "" {
+		c.Workspace = ""
+	}
+	p, err := s.deps.Access.Authenticate(r.Context(), c)
+	if err != nil {
+		return p, err
+	}
+	if workspace != "" {
+		if p, err = s.deps.Access.In(r.Context(), p, workspace); err != nil {
+			return p, err
+		}
+	}
+	if acting == (access.Acting{}) {
+		return p, nil
+	}
+	return s.deps.Access.As(r.Context(), p, acting)
+}
+
+// actingFromQuery reads for whom a request acts from its query parameters.
+func actingFromQuery(r *http.Request) access.Acting {
+	q := r.URL.Query()
+	return access.Acting{
+		User:         q.Get("userId"),
+		ExternalUser: q.Get("external_user_id"),
+		Session:      q.Get("session_id"),
+	}
+}
+
+// acting are the query parameters of actingFromQuery, for the description of
+// operations. guard reads them.
+type acting struct {
+	UserID         string `query:"userId" maxLength:"256" doc:"The end user for whom an API key asks"`
+	ExternalUserID string `query:"external_user_id" maxLength:"256" doc:"The application's own user id"`
+	SessionID      string `query:"session_id" maxLength:"256" doc:"A conversation of the caller"`
+}
+
+// inWorkspace is the path of what belongs to a workspace.
+type inWorkspace struct {
+	Workspace string `path:"workspaceId" maxLength:"64" doc:"The workspace"`
+}
+
+// paging are the parameters of a list.
+type paging struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" doc:"How many at most. Default: 50"`
+	Cursor string `query:"cursor" maxLength:"1000" doc:"next_cursor of the page before"`
+}
+
+// list is one page of a list.
+type list[T any] struct {
+	Data       []T     `json:"data"`
+	NextCursor *string `json:"next_cursor" doc:"Of the page after; null on the last"`
+}
+
+// listed is the output of a list route.
+type listed[T any] struct {
+	Body list[T]
+}
+
+func page[T any](items []T, next string) *listed[T] {
+	out := &listed[T]{Body: list[T]{Data: items}}
+	if items == nil {
+		out.Body.Data = []T{}
+	}
+	if next != "" {
+		out.Body.NextCursor = &next
+	}
+	return out
+}
+
+// convert gives what clients see of items.
+func convert[A, B any](items []A, one func(A) B) []B {
+	out := make([]B, 0, len(items))
+	for _, item := range items {
+		out = append(out, one(item))
+	}
+	return out
+}

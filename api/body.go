@@ -1,0 +1,143 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// How long a body may take: at least bodyPatience, and longer for one that
+// comes at bodyRate bytes a second.
+const (
+	bodyPatience = 60 * time.Second
+	bodyRate     = 64 << 10
+)
+
+// readBody reads a body of at most limit bytes.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if r.ContentLength > limit {
+		return nil, tooLargeError(limit)
+	}
+	release := bodyDeadline(w, limit)
+	defer release()
+	var buffer bytes.Buffer
+	if r.ContentLength > 0 {
+		buffer.Grow(int(min(r.ContentLength, 8<<20)) + bytes.MinRead)
+	}
+	_, err := buffer.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
+	if err != nil {
+		return nil, bodyError(err)
+	}
+	return buffer.Bytes(), nil
+}
+
+// bodyDeadline keeps a client from holding a request open by sending slowly.
+func bodyDeadline(w http.ResponseWriter, limit int64) (release func()) {
+	control := http.NewResponseController(w)
+	patience := bodyPatience + time.Duration(limit/bodyRate)*time.Second
+	if control.SetReadDeadline(time.Now().Add(patience)) != nil {
+		return func() {} // not a connection, as in tests
+	}
+	return func() { _ = control.SetReadDeadline(time.Time{}) }
+}
+
+// bodyError says what went wrong while a body was read.
+func bodyError(err error) error {
+	var tooLarge *http.MaxBytesError
+	var timeout net.Error
+	switch {
+	case errors.As(err, &tooLarge):
+		return tooLargeError(tooLarge.Limit).WithCause(err)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return knowledge.Errorf(knowledge.CodeMalformed, "the body did not arrive in time").WithCause(err)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return knowledge.Errorf(knowledge.CodeMalformed, "the body ended before it was whole").WithCause(err)
+	}
+	var known *knowledge.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return knowledge.Errorf(knowledge.CodeMalformed, "the body could not be read").WithCause(err)
+}
+
+// decodeBody reads a JSON body into v, as strictly as huma does for its
+// operations: a field that v does not have, a wrong type and a value out of
+// range are invalid and named; what is not JSON is malformed.
+func (s *Server) decodeBody(w http.ResponseWriter, r *http.Request, limit int64, v any) error {
+	body := callOf(r.Context()).body
+	if body == nil {
+		var err error
+		if body, err = readBody(w, r, limit); err != nil {
+			return err
+		}
+	}
+	if len(body) == 0 {
+		return knowledge.Errorf(knowledge.CodeMalformed, "this request needs a JSON body")
+	}
+	var parsed any
+	if err := parseJSON(body, &parsed); err != nil {
+		return knowledge.Errorf(knowledge.CodeMalformed, "the body %v", err)
+	}
+	if err := invalidFields(s.schemas.check(reflect.TypeOf(v).Elem(), parsed)); err != nil {
+		return err
+	}
+	if err := parseJSON(body, v); err != nil {
+		return invalid("body", "%v", err)
+	}
+	return nil
+}
+
+// bodySchemas checks parsed bodies against the types that they go into.
+type bodySchemas struct {
+	mu       sync.RWMutex
+	registry huma.Registry
+	schemas  map[reflect.Type]*huma.Schema
+}
+
+func newBodySchemas() *bodySchemas {
+	return &bodySchemas{
+		registry: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+		schemas:  map[reflect.Type]*huma.Schema{},
+	}
+}
+
+func (b *bodySchemas) check(t reflect.Type, parsed any) []knowledge.Field {
+	schema := b.schema(t)
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	path := huma.NewPathBuffer(nil, 0)
+	path.Push("body")
+	result := &huma.ValidateResult{}
+	huma.Validate(b.registry, schema, path, huma.ModeWriteToServer, parsed, result)
+	var fields []knowledge.Field
+	for _, err := range result.Errors {
+		var detail *huma.ErrorDetail
+		if errors.As(err, &detail) {
+			fields = append(fields, knowledge.Field{Location: detail.Location, Message: detail.Message})
+		}
+	}
+	return fields
+}
+
+func (b *bodySchemas) schema(t reflect.Type) *huma.Schema {
+	b.mu.RLock()
+	schema := b.schemas[t]
+	b.mu.RUnlock()
+	if schema != nil {
+		return schema
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	schema = b.registry.Schema(t, true, t.Name())
+	b.schemas[t] = schema
+	return schema
+}

@@ -1,0 +1,125 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// chunkView is a passage, as the seed shows it, with its lines.
+type chunkView struct {
+	ID         string           `json:"id"`
+	DocumentID string           `json:"document_id"`
+	Text       string           `json:"text"`
+	PageNumber *int             `json:"page_number" doc:"The page on which it begins, 1 = first; null: a document without pages"`
+	BBox       []chunkBox       `json:"bbox" doc:"[x1,y1,x2,y2] in PDF points, origin top left; one for each page"`
+	PageSize   *[2]float64      `json:"page_size" doc:"[width,height] of the first page in PDF points"`
+	StartTime  *float64         `json:"start_time" doc:"In seconds, of audio and video"`
+	EndTime    *float64         `json:"end_time"`
+	Lines      []knowledge.Line `json:"lines" doc:"start and end are code points into text"`
+	Superseded bool             `json:"superseded" doc:"The document has a newer version"`
+	Metadata   chunkMetadata    `json:"metadata"`
+}
+
+type chunkMetadata struct {
+	Filename  string   `json:"filename"`
+	Languages []string `json:"languages"`
+	Modality  string   `json:"modality"`
+}
+
+// passageView is where a quotation is in a chunk.
+type passageView struct {
+	ID    string     `json:"id"`
+	Found bool       `json:"found"`
+	Start *int       `json:"start" doc:"Code points into the chunk's text"`
+	End   *int       `json:"end"`
+	Boxes []chunkBox `json:"boxes"`
+}
+
+// chunkAnswer is a chunk, or with ?quote= a passage of it.
+type chunkAnswer struct{ Body any }
+
+func (s *Server) registerChunks() {
+	registry := s.api.OpenAPI().Components.Schemas
+	schema := &huma.Schema{OneOf: []*huma.Schema{
+		schemaOf[chunkView](registry), schemaOf[passageView](registry),
+	}}
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "get-chunk", Method: http.MethodGet, Path: "/chunks/{chunk_id}", Summary: "Read a passage", Tags: []string{"documents"},
+		Description: "With `quote`, where that quotation is in it; white space, case and hyphens at line ends do not matter.",
+		Responses: map[string]*huma.Response{"200": {
+			Description: "The passage, or with quote where it stands", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}},
+		}},
+	}}, s.getChunk)
+}
+
+func (s *Server) getChunk(ctx context.Context, p knowledge.Principal, in *struct {
+	acting
+	ID    string `path:"chunk_id" maxLength:"200"`
+	Quote string `query:"quote" maxLength:"8000" doc:"A quotation to find in the passage"`
+}) (*chunkAnswer, error) {
+	c, err := s.deps.Store.Chunk(ctx, p, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read chunk %s: %w", in.ID, err)
+	}
+	if in.Quote != "" {
+		return &chunkAnswer{viewPassage(c.Chunk, in.Quote)}, nil
+	}
+	return &chunkAnswer{viewChunk(c)}, nil
+}
+
+func (s *Server) listChunks(ctx context.Context, p knowledge.Principal, in *struct {
+	documentPath
+	paging
+}) (*listed[chunkView], error) {
+	d, err := s.deps.Store.Document(ctx, p, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read document %s: %w", in.ID, err)
+	}
+	chunks, next, err := s.deps.Store.DocumentChunks(ctx, p, in.ID, store.Page(in.paging))
+	if err != nil {
+		return nil, fmt.Errorf("list chunks of document %s: %w", in.ID, err)
+	}
+	return page(convert(chunks, func(c knowledge.Chunk) chunkView {
+		return viewChunk(store.ChunkView{Chunk: c, Document: d})
+	}), next), nil
+}
+
+func viewChunk(c store.ChunkView) chunkView {
+	view := chunkView{
+		ID: c.ID, DocumentID: c.DocumentID, Text: c.Text, Lines: notNil(c.Lines), Superseded: c.Superseded,
+		Metadata: chunkMetadata{Filename: c.Document.Name, Languages: []string{c.Language}, Modality: "text"},
+	}
+	if c.Language == "" {
+		view.Metadata.Languages = []string{"und"}
+	}
+	view.BBox, view.PageNumber = chunkBoxes(c.Chunk)
+	if view.PageNumber == nil {
+		return view
+	}
+	for _, size := range c.Pages {
+		if size.Page == *view.PageNumber {
+			view.PageSize = &[2]float64{size.Width, size.Height}
+		}
+	}
+	return view
+}
+
+func viewPassage(c knowledge.Chunk, quote string) passageView {
+	view := passageView{ID: c.ID, Boxes: []chunkBox{}}
+	passage, ok := citation.Locate(c, quote)
+	if !ok {
+		return view
+	}
+	view.Found, view.Start, view.End = true, &passage.Start, &passage.End
+	for _, b := range passage.Boxes {
+		view.Boxes = append(view.Boxes, chunkBox{BBox: b.Box, PageNumber: b.Page})
+	}
+	return view
+}

@@ -1,0 +1,109 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+type conversationView struct {
+	ID        string    `json:"id"`
+	Title     string    `json:"title"`
+	ProjectID *string   `json:"project_id" doc:"null: every project"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+type messageView struct {
+	ID        string          `json:"id"`
+	Role      string          `json:"role" enum:"user,assistant"`
+	Text      string          `json:"text"`
+	Sources   json.RawMessage `json:"sources" doc:"What an answer rests on"`
+	RunID     *string         `json:"run_id"`
+	Status    string          `json:"status" enum:"completed,failed,canceled"`
+	CreatedAt time.Time       `json:"created_at"`
+}
+
+// conversationAnswer is a conversation with a page of its messages.
+type conversationAnswer struct {
+	Body struct {
+		conversationView
+		Messages   []messageView `json:"messages" doc:"Oldest first"`
+		NextCursor *string       `json:"next_cursor" doc:"Of the messages after these; null: there are none"`
+	} `nameHint:"Conversation"`
+}
+
+type conversationPath struct {
+	inWorkspace
+	acting
+	ID string `path:"id" maxLength:"200"`
+}
+
+func (s *Server) registerConversations() {
+	tags := []string{"conversations"}
+	const path = "/workspaces/{workspaceId}/conversations"
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "list-conversations", Method: http.MethodGet, Path: path, Summary: "List the caller's conversations", Tags: tags,
+	}}, s.listConversations)
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "get-conversation", Method: http.MethodGet, Path: path + "/{id}", Summary: "Read a conversation with its messages", Tags: tags,
+	}}, s.getConversation)
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "delete-conversation", Method: http.MethodDelete, Path: path + "/{id}", Summary: "Delete a conversation", Tags: tags,
+	}}, func(ctx context.Context, p knowledge.Principal, in *conversationPath) (*struct{}, error) {
+		if err := s.deps.Store.DeleteConversation(ctx, p, in.ID); err != nil {
+			return nil, fmt.Errorf("delete conversation %s: %w", in.ID, err)
+		}
+		return nil, nil
+	})
+}
+
+func (s *Server) listConversations(ctx context.Context, p knowledge.Principal, in *struct {
+	inWorkspace
+	acting
+	paging
+}) (*listed[conversationView], error) {
+	conversations, next, err := s.deps.Store.Conversations(ctx, p, store.Page(in.paging))
+	if err != nil {
+		return nil, fmt.Errorf("list conversations: %w", err)
+	}
+	return page(convert(conversations, viewConversation), next), nil
+}
+
+func (s *Server) getConversation(ctx context.Context, p knowledge.Principal, in *struct {
+	conversationPath
+	paging
+}) (*conversationAnswer, error) {
+	c, err := s.deps.Store.Conversation(ctx, p, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read conversation %s: %w", in.ID, err)
+	}
+	messages, next, err := s.deps.Store.Messages(ctx, p, in.ID, store.Page(in.paging))
+	if err != nil {
+		return nil, fmt.Errorf("read messages of conversation %s: %w", in.ID, err)
+	}
+	out := &conversationAnswer{}
+	out.Body.conversationView = viewConversation(c)
+	out.Body.Messages = convert(messages, viewMessage)
+	out.Body.NextCursor = orNull(next)
+	return out, nil
+}
+
+func viewConversation(c store.Conversation) conversationView {
+	return conversationView{ID: c.ID, Title: c.Title, ProjectID: orNull(c.Project), CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+}
+
+func viewMessage(m store.Message) messageView {
+	view := messageView{ID: m.ID, Role: m.Role, Text: m.Text, Sources: m.Sources, RunID: orNull(m.RunID), Status: m.Status, CreatedAt: m.CreatedAt}
+	if len(view.Sources) == 0 {
+		view.Sources = json.RawMessage("[]")
+	}
+	return view
+}

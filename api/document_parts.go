@@ -1,0 +1,200 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// versionView is one version of a document.
+type versionView struct {
+	Version     int                      `json:"version"`
+	RunID       string                   `json:"run_id"`
+	Status      knowledge.Status         `json:"status"`
+	Stage       knowledge.Stage          `json:"stage"`
+	Error       *knowledge.DocumentError `json:"error"`
+	Name        string                   `json:"name"`
+	MediaType   string                   `json:"media_type"`
+	Bytes       int64                    `json:"bytes"`
+	ChunkCount  int                      `json:"chunk_count"`
+	PageCount   int                      `json:"page_count"`
+	Language    string                   `json:"language"`
+	SourceURL   string                   `json:"source_url,omitempty"`
+	Splitter    knowledge.Splitter       `json:"text_splitter"`
+	CreatedAt   time.Time                `json:"created_at"`
+	UpdatedAt   time.Time                `json:"updated_at"`
+	IsPublished bool                     `json:"published" doc:"Readers see this version"`
+}
+
+func (s *Server) registerDocumentParts() {
+	tags := []string{"documents"}
+	const path = "/workspaces/{workspaceId}/documents/{id}"
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "get-document-content", Method: http.MethodGet, Path: path + "/content", Summary: "Read the original file", Tags: tags,
+		Responses: map[string]*huma.Response{"200": {
+			Description: "The bytes as they were uploaded",
+			Content:     map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
+		}},
+	}}, func(ctx context.Context, p knowledge.Principal, in *documentPath) (*huma.StreamResponse, error) {
+		v, err := s.readableVersion(ctx, p, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return s.content(ctx, v)
+	})
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "list-document-chunks", Method: http.MethodGet, Path: path + "/chunks", Summary: "List a document's passages in their order", Tags: tags,
+	}}, s.listChunks)
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "list-document-versions", Method: http.MethodGet, Path: path + "/versions", Summary: "List a document's versions", Tags: tags,
+	}}, s.listVersions)
+	handle(s, route{scope: knowledge.ScopeWrite, Operation: huma.Operation{
+		OperationID: "retry-document", Method: http.MethodPost, Path: path + "/retry", DefaultStatus: http.StatusAccepted,
+		Summary: "Go on with a failed ingestion, from its failed stage", Tags: tags,
+	}}, s.retryDocument)
+	handle(s, route{scope: knowledge.ScopeWrite, Operation: huma.Operation{
+		OperationID: "reingest-document", Method: http.MethodPost, Path: path + "/reingest", DefaultStatus: http.StatusAccepted,
+		Summary: "Make a new version out of the stored original", Tags: tags,
+	}}, s.reingestDocument)
+}
+
+// readableVersion gives the version that readers see, or, where none is
+// published, the newest one to whoever manages the document.
+func (s *Server) readableVersion(ctx context.Context, p knowledge.Principal, id string) (store.Version, error) {
+	d, err := s.deps.Store.Document(ctx, p, id)
+	if err != nil {
+		return store.Version{}, fmt.Errorf("read document %s: %w", id, err)
+	}
+	wanted := d.PublishedVersion
+	if wanted == 0 {
+		wanted = d.Version
+	}
+	for at := (store.Page{}); ; {
+		versions, next, err := s.deps.Store.Versions(ctx, p, id, at)
+		if err != nil {
+			return store.Version{}, fmt.Errorf("read versions of document %s: %w", id, err)
+		}
+		for _, v := range versions {
+			if v.Version == wanted {
+				return v, nil
+			}
+		}
+		if at.Cursor = next; next == "" {
+			return store.Version{}, knowledge.NotFound("document", id)
+		}
+	}
+}
+
+// content serves an original so that a browser never runs what is in it.
+func (s *Server) content(ctx context.Context, v store.Version) (*huma.StreamResponse, error) {
+	reader, size, err := s.deps.Blobs.Open(ctx, v.SourceKey)
+	if errors.Is(err, blob.ErrNotFound) {
+		return nil, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q is not here yet", v.Document).WithCause(err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open original of document %s: %w", v.Document, err)
+	}
+	mediaType, disposition := v.MediaType, "attachment"
+	if mediaType == "" {
+		mediaType = "application/octet-stream"
+	}
+	if mediaType == extract.TypePDF || mediaType == extract.TypeText {
+		disposition = "inline"
+	}
+	return &huma.StreamResponse{Body: func(out huma.Context) {
+		defer reader.Close()
+		out.SetHeader("Content-Type", mediaType)
+		out.SetHeader("Content-Length", strconv.FormatInt(size, 10))
+		out.SetHeader("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": v.Name}))
+		out.SetHeader("Content-Security-Policy", "sandbox; default-src 'none'")
+		out.SetHeader("Cache-Control", "private, no-cache")
+		if _, err := io.Copy(out.BodyWriter(), reader); err != nil {
+			requestLog(ctx).InfoContext(ctx, "content was cut off", "document", v.Document, "error", err)
+			panic(http.ErrAbortHandler) // so that what came does not look whole
+		}
+	}}, nil
+}
+
+func (s *Server) listVersions(ctx context.Context, p knowledge.Principal, in *struct {
+	documentPath
+	paging
+}) (*listed[versionView], error) {
+	d, err := s.deps.Store.Document(ctx, p, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read document %s: %w", in.ID, err)
+	}
+	versions, next, err := s.deps.Store.Versions(ctx, p, in.ID, store.Page(in.paging))
+	if err != nil {
+		return nil, fmt.Errorf("list versions of document %s: %w", in.ID, err)
+	}
+	return page(convert(versions, func(v store.Version) versionView {
+		return versionView{
+			Version: v.Version, RunID: v.RunID, Status: v.Status, Stage: v.Stage, Error: v.Error, Name: v.Name,
+			MediaType: v.MediaType, Bytes: v.Bytes, ChunkCount: v.ChunkCount, PageCount: v.PageCount, Language: v.Language,
+			SourceURL: v.SourceURL, Splitter: v.Splitter.WithDefaults(), CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
+			IsPublished: v.Version == d.PublishedVersion,
+		}
+	}), next), nil
+}
+
+func (s *Server) retryDocument(ctx context.Context, p knowledge.Principal, in *documentPath) (*documentOutput, error) {
+	run, again := runID(ctx)
+	if d, ok := s.begunBefore(ctx, p, run, again); ok {
+		return &documentOutput{Run: run, Body: s.startedView(d, run)}, nil
+	}
+	v, err := s.deps.Store.RetryVersion(ctx, p, in.ID, run, s.now())
+	if err != nil {
+		return nil, fmt.Errorf("retry document %s: %w", in.ID, err)
+	}
+	s.dispatch(ctx, v)
+	d, err := s.deps.Store.Document(ctx, p, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read document %s: %w", in.ID, err)
+	}
+	return &documentOutput{Run: run, Body: s.startedView(d, run)}, nil
+}
+
+func (s *Server) reingestDocument(ctx context.Context, p knowledge.Principal, in *documentPath) (*documentOutput, error) {
+	d, err := s.deps.Store.Document(ctx, p, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read document %s: %w", in.ID, err)
+	}
+	if d.Status == knowledge.StatusDeleting {
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "document %q is being removed", in.ID)
+	}
+	versions, _, err := s.deps.Store.Versions(ctx, p, in.ID, store.Page{Limit: 1})
+	if err != nil {
+		return nil, fmt.Errorf("read versions of document %s: %w", in.ID, err)
+	}
+	if len(versions) == 0 {
+		return nil, knowledge.NotFound("document", in.ID)
+	}
+	project, err := s.deps.Store.Project(ctx, p, d.Project)
+	if err != nil {
+		return nil, fmt.Errorf("read project %s: %w", d.Project, err)
+	}
+	newest := versions[0]
+	run, again := runID(ctx)
+	d, err = s.accept(ctx, p, project, store.NewVersion{
+		Workspace: d.Workspace, Project: d.Project, DocumentID: d.ID, ExternalID: d.ExternalID, Name: newest.Name,
+		MediaType: newest.MediaType, Bytes: newest.Bytes, SourceKey: newest.SourceKey, SourceURL: newest.SourceURL,
+		Metadata: d.Metadata, Classification: d.Classification, Access: d.Access, ExternalUserID: d.ExternalUserID,
+		ConversationID: d.ConversationID, Splitter: project.Config.WithDefaults().AI.Splitter, RunID: run, Now: s.now(),
+	}, again)
+	if err != nil {
+		return nil, err
+	}
+	return &documentOutput{Run: run, Body: s.startedView(d, run)}, nil
+}

@@ -1,0 +1,310 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// runHeader names the run that an answer started.
+const runHeader = "Cairn-Run-Id"
+
+// eventsLife is how long the token in an eventsUrl is good.
+const eventsLife = time.Hour
+
+// Document is a document as clients see it.
+type Document struct {
+	ID               string                   `json:"id"`
+	ExternalID       string                   `json:"externalId"`
+	Name             string                   `json:"name"`
+	MediaType        string                   `json:"mediaType"`
+	Bytes            int64                    `json:"bytes"`
+	Status           knowledge.Status         `json:"status" enum:"pending,published,error,inactive,deleting"`
+	Stage            knowledge.Stage          `json:"stage"`
+	Progress         float64                  `json:"progress" doc:"0 to 1"`
+	PublishedVersion int                      `json:"publishedVersion" doc:"The version that readers see; 0: none"`
+	Error            *knowledge.DocumentError `json:"error" doc:"Why the newest version is not published"`
+	Version          int                      `json:"version" doc:"The newest"`
+	ChunkCount       int                      `json:"chunkCount"`
+	PageCount        int                      `json:"pageCount"`
+	Language         string                   `json:"language" doc:"ISO 639-3; und: not known"`
+	Tags             []string                 `json:"tags"`
+	Metadata         map[string]any           `json:"metadata"`
+	Classification   string                   `json:"classification"`
+	Access           documentAccess           `json:"access"`
+	LegalHold        bool                     `json:"legalHold,omitempty"`
+	CreatedAt        time.Time                `json:"createdAt"`
+	UpdatedAt        time.Time                `json:"updatedAt"`
+	OperatorURL      string                   `json:"operatorUrl"`
+	RunID            string                   `json:"runId,omitempty" doc:"Of the run that this answer started"`
+	EventsURL        string                   `json:"eventsUrl,omitempty" doc:"Where that run's events are, for an hour without a key"`
+}
+
+// documentAccess is who may read a document.
+type documentAccess struct {
+	Workspace bool     `json:"workspace" doc:"Everybody in the workspace"`
+	Users     []string `json:"users"`
+	Groups    []string `json:"groups"`
+}
+
+type documentOutput struct {
+	Run  string `header:"Cairn-Run-Id"`
+	Body Document
+}
+
+// removedOutput is the answer to a removal.
+type removedOutput struct {
+	Run  string `header:"Cairn-Run-Id"`
+	Body struct {
+		ID     string           `json:"id"`
+		Status knowledge.Status `json:"status"`
+		RunID  string           `json:"runId"`
+	} `nameHint:"RemovedDocument"`
+}
+
+type documentPath struct {
+	inWorkspace
+	acting
+	ID string `path:"id" maxLength:"200"`
+}
+
+// documentFilter are the query parameters by which documents are chosen.
+type documentFilter struct {
+	Status knowledge.Status `query:"status" enum:"pending,published,error,inactive,deleting"`
+	Tags   []string         `query:"tags,explode" maxItems:"64" doc:"One of these is enough; repeat the parameter"`
+}
+
+type documentChange struct {
+	Tags           *[]string         `json:"tags,omitempty"`
+	Metadata       *map[string]any   `json:"metadata,omitempty"`
+	Status         *knowledge.Status `json:"status,omitempty" enum:"inactive,published" doc:"inactive hides the document, published shows it again"`
+	Access         *accessBody       `json:"access,omitempty"`
+	Classification *string           `json:"classification,omitempty" maxLength:"128"`
+	LegalHold      *bool             `json:"legal_hold,omitempty" doc:"Keeps the document from being removed"`
+}
+
+func (s *Server) registerDocuments() {
+	tags := []string{"documents"}
+	const hooks, own = "/workspaces/{workspaceId}/webhooks", "/workspaces/{workspaceId}/documents"
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "list-project-documents", Method: http.MethodGet, Path: hooks + "/documents", Summary: "List documents by page", Tags: tags,
+	}}, s.pageDocuments)
+	handle(s, route{scope: knowledge.ScopeWrite, Operation: huma.Operation{
+		OperationID: "delete-project-document", Method: http.MethodDelete, Path: hooks + "/document", Summary: "Remove a document", Tags: tags,
+	}}, func(ctx context.Context, p knowledge.Principal, in *struct {
+		inWorkspace
+		Project string `query:"projectId" maxLength:"200"`
+		ID      string `query:"id" required:"true" maxLength:"200"`
+	}) (*removedOutput, error) {
+		return s.removeDocument(ctx, p, in.Project, in.ID)
+	})
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "list-documents", Method: http.MethodGet, Path: own, Summary: "List documents", Tags: tags,
+	}}, s.listDocuments)
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "get-document", Method: http.MethodGet, Path: own + "/{id}", Summary: "Read a document's state", Tags: tags,
+	}}, func(ctx context.Context, p knowledge.Principal, in *documentPath) (*documentOutput, error) {
+		d, err := s.deps.Store.Document(ctx, p, in.ID)
+		if err != nil {
+			return nil, fmt.Errorf("read document %s: %w", in.ID, err)
+		}
+		return &documentOutput{Body: s.documentView(d)}, nil
+	})
+	handle(s, route{scope: knowledge.ScopeWrite, Operation: huma.Operation{
+		OperationID: "patch-document", Method: http.MethodPatch, Path: own + "/{id}", Summary: "Change a document", Tags: tags,
+	}}, s.patchDocument)
+	handle(s, route{scope: knowledge.ScopeWrite, Operation: huma.Operation{
+		OperationID: "delete-document", Method: http.MethodDelete, Path: own + "/{id}", Summary: "Remove a document", Tags: tags,
+	}}, func(ctx context.Context, p knowledge.Principal, in *documentPath) (*removedOutput, error) {
+		return s.removeDocument(ctx, p, "", in.ID)
+	})
+}
+
+// documentPage is a page of documents by number.
+type documentPage struct {
+	Body struct {
+		Documents []Document `json:"documents"`
+		Page      int        `json:"page"`
+		Limit     int        `json:"limit"`
+		Total     int        `json:"total"`
+	} `nameHint:"DocumentPage"`
+}
+
+func (s *Server) pageDocuments(ctx context.Context, p knowledge.Principal, in *struct {
+	inWorkspace
+	acting
+	documentFilter
+	Project    string `query:"projectId" maxLength:"200" doc:"Default: every project that the key covers"`
+	ExternalID string `query:"externalId" maxLength:"1024"`
+	Page       int    `query:"page" minimum:"0" maximum:"1000000" doc:"0 = the first"`
+	Limit      int    `query:"limit" minimum:"1" maximum:"500" default:"500"`
+}) (*documentPage, error) {
+	documents, total, _, err := s.findDocuments(ctx, p, store.DocumentQuery{
+		Project: in.Project, Status: in.Status, Tags: in.Tags, ExternalID: in.ExternalID,
+		Page: store.Page{Limit: in.Limit}, Offset: in.Page * in.Limit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &documentPage{}
+	out.Body.Documents = convert(documents, s.documentView)
+	out.Body.Page, out.Body.Limit, out.Body.Total = in.Page, in.Limit, total
+	return out, nil
+}
+
+func (s *Server) listDocuments(ctx context.Context, p knowledge.Principal, in *struct {
+	inWorkspace
+	acting
+	documentFilter
+	Project    string `query:"project_id" maxLength:"200" doc:"Default: every project that the key covers"`
+	ExternalID string `query:"external_id" maxLength:"1024"`
+	Limit      int    `query:"limit" minimum:"1" maximum:"500" default:"500"`
+	Cursor     string `query:"cursor" maxLength:"1000" doc:"next_cursor of the page before"`
+}) (*listed[Document], error) {
+	documents, _, next, err := s.findDocuments(ctx, p, store.DocumentQuery{
+		Project: in.Project, Status: in.Status, Tags: in.Tags, ExternalID: in.ExternalID,
+		Page: store.Page{Limit: in.Limit, Cursor: in.Cursor},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return page(convert(documents, s.documentView), next), nil
+}
+
+// findDocuments lists documents; the query's project may be named by its name.
+func (s *Server) findDocuments(ctx context.Context, p knowledge.Principal, q store.DocumentQuery) ([]knowledge.Document, int, string, error) {
+	if q.Project != "" {
+		project, err := s.deps.Store.Project(ctx, p, q.Project)
+		if err != nil {
+			return nil, 0, "", fmt.Errorf("read project %s: %w", q.Project, err)
+		}
+		q.Project = project.ID
+	}
+	documents, total, next, err := s.deps.Store.Documents(ctx, p, q)
+	if err != nil {
+		return nil, 0, "", fmt.Errorf("list documents: %w", err)
+	}
+	return documents, total, next, nil
+}
+
+func (s *Server) patchDocument(ctx context.Context, p knowledge.Principal, in *struct {
+	documentPath
+	Body documentChange
+}) (*documentOutput, error) {
+	b := in.Body
+	patch := store.DocumentPatch{Tags: b.Tags, Metadata: b.Metadata, Status: b.Status, Classification: b.Classification, LegalHold: b.LegalHold}
+	var wrong []knowledge.Field
+	if b.Tags != nil {
+		wrong = append(wrong, tagFields("body.tags", *b.Tags)...)
+	}
+	if b.Metadata != nil {
+		wrong = append(wrong, metadataFields("body.metadata", *b.Metadata)...)
+	}
+	if b.Access != nil {
+		wrong = append(wrong, b.Access.fields("body.access")...)
+		access := b.Access.access()
+		patch.Access = &access
+	}
+	if err := invalidFields(wrong); err != nil {
+		return nil, err
+	}
+	d, err := s.deps.Store.UpdateDocument(ctx, p, in.ID, patch)
+	if err != nil {
+		return nil, fmt.Errorf("update document %s: %w", in.ID, err)
+	}
+	if err := s.setAttributes(ctx, d); err != nil {
+		return nil, err
+	}
+	return &documentOutput{Body: s.documentView(d)}, nil
+}
+
+// setAttributes tells the index what SQL says of a document. SQL is asked at
+// every search, so what became narrower holds already.
+func (s *Server) setAttributes(ctx context.Context, d knowledge.Document) error {
+	err := s.deps.Index.SetAttributes(ctx, d.Workspace, d.ID, index.Attributes{
+		Tags: d.Tags, ACL: d.ACL(), Classification: d.Classification, Metadata: d.Metadata,
+	})
+	if err != nil {
+		return fmt.Errorf("set attributes of document %s: %w", d.ID, err)
+	}
+	return nil
+}
+
+func (s *Server) removeDocument(ctx context.Context, p knowledge.Principal, project, id string) (*removedOutput, error) {
+	if project != "" {
+		d, err := s.deps.Store.Document(ctx, p, id)
+		if err != nil {
+			return nil, fmt.Errorf("read document %s: %w", id, err)
+		}
+		if found, err := s.deps.Store.Project(ctx, p, project); err != nil {
+			return nil, fmt.Errorf("read project %s: %w", project, err)
+		} else if found.ID != d.Project {
+			return nil, knowledge.NotFound("document", id)
+		}
+	}
+	if _, _, err := s.deps.Store.MarkRemoving(ctx, p, id, knowledge.NewID(), s.now()); err != nil {
+		return nil, fmt.Errorf("remove document %s: %w", id, err)
+	}
+	// A second request while the removal runs is told of the first one's run.
+	removal, err := s.deps.Store.Removal(ctx, p, id)
+	if err != nil {
+		return nil, fmt.Errorf("read removal of document %s: %w", id, err)
+	}
+	if err := s.deps.Dispatch.Remove(ctx, removal); err != nil {
+		// The document is hidden and its removal is on record; it is started later.
+		requestLog(ctx).WarnContext(ctx, "removal starts later", "document", id, "run", removal.RunID, "error", err)
+	}
+	out := &removedOutput{Run: removal.RunID}
+	out.Body.ID, out.Body.Status, out.Body.RunID = id, knowledge.StatusDeleting, removal.RunID
+	return out, nil
+}
+
+// documentView gives a document as clients see it.
+func (s *Server) documentView(d knowledge.Document) Document {
+	workflow := workflows.IngestID(d.Workspace, d.ID)
+	if d.Status == knowledge.StatusDeleting {
+		workflow = workflows.RemoveID(d.Workspace, d.ID)
+	}
+	metadata := d.Metadata
+	if metadata == nil {
+		metadata = map[string]any{}
+	}
+	return Document{
+		ID: d.ID, ExternalID: d.ExternalID, Name: d.Name, MediaType: d.MediaType, Bytes: d.Bytes, Status: d.Status,
+		Stage: d.Stage, Progress: d.Progress, PublishedVersion: d.PublishedVersion, Error: d.Error, Version: d.Version,
+		ChunkCount: d.ChunkCount, PageCount: d.PageCount, Language: d.Language, Tags: notNil(d.Tags), Metadata: metadata,
+		Classification: d.Classification, LegalHold: d.LegalHold, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
+		Access:      documentAccess{Workspace: d.Access.Workspace, Users: notNil(d.Access.Users), Groups: notNil(d.Access.Groups)},
+		OperatorURL: s.deps.Links.OperatorURL(workflow),
+	}
+}
+
+// startedView is documentView with the run that was started.
+func (s *Server) startedView(d knowledge.Document, run string) Document {
+	view := s.documentView(d)
+	view.RunID, view.EventsURL = run, s.eventsURL(d.Workspace, run)
+	return view
+}
+
+// eventsURL is where a run's events are, with a token for a reader that can
+// send no header.
+func (s *Server) eventsURL(workspace, run string) string {
+	token := s.deps.Access.SignRun(workspace, run, s.now().Add(eventsLife))
+	return s.cfg.PublicURL + "/runs/" + run + "/events?token=" + url.QueryEscape(token)
+}
+
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

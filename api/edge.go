@@ -1,0 +1,191 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// smallBody is the size up to which a body counts as small: it is the limit of
+// most routes, and does not count against the memory of large bodies.
+const smallBody = 1 << 20
+
+// route is an operation and what stands around its handler.
+type route struct {
+	huma.Operation
+	scope    knowledge.Scope // that the caller needs
+	instance bool            // for the instance's administrator only
+	public   bool            // needs no credentials
+	limit    int64           // of the body in bytes; 0 = smallBody
+	streams  bool            // the handler reads the body itself, and its Idempotency-Key
+	secret   bool            // the answer holds a secret, which must not be stored readably
+}
+
+// routeMetadata is where an operation keeps its route.
+const routeMetadata = "route"
+
+// handle registers a handler. It gets the principal of the caller, acting for
+// whom the query parameters name, in the workspace of the path.
+func handle[I, O any](s *Server, rt route, h func(context.Context, knowledge.Principal, *I) (*O, error)) {
+	op := rt.described()
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := h(ctx, callOf(ctx).principal, in)
+		if err != nil {
+			return nil, problem(ctx, requestLog(ctx), err)
+		}
+		return out, nil
+	})
+}
+
+// handleRaw registers a handler that reads its request and writes its response
+// itself; rt.Operation describes both.
+func handleRaw(s *Server, rt route, h func(w http.ResponseWriter, r *http.Request, p knowledge.Principal)) {
+	op := rt.described()
+	s.api.OpenAPI().AddOperation(&op)
+	s.api.Adapter().Handle(&op, func(ctx huma.Context) {
+		r, w := humago.Unwrap(ctx)
+		h(w, r, callOf(r.Context()).principal)
+	})
+}
+
+// described gives the operation with what its description needs.
+func (rt route) described() huma.Operation {
+	if rt.limit == 0 {
+		rt.limit = smallBody
+	}
+	op := rt.Operation
+	op.MaxBodyBytes = rt.limit + 1 // huma refuses a body of exactly the limit
+	op.Metadata = map[string]any{routeMetadata: &rt}
+	if op.Responses == nil {
+		op.Responses = map[string]*huma.Response{}
+	}
+	op.Responses["default"] = errorResponse()
+	if rt.public {
+		op.Security = []map[string][]string{}
+	}
+	return op
+}
+
+// edge is the huma adapter: it puts what belongs to every request around the
+// handlers.
+type edge struct {
+	server *Server
+	mux    *http.ServeMux
+}
+
+// Handle implements huma.Adapter.
+func (e *edge) Handle(op *huma.Operation, handler func(huma.Context)) {
+	// A deadline that huma sets would stay after the body was read and cancel
+	// the request in the middle of a long answer. guard sets one and takes it
+	// away again.
+	op.BodyReadTimeout = -1
+	if op.MaxBodyBytes == 0 {
+		op.MaxBodyBytes = smallBody + 1
+	}
+	rt, ok := op.Metadata[routeMetadata].(*route)
+	if !ok { // its handler does the rest
+		rt = &route{public: true, limit: op.MaxBodyBytes - 1}
+	}
+	serve := func(w http.ResponseWriter, r *http.Request) { handler(humago.NewContext(op, r, w)) }
+	e.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
+		e.server.guard(w, r, rt, serve)
+	})
+}
+
+// ServeHTTP implements huma.Adapter.
+func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
+
+// call is what guard found out about a request.
+type call struct {
+	principal knowledge.Principal
+	body      []byte // unless the route streams
+	claim     *claim // nil without an Idempotency-Key
+}
+
+type callKey struct{}
+
+func callOf(ctx context.Context) *call {
+	if c, ok := ctx.Value(callKey{}).(*call); ok {
+		return c
+	}
+	return &call{}
+}
+
+// guard does what comes before every handler: credentials, scope, the body
+// within its limit, and Idempotency-Key.
+func (s *Server) guard(w http.ResponseWriter, r *http.Request, rt *route, next http.HandlerFunc) {
+	c := &call{}
+	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+	if !rt.public {
+		p, err := s.authorize(r, rt)
+		if err != nil {
+			writeError(w, r, err)
+			return
+		}
+		c.principal = p
+	}
+	if rt.streams || r.Method == http.MethodGet || r.Method == http.MethodHead {
+		next(w, r)
+		return
+	}
+	body, release, err := s.takeBody(w, r, rt.limit)
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	defer release()
+	c.body = body
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if rt.public || r.Method != http.MethodPost {
+		next(w, r)
+		return
+	}
+	s.once(w, r, rt, hashBody(body), next)
+}
+
+// authorize gives the caller, who may do what the route does.
+func (s *Server) authorize(r *http.Request, rt *route) (knowledge.Principal, error) {
+	p, err := s.principal(r, r.PathValue("workspaceId"), actingFromQuery(r))
+	if err != nil {
+		return p, err
+	}
+	if rt.instance && !p.Instance() {
+		return p, knowledge.Errorf(knowledge.CodeForbidden, "this needs the instance's admin key")
+	}
+	if rt.scope != "" && !p.Can(rt.scope) {
+		return p, knowledge.Errorf(knowledge.CodeForbidden, "this needs the scope %q; ask for a key that has it", rt.scope)
+	}
+	return p, nil
+}
+
+// takeBody reads the body into memory. Large bodies wait until there is room
+// for them; release gives the room back.
+func (s *Server) takeBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, release func(), err error) {
+	size := r.ContentLength
+	if size > limit {
+		return nil, nil, tooLargeError(limit)
+	}
+	if size < 0 {
+		size = limit
+	}
+	release = func() {}
+	if size > smallBody {
+		room := min(size, s.cfg.BodyMemory)
+		if err := s.memory.Acquire(r.Context(), room); err != nil {
+			return nil, nil, fmt.Errorf("wait for memory: %w", err)
+		}
+		release = func() { s.memory.Release(room) }
+	}
+	if body, err = readBody(w, r, limit); err != nil {
+		release()
+		return nil, nil, err
+	}
+	return body, release, nil
+}

@@ -1,0 +1,227 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// problemType is the media type of every error.
+const problemType = "application/problem+json"
+
+// statusClientClosed is logged for a client that left before its answer.
+const statusClientClosed = 499
+
+// kinds gives each code its HTTP status and its title.
+var kinds = map[knowledge.Code]struct {
+	status int
+	title  string
+}{
+	knowledge.CodeMalformed:         {http.StatusBadRequest, "The request cannot be read"},
+	knowledge.CodeUnauthorized:      {http.StatusUnauthorized, "Credentials are missing or wrong"},
+	knowledge.CodeForbidden:         {http.StatusForbidden, "Not allowed"},
+	knowledge.CodeNotFound:          {http.StatusNotFound, "Not found"},
+	knowledge.CodeConflict:          {http.StatusConflict, "Conflict"},
+	knowledge.CodeGone:              {http.StatusGone, "Gone"},
+	knowledge.CodeTooLarge:          {http.StatusRequestEntityTooLarge, "Too large"},
+	knowledge.CodeInvalid:           {http.StatusUnprocessableEntity, "The request is not valid"},
+	knowledge.CodeRateLimited:       {http.StatusTooManyRequests, "Too many requests"},
+	knowledge.CodeLimitReached:      {http.StatusConflict, "A limit is reached"},
+	knowledge.CodeCanceled:          {http.StatusConflict, "Canceled"},
+	knowledge.CodeProviderFailed:    {http.StatusBadGateway, "A provider failed"},
+	knowledge.CodeNeedsComponent:    {http.StatusNotImplemented, "A component is missing"},
+	knowledge.CodeUnavailable:       {http.StatusServiceUnavailable, "Not available now"},
+	knowledge.CodeInternal:          {http.StatusInternalServerError, "Internal error"},
+	knowledge.CodeEmpty:             {http.StatusUnprocessableEntity, "Nothing in it"},
+	knowledge.CodeUnsupportedFormat: {http.StatusUnsupportedMediaType, "Format not supported"},
+	knowledge.CodeEncrypted:         {http.StatusUnprocessableEntity, "The document is encrypted"},
+	knowledge.CodeCorrupt:           {http.StatusUnprocessableEntity, "The document is corrupt"},
+	knowledge.CodeParseLimit:        {http.StatusUnprocessableEntity, "The document is too much to parse"},
+}
+
+// Problem is the body of every error (RFC 9457).
+type Problem struct {
+	Type   string         `json:"type" doc:"Where the code is explained" example:"/docs#not_found"`
+	Title  string         `json:"title" doc:"The kind of problem"`
+	Status int            `json:"status" doc:"The HTTP status"`
+	Detail string         `json:"detail" doc:"What is wrong with this request, and what to do"`
+	Code   knowledge.Code `json:"code" doc:"The stable name of the problem" example:"not_found"`
+	Errors []ProblemField `json:"errors" doc:"The fields that are wrong"`
+
+	headers http.Header
+}
+
+// ProblemField is one wrong field.
+type ProblemField struct {
+	Location string `json:"location" doc:"Where it is" example:"body.filters[0].type"`
+	Message  string `json:"message" doc:"What is wrong with it"`
+}
+
+// Error implements error.
+func (p *Problem) Error() string { return p.Detail }
+
+// GetStatus implements huma.StatusError.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// GetHeaders implements huma.HeadersError.
+func (p *Problem) GetHeaders() http.Header { return p.headers }
+
+// ContentType implements huma.ContentTypeFilter.
+func (p *Problem) ContentType(string) string { return problemType }
+
+// newProblem gives what a client is told of e.
+func newProblem(e *knowledge.Error) *Problem {
+	kind, ok := kinds[e.Code]
+	if !ok {
+		kind = kinds[knowledge.CodeInternal]
+		e = &knowledge.Error{Code: knowledge.CodeInternal, Message: "something went wrong on our side"}
+	}
+	p := &Problem{
+		Type: "/docs#" + string(e.Code), Title: kind.title, Status: kind.status, Detail: e.Message, Code: e.Code,
+		Errors: []ProblemField{}, headers: http.Header{},
+	}
+	for _, f := range e.Fields {
+		p.Errors = append(p.Errors, ProblemField(f))
+	}
+	if e.RetryAfter > 0 {
+		p.headers.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
+	}
+	if e.Code == knowledge.CodeUnauthorized {
+		p.headers.Set("WWW-Authenticate", "Bearer")
+	}
+	return p
+}
+
+// classify gives the error with a code that err is or stands for.
+func classify(err error) *knowledge.Error {
+	var tooLarge *http.MaxBytesError
+	known, ok := errors.AsType[*knowledge.Error](err)
+	switch {
+	case ok:
+		return known
+	case errors.As(err, &tooLarge):
+		return tooLargeError(tooLarge.Limit)
+	case errors.Is(err, blob.ErrNoSpace):
+		return knowledge.Errorf(knowledge.CodeUnavailable, "the disk of the server is full; nothing was stored").WithCause(err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return knowledge.Errorf(knowledge.CodeUnavailable, "the request took too long; try again shortly").WithCause(err)
+	}
+	return knowledge.AsError(err)
+}
+
+// problem gives what a client is told of err, and logs what it is not told.
+func problem(ctx context.Context, log *slog.Logger, err error) *Problem {
+	e := classify(err)
+	p := newProblem(e)
+	switch {
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		log.DebugContext(ctx, "client left", "error", err)
+	case p.Status >= http.StatusInternalServerError:
+		log.ErrorContext(ctx, "request failed", "code", p.Code, "error", err)
+	case e.Cause != nil:
+		log.InfoContext(ctx, "request refused", "code", p.Code, "error", err)
+	}
+	return p
+}
+
+// writeError answers with err, for handlers that write their response
+// themselves. Once a response has begun it can only be cut off.
+func writeError(w http.ResponseWriter, r *http.Request, err error) {
+	p := problem(r.Context(), requestLog(r.Context()), err)
+	if hasBegun(w) {
+		panic(http.ErrAbortHandler)
+	}
+	writeProblem(w, p)
+}
+
+func writeProblem(w http.ResponseWriter, p *Problem) {
+	for name, values := range p.headers {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Type", problemType)
+	w.WriteHeader(p.Status)
+	encodeJSON(w, p)
+}
+
+// writeJSON answers with v.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	encodeJSON(w, v)
+}
+
+func encodeJSON(w http.ResponseWriter, v any) {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(v) // what fails is the connection, and the client has left
+}
+
+// reshape is the huma transformer that gives huma's own errors our shape.
+func reshape(_ huma.Context, _ string, v any) (any, error) {
+	model, ok := v.(*huma.ErrorModel)
+	if !ok {
+		return v, nil
+	}
+	code, detail := knowledge.CodeInvalid, "some fields are not valid; see errors"
+	switch model.Status {
+	case http.StatusBadRequest:
+		code, detail = knowledge.CodeMalformed, "the body cannot be read; see errors"
+		if len(model.Errors) == 0 {
+			detail = "this request needs a JSON body"
+		}
+	case http.StatusUnsupportedMediaType:
+		code, detail = knowledge.CodeUnsupportedFormat, "the body must be application/json"
+		model.Errors = nil
+	case http.StatusInternalServerError:
+		code, detail = knowledge.CodeInternal, "something went wrong on our side"
+		model.Errors = nil
+	}
+	e := knowledge.Errorf(code, "%s", detail)
+	for _, d := range model.Errors {
+		e.Fields = append(e.Fields, knowledge.Field{Location: d.Location, Message: d.Message})
+	}
+	p := newProblem(e)
+	p.Status = model.Status
+	return p, nil
+}
+
+// invalid is the error for one wrong field.
+func invalid(location, format string, args ...any) *knowledge.Error {
+	message := fmt.Sprintf(format, args...)
+	e := knowledge.Errorf(knowledge.CodeInvalid, "%s %s", location, message)
+	e.Fields = []knowledge.Field{{Location: location, Message: message}}
+	return e
+}
+
+// invalidFields is the error for several wrong fields, nil for none.
+func invalidFields(fields []knowledge.Field) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	e := knowledge.Errorf(knowledge.CodeInvalid, "%s %s", fields[0].Location, fields[0].Message)
+	e.Fields = fields
+	return e
+}
+
+func tooLargeError(limit int64) *knowledge.Error {
+	return knowledge.Errorf(knowledge.CodeTooLarge, "the body is above the limit of %s", bytesText(limit))
+}
+
+// bytesText gives a limit as people say it.
+func bytesText(n int64) string {
+	const mega = 1 << 20
+	if n >= mega && n%mega == 0 {
+		return strconv.FormatInt(n/mega, 10) + " MB"
+	}
+	return strconv.FormatInt(n, 10) + " bytes"
+}

@@ -1,0 +1,189 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/sse"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// quietInterval is how often a stream says that it is alive.
+const quietInterval = 15 * time.Second
+
+// runEvents serves GET /runs/{id}/events: it replays a run's events and follows
+// them until the last.
+func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
+	after, err := lastEventID(r)
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	principal, run, err := s.readableRun(r)
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	ref := runRef(run)
+	if run.Status != "running" && s.isPast(r.Context(), ref, after) {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	s.serveEvents(w, r, principal, run, ref, after)
+}
+
+// isPast reports whether an ended run has no event behind the given one.
+func (s *Server) isPast(ctx context.Context, ref stream.RunRef, after int64) bool {
+	for item, err := range s.deps.Relay.Items(ctx, ref, ref.FirstOffset+after) {
+		if err != nil || item.Offset-ref.FirstOffset >= after {
+			return false
+		}
+	}
+	return true
+}
+
+// readableRun finds the run for the caller: by key or JWT, or by the token of
+// an eventsUrl, which is good for that run alone.
+func (s *Server) readableRun(r *http.Request) (knowledge.Principal, store.Run, error) {
+	id := r.PathValue("run_id")
+	token := r.URL.Query().Get("token")
+	if token == "" {
+		principal, err := s.principal(r, r.PathValue("workspaceId"), actingFromQuery(r))
+		if err != nil {
+			return principal, store.Run{}, err
+		}
+		run, err := s.deps.Store.Run(r.Context(), principal, id)
+		return principal, run, err
+	}
+	workspace, err := s.deps.Access.VerifyRun(token, id, s.now())
+	if err != nil {
+		return knowledge.Principal{}, store.Run{}, err
+	}
+	run, err := s.deps.Store.RunForSystem(r.Context(), workspace, id)
+	if err != nil {
+		return knowledge.Principal{}, run, err
+	}
+	principal, err := s.runPrincipal(r.Context(), run)
+	return principal, run, err
+}
+
+// runPrincipal is who started a run: from its snapshot, or, for a document's
+// runs, whoever manages the document's project.
+func (s *Server) runPrincipal(ctx context.Context, run store.Run) (knowledge.Principal, error) {
+	if run.Kind == "ingest" || run.Kind == "remove" {
+		return access.ForDocumentRun(run.Workspace, run.Project), nil
+	}
+	var request struct {
+		Principal knowledge.Principal `json:"principal"`
+	}
+	if err := s.deps.Blobs.GetJSON(ctx, requestKey(run), &request); err != nil {
+		return knowledge.Principal{}, fmt.Errorf("read the request of run %s: %w", run.ID, err)
+	}
+	return request.Principal, nil
+}
+
+// serveEvents writes the events behind after and follows the run to its end, or
+// until the client leaves. The run goes on without its readers.
+func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, p knowledge.Principal, run store.Run, ref stream.RunRef, after int64) {
+	release, err := s.openStream()
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	defer release()
+	w.Header().Set("Cairn-Run-Id", run.ID)
+	writer := sse.NewWriter(w, sse.Options{Delta: wantsDelta(r), RunID: run.ID})
+	rendered := &renderer{server: s, principal: p, run: run, compact: r.URL.Query().Get("compact") == "true"}
+	err = s.follow(r.Context(), ref, writer, func(item stream.Item) error {
+		name, data, err := rendered.event(r.Context(), item)
+		if err != nil {
+			return err
+		}
+		id := item.Offset - ref.FirstOffset + 1
+		if id <= after {
+			return nil
+		}
+		encoded, err := json.Marshal(data)
+		if err != nil {
+			return fmt.Errorf("encode event %d of run %s: %w", id, run.ID, err)
+		}
+		return writer.Event(id, name, encoded)
+	})
+	if err != nil && r.Context().Err() == nil {
+		s.deps.Log.WarnContext(r.Context(), "stream ended early", "run", run.ID, "workspace", run.Workspace, "error", err)
+	}
+}
+
+// follow hands the items of a run to emit and writes a comment when nothing has
+// come for a while.
+func (s *Server) follow(ctx context.Context, ref stream.RunRef, writer *sse.Writer, emit func(stream.Item) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type next struct {
+		item stream.Item
+		err  error
+	}
+	items := make(chan next)
+	go func() {
+		defer close(items)
+		for item, err := range s.deps.Relay.Items(ctx, ref, ref.FirstOffset) {
+			select {
+			case items <- next{item, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	quiet := time.NewTicker(quietInterval)
+	defer quiet.Stop()
+	for {
+		select {
+		case n, ok := <-items:
+			if !ok {
+				return nil
+			}
+			if n.err != nil {
+				return n.err
+			}
+			if err := emit(n.item); err != nil {
+				return err
+			}
+			quiet.Reset(quietInterval)
+		case <-quiet.C:
+			if err := writer.Comment("still here"); err != nil {
+				return err
+			}
+		case <-s.stopping:
+			return errors.New("the server is stopping")
+		}
+	}
+}
+
+// lastEventID reads where a reader wants to go on: after this event, 0 = all.
+func lastEventID(r *http.Request) (int64, error) {
+	value := r.Header.Get("Last-Event-ID")
+	if value == "" {
+		value = r.URL.Query().Get("after")
+	}
+	if value == "" {
+		return 0, nil
+	}
+	id, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || id < 0 {
+		return 0, knowledge.Errorf(knowledge.CodeMalformed, "Last-Event-ID (or after) must be the number of an event, 0 for all")
+	}
+	return id, nil
+}
+
+func wantsDelta(r *http.Request) bool {
+	return r.URL.Query().Get("delta") != "off" && !strings.Contains(strings.ReplaceAll(r.Header.Get("Accept"), " ", ""), "delta=off")
+}

@@ -1,0 +1,131 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"os"
+	"unicode/utf8"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// maxFormField bounds a field of a form that is not a file, in bytes.
+const maxFormField = 64 << 10
+
+// field takes a part that is not a file.
+func (f *form) field(part *multipart.Part) error {
+	name := part.FormName()
+	value, err := io.ReadAll(io.LimitReader(part, maxFormField+1))
+	switch {
+	case err != nil:
+		return bodyError(err)
+	case len(value) > maxFormField:
+		return invalid("body."+name, "must have at most %d bytes", maxFormField)
+	case !utf8.Valid(value):
+		return knowledge.Errorf(knowledge.CodeMalformed, "the field %q is not UTF-8", name)
+	}
+	switch name {
+	case "tags":
+		return f.tag(value)
+	case "metadata":
+		if err := jsonField(value, &f.metadata); err != nil || f.metadata == nil {
+			return invalid("body.metadata", "must be a JSON object")
+		}
+	case "externalId":
+		f.externalID = string(value)
+	default:
+		return invalid("body."+name, "is not a field of this form; it has files, tags, metadata and externalId")
+	}
+	return nil
+}
+
+// tag takes tags: a JSON list of them, or one.
+func (f *form) tag(value []byte) error {
+	if !bytes.HasPrefix(bytes.TrimSpace(value), []byte("[")) {
+		f.tags = append(f.tags, string(value))
+		return nil
+	}
+	var tags []string
+	if err := jsonField(value, &tags); err != nil {
+		return invalid("body.tags", "must be a JSON list of text, or one tag")
+	}
+	f.tags = append(f.tags, tags...)
+	return nil
+}
+
+func jsonField(value []byte, v any) error {
+	if depth(value) > maxDepth {
+		return errors.New("is nested too deep")
+	}
+	return json.Unmarshal(value, v)
+}
+
+// limited reads until a limit and fails beyond it.
+type limited struct {
+	r     io.Reader
+	left  int64
+	limit int64
+}
+
+// Read implements io.Reader.
+func (l *limited) Read(p []byte) (int, error) {
+	if int64(len(p)) > l.left+1 {
+		p = p[:l.left+1]
+	}
+	n, err := l.r.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, knowledge.Errorf(knowledge.CodeTooLarge, "the file is above the limit of %s", bytesText(l.limit))
+	}
+	return n, err
+}
+
+// spooled is a request body on disk.
+type spooled struct{ file *os.File }
+
+func (s *spooled) remove() {
+	_ = s.file.Close()
+	_ = os.Remove(s.file.Name())
+}
+
+// spool writes a form to disk and hashes what is in it: two requests with the
+// same fields and files are the same, though their boundaries differ.
+func (s *Server) spool(body io.Reader, boundary string) (*spooled, string, error) {
+	file, err := os.CreateTemp(s.cfg.TempDir, "cairn-upload-")
+	if err != nil {
+		return nil, "", fmt.Errorf("keep an upload: %w", err)
+	}
+	out := &spooled{file}
+	hash, err := hashForm(multipart.NewReader(io.TeeReader(body, file), boundary))
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		out.remove()
+		return nil, "", err
+	}
+	return out, hash, nil
+}
+
+func hashForm(parts *multipart.Reader) (string, error) {
+	sum := sha256.New()
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return hex.EncodeToString(sum.Sum(nil)), nil
+		}
+		if err != nil {
+			return "", bodyError(err)
+		}
+		content := sha256.New()
+		if _, err := io.Copy(content, part); err != nil {
+			return "", bodyError(err)
+		}
+		fmt.Fprintf(sum, "%q %q %x\n", part.FormName(), part.Header.Get("Content-Disposition"), content.Sum(nil))
+	}
+}

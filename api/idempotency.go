@@ -1,0 +1,217 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// maxIdempotencyKey bounds an Idempotency-Key, in bytes.
+const maxIdempotencyKey = 255
+
+// claim is a request's hold of its Idempotency-Key.
+type claim struct {
+	workspace string
+	caller    string
+	key       string
+	run       string // id of the first run that the request starts
+	// again says that an earlier request with this key began and left no answer:
+	// its process died. What it did is found by run.
+	again bool
+	leave func()
+}
+
+// takeKey claims the request's Idempotency-Key, or gives what the same request
+// was answered before. Without the header it gives neither.
+func (s *Server) takeKey(r *http.Request, p knowledge.Principal, hash string) (*claim, *store.IdempotencyRecord, error) {
+	key := r.Header.Get("Idempotency-Key")
+	if key == "" {
+		return nil, nil, nil
+	}
+	if len(key) > maxIdempotencyKey || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
+		return nil, nil, invalid("header.Idempotency-Key", "must be at most %d printable ASCII characters", maxIdempotencyKey)
+	}
+	leave, err := s.claims.enter(r.Context(), p.Workspace()+"\n"+p.Owner()+"\n"+key)
+	if err != nil {
+		return nil, nil, fmt.Errorf("wait for a request with the same Idempotency-Key: %w", err)
+	}
+	c := &claim{workspace: p.Workspace(), caller: p.Owner(), key: key, run: knowledge.NewID(), leave: leave}
+	route := r.Method + " " + r.URL.Path + "?" + r.URL.RawQuery
+	existing, err := s.deps.Store.ClaimKey(r.Context(), store.IdempotencyKey{
+		Workspace: c.workspace, Caller: c.caller, Key: key, Route: route, BodyHash: hash, RunID: c.run, Now: s.now(),
+	})
+	switch {
+	case err != nil:
+		err = fmt.Errorf("claim Idempotency-Key: %w", err)
+	case existing == nil:
+		return c, nil, nil
+	case existing.Route != route || existing.BodyHash != hash:
+		err = knowledge.Errorf(knowledge.CodeConflict, "this Idempotency-Key was used with another request; take a new key")
+	case existing.Status == 0:
+		c.run, c.again = existing.RunID, true
+		return c, nil, nil
+	}
+	leave()
+	return nil, existing, err
+}
+
+// once serves a request that may have an Idempotency-Key: its handler runs for
+// the first request with the key, and later ones get that answer.
+func (s *Server) once(w http.ResponseWriter, r *http.Request, rt *route, hash string, next http.HandlerFunc) {
+	c := callOf(r.Context())
+	held, earlier, err := s.takeKey(r, c.principal, hash)
+	switch {
+	case err != nil:
+		writeError(w, r, err)
+		return
+	case earlier != nil:
+		s.replay(w, r, earlier)
+		return
+	case held == nil:
+		next(w, r)
+		return
+	}
+	defer held.leave()
+	c.claim = held
+	out := &heldBack{header: w.Header(), ResponseWriter: w}
+	next(out, r)
+	if err := s.keep(r, rt, held, out); err != nil {
+		writeError(w, r, err)
+		return
+	}
+	w.WriteHeader(out.code())
+	_, _ = w.Write(out.body.Bytes()) // what fails is the connection
+}
+
+// keep stores an answer before it is given. A refusal changed nothing and frees
+// the key; after a failure of ours the same request goes on where it stopped.
+func (s *Server) keep(r *http.Request, rt *route, c *claim, out *heldBack) error {
+	ctx := context.WithoutCancel(r.Context())
+	switch status := out.code(); {
+	case status >= 500:
+		return nil
+	case status >= 300:
+		if err := s.deps.Store.ReleaseKey(ctx, c.workspace, c.caller, c.key); err != nil {
+			return fmt.Errorf("release Idempotency-Key: %w", err)
+		}
+		return nil
+	}
+	body, kind := out.body.Bytes(), out.header.Get("Content-Type")
+	if rt.secret {
+		sealed, err := seal(r, body)
+		if err != nil {
+			return fmt.Errorf("seal an answer: %w", err)
+		}
+		body, kind = sealed, sealedType+kind
+	}
+	if err := s.deps.Store.StoreResponse(ctx, c.workspace, c.caller, c.key, out.code(), kind, body); err != nil {
+		return fmt.Errorf("store the answer of an Idempotency-Key: %w", err)
+	}
+	return nil
+}
+
+// replay gives an answer that was given before.
+func (s *Server) replay(w http.ResponseWriter, r *http.Request, earlier *store.IdempotencyRecord) {
+	kind, body := earlier.ContentType, earlier.Response
+	if plain, ok := strings.CutPrefix(kind, sealedType); ok {
+		opened, err := unseal(r, body)
+		if err != nil {
+			writeError(w, r, knowledge.Errorf(knowledge.CodeConflict, "the answer to this request holds a secret that only the same credentials can see again").WithCause(err))
+			return
+		}
+		kind, body = plain, opened
+	}
+	if kind != "" {
+		w.Header().Set("Content-Type", kind)
+	}
+	w.Header().Set("Idempotent-Replayed", "true")
+	if bytes.Contains(body, []byte(earlier.RunID)) {
+		w.Header().Set(runHeader, earlier.RunID)
+	}
+	w.WriteHeader(earlier.Status)
+	_, _ = w.Write(body) // what fails is the connection
+}
+
+func hashBody(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
+}
+
+// runID gives the id for the run that the request starts: the same one when the
+// request is repeated under its Idempotency-Key.
+func runID(ctx context.Context) (id string, again bool) {
+	if c := callOf(ctx).claim; c != nil {
+		return c.run, c.again
+	}
+	return knowledge.NewID(), false
+}
+
+// heldBack keeps an answer until it is stored.
+type heldBack struct {
+	http.ResponseWriter
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (h *heldBack) WriteHeader(status int) {
+	if h.status == 0 {
+		h.status = status
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (h *heldBack) Write(p []byte) (int, error) { return h.body.Write(p) }
+
+// Unwrap lets http.ResponseController reach the connection.
+func (h *heldBack) Unwrap() http.ResponseWriter { return h.ResponseWriter }
+
+func (h *heldBack) code() int {
+	if h.status == 0 {
+		return http.StatusOK
+	}
+	return h.status
+}
+
+// claims are the keys whose requests this process works on: a second request
+// with the same key waits for the first.
+type claims struct {
+	mu   sync.Mutex
+	held map[string]chan struct{}
+}
+
+func newClaims() *claims { return &claims{held: map[string]chan struct{}{}} }
+
+// enter waits until no other request holds the key; leave gives it back.
+func (c *claims) enter(ctx context.Context, key string) (leave func(), err error) {
+	for {
+		c.mu.Lock()
+		other, busy := c.held[key]
+		if !busy {
+			mine := make(chan struct{})
+			c.held[key] = mine
+			c.mu.Unlock()
+			return sync.OnceFunc(func() {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				delete(c.held, key)
+				close(mine)
+			}), nil
+		}
+		c.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+type keyView struct {
+	ID        string            `json:"id"`
+	Key       string            `json:"key,omitempty" doc:"The key itself, in the answer that makes it and never again"`
+	Name      string            `json:"name"`
+	Prefix    string            `json:"prefix" doc:"The first characters, by which keys are told apart"`
+	ProjectID *string           `json:"project_id" doc:"null: every project"`
+	Scopes    []knowledge.Scope `json:"scopes"`
+	CreatedAt time.Time         `json:"created_at"`
+	ExpiresAt *time.Time        `json:"expires_at" doc:"null: never"`
+	RevokedAt *time.Time        `json:"revoked_at" doc:"null: not"`
+}
+
+type newKeyInput struct {
+	inWorkspace
+	Body struct {
+		Name      string            `json:"name" minLength:"1" maxLength:"200"`
+		ProjectID string            `json:"project_id,omitempty" maxLength:"200" doc:"Default: every project"`
+		Scopes    []knowledge.Scope `json:"scopes" minItems:"1" maxItems:"3" enum:"read,write,admin"`
+		ExpiresAt *time.Time        `json:"expires_at,omitempty"`
+	} `nameHint:"NewKey"`
+}
+
+type keyOutput struct{ Body keyView }
+
+func (s *Server) registerKeys() {
+	const path = "/workspaces/{workspaceId}/keys"
+	handle(s, route{scope: knowledge.ScopeAdmin, secret: true, Operation: huma.Operation{
+		OperationID: "create-key", Method: http.MethodPost, Path: path, DefaultStatus: http.StatusCreated,
+		Summary: "Make an API key", Tags: []string{"keys"},
+	}}, s.createKey)
+	handle(s, route{scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+		OperationID: "list-keys", Method: http.MethodGet, Path: path, Summary: "List the API keys", Tags: []string{"keys"},
+	}}, s.listKeys)
+	handle(s, route{scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+		OperationID: "revoke-key", Method: http.MethodDelete, Path: path + "/{id}", Summary: "Revoke an API key at once", Tags: []string{"keys"},
+	}}, s.revokeKey)
+}
+
+func (s *Server) createKey(ctx context.Context, p knowledge.Principal, in *newKeyInput) (*keyOutput, error) {
+	b := in.Body
+	k := store.Key{
+		ID: knowledge.NewID(), Workspace: p.Workspace(), Project: p.Project(), Name: b.Name, Scopes: b.Scopes, CreatedAt: s.now(),
+	}
+	if b.ProjectID != "" {
+		project, err := s.deps.Store.Project(ctx, p, b.ProjectID)
+		if err != nil {
+			return nil, fmt.Errorf("read project %s: %w", b.ProjectID, err)
+		}
+		k.Project = project.ID
+	}
+	if b.ExpiresAt != nil {
+		if k.ExpiresAt = b.ExpiresAt.UTC(); !k.ExpiresAt.After(k.CreatedAt) {
+			return nil, invalid("body.expires_at", "must be in the future")
+		}
+	}
+	plain, err := s.makeKey(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	view := viewKey(plain.Key)
+	view.Key = plain.secret
+	return &keyOutput{view}, nil
+}
+
+// madeKey is a stored key with the secret that is shown once.
+type madeKey struct {
+	store.Key
+	secret string
+}
+
+func (s *Server) makeKey(ctx context.Context, k store.Key) (madeKey, error) {
+	secret, hash, prefix := access.NewKey()
+	k.Hash, k.Prefix = hash, prefix
+	if err := s.deps.Store.CreateKey(ctx, k); err != nil {
+		return madeKey{}, fmt.Errorf("create key %s: %w", k.ID, err)
+	}
+	return madeKey{k, secret}, nil
+}
+
+func (s *Server) listKeys(ctx context.Context, p knowledge.Principal, in *struct {
+	inWorkspace
+	paging
+}) (*listed[keyView], error) {
+	keys, next, err := s.deps.Store.Keys(ctx, p, store.Page(in.paging))
+	if err != nil {
+		return nil, fmt.Errorf("list keys: %w", err)
+	}
+	return page(convert(keys, viewKey), next), nil
+}
+
+func (s *Server) revokeKey(ctx context.Context, p knowledge.Principal, in *struct {
+	inWorkspace
+	ID string `path:"id" maxLength:"200"`
+}) (*struct{}, error) {
+	if err := s.deps.Store.RevokeKey(ctx, p, in.ID); err != nil {
+		return nil, fmt.Errorf("revoke key %s: %w", in.ID, err)
+	}
+	return nil, nil
+}
+
+func viewKey(k store.Key) keyView {
+	return keyView{
+		ID: k.ID, Name: k.Name, Prefix: k.Prefix, ProjectID: orNull(k.Project), Scopes: k.Scopes, CreatedAt: k.CreatedAt,
+		ExpiresAt: orNull(k.ExpiresAt), RevokedAt: orNull(k.RevokedAt),
+	}
+}
+
+// orNull gives null for a zero value.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}

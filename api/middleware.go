@@ -1,0 +1,150 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// response notes what was answered.
+type response struct {
+	http.ResponseWriter
+	status int // 0 = nothing yet
+	bytes  int64
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *response) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *response) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Flush sends what was written.
+func (w *response) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+
+// hasBegun reports whether something was answered already.
+func hasBegun(w http.ResponseWriter) bool {
+	for {
+		switch typed := w.(type) {
+		case *response:
+			return typed.status != 0
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = typed.Unwrap()
+		default:
+			return false
+		}
+	}
+}
+
+type logKey struct{}
+
+// requestLog gives the logger of a request.
+func requestLog(ctx context.Context) *slog.Logger {
+	if log, ok := ctx.Value(logKey{}).(*slog.Logger); ok {
+		return log
+	}
+	return slog.New(slog.DiscardHandler)
+}
+
+// observe counts and logs every request, and turns a panic into an answer.
+func (s *Server) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		log := s.deps.Log.With("request", knowledge.NewID(), "method", r.Method)
+		r = r.WithContext(context.WithValue(r.Context(), logKey{}, log))
+		rec := &response{ResponseWriter: w}
+		rec.Header().Set("X-Content-Type-Options", "nosniff")
+		defer func() {
+			failure := recover()
+			if failure != nil && failure != http.ErrAbortHandler {
+				log.ErrorContext(r.Context(), "handler panicked", "panic", fmt.Sprint(failure), "stack", string(debug.Stack()))
+				if rec.status == 0 {
+					writeProblem(rec, newProblem(knowledge.Errorf(knowledge.CodeInternal, "something went wrong on our side")))
+					failure = nil
+				} else {
+					failure = http.ErrAbortHandler // cuts the answer off, so that it does not look whole
+				}
+			}
+			s.done(r, rec, time.Since(began), log)
+			if failure != nil {
+				panic(failure)
+			}
+		}()
+		next.ServeHTTP(rec, r)
+	})
+}
+
+// done counts and logs one request: its route's pattern, never its path's ids
+// or its query.
+func (s *Server) done(r *http.Request, rec *response, took time.Duration, log *slog.Logger) {
+	_, pattern, ok := strings.Cut(r.Pattern, " ")
+	if !ok {
+		pattern = "none"
+	}
+	status := rec.status
+	if status == 0 {
+		status = http.StatusOK
+		if r.Context().Err() != nil {
+			status = statusClientClosed
+		}
+	}
+	s.deps.Metrics.Request(r.Method, pattern, status, took)
+	log.DebugContext(r.Context(), "request", "route", pattern, "workspace", r.PathValue("workspaceId"),
+		"status", status, "bytes", rec.bytes, "seconds", took.Seconds())
+}
+
+// route serves the routes, and answers in our shape where there is none.
+func (s *Server) route() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler, pattern := s.mux.Handler(r)
+		if pattern != "" {
+			s.mux.ServeHTTP(w, r)
+			return
+		}
+		none := &unrouted{header: http.Header{}}
+		handler.ServeHTTP(none, r)
+		p := newProblem(knowledge.Errorf(knowledge.CodeNotFound, "there is no such route; see /docs"))
+		if none.status == http.StatusMethodNotAllowed {
+			p.Status, p.Title = none.status, "Method not allowed"
+			p.Detail = "this route does not know " + r.Method + "; it knows " + none.header.Get("Allow")
+			p.headers.Set("Allow", none.header.Get("Allow"))
+		}
+		writeProblem(w, p)
+	})
+}
+
+// unrouted takes what ServeMux says of a request that it has no handler for.
+type unrouted struct {
+	header http.Header
+	status int
+}
+
+// Header implements http.ResponseWriter.
+func (u *unrouted) Header() http.Header { return u.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (u *unrouted) WriteHeader(status int) { u.status = status }
+
+// Write implements http.ResponseWriter.
+func (u *unrouted) Write(p []byte) (int, error) { return len(p), nil }

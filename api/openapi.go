@@ -1,0 +1,164 @@
+package api
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+//go:embed docs.html
+var docsHTML string
+
+// problemSchema is where the schema of errors stands.
+const problemSchema = "#/components/schemas/Problem"
+
+// newAPI makes the huma API without routes. Its description and its page are
+// our own: huma's page loads scripts from elsewhere.
+func newAPI(cfg Config, adapter huma.Adapter) huma.API {
+	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	registry.Schema(reflect.TypeFor[Problem](), true, "")
+	api := huma.NewAPI(huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{
+				Title: "Cairn", Version: cfg.Version,
+				Description: "Documents in, cited answers out. Answers that start a run carry its id in the header Cairn-Run-Id.",
+			},
+			Components: &huma.Components{
+				Schemas: registry,
+				SecuritySchemes: map[string]*huma.SecurityScheme{
+					"key":    {Type: "apiKey", In: "header", Name: keyHeader, Description: "An API key"},
+					"bearer": {Type: "http", Scheme: "bearer", Description: "An API key or a JWT"},
+				},
+			},
+			Security: []map[string][]string{{"key": {}}, {"bearer": {}}},
+		},
+		Formats:       map[string]huma.Format{"application/json": strictJSON(), "json": strictJSON()},
+		DefaultFormat: "application/json",
+		Transformers:  []huma.Transformer{reshape},
+	}, adapter)
+	return api
+}
+
+func errorResponse() *huma.Response {
+	return &huma.Response{
+		Description: "Error",
+		Content:     map[string]*huma.MediaType{problemType: {Schema: &huma.Schema{Ref: problemSchema}}},
+	}
+}
+
+// describe serves the description of all routes that are registered by now, as
+// openapi.json and as a page for people.
+func (s *Server) describe() error {
+	get := func(path, id, summary string, h http.HandlerFunc) {
+		handleRaw(s, route{public: true, Operation: huma.Operation{
+			OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"server"},
+			Responses: map[string]*huma.Response{"200": {Description: "OK"}},
+		}}, func(w http.ResponseWriter, r *http.Request, _ knowledge.Principal) { h(w, r) })
+	}
+	var description, page []byte
+	get("/openapi.json", "openapi", "This description", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/openapi+json")
+		_, _ = w.Write(description)
+	})
+	get("/docs", "docs", "This description as a page", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		_, _ = w.Write(page)
+	})
+	s.tidyDescription()
+	var err error
+	if description, err = json.MarshalIndent(s.api.OpenAPI(), "", "  "); err != nil {
+		return fmt.Errorf("describe the API: %w", err)
+	}
+	page, err = s.docsPage()
+	return err
+}
+
+// tidyDescription gives every operation our errors, and takes huma's out.
+func (s *Server) tidyDescription() {
+	oapi := s.api.OpenAPI()
+	for _, item := range oapi.Paths {
+		for _, op := range operationsOf(item) {
+			op.Responses["default"] = errorResponse()
+			delete(op.Responses, "422")
+			delete(op.Responses, "500")
+		}
+	}
+	schemas := oapi.Components.Schemas.Map()
+	delete(schemas, "ErrorModel")
+	delete(schemas, "ErrorDetail")
+}
+
+func operationsOf(item *huma.PathItem) []*huma.Operation {
+	all := []*huma.Operation{item.Get, item.Put, item.Post, item.Patch, item.Delete}
+	return slices.DeleteFunc(all, func(op *huma.Operation) bool { return op == nil })
+}
+
+// section is the operations of one tag on the page.
+type section struct {
+	Name       string
+	Operations []*huma.Operation
+}
+
+// docsPage lists the operations, and the codes of errors.
+func (s *Server) docsPage() ([]byte, error) {
+	byTag := map[string][]*huma.Operation{}
+	for _, path := range slices.Sorted(maps.Keys(s.api.OpenAPI().Paths)) {
+		for _, op := range operationsOf(s.api.OpenAPI().Paths[path]) {
+			tag := strings.Join(op.Tags, ", ")
+			byTag[tag] = append(byTag[tag], op)
+		}
+	}
+	var sections []section
+	for _, tag := range slices.Sorted(maps.Keys(byTag)) {
+		sections = append(sections, section{tag, byTag[tag]})
+	}
+	type code struct {
+		Code   knowledge.Code
+		Status int
+		Title  string
+	}
+	var codes []code
+	for _, c := range slices.Sorted(maps.Keys(kinds)) {
+		codes = append(codes, code{c, kinds[c].status, kinds[c].title})
+	}
+	page, err := template.New("docs").Funcs(template.FuncMap{"schema": s.schemaText}).Parse(docsHTML)
+	if err != nil {
+		return nil, fmt.Errorf("read the page: %w", err)
+	}
+	var out bytes.Buffer
+	if err := page.Execute(&out, map[string]any{"Info": s.api.OpenAPI().Info, "Sections": sections, "Codes": codes}); err != nil {
+		return nil, fmt.Errorf("fill the page: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// schemaText shows a body's schema, references filled in one level deep.
+func (s *Server) schemaText(schema *huma.Schema) (string, error) {
+	if schema == nil {
+		return "", nil
+	}
+	for schema.Ref != "" {
+		schema = s.api.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
+	}
+	text, err := json.MarshalIndent(schema, "", "  ")
+	return string(text), err
+}
+
+// schemaOf registers a type and gives a reference to its schema.
+func schemaOf[T any](registry huma.Registry) *huma.Schema {
+	t := reflect.TypeFor[T]()
+	return registry.Schema(t, true, t.Name())
+}

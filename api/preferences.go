@@ -1,0 +1,85 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// preferences is what a user chooses.
+type preferences struct {
+	RAG ragPreferences `json:"rag"`
+}
+
+type ragPreferences struct {
+	Model    *string `json:"model" maxLength:"200" required:"false" doc:"null: the project's"`
+	Reranker *string `json:"reranker" maxLength:"200" required:"false" doc:"null: the project's"`
+}
+
+type preferencesOutput struct{ Body preferences }
+
+func (s *Server) registerPreferences() {
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "get-preferences", Method: http.MethodGet, Path: "/preferences", Summary: "Read the caller's preferences", Tags: []string{"preferences"},
+	}}, s.getPreferences)
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "put-preferences", Method: http.MethodPut, Path: "/preferences", Summary: "Replace the caller's preferences", Tags: []string{"preferences"},
+	}}, s.putPreferences)
+}
+
+func (s *Server) getPreferences(ctx context.Context, p knowledge.Principal, _ *struct{ acting }) (*preferencesOutput, error) {
+	stored, err := s.deps.Store.Preferences(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("read preferences: %w", err)
+	}
+	out := &preferencesOutput{}
+	if err := json.Unmarshal(stored, &out.Body); err != nil {
+		return nil, fmt.Errorf("decode preferences: %w", err)
+	}
+	return out, nil
+}
+
+func (s *Server) putPreferences(ctx context.Context, p knowledge.Principal, in *struct {
+	acting
+	Body struct {
+		preferences
+		actingBody
+	} `nameHint:"NewPreferences"`
+}) (*preferencesOutput, error) {
+	p, err := s.actFor(ctx, p, in.Body.actingBody)
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := json.Marshal(in.Body.preferences)
+	if err != nil {
+		return nil, fmt.Errorf("encode preferences: %w", err)
+	}
+	if err := s.deps.Store.SetPreferences(ctx, p, encoded); err != nil {
+		return nil, fmt.Errorf("store preferences: %w", err)
+	}
+	return &preferencesOutput{in.Body.preferences}, nil
+}
+
+// actingBody are the fields of a body that say for whom it acts.
+type actingBody struct {
+	UserID         string `json:"userId,omitempty" maxLength:"256" doc:"The end user for whom an API key asks"`
+	ExternalUserID string `json:"external_user_id,omitempty" maxLength:"256" doc:"The application's own user id"`
+	SessionID      string `json:"session_id,omitempty" maxLength:"256" doc:"A conversation of the caller"`
+}
+
+// actFor lets the principal act for whom the body names, beside whom the query
+// named.
+func (s *Server) actFor(ctx context.Context, p knowledge.Principal, b actingBody) (knowledge.Principal, error) {
+	if b == (actingBody{}) {
+		return p, nil
+	}
+	a := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.SessionID}
+	setDefault(&a.Session, p.ConversationID())
+	return s.deps.Access.As(ctx, p, a)
+}

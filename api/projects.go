@@ -1,0 +1,208 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+type projectView struct {
+	ID        string                 `json:"id"`
+	Name      string                 `json:"name"`
+	Slug      string                 `json:"slug"`
+	AI        knowledge.AIConfig     `json:"ai"`
+	Tools     knowledge.ToolsConfig  `json:"tools"`
+	Limits    knowledge.LimitsConfig `json:"limits"`
+	CreatedAt time.Time              `json:"createdAt"`
+	UpdatedAt time.Time              `json:"updatedAt"`
+	APIKey    string                 `json:"apiKey,omitempty" doc:"A key to a new project with the scopes read and write, shown once"`
+}
+
+// projectChange is what a project can be made of, or what is to change of it.
+type projectChange struct {
+	Name   *string                 `json:"name,omitempty" minLength:"1" maxLength:"200"`
+	AI     *knowledge.AIConfig     `json:"ai,omitempty"`
+	Tools  *knowledge.ToolsConfig  `json:"tools,omitempty"`
+	Limits *knowledge.LimitsConfig `json:"limits,omitempty"`
+}
+
+type projectBody struct {
+	ID   string `json:"id,omitempty" maxLength:"63" doc:"Of the project to update; none: a new one is made"`
+	Slug string `json:"slug,omitempty" maxLength:"63" doc:"The id of a new project. Default: made of the name"`
+	projectChange
+}
+
+type projectOutput struct{ Body projectView }
+
+type projectPath struct {
+	inWorkspace
+	ID string `path:"id" maxLength:"200" doc:"The project's id, or its name"`
+}
+
+func (s *Server) registerProjects() {
+	tags := []string{"projects"}
+	handle(s, route{scope: knowledge.ScopeAdmin, secret: true, Operation: huma.Operation{
+		OperationID: "save-project", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/projects",
+		Summary: "Make a project, or change one", Description: "With `id` what is given changes; without, a project is made and its key shown.", Tags: tags,
+	}}, s.saveProject)
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "list-projects", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/projects", Summary: "List the projects", Tags: tags,
+	}}, s.listProjects)
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "get-project", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/projects/{id}", Summary: "Read a project", Tags: tags,
+	}}, s.getProject)
+	handle(s, route{scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+		OperationID: "patch-project", Method: http.MethodPatch, Path: "/workspaces/{workspaceId}/projects/{id}", Summary: "Change a project", Tags: tags,
+	}}, func(ctx context.Context, p knowledge.Principal, in *struct {
+		projectPath
+		Body projectChange
+	}) (*projectOutput, error) {
+		return s.changeProject(ctx, p, in.ID, in.Body)
+	})
+}
+
+func (s *Server) saveProject(ctx context.Context, p knowledge.Principal, in *struct {
+	inWorkspace
+	Body projectBody
+}) (*projectOutput, error) {
+	b := in.Body
+	if b.ID != "" {
+		if b.Slug != "" && b.Slug != b.ID {
+			return nil, invalid("body.slug", "cannot change: it is the id of the project")
+		}
+		return s.changeProject(ctx, p, b.ID, b.projectChange)
+	}
+	return s.createProject(ctx, p, b)
+}
+
+func (s *Server) createProject(ctx context.Context, p knowledge.Principal, b projectBody) (*projectOutput, error) {
+	switch {
+	case p.Project() != "":
+		return nil, knowledge.Errorf(knowledge.CodeForbidden, "a key to one project cannot make another")
+	case b.Name == nil && b.Slug == "":
+		return nil, invalid("body.name", "is required for a new project")
+	case b.Slug != "" && !knowledge.ValidSlug(b.Slug):
+		return nil, invalid("body.slug", "must be 1 to 63 lower case letters, digits, - or _, and begin with a letter or digit")
+	}
+	project := knowledge.Project{ID: b.Slug, Workspace: p.Workspace(), Name: b.Slug, CreatedAt: s.now(), UpdatedAt: s.now()}
+	if b.Name != nil {
+		project.Name = *b.Name
+	}
+	if b.Slug == "" {
+		project.ID = slugOf(project.Name)
+	}
+	if err := b.projectChange.apply(&project); err != nil {
+		return nil, err
+	}
+	err := s.deps.Store.CreateProject(ctx, project)
+	if b.Slug == "" && knowledge.IsCode(err, knowledge.CodeConflict) {
+		project.ID += "-" + strings.ToLower(rand.Text()[:6])
+		err = s.deps.Store.CreateProject(ctx, project)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create project %s: %w", project.ID, err)
+	}
+	key, err := s.makeKey(ctx, store.Key{
+		ID: knowledge.NewID(), Workspace: project.Workspace, Project: project.ID, Name: "project " + project.ID,
+		Scopes: []knowledge.Scope{knowledge.ScopeRead, knowledge.ScopeWrite}, CreatedAt: s.now(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	view := viewProject(project)
+	view.APIKey = key.secret
+	return &projectOutput{view}, nil
+}
+
+func (s *Server) changeProject(ctx context.Context, p knowledge.Principal, id string, change projectChange) (*projectOutput, error) {
+	project, err := s.deps.Store.Project(ctx, p, id)
+	if err != nil {
+		return nil, fmt.Errorf("read project %s: %w", id, err)
+	}
+	if change.Name != nil {
+		project.Name = *change.Name
+	}
+	if err := change.apply(&project); err != nil {
+		return nil, err
+	}
+	project.UpdatedAt = s.now()
+	if err := s.deps.Store.UpdateProject(ctx, p, project); err != nil {
+		return nil, fmt.Errorf("update project %s: %w", project.ID, err)
+	}
+	return &projectOutput{viewProject(project)}, nil
+}
+
+// apply lays what is given over the project's configuration.
+func (c projectChange) apply(project *knowledge.Project) error {
+	var over knowledge.ProjectConfig
+	if c.AI != nil {
+		over.AI = *c.AI
+	}
+	if c.Tools != nil {
+		over.Tools = *c.Tools
+	}
+	if c.Limits != nil {
+		over.Limits = *c.Limits
+	}
+	changed, err := project.Config.With(over)
+	if err != nil {
+		return fmt.Errorf("configure project %s: %w", project.ID, err)
+	}
+	project.Config = changed
+	return invalidFields(changed.AI.Splitter.Fields("body.ai.textSplitter"))
+}
+
+func (s *Server) listProjects(ctx context.Context, p knowledge.Principal, in *struct {
+	inWorkspace
+	paging
+}) (*listed[projectView], error) {
+	projects, next, err := s.deps.Store.Projects(ctx, p, store.Page(in.paging))
+	if err != nil {
+		return nil, fmt.Errorf("list projects: %w", err)
+	}
+	return page(convert(projects, viewProject), next), nil
+}
+
+func (s *Server) getProject(ctx context.Context, p knowledge.Principal, in *projectPath) (*projectOutput, error) {
+	project, err := s.deps.Store.Project(ctx, p, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read project %s: %w", in.ID, err)
+	}
+	return &projectOutput{viewProject(project)}, nil
+}
+
+// viewProject shows a project with the defaults that hold for it.
+func viewProject(p knowledge.Project) projectView {
+	c := p.Config.WithDefaults()
+	return projectView{
+		ID: p.ID, Name: p.Name, Slug: p.ID, AI: c.AI, Tools: c.Tools, Limits: c.Limits,
+		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+	}
+}
+
+// slugOf makes an id of a name; of one that has no letters for it, a random one.
+func slugOf(name string) string {
+	var b strings.Builder
+	for _, c := range strings.ToLower(name) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '_':
+			b.WriteRune(c)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	slug := strings.Trim(b.String(), "-_")
+	slug = strings.TrimRight(slug[:min(len(slug), 56)], "-_") // a suffix must still fit
+	if !knowledge.ValidSlug(slug) {
+		return knowledge.NewID()
+	}
+	return slug
+}

@@ -1,0 +1,195 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// queryBody is the body of POST /query.
+type queryBody struct {
+	Text           string                   `json:"text" doc:"The question"`
+	ProjectID      string                   `json:"projectId,omitempty" doc:"Default: every project that the key covers"`
+	SSE            bool                     `json:"sse,omitempty" doc:"Answer with server-sent events"`
+	UserID         string                   `json:"userId,omitempty" doc:"The end user for whom an API key asks"`
+	ExternalUserID string                   `json:"external_user_id,omitempty" doc:"The application's own user id"`
+	ConversationID string                   `json:"conversationId,omitempty" doc:"Goes on with a conversation; without one a new one is made"`
+	Filters        knowledge.Filter         `json:"filters,omitempty"`
+	Tags           []string                 `json:"tags,omitempty" maxItems:"64" doc:"Only documents with one of these tags"`
+	DocumentIDs    []string                 `json:"document_ids,omitempty" maxItems:"1000" doc:"Only these documents"`
+	ToolChoice     string                   `json:"toolChoice,omitempty" enum:"auto,none,required"`
+	Override       *knowledge.ProjectConfig `json:"projectConfigOverride,omitempty" doc:"The project's configuration for this question alone"`
+}
+
+type queryInput struct {
+	Workspace      string `path:"workspaceId"`
+	IdempotencyKey string `header:"Idempotency-Key"`
+	Compact        bool   `query:"compact" doc:"Leave concatenated out of apiMessageChunk"`
+	Delta          string `query:"delta" doc:"off: large events come whole"`
+	Body           queryBody
+}
+
+// query serves POST /query: it waits for the answer, or streams it.
+func (s *Server) query(_ context.Context, in *queryInput) (*huma.StreamResponse, error) {
+	return raw(func(w http.ResponseWriter, r *http.Request) {
+		b := in.Body
+		acting := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.ConversationID}
+		p, err := s.principal(r, in.Workspace, acting)
+		if err != nil {
+			writeError(w, r, err)
+			return
+		}
+		s.ask(w, r, p, asking{
+			key: in.IdempotencyKey, body: b, stream: b.SSE, terminal: "completedMessage",
+			question: question{
+				kind: "query", field: "text", text: b.Text, project: b.ProjectID, documents: b.DocumentIDs, filter: b.Filters,
+				tags: b.Tags, toolChoice: b.ToolChoice, override: b.Override, converse: true, session: b.ConversationID,
+			},
+		})
+	}), nil
+}
+
+// ragSearchBody is the body of POST /tools/rag_search.
+type ragSearchBody struct {
+	Query          string           `json:"query" doc:"The question or search query"`
+	DocumentIDs    []string         `json:"document_ids,omitempty" maxItems:"1000" doc:"Only these documents"`
+	SessionID      string           `json:"session_id,omitempty" doc:"A conversation, whose attachments are searched too"`
+	ExternalUserID string           `json:"external_user_id,omitempty"`
+	UserID         string           `json:"userId,omitempty" doc:"The end user for whom an API key asks"`
+	ProjectID      string           `json:"project_id,omitempty" doc:"Default: every project that the key covers"`
+	Stream         bool             `json:"stream,omitempty" doc:"Answer with server-sent events"`
+	Filters        knowledge.Filter `json:"filters,omitempty"`
+}
+
+type ragSearchInput struct {
+	IdempotencyKey string `header:"Idempotency-Key"`
+	Delta          string `query:"delta" doc:"off: large events come whole"`
+	Body           ragSearchBody
+}
+
+// ragSearch serves POST /tools/rag_search.
+func (s *Server) ragSearch(_ context.Context, in *ragSearchInput) (*huma.StreamResponse, error) {
+	return raw(func(w http.ResponseWriter, r *http.Request) {
+		b := in.Body
+		acting := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.SessionID}
+		p, err := s.principal(r, "", acting)
+		if err != nil {
+			writeError(w, r, err)
+			return
+		}
+		s.ask(w, r, p, asking{
+			key: in.IdempotencyKey, body: b, stream: b.Stream, terminal: "tool_end",
+			question: question{
+				kind: "tool", field: "query", text: b.Query, project: b.ProjectID, documents: b.DocumentIDs, filter: b.Filters, session: b.SessionID,
+			},
+		})
+	}), nil
+}
+
+// asking is a request for an answer, however it is to be given.
+type asking struct {
+	question question
+	key      string // Idempotency-Key
+	body     any    // for comparing repeated requests
+	stream   bool
+	terminal string // name of the event whose data is the answer
+}
+
+// ask starts the run, or finds the one that the same request started before,
+// and gives its answer: as a stream, or when it is there.
+func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Principal, a asking) {
+	run, repeated, err := s.claimRun(r.Context(), p, r.URL.Path, a.key, a.body)
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	started := begun{stop: func() {}}
+	if repeated {
+		err = s.awaitRow(r.Context(), p, run)
+	} else if started, err = s.begin(r.Context(), p, run, a.question); err != nil {
+		s.releaseRun(r.Context(), p, a.key)
+	}
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	defer started.stop()
+	row, err := s.deps.Store.Run(r.Context(), p, run)
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	ref := runRef(row)
+	if a.stream {
+		s.serveEvents(w, r, p, row, ref, 0)
+		return
+	}
+	s.serveAnswer(w, r, p, row, ref, a.terminal)
+}
+
+// raw lets a handler write the response itself, behind huma's checks of its
+// input.
+func raw(handler http.HandlerFunc) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		r, w := humago.Unwrap(ctx)
+		handler(w, r)
+	}}
+}
+
+// registerQuestions adds the routes that answer questions and follow runs.
+func (s *Server) registerQuestions(api huma.API) {
+	stream := map[string]*huma.Response{"200": {
+		Description: "The answer; with server-sent events asked for, a stream of the run's events (docs/events.md)",
+		Content: map[string]*huma.MediaType{
+			"application/json":  {Schema: &huma.Schema{Type: huma.TypeObject}},
+			"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}},
+		},
+	}}
+	huma.Register(api, huma.Operation{
+		OperationID: "query", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/query",
+		Summary: "Ask a question", Tags: []string{"questions"}, Responses: stream,
+	}, s.query)
+	huma.Register(api, huma.Operation{
+		OperationID: "rag-search", Method: http.MethodPost, Path: "/tools/rag_search",
+		Summary: "Search documents and answer from them", Tags: []string{"questions"}, Responses: stream,
+	}, s.ragSearch)
+	events := map[string]*huma.Response{
+		"200": {Description: "The run's events (docs/events.md)", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}},
+		"204": {Description: "There is nothing behind the last event"},
+	}
+	for id, path := range map[string]string{"run-events": "/runs/{run_id}/events", "workspace-run-events": "/workspaces/{workspaceId}/runs/{run_id}/events"} {
+		huma.Register(api, huma.Operation{
+			OperationID: id, Method: http.MethodGet, Path: path, Summary: "Replay and follow a run's events", Tags: []string{"runs"}, Responses: events,
+		}, func(context.Context, *eventsInput) (*huma.StreamResponse, error) { return raw(s.runEvents), nil })
+	}
+}
+
+// eventsInput describes the parameters of the event routes; runEvents reads
+// them itself, because it serves without huma's conversion.
+type eventsInput struct {
+	Run     string `path:"run_id"`
+	Last    string `header:"Last-Event-ID" doc:"Go on behind this event; 0 = all"`
+	After   string `query:"after" doc:"The same as Last-Event-ID"`
+	Token   string `query:"token" doc:"Of an eventsUrl; stands in for a key"`
+	Delta   string `query:"delta" doc:"off: large events come whole"`
+	Compact bool   `query:"compact" doc:"Leave concatenated out of apiMessageChunk"`
+}
+
+// overridden applies what a question changes of its project's configuration.
+func overridden(config knowledge.ProjectConfig, override *knowledge.ProjectConfig) (knowledge.ProjectConfig, error) {
+	if override == nil {
+		return config.WithDefaults(), nil
+	}
+	if fields := override.AI.Splitter.Fields("body.projectConfigOverride.ai.textSplitter"); len(fields) > 0 {
+		e := knowledge.Errorf(knowledge.CodeInvalid, "the configuration is not valid")
+		e.Fields = fields
+		return config, e
+	}
+	changed, err := config.With(*override)
+	return changed.WithDefaults(), err
+}

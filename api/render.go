@@ -1,0 +1,321 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// previewLength is the length of a text_preview, in code points.
+const previewLength = 200
+
+// renderer turns the items of one run's log into the events that its readers
+// get. What an item only refers to is read with the reader's own permission.
+type renderer struct {
+	server    *Server
+	principal knowledge.Principal
+	run       store.Run
+	compact   bool   // leave concatenated out
+	text      string // of the answer so far
+	outcome   *outcome
+}
+
+// outcome is an answer with the passages that the reader may see.
+type outcome struct {
+	record activities.AnswerRecord
+	chunks map[string]store.ChunkView
+}
+
+// event gives the name and data of an item's event. Every item has one.
+func (r *renderer) event(ctx context.Context, item stream.Item) (name string, data any, err error) {
+	e, err := stream.DecodeEvent(item.Data)
+	if err != nil {
+		return "", nil, fmt.Errorf("item %d of run %s: %w", item.Offset, r.run.ID, err)
+	}
+	switch item.Topic {
+	case stream.TopicStarted:
+		return r.started(e)
+	case stream.TopicDelta:
+		return r.delta(e)
+	case stream.TopicReset:
+		return r.reset(e)
+	case stream.TopicToolCall:
+		return r.toolCall(ctx, e)
+	case stream.TopicSources:
+		out, err := r.load(ctx, e.Ref)
+		if err != nil {
+			return "", nil, err
+		}
+		return "sendSourcesMessage", map[string]any{"sources": out.sources()}, nil
+	case stream.TopicCompleted:
+		answer, err := r.answer(ctx, e.Ref)
+		return "completedMessage", answer, err
+	case stream.TopicToolUpdate:
+		return "tool_update", e.Data, nil
+	case stream.TopicToolEnd:
+		result, err := r.toolResult(ctx, e.Ref)
+		return "tool_end", result, err
+	case stream.TopicDocument:
+		document, err := r.document(ctx, e)
+		return "documentUpdate", document, err
+	case stream.TopicEnded:
+		return r.ended(ctx, e)
+	default: // error
+		return item.Topic, e.Data, nil
+	}
+}
+
+func (r *renderer) started(e stream.Event) (string, any, error) {
+	var data workflows.StartedData
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return "", nil, fmt.Errorf("first event of run %s: %w", r.run.ID, err)
+	}
+	return "runStarted", map[string]any{
+		"runId": r.run.ID, "messageId": data.MessageID, "conversationId": data.ConversationID,
+		"operatorUrl": r.server.deps.Links.OperatorURL(r.run.WorkflowID),
+	}, nil
+}
+
+func (r *renderer) delta(e stream.Event) (string, any, error) {
+	r.text += e.Text
+	if r.run.Kind == "tool" {
+		return "tool_partial_update", map[string]any{"content": e.Text, "output_key": "response"}, nil
+	}
+	data := map[string]any{"chunk": map[string]any{"data": e.Text}}
+	if !r.compact {
+		data["concatenated"] = map[string]any{"value": r.text}
+	}
+	return "apiMessageChunk", data, nil
+}
+
+// reset drops the words so far; a tool's stream says so by starting its
+// generation once more.
+func (r *renderer) reset(e stream.Event) (string, any, error) {
+	r.text = ""
+	if r.run.Kind == "tool" {
+		return "tool_update", workflows.PhaseData{Phase: "COMPILING_RESULTS", Status: "started"}, nil
+	}
+	return "messageReset", e.Data, nil
+}
+
+func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, error) {
+	var data workflows.ToolCallData
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return "", nil, fmt.Errorf("tool call of run %s: %w", r.run.ID, err)
+	}
+	var turn activities.TurnRecord
+	if err := r.server.deps.Blobs.GetJSON(ctx, e.Ref, &turn); err != nil {
+		return "", nil, fmt.Errorf("tool call of run %s: %w", r.run.ID, err)
+	}
+	arguments := any(map[string]any{})
+	if data.Call < len(turn.ToolCalls) {
+		if raw := turn.ToolCalls[data.Call].Arguments; json.Valid([]byte(raw)) {
+			arguments = json.RawMessage(raw)
+		}
+	}
+	out := map[string]any{"id": data.ID, "name": data.Name, "arguments": arguments, "status": data.Status, "summary": summary(data)}
+	if data.Status != "started" {
+		out["seconds"] = data.Seconds
+	}
+	return "toolCall", out, nil
+}
+
+func summary(data workflows.ToolCallData) string {
+	switch {
+	case data.Failure != "":
+		return data.Failure
+	case data.Found != nil:
+		return fmt.Sprintf("%d passages", *data.Found)
+	default:
+		return ""
+	}
+}
+
+// load reads the stored outcome of the run and the passages that the reader may
+// see now.
+func (r *renderer) load(ctx context.Context, key string) (*outcome, error) {
+	if r.outcome != nil {
+		return r.outcome, nil
+	}
+	out := &outcome{chunks: map[string]store.ChunkView{}}
+	if err := r.server.deps.Blobs.GetJSON(ctx, key, &out.record); err != nil {
+		return nil, fmt.Errorf("read the answer of run %s: %w", r.run.ID, err)
+	}
+	hits := make([]knowledge.Hit, 0, len(out.record.Sources))
+	for _, s := range out.record.Sources {
+		hits = append(hits, knowledge.Hit{ChunkID: s.ChunkID, DocumentID: s.DocumentID})
+	}
+	visible, err := r.server.deps.Store.VisibleChunks(ctx, r.principal, nil, hits)
+	if err != nil {
+		return nil, fmt.Errorf("read the sources of run %s: %w", r.run.ID, err)
+	}
+	for _, c := range visible {
+		out.chunks[c.ID] = c
+	}
+	for _, s := range out.record.Sources {
+		if _, ok := out.chunks[s.ChunkID]; ok {
+			continue
+		}
+		// A passage of an older version is kept where it was cited.
+		if c, err := r.server.deps.Store.Chunk(ctx, r.principal, s.ChunkID); err == nil {
+			out.chunks[c.ID] = c
+		}
+	}
+	r.outcome = out
+	return out, nil
+}
+
+// source is a passage in the answer of /query.
+type source struct {
+	Rank           int        `json:"rank"`
+	ChunkID        string     `json:"chunkId"`
+	DocumentID     string     `json:"documentId"`
+	DocumentName   string     `json:"documentName"`
+	URL            string     `json:"url,omitempty"`
+	Text           string     `json:"text"`
+	Score          float64    `json:"score"`
+	PageNumber     *int       `json:"pageNumber"`
+	BBox           []chunkBox `json:"bbox"`
+	StartTime      *float64   `json:"startTime"`
+	EndTime        *float64   `json:"endTime"`
+	UsedInResponse bool       `json:"usedInResponse"`
+	Removed        bool       `json:"removed,omitempty"` // the passage is gone, or no longer yours to see
+}
+
+func (o *outcome) sources() []source {
+	list := make([]source, 0, len(o.record.Sources))
+	for _, s := range o.record.Sources {
+		out := source{
+			Rank: s.Rank, ChunkID: s.ChunkID, DocumentID: s.DocumentID, Score: s.Score, BBox: []chunkBox{},
+			UsedInResponse: slices.Contains(o.record.Used, s.Rank), Removed: true,
+		}
+		if c, ok := o.chunks[s.ChunkID]; ok {
+			out.Removed, out.DocumentName, out.Text = false, c.Document.Name, c.Text
+			out.URL = "/workspaces/" + c.Document.Workspace + "/documents/" + c.DocumentID + "/content"
+			out.BBox, out.PageNumber = chunkBoxes(c.Chunk)
+		}
+		list = append(list, out)
+	}
+	return list
+}
+
+// answer is the object that a waiting /query answers with.
+func (r *renderer) answer(ctx context.Context, key string) (any, error) {
+	out, err := r.load(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	calls := make([]map[string]any, 0, len(out.record.ToolCalls))
+	for _, c := range out.record.ToolCalls {
+		arguments := any(c.Arguments)
+		if json.Valid([]byte(c.Arguments)) {
+			arguments = json.RawMessage(c.Arguments)
+		}
+		calls = append(calls, map[string]any{"id": c.ID, "name": c.Name, "arguments": arguments, "status": c.Status})
+	}
+	return map[string]any{
+		"messageId": out.record.MessageID, "conversationId": out.record.ConversationID, "runId": r.run.ID,
+		"answer": out.record.Answer, "sources": out.sources(), "toolCalls": calls, "suggestions": []string{},
+		"usage": out.record.Usage, "model": out.record.Model,
+		"operatorUrl": r.server.deps.Links.OperatorURL(r.run.WorkflowID),
+	}, nil
+}
+
+// toolResult is the output object of rag_search.
+func (r *renderer) toolResult(ctx context.Context, key string) (any, error) {
+	out, err := r.load(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	contexts := make([]map[string]any, 0, len(out.record.Sources))
+	for _, s := range out.record.Sources {
+		contexts = append(contexts, map[string]any{
+			"rank": s.Rank, "chunk_id": s.ChunkID, "document_id": s.DocumentID,
+			"text_preview":     preview(out.chunks[s.ChunkID].Text),
+			"used_in_response": slices.Contains(out.record.Used, s.Rank),
+		})
+	}
+	return map[string]any{
+		"response": out.record.Answer, "contexts": contexts, "sources_used": out.record.Used,
+		"model": out.record.Model, "execution_id": out.record.ExecutionID,
+	}, nil
+}
+
+func preview(text string) string {
+	if utf8.RuneCountInString(text) <= previewLength {
+		return text
+	}
+	return string([]rune(text)[:previewLength-1]) + "…"
+}
+
+// document fills a document's state, as the log tells it, into the document.
+func (r *renderer) document(ctx context.Context, e stream.Event) (any, error) {
+	var state workflows.DocumentState
+	if err := json.Unmarshal(e.Data, &state); err != nil {
+		return nil, fmt.Errorf("document event of run %s: %w", r.run.ID, err)
+	}
+	d, err := r.server.deps.Store.Document(ctx, r.principal, r.run.Subject)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return map[string]any{"id": r.run.Subject, "status": knowledge.StatusDeleting}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read document %s: %w", r.run.Subject, err)
+	}
+	d.Status, d.Error = knowledge.StatusPending, nil
+	d.Version, d.Stage, d.Progress = state.Version, state.Stage, state.Progress
+	d.ChunkCount, d.PageCount = state.ChunkCount, state.PageCount
+	return r.server.documentView(d), nil
+}
+
+// ended is the last event of an ingest or a removal.
+func (r *renderer) ended(ctx context.Context, e stream.Event) (string, any, error) {
+	var data struct {
+		Status string                   `json:"status"`
+		Error  *knowledge.DocumentError `json:"error"`
+	}
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return "", nil, fmt.Errorf("last event of run %s: %w", r.run.ID, err)
+	}
+	out := map[string]any{"status": data.Status}
+	if data.Error != nil {
+		out["error"] = data.Error
+		return "runEnded", out, nil
+	}
+	d, err := r.server.deps.Store.Document(ctx, r.principal, r.run.Subject)
+	switch {
+	case err == nil:
+		out["result"] = r.server.documentView(d)
+	case knowledge.IsCode(err, knowledge.CodeNotFound):
+		out["result"] = map[string]any{"id": r.run.Subject}
+	default:
+		return "", nil, fmt.Errorf("read document %s: %w", r.run.Subject, err)
+	}
+	return "runEnded", out, nil
+}
+
+// chunkBox is one entry of a chunk's bbox list, as the seed shows it.
+type chunkBox struct {
+	BBox       knowledge.Box `json:"bbox"`
+	PageNumber int           `json:"page_number"`
+}
+
+// chunkBoxes gives a chunk's boxes, one a page, and its first page.
+func chunkBoxes(c knowledge.Chunk) (boxes []chunkBox, page *int) {
+	boxes = []chunkBox{}
+	for _, b := range citation.Boxes(c) {
+		boxes = append(boxes, chunkBox{BBox: b.Box, PageNumber: b.Page})
+	}
+	if len(boxes) > 0 {
+		page = &boxes[0].PageNumber
+	}
+	return boxes, page
+}

@@ -1,0 +1,121 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/prompt"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+)
+
+// retrieveBody is the body of POST /retrieve-context.
+type retrieveBody struct {
+	Text           string           `json:"text" doc:"The question"`
+	ProjectID      string           `json:"projectId,omitempty" maxLength:"200" doc:"Default: every project that the key covers"`
+	Filters        knowledge.Filter `json:"filters,omitempty"`
+	NumberOfChunks int              `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"Default: the project's"`
+	actingBody
+}
+
+// retrievedContext is what was found, for a prompt and one by one.
+type retrievedContext struct {
+	Context string           `json:"context" doc:"The passages as a model is given them"`
+	Chunks  []retrievedChunk `json:"chunks" doc:"Best first"`
+}
+
+type retrievedChunk struct {
+	ID           string         `json:"id"`
+	DocumentID   string         `json:"documentId"`
+	DocumentName string         `json:"documentName"`
+	Content      string         `json:"content"`
+	Score        float64        `json:"score"`
+	PageNumber   *int           `json:"pageNumber"`
+	BBox         []chunkBox     `json:"bbox"`
+	Metadata     map[string]any `json:"metadata"`
+	Tags         []string       `json:"tags"`
+}
+
+type retrieveOutput struct{ Body retrievedContext }
+
+func (s *Server) registerRetrieve() {
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "retrieve-context", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/retrieve-context",
+		Summary: "Find passages", Description: "Nothing is stored and no run is started.", Tags: []string{"questions"},
+	}}, s.retrieveContext)
+}
+
+func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in *struct {
+	inWorkspace
+	Body retrieveBody
+}) (*retrieveOutput, error) {
+	b := in.Body
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	p, err := s.actFor(ctx, p, b.actingBody)
+	if err != nil {
+		return nil, err
+	}
+	project, err := s.projectFor(ctx, p, b.ProjectID)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.allowQuery(p, project); err != nil {
+		return nil, err
+	}
+	config := project.Config.WithDefaults()
+	if b.NumberOfChunks > 0 {
+		config.AI.Retrieval.NumberOfChunks = b.NumberOfChunks
+		config = config.WithDefaults()
+	}
+	request := retrieve.Request{Principal: p, Query: b.Text, Filter: b.Filters, Config: config.AI.Retrieval}
+	if project.ID != "" {
+		request.Projects = []string{project.ID}
+	}
+	result, err := s.deps.Retriever.Retrieve(ctx, request)
+	if err != nil {
+		return nil, fmt.Errorf("retrieve: %w", err)
+	}
+	s.deps.Metrics.Retrieval(result.Timings)
+	return &retrieveOutput{viewContexts(result.Contexts)}, nil
+}
+
+func (b retrieveBody) check() error {
+	switch {
+	case strings.TrimSpace(b.Text) == "":
+		return invalid("body.text", "must not be empty")
+	case utf8.RuneCountInString(b.Text) > maxQuestion:
+		return invalid("body.text", "must have at most %d characters", maxQuestion)
+	}
+	return invalidFields(b.Filters.Fields("body.filters"))
+}
+
+func viewContexts(found []retrieve.Context) retrievedContext {
+	out := retrievedContext{Chunks: make([]retrievedChunk, 0, len(found))}
+	passages := make([]citation.Context, 0, len(found))
+	for _, c := range found {
+		passages = append(passages, citation.Context{
+			Rank: c.Rank, ChunkID: c.ID, DocumentID: c.DocumentID, DocumentName: c.Document.Name, Text: c.Text, Score: c.Score,
+		})
+		view := retrievedChunk{
+			ID: c.ID, DocumentID: c.DocumentID, DocumentName: c.Document.Name, Content: c.Text, Score: c.Score,
+			Metadata: c.Document.Metadata, Tags: notNil(c.Document.Tags),
+		}
+		if view.Metadata == nil {
+			view.Metadata = map[string]any{}
+		}
+		view.BBox, view.PageNumber = chunkBoxes(c.Chunk)
+		out.Chunks = append(out.Chunks, view)
+	}
+	if len(passages) > 0 {
+		out.Context = prompt.Sources(passages)
+	}
+	return out
+}

@@ -1,0 +1,135 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// runView is a run as clients see it.
+type runView struct {
+	ID          string          `json:"id"`
+	Kind        string          `json:"kind" enum:"ingest,remove,query,tool"`
+	Status      string          `json:"status" enum:"running,completed,failed,canceled"`
+	WorkflowID  string          `json:"workflow_id"`
+	ProjectID   *string         `json:"project_id" doc:"null: every project"`
+	DocumentID  *string         `json:"document_id,omitempty" doc:"That is ingested or removed"`
+	CreatedAt   time.Time       `json:"created_at"`
+	EndedAt     *time.Time      `json:"ended_at"`
+	Usage       json.RawMessage `json:"usage"`
+	Error       *store.RunError `json:"error"`
+	Result      any             `json:"result" doc:"Of a run that completed; not in lists"`
+	OperatorURL string          `json:"operator_url"`
+}
+
+type runOutput struct{ Body runView }
+
+type runPath struct {
+	acting
+	ID string `path:"run_id" maxLength:"200"`
+}
+
+func (s *Server) registerRuns() {
+	tags := []string{"runs"}
+	const own = "/workspaces/{workspaceId}/runs"
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "list-runs", Method: http.MethodGet, Path: own, Summary: "List runs, newest first", Tags: tags,
+	}}, s.listRuns)
+	for prefix, path := range map[string]string{"workspace-": own, "": "/runs"} {
+		handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+			OperationID: prefix + "get-run", Method: http.MethodGet, Path: path + "/{run_id}", Summary: "Read a run", Tags: tags,
+		}}, s.getRun)
+		handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+			OperationID: prefix + "cancel-run", Method: http.MethodPost, Path: path + "/{run_id}/cancel", DefaultStatus: http.StatusAccepted,
+			Summary: "Ask a run to stop", Description: "Its last event says that it did. Whoever owns the run may, and a key with the write scope.", Tags: tags,
+		}}, s.cancelRun)
+	}
+}
+
+func (s *Server) listRuns(ctx context.Context, p knowledge.Principal, in *struct {
+	inWorkspace
+	acting
+	paging
+	Kind    string `query:"kind" enum:"ingest,remove,query,tool"`
+	Status  string `query:"status" enum:"running,completed,failed,canceled"`
+	Project string `query:"project_id" maxLength:"200"`
+}) (*listed[runView], error) {
+	runs, next, err := s.deps.Store.Runs(ctx, p, store.RunQuery{Kind: in.Kind, Status: in.Status, Project: in.Project, Page: store.Page(in.paging)})
+	if err != nil {
+		return nil, fmt.Errorf("list runs: %w", err)
+	}
+	return page(convert(runs, s.viewRun), next), nil
+}
+
+func (s *Server) getRun(ctx context.Context, p knowledge.Principal, in *runPath) (*runOutput, error) {
+	run, err := s.deps.Store.Run(ctx, p, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
+	}
+	view := s.viewRun(run)
+	if view.Result, err = s.runResult(ctx, p, run); err != nil {
+		return nil, fmt.Errorf("read the result of run %s: %w", in.ID, err)
+	}
+	return &runOutput{view}, nil
+}
+
+// cancelRun asks a run to stop; one that was cancelled already is fine.
+func (s *Server) cancelRun(ctx context.Context, p knowledge.Principal, in *runPath) (*runOutput, error) {
+	run, err := s.deps.Store.Run(ctx, p, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
+	}
+	if run.Owner != p.Owner() && !p.Can(knowledge.ScopeWrite) {
+		return nil, knowledge.Errorf(knowledge.CodeForbidden, "only who started a run, or a key with the write scope, may cancel it")
+	}
+	switch run.Status {
+	case store.RunRunning:
+		if err := s.deps.Dispatch.CancelRun(ctx, run); err != nil {
+			return nil, fmt.Errorf("cancel run %s: %w", in.ID, err)
+		}
+	case store.RunCanceled:
+	default:
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "run %q has ended already: it is %s", run.ID, run.Status)
+	}
+	return &runOutput{s.viewRun(run)}, nil
+}
+
+func (s *Server) viewRun(r store.Run) runView {
+	view := runView{
+		ID: r.ID, Kind: r.Kind, Status: r.Status, WorkflowID: r.WorkflowID, ProjectID: orNull(r.Project), DocumentID: orNull(r.Subject),
+		CreatedAt: r.CreatedAt, EndedAt: orNull(r.EndedAt), Usage: r.Usage, Error: r.Error, OperatorURL: s.deps.Links.OperatorURL(r.WorkflowID),
+	}
+	if len(view.Usage) == 0 {
+		view.Usage = json.RawMessage("null")
+	}
+	return view
+}
+
+// runResult gives what a completed run came to, as its last event showed it.
+func (s *Server) runResult(ctx context.Context, p knowledge.Principal, run store.Run) (any, error) {
+	if run.Status != store.RunCompleted {
+		return nil, nil
+	}
+	rendered := &renderer{server: s, principal: p, run: run}
+	switch run.Kind {
+	case "query":
+		return rendered.answer(ctx, run.ResultKey)
+	case "tool":
+		return rendered.toolResult(ctx, run.ResultKey)
+	}
+	d, err := s.deps.Store.Document(ctx, p, run.Subject)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return nil, nil // removed
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.documentView(d), nil
+}

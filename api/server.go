@@ -1,0 +1,91 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"golang.org/x/sync/semaphore"
+)
+
+// Server is the HTTP edge. Safe for concurrent use.
+type Server struct {
+	cfg      Config
+	deps     Deps
+	mux      *http.ServeMux
+	api      huma.API
+	schemas  *bodySchemas
+	memory   *semaphore.Weighted // bytes of large bodies
+	claims   *claims
+	rates    *rates
+	streams  *streams
+	stopping chan struct{}
+	stop     func()
+}
+
+// New makes the edge with all its routes.
+func New(cfg Config, deps Deps) (*Server, error) {
+	cfg = cfg.withDefaults()
+	if err := deps.check(); err != nil {
+		return nil, err
+	}
+	if deps.Metrics == nil {
+		deps.Metrics = noMetrics{}
+	}
+	if deps.Clock == nil {
+		deps.Clock = time.Now
+	}
+	s := &Server{
+		cfg: cfg, deps: deps, mux: http.NewServeMux(), schemas: newBodySchemas(),
+		memory: semaphore.NewWeighted(cfg.BodyMemory), claims: newClaims(), rates: newRates(deps.Clock),
+		streams: newStreams(cfg.Streams, deps.Metrics), stopping: make(chan struct{}),
+	}
+	s.stop = sync.OnceFunc(func() { close(s.stopping) })
+	s.api = newAPI(cfg, &edge{server: s, mux: s.mux})
+	s.register()
+	if err := s.describe(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// register adds every route.
+func (s *Server) register() {
+	s.registerWorkspaces()
+	s.registerKeys()
+	s.registerProjects()
+	s.registerDocuments()
+	s.registerDocumentParts()
+	s.registerUpload()
+	s.registerFiles()
+	s.registerChunks()
+	s.registerConversations()
+	s.registerPreferences()
+	s.registerRuns()
+	s.registerRetrieve()
+	s.registerQuestions(s.api)
+	s.registerHealth()
+}
+
+// Handler serves all routes.
+func (s *Server) Handler() http.Handler { return s.observe(s.route()) }
+
+// Stop ends the open event streams and makes /readyz say no, so that clients
+// go elsewhere. Requests that were begun go on.
+func (s *Server) Stop() { s.stop() }
+
+func (s *Server) now() time.Time { return s.deps.Clock().UTC() }
+
+func (d Deps) check() error {
+	switch {
+	case d.Store == nil, d.Blobs == nil, d.Access == nil:
+		return errors.New("api: Store, Blobs and Access are required")
+	case d.Retriever == nil, d.Index == nil, d.Dispatch == nil, d.Answers == nil, d.Relay == nil:
+		return errors.New("api: Retriever, Index, Dispatch, Answers and Relay are required")
+	case d.Links == nil, d.Log == nil:
+		return errors.New("api: Links and Log are required")
+	}
+	return nil
+}

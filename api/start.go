@@ -1,0 +1,226 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/prompt"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// maxQuestion bounds a question, in code points.
+const maxQuestion = 32_000
+
+// question is what starts a run that ends in an answer.
+type question struct {
+	kind       string // "query" or "tool"
+	field      string // of the question's text, for errors
+	text       string
+	project    string
+	documents  []string
+	filter     knowledge.Filter
+	tags       []string
+	toolChoice string
+	override   *knowledge.ProjectConfig // of the project's configuration
+	converse   bool                     // keep a conversation
+	session    string                   // the conversation to go on with, "" = a new one
+}
+
+// begun is a run that was started.
+type begun struct {
+	ref     stream.RunRef
+	request activities.Request
+	stop    func() // lets the relay forget the run; call it when nobody reads
+}
+
+// begin checks a question, writes its snapshot and starts its workflow. The run
+// id comes from the caller, so that a repeated request finds the same run.
+func (s *Server) begin(ctx context.Context, p knowledge.Principal, run string, q question) (begun, error) {
+	request, err := s.snapshot(ctx, p, q)
+	if err != nil {
+		return begun{}, err
+	}
+	in := workflows.AnswerInput{
+		RunRef:         activities.RunRef{Workspace: p.Workspace(), Project: q.project, Run: run},
+		MessageID:      request.MessageID,
+		ConversationID: request.ConversationID,
+		ExecutionID:    request.ExecutionID,
+		SearchFirst:    prompt.WantsContext(request.Config.AI.Prompt),
+		MaxToolTurns:   request.Config.Tools.MaxPerRequest,
+	}
+	ref := stream.RunRef{Workspace: p.Workspace(), Run: run, WorkflowID: workflows.QueryID(p.Workspace(), run)}
+	first := workflows.QueryStarted(in)
+	if q.kind == "tool" {
+		ref.WorkflowID, first = workflows.ToolID(p.Workspace(), run), workflows.ToolStarted()
+	}
+	if err := s.launch(ctx, p, q, &in, ref, request); err != nil {
+		return begun{}, err
+	}
+	stop := s.deps.Relay.Prime(ref, []stream.Item{{Topic: first.Topic, Data: first.Data}})
+	if err := s.deps.Answers.Answer(ctx, q.kind, in); err != nil {
+		stop()
+		// The row would tell of a run that nobody holds.
+		end := store.RunEnd{Status: "failed", At: s.now(), Error: &store.RunError{Code: knowledge.CodeUnavailable, Message: "the run could not be started"}}
+		if endErr := s.deps.Store.EndRun(context.WithoutCancel(ctx), p.Workspace(), run, end); endErr != nil {
+			s.deps.Log.ErrorContext(ctx, "end a run that did not start", "run", run, "error", endErr)
+		}
+		return begun{}, fmt.Errorf("start run %s: %w", run, err)
+	}
+	return begun{ref: ref, request: request, stop: stop}, nil
+}
+
+// launch writes the snapshot and the run's row, in this order.
+func (s *Server) launch(ctx context.Context, p knowledge.Principal, q question, in *workflows.AnswerInput, ref stream.RunRef, request activities.Request) error {
+	blob, err := s.deps.Blobs.PutJSON(ctx, in.Key(activities.RequestBlob), request)
+	if err != nil {
+		return fmt.Errorf("write the request of run %s: %w", in.Run, err)
+	}
+	in.RequestSHA256 = blob.SHA256
+	err = s.deps.Store.AddRun(ctx, store.Run{
+		ID: in.Run, Workspace: p.Workspace(), Project: q.project, Kind: q.kind, Status: "running", WorkflowID: ref.WorkflowID,
+		Owner: p.Owner(), ConversationID: request.ConversationID, CreatedAt: s.now(),
+	})
+	if err != nil {
+		return fmt.Errorf("add run %s: %w", in.Run, err)
+	}
+	return nil
+}
+
+// snapshot checks the question against what the principal may do and gathers
+// what the run needs to know.
+func (s *Server) snapshot(ctx context.Context, p knowledge.Principal, q question) (activities.Request, error) {
+	request := activities.Request{
+		Principal: p, Kind: q.kind, Question: q.text, Documents: q.documents, Filter: q.filter,
+		ToolChoice: q.toolChoice, ExecutionID: "call_" + strings.ReplaceAll(knowledge.NewID(), "-", ""), Date: s.now(),
+	}
+	if err := checkQuestion(q); err != nil {
+		return request, err
+	}
+	if len(q.tags) > 0 {
+		request.Filter = append(request.Filter, knowledge.Condition{Field: "tags", Type: knowledge.OpIn, Value: anys(q.tags)})
+	}
+	project, err := s.projectFor(ctx, p, q.project)
+	if err != nil {
+		return request, err
+	}
+	if q.project != "" {
+		request.Projects = []string{project.ID}
+	}
+	if request.Config, err = overridden(project.Config, q.override); err != nil {
+		return request, err
+	}
+	if err := s.allowQuery(p, project); err != nil {
+		return request, err
+	}
+	if err := s.checkDocuments(ctx, p, q.documents); err != nil {
+		return request, err
+	}
+	if !q.converse {
+		return request, nil
+	}
+	return request, s.converse(ctx, p, q, &request)
+}
+
+// converse takes up the conversation, or makes a new one.
+func (s *Server) converse(ctx context.Context, p knowledge.Principal, q question, request *activities.Request) error {
+	request.QuestionID, request.MessageID = knowledge.NewID(), knowledge.NewID()
+	request.ConversationID = q.session
+	if q.session == "" {
+		request.ConversationID = knowledge.NewID()
+		_, err := s.deps.Store.EnsureConversation(ctx, p, store.Conversation{
+			ID: request.ConversationID, Workspace: p.Workspace(), Project: q.project, Owner: p.Owner(), Title: title(q.text), CreatedAt: s.now(),
+		})
+		if err != nil {
+			return fmt.Errorf("make conversation: %w", err)
+		}
+		return nil
+	}
+	messages, err := s.deps.Store.LastMessages(ctx, p, q.session, *request.Config.AI.History.Messages)
+	if err != nil {
+		return fmt.Errorf("read conversation %s: %w", q.session, err)
+	}
+	history := make([]model.Message, 0, len(messages))
+	for _, m := range messages {
+		if m.Text != "" {
+			history = append(history, model.Message{Role: m.Role, Content: citation.Strip(m.Text)})
+		}
+	}
+	request.History = prompt.History(history, request.Config.AI.History)
+	return nil
+}
+
+// projectFor gives the project that a request names. Without a name it is the
+// one that the key is held to, or, for a key to all, the defaults.
+func (s *Server) projectFor(ctx context.Context, p knowledge.Principal, id string) (knowledge.Project, error) {
+	if id == "" {
+		id = p.Project()
+	}
+	if id == "" {
+		return knowledge.Project{Workspace: p.Workspace()}, nil
+	}
+	project, err := s.deps.Store.Project(ctx, p, id)
+	if err != nil {
+		return project, fmt.Errorf("read project %s: %w", id, err)
+	}
+	return project, nil
+}
+
+func (s *Server) checkDocuments(ctx context.Context, p knowledge.Principal, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	missing, err := s.deps.Store.AccessibleDocuments(ctx, p, ids)
+	if err != nil {
+		return fmt.Errorf("check documents: %w", err)
+	}
+	if len(missing) > 0 {
+		return knowledge.NotFound("document", missing[0])
+	}
+	return nil
+}
+
+func checkQuestion(q question) error {
+	invalid := func(location, message string) error {
+		e := knowledge.Errorf(knowledge.CodeInvalid, "%s %s", location, message)
+		e.Fields = []knowledge.Field{{Location: location, Message: message}}
+		return e
+	}
+	field := "body." + q.field
+	switch {
+	case strings.TrimSpace(q.text) == "":
+		return invalid(field, "must not be empty")
+	case utf8.RuneCountInString(q.text) > maxQuestion:
+		return invalid(field, fmt.Sprintf("must have at most %d characters", maxQuestion))
+	}
+	if fields := q.filter.Fields("body.filters"); len(fields) > 0 {
+		e := knowledge.Errorf(knowledge.CodeInvalid, "the filters are not valid")
+		e.Fields = fields
+		return e
+	}
+	return nil
+}
+
+func title(text string) string {
+	const most = 80
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if runes := []rune(line); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return line
+}
+
+func anys(list []string) []any {
+	out := make([]any, 0, len(list))
+	for _, s := range list {
+		out = append(out, s)
+	}
+	return out
+}

@@ -1,0 +1,311 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// defaultProject is where a document goes whose request names no project and
+// whose key is for all.
+const defaultProject = "default"
+
+// documentBody is the body of POST /document.
+type documentBody struct {
+	Name       string          `json:"name,omitempty" doc:"Shown to readers. Default: made of the externalId or the address"`
+	ExternalID string          `json:"externalId,omitempty" doc:"Your id of the document; the same one again is a new version"`
+	Content    documentContent `json:"content" doc:"One of text, url and base64"`
+	Tags       []string        `json:"tags,omitempty"`
+	Metadata   map[string]any  `json:"metadata,omitempty"`
+	Override   *struct {
+		Splitter *knowledge.Splitter `json:"textSplitter,omitempty"`
+	} `json:"override,omitempty" doc:"Of the project's configuration, for this document"`
+	Access         *accessBody `json:"access,omitempty" doc:"Default: the whole workspace; of a new version: as it was"`
+	ExternalUserID string      `json:"externalUserId,omitempty" maxLength:"256" doc:"The document is this end user's alone"`
+	ConversationID string      `json:"conversationId,omitempty" maxLength:"256" doc:"The document belongs to this conversation alone"`
+	ReplaceTags    bool        `json:"replaceTags,omitempty" doc:"Tags replace those of the version before. Default: they are added"`
+}
+
+type documentContent struct {
+	Text      *string `json:"text,omitempty"`
+	URL       *string `json:"url,omitempty" doc:"http or https; fetched by the ingestion"`
+	Base64    *string `json:"base64,omitempty" doc:"A file"`
+	MediaType string  `json:"mediaType,omitempty" maxLength:"200" doc:"Of the file. What it is, its bytes decide"`
+}
+
+// acceptedDocument is the answer to a document that was taken in.
+type acceptedDocument struct {
+	ID          string           `json:"id"`
+	Name        string           `json:"name"`
+	Status      knowledge.Status `json:"status"`
+	Version     int              `json:"version"`
+	RunID       string           `json:"runId"`
+	OperatorURL string           `json:"operatorUrl"`
+	EventsURL   string           `json:"eventsUrl"`
+}
+
+func (s *Server) registerUpload() {
+	registry := s.api.OpenAPI().Components.Schemas
+	schema := func(t reflect.Type) map[string]*huma.MediaType {
+		return map[string]*huma.MediaType{"application/json": {Schema: registry.Schema(t, true, t.Name())}}
+	}
+	// A file in base64 is a third longer; the rest of the body is small.
+	limit := max(s.cfg.FileBytes/3*4, s.cfg.TextBytes*2) + smallBody
+	handleRaw(s, route{scope: knowledge.ScopeWrite, limit: limit, Operation: huma.Operation{
+		OperationID: "add-document", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/document",
+		Summary: "Take a document in", Tags: []string{"documents"},
+		Parameters: []*huma.Param{
+			{Name: "workspaceId", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}},
+			{Name: "projectId", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Description: "Default: the key's project, or default"},
+			{Name: "wait", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean}, Description: "true: answer when the ingestion has ended"},
+		},
+		RequestBody: &huma.RequestBody{Required: true, Content: schema(reflect.TypeFor[documentBody]())},
+		Responses: map[string]*huma.Response{
+			"202": {Description: "Taken in; its ingestion runs", Content: schema(reflect.TypeFor[acceptedDocument]())},
+			"200": {Description: "With wait=true: the document when its ingestion has ended", Content: schema(reflect.TypeFor[Document]())},
+		},
+	}}, s.addDocument)
+}
+
+func (s *Server) addDocument(w http.ResponseWriter, r *http.Request, p knowledge.Principal) {
+	ctx := r.Context()
+	var b documentBody
+	if err := s.decodeBody(w, r, s.cfg.FileBytes*2, &b); err != nil {
+		writeError(w, r, err)
+		return
+	}
+	d, run, err := s.takeDocument(ctx, p, r.URL.Query().Get("projectId"), b)
+	if err == nil && r.URL.Query().Get("wait") == "true" {
+		d, err = s.settled(ctx, p, d.ID, run)
+		if err == nil {
+			w.Header().Set(runHeader, run)
+			writeJSON(w, http.StatusOK, s.documentView(d))
+			return
+		}
+	}
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	view := s.startedView(d, run)
+	w.Header().Set(runHeader, run)
+	writeJSON(w, http.StatusAccepted, acceptedDocument{
+		ID: view.ID, Name: view.Name, Status: view.Status, Version: view.Version, RunID: run,
+		OperatorURL: view.OperatorURL, EventsURL: view.EventsURL,
+	})
+}
+
+// settled waits for the run of a version to end and gives the document then.
+func (s *Server) settled(ctx context.Context, p knowledge.Principal, document, run string) (knowledge.Document, error) {
+	row, err := s.deps.Store.Run(ctx, p, run)
+	if err == nil && row.Status == store.RunRunning {
+		err = s.waitRun(ctx, row)
+	}
+	if err != nil {
+		return knowledge.Document{}, fmt.Errorf("wait for document %s: %w", document, err)
+	}
+	d, err := s.deps.Store.Document(ctx, p, document)
+	if err != nil {
+		return d, fmt.Errorf("read document %s: %w", document, err)
+	}
+	return d, nil
+}
+
+// takeDocument checks a document, stores its bytes, puts its version on record
+// and starts its ingestion, in this order: what a crash leaves in between is
+// either unreachable bytes or a version that is started later.
+func (s *Server) takeDocument(ctx context.Context, p knowledge.Principal, projectName string, b documentBody) (knowledge.Document, string, error) {
+	project, err := s.uploadProject(ctx, p, projectName)
+	if err != nil {
+		return knowledge.Document{}, "", err
+	}
+	run, again := runID(ctx)
+	nv := store.NewVersion{
+		Workspace: project.Workspace, Project: project.ID, ExternalID: b.ExternalID, Tags: b.Tags, ReplaceTags: b.ReplaceTags,
+		Metadata: b.Metadata, ExternalUserID: b.ExternalUserID, ConversationID: b.ConversationID,
+		Splitter: project.Config.WithDefaults().AI.Splitter, RunID: run, Now: s.now(),
+	}
+	if err := b.check(&nv); err != nil {
+		return knowledge.Document{}, "", err
+	}
+	if b.ConversationID != "" { // it must be the caller's own
+		if _, err := s.deps.Access.As(ctx, p, s.actingIn(p, b.ConversationID)); err != nil {
+			return knowledge.Document{}, "", err
+		}
+	}
+	s.identify(&nv, 0)
+	if err := s.inherit(ctx, p, &nv, b.Access); err != nil {
+		return knowledge.Document{}, "", err
+	}
+	if err := s.storeContent(ctx, project, b.Content, &nv); err != nil {
+		return knowledge.Document{}, "", err
+	}
+	d, err := s.accept(ctx, p, project, nv, again)
+	if err != nil {
+		s.dropOriginal(ctx, nv, err)
+	}
+	return d, run, err
+}
+
+// actingIn is for whom p acts already, in another conversation.
+func (s *Server) actingIn(p knowledge.Principal, conversation string) access.Acting {
+	return access.Acting{User: p.User(), ExternalUser: p.ExternalUser(), Session: conversation}
+}
+
+// uploadProject gives the project that a document goes to.
+func (s *Server) uploadProject(ctx context.Context, p knowledge.Principal, name string) (knowledge.Project, error) {
+	id := name
+	if id == "" {
+		id = p.Project()
+	}
+	if id == "" {
+		id = defaultProject
+	}
+	project, err := s.deps.Store.Project(ctx, p, id)
+	if name == "" && knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return project, invalid("query.projectId", "must name a project: there is none named %q", id)
+	}
+	if err != nil {
+		return project, fmt.Errorf("read project %s: %w", id, err)
+	}
+	return project, nil
+}
+
+// check tells what is wrong with the body beyond its types, and gives the
+// document its name.
+func (b documentBody) check(nv *store.NewVersion) error {
+	wrong := tagFields("body.tags", b.Tags)
+	wrong = append(wrong, metadataFields("body.metadata", b.Metadata)...)
+	wrong = append(wrong, externalIDFields("body.externalId", b.ExternalID)...)
+	if b.Access != nil {
+		wrong = append(wrong, b.Access.fields("body.access")...)
+	}
+	if b.ExternalUserID != "" && b.ConversationID != "" {
+		wrong = append(wrong, knowledge.Field{Location: "body.conversationId", Message: "cannot stand beside externalUserId: a document is one's or the other's"})
+	}
+	wrong = append(wrong, nameFieldsOf("body.externalUserId", b.ExternalUserID)...)
+	if b.Override != nil && b.Override.Splitter != nil {
+		nv.Splitter = b.Override.Splitter.WithDefaults()
+		wrong = append(wrong, nv.Splitter.Fields("body.override.textSplitter")...)
+	}
+	if err := invalidFields(wrong); err != nil {
+		return err
+	}
+	given := 0
+	for _, content := range []*string{b.Content.Text, b.Content.URL, b.Content.Base64} {
+		if content != nil {
+			given++
+		}
+	}
+	if given != 1 {
+		return invalid("body.content", "must have one of text, url and base64")
+	}
+	var err error
+	nv.Name, err = b.name()
+	return err
+}
+
+func nameFieldsOf(location, name string) []knowledge.Field {
+	if name == "" {
+		return nil
+	}
+	wrong := nameFields(location, []string{name})
+	for i := range wrong {
+		wrong[i].Location = location
+	}
+	return wrong
+}
+
+func (b documentBody) name() (string, error) {
+	name := b.Name
+	if name == "" {
+		name = b.ExternalID
+	}
+	if name == "" && b.Content.URL != nil {
+		if u, err := url.Parse(*b.Content.URL); err == nil {
+			name = nameOfURL(u)
+		}
+	}
+	if name == "" {
+		name = "untitled"
+	}
+	return cleanName(name, "body.name")
+}
+
+// storeContent puts the bytes into the blob store, and finds out what they are.
+func (s *Server) storeContent(ctx context.Context, project knowledge.Project, c documentContent, nv *store.NewVersion) error {
+	nv.SourceKey = blob.UploadKey(nv.Workspace, nv.Project, nv.DocumentID, knowledge.NewID())
+	switch {
+	case c.URL != nil:
+		nv.SourceURL = *c.URL
+		return checkAddress(*c.URL)
+	case c.Text != nil:
+		limit := min(s.cfg.TextBytes, s.fileLimit(project))
+		if int64(len(*c.Text)) > limit {
+			return knowledge.Errorf(knowledge.CodeTooLarge, "content.text is above the limit of %s", bytesText(limit))
+		}
+		return s.putOriginal(ctx, strings.NewReader(*c.Text), sniffName(nv.Name, c.MediaType), nv)
+	}
+	decoded := func() io.Reader { return base64.NewDecoder(base64.StdEncoding, strings.NewReader(*c.Base64)) }
+	n, err := io.Copy(io.Discard, decoded())
+	switch limit := s.fileLimit(project); {
+	case err != nil:
+		return invalid("body.content.base64", "is not base64")
+	case n > limit:
+		return knowledge.Errorf(knowledge.CodeTooLarge, "content.base64 is above the limit of %s", bytesText(limit))
+	}
+	return s.putOriginal(ctx, decoded(), sniffName(nv.Name, c.MediaType), nv)
+}
+
+func (s *Server) fileLimit(project knowledge.Project) int64 {
+	if limit := project.Config.Limits.FileBytes; limit > 0 {
+		return min(limit, s.cfg.FileBytes)
+	}
+	return s.cfg.FileBytes
+}
+
+// checkAddress looks at the form of an address only; where it leads is a matter
+// of whoever dials it.
+func checkAddress(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || len(address) > maxSourceAddress || hasControl(address):
+		return invalid("body.content.url", "must be an address of at most %d bytes", maxSourceAddress)
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return invalid("body.content.url", "must begin with http:// or https:// and name a host")
+	case u.User != nil:
+		return invalid("body.content.url", "must not hold a user name or password")
+	}
+	return nil
+}
+
+// sniffName is the name by which kinds of text are told apart: one without an
+// extension gets that of the media type that came with it.
+func sniffName(name, mediaType string) string {
+	if path.Ext(name) != "" || mediaType == "" {
+		return name
+	}
+	kind, _, err := mime.ParseMediaType(mediaType)
+	if err != nil {
+		return name
+	}
+	return name + map[string]string{
+		extract.TypeMarkdown: ".md", extract.TypeHTML: ".html", extract.TypeCSV: ".csv", extract.TypeTSV: ".tsv",
+		extract.TypeJSON: ".json", extract.TypeNDJSON: ".ndjson",
+	}[kind]
+}

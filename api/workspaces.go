@@ -1,0 +1,66 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+type workspaceView struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+type newWorkspaceInput struct {
+	Body struct {
+		ID   string `json:"id" maxLength:"63" doc:"Lower case letters, digits, - and _"`
+		Name string `json:"name,omitempty" maxLength:"200" doc:"Default: the id"`
+	} `nameHint:"NewWorkspace"`
+}
+
+type workspaceOutput struct{ Body workspaceView }
+
+func (s *Server) registerWorkspaces() {
+	handle(s, route{instance: true, Operation: huma.Operation{
+		OperationID: "create-workspace", Method: http.MethodPost, Path: "/workspaces", DefaultStatus: http.StatusCreated,
+		Summary: "Make a workspace", Description: "For the instance's administrator.", Tags: []string{"workspaces"},
+	}}, s.createWorkspace)
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "list-workspaces", Method: http.MethodGet, Path: "/workspaces",
+		Summary: "List the workspaces that the caller sees", Tags: []string{"workspaces"},
+	}}, s.listWorkspaces)
+}
+
+func (s *Server) createWorkspace(ctx context.Context, _ knowledge.Principal, in *newWorkspaceInput) (*workspaceOutput, error) {
+	if !knowledge.ValidSlug(in.Body.ID) {
+		return nil, invalid("body.id", "must be 1 to 63 lower case letters, digits, - or _, and begin with a letter or digit")
+	}
+	w := store.Workspace{ID: in.Body.ID, Name: strings.TrimSpace(in.Body.Name), CreatedAt: s.now()}
+	if w.Name == "" {
+		w.Name = w.ID
+	}
+	if err := s.deps.Store.CreateWorkspace(ctx, w); err != nil {
+		return nil, fmt.Errorf("create workspace %s: %w", w.ID, err)
+	}
+	return &workspaceOutput{viewWorkspace(w)}, nil
+}
+
+func (s *Server) listWorkspaces(ctx context.Context, p knowledge.Principal, in *struct{ paging }) (*listed[workspaceView], error) {
+	workspaces, next, err := s.deps.Store.Workspaces(ctx, p, store.Page(in.paging))
+	if err != nil {
+		return nil, fmt.Errorf("list workspaces: %w", err)
+	}
+	return page(convert(workspaces, viewWorkspace), next), nil
+}
+
+func viewWorkspace(w store.Workspace) workspaceView {
+	return workspaceView{ID: w.ID, Name: w.Name, CreatedAt: w.CreatedAt}
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.temporal.io/sdk/client"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/config"
+	"github.com/cairn-rag/cairn/internal/dispatch"
+	"github.com/cairn-rag/cairn/internal/embedded"
+	"github.com/cairn-rag/cairn/internal/extract"
+	indexfile "github.com/cairn-rag/cairn/internal/index/embedded"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/localmodel"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/internal/telemetry"
+	"github.com/cairn-rag/cairn/worker"
+)
+
+// platform is everything that cairn up runs, wired. Its parts are closed in the
+// opposite order of their start.
+type platform struct {
+	cfg     config.Config
+	log     *slog.Logger
+	metrics *telemetry.Metrics
+
+	store    *store.Store
+	index    *indexfile.Index
+	blobs    *blob.Store
+	temporal *embedded.Server
+	client   client.Client
+	workflow *dispatch.Dispatcher
+	source   *dispatch.Source
+	hub      *stream.Hub
+	relay    *stream.Relay
+	chat     *model.Client
+	embed    *model.Client
+	parsers  *extract.Pool
+	listener net.Listener // of the API
+	offline  string       // address of the offline model, "" = not served
+	worker   *worker.Worker
+
+	ends    endpoints
+	failed  chan error // of a listener that gave up
+	closers []func() error
+}
+
+// newPlatform starts everything. On an error the platform holds what was
+// started so far, to be closed.
+func newPlatform(ctx context.Context, cfg config.Config, log *slog.Logger) (*platform, error) {
+	p := &platform{
+		cfg: cfg, log: log, metrics: telemetry.NewMetrics(), hub: stream.NewHub(), failed: make(chan error, 4),
+		ends: endpoints{PID: os.Getpid(), KeyFile: filepath.Join(cfg.Data, "admin.key")},
+	}
+	for _, start := range []func(context.Context) error{
+		p.listen, p.startStores, p.startModels, p.startTemporal, p.startWorker, p.startAPI,
+	} {
+		if err := start(ctx); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// onClose adds what must be done to stop a part that was started.
+func (p *platform) onClose(stop func() error) { p.closers = append(p.closers, stop) }
+
+// close stops everything that was started.
+func (p *platform) close() error {
+	var errs []error
+	for i := len(p.closers) - 1; i >= 0; i-- {
+		errs = append(errs, p.closers[i]())
+	}
+	p.closers = nil
+	return errors.Join(errs...)
+}
+
+func (p *platform) startStores(ctx context.Context) (err error) {
+	if p.blobs, err = blob.Open(ctx, p.cfg.Blob.URL); err != nil {
+		return fmt.Errorf("open the blob store: %w", err)
+	}
+	p.onClose(p.blobs.Close)
+	if _, err := p.blobs.SweepTemporary(ctx, time.Now()); err != nil {
+		return fmt.Errorf("clean the blob store: %w", err)
+	}
+	if p.store, err = store.Open(ctx, store.Config{URL: p.cfg.Database.URL, Logger: p.log}); err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	p.onClose(p.store.Close)
+	if p.index, err = indexfile.Open(ctx, indexfile.Config{Path: sqlitePath(p.cfg.Vector.URL), Logger: p.log}); err != nil {
+		return fmt.Errorf("open the index: %w", err)
+	}
+	p.onClose(p.index.Close)
+	return p.prepareInstance(ctx)
+}
+
+// startModels makes the clients of the configured endpoints, and serves the
+// offline model for what has none.
+func (p *platform) startModels(context.Context) error {
+	offline, err := p.serveOffline()
+	if err != nil {
+		return err
+	}
+	httpClient := model.NewHTTPClient()
+	p.chat = model.New(endpoint(p.cfg.Models.Chat, offline, localmodel.ChatModel), httpClient)
+	p.embed = model.New(endpoint(p.cfg.Models.Embedding, offline, localmodel.EmbeddingModel), httpClient)
+	return nil
+}
+
+func (p *platform) startTemporal(ctx context.Context) (err error) {
+	p.temporal, err = embedded.Start(ctx, embedded.Config{
+		Dir: filepath.Join(p.cfg.Data, "temporal"), Listen: p.cfg.Temporal.Listen, UIListen: p.cfg.Temporal.UIListen,
+		SearchAttributes: searchAttributes(), Sync: embedded.Sync(p.cfg.Temporal.Sync), Logger: p.log,
+	})
+	if err != nil {
+		return fmt.Errorf("start the Temporal server: %w", err)
+	}
+	p.onClose(func() error { p.temporal.Stop(); return nil })
+	p.ends.Temporal, p.ends.UI = p.temporal.Address(), p.temporal.UIURL()
+	if p.client, err = p.temporal.Dial(ctx, slog.New(atLeast{p.log.Handler(), slog.LevelWarn})); err != nil {
+		return err
+	}
+	p.onClose(func() error { p.client.Close(); return nil })
+	p.workflow = dispatch.New(p.client)
+	p.source = dispatch.NewSource(p.workflow, p.store, p.blobs)
+	p.relay = stream.NewRelay(p.source, p.hub)
+	return nil
+}
+
+func (p *platform) startWorker(ctx context.Context) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	limits := p.cfg.Limits
+	p.parsers, err = extract.NewPool(extract.PoolConfig{
+		Command: []string{program, "parse"}, Size: limits.Parsers, Memory: int64(limits.ParseMemory),
+		Timeout: time.Duration(limits.ParseSeconds) * time.Second, CacheDir: filepath.Join(p.cfg.Data, "cache"), Logger: p.log,
+	})
+	if err != nil {
+		return fmt.Errorf("prepare the parsers: %w", err)
+	}
+	p.onClose(p.parsers.Close)
+	ingestion, answering := p.activities()
+	p.worker = worker.New(p.client, worker.Config{StopTimeout: p.grace()}, ingestion, answering)
+	if err := p.worker.Start(); err != nil {
+		return err
+	}
+	p.onClose(func() error { p.worker.Stop(); return nil })
+	sweepCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	sweep := worker.Sweep{Store: p.store, Workflows: p.workflow, Settler: p.source, Log: p.log}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		sweep.Run(sweepCtx)
+	}()
+	p.onClose(func() error {
+		stop()
+		<-done
+		return nil
+	})
+	return nil
+}
+
+func (p *platform) grace() time.Duration { return time.Duration(p.cfg.ShutdownSeconds) * time.Second }
+
+// serve serves a handler until the platform is closed.
+func (p *platform) serve(l net.Listener, handler http.Handler, stopping func()) {
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelDebug),
+	}
+	go func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			p.failed <- fmt.Errorf("serve %s: %w", l.Addr(), err)
+		}
+	}()
+	p.onClose(func() error {
+		stopping()
+		ctx, cancel := context.WithTimeout(context.Background(), p.grace())
+		defer cancel()
+		if err := server.Shutdown(ctx); err != nil {
+			return server.Close() // what is still open goes on at the next start
+		}
+		return nil
+	})
+}
+
+// atLeast lets log lines through from a level on.
+type atLeast struct {
+	slog.Handler
+	level slog.Level
+}
+
+// Enabled implements slog.Handler.
+func (h atLeast) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= h.level && h.Handler.Enabled(ctx, l)
+}

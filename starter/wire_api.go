@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+
+	"go.temporal.io/sdk/client"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/api"
+	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/config"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/localmodel"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+	"github.com/cairn-rag/cairn/internal/safedial"
+)
+
+// listen takes the API's address; requests wait there until startAPI.
+func (p *platform) listen(context.Context) (err error) {
+	if p.listener, err = net.Listen("tcp", p.cfg.Listen); err != nil {
+		return fmt.Errorf("listen on %s: %w; stop what is there, or give another --listen", p.cfg.Listen, err)
+	}
+	p.onClose(func() error {
+		p.listener.Close()
+		return nil
+	})
+	p.ends.API = "http://" + p.listener.Addr().String()
+	return nil
+}
+
+// startAPI begins to serve, when everything else runs.
+func (p *platform) startAPI(ctx context.Context) error {
+	secret, err := p.signingSecret(ctx)
+	if err != nil {
+		return err
+	}
+	jwt := p.cfg.Auth.JWT
+	server, err := api.New(p.apiConfig(), api.Deps{
+		Store: p.store, Blobs: p.blobs,
+		Access:    access.New(access.Config{JWT: access.JWTConfig{Issuer: jwt.Issuer, Audience: jwt.Audience, Secret: jwt.Secret}}, p.store, secret),
+		Retriever: p.retriever(), Index: p.index, Dispatch: p.workflow, Answers: p.workflow, Relay: p.relay,
+		Links: links{p}, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(),
+	})
+	if err != nil {
+		return fmt.Errorf("make the API: %w", err)
+	}
+	p.serve(p.listener, server.Handler(), server.Stop)
+	return nil
+}
+
+func (p *platform) apiConfig() api.Config {
+	limits := p.cfg.Limits
+	return api.Config{
+		Version: versionName(), PublicURL: p.cfg.PublicURL, FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), Streams: limits.Streams,
+	}
+}
+
+// dependencies are what /readyz asks.
+func (p *platform) dependencies() []api.Dependency {
+	return []api.Dependency{
+		{Name: "temporal", Ping: func(ctx context.Context) error {
+			_, err := p.client.CheckHealth(ctx, &client.CheckHealthRequest{})
+			return err
+		}},
+		{Name: "database", Ping: p.store.Ping},
+		{Name: "index", Ping: p.index.Ping},
+		{Name: "blobs", Ping: p.blobs.Ping},
+	}
+}
+
+// links knows the operator's page of a workflow.
+type links struct{ p *platform }
+
+// OperatorURL implements api.Links.
+func (l links) OperatorURL(workflowID string) string { return l.p.temporal.RunURL(workflowID, "") }
+
+// activities wires what workflows do.
+func (p *platform) activities() (*activities.Ingestion, *activities.Answering) {
+	limits := p.cfg.Limits
+	own := append(p.temporal.Listeners(), addresses(p.listener.Addr().String(), p.offline)...)
+	ingestion := &activities.Ingestion{
+		Config: activities.IngestionConfig{FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes)},
+		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Runs: p.store, Index: p.index, Extractor: p.parsers,
+		Embedder: p.embed, Workflows: p.workflow, Dialer: safedial.New(safedial.Config{Allow: p.cfg.Egress.Allow, Refuse: own}), Hub: p.hub, Metrics: p.metrics, Log: p.log,
+	}
+	answering := &activities.Answering{
+		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Chat: p.chat, Workflows: p.workflow,
+		Hub: p.hub, Metrics: p.metrics, Log: p.log,
+	}
+	return ingestion, answering
+}
+
+// addresses are the listeners of this process that no user may reach.
+func addresses(hosts ...string) []netip.AddrPort {
+	var list []netip.AddrPort
+	for _, h := range hosts {
+		if a, err := netip.ParseAddrPort(h); err == nil {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// retriever finds passages and measures how long that takes.
+func (p *platform) retriever() measured {
+	return measured{retrieve.New(p.index, p.store, queryEmbedder{p.embed}), p}
+}
+
+type measured struct {
+	*retrieve.Retriever
+	p *platform
+}
+
+// Retrieve implements the interfaces of api and activities.
+func (m measured) Retrieve(ctx context.Context, r retrieve.Request) (retrieve.Result, error) {
+	result, err := m.Retriever.Retrieve(ctx, r)
+	if err == nil {
+		m.p.metrics.Retrieval(result.Timings)
+	}
+	return result, err
+}
+
+// queryEmbedder embeds questions.
+type queryEmbedder struct{ client *model.Client }
+
+// Embed implements retrieve.Embedder.
+func (e queryEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors, _, err := e.client.Embed(ctx, texts)
+	return vectors, err
+}
+
+// endpoint is a configured model, or the offline one, by its name there.
+func endpoint(m config.Model, offline, name string) model.Endpoint {
+	e := model.Endpoint{
+		Provider: m.Provider(), BaseURL: m.BaseURL, Model: m.Model, APIKey: m.APIKey, Dimensions: m.Dimensions,
+		Timeout: m.Timeout, IdleTimeout: m.IdleTimeout,
+	}
+	if m.Offline() {
+		e.BaseURL, e.Model = "http://"+offline+"/v1", name
+	}
+	return e
+}
+
+// serveOffline serves the offline model on a loopback port of its own and gives
+// its address, "" where every model has an endpoint.
+func (p *platform) serveOffline() (string, error) {
+	if !p.cfg.Models.Chat.Offline() && !p.cfg.Models.Embedding.Offline() {
+		return "", nil
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("listen for the offline model: %w", err)
+	}
+	m := localmodel.New(localmodel.Config{TokensPerSecond: p.cfg.Models.Offline.TokensPerSecond})
+	p.serve(listener, m.Handler(), func() {})
+	p.offline = listener.Addr().String()
+	return p.offline, nil
+}
