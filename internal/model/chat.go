@@ -102,11 +102,13 @@ func (c *Client) Chat(ctx context.Context, req ChatRequest) iter.Seq2[Delta, err
 		x := newExchange(ctx, c.endpoint)
 		defer func() { x.close() }()
 		body := c.chatBody(req)
+		x.limit = maxStreamBytes
 		stream, err := c.api.CreateChatCompletionStream(x.ctx, body)
 		if body.StreamOptions != nil && refuses(err, "stream_options", "include_usage") {
 			c.lacks.streamOptions.Store(true)
 			x.close()
 			x = newExchange(ctx, c.endpoint)
+			x.limit = maxStreamBytes
 			body.StreamOptions = nil
 			stream, err = c.api.CreateChatCompletionStream(x.ctx, body)
 		}

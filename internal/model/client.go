@@ -32,7 +32,7 @@ func New(endpoint Endpoint, client *http.Client) *Client {
 	config.HTTPClient = doer{client}
 	// Some endpoints send a comment every second while they think. The waits and
 	// the size are bounded by us, so their number need not be.
-	config.EmptyMessagesLimit = 100_000
+	config.EmptyMessagesLimit = 20_000
 	return &Client{endpoint: endpoint, api: openai.NewClientWithConfig(config)}
 }
 

@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,9 +15,11 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// The most bytes that are read of an answer and of an error.
+// The most bytes that are read of a stream (a long one has some hundred bytes a
+// token), of any other answer, and of an error.
 const (
-	maxAnswerBytes = 64 << 20
+	maxStreamBytes = 128 << 20
+	maxAnswerBytes = 16 << 20
 	maxErrorBytes  = 16 << 10
 )
 
@@ -40,6 +43,7 @@ type exchange struct {
 	wait     time.Duration // how long the next read may wait
 	why      error         // what it means if that is not enough
 	idle     time.Duration // the wait after the first byte
+	limit    int64         // bytes of the answer
 
 	sent     bool
 	status   int
@@ -52,7 +56,7 @@ type exchange struct {
 // newExchange starts the clock of a call. The caller must call close.
 func newExchange(caller context.Context, endpoint Endpoint) *exchange {
 	x := &exchange{endpoint: endpoint, caller: caller,
-		wait: endpoint.FirstByteTimeout, why: errFirstByte, idle: endpoint.IdleTimeout}
+		wait: endpoint.FirstByteTimeout, why: errFirstByte, idle: endpoint.IdleTimeout, limit: maxAnswerBytes}
 	bounded, stop := context.WithTimeoutCause(caller, endpoint.Timeout, errCallTimeout)
 	ctx, cancel := context.WithCancelCause(bounded)
 	x.cancel = func(cause error) { cancel(cause); stop() }
@@ -97,7 +101,7 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	x.status, x.header = res.StatusCode, res.Header
-	x.body = &watchedBody{x: x, body: res.Body, left: maxAnswerBytes}
+	x.body = &watchedBody{x: x, body: res.Body, left: x.limit}
 	res.Body = x.body
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		defer res.Body.Close()
@@ -163,6 +167,7 @@ func (x *exchange) explain(verb string, err error) error {
 func (x *exchange) classify(err error) *Error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
+	var encoding base64.CorruptInputError
 	provider, fromProvider := errors.AsType[*openai.APIError](err)
 	switch cause := context.Cause(x.ctx); {
 	case errors.Is(cause, errCallTimeout), errors.Is(cause, errFirstByte), errors.Is(cause, errIdle):
@@ -171,7 +176,8 @@ func (x *exchange) classify(err error) *Error {
 		return x.failure(CodeBadRequest, false) // the library refused it
 	case fromProvider:
 		return x.failure(codeOfEvent(provider))
-	case errors.As(err, &syntax), errors.As(err, &kind), errors.Is(err, errTooLarge),
+	case errors.As(err, &syntax), errors.As(err, &kind), errors.As(err, &encoding), errors.Is(err, errTooLarge),
+		errors.Is(err, io.EOF), // nothing at all; in the middle it would be ErrUnexpectedEOF
 		errors.Is(err, openai.ErrTooManyEmptyStreamMessages):
 		return x.failure(CodeBadResponse, true)
 	case x.header != nil: // the answer had begun
