@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -263,4 +264,33 @@ func BenchmarkText(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkPDFPages reads pages of dense text with the box of every line, in as
+// many children as there are processors.
+func BenchmarkPDFPages(b *testing.B) {
+	path := filepath.Join(sharedFiles, "pdf", "pdflatex-4-pages.pdf")
+	if _, err := os.Stat(path); err != nil {
+		b.Skip("the shared test files are not here")
+	}
+	pool, _ := newPool(b, extract.PoolConfig{DocumentsPerChild: 1 << 30})
+	in := extract.Input{Name: "a.pdf", Path: path}
+	for range 2 * runtime.NumCPU() { // compile, and warm every child
+		if _, err := pool.Extract(b.Context(), in); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var pages atomic.Int64
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			layout, err := pool.Extract(b.Context(), in)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			pages.Add(int64(len(layout.Pages)))
+		}
+	})
+	b.ReportMetric(float64(pages.Load())/b.Elapsed().Seconds(), "pages/s")
 }

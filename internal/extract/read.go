@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/extract/charset"
@@ -124,6 +125,7 @@ func (p *parser) parse(ctx context.Context, data []byte, mediaType, declared str
 				return knowledge.Layout{}, fmt.Errorf("start pdfium: %w", err)
 			}
 			p.pdfs = r
+			debug.FreeOSMemory() // what compiling took is not needed again
 		}
 		return p.pdfs.Read(ctx, data)
 	case TypeHTML:

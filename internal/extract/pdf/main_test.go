@@ -1,6 +1,7 @@
 package pdf_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"testing"
@@ -21,6 +22,15 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	cacheDir = dir
+	// Compile once, before tests that run side by side would all do it.
+	r, err := pdf.New(context.Background(), pdf.Config{CacheDir: dir})
+	if err == nil {
+		err = r.Close(context.Background())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
 }
 

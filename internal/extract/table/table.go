@@ -60,4 +60,10 @@ func join(rows [][]string) string {
 	return b.String()
 }
 
-func line(cells []string) string { return strings.Join(cells, " | ") }
+// line writes a row; empty cells at its end say nothing.
+func line(cells []string) string {
+	for len(cells) > 1 && cells[len(cells)-1] == "" {
+		cells = cells[:len(cells)-1]
+	}
+	return strings.Join(cells, " | ")
+}

@@ -1,0 +1,67 @@
+package charset_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/extract/charset"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ behaviour, data, declared, want string }{
+		{"UTF-8 stays", "café 日本 😀", "", "café 日本 😀"},
+		{"a mark of UTF-8 goes", "\xef\xbb\xbfx", "", "x"},
+		{"UTF-16 little endian", "\xff\xfeh\x00\xe9\x00=\xd8\x00\xde", "", "hé😀"},
+		{"UTF-16 big endian", "\xfe\xff\x00h\x00i", "", "hi"},
+		{"a declared character set", "caf\xe9 \x80", "windows-1252", "café €"},
+		{"a declaration is not needed for UTF-8", "é", "windows-1252", "é"},
+		{"Windows and old Mac line ends", "a\r\nb\rc\n", "", "a\nb\nc\n"},
+		{"control characters go", "a\x00b\x07c\x1bd\x7fe\u0085f\tg", "", "abcde\nf\tg"},
+		{"a form feed ends a paragraph", "a\fb", "", "a\n\nb"},
+		{"line separators are line ends", "a\u2028b\u2029c", "", "a\nb\n\nc"},
+		{"noncharacters and marks inside go", "a\ufeffb\ufffec\U0001ffffd\ufdd0e", "", "abcde"},
+		{"a replacement character stays", "a\ufffdb", "", "a\ufffdb"},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			got, err := charset.Decode([]byte(tc.data), tc.declared)
+			if err != nil || got != tc.want {
+				t.Errorf("Decode = %q, %v, want %q", got, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		behaviour, data, declared string
+		code                      knowledge.Code
+	}{
+		{"Latin-1 without a declaration", "caf\xe9", "", knowledge.CodeMalformed},
+		{"bytes declared as UTF-8 that are not", "caf\xe9", "utf-8", knowledge.CodeMalformed},
+		{"a character set that nobody knows", "caf\xe9", "klingon", knowledge.CodeMalformed},
+		{"a surrogate in UTF-8", "\xed\xa0\x80", "", knowledge.CodeMalformed},
+		{"too much text", strings.Repeat("a", charset.MaxText+1), "", knowledge.CodeTooLarge},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			if _, err := charset.Decode([]byte(tc.data), tc.declared); !knowledge.IsCode(err, tc.code) {
+				t.Errorf("error %v, want code %s", err, tc.code)
+			}
+		})
+	}
+}
+
+func TestDeclared(t *testing.T) {
+	t.Parallel()
+	for mediaType, want := range map[string]string{
+		"text/plain; charset=ISO-8859-1": "ISO-8859-1", "text/plain": "", "": "", "nonsense;;": "",
+	} {
+		if got := charset.Declared(mediaType); got != want {
+			t.Errorf("Declared(%q) = %q, want %q", mediaType, got, want)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package html_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/extract/html"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/google/go-cmp/cmp"
+)
+
+const page = `<!doctype html><html><head><title>Tea &amp; cake</title><style>p{}</style></head><body>
+<nav><a href="/">Home</a></nav><header><h1>Tea</h1></header>
+<main><p>First <b>bold</b> *star* text.</p><script>alert(1)</script><noscript>on</noscript>
+<h2>Prices</h2><table><thead><tr><th>Item</th><th>Price</th></tr></thead><tbody><tr><td>Tea</td><td>1<br>pot</td></tr></tbody></table>
+<ul><li>one</li><li>two<ul><li>deep</li></ul></li></ul><pre>a
+  b</pre><p hidden>secret</p><footer>kept, it is of the article</footer></main>
+<footer>Imprint</footer></body></html>`
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	title, got, err := html.Read([]byte(page), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if title != "Tea & cake" {
+		t.Errorf("title %q", title)
+	}
+	want := []knowledge.Block{
+		{Kind: knowledge.BlockHeading, Level: 1, Text: "Tea"},
+		{Kind: knowledge.BlockParagraph, Text: "First bold *star* text."},
+		{Kind: knowledge.BlockHeading, Level: 2, Text: "Prices"},
+		{Kind: knowledge.BlockTable, Header: "Item | Price", Text: "Item | Price\nTea | 1 pot"},
+		{Kind: knowledge.BlockList, Text: "- one\n- two\n  - deep"},
+		{Kind: knowledge.BlockCode, Text: "a\n  b"},
+		{Kind: knowledge.BlockParagraph, Text: "kept, it is of the article"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCharacterSets(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ behaviour, page, declared string }{
+		{"UTF-8", "<p>café</p>", ""},
+		{"as the page says", "<meta charset=iso-8859-1><p>caf\xe9</p>", ""},
+		{"as the page says in the old way", "<meta http-equiv='Content-Type' content='text/html; charset=windows-1252'><p>caf\xe9</p>", ""},
+		{"as the upload says", "<p>caf\xe9</p>", "iso-8859-1"},
+		{"UTF-16 with a mark", "\xff\xfe<\x00p\x00>\x00c\x00a\x00f\x00\xe9\x00", ""},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			_, blocks, err := html.Read([]byte(tc.page), tc.declared)
+			if err != nil || len(blocks) != 1 || blocks[0].Text != "café" {
+				t.Errorf("%v, %v", blocks, err)
+			}
+		})
+	}
+	if _, _, err := html.Read([]byte("<p>caf\xe9</p>"), ""); !knowledge.IsCode(err, knowledge.CodeMalformed) {
+		t.Errorf("error %v, want malformed where no character set is stated", err)
+	}
+}
+
+func TestAPageOfNavigationKeepsIt(t *testing.T) {
+	t.Parallel()
+	_, blocks, err := html.Read([]byte("<nav><ul><li>One</li></ul></nav>"), "")
+	if err != nil || len(blocks) != 1 || !strings.Contains(blocks[0].Text, "One") {
+		t.Errorf("%v, %v", blocks, err)
+	}
+}
+
+func TestHostilePagesEnd(t *testing.T) {
+	t.Parallel()
+	for behaviour, page := range map[string]string{
+		"deep nesting":      strings.Repeat("<div><b>", 20_000) + "x",
+		"huge spans":        "<table><tr><td colspan=1000000 rowspan=1000000>x</td></tr><tr><td>y</td></tr></table>",
+		"many open tables":  strings.Repeat("<table><tr><td>", 400) + "x",
+		"unclosed comments": strings.Repeat("<!-- ", 10_000) + "x",
+	} {
+		t.Run(behaviour, func(t *testing.T) {
+			t.Parallel()
+			// Any end is right as long as there is one, in the text's own size.
+			_, blocks, _ := html.Read([]byte(page), "")
+			for _, b := range blocks {
+				if len(b.Text) > 1<<20 {
+					t.Errorf("%d bytes of text", len(b.Text))
+				}
+			}
+		})
+	}
+}

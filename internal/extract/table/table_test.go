@@ -1,0 +1,103 @@
+package table_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/cairn-rag/cairn/internal/extract/table"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	one := func(header, text string) []knowledge.Block {
+		return []knowledge.Block{{Kind: knowledge.BlockTable, Header: header, Text: text}}
+	}
+	for _, tc := range []struct {
+		behaviour, in string
+		comma         rune
+		want          []knowledge.Block
+	}{
+		{"commas", "a,b\n1,2\n3,4\n", 0, one("a | b", "a | b\n1 | 2\n3 | 4")},
+		{"semicolons with decimal commas", "name;price\ntea;1,50\ncake;2,75\n", 0, one("name | price", "name | price\ntea | 1,50\ncake | 2,75")},
+		{"tabs", "a\tb\n1\t2\n", '\t', one("a | b", "a | b\n1 | 2")},
+		{"pipes", "a|b|c\n1|2|3\n", 0, one("a | b | c", "a | b | c\n1 | 2 | 3")},
+		{"Excel says the delimiter itself", "sep=;\na;b\n1;2\n", 0, one("a | b", "a | b\n1 | 2")},
+		{"quotes, with a line end inside", "a,b\n\"x, y\",\"two\nlines\"\n", 0, one("a | b", "a | b\nx, y | two lines")},
+		{"a quote in the middle of a cell", "a,b\n5\" disk,x\n", 0, one("a | b", "a | b\n5\" disk | x")},
+		{"numbers in the first row: no header", "1,2\n3,4\n", 0, one("", "1 | 2\n3 | 4")},
+		{"rows of another length", "a,b,c\n1,2,3\n4,5\n", 0, one("a | b | c", "a | b | c\n1 | 2 | 3\n4 | 5")},
+		{"blank rows go", "a,b\n,\n\n1,2\n", 0, one("a | b", "a | b\n1 | 2")},
+		{"a single column", "name\nann\nbob\n", 0, one("name", "name\nann\nbob")},
+		{"a title before the table", "Sales,,\n,,\nitem,count,price\ntea,1,2\ncake,3,4\n", 0, []knowledge.Block{
+			{Kind: knowledge.BlockParagraph, Text: "Sales"},
+			{Kind: knowledge.BlockTable, Header: "item | count | price", Text: "item | count | price\ntea | 1 | 2\ncake | 3 | 4"},
+		}},
+		{"nothing", "", 0, nil},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tc.want, table.Read(tc.in, tc.comma)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAStrayQuoteDoesNotSwallowTheTable(t *testing.T) {
+	t.Parallel()
+	in := "a,b\n\"1,2\n" + strings.Repeat("3,4\n", 1000)
+	rows := 0
+	for _, b := range table.Read(in, 0) {
+		rows += strings.Count(b.Text, "\n") + 1
+	}
+	if rows != 1002 {
+		t.Errorf("%d rows, want 1002", rows)
+	}
+}
+
+func TestLongTablesAreSeveralBlocksWithTheSameHeader(t *testing.T) {
+	t.Parallel()
+	var in strings.Builder
+	in.WriteString("number,square\n")
+	for i := range 500 {
+		fmt.Fprintf(&in, "%d,%d\n", i, i*i)
+	}
+	blocks := table.Read(in.String(), 0)
+	if len(blocks) < 10 {
+		t.Errorf("%d blocks", len(blocks))
+	}
+	rows := 0
+	for i, b := range blocks {
+		if b.Header != "number | square" {
+			t.Errorf("block %d has header %q", i, b.Header)
+		}
+		if has := strings.HasPrefix(b.Text, b.Header); has != (i == 0) {
+			t.Errorf("block %d begins with its header: %v", i, has)
+		}
+		rows += strings.Count(b.Text, "\n") + 1
+	}
+	if rows != 501 {
+		t.Errorf("%d rows, want 501", rows)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{"a,b\n1,2", "sep=;\na;b", "\"a\nb\",c", "\"", "\t\t\n", "a|b", "sep=\n", "1,\"2\"3\n"} {
+		f.Add(seed, 0)
+		f.Add(seed, int('\t'))
+	}
+	f.Fuzz(func(t *testing.T, in string, comma int) {
+		if comma != 0 && comma != '\t' || !utf8.ValidString(in) {
+			return
+		}
+		for i, b := range table.Read(in, rune(comma)) {
+			if strings.TrimSpace(b.Text) == "" || !utf8.ValidString(b.Text) {
+				t.Errorf("block %d is %q", i, b.Text)
+			}
+		}
+	})
+}
