@@ -130,7 +130,7 @@ func (c *cranfield) measure(t *testing.T, r *retrieve.Retriever, config knowledg
 }
 
 // index writes the collection into an embedded index.
-func (c *cranfield) index(t *testing.T) *embedded.Index {
+func (c *cranfield) index(t testing.TB) *embedded.Index {
 	t.Helper()
 	x, err := embedded.Open(t.Context(), embedded.Config{Path: filepath.Join(t.TempDir(), "index.db")})
 	if err != nil {
@@ -160,7 +160,7 @@ var (
 // readCranfield reads the collection with patterns, for it is no XML (a bare &,
 // no root). The judgements name a question by its place in the file, not by its
 // <num>.
-func readCranfield(t *testing.T) *cranfield {
+func readCranfield(t testing.TB) *cranfield {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "shared", "data", "cranfield")
 	if _, err := os.Stat(dir); err != nil {
@@ -203,6 +203,19 @@ func readCranfield(t *testing.T) *cranfield {
 		t.Fatalf("read %d documents, %d questions, judgements of %d", len(c.documents), len(c.questions), len(c.relevant))
 	}
 	return c
+}
+
+// BenchmarkRetrieve is one question after the other with the default
+// configuration; what SQL takes for the recheck is not in it.
+func BenchmarkRetrieve(b *testing.B) {
+	c := readCranfield(b)
+	r := retrieve.New(c.index(b), c, embedder{localmodel.New(localmodel.Config{})})
+	for i := 0; b.Loop(); i++ {
+		question := c.questions[i%len(c.questions)]
+		if _, err := r.Retrieve(b.Context(), retrieve.Request{Principal: asker, Query: question}); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 type embedder struct{ model *localmodel.Model }

@@ -59,6 +59,7 @@ func Open(ctx context.Context, cfg Config) (*Index, error) {
 	if err := x.connect(ctx, cfg.Readers); err != nil {
 		return nil, errors.Join(fmt.Errorf("open index %s: %w", cfg.Path, err), x.Close())
 	}
+	x.log.Debug("opened the index", "path", cfg.Path, "readers", cfg.Readers, "dimensions", len(x.dimensions))
 	return x, nil
 }
 

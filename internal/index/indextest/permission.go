@@ -91,7 +91,7 @@ func testPermission(t *testing.T, open Open) {
 // testFewAllowed hides the allowed entries behind many nearer ones: a search
 // that drops what is not allowed after a fixed number of neighbours fails it.
 func testFewAllowed(t *testing.T, open Open) {
-	const hidden, allowed = 1500, 700
+	const hidden, allowed = 600, 550
 	var entries []index.Entry
 	for i := range hidden {
 		entries = append(entries, entry(fmt.Sprintf("hidden-%04d", i), "common common", acl("u:somebody")))
