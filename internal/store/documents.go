@@ -101,17 +101,37 @@ type field struct {
 // decode reads JSON columns; an empty one leaves its value as it is.
 func decode(fields ...field) error {
 	for _, f := range fields {
-		switch tags, ok := f.into.(*[]string); {
-		case f.text == "":
-		case ok && f.text == "[]": // by far the most
-			*tags = []string{}
-		default:
-			if err := json.Unmarshal([]byte(f.text), f.into); err != nil {
-				return err
-			}
+		if f.text == "" || plain(f) {
+			continue
+		}
+		if err := json.Unmarshal([]byte(f.text), f.into); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// plain sets the values that most documents have, which saves a search most of
+// its decoding.
+func plain(f field) bool {
+	switch into := f.into.(type) {
+	case *[]string:
+		if f.text == "[]" {
+			*into = []string{}
+			return true
+		}
+	case *map[string]any:
+		if f.text == "{}" {
+			*into = map[string]any{}
+			return true
+		}
+	case *knowledge.Access:
+		if f.text == `{"workspace":true}` {
+			*into = knowledge.Access{Workspace: true}
+			return true
+		}
+	}
+	return false
 }
 
 // encode gives v as a JSON column.

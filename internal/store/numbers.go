@@ -73,33 +73,53 @@ func appendNumbers(b []byte, numbers ...float64) []byte {
 // decodeNumbers calls row with each inner array, which must hold width numbers.
 // The slice is used again for the next one.
 func decodeNumbers(text string, width int, row func(numbers []float64)) error {
-	if text == "" {
-		return nil
-	}
-	numbers, start := make([]float64, 0, width), -1
-	for i := 1; i < len(text); i++ {
-		c := text[i]
-		if c >= '0' && c <= '9' || c == '-' || c == '.' {
-			if start < 0 {
-				start = i
-			}
+	numbers := make([]float64, 0, 8)
+	for i := 1; i < len(text); {
+		switch c := text[i]; {
+		case c == '-' || c >= '0' && c <= '9':
+			n, length := leadingNumber(text[i:])
+			numbers = append(numbers, n)
+			i += length
 			continue
-		}
-		if start >= 0 {
-			n, err := strconv.ParseFloat(text[start:i], 64)
-			if err != nil {
-				return fmt.Errorf("decode numbers: %w", err)
+		case c == ']' && len(numbers) > 0:
+			if len(numbers) != width {
+				return fmt.Errorf("decode numbers: %d in a row of %d", len(numbers), width)
 			}
-			numbers, start = append(numbers, n), -1
+			row(numbers)
+			numbers = numbers[:0]
+		case c != '[' && c != ']' && c != ',':
+			return fmt.Errorf("decode numbers: unexpected %q", c)
 		}
-		if c != ']' || len(numbers) == 0 {
-			continue
-		}
-		if len(numbers) != width {
-			return fmt.Errorf("decode numbers: %d in a row of %d", len(numbers), width)
-		}
-		row(numbers)
-		numbers = numbers[:0]
+		i++
 	}
 	return nil
+}
+
+// leadingNumber reads the number with which text begins, and gives its length.
+// A mantissa below 2^53 over a power of ten is the nearest float64, which is all
+// that appendNumbers writes.
+func leadingNumber(text string) (n float64, length int) {
+	mantissa, scale, point := int64(0), 1.0, false
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '-' && i == 0:
+		case c == '.' && !point:
+			point = true
+		case c >= '0' && c <= '9':
+			mantissa = 10*mantissa + int64(c-'0')
+			if point {
+				scale *= 10
+			}
+		default:
+			return signed(text, mantissa, scale), i
+		}
+	}
+	return signed(text, mantissa, scale), len(text)
+}
+
+func signed(text string, mantissa int64, scale float64) float64 {
+	if text[0] == '-' {
+		mantissa = -mantissa
+	}
+	return float64(mantissa) / scale
 }

@@ -9,9 +9,11 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// CROSS JOIN keeps SQLite to the order in which the tables stand: from the few
+// chunks to their documents, and not from every document of the workspace.
 const visibleChunks = `SELECT ` + chunkColumns + `, ` + documentColumns + `
-FROM chunks AS c JOIN documents AS d ON d.id = c.document_id AND d.published_version = c.version
-WHERE c.id IN (?) AND c.workspace = ? AND d.workspace = ? AND ` + reached
+FROM chunks AS c CROSS JOIN documents AS d
+WHERE c.id IN (?) AND c.workspace = ? AND d.id = c.document_id AND d.published_version = c.version AND d.workspace = ? AND ` + reached
 
 // VisibleChunks is the check of permission after a search: it gives the chunks
 // of hits, in their order, and leaves out whatever SQL does not agree with. A

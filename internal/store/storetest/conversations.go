@@ -90,7 +90,7 @@ func goneForOwner(f *fixture) {
 		}
 		_, err = f.Chunk(f.ctx, reader("ann"), chunks[1].ID)
 		f.wantCode(err, knowledge.CodeNotFound)
-		there := knowledge.NewPrincipal(knowledge.Claims{Workspace: "other", User: "ann", KeyID: "reader"})
+		there := principal(knowledge.Claims{Workspace: "other", User: "ann", KeyID: "reader"})
 		_, err = f.Chunk(f.ctx, there, chunks[0].ID)
 		f.wantCode(err, knowledge.CodeNotFound)
 	}

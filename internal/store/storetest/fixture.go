@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 	"testing"
 	"time"
@@ -90,16 +91,30 @@ func (f *fixture) wantField(err error, location string) {
 	}
 }
 
+// principal reads a principal as a run's snapshot does: package access alone
+// makes new ones.
+func principal(c knowledge.Claims) knowledge.Principal {
+	data, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // claims are strings and booleans
+	}
+	var p knowledge.Principal
+	if err := json.Unmarshal(data, &p); err != nil {
+		panic(err)
+	}
+	return p
+}
+
 // reader reads in acme as user, and in groups.
 func reader(user string, groups ...string) knowledge.Principal {
-	return knowledge.NewPrincipal(knowledge.Claims{
+	return principal(knowledge.Claims{
 		Workspace: "acme", Scopes: []knowledge.Scope{knowledge.ScopeRead}, KeyID: "reader", User: user, Groups: groups,
 	})
 }
 
 // manager has the write scope in a workspace, by a key.
 func manager(workspace string) knowledge.Principal {
-	return knowledge.NewPrincipal(knowledge.Claims{
+	return principal(knowledge.Claims{
 		Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "manager",
 	})
 }

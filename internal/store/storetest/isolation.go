@@ -37,10 +37,10 @@ func intruders() map[string]knowledge.Principal {
 	list := map[string]knowledge.Principal{}
 	for _, scope := range []knowledge.Scope{knowledge.ScopeWrite, knowledge.ScopeAdmin} {
 		c.Scopes = []knowledge.Scope{scope}
-		list[string(scope)] = knowledge.NewPrincipal(c)
+		list[string(scope)] = principal(c)
 	}
 	c.Instance = true
-	list["instance"] = knowledge.NewPrincipal(c)
+	list["instance"] = principal(c)
 	return list
 }
 
@@ -132,7 +132,7 @@ func versionInPlace(f *fixture) {
 }
 
 func sameNames(f *fixture) {
-	there := knowledge.NewPrincipal(knowledge.Claims{Workspace: "other", User: "ann", Scopes: []knowledge.Scope{knowledge.ScopeRead}})
+	there := principal(knowledge.Claims{Workspace: "other", User: "ann", Scopes: []knowledge.Scope{knowledge.ScopeRead}})
 	for _, p := range []knowledge.Principal{reader("ann"), there} {
 		c, err := f.EnsureConversation(f.ctx, p, store.Conversation{ID: "talk", Title: p.Workspace()})
 		f.must(err)

@@ -22,7 +22,7 @@ func testPermissions(t *testing.T, open func(t *testing.T) *store.Store) {
 func claims(change func(*knowledge.Claims)) knowledge.Principal {
 	c := knowledge.Claims{Workspace: "acme", Scopes: []knowledge.Scope{knowledge.ScopeRead}, KeyID: "k"}
 	change(&c)
-	return knowledge.NewPrincipal(c)
+	return principal(c)
 }
 
 func tokensDecide(f *fixture) {

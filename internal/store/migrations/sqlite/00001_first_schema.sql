@@ -1,5 +1,6 @@
 -- Times are microseconds since 1970, UTC. JSON stands in TEXT. What is not
--- there is '' or 0, not NULL, so that a query needs one comparison.
+-- there is '' or 0, not NULL, so that a query needs one comparison. WITHOUT ROWID
+-- is for tables that are nothing but their key.
 
 -- +goose Up
 CREATE TABLE settings (
@@ -81,13 +82,13 @@ CREATE TABLE document_tokens (
     document_id TEXT NOT NULL REFERENCES documents (id),
     token       TEXT NOT NULL,
     PRIMARY KEY (document_id, token)
-);
+) WITHOUT ROWID;
 
 CREATE TABLE document_tags (
     document_id TEXT NOT NULL REFERENCES documents (id),
     tag         TEXT NOT NULL,
     PRIMARY KEY (document_id, tag)
-);
+) WITHOUT ROWID;
 
 CREATE TABLE document_versions (
     document_id  TEXT    NOT NULL REFERENCES documents (id),
@@ -192,7 +193,7 @@ CREATE TABLE message_chunks (
     conversation_id TEXT NOT NULL,
     PRIMARY KEY (chunk_id, workspace, message_id),
     FOREIGN KEY (workspace, message_id) REFERENCES messages (workspace, id) ON DELETE CASCADE
-);
+) WITHOUT ROWID;
 CREATE INDEX message_chunks_by_message ON message_chunks (workspace, message_id);
 
 CREATE TABLE idempotency_keys (
