@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -78,8 +80,11 @@ func RoundTrip(t testing.TB, s *store.Store, word string) {
 }
 
 func hostileUsers(f *fixture) {
+	names := slices.DeleteFunc(slices.Clone(Hostile), func(name string) bool {
+		return !utf8.ValidString(name) // no principal has such a name: package access refuses it
+	})
 	chunks := map[string]knowledge.Chunk{}
-	for _, name := range Hostile {
+	for _, name := range names {
 		_, c := f.publish(upload("of "+name, func(nv *store.NewVersion) {
 			nv.Access, nv.ExternalUserID = knowledge.Access{}, "user "+name
 		}), name)
@@ -89,7 +94,7 @@ func hostileUsers(f *fixture) {
 	for _, c := range chunks {
 		all = append(all, c)
 	}
-	for _, name := range Hostile {
+	for _, name := range names {
 		p := claims(func(c *knowledge.Claims) { c.ExternalUser = "user " + name })
 		if diff := cmp.Diff([]string{name}, f.sees(p, all...)); diff != "" {
 			f.Errorf("user %q sees: %s", name, diff)
