@@ -51,7 +51,6 @@ func set(elements []element) [][]byte {
 	}
 	streams := make([][]byte, len(s.pages))
 	for i, page := range s.pages {
-		writeText(page, regular, 8.5, margin, 48, "Halden Instruments AS    HX-4 Service Manual, edition 7")
 		writeText(page, regular, 8.5, pageWidth-margin-56, 48, fmt.Sprintf("Page %d of %d", i+1, len(s.pages)))
 		streams[i] = page.Bytes()
 	}
