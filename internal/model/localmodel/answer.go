@@ -18,6 +18,7 @@ const (
 // How good a passage must be beside the best one to be quoted too.
 const (
 	nearBest         = 0.5
+	nearBestSame     = 0.8 // where it has no term of the question that the best one lacks
 	nearBestDetailed = 0.2
 )
 
@@ -44,18 +45,13 @@ func (r *reading) choose() []int {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.candidates[b].score, r.candidates[a].score) })
-	threshold := nearBest
-	if r.q.detailed {
-		threshold = nearBestDetailed
-	}
-	threshold *= r.candidates[order[0]].score
+	best := r.candidates[order[0]]
 	var chosen []int
 	for _, i := range order {
-		c := r.candidates[i]
-		if len(chosen) >= r.q.length || c.score < threshold || c.score <= 0 {
+		if len(chosen) >= r.q.length || r.candidates[i].score <= 0 {
 			break
 		}
-		if !r.repeats(chosen, i) {
+		if r.near(best, r.candidates[i]) && !r.repeats(chosen, i) {
 			chosen = append(chosen, r.withItems(i, r.q.length-len(chosen), chosen)...)
 		}
 	}
@@ -63,6 +59,18 @@ func (r *reading) choose() []int {
 		chosen = r.fill(chosen)
 	}
 	return chosen
+}
+
+// near reports whether a passage is good enough beside the best one.
+func (r *reading) near(best, c candidate) bool {
+	switch {
+	case r.q.detailed:
+		return c.score >= nearBestDetailed*best.score
+	case r.q.length < listLength && c.has&^best.has == 0:
+		return c.score >= nearBestSame*best.score
+	default:
+		return c.score >= nearBest*best.score
+	}
 }
 
 // withItems gives candidate i and, if it introduces a list, the items that

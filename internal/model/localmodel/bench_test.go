@@ -1,17 +1,52 @@
 package localmodel_test
 
 import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
 )
 
+// prose is about n characters of text with few words twice.
+func prose(n int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < n; i++ {
+		b.WriteString("Gateway" + strconv.Itoa(i%7) + " keeps its queue" + strconv.Itoa(i) + " on a disk near rack" + strconv.Itoa(i*7%50) + ", so no restart loses requests. ")
+	}
+	return b.String()[:n]
+}
+
 func BenchmarkEmbed(b *testing.B) {
-	text := strings.Repeat("Every gateway keeps its queue on disk, so a restart of the machine loses no request that was accepted before. ", 20)
 	m := localmodel.New(localmodel.Config{})
-	texts := []string{text[:1000]}
+	texts := []string{prose(1000)}
+	b.ReportAllocs()
 	for b.Loop() {
 		m.Embed(texts)
+	}
+}
+
+// BenchmarkChat answers a prompt of eight passages of a thousand characters.
+func BenchmarkChat(b *testing.B) {
+	var prompt strings.Builder
+	for i := range 8 {
+		prompt.WriteString("<source_" + strconv.Itoa(i+1) + " document=\"a.md\" heading=\"Gateways > Queues\">\n" + prose(1000) + "\n</source_" + strconv.Itoa(i+1) + ">\n")
+	}
+	system, err := json.Marshal(prompt.String())
+	if err != nil {
+		b.Fatal(err)
+	}
+	body := `{"model":"cairn-offline","stream":true,"messages":[{"role":"system","content":` + string(system) + `},{"role":"user","content":"Where does gateway 3 keep its queue?"}]}`
+	handler := localmodel.New(localmodel.Config{}).Handler()
+	b.ReportAllocs()
+	for b.Loop() {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(body)))
+		if w.Code != http.StatusOK {
+			b.Fatal(w.Body)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package localmodel
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/cairn-rag/cairn/internal/model/protocol"
 )
@@ -86,12 +87,29 @@ func (q *question) addTerms(text string, weight float64) (pronoun bool) {
 		if stopWord(word) || requestWord(word) {
 			continue
 		}
+		share := telling(word)
+		if share == 0 {
+			continue
+		}
 		term := string(stem(word))
 		if _, known := q.terms[term]; !known {
-			q.terms[term] = weight
+			q.terms[term] = weight * share
 			q.order = append(q.order, term)
 		}
 	}
+}
+
+// telling is the share of a word that is not grammar. In Japanese, hiragana mostly
+// writes grammar, so a pair of characters counts by what else it has.
+func telling(word []byte) float64 {
+	var grammar, total float64
+	for _, r := range string(word) {
+		total++
+		if unicode.Is(unicode.Hiragana, r) {
+			grammar++
+		}
+	}
+	return 1 - grammar/total
 }
 
 // readShape guesses from the question's words what its answer looks like.

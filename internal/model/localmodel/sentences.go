@@ -206,10 +206,10 @@ func begins(text string) bool {
 // abbreviation reports whether the text ends in a word whose full stop does not
 // end a sentence.
 func abbreviation(text string) bool {
-	word := text[strings.LastIndexAny(text, " (\"'")+1:]
-	switch strings.ToLower(word) {
-	case "e.g", "i.e", "cf", "vs", "etc", "dr", "mr", "mrs", "ms", "prof", "st", "no", "nos", "fig", "figs", "eq", "sec", "vol", "pp", "p",
-		"approx", "inc", "ltd", "co", "corp", "dept", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec":
+	word := text[strings.LastIndexAny(text, " -(\"'")+1:]
+	switch word {
+	case "e.g", "i.e", "cf", "vs", "etc", "Dr", "Mr", "Mrs", "Ms", "Prof", "St", "No", "Nos", "Fig", "Figs", "Eq", "Sec", "Vol", "pp", "p",
+		"approx", "Inc", "Ltd", "Co", "Corp", "Dept", "Jan", "Feb", "Mar", "Apr", "Jun", "Jul", "Aug", "Sep", "Sept", "Oct", "Nov", "Dec":
 		return true
 	}
 	first, size := utf8.DecodeRuneInString(word)
