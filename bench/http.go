@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// connections keeps as many connections open as there are clients.
+var connections = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+
+// send makes a request to the server; out takes the JSON of the answer.
+func (s *server) send(ctx context.Context, method, path string, body, out any) error {
+	response, err := s.open(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if out == nil {
+		_, err = io.Copy(io.Discard, response.Body)
+		return err
+	}
+	return json.NewDecoder(response.Body).Decode(out)
+}
+
+func (s *server) open(ctx context.Context, method, path string, body any) (*http.Response, error) {
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, s.api+path, bytes.NewReader(encoded))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+s.key)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := connections.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode >= 300 {
+		defer response.Body.Close()
+		text, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
+		return nil, fmt.Errorf("%s %s: %s: %s", method, path, response.Status, text)
+	}
+	return response, nil
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"slices"
+)
+
+// load calls work n times from so many clients at the same time, until one
+// fails; i counts the calls.
+func load(ctx context.Context, clients, n int, work func(ctx context.Context, i int) error) (time.Duration, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var group sync.WaitGroup
+	begin := time.Now()
+	for range clients {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				if err := work(ctx, i); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	return time.Since(begin), context.Cause(ctx)
+}
+
+// samples are durations that several clients gather.
+type samples struct {
+	mu   sync.Mutex
+	list []time.Duration
+}
+
+func (s *samples) add(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, d)
+}
+
+// quantile gives the q-quantile in milliseconds.
+func (s *samples) quantile(q float64) float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.list) == 0 {
+		return 0
+	}
+	slices.Sort(s.list)
+	return float64(s.list[min(int(q*float64(len(s.list))), len(s.list)-1)].Microseconds()) / 1000
+}

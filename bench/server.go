@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/client"
+)
+
+// server is cairn up as a child process on a folder of its own.
+type server struct {
+	binary string
+	folder string
+	env    []string
+	child  *exec.Cmd
+	spent  float64 // processor seconds of children that were killed
+	peak   float64 // MB
+	api    string
+	key    string
+}
+
+func newServer(b *bench, env ...string) (*server, error) {
+	folder, err := os.MkdirTemp("", "cairn-bench-")
+	return &server{binary: b.binary, folder: folder, env: env}, err
+}
+
+// start starts the child and returns when it is ready; took is how long that
+// was.
+func (s *server) start(ctx context.Context) (took time.Duration, err error) {
+	_ = os.Remove(filepath.Join(s.folder, "endpoints.json")) // of the start before
+	log, err := os.OpenFile(filepath.Join(s.folder, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer log.Close()
+	s.child = exec.Command(s.binary, "up", "--data", filepath.Join(s.folder, "data"),
+		"--listen", "127.0.0.1:0", "--temporal-listen", "127.0.0.1:0", "--ui-listen", "127.0.0.1:0")
+	s.child.Env = append(os.Environ(), append(s.env, "CAIRN_LOG__LEVEL=warn")...)
+	s.child.Stdout, s.child.Stderr = log, log
+	_ = os.Remove(filepath.Join(s.folder, "data", "endpoints.json")) // of the process before
+	begin := time.Now()
+	if err := s.child.Start(); err != nil {
+		return 0, err
+	}
+	for time.Since(begin) < time.Minute {
+		if s.ready(ctx) {
+			return time.Since(begin), nil
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return 0, errors.New("the server did not get ready in a minute; see " + s.folder + "/log")
+}
+
+func (s *server) ready(ctx context.Context) bool {
+	var ends struct {
+		API     string `json:"api"`
+		KeyFile string `json:"key_file"`
+	}
+	data, err := os.ReadFile(filepath.Join(s.folder, "data", "endpoints.json"))
+	if err != nil || json.Unmarshal(data, &ends) != nil {
+		return false
+	}
+	key, err := os.ReadFile(ends.KeyFile)
+	if err != nil {
+		return false
+	}
+	s.api, s.key = ends.API, strings.TrimSpace(string(key))
+	c, err := s.client()
+	return err == nil && c.Ready(ctx) == nil
+}
+
+func (s *server) client() (*client.Client, error) {
+	return client.New(client.Config{URL: s.api, Key: s.key})
+}
+
+// kill ends the whole child with SIGKILL.
+func (s *server) kill() error {
+	s.spent += s.cpu() - s.spent
+	err := s.child.Process.Kill()
+	_ = s.child.Wait() // it was killed
+	return err
+}
+
+// stop ends the child and removes its folder.
+func (s *server) stop() {
+	_ = s.child.Process.Signal(syscall.SIGTERM)
+	_ = s.child.Wait()
+	_ = os.RemoveAll(s.folder)
+}
+
+// cpu gives the processor seconds of the child and its parsers so far.
+func (s *server) cpu() float64 {
+	total := s.spent
+	for _, pid := range s.processes() {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			continue
+		}
+		fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
+		for _, i := range []int{11, 12} { // utime, stime
+			ticks, _ := strconv.ParseFloat(fields[i], 64)
+			total += ticks / 100
+		}
+	}
+	return total
+}
+
+// processes are the child and its own children.
+func (s *server) processes() []int {
+	pids := []int{s.child.Process.Pid}
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pids[0], pids[0]))
+	if err == nil {
+		for _, f := range strings.Fields(string(data)) {
+			if pid, err := strconv.Atoi(f); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// peakMB is the highest resident memory of the child, without its parsers.
+func (s *server) peakMB() float64 { return s.status("VmHWM:") }
+
+// residentMB is its resident memory now.
+func (s *server) residentMB() float64 { return s.status("VmRSS:") }
+
+func (s *server) status(field string) float64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.child.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(line, field); ok {
+			kb, _ := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+			return kb / 1024
+		}
+	}
+	return 0
+}
