@@ -130,8 +130,7 @@ func (s *Store) DeleteConversation(ctx context.Context, p knowledge.Principal, i
 			return knowledge.NotFound("conversation", id)
 		}
 		_, err = tx.ExecContext(ctx, `DELETE FROM chunks WHERE id IN (
-				SELECT m.chunk_id FROM message_chunks AS m JOIN messages AS g ON g.workspace = m.workspace AND g.id = m.message_id
-				WHERE g.workspace = ?0 AND g.conversation_id = ?1)
+				SELECT m.chunk_id FROM message_chunks AS m WHERE m.workspace = ?0 AND m.conversation_id = ?1)
 			AND version < (SELECT d.published_version FROM documents AS d WHERE d.id = chunks.document_id)
 			AND NOT EXISTS (SELECT 1 FROM message_chunks AS o WHERE o.chunk_id = chunks.id AND NOT (o.workspace = ?0 AND o.conversation_id = ?1))`,
 			p.Workspace(), id)

@@ -195,6 +195,7 @@ CREATE TABLE message_chunks (
     FOREIGN KEY (workspace, message_id) REFERENCES messages (workspace, id) ON DELETE CASCADE
 ) WITHOUT ROWID;
 CREATE INDEX message_chunks_by_message ON message_chunks (workspace, message_id);
+CREATE INDEX message_chunks_by_conversation ON message_chunks (workspace, conversation_id);
 
 CREATE TABLE idempotency_keys (
     workspace    TEXT   NOT NULL,
