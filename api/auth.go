@@ -18,10 +18,7 @@ const workspaceHeader = "Cairn-Workspace"
 // principal gives who asks: by the credentials of the request, in the workspace
 // of its path ("" = none in it), acting for whom it names.
 func (s *Server) principal(r *http.Request, workspace string, acting access.Acting) (knowledge.Principal, error) {
-	c := access.Credentials{Key: r.Header.Get(keyHeader), Workspace: r.Header.Get(workspaceHeader)}
-	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		c.Bearer = strings.TrimSpace(token)
-	}
+	c := credentials(r)
 	if workspace != "" {
 		c.Workspace = ""
 	}
@@ -40,6 +37,15 @@ func (s *Server) principal(r *http.Request, workspace string, acting access.Acti
 	return s.deps.Access.As(r.Context(), p, acting)
 }
 
+// credentials are those that a request carries.
+func credentials(r *http.Request) access.Credentials {
+	c := access.Credentials{Key: r.Header.Get(keyHeader), Workspace: r.Header.Get(workspaceHeader)}
+	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		c.Bearer = strings.TrimSpace(token)
+	}
+	return c
+}
+
 // actingFromQuery reads for whom a request acts from its query parameters.
 func actingFromQuery(r *http.Request) access.Acting {
 	q := r.URL.Query()
@@ -50,21 +56,22 @@ func actingFromQuery(r *http.Request) access.Acting {
 	}
 }
 
-// acting are the query parameters of actingFromQuery, for the description of
-// operations. guard reads them.
-type acting struct {
+// ActingQuery are the query parameters of actingFromQuery, for the description of
+// operations. guard reads them. (What huma is to see of an embedded type, the
+// type must be exported for.)
+type ActingQuery struct {
 	UserID         string `query:"userId" maxLength:"256" doc:"The end user for whom an API key asks"`
 	ExternalUserID string `query:"external_user_id" maxLength:"256" doc:"The application's own user id"`
 	SessionID      string `query:"session_id" maxLength:"256" doc:"A conversation of the caller"`
 }
 
-// inWorkspace is the path of what belongs to a workspace.
-type inWorkspace struct {
+// WorkspacePath is the path of what belongs to a workspace.
+type WorkspacePath struct {
 	Workspace string `path:"workspaceId" maxLength:"64" doc:"The workspace"`
 }
 
-// paging are the parameters of a list.
-type paging struct {
+// PageQuery are the parameters of a list.
+type PageQuery struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" doc:"How many at most. Default: 50"`
 	Cursor string `query:"cursor" maxLength:"1000" doc:"next_cursor of the page before"`
 }

@@ -60,7 +60,7 @@ func (s *Server) registerChunks() {
 }
 
 func (s *Server) getChunk(ctx context.Context, p knowledge.Principal, in *struct {
-	acting
+	ActingQuery
 	ID    string `path:"chunk_id" maxLength:"200"`
 	Quote string `query:"quote" maxLength:"8000" doc:"A quotation to find in the passage"`
 }) (*chunkAnswer, error) {
@@ -75,14 +75,14 @@ func (s *Server) getChunk(ctx context.Context, p knowledge.Principal, in *struct
 }
 
 func (s *Server) listChunks(ctx context.Context, p knowledge.Principal, in *struct {
-	documentPath
-	paging
+	DocumentPath
+	PageQuery
 }) (*listed[chunkView], error) {
 	d, err := s.deps.Store.Document(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read document %s: %w", in.ID, err)
 	}
-	chunks, next, err := s.deps.Store.DocumentChunks(ctx, p, in.ID, store.Page(in.paging))
+	chunks, next, err := s.deps.Store.DocumentChunks(ctx, p, in.ID, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("list chunks of document %s: %w", in.ID, err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-type conversationView struct {
+type ConversationView struct {
 	ID        string    `json:"id"`
 	Title     string    `json:"title"`
 	ProjectID *string   `json:"project_id" doc:"null: every project"`
@@ -34,15 +34,15 @@ type messageView struct {
 // conversationAnswer is a conversation with a page of its messages.
 type conversationAnswer struct {
 	Body struct {
-		conversationView
+		ConversationView
 		Messages   []messageView `json:"messages" doc:"Oldest first"`
 		NextCursor *string       `json:"next_cursor" doc:"Of the messages after these; null: there are none"`
 	} `nameHint:"Conversation"`
 }
 
-type conversationPath struct {
-	inWorkspace
-	acting
+type ConversationPath struct {
+	WorkspacePath
+	ActingQuery
 	ID string `path:"id" maxLength:"200"`
 }
 
@@ -57,7 +57,7 @@ func (s *Server) registerConversations() {
 	}}, s.getConversation)
 	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "delete-conversation", Method: http.MethodDelete, Path: path + "/{id}", Summary: "Delete a conversation", Tags: tags,
-	}}, func(ctx context.Context, p knowledge.Principal, in *conversationPath) (*struct{}, error) {
+	}}, func(ctx context.Context, p knowledge.Principal, in *ConversationPath) (*struct{}, error) {
 		if err := s.deps.Store.DeleteConversation(ctx, p, in.ID); err != nil {
 			return nil, fmt.Errorf("delete conversation %s: %w", in.ID, err)
 		}
@@ -66,11 +66,11 @@ func (s *Server) registerConversations() {
 }
 
 func (s *Server) listConversations(ctx context.Context, p knowledge.Principal, in *struct {
-	inWorkspace
-	acting
-	paging
-}) (*listed[conversationView], error) {
-	conversations, next, err := s.deps.Store.Conversations(ctx, p, store.Page(in.paging))
+	WorkspacePath
+	ActingQuery
+	PageQuery
+}) (*listed[ConversationView], error) {
+	conversations, next, err := s.deps.Store.Conversations(ctx, p, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("list conversations: %w", err)
 	}
@@ -78,26 +78,26 @@ func (s *Server) listConversations(ctx context.Context, p knowledge.Principal, i
 }
 
 func (s *Server) getConversation(ctx context.Context, p knowledge.Principal, in *struct {
-	conversationPath
-	paging
+	ConversationPath
+	PageQuery
 }) (*conversationAnswer, error) {
 	c, err := s.deps.Store.Conversation(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read conversation %s: %w", in.ID, err)
 	}
-	messages, next, err := s.deps.Store.Messages(ctx, p, in.ID, store.Page(in.paging))
+	messages, next, err := s.deps.Store.Messages(ctx, p, in.ID, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("read messages of conversation %s: %w", in.ID, err)
 	}
 	out := &conversationAnswer{}
-	out.Body.conversationView = viewConversation(c)
+	out.Body.ConversationView = viewConversation(c)
 	out.Body.Messages = convert(messages, viewMessage)
 	out.Body.NextCursor = orNull(next)
 	return out, nil
 }
 
-func viewConversation(c store.Conversation) conversationView {
-	return conversationView{ID: c.ID, Title: c.Title, ProjectID: orNull(c.Project), CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+func viewConversation(c store.Conversation) ConversationView {
+	return ConversationView{ID: c.ID, Title: c.Title, ProjectID: orNull(c.Project), CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
 }
 
 func viewMessage(m store.Message) messageView {

@@ -47,7 +47,7 @@ func (s *Server) registerDocumentParts() {
 			Description: "The bytes as they were uploaded",
 			Content:     map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
 		}},
-	}}, func(ctx context.Context, p knowledge.Principal, in *documentPath) (*huma.StreamResponse, error) {
+	}}, func(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*huma.StreamResponse, error) {
 		v, err := s.readableVersion(ctx, p, in.ID)
 		if err != nil {
 			return nil, err
@@ -128,14 +128,14 @@ func (s *Server) content(ctx context.Context, v store.Version) (*huma.StreamResp
 }
 
 func (s *Server) listVersions(ctx context.Context, p knowledge.Principal, in *struct {
-	documentPath
-	paging
+	DocumentPath
+	PageQuery
 }) (*listed[versionView], error) {
 	d, err := s.deps.Store.Document(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read document %s: %w", in.ID, err)
 	}
-	versions, next, err := s.deps.Store.Versions(ctx, p, in.ID, store.Page(in.paging))
+	versions, next, err := s.deps.Store.Versions(ctx, p, in.ID, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("list versions of document %s: %w", in.ID, err)
 	}
@@ -149,7 +149,7 @@ func (s *Server) listVersions(ctx context.Context, p knowledge.Principal, in *st
 	}), next), nil
 }
 
-func (s *Server) retryDocument(ctx context.Context, p knowledge.Principal, in *documentPath) (*documentOutput, error) {
+func (s *Server) retryDocument(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*documentOutput, error) {
 	run, again := runID(ctx)
 	if d, ok := s.begunBefore(ctx, p, run, again); ok {
 		return &documentOutput{Run: run, Body: s.startedView(d, run)}, nil
@@ -166,7 +166,7 @@ func (s *Server) retryDocument(ctx context.Context, p knowledge.Principal, in *d
 	return &documentOutput{Run: run, Body: s.startedView(d, run)}, nil
 }
 
-func (s *Server) reingestDocument(ctx context.Context, p knowledge.Principal, in *documentPath) (*documentOutput, error) {
+func (s *Server) reingestDocument(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*documentOutput, error) {
 	d, err := s.deps.Store.Document(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read document %s: %w", in.ID, err)

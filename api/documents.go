@@ -71,14 +71,14 @@ type removedOutput struct {
 	} `nameHint:"RemovedDocument"`
 }
 
-type documentPath struct {
-	inWorkspace
-	acting
+type DocumentPath struct {
+	WorkspacePath
+	ActingQuery
 	ID string `path:"id" maxLength:"200"`
 }
 
-// documentFilter are the query parameters by which documents are chosen.
-type documentFilter struct {
+// DocumentFilter are the query parameters by which documents are chosen.
+type DocumentFilter struct {
 	Status knowledge.Status `query:"status" enum:"pending,published,error,inactive,deleting"`
 	Tags   []string         `query:"tags,explode" maxItems:"64" doc:"One of these is enough; repeat the parameter"`
 }
@@ -101,7 +101,7 @@ func (s *Server) registerDocuments() {
 	handle(s, route{scope: knowledge.ScopeWrite, Operation: huma.Operation{
 		OperationID: "delete-project-document", Method: http.MethodDelete, Path: hooks + "/document", Summary: "Remove a document", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *struct {
-		inWorkspace
+		WorkspacePath
 		Project string `query:"projectId" maxLength:"200"`
 		ID      string `query:"id" required:"true" maxLength:"200"`
 	}) (*removedOutput, error) {
@@ -112,7 +112,7 @@ func (s *Server) registerDocuments() {
 	}}, s.listDocuments)
 	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-document", Method: http.MethodGet, Path: own + "/{id}", Summary: "Read a document's state", Tags: tags,
-	}}, func(ctx context.Context, p knowledge.Principal, in *documentPath) (*documentOutput, error) {
+	}}, func(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*documentOutput, error) {
 		d, err := s.deps.Store.Document(ctx, p, in.ID)
 		if err != nil {
 			return nil, fmt.Errorf("read document %s: %w", in.ID, err)
@@ -124,7 +124,7 @@ func (s *Server) registerDocuments() {
 	}}, s.patchDocument)
 	handle(s, route{scope: knowledge.ScopeWrite, Operation: huma.Operation{
 		OperationID: "delete-document", Method: http.MethodDelete, Path: own + "/{id}", Summary: "Remove a document", Tags: tags,
-	}}, func(ctx context.Context, p knowledge.Principal, in *documentPath) (*removedOutput, error) {
+	}}, func(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*removedOutput, error) {
 		return s.removeDocument(ctx, p, "", in.ID)
 	})
 }
@@ -140,9 +140,9 @@ type documentPage struct {
 }
 
 func (s *Server) pageDocuments(ctx context.Context, p knowledge.Principal, in *struct {
-	inWorkspace
-	acting
-	documentFilter
+	WorkspacePath
+	ActingQuery
+	DocumentFilter
 	Project    string `query:"projectId" maxLength:"200" doc:"Default: every project that the key covers"`
 	ExternalID string `query:"externalId" maxLength:"1024"`
 	Page       int    `query:"page" minimum:"0" maximum:"1000000" doc:"0 = the first"`
@@ -162,9 +162,9 @@ func (s *Server) pageDocuments(ctx context.Context, p knowledge.Principal, in *s
 }
 
 func (s *Server) listDocuments(ctx context.Context, p knowledge.Principal, in *struct {
-	inWorkspace
-	acting
-	documentFilter
+	WorkspacePath
+	ActingQuery
+	DocumentFilter
 	Project    string `query:"project_id" maxLength:"200" doc:"Default: every project that the key covers"`
 	ExternalID string `query:"external_id" maxLength:"1024"`
 	Limit      int    `query:"limit" minimum:"1" maximum:"500" default:"500"`
@@ -197,7 +197,7 @@ func (s *Server) findDocuments(ctx context.Context, p knowledge.Principal, q sto
 }
 
 func (s *Server) patchDocument(ctx context.Context, p knowledge.Principal, in *struct {
-	documentPath
+	DocumentPath
 	Body documentChange
 }) (*documentOutput, error) {
 	b := in.Body

@@ -26,7 +26,7 @@ type keyView struct {
 }
 
 type newKeyInput struct {
-	inWorkspace
+	WorkspacePath
 	Body struct {
 		Name      string            `json:"name" minLength:"1" maxLength:"200"`
 		ProjectID string            `json:"project_id,omitempty" maxLength:"200" doc:"Default: every project"`
@@ -93,10 +93,10 @@ func (s *Server) makeKey(ctx context.Context, k store.Key) (madeKey, error) {
 }
 
 func (s *Server) listKeys(ctx context.Context, p knowledge.Principal, in *struct {
-	inWorkspace
-	paging
+	WorkspacePath
+	PageQuery
 }) (*listed[keyView], error) {
-	keys, next, err := s.deps.Store.Keys(ctx, p, store.Page(in.paging))
+	keys, next, err := s.deps.Store.Keys(ctx, p, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("list keys: %w", err)
 	}
@@ -104,7 +104,7 @@ func (s *Server) listKeys(ctx context.Context, p knowledge.Principal, in *struct
 }
 
 func (s *Server) revokeKey(ctx context.Context, p knowledge.Principal, in *struct {
-	inWorkspace
+	WorkspacePath
 	ID string `path:"id" maxLength:"200"`
 }) (*struct{}, error) {
 	if err := s.deps.Store.RevokeKey(ctx, p, in.ID); err != nil {

@@ -112,7 +112,7 @@ type section struct {
 	Operations []*huma.Operation
 }
 
-// docsPage lists the operations, and the codes of errors.
+// docsPage lists the operations, the codes of errors and the schemas.
 func (s *Server) docsPage() ([]byte, error) {
 	byTag := map[string][]*huma.Operation{}
 	for _, path := range slices.Sorted(maps.Keys(s.api.OpenAPI().Paths)) {
@@ -134,18 +134,30 @@ func (s *Server) docsPage() ([]byte, error) {
 	for _, c := range slices.Sorted(maps.Keys(kinds)) {
 		codes = append(codes, code{c, kinds[c].status, kinds[c].title})
 	}
+	type schema struct {
+		Name   string
+		Schema *huma.Schema
+	}
+	var schemas []schema
+	all := s.api.OpenAPI().Components.Schemas.Map()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		schemas = append(schemas, schema{name, all[name]})
+	}
 	page, err := template.New("docs").Funcs(template.FuncMap{"schema": s.schemaText}).Parse(docsHTML)
 	if err != nil {
 		return nil, fmt.Errorf("read the page: %w", err)
 	}
 	var out bytes.Buffer
-	if err := page.Execute(&out, map[string]any{"Info": s.api.OpenAPI().Info, "Sections": sections, "Codes": codes}); err != nil {
+	err = page.Execute(&out, map[string]any{
+		"Info": s.api.OpenAPI().Info, "Sections": sections, "Codes": codes, "Schemas": schemas,
+	})
+	if err != nil {
 		return nil, fmt.Errorf("fill the page: %w", err)
 	}
 	return out.Bytes(), nil
 }
 
-// schemaText shows a body's schema, references filled in one level deep.
+// schemaText shows a schema; one that is a reference, what it refers to.
 func (s *Server) schemaText(schema *huma.Schema) (string, error) {
 	if schema == nil {
 		return "", nil

@@ -12,8 +12,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// preferences is what a user chooses.
-type preferences struct {
+// Preferences is what a user chooses.
+type Preferences struct {
 	RAG ragPreferences `json:"rag"`
 }
 
@@ -22,7 +22,7 @@ type ragPreferences struct {
 	Reranker *string `json:"reranker" maxLength:"200" required:"false" doc:"null: the project's"`
 }
 
-type preferencesOutput struct{ Body preferences }
+type preferencesOutput struct{ Body Preferences }
 
 func (s *Server) registerPreferences() {
 	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
@@ -33,7 +33,7 @@ func (s *Server) registerPreferences() {
 	}}, s.putPreferences)
 }
 
-func (s *Server) getPreferences(ctx context.Context, p knowledge.Principal, _ *struct{ acting }) (*preferencesOutput, error) {
+func (s *Server) getPreferences(ctx context.Context, p knowledge.Principal, _ *struct{ ActingQuery }) (*preferencesOutput, error) {
 	stored, err := s.deps.Store.Preferences(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("read preferences: %w", err)
@@ -46,28 +46,28 @@ func (s *Server) getPreferences(ctx context.Context, p knowledge.Principal, _ *s
 }
 
 func (s *Server) putPreferences(ctx context.Context, p knowledge.Principal, in *struct {
-	acting
+	ActingQuery
 	Body struct {
-		preferences
-		actingBody
+		Preferences
+		ActingBody
 	} `nameHint:"NewPreferences"`
 }) (*preferencesOutput, error) {
-	p, err := s.actFor(ctx, p, in.Body.actingBody)
+	p, err := s.actFor(ctx, p, in.Body.ActingBody)
 	if err != nil {
 		return nil, err
 	}
-	encoded, err := json.Marshal(in.Body.preferences)
+	encoded, err := json.Marshal(in.Body.Preferences)
 	if err != nil {
 		return nil, fmt.Errorf("encode preferences: %w", err)
 	}
 	if err := s.deps.Store.SetPreferences(ctx, p, encoded); err != nil {
 		return nil, fmt.Errorf("store preferences: %w", err)
 	}
-	return &preferencesOutput{in.Body.preferences}, nil
+	return &preferencesOutput{in.Body.Preferences}, nil
 }
 
-// actingBody are the fields of a body that say for whom it acts.
-type actingBody struct {
+// ActingBody are the fields of a body that say for whom it acts.
+type ActingBody struct {
 	UserID         string `json:"userId,omitempty" maxLength:"256" doc:"The end user for whom an API key asks"`
 	ExternalUserID string `json:"external_user_id,omitempty" maxLength:"256" doc:"The application's own user id"`
 	SessionID      string `json:"session_id,omitempty" maxLength:"256" doc:"A conversation of the caller"`
@@ -75,8 +75,8 @@ type actingBody struct {
 
 // actFor lets the principal act for whom the body names, beside whom the query
 // named.
-func (s *Server) actFor(ctx context.Context, p knowledge.Principal, b actingBody) (knowledge.Principal, error) {
-	if b == (actingBody{}) {
+func (s *Server) actFor(ctx context.Context, p knowledge.Principal, b ActingBody) (knowledge.Principal, error) {
+	if b == (ActingBody{}) {
 		return p, nil
 	}
 	a := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.SessionID}

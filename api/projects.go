@@ -26,8 +26,8 @@ type projectView struct {
 	APIKey    string                 `json:"apiKey,omitempty" doc:"A key to a new project with the scopes read and write, shown once"`
 }
 
-// projectChange is what a project can be made of, or what is to change of it.
-type projectChange struct {
+// ProjectChange is what a project can be made of, or what is to change of it.
+type ProjectChange struct {
 	Name   *string                 `json:"name,omitempty" minLength:"1" maxLength:"200"`
 	AI     *knowledge.AIConfig     `json:"ai,omitempty"`
 	Tools  *knowledge.ToolsConfig  `json:"tools,omitempty"`
@@ -37,13 +37,13 @@ type projectChange struct {
 type projectBody struct {
 	ID   string `json:"id,omitempty" maxLength:"63" doc:"Of the project to update; none: a new one is made"`
 	Slug string `json:"slug,omitempty" maxLength:"63" doc:"The id of a new project. Default: made of the name"`
-	projectChange
+	ProjectChange
 }
 
 type projectOutput struct{ Body projectView }
 
-type projectPath struct {
-	inWorkspace
+type ProjectPath struct {
+	WorkspacePath
 	ID string `path:"id" maxLength:"200" doc:"The project's id, or its name"`
 }
 
@@ -62,15 +62,15 @@ func (s *Server) registerProjects() {
 	handle(s, route{scope: knowledge.ScopeAdmin, Operation: huma.Operation{
 		OperationID: "patch-project", Method: http.MethodPatch, Path: "/workspaces/{workspaceId}/projects/{id}", Summary: "Change a project", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *struct {
-		projectPath
-		Body projectChange
+		ProjectPath
+		Body ProjectChange
 	}) (*projectOutput, error) {
 		return s.changeProject(ctx, p, in.ID, in.Body)
 	})
 }
 
 func (s *Server) saveProject(ctx context.Context, p knowledge.Principal, in *struct {
-	inWorkspace
+	WorkspacePath
 	Body projectBody
 }) (*projectOutput, error) {
 	b := in.Body
@@ -78,7 +78,7 @@ func (s *Server) saveProject(ctx context.Context, p knowledge.Principal, in *str
 		if b.Slug != "" && b.Slug != b.ID {
 			return nil, invalid("body.slug", "cannot change: it is the id of the project")
 		}
-		return s.changeProject(ctx, p, b.ID, b.projectChange)
+		return s.changeProject(ctx, p, b.ID, b.ProjectChange)
 	}
 	return s.createProject(ctx, p, b)
 }
@@ -99,7 +99,7 @@ func (s *Server) createProject(ctx context.Context, p knowledge.Principal, b pro
 	if b.Slug == "" {
 		project.ID = slugOf(project.Name)
 	}
-	if err := b.projectChange.apply(&project); err != nil {
+	if err := b.ProjectChange.apply(&project); err != nil {
 		return nil, err
 	}
 	err := s.deps.Store.CreateProject(ctx, project)
@@ -122,7 +122,7 @@ func (s *Server) createProject(ctx context.Context, p knowledge.Principal, b pro
 	return &projectOutput{view}, nil
 }
 
-func (s *Server) changeProject(ctx context.Context, p knowledge.Principal, id string, change projectChange) (*projectOutput, error) {
+func (s *Server) changeProject(ctx context.Context, p knowledge.Principal, id string, change ProjectChange) (*projectOutput, error) {
 	project, err := s.deps.Store.Project(ctx, p, id)
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", id, err)
@@ -141,7 +141,7 @@ func (s *Server) changeProject(ctx context.Context, p knowledge.Principal, id st
 }
 
 // apply lays what is given over the project's configuration.
-func (c projectChange) apply(project *knowledge.Project) error {
+func (c ProjectChange) apply(project *knowledge.Project) error {
 	var over knowledge.ProjectConfig
 	if c.AI != nil {
 		over.AI = *c.AI
@@ -161,17 +161,17 @@ func (c projectChange) apply(project *knowledge.Project) error {
 }
 
 func (s *Server) listProjects(ctx context.Context, p knowledge.Principal, in *struct {
-	inWorkspace
-	paging
+	WorkspacePath
+	PageQuery
 }) (*listed[projectView], error) {
-	projects, next, err := s.deps.Store.Projects(ctx, p, store.Page(in.paging))
+	projects, next, err := s.deps.Store.Projects(ctx, p, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("list projects: %w", err)
 	}
 	return page(convert(projects, viewProject), next), nil
 }
 
-func (s *Server) getProject(ctx context.Context, p knowledge.Principal, in *projectPath) (*projectOutput, error) {
+func (s *Server) getProject(ctx context.Context, p knowledge.Principal, in *ProjectPath) (*projectOutput, error) {
 	project, err := s.deps.Store.Project(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", in.ID, err)

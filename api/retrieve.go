@@ -21,7 +21,7 @@ type retrieveBody struct {
 	ProjectID      string           `json:"projectId,omitempty" maxLength:"200" doc:"Default: every project that the key covers"`
 	Filters        knowledge.Filter `json:"filters,omitempty"`
 	NumberOfChunks int              `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"Default: the project's"`
-	actingBody
+	ActingBody
 }
 
 // retrievedContext is what was found, for a prompt and one by one.
@@ -52,14 +52,14 @@ func (s *Server) registerRetrieve() {
 }
 
 func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in *struct {
-	inWorkspace
+	WorkspacePath
 	Body retrieveBody
 }) (*retrieveOutput, error) {
 	b := in.Body
 	if err := b.check(); err != nil {
 		return nil, err
 	}
-	p, err := s.actFor(ctx, p, b.actingBody)
+	p, err := s.actFor(ctx, p, b.ActingBody)
 	if err != nil {
 		return nil, err
 	}

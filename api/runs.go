@@ -32,7 +32,7 @@ type runView struct {
 type runOutput struct{ Body runView }
 
 type runPath struct {
-	acting
+	ActingQuery
 	ID string `path:"run_id" maxLength:"200"`
 }
 
@@ -54,14 +54,14 @@ func (s *Server) registerRuns() {
 }
 
 func (s *Server) listRuns(ctx context.Context, p knowledge.Principal, in *struct {
-	inWorkspace
-	acting
-	paging
+	WorkspacePath
+	ActingQuery
+	PageQuery
 	Kind    string `query:"kind" enum:"ingest,remove,query,tool"`
 	Status  string `query:"status" enum:"running,completed,failed,canceled"`
 	Project string `query:"project_id" maxLength:"200"`
 }) (*listed[runView], error) {
-	runs, next, err := s.deps.Store.Runs(ctx, p, store.RunQuery{Kind: in.Kind, Status: in.Status, Project: in.Project, Page: store.Page(in.paging)})
+	runs, next, err := s.deps.Store.Runs(ctx, p, store.RunQuery{Kind: in.Kind, Status: in.Status, Project: in.Project, Page: store.Page(in.PageQuery)})
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}

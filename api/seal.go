@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
@@ -40,11 +41,8 @@ func unseal(r *http.Request, sealed []byte) ([]byte, error) {
 }
 
 func sealer(r *http.Request) (cipher.AEAD, error) {
-	credentials := r.Header.Get(keyHeader)
-	if credentials == "" {
-		credentials = r.Header.Get("Authorization")
-	}
-	key := sha256.Sum256([]byte("cairn idempotent answer\n" + credentials))
+	c := credentials(r)
+	key := sha256.Sum256([]byte("cairn idempotent answer\n" + cmp.Or(c.Key, c.Bearer)))
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
 		return nil, err

@@ -53,8 +53,8 @@ func (s *Server) createWorkspace(ctx context.Context, _ knowledge.Principal, in 
 	return &workspaceOutput{viewWorkspace(w)}, nil
 }
 
-func (s *Server) listWorkspaces(ctx context.Context, p knowledge.Principal, in *struct{ paging }) (*listed[workspaceView], error) {
-	workspaces, next, err := s.deps.Store.Workspaces(ctx, p, store.Page(in.paging))
+func (s *Server) listWorkspaces(ctx context.Context, p knowledge.Principal, in *struct{ PageQuery }) (*listed[workspaceView], error) {
+	workspaces, next, err := s.deps.Store.Workspaces(ctx, p, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("list workspaces: %w", err)
 	}

@@ -1,0 +1,433 @@
+package api_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+const (
+	hooks = "/workspaces/default/webhooks"
+	own   = "/workspaces/default"
+)
+
+func TestDocumentIsTakenIn(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	got := e.do("POST", hooks+"/document?projectId=default", e.editor, map[string]any{
+		"name": "handbook.md", "externalId": "hb-1", "content": map[string]any{"text": "# Leave\n\nAsk early."},
+		"tags": []string{"hr"}, "metadata": map[string]any{"year": 2024},
+	})
+	body := got.want(202)
+	wantKeys(t, body, "id", "name", "status", "version", "runId", "operatorUrl", "eventsUrl")
+	if body["status"] != "pending" || body["version"] != 1.0 || body["name"] != "handbook.md" {
+		t.Errorf("answer: %v", body)
+	}
+	if got.header.Get("Cairn-Run-Id") != body["runId"] {
+		t.Errorf("Cairn-Run-Id %q, runId %v", got.header.Get("Cairn-Run-Id"), body["runId"])
+	}
+	if want := knowledge.DocumentID("default", "default", "hb-1"); body["id"] != want {
+		t.Errorf("id %v, want %s", body["id"], want)
+	}
+	if len(e.work.ingests) != 1 || e.work.ingests[0].RunID != body["runId"] || e.work.ingests[0].MediaType != "text/markdown" {
+		t.Fatalf("dispatched: %+v", e.work.ingests)
+	}
+	original, err := e.blobs.Get(t.Context(), e.work.ingests[0].SourceKey)
+	if err != nil || string(original) != "# Leave\n\nAsk early." {
+		t.Errorf("original %q, %v", original, err)
+	}
+	events, err := url.Parse(body["eventsUrl"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if workspace, err := e.access.VerifyRun(events.Query().Get("token"), body["runId"].(string), time.Now()); err != nil || workspace != "default" {
+		t.Errorf("token of eventsUrl: %q, %v", workspace, err)
+	}
+
+	document := e.do("GET", own+"/documents/"+body["id"].(string), e.editor, nil).want(200)
+	wantKeys(t, document, documentKeys...)
+	if diff := cmp.Diff(map[string]any{"workspace": true, "users": []any{}, "groups": []any{}}, document["access"]); diff != "" {
+		t.Error(diff)
+	}
+	if document["error"] != nil || document["operatorUrl"] != "http://operator.test/ingest/default/"+body["id"].(string) {
+		t.Errorf("document: %v", document)
+	}
+}
+
+func TestDocumentVersions(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	restricted := map[string]any{"externalId": "x", "access": map[string]any{"users": []string{"ann"}}, "metadata": map[string]any{"k": "v"}}
+	id := e.add(e.editor, "a.txt", "one", restricted)
+	if again := e.add(e.editor, "a.txt", "two", map[string]any{"externalId": "x"}); again != id {
+		t.Fatalf("the same externalId is document %s, then %s", id, again)
+	}
+	document := e.do("GET", own+"/documents/"+id, e.editor, nil).want(200)
+	if document["version"] != 2.0 {
+		t.Errorf("version %v", document["version"])
+	}
+	t.Run("a_version_without_access_does_not_widen_it", func(t *testing.T) {
+		if diff := cmp.Diff(map[string]any{"workspace": false, "users": []any{"ann"}, "groups": []any{}}, document["access"]); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(map[string]any{"k": "v"}, document["metadata"]); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("versions_are_listed_newest_first", func(t *testing.T) {
+		list := e.do("GET", own+"/documents/"+id+"/versions?limit=1", e.editor, nil).want(200)
+		wantKeys(t, list, "data", "next_cursor")
+		first := list["data"].([]any)[0].(map[string]any)
+		if first["version"] != 2.0 || list["next_cursor"] == nil {
+			t.Fatalf("first page: %v", list)
+		}
+		list = e.do("GET", own+"/documents/"+id+"/versions?limit=1&cursor="+list["next_cursor"].(string), e.editor, nil).want(200)
+		if first := list["data"].([]any)[0].(map[string]any); first["version"] != 1.0 || list["next_cursor"] != nil {
+			t.Errorf("second page: %v", list)
+		}
+	})
+	t.Run("reingest_makes_a_version_of_the_stored_original", func(t *testing.T) {
+		got := e.do("POST", own+"/documents/"+id+"/reingest", e.editor, nil)
+		if body := got.want(202); body["version"] != 3.0 || body["runId"] != got.header.Get("Cairn-Run-Id") {
+			t.Errorf("answer: %v", body)
+		}
+		last := e.work.ingests[len(e.work.ingests)-1]
+		if before := e.work.ingests[len(e.work.ingests)-2]; last.SourceKey != before.SourceKey || last.Version != 3 {
+			t.Errorf("dispatched %+v after %+v", last, before)
+		}
+	})
+}
+
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	id := e.add(e.editor, "a.txt", "one")
+	e.do("POST", own+"/documents/"+id+"/retry", e.editor, nil).refused(409, knowledge.CodeConflict)
+	v := e.work.ingests[0]
+	failure := knowledge.DocumentError{Code: knowledge.CodeProviderFailed, Stage: knowledge.StageEmbed, Message: "later", Retryable: true}
+	if err := e.store.FailVersion(t.Context(), v.VersionRef, failure); err != nil {
+		t.Fatal(err)
+	}
+	document := e.do("GET", own+"/documents/"+id, e.editor, nil).want(200)
+	want := map[string]any{"code": "provider_failed", "stage": "embed", "message": "later", "retryable": true}
+	if diff := cmp.Diff(want, document["error"]); diff != "" {
+		t.Error(diff)
+	}
+	body := e.do("POST", own+"/documents/"+id+"/retry", e.editor, nil).want(202)
+	if body["status"] != "pending" || body["version"] != 1.0 || body["runId"] == v.RunID || len(e.work.ingests) != 2 {
+		t.Errorf("retried: %v", body)
+	}
+}
+
+func TestDocumentsPaging(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	for i := range 5 {
+		e.add(e.editor, fmt.Sprintf("%d.txt", i), "text", map[string]any{"externalId": fmt.Sprint(i), "tags": []string{fmt.Sprint("t", i%2)}})
+	}
+	names := func(body map[string]any, key string) []string {
+		var out []string
+		for _, d := range body[key].([]any) {
+			out = append(out, d.(map[string]any)["name"].(string))
+		}
+		return out
+	}
+	t.Run("by_page", func(t *testing.T) {
+		body := e.do("GET", hooks+"/documents?projectId=default&page=1&limit=2", e.editor, nil).want(200)
+		wantKeys(t, body, "documents", "page", "limit", "total")
+		if diff := cmp.Diff([]string{"2.txt", "1.txt"}, names(body, "documents")); diff != "" {
+			t.Error(diff)
+		}
+		if body["total"] != 5.0 || body["page"] != 1.0 || body["limit"] != 2.0 {
+			t.Errorf("page: %v", body)
+		}
+		wantKeys(t, body["documents"].([]any)[0], documentKeys...)
+		if last := e.do("GET", hooks+"/documents?projectId=default", e.editor, nil).want(200); last["limit"] != 500.0 || last["page"] != 0.0 {
+			t.Errorf("defaults: %v %v", last["limit"], last["page"])
+		}
+	})
+	t.Run("by_cursor", func(t *testing.T) {
+		var all []string
+		for cursor := ""; ; {
+			body := e.do("GET", own+"/documents?limit=2&cursor="+cursor, e.editor, nil).want(200)
+			all = append(all, names(body, "data")...)
+			if body["next_cursor"] == nil {
+				break
+			}
+			cursor = body["next_cursor"].(string)
+		}
+		if diff := cmp.Diff([]string{"4.txt", "3.txt", "2.txt", "1.txt", "0.txt"}, all); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("filtered", func(t *testing.T) {
+		for query, want := range map[string][]string{
+			"tags=t1": {"3.txt", "1.txt"}, "tags=t1&tags=t0": {"4.txt", "3.txt", "2.txt", "1.txt", "0.txt"},
+			"externalId=3": {"3.txt"}, "status=error": nil,
+		} {
+			body := e.do("GET", hooks+"/documents?projectId=Default&"+query, e.editor, nil).want(200)
+			if diff := cmp.Diff(want, names(body, "documents")); diff != "" {
+				t.Errorf("%s: %s", query, diff)
+			}
+		}
+	})
+	t.Run("out_of_range", func(t *testing.T) {
+		for query, location := range map[string]string{
+			"limit=501": "query.limit", "limit=0": "query.limit", "page=-1": "query.page", "status=lost": "query.status", "limit=many": "query.limit",
+		} {
+			locations := e.do("GET", hooks+"/documents?"+query, e.editor, nil).refused(422, knowledge.CodeInvalid)
+			if diff := cmp.Diff([]string{location}, locations); diff != "" {
+				t.Errorf("%s: %s", query, diff)
+			}
+		}
+		e.do("GET", own+"/documents?cursor=nonsense", e.editor, nil).refused(422, knowledge.CodeInvalid)
+		e.do("GET", hooks+"/documents?projectId=nope", e.editor, nil).refused(404, knowledge.CodeNotFound)
+	})
+}
+
+func TestDocumentChange(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	id := e.add(e.editor, "a.txt", "one", map[string]any{"tags": []string{"old"}})
+	e.publish(id, knowledge.Chunk{Text: "one"})
+	body := e.do("PATCH", own+"/documents/"+id, e.editor, map[string]any{
+		"tags": []string{"new"}, "metadata": map[string]any{"a": 1}, "classification": "secret", "access": map[string]any{"groups": []string{"g"}}, "legal_hold": true,
+	}).want(200)
+	if diff := cmp.Diff([]any{"new"}, body["tags"]); diff != "" || body["classification"] != "secret" || body["legalHold"] != true {
+		t.Errorf("changed: %v", body)
+	}
+	if a := e.work.attributes[len(e.work.attributes)-1]; !cmp.Equal(a.Tags, []string{"new"}) || !cmp.Equal(a.ACL, []string{"g:g"}) || a.Classification != "secret" {
+		t.Errorf("index was told %+v", a)
+	}
+	t.Run("readers_lose_it_at_once", func(t *testing.T) {
+		e.do("GET", own+"/documents/"+id, e.reader, nil).refused(404, knowledge.CodeNotFound)
+	})
+	t.Run("legal_hold_keeps_it", func(t *testing.T) {
+		e.do("DELETE", own+"/documents/"+id, e.editor, nil).refused(409, knowledge.CodeConflict)
+		e.do("DELETE", hooks+"/document?projectId=default&id="+id, e.editor, nil).refused(409, knowledge.CodeConflict)
+	})
+	t.Run("what_is_wrong_is_named", func(t *testing.T) {
+		locations := e.do("PATCH", own+"/documents/"+id, e.editor, `{"status":"error","colour":1,"legal_hold":"yes"}`).refused(422, knowledge.CodeInvalid)
+		slices.Sort(locations)
+		if diff := cmp.Diff([]string{"body.colour", "body.legal_hold", "body.status"}, locations); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestRemoval(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	id := e.add(e.editor, "a.txt", "one")
+	e.do("DELETE", hooks+"/document?projectId=default", e.editor, nil).refused(422, knowledge.CodeInvalid)
+	got := e.do("DELETE", hooks+"/document?projectId=default&id="+id, e.editor, nil)
+	body := got.want(200)
+	wantKeys(t, body, "id", "status", "runId")
+	if body["status"] != "deleting" || got.header.Get("Cairn-Run-Id") != body["runId"] {
+		t.Errorf("answer: %v", body)
+	}
+	if again := e.do("DELETE", own+"/documents/"+id, e.editor, nil).want(200); again["runId"] != body["runId"] {
+		t.Errorf("a second request names run %v, the first %v", again["runId"], body["runId"])
+	}
+	if len(e.work.removals) != 2 || e.work.removals[0].Upto != 1 {
+		t.Errorf("removals: %+v", e.work.removals)
+	}
+	if d := e.do("GET", own+"/documents/"+id, e.editor, nil).want(200); d["status"] != "deleting" {
+		t.Errorf("status %v", d["status"])
+	}
+	e.do("PATCH", own+"/documents/"+id, e.editor, `{"tags":[]}`).refused(409, knowledge.CodeConflict)
+	e.do("POST", own+"/documents/"+id+"/reingest", e.editor, nil).refused(409, knowledge.CodeConflict)
+}
+
+func TestWaiting(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.work.entered, e.work.hold = make(chan struct{}), make(chan struct{})
+	answered := make(chan answer)
+	go func() {
+		answered <- e.do("POST", hooks+"/document?wait=true", e.editor, `{"name":"a.txt","externalId":"w","content":{"text":"one"}}`)
+	}()
+	<-e.work.entered
+	close(e.work.hold)
+	for e.pending("w") {
+		time.Sleep(time.Millisecond)
+	}
+	e.publish(knowledge.DocumentID("default", "default", "w"), knowledge.Chunk{Text: "one"})
+	got := <-answered
+	body := got.want(200)
+	wantKeys(t, body, documentKeys...)
+	if body["status"] != "published" || body["publishedVersion"] != 1.0 || got.header.Get("Cairn-Run-Id") == "" {
+		t.Errorf("answer: %v", body)
+	}
+}
+
+// pending reports whether the document was not dispatched yet.
+func (e *edge) pending(externalID string) bool {
+	e.work.mu.Lock()
+	defer e.work.mu.Unlock()
+	id := knowledge.DocumentID("default", "default", externalID)
+	for _, v := range e.work.ingests {
+		if v.Document == id {
+			return false
+		}
+	}
+	return true
+}
+
+func TestContent(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	html := "<html><body><script>alert(1)</script><p>text</p></body></html>"
+	id := e.add(e.editor, `a"b.html`, html)
+	e.publish(id, knowledge.Chunk{Text: "text"})
+	got := e.do("GET", own+"/documents/"+id+"/content", e.reader, nil)
+	if got.status != 200 || string(got.body) != html {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	for name, want := range map[string]string{
+		"Content-Type": "text/html", "X-Content-Type-Options": "nosniff", "Content-Disposition": `attachment; filename="a\"b.html"`,
+		"Content-Security-Policy": "sandbox; default-src 'none'", "Content-Length": fmt.Sprint(len(html)),
+	} {
+		if got := got.header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	byURL := e.do("POST", hooks+"/document", e.editor, `{"content":{"url":"https://example.com/a/report.pdf"}}`).want(202)
+	if byURL["name"] != "report.pdf" {
+		t.Errorf("name %v", byURL["name"])
+	}
+	e.do("GET", own+"/documents/"+byURL["id"].(string)+"/content", e.editor, nil).refused(404, knowledge.CodeNotFound)
+}
+
+func TestBadDocuments(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	text := func(more string) string { return `{"name":"a.txt","content":{"text":"one"}` + more + `}` }
+	for name, c := range map[string]struct {
+		body     any
+		status   int
+		code     knowledge.Code
+		location string
+	}{
+		"malformed JSON":       {`{"name":`, 400, knowledge.CodeMalformed, ""},
+		"no body":              {``, 400, knowledge.CodeMalformed, ""},
+		"data behind":          {text("") + "{}", 400, knowledge.CodeMalformed, ""},
+		"not UTF-8":            {"{\"name\":\"\xff\",\"content\":{\"text\":\"a\"}}", 400, knowledge.CodeMalformed, ""},
+		"deep nesting":         {text(`,"metadata":{"a":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`), 400, knowledge.CodeMalformed, ""},
+		"huge number":          {text(`,"metadata":{"a":1e999}`), 400, knowledge.CodeMalformed, ""},
+		"huge size":            {text(`,"override":{"textSplitter":{"chunkSize":1e30}}`), 422, knowledge.CodeInvalid, "body"},
+		"unknown field":        {text(`,"colour":"red"`), 422, knowledge.CodeInvalid, "body.colour"},
+		"unknown inner field":  {`{"name":"a","content":{"text":"a","colour":1}}`, 422, knowledge.CodeInvalid, "body.content.colour"},
+		"wrong type":           {text(`,"tags":"hr"`), 422, knowledge.CodeInvalid, "body.tags"},
+		"wrong element":        {text(`,"tags":[1]`), 422, knowledge.CodeInvalid, "body.tags[0]"},
+		"a list":               {`[]`, 422, knowledge.CodeInvalid, "body"},
+		"no content":           {`{"name":"a"}`, 422, knowledge.CodeInvalid, "body"},
+		"empty content":        {`{"name":"a","content":{}}`, 422, knowledge.CodeInvalid, "body.content"},
+		"two contents":         {`{"name":"a","content":{"text":"a","url":"http://a.test"}}`, 422, knowledge.CodeInvalid, "body.content"},
+		"empty text":           {`{"name":"a","content":{"text":""}}`, 422, knowledge.CodeEmpty, ""},
+		"bad base64":           {`{"name":"a","content":{"base64":"***"}}`, 422, knowledge.CodeInvalid, "body.content.base64"},
+		"cut base64":           {`{"name":"a","content":{"base64":"aGVsbG8gd29ybGQ"}}`, 422, knowledge.CodeInvalid, "body.content.base64"},
+		"zip":                  {map[string]any{"name": "a", "content": map[string]any{"base64": base64.StdEncoding.EncodeToString([]byte("PK\x03\x04 and so on \x00\x00\x00\x00"))}}, 415, knowledge.CodeUnsupportedFormat, ""},
+		"other scheme":         {`{"content":{"url":"file:///etc/passwd"}}`, 422, knowledge.CodeInvalid, "body.content.url"},
+		"no host":              {`{"content":{"url":"http://"}}`, 422, knowledge.CodeInvalid, "body.content.url"},
+		"password in address":  {`{"content":{"url":"http://a:b@c.test/"}}`, 422, knowledge.CodeInvalid, "body.content.url"},
+		"long name":            {map[string]any{"name": strings.Repeat("ü", 10_000), "content": map[string]any{"text": "a"}}, 422, knowledge.CodeInvalid, "body.name"},
+		"name of nothing":      {map[string]any{"name": "../..", "content": map[string]any{"text": "a"}}, 422, knowledge.CodeInvalid, "body.name"},
+		"small chunks":         {text(`,"override":{"textSplitter":{"chunkSize":10}}`), 422, knowledge.CodeInvalid, "body.override.textSplitter.chunkSize"},
+		"much overlap":         {text(`,"override":{"textSplitter":{"chunkSize":200,"chunkOverlap":100}}`), 422, knowledge.CodeInvalid, "body.override.textSplitter.chunkOverlap"},
+		"long tag":             {text(`,"tags":["` + strings.Repeat("a", 129) + `"]`), 422, knowledge.CodeInvalid, "body.tags[0]"},
+		"empty tag":            {text(`,"tags":["a"," "]`), 422, knowledge.CodeInvalid, "body.tags[1]"},
+		"many tags":            {text(`,"tags":[` + strings.Repeat(`"a",`, 64) + `"b"]`), 422, knowledge.CodeInvalid, "body.tags"},
+		"much metadata":        {text(`,"metadata":{"a":"` + strings.Repeat("b", 17<<10) + `"}`), 422, knowledge.CodeInvalid, "body.metadata"},
+		"conversation unknown": {text(`,"conversationId":"` + knowledge.NewID() + `"`), 404, knowledge.CodeNotFound, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			locations := e.do("POST", hooks+"/document", e.editor, c.body).refused(c.status, c.code)
+			if c.location != "" && (len(locations) == 0 || locations[0] != c.location) {
+				t.Errorf("locations %v, want %s first", locations, c.location)
+			}
+		})
+	}
+	if body := e.do("GET", hooks+"/documents", e.editor, nil).want(200); body["total"] != 0.0 || len(e.work.ingests) != 0 {
+		t.Errorf("something was stored: %v", body)
+	}
+	for object, err := range e.blobs.List(t.Context(), "") {
+		t.Errorf("something was kept: %v %v", object.Key, err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	for given, want := range map[string]string{
+		"../../etc/passwd": "passwd", `C:\files\report.txt`: "report.txt", "a\r\nX-Header: b.txt": "aX-Header: b.txt",
+		" spaced.txt ": "spaced.txt", "a\u202etxt.exe": "atxt.exe", strings.Repeat("é", 512): strings.Repeat("é", 512), "folder/": "folder",
+	} {
+		id := e.add(e.editor, given, "text")
+		if got := e.do("GET", own+"/documents/"+id, e.editor, nil).want(200)["name"]; got != want {
+			t.Errorf("%q is shown as %q, want %q", given, got, want)
+		}
+	}
+}
+
+func TestLimitsOfAProject(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.do("PATCH", own+"/projects/default", e.admin, `{"limits":{"documents":1,"fileBytes":10}}`).want(200)
+	e.do("POST", hooks+"/document", e.editor, `{"content":{"text":"more than ten bytes"}}`).refused(413, knowledge.CodeTooLarge)
+	e.add(e.editor, "a", "one", map[string]any{"externalId": "a"})
+	e.add(e.editor, "a", "two", map[string]any{"externalId": "a"})
+	e.do("POST", hooks+"/document", e.editor, `{"content":{"text":"three"}}`).refused(409, knowledge.CodeLimitReached)
+}
+
+func TestAFailedStartIsNoLoss(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.work.fail = knowledge.Errorf(knowledge.CodeUnavailable, "the workflow service is down")
+	id := e.add(e.editor, "a.txt", "one")
+	pending, err := e.store.PendingVersions(t.Context(), time.Now().Add(time.Minute), 10)
+	if err != nil || len(pending) != 1 || pending[0].Document != id {
+		t.Errorf("versions for the sweep: %+v, %v", pending, err)
+	}
+	e.do("DELETE", own+"/documents/"+id, e.editor, nil).want(200)
+	removals, err := e.store.PendingRemovals(t.Context(), 10)
+	if err != nil || len(removals) != 1 {
+		t.Errorf("removals for the sweep: %+v, %v", removals, err)
+	}
+}
+
+func TestConversationDocument(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	conversation := e.conversation(e.editor, "")
+	id := e.add(e.editor, "a.txt", "one", map[string]any{"conversationId": conversation})
+	e.publish(id, knowledge.Chunk{Text: "one"})
+	e.do("GET", own+"/documents/"+id, e.reader, nil).refused(404, knowledge.CodeNotFound)
+	e.do("POST", hooks+"/document", e.stranger, map[string]any{"content": map[string]any{"text": "a"}, "conversationId": conversation}).refused(404, knowledge.CodeNotFound)
+}
+
+// conversation makes one that belongs to the key, acting for an external user.
+func (e *edge) conversation(key, externalUser string) string {
+	e.t.Helper()
+	p, err := e.access.Authenticate(e.t.Context(), accessCredentials(key))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	p = e.actAs(p, externalUser)
+	c, err := e.store.EnsureConversation(e.t.Context(), p, store.Conversation{
+		ID: knowledge.NewID(), Workspace: p.Workspace(), Owner: p.Owner(), Title: "A question",
+	})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return c.ID
+}

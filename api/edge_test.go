@@ -1,0 +1,208 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/api"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+func TestUnknownRoutes(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	for _, path := range []string{"/nope", "/workspaces/default/imports", "/mcp", "/v1/models", "/tools/web_search", "/workspaces/default/websocket"} {
+		e.do("GET", path, e.admin, nil).refused(404, knowledge.CodeNotFound)
+	}
+	got := e.do("PUT", "/workspaces", e.admin, `{}`)
+	got.refused(405, knowledge.CodeNotFound)
+	if allow := got.header.Get("Allow"); allow != "GET, HEAD, POST" {
+		t.Errorf("Allow %q", allow)
+	}
+}
+
+func TestBodiesAreBounded(t *testing.T) {
+	t.Parallel()
+	e := open(t, func(c *api.Config, _ *api.Deps) { c.FileBytes, c.TextBytes = 3000, 1000 })
+	t.Run("by_length", func(t *testing.T) {
+		e.do("PUT", "/preferences", e.reader, strings.Repeat(" ", 1<<20+1)).refused(413, knowledge.CodeTooLarge)
+	})
+	t.Run("while_reading", func(t *testing.T) {
+		e.do("PUT", "/preferences", e.reader, io.MultiReader(strings.NewReader(strings.Repeat(" ", 1<<20+1)))).refused(413, knowledge.CodeTooLarge)
+	})
+	t.Run("exactly_the_limit", func(t *testing.T) {
+		body := `{"rag":{}}`
+		e.do("PUT", "/preferences", e.reader, body+strings.Repeat(" ", 1<<20-len(body))).want(200)
+	})
+	t.Run("text", func(t *testing.T) {
+		e.do("POST", hooks+"/document", e.editor, `{"content":{"text":"`+strings.Repeat("a", 1001)+`"}}`).refused(413, knowledge.CodeTooLarge)
+	})
+	t.Run("base64", func(t *testing.T) {
+		encode := func(n int) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("a"), n)) }
+		e.do("POST", hooks+"/document", e.editor, `{"content":{"base64":"`+encode(3001)+`"}}`).refused(413, knowledge.CodeTooLarge)
+		e.do("POST", hooks+"/document", e.editor, `{"content":{"base64":"`+encode(3000)+`"}}`).want(202)
+	})
+	t.Run("another_media_type", func(t *testing.T) {
+		e.do("PUT", "/preferences", e.reader, `<xml/>`, "Content-Type", "application/xml").refused(415, knowledge.CodeUnsupportedFormat)
+	})
+	t.Run("cut_off", func(t *testing.T) {
+		e.do("PUT", "/preferences", e.reader, io.MultiReader(strings.NewReader(`{"rag"`), brokenReader{})).refused(400, knowledge.CodeMalformed)
+	})
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func TestLargeBodiesShareMemory(t *testing.T) {
+	t.Parallel()
+	e := open(t, func(c *api.Config, _ *api.Deps) { c.BodyMemory = 3 << 20 })
+	body := `{"content":{"text":"` + strings.Repeat("many words ", 200_000) + `"}}`
+	var wg sync.WaitGroup
+	for range 6 {
+		wg.Go(func() {
+			if got := e.do("POST", hooks+"/document", e.editor, body); got.status != 202 {
+				t.Errorf("status %d: %s", got.status, got.body)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestAPanicIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.work.panics = true
+	got := e.do("POST", hooks+"/retrieve-context", e.reader, `{"text":"the secret question"}`)
+	got.refused(500, knowledge.CodeInternal)
+	if strings.Contains(string(got.body), "defect") || strings.Contains(string(got.body), ".go") {
+		t.Errorf("a client is told %s", got.body)
+	}
+	if !strings.Contains(e.log.String(), "handler panicked") {
+		t.Errorf("log: %s", e.log)
+	}
+}
+
+func TestWhatCameFromElsewhereStaysInside(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.close()
+	got := e.do("GET", own+"/projects", e.admin, nil)
+	if got.status < 500 || strings.Contains(string(got.body), "sql") || strings.Contains(string(got.body), "database is closed") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	if !strings.Contains(e.log.String(), "closed") {
+		t.Errorf("the log does not say why: %s", e.log)
+	}
+}
+
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	down := errors.New("no connection to 10.0.0.1")
+	var failure error
+	e := open(t, func(_ *api.Config, d *api.Deps) {
+		d.Ready = []api.Dependency{
+			{Name: "store", Ping: func(context.Context) error { return nil }}, {Name: "temporal", Ping: func(context.Context) error { return failure }},
+		}
+		d.MetricsPage = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "cairn_up 1") })
+	})
+	if got := e.do("GET", "/healthz", "", nil).want(200); got["status"] != "ok" {
+		t.Errorf("health: %v", got)
+	}
+	want := func(status, second string) map[string]any {
+		return map[string]any{"status": status, "dependencies": []any{
+			map[string]any{"name": "store", "status": "up"}, map[string]any{"name": "temporal", "status": second},
+		}}
+	}
+	if diff := cmp.Diff(want("ready", "up"), e.do("GET", "/readyz", "", nil).want(200)); diff != "" {
+		t.Error(diff)
+	}
+	failure = down
+	if diff := cmp.Diff(want("unavailable", "down"), e.do("GET", "/readyz", "", nil).want(503)); diff != "" {
+		t.Error(diff)
+	}
+	failure = nil
+	e.server.Stop()
+	if diff := cmp.Diff(want("unavailable", "up"), e.do("GET", "/readyz", "", nil).want(503)); diff != "" {
+		t.Error(diff)
+	}
+	if got := e.do("GET", "/metrics", "", nil); string(got.body) != "cairn_up 1" {
+		t.Errorf("metrics: %s", got.body)
+	}
+}
+
+// counted are metrics that are looked at.
+type counted struct {
+	mu       sync.Mutex
+	requests []string
+}
+
+func (c *counted) Request(method, route string, status int, _ time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.requests = append(c.requests, fmt.Sprint(method, " ", route, " ", status))
+}
+func (*counted) OpenStreams(int)                    {}
+func (*counted) Retrieval(map[string]time.Duration) {}
+
+func TestRequestsAreCountedByRoute(t *testing.T) {
+	t.Parallel()
+	c := &counted{}
+	e := open(t, func(_ *api.Config, d *api.Deps) { d.Metrics = c })
+	e.do("GET", own+"/documents/secret-id", e.admin, nil).want(404)
+	e.do("GET", "/nope", "", nil).want(404)
+	want := []string{"GET /workspaces/{workspaceId}/documents/{id} 404", "GET none 404"}
+	if diff := cmp.Diff(want, c.requests); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// connection is a response that notes the deadlines which are set on it.
+type connection struct {
+	*httptest.ResponseRecorder
+	deadlines []time.Time
+}
+
+func (c *connection) SetReadDeadline(t time.Time) error {
+	c.deadlines = append(c.deadlines, t)
+	return nil
+}
+
+func TestABodysDeadlineEndsWithIt(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	files, contentType := form(t, file("a.txt", "one"))
+	for _, c := range []struct {
+		path, contentType string
+		body              []byte
+	}{
+		{hooks + "/document", "application/json", []byte(`{"content":{"text":"a"}}`)},
+		{hooks + "/retrieve-context", "application/json", []byte(`{"text":"a"}`)},
+		{filesPath, contentType, files},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), "POST", c.path, bytes.NewReader(c.body))
+		r.Header.Set("Authorization", "Bearer "+e.editor)
+		r.Header.Set("Content-Type", c.contentType)
+		w := &connection{ResponseRecorder: httptest.NewRecorder()}
+		e.handler.ServeHTTP(w, r)
+		if w.Code >= 300 {
+			t.Errorf("%s: %d %s", c.path, w.Code, w.Body)
+		}
+		// A deadline that stays would cancel the request in the middle of an answer.
+		if n := len(w.deadlines); n < 2 || w.deadlines[0].IsZero() || !w.deadlines[n-1].IsZero() {
+			t.Errorf("%s: deadlines %v", c.path, w.deadlines)
+		}
+	}
+}

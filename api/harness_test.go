@@ -1,0 +1,320 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/api"
+	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// edge is the API over a real store and a real blob store. What lies behind
+// (workflows, index, retrieval) is recorded.
+type edge struct {
+	t        *testing.T
+	server   *api.Server
+	handler  http.Handler
+	store    *store.Store
+	blobs    *blob.Store
+	access   *access.Authenticator
+	work     *work
+	log      *bytes.Buffer
+	close    func() // the stores
+	admin    string // the instance's key
+	editor   string // a key with the write scope, for workspace default
+	reader   string // a key with the read scope
+	stranger string // an admin key of workspace other
+}
+
+// work records what the edge starts.
+type work struct {
+	mu         sync.Mutex
+	ingests    []store.Version
+	removals   []store.Removal
+	cancels    []string
+	attributes []index.Attributes
+	retrieved  []retrieve.Request
+	contexts   []retrieve.Context
+	fail       error // of every start
+	panics     bool  // in Retrieve
+	entered    chan struct{}
+	hold       chan struct{} // keeps Ingest until it is closed
+}
+
+func (w *work) Ingest(_ context.Context, v store.Version) error {
+	if w.entered != nil {
+		w.entered <- struct{}{}
+		<-w.hold
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ingests = append(w.ingests, v)
+	return w.fail
+}
+
+func (w *work) Remove(_ context.Context, r store.Removal) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.removals = append(w.removals, r)
+	return w.fail
+}
+
+func (w *work) CancelRun(_ context.Context, r store.Run) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cancels = append(w.cancels, r.ID)
+	return w.fail
+}
+
+func (w *work) Answer(context.Context, string, workflows.AnswerInput) error { return w.fail }
+
+func (w *work) OperatorURL(id string) string { return "http://operator.test/" + id }
+
+func (w *work) SetAttributes(_ context.Context, _, _ string, a index.Attributes) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.attributes = append(w.attributes, a)
+	return nil
+}
+
+func (w *work) Retrieve(_ context.Context, r retrieve.Request) (retrieve.Result, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.panics {
+		panic("a defect in " + r.Query)
+	}
+	w.retrieved = append(w.retrieved, r)
+	return retrieve.Result{Contexts: w.contexts}, nil
+}
+
+// ended is a source of logs that are empty: what counts is whether SQL says
+// that the run has ended.
+type ended struct{ store *store.Store }
+
+func (s ended) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, bool, error) {
+	run, err := s.store.RunForSystem(ctx, ref.Workspace, ref.Run)
+	return nil, err == nil && run.Status != store.RunRunning, err
+}
+
+func (ended) Query(context.Context, stream.RunRef, int64) (stream.EventsPage, error) {
+	return stream.EventsPage{}, nil
+}
+
+func (ended) Settle(context.Context, stream.RunRef) error { return nil }
+
+func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
+	t.Helper()
+	ctx := t.Context()
+	e := &edge{t: t, work: &work{}, log: &bytes.Buffer{}}
+	var err error
+	if e.store, err = store.Open(ctx, store.Config{URL: "sqlite://" + t.TempDir() + "/cairn.db"}); err != nil {
+		t.Fatal(err)
+	}
+	if e.blobs, err = blob.Open(ctx, "file://"+t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	e.close = sync.OnceFunc(func() {
+		if err := errors.Join(e.store.Close(), e.blobs.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(e.close)
+	e.access = access.New(access.Config{}, e.store, []byte("a secret to sign with"))
+	e.populate(ctx)
+	cfg := api.Config{TempDir: t.TempDir()}
+	deps := api.Deps{
+		Store: e.store, Blobs: e.blobs, Access: e.access, Retriever: e.work, Index: e.work, Dispatch: e.work, Answers: e.work,
+		Relay: stream.NewRelay(ended{e.store}, stream.NewHub()), Links: e.work, Log: slog.New(slog.NewJSONHandler(e.log, nil)),
+	}
+	for _, c := range change {
+		c(&cfg, &deps)
+	}
+	if e.server, err = api.New(cfg, deps); err != nil {
+		t.Fatal(err)
+	}
+	e.handler = e.server.Handler()
+	return e
+}
+
+func (e *edge) populate(ctx context.Context) {
+	e.t.Helper()
+	for _, id := range []string{"default", "other"} {
+		if err := e.store.CreateWorkspace(ctx, store.Workspace{ID: id, Name: id}); err != nil {
+			e.t.Fatal(err)
+		}
+		if err := e.store.CreateProject(ctx, knowledge.Project{ID: "default", Workspace: id, Name: "Default"}); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+	e.admin = e.key(store.Key{Workspace: "default", Scopes: []knowledge.Scope{knowledge.ScopeAdmin}, Instance: true})
+	e.editor = e.key(store.Key{Workspace: "default", Scopes: []knowledge.Scope{knowledge.ScopeWrite}})
+	e.reader = e.key(store.Key{Workspace: "default", Scopes: []knowledge.Scope{knowledge.ScopeRead}})
+	e.stranger = e.key(store.Key{Workspace: "other", Scopes: []knowledge.Scope{knowledge.ScopeAdmin}})
+}
+
+// key stores a key and gives it.
+func (e *edge) key(k store.Key) string {
+	e.t.Helper()
+	plain, hash, prefix := access.NewKey()
+	k.ID, k.Hash, k.Prefix, k.Name = knowledge.NewID(), hash, prefix, "test"
+	create := e.store.CreateKey
+	if k.Instance {
+		create = e.store.ReplaceInstanceKey
+	}
+	if err := create(e.t.Context(), k); err != nil {
+		e.t.Fatal(err)
+	}
+	return plain
+}
+
+// answer is what came back.
+type answer struct {
+	t      *testing.T
+	status int
+	header http.Header
+	body   []byte
+}
+
+// do sends a request; body is JSON text, bytes, a reader, or a value to encode.
+func (e *edge) do(method, path, key string, body any, headers ...string) answer {
+	e.t.Helper()
+	var reader io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		reader = strings.NewReader(b)
+	case []byte:
+		reader = bytes.NewReader(b)
+	case io.Reader:
+		reader = b
+	default:
+		encoded, err := json.Marshal(b)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		reader = bytes.NewReader(encoded)
+	}
+	r := httptest.NewRequestWithContext(e.t.Context(), method, path, reader)
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	e.handler.ServeHTTP(w, r)
+	return answer{e.t, w.Code, w.Header(), w.Body.Bytes()}
+}
+
+// want fails the test unless the answer has this status, and gives the body.
+func (a answer) want(status int) map[string]any {
+	a.t.Helper()
+	if a.status != status {
+		a.t.Fatalf("status %d, want %d: %s", a.status, status, a.body)
+	}
+	if len(a.body) == 0 {
+		return nil
+	}
+	var body map[string]any
+	if err := json.Unmarshal(a.body, &body); err != nil {
+		a.t.Fatalf("%v: %s", err, a.body)
+	}
+	return body
+}
+
+// refused fails the test unless the answer is a problem with this status and
+// code, and gives the locations that it names.
+func (a answer) refused(status int, code knowledge.Code) []string {
+	a.t.Helper()
+	body := a.want(status)
+	if got := a.header.Get("Content-Type"); got != "application/problem+json" {
+		a.t.Errorf("Content-Type %q", got)
+	}
+	if diff := cmp.Diff([]string{"code", "detail", "errors", "status", "title", "type"}, keysOf(body)); diff != "" {
+		a.t.Errorf("keys of a problem: %s", diff)
+	}
+	if body["code"] != string(code) || body["status"] != float64(status) {
+		a.t.Errorf("code %v, status %v: want %s, %d: %s", body["code"], body["status"], code, status, a.body)
+	}
+	var locations []string
+	for _, field := range body["errors"].([]any) {
+		locations = append(locations, field.(map[string]any)["location"].(string))
+	}
+	return locations
+}
+
+// publish takes a document through what its workflow would do.
+func (e *edge) publish(id string, chunks ...knowledge.Chunk) {
+	e.t.Helper()
+	ctx := e.t.Context()
+	e.work.mu.Lock()
+	var v store.Version
+	for _, ingested := range e.work.ingests {
+		if ingested.Document == id {
+			v = ingested
+		}
+	}
+	e.work.mu.Unlock()
+	if v.Document == "" {
+		e.t.Fatalf("document %s was not dispatched", id)
+	}
+	for i := range chunks {
+		chunks[i].ID = knowledge.ChunkID(id, v.Version, i)
+		chunks[i].DocumentID, chunks[i].Version, chunks[i].Ordinal = id, v.Version, i
+	}
+	_, begun := e.store.BeginVersion(ctx, v.VersionRef, v.RunID, 0)
+	put := e.store.PutChunks(ctx, v.VersionRef, chunks)
+	_, published := e.store.Publish(ctx, v.VersionRef)
+	end := e.store.EndRun(ctx, v.Workspace, v.RunID, store.RunEnd{Status: store.RunCompleted, At: time.Now()})
+	if err := errors.Join(begun, put, published, end); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// add takes a text in and gives its document's id.
+func (e *edge) add(key, name, text string, more ...map[string]any) string {
+	e.t.Helper()
+	body := map[string]any{"name": name, "content": map[string]any{"text": text}}
+	for _, m := range more {
+		for k, v := range m {
+			body[k] = v
+		}
+	}
+	return e.do("POST", "/workspaces/default/webhooks/document", key, body).want(202)["id"].(string)
+}
+
+func accessCredentials(key string) access.Credentials { return access.Credentials{Bearer: key} }
+
+func (e *edge) actAs(p knowledge.Principal, externalUser string) knowledge.Principal {
+	e.t.Helper()
+	p, err := e.access.As(e.t.Context(), p, access.Acting{ExternalUser: externalUser})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return p
+}
+
+// later is a moment after everything that the test did.
+func (e *edge) later() time.Time { return time.Now().Add(time.Minute) }

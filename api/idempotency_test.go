@@ -1,0 +1,139 @@
+package api_test
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+const keyName = "Idempotency-Key"
+
+func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	path, body := hooks+"/document", `{"content":{"text":"one"}}`
+	first := e.do("POST", path, e.editor, body, keyName, "k1")
+	run := first.want(202)["runId"]
+	t.Run("the_same_request_gets_the_same_answer", func(t *testing.T) {
+		again := e.do("POST", path, e.editor, body, keyName, "k1")
+		if diff := cmp.Diff(string(first.body), string(again.body)); diff != "" {
+			t.Error(diff)
+		}
+		if again.status != 202 || again.header.Get("Cairn-Run-Id") != run || again.header.Get("Content-Type") != "application/json" {
+			t.Errorf("%d %v", again.status, again.header)
+		}
+		if len(e.work.ingests) != 1 {
+			t.Errorf("%d ingestions were started", len(e.work.ingests))
+		}
+	})
+	t.Run("another_request_is_a_conflict", func(t *testing.T) {
+		e.do("POST", path, e.editor, `{"content":{"text":"two"}}`, keyName, "k1").refused(409, knowledge.CodeConflict)
+		e.do("POST", path+"?projectId=default", e.editor, body, keyName, "k1").refused(409, knowledge.CodeConflict)
+	})
+	t.Run("callers_have_keys_of_their_own", func(t *testing.T) {
+		other := e.key(store.Key{Workspace: "default", Scopes: []knowledge.Scope{knowledge.ScopeWrite}})
+		if got := e.do("POST", path, other, body, keyName, "k1").want(202); got["runId"] == run {
+			t.Error("another caller gets the answer")
+		}
+	})
+	t.Run("a_refusal_frees_the_key", func(t *testing.T) {
+		e.do("POST", path, e.editor, `{"content":{}}`, keyName, "k2").refused(422, knowledge.CodeInvalid)
+		e.do("POST", path, e.editor, body, keyName, "k2").want(202)
+	})
+	t.Run("a_bad_key", func(t *testing.T) {
+		e.do("POST", path, e.editor, body, keyName, strings.Repeat("k", 256)).refused(422, knowledge.CodeInvalid)
+	})
+}
+
+func TestIdempotencyKeyAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.work.entered, e.work.hold = make(chan struct{}), make(chan struct{})
+	answers := make(chan answer)
+	for range 3 {
+		go func() {
+			answers <- e.do("POST", hooks+"/document", e.editor, `{"content":{"text":"one"}}`, keyName, "k")
+		}()
+	}
+	<-e.work.entered
+	close(e.work.hold)
+	first := <-answers
+	first.want(202)
+	for range 2 {
+		if next := <-answers; !bytes.Equal(next.body, first.body) {
+			t.Errorf("%s, then %s", first.body, next.body)
+		}
+	}
+	if len(e.work.ingests) != 1 {
+		t.Errorf("%d ingestions were started", len(e.work.ingests))
+	}
+}
+
+func TestIdempotencyKeyAfterACrash(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	body := `{"content":{"text":"one"}}`
+	got := e.do("POST", hooks+"/document", e.editor, body, keyName, "k").want(202)
+	// The process dies between the version and the answer.
+	p, err := e.access.Authenticate(t.Context(), accessCredentials(e.editor))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.store.StoreResponse(t.Context(), "default", p.Owner(), "k", 0, "", nil); err != nil {
+		t.Fatal(err)
+	}
+	again := e.do("POST", hooks+"/document", e.editor, body, keyName, "k").want(202)
+	for _, field := range []string{"id", "runId", "version"} {
+		if got[field] != again[field] {
+			t.Errorf("%s is %v, then %v", field, got[field], again[field])
+		}
+	}
+	if len(e.work.ingests) != 1 {
+		t.Errorf("%d versions were made", len(e.work.ingests))
+	}
+}
+
+func TestIdempotencyKeyOfFiles(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	parts := []part{file("a.txt", "one"), file("b.txt", "two"), {"tags", "", "x"}}
+	first := e.upload(e.editor, parts, keyName, "k")
+	first.want(202)
+	again := e.upload(e.editor, parts, keyName, "k") // with another boundary
+	if !bytes.Equal(first.body, again.body) || again.header.Get("Cairn-Run-Id") == "" {
+		t.Errorf("%s, then %d %s", first.body, again.status, again.body)
+	}
+	if len(e.work.ingests) != 2 {
+		t.Errorf("%d ingestions were started", len(e.work.ingests))
+	}
+	e.upload(e.editor, []part{file("a.txt", "one"), file("b.txt", "TWO"), {"tags", "", "x"}}, keyName, "k").refused(409, knowledge.CodeConflict)
+}
+
+func TestIdempotencyKeyOfSecrets(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	body := `{"name":"ci","scopes":["read"]}`
+	first := e.do("POST", own+"/keys", e.admin, body, keyName, "k")
+	secret := first.want(201)["key"].(string)
+	if again := e.do("POST", own+"/keys", e.admin, body, keyName, "k"); !bytes.Equal(first.body, again.body) {
+		t.Errorf("%s, then %s", first.body, again.body)
+	}
+	p, err := e.access.Authenticate(t.Context(), accessCredentials(e.admin))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := e.store.ClaimKey(t.Context(), store.IdempotencyKey{Workspace: "default", Caller: p.Owner(), Key: "k", Now: e.later()})
+	if err != nil || stored == nil {
+		t.Fatal(stored, err)
+	}
+	if bytes.Contains(stored.Response, []byte(secret)) || stored.Status != http.StatusCreated {
+		t.Errorf("stored: %d %q", stored.Status, stored.Response)
+	}
+	e.do("POST", own+"/keys", e.admin, body, keyName, "k", "knowledge-project-apikey", e.admin).want(201)
+}

@@ -1,0 +1,134 @@
+package api_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	made := e.do("POST", own+"/keys", e.admin, `{"name":"ci","scopes":["read","write"],"expires_at":"2999-01-01T00:00:00Z"}`).want(201)
+	wantKeys(t, made, "id", "key", "name", "prefix", "project_id", "scopes", "created_at", "expires_at", "revoked_at")
+	list := e.do("GET", own+"/keys", e.admin, nil)
+	if strings.Contains(string(list.body), made["key"].(string)) {
+		t.Error("a list shows a key")
+	}
+	for _, k := range list.want(200)["data"].([]any) {
+		wantKeys(t, k, "id", "name", "prefix", "project_id", "scopes", "created_at", "expires_at", "revoked_at")
+	}
+	for body, location := range map[string]string{
+		`{"scopes":["read"]}`:                                                "body",
+		`{"name":"a","scopes":[]}`:                                           "body.scopes",
+		`{"name":"a","scopes":["root"]}`:                                     "body.scopes[0]",
+		`{"name":"a","scopes":"read"}`:                                       "body.scopes",
+		`{"name":"a","scopes":["read"],"admin":1}`:                           "body.admin",
+		`{"name":"a","scopes":["read"],"name":1}`:                            "body.name",
+		`{"name":"a","scopes":["read"],"id":"mine"}`:                         "body.id",
+		`{"name":"a","scopes":["read"],"expires_at":"2000-01-01T00:00:00Z"}`: "body.expires_at",
+		`{"name":"a","scopes":["read"],"expires_at":"soon"}`:                 "body.expires_at",
+	} {
+		if locations := e.do("POST", own+"/keys", e.admin, body).refused(422, knowledge.CodeInvalid); locations[0] != location {
+			t.Errorf("%s: locations %v, want %s", body, locations, location)
+		}
+	}
+	e.do("DELETE", own+"/keys/none", e.admin, nil).refused(404, knowledge.CodeNotFound)
+}
+
+func TestWorkspaces(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	made := e.do("POST", "/workspaces", e.admin, `{"id":"third","name":"Third"}`).want(201)
+	wantKeys(t, made, "id", "name", "created_at")
+	e.do("POST", "/workspaces", e.admin, `{"id":"third"}`).refused(409, knowledge.CodeConflict)
+	e.do("POST", "/workspaces", e.admin, `{"id":"../etc"}`).refused(422, knowledge.CodeInvalid)
+	ids := func(key string) (ids []string) {
+		for _, w := range e.do("GET", "/workspaces", key, nil).want(200)["data"].([]any) {
+			ids = append(ids, w.(map[string]any)["id"].(string))
+		}
+		return ids
+	}
+	if got := ids(e.admin); len(got) != 3 {
+		t.Errorf("the administrator sees %v", got)
+	}
+	if got := ids(e.stranger); len(got) != 1 || got[0] != "other" {
+		t.Errorf("others see %v", got)
+	}
+}
+
+func TestProjects(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	keys := []string{"id", "name", "slug", "ai", "tools", "limits", "createdAt", "updatedAt"}
+	made := e.do("POST", hooks+"/projects", e.admin, `{"name":"Human Resources!","ai":{"textSplitter":{"chunkSize":500}}}`).want(200)
+	wantKeys(t, made, append(keys, "apiKey")...)
+	if made["id"] != "human-resources" || made["slug"] != "human-resources" {
+		t.Errorf("id %v, slug %v", made["id"], made["slug"])
+	}
+	e.do("GET", own+"/projects/human-resources", made["apiKey"].(string), nil).want(200)
+	if second := e.do("POST", hooks+"/projects", e.admin, `{"name":"Human Resources"}`).want(200); second["id"] == made["id"] {
+		t.Error("two projects have one id")
+	}
+	t.Run("an_update_changes_what_it_names", func(t *testing.T) {
+		changed := e.do("POST", hooks+"/projects", e.admin, `{"id":"human-resources","ai":{"retrieval":{"numberOfChunks":3}}}`).want(200)
+		wantKeys(t, changed, keys...)
+		ai := changed["ai"].(map[string]any)
+		if ai["textSplitter"].(map[string]any)["chunkSize"] != 500.0 || ai["retrieval"].(map[string]any)["numberOfChunks"] != 3.0 || changed["name"] != "Human Resources!" {
+			t.Errorf("changed: %v", changed)
+		}
+		e.do("POST", hooks+"/projects", e.admin, `{"id":"none","name":"a"}`).refused(404, knowledge.CodeNotFound)
+		e.do("POST", hooks+"/projects", e.admin, `{"id":"human-resources","slug":"hr"}`).refused(422, knowledge.CodeInvalid)
+	})
+	t.Run("listed_by_cursor", func(t *testing.T) {
+		list := e.do("GET", own+"/projects?limit=2", e.admin, nil).want(200)
+		if len(list["data"].([]any)) != 2 || list["next_cursor"] == nil {
+			t.Fatalf("first page: %v", list)
+		}
+		wantKeys(t, list["data"].([]any)[0], keys...)
+		list = e.do("GET", own+"/projects?limit=2&cursor="+list["next_cursor"].(string), e.admin, nil).want(200)
+		if len(list["data"].([]any)) != 1 || list["next_cursor"] != nil {
+			t.Errorf("second page: %v", list)
+		}
+	})
+	t.Run("out_of_range", func(t *testing.T) {
+		for body, location := range map[string]string{
+			`{"ai":{"temperature":3}}`:                                      "body.ai.temperature",
+			`{"ai":{"retrieval":{"numberOfChunks":101}}}`:                   "body.ai.retrieval.numberOfChunks",
+			`{"ai":{"retrieval":{"numberOfChunks":100000000000000000000}}}`: "body.ai.retrieval.numberOfChunks",
+			`{"ai":{"retrieval":{"strategy":"magic"}}}`:                     "body.ai.retrieval.strategy",
+			`{"ai":{"retrieval":{"weights":{"dense":2,"bm25":0}}}}`:         "body.ai.retrieval.weights.dense",
+			`{"ai":{"textSplitter":{"chunkSize":99}}}`:                      "body.ai.textSplitter.chunkSize",
+			`{"ai":{"textSplitter":{"strategy":"sliding"}}}`:                "body.ai.textSplitter.strategy",
+			`{"tools":{"maxPerRequest":51}}`:                                "body.tools.maxPerRequest",
+			`{"limits":{"queriesPerMinute":-1}}`:                            "body.limits.queriesPerMinute",
+			`{"name":""}`:                                                   "body.name",
+			`{"webhooks":[]}`:                                               "body.webhooks",
+		} {
+			if locations := e.do("PATCH", own+"/projects/default", e.admin, body).refused(422, knowledge.CodeInvalid); locations[0] != location {
+				t.Errorf("%s: locations %v, want %s", body, locations, location)
+			}
+		}
+	})
+}
+
+func TestPreferences(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	empty := `{"rag":{"model":null,"reranker":null}}`
+	if got := string(e.do("GET", "/preferences", e.reader, nil).body); strings.TrimSpace(got) != empty {
+		t.Errorf("none: %s", got)
+	}
+	put := e.do("PUT", "/preferences", e.reader, `{"external_user_id":"ann","rag":{"model":"m1"}}`).want(200)
+	wantKeys(t, put, "rag")
+	got := e.do("GET", "/preferences?external_user_id=ann", e.reader, nil).want(200)
+	if rag := got["rag"].(map[string]any); rag["model"] != "m1" || rag["reranker"] != nil {
+		t.Errorf("stored: %v", got)
+	}
+	if got := string(e.do("GET", "/preferences?external_user_id=bob", e.reader, nil).body); strings.TrimSpace(got) != empty {
+		t.Errorf("of somebody else: %s", got)
+	}
+	e.do("PUT", "/preferences", e.reader, `{"rag":{"model":1}}`).refused(422, knowledge.CodeInvalid)
+	e.do("PUT", "/preferences", e.reader, `{"model":"a"}`).refused(422, knowledge.CodeInvalid)
+}
