@@ -19,7 +19,7 @@ import (
 )
 
 type demoCmd struct {
-	Question string `default:"Explain in detail how an HX-4 is calibrated, how often that is due, and how the instrument is maintained in the field." help:"What to ask about the documents."`
+	Question string `default:"Explain in detail what fault E02 means and how lithium packs that met sea water are handled." help:"What to ask about the documents."`
 }
 
 // Help is the command's example.
@@ -33,7 +33,7 @@ const (
 	demoTime = 60 * time.Second
 	// demoKillAfter is how much of the answer is printed before the kill, in
 	// code points.
-	demoKillAfter = 300
+	demoKillAfter = 200
 )
 
 // Run shows the whole path and checks each step of it.
@@ -199,7 +199,7 @@ func (d *demonstration) conclude(ctx context.Context, w *witness, answer client.
 		return fmt.Errorf("%d documents are published after the kill, and %d were before it", list.Total, d.count)
 	}
 	_, err = fmt.Fprintf(d.app.stdout, "1. %d documents were published, and after a SIGKILL of the whole server all %d still are.\n"+
-		"2. The server died after character %d of the answer and was ready again %.1f s later; the %d characters that were printed are the stored answer, without a gap or a repeat.\n"+
+		"2. The server died after character %d of the answer and was ready again %.1f s later; the %d characters put together from the events (citations marked up) are the stored answer, without a gap or a repeat.\n"+
 		"3. The %d events of the answer have the ids 1 to %d, none missing, none twice; %d came after the restart.\n",
 		d.count, list.Total, w.killedAt, w.ready.Seconds(), runes(stored.Text), w.events, w.events, w.eventsAfter)
 	return err

@@ -92,6 +92,7 @@ func (w *witness) see(ctx context.Context, e client.Event) error {
 		if err != nil {
 			return err
 		}
+		fmt.Fprintf(w.aside, "[back after %.1f s]", w.ready.Seconds())
 	default:
 	}
 	if w.back {
