@@ -189,7 +189,10 @@ func (r *reading) render(chosen []int) string {
 // A prefix that is not the answer's own beginning is taken as it is: what it
 // does not hold yet follows.
 func continueFrom(answer, prefix string) string {
-	prefix = strings.TrimRight(prefix, " \n")
+	if rest, ok := strings.CutPrefix(answer, prefix); ok {
+		return rest
+	}
+	prefix = strings.TrimRight(prefix, " \n") // some clients trim, some add a line break
 	if rest, ok := strings.CutPrefix(answer, prefix); ok {
 		return rest
 	}

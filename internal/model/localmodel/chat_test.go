@@ -204,8 +204,8 @@ func TestAnswerShapes(t *testing.T) {
 		t.Parallel()
 		messages := say("How many days a week may I work remotely, and who approves it?")
 		whole := answer(t, messages)
-		for _, cut := range []int{1, len(whole) / 3, len(whole) - 5} {
-			prefix := strings.TrimRight(whole[:cut], " ")
+		for _, cut := range []int{1, strings.Index(whole, " ") + 1, len(whole) / 3, len(whole) - 5, len(whole)} {
+			prefix := whole[:cut]
 			rest := answer(t, append(messages[:len(messages):len(messages)], model.Message{Role: model.RoleAssistant, Content: prefix}))
 			if prefix+rest != whole {
 				t.Errorf("%q + %q\nis not %q", prefix, rest, whole)

@@ -40,8 +40,8 @@ func TestEmbeddings(t *testing.T) {
 	}
 	ndcg, recall = ndcg/float64(judged), recall/float64(judged)
 	t.Logf("%d queries: nDCG@10 %.4f, recall@100 %.4f", judged, ndcg, recall)
-	if ndcg < 0.1 {
-		t.Errorf("nDCG@10 of the vectors alone is %.4f", ndcg)
+	if ndcg < 0.34 || recall < 0.69 {
+		t.Errorf("nDCG@10 %.4f and recall@100 %.4f of the vectors alone, floors .34 and .69", ndcg, recall)
 	}
 }
 

@@ -44,7 +44,8 @@ type reading struct {
 	q          question
 	sources    []source
 	terms      []term
-	context    []uint64 // per source: the terms in its name and heading
+	initials   [256]bool // first bytes of the terms
+	context    []uint64  // per source: the terms in its name and heading
 	candidates []candidate
 }
 
@@ -62,6 +63,7 @@ func (m *Model) read(q question, sources []source) *reading {
 			weight *= properTerm
 		}
 		r.terms = append(r.terms, term{stem: s, weight: weight})
+		r.initials[s[0]] = true
 	}
 	for i, s := range sources {
 		has, _, _ := r.match(s.document + "\n" + s.heading)
@@ -117,20 +119,22 @@ func (r *reading) match(text string) (has uint64, phrases, count int) {
 			return has, phrases, count
 		}
 		count++
+		if !r.initials[word[0]] && before < 0 { // most words, and cheaply
+			continue
+		}
 		if stopWord(word) {
 			continue
 		}
 		at := r.find(stem(word))
-		if at >= 0 {
-			has |= 1 << at
-			if at == before+1 {
-				phrases++
-			}
-		}
-		before = at
 		if at < 0 {
 			before = -2
+			continue
 		}
+		has |= 1 << at
+		if at == before+1 {
+			phrases++
+		}
+		before = at
 	}
 }
 

@@ -1,6 +1,7 @@
 package localmodel
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -139,6 +140,10 @@ func endsWell(text string) bool {
 // joinLines puts wrapped lines together; a word that was divided at the end of
 // a line becomes whole again.
 func joinLines(lines []string) string {
+	if len(lines) == 1 && !strings.Contains(lines[0], "  ") && !strings.Contains(lines[0], "\t") {
+		return lines[0]
+	}
+	lines = slices.Clone(lines) // what belongs to the line before is taken out below
 	var b strings.Builder
 	for i, line := range lines {
 		if i > 0 {
@@ -173,7 +178,12 @@ func cutSentences(text string) []string {
 	var out []string
 	start := 0
 	for i, r := range text {
-		if i < start || !strings.ContainsRune(".!?。！？", r) {
+		switch r {
+		case '.', '!', '?', '。', '！', '？':
+		default:
+			continue
+		}
+		if i < start {
 			continue
 		}
 		end := i + utf8.RuneLen(r)

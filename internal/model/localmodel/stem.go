@@ -81,7 +81,8 @@ func cutDerived(w []byte) []byte {
 }
 
 func ends(w []byte, suffix string) bool {
-	return len(w) >= len(suffix) && string(w[len(w)-len(suffix):]) == suffix
+	n, m := len(w), len(suffix)
+	return n >= m && w[n-1] == suffix[m-1] && string(w[n-m:]) == suffix
 }
 
 func vowel(c byte) bool { return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u' || c == 'y' }

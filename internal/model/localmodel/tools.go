@@ -32,10 +32,9 @@ func chooseTool(req protocol.ChatRequest) (tool protocol.Tool, ok bool) {
 		}
 		return req.Tools[0], true
 	default:
-		if req.Messages[len(req.Messages)-1].Role != "user" || len(findSources(req.Messages)) > 0 {
-			return tool, false
-		}
-		return find(searchTool)
+		tool, ok = find(searchTool)
+		asked := req.Messages[len(req.Messages)-1].Role == "user"
+		return tool, ok && asked && len(findSources(req.Messages)) == 0
 	}
 }
 
