@@ -163,10 +163,10 @@ func (a *addition) store(ctx context.Context, tx bun.Tx, tags, acl []string) err
 	if err != nil {
 		return err
 	}
-	if err := setTags(ctx, tx, a.DocumentID, tags); err != nil {
+	if err := setTags(ctx, tx, a.DocumentID, a.there, tags); err != nil {
 		return err
 	}
-	return setTokens(ctx, tx, a.DocumentID, acl)
+	return setTokens(ctx, tx, a.DocumentID, a.there, acl)
 }
 
 func (a *addition) version() (versionRow, error) {

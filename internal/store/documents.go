@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -154,27 +155,34 @@ func loadDocument(ctx context.Context, db bun.IDB, id string, row *documentRow) 
 	return found(db.NewSelect().Model(row).WherePK().Scan(ctx))
 }
 
-// setTags replaces the tags by which a document is found.
-func setTags(ctx context.Context, tx bun.Tx, documentID string, tags []string) error {
-	return replaceWords(ctx, tx, "document_tags", "tag", documentID, tags)
+// setTags replaces the tags by which a document is found; had says that there
+// may be some.
+func setTags(ctx context.Context, tx bun.Tx, documentID string, had bool, tags []string) error {
+	return replaceWords(ctx, tx, had, documentID, "document_tags", "tag", tags)
 }
 
-// setTokens replaces the tokens by which readers reach a document.
-func setTokens(ctx context.Context, tx bun.Tx, documentID string, tokens []string) error {
-	return replaceWords(ctx, tx, "document_tokens", "token", documentID, tokens)
+// setTokens replaces the tokens by which readers reach a document, like setTags.
+func setTokens(ctx context.Context, tx bun.Tx, documentID string, had bool, tokens []string) error {
+	return replaceWords(ctx, tx, had, documentID, "document_tokens", "token", tokens)
 }
 
-func replaceWords(ctx context.Context, tx bun.Tx, table, column, documentID string, words []string) error {
-	if _, err := tx.ExecContext(ctx, "DELETE FROM ? WHERE document_id = ?", bun.Ident(table), documentID); err != nil {
-		return err
-	}
-	for _, word := range unique(words) {
-		_, err := tx.ExecContext(ctx, "INSERT INTO ? (document_id, ?) VALUES (?, ?)", bun.Ident(table), bun.Ident(column), documentID, word)
-		if err != nil {
+func replaceWords(ctx context.Context, tx bun.Tx, had bool, documentID, table, column string, words []string) error {
+	if had {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM ? WHERE document_id = ?", bun.Ident(table), documentID); err != nil {
 			return err
 		}
 	}
-	return nil
+	words = unique(words)
+	if len(words) == 0 {
+		return nil
+	}
+	args := []any{bun.Ident(table), bun.Ident(column)}
+	for _, word := range words {
+		args = append(args, documentID, word)
+	}
+	values := strings.Repeat(", (?, ?)", len(words))[2:]
+	_, err := tx.ExecContext(ctx, "INSERT INTO ? (document_id, ?) VALUES "+values, args...)
+	return err
 }
 
 // unique drops repeats and keeps the order.

@@ -96,7 +96,7 @@ func (patch DocumentPatch) apply(doc *documentRow) (err error) {
 // search brings tags and tokens into the tables that are searched.
 func (patch DocumentPatch) search(ctx context.Context, tx bun.Tx, doc *documentRow) error {
 	if patch.Tags != nil {
-		if err := setTags(ctx, tx, doc.ID, *patch.Tags); err != nil {
+		if err := setTags(ctx, tx, doc.ID, true, *patch.Tags); err != nil {
 			return err
 		}
 	}
@@ -107,5 +107,5 @@ func (patch DocumentPatch) search(ctx context.Context, tx bun.Tx, doc *documentR
 	if err != nil {
 		return err
 	}
-	return setTokens(ctx, tx, doc.ID, acl)
+	return setTokens(ctx, tx, doc.ID, true, acl)
 }

@@ -64,7 +64,7 @@ func supersede(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, previou
 	_, err := tx.NewUpdate().Model((*versionRow)(nil)).
 		Set("status = 'published', stage = 'publish', error = '', replaced = ?, updated_at = ?", previous, now).
 		Where("document_id = ? AND version = ?", ref.Document, ref.Version).Exec(ctx)
-	if err != nil {
+	if err != nil || previous == 0 {
 		return err
 	}
 	_, err = tx.NewUpdate().Model((*versionRow)(nil)).Set("status = 'inactive'").

@@ -156,10 +156,10 @@ func entomb(ctx context.Context, tx bun.Tx, doc *documentRow) error {
 	if _, err := tx.NewUpdate().Model(&tombstone).WherePK().Exec(ctx); err != nil {
 		return err
 	}
-	if err := setTags(ctx, tx, doc.ID, nil); err != nil {
+	if err := setTags(ctx, tx, doc.ID, true, nil); err != nil {
 		return err
 	}
-	return setTokens(ctx, tx, doc.ID, nil)
+	return setTokens(ctx, tx, doc.ID, true, nil)
 }
 
 // SourceKeys gives the blob keys of the originals of versions above after.

@@ -189,40 +189,37 @@ func (s *Store) SetStage(ctx context.Context, ref knowledge.VersionRef, stage kn
 	doing := fmt.Sprintf("note stage %s of version %d of document %s", stage, ref.Version, ref.Document)
 	return s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
 		now := time.Now().UnixMicro()
-		q := facts(tx.NewUpdate().Model((*versionRow)(nil)), f).Set("stage = ?, updated_at = ?", stage, now).
+		q := f.set(tx.NewUpdate().Model((*versionRow)(nil)), "?0 = ?1").Set("stage = ?, updated_at = ?", stage, now).
 			Where("document_id = ? AND version = ? AND workspace = ? AND status = 'pending'", ref.Document, ref.Version, ref.Workspace).
 			Where("EXISTS (SELECT 1 FROM documents AS d WHERE d.id = ? AND d.removing_upto < ?)", ref.Document, ref.Version)
 		open, err := changed(q.Exec(ctx))
 		if err != nil || !open {
 			return err
 		}
-		_, err = tx.NewUpdate().Model((*documentRow)(nil)).Set("stage = ?, progress = ?, updated_at = ?", stage, progress, now).
+		_, err = f.set(tx.NewUpdate().Model((*documentRow)(nil)), "?0 = CASE WHEN published_version = 0 THEN ?1 ELSE ?0 END").
+			Set("stage = ?, progress = ?, updated_at = ?", stage, progress, now).
 			Where("id = ? AND version = ?", ref.Document, ref.Version).Exec(ctx)
-		if err != nil || f == (Facts{}) {
-			return err
-		}
-		_, err = facts(tx.NewUpdate().Model((*documentRow)(nil)), f).
-			Where("id = ? AND version = ? AND published_version = 0", ref.Document, ref.Version).Exec(ctx)
 		return err
 	})
 }
 
-// facts sets the facts that are not zero.
-func facts(q *bun.UpdateQuery, f Facts) *bun.UpdateQuery {
-	if f.MediaType != "" {
-		q = q.Set("media_type = ?", f.MediaType)
-	}
-	if f.Language != "" {
-		q = q.Set("language = ?", f.Language)
-	}
-	if f.Bytes != 0 {
-		q = q.Set("bytes = ?", f.Bytes)
-	}
-	if f.ChunkCount != 0 {
-		q = q.Set("chunk_count = ?", f.ChunkCount)
-	}
-	if f.PageCount != 0 {
-		q = q.Set("page_count = ?", f.PageCount)
+// set sets the facts that are not zero, in a form with the column as ?0 and the
+// value as ?1.
+func (f Facts) set(q *bun.UpdateQuery, form string) *bun.UpdateQuery {
+	for _, fact := range []struct {
+		column string
+		value  any
+		known  bool
+	}{
+		{"media_type", f.MediaType, f.MediaType != ""},
+		{"language", f.Language, f.Language != ""},
+		{"bytes", f.Bytes, f.Bytes != 0},
+		{"chunk_count", f.ChunkCount, f.ChunkCount != 0},
+		{"page_count", f.PageCount, f.PageCount != 0},
+	} {
+		if fact.known {
+			q = q.Set(form, bun.Ident(fact.column), fact.value)
+		}
 	}
 	return q
 }
