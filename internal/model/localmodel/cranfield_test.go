@@ -47,10 +47,16 @@ func TestEmbeddings(t *testing.T) {
 
 // rank gives the numbers (1 = first) of all documents, the nearest first.
 func rank(query []float32, documents [][]float32) []int {
+	var used []int // a query has few features, so most of its numbers are 0
+	for j, v := range query {
+		if v != 0 {
+			used = append(used, j)
+		}
+	}
 	scores := make([]float32, len(documents))
 	order := make([]int, len(documents))
 	for i, d := range documents {
-		for j := range d {
+		for _, j := range used {
 			scores[i] += d[j] * query[j]
 		}
 		order[i] = i + 1
