@@ -46,17 +46,19 @@ func newEventLog(ctx workflow.Context, carried stream.Log) (*eventLog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set update handler: %w", err)
 	}
-	workflow.Go(ctx, func(ctx workflow.Context) {
-		signals := workflow.GetSignalChannel(ctx, stream.SignalPublish)
-		for {
-			var b stream.Batch
-			if !signals.Receive(ctx, &b) {
-				return
-			}
-			l.Publish(b)
-		}
-	})
+	workflow.Go(disconnected(ctx), l.listen)
 	return l, nil
+}
+
+// listen takes in what publishers signal. It waits for the channel to hold
+// something instead of receiving from it: a blocked receiver is handed its value
+// before it runs, and a drain in between would take in later batches first, of
+// which the log then drops the earlier one as a repeat.
+func (l *eventLog) listen(ctx workflow.Context) {
+	signals := workflow.GetSignalChannel(ctx, stream.SignalPublish)
+	for workflow.Await(ctx, func() bool { return signals.Len() > 0 }) == nil {
+		l.drain(ctx)
+	}
 }
 
 // poll answers an update: it waits for something at or after the offset.

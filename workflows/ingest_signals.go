@@ -6,23 +6,14 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// listen takes in signals while a version is being ingested.
+// listen takes in signals while a version is being ingested. It waits for the
+// channels to hold something instead of receiving from them: a blocked receiver
+// is handed its value before it runs, and the workflow could end in between.
 func (w *ingest) listen(ctx workflow.Context) {
 	tasks := workflow.GetSignalChannel(ctx, SignalIngest)
 	stops := workflow.GetSignalChannel(ctx, SignalStop)
-	selector := workflow.NewSelector(ctx)
-	selector.AddReceive(tasks, func(c workflow.ReceiveChannel, _ bool) {
-		var t IngestTask
-		c.Receive(ctx, &t)
-		w.enqueue(t)
-	})
-	selector.AddReceive(stops, func(c workflow.ReceiveChannel, _ bool) {
-		var s IngestStop
-		c.Receive(ctx, &s)
-		w.stop(s)
-	})
-	for ctx.Err() == nil {
-		selector.Select(ctx)
+	for workflow.Await(ctx, func() bool { return tasks.Len()+stops.Len() > 0 }) == nil {
+		w.drain(ctx)
 	}
 }
 

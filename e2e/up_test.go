@@ -1,0 +1,155 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+)
+
+// command runs the binary and gives its exit code and what it wrote.
+func command(t *testing.T, env []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var out, err bytes.Buffer
+	c := exec.CommandContext(ctx, binary, args...)
+	c.Env = append(environment(), env...)
+	c.Stdout, c.Stderr = &out, &err
+	if e := c.Run(); e != nil && c.ProcessState == nil {
+		t.Fatal(e)
+	}
+	return c.ProcessState.ExitCode(), out.String(), err.String()
+}
+
+func TestUp(t *testing.T) {
+	t.Parallel()
+
+	t.Run("a second server on the same folder is refused and told who has it", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		code, _, stderr := command(t, nil, "up", "--data", s.folder, "--listen", "127.0.0.1:0", "--temporal-listen", "127.0.0.1:0", "--ui-listen", "127.0.0.1:0")
+		if code != 1 {
+			t.Errorf("exit code %d, want 1", code)
+		}
+		for _, want := range []string{strconv.Itoa(s.child.Process.Pid), s.ends.API, "--data"} {
+			if !strings.Contains(stderr, want) {
+				t.Errorf("the refusal %q does not name %q", stderr, want)
+			}
+		}
+		if err := s.Ready(t.Context()); err != nil {
+			t.Errorf("the first server suffered: %v", err)
+		}
+	})
+
+	t.Run("the admin key is the owner's alone and survives a restart", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		info, err := os.Stat(filepath.Join(s.folder, "admin.key"))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Fatalf("admin.key: %v, %v; want mode 0600", info, err)
+		}
+		before := s.key
+		s.kill()
+		s.restart()
+		if s.key != before {
+			t.Error("the key changed at a restart")
+		}
+		if _, err := s.Keys(t.Context(), "", 0); err != nil {
+			t.Errorf("the key is not taken: %v", err)
+		}
+	})
+
+	t.Run("CAIRN_ADMIN_KEY sets the admin key", func(t *testing.T) {
+		t.Parallel()
+		const key = "a-key-of-our-own-0123456789"
+		s := start(t, "CAIRN_ADMIN_KEY="+key)
+		if s.key != key {
+			t.Errorf("admin.key holds another key")
+		}
+		if _, err := s.Keys(t.Context(), "", 0); err != nil {
+			t.Errorf("the configured key is not taken: %v", err)
+		}
+		stranger, err := client.New(client.Config{URL: s.ends.API, Key: "cairn_another_key_0123456789"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := stranger.Keys(t.Context(), "", 0); !client.IsCode(err, "unauthorized") {
+			t.Errorf("another key gave %v, want unauthorized", err)
+		}
+	})
+
+	t.Run("an address that is taken is named", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		code, _, stderr := command(t, nil, "up", "--data", t.TempDir(), "--listen", address(s.ends.API), "--temporal-listen", "127.0.0.1:0", "--ui-listen", "127.0.0.1:0")
+		if code != 1 || !strings.Contains(stderr, address(s.ends.API)) {
+			t.Errorf("exit code %d, %q; want 1 and the address", code, stderr)
+		}
+	})
+
+	t.Run("an unknown key of the configuration names the nearest", func(t *testing.T) {
+		t.Parallel()
+		code, _, stderr := command(t, []string{"CAIRN_MODELS__CHAT__BASE_ULR=http://127.0.0.1:1/v1"}, "up", "--data", t.TempDir())
+		if code != 2 || !strings.Contains(stderr, "models.chat.base_url") {
+			t.Errorf("exit code %d, %q; want 2 and models.chat.base_url", code, stderr)
+		}
+	})
+}
+
+func TestStop(t *testing.T) {
+	t.Parallel()
+	m := standIn(t, modeltest.Options{Tokens: 150, TokenDelay: 20 * time.Millisecond, EmbeddingDelay: 20 * time.Millisecond})
+	s := start(t, at(m.URL())...)
+	s.publish(t, "before", "A lighthouse stands on the northern pier.")
+	m.ScriptEmbeddings(modeltest.Reply{Delay: 30 * time.Second})
+	slow := s.upload(t, "during", "A foghorn stands on the southern pier.")
+	if err := m.Wait(t.Context(), func(now modeltest.Totals) bool { return now.Embeddings.Asked == 2 }); err != nil {
+		t.Fatal(err)
+	}
+	asked := s.begun(t, "What stands on the northern pier?", 3)
+	s.stop()
+	s.restart()
+
+	if last, err := s.Wait(t.Context(), slow.RunID, nil); err != nil || last.Name != client.EventEnded {
+		t.Errorf("the document under way ended with %s, %v", last.Name, err)
+	}
+	if d := s.document(t, slow.ID); d.Status != "published" {
+		t.Errorf("the document under way is %s", d.Status)
+	}
+	tr := read(t, s.follow(t, asked.run, 0))
+	if tr.text == "" || tr.text != tr.answer.Text {
+		t.Errorf("the question under way: readers have %q, the answer is %q", tr.text, tr.answer.Text)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	code, overview, _ := command(t, nil, "--help")
+	if code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	commands := []string{
+		"up", "demo", "ingest", "ask", "documents list", "documents show", "documents remove", "documents reingest", "documents retry",
+		"runs list", "runs show", "runs watch", "runs cancel", "projects list", "projects create", "projects show", "projects set",
+		"keys create", "keys list", "keys revoke", "config", "version",
+	}
+	for _, name := range commands {
+		words := strings.Fields(name)
+		if !strings.Contains(overview, words[0]) {
+			t.Errorf("cairn --help does not name %s", words[0])
+		}
+		code, help, stderr := command(t, nil, append(words, "--help")...)
+		if code != 0 || !strings.Contains(help, "Example:") || !strings.Contains(help, "cairn "+name) {
+			t.Errorf("cairn %s --help: exit code %d, no example in %q %q", name, code, help, stderr)
+		}
+	}
+}
