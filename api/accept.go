@@ -7,11 +7,15 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
+
+// dispatchPatience is how long the start of a workflow may take.
+const dispatchPatience = 10 * time.Second
 
 // putOriginal finds out by its first bytes what a file is, and stores it. A kind
 // that is not supported, or nothing at all, is refused before anything is
@@ -127,9 +131,19 @@ func (s *Server) begunBefore(ctx context.Context, p knowledge.Principal, run str
 // dispatch starts an ingestion. The version is on record: where it cannot be
 // started now, it is started later.
 func (s *Server) dispatch(ctx context.Context, v store.Version) {
+	log := requestLog(ctx).With("workspace", v.Workspace, "document", v.Document, "version", v.Version, "run", v.RunID)
+	ctx, cancel := detached(ctx)
+	defer cancel()
 	if err := s.deps.Dispatch.Ingest(ctx, v); err != nil {
-		requestLog(ctx).WarnContext(ctx, "ingestion starts later", "workspace", v.Workspace, "document", v.Document, "run", v.RunID, "error", err)
+		log.WarnContext(ctx, "ingestion starts later", "error", err)
+		return
 	}
+	log.InfoContext(ctx, "document taken in", "bytes", v.Bytes)
+}
+
+// detached is a context for what is to happen although the client may leave.
+func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), dispatchPatience)
 }
 
 // checkRoom holds a project to the number of documents that it may have.

@@ -27,6 +27,7 @@ const problemSchema = "#/components/schemas/Problem"
 // our own: huma's page loads scripts from elsewhere.
 func newAPI(cfg Config, adapter huma.Adapter) huma.API {
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	registry.RegisterTypeAlias(reflect.TypeFor[knowledge.Box](), reflect.TypeFor[[4]float64]())
 	registry.Schema(reflect.TypeFor[Problem](), true, "")
 	api := huma.NewAPI(huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -86,11 +87,13 @@ func (s *Server) describe() error {
 	return err
 }
 
-// tidyDescription gives every operation our errors, and takes huma's out.
+// tidyDescription gives every operation our errors and what guard reads of its
+// request, and takes huma's errors out.
 func (s *Server) tidyDescription() {
 	oapi := s.api.OpenAPI()
-	for _, item := range oapi.Paths {
+	for path, item := range oapi.Paths {
 		for _, op := range operationsOf(item) {
+			describeGuard(op, path)
 			op.Responses["default"] = errorResponse()
 			delete(op.Responses, "422")
 			delete(op.Responses, "500")
@@ -99,6 +102,27 @@ func (s *Server) tidyDescription() {
 	schemas := oapi.Components.Schemas.Map()
 	delete(schemas, "ErrorModel")
 	delete(schemas, "ErrorDetail")
+}
+
+// describeGuard adds the parameters that guard reads.
+func describeGuard(op *huma.Operation, path string) {
+	add := func(p huma.Param) {
+		known := func(q *huma.Param) bool { return q.Name == p.Name && q.In == p.In }
+		if !slices.ContainsFunc(op.Parameters, known) {
+			p.Schema = &huma.Schema{Type: huma.TypeString}
+			op.Parameters = append(op.Parameters, &p)
+		}
+	}
+	open := op.Security != nil && len(op.Security) == 0
+	switch {
+	case strings.Contains(path, "{workspaceId}"):
+		add(huma.Param{Name: "workspaceId", In: "path", Required: true, Description: "The workspace"})
+	case !open:
+		add(huma.Param{Name: workspaceHeader, In: "header", Description: "For the instance's admin key: the workspace. Default: default"})
+	}
+	if op.Method == http.MethodPost {
+		add(huma.Param{Name: "Idempotency-Key", In: "header", Description: "The same request with the same key within 24 hours gets the same answer"})
+	}
 }
 
 func operationsOf(item *huma.PathItem) []*huma.Operation {

@@ -5,10 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
-	"net/url"
-	"path"
 	"reflect"
 	"strings"
 
@@ -16,7 +13,6 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/blob"
-	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -24,29 +20,6 @@ import (
 // defaultProject is where a document goes whose request names no project and
 // whose key is for all.
 const defaultProject = "default"
-
-// documentBody is the body of POST /document.
-type documentBody struct {
-	Name       string          `json:"name,omitempty" doc:"Shown to readers. Default: made of the externalId or the address"`
-	ExternalID string          `json:"externalId,omitempty" doc:"Your id of the document; the same one again is a new version"`
-	Content    documentContent `json:"content" doc:"One of text, url and base64"`
-	Tags       []string        `json:"tags,omitempty"`
-	Metadata   map[string]any  `json:"metadata,omitempty"`
-	Override   *struct {
-		Splitter *knowledge.Splitter `json:"textSplitter,omitempty"`
-	} `json:"override,omitempty" doc:"Of the project's configuration, for this document"`
-	Access         *accessBody `json:"access,omitempty" doc:"Default: the whole workspace; of a new version: as it was"`
-	ExternalUserID string      `json:"externalUserId,omitempty" maxLength:"256" doc:"The document is this end user's alone"`
-	ConversationID string      `json:"conversationId,omitempty" maxLength:"256" doc:"The document belongs to this conversation alone"`
-	ReplaceTags    bool        `json:"replaceTags,omitempty" doc:"Tags replace those of the version before. Default: they are added"`
-}
-
-type documentContent struct {
-	Text      *string `json:"text,omitempty"`
-	URL       *string `json:"url,omitempty" doc:"http or https; fetched by the ingestion"`
-	Base64    *string `json:"base64,omitempty" doc:"A file"`
-	MediaType string  `json:"mediaType,omitempty" maxLength:"200" doc:"Of the file. What it is, its bytes decide"`
-}
 
 // acceptedDocument is the answer to a document that was taken in.
 type acceptedDocument struct {
@@ -186,67 +159,6 @@ func (s *Server) uploadProject(ctx context.Context, p knowledge.Principal, name 
 	return project, nil
 }
 
-// check tells what is wrong with the body beyond its types, and gives the
-// document its name.
-func (b documentBody) check(nv *store.NewVersion) error {
-	wrong := tagFields("body.tags", b.Tags)
-	wrong = append(wrong, metadataFields("body.metadata", b.Metadata)...)
-	wrong = append(wrong, externalIDFields("body.externalId", b.ExternalID)...)
-	if b.Access != nil {
-		wrong = append(wrong, b.Access.fields("body.access")...)
-	}
-	if b.ExternalUserID != "" && b.ConversationID != "" {
-		wrong = append(wrong, knowledge.Field{Location: "body.conversationId", Message: "cannot stand beside externalUserId: a document is one's or the other's"})
-	}
-	wrong = append(wrong, nameFieldsOf("body.externalUserId", b.ExternalUserID)...)
-	if b.Override != nil && b.Override.Splitter != nil {
-		nv.Splitter = b.Override.Splitter.WithDefaults()
-		wrong = append(wrong, nv.Splitter.Fields("body.override.textSplitter")...)
-	}
-	if err := invalidFields(wrong); err != nil {
-		return err
-	}
-	given := 0
-	for _, content := range []*string{b.Content.Text, b.Content.URL, b.Content.Base64} {
-		if content != nil {
-			given++
-		}
-	}
-	if given != 1 {
-		return invalid("body.content", "must have one of text, url and base64")
-	}
-	var err error
-	nv.Name, err = b.name()
-	return err
-}
-
-func nameFieldsOf(location, name string) []knowledge.Field {
-	if name == "" {
-		return nil
-	}
-	wrong := nameFields(location, []string{name})
-	for i := range wrong {
-		wrong[i].Location = location
-	}
-	return wrong
-}
-
-func (b documentBody) name() (string, error) {
-	name := b.Name
-	if name == "" {
-		name = b.ExternalID
-	}
-	if name == "" && b.Content.URL != nil {
-		if u, err := url.Parse(*b.Content.URL); err == nil {
-			name = nameOfURL(u)
-		}
-	}
-	if name == "" {
-		name = "untitled"
-	}
-	return cleanName(name, "body.name")
-}
-
 // storeContent puts the bytes into the blob store, and finds out what they are.
 func (s *Server) storeContent(ctx context.Context, project knowledge.Project, c documentContent, nv *store.NewVersion) error {
 	nv.SourceKey = blob.UploadKey(nv.Workspace, nv.Project, nv.DocumentID, knowledge.NewID())
@@ -277,35 +189,4 @@ func (s *Server) fileLimit(project knowledge.Project) int64 {
 		return min(limit, s.cfg.FileBytes)
 	}
 	return s.cfg.FileBytes
-}
-
-// checkAddress looks at the form of an address only; where it leads is a matter
-// of whoever dials it.
-func checkAddress(address string) error {
-	u, err := url.Parse(address)
-	switch {
-	case err != nil || len(address) > maxSourceAddress || hasControl(address):
-		return invalid("body.content.url", "must be an address of at most %d bytes", maxSourceAddress)
-	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return invalid("body.content.url", "must begin with http:// or https:// and name a host")
-	case u.User != nil:
-		return invalid("body.content.url", "must not hold a user name or password")
-	}
-	return nil
-}
-
-// sniffName is the name by which kinds of text are told apart: one without an
-// extension gets that of the media type that came with it.
-func sniffName(name, mediaType string) string {
-	if path.Ext(name) != "" || mediaType == "" {
-		return name
-	}
-	kind, _, err := mime.ParseMediaType(mediaType)
-	if err != nil {
-		return name
-	}
-	return name + map[string]string{
-		extract.TypeMarkdown: ".md", extract.TypeHTML: ".html", extract.TypeCSV: ".csv", extract.TypeTSV: ".tsv",
-		extract.TypeJSON: ".json", extract.TypeNDJSON: ".ndjson",
-	}[kind]
 }

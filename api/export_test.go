@@ -1,0 +1,4 @@
+package api
+
+// CleanName lets the fuzz test reach cleanName.
+var CleanName = cleanName
