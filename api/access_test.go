@@ -34,6 +34,8 @@ func operations(workspace, document, chunk, run, conversation string) map[knowle
 			{"POST", hooks + "/projects", `{"name":"a"}`}, {"PATCH", own + "/projects/default", `{"name":"a"}`},
 		},
 		"": {
+			{"POST", hooks + "/query", `{"text":"a","conversationId":"` + conversation + `"}`}, {"GET", "/runs/" + run + "/events", ""}, {"GET", own + "/runs/" + run + "/events", ""},
+			{"POST", "/tools/rag_search", `{"query":"a","document_ids":["` + document + `"]}`}, {"POST", "/tools/rag_search", `{"query":"a","session_id":"` + conversation + `"}`},
 			{"GET", "/chunks/" + chunk, ""}, {"GET", "/chunks/" + chunk + "?quote=a", ""}, {"GET", "/runs/" + run, ""}, {"POST", "/runs/" + run + "/cancel", ""},
 		},
 	}

@@ -18,23 +18,35 @@ const workspaceHeader = "Cairn-Workspace"
 // principal gives who asks: by the credentials of the request, in the workspace
 // of its path ("" = none in it), acting for whom it names.
 func (s *Server) principal(r *http.Request, workspace string, acting access.Acting) (knowledge.Principal, error) {
-	c := credentials(r)
-	if workspace != "" {
-		c.Workspace = ""
-	}
-	p, err := s.deps.Access.Authenticate(r.Context(), c)
+	p, err := s.prove(r, workspace)
 	if err != nil {
 		return p, err
-	}
-	if workspace != "" {
-		if p, err = s.deps.Access.In(r.Context(), p, workspace); err != nil {
-			return p, err
-		}
 	}
 	if acting == (access.Acting{}) {
 		return p, nil
 	}
 	return s.deps.Access.As(r.Context(), p, acting)
+}
+
+// prove gives whose credentials a request carries, in the workspace of its path.
+func (s *Server) prove(r *http.Request, workspace string) (knowledge.Principal, error) {
+	c := callOf(r.Context())
+	if c.proved != nil && c.provedIn == workspace {
+		return *c.proved, nil
+	}
+	given := credentials(r)
+	if workspace != "" {
+		given.Workspace = ""
+	}
+	p, err := s.deps.Access.Authenticate(r.Context(), given)
+	if err == nil && workspace != "" {
+		p, err = s.deps.Access.In(r.Context(), p, workspace)
+	}
+	if err != nil {
+		return knowledge.Principal{}, err
+	}
+	c.proved, c.provedIn = &p, workspace
+	return p, nil
 }
 
 // credentials are those that a request carries.

@@ -22,7 +22,8 @@ type route struct {
 	huma.Operation
 	scope    knowledge.Scope // that the caller needs
 	instance bool            // for the instance's administrator only
-	public   bool            // needs no credentials
+	public   bool            // needs no credentials, or its handler asks for them
+	proves   bool            // wrong credentials are refused before anything else, unless a token stands for them
 	limit    int64           // of the body in bytes; 0 = smallBody
 	streams  bool            // the handler reads the body itself, and its Idempotency-Key
 	secret   bool            // the answer holds a secret, which must not be stored readably
@@ -91,7 +92,7 @@ func (e *edge) Handle(op *huma.Operation, handler func(huma.Context)) {
 	}
 	rt, ok := op.Metadata[routeMetadata].(*route)
 	if !ok { // its handler does the rest
-		rt = &route{public: true, limit: op.MaxBodyBytes - 1}
+		rt = &route{public: true, proves: true, limit: op.MaxBodyBytes - 1}
 	}
 	serve := func(w http.ResponseWriter, r *http.Request) { handler(humago.NewContext(op, r, w)) }
 	e.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
@@ -104,9 +105,11 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHT
 
 // call is what guard found out about a request.
 type call struct {
-	principal knowledge.Principal
-	body      []byte // unless the route streams
-	claim     *claim // nil without an Idempotency-Key
+	principal knowledge.Principal  // who may do what the route does
+	proved    *knowledge.Principal // whose credentials these are
+	provedIn  string               // the workspace of the path
+	body      []byte               // unless the route streams
+	claim     *claim               // nil without an Idempotency-Key
 }
 
 type callKey struct{}
@@ -130,6 +133,12 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, rt *route, next h
 			return
 		}
 		c.principal = p
+	}
+	if rt.proves && !r.URL.Query().Has("token") {
+		if _, err := s.prove(r, r.PathValue("workspaceId")); err != nil {
+			writeError(w, r, err)
+			return
+		}
 	}
 	if rt.streams || r.Method == http.MethodGet || r.Method == http.MethodHead {
 		next(w, r)

@@ -62,6 +62,26 @@ func TestBodiesAreBounded(t *testing.T) {
 	})
 }
 
+func TestQuestionsAreChecked(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	for _, route := range []struct{ path, field string }{{hooks + "/query", "text"}, {"/tools/rag_search", "query"}} {
+		e.do("POST", route.path, "", `{`).refused(401, knowledge.CodeUnauthorized)
+		e.do("POST", route.path, e.reader, `{`).refused(400, knowledge.CodeMalformed)
+		e.do("POST", route.path, e.reader, `{"`+route.field+`":"`+strings.Repeat("a", 1<<20)+`"}`).refused(413, knowledge.CodeTooLarge)
+		for body, location := range map[string]string{
+			`{}`: "body", `{"F":7}`: "body.F", `{"F":"  "}`: "body.F", `{"F":"a","colour":1}`: "body.colour",
+			`{"F":"a","filters":[{"field":"a","type":"eq","value":"b"}]}`: "body.filters[0].field",
+			`{"F":"` + strings.Repeat("ö", 32_001) + `"}`:                 "body.F",
+		} {
+			body, location = strings.ReplaceAll(body, "F", route.field), strings.ReplaceAll(location, "F", route.field)
+			if locations := e.do("POST", route.path, e.reader, body).refused(422, knowledge.CodeInvalid); len(locations) == 0 || locations[0] != location {
+				t.Errorf("%s %.60s: locations %v, want %s", route.path, body, locations, location)
+			}
+		}
+	}
+}
+
 type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/textproto"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -242,4 +243,35 @@ func TestAClientThatLeavesInMidUpload(t *testing.T) {
 	if keys := e.keys(); len(keys) != 0 || len(e.work.ingests) != 0 {
 		t.Errorf("kept %v, dispatched %d", keys, len(e.work.ingests))
 	}
+}
+
+// TestFilesAreStreamed is not parallel: it looks at what the process allocates.
+func TestFilesAreStreamed(t *testing.T) {
+	const size = 32 << 20
+	for _, headers := range [][]string{nil, {"Idempotency-Key", "k"}} {
+		e := open(t)
+		frame, contentType := form(t, file("large.txt", "HERE"))
+		before, after, _ := bytes.Cut(frame, []byte("HERE"))
+		body := io.MultiReader(bytes.NewReader(before), io.LimitReader(words{}, size), bytes.NewReader(after))
+		var start, end runtime.MemStats
+		runtime.ReadMemStats(&start)
+		got := e.do("POST", filesPath, e.editor, body, append([]string{"Content-Type", contentType}, headers...)...)
+		runtime.ReadMemStats(&end)
+		if d := got.want(202)["documents"].([]any)[0].(map[string]any); d["bytes"] != float64(size) {
+			t.Errorf("bytes %v", d["bytes"])
+		}
+		if used := end.TotalAlloc - start.TotalAlloc; used > size/8 {
+			t.Errorf("%v: %d bytes were allocated for a file of %d", headers, used, size)
+		}
+	}
+}
+
+// words is text without an end.
+type words struct{}
+
+func (words) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = "words and "[i%10]
+	}
+	return len(p), nil
 }
