@@ -249,11 +249,10 @@ func (s *server) begun(t *testing.T, text string, n int) asked {
 // transcript puts the words of an answer together as a reader must: a reset
 // drops what came before.
 type transcript struct {
-	text    string
-	resets  int
-	answer  client.Answer
-	last    event
-	compile int // times that a tool's answer began
+	text   string
+	resets int
+	answer client.Answer
+	last   event
 }
 
 func (tr *transcript) take(t *testing.T, e event) {

@@ -1,0 +1,243 @@
+package e2e_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+)
+
+// silenceLimit is generous: how long readers wait is measured by the benchmark.
+const silenceLimit = 10 * time.Second
+
+// reader reads one run over any number of kills: it comes back with the id of
+// the last event that it saw, as a browser does.
+type reader struct {
+	run  string
+	last int64
+	body asked
+	list []event
+}
+
+// until reads until enough says so, or to the run's end.
+func (r *reader) until(t *testing.T, enough func([]event) bool) {
+	t.Helper()
+	var err error
+	r.last, err = events(r.body.body, r.last, func(e event) bool {
+		r.list = append(r.list, e)
+		return !e.terminal() && !enough(r.list)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (r *reader) ended() bool { return len(r.list) > 0 && r.list[len(r.list)-1].terminal() }
+
+// comeBack opens the stream again behind the last event and reads on; silence
+// is how long the next event took.
+func (r *reader) comeBack(t *testing.T, s *server, enough func([]event) bool) (silence time.Duration) {
+	t.Helper()
+	began := time.Now()
+	res, err := s.send(t.Context(), "GET", "/runs/"+r.run+"/events?compact=true", nil, "Last-Event-ID", strconv.FormatInt(r.last, 10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { res.Body.Close() })
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("events of run %s: status %d", r.run, res.StatusCode)
+	}
+	before := len(r.list)
+	r.body = asked{r.run, res.Body}
+	r.until(t, func(list []event) bool {
+		if len(list) == before+1 {
+			silence = time.Since(began)
+		}
+		return enough(list)
+	})
+	return silence
+}
+
+func never([]event) bool { return false }
+
+// words gives enough once the text that was put together has n words.
+func words(t *testing.T, n int, text func(*testing.T, []event) string) func([]event) bool {
+	return func(list []event) bool { return strings.Count(text(t, list), "word") >= n }
+}
+
+func answerText(t *testing.T, list []event) string { return read(t, list).text }
+
+// toolText puts the fragments of a rag_search together: an answer that begins
+// once more drops what came before.
+func toolText(t *testing.T, list []event) string {
+	t.Helper()
+	text := ""
+	for _, e := range list {
+		switch e.Name {
+		case "tool_update":
+			if u := toolUpdate(t, e); u.phase == "COMPILING_RESULTS" && u.status == "started" {
+				text = ""
+			}
+		case "tool_partial_update":
+			var fragment struct{ Content string }
+			e.decode(t, &fragment)
+			text += fragment.Content
+		}
+	}
+	return text
+}
+
+type update struct{ phase, status string }
+
+func toolUpdate(t *testing.T, e event) update {
+	t.Helper()
+	var u struct{ Phase, Status string }
+	e.decode(t, &u)
+	return update{u.Phase, u.Status}
+}
+
+// toolResponse is the response in a rag_search's last event.
+func toolResponse(t *testing.T, list []event) string {
+	t.Helper()
+	e := list[len(list)-1]
+	if e.Name != client.EventToolEnd {
+		t.Fatalf("the tool ended with %s %s", e.Name, e.Data)
+	}
+	var end struct{ Response string }
+	e.decode(t, &end)
+	if end.Response == "" {
+		t.Fatalf("no response in %s", e.Data)
+	}
+	return end.Response
+}
+
+func TestKillDuringAnAnswer(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	m := standIn(t, modeltest.Options{Tokens: 250, TokenDelay: 12 * time.Millisecond})
+	s := start(t, at(m.URL())...)
+	s.publish(t, "lights", "The northern pier has a lighthouse. The southern pier has a foghorn.")
+
+	for _, test := range []struct {
+		name  string
+		start func() asked
+		text  func(*testing.T, []event) string
+		final func(*testing.T, []event) string
+	}{
+		{
+			"a question", func() asked { return s.query(t, "What is on the northern pier?") }, answerText,
+			func(t *testing.T, list []event) string { return read(t, list).answer.Text },
+		},
+		{
+			"rag_search", func() asked {
+				return s.ask(t, "/tools/rag_search", map[string]any{"query": "What is on the northern pier?", "stream": true})
+			}, toolText, toolResponse,
+		},
+	} {
+		t.Run(test.name+" over two kills is read once and whole", func(t *testing.T) {
+			a := test.start()
+			r := &reader{run: a.run, body: a}
+			r.until(t, words(t, 20+random.IntN(40), test.text))
+			for kill, next := range []int{100 + random.IntN(60), 1000} {
+				if r.ended() {
+					t.Fatalf("the answer had ended before kill %d", kill+1)
+				}
+				s.kill()
+				s.restart()
+				silence := r.comeBack(t, s, words(t, next, test.text))
+				t.Logf("kill %d: %v of silence behind the start", kill+1, silence.Round(time.Millisecond))
+				if silence > silenceLimit {
+					t.Errorf("readers heard nothing for %v after the restart", silence)
+				}
+			}
+			if !r.ended() {
+				t.Fatalf("the stream broke off after event %d", r.last)
+			}
+			wantSame(t, "what the reader put together", test.text(t, r.list), test.final(t, r.list))
+			again := s.follow(t, a.run, 0)
+			wantSame(t, "what a later reader puts together", test.text(t, again), test.final(t, r.list))
+			if len(again) != len(r.list) {
+				t.Errorf("%d events later, %d at the time", len(again), len(r.list))
+			}
+			if n := strings.Count(test.final(t, r.list), "word"); n != 250 {
+				t.Errorf("the answer has %d words of 250", n)
+			}
+		})
+	}
+}
+
+func TestKillBeforeAnAnswerThatDiffers(t *testing.T) {
+	t.Parallel()
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL())...)
+	s.publish(t, "lights", "The northern pier has a lighthouse. The southern pier has a foghorn.")
+	first := modeltest.Reply{Text: strings.Repeat("word ", 200), TokenDelay: 15 * time.Millisecond}
+	second := strings.TrimSpace(strings.Repeat("another word ", 30))
+
+	t.Run("of a question is reset and right", func(t *testing.T) {
+		m.ScriptChat(first, modeltest.Text(second))
+		a := s.query(t, "What is on the northern pier?")
+		r := &reader{run: a.run, body: a}
+		r.until(t, words(t, 20, answerText))
+		s.kill()
+		s.restart()
+		r.comeBack(t, s, never)
+		tr := read(t, r.list)
+		wantSame(t, "the text", tr.text, second)
+		wantSame(t, "the answer", tr.answer.Text, second)
+		if tr.resets != 1 {
+			t.Errorf("%d resets, want 1", tr.resets)
+		}
+		for _, e := range r.list {
+			var reset client.Reset
+			if e.Name != client.EventReset {
+				continue
+			}
+			if e.decode(t, &reset); reset.Reason != "retry" || reset.Attempt < 2 {
+				t.Errorf("reset %s", e.Data)
+			}
+		}
+	})
+
+	t.Run("of rag_search begins once more and is right", func(t *testing.T) {
+		m.ScriptChat(first, modeltest.Text(second))
+		a := s.ask(t, "/tools/rag_search", map[string]any{"query": "What is on the northern pier?", "stream": true})
+		r := &reader{run: a.run, body: a}
+		r.until(t, words(t, 20, toolText))
+		s.kill()
+		s.restart()
+		r.comeBack(t, s, never)
+		wantSame(t, "the text", toolText(t, r.list), second)
+		wantSame(t, "the response", toolResponse(t, r.list), second)
+		begun := 0
+		for _, e := range r.list {
+			if e.Name == "tool_update" && toolUpdate(t, e) == (update{"COMPILING_RESULTS", "started"}) {
+				begun++
+			}
+		}
+		if begun != 2 {
+			t.Errorf("the answer began %d times, want 2", begun)
+		}
+	})
+}
+
+func wantSame(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got == want && want != "" {
+		return
+	}
+	same := 0
+	for same < min(len(got), len(want)) && got[same] == want[same] {
+		same++
+	}
+	cut := func(s string) string { return fmt.Sprintf("%.80q", s[max(0, same-20):]) }
+	t.Errorf("%s (%d bytes) is not what was stored (%d bytes); they part at %d: %s, %s", what, len(got), len(want), same, cut(got), cut(want))
+}
