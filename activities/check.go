@@ -43,7 +43,7 @@ func (a *Ingestion) CheckDocument(ctx context.Context, in StepInput) (CheckResul
 			return tooLarge("text", a.Config.TextBytes)
 		}
 		result = CheckResult{MediaType: mediaType, Bytes: size, Small: isText && size <= smallBytes}
-		return a.stage(ctx, in.VersionRef, knowledge.StageCheck, store.Facts{MediaType: mediaType, Bytes: size})
+		return a.stage(ctx, in.VersionRef, knowledge.StageExtract, store.Facts{MediaType: mediaType, Bytes: size})
 	})
 	return result, err
 }

@@ -37,7 +37,7 @@ func (a *Ingestion) ChunkDocument(ctx context.Context, in StepInput) (ChunkResul
 			return fmt.Errorf("store chunks: %w", err)
 		}
 		result.Count = len(chunks)
-		return a.stage(ctx, in.VersionRef, knowledge.StageChunk, store.Facts{ChunkCount: len(chunks)})
+		return a.stage(ctx, in.VersionRef, knowledge.StageEmbed, store.Facts{ChunkCount: len(chunks)})
 	})
 	return result, err
 }

@@ -34,11 +34,6 @@ func (a *Ingestion) EmbedChunks(ctx context.Context, in EmbedInput) (EmbedResult
 	defer heartbeat(ctx, time.Second)()
 	var result EmbedResult
 	err := a.step(ctx, in.StepInput, knowledge.StageEmbed, func(v store.Version) error {
-		if in.First == 0 {
-			if err := a.stage(ctx, in.VersionRef, knowledge.StageEmbed, store.Facts{}); err != nil {
-				return err
-			}
-		}
 		chunks, err := a.chunks(ctx, in.VersionRef)
 		if err != nil {
 			return err

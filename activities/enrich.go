@@ -19,6 +19,6 @@ func (a *Ingestion) EnrichDocument(ctx context.Context, in StepInput) error {
 			return fmt.Errorf("read layout: %w", err)
 		}
 		facts := store.Facts{Language: enrich.Language(chunk.Text(layout)), PageCount: len(layout.Pages)}
-		return a.stage(ctx, in.VersionRef, knowledge.StageEnrich, facts)
+		return a.stage(ctx, in.VersionRef, knowledge.StageChunk, facts)
 	})
 }

@@ -31,9 +31,6 @@ func (a *Ingestion) ExtractDocument(ctx context.Context, in StepInput) (ExtractR
 	defer heartbeat(ctx, time.Second)()
 	var result ExtractResult
 	err := a.step(ctx, in, knowledge.StageExtract, func(v store.Version) error {
-		if err := a.stage(ctx, in.VersionRef, knowledge.StageExtract, store.Facts{}); err != nil {
-			return err
-		}
 		layout, err := a.layout(ctx, v)
 		if err != nil {
 			return err

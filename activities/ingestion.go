@@ -94,7 +94,8 @@ func (a *Ingestion) step(ctx context.Context, in StepInput, stage knowledge.Stag
 	return nil
 }
 
-// stage notes in SQL how far a version is.
+// stage notes in SQL which stage a version enters next, and what is known of it
+// by now: one write a step, at its end.
 func (a *Ingestion) stage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, facts store.Facts) error {
 	if err := a.Versions.SetStage(ctx, ref, stage, Progress(stage), facts); err != nil {
 		return fmt.Errorf("note stage %s: %w", stage, err)

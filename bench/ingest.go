@@ -12,7 +12,7 @@ import (
 func modelAt(url string) []string {
 	env := []string{}
 	for _, kind := range []string{"CHAT", "EMBEDDING"} {
-		env = append(env, "CAIRN_MODELS__"+kind+"__BASE_URL="+url+"/v1", "CAIRN_MODELS__"+kind+"__MODEL=stand-in")
+		env = append(env, "CAIRN_MODELS__"+kind+"__BASE_URL="+url, "CAIRN_MODELS__"+kind+"__MODEL=stand-in")
 	}
 	return env
 }

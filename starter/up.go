@@ -13,8 +13,13 @@ import (
 	"github.com/cairn-rag/cairn/internal/telemetry"
 )
 
-// gcPercent trades memory for processor time; the variable GOGC overrides it.
-const gcPercent = 400
+// How the process trades memory for processor time: the collector runs seldom
+// until the heap comes near the limit, which is soft. The variables GOGC and
+// GOMEMLIMIT override these.
+const (
+	gcPercent   = 300
+	memoryLimit = 300 << 20
+)
 
 type upCmd struct {
 	Data           string `placeholder:"DIR" help:"The folder where everything is kept. Default: ./cairn-data."`
@@ -62,6 +67,9 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 	if os.Getenv("GOGC") == "" {
 		// The server and the stores make much garbage and keep little.
 		debug.SetGCPercent(gcPercent)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
 	}
 	p, err := newPlatform(ctx, cfg, log)
 	if err != nil {

@@ -126,8 +126,8 @@ func (a *answer) finish(ctx workflow.Context, err error, last []stream.Entry) er
 	for i, e := range last {
 		in.Items = append(in.Items, stream.Item{Topic: e.Topic, Data: e.Data, Offset: a.log.End() + int64(i)})
 	}
-	if err := workflow.UpsertTypedSearchAttributes(ctx, KeyStatus.ValueSet(in.Status)); err != nil {
-		return fmt.Errorf("set status: %w", err)
+	if err := noteStatus(ctx, in.Status); err != nil {
+		return err
 	}
 	if err := workflow.ExecuteLocalActivity(local(ctx, "save the answer"), a.acts.FinishAnswer, in).Get(ctx, nil); err != nil {
 		return fmt.Errorf("save the answer of run %s: %w", a.in.Run, err)

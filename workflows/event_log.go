@@ -80,6 +80,20 @@ func (l *eventLog) add(topic string, e stream.Event) {
 	l.Append(entry(topic, e))
 }
 
+// onSignal calls take whenever signals of this name wait to be received. It
+// never holds one itself: a coroutine that is blocked in Receive is handed a
+// signal before it runs, and whoever drains the channel in between would miss it.
+func onSignal(ctx workflow.Context, name string, take func(workflow.Context)) {
+	signals := workflow.GetSignalChannel(ctx, name)
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		// Await ends with an error when the workflow is canceled; signals that
+		// come after that are drained by whoever writes the end.
+		for workflow.Await(ctx, func() bool { return signals.Len() > 0 }) == nil {
+			take(ctx)
+		}
+	})
+}
+
 // drain takes in what publishers have signalled but the log has not seen.
 func (l *eventLog) drain(ctx workflow.Context) {
 	signals := workflow.GetSignalChannel(ctx, stream.SignalPublish)

@@ -75,7 +75,8 @@ func newIngest(ctx workflow.Context, in IngestInput) (*ingest, error) {
 		return nil, err
 	}
 	w := &ingest{in: in, log: log, queue: in.Tasks}
-	workflow.Go(ctx, w.listen)
+	onSignal(ctx, SignalIngest, w.drain)
+	onSignal(ctx, SignalStop, w.drain)
 	return w, nil
 }
 
@@ -250,8 +251,8 @@ func (w *ingest) finish(ctx workflow.Context, first int64, published bool, err e
 	}
 	in.Items = append(w.log.Items(first), stream.Item{Topic: last.Topic, Data: last.Data, Offset: w.log.End()})
 	ctx = disconnected(ctx)
-	if err := workflow.UpsertTypedSearchAttributes(ctx, KeyStatus.ValueSet(in.Status)); err != nil {
-		return fmt.Errorf("set status: %w", err)
+	if err := noteStatus(ctx, in.Status); err != nil {
+		return err
 	}
 	if err := workflow.ExecuteLocalActivity(local(ctx, "finish"), w.acts.FinishVersion, in).Get(ctx, nil); err != nil {
 		return fmt.Errorf("finish version %d: %w", w.current.Version, err)

@@ -6,19 +6,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// listen takes in signals while a version is being ingested. It waits for the
-// channels to hold something instead of receiving from them: a blocked receiver
-// is handed its value before it runs, and the workflow could end in between.
-func (w *ingest) listen(ctx workflow.Context) {
-	tasks := workflow.GetSignalChannel(ctx, SignalIngest)
-	stops := workflow.GetSignalChannel(ctx, SignalStop)
-	for workflow.Await(ctx, func() bool { return tasks.Len()+stops.Len() > 0 }) == nil {
-		w.drain(ctx)
-	}
-}
-
-// drain takes in what was signalled but not yet seen, before the workflow looks
-// at its queue.
+// drain takes in what was signalled: while a version is being ingested, and
+// before the workflow looks at its queue.
 func (w *ingest) drain(ctx workflow.Context) {
 	for {
 		var t IngestTask

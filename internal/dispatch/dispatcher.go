@@ -46,7 +46,7 @@ func (d *Dispatcher) Ingest(ctx context.Context, v store.Version) error {
 	options.StaticSummary = "ingest a document"
 	options.TypedSearchAttributes = temporal.NewSearchAttributes(
 		workflows.KeyWorkspace.ValueSet(v.Workspace), workflows.KeyProject.ValueSet(v.Project),
-		workflows.KeyDocument.ValueSet(v.Document), workflows.KeyStatus.ValueSet("running"),
+		workflows.KeyDocument.ValueSet(v.Document),
 	)
 	in := workflows.IngestInput{Workspace: v.Workspace, Project: v.Project, Document: v.Document, Tasks: []workflows.IngestTask{task}}
 	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.IngestDocument, in)
@@ -84,7 +84,7 @@ func (d *Dispatcher) Answer(ctx context.Context, kind string, in workflows.Answe
 	options := d.options(id, workflows.QueueQuery, priorityQuestion, in.Workspace)
 	options.StaticSummary = summary
 	options.TypedSearchAttributes = temporal.NewSearchAttributes(
-		workflows.KeyWorkspace.ValueSet(in.Workspace), workflows.KeyProject.ValueSet(in.Project), workflows.KeyStatus.ValueSet("running"),
+		workflows.KeyWorkspace.ValueSet(in.Workspace), workflows.KeyProject.ValueSet(in.Project),
 	)
 	_, err := d.client.ExecuteWorkflow(ctx, options, workflow, in)
 	if isRunning(err) {

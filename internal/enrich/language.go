@@ -15,7 +15,7 @@ const Undetermined = "und"
 // characters it does not get better.
 const (
 	minLetters  = 40
-	sampleRunes = 5000
+	sampleRunes = 1500
 )
 
 // Language gives the language of a text as ISO 639-3, or Undetermined.
