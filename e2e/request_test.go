@@ -279,3 +279,5 @@ func read(t *testing.T, list []event) transcript {
 	}
 	return tr
 }
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,0 +1,170 @@
+package e2e_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+)
+
+func names(list []event) string {
+	var out []string
+	for _, e := range list {
+		if len(out) == 0 || out[len(out)-1] != e.Name {
+			out = append(out, e.Name)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestRunEvents(t *testing.T) {
+	t.Parallel()
+	m := standIn(t, modeltest.Options{Tokens: 60, TokenDelay: 5 * time.Millisecond})
+	s := start(t, at(m.URL())...)
+	upload := s.upload(t, "lights", "The northern pier has a lighthouse.")
+	const whole = "runStarted apiMessageChunk sendSourcesMessage completedMessage"
+
+	running := s.begun(t, "What is on the northern pier?", 2)
+	t.Run("a run that goes on is followed to its end from any event", func(t *testing.T) {
+		all, rest := s.follow(t, running.run, 0), s.follow(t, running.run, 3)
+		if got := names(all); got != whole {
+			t.Errorf("events %s", got)
+		}
+		if diff := cmp.Diff(all[3:], rest); diff != "" {
+			t.Errorf("from event 4 on (-all +rest):\n%s", diff)
+		}
+	})
+
+	t.Run("a run that ended is replayed the same and then says no more", func(t *testing.T) {
+		s.wantReplay(t, running.run)
+		s.wantReplay(t, upload.RunID)
+	})
+
+	t.Run("a place that is no number is refused", func(t *testing.T) {
+		for _, after := range []string{"abc", "-1", "1.5"} {
+			if status := s.call(t, "GET", "/runs/"+running.run+"/events?after="+after, nil, nil); status != http.StatusBadRequest {
+				t.Errorf("after=%s gave %d, want 400", after, status)
+			}
+			if status := s.call(t, "GET", "/runs/"+running.run+"/events", nil, nil, "Last-Event-ID", after); status != http.StatusBadRequest {
+				t.Errorf("Last-Event-ID %s gave %d, want 400", after, status)
+			}
+		}
+	})
+
+	t.Run("the token of an eventsUrl opens that run alone", func(t *testing.T) {
+		address, token, found := strings.Cut(upload.EventsURL, "?")
+		if !found || !strings.Contains(address, upload.RunID) {
+			t.Fatalf("eventsUrl %s", upload.EventsURL)
+		}
+		for path, want := range map[string]int{
+			upload.EventsURL: http.StatusOK,
+			address:          http.StatusUnauthorized,
+			s.ends.API + "/runs/" + running.run + "/events?" + token: http.StatusUnauthorized,
+			s.ends.API + "/runs/" + upload.RunID + "?" + token:       http.StatusUnauthorized,
+		} {
+			if status := s.call(t, "GET", path, nil, nil, "Authorization", ""); status != want {
+				t.Errorf("GET %s without a key gave %d, want %d", path, status, want)
+			}
+		}
+	})
+
+	before := s.follow(t, running.run, 0)
+	s.kill()
+	s.restart()
+	t.Run("a run that ended before the restart is replayed the same", func(t *testing.T) {
+		if diff := cmp.Diff(before, s.follow(t, running.run, 0)); diff != "" {
+			t.Errorf("events (-before +after):\n%s", diff)
+		}
+		s.wantReplay(t, running.run)
+		s.wantReplay(t, upload.RunID)
+	})
+}
+
+// wantReplay checks that an ended run is replayed the same each time, from any
+// place, and that there is nothing behind its last event.
+func (s *server) wantReplay(t *testing.T, run string) {
+	t.Helper()
+	first, second := s.follow(t, run, 0), s.follow(t, run, 0)
+	if diff := cmp.Diff(first, second); diff != "" {
+		t.Errorf("two replays differ:\n%s", diff)
+	}
+	end := first[len(first)-1]
+	if last := s.follow(t, run, end.ID-1); len(last) != 1 || last[0].ID != end.ID {
+		t.Errorf("behind the last event but one: %v", last)
+	}
+	res, err := s.send(t.Context(), "GET", "/runs/"+run+"/events", nil, "Last-Event-ID", itoa(end.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if body, err := io.ReadAll(res.Body); res.StatusCode != http.StatusNoContent || len(body) > 0 || err != nil {
+		t.Errorf("behind the last event: status %d, %q, %v; want 204", res.StatusCode, body, err)
+	}
+}
+
+func TestStreamClients(t *testing.T) {
+	t.Parallel()
+	m := standIn(t, modeltest.Options{Tokens: 100, TokenDelay: 20 * time.Millisecond})
+	s := start(t, at(m.URL())...)
+	s.publish(t, "lights", "The northern pier has a lighthouse.")
+	const question = "What is on the northern pier?"
+
+	t.Run("one that reads nothing holds nobody", func(t *testing.T) {
+		silent := s.query(t, question)
+		list := s.follow(t, silent.run, 0)
+		wantSame(t, "the reader beside it", read(t, list).text, read(t, list).answer.Text)
+		var late []event
+		if _, err := events(silent.body, 0, func(e event) bool { late = append(late, e); return true }); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(list, late); diff != "" {
+			t.Errorf("the late reader got something else:\n%s", diff)
+		}
+	})
+
+	t.Run("one that leaves does not stop the run", func(t *testing.T) {
+		a := s.begun(t, question, 3)
+		if err := a.body.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if last, err := s.Wait(t.Context(), a.run, nil); err != nil || last.Name != client.EventCompleted {
+			t.Errorf("the run ended with %s, %v", last.Name, err)
+		}
+	})
+
+	t.Run("500 get the whole answer", func(t *testing.T) {
+		const readers = 500
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		a := s.query(t, question)
+		type outcome struct {
+			list []event
+			err  error
+		}
+		outcomes := make(chan outcome, readers)
+		for range readers {
+			go func() {
+				list, err := s.read(ctx, a.run, 0)
+				outcomes <- outcome{list, err}
+			}()
+		}
+		want := s.follow(t, a.run, 0)
+		wantSame(t, "the text", read(t, want).text, read(t, want).answer.Text)
+		for range readers {
+			got := <-outcomes
+			if got.err != nil {
+				t.Fatal(got.err)
+			}
+			if diff := cmp.Diff(want, got.list); diff != "" {
+				t.Fatalf("a reader got something else:\n%s", diff)
+			}
+		}
+	})
+}
