@@ -51,7 +51,11 @@ func TestRunsThatAreEndedEarly(t *testing.T) {
 		if err := s.operator(t).TerminateWorkflow(t.Context(), "query/default/"+a.run, "", "a test"); err != nil {
 			t.Fatal(err)
 		}
+		terminated := time.Now()
 		list := s.wantEnd(t, a.run, "failed", knowledge.CodeInternal)
+		if took := time.Since(terminated); took > 15*time.Second { // the sweep would take a minute
+			t.Errorf("readers were told after %v", took)
+		}
 		if len(list) < len(before) || list[2].Name != before[2].Name || string(list[2].Data) != string(before[2].Data) {
 			t.Errorf("what readers had seen is not in the log: %v", list)
 		}

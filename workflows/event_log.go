@@ -46,19 +46,8 @@ func newEventLog(ctx workflow.Context, carried stream.Log) (*eventLog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set update handler: %w", err)
 	}
-	workflow.Go(disconnected(ctx), l.listen)
+	onSignal(disconnected(ctx), stream.SignalPublish, l.drain)
 	return l, nil
-}
-
-// listen takes in what publishers signal. It waits for the channel to hold
-// something instead of receiving from it: a blocked receiver is handed its value
-// before it runs, and a drain in between would take in later batches first, of
-// which the log then drops the earlier one as a repeat.
-func (l *eventLog) listen(ctx workflow.Context) {
-	signals := workflow.GetSignalChannel(ctx, stream.SignalPublish)
-	for workflow.Await(ctx, func() bool { return signals.Len() > 0 }) == nil {
-		l.drain(ctx)
-	}
 }
 
 // poll answers an update: it waits for something at or after the offset.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -119,31 +118,6 @@ func (d *Dispatcher) StopIngest(ctx context.Context, workspace, document string,
 // Publish signals a batch to the log in a workflow.
 func (d *Dispatcher) Publish(ctx context.Context, workflowID string, b stream.Batch) error {
 	return wrap(d.client.SignalWorkflow(ctx, workflowID, "", stream.SignalPublish, b), "signal", workflowID)
-}
-
-// Events reads the log in a workflow. A worker that is busy with the workflow
-// answers one query at a time: a refusal means again, with jitter.
-func (d *Dispatcher) Events(ctx context.Context, workflowID string, from int64) (stream.EventsPage, error) {
-	var page stream.EventsPage
-	for tries := 0; ; tries++ {
-		value, err := d.client.QueryWorkflow(ctx, workflowID, "", stream.QueryEvents, stream.PollInput{Topics: []string{}, FromOffset: from})
-		var busy *serviceerror.ResourceExhausted
-		if errors.As(err, &busy) && tries < 20 {
-			select {
-			case <-time.After(10*time.Millisecond + rand.N(40*time.Millisecond)):
-				continue
-			case <-ctx.Done():
-				return page, ctx.Err()
-			}
-		}
-		if err != nil {
-			return page, fmt.Errorf("query %s: %w", workflowID, err)
-		}
-		if err := value.Get(&page); err != nil {
-			return page, fmt.Errorf("query %s: %w", workflowID, err)
-		}
-		return page, nil
-	}
 }
 
 // Running reports whether a workflow with this id is open; known is false where

@@ -61,12 +61,23 @@ func (s *Source) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, 
 	return log.Items, true, nil
 }
 
-// Query implements stream.Source. What the workflow no longer holds is read
-// from the stored segments.
+// Query implements stream.Source. Of a workflow that has closed it says so and
+// nothing more: how its run ended is in the store, or Settle writes it there.
 func (s *Source) Query(ctx context.Context, ref stream.RunRef, from int64) (stream.EventsPage, error) {
-	page, err := s.workflows.Events(ctx, ref.WorkflowID, from)
-	if err != nil || from >= page.Base {
+	page, err := s.workflows.openEvents(ctx, ref.WorkflowID, from)
+	if errors.Is(err, errClosed) {
+		return stream.EventsPage{Page: stream.Page{NextOffset: from}, Closed: true}, nil
+	}
+	if err != nil {
 		return page, err
+	}
+	return s.withSegments(ctx, ref, from, page)
+}
+
+// withSegments adds what the workflow no longer holds, from the stored segments.
+func (s *Source) withSegments(ctx context.Context, ref stream.RunRef, from int64, page stream.EventsPage) (stream.EventsPage, error) {
+	if from >= page.Base {
+		return page, nil
 	}
 	run := activities.RunRef{Workspace: ref.Workspace, Run: ref.Run}
 	var older []stream.Item
@@ -114,7 +125,10 @@ func (s *Source) Settle(ctx context.Context, ref stream.RunRef) error {
 func (s *Source) abandon(ctx context.Context, ref stream.RunRef) error {
 	var items []stream.Item
 	for from := ref.FirstOffset; ; {
-		page, err := s.Query(ctx, ref, from)
+		page, err := s.workflows.Events(ctx, ref.WorkflowID, from)
+		if err == nil {
+			page, err = s.withSegments(ctx, ref, from, page)
+		}
 		if err != nil {
 			break // a workflow that cannot be replayed tells nothing
 		}
