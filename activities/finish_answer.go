@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -86,9 +88,6 @@ func (a *Answering) finishAnswer(ctx context.Context, in FinishAnswerInput) erro
 		if err := a.complete(ctx, in, &record); err != nil {
 			return err
 		}
-		if _, err := a.Blobs.PutJSON(ctx, in.Key(AnswerBlob), record); err != nil {
-			return fmt.Errorf("store answer: %w", err)
-		}
 		end.ResultKey = in.Key(AnswerBlob)
 	} else {
 		record.Answer = publishedText(items)
@@ -97,7 +96,17 @@ func (a *Answering) finishAnswer(ctx context.Context, in FinishAnswerInput) erro
 	if end.Usage, err = json.Marshal(in.Loop.Usage); err != nil {
 		return fmt.Errorf("encode usage: %w", err)
 	}
-	if err := a.saveConversation(ctx, in, request, record); err != nil {
+	var group errgroup.Group
+	group.Go(func() error { return a.saveConversation(ctx, in, request, record) })
+	if end.ResultKey != "" {
+		group.Go(func() error {
+			if _, err := a.Blobs.PutJSON(ctx, end.ResultKey, record); err != nil {
+				return fmt.Errorf("store answer: %w", err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
 		return err
 	}
 	return storeLog(ctx, a.Blobs, a.Runs, a.Hub, in.RunRef, items, end)

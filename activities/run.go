@@ -57,8 +57,11 @@ type StoredLog struct {
 }
 
 // heartbeat tells Temporal every interval, from now until stop, that the
-// activity is alive, whatever it waits for.
+// activity is alive, whatever it waits for. A local activity needs none.
 func heartbeat(ctx context.Context, interval time.Duration) (stop func()) {
+	if activity.GetInfo(ctx).IsLocalActivity {
+		return func() {}
+	}
 	done := make(chan struct{})
 	go func() {
 		ticker := time.NewTicker(interval)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -62,36 +64,51 @@ func (s *Server) begin(ctx context.Context, p knowledge.Principal, run string, q
 		ref.WorkflowID, first = workflows.ToolID(p.Workspace(), run), workflows.ToolStarted()
 	}
 	if err := s.launch(ctx, p, q, &in, ref, request); err != nil {
+		s.giveUp(ctx, p, run)
 		return begun{}, err
 	}
 	stop := s.deps.Relay.Prime(ref, []stream.Item{{Topic: first.Topic, Data: first.Data}})
 	if err := s.deps.Answers.Answer(ctx, q.kind, in); err != nil {
 		stop()
-		// The row would tell of a run that nobody holds.
-		end := store.RunEnd{Status: "failed", At: s.now(), Error: &store.RunError{Code: knowledge.CodeUnavailable, Message: "the run could not be started"}}
-		if endErr := s.deps.Store.EndRun(context.WithoutCancel(ctx), p.Workspace(), run, end); endErr != nil {
-			s.deps.Log.ErrorContext(ctx, "end a run that did not start", "run", run, "error", endErr)
-		}
+		s.giveUp(ctx, p, run)
 		return begun{}, fmt.Errorf("start run %s: %w", run, err)
 	}
 	return begun{ref: ref, request: request, stop: stop}, nil
 }
 
-// launch writes the snapshot and the run's row, in this order.
+// giveUp ends a run that did not start, whose row would tell of a run that
+// nobody holds.
+func (s *Server) giveUp(ctx context.Context, p knowledge.Principal, run string) {
+	end := store.RunEnd{Status: "failed", At: s.now(), Error: &store.RunError{Code: knowledge.CodeUnavailable, Message: "the run could not be started"}}
+	err := s.deps.Store.EndRun(context.WithoutCancel(ctx), p.Workspace(), run, end)
+	if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
+		s.deps.Log.ErrorContext(ctx, "end a run that did not start", "run", run, "error", err)
+	}
+}
+
+// launch writes the snapshot and the run's row, side by side: neither is of use
+// without the other, and a run whose start fails is ended.
 func (s *Server) launch(ctx context.Context, p knowledge.Principal, q question, in *workflows.AnswerInput, ref stream.RunRef, request activities.Request) error {
-	blob, err := s.deps.Blobs.PutJSON(ctx, in.Key(activities.RequestBlob), request)
-	if err != nil {
-		return fmt.Errorf("write the request of run %s: %w", in.Run, err)
-	}
-	in.RequestSHA256 = blob.SHA256
-	err = s.deps.Store.AddRun(ctx, store.Run{
-		ID: in.Run, Workspace: p.Workspace(), Project: q.project, Kind: q.kind, Status: "running", WorkflowID: ref.WorkflowID,
-		Owner: p.Owner(), ConversationID: request.ConversationID, CreatedAt: s.now(),
+	var group errgroup.Group
+	group.Go(func() error {
+		blob, err := s.deps.Blobs.PutJSON(ctx, in.Key(activities.RequestBlob), request)
+		if err != nil {
+			return fmt.Errorf("write the request of run %s: %w", in.Run, err)
+		}
+		in.RequestSHA256 = blob.SHA256
+		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("add run %s: %w", in.Run, err)
-	}
-	return nil
+	group.Go(func() error {
+		err := s.deps.Store.AddRun(ctx, store.Run{
+			ID: in.Run, Workspace: p.Workspace(), Project: q.project, Kind: q.kind, Status: "running", WorkflowID: ref.WorkflowID,
+			Owner: p.Owner(), ConversationID: request.ConversationID, CreatedAt: s.now(),
+		})
+		if err != nil {
+			return fmt.Errorf("add run %s: %w", in.Run, err)
+		}
+		return nil
+	})
+	return group.Wait()
 }
 
 // snapshot checks the question against what the principal may do and gathers

@@ -94,7 +94,7 @@ func (a *answer) next() (error, bool) { return a.nextRun, a.nextRun != nil }
 // turns of the tool loop.
 func (a *answer) converse(ctx workflow.Context) error {
 	if a.in.SearchFirst && len(a.loop.Searches) == 0 {
-		result, err := a.search(ctx, activities.SearchInput{RunRef: a.in.RunRef, Name: "search-0"}, "search")
+		result, err := a.search(ctx, activities.SearchInput{RunRef: a.in.RunRef, Name: "search-0"})
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -135,12 +136,27 @@ func (a *answer) toolEvent(key string, i int, call activities.ToolCallRef, statu
 	a.log.add(stream.TopicToolCall, stream.Event{Ref: key, Data: stream.Data(data)})
 }
 
-// search finds passages for the question itself.
-func (a *answer) search(ctx workflow.Context, in activities.SearchInput, summary string) (activities.SearchResult, error) {
+// search finds passages for the question itself. With an embedding model nearby
+// that takes milliseconds and is not worth an activity of its own, which would
+// stand between the question and its first word; where it takes longer, or
+// fails, an activity with its retries takes over. A search that was stored is
+// not made again.
+func (a *answer) search(ctx workflow.Context, in activities.SearchInput) (activities.SearchResult, error) {
 	var result activities.SearchResult
-	err := workflow.ExecuteActivity(regular(ctx, summary, time.Minute, questionRetries()), a.acts.SearchKnowledge, in).Get(ctx, &result)
+	quick := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		ScheduleToCloseTimeout: quickSearch, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: "search",
+	})
+	err := workflow.ExecuteLocalActivity(quick, a.acts.SearchKnowledge, in).Get(ctx, &result)
+	var application *temporal.ApplicationError
+	if err == nil || temporal.IsCanceledError(err) || errors.As(err, &application) && application.NonRetryable() {
+		return result, err
+	}
+	err = workflow.ExecuteActivity(regular(ctx, "search", time.Minute, questionRetries()), a.acts.SearchKnowledge, in).Get(ctx, &result)
 	return result, err
 }
+
+// quickSearch is how long the first search may take as a local activity.
+const quickSearch = 2 * time.Second
 
 // moveOn continues as new between two turns: the part of the log that leaves
 // memory is stored first.
