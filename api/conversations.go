@@ -2,13 +2,13 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -22,13 +22,13 @@ type ConversationView struct {
 }
 
 type messageView struct {
-	ID        string          `json:"id"`
-	Role      string          `json:"role" enum:"user,assistant"`
-	Text      string          `json:"text"`
-	Sources   json.RawMessage `json:"sources" doc:"What an answer rests on"`
-	RunID     *string         `json:"run_id"`
-	Status    string          `json:"status" enum:"completed,failed,canceled"`
-	CreatedAt time.Time       `json:"created_at"`
+	ID        string    `json:"id"`
+	Role      string    `json:"role" enum:"user,assistant"`
+	Text      string    `json:"text"`
+	Sources   []source  `json:"sources" doc:"What an answer rests on"`
+	RunID     *string   `json:"run_id"`
+	Status    string    `json:"status" enum:"completed,failed,canceled"`
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // conversationAnswer is a conversation with a page of its messages.
@@ -52,6 +52,10 @@ func (s *Server) registerConversations() {
 	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-conversations", Method: http.MethodGet, Path: path, Summary: "List the caller's conversations", Tags: tags,
 	}}, s.listConversations)
+	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "create-conversation", Method: http.MethodPost, Path: path, DefaultStatus: http.StatusCreated,
+		Summary: "Make an empty conversation", Tags: tags,
+	}}, s.createConversation)
 	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-conversation", Method: http.MethodGet, Path: path + "/{id}", Summary: "Read a conversation with its messages", Tags: tags,
 	}}, s.getConversation)
@@ -91,7 +95,16 @@ func (s *Server) getConversation(ctx context.Context, p knowledge.Principal, in 
 	}
 	out := &conversationAnswer{}
 	out.Body.ConversationView = viewConversation(c)
-	out.Body.Messages = convert(messages, viewMessage)
+	out.Body.Messages = make([]messageView, 0, len(messages))
+	for _, m := range messages {
+		sources, err := s.messageSources(ctx, p, m)
+		if err != nil {
+			return nil, err
+		}
+		out.Body.Messages = append(out.Body.Messages, messageView{
+			ID: m.ID, Role: m.Role, Text: m.Text, Sources: sources, RunID: orNull(m.RunID), Status: m.Status, CreatedAt: m.CreatedAt,
+		})
+	}
 	out.Body.NextCursor = orNull(next)
 	return out, nil
 }
@@ -100,10 +113,35 @@ func viewConversation(c store.Conversation) ConversationView {
 	return ConversationView{ID: c.ID, Title: c.Title, ProjectID: orNull(c.Project), CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
 }
 
-func viewMessage(m store.Message) messageView {
-	view := messageView{ID: m.ID, Role: m.Role, Text: m.Text, Sources: m.Sources, RunID: orNull(m.RunID), Status: m.Status, CreatedAt: m.CreatedAt}
-	if len(view.Sources) == 0 {
-		view.Sources = json.RawMessage("[]")
+type newConversationInput struct {
+	WorkspacePath
+	Body struct {
+		ProjectID      string `json:"project_id,omitempty" maxLength:"200" doc:"Default: every project that the key covers"`
+		Title          string `json:"title,omitempty" maxLength:"200"`
+		UserID         string `json:"userId,omitempty" maxLength:"256" doc:"The end user for whom an API key acts"`
+		ExternalUserID string `json:"external_user_id,omitempty" maxLength:"256"`
 	}
-	return view
+}
+
+type conversationOutput struct{ Body ConversationView }
+
+// createConversation makes an empty conversation, so that documents can be
+// attached to it before its first question.
+func (s *Server) createConversation(ctx context.Context, p knowledge.Principal, in *newConversationInput) (*conversationOutput, error) {
+	b := in.Body
+	p, err := s.deps.Access.As(ctx, p, access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID})
+	if err != nil {
+		return nil, err
+	}
+	project, err := s.projectFor(ctx, p, b.ProjectID)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.deps.Store.EnsureConversation(ctx, p, store.Conversation{
+		ID: knowledge.NewID(), Workspace: p.Workspace(), Project: project.ID, Owner: p.Owner(), Title: b.Title, CreatedAt: s.now(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make conversation: %w", err)
+	}
+	return &conversationOutput{Body: viewConversation(c)}, nil
 }

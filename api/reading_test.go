@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -125,10 +126,14 @@ func TestConversations(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	id := e.conversation(e.reader, "")
+	document := e.add(e.editor, "a.txt", "some text", map[string]any{"externalId": "a"})
+	e.publish(document, knowledge.Chunk{Text: "some words"})
+	chunk := knowledge.ChunkID(document, 1, 0)
+	sources := fmt.Sprintf(`[{"rank":1,"chunk_id":%q,"document_id":%q},{"rank":2,"chunk_id":"gone","document_id":%q}]`, chunk, document, document)
 	for i, text := range []string{"Why?", "Because [1]."} {
 		err := e.store.SaveMessages(t.Context(), "default", store.Message{
 			ID: knowledge.NewID(), ConversationID: id, RunID: "r", Role: []string{"user", "assistant"}[i], Text: text, Status: "completed",
-			Sources: map[int]json.RawMessage{1: json.RawMessage(`[{"rank":1}]`)}[i],
+			Sources: map[int]json.RawMessage{1: json.RawMessage(sources)}[i], ChunkIDs: map[int][]string{1: {chunk}}[i],
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -146,9 +151,23 @@ func TestConversations(t *testing.T) {
 	}
 	got = e.do("GET", own+"/conversations/"+id+"?limit=1&cursor="+got["next_cursor"].(string), e.reader, nil).want(200)
 	message = got["messages"].([]any)[0].(map[string]any)
-	if message["role"] != "assistant" || !cmp.Equal(message["sources"], []any{map[string]any{"rank": 1.0}}) || got["next_cursor"] != nil {
+	if message["role"] != "assistant" || got["next_cursor"] != nil {
 		t.Errorf("second message: %v", got)
 	}
+	shown := message["sources"].([]any)
+	first, second := shown[0].(map[string]any), shown[1].(map[string]any)
+	if first["text"] != "some words" || first["documentName"] != "a.txt" || first["usedInResponse"] != true {
+		t.Errorf("a source that is there: %v", first)
+	}
+	if second["removed"] != true || second["text"] != "" || second["usedInResponse"] != false {
+		t.Errorf("a source that is gone: %v", second)
+	}
+	t.Run("can_be_made_before_their_first_question", func(t *testing.T) {
+		made := e.do("POST", own+"/conversations", e.editor, map[string]any{"title": "Later", "project_id": "default"}).want(201)
+		wantKeys(t, made, "id", "title", "project_id", "created_at", "updated_at")
+		e.do("GET", own+"/conversations/"+made["id"].(string), e.editor, nil).want(200)
+		e.do("DELETE", own+"/conversations/"+made["id"].(string), e.editor, nil).want(204)
+	})
 	t.Run("are_their_owners_alone", func(t *testing.T) {
 		e.do("GET", own+"/conversations/"+id, e.editor, nil).refused(404, knowledge.CodeNotFound)
 		e.do("DELETE", own+"/conversations/"+id, e.editor, nil).refused(404, knowledge.CodeNotFound)

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/activities"
-	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
@@ -27,12 +26,6 @@ type renderer struct {
 	compact   bool   // leave concatenated out
 	text      string // of the answer so far
 	outcome   *outcome
-}
-
-// outcome is an answer with the passages that the reader may see.
-type outcome struct {
-	record activities.AnswerRecord
-	chunks map[string]store.ChunkView
 }
 
 // event gives the name and data of an item's event. Every item has one.
@@ -140,74 +133,6 @@ func summary(data workflows.ToolCallData) string {
 	}
 }
 
-// load reads the stored outcome of the run and the passages that the reader may
-// see now.
-func (r *renderer) load(ctx context.Context, key string) (*outcome, error) {
-	if r.outcome != nil {
-		return r.outcome, nil
-	}
-	out := &outcome{chunks: map[string]store.ChunkView{}}
-	if err := r.server.deps.Blobs.GetJSON(ctx, key, &out.record); err != nil {
-		return nil, fmt.Errorf("read the answer of run %s: %w", r.run.ID, err)
-	}
-	hits := make([]knowledge.Hit, 0, len(out.record.Sources))
-	for _, s := range out.record.Sources {
-		hits = append(hits, knowledge.Hit{ChunkID: s.ChunkID, DocumentID: s.DocumentID})
-	}
-	visible, err := r.server.deps.Store.VisibleChunks(ctx, r.principal, nil, hits)
-	if err != nil {
-		return nil, fmt.Errorf("read the sources of run %s: %w", r.run.ID, err)
-	}
-	for _, c := range visible {
-		out.chunks[c.ID] = c
-	}
-	for _, s := range out.record.Sources {
-		if _, ok := out.chunks[s.ChunkID]; ok {
-			continue
-		}
-		// A passage of an older version is kept where it was cited.
-		if c, err := r.server.deps.Store.Chunk(ctx, r.principal, s.ChunkID); err == nil {
-			out.chunks[c.ID] = c
-		}
-	}
-	r.outcome = out
-	return out, nil
-}
-
-// source is a passage in the answer of /query.
-type source struct {
-	Rank           int        `json:"rank"`
-	ChunkID        string     `json:"chunkId"`
-	DocumentID     string     `json:"documentId"`
-	DocumentName   string     `json:"documentName"`
-	URL            string     `json:"url,omitempty"`
-	Text           string     `json:"text"`
-	Score          float64    `json:"score"`
-	PageNumber     *int       `json:"pageNumber"`
-	BBox           []chunkBox `json:"bbox"`
-	StartTime      *float64   `json:"startTime"`
-	EndTime        *float64   `json:"endTime"`
-	UsedInResponse bool       `json:"usedInResponse"`
-	Removed        bool       `json:"removed,omitempty"` // the passage is gone, or no longer yours to see
-}
-
-func (o *outcome) sources() []source {
-	list := make([]source, 0, len(o.record.Sources))
-	for _, s := range o.record.Sources {
-		out := source{
-			Rank: s.Rank, ChunkID: s.ChunkID, DocumentID: s.DocumentID, Score: s.Score, BBox: []chunkBox{},
-			UsedInResponse: slices.Contains(o.record.Used, s.Rank), Removed: true,
-		}
-		if c, ok := o.chunks[s.ChunkID]; ok {
-			out.Removed, out.DocumentName, out.Text = false, c.Document.Name, c.Text
-			out.URL = "/workspaces/" + c.Document.Workspace + "/documents/" + c.DocumentID + "/content"
-			out.BBox, out.PageNumber = chunkBoxes(c.Chunk)
-		}
-		list = append(list, out)
-	}
-	return list
-}
-
 // answer is the object that a waiting /query answers with.
 func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 	out, err := r.load(ctx, key)
@@ -300,22 +225,4 @@ func (r *renderer) ended(ctx context.Context, e stream.Event) (string, any, erro
 		return "", nil, fmt.Errorf("read document %s: %w", r.run.Subject, err)
 	}
 	return "runEnded", out, nil
-}
-
-// chunkBox is one entry of a chunk's bbox list, as the seed shows it.
-type chunkBox struct {
-	BBox       knowledge.Box `json:"bbox"`
-	PageNumber int           `json:"page_number"`
-}
-
-// chunkBoxes gives a chunk's boxes, one a page, and its first page.
-func chunkBoxes(c knowledge.Chunk) (boxes []chunkBox, page *int) {
-	boxes = []chunkBox{}
-	for _, b := range citation.Boxes(c) {
-		boxes = append(boxes, chunkBox{BBox: b.Box, PageNumber: b.Page})
-	}
-	if len(boxes) > 0 {
-		page = &boxes[0].PageNumber
-	}
-	return boxes, page
 }

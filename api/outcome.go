@@ -1,0 +1,136 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// outcome is an answer with the passages that the reader may see.
+type outcome struct {
+	record activities.AnswerRecord
+	chunks map[string]store.ChunkView
+}
+
+// load reads the stored outcome of the run and the passages that the reader may
+// see now.
+func (r *renderer) load(ctx context.Context, key string) (*outcome, error) {
+	if r.outcome != nil {
+		return r.outcome, nil
+	}
+	out := &outcome{}
+	if err := r.server.deps.Blobs.GetJSON(ctx, key, &out.record); err != nil {
+		return nil, fmt.Errorf("read the answer of run %s: %w", r.run.ID, err)
+	}
+	var err error
+	if out.chunks, err = r.server.passages(ctx, r.principal, out.record.Sources); err != nil {
+		return nil, fmt.Errorf("read the sources of run %s: %w", r.run.ID, err)
+	}
+	r.outcome = out
+	return out, nil
+}
+
+// passages reads those of the sources that the principal may see now.
+func (s *Server) passages(ctx context.Context, p knowledge.Principal, sources []activities.Source) (map[string]store.ChunkView, error) {
+	hits := make([]knowledge.Hit, 0, len(sources))
+	for _, x := range sources {
+		hits = append(hits, knowledge.Hit{ChunkID: x.ChunkID, DocumentID: x.DocumentID})
+	}
+	visible, err := s.deps.Store.VisibleChunks(ctx, p, nil, hits)
+	if err != nil {
+		return nil, err
+	}
+	chunks := map[string]store.ChunkView{}
+	for _, c := range visible {
+		chunks[c.ID] = c
+	}
+	for _, x := range sources {
+		if _, ok := chunks[x.ChunkID]; ok {
+			continue
+		}
+		// A passage of an older version is kept where it was cited. What is
+		// neither is gone, or not this reader's to see.
+		if c, err := s.deps.Store.Chunk(ctx, p, x.ChunkID); err == nil {
+			chunks[c.ID] = c
+		}
+	}
+	return chunks, nil
+}
+
+// messageSources are the sources of a stored message, as an answer shows them.
+func (s *Server) messageSources(ctx context.Context, p knowledge.Principal, m store.Message) ([]source, error) {
+	var out outcome
+	if len(m.Sources) > 0 {
+		if err := json.Unmarshal(m.Sources, &out.record.Sources); err != nil {
+			return nil, fmt.Errorf("decode the sources of message %s: %w", m.ID, err)
+		}
+	}
+	for _, x := range out.record.Sources {
+		if slices.Contains(m.ChunkIDs, x.ChunkID) {
+			out.record.Used = append(out.record.Used, x.Rank)
+		}
+	}
+	var err error
+	if out.chunks, err = s.passages(ctx, p, out.record.Sources); err != nil {
+		return nil, fmt.Errorf("read the sources of message %s: %w", m.ID, err)
+	}
+	return out.sources(), nil
+}
+
+// source is a passage in the answer of /query.
+type source struct {
+	Rank           int        `json:"rank"`
+	ChunkID        string     `json:"chunkId"`
+	DocumentID     string     `json:"documentId"`
+	DocumentName   string     `json:"documentName"`
+	URL            string     `json:"url,omitempty"`
+	Text           string     `json:"text"`
+	Score          float64    `json:"score"`
+	PageNumber     *int       `json:"pageNumber"`
+	BBox           []chunkBox `json:"bbox"`
+	StartTime      *float64   `json:"startTime"`
+	EndTime        *float64   `json:"endTime"`
+	UsedInResponse bool       `json:"usedInResponse"`
+	Removed        bool       `json:"removed,omitempty"` // the passage is gone, or no longer yours to see
+}
+
+func (o *outcome) sources() []source {
+	list := make([]source, 0, len(o.record.Sources))
+	for _, s := range o.record.Sources {
+		out := source{
+			Rank: s.Rank, ChunkID: s.ChunkID, DocumentID: s.DocumentID, Score: s.Score, BBox: []chunkBox{},
+			UsedInResponse: slices.Contains(o.record.Used, s.Rank), Removed: true,
+		}
+		if c, ok := o.chunks[s.ChunkID]; ok {
+			out.Removed, out.DocumentName, out.Text = false, c.Document.Name, c.Text
+			out.URL = "/workspaces/" + c.Document.Workspace + "/documents/" + c.DocumentID + "/content"
+			out.BBox, out.PageNumber = chunkBoxes(c.Chunk)
+		}
+		list = append(list, out)
+	}
+	return list
+}
+
+// chunkBox is one entry of a chunk's bbox list, as the seed shows it.
+type chunkBox struct {
+	BBox       knowledge.Box `json:"bbox"`
+	PageNumber int           `json:"page_number"`
+}
+
+// chunkBoxes gives a chunk's boxes, one a page, and its first page.
+func chunkBoxes(c knowledge.Chunk) (boxes []chunkBox, page *int) {
+	boxes = []chunkBox{}
+	for _, b := range citation.Boxes(c) {
+		boxes = append(boxes, chunkBox{BBox: b.Box, PageNumber: b.Page})
+	}
+	if len(boxes) > 0 {
+		page = &boxes[0].PageNumber
+	}
+	return boxes, page
+}
