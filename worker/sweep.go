@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -67,31 +68,30 @@ func (s *Sweep) once(ctx context.Context, before time.Time) error {
 	if err != nil {
 		return fmt.Errorf("list removals: %w", err)
 	}
+	var errs []error // one that cannot be taken up holds up no other
 	for _, r := range removals {
 		if err := s.Workflows.Remove(ctx, r); err != nil {
-			return fmt.Errorf("take up removal of %s: %w", r.Document, err)
+			errs = append(errs, fmt.Errorf("take up removal of %s: %w", r.Document, err))
 		}
 	}
 	versions, err := s.Store.PendingVersions(ctx, before, sweepLimit)
 	if err != nil {
-		return fmt.Errorf("list pending versions: %w", err)
+		return errors.Join(append(errs, fmt.Errorf("list pending versions: %w", err))...)
 	}
 	for _, v := range versions {
-		if err := s.version(ctx, v); err != nil {
-			return err
-		}
+		errs = append(errs, s.version(ctx, v))
 	}
 	runs, err := s.Store.RunningRuns(ctx, []string{"query", "tool"}, before, sweepLimit)
 	if err != nil {
-		return fmt.Errorf("list running runs: %w", err)
+		return errors.Join(append(errs, fmt.Errorf("list running runs: %w", err))...)
 	}
 	for _, r := range runs {
 		ref := stream.RunRef{Workspace: r.Workspace, Run: r.ID, WorkflowID: r.WorkflowID, FirstOffset: r.FirstOffset}
 		if err := s.Settler.Settle(ctx, ref); err != nil {
-			return fmt.Errorf("settle run %s: %w", r.ID, err)
+			errs = append(errs, fmt.Errorf("settle run %s: %w", r.ID, err))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // version takes up a pending version that no workflow holds. One that was begun

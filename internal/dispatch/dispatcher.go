@@ -53,6 +53,7 @@ func (d *Dispatcher) Ingest(ctx context.Context, v store.Version) error {
 		return wrap(err, "start ingest of", v.Document)
 	}
 	options.EnableEagerStart = false
+	options.WorkflowIDConflictPolicy = enumspb.WORKFLOW_ID_CONFLICT_POLICY_UNSPECIFIED // a running one is signalled
 	in.Tasks = nil
 	_, err = d.client.SignalWithStartWorkflow(ctx, options.ID, workflows.SignalIngest, task, options, workflows.IngestDocument, in)
 	return wrap(err, "signal ingest of", v.Document)
