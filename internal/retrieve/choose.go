@@ -3,6 +3,7 @@ package retrieve
 import (
 	"context"
 	"fmt"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -10,16 +11,24 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
+// choice is what came of a list of candidates.
+type choice struct {
+	chosen  []Context
+	dropped int             // that SQL did not show or that said nothing new: others could take their place
+	hidden  []knowledge.Hit // that SQL did not show, of documents of which it showed nothing
+}
+
 // choose goes through the candidates, best first, and keeps those that SQL
 // shows, that score enough, that say something new and that fit, until there
-// are as many as were asked for. dropped says how many SQL did not show or said
-// nothing new: others could take their place.
-func (s *search) choose(ctx context.Context, candidates []knowledge.Hit) (chosen []Context, dropped int, err error) {
+// are as many as were asked for.
+func (s *search) choose(ctx context.Context, candidates []knowledge.Hit) (choice, error) {
+	var c choice
+	shown := map[string]bool{} // documents and their chunks
 	want := s.request.Config.NumberOfChunks
 	spent := 0
 	var said duplicates
 	// One batch is mostly enough: little is dropped.
-	for batch := 2 * want; len(candidates) > 0 && len(chosen) < want; {
+	for batch := 2 * want; len(candidates) > 0 && len(c.chosen) < want; {
 		hits := candidates[:min(batch, len(candidates))]
 		candidates = candidates[len(hits):]
 		scores := map[string]float64{}
@@ -28,24 +37,33 @@ func (s *search) choose(ctx context.Context, candidates []knowledge.Hit) (chosen
 		}
 		views, err := s.recheck(ctx, hits)
 		if err != nil {
-			return nil, 0, err
+			return choice{}, err
 		}
-		dropped += len(hits) - len(views)
+		c.dropped += len(hits) - len(views)
+		for _, v := range views {
+			shown[v.ID], shown[v.DocumentID] = true, true
+		}
+		for _, h := range hits {
+			if !shown[h.ChunkID] {
+				c.hidden = append(c.hidden, h)
+			}
+		}
 		for _, v := range views {
 			score, cost := scores[v.ID], Tokens(v.Text)
 			switch {
-			case len(chosen) == want || score < s.request.Config.MinScore:
+			case len(c.chosen) == want || score < s.request.Config.MinScore:
 			case s.request.MaxTokens > 0 && spent+cost > s.request.MaxTokens:
 				// A later, shorter one may still fit.
 			case said.seen(v.Text):
-				dropped++
+				c.dropped++
 			default:
 				spent += cost
-				chosen = append(chosen, Context{ChunkView: v, Score: score, Rank: len(chosen) + 1})
+				c.chosen = append(c.chosen, Context{ChunkView: v, Score: score, Rank: len(c.chosen) + 1})
 			}
 		}
 	}
-	return chosen, dropped, nil
+	c.hidden = slices.DeleteFunc(c.hidden, func(h knowledge.Hit) bool { return shown[h.DocumentID] })
+	return c, nil
 }
 
 func (s *search) recheck(ctx context.Context, hits []knowledge.Hit) ([]store.ChunkView, error) {

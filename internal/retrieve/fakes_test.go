@@ -27,6 +27,21 @@ func (c chunks) VisibleChunks(_ context.Context, _ knowledge.Principal, _ []stri
 	return views, nil
 }
 
+func (c chunks) Superseded(context.Context, knowledge.Principal, []string, []knowledge.Hit) (bool, error) {
+	return false, nil
+}
+
+// republished is a ChunkReader whose document "old" has just become "new".
+type republished struct {
+	chunks
+	index *scripted
+}
+
+func (r republished) Superseded(_ context.Context, _ knowledge.Principal, _ []string, hidden []knowledge.Hit) (bool, error) {
+	r.index.dense = hits("new", .9, "a", .8)
+	return len(hidden) == 1 && hidden[0].ChunkID == "old", nil
+}
+
 // scripted is an Index whose legs give the first hits of fixed lists.
 type scripted struct {
 	dense, words       []knowledge.Hit

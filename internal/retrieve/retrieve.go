@@ -30,6 +30,9 @@ type Index interface {
 // leaves out what the principal may not see, or not any more.
 type ChunkReader interface {
 	VisibleChunks(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) ([]store.ChunkView, error)
+	// Superseded reports whether the principal sees a newer version of a hit's
+	// document than the hit's.
+	Superseded(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) (bool, error)
 }
 
 // Embedder turns texts into vectors, one for each, in their order.

@@ -32,7 +32,7 @@ func showing(ids ...string) chunks {
 	return c
 }
 
-func find(t *testing.T, x *scripted, c chunks, request retrieve.Request) retrieve.Result {
+func find(t *testing.T, x *scripted, c retrieve.ChunkReader, request retrieve.Request) retrieve.Result {
 	t.Helper()
 	request.Principal = asker
 	if request.Query == "" {
@@ -111,6 +111,14 @@ func TestRecheck(t *testing.T) {
 		r := find(t, x, showing("a", "b"), retrieve.Request{})
 		if got := len(r.Contexts); got != 2 || r.Retrieved != 3 {
 			t.Errorf("kept %d of %d, want 2 of 3", got, r.Retrieved)
+		}
+	})
+	t.Run("looks again where a version was published meanwhile", func(t *testing.T) {
+		t.Parallel()
+		x := &scripted{dense: hits("old", .9, "a", .8)}
+		c := republished{chunks: showing("a", "new"), index: x}
+		if got := scored(find(t, x, c, retrieve.Request{Config: knowledge.RetrievalConfig{Strategy: "dense"}})); !slices.Equal(got, []string{"new 0.900", "a 0.800"}) {
+			t.Errorf("found %v, want new and a", got)
 		}
 	})
 	t.Run("asks for more until enough survive, and embeds once", func(t *testing.T) {

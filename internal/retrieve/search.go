@@ -17,6 +17,9 @@ const (
 	// moreCandidates is by what the number of candidates grows when too few of
 	// them survive.
 	moreCandidates = 4
+	// maxLooks bounds how often a search is repeated because a document has got
+	// a newer version meanwhile.
+	maxLooks = 5
 )
 
 // search is one question under way.
@@ -28,22 +31,50 @@ type search struct {
 }
 
 // run asks for more candidates until enough of them survive the recheck, or
-// until there are no more.
+// until there are no more. It looks again where a version was published between
+// the look into the index and the recheck: the older one is not shown any more,
+// and the newer one was not there to be found.
 func (s *search) run(ctx context.Context) (Result, error) {
-	for limit := min(s.request.Config.Candidates, index.MaxLimit); ; limit = min(limit*moreCandidates, index.MaxLimit) {
+	limit := min(s.request.Config.Candidates, index.MaxLimit)
+	for again := 0; ; {
 		candidates, full, err := s.candidates(ctx, limit)
 		if err != nil {
 			return Result{}, err
 		}
-		chosen, dropped, err := s.choose(ctx, candidates)
+		found, err := s.choose(ctx, candidates)
 		if err != nil {
 			return Result{}, err
 		}
-		enough := len(chosen) >= s.request.Config.NumberOfChunks || dropped == 0
-		if enough || !full || limit == index.MaxLimit {
-			return Result{Contexts: chosen, Retrieved: len(candidates), Kept: len(chosen)}, nil
+		enough := len(found.chosen) >= s.request.Config.NumberOfChunks || found.dropped == 0
+		if !enough && full && limit < index.MaxLimit {
+			limit = min(limit*moreCandidates, index.MaxLimit)
+			continue
 		}
+		if again < maxLooks {
+			superseded, err := s.superseded(ctx, found.hidden)
+			if err != nil {
+				return Result{}, err
+			}
+			if superseded {
+				again++
+				continue
+			}
+		}
+		return Result{Contexts: found.chosen, Retrieved: len(candidates), Kept: len(found.chosen)}, nil
 	}
+}
+
+// superseded reports whether a newer version of one of the hits' documents is
+// there to be found.
+func (s *search) superseded(ctx context.Context, hidden []knowledge.Hit) (bool, error) {
+	if len(hidden) == 0 {
+		return false, nil
+	}
+	yes, err := s.chunks.Superseded(ctx, s.request.Principal, s.request.Projects, hidden)
+	if err != nil {
+		return false, fmt.Errorf("check %d hidden passages: %w", len(hidden), err)
+	}
+	return yes, nil
 }
 
 // candidates runs the legs side by side and fuses what they found. full is true

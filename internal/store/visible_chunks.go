@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -31,13 +33,8 @@ func (s *Store) VisibleChunks(ctx context.Context, p knowledge.Principal, projec
 	for i, h := range hits {
 		ids[i] = h.ChunkID
 	}
-	query, args := visibleChunks, []any{bun.In(ids), p.Workspace(), p.Workspace(), bun.In(p.Tokens())}
-	if p.Project() != "" {
-		query, args = query+" AND d.project = ?", append(args, p.Project())
-	}
-	if len(projects) > 0 {
-		query, args = query+" AND d.project IN (?)", append(args, bun.In(projects))
-	}
+	args := []any{bun.In(ids), p.Workspace(), p.Workspace(), bun.In(p.Tokens())}
+	query, args := inProjects(visibleChunks, args, p, projects)
 	views, err := s.scanViews(ctx, query, args, len(hits))
 	if err != nil {
 		return nil, fmt.Errorf("check %d passages: %w", len(hits), failure(err))
@@ -50,6 +47,52 @@ func (s *Store) VisibleChunks(ctx context.Context, p knowledge.Principal, projec
 		}
 	}
 	return list, nil
+}
+
+// inProjects narrows a query about documents d.
+func inProjects(query string, args []any, p knowledge.Principal, projects []string) (string, []any) {
+	if p.Project() != "" {
+		query, args = query+" AND d.project = ?", append(args, p.Project())
+	}
+	if len(projects) > 0 {
+		query, args = query+" AND d.project IN (?)", append(args, bun.In(projects))
+	}
+	return query, args
+}
+
+const publishedVersions = `SELECT d.id, d.published_version FROM documents AS d WHERE d.id IN (?) AND d.workspace = ? AND ` + reached
+
+// Superseded reports whether a newer version than that of a hit is what the
+// principal sees of its document: a search that found the older one must look
+// again. Empty projects means all that it covers.
+func (s *Store) Superseded(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) (bool, error) {
+	if err := known(p); err != nil {
+		return false, err
+	}
+	versions := map[string]int{}
+	for _, h := range hits {
+		versions[h.DocumentID] = max(versions[h.DocumentID], h.Version)
+	}
+	args := []any{bun.In(slices.Collect(maps.Keys(versions))), p.Workspace(), bun.In(p.Tokens())}
+	query, args := inProjects(publishedVersions, args, p, projects)
+	rows, err := s.reader.QueryContext(ctx, query, args...)
+	if err != nil {
+		return false, fmt.Errorf("read versions: %w", failure(err))
+	}
+	defer rows.Close()
+	newer := false
+	for rows.Next() {
+		var id string
+		var published int
+		if err := rows.Scan(&id, &published); err != nil {
+			return false, fmt.Errorf("read versions: %w", failure(err))
+		}
+		newer = newer || published > versions[id]
+	}
+	if err := rows.Err(); err != nil {
+		return false, fmt.Errorf("read versions: %w", failure(err))
+	}
+	return newer, nil
 }
 
 // scanViews reads chunks with their documents. Of a document that several
