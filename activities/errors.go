@@ -46,7 +46,7 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 	}
 	var fromModel *model.Error
 	if errors.As(err, &fromModel) {
-		log.WarnContext(ctx, "model call failed", "error", err, "provider", fromModel.Provider,
+		log.WarnContext(ctx, "model call failed", "error", shortened(err), "provider", fromModel.Provider,
 			"status", fromModel.Status, "request_id", fromModel.RequestID)
 		return temporal.NewApplicationErrorWithOptions(modelMessage(fromModel), string(knowledge.CodeProviderFailed),
 			temporal.ApplicationErrorOptions{
@@ -72,6 +72,16 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 		log.InfoContext(ctx, "activity refused its input", "code", known.Code, "cause", known.Cause)
 	}
 	return temporal.NewApplicationErrorWithOptions(known.Message, string(known.Code), options)
+}
+
+// shortened keeps the beginning of an error's text: what a provider wrote may
+// repeat what it was sent.
+func shortened(err error) string {
+	const most = 300
+	if text := []rune(err.Error()); len(text) > most {
+		return string(text[:most]) + "…"
+	}
+	return err.Error()
 }
 
 func modelMessage(e *model.Error) string {

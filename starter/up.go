@@ -17,7 +17,7 @@ import (
 // until the heap comes near the limit, which is soft. The variables GOGC and
 // GOMEMLIMIT override these.
 const (
-	gcPercent   = 300
+	gcPercent   = 200
 	memoryLimit = 300 << 20
 )
 

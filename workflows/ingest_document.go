@@ -240,7 +240,7 @@ func (w *ingest) finish(ctx workflow.Context, first int64, published bool, err e
 	in := activities.FinishInput{StepInput: w.step(), Status: "completed"}
 	last := entry(stream.TopicEnded, stream.Event{Data: stream.Data(endedData{Status: "completed", Published: published})})
 	if err != nil {
-		f := activities.Describe(err, activities.Failure{Code: knowledge.CodeParseLimit, Message: "the step took too long", Retryable: true})
+		f := activities.Describe(err, w.late())
 		in.Status = "failed"
 		in.Error = &knowledge.DocumentError{Code: f.Code, Stage: w.stage, Message: f.Message, Retryable: f.Retryable}
 		last = entry(stream.TopicEnded, stream.Event{Data: stream.Data(endedData{Status: "failed", Error: in.Error})})
@@ -259,6 +259,18 @@ func (w *ingest) finish(ctx workflow.Context, first int64, published bool, err e
 	}
 	w.log.Append(last)
 	return nil
+}
+
+// late is what it means that the present stage ran out of time.
+func (w *ingest) late() activities.Failure {
+	switch w.stage {
+	case knowledge.StageExtract:
+		return activities.Failure{Code: knowledge.CodeParseLimit, Message: "the document took too long to parse", Retryable: true}
+	case knowledge.StageEmbed:
+		return activities.Failure{Code: knowledge.CodeProviderFailed, Message: "the embedding model did not answer in time; try again later", Retryable: true}
+	default:
+		return activities.Failure{Code: knowledge.CodeUnavailable, Message: "the step took too long; try again later", Retryable: true}
+	}
 }
 
 // endedData is the inline data of a run's last event.
