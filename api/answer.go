@@ -58,7 +58,7 @@ func runError(data any) error {
 }
 
 func runRef(run store.Run) stream.RunRef {
-	return stream.RunRef{Workspace: run.Workspace, Run: run.ID, WorkflowID: run.WorkflowID, FirstOffset: run.FirstOffset}
+	return stream.RunRef{Workspace: run.Workspace, Run: run.ID, WorkflowID: run.WorkflowID, FirstOffset: max(run.FirstOffset, 0)}
 }
 
 func requestKey(run store.Run) string {
@@ -67,7 +67,11 @@ func requestKey(run store.Run) string {
 
 // WaitRun waits until a run has ended.
 func (s *Server) waitRun(ctx context.Context, run store.Run) error {
-	for _, err := range s.deps.Relay.Items(ctx, runRef(run), run.FirstOffset) {
+	ref, err := s.awaitTurn(ctx, run, nil)
+	if err != nil {
+		return err
+	}
+	for _, err := range s.deps.Relay.Items(ctx, ref, ref.FirstOffset) {
 		if err != nil {
 			return fmt.Errorf("wait for run %s: %w", run.ID, err)
 		}

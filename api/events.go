@@ -20,6 +20,11 @@ import (
 // quietInterval is how often a stream says that it is alive.
 const quietInterval = 15 * time.Second
 
+// turnInterval is how often a stream looks whether its run's turn has come.
+const turnInterval = 50 * time.Millisecond
+
+var errStopping = errors.New("the server is stopping")
+
 // runEvents serves GET /runs/{id}/events: it replays a run's events and follows
 // them until the last.
 func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
@@ -38,7 +43,7 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	s.serveEvents(w, r, principal, run, ref, after)
+	s.serveEvents(w, r, principal, run, after)
 }
 
 // isPast reports whether an ended run has no event behind the given one.
@@ -93,7 +98,7 @@ func (s *Server) runPrincipal(ctx context.Context, run store.Run) (knowledge.Pri
 
 // serveEvents writes the events behind after and follows the run to its end, or
 // until the client leaves. The run goes on without its readers.
-func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, p knowledge.Principal, run store.Run, ref stream.RunRef, after int64) {
+func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, p knowledge.Principal, run store.Run, after int64) {
 	release, err := s.openStream()
 	if err != nil {
 		writeError(w, r, err)
@@ -103,6 +108,10 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, p knowledge
 	w.Header().Set("Cairn-Run-Id", run.ID)
 	writer := sse.NewWriter(w, sse.Options{Delta: wantsDelta(r), RunID: run.ID})
 	rendered := &renderer{server: s, principal: p, run: run, compact: r.URL.Query().Get("compact") == "true"}
+	ref, err := s.awaitTurn(r.Context(), run, func() error { return writer.Comment("waiting") })
+	if err != nil {
+		return // the client has left, or will come back
+	}
 	err = s.follow(r.Context(), ref, writer, func(item stream.Item) error {
 		name, data, err := rendered.event(r.Context(), item)
 		if err != nil {
@@ -121,6 +130,36 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, p knowledge
 	if err != nil && r.Context().Err() == nil {
 		s.deps.Log.WarnContext(r.Context(), "stream ended early", "run", run.ID, "workspace", run.Workspace, "error", err)
 	}
+}
+
+// awaitTurn gives where a run's events are. An ingest of a document whose older
+// versions are still being ingested has none until its turn comes; meanwhile
+// alive, which may be nil, is called now and then.
+func (s *Server) awaitTurn(ctx context.Context, run store.Run, alive func() error) (stream.RunRef, error) {
+	if alive == nil {
+		alive = func() error { return nil }
+	}
+	look := time.NewTicker(turnInterval)
+	defer look.Stop()
+	for looks := 0; run.FirstOffset < 0 && run.Status == store.RunRunning; looks++ {
+		if looks%int(quietInterval/turnInterval) == 0 {
+			if err := alive(); err != nil {
+				return stream.RunRef{}, err
+			}
+		}
+		select {
+		case <-look.C:
+		case <-s.stopping:
+			return stream.RunRef{}, errStopping
+		case <-ctx.Done():
+			return stream.RunRef{}, ctx.Err()
+		}
+		var err error
+		if run, err = s.deps.Store.RunForSystem(ctx, run.Workspace, run.ID); err != nil {
+			return stream.RunRef{}, fmt.Errorf("read run %s: %w", run.ID, err)
+		}
+	}
+	return runRef(run), nil
 }
 
 // follow hands the items of a run to emit and writes a comment when nothing has
@@ -163,7 +202,7 @@ func (s *Server) follow(ctx context.Context, ref stream.RunRef, writer *sse.Writ
 				return err
 			}
 		case <-s.stopping:
-			return errors.New("the server is stopping")
+			return errStopping
 		}
 	}
 }

@@ -124,12 +124,11 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 		writeError(w, r, err)
 		return
 	}
-	ref := runRef(row)
 	if a.stream {
-		s.serveEvents(w, r, p, row, ref, 0)
+		s.serveEvents(w, r, p, row, 0)
 		return
 	}
-	s.serveAnswer(w, r, p, row, ref, a.terminal)
+	s.serveAnswer(w, r, p, row, runRef(row), a.terminal)
 }
 
 // raw lets a handler write the response itself, behind huma's checks of its

@@ -184,7 +184,7 @@ func (a *addition) version() (versionRow, error) {
 
 func (a *addition) ingestRun() Run {
 	r := Run{
-		ID: a.RunID, Workspace: a.Workspace, Project: a.Project, Kind: "ingest", Status: RunRunning,
+		ID: a.RunID, Workspace: a.Workspace, Project: a.Project, Kind: "ingest", FirstOffset: notBegun, Status: RunRunning,
 		WorkflowID: ingestWorkflow(a.Workspace, a.DocumentID), Subject: a.DocumentID, Version: a.doc.Version, CreatedAt: a.Now,
 	}
 	if a.Error != nil {

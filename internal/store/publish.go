@@ -151,7 +151,7 @@ func (s *Store) RetryVersion(ctx context.Context, p knowledge.Principal, documen
 			return err
 		}
 		return insertRun(ctx, tx, Run{
-			ID: runID, Workspace: row.Workspace, Project: row.Project, Kind: "ingest", Status: RunRunning, Owner: p.Owner(),
+			ID: runID, Workspace: row.Workspace, Project: row.Project, Kind: "ingest", FirstOffset: notBegun, Status: RunRunning, Owner: p.Owner(),
 			WorkflowID: ingestWorkflow(row.Workspace, documentID), Subject: documentID, Version: row.Version, CreatedAt: now,
 		})
 	})

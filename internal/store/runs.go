@@ -19,6 +19,10 @@ const (
 	RunCanceled  = "canceled"
 )
 
+// notBegun is the first offset of an ingest whose workflow is still busy with
+// other versions of the document: the events in its log are theirs.
+const notBegun = -1
+
 // Run is a question, a tool call, one version of one document, or a removal: it
 // maps to a workflow and a log.
 type Run struct {
@@ -32,7 +36,7 @@ type Run struct {
 	Version        int
 	Owner          string
 	ConversationID string
-	FirstOffset    int64 // of its events in the workflow's log
+	FirstOffset    int64 // of its events in the workflow's log; below 0 = its turn has not come
 	LogKey         string
 	ResultKey      string
 	Usage          json.RawMessage
