@@ -1,0 +1,98 @@
+package e2e_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+)
+
+func TestModelEndpoint(t *testing.T) {
+	t.Parallel()
+	m := standIn(t, modeltest.Options{Tokens: 30})
+	s := start(t, at(m.URL(), "CAIRN_MODELS__CHAT__IDLE_TIMEOUT=400ms", "CAIRN_MODELS__EMBEDDING__IDLE_TIMEOUT=400ms")...)
+	s.publish(t, "lights", "The northern pier has a lighthouse.")
+	const question = "What is on the northern pier?"
+
+	usual := read(t, s.follow(t, s.query(t, question).run, 0)).answer.Text
+	if !strings.Contains(usual, "word30") {
+		t.Fatalf("the usual answer is %q", usual)
+	}
+	for _, test := range []struct {
+		name    string
+		replies []modeltest.Reply
+	}{
+		{"limits requests for a second", []modeltest.Reply{modeltest.Fail(http.StatusTooManyRequests, "Retry-After", "1")}},
+		{"fails twice", []modeltest.Reply{modeltest.Fail(http.StatusInternalServerError), modeltest.Fail(http.StatusBadGateway)}},
+		{"sends garbage", []modeltest.Reply{modeltest.Garbage()}},
+		{"sends an empty stream", []modeltest.Reply{modeltest.Empty()}},
+		{"stops in mid stream", []modeltest.Reply{{Cut: true, Tokens: 20, TokenDelay: 20 * time.Millisecond}}},
+		{"hangs once", []modeltest.Reply{modeltest.Hang()}},
+	} {
+		t.Run("that "+test.name+" and then is fine costs time and no words", func(t *testing.T) {
+			asked := m.Totals().Chats.Asked
+			m.ScriptChat(test.replies...)
+			list := s.follow(t, s.query(t, question).run, 0)
+			tr := read(t, list)
+			wantSame(t, "the text", tr.text, tr.answer.Text)
+			wantSame(t, "the answer", tr.answer.Text, usual)
+			if tr.resets != 0 {
+				t.Errorf("%d resets of an answer that goes on the same", tr.resets)
+			}
+			if n := m.Totals().Chats.Asked - asked; n != len(test.replies)+1 {
+				t.Errorf("the endpoint was asked %d times, want %d", n, len(test.replies)+1)
+			}
+		})
+	}
+
+	t.Run("that stops in mid stream and then answers differently resets the words", func(t *testing.T) {
+		m.ScriptChat(modeltest.Reply{Cut: true, Tokens: 20, TokenDelay: 20 * time.Millisecond}, modeltest.Text("something else"))
+		tr := read(t, s.follow(t, s.query(t, question).run, 0))
+		if tr.text != "something else" || tr.answer.Text != "something else" || tr.resets != 1 {
+			t.Errorf("text %q, answer %q, %d resets", tr.text, tr.answer.Text, tr.resets)
+		}
+	})
+
+	t.Run("that says nothing at all ends the question after some tries", func(t *testing.T) {
+		asked := m.Totals().Chats.Asked
+		m.ScriptChat(slices.Repeat([]modeltest.Reply{modeltest.Hang()}, 6)...)
+		s.wantEnd(t, s.query(t, question).run, "failed", knowledge.CodeProviderFailed)
+		if n := m.Totals().Chats.Asked - asked; n != 6 {
+			t.Errorf("the endpoint was asked %d times, want 6", n)
+		}
+	})
+
+	t.Run("that refuses the request ends the question at once, without its words", func(t *testing.T) {
+		asked := m.Totals().Chats.Asked
+		m.ScriptChat(modeltest.Reply{Status: http.StatusBadRequest, Body: `{"error":{"message":"the secret reason"}}`})
+		list := s.wantEnd(t, s.query(t, question).run, "failed", knowledge.CodeProviderFailed)
+		if strings.Contains(string(list[len(list)-1].Data), "secret") {
+			t.Errorf("the endpoint's words reach the client: %s", list[len(list)-1].Data)
+		}
+		if n := m.Totals().Chats.Asked - asked; n != 1 {
+			t.Errorf("the endpoint was asked %d times, want once", n)
+		}
+	})
+
+	t.Run("that limits embeddings does not fail the document", func(t *testing.T) {
+		m.ScriptEmbeddings(modeltest.Fail(http.StatusTooManyRequests, "Retry-After", "1"), modeltest.Fail(http.StatusTooManyRequests),
+			modeltest.Fail(http.StatusInternalServerError), modeltest.Garbage(), modeltest.Hang())
+		a := s.upload(t, "foghorn", "The southern pier has a foghorn.")
+		last, err := s.Wait(t.Context(), a.RunID, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var end client.Ended
+		if err := last.Decode(&end); err != nil || end.Status != "completed" {
+			t.Errorf("the ingest ended with %s %s", last.Name, last.Data)
+		}
+		if d := s.document(t, a.ID); d.Status != knowledge.StatusPublished {
+			t.Errorf("the document is %s, %+v", d.Status, d.Error)
+		}
+	})
+}

@@ -1,0 +1,213 @@
+package e2e_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+)
+
+// history reads the history of a workflow with Temporal's own client.
+func (s *server) history(t *testing.T, workflow string) *historypb.History {
+	t.Helper()
+	h := &historypb.History{}
+	events := s.operator(t).GetWorkflowHistory(t.Context(), workflow, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Events = append(h.Events, e)
+	}
+	return h
+}
+
+var encoded = regexp.MustCompile(`"data":"([A-Za-z0-9+/=]+)"`)
+
+// plain gives all that a history says: every payload as it is, and the items of
+// the event log decoded.
+func plain(t *testing.T, h *historypb.History) string {
+	t.Helper()
+	raw, err := proto.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all bytes.Buffer
+	all.Write(raw)
+	for _, match := range encoded.FindAllSubmatch(raw, -1) {
+		item, err := base64.StdEncoding.DecodeString(string(match[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(item)
+	}
+	return all.String()
+}
+
+func TestHistoryOfALongDocument(t *testing.T) {
+	t.Parallel()
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL())...)
+	const rare = "vermiculant"
+	var pages [][]string
+	for page := range 300 {
+		var lines []string
+		for line := range 45 {
+			lines = append(lines, fmt.Sprintf("Page %d line %d tells of the %s and how it is measured.", page+1, line+1, rare))
+		}
+		pages = append(pages, lines)
+	}
+	d, err := s.UploadFile(t.Context(), client.Upload{Project: "default", Name: "long.pdf", Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(textPDF(pages))), nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Wait(t.Context(), d.RunID, nil); err != nil {
+		t.Fatal(err)
+	}
+	if d = s.document(t, d.ID); d.Status != knowledge.StatusPublished || d.PageCount != 300 || d.ChunkCount < 300 {
+		t.Fatalf("the document is %s, %+v, with %d pages and %d passages", d.Status, d.Error, d.PageCount, d.ChunkCount)
+	}
+	h := s.history(t, "ingest/default/"+d.ID)
+	size := proto.Size(h)
+	t.Logf("300 pages, %d passages: %d events, %d bytes", d.ChunkCount, len(h.Events), size)
+	if len(h.Events) >= 500 || size >= 300_000 {
+		t.Errorf("the history has %d events and %d bytes; want fewer than 500 and 300,000", len(h.Events), size)
+	}
+	for _, word := range []string{rare, "how it is measured", "long.pdf"} {
+		if strings.Contains(plain(t, h), word) {
+			t.Errorf("the history says %q", word)
+		}
+	}
+}
+
+func TestHistories(t *testing.T) {
+	t.Parallel()
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL())...)
+	document := s.publish(t, "lights", "The northern pier has a lighthouse whose lens is a catadioptric assembly.")
+
+	// The answer's own words are allowed in the history, and nothing else's.
+	m.ScriptChat(modeltest.Text("It is so. <source_1>"))
+	query := s.query(t, "Kindly elucidate the pharology of that pier")
+	s.follow(t, query.run, 0)
+	m.ScriptChat(
+		modeltest.Reply{Text: "Let me see.", ToolCalls: []model.ToolCall{
+			{ID: "call_1", Name: "documents_rag", Arguments: `{"query":"luminous apparatus northern"}`},
+			{ID: "call_2", Name: "documents_rag", Arguments: `{"query":"refracting prisms"}`},
+		}},
+		modeltest.Text(strings.Repeat("It is so indeed. ", 20)+"<source_1>"))
+	tools := s.query(t, "Kindly elucidate the pharology once more")
+	tr := read(t, s.follow(t, tools.run, 0))
+	if !strings.Contains(tr.answer.Text, "indeed") || tr.resets != 1 {
+		t.Fatalf("the answer with tools is %q after %d resets", tr.answer.Text, tr.resets)
+	}
+	m.ScriptChat(modeltest.Text("It is so. <source_1>"))
+	tool := s.ask(t, "/tools/rag_search", map[string]any{"query": "Kindly elucidate the pharology", "stream": true})
+	s.follow(t, tool.run, 0)
+	removal, err := s.RemoveDocument(t.Context(), document.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Wait(t.Context(), removal.RunID, nil); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, test := range []struct{ name, workflow string }{
+		{"ingest_document", "ingest/default/" + document.ID},
+		{"answer_query", "query/default/" + query.run},
+		{"answer_query_tools", "query/default/" + tools.run},
+		{"run_tool", "tool/default/" + tool.run},
+		{"remove_document", "remove/default/" + document.ID},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s.awaitClosed(t, test.workflow)
+			h := s.history(t, test.workflow)
+			said := plain(t, h)
+			for _, word := range []string{"elucidate", "pharology", "lighthouse", "catadioptric", "luminous", "refracting", `"query"`, "lights"} {
+				if strings.Contains(said, word) {
+					t.Errorf("the history says %q", word)
+				}
+			}
+			s.wantNotes(t, test.workflow, h)
+			if *updateHistories {
+				record(t, test.name, h)
+			}
+		})
+	}
+}
+
+func (s *server) awaitClosed(t *testing.T, workflow string) {
+	t.Helper()
+	if err := s.operator(t).GetWorkflow(t.Context(), workflow, "").Get(t.Context(), nil); err != nil {
+		t.Fatalf("%s ended with %v", workflow, err)
+	}
+}
+
+// wantNotes checks what an operator sees of a workflow: a summary of it and of
+// each activity, and the attributes to search by.
+func (s *server) wantNotes(t *testing.T, workflow string, h *historypb.History) {
+	t.Helper()
+	if len(h.Events[0].GetUserMetadata().GetSummary().GetData()) == 0 {
+		t.Error("the workflow has no summary")
+	}
+	for _, e := range h.Events {
+		if e.EventType == enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED && len(e.GetUserMetadata().GetSummary().GetData()) == 0 {
+			t.Errorf("activity %s has no summary", e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName())
+		}
+	}
+	description, err := s.operator(t).DescribeWorkflow(t.Context(), workflow, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"CairnWorkspace": "default", "CairnProject": "default"} {
+		found := false
+		for key, value := range description.TypedSearchAttributes.GetUntypedValues() {
+			found = found || key.GetName() == name && value == want
+		}
+		// A rag_search without a project covers all of them.
+		if !found && !(name == "CairnProject" && strings.HasPrefix(workflow, "tool/")) {
+			t.Errorf("the search attribute %s is not %q", name, want)
+		}
+	}
+}
+
+// record writes a history where workflows/replay_test.go finds it.
+func record(t *testing.T, name string, h *historypb.History) {
+	t.Helper()
+	// What tells of the machine and the moment is of no use to a replay.
+	for _, e := range h.Events {
+		if a := e.GetWorkflowExecutionStartedEventAttributes(); a != nil {
+			a.Identity = "cairn"
+		}
+	}
+	data, err := protojson.MarshalOptions{Multiline: true, Indent: " "}.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("..", "workflows", "testdata", "histories", name+".json")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(data, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("recorded %s: %d events at %s", path, len(h.Events), time.Now().Format(time.DateOnly))
+}
