@@ -15,7 +15,7 @@ import (
 func TestModelEndpoint(t *testing.T) {
 	t.Parallel()
 	m := standIn(t, modeltest.Options{Tokens: 30})
-	s := start(t, at(m.URL(), "CAIRN_MODELS__CHAT__IDLE_TIMEOUT=400ms", "CAIRN_MODELS__EMBEDDING__IDLE_TIMEOUT=400ms")...)
+	s := start(t, at(m.URL(), "CAIRN_MODELS__CHAT__IDLE_TIMEOUT=1s", "CAIRN_MODELS__EMBEDDING__IDLE_TIMEOUT=1s")...)
 	s.publish(t, "lights", "The northern pier has a lighthouse.")
 	const question = "What is on the northern pier?"
 
