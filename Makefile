@@ -10,10 +10,10 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 install      = @test -x $(TOOLS)/$(1) || GOBIN=$(TOOLS) GOFLAGS=-mod=mod $(GO) install $(2)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race fmt lint replay e2e bench vuln docs clean
+.PHONY: help build demo test race fmt lint replay histories e2e bench vuln docs clean
 
 help: ## show this
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/cairn
 	@echo "Building bin/cairn. A first build takes some minutes (it holds a whole Temporal server), a later one seconds."
@@ -41,8 +41,11 @@ lint: ## check the code: vet, golangci-lint (.golangci.yml), workflowcheck
 replay: ## replay the recorded workflow histories against the present code
 	$(GO) test -count=1 -run Replay ./workflows/...
 
+histories: build ## record these histories anew, after a change of workflow code that is meant
+	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -run '^TestHistories$$' ./e2e -update-histories
+
 e2e: build ## test the built binary from outside, kills included
-	$(GO) test -count=1 -v ./e2e/...
+	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -v ./e2e/...
 
 bench: build ## run the benchmarks that docs/benchmarks.md reports
 	$(GO) test -count=1 -run '^$$' -bench . -timeout 60m ./bench/...

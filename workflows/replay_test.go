@@ -1,0 +1,46 @@
+package workflows_test
+
+import (
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// TestReplay replays recorded histories against the present code: a change that
+// a running workflow would not survive fails here. make histories records them
+// anew from the built binary, for a change that is meant.
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob(filepath.Join("testdata", "histories", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, path := range paths {
+		names = append(names, strings.TrimSuffix(filepath.Base(path), ".json"))
+	}
+	want := []string{"answer_query", "answer_query_tools", "ingest_document", "remove_document", "run_tool"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Fatalf("histories (-want +recorded):\n%s", diff)
+	}
+	for i, path := range paths {
+		t.Run(names[i], func(t *testing.T) {
+			t.Parallel()
+			replayer := worker.NewWorkflowReplayer()
+			replayer.RegisterWorkflow(workflows.IngestDocument)
+			replayer.RegisterWorkflow(workflows.RemoveDocument)
+			replayer.RegisterWorkflow(workflows.AnswerQuery)
+			replayer.RegisterWorkflow(workflows.RunTool)
+			if err := replayer.ReplayWorkflowHistoryFromJSONFile(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)), path); err != nil {
+				t.Errorf("%s can no longer be replayed: %v", names[i], err)
+			}
+		})
+	}
+}
