@@ -71,7 +71,7 @@ func (a *Ingestion) localCopy(ctx context.Context, key string) (path string, rem
 		return "", nil, fmt.Errorf("open original: %w", err)
 	}
 	defer r.Close()
-	f, err := os.CreateTemp("", "cairn-original-*")
+	f, err := os.CreateTemp(a.Config.TempDir, "cairn-original-*")
 	if err != nil {
 		return "", nil, fmt.Errorf("make a local copy: %w", err)
 	}

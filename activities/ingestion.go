@@ -22,6 +22,9 @@ const smallBytes = 256 << 10
 type IngestionConfig struct {
 	FileBytes int64 // of one file. Defaults to 100 MB.
 	TextBytes int64 // of one text. Defaults to 20 MB.
+	// TempDir is where originals are copied to for the parsers. A kill leaves them
+	// there. Defaults to the system's folder.
+	TempDir string
 }
 
 // Ingestion holds the activities of IngestDocument and RemoveDocument.

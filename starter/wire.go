@@ -63,7 +63,7 @@ func newPlatform(ctx context.Context, cfg config.Config, log *slog.Logger) (*pla
 		ends: endpoints{PID: os.Getpid(), KeyFile: filepath.Join(cfg.Data, "admin.key")},
 	}
 	for _, start := range []func(context.Context) error{
-		p.listen, p.startStores, p.startModels, p.startTemporal, p.startWorker, p.startAPI,
+		p.listen, p.emptyTemporary, p.startStores, p.startModels, p.startTemporal, p.startWorker, p.startAPI,
 	} {
 		if err := start(ctx); err != nil {
 			return p, err
@@ -83,6 +83,21 @@ func (p *platform) close() error {
 	}
 	p.closers = nil
 	return errors.Join(errs...)
+}
+
+// temporary is the folder of copies that live for one step or request.
+func (p *platform) temporary() string { return filepath.Join(p.cfg.Data, "tmp") }
+
+// emptyTemporary takes away the copies that a kill left: what was removed from
+// the stores must not live on there. The folder's lock is ours.
+func (p *platform) emptyTemporary(context.Context) error {
+	if err := os.RemoveAll(p.temporary()); err != nil {
+		return fmt.Errorf("empty the folder for temporary files: %w", err)
+	}
+	if err := os.Mkdir(p.temporary(), 0o700); err != nil {
+		return fmt.Errorf("make the folder for temporary files: %w", err)
+	}
+	return nil
 }
 
 func (p *platform) startStores(ctx context.Context) (err error) {

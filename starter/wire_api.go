@@ -54,7 +54,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 func (p *platform) apiConfig() api.Config {
 	limits := p.cfg.Limits
 	return api.Config{
-		Version: versionName(), PublicURL: p.cfg.PublicURL, FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), Streams: limits.Streams,
+		Version: versionName(), PublicURL: p.cfg.PublicURL, FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), Streams: limits.Streams, TempDir: p.temporary(),
 	}
 }
 
@@ -82,7 +82,7 @@ func (p *platform) activities() (*activities.Ingestion, *activities.Answering) {
 	limits := p.cfg.Limits
 	own := append(p.temporal.Listeners(), addresses(p.listener.Addr().String(), p.offline)...)
 	ingestion := &activities.Ingestion{
-		Config: activities.IngestionConfig{FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes)},
+		Config: activities.IngestionConfig{FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), TempDir: p.temporary()},
 		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Runs: p.store, Index: p.index, Extractor: p.parsers,
 		Embedder: p.embed, Workflows: p.workflow, Dialer: safedial.New(safedial.Config{Allow: p.cfg.Egress.Allow, Refuse: own}), Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
