@@ -1,18 +1,21 @@
 package sse
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"unicode/utf8"
 )
 
 // maxData is the most bytes of data that an event has before it is sent in
-// pieces; pieceBytes is how much of the data one piece holds.
-const (
-	maxData    = 16 << 10
-	pieceBytes = 12 << 10
-)
+// pieces, and the most that the data of a piece has.
+const maxData = 16 << 10
+
+// minContent is what a piece holds at least, however long its event's name is.
+const minContent = 1 << 10
 
 // deltaEvent is the event type of a piece.
 const deltaEvent = "_delta_sse"
@@ -26,22 +29,64 @@ type piece struct {
 	Content string `json:"content"`
 }
 
-// cut splits data into pieces at UTF-8 boundaries. The same event of the same
-// run is always cut alike.
-func cut(run string, id int64, event string, data []byte) []piece {
+// cut splits data, which is UTF-8, into pieces between its characters, and gives
+// each as JSON of at most maxData bytes. The same event of the same run is
+// always cut alike.
+func cut(run string, id int64, event string, data []byte) ([][]byte, error) {
 	hash := sha256.Sum256([]byte(run + "/" + strconv.FormatInt(id, 10)))
-	deltaID := hex.EncodeToString(hash[:8])
-	var pieces []piece
-	for len(data) > 0 {
-		n := min(pieceBytes, len(data))
-		for n < len(data) && n > pieceBytes-utf8.UTFMax && !utf8.RuneStart(data[n]) {
-			n--
+	p := piece{Event: event, DeltaID: hex.EncodeToString(hash[:8]), Index: len(data), Total: len(data)}
+	envelope, err := encode(p)
+	if err != nil {
+		return nil, fmt.Errorf("encode piece of event %d: %w", id, err)
+	}
+	contents := contents(data, max(maxData-len(envelope), minContent))
+	pieces := make([][]byte, len(contents))
+	for i, content := range contents {
+		p.Index, p.Total, p.Content = i, len(contents), string(content)
+		if pieces[i], err = encode(p); err != nil {
+			return nil, fmt.Errorf("encode piece of event %d: %w", id, err)
 		}
-		pieces = append(pieces, piece{Event: event, DeltaID: deltaID, Index: len(pieces), Content: string(data[:n])})
-		data = data[n:]
 	}
-	for i := range pieces {
-		pieces[i].Total = len(pieces)
+	return pieces, nil
+}
+
+// contents splits data so that each part, as a string in JSON, has at most size
+// bytes.
+func contents(data []byte, size int) [][]byte {
+	var parts [][]byte
+	start, used := 0, 0
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		width := encodedWidth(r, n)
+		if used+width > size {
+			parts = append(parts, data[start:i])
+			start, used = i, 0
+		}
+		i, used = i+n, used+width
 	}
-	return pieces
+	return append(parts, data[start:])
+}
+
+// encodedWidth gives the bytes that a character of n bytes takes in JSON.
+func encodedWidth(r rune, n int) int {
+	switch {
+	case r == '"', r == '\\', r == '\n', r == '\r', r == '\t', r == '\b', r == '\f':
+		return 2
+	case r < ' ', r == '\u2028', r == '\u2029', r == utf8.RuneError && n == 1:
+		return 6
+	default:
+		return n
+	}
+}
+
+// encode gives JSON in which <, > and & stand as they are: a stream is no HTML,
+// and escapes would make such text six times as long.
+func encode(p piece) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(p); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

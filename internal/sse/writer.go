@@ -2,7 +2,6 @@ package sse
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -52,16 +51,16 @@ func (w *Writer) Event(id int64, event string, data []byte) error {
 		w.frame(strconv.FormatInt(id, 10), event, data)
 		return w.flush()
 	}
-	for _, p := range cut(w.options.RunID, id, event, data) {
-		encoded, err := json.Marshal(p)
-		if err != nil {
-			return fmt.Errorf("encode piece of event %d: %w", id, err)
-		}
+	pieces, err := cut(w.options.RunID, id, event, data)
+	if err != nil {
+		return err
+	}
+	for i, p := range pieces {
 		last := ""
-		if p.Index == p.Total-1 {
+		if i == len(pieces)-1 {
 			last = strconv.FormatInt(id, 10)
 		}
-		w.frame(last, deltaEvent, encoded)
+		w.frame(last, deltaEvent, p)
 	}
 	return w.flush()
 }
