@@ -44,8 +44,9 @@ var rules = []rule{
 	{"internal/client", []string{"internal/store", "internal/blob", "internal/index", "internal/model", "activities", "workflows", "go.temporal.io/"}, "the client speaks HTTP only"},
 }
 
-// wiring are the packages that may import adapters.
-var wiring = []string{"starter", "bench", "e2e", "internal/archtest"}
+// wiring are the packages that may import adapters. The stand-in model server
+// is for tests only and answers with the offline model's vectors.
+var wiring = []string{"starter", "bench", "e2e", "internal/archtest", "internal/model/modeltest"}
 
 type goPackage struct {
 	ImportPath string
