@@ -31,7 +31,7 @@ type EmbedResult struct {
 // EmbedChunks makes the vectors of one batch. A batch that was stored, under a
 // key made of the model and the texts, is never asked for again.
 func (a *Ingestion) EmbedChunks(ctx context.Context, in EmbedInput) (EmbedResult, error) {
-	defer heartbeat(ctx, time.Second)()
+	defer heartbeat(ctx)()
 	var result EmbedResult
 	err := a.step(ctx, in.StepInput, knowledge.StageEmbed, func(v store.Version) error {
 		chunks, err := a.chunks(ctx, in.VersionRef)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
@@ -28,7 +27,7 @@ type ExtractResult struct {
 
 // ExtractDocument turns the original into a layout, in a child process.
 func (a *Ingestion) ExtractDocument(ctx context.Context, in StepInput) (ExtractResult, error) {
-	defer heartbeat(ctx, time.Second)()
+	defer heartbeat(ctx)()
 	var result ExtractResult
 	err := a.step(ctx, in, knowledge.StageExtract, func(v store.Version) error {
 		layout, err := a.layout(ctx, v)

@@ -18,7 +18,7 @@ const fetchTimeout = 2 * time.Minute
 // FetchDocument gets the original from the address that the upload named and
 // puts it into the blob store. It dials through safedial.
 func (a *Ingestion) FetchDocument(ctx context.Context, in StepInput) error {
-	defer heartbeat(ctx, time.Second)()
+	defer heartbeat(ctx)()
 	return a.step(ctx, in, knowledge.StageFetch, func(v store.Version) error {
 		if err := a.stage(ctx, in.VersionRef, knowledge.StageFetch, store.Facts{}); err != nil {
 			return err

@@ -49,7 +49,7 @@ type ToolCallRef struct {
 // call whose result was stored is not made again. A repeated call goes on from
 // the words that readers have seen, or says that they are to be dropped.
 func (a *Answering) CallModel(ctx context.Context, in ModelCallInput) (ModelCallResult, error) {
-	defer heartbeat(ctx, time.Second)()
+	defer heartbeat(ctx)()
 	a.Hub.Append(in.Run, in.Preceding)
 	attempt := int(activity.GetInfo(ctx).Attempt)
 	p := newPublisher(a.Workflows, a.Hub, in, activity.GetInfo(ctx).WorkflowExecution.ID, attempt)
@@ -103,7 +103,7 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 	if err != nil {
 		return TurnRecord{}, err
 	}
-	chat, err := a.chatRequest(ctx, in, request, passages, each)
+	chat, err := a.chatRequest(ctx, in, request, each)
 	if err != nil {
 		return TurnRecord{}, err
 	}
@@ -153,7 +153,7 @@ func (a *Answering) stream(ctx context.Context, chat model.ChatRequest, text fun
 
 // chatRequest builds what the model is asked: the prompt with the passages of
 // the first search, the conversation, and the turns so far.
-func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r Request, passages []citation.Context, each [][]citation.Context) (model.ChatRequest, error) {
+func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r Request, each [][]citation.Context) (model.ChatRequest, error) {
 	chat := model.ChatRequest{
 		Model: r.Config.AI.Model, Temperature: r.Config.AI.Temperature, MaxTokens: r.Config.AI.MaxTokens, Seed: seed(),
 	}

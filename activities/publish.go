@@ -30,7 +30,7 @@ type PublishResult struct {
 // PublishDocument writes a version beside the one that readers see, switches
 // to it in one update, and takes the old one away.
 func (a *Ingestion) PublishDocument(ctx context.Context, in PublishInput) (PublishResult, error) {
-	defer heartbeat(ctx, time.Second)()
+	defer heartbeat(ctx)()
 	var result PublishResult
 	err := a.step(ctx, in.StepInput, knowledge.StagePublish, func(v store.Version) error {
 		if v.Removing {

@@ -41,7 +41,7 @@ func (in RemoveInput) step() StepInput {
 // StopIngest ends a running ingest of the document and waits until no run of
 // its doomed versions goes on.
 func (a *Ingestion) StopIngest(ctx context.Context, in RemoveInput) error {
-	defer heartbeat(ctx, time.Second)()
+	defer heartbeat(ctx)()
 	for {
 		versions, err := a.Removals.RunningVersions(ctx, in.Workspace, in.Document, in.Upto)
 		if err != nil {
@@ -83,7 +83,7 @@ func (a *Ingestion) endRuns(ctx context.Context, in RemoveInput, versions []stor
 
 // RemoveEntries takes the document's vectors and full text out of the index.
 func (a *Ingestion) RemoveEntries(ctx context.Context, in RemoveInput) error {
-	defer heartbeat(ctx, time.Second)()
+	defer heartbeat(ctx)()
 	if err := a.Index.RemoveDocument(ctx, in.Workspace, in.Document, in.Upto); err != nil {
 		return a.fail(ctx, in.step(), fmt.Errorf("remove index entries: %w", err))
 	}
@@ -93,7 +93,7 @@ func (a *Ingestion) RemoveEntries(ctx context.Context, in RemoveInput) error {
 // RemoveBlobs takes the document's bytes away, but for those of versions that
 // were uploaded since.
 func (a *Ingestion) RemoveBlobs(ctx context.Context, in RemoveInput) error {
-	defer heartbeat(ctx, time.Second)()
+	defer heartbeat(ctx)()
 	newer, err := a.Removals.SourceKeys(ctx, in.Workspace, in.Document, in.Upto)
 	if err != nil {
 		return a.fail(ctx, in.step(), fmt.Errorf("list newer originals: %w", err))

@@ -56,15 +56,15 @@ type StoredLog struct {
 	Items []stream.Item `json:"items"`
 }
 
-// heartbeat tells Temporal every interval, from now until stop, that the
+// heartbeat tells Temporal every second, from now until stop, that the
 // activity is alive, whatever it waits for. A local activity needs none.
-func heartbeat(ctx context.Context, interval time.Duration) (stop func()) {
+func heartbeat(ctx context.Context) (stop func()) {
 	if activity.GetInfo(ctx).IsLocalActivity {
 		return func() {}
 	}
 	done := make(chan struct{})
 	go func() {
-		ticker := time.NewTicker(interval)
+		ticker := time.NewTicker(time.Second)
 		defer ticker.Stop()
 		for {
 			select {

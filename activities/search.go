@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/citation"
@@ -33,7 +32,7 @@ type SearchRecord struct {
 
 // SearchKnowledge finds passages that the run's principal may see.
 func (a *Answering) SearchKnowledge(ctx context.Context, in SearchInput) (SearchResult, error) {
-	defer heartbeat(ctx, time.Second)()
+	defer heartbeat(ctx)()
 	request, err := a.request(ctx, in.RunRef)
 	if err != nil {
 		return SearchResult{}, a.fail(ctx, in.RunRef, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
@@ -43,7 +42,7 @@ const maxQuery = 8 << 10
 
 // CallTool runs one tool call of a turn.
 func (a *Answering) CallTool(ctx context.Context, in ToolCallInput) (ToolOutput, error) {
-	defer heartbeat(ctx, time.Second)()
+	defer heartbeat(ctx)()
 	output, err := a.callTool(ctx, in)
 	if err != nil {
 		return output, a.fail(ctx, in.RunRef, err)

@@ -77,6 +77,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		rec.Header().Set("X-Content-Type-Options", "nosniff")
 		defer func() {
 			failure := recover()
+			//nolint:errorlint // a panic's value; net/http too compares it so
 			if failure != nil && failure != http.ErrAbortHandler {
 				log.ErrorContext(r.Context(), "handler panicked", "panic", fmt.Sprint(failure), "stack", string(debug.Stack()))
 				if rec.status == 0 {

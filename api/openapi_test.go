@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ var update = flag.Bool("update", false, "write docs/openapi.json anew")
 // TestOpenAPIFile keeps the description in docs/ what the code says.
 func TestOpenAPIFile(t *testing.T) {
 	t.Parallel()
-	got := append(open(t).do("GET", "/openapi.json", "", nil).body, '\n')
+	got := slices.Concat(open(t).do("GET", "/openapi.json", "", nil).body, []byte("\n"))
 	path := filepath.Join("..", "docs", "openapi.json")
 	if *update {
 		if err := os.WriteFile(path, got, 0o644); err != nil {

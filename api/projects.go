@@ -99,7 +99,7 @@ func (s *Server) createProject(ctx context.Context, p knowledge.Principal, b pro
 	if b.Slug == "" {
 		project.ID = slugOf(project.Name)
 	}
-	if err := b.ProjectChange.apply(&project); err != nil {
+	if err := b.apply(&project); err != nil {
 		return nil, err
 	}
 	err := s.deps.Store.CreateProject(ctx, project)

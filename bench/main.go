@@ -36,15 +36,24 @@ func main() {
 	flag.Uint64Var(&b.seed, "seed", 1, "of the moments of kills")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	failed := measure(ctx, b)
+	stop()
+	if failed != nil {
+		fmt.Fprintln(os.Stderr, "bench:", failed)
+		os.Exit(1)
+	}
+}
+
+// measure runs what the arguments name, or all.
+func measure(ctx context.Context, b *bench) error {
 	for _, m := range measures {
 		if flag.NArg() > 0 && !slices.Contains(flag.Args(), m.name) {
 			continue
 		}
 		fmt.Printf("\n## %s\n\n", m.name)
 		if err := m.run(ctx, b); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", m.name+":", err)
-			os.Exit(1)
+			return fmt.Errorf("%s: %w", m.name, err)
 		}
 	}
+	return nil
 }

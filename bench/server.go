@@ -23,7 +23,6 @@ type server struct {
 	env    []string
 	child  *exec.Cmd
 	spent  float64 // processor seconds of children that were killed
-	peak   float64 // MB
 	api    string
 	key    string
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -205,7 +206,7 @@ func (s *server) read(ctx context.Context, run string, last int64) ([]event, err
 		return true
 	})
 	if err == nil && (len(list) == 0 || !list[len(list)-1].terminal()) {
-		err = fmt.Errorf("the events of run %s ended without a last one after %d: %v", run, len(list), ctx.Err())
+		err = errors.Join(fmt.Errorf("the events of run %s ended without a last one after %d", run, len(list)), ctx.Err())
 	}
 	return list, err
 }

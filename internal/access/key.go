@@ -19,7 +19,7 @@ func NewKey() (plain, hash, prefix string) {
 	key := []byte(keyStart)
 	var b [64]byte
 	for len(key) < len(keyStart)+keyLength {
-		rand.Read(b[:]) // never fails: it ends the program rather
+		_, _ = rand.Read(b[:]) // never fails: it ends the program rather
 		for _, x := range b {
 			// 248 is the largest multiple of 62 in a byte, so that each
 			// character is as likely as another.

@@ -104,7 +104,7 @@ func TestUploadFile(t *testing.T) {
 			}
 			for {
 				part, err := form.NextPart()
-				if err == io.EOF {
+				if errors.Is(err, io.EOF) {
 					break
 				}
 				if err != nil {

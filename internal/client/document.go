@@ -96,7 +96,7 @@ func (c *Client) uploadOnce(ctx context.Context, u Upload, key string) (Document
 		Documents []Document `json:"documents"`
 	}
 	got, err := c.exchange(ctx, http.MethodPost, c.inWorkspace("projects", u.Project, "files"), nil, header, reader, &answer)
-	reader.Close() // ends the writer when the server answers early
+	_ = reader.Close() // ends the writer when the server answers early
 	<-written
 	if err != nil {
 		return Document{}, err

@@ -125,7 +125,7 @@ func compact() url.Values { return url.Values{"compact": {"true"}} }
 func (c *Client) drain(ctx context.Context, body io.ReadCloser, last *int64, yield func(Event, error) bool) (done bool, err error) {
 	alive := watch(body, c.silence)
 	defer alive.Close()
-	stop := context.AfterFunc(ctx, func() { alive.Close() })
+	stop := context.AfterFunc(ctx, func() { _ = alive.Close() })
 	defer stop()
 	for raw, err := range sse.Read(alive) {
 		if err != nil {

@@ -68,7 +68,7 @@ type watched struct {
 func watch(body io.ReadCloser, silence time.Duration) *watched {
 	closing := sync.OnceValue(body.Close)
 	return &watched{body: body, silence: silence, close: closing,
-		timer: time.AfterFunc(silence, func() { closing() })}
+		timer: time.AfterFunc(silence, func() { _ = closing() })}
 }
 
 // Read implements io.Reader.

@@ -139,7 +139,7 @@ func (c *Client) start(ctx context.Context, q Question) (io.ReadCloser, string, 
 	}
 	var res *http.Response
 	err = c.again(ctx, func() (err error) {
-		res, err = c.send(ctx, http.MethodPost, c.webhook("query"), compact(), header, bytes.NewReader(encoded))
+		res, err = c.send(ctx, http.MethodPost, c.webhook("query"), compact(), header, bytes.NewReader(encoded)) //nolint:bodyclose // the caller reads and closes it
 		return err
 	})
 	if err != nil {

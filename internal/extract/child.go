@@ -76,7 +76,7 @@ func (c *child) readResponses(out *os.File) {
 	for {
 		var a answer
 		a.err = readFrame(r, maxResponse, &a.response)
-		if a.err == io.EOF {
+		if errors.Is(a.err, io.EOF) {
 			return
 		}
 		c.responses <- a

@@ -16,12 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// stated are the codes in which a document may end.
-var stated = []knowledge.Code{
-	knowledge.CodeEmpty, knowledge.CodeEncrypted, knowledge.CodeCorrupt, knowledge.CodeParseLimit,
-	knowledge.CodeTooLarge, knowledge.CodeUnsupportedFormat, knowledge.CodeMalformed,
-}
-
 // codeByName are the shared files of supported kinds that end in an error.
 var codeByName = map[string]knowledge.Code{
 	"autoprint.pdf": knowledge.CodeEmpty, "bug1889122.pdf": knowledge.CodeEmpty, "cmyk-image.pdf": knowledge.CodeEmpty,

@@ -60,7 +60,7 @@ func open(in Input) (data []byte, mediaType string, err error) {
 	defer f.Close()
 	head := make([]byte, HeadBytes)
 	n, err := io.ReadFull(f, head)
-	if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, "", fmt.Errorf("read document: %w", err)
 	}
 	mediaType, err = Sniff(in.Name, head[:n])

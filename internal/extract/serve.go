@@ -50,7 +50,7 @@ func readRequests(ctx context.Context, in io.Reader, requests chan<- request) er
 	for {
 		var req request
 		if err := readFrame(r, maxRequest, &req); err != nil {
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			return fmt.Errorf("read request: %w", err)

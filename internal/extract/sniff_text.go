@@ -2,6 +2,7 @@ package extract
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"path"
 	"regexp"
@@ -133,7 +134,7 @@ func looksJSON(body string) bool {
 	for tokens := 0; ; tokens++ {
 		token, err := d.Token()
 		if err != nil {
-			cut := err == io.EOF || err == io.ErrUnexpectedEOF || d.InputOffset() > int64(len(body)*9/10)
+			cut := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || d.InputOffset() > int64(len(body)*9/10)
 			return cut && tokens > 2 && len(body) >= HeadBytes/2
 		}
 		if delim, ok := token.(json.Delim); ok {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"time"
 )
@@ -40,7 +41,7 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 			b.x.kept.Write(p[:n])
 		}
 	}
-	b.eof = b.eof || err == io.EOF
+	b.eof = b.eof || errors.Is(err, io.EOF)
 	return n, err
 }
 

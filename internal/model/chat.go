@@ -116,7 +116,7 @@ func (c *Client) Chat(ctx context.Context, req ChatRequest) iter.Seq2[Delta, err
 			yield(Delta{}, x.explain("chat", err))
 			return
 		}
-		defer stream.Close()
+		defer func() { _ = stream.Close() }() // only read
 		x.relay(stream, yield)
 	}
 }
@@ -148,7 +148,9 @@ func (x *exchange) relay(stream *openai.ChatCompletionStream, yield func(Delta, 
 
 // chatBody makes the request's wire form.
 func (c *Client) chatBody(req ChatRequest) openai.ChatCompletionRequest {
-	body := openai.ChatCompletionRequest{Model: req.Model, Seed: req.Seed, MaxTokens: req.MaxTokens}
+	body := openai.ChatCompletionRequest{Model: req.Model, Seed: req.Seed}
+	// Many servers know only the older name of this limit.
+	body.MaxTokens = req.MaxTokens //nolint:staticcheck // deprecated by OpenAI alone
 	if body.Model == "" {
 		body.Model = c.endpoint.Model
 	}
@@ -156,7 +158,7 @@ func (c *Client) chatBody(req ChatRequest) openai.ChatCompletionRequest {
 		body.Temperature = max(float32(*req.Temperature), math.SmallestNonzeroFloat32) // 0 would be left out
 	}
 	if reasons(body.Model) { // these refuse the older name and any temperature
-		body.MaxTokens, body.MaxCompletionTokens, body.Temperature = 0, req.MaxTokens, 0
+		body.MaxTokens, body.MaxCompletionTokens, body.Temperature = 0, req.MaxTokens, 0 //nolint:staticcheck // as above
 	}
 	if !c.lacks.streamOptions.Load() {
 		body.StreamOptions = &openai.StreamOptions{IncludeUsage: true}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -48,9 +49,7 @@ func site(t *testing.T) *httptest.Server {
 		http.Redirect(w, r, r.URL.Query().Get("url"), http.StatusFound)
 	})
 	mux.HandleFunc("/hop/{n}", func(w http.ResponseWriter, r *http.Request) {
-		n := 0
-		fmt.Sscan(r.PathValue("n"), &n)
-		if n > 0 {
+		if n, _ := strconv.Atoi(r.PathValue("n")); n > 0 {
 			http.Redirect(w, r, fmt.Sprintf("/hop/%d", n-1), http.StatusFound)
 		}
 	})

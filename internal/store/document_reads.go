@@ -67,7 +67,7 @@ func (query DocumentQuery) conditions(q *bun.SelectQuery) (*bun.SelectQuery, err
 		q = q.Where("d.external_id = ?", query.ExternalID)
 	}
 	if len(query.Tags) > 0 {
-		q = q.Where("EXISTS (SELECT 1 FROM document_tags AS g WHERE g.document_id = d.id AND g.tag IN (?))", bun.In(query.Tags))
+		q = q.Where("EXISTS (SELECT 1 FROM document_tags AS g WHERE g.document_id = d.id AND g.tag IN (?))", bun.List(query.Tags))
 	}
 	switch query.Status {
 	case "":
@@ -132,7 +132,7 @@ func (s *Store) AccessibleDocuments(ctx context.Context, p knowledge.Principal, 
 	// The concatenation keeps the database to the few ids, where it would begin
 	// at every document of the workspace.
 	q := s.reader.NewSelect().Model((*documentRow)(nil)).Column("d.id").
-		Where("d.id IN (?) AND d.workspace || '' = ?", bun.In(ids), p.Workspace()).Where(reached, bun.In(p.Tokens()))
+		Where("d.id IN (?) AND d.workspace || '' = ?", bun.List(ids), p.Workspace()).Where(reached, bun.List(p.Tokens()))
 	if p.Project() != "" {
 		q = q.Where("d.project || '' = ?", p.Project())
 	}

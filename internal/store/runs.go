@@ -209,7 +209,7 @@ func visibleRuns(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
 		return q
 	}
 	return q.Where(`(r.owner = ? OR r.kind IN ('ingest', 'remove') AND EXISTS (
-		SELECT 1 FROM documents AS d WHERE d.id = r.subject AND d.workspace = r.workspace AND `+reached+`))`, p.Owner(), bun.In(p.Tokens()))
+		SELECT 1 FROM documents AS d WHERE d.id = r.subject AND d.workspace = r.workspace AND `+reached+`))`, p.Owner(), bun.List(p.Tokens()))
 }
 
 // RunForSystem gives a run to whoever needs no principal: workers, and readers
@@ -254,7 +254,7 @@ func (s *Store) RunningRuns(ctx context.Context, kinds []string, before time.Tim
 	var rows []runRow
 	q := s.reader.NewSelect().Model(&rows).Where("r.status = 'running' AND r.created_at < ?", micros(before))
 	if len(kinds) > 0 {
-		q = q.Where("r.kind IN (?)", bun.In(kinds))
+		q = q.Where("r.kind IN (?)", bun.List(kinds))
 	}
 	if err := q.OrderExpr("r.created_at").Limit(int64(limit)).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("list running runs: %w", failure(err))

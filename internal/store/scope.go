@@ -47,5 +47,5 @@ func readable(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
 	if p.Can(knowledge.ScopeWrite) {
 		return q.Where("d.removed = FALSE")
 	}
-	return q.Where(reached, bun.In(p.Tokens()))
+	return q.Where(reached, bun.List(p.Tokens()))
 }

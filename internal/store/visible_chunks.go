@@ -33,7 +33,7 @@ func (s *Store) VisibleChunks(ctx context.Context, p knowledge.Principal, projec
 	for i, h := range hits {
 		ids[i] = h.ChunkID
 	}
-	args := []any{bun.In(ids), p.Workspace(), p.Workspace(), bun.In(p.Tokens())}
+	args := []any{bun.List(ids), p.Workspace(), p.Workspace(), bun.List(p.Tokens())}
 	query, args := inProjects(visibleChunks, args, p, projects)
 	views, err := s.scanViews(ctx, query, args, len(hits))
 	if err != nil {
@@ -55,7 +55,7 @@ func inProjects(query string, args []any, p knowledge.Principal, projects []stri
 		query, args = query+" AND d.project = ?", append(args, p.Project())
 	}
 	if len(projects) > 0 {
-		query, args = query+" AND d.project IN (?)", append(args, bun.In(projects))
+		query, args = query+" AND d.project IN (?)", append(args, bun.List(projects))
 	}
 	return query, args
 }
@@ -73,7 +73,7 @@ func (s *Store) Superseded(ctx context.Context, p knowledge.Principal, projects 
 	for _, h := range hits {
 		versions[h.DocumentID] = max(versions[h.DocumentID], h.Version)
 	}
-	args := []any{bun.In(slices.Collect(maps.Keys(versions))), p.Workspace(), bun.In(p.Tokens())}
+	args := []any{bun.List(slices.Collect(maps.Keys(versions))), p.Workspace(), bun.List(p.Tokens())}
 	query, args := inProjects(publishedVersions, args, p, projects)
 	rows, err := s.reader.QueryContext(ctx, query, args...)
 	if err != nil {

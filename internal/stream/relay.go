@@ -75,7 +75,7 @@ func (r *Relay) Items(ctx context.Context, run RunRef, from int64) iter.Seq2[Ite
 		defer r.leave(run, f)
 		next := max(from, run.FirstOffset)
 		for {
-			items, ended, err, changed := f.since(next - run.FirstOffset)
+			items, ended, changed, err := f.since(next - run.FirstOffset)
 			for _, item := range items {
 				if !yield(item, nil) {
 					return
@@ -137,13 +137,13 @@ func (r *Relay) leave(run RunRef, f *follower) {
 	}
 }
 
-func (f *follower) since(index int64) ([]Item, bool, error, <-chan struct{}) {
+func (f *follower) since(index int64) ([]Item, bool, <-chan struct{}, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if index < int64(len(f.items)) {
-		return f.items[index:], false, nil, f.changed
+		return f.items[index:], false, f.changed, nil
 	}
-	return nil, f.ended, f.err, f.changed
+	return nil, f.ended, f.changed, f.err
 }
 
 // add keeps the items that continue the log and reports whether it has ended.

@@ -137,5 +137,6 @@ func spaced(before, after string) bool {
 	wide := func(r rune) bool {
 		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
 	}
-	return !(wide(end) && wide(begin)) && !(end == '-' && len(before) > 1 && unicode.IsLetter(begin) && !strings.HasSuffix(before, " -"))
+	joined := end == '-' && len(before) > 1 && unicode.IsLetter(begin) && !strings.HasSuffix(before, " -")
+	return !joined && (!wide(end) || !wide(begin))
 }

@@ -74,7 +74,7 @@ var errTrailing = errors.New("more than one JSON value")
 func (f *flattener) document() error {
 	f.path = f.path[:0]
 	if err := f.value(); err != nil {
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
 		return err

@@ -191,7 +191,7 @@ func cutSentences(text string) []string {
 			end++
 		}
 		end += len(text[end:]) - len(strings.TrimLeft(text[end:], "”’»"))
-		if r < utf8.RuneSelf && !(end == len(text) || text[end] == ' ') {
+		if r < utf8.RuneSelf && end < len(text) && text[end] != ' ' {
 			continue
 		}
 		rest := strings.TrimLeft(text[end:], " ")

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -104,7 +105,7 @@ func managingIsNotFinding(f *fixture) {
 func staysInProject(f *fixture) {
 	inside, chunks := f.publish(upload("inside"), "inside")
 	outside, others := f.publish(upload("outside", func(nv *store.NewVersion) { nv.Project = "press" }), "outside")
-	all := append(chunks, others...)
+	all := slices.Concat(chunks, others)
 	for _, scope := range []knowledge.Scope{knowledge.ScopeRead, knowledge.ScopeAdmin} {
 		p := claims(func(c *knowledge.Claims) { c.Project, c.Scopes = "handbook", []knowledge.Scope{scope} })
 		if diff := cmp.Diff([]string{"inside"}, f.sees(p, all...)); diff != "" {
