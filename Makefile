@@ -23,7 +23,7 @@ demo: build ## show it all in a minute: ingest, ask, kill the server in mid answ
 	@bin/cairn demo
 
 test: build ## run every test, those of the built binary included
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
 
 race: ## run the tests with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
@@ -48,7 +48,7 @@ e2e: build ## test the built binary from outside, kills included
 	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -v ./e2e/...
 
 bench: build ## run the benchmarks that docs/benchmarks.md reports
-	$(GO) test -count=1 -run '^$$' -bench . -timeout 60m ./bench/...
+	$(GO) run ./bench
 
 vuln: ## look for known vulnerabilities in what is linked
 	$(call install,govulncheck,$(GOVULNCHECK))
