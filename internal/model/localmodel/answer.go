@@ -19,7 +19,7 @@ const (
 const (
 	nearBest         = 0.5
 	nearBestSame     = 0.8 // where it has no term of the question that the best one lacks
-	nearBestDetailed = 0.2
+	nearBestDetailed = 0.4 // what stands around the chosen passages fills the answer
 )
 
 // answer gives the text for a conversation.
@@ -32,7 +32,7 @@ func (m *Model) answer(messages []protocol.Message) string {
 		return noSources
 	}
 	r := m.read(readQuestion(messages), sources)
-	if len(r.candidates) == 0 || r.covered() < enoughCoverage {
+	if !r.relevant() {
 		return noAnswer
 	}
 	return r.render(r.choose())

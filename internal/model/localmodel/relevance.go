@@ -14,12 +14,20 @@ const (
 	contextWeight  = 0.35 // a term in the heading or the document's name only
 	phraseBonus    = 0.4  // two terms side by side, as in the question
 	fragmentFactor = 0.75
+	rowFactor      = 0.7 // a sentence tells more than a row with the same words
 	questionFactor = 0.4 // a question is no answer
 	introducing    = 0.6 // what a question or a colon hands to the passage after it
 	rankFactor     = 0.02
 	numberFactor   = 1.3
 	nameFactor     = 1.15
-	enoughCoverage = 0.4 // of the question, below which nothing is relevant
+	enoughCoverage = 0.4 // of the question, from which on a passage is relevant
+	partCoverage   = 0.2 // the same for a passage with several telling terms: a part of a long question
+)
+
+// How many terms of a question make a passage relevant to a part of it.
+const (
+	tellingWeight = 1.0 // of a term, from which on it tells what a text is about
+	partTerms     = 2
 )
 
 // term is a telling word of the question.
@@ -57,7 +65,7 @@ func (m *Model) read(q question, sources []source) *reading {
 	proper := properWords(q.text)
 	for _, s := range q.order[:min(len(q.order), maxTerms)] {
 		weight := q.terms[s]
-		if _, common := m.common[s]; common {
+		if _, common := m.common[s]; common || len(s) == 1 && s[0] < utf8.RuneSelf { // the 4 of HX-4 is on every page
 			weight *= commonTerm
 		} else if proper[s] {
 			weight *= properTerm
@@ -203,6 +211,9 @@ func (r *reading) score(c *candidate) float64 {
 	if c.fragment {
 		score *= fragmentFactor
 	}
+	if c.row {
+		score *= rowFactor
+	}
 	if strings.HasSuffix(c.text, "?") {
 		score *= questionFactor
 	}
@@ -226,27 +237,37 @@ func namesSomebody(text string) bool {
 	return false
 }
 
-// covered is how much of the question the best passage speaks of, with the
-// heading it stands under; 0..1.
-func (r *reading) covered() float64 {
-	total, best := 0.0, 0.0
+// relevant reports whether some passage speaks of the question: of much of it,
+// with the heading it stands under, or of a part of it in telling words of its
+// own. Of a question with three parts, no single sentence covers much.
+func (r *reading) relevant() bool {
+	total := 0.0
 	for _, t := range r.terms {
 		total += t.weight
-	}
-	if total == 0 {
-		return 0
 	}
 	for _, c := range r.candidates {
 		if c.has == 0 && r.context[c.source] == 0 {
 			continue
 		}
-		weight := 0.0
-		for i, t := range r.terms {
-			if (c.has|r.context[c.source])>>i&1 == 1 {
-				weight += t.weight
-			}
+		own, telling := r.share(c.has)
+		all, _ := r.share(c.has | r.context[c.source])
+		if all >= enoughCoverage*total || telling >= partTerms && own >= partCoverage*total {
+			return total > 0
 		}
-		best = max(best, weight/total)
 	}
-	return best
+	return false
+}
+
+// share gives the weight of some terms, and how many of them are telling.
+func (r *reading) share(has uint64) (weight float64, telling int) {
+	for i, t := range r.terms {
+		if has>>i&1 == 0 {
+			continue
+		}
+		weight += t.weight
+		if t.weight >= tellingWeight {
+			telling++
+		}
+	}
+	return weight, telling
 }

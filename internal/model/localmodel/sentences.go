@@ -13,6 +13,7 @@ type passage struct {
 	source   int  // index into the sources
 	position int  // among the passages of its source
 	fragment bool // does not read as a whole sentence
+	row      bool // of a table
 	heading  string
 }
 
@@ -111,7 +112,11 @@ func (c *splitter) flushTable() {
 		case i == 0 && len(rows) > 1 && isHeader(cells):
 			header = cells
 		default:
+			before := len(c.out)
 			c.add(renderRow(header, cells), false)
+			for i := range c.out[before:] {
+				c.out[before+i].row = true
+			}
 		}
 	}
 }
