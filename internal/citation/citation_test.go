@@ -2,6 +2,9 @@ package citation_test
 
 import (
 	"math"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -43,11 +46,31 @@ func TestRewriter(t *testing.T) {
 		"an unknown id goes":               {`x <citation id="zzz">[1]</citation>.`, "x.", []int{}},
 		"a known and an unknown rank":      {"x [1, 9]", "x " + one, []int{1}},
 		"a closing tag goes":               {"<source_1>text</source_1>", one + "text", []int{1}},
-		"links stay":                       {"[1](http://x) [2]: http://y [a][1]", "[1](http://x) [2]: http://y [a]" + one, []int{1}},
+		"a rank twice in one mark":         {"x [1, 1]", "x " + one, []int{1}},
+		"a number that no rank can be":     {"x <source_99999999999999999999>.", "x.", []int{}},
+		"capitals":                         {"x <Source_1>, [SOURCE_2]", "x " + one + ", " + two, []int{1, 2}},
+		"a mark before a colon":            {"According to [1]: yes", "According to " + one + ": yes", []int{1}},
+		"double brackets":                  {"x [[1]]", "x [" + one + "]", []int{1}},
+		"links stay":                       {"[1](http://x) [a][1]", "[1](http://x) [a]" + one, []int{1}},
+		"definitions stay":                 {"[1]: http://x\n> [2]: http://y\n[^1]: z", "[1]: http://x\n> [2]: http://y\n[^1]: z", []int{}},
 		"code stays":                       {"`a[1]` and ```\nb[2]\n``` [1]", "`a[1]` and ```\nb[2]\n``` " + one, []int{1}},
+		"a fence in a longer fence":        {"````\n```\na[1]\n````\n[1]", "````\n```\na[1]\n````\n" + one, []int{1}},
+		"tildes fence too":                 {"~~~\na[1] `\n~~~\n[1] ~~~ [2]", "~~~\na[1] `\n~~~\n" + one + " ~~~ " + two, []int{1, 2}},
 		"unclosed code ends with its line": {"a ` b\n[1]", "a ` b\n" + one, []int{1}},
-		"other tags stay":                  {"a < b <b>c</b> [x] [", "a < b <b>c</b> [x] [", []int{}},
+		"other tags stay":                  {"a < b <b>c</b> <citations> <citation-x> [x] [", "a < b <b>c</b> <citations> <citation-x> [x] [", []int{}},
 		"an unfinished mark stays":         {"a <source_", "a <source_", []int{}},
+
+		"single quotes and other attributes": {`x <citation class="k" id='aaa'>[1]</citation>`, "x " + one, []int{1}},
+		"a citation without an id":           {"x <citation>[1]</citation>.", "x.", []int{}},
+		"an empty citation":                  {`x <citation id="aaa"/> y`, "x " + one + " y", []int{1}},
+		"a citation that is not closed":      {`x <citation id="aaa">[1] y <citation id="bbb">[2]</citation>`, "x " + one + " y " + two, []int{1, 2}},
+		"a citation around a long text":      {`x <citation id="aaa">` + strings.Repeat("y", 300) + "</citation>", "x " + one + strings.Repeat("y", 300), []int{1}},
+		"an answer cut off in a citation":    {`x <citation id="aa`, "x", []int{}},
+		"an answer cut off in its label":     {`x <citation id="aaa">[`, "x " + one, []int{1}},
+		"an end without a beginning":         {"x</citation> y", "x y", []int{}},
+		"a broken tag":                       {`x <citation id="a<b>c</b>`, `x id="a<b>c</b>`, []int{}},
+		"a tag that a removal would make":    {`<cit<source_9>ation id="zzz">[x]</cit [9]ation>`, `<cit ation id="zzz">[x]</cit ation>`, []int{}},
+		"a tag whose name a mark ends":       {`<citation[9] id="zzz">[x]`, ` id="zzz">[x]`, []int{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,31 +102,75 @@ func TestRewriter(t *testing.T) {
 // FuzzRewriterCuts checks that the output does not depend on how the input is
 // cut, and that only known passages are cited.
 func FuzzRewriterCuts(f *testing.F) {
-	f.Add("x <source_1> y [2] `[1]` <citation id=\"bbb\">[2]</citation> [1](u) [3]", uint8(3), uint8(7))
-	f.Add("[1][", uint8(1), uint8(2))
-	f.Add(" <source_1, source_2>\n```[1]", uint8(5), uint8(1))
-	f.Fuzz(func(t *testing.T, text string, a, b uint8) {
-		whole, used := rewrite(text)
-		var parts []string
-		rest := text
-		for i := 0; rest != ""; i++ {
-			n := min(int(a%17)+1, len(rest))
-			if i%2 == 1 {
-				n = min(int(b%11)+1, len(rest))
-			}
-			parts, rest = append(parts, rest[:n]), rest[n:]
-		}
-		cut, cutUsed := rewrite(parts...)
-		if cut != whole || !cmp.Equal(used, cutUsed) {
-			t.Fatalf("cut   %q\nwhole %q", cut, whole)
-		}
-		for _, rank := range used {
-			if rank != 1 && rank != 2 && rank != 12 {
-				t.Fatalf("rank %d was cited", rank)
-			}
-		}
-	})
+	f.Add("x <source_1> y [2] `[1]` <citation id=\"bbb\">[2]</citation> [1](u) [3]", []byte{3, 7})
+	f.Add("[1][", []byte{1, 2})
+	f.Add(" <source_1, source_2>\n```[1]", []byte{5, 1})
+	f.Add(`x <citation id="`+strings.Repeat("x", 300)+`">[1]</citation> y`, []byte{})
+	f.Add(" ["+strings.Repeat("1,", 200)+"1] <source_1"+strings.Repeat(" ", 300)+">", []byte{100})
+	f.Add(strings.Repeat("`", 300)+"[1]~~~\n~~~[1]", []byte{1, 1, 200})
+	f.Add("<cit<source_9>ation id='zzz'>[x]</cit [9]ation><citation\tid=aaa>[7]</citation", []byte{4})
+	f.Fuzz(checkCuts)
 }
+
+// TestAnyCuts does what the fuzz target does for texts made of pieces of marks,
+// which random bytes seldom are.
+func TestAnyCuts(t *testing.T) {
+	t.Parallel()
+	pieces := []string{
+		"<", ">", "[", "]", "1", "2", "9", ",", " ", "\n", "`", "```", "~~~", "(", ":", "/", "\"", "'", "x", "é",
+		"<source_", "</source_", "source_", "<citation", "</citation>", " id=", "aaa", "zzz", "<cit", "ation", "</cit", "<sour", "ce_1>", "[9]", "[1]",
+		"<source_1>", "<source_9>", `<citation id="aaa">`, `<citation id="zzz">`, cite("2", "bbb"), strings.Repeat("y", 230), strings.Repeat(" ", 230), strings.Repeat("1,", 115),
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		var text strings.Builder
+		for range random.IntN(12) {
+			text.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		cuts := make([]byte, random.IntN(20))
+		for i := range cuts {
+			cuts[i] = byte(random.IntN(20))
+		}
+		checkCuts(t, text.String(), cuts)
+	}
+}
+
+func checkCuts(t *testing.T, text string, cuts []byte) {
+	t.Helper()
+	whole, used := rewrite(text)
+	var parts []string
+	for i, rest := 0, text; rest != ""; i++ {
+		n := 1 // behind the cuts that are given, byte by byte
+		if i < len(cuts) {
+			n = min(int(cuts[i])+1, len(rest))
+		}
+		parts, rest = append(parts, rest[:n]), rest[n:]
+	}
+	cut, cutUsed := rewrite(parts...)
+	if cut != whole || !cmp.Equal(used, cutUsed) {
+		t.Fatalf("cut   %q\nwhole %q", cut, whole)
+	}
+	cited := map[int]bool{}
+	for _, c := range contexts {
+		if finished := cite(strconv.Itoa(c.Rank), c.ChunkID); strings.Contains(whole, finished) {
+			cited[c.Rank] = true
+			whole = strings.ReplaceAll(whole, finished, "\x00")
+		}
+	}
+	if tag := anyTag.FindString(whole); tag != "" {
+		t.Fatalf("%q is left in %q, from %q", tag, whole, text)
+	}
+	for _, rank := range used {
+		if !cited[rank] {
+			t.Fatalf("%d is said to be cited", rank)
+		}
+	}
+	if len(used) != len(cited) {
+		t.Fatalf("%v are cited, %v are said to be", cited, used)
+	}
+}
+
+var anyTag = regexp.MustCompile(`(?i)</?citation(?:[\s/>]|$)|</?source_\d{1,20}/?>`)
 
 func TestStrip(t *testing.T) {
 	t.Parallel()

@@ -2,11 +2,8 @@ package citation
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Context is a passage that a model was given.
@@ -25,35 +22,32 @@ type Context struct {
 //
 // all become `<citation id="CHUNK">[3]</citation>`, one for each passage. A mark
 // of a passage that is not among the contexts is removed, with the space before
-// it. Numbers in brackets stay as they are in code and where they are links. The
-// output does not depend on how the input is cut. Not safe for concurrent use.
+// it, and so is every other tag named citation: what is cited in the output was
+// in the contexts. Numbers in brackets stay as they are in code, where they are
+// links (`[1](…)`) and where they define one (`[1]: …` at the start of a line).
+//
+// What could become a mark is held back, at most maxHeld bytes of it. Each
+// decision rests on the maxHeld bytes from its place on and on what came before
+// them, so that the output does not depend on how the input is cut. Not safe for
+// concurrent use.
 type Rewriter struct {
 	byRank map[int]string // chunk ids
 	byID   map[string]int
 	used   map[int]bool
 
 	pending string
-	code    int  // backticks that opened the code we are in; 0 = none
-	closed  bool // no more input
+	closed  bool   // no more input
+	code    code   // that we are in
+	blank   bool   // there is only white space since the line began
+	opening string // end of the output, if it could be the beginning of a tag
 }
 
-// maxHeld bounds what is held back while it could become a mark, in bytes.
+// maxHeld bounds what is held back, in bytes. A citation with a UUID has 70.
 const maxHeld = 240
-
-var (
-	sourceMark   = regexp.MustCompile(`^</?source_(\d{1,6}(?:\s*,\s*(?:source_)?\d{1,6})*)\s*/?>`)
-	bracketMark  = regexp.MustCompile(`^\[((?:source_)?\d{1,6}(?:\s*,\s*(?:source_)?\d{1,6})*)\]`)
-	citationMark = regexp.MustCompile(`^<citation\s+id="([^"<>]*)"\s*>[^<]*</citation>`)
-
-	sourcePart   = regexp.MustCompile(`^</?source_[\d,\s_source]*/?$`)
-	bracketPart  = regexp.MustCompile(`^\[[\d,\s_source]*\]?$`)
-	citationPart = regexp.MustCompile(`^<citation\s[^<>]*(>[^<]*(<[^>]*)?)?$`)
-	number       = regexp.MustCompile(`\d+`)
-)
 
 // NewRewriter makes a rewriter for the passages of one answer.
 func NewRewriter(contexts []Context) *Rewriter {
-	r := &Rewriter{byRank: map[int]string{}, byID: map[string]int{}, used: map[int]bool{}}
+	r := &Rewriter{byRank: map[int]string{}, byID: map[string]int{}, used: map[int]bool{}, blank: true}
 	for _, c := range contexts {
 		r.byRank[c.Rank] = c.ChunkID
 		r.byID[c.ChunkID] = c.Rank
@@ -87,149 +81,115 @@ func (r *Rewriter) Used() []int {
 func (r *Rewriter) advance() string {
 	var out strings.Builder
 	for r.pending != "" {
-		i := strings.IndexAny(r.pending, "<[`\n ")
-		if i < 0 {
-			out.WriteString(r.pending)
-			r.pending = ""
-			break
-		}
-		out.WriteString(r.pending[:i])
-		r.pending = r.pending[i:]
-		text, n := r.special()
+		text, n := r.step(view{text: r.pending[:min(len(r.pending), maxHeld)], final: r.closed || len(r.pending) >= maxHeld})
 		if n == 0 {
 			break // it could become a mark: wait
 		}
+		r.note(text)
 		out.WriteString(text)
 		r.pending = r.pending[n:]
 	}
 	return out.String()
 }
 
-// special handles pending at a character that may begin something; it gives
-// what to write and how much of pending that stands for, 0 to wait for more.
-func (r *Rewriter) special() (text string, n int) {
-	switch r.pending[0] {
-	case '`':
-		return r.ticks()
+// view is what is seen of the input from one place on. If it is final, no more
+// of it will be.
+type view struct {
+	text  string
+	final bool
+}
+
+// from is the view from n bytes further on.
+func (v view) from(n int) view { return view{text: v.text[n:], final: v.final} }
+
+// step gives what to write for the beginning of the input and how many bytes of
+// it that stands for, 0 to wait for more.
+func (r *Rewriter) step(v view) (text string, n int) {
+	switch v.text[0] {
 	case '\n':
-		if r.code > 0 && r.code < 3 {
-			r.code = 0 // code in a line ends with its line
-		}
+		r.code.endLine()
 		return "\n", 1
+	case '`', '~':
+		return r.fence(v)
 	case ' ':
-		return r.space()
-	default:
-		citations, n, wait := r.mark(r.pending)
-		switch {
-		case wait:
+		if len(v.text) == 1 {
+			if v.final {
+				return " ", 1
+			}
 			return "", 0
-		case n > 0:
-			return citations, n
 		}
-		return r.pending[:1], 1
-	}
-}
-
-// space looks whether a mark follows that is removed: then the space goes too.
-func (r *Rewriter) space() (string, int) {
-	rest := r.pending[1:]
-	if rest == "" {
-		if r.closed {
+		m := r.mark(v.from(1))
+		switch {
+		case m.wait:
+			return "", 0
+		case m.length == 0:
 			return " ", 1
+		case m.citations == "": // the space goes with the mark
+			return r.removed(), 1 + m.length
 		}
-		return "", 0
+		return " " + m.citations, 1 + m.length
+	case '<', '[':
+		m := r.mark(v)
+		switch {
+		case m.wait:
+			return "", 0
+		case m.length == 0:
+			return v.text[:1], 1
+		case m.citations == "":
+			return r.removed(), m.length
+		}
+		return m.citations, m.length
 	}
-	if rest[0] != '<' && rest[0] != '[' {
-		return " ", 1
+	if n = strings.IndexAny(v.text, "\n`~ <["); n < 0 {
+		n = len(v.text)
 	}
-	citations, n, wait := r.mark(rest)
-	switch {
-	case wait:
-		return "", 0
-	case n > 0 && citations == "":
-		return "", n + 1
-	case n > 0:
-		return " " + citations, n + 1
-	}
-	return " ", 1
+	return v.text[:n], n
 }
 
-// ticks opens or closes code.
-func (r *Rewriter) ticks() (string, int) {
-	n := len(r.pending) - len(strings.TrimLeft(r.pending, "`"))
-	if n == len(r.pending) && !r.closed && n < maxHeld {
+// removed stands for a mark that is removed: nothing, unless the words before
+// and behind it would become a tag.
+func (r *Rewriter) removed() string {
+	if r.opening != "" {
+		return " "
+	}
+	return ""
+}
+
+// note takes in what is written.
+func (r *Rewriter) note(text string) {
+	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
+		r.blank = strings.Trim(text[i+1:], " \t>") == ""
+	} else if strings.Trim(text, " \t>") != "" {
+		r.blank = false
+	}
+	r.opening += text
+	i := strings.LastIndexByte(r.opening, '<')
+	if i < 0 {
+		r.opening = ""
+		return
+	}
+	r.opening = r.opening[i:]
+	if !beginsTag(r.opening) && (len(r.opening) > maxHeld || !sourcePart.MatchString(r.opening)) {
+		r.opening = ""
+	}
+}
+
+// fence handles marks that open and close code.
+func (r *Rewriter) fence(v view) (text string, n int) {
+	n = len(v.text) - len(strings.TrimLeft(v.text, v.text[:1]))
+	if n == len(v.text) && !v.final {
 		return "", 0 // there may be more of them
 	}
-	switch {
-	case r.code == 0:
-		r.code = n
-	case n == r.code, r.code >= 3 && n >= 3:
-		r.code = 0
-	}
-	return r.pending[:n], n
+	r.code.take(v.text[0], n, r.blank)
+	return v.text[:n], n
 }
 
-// mark reads a mark at the beginning of s.
-func (r *Rewriter) mark(s string) (citations string, n int, wait bool) {
-	if s[0] == '[' {
-		return r.bracket(s)
-	}
-	if m := citationMark.FindStringSubmatch(s); m != nil {
-		if rank, ok := r.byID[m[1]]; ok {
-			citations = r.cite(rank)
-		}
-		return citations, len(m[0]), false
-	}
-	if m := sourceMark.FindStringSubmatch(s); m != nil {
-		if !strings.HasPrefix(s, "</") {
-			citations = r.citeAll(m[1])
-		}
-		return citations, len(m[0]), false
-	}
-	return "", 0, r.undecided(s, sourcePart, "<source_", "</source_") || r.undecided(s, citationPart, "<citation ")
-}
-
-func (r *Rewriter) bracket(s string) (citations string, n int, wait bool) {
-	if r.code > 0 {
-		return "", 0, false
-	}
-	m := bracketMark.FindStringSubmatch(s)
-	if m == nil {
-		return "", 0, r.undecided(s, bracketPart)
-	}
-	if len(m[0]) == len(s) {
-		if !r.closed {
-			return "", 0, true // what follows decides whether it is a link
-		}
-	} else if next := s[len(m[0])]; next == '(' || next == ':' || next == '[' && !bracketMark.MatchString(s[len(m[0]):]) && !r.undecided(s[len(m[0]):], bracketPart) {
-		return "", 0, false
-	} else if next == '[' && !bracketMark.MatchString(s[len(m[0]):]) {
-		return "", 0, true
-	}
-	return r.citeAll(m[1]), len(m[0]), false
-}
-
-// undecided reports whether s, which is no mark, could become one.
-func (r *Rewriter) undecided(s string, part *regexp.Regexp, openings ...string) bool {
-	if r.closed || len(s) > maxHeld {
-		return false
-	}
-	for _, o := range openings {
-		if strings.HasPrefix(o, s) {
-			return true
-		}
-	}
-	return part.MatchString(s)
-}
-
-func (r *Rewriter) citeAll(list string) string {
+// citeAll gives the citations of a list of ranks, each once.
+func (r *Rewriter) citeAll(ranks []int) string {
 	var out strings.Builder
-	for _, digits := range number.FindAllString(list, -1) {
-		// The pattern lets through numbers that fit.
-		if rank, err := strconv.Atoi(digits); err == nil {
-			if _, ok := r.byRank[rank]; ok {
-				out.WriteString(r.cite(rank))
-			}
+	for i, rank := range ranks {
+		if _, ok := r.byRank[rank]; ok && !slices.Contains(ranks[:i], rank) {
+			out.WriteString(r.cite(rank))
 		}
 	}
 	return out.String()
@@ -238,14 +198,4 @@ func (r *Rewriter) citeAll(list string) string {
 func (r *Rewriter) cite(rank int) string {
 	r.used[rank] = true
 	return fmt.Sprintf(`<citation id="%s">[%d]</citation>`, r.byRank[rank], rank)
-}
-
-var citationSpace = regexp.MustCompile(` ?<citation\s+id="[^"<>]*"\s*>[^<]*</citation>`)
-
-// Strip removes citations, so that an answer can be shown to a model again.
-func Strip(text string) string {
-	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, "\uFFFD")
-	}
-	return citationSpace.ReplaceAllString(text, "")
 }

@@ -1,0 +1,202 @@
+package citation
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// mark is what stands at a place of the input: length bytes that are to be
+// written as citations (none: removed), or no mark if length is 0. With wait
+// more must be seen.
+type mark struct {
+	citations string
+	length    int
+	wait      bool
+}
+
+const (
+	openTag     = "<citation"
+	closeTag    = "</citation"
+	sourceTag   = "<source_"
+	sourceClose = "</source_"
+)
+
+var (
+	sourceMark  = regexp.MustCompile(`(?i)^</?source_(\d+(?:\s*,\s*(?:source_)?\d+)*)\s*/?>`)
+	sourcePart  = regexp.MustCompile(`(?i)^</?source_[\d,\s_source]*/?$`)
+	bracketMark = regexp.MustCompile(`(?i)^\[((?:source_)?\d{1,6}(?:\s*,\s*(?:source_)?\d{1,6})*)\]`)
+	bracketPart = regexp.MustCompile(`(?i)^\[[\d,\s_source]*$`)
+	tagID       = regexp.MustCompile(`(?i)\sid\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'/>]+))`)
+	tagEnd      = regexp.MustCompile(`(?i)^</citation\s*>`)
+	tagEndPart  = regexp.MustCompile(`(?i)^</citation\s*$`)
+	label       = regexp.MustCompile(`^\s*\[[\d,\s]*\]`)
+	labelPart   = regexp.MustCompile(`^\s*(?:\[[\d,\s]*)?$`)
+	number      = regexp.MustCompile(`\d+`)
+)
+
+// mark reads what stands at the beginning of v.
+func (r *Rewriter) mark(v view) mark {
+	switch {
+	case v.text == "":
+		return mark{wait: !v.final}
+	case v.text[0] == '[' && !r.code.open():
+		return r.bracket(v)
+	case v.text[0] != '<':
+		return mark{}
+	case hasPrefix(v.text, sourceTag), hasPrefix(v.text, sourceClose):
+		return r.source(v)
+	case hasPrefix(v.text, openTag):
+		return r.tag(v)
+	case hasPrefix(v.text, closeTag):
+		return strayEnd(v)
+	}
+	return mark{wait: !v.final && beginsTag(v.text)}
+}
+
+// source reads <source_1, source_2>. A closing </source_1> is removed.
+func (r *Rewriter) source(v view) mark {
+	m := sourceMark.FindStringSubmatch(v.text)
+	switch {
+	case m == nil:
+		return mark{wait: !v.final && sourcePart.MatchString(v.text)}
+	case v.text[1] == '/':
+		return mark{length: len(m[0])}
+	}
+	return mark{length: len(m[0]), citations: r.citeAll(ranks(m[1]))}
+}
+
+// bracket reads [1, 2] and leaves links and their definitions alone.
+func (r *Rewriter) bracket(v view) mark {
+	m := bracketMark.FindStringSubmatch(v.text)
+	if m == nil {
+		return mark{wait: !v.final && bracketPart.MatchString(v.text)}
+	}
+	if behind := v.text[len(m[0]):]; behind == "" && !v.final {
+		return mark{wait: true}
+	} else if strings.HasPrefix(behind, "(") || strings.HasPrefix(behind, ":") && r.blank {
+		return mark{}
+	}
+	return mark{length: len(m[0]), citations: r.citeAll(ranks(m[1]))}
+}
+
+// tag reads <citation id="…">…</citation>. If the end is far or another tag
+// comes first, the opening tag alone stands for the citation.
+func (r *Rewriter) tag(v view) mark {
+	behind := v.text[len(openTag):]
+	if behind != "" && isNameByte(behind[0]) {
+		return mark{} // a longer name
+	}
+	end := strings.IndexAny(behind, "<>")
+	if end < 0 {
+		switch {
+		case !v.final:
+			return mark{wait: true}
+		case r.closed:
+			return mark{length: len(v.text)} // the answer was cut off in the middle of it
+		}
+		return mark{length: len(openTag)}
+	}
+	if behind[end] == '<' || strings.IndexAny(behind, " \t\r\n\f/>") != 0 {
+		return mark{length: len(openTag)} // broken
+	}
+	open := len(openTag) + end + 1
+	whole := r.content(v.from(open))
+	if whole.wait {
+		return whole
+	}
+	whole.length += open
+	if rank, ok := r.byID[idOf(behind[:end])]; ok {
+		whole.citations = r.cite(rank)
+	}
+	return whole
+}
+
+// content reads what stands between the tags of a citation, its end included.
+func (r *Rewriter) content(v view) mark {
+	end := strings.IndexByte(v.text, '<')
+	switch {
+	case end < 0 && !v.final:
+		return mark{wait: true}
+	case end < 0 && r.closed && labelPart.MatchString(v.text):
+		return mark{length: len(v.text)}
+	case end >= 0:
+		if m := tagEnd.FindString(v.text[end:]); m != "" {
+			return mark{length: end + len(m)}
+		}
+		if part := v.text[end:]; !v.final && (beginsTag(part) || tagEndPart.MatchString(part)) {
+			return mark{wait: true}
+		}
+	}
+	return mark{length: len(label.FindString(v.text))}
+}
+
+// strayEnd removes an end that ends nothing.
+func strayEnd(v view) mark {
+	if behind := v.text[len(closeTag):]; behind != "" && isNameByte(behind[0]) {
+		return mark{}
+	}
+	if m := tagEnd.FindString(v.text); m != "" {
+		return mark{length: len(m)}
+	}
+	if !v.final && tagEndPart.MatchString(v.text) {
+		return mark{wait: true}
+	}
+	return mark{length: len(closeTag)}
+}
+
+// idOf gives the id among the attributes of a tag.
+func idOf(attributes string) string {
+	m := tagID.FindStringSubmatch(attributes)
+	if m == nil {
+		return ""
+	}
+	return m[1] + m[2] + m[3] // one of them is not empty
+}
+
+func ranks(list string) []int {
+	var out []int
+	for _, digits := range number.FindAllString(list, -1) {
+		// What does not fit is no rank of ours.
+		if rank, err := strconv.Atoi(digits); err == nil {
+			out = append(out, rank)
+		}
+	}
+	return out
+}
+
+// beginsTag reports whether s, which begins with '<', is the beginning of a tag
+// that we know.
+func beginsTag(s string) bool {
+	for _, name := range []string{openTag, closeTag, sourceTag, sourceClose} {
+		if len(s) <= len(name) && hasPrefix(name, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasPrefix compares without regard to the case of ASCII letters.
+func hasPrefix(s, prefix string) bool {
+	if len(s) < len(prefix) {
+		return false
+	}
+	for i := range len(prefix) {
+		if lower(s[i]) != lower(prefix[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(b byte) byte {
+	if 'A' <= b && b <= 'Z' {
+		return b + 'a' - 'A'
+	}
+	return b
+}
+
+// isNameByte reports whether b can continue the name of a tag.
+func isNameByte(b byte) bool {
+	return 'a' <= lower(b) && lower(b) <= 'z' || '0' <= b && b <= '9' || b == '-' || b == '_' || b == ':' || b == '.'
+}
