@@ -1,7 +1,6 @@
 package citation_test
 
 import (
-	"math"
 	"math/rand/v2"
 	"regexp"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/internal/citation"
-	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 var contexts = []citation.Context{{Rank: 1, ChunkID: "aaa"}, {Rank: 2, ChunkID: "bbb"}, {Rank: 12, ChunkID: "lll"}}
@@ -177,40 +175,4 @@ func TestStrip(t *testing.T) {
 	if got := citation.Strip("Leave is 30 days " + cite("1", "a") + cite("2", "b") + "."); got != "Leave is 30 days." {
 		t.Errorf("got %q", got)
 	}
-}
-
-func TestLocate(t *testing.T) {
-	t.Parallel()
-	c := knowledge.Chunk{
-		Text: "The exam-\nple shows Größe.\nEnd",
-		Lines: []knowledge.Line{
-			{Start: 0, End: 9, Page: 1, Box: knowledge.Box{X1: 10, Y1: 10, X2: 100, Y2: 20}},
-			{Start: 10, End: 26, Page: 2, Box: knowledge.Box{X1: 10, Y1: 30, X2: 170, Y2: 40}},
-		},
-	}
-	p, ok := citation.Locate(c, "EXAMPLE  shows")
-	if !ok || p.Start != 4 || p.End != 19 || len(p.Boxes) != 2 {
-		t.Fatalf("found %v at %+v", ok, p)
-	}
-	want := []wantedBox{{1, 50, 100}, {2, 10, 100}}
-	for i, b := range p.Boxes {
-		if b.Page != want[i].page || math.Abs(b.Box.X1-want[i].x1) > .01 || math.Abs(b.Box.X2-want[i].x2) > .01 {
-			t.Errorf("box %d is %+v, want %+v", i, b, want[i])
-		}
-	}
-	if _, ok := citation.Locate(c, "nowhere"); ok {
-		t.Error("found what is not there")
-	}
-	if _, ok := citation.Locate(c, "  "); ok {
-		t.Error("found nothing at all")
-	}
-	if boxes := citation.Boxes(c); len(boxes) != 2 || boxes[0].Page != 1 {
-		t.Errorf("boxes %+v", boxes)
-	}
-}
-
-// wantedBox is what the test expects of a box.
-type wantedBox struct {
-	page   int
-	x1, x2 float64
 }

@@ -1,6 +1,8 @@
 package citation
 
 import (
+	"cmp"
+	"slices"
 	"unicode"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -19,8 +21,8 @@ type Passage struct {
 	Boxes      []PageBox
 }
 
-// Locate finds a quotation in a chunk. White space, case and hyphens at the
-// ends of lines do not matter.
+// Locate finds the first place of a quotation in a chunk. White space, case and
+// hyphens at the ends of lines do not matter.
 func Locate(c knowledge.Chunk, quote string) (Passage, bool) {
 	text, places := folded(c.Text)
 	wanted, _ := folded(quote)
@@ -42,28 +44,48 @@ func Locate(c knowledge.Chunk, quote string) (Passage, bool) {
 func Boxes(c knowledge.Chunk) []PageBox {
 	boxes := []PageBox{}
 	for _, line := range c.Lines {
-		if n := len(boxes); n > 0 && boxes[n-1].Page == line.Page {
-			boxes[n-1].Box = boxes[n-1].Box.Union(line.Box)
+		i, found := slices.BinarySearchFunc(boxes, line.Page, func(b PageBox, page int) int { return cmp.Compare(b.Page, page) })
+		if found {
+			boxes[i].Box = boxes[i].Box.Union(line.Box)
 			continue
 		}
-		boxes = append(boxes, PageBox{Page: line.Page, Box: line.Box})
+		boxes = slices.Insert(boxes, i, PageBox{Page: line.Page, Box: line.Box})
 	}
 	return boxes
 }
 
 // folded gives the characters of a text that matter for comparing, and where in
-// the text each stands.
+// the text each stands. A hyphen behind a letter does not matter: a line may end
+// there, and whether the word has one without the line end cannot be told. One
+// before a number is a minus and does.
 func folded(text string) (runes []rune, places []int) {
 	all := []rune(text)
 	for i, r := range all {
-		hyphen := r == '-' || r == '\u2010' || r == '\u00ad'
-		if unicode.IsSpace(r) || r == '\u00ad' || hyphen && i+1 < len(all) && unicode.IsSpace(all[i+1]) {
+		if unicode.IsSpace(r) || r == softHyphen || isHyphen(r) && joins(all, i) {
 			continue
 		}
 		runes = append(runes, unicode.ToLower(r))
 		places = append(places, i)
 	}
 	return runes, places
+}
+
+const softHyphen = '\u00ad'
+
+func isHyphen(r rune) bool { return r == '-' || r == '\u2010' || r == '\u2011' }
+
+// joins reports whether the hyphen at i stands behind a letter and, but for
+// white space, before another or the end.
+func joins(all []rune, i int) bool {
+	if i == 0 || !unicode.IsLetter(all[i-1]) {
+		return false
+	}
+	for i++; i < len(all); i++ {
+		if !unicode.IsSpace(all[i]) {
+			return unicode.IsLetter(all[i])
+		}
+	}
+	return true
 }
 
 // indexRunes gives the first place of wanted in text, -1 = none.
