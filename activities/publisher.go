@@ -159,6 +159,7 @@ func (p *publisher) take() []stream.Entry {
 // send signals a batch and, once that is acknowledged, gives it to the readers
 // in this process.
 func (p *publisher) send(items []stream.Entry) error {
+	// Words that the model gave are sent also while the activity is cancelled.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	p.sequence++

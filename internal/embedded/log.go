@@ -79,5 +79,5 @@ func (l *serverLog) log(level slog.Level, msg string, tags []tag.Tag) {
 		}
 		attrs = append(attrs, attr)
 	}
-	l.logger.LogAttrs(context.Background(), level, msg, attrs...)
+	l.logger.LogAttrs(context.Background(), level, msg, attrs...) // the server gives none
 }

@@ -83,7 +83,7 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	for range p.cfg.Size {
 		p.slots <- nil
 	}
-	p.closed, p.close = context.WithCancelCause(context.Background())
+	p.closed, p.close = context.WithCancelCause(context.Background()) // ends with Close
 	return p, nil
 }
 

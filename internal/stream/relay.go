@@ -114,6 +114,7 @@ func (r *Relay) join(run RunRef, first ...Item) *follower {
 	defer r.mu.Unlock()
 	f := r.followers[run.Run]
 	if f == nil {
+		// Ends with the last of its clients, not with the first.
 		ctx, cancel := context.WithCancel(context.Background())
 		f = &follower{cancel: cancel, changed: make(chan struct{})}
 		r.followers[run.Run] = f
