@@ -1,5 +1,5 @@
-// Package enrich finds out about a document what its bytes do not say: for now
-// its language.
+// Package enrich finds out about a document what its bytes do not say: its
+// language.
 package enrich
 
 import (

@@ -14,7 +14,7 @@
 // access token with the principal, whatever its scopes. Managing is for the
 // write and admin scopes: every document of the workspace (and project).
 //
-// SQLite is the database for now: one connection writes, a few read, so a write
+// SQLite is the database: one connection writes, a few read, so a write
 // never meets another one. The SQL is kept to what PostgreSQL knows as well.
 //
 // What does not belong here: permission by scope to call a route (package api),
