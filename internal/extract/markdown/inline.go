@@ -53,9 +53,15 @@ func (r *reader) writeInline(b *strings.Builder, parent ast.Node) {
 
 func (r *reader) writeCode(b *strings.Builder, span *ast.CodeSpan) {
 	for n := span.FirstChild(); n != nil; n = n.NextSibling() {
-		if t, ok := n.(*ast.Text); ok {
-			b.WriteString(strings.ReplaceAll(string(t.Segment.Value(r.source)), "\n", " "))
+		t, ok := n.(*ast.Text)
+		if !ok {
+			continue
 		}
+		s := strings.ReplaceAll(string(t.Segment.Value(r.source)), "\n", " ")
+		if r.inCell {
+			s = strings.ReplaceAll(s, `\|`, "|")
+		}
+		b.WriteString(s)
 	}
 }
 

@@ -4,9 +4,7 @@ import (
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
 )
@@ -22,8 +20,7 @@ func Read(s string) (title string, blocks []knowledge.Block) {
 	if matter != "" {
 		r.add(knowledge.BlockParagraph, matter)
 	}
-	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList))
-	r.children(md.Parser().Parse(text.NewReader(r.source)))
+	r.children(newParser(len(r.source)).Parse(text.NewReader(r.source)))
 	for _, b := range r.blocks {
 		if title == "" && b.Kind == knowledge.BlockHeading && b.Level == 1 {
 			title = b.Text
@@ -60,6 +57,7 @@ func frontMatter(s string) (matter, title, rest string) {
 type reader struct {
 	source []byte
 	blocks []knowledge.Block
+	inCell bool // of a table, where a bar is escaped also in code
 }
 
 func (r *reader) add(kind knowledge.BlockKind, s string) {
@@ -118,7 +116,7 @@ func (r *reader) table(n *extast.Table) {
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
 		var cells []string
 		for c := row.FirstChild(); c != nil; c = c.NextSibling() {
-			cells = append(cells, oneLine(r.inline(c)))
+			cells = append(cells, r.cell(c))
 		}
 		if strings.Join(cells, "") == "" {
 			continue
@@ -134,4 +132,10 @@ func (r *reader) table(n *extast.Table) {
 		r.blocks = append(r.blocks, knowledge.Block{Kind: knowledge.BlockTable, Header: header, Text: strings.Join(rows[:k], "\n")})
 		rows = rows[k:]
 	}
+}
+
+func (r *reader) cell(n ast.Node) string {
+	r.inCell = true
+	defer func() { r.inCell = false }()
+	return oneLine(r.inline(n))
 }
