@@ -3,6 +3,8 @@ package knowledge
 import (
 	"encoding/json"
 	"math"
+	"strings"
+	"unicode/utf8"
 )
 
 // Box is a rectangle on a page: PDF points, origin at the top left of the page
@@ -78,8 +80,35 @@ type Block struct {
 	Kind   BlockKind `json:"kind"`
 	Level  int       `json:"level,omitempty"` // of a heading, 1..6
 	Text   string    `json:"text"`
-	Header string    `json:"header,omitempty"` // of a table: its header row, which is also in Text of the first block
+	Header string    `json:"header,omitempty"` // of a table: its header row (HeaderWithin MaxHeader), which is also in Text of the first block
 	Lines  []Line    `json:"lines,omitempty"`  // of formats that have pages; they lie in Text, in order, without overlap
+}
+
+// CellSeparator stands between the cells of a row of a table.
+const CellSeparator = " | "
+
+// MaxHeader bounds the header of a table in a layout, in code points: every
+// block of the table brings it along.
+const MaxHeader = 1000
+
+// HeaderWithin gives the first cells of a table's header that have at most so
+// many code points together; "" if the first has more.
+func HeaderWithin(header string, most int) string {
+	if utf8.RuneCountInString(header) <= most {
+		return header
+	}
+	cut := 0 // the last end of a cell so far, in bytes
+	count := 0
+	for i := range header {
+		if count > most {
+			break
+		}
+		if strings.HasPrefix(header[i:], CellSeparator) {
+			cut = i
+		}
+		count++
+	}
+	return header[:cut]
 }
 
 // Layout is what extraction makes of a file.

@@ -123,7 +123,7 @@ func (r *reader) table(n *extast.Table) {
 		}
 		line := strings.Join(cells, " | ")
 		if _, ok := row.(*extast.TableHeader); ok {
-			header = line
+			header = knowledge.HeaderWithin(line, knowledge.MaxHeader)
 		}
 		rows = append(rows, line)
 	}

@@ -82,7 +82,7 @@ func aligned(a, b row) bool {
 func tableBlocks(rows []row) []knowledge.Block {
 	header := ""
 	if !hasNumber(rows[0]) {
-		header = rowText(rows[0])
+		header = knowledge.HeaderWithin(rowText(rows[0]), knowledge.MaxHeader)
 	}
 	var out []knowledge.Block
 	for len(rows) > 0 {

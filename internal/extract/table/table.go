@@ -32,7 +32,7 @@ func Read(s string, comma rune) []knowledge.Block {
 	if header < 0 {
 		return append(blocks, tableBlocks(rows, "")...)
 	}
-	return append(blocks, tableBlocks(rows[header:], line(rows[header]))...)
+	return append(blocks, tableBlocks(rows[header:], knowledge.HeaderWithin(line(rows[header]), knowledge.MaxHeader))...)
 }
 
 func tableBlocks(rows [][]string, header string) []knowledge.Block {
