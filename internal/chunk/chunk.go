@@ -18,7 +18,8 @@ func Text(layout knowledge.Layout) string {
 }
 
 // Split cuts a layout into chunks of at most ChunkSize code points. Every
-// character that is not white space is in at least one chunk. A layout without
+// character that is not white space is in at least one chunk. The heading path
+// and the header of a chunk have at most a quarter of ChunkSize each. A layout without
 // text gives none. A splitter that is not valid is a CodeInvalid error.
 func Split(layout knowledge.Layout, splitter knowledge.Splitter, ref knowledge.VersionRef) ([]knowledge.Chunk, error) {
 	splitter = splitter.WithDefaults()
@@ -27,7 +28,7 @@ func Split(layout knowledge.Layout, splitter knowledge.Splitter, ref knowledge.V
 		e.Fields = fields
 		return nil, e
 	}
-	d := newDocument(layout)
+	d := newDocument(layout, splitter.ChunkSize/contextShare)
 	var spans []knowledge.Span
 	if splitter.Strategy == "fixed" {
 		spans = fixed(d, splitter)
@@ -42,26 +43,6 @@ func Split(layout knowledge.Layout, splitter knowledge.Splitter, ref knowledge.V
 		chunks = append(chunks, d.chunk(span, ref, len(chunks)))
 	}
 	return chunks, nil
-}
-
-// EmbeddingText is what is embedded and full text indexed for a chunk: where it
-// stands, and what it says.
-func EmbeddingText(c knowledge.Chunk, name string) string {
-	var b strings.Builder
-	if name != "" {
-		b.WriteString(name)
-		b.WriteByte('\n')
-	}
-	if len(c.HeadingPath) > 0 {
-		b.WriteString(strings.Join(c.HeadingPath, " > "))
-		b.WriteByte('\n')
-	}
-	if c.Header != "" {
-		b.WriteString(c.Header)
-		b.WriteByte('\n')
-	}
-	b.WriteString(c.Text)
-	return b.String()
 }
 
 // document is a layout laid out in code points.
@@ -79,7 +60,7 @@ type block struct {
 	path []string // headings above it, itself included if it is one
 }
 
-func newDocument(layout knowledge.Layout) *document {
+func newDocument(layout knowledge.Layout, context int) *document {
 	d := &document{pages: map[int]knowledge.PageSize{}}
 	for _, p := range layout.Pages {
 		d.pages[p.Page] = p
@@ -95,7 +76,8 @@ func newDocument(layout knowledge.Layout) *document {
 		if b.Kind == knowledge.BlockHeading {
 			path.enter(b)
 		}
-		d.blocks = append(d.blocks, block{Block: b, span: knowledge.Span{Start: start, End: len(d.runes)}, path: path.texts()})
+		b.Header = knowledge.HeaderWithin(b.Header, context)
+		d.blocks = append(d.blocks, block{Block: b, span: knowledge.Span{Start: start, End: len(d.runes)}, path: path.within(context)})
 		for _, l := range b.Lines {
 			l.Start, l.End = l.Start+start, l.End+start
 			d.lines = append(d.lines, l)
@@ -164,34 +146,4 @@ func (d *document) linesIn(span knowledge.Span) []knowledge.Line {
 		lines = append(lines, knowledge.Line{Start: start - span.Start, End: end - span.Start, Page: l.Page, Box: box})
 	}
 	return lines
-}
-
-// headings is the path of headings at a place in a document.
-type headings struct {
-	levels []int
-	names  []string
-}
-
-// maxHeading bounds a heading in a path, in code points: what is longer is a
-// paragraph that looks like one.
-const maxHeading = 200
-
-func (h *headings) enter(b knowledge.Block) {
-	level := max(b.Level, 1)
-	n := len(h.levels)
-	for n > 0 && h.levels[n-1] >= level {
-		n--
-	}
-	name := []rune(strings.Join(strings.Fields(b.Text), " "))
-	if len(name) > maxHeading {
-		name = name[:maxHeading]
-	}
-	h.levels, h.names = append(h.levels[:n], level), append(h.names[:n], string(name))
-}
-
-func (h *headings) texts() []string {
-	if len(h.names) == 0 {
-		return nil
-	}
-	return append([]string{}, h.names...)
 }

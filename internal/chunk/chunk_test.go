@@ -37,6 +37,10 @@ func check(t testing.TB, layout knowledge.Layout, s knowledge.Splitter, chunks [
 		if n := utf8.RuneCountInString(c.Text); n > s.ChunkSize || strings.TrimSpace(c.Text) == "" {
 			t.Fatalf("chunk %d has %d characters of at most %d", i, n, s.ChunkSize)
 		}
+		embedded := chunk.EmbeddingText(c, longName)
+		if more := utf8.RuneCountInString(embedded) - utf8.RuneCountInString(c.Text); more > s.ChunkSize/2+200+3 {
+			t.Fatalf("chunk %d is embedded with %d characters more than its text", i, more)
+		}
 		if c.Ordinal != i || c.ID != knowledge.ChunkID("d", 1, i) {
 			t.Fatalf("chunk %d has ordinal %d", i, c.Ordinal)
 		}
@@ -61,6 +65,8 @@ func check(t testing.TB, layout knowledge.Layout, s knowledge.Splitter, chunks [
 		}
 	}
 }
+
+var longName = strings.Repeat("é", 512)
 
 func paragraph(text string) knowledge.Block {
 	return knowledge.Block{Kind: knowledge.BlockParagraph, Text: text}
@@ -118,6 +124,40 @@ func TestStructure(t *testing.T) {
 		}
 	})
 
+	t.Run("a header wider than a quarter of a chunk is cut at a cell", func(t *testing.T) {
+		t.Parallel()
+		columns := func(name string) string { return strings.TrimSuffix(strings.Repeat(name+" | ", 200), " | ") }
+		header := columns("column")
+		table := knowledge.Block{Kind: knowledge.BlockTable, Header: header, Text: header + strings.Repeat("\n"+columns("value"), 50)}
+		total := 0
+		chunks := split(t, knowledge.Layout{Blocks: []knowledge.Block{table}}, knowledge.Splitter{ChunkSize: 400, ChunkOverlap: 50})
+		for i, c := range chunks {
+			if strings.HasPrefix(c.Text, "value") && (c.Header == "" || len(c.Header) > 100 || !strings.HasSuffix(c.Header, "column")) {
+				t.Errorf("chunk %d has header %q", i, c.Header)
+			}
+			total += len(chunk.EmbeddingText(c, ""))
+		}
+		if total > 2*len(table.Text) {
+			t.Errorf("%d bytes are embedded of a table of %d", total, len(table.Text))
+		}
+		table.Header = strings.Repeat("x", 5000)
+		if chunks := split(t, knowledge.Layout{Blocks: []knowledge.Block{table}}, knowledge.Splitter{}); chunks[1].Header != "" {
+			t.Errorf("a header of one long cell is kept: %q", chunks[1].Header)
+		}
+	})
+
+	t.Run("a heading path longer than a quarter of a chunk loses the ends of its longest headings", func(t *testing.T) {
+		t.Parallel()
+		layout := knowledge.Layout{Blocks: []knowledge.Block{
+			heading(1, "Handbook"), heading(2, strings.Repeat("long ", 30)), heading(3, strings.Repeat("wide ", 30)), heading(4, "Tea"), paragraph("Text."),
+		}}
+		chunks := split(t, layout, knowledge.Splitter{ChunkSize: 400})
+		want := []string{"Handbook", "long long long long long long long long", "wide wide wide wide wide wide wide wide", "Tea"}
+		if diff := cmp.Diff(want, chunks[len(chunks)-1].HeadingPath); diff != "" {
+			t.Error(diff)
+		}
+	})
+
 	t.Run("lines are counted from the chunk and cut to it", func(t *testing.T) {
 		t.Parallel()
 		block := paragraph(strings.Repeat("0123456789", 30))
@@ -162,7 +202,7 @@ func FuzzSpans(f *testing.F) {
 		all := []knowledge.BlockKind{knowledge.BlockParagraph, knowledge.BlockHeading, knowledge.BlockTable, knowledge.BlockCode, knowledge.BlockList}
 		var layout knowledge.Layout
 		for i, part := range strings.Split(strings.ToValidUTF8(text, "?"), "\n\n") {
-			layout.Blocks = append(layout.Blocks, knowledge.Block{Kind: all[(i*int(kinds)+int(kinds))%len(all)], Level: i%6 + 1, Text: part})
+			layout.Blocks = append(layout.Blocks, knowledge.Block{Kind: all[(i*int(kinds)+int(kinds))%len(all)], Level: i%6 + 1, Text: part, Header: strings.SplitN(part, "\n", 2)[0]})
 		}
 		s := knowledge.Splitter{ChunkSize: 100 + int(size)%2000, Strategy: []string{"structure", "fixed"}[kinds%2]}
 		s.ChunkOverlap = int(overlap) % (s.ChunkSize / 2)

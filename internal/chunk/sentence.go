@@ -19,14 +19,7 @@ var abbreviations = map[string]bool{
 // sentenceEnds gives the ends of the sentences of a paragraph, in code points.
 // White space belongs to the sentence before it.
 func sentenceEnds(runes []rune) []int {
-	// The standard ends a sentence at each line end; in a paragraph that is only
-	// where its lines are broken.
-	text := strings.Map(func(r rune) rune {
-		if r == '\n' {
-			return ' '
-		}
-		return r
-	}, string(runes))
+	text := segmentable(runes)
 	var ends []int
 	at := 0
 	tokens := sentences.FromString(text)
@@ -42,6 +35,36 @@ func sentenceEnds(runes []rune) []int {
 		ends = append(ends, n)
 	}
 	return ends
+}
+
+// maxRun is how many characters in a row that are no letters or digits the
+// segmenter is shown. Behind a full stop it looks, from each of them, for what
+// comes after them all, which by the square of their number takes minutes.
+const maxRun = 32
+
+// filler has no part in any rule about sentences.
+const filler = '\x00'
+
+// segmentable is the text that is shown to the segmenter, a character for each
+// of runes. The standard ends a sentence at each line end; in a paragraph that
+// is only where its lines are broken.
+func segmentable(runes []rune) string {
+	var b strings.Builder
+	b.Grow(len(runes))
+	run := 0
+	for _, r := range runes {
+		run++
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			run = 0
+		case run > maxRun:
+			r = filler
+		case r == '\n':
+			r = ' '
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // abbreviated reports whether the last word is an abbreviation.

@@ -1,0 +1,68 @@
+package chunk_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/chunk"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// patience is how long a hostile text may take: by the square of its length it
+// would take an hour, in proportion to it some seconds.
+const patience = 60 * time.Second
+
+func TestHostileTextsAreCutInTimeOfTheirLength(t *testing.T) {
+	t.Parallel()
+	const size = 2_000_000
+	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
+	for behaviour, text := range map[string]string{
+		"white space after a full stop":     "End." + fill(" ") + "And so on",
+		"line ends after a full stop":       "End." + fill("\n") + "And so on",
+		"brackets after a full stop":        "End." + fill(")") + " And so on",
+		"spaces and quotes after each stop": fill("End." + strings.Repeat(" \"", 50_000) + "So"),
+		"zero width after a full stop":      "End." + fill("\u200b") + " And so on",
+		"joiners after a full stop":         "End. " + fill("\u200d") + " And so on",
+		"combining marks after a full stop": "End. " + fill("\u0301") + " And so on",
+		"nothing but spaces":                fill(" ") + "x",
+		"nothing but zero width":            fill("\u200b"),
+		"combining marks":                   "a" + fill("\u0301"),
+		"digits after full stops":           fill(". " + strings.Repeat("1", 10_000)),
+		"full stops":                        fill("."),
+		"full stops and spaces":             fill(". "),
+		"abbreviations":                     fill("Dr. "),
+		"one letter a line":                 fill("a\n"),
+		"one letter a sentence":             fill("A! "),
+		"no end of a sentence":              fill("word "),
+		"no white space":                    fill("x"),
+	} {
+		t.Run(behaviour, func(t *testing.T) {
+			t.Parallel()
+			for _, kind := range []knowledge.BlockKind{knowledge.BlockParagraph, knowledge.BlockCode} {
+				layout := knowledge.Layout{Blocks: []knowledge.Block{{Kind: kind, Text: text}}}
+				var chunks []knowledge.Chunk
+				within(t, func() (err error) {
+					chunks, err = chunk.Split(layout, knowledge.Splitter{}, ref)
+					return err
+				})
+				check(t, layout, knowledge.Splitter{}.WithDefaults(), chunks)
+			}
+		})
+	}
+}
+
+// within calls do and fails if that takes too long.
+func within(t *testing.T, do func() error) {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(patience):
+		t.Fatalf("no end after %s", patience)
+	}
+}
