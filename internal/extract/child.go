@@ -20,13 +20,22 @@ import (
 const (
 	startTimeout  = 30 * time.Second
 	watchInterval = 50 * time.Millisecond
+
+	// What a child may take to start pdfium, which compiles it if the cache does
+	// not have it: on one quiet core 4 s and 280 MB.
+	libraryTimeout = 2 * time.Minute
+	libraryMemory  = 1 << 30
+
+	// maxFrames is how many frames a child sends for a request at most: two notes
+	// and the response.
+	maxFrames = 3
 )
 
 // child is one parser process. It serves one request at a time.
 type child struct {
 	cmd       *exec.Cmd
 	in        *os.File
-	responses chan answer   // one per request; closed when the child's output ends
+	responses chan answer   // what answers the present request; closed when the child's output ends
 	exited    chan struct{} // closed when the process is gone
 	stderr    *tail
 	served    int
@@ -50,7 +59,7 @@ func startChild(ctx context.Context, cfg PoolConfig) (*child, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start parser child: %w", err), childIn.Close(), in.Close())
 	}
-	c := &child{in: in, responses: make(chan answer, 1), exited: make(chan struct{}), stderr: &tail{log: cfg.Logger}}
+	c := &child{in: in, responses: make(chan answer, maxFrames), exited: make(chan struct{}), stderr: &tail{log: cfg.Logger}}
 	c.cmd = exec.Command(cfg.Command[0], cfg.Command[1:]...)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = childIn, childOut, c.stderr
 	c.cmd.Env = []string{} // it needs none, and keys do not belong in it
@@ -120,6 +129,7 @@ func (c *child) extract(ctx context.Context, in Input, cfg PoolConfig) (knowledg
 		return knowledge.Layout{}, c.fault()
 	}
 	c.served++
+	starting, memory := false, cfg.Memory
 	deadline := time.NewTimer(cfg.Timeout)
 	defer deadline.Stop()
 	watch := time.NewTicker(watchInterval)
@@ -130,18 +140,30 @@ func (c *child) extract(ctx context.Context, in Input, cfg PoolConfig) (knowledg
 			if !ok || a.err != nil {
 				return knowledge.Layout{}, c.fault()
 			}
-			return c.result(a.response)
+			switch a.response.Note {
+			case noteStarting:
+				starting, memory = true, max(cfg.Memory, libraryMemory)
+				deadline.Reset(libraryTimeout)
+			case noteStarted:
+				starting, memory = false, cfg.Memory
+				deadline.Reset(cfg.Timeout)
+			default:
+				return c.result(a.response)
+			}
 		case <-ctx.Done():
 			c.kill()
 			return knowledge.Layout{}, context.Cause(ctx)
 		case <-deadline.C:
 			c.kill()
+			if starting {
+				return knowledge.Layout{}, fmt.Errorf("the parser did not start pdfium within %s", libraryTimeout)
+			}
 			return knowledge.Layout{}, knowledge.Errorf(knowledge.CodeParseLimit,
 				"parsing took longer than %s; split the document or make it simpler", cfg.Timeout)
 		case <-watch.C:
-			if used, ok := residentBytes(c.cmd.Process.Pid); ok && used > cfg.Memory {
+			if used, ok := memoryOf(c.cmd.Process.Pid); ok && used > memory {
 				c.kill()
-				return knowledge.Layout{}, memoryLimit(fmt.Errorf("%w: %d bytes resident", errFault, used))
+				return knowledge.Layout{}, memoryLimit(fmt.Errorf("%w: it has taken %d bytes", errFault, used))
 			}
 		}
 	}

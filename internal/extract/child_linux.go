@@ -3,6 +3,8 @@ package extract
 import (
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -12,16 +14,26 @@ func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// residentBytes gives the resident memory of a process; ok is false if it
-// cannot be known.
-func residentBytes(pid int) (bytes int64, ok bool) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+// memoryOf gives the memory that a process has taken for itself, resident or
+// swapped out; ok is false if it cannot be known. The pages of the program's own
+// file, some 120 MB, do not count: all processes share them, and the system
+// takes them back when it needs them.
+func memoryOf(pid int) (bytes int64, ok bool) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, false
 	}
-	var size, resident int64
-	if _, err := fmt.Sscan(string(data), &size, &resident); err != nil {
-		return 0, false
+	for line := range strings.Lines(string(data)) {
+		name, value, _ := strings.Cut(line, ":")
+		if name != "RssAnon" && name != "VmSwap" {
+			continue
+		}
+		kB, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+		if err != nil {
+			return 0, false
+		}
+		bytes += kB << 10
+		ok = true
 	}
-	return resident * int64(os.Getpagesize()), true
+	return bytes, ok
 }

@@ -10,6 +10,6 @@ func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
 
-// residentBytes is not known here: the memory of another process cannot be read
+// memoryOf is not known here: the memory of another process cannot be read
 // without cgo.
-func residentBytes(int) (bytes int64, ok bool) { return 0, false }
+func memoryOf(int) (bytes int64, ok bool) { return 0, false }

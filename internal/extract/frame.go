@@ -10,7 +10,8 @@ import (
 )
 
 // Parent and child speak in frames: four bytes of length, big endian, and as
-// many bytes of JSON. Every request gets one response, in order.
+// many bytes of JSON. Every request gets one response, in order; before it may
+// come a pair of notes that the child starts a library and that it is there.
 
 const (
 	maxRequest  = 1 << 20
@@ -35,7 +36,16 @@ type response struct {
 	Layout *knowledge.Layout `json:"layout,omitempty"`
 	Error  *wireError        `json:"error,omitempty"`
 	Last   bool              `json:"last,omitempty"` // the child wants to be replaced
+	Note   note              `json:"note,omitempty"` // this is no response yet
 }
+
+// note tells the parent what time and memory are not the document's.
+type note string
+
+const (
+	noteStarting note = "starting" // a library is being compiled, or read from the cache
+	noteStarted  note = "started"
+)
 
 // wireError carries a knowledge.Error. Cause is for the log.
 type wireError struct {

@@ -23,10 +23,11 @@ type PoolConfig struct {
 	// DocumentsPerChild is after how many documents a child is replaced.
 	// Defaults to 200.
 	DocumentsPerChild int
-	// Memory is the resident memory, in bytes, above which a child is killed
-	// (watched on Linux). Defaults to 1 GiB.
+	// Memory is how many bytes a child may take for itself while it parses;
+	// above it is killed (watched on Linux). Defaults to 1 GiB.
 	Memory int64
-	// Timeout is how long one document may take. Defaults to 60 s.
+	// Timeout is how long one document may take. Waiting for a free child, and
+	// for the child to start pdfium, does not count. Defaults to 60 s.
 	Timeout time.Duration
 	// CPU is the processor time of one document; a child may use
 	// DocumentsPerChild times as much in its life. Defaults to Timeout.
@@ -131,7 +132,7 @@ func (p *Pool) keep(c *child) *child {
 	if c == nil || !c.alive() {
 		return nil
 	}
-	used, known := residentBytes(c.cmd.Process.Pid)
+	used, known := memoryOf(c.cmd.Process.Pid)
 	if c.served >= p.cfg.DocumentsPerChild || known && used > p.cfg.Memory/2 || p.closed.Err() != nil {
 		c.stop()
 		return nil

@@ -29,7 +29,9 @@ func newPool(t testing.TB, cfg extract.PoolConfig) (pool *extract.Pool, folder s
 	}
 	folder = t.TempDir()
 	cfg.Command = []string{exe, childArg, folder}
-	cfg.CacheDir = cacheDir
+	if cfg.CacheDir == "" {
+		cfg.CacheDir = cacheDir
+	}
 	pool, err = extract.NewPool(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -153,6 +155,43 @@ func TestPoolStopsWorkThatNobodyWaitsFor(t *testing.T) {
 	if got := len(children(t, folder)); got != 2 {
 		t.Errorf("%d children, want the killed one and its successor", got)
 	}
+}
+
+func TestPoolCountsOnlyWhatTheDocumentTakes(t *testing.T) {
+	t.Parallel()
+	page := write(t, "a.pdf", onePage([]byte("BT /F 12 Tf 20 100 Td (A page.) Tj ET"), ""))
+
+	t.Run("pdfium may take more time and memory to start than a document may", func(t *testing.T) {
+		t.Parallel()
+		pool, folder := newPool(t, extract.PoolConfig{Size: 1, CacheDir: t.TempDir(), Timeout: 2 * time.Second, Memory: 200 << 20})
+		for range 5 {
+			if got := mustExtract(t, pool, page); len(got.Pages) != 1 {
+				t.Errorf("%d pages, want 1", len(got.Pages))
+			}
+		}
+		if got := len(children(t, folder)); got != 1 {
+			t.Errorf("%d children, want one that stays small enough to be used again", got)
+		}
+	})
+
+	t.Run("the wait for a free child is not the document's", func(t *testing.T) {
+		t.Parallel()
+		pool, _ := newPool(t, extract.PoolConfig{Size: 1, Timeout: 500 * time.Millisecond})
+		note := write(t, "note.txt", []byte("A note."))
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				_, err := pool.Extract(t.Context(), extract.Input{Name: hang, Path: note})
+				wantCode(t, err, knowledge.CodeParseLimit)
+			})
+			wg.Go(func() {
+				if _, err := pool.Extract(t.Context(), extract.Input{Name: "note.txt", Path: note}); err != nil {
+					t.Errorf("a document that waited: %v", err)
+				}
+			})
+		}
+		wg.Wait()
+	})
 }
 
 func TestPoolClosed(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"mime"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/extract/charset"
@@ -26,6 +25,7 @@ const maxPDF = 256 << 20
 // with the first PDF, so that text never waits for it.
 type parser struct {
 	cacheDir string
+	starting func(start func() error) error // runs what starts a library
 	pdfs     *pdf.Reader
 }
 
@@ -120,12 +120,13 @@ func (p *parser) parse(ctx context.Context, data []byte, mediaType, declared str
 	switch mediaType {
 	case TypePDF:
 		if p.pdfs == nil {
-			r, err := pdf.New(ctx, pdf.Config{CacheDir: p.cacheDir})
+			err := p.starting(func() (err error) {
+				p.pdfs, err = pdf.New(ctx, pdf.Config{CacheDir: p.cacheDir})
+				return err
+			})
 			if err != nil {
 				return knowledge.Layout{}, fmt.Errorf("start pdfium: %w", err)
 			}
-			p.pdfs = r
-			debug.FreeOSMemory() // what compiling took is not needed again
 		}
 		return p.pdfs.Read(ctx, data)
 	case TypeHTML:

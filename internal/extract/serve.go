@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime/debug"
 
@@ -34,7 +35,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, cfg ServeConfig) er
 		ended <- readRequests(ctx, in, requests)
 	}()
 	go func() {
-		s := server{parser: parser{cacheDir: cfg.CacheDir}, out: out}
+		s := server{out: out}
+		s.parser = parser{cacheDir: cfg.CacheDir, starting: s.starting}
 		ended <- s.run(ctx, requests)
 	}()
 	select {
@@ -84,6 +86,19 @@ func (s *server) run(ctx context.Context, requests <-chan request) error {
 			}
 		}
 	}
+}
+
+// starting runs what starts a library, and tells the parent, because neither
+// its time nor its memory are the document's.
+func (s *server) starting(start func() error) error {
+	if err := writeFrame(s.out, response{Note: noteStarting}); err != nil {
+		return err
+	}
+	limit := debug.SetMemoryLimit(math.MaxInt64) // collecting against a limit only makes it slow
+	err := start()
+	debug.SetMemoryLimit(limit)
+	debug.FreeOSMemory() // what compiling took is not needed again
+	return errors.Join(err, writeFrame(s.out, response{Note: noteStarted}))
 }
 
 func (s *server) answer(ctx context.Context, req request) response {
