@@ -21,6 +21,22 @@ type ErrorDetails struct {
 	Retryable bool           `json:"retryable"`
 }
 
+// The types of failures that say nothing of the input.
+const (
+	typeLate = "late"      // the attempt's time was over
+	typeSlow = "not_quick" // it takes too long for a local activity
+)
+
+// errSlow ends a local activity that takes too long to be one.
+var errSlow = errors.New("this takes too long for a local activity")
+
+// IsSlow reports whether a step did not end as a local activity because it takes
+// too long, and has to be one of its own.
+func IsSlow(err error) bool {
+	application, ok := errors.AsType[*temporal.ApplicationError](err)
+	return ok && application.Type() == typeSlow
+}
+
 // Failure is what a failed activity means to a client.
 type Failure struct {
 	Code      knowledge.Code
@@ -41,8 +57,13 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil { // canceled, or its time is over: not a failure of its own
+	switch { // what is not a failure of its own
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return temporal.NewApplicationError("the attempt took too long", typeLate)
+	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(err, errSlow):
+		return temporal.NewNonRetryableApplicationError(errSlow.Error(), typeSlow, nil)
 	}
 	var fromModel *model.Error
 	if errors.As(err, &fromModel) {
@@ -107,16 +128,16 @@ func Describe(err error, late Failure) Failure {
 	switch {
 	case temporal.IsCanceledError(err):
 		return Failure{Code: knowledge.CodeCanceled, Message: "canceled on request", Retryable: true}
-	case errors.As(err, &application):
+	case errors.As(err, &application) && application.Type() == typeLate, errors.As(err, &timeout):
+		return late
+	case application != nil && knowledge.Code(application.Type()).Known():
 		details := ErrorDetails{Code: knowledge.Code(application.Type()), Retryable: !application.NonRetryable()}
 		if application.HasDetails() {
 			// Details that do not decode leave what the type says.
 			_ = application.Details(&details)
 		}
 		return Failure{Code: details.Code, Message: application.Message(), Retryable: details.Retryable}
-	case errors.As(err, &timeout):
-		return late
-	default:
+	default: // a panic, for one: its words are not for clients
 		return Failure{Code: knowledge.CodeInternal, Message: "something went wrong on our side", Retryable: true}
 	}
 }

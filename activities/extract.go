@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
+
+	"go.temporal.io/sdk/activity"
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
@@ -25,11 +28,22 @@ type ExtractResult struct {
 	Blocks int `json:"blocks"`
 }
 
-// ExtractDocument turns the original into a layout, in a child process.
+// quickExtract is how long a local activity may wait for a parser and its
+// layout: the workflow's task waits for it.
+const quickExtract = 2 * time.Second
+
+// ExtractDocument turns the original into a layout, in a child process. As a
+// local activity it gives up when that takes long, as IsSlow reports.
 func (a *Ingestion) ExtractDocument(ctx context.Context, in StepInput) (ExtractResult, error) {
 	defer heartbeat(ctx)()
 	var result ExtractResult
 	err := a.step(ctx, in, knowledge.StageExtract, func(v store.Version) error {
+		ctx := ctx
+		if activity.GetInfo(ctx).IsLocalActivity {
+			quick, cancel := context.WithTimeoutCause(ctx, quickExtract, errSlow)
+			defer cancel()
+			ctx = quick
+		}
 		layout, err := a.layout(ctx, v)
 		if err != nil {
 			return err

@@ -290,16 +290,23 @@ func (w *ingest) step() activities.StepInput {
 }
 
 // sized runs a step as a local activity where the document is small, and as an
-// activity of its own otherwise.
+// activity of its own otherwise, or when it turns out to take long.
 func (w *ingest) sized(ctx workflow.Context, small bool, stage knowledge.Stage, step, result any) error {
-	if small {
-		return w.local(ctx, stage, step, result)
-	}
 	w.enter(ctx, stage)
+	if small {
+		err := workflow.ExecuteLocalActivity(local(ctx, string(stage)), step, w.step()).Get(ctx, result)
+		if !activities.IsSlow(err) {
+			return err
+		}
+	}
 	if err := workflow.UpsertTypedSearchAttributes(ctx, KeyStage.ValueSet(string(stage))); err != nil {
 		return fmt.Errorf("set stage: %w", err)
 	}
-	return workflow.ExecuteActivity(regular(ctx, string(stage), 5*time.Minute, storeRetries()), step, w.step()).Get(ctx, result)
+	limit := 5 * time.Minute
+	if stage == knowledge.StageExtract {
+		limit = waitForParser
+	}
+	return workflow.ExecuteActivity(regular(ctx, string(stage), limit, storeRetries()), step, w.step()).Get(ctx, result)
 }
 
 func (w *ingest) local(ctx workflow.Context, stage knowledge.Stage, step, result any) error {

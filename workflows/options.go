@@ -12,6 +12,11 @@ import (
 // to another.
 const heartbeatTimeout = 3 * time.Second
 
+// waitForParser bounds an extraction. The parsers hold each document to its own
+// time; the rest is for those that are before it. Heartbeats tell of a dead
+// worker long before.
+const waitForParser = 3 * time.Hour
+
 // storeRetries are for steps that touch only our own stores.
 func storeRetries() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{

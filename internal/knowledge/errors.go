@@ -33,6 +33,17 @@ const (
 	CodeParseLimit        Code = "parse_limit"        // parsing ran over time, memory or size
 )
 
+// Known reports whether the code is one of those above.
+func (c Code) Known() bool {
+	switch c {
+	case CodeMalformed, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeConflict, CodeGone, CodeTooLarge, CodeInvalid,
+		CodeRateLimited, CodeLimitReached, CodeCanceled, CodeProviderFailed, CodeNeedsComponent, CodeUnavailable,
+		CodeInternal, CodeEmpty, CodeUnsupportedFormat, CodeEncrypted, CodeCorrupt, CodeParseLimit:
+		return true
+	}
+	return false
+}
+
 // Field names one wrong field of a request.
 type Field struct {
 	Location string `json:"location"` // "body.filters[0].type", "query.limit"

@@ -1,0 +1,52 @@
+package activities_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	late := activities.Failure{Code: knowledge.CodeParseLimit, Message: "the document took too long to parse", Retryable: true}
+	defect := activities.Failure{Code: knowledge.CodeInternal, Message: "something went wrong on our side", Retryable: true}
+	for name, tc := range map[string]struct {
+		err  error
+		want activities.Failure
+	}{
+		"a refusal keeps its code and words": {
+			temporal.NewNonRetryableApplicationError("it is empty", "empty", nil),
+			activities.Failure{Code: knowledge.CodeEmpty, Message: "it is empty"},
+		},
+		"a refusal's details decide": {
+			temporal.NewApplicationErrorWithOptions("it failed", "provider_failed", temporal.ApplicationErrorOptions{
+				NonRetryable: true, Details: []any{activities.ErrorDetails{Code: knowledge.CodeProviderFailed, Retryable: true}},
+			}),
+			activities.Failure{Code: knowledge.CodeProviderFailed, Message: "it failed", Retryable: true},
+		},
+		"a time-out is what it means in its step": {temporal.NewTimeoutError(enums.TIMEOUT_TYPE_START_TO_CLOSE, nil), late},
+		"an attempt that saw its time end too":    {temporal.NewApplicationError("the attempt took too long", "late"), late},
+		"a panic does not show its words":         {temporal.NewApplicationError("index out of range in secret.go", "PanicError"), defect},
+		"an error of the SDK does not either":     {temporal.NewApplicationError("context deadline exceeded", "deadlineExceededError"), defect},
+		"an error of any kind does not either":    {errors.New("dial /secret/path"), defect},
+		"a cancel is one": {
+			temporal.NewCanceledError(), activities.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request", Retryable: true},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := activities.Describe(tc.err, late); got != tc.want {
+				t.Errorf("got %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+	if activities.IsSlow(temporal.NewCanceledError()) || activities.IsSlow(context.DeadlineExceeded) || activities.IsSlow(nil) {
+		t.Error("IsSlow holds for other errors")
+	}
+}
