@@ -35,11 +35,9 @@ func Split(layout knowledge.Layout, splitter knowledge.Splitter, ref knowledge.V
 	} else {
 		spans = structure(d, splitter)
 	}
+	spans = d.tidy(spans)
 	chunks := make([]knowledge.Chunk, 0, len(spans))
 	for _, span := range spans {
-		if span = d.trim(span); span.Start == span.End {
-			continue
-		}
 		chunks = append(chunks, d.chunk(span, ref, len(chunks)))
 	}
 	return chunks, nil
@@ -84,6 +82,25 @@ func newDocument(layout knowledge.Layout, context int) *document {
 		}
 	}
 	return d
+}
+
+// tidy takes white space off the spans, and takes out those in which nothing is
+// left, or nothing that a neighbour does not hold: where an overlap lies in
+// white space, two spans begin or end at the same character.
+func (d *document) tidy(spans []knowledge.Span) []knowledge.Span {
+	tidied := spans[:0]
+	for _, span := range spans {
+		span = d.trim(span)
+		n := len(tidied)
+		switch {
+		case span.Start == span.End || n > 0 && span.End <= tidied[n-1].End:
+		case n > 0 && span.Start == tidied[n-1].Start:
+			tidied[n-1] = span
+		default:
+			tidied = append(tidied, span)
+		}
+	}
+	return tidied
 }
 
 // trim takes white space off both ends of a span.

@@ -50,6 +50,9 @@ func check(t testing.TB, layout knowledge.Layout, s knowledge.Splitter, chunks [
 		if i > 0 && chunks[i-1].Span.End-c.Span.Start > s.ChunkOverlap {
 			t.Fatalf("chunks %d and %d overlap by %d", i-1, i, chunks[i-1].Span.End-c.Span.Start)
 		}
+		if i > 0 && c.Span.End <= chunks[i-1].Span.End {
+			t.Fatalf("chunk %d ends before the one before it", i)
+		}
 		for j := c.Span.Start; j < c.Span.End; j++ {
 			covered[j] = true
 		}
@@ -173,6 +176,14 @@ func TestStructure(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, chunks[0].Lines); diff != "" || len(chunks[0].Pages) != 2 {
 			t.Errorf("%d pages, %s", len(chunks[0].Pages), diff)
+		}
+	})
+
+	t.Run("white space as long as a chunk makes no chunk twice", func(t *testing.T) {
+		t.Parallel()
+		text := "Begin." + strings.Repeat(" ", 250) + "X" + strings.Repeat("y", 20) + strings.Repeat(" ", 250) + "End"
+		for _, strategy := range []string{"structure", "fixed"} {
+			split(t, knowledge.Layout{Blocks: []knowledge.Block{paragraph(text)}}, knowledge.Splitter{Strategy: strategy, ChunkSize: 230, ChunkOverlap: 110})
 		}
 	})
 
