@@ -123,13 +123,14 @@ func (c *child) setUp(ctx context.Context, cfg PoolConfig) error {
 }
 
 // extract has the child parse one file. After an error that wraps errFault, and
-// after every error of ctx, the child is gone.
-func (c *child) extract(ctx context.Context, in Input, cfg PoolConfig) (knowledge.Layout, error) {
+// after every error of ctx, the child is gone. While it starts a library only
+// the end of closing stops it: what it compiles is there for the next document.
+func (c *child) extract(ctx, closing context.Context, in Input, cfg PoolConfig) (knowledge.Layout, error) {
 	if err := writeFrame(c.in, request{Input: in}); err != nil {
 		return knowledge.Layout{}, c.fault()
 	}
 	c.served++
-	starting, memory := false, cfg.Memory
+	starting, memory, done := false, cfg.Memory, ctx.Done()
 	deadline := time.NewTimer(cfg.Timeout)
 	defer deadline.Stop()
 	watch := time.NewTicker(watchInterval)
@@ -142,15 +143,15 @@ func (c *child) extract(ctx context.Context, in Input, cfg PoolConfig) (knowledg
 			}
 			switch a.response.Note {
 			case noteStarting:
-				starting, memory = true, max(cfg.Memory, libraryMemory)
+				starting, memory, done = true, max(cfg.Memory, libraryMemory), closing.Done()
 				deadline.Reset(libraryTimeout)
 			case noteStarted:
-				starting, memory = false, cfg.Memory
+				starting, memory, done = false, cfg.Memory, ctx.Done()
 				deadline.Reset(cfg.Timeout)
 			default:
 				return c.result(a.response)
 			}
-		case <-ctx.Done():
+		case <-done:
 			c.kill()
 			return knowledge.Layout{}, context.Cause(ctx)
 		case <-deadline.C:

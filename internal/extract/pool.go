@@ -114,7 +114,7 @@ func (p *Pool) Extract(ctx context.Context, in Input) (knowledge.Layout, error) 
 			}
 		}
 		before := c.served
-		layout, err := c.extract(ctx, in, p.cfg)
+		layout, err := c.extract(ctx, p.closed, in, p.cfg)
 		if before > 0 && errors.Is(err, errFault) {
 			// What others left behind in this child may be the reason: the
 			// document gets one more try in a fresh one.

@@ -174,6 +174,21 @@ func TestPoolCountsOnlyWhatTheDocumentTakes(t *testing.T) {
 		}
 	})
 
+	t.Run("pdfium goes on to start although nobody waits, for the next document", func(t *testing.T) {
+		t.Parallel()
+		cache := t.TempDir()
+		pool, _ := newPool(t, extract.PoolConfig{Size: 1, CacheDir: cache})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := pool.Extract(ctx, extract.Input{Name: "a.pdf", Path: page}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v, want that of the context", err)
+		}
+		if compiled, err := filepath.Glob(filepath.Join(cache, "*", "*")); err != nil || len(compiled) == 0 {
+			t.Errorf("nothing of pdfium is kept: %v", err)
+		}
+		mustExtract(t, pool, page)
+	})
+
 	t.Run("the wait for a free child is not the document's", func(t *testing.T) {
 		t.Parallel()
 		pool, _ := newPool(t, extract.PoolConfig{Size: 1, Timeout: 500 * time.Millisecond})
