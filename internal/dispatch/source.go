@@ -52,13 +52,28 @@ func (s *Source) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, 
 		return nil, false, nil
 	}
 	if run.LogKey == "" {
-		return nil, true, nil
+		items, err := withoutWorkflow(ref, run)
+		return items, true, err
 	}
 	var log activities.StoredLog
 	if err := s.blobs.GetJSON(ctx, run.LogKey, &log); err != nil {
 		return nil, false, fmt.Errorf("read the log of run %s: %w", ref.Run, err)
 	}
 	return log.Items, true, nil
+}
+
+// withoutWorkflow gives the log of a run that had no workflow to write one: that
+// of a file which was refused as it came, beside others that were not.
+func withoutWorkflow(ref stream.RunRef, run store.Run) ([]stream.Item, error) {
+	if run.Error == nil {
+		return nil, nil
+	}
+	refusal := knowledge.DocumentError{Code: run.Error.Code, Stage: knowledge.StageCheck, Message: run.Error.Message}
+	last, err := stream.NewEntry(stream.TopicEnded, stream.Event{Data: stream.Data(map[string]any{"status": run.Status, "error": refusal})})
+	if err != nil {
+		return nil, fmt.Errorf("log of run %s: %w", run.ID, err)
+	}
+	return []stream.Item{{Topic: last.Topic, Data: last.Data, Offset: ref.FirstOffset}}, nil
 }
 
 // Query implements stream.Source. Of a workflow that has closed it says so and
