@@ -19,7 +19,7 @@ const dispatchPatience = 10 * time.Second
 
 // putOriginal finds out by its first bytes what a file is, and stores it. A kind
 // that is not supported, or nothing at all, is refused before anything is
-// stored.
+// stored; too much text is refused as soon as it has come.
 func (s *Server) putOriginal(ctx context.Context, r io.Reader, name string, nv *store.NewVersion) error {
 	head := make([]byte, extract.HeadBytes)
 	n, err := io.ReadFull(r, head)
@@ -30,7 +30,11 @@ func (s *Server) putOriginal(ctx context.Context, r io.Reader, name string, nv *
 	if nv.MediaType, err = extract.Sniff(name, head); err != nil {
 		return err
 	}
-	ref, err := s.deps.Blobs.PutReader(ctx, nv.SourceKey, io.MultiReader(bytes.NewReader(head), r))
+	body := io.MultiReader(bytes.NewReader(head), r)
+	if nv.MediaType != extract.TypePDF {
+		body = &limited{what: "text of the file", r: body, left: s.cfg.TextBytes, limit: s.cfg.TextBytes}
+	}
+	ref, err := s.deps.Blobs.PutReader(ctx, nv.SourceKey, body)
 	if err != nil {
 		return fmt.Errorf("store a file: %w", err)
 	}

@@ -50,9 +50,13 @@ func TestBodiesAreBounded(t *testing.T) {
 		e.do("POST", hooks+"/document", e.editor, `{"content":{"text":"`+strings.Repeat("a", 1001)+`"}}`).refused(413, knowledge.CodeTooLarge)
 	})
 	t.Run("base64", func(t *testing.T) {
-		encode := func(n int) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("a"), n)) }
+		encode := func(n int) string {
+			return base64.StdEncoding.EncodeToString(append([]byte("%PDF-1.7\n"), bytes.Repeat([]byte("a"), n-9)...))
+		}
 		e.do("POST", hooks+"/document", e.editor, `{"content":{"base64":"`+encode(3001)+`"}}`).refused(413, knowledge.CodeTooLarge)
 		e.do("POST", hooks+"/document", e.editor, `{"content":{"base64":"`+encode(3000)+`"}}`).want(202)
+		text := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("a"), 1001))
+		e.do("POST", hooks+"/document", e.editor, `{"content":{"base64":"`+text+`"}}`).refused(413, knowledge.CodeTooLarge)
 	})
 	t.Run("another_media_type", func(t *testing.T) {
 		e.do("PUT", "/preferences", e.reader, `<xml/>`, "Content-Type", "application/xml").refused(415, knowledge.CodeUnsupportedFormat)

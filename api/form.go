@@ -68,6 +68,7 @@ func jsonField(value []byte, v any) error {
 
 // limited reads until a limit and fails beyond it.
 type limited struct {
+	what  string // is bounded
 	r     io.Reader
 	left  int64
 	limit int64
@@ -80,7 +81,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	}
 	n, err := l.r.Read(p)
 	if l.left -= int64(n); l.left < 0 {
-		return 0, knowledge.Errorf(knowledge.CodeTooLarge, "the file is above the limit of %s", bytesText(l.limit))
+		return 0, knowledge.Errorf(knowledge.CodeTooLarge, "the %s is above the limit of %s", l.what, bytesText(l.limit))
 	}
 	return n, err
 }
