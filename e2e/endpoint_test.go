@@ -35,7 +35,7 @@ func TestModelEndpoint(t *testing.T) {
 		{"hangs once", []modeltest.Reply{modeltest.Hang()}},
 	} {
 		t.Run("that "+test.name+" and then is fine costs time and no words", func(t *testing.T) {
-			asked := m.Totals().Chats.Asked
+			asked, begun := m.Totals().Chats.Asked, time.Now()
 			m.ScriptChat(test.replies...)
 			list := s.follow(t, s.query(t, question).run, 0)
 			tr := read(t, list)
@@ -43,6 +43,9 @@ func TestModelEndpoint(t *testing.T) {
 			wantSame(t, "the answer", tr.answer.Text, usual)
 			if tr.resets != 0 {
 				t.Errorf("%d resets of an answer that goes on the same", tr.resets)
+			}
+			if took := time.Since(begun); test.replies[0].Header.Get("Retry-After") != "" && took < time.Second {
+				t.Errorf("the endpoint was asked again after %v, before it wanted", took)
 			}
 			if n := m.Totals().Chats.Asked - asked; n != len(test.replies)+1 {
 				t.Errorf("the endpoint was asked %d times, want %d", n, len(test.replies)+1)

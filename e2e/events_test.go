@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -126,6 +127,40 @@ func TestStreamClients(t *testing.T) {
 		}
 		if diff := cmp.Diff(list, late); diff != "" {
 			t.Errorf("the late reader got something else:\n%s", diff)
+		}
+	})
+
+	t.Run("one that reads a byte a second holds nobody", func(t *testing.T) {
+		slow := s.query(t, question)
+		stop, taken := make(chan struct{}), make(chan []byte)
+		go func() {
+			var head []byte
+			second := time.NewTicker(time.Second)
+			defer second.Stop()
+			for {
+				select {
+				case <-stop:
+					taken <- head
+					return
+				case <-second.C:
+					var b [1]byte
+					n, _ := slow.body.Read(b[:]) // an early end is seen below
+					head = append(head, b[:n]...)
+				}
+			}
+		}()
+		list := s.follow(t, slow.run, 0)
+		close(stop)
+		head := <-taken
+		if len(head) > 20 {
+			t.Fatalf("%d bytes were read: this reader is not slow", len(head))
+		}
+		var all []event
+		if _, err := events(io.MultiReader(bytes.NewReader(head), slow.body), 0, func(e event) bool { all = append(all, e); return true }); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(list, all); diff != "" {
+			t.Errorf("the slow reader got something else:\n%s", diff)
 		}
 	})
 

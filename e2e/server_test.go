@@ -47,7 +47,13 @@ type endpoints struct {
 // when it is ready. It ends with the test.
 func start(t *testing.T, env ...string) *server {
 	t.Helper()
-	s := &server{t: t, folder: filepath.Join(t.TempDir(), "data"), log: filepath.Join(t.TempDir(), "log"), env: env}
+	return startIn(t, filepath.Join(t.TempDir(), "data"), env...)
+}
+
+// startIn starts a server on a data folder.
+func startIn(t *testing.T, folder string, env ...string) *server {
+	t.Helper()
+	s := &server{t: t, folder: folder, log: filepath.Join(t.TempDir(), "log"), env: env}
 	slots <- struct{}{}
 	t.Cleanup(func() {
 		s.end()

@@ -1,0 +1,101 @@
+package e2e_test
+
+import (
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// readFolder gives the files below a folder.
+func readFolder(t *testing.T, folder string) []file {
+	t.Helper()
+	var files []file
+	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		files = append(files, file{e.Name(), content})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func unsupportedFiles(t *testing.T, s *server) {
+	folder := sharedFiles(t)
+	var files []file
+	for _, kind := range []string{"archive", "image", "mail", "media", "office"} {
+		files = append(files, readFolder(t, filepath.Join(folder, kind))...)
+	}
+	for _, f := range readFolder(t, filepath.Join(folder, "web")) {
+		if !strings.HasSuffix(f.name, ".html") {
+			files = append(files, f)
+		}
+	}
+	files = slices.DeleteFunc(files, func(f file) bool { return f.name == "testODTnotaZipFile.odt" }) // it holds a line of text
+	for _, f := range files {
+		for _, name := range []string{f.name, "notes.txt", "report.pdf", "no-extension"} {
+			p := s.refusesFile(t, file{name, f.content}, http.StatusUnsupportedMediaType, knowledge.CodeUnsupportedFormat)
+			for _, supported := range []string{"PDF", "HTML", "Markdown", "CSV", "JSON"} {
+				if !strings.Contains(p.Detail, supported) {
+					t.Errorf("%s: %q does not name %s", f.name, p.Detail, supported)
+				}
+			}
+			if t.Failed() {
+				t.Fatalf("that was %s under the name %s", f.name, name)
+			}
+		}
+	}
+	if len(files) < 100 {
+		t.Errorf("only %d files", len(files))
+	}
+}
+
+func supportedFiles(t *testing.T, s *server) {
+	folder := sharedFiles(t)
+	files := append(readFolder(t, filepath.Join(folder, "text")), readFolder(t, filepath.Join(folder, "pdf"))...)
+	for _, f := range readFolder(t, filepath.Join(folder, "web")) {
+		if strings.HasSuffix(f.name, ".html") {
+			files = append(files, f)
+		}
+	}
+	ends := make([]client.Document, len(files))
+	var waiting sync.WaitGroup
+	for i, d := range s.sendFiles(t, map[string]string{"tags": "real"}, files...) {
+		waiting.Go(func() { ends[i] = s.ended(t, d) })
+	}
+	waiting.Wait()
+	outcomes := map[string]int{}
+	for i, end := range ends {
+		switch {
+		case end.Status == knowledge.StatusPublished && end.ChunkCount > 0:
+			outcomes["published"]++
+		case end.Status != knowledge.StatusError || end.Error == nil:
+			t.Errorf("%s is %s, %+v", files[i].name, end.Status, end.Error)
+		default:
+			outcomes[string(end.Error.Code)]++
+			switch end.Error.Code {
+			case knowledge.CodeEmpty, knowledge.CodeEncrypted, knowledge.CodeCorrupt, knowledge.CodeMalformed:
+			default:
+				t.Errorf("%s failed with %+v", files[i].name, *end.Error)
+			}
+		}
+		if files[i].name == "testMessageNews.txt" && end.Status != knowledge.StatusPublished {
+			t.Errorf("testMessageNews.txt is %s, %+v", end.Status, end.Error)
+		}
+	}
+	if outcomes["published"] < 50 {
+		t.Errorf("only %v of %d files", outcomes, len(files))
+	}
+}
