@@ -37,13 +37,19 @@ type page struct {
 }
 
 func readPage(text string, reduce func(*html.Node)) (page, error) {
+	if err := checkRoots(text); err != nil {
+		return page{}, err
+	}
+	// Text is always HTML; what the parser refuses is nested too deep.
 	root, err := html.Parse(strings.NewReader(text))
 	if err != nil {
-		return page{}, knowledge.Errorf(knowledge.CodeCorrupt, "the HTML cannot be parsed; save the page again and send that").WithCause(err)
+		return page{}, knowledge.Errorf(knowledge.CodeParseLimit, "the elements of the page are nested more than 512 levels deep; make it simpler").WithCause(err)
 	}
 	title := pageTitle(root)
 	removeHidden(root)
 	reduce(root)
+	reduceTables(root)
+	reduceNesting(root, 0)
 	heading, blocks, err := convert(root)
 	if title == "" {
 		title = heading
@@ -70,15 +76,18 @@ func metaCharset(head []byte) bool {
 }
 
 func convert(root *html.Node) (string, []knowledge.Block, error) {
-	c := converter.NewConverter(converter.WithPlugins(
+	c := converter.NewConverter(converter.WithEscapeMode(converter.EscapeModeDisabled), converter.WithPlugins(
 		base.NewBasePlugin(),
 		commonmark.NewCommonmarkPlugin(),
 		table.NewTablePlugin(
 			table.WithSkipEmptyRows(true),
 			table.WithHeaderPromotion(true),
 			table.WithNewlineBehavior(table.NewlineBehaviorPreserve),
+			table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal),
 		),
 	))
+	// Before the base plugin writes < and > as references.
+	c.Register.TextTransformer(func(_ converter.Context, s string) string { return escape(s) }, converter.PriorityEarly)
 	md, err := c.ConvertNode(root)
 	if err != nil {
 		return "", nil, fmt.Errorf("convert HTML: %w", err)
