@@ -22,7 +22,7 @@ type chunkView struct {
 	PageSize   *[2]float64      `json:"page_size" doc:"[width,height] of the first page in PDF points"`
 	StartTime  *float64         `json:"start_time" doc:"In seconds, of audio and video"`
 	EndTime    *float64         `json:"end_time"`
-	Lines      []knowledge.Line `json:"lines" doc:"start and end are code points into text"`
+	Lines      []knowledge.Line `json:"lines" doc:"start and end are code points into text; hyphen says that the page has a hyphen at the end of the line which text, where the word goes on, has not"`
 	Superseded bool             `json:"superseded" doc:"The document has a newer version"`
 	Metadata   chunkMetadata    `json:"metadata"`
 }

@@ -160,7 +160,9 @@ func (d *document) linesIn(span knowledge.Span) []knowledge.Line {
 		if start != l.Start || end != l.End {
 			box = l.Part(start, end)
 		}
-		lines = append(lines, knowledge.Line{Start: start - span.Start, End: end - span.Start, Page: l.Page, Box: box})
+		lines = append(lines, knowledge.Line{
+			Start: start - span.Start, End: end - span.Start, Page: l.Page, Box: box, Hyphen: l.Hyphen && end == l.End,
+		})
 	}
 	return lines
 }

@@ -187,6 +187,21 @@ func TestStructure(t *testing.T) {
 		}
 	})
 
+	t.Run("a hyphen is kept with the end of its line", func(t *testing.T) {
+		t.Parallel()
+		block := paragraph(strings.Repeat("0123456789", 30))
+		block.Lines = []knowledge.Line{{Start: 0, End: 150, Page: 1, Hyphen: true}, {Start: 150, End: 250, Page: 1, Hyphen: true}, {Start: 250, End: 300, Page: 1}}
+		var got []bool
+		for _, c := range split(t, knowledge.Layout{Blocks: []knowledge.Block{block}}, knowledge.Splitter{Strategy: "fixed", ChunkSize: 200}) {
+			for _, l := range c.Lines {
+				got = append(got, l.Hyphen)
+			}
+		}
+		if diff := cmp.Diff([]bool{true, false, true, false}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+
 	t.Run("a layout without text gives no chunks", func(t *testing.T) {
 		t.Parallel()
 		if chunks := split(t, knowledge.Layout{Blocks: []knowledge.Block{paragraph(" \n ")}}, knowledge.Splitter{}); len(chunks) != 0 {

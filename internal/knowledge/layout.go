@@ -45,14 +45,24 @@ type Line struct {
 	End   int `json:"end"`
 	Page  int `json:"page_number"` // 1 = first
 	Box   Box `json:"bbox"`
+	// Hyphen says that on the page the line ends in a hyphen that the text leaves
+	// out: the word goes on in the next line.
+	Hyphen bool `json:"hyphen,omitempty"`
 }
 
 // Part is the box of the characters [start, end) of a line, which lie in it,
-// taking them to be equally wide.
+// taking them to be equally wide. The last one's box holds the hyphen behind it.
 func (l Line) Part(start, end int) Box {
+	count := l.End - l.Start
+	if l.Hyphen {
+		count++
+	}
 	box := l.Box
-	width := (box.X2 - box.X1) / float64(max(l.End-l.Start, 1))
-	box.X1, box.X2 = l.Box.X1+width*float64(start-l.Start), l.Box.X1+width*float64(end-l.Start)
+	width := (box.X2 - box.X1) / float64(max(count, 1))
+	box.X1 = l.Box.X1 + width*float64(start-l.Start)
+	if end < l.End {
+		box.X2 = l.Box.X1 + width*float64(end-l.Start)
+	}
 	return box
 }
 

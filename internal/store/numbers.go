@@ -13,20 +13,24 @@ import (
 // but numbers is an order of magnitude faster than one of any JSON.
 
 // encodeLines gives [[start,end,page,x1,y1,x2,y2],…], boxes rounded to
-// hundredths of a point; "" for none.
+// hundredths of a point; "" for none. A line with a hyphen has a 1 behind.
 func encodeLines(lines []knowledge.Line) string {
 	return encodeNumbers(len(lines), func(b []byte, i int) []byte {
 		l := lines[i]
-		return appendNumbers(b, float64(l.Start), float64(l.End), float64(l.Page), l.Box.X1, l.Box.Y1, l.Box.X2, l.Box.Y2)
+		b = appendNumbers(b, float64(l.Start), float64(l.End), float64(l.Page), l.Box.X1, l.Box.Y1, l.Box.X2, l.Box.Y2)
+		if l.Hyphen {
+			b = append(b, ",1"...)
+		}
+		return b
 	})
 }
 
 func decodeLines(text string) ([]knowledge.Line, error) {
 	var lines []knowledge.Line
-	err := decodeNumbers(text, 7, func(n []float64) {
+	err := decodeNumbers(text, 7, 8, func(n []float64) {
 		lines = append(lines, knowledge.Line{
 			Start: int(n[0]), End: int(n[1]), Page: int(n[2]),
-			Box: knowledge.Box{X1: n[3], Y1: n[4], X2: n[5], Y2: n[6]},
+			Box: knowledge.Box{X1: n[3], Y1: n[4], X2: n[5], Y2: n[6]}, Hyphen: len(n) == 8,
 		})
 	})
 	return lines, err
@@ -41,7 +45,7 @@ func encodePages(pages []knowledge.PageSize) string {
 
 func decodePages(text string) ([]knowledge.PageSize, error) {
 	var pages []knowledge.PageSize
-	err := decodeNumbers(text, 3, func(n []float64) {
+	err := decodeNumbers(text, 3, 3, func(n []float64) {
 		pages = append(pages, knowledge.PageSize{Page: int(n[0]), Width: n[1], Height: n[2]})
 	})
 	return pages, err
@@ -70,9 +74,9 @@ func appendNumbers(b []byte, numbers ...float64) []byte {
 	return b
 }
 
-// decodeNumbers calls row with each inner array, which must hold width numbers.
-// The slice is used again for the next one.
-func decodeNumbers(text string, width int, row func(numbers []float64)) error {
+// decodeNumbers calls row with each inner array, which must hold least to most
+// numbers. The slice is used again for the next one.
+func decodeNumbers(text string, least, most int, row func(numbers []float64)) error {
 	numbers := make([]float64, 0, 8)
 	for i := 1; i < len(text); {
 		switch c := text[i]; {
@@ -82,8 +86,8 @@ func decodeNumbers(text string, width int, row func(numbers []float64)) error {
 			i += length
 			continue
 		case c == ']' && len(numbers) > 0:
-			if len(numbers) != width {
-				return fmt.Errorf("decode numbers: %d in a row of %d", len(numbers), width)
+			if len(numbers) < least || len(numbers) > most {
+				return fmt.Errorf("decode numbers: %d in a row of %d to %d", len(numbers), least, most)
 			}
 			row(numbers)
 			numbers = numbers[:0]

@@ -94,8 +94,8 @@ func block(lines []line, look look) knowledge.Block {
 	var text strings.Builder
 	at := 0 // code points so far
 	for i, l := range lines {
-		s := l.text
-		if i+1 < len(lines) && joins(l, lines[i+1]) {
+		s, broken := l.text, i+1 < len(lines) && joins(l, lines[i+1])
+		if broken {
 			s = strings.TrimSuffix(s, "-")
 		}
 		if i > 0 && !joins(lines[i-1], l) && spaced(lines[i-1].text, s) {
@@ -104,7 +104,7 @@ func block(lines []line, look look) knowledge.Block {
 		}
 		text.WriteString(s)
 		n := utf8.RuneCountInString(s)
-		b.Lines = append(b.Lines, knowledge.Line{Start: at, End: at + n, Page: l.page, Box: l.box})
+		b.Lines = append(b.Lines, knowledge.Line{Start: at, End: at + n, Page: l.page, Box: l.box, Hyphen: broken})
 		at += n
 	}
 	b.Text = text.String()

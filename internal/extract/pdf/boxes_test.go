@@ -78,8 +78,8 @@ func compare(t *testing.T, name string, layout knowledge.Layout, pages map[int][
 			if l.Box.X1 < 0 || l.Box.Y1 < 0 || l.Box.X2 > size.Width || l.Box.Y2 > size.Height {
 				t.Errorf("%s page %d: box %v is outside of %v x %v", name, l.Page, l.Box, size.Width, size.Height)
 			}
-			ours := withoutHyphen(strings.Fields(normal(string(runes[l.Start:l.End]))))
-			theirs := withoutHyphen(inside(pages[l.Page], l.Box))
+			ours := strings.Fields(normal(printed(runes, l)))
+			theirs := inside(pages[l.Page], l.Box)
 			if d := dice(ours, theirs); d >= .9 {
 				right++
 			} else if testing.Verbose() {
@@ -136,13 +136,13 @@ func inside(words []word, b knowledge.Box) []string {
 	return found
 }
 
-// withoutHyphen drops the hyphen of a word that is broken at the end of a line:
-// the text of a block holds such words as one.
-func withoutHyphen(words []string) []string {
-	if n := len(words); n > 0 {
-		words[n-1] = strings.TrimSuffix(words[n-1], "-")
+// printed gives a line as it stands on its page.
+func printed(text []rune, l knowledge.Line) string {
+	s := string(text[l.Start:l.End])
+	if l.Hyphen {
+		s += "-"
 	}
-	return words
+	return s
 }
 
 // normal makes the spellings of two tools comparable: compatibility forms,

@@ -169,6 +169,9 @@ func TestLinesOfABrokenWord(t *testing.T) {
 	if first.Start != 0 || first.End != 7 || second.Start != 7 || second.End != 11 {
 		t.Errorf("lines [%d,%d) and [%d,%d)", first.Start, first.End, second.Start, second.End)
 	}
+	if !first.Hyphen || second.Hyphen {
+		t.Errorf("hyphens %v and %v, want one at the end of the first line", first.Hyphen, second.Hyphen)
+	}
 	if first.Box.Y2 > second.Box.Y2 || first.Box.Y1 > second.Box.Y1 {
 		t.Errorf("boxes %v and %v are not one below the other", first.Box, second.Box)
 	}

@@ -167,7 +167,7 @@ func chunksRoundTrip(f *fixture) {
 	want := passages(v.VersionRef, "It's “one” \x00 with a NUL, 日本語 and \xff", "")
 	want[0].HeadingPath, want[0].Header = []string{"1 \"Intro\"", "1.1"}, "| a | b |"
 	want[0].Lines = []knowledge.Line{
-		{Start: 0, End: 4, Page: 1, Box: knowledge.Box{X1: 10.25, Y1: 20, X2: 100.5, Y2: 32.75}},
+		{Start: 0, End: 4, Page: 1, Box: knowledge.Box{X1: 10.25, Y1: 20, X2: 100.5, Y2: 32.75}, Hyphen: true},
 		{Start: 5, End: 9, Page: 2, Box: knowledge.Box{X1: 0, Y1: -0.5, X2: 612, Y2: 0.01}},
 	}
 	want[0].Pages = []knowledge.PageSize{{Page: 1, Width: 595.28, Height: 841.89}, {Page: 2, Width: 612, Height: 792}}
