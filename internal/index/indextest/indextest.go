@@ -29,6 +29,7 @@ func Run(t *testing.T, open Open) {
 		{"ranking", testRanking},
 		{"words", testWords},
 		{"concurrency", testConcurrency},
+		{"health", testHealth},
 	} {
 		t.Run(suite.name, func(t *testing.T) {
 			t.Parallel()

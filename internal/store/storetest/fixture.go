@@ -20,6 +20,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 	}{
 		{"versions", testVersions},
 		{"publishing", testPublishing},
+		{"superseded", testSuperseded},
 		{"documents", testDocuments},
 		{"permissions", testPermissions},
 		{"isolation", testIsolation},
@@ -31,6 +32,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 		{"tenancy", testTenancy},
 		{"pages", testPages},
 		{"hostile_input", testHostileInput},
+		{"health", testHealth},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()

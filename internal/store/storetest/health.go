@@ -1,0 +1,44 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+func testHealth(t *testing.T, open func(t *testing.T) *store.Store) {
+	each(t, open, map[string]func(f *fixture){
+		"a_ping_tells_whether_the_store_can_be_used":   pings,
+		"the_log_can_be_emptied_whatever_stands_in_it": emptyLog,
+		"a_ping_ends_with_the_context_of_whoever_asks": pingCanceled,
+	})
+}
+
+func pings(f *fixture) {
+	f.must(f.Ping(f.ctx))
+	f.must(f.Close())
+	if err := f.Ping(f.ctx); err == nil {
+		f.Error("a store that was closed says that it can be used")
+	}
+	f.must(f.Close()) // again does no harm
+}
+
+func pingCanceled(f *fixture) {
+	ctx, cancel := context.WithCancel(f.ctx)
+	cancel()
+	if err := f.Ping(ctx); err == nil {
+		f.Error("a ping that nobody waits for says that the store can be used")
+	}
+	f.must(f.Ping(f.ctx))
+}
+
+func emptyLog(f *fixture) {
+	f.must(f.CheckpointWAL(f.ctx))
+	_, chunks := f.publish(upload("a.txt"), "one")
+	f.must(f.CheckpointWAL(f.ctx))
+	f.must(f.CheckpointWAL(f.ctx))
+	if got := f.sees(reader("ann"), chunks...); len(got) != 1 {
+		f.Errorf("after the log was emptied ann sees %q", got)
+	}
+}
