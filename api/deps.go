@@ -122,8 +122,6 @@ type Metrics interface {
 	Request(method, route string, status int, took time.Duration)
 	// OpenStreams says how many event streams are open.
 	OpenStreams(n int)
-	// Retrieval counts the time of each leg of a retrieval.
-	Retrieval(legs map[string]time.Duration)
 }
 
 // Dependency is something without which the edge cannot work.
@@ -136,4 +134,3 @@ type noMetrics struct{}
 
 func (noMetrics) Request(string, string, int, time.Duration) {}
 func (noMetrics) OpenStreams(int)                            {}
-func (noMetrics) Retrieval(map[string]time.Duration)         {}

@@ -178,8 +178,7 @@ func (c *counted) Request(method, route string, status int, _ time.Duration) {
 	defer c.mu.Unlock()
 	c.requests = append(c.requests, fmt.Sprint(method, " ", route, " ", status))
 }
-func (*counted) OpenStreams(int)                    {}
-func (*counted) Retrieval(map[string]time.Duration) {}
+func (*counted) OpenStreams(int) {}
 
 func TestRequestsAreCountedByRoute(t *testing.T) {
 	t.Parallel()

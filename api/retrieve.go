@@ -83,7 +83,6 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 	if err != nil {
 		return nil, fmt.Errorf("retrieve: %w", err)
 	}
-	s.deps.Metrics.Retrieval(result.Timings)
 	return &retrieveOutput{viewContexts(result.Contexts)}, nil
 }
 

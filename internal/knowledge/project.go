@@ -41,7 +41,7 @@ type AIConfig struct {
 type RetrievalConfig struct {
 	Strategy       string   `json:"strategy,omitempty" enum:"hybrid,dense,bm25" doc:"Default: hybrid"`
 	NumberOfChunks int      `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"Passages given to the model. Default: 10"`
-	Candidates     int      `json:"candidates,omitempty" minimum:"0" maximum:"1000" doc:"Passages that each leg finds. Default: 100"`
+	Candidates     int      `json:"candidates,omitempty" minimum:"0" maximum:"1000" doc:"Passages that each leg finds. Default: 50"`
 	Fusion         string   `json:"fusion,omitempty" enum:"weighted,rrf" doc:"Default: weighted"`
 	Weights        *Weights `json:"weights,omitempty"`
 	MinScore       float64  `json:"minScore,omitempty" minimum:"0" maximum:"1"`
@@ -115,7 +115,7 @@ func (c ProjectConfig) WithDefaults() ProjectConfig {
 	r := &c.AI.Retrieval
 	setDefault(&r.Strategy, "hybrid")
 	setDefault(&r.NumberOfChunks, 10)
-	setDefault(&r.Candidates, 100)
+	setDefault(&r.Candidates, 50)
 	setDefault(&r.Fusion, "weighted")
 	r.Candidates = max(r.Candidates, r.NumberOfChunks)
 	if r.Weights == nil {

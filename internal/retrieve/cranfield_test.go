@@ -33,11 +33,10 @@ func TestCranfield(t *testing.T) {
 	c := readCranfield(t)
 	r := retrieve.New(newLegs(c.index(t)), c, embedder{localmodel.New(localmodel.Config{})})
 	var table strings.Builder
-	fmt.Fprintf(&table, "%-22s %8s %10s %11s\n", "strategy", "nDCG@10", "recall@10", "recall@100")
+	fmt.Fprintf(&table, "%-22s %8s %10s\n", "strategy", "nDCG@10", "recall@10")
 	measure := func(name string, config knowledge.RetrievalConfig) quality {
-		config.NumberOfChunks = 100
 		q := c.measure(t, r, config)
-		fmt.Fprintf(&table, "%-22s %8.4f %10.4f %11.4f\n", name, q.ndcg10, q.recall10, q.recall100)
+		fmt.Fprintf(&table, "%-22s %8.4f %10.4f\n", name, q.ndcg10, q.recall10)
 		return q
 	}
 	defaults := measure("default", knowledge.RetrievalConfig{})
@@ -58,7 +57,7 @@ func TestCranfield(t *testing.T) {
 		t.Errorf("nDCG@10 of the default is %.4f, below that of its best single leg, %.4f", defaults.ndcg10, best)
 	}
 	for name, other := range others {
-		if other.ndcg10 > defaults.ndcg10+0.0005 {
+		if other.ndcg10 > defaults.ndcg10+0.002 { // less is chance, of 225 questions
 			t.Errorf("nDCG@10 of the default is %.4f, that of %s %.4f: it should be the default", defaults.ndcg10, name, other.ndcg10)
 		}
 	}
@@ -83,7 +82,7 @@ func golden(t *testing.T, path, got string) {
 }
 
 // quality is the mean over the questions that somebody judged.
-type quality struct{ ndcg10, recall10, recall100 float64 }
+type quality struct{ ndcg10, recall10 float64 }
 
 // cranfield is the collection. Documents and questions are numbered from 1.
 type cranfield struct {
@@ -110,23 +109,18 @@ func (c *cranfield) measure(t *testing.T, r *retrieve.Retriever, config knowledg
 				best += 1 / math.Log2(float64(rank+1))
 			}
 		}
-		got, hits100 := 0.0, 0
+		got := 0.0
 		for _, context := range found.Contexts {
-			if !relevant[context.DocumentID] {
-				continue
-			}
-			hits100++
-			if context.Rank <= 10 {
+			if relevant[context.DocumentID] {
 				hits10++
 				got += 1 / math.Log2(float64(context.Rank+1))
 			}
 		}
 		sum.ndcg10 += got / best
 		sum.recall10 += float64(hits10) / float64(len(relevant))
-		sum.recall100 += float64(hits100) / float64(len(relevant))
 	}
 	n := float64(len(c.questions))
-	return quality{sum.ndcg10 / n, sum.recall10 / n, sum.recall100 / n}
+	return quality{sum.ndcg10 / n, sum.recall10 / n}
 }
 
 // index writes the collection into an embedded index.

@@ -281,7 +281,7 @@ func TestRequest(t *testing.T) {
 			t.Fatalf("%d queries", len(x.queries))
 		}
 		for _, q := range x.queries {
-			if q.Principal.Workspace() != "cranfield" || q.Projects[0] != "p" || q.Documents[0] != "d" || len(q.Filter) != 1 || q.Limit != 100 {
+			if q.Principal.Workspace() != "cranfield" || q.Projects[0] != "p" || q.Documents[0] != "d" || len(q.Filter) != 1 || q.Limit != 50 {
 				t.Errorf("query %+v", q)
 			}
 		}
