@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -49,6 +50,7 @@ type platform struct {
 	listener net.Listener // of the API
 	offline  string       // address of the offline model, "" = not served
 	worker   *worker.Worker
+	identity string // of this start's workers
 
 	ends    endpoints
 	failed  chan error // of a listener that gave up
@@ -142,7 +144,8 @@ func (p *platform) startTemporal(ctx context.Context) (err error) {
 	}
 	p.onClose(func() error { p.temporal.Stop(); return nil })
 	p.ends.Temporal, p.ends.UI = p.temporal.Address(), p.temporal.UIURL()
-	if p.client, err = p.temporal.Dial(ctx, slog.New(atLeast{p.log.Handler(), slog.LevelWarn})); err != nil {
+	p.identity = "cairn/" + rand.Text() // no other start's, also where process numbers repeat
+	if p.client, err = p.temporal.Dial(ctx, slog.New(atLeast{p.log.Handler(), slog.LevelWarn}), func(o *client.Options) { o.Identity = p.identity }); err != nil {
 		return err
 	}
 	p.onClose(func() error { p.client.Close(); return nil })
@@ -174,9 +177,11 @@ func (p *platform) startWorker(ctx context.Context) error {
 	p.onClose(func() error { p.worker.Stop(); return nil })
 	sweepCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	sweep := worker.Sweep{Store: p.store, Workflows: p.workflow, Settler: p.source, Log: p.log}
+	orphans := worker.Orphans{Store: p.store, Client: p.client, Namespace: p.temporal.Namespace(), Identity: p.identity, Log: p.log}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		orphans.Release(sweepCtx)
 		sweep.Run(sweepCtx)
 	}()
 	p.onClose(func() error {

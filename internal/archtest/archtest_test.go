@@ -64,7 +64,7 @@ var own = map[string][]string{
 		"internal/model", "internal/prompt", "internal/retrieve", "internal/safedial", "internal/store", "internal/stream",
 	},
 	"workflows": {"activities", "internal/knowledge", "internal/stream"},
-	"worker":    {"activities", "internal/store", "internal/stream", "workflows"},
+	"worker":    {"activities", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
 	"api": {
 		"activities", "internal/access", "internal/blob", "internal/citation", "internal/extract", "internal/index", "internal/knowledge",
 		"internal/model", "internal/prompt", "internal/retrieve", "internal/sse", "internal/store", "internal/stream", "workflows",

@@ -159,3 +159,6 @@ func (s *Server) Stop() {
 		s.config.Logger.Warn("the Temporal server did not stop cleanly", slog.Any("error", err))
 	}
 }
+
+// Namespace is the name of the one namespace that is used.
+func (s *Server) Namespace() string { return s.config.Namespace }
