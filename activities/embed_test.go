@@ -1,0 +1,167 @@
+package activities_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/chunk"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// manyChunks is an upload that is cut into about n chunks.
+func (f *fixture) manyChunks(n int) (activities.StepInput, int) {
+	f.Helper()
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "Paragraph %d. %s\n\n", i, strings.Repeat("words and more words ", 5))
+	}
+	in := f.upload("many.txt", text.String(), func(nv *store.NewVersion) {
+		nv.Splitter = knowledge.Splitter{Strategy: "structure", ChunkSize: 130}
+	})
+	return in, f.prepare(in)
+}
+
+func TestEmbedChunks(t *testing.T) {
+	t.Parallel()
+
+	t.Run("a model is asked for each batch once, whatever is lost of the answer", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in, count := f.manyChunks(150)
+		if count < 2*activities.BatchSize+1 || count > 3*activities.BatchSize {
+			t.Fatalf("%d chunks are no three batches", count)
+		}
+		first := f.embed(in, count)
+		for range 2 { // what a worker does that died before it told of its result
+			if diff := cmp.Diff(first, f.embed(in, count)); diff != "" {
+				t.Error(diff)
+			}
+		}
+		totals := f.server.Totals()
+		if totals.Embeddings.Asked != 3 || totals.Texts != count {
+			t.Errorf("%d requests for %d texts, of %d chunks in 3 batches", totals.Embeddings.Asked, totals.Texts, count)
+		}
+		batch := f.embeddingTexts(in)
+		want := map[string]int{}
+		for i := 0; i < count; i += activities.BatchSize {
+			want[modeltest.BatchKey(batch[i:min(i+activities.BatchSize, count)])] = 1
+		}
+		asked := map[string]int{}
+		for key, n := range f.server.Embeddings() {
+			asked[key] = n.Asked
+		}
+		if diff := cmp.Diff(want, asked); diff != "" {
+			t.Errorf("batches (-of the chunks +that were asked for): %s", diff)
+		}
+	})
+
+	t.Run("a batch whose answer was lost is asked for again, and the others are not", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in, count := f.manyChunks(150)
+		keys := f.embed(in, count).Embeddings
+		f.must(f.blobs.Delete(f.ctx, keys[1]))
+		f.embed(in, count)
+		if n := f.server.Totals().Embeddings.Asked; n != 4 {
+			t.Errorf("%d requests, want 3 and 1", n)
+		}
+	})
+
+	t.Run("another model or dimension is asked anew", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in, count := f.manyChunks(3)
+		seen := map[string]bool{f.embed(in, count).Embeddings[0]: true}
+		for _, change := range []func(*model.Endpoint){
+			func(e *model.Endpoint) { e.Model = "another" },
+			func(e *model.Endpoint) { e.Dimensions /= 2 },
+		} {
+			endpoint := f.server.Endpoint()
+			change(&endpoint)
+			f.ingestion.Embedder = model.New(endpoint, nil)
+			seen[f.embed(in, count).Embeddings[0]] = true
+		}
+		if n := f.server.Totals().Embeddings.Asked; n != 3 || len(seen) != 3 {
+			t.Errorf("%d requests, %d results", n, len(seen))
+		}
+	})
+
+	t.Run("the name of the document is in what is embedded", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("handbook of gardening.txt", "Apples are picked in autumn.")
+		f.embed(in, f.prepare(in))
+		texts := f.embeddingTexts(in)
+		if _, asked := f.server.Embeddings()[modeltest.BatchKey(texts)]; !asked || !strings.Contains(texts[0], "gardening") {
+			t.Errorf("embedded %q: %t", texts, asked)
+		}
+	})
+
+	t.Run("a batch beyond the chunks is a defect", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in, count := f.manyChunks(3)
+		_, err := do(f, f.ingestion.EmbedChunks, activities.EmbedInput{StepInput: in, Last: count + 1, Count: count})
+		f.failed(err, knowledge.CodeInternal, true)
+	})
+}
+
+func TestEmbeddingFailures(t *testing.T) {
+	t.Parallel()
+	wrong := `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.1,0.2]}],"usage":{"prompt_tokens":1}}`
+	for name, tc := range map[string]struct {
+		reply     modeltest.Reply
+		retryable bool
+	}{
+		"a wrong dimension":          {modeltest.Reply{Status: http.StatusOK, Body: wrong, Header: http.Header{"Content-Type": {"application/json"}}}, true},
+		"garbage":                    {modeltest.Garbage(), true},
+		"an empty answer":            {modeltest.Empty(), true},
+		"a broken connection":        {modeltest.Reply{Cut: true}, true},
+		"an overloaded endpoint":     {modeltest.Fail(http.StatusServiceUnavailable), true},
+		"an endpoint that limits":    {modeltest.Fail(http.StatusTooManyRequests, "Retry-After", "7"), true},
+		"credentials that are wrong": {modeltest.Fail(http.StatusUnauthorized), false},
+		"a request that is refused":  {modeltest.Fail(http.StatusBadRequest), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			in := f.upload("a.txt", "some text")
+			embed := activities.EmbedInput{StepInput: in, Last: f.prepare(in), Count: 1}
+			f.server.ScriptEmbeddings(tc.reply)
+			_, err := do(f, f.ingestion.EmbedChunks, embed)
+			f.failed(err, knowledge.CodeProviderFailed, tc.retryable)
+			if keys := f.keys(blob.StepKey(in.VersionRef, "embeddings/")); len(keys) != 0 {
+				t.Errorf("stored %v", keys)
+			}
+			if name == "an endpoint that limits" && retryDelay(err) != 7*time.Second {
+				t.Errorf("it asked to wait 7 s, and Temporal waits %v", retryDelay(err))
+			}
+			_, err = do(f, f.ingestion.EmbedChunks, embed) // the endpoint is well again
+			f.must(err)
+		})
+	}
+}
+
+// embeddingTexts are the texts of a version's chunks as they are embedded.
+func (f *fixture) embeddingTexts(in activities.StepInput) []string {
+	f.Helper()
+	v, err := f.store.Version(f.ctx, in.VersionRef)
+	f.must(err)
+	var chunks []knowledge.Chunk
+	f.must(f.blobs.GetJSON(f.ctx, blob.StepKey(in.VersionRef, "chunks.json"), &chunks))
+	var texts []string
+	for _, c := range chunks {
+		texts = append(texts, chunk.EmbeddingText(c, v.Name))
+	}
+	return texts
+}

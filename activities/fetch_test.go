@@ -1,0 +1,165 @@
+package activities_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/safedial"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// site is a web server that counts.
+func site(t *testing.T, handler http.HandlerFunc) (address string, requests *atomic.Int64) {
+	t.Helper()
+	requests = &atomic.Int64{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		handler(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, requests
+}
+
+// linked is a document whose original is at an address.
+func (f *fixture) linked(address string) (activities.StepInput, string) {
+	f.Helper()
+	in := f.upload("linked.txt", "", func(nv *store.NewVersion) { nv.SourceURL = address })
+	v, err := f.store.Version(f.ctx, in.VersionRef)
+	f.must(err)
+	return in, v.SourceKey
+}
+
+func TestFetchDocument(t *testing.T) {
+	t.Parallel()
+
+	t.Run("an original is fetched once", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		address, requests := site(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "the original") })
+		in, key := f.linked(address)
+		begun, err := do(f, f.ingestion.BeginVersion, activities.BeginInput{StepInput: in})
+		f.must(err)
+		if !begun.Fetch {
+			t.Errorf("begun %+v", begun)
+		}
+		for range 3 {
+			f.must(step(f, f.ingestion.FetchDocument, in))
+		}
+		if data, err := f.blobs.Get(f.ctx, key); err != nil || string(data) != "the original" {
+			t.Errorf("stored %q, %v", data, err)
+		}
+		if n := requests.Load(); n != 1 {
+			t.Errorf("fetched %d times", n)
+		}
+		if v, err := f.store.Version(f.ctx, in.VersionRef); err != nil || v.Bytes != int64(len("the original")) {
+			t.Errorf("%d bytes, %v", v.Bytes, err)
+		}
+	})
+
+	t.Run("an address of this machine is refused before it is dialled", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.ingestion.Dialer = safedial.New(safedial.Config{}) // as it is by default
+		address, requests := site(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "a secret") })
+		_, port, _ := strings.Cut(strings.TrimPrefix(address, "http://"), ":")
+		for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "2130706433", "169.254.169.254", "10.0.0.1"} {
+			in, _ := f.linked("http://" + host + ":" + port)
+			f.failed(step(f, f.ingestion.FetchDocument, in), knowledge.CodeInvalid, false)
+		}
+		if n := requests.Load(); n != 0 {
+			t.Errorf("%d requests came through", n)
+		}
+		if keys := f.keys("w/p/"); len(keys) != 0 {
+			t.Errorf("stored %v", keys)
+		}
+	})
+
+	t.Run("a redirect to this machine is refused", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		address, requests := site(t, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://"+strings.Replace(r.Host, "127.0.0.1", "127.0.0.2", 1), http.StatusFound)
+		})
+		in, _ := f.linked(address)
+		f.failed(step(f, f.ingestion.FetchDocument, in), knowledge.CodeInvalid, false)
+		if n := requests.Load(); n != 1 {
+			t.Errorf("%d requests", n)
+		}
+	})
+
+	for name, tc := range map[string]struct {
+		answer    http.HandlerFunc
+		code      knowledge.Code
+		retryable bool
+	}{
+		"what is not there is invalid": {http.NotFound, knowledge.CodeInvalid, false},
+		"a server that fails may answer later": {
+			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }, knowledge.CodeUnavailable, true,
+		},
+		"so may one that is asked too often": {
+			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }, knowledge.CodeUnavailable, true,
+		},
+		"what says that it is too large is not read": {
+			func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Length", "2000000")
+				w.WriteHeader(http.StatusOK)
+			}, knowledge.CodeTooLarge, false,
+		},
+		"what turns out to be too large is dropped": {
+			func(w http.ResponseWriter, _ *http.Request) {
+				for range 40 {
+					io.WriteString(w, strings.Repeat("x", 1<<15))
+					w.(http.Flusher).Flush()
+				}
+			}, knowledge.CodeTooLarge, false,
+		},
+		"what stops in the middle may come later": {
+			func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Length", "1000")
+				io.WriteString(w, "half of it")
+				panic(http.ErrAbortHandler)
+			}, knowledge.CodeUnavailable, true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			address, _ := site(t, tc.answer)
+			in, key := f.linked(address)
+			f.failed(step(f, f.ingestion.FetchDocument, in), tc.code, tc.retryable)
+			if there, err := f.blobs.Exists(f.ctx, key); err != nil || there {
+				t.Errorf("something is stored: %t, %v", there, err)
+			}
+		})
+	}
+
+	t.Run("a text of just the limit is taken", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		address, _ := site(t, func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, strings.Repeat("x", 1<<19))
+			w.(http.Flusher).Flush() // no Content-Length
+			io.WriteString(w, strings.Repeat("x", 1<<19))
+		})
+		in, key := f.linked(address)
+		f.must(step(f, f.ingestion.FetchDocument, in))
+		if data, err := f.blobs.Get(f.ctx, key); err != nil || len(data) != 1<<20 {
+			t.Errorf("%d bytes, %v", len(data), err)
+		}
+	})
+
+	t.Run("a server that is gone may come back", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		server := httptest.NewServer(http.NotFoundHandler())
+		server.Close()
+		in, _ := f.linked(server.URL)
+		f.failed(step(f, f.ingestion.FetchDocument, in), knowledge.CodeUnavailable, true)
+	})
+}

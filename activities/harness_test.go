@@ -1,0 +1,346 @@
+package activities_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/index/embedded"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+	"github.com/cairn-rag/cairn/internal/safedial"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/internal/telemetry"
+)
+
+// fixture is the activities over the embedded store, index and blobs in folders
+// of their own, and a stand-in model server. The parsers and the workflows are
+// the test's.
+type fixture struct {
+	*testing.T
+	ctx       context.Context
+	store     *store.Store
+	index     *embedded.Index
+	blobs     *blob.Store
+	server    *modeltest.Server
+	parser    *parser
+	workflows *workflowsBehind
+	hub       *stream.Hub
+	log       *bytes.Buffer
+	ingestion *activities.Ingestion
+	answering *activities.Answering
+}
+
+// loopback lets the test's own servers be fetched from.
+var loopback = netip.MustParsePrefix("127.0.0.1/32")
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{
+		T: t, ctx: t.Context(), server: modeltest.New(modeltest.Options{}), parser: &parser{}, workflows: &workflowsBehind{},
+		hub: stream.NewHub(), log: &bytes.Buffer{},
+	}
+	t.Cleanup(f.server.Close)
+	dir := t.TempDir()
+	var err error
+	f.store, err = store.Open(f.ctx, store.Config{URL: "sqlite://" + filepath.Join(dir, "cairn.db")})
+	f.must(err)
+	f.index, err = embedded.Open(f.ctx, embedded.Config{Path: filepath.Join(dir, "index.db")})
+	f.must(err)
+	f.blobs, err = blob.Open(f.ctx, blob.FolderURL(filepath.Join(dir, "blobs"))+"?sync=off")
+	f.must(err)
+	t.Cleanup(func() {
+		if err := errors.Join(f.store.Close(), f.index.Close(), f.blobs.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	f.must(f.store.CreateWorkspace(f.ctx, store.Workspace{ID: "w", Name: "w"}))
+	f.must(f.store.CreateProject(f.ctx, knowledge.Project{ID: "p", Workspace: "w", Name: "p"}))
+	f.wire()
+	return f
+}
+
+func (f *fixture) wire() {
+	metrics, log := telemetry.NewMetrics(), slog.New(slog.NewTextHandler(f.log, nil))
+	client := model.New(f.server.Endpoint(), nil)
+	f.ingestion = &activities.Ingestion{
+		Config: activities.IngestionConfig{FileBytes: 1 << 20, TextBytes: 1 << 19, TempDir: f.TempDir()},
+		Blobs:  f.blobs, Versions: f.store, Removals: f.store, Runs: f.store, Index: f.index, Extractor: f.parser,
+		Embedder: client, Workflows: f.workflows, Dialer: safedial.New(safedial.Config{Allow: []netip.Prefix{loopback}}),
+		Hub: f.hub, Metrics: metrics, Log: log,
+	}
+	f.answering = &activities.Answering{
+		Blobs: f.blobs, Runs: f.store, Retriever: retrieve.New(f.index, f.store, questions{client}), Chat: client,
+		Workflows: f.workflows, Hub: f.hub, Metrics: metrics, Log: log,
+	}
+}
+
+func (f *fixture) must(err error) {
+	f.Helper()
+	if err != nil {
+		f.Fatal(err)
+	}
+}
+
+// questions embeds questions.
+type questions struct{ *model.Client }
+
+func (q questions) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors, _, err := q.Client.Embed(ctx, texts)
+	return vectors, err
+}
+
+// parser reads a file as paragraphs, and counts.
+type parser struct {
+	mu    sync.Mutex
+	calls int
+	files []string
+	err   error
+}
+
+func (p *parser) Extract(_ context.Context, in extract.Input) (knowledge.Layout, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls++
+	p.files = append(p.files, in.Path)
+	if p.err != nil {
+		return knowledge.Layout{}, p.err
+	}
+	data, err := os.ReadFile(in.Path)
+	if err != nil {
+		return knowledge.Layout{}, err
+	}
+	layout := knowledge.Layout{MediaType: in.MediaType}
+	for text := range strings.SplitSeq(string(data), "\n\n") {
+		layout.Blocks = append(layout.Blocks, knowledge.Block{Kind: knowledge.BlockParagraph, Text: text})
+	}
+	return layout, nil
+}
+
+// workflowsBehind are the workflows that activities reach: the log of a run, and
+// what was asked of others.
+type workflowsBehind struct {
+	mu       sync.Mutex
+	log      stream.Log
+	batches  []stream.Batch
+	before   func(stream.Batch) error // a batch is taken in, if there is one
+	stopped  int
+	running  int // how often an ingest says that it still runs
+	onStop   func()
+	ingested []store.Version
+}
+
+func (w *workflowsBehind) Publish(_ context.Context, _ string, b stream.Batch) error {
+	if w.before != nil {
+		if err := w.before(b); err != nil {
+			return err
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.batches = append(w.batches, b)
+	w.log.Publish(b)
+	return nil
+}
+
+func (w *workflowsBehind) Events(_ context.Context, _ string, from int64) (stream.EventsPage, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return stream.EventsPage{Page: w.log.Page(from, nil), Base: w.log.Base}, nil
+}
+
+func (w *workflowsBehind) StopIngest(context.Context, string, string, int) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopped++
+	if w.stopped <= w.running {
+		return true, nil
+	}
+	if w.onStop != nil {
+		w.onStop()
+	}
+	return w.running > 0, nil
+}
+
+func (w *workflowsBehind) Ingest(_ context.Context, v store.Version) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ingested = append(w.ingested, v)
+	return nil
+}
+
+// items are those of the log.
+func (w *workflowsBehind) items() []stream.Item {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.log.Items(0)
+}
+
+// do runs an activity as a worker does: input and result pass the data converter,
+// and the error is as a workflow sees it.
+func do[In, Out any](f *fixture, run func(context.Context, In) (Out, error), in In) (Out, error) {
+	f.Helper()
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	env := suite.NewTestActivityEnvironment()
+	env.RegisterActivity(run)
+	var out Out
+	value, err := env.ExecuteActivity(run, in)
+	if err == nil && value.HasValue() {
+		f.must(value.Get(&out))
+	}
+	return out, err
+}
+
+// step runs an activity that gives nothing.
+func step[In any](f *fixture, run func(context.Context, In) error, in In) error {
+	f.Helper()
+	_, err := do(f, func(ctx context.Context, in In) (struct{}, error) { return struct{}{}, run(ctx, in) }, in)
+	return err
+}
+
+// failed checks what a failure of an activity means to a client.
+func (f *fixture) failed(err error, code knowledge.Code, retryable bool) {
+	f.Helper()
+	if err == nil {
+		f.Errorf("no error, want code %s", code)
+		return
+	}
+	got := activities.Describe(err, activities.Failure{Code: knowledge.CodeParseLimit})
+	if got.Code != code || got.Retryable != retryable || got.Message == "" {
+		f.Errorf("failed with %+v (%v), want code %s, retryable %t", got, err, code, retryable)
+	}
+	var application *temporal.ApplicationError
+	if errors.As(err, &application) && application.NonRetryable() == retryable {
+		f.Errorf("%v: Temporal retries %t, clients are told %t", err, !application.NonRetryable(), retryable)
+	}
+}
+
+// upload is a new version of document name, with its bytes stored.
+func (f *fixture) upload(name, text string, change ...func(*store.NewVersion)) activities.StepInput {
+	f.Helper()
+	nv := store.NewVersion{
+		Workspace: "w", Project: "p", ExternalID: name, DocumentID: knowledge.DocumentID("w", "p", name), Name: name,
+		Access: knowledge.Access{Workspace: true}, RunID: knowledge.NewID(), Now: time.Now(),
+	}
+	nv.SourceKey = blob.UploadKey("w", "p", nv.DocumentID, nv.RunID)
+	for _, c := range change {
+		c(&nv)
+	}
+	if nv.SourceURL == "" {
+		_, err := f.blobs.Put(f.ctx, nv.SourceKey, []byte(text))
+		f.must(err)
+	}
+	_, v, err := f.store.AddVersion(f.ctx, nv)
+	f.must(err)
+	return activities.StepInput{VersionRef: v.VersionRef, Run: nv.RunID}
+}
+
+// prepare takes a version up to its chunks and gives their number.
+func (f *fixture) prepare(in activities.StepInput) int {
+	f.Helper()
+	_, err := do(f, f.ingestion.BeginVersion, activities.BeginInput{StepInput: in})
+	f.must(err)
+	_, err = do(f, f.ingestion.CheckDocument, in)
+	f.must(err)
+	_, err = do(f, f.ingestion.ExtractDocument, in)
+	f.must(err)
+	f.must(step(f, f.ingestion.EnrichDocument, in))
+	result, err := do(f, f.ingestion.ChunkDocument, in)
+	f.must(err)
+	return result.Count
+}
+
+// embed embeds the chunks of a version, batch by batch.
+func (f *fixture) embed(in activities.StepInput, count int) activities.PublishInput {
+	f.Helper()
+	publish := activities.PublishInput{StepInput: in}
+	for first := 0; first < count; first += activities.BatchSize {
+		last := min(first+activities.BatchSize, count)
+		result, err := do(f, f.ingestion.EmbedChunks, activities.EmbedInput{StepInput: in, First: first, Last: last, Count: count})
+		f.must(err)
+		publish.Embeddings = append(publish.Embeddings, result.Key)
+	}
+	return publish
+}
+
+// publish takes a version from its upload to its publication.
+func (f *fixture) publish(in activities.StepInput) activities.PublishInput {
+	f.Helper()
+	publish := f.embed(in, f.prepare(in))
+	result, err := do(f, f.ingestion.PublishDocument, publish)
+	f.must(err)
+	if !result.Published {
+		f.Fatalf("version %d was not published", in.Version)
+	}
+	return publish
+}
+
+// member is somebody of the workspace. Packages outside access make principals
+// as a run's snapshot does.
+func member() knowledge.Principal {
+	return principal(knowledge.Claims{Workspace: "w", KeyID: "k", User: "ann", Scopes: []knowledge.Scope{knowledge.ScopeRead}})
+}
+
+// manager has the write scope.
+func manager() knowledge.Principal {
+	return principal(knowledge.Claims{Workspace: "w", KeyID: "m", Scopes: []knowledge.Scope{knowledge.ScopeWrite}})
+}
+
+func principal(c knowledge.Claims) knowledge.Principal {
+	data, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // claims are strings and booleans
+	}
+	var p knowledge.Principal
+	if err := json.Unmarshal(data, &p); err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// finds gives the texts that a search for words gives, by the index and the
+// check in SQL.
+func (f *fixture) finds(words string) []string {
+	f.Helper()
+	hits, err := f.index.BM25(f.ctx, index.Query{Principal: member(), Limit: 100}, words)
+	f.must(err)
+	views, err := f.store.VisibleChunks(f.ctx, member(), nil, hits)
+	f.must(err)
+	texts := []string{}
+	for _, v := range views {
+		texts = append(texts, v.Text)
+	}
+	return texts
+}
+
+// keys are the keys of the blobs under a prefix.
+func (f *fixture) keys(prefix string) []string {
+	f.Helper()
+	keys := []string{}
+	for object, err := range f.blobs.List(f.ctx, prefix) {
+		f.must(err)
+		keys = append(keys, object.Key)
+	}
+	return keys
+}

@@ -1,0 +1,327 @@
+package activities_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+func TestBeginVersion(t *testing.T) {
+	t.Parallel()
+	begin := func(f *fixture, in activities.StepInput) activities.BeginResult {
+		f.Helper()
+		result, err := do(f, f.ingestion.BeginVersion, activities.BeginInput{StepInput: in, FirstOffset: 7})
+		f.must(err)
+		return result
+	}
+
+	t.Run("a version is taken up, and again after a crash", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "text")
+		for range 2 {
+			if got := begin(f, in); got != (activities.BeginResult{}) {
+				t.Errorf("begun %+v", got)
+			}
+		}
+		run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
+		f.must(err)
+		if run.FirstOffset != 7 {
+			t.Errorf("its events begin at %d", run.FirstOffset)
+		}
+	})
+
+	t.Run("a version that ended, or that another run has, is not", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "text")
+		if got := begin(f, activities.StepInput{VersionRef: in.VersionRef, Run: "another"}); !got.Ended {
+			t.Errorf("another run: %+v", got)
+		}
+		f.publish(in)
+		if got := begin(f, in); !got.Ended {
+			t.Errorf("a published version: %+v", got)
+		}
+		in.Version = 9
+		if got := begin(f, in); !got.Ended {
+			t.Errorf("a version that is not there: %+v", got)
+		}
+	})
+
+	t.Run("a version that is being removed says so, and a newer one waits", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "text")
+		_, _, err := f.store.MarkRemoving(f.ctx, manager(), in.Document, "removal", time.Now())
+		f.must(err)
+		if got := begin(f, in); !got.Removing {
+			t.Errorf("the doomed one: %+v", got)
+		}
+		if got := begin(f, f.upload("a.txt", "text")); !got.Blocked || got.Removing {
+			t.Errorf("the newer one: %+v", got)
+		}
+	})
+}
+
+func TestCheckDocument(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		file, content string
+		want          activities.CheckResult
+		code          knowledge.Code
+	}{
+		"a small text":   {"a.txt", "some text", activities.CheckResult{MediaType: "text/plain", Bytes: 9, Small: true}, ""},
+		"a larger text":  {"a.md", strings.Repeat("# words\n", 40_000), activities.CheckResult{MediaType: "text/markdown", Bytes: 320_000}, ""},
+		"a PDF":          {"a.pdf", "%PDF-1.7\n", activities.CheckResult{MediaType: "application/pdf", Bytes: 9}, ""},
+		"an empty file":  {"a.txt", "", activities.CheckResult{}, knowledge.CodeEmpty},
+		"an unknown one": {"a.txt", "\x7fELF\x02\x01\x01\x00\x00\x00", activities.CheckResult{}, knowledge.CodeUnsupportedFormat},
+		"a long text":    {"a.txt", strings.Repeat("x", 1<<19+1), activities.CheckResult{}, knowledge.CodeTooLarge},
+		"a large file":   {"a.pdf", "%PDF-1.7\n" + strings.Repeat("x", 1<<20), activities.CheckResult{}, knowledge.CodeTooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			in := f.upload(tc.file, tc.content)
+			got, err := do(f, f.ingestion.CheckDocument, in)
+			if tc.code != "" {
+				f.failed(err, tc.code, false)
+				return
+			}
+			f.must(err)
+			if got != tc.want {
+				t.Errorf("got %+v, want %+v", got, tc.want)
+			}
+			v, err := f.store.Version(f.ctx, in.VersionRef)
+			f.must(err)
+			if v.MediaType != got.MediaType || v.Bytes != got.Bytes || v.Stage != knowledge.StageExtract {
+				t.Errorf("SQL says %s, %d bytes, stage %s", v.MediaType, v.Bytes, v.Stage)
+			}
+		})
+	}
+
+	t.Run("bytes that are gone are to be sent again", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "text")
+		v, err := f.store.Version(f.ctx, in.VersionRef)
+		f.must(err)
+		f.must(f.blobs.Delete(f.ctx, v.SourceKey))
+		_, err = do(f, f.ingestion.CheckDocument, in)
+		f.failed(err, knowledge.CodeCorrupt, false)
+	})
+}
+
+func TestExtractDocument(t *testing.T) {
+	t.Parallel()
+
+	t.Run("a document is parsed once, and its copy goes", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "one\n\ntwo")
+		for range 2 {
+			got, err := do(f, f.ingestion.ExtractDocument, in)
+			f.must(err)
+			if got.Blocks != 2 {
+				t.Errorf("got %+v", got)
+			}
+		}
+		if f.parser.calls != 1 {
+			t.Errorf("parsed %d times", f.parser.calls)
+		}
+		for _, file := range f.parser.files {
+			if _, err := os.Stat(file); !os.IsNotExist(err) {
+				t.Errorf("the copy %s is left behind: %v", file, err)
+			}
+		}
+	})
+
+	t.Run("a file that cannot be parsed is refused, and nothing is stored", func(t *testing.T) {
+		t.Parallel()
+		for _, code := range []knowledge.Code{knowledge.CodeEncrypted, knowledge.CodeCorrupt, knowledge.CodeParseLimit, knowledge.CodeMalformed} {
+			f := newFixture(t)
+			f.parser.err = knowledge.Errorf(code, "it cannot be parsed")
+			in := f.upload("a.txt", "text")
+			_, err := do(f, f.ingestion.ExtractDocument, in)
+			f.failed(err, code, false)
+			if keys := f.keys(blob.VersionPrefix(in.VersionRef)); len(keys) != 0 {
+				t.Errorf("stored %v", keys)
+			}
+			f.parser.err = nil // a retry by somebody parses it again
+			_, err = do(f, f.ingestion.ExtractDocument, in)
+			f.must(err)
+		}
+	})
+
+	t.Run("a child that dies is tried again", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.parser.err = os.ErrClosed
+		_, err := do(f, f.ingestion.ExtractDocument, f.upload("a.txt", "text"))
+		f.failed(err, knowledge.CodeInternal, true)
+		if strings.Contains(err.Error(), os.ErrClosed.Error()) {
+			t.Errorf("what a child said goes into history: %v", err)
+		}
+	})
+
+}
+
+func TestEnrichAndChunk(t *testing.T) {
+	t.Parallel()
+
+	t.Run("language and chunks are facts of the version", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		const paragraph = "The garden behind the house was full of old apple trees, and nobody had picked the fruit for years. "
+		in := f.upload("a.txt", strings.Repeat(paragraph, 9)+"\n\n"+strings.Repeat(paragraph, 9))
+		count := f.prepare(in)
+		v, err := f.store.Version(f.ctx, in.VersionRef)
+		f.must(err)
+		if count < 2 || v.ChunkCount != count || v.Language != "eng" || v.Stage != knowledge.StageEmbed {
+			t.Errorf("%d chunks; SQL says %d, language %s, stage %s", count, v.ChunkCount, v.Language, v.Stage)
+		}
+		var chunks []knowledge.Chunk
+		f.must(f.blobs.GetJSON(f.ctx, blob.StepKey(in.VersionRef, "chunks.json"), &chunks))
+		for i, c := range chunks {
+			if c.ID != knowledge.ChunkID(in.Document, in.Version, i) || c.Language != "eng" {
+				t.Errorf("chunk %d: id %s, language %s", i, c.ID, c.Language)
+			}
+		}
+	})
+
+	t.Run("chunks are cut once", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "one\n\ntwo")
+		count := f.prepare(in)
+		f.must(f.blobs.Delete(f.ctx, blob.StepKey(in.VersionRef, "layout.json")))
+		again, err := do(f, f.ingestion.ChunkDocument, in)
+		f.must(err)
+		if again.Count != count {
+			t.Errorf("%d chunks, then %d", count, again.Count)
+		}
+	})
+
+	t.Run("a document without words is empty", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", " \n\n \t")
+		_, err := do(f, f.ingestion.ExtractDocument, in)
+		f.must(err)
+		f.must(step(f, f.ingestion.EnrichDocument, in))
+		_, err = do(f, f.ingestion.ChunkDocument, in)
+		f.failed(err, knowledge.CodeEmpty, false)
+	})
+}
+
+func TestStepsOfAVersionThatIsGone(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	in := f.upload("a.txt", "text")
+	count := f.prepare(in)
+	f.remove(in.Document)
+	for name, err := range map[string]error{
+		"fetch":   step(f, f.ingestion.FetchDocument, in),
+		"check":   second(do(f, f.ingestion.CheckDocument, in)),
+		"extract": second(do(f, f.ingestion.ExtractDocument, in)),
+		"enrich":  step(f, f.ingestion.EnrichDocument, in),
+		"chunk":   second(do(f, f.ingestion.ChunkDocument, in)),
+		"embed":   second(do(f, f.ingestion.EmbedChunks, activities.EmbedInput{StepInput: in, Last: count, Count: count})),
+		"publish": second(do(f, f.ingestion.PublishDocument, activities.PublishInput{StepInput: in})),
+	} {
+		t.Log(name)
+		f.failed(err, knowledge.CodeNotFound, false)
+	}
+	if n := f.server.Totals().Embeddings.Asked; n != 0 {
+		t.Errorf("a model was asked %d times", n)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestFinishVersion(t *testing.T) {
+	t.Parallel()
+	items := func(t *testing.T) []stream.Item {
+		t.Helper()
+		entry, err := stream.NewEntry(stream.TopicEnded, stream.Event{Data: stream.Data(map[string]string{"status": "completed"})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []stream.Item{{Topic: entry.Topic, Data: entry.Data, Offset: 3}}
+	}
+
+	t.Run("the first end counts, and the log is stored", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "text")
+		f.publish(in)
+		stop := f.hub.Follow(in.Run)
+		defer stop()
+		finish := activities.FinishInput{StepInput: in, Status: "completed", Items: items(t)}
+		f.must(step(f, f.ingestion.FinishVersion, finish))
+		first, err := f.store.RunForSystem(f.ctx, "w", in.Run)
+		f.must(err)
+		f.must(step(f, f.ingestion.FinishVersion, finish))
+		again, err := f.store.RunForSystem(f.ctx, "w", in.Run)
+		f.must(err)
+		if diff := cmp.Diff(first, again); diff != "" || first.Status != store.RunCompleted {
+			t.Errorf("status %s, ended again: %s", first.Status, diff)
+		}
+		var log activities.StoredLog
+		f.must(f.blobs.GetJSON(f.ctx, first.LogKey, &log))
+		if diff := cmp.Diff(finish.Items, log.Items); diff != "" {
+			t.Error(diff)
+		}
+		given, ended, _, _ := f.hub.Since(in.Run, 3)
+		if diff := cmp.Diff(finish.Items, given); diff != "" || !ended {
+			t.Errorf("readers were told of the end: %t, %s", ended, diff)
+		}
+	})
+
+	t.Run("a failure is the document's, and an older version stays published", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.publish(f.upload("a.txt", "the first version"))
+		in := f.upload("a.txt", "the second version")
+		failure := &knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract, Message: "it cannot be read"}
+		finish := activities.FinishInput{StepInput: in, Status: "failed", Error: failure, Items: items(t)}
+		for range 2 {
+			f.must(step(f, f.ingestion.FinishVersion, finish))
+			d, err := f.store.Document(f.ctx, manager(), in.Document)
+			f.must(err)
+			if diff := cmp.Diff(failure, d.Error); diff != "" || d.Status != knowledge.StatusError || d.PublishedVersion != 1 {
+				t.Errorf("status %s, published version %d, %s", d.Status, d.PublishedVersion, diff)
+			}
+		}
+		if diff := cmp.Diff([]string{"the first version"}, f.finds("version")); diff != "" {
+			t.Error(diff)
+		}
+		run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
+		f.must(err)
+		if run.Status != store.RunFailed || run.Error == nil || run.Error.Code != knowledge.CodeCorrupt {
+			t.Errorf("run %+v", run)
+		}
+	})
+
+	t.Run("a version that was removed meanwhile still ends its run", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "text")
+		f.remove(in.Document)
+		finish := activities.FinishInput{StepInput: in, Status: "canceled", Error: &knowledge.DocumentError{Code: knowledge.CodeCanceled}, Items: items(t)}
+		f.must(step(f, f.ingestion.FinishVersion, finish))
+		run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
+		f.must(err)
+		if run.Status != store.RunCanceled {
+			t.Errorf("run %+v", run)
+		}
+	})
+}

@@ -1,0 +1,289 @@
+package activities_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// twoParts is a document that is cut into two chunks, each of which names the
+// version.
+func twoParts(version int) string {
+	part := func(n int) string {
+		return fmt.Sprintf("version %d part %d. %s", version, n, strings.Repeat("common words. ", 40))
+	}
+	return part(1) + "\n\n" + part(2)
+}
+
+// seen are the versions of the parts that a search gives, by the whole way that
+// a question takes.
+func (f *fixture) seen() []int {
+	found, err := f.answering.Retriever.Retrieve(f.ctx, retrieve.Request{Principal: member(), Query: "common words"})
+	if err != nil {
+		f.Error(err)
+		return nil
+	}
+	versions := []int{}
+	for _, c := range found.Contexts {
+		versions = append(versions, c.Version)
+	}
+	return versions
+}
+
+func TestPublishDocument(t *testing.T) {
+	t.Parallel()
+
+	t.Run("publishing again changes nothing", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", twoParts(1))
+		publish := f.publish(in)
+		for range 2 {
+			result, err := do(f, f.ingestion.PublishDocument, publish)
+			f.must(err)
+			counts, err := f.index.Count(f.ctx, "w", in.Document)
+			f.must(err)
+			if diff := cmp.Diff(map[int]int{1: 2}, counts); diff != "" || !result.Published {
+				t.Errorf("published %t, entries %s", result.Published, diff)
+			}
+			if diff := cmp.Diff([]int{1, 1}, f.seen()); diff != "" {
+				t.Error(diff)
+			}
+		}
+		versions, _, err := f.store.Versions(f.ctx, manager(), in.Document, store.Page{})
+		f.must(err)
+		if len(versions) != 1 || versions[0].Status != knowledge.StatusPublished {
+			t.Errorf("versions %+v", versions)
+		}
+		if n := f.server.Totals().Embeddings.Asked; n != 3 { // one batch and two questions
+			t.Errorf("%d requests for embeddings", n)
+		}
+	})
+
+	t.Run("readers see one version, never two and never none", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.publish(f.upload("a.txt", twoParts(1)))
+		var done atomic.Bool
+		var looks atomic.Int64
+		var readers sync.WaitGroup
+		for range 2 {
+			readers.Go(func() {
+				for last := 0; !done.Load(); looks.Add(1) {
+					got := f.seen()
+					if len(got) != 2 || got[0] != got[1] || got[0] < last {
+						t.Errorf("a reader sees parts of versions %v after version %d", got, last)
+						done.Store(true)
+						return
+					}
+					last = got[0]
+				}
+			})
+		}
+		for version := 2; version <= 12 && !done.Load(); version++ {
+			f.publish(f.upload("a.txt", twoParts(version)))
+		}
+		done.Store(true)
+		readers.Wait()
+		if looks.Load() < 10 {
+			t.Errorf("the readers looked %d times only", looks.Load())
+		}
+	})
+
+	t.Run("a version that a newer one overtakes is not published", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		first, second := f.upload("a.txt", twoParts(1)), f.upload("a.txt", twoParts(2))
+		late := f.embed(first, f.prepare(first))
+		f.ingestion.Versions = interrupted{Versions: f.store, beforePublish: func() error {
+			f.ingestion.Versions = f.store
+			f.publish(second)
+			return nil
+		}}
+		result, err := do(f, f.ingestion.PublishDocument, late)
+		f.must(err)
+		counts, err := f.index.Count(f.ctx, "w", first.Document)
+		f.must(err)
+		if diff := cmp.Diff(map[int]int{2: 2}, counts); diff != "" || result.Published {
+			t.Errorf("it says that readers see it: %t, entries %s", result.Published, diff)
+		}
+		if diff := cmp.Diff([]int{2, 2}, f.seen()); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("a version that is being removed is not published", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", twoParts(1))
+		publish := f.embed(in, f.prepare(in))
+		f.mark(in.Document)
+		result, err := do(f, f.ingestion.PublishDocument, publish)
+		f.must(err)
+		counts, err := f.index.Count(f.ctx, "w", in.Document)
+		f.must(err)
+		if result.Published || len(counts) != 0 {
+			t.Errorf("published %t, entries %v", result.Published, counts)
+		}
+	})
+
+	t.Run("vectors that do not fit the chunks publish nothing", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", twoParts(1))
+		publish := f.embed(in, f.prepare(in))
+		for name, keys := range map[string][]string{"none": {}, "twice": {publish.Embeddings[0], publish.Embeddings[0]}, "missing": {"w/p/none"}} {
+			_, err := do(f, f.ingestion.PublishDocument, activities.PublishInput{StepInput: in, Embeddings: keys})
+			t.Log(name)
+			f.failed(err, knowledge.CodeInternal, true)
+		}
+		if got := f.seen(); len(got) != 0 {
+			t.Errorf("seen: %v", got)
+		}
+	})
+
+	t.Run("tags and access that change meanwhile hold in the index", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", twoParts(1))
+		publish := f.embed(in, f.prepare(in))
+		f.ingestion.Versions = interrupted{Versions: f.store, beforePublish: func() error {
+			tags := []string{"late"}
+			_, err := f.store.UpdateDocument(f.ctx, manager(), in.Document, store.DocumentPatch{Tags: &tags, Access: &knowledge.Access{Users: []string{"bob"}}})
+			return err
+		}}
+		_, err := do(f, f.ingestion.PublishDocument, publish)
+		f.must(err)
+		hits := func(p knowledge.Principal) int {
+			tagged := knowledge.Filter{{Field: "tags", Type: knowledge.OpIn, Value: []any{"late"}}}
+			hits, err := f.index.BM25(f.ctx, index.Query{Principal: p, Filter: tagged, Limit: 10}, "common")
+			f.must(err)
+			return len(hits)
+		}
+		bob := principal(knowledge.Claims{Workspace: "w", KeyID: "k", User: "bob"})
+		if ann, bob := hits(member()), hits(bob); ann != 0 || bob != 2 {
+			t.Errorf("of two entries that only bob may see, ann finds %d and bob %d", ann, bob)
+		}
+	})
+}
+
+var errKilled = errors.New("killed here")
+
+// interrupted, cutIndex and cutBlobs stand before the stores and end a step
+// between two of its effects.
+type interrupted struct {
+	activities.Versions
+	beforePublish, afterPublish, beforeRetire func() error
+}
+
+func (v interrupted) Publish(ctx context.Context, ref knowledge.VersionRef) (store.Published, error) {
+	if err := call(v.beforePublish); err != nil {
+		return store.Published{}, err
+	}
+	published, err := v.Versions.Publish(ctx, ref)
+	return published, errors.Join(err, call(v.afterPublish))
+}
+
+func (v interrupted) RetireChunks(ctx context.Context, ref knowledge.VersionRef) error {
+	if err := call(v.beforeRetire); err != nil {
+		return err
+	}
+	return v.Versions.RetireChunks(ctx, ref)
+}
+
+type cutIndex struct {
+	activities.Index
+	beforeUpsert, afterUpsert, beforeRemove func() error
+}
+
+func (x cutIndex) Upsert(ctx context.Context, entries []index.Entry) error {
+	if err := call(x.beforeUpsert); err != nil {
+		return err
+	}
+	return errors.Join(x.Index.Upsert(ctx, entries), call(x.afterUpsert))
+}
+
+func (x cutIndex) RemoveVersions(ctx context.Context, workspace, document string, keep int) error {
+	if err := call(x.beforeRemove); err != nil {
+		return err
+	}
+	return x.Index.RemoveVersions(ctx, workspace, document, keep)
+}
+
+type cutBlobs struct{ activities.Blobs }
+
+func (cutBlobs) DeletePrefix(context.Context, string, func(string, time.Time) bool) (int, error) {
+	return 0, errKilled
+}
+
+func call(f func() error) error {
+	if f == nil {
+		return nil
+	}
+	return f()
+}
+
+func TestPublishThatDies(t *testing.T) {
+	t.Parallel()
+	kill := func() error { return errKilled }
+	for name, tc := range map[string]struct {
+		cut  func(f *fixture)
+		seen int // the version that readers see then
+	}{
+		"before the entries": {func(f *fixture) { f.ingestion.Index = cutIndex{Index: f.index, beforeUpsert: kill} }, 1},
+		"behind the entries": {func(f *fixture) { f.ingestion.Index = cutIndex{Index: f.index, afterUpsert: kill} }, 1},
+		"before the switch":  {func(f *fixture) { f.ingestion.Versions = interrupted{Versions: f.store, beforePublish: kill} }, 1},
+		"behind the switch":  {func(f *fixture) { f.ingestion.Versions = interrupted{Versions: f.store, afterPublish: kill} }, 2},
+		"before the old entries go": {
+			func(f *fixture) { f.ingestion.Index = cutIndex{Index: f.index, beforeRemove: kill} }, 2,
+		},
+		"before the old chunks go": {
+			func(f *fixture) { f.ingestion.Versions = interrupted{Versions: f.store, beforeRetire: kill} }, 2,
+		},
+		"before the old blobs go": {func(f *fixture) { f.ingestion.Blobs = cutBlobs{f.blobs} }, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.publish(f.upload("a.txt", twoParts(1)))
+			in := f.upload("a.txt", twoParts(2))
+			publish := f.embed(in, f.prepare(in))
+			tc.cut(f)
+			_, err := do(f, f.ingestion.PublishDocument, publish)
+			f.failed(err, knowledge.CodeInternal, true)
+			if diff := cmp.Diff([]int{tc.seen, tc.seen}, f.seen()); diff != "" {
+				t.Errorf("when it died readers see: %s", diff)
+			}
+			f.ingestion.Index, f.ingestion.Versions, f.ingestion.Blobs = f.index, f.store, f.blobs
+			result, err := do(f, f.ingestion.PublishDocument, publish)
+			f.must(err)
+			if diff := cmp.Diff([]int{2, 2}, f.seen()); diff != "" || !result.Published {
+				t.Errorf("published %t, readers see: %s", result.Published, diff)
+			}
+			counts, err := f.index.Count(f.ctx, "w", in.Document)
+			f.must(err)
+			if diff := cmp.Diff(map[int]int{2: 2}, counts); diff != "" {
+				t.Errorf("entries: %s", diff)
+			}
+			old := in.VersionRef
+			old.Version = 1
+			if keys := f.keys(blob.VersionPrefix(old)); len(keys) != 0 {
+				t.Errorf("blobs of the old version are left: %v", keys)
+			}
+		})
+	}
+}

@@ -1,0 +1,177 @@
+package activities_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// mark marks a document as being removed.
+func (f *fixture) mark(document string) activities.RemoveInput {
+	f.Helper()
+	run := knowledge.NewID()
+	_, _, err := f.store.MarkRemoving(f.ctx, manager(), document, run, time.Now())
+	f.must(err)
+	r, err := f.store.Removal(f.ctx, manager(), document)
+	f.must(err)
+	return activities.RemoveInput{Workspace: "w", Project: "p", Document: document, Run: r.RunID, Upto: r.Upto, Since: r.Since}
+}
+
+// removal runs the steps of RemoveDocument, in their order.
+func (f *fixture) removal(in activities.RemoveInput) {
+	f.Helper()
+	f.must(step(f, f.ingestion.StopIngest, in))
+	f.must(step(f, f.ingestion.RemoveEntries, in))
+	f.must(step(f, f.ingestion.RemoveBlobs, in))
+	f.must(step(f, f.ingestion.RemoveRows, in))
+}
+
+func (f *fixture) remove(document string) {
+	f.Helper()
+	f.removal(f.mark(document))
+}
+
+func TestRemoveDocument(t *testing.T) {
+	t.Parallel()
+
+	t.Run("a document goes with all that it left behind, and going again changes nothing", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		kept := f.upload("kept.txt", "ordinary words")
+		f.publish(kept)
+		f.publish(f.upload("a.txt", "rare words, first"))
+		in := f.upload("a.txt", "rare words, second")
+		f.publish(in)
+		others := f.keys(blob.DocumentPrefix("w", "p", kept.Document))
+		removal := f.mark(in.Document)
+		if diff := cmp.Diff([]string{"ordinary words"}, f.finds("words")); diff != "" {
+			t.Errorf("once it is marked: %s", diff)
+		}
+		for range 2 {
+			f.removal(removal)
+			if counts, err := f.index.Count(f.ctx, "w", in.Document); err != nil || len(counts) != 0 {
+				t.Errorf("the index has %v, %v", counts, err)
+			}
+			if keys := f.keys(blob.DocumentPrefix("w", "p", in.Document)); len(keys) != 0 {
+				t.Errorf("blobs are left: %v", keys)
+			}
+			_, err := f.store.Document(f.ctx, manager(), in.Document)
+			if !knowledge.IsCode(err, knowledge.CodeNotFound) {
+				t.Errorf("the document is there: %v", err)
+			}
+			if diff := cmp.Diff([]string{"ordinary words"}, f.finds("words")); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(others, f.keys(blob.DocumentPrefix("w", "p", kept.Document))); diff != "" {
+				t.Errorf("another document's blobs: %s", diff)
+			}
+		}
+	})
+
+	t.Run("what is uploaded meanwhile lives on", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		first := f.upload("a.txt", "the first version")
+		f.publish(first)
+		removal := f.mark(first.Document)
+		second := f.upload("a.txt", "the second version")
+		f.removal(removal)
+		f.publish(second)
+		f.must(step(f, f.ingestion.RemoveEntries, removal)) // late repeats
+		f.must(step(f, f.ingestion.RemoveBlobs, removal))
+		f.must(step(f, f.ingestion.RemoveRows, removal))
+		if diff := cmp.Diff([]string{"the second version"}, f.finds("version")); diff != "" {
+			t.Error(diff)
+		}
+		v, err := f.store.Version(f.ctx, second.VersionRef)
+		f.must(err)
+		if there, err := f.blobs.Exists(f.ctx, v.SourceKey); err != nil || !there {
+			t.Errorf("its original is there: %t, %v", there, err)
+		}
+	})
+
+	t.Run("an upload whose version is not drawn yet keeps its bytes", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "text")
+		removal := f.mark(in.Document)
+		removal.Since = time.Now().Add(-time.Minute) // the bytes below are younger
+		early := blob.UploadKey("w", "p", in.Document, "on-its-way")
+		_, err := f.blobs.Put(f.ctx, early, []byte("text"))
+		f.must(err)
+		f.must(step(f, f.ingestion.RemoveBlobs, removal))
+		if there, err := f.blobs.Exists(f.ctx, early); err != nil || !there {
+			t.Errorf("there: %t, %v", there, err)
+		}
+	})
+}
+
+func TestStopIngest(t *testing.T) {
+	t.Parallel()
+
+	t.Run("it waits until the doomed run has ended", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "text")
+		f.workflows.running = 2
+		f.workflows.onStop = func() {
+			f.must(f.store.EndRun(f.ctx, "w", in.Run, store.RunEnd{Status: store.RunCanceled, At: time.Now()}))
+		}
+		f.must(step(f, f.ingestion.StopIngest, f.mark(in.Document)))
+		if f.workflows.stopped != 3 {
+			t.Errorf("asked %d times", f.workflows.stopped)
+		}
+	})
+
+	t.Run("a run that no workflow holds is ended, with a log that says so", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "text")
+		removal := f.mark(in.Document)
+		for range 2 {
+			f.must(step(f, f.ingestion.StopIngest, removal))
+		}
+		run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
+		f.must(err)
+		var log activities.StoredLog
+		f.must(f.blobs.GetJSON(f.ctx, run.LogKey, &log))
+		if run.Status != store.RunCanceled || len(log.Items) != 1 || log.Items[0].Topic != "error" {
+			t.Errorf("run %s, log %+v", run.Status, log)
+		}
+	})
+
+	t.Run("a newer version's run goes on", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "text")
+		removal := f.mark(in.Document)
+		newer := f.upload("a.txt", "text")
+		f.must(step(f, f.ingestion.StopIngest, removal))
+		if run, err := f.store.RunForSystem(f.ctx, "w", newer.Run); err != nil || run.Status != store.RunRunning {
+			t.Errorf("the newer run is %s, %v", run.Status, err)
+		}
+	})
+}
+
+func TestFinishRemoval(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	in := f.upload("a.txt", "text")
+	removal := f.mark(in.Document)
+	f.removal(removal)
+	finish := activities.FinishInput{StepInput: activities.StepInput{VersionRef: in.VersionRef, Run: removal.Run}, Status: "completed"}
+	f.must(step(f, f.ingestion.FinishRemoval, finish))
+	finish.Status = "failed"
+	finish.Error = &knowledge.DocumentError{Code: knowledge.CodeInternal}
+	f.must(step(f, f.ingestion.FinishRemoval, finish))
+	run, err := f.store.RunForSystem(f.ctx, "w", removal.Run)
+	if err != nil || run.Status != store.RunCompleted || run.Error != nil {
+		t.Errorf("run %+v, %v", run, err)
+	}
+}
