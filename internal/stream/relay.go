@@ -32,10 +32,12 @@ type Source interface {
 }
 
 // The relay looks at a log by query at these intervals while nothing tells it
-// that there is news.
+// that there is news: seldom where a publisher in this process does, since each
+// query takes a worker's time.
 const (
 	pollFirst = 50 * time.Millisecond
 	pollLast  = 500 * time.Millisecond
+	pollFed   = 2 * time.Second
 )
 
 // Relay follows runs: one reader a run and process, however many clients. Its
@@ -187,7 +189,7 @@ func (f *follower) next(first int64) int64 {
 // run reads the log until its last item: from the store if the run has ended,
 // else from the hub while it has what comes next, else by query.
 func (f *follower) run(ctx context.Context, source Source, hub *Hub, run RunRef) {
-	poll := time.Duration(0)
+	poll, limit := time.Duration(0), pollLast
 	failures := 0
 	for ctx.Err() == nil {
 		items, _, gap, changed := hub.Since(run.Run, f.next(run.FirstOffset))
@@ -195,13 +197,19 @@ func (f *follower) run(ctx context.Context, source Source, hub *Hub, run RunRef)
 			if f.add(run.FirstOffset, items) {
 				return
 			}
-			poll = pollLast
+			if items[len(items)-1].Offset > run.FirstOffset { // the first is the API's own
+				limit = pollFed
+			}
+			poll = limit
 			continue
 		}
 		if !gap && poll > 0 && !wait(ctx, changed, poll) {
 			continue
 		}
-		grew, err := f.look(ctx, source, run)
+		if gap {
+			changed = nil // what it will have next is not what is missing
+		}
+		grew, err := f.look(ctx, source, run, changed)
 		switch {
 		case f.done():
 			return
@@ -214,15 +222,17 @@ func (f *follower) run(ctx context.Context, source Source, hub *Hub, run RunRef)
 			failures, poll = 0, pollFirst
 			continue
 		}
-		poll = min(max(poll*2, pollFirst), pollLast)
+		poll = min(max(poll*2, pollFirst), limit)
 		if gap {
 			wait(ctx, nil, pollFirst)
 		}
 	}
 }
 
-// look reads the log from the store or by query.
-func (f *follower) look(ctx context.Context, source Source, run RunRef) (grew bool, err error) {
+// look reads the log from the store or by query. A query is given up once there
+// is news: it is not answered while the workflow's worker is busy, for seconds
+// where the workflow ends meanwhile.
+func (f *follower) look(ctx context.Context, source Source, run RunRef, news <-chan struct{}) (grew bool, err error) {
 	items, ok, err := source.Stored(ctx, run)
 	if err != nil {
 		return false, err
@@ -233,9 +243,12 @@ func (f *follower) look(ctx context.Context, source Source, run RunRef) (grew bo
 		return true, nil
 	}
 	from := f.next(run.FirstOffset)
-	page, err := source.Query(ctx, run, from)
+	asking, stop := untilNews(ctx, news)
+	page, err := source.Query(asking, run, from)
+	gaveUp := asking.Err() != nil
+	stop()
 	if err != nil || page.Closed {
-		if ctx.Err() != nil {
+		if gaveUp {
 			return false, ctx.Err()
 		}
 		if settleErr := source.Settle(ctx, run); settleErr != nil {
@@ -244,6 +257,19 @@ func (f *follower) look(ctx context.Context, source Source, run RunRef) (grew bo
 	}
 	f.add(run.FirstOffset, page.Items)
 	return len(page.Items) > 0, err
+}
+
+// untilNews gives a context that also ends when there is news.
+func untilNews(ctx context.Context, news <-chan struct{}) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-news:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 func (f *follower) done() bool {

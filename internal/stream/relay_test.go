@@ -20,6 +20,7 @@ type source struct {
 	stored  bool
 	err     error
 	queries int
+	hang    bool // queries get no answer
 	settled func(s *source)
 }
 
@@ -32,7 +33,11 @@ func (s *source) Stored(context.Context, stream.RunRef) ([]stream.Item, bool, er
 	return s.items, true, nil
 }
 
-func (s *source) Query(_ context.Context, _ stream.RunRef, from int64) (stream.EventsPage, error) {
+func (s *source) Query(ctx context.Context, _ stream.RunRef, from int64) (stream.EventsPage, error) {
+	if s.hang {
+		<-ctx.Done()
+		return stream.EventsPage{}, ctx.Err()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queries++
@@ -143,6 +148,25 @@ func TestRelay(t *testing.T) {
 			s.add(t, stream.TopicCompleted, "d")
 			if diff := cmp.Diff([]string{"a", "b", "c", "d"}, collect(t, relay, 0)); diff != "" {
 				t.Error(diff)
+			}
+		})
+	})
+
+	t.Run("a query that is not answered does not hold up what the hub has", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s, hub := &source{hang: true}, stream.NewHub()
+			relay := stream.NewRelay(s, hub)
+			stop := relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{s.add(t, stream.TopicStarted, "a")})
+			defer stop()
+			time.Sleep(time.Minute) // long enough for a query to be under way
+			hub.Append("run", []stream.Item{s.add(t, stream.TopicDelta, "b"), s.add(t, stream.TopicCompleted, "c")})
+			start := time.Now()
+			if diff := cmp.Diff([]string{"a", "b", "c"}, collect(t, relay, 0)); diff != "" {
+				t.Error(diff)
+			}
+			if took := time.Since(start); took > 0 {
+				t.Errorf("they came %v later", took)
 			}
 		})
 	})
