@@ -201,7 +201,7 @@ func (w *workflowsBehind) items() []stream.Item {
 func do[In, Out any](f *fixture, run func(context.Context, In) (Out, error), in In) (Out, error) {
 	f.Helper()
 	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	suite.SetLogger(quiet())
 	env := suite.NewTestActivityEnvironment()
 	env.RegisterActivity(run)
 	var out Out
@@ -211,6 +211,11 @@ func do[In, Out any](f *fixture, run func(context.Context, In) (Out, error), in 
 	}
 	return out, err
 }
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// quiet is a log of the SDK that nobody reads.
+func quiet() sdklog.Logger { return sdklog.NewStructuredLogger(discard()) }
 
 // step runs an activity that gives nothing.
 func step[In any](f *fixture, run func(context.Context, In) error, in In) error {

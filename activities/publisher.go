@@ -45,10 +45,15 @@ func newPublisher(w Workflows, hub Hub, in ModelCallInput, workflowID string, at
 	}
 }
 
-// resume asks the log for the words that earlier attempts published.
+// resume asks the log for the words that earlier attempts published. Before it
+// does, it shuts them out: one whose worker was frozen may still be sending.
 func (p *publisher) resume(ctx context.Context) error {
 	if p.attempt == 1 {
 		return nil
+	}
+	p.hub.Fence(p.in.Run, p.in.Turn, p.attempt)
+	if err := p.send(p.take()); err != nil {
+		return err
 	}
 	seen := ""
 	for from := p.in.Offset; ; {

@@ -18,6 +18,8 @@ type feed struct {
 	items   []Item
 	ended   bool
 	changed chan struct{} // closed and replaced at each change
+
+	attempts map[int]int // newest repeated attempt of each turn; nil = none was repeated
 }
 
 // NewHub makes an empty hub.
@@ -50,11 +52,26 @@ func (h *Hub) Append(run string, items []Item) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f := h.feeds[run]
-	if f == nil || f.ended || len(items) == 0 {
+	if f == nil || f.ended || len(items) == 0 || f.fenced(items[0]) {
 		return
 	}
 	f.add(items)
 	f.wake()
+}
+
+// Fence says that a newer attempt of a turn's model call has begun: what earlier
+// ones still give is refused, as the log in the workflow refuses it.
+func (h *Hub) Fence(run string, turn, attempt int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f := h.feeds[run]
+	if f == nil {
+		return
+	}
+	if f.attempts == nil {
+		f.attempts = map[int]int{}
+	}
+	f.attempts[turn] = max(f.attempts[turn], attempt)
 }
 
 // Finish gives the last items of a run whose log is stored.
@@ -108,6 +125,15 @@ func (f *feed) add(items []Item) {
 			f.items = append(f.items, items[skip:]...)
 		}
 	}
+}
+
+// fenced reports whether an item is of an attempt that was given up.
+func (f *feed) fenced(item Item) bool {
+	if f.attempts == nil {
+		return false
+	}
+	event, err := DecodeEvent(item.Data)
+	return err == nil && event.Attempt < f.attempts[event.Turn]
 }
 
 func (f *feed) wake() {

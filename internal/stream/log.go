@@ -64,7 +64,8 @@ func (l *Log) End() int64 { return l.Base + int64(len(l.Entries)) }
 func (l *Log) Append(e Entry) { l.Entries = append(l.Entries, e) }
 
 // Publish adds a batch: dropped whole if its sequence was seen, and item by item
-// where a newer attempt of the same model call has already written.
+// where a newer attempt of the same model call has already written. A delta
+// without words says that an attempt has begun, and is not kept.
 func (l *Log) Publish(b Batch) {
 	if b.PublisherID != "" {
 		if b.Sequence <= l.Publishers[b.PublisherID] {
@@ -83,8 +84,8 @@ func (l *Log) Publish(b Batch) {
 	}
 }
 
-// fenced reports whether the entry is of an attempt that was given up, and
-// remembers the newest attempt.
+// fenced reports whether the entry is not to be kept: it is of an attempt that
+// was given up, or begins a new one. It remembers the newest attempt.
 func (l *Log) fenced(e Entry) bool {
 	event, err := DecodeEvent(e.Data)
 	if err != nil || event.Turn == 0 {
@@ -97,7 +98,7 @@ func (l *Log) fenced(e Entry) bool {
 		l.Attempts = map[int]int{}
 	}
 	l.Attempts[event.Turn] = event.Attempt
-	return false
+	return e.Topic == TopicDelta && event.Text == ""
 }
 
 // Truncated reports whether items from the offset on are no longer in memory.

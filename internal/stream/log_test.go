@@ -69,6 +69,18 @@ func TestLog(t *testing.T) {
 		}
 	})
 
+	t.Run("a delta without words shuts earlier attempts out and is not kept", func(t *testing.T) {
+		t.Parallel()
+		var l stream.Log
+		l.Publish(stream.Batch{Items: []stream.Entry{delta(t, 1, 1, "old ")}, PublisherID: "one", Sequence: 1})
+		l.Publish(stream.Batch{Items: []stream.Entry{delta(t, 1, 2, "")}, PublisherID: "two", Sequence: 1})
+		l.Publish(stream.Batch{Items: []stream.Entry{delta(t, 1, 1, "late ")}, PublisherID: "one", Sequence: 2})
+		l.Publish(stream.Batch{Items: []stream.Entry{delta(t, 1, 2, "new")}, PublisherID: "two", Sequence: 2})
+		if diff := cmp.Diff([]string{"old ", "new"}, texts(t, l.Items(0))); diff != "" {
+			t.Error(diff)
+		}
+	})
+
 	t.Run("offsets go on over a carry", func(t *testing.T) {
 		t.Parallel()
 		var l stream.Log

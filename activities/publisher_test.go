@@ -1,0 +1,363 @@
+package activities_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/internal/telemetry"
+)
+
+// words are "word1 word2 …", as the stand-in model says them.
+func words(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "word%d ", i+1)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// failsAfter says words and then fails.
+func failsAfter(words ...string) scripted {
+	return scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+		for _, w := range words {
+			if !yield(model.Delta{Text: w}, nil) {
+				return
+			}
+		}
+		yield(model.Delta{}, &model.Error{Code: model.CodeEnded, Provider: "scripted", Retryable: true})
+	}}
+}
+
+func TestRepeatedModelCall(t *testing.T) {
+	t.Parallel()
+
+	t.Run("the same words go on where readers are", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.server.ScriptChat(modeltest.CutAfter(20), modeltest.CutAfter(30), modeltest.Text(words(40)))
+		in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
+		for i, ctx := range attempts(t, 3) {
+			result, err := f.answering.CallModel(ctx, in)
+			if i < 2 {
+				f.failed(err, knowledge.CodeProviderFailed, true)
+				continue
+			}
+			f.must(err)
+			f.want(result, words(40), 0)
+		}
+	})
+
+	for name, tc := range map[string]struct {
+		first  []string
+		second scripted
+		want   string
+		resets int
+	}{
+		"other words begin anew":            {[]string{"one ", "two "}, says("three ", "four"), "three four", 1},
+		"words that part later do so too":   {[]string{"one "}, says("o", "ne or ", "another"), "one or another", 0},
+		"less words than before begin anew": {[]string{"one two "}, says("one ", "t"), "one t", 1},
+		"no word in the same place":         {[]string{"one "}, says("x"), "x", 1},
+		"the same words and no more":        {[]string{"one "}, says("o", "ne", " "), "one ", 0},
+		"words of which readers have none":  {nil, says("one ", "two"), "one two", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
+			contexts := attempts(t, 2)
+			f.answering.Chat = failsAfter(tc.first...)
+			_, err := f.answering.CallModel(contexts[0], in)
+			f.failed(err, knowledge.CodeProviderFailed, true)
+			f.answering.Chat = tc.second
+			result, err := f.answering.CallModel(contexts[1], in)
+			f.must(err)
+			f.want(result, tc.want, tc.resets)
+			if result.Attempt != 2 {
+				t.Errorf("attempt %d", result.Attempt)
+			}
+		})
+	}
+
+	t.Run("words of the turn before are not taken for its own", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		run := f.ask("what?")
+		before, err := stream.NewEntry(stream.TopicDelta, stream.Event{Turn: 1, Attempt: 1, Text: "let me look"})
+		f.must(err)
+		f.workflows.log.Append(before)
+		in := activities.ModelCallInput{RunRef: run, Turn: 2, Offset: 1}
+		contexts := attempts(t, 2)
+		f.answering.Chat = failsAfter("one ")
+		_, err = f.answering.CallModel(contexts[0], in)
+		f.failed(err, knowledge.CodeProviderFailed, true)
+		f.answering.Chat = says("one ", "two")
+		result, err := f.answering.CallModel(contexts[1], in)
+		f.must(err)
+		f.want(result, "let me lookone two", 0)
+	})
+}
+
+// TestFencing lets the batches of an attempt that was given up arrive late, as
+// those of a worker that was frozen do.
+func TestFencing(t *testing.T) {
+	t.Parallel()
+	for name, late := range map[string]string{
+		"before the new attempt publishes":     "start",
+		"between two batches of the new one":   "middle",
+		"when the new one has said everything": "end",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
+			contexts := attempts(t, 2)
+			f.answering.Chat = failsAfter("one ")
+			_, err := f.answering.CallModel(contexts[0], in)
+			f.failed(err, knowledge.CodeProviderFailed, true)
+			arrive := func(when string) {
+				if when != late {
+					return
+				}
+				for when != "start" && len(f.workflows.items()) < 2 {
+					time.Sleep(time.Millisecond) // until a batch of the new attempt is in the log
+				}
+				frozen := f.workflows.batches[0]
+				entry, err := stream.NewEntry(stream.TopicDelta, stream.Event{Turn: 1, Attempt: 1, Text: " two"})
+				f.must(err)
+				f.must(f.workflows.Publish(f.ctx, "", stream.Batch{PublisherID: frozen.PublisherID, Sequence: frozen.Sequence + 1, Items: []stream.Entry{entry}}))
+			}
+			f.answering.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+				arrive("start") // the attempt has read what was published
+				yield(model.Delta{Text: "one two "}, nil)
+				arrive("middle")
+				yield(model.Delta{Text: "three"}, nil)
+				arrive("end")
+				yield(done(), nil)
+			}}
+			result, err := f.answering.CallModel(contexts[1], in)
+			f.must(err)
+			f.want(result, "one two three", 0)
+		})
+	}
+}
+
+// TestFrozenAttempt wakes an attempt in mid answer after the next one has begun,
+// as a machine does that was suspended: its words must not reach a reader, by the
+// log or by the hub of the process.
+func TestFrozenAttempt(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
+	stop := f.hub.Follow(in.Run)
+	defer stop()
+	contexts := attempts(t, 2)
+	frozen, woken, told := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	old := *f.answering
+	old.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+		yield(model.Delta{Text: "one"}, nil)
+		for len(f.workflows.items()) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		close(frozen)
+		<-woken
+		time.Sleep(200 * time.Millisecond) // a batch goes every 150 ms
+		yield(model.Delta{Text: " two"}, nil)
+		yield(model.Delta{}, &model.Error{Code: model.CodeEnded, Retryable: true})
+	}}
+	go func() {
+		defer close(told)
+		_, err := old.CallModel(contexts[0], in)
+		f.failed(err, knowledge.CodeProviderFailed, true)
+	}()
+	<-frozen
+	f.answering.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+		close(woken)
+		<-told
+		for _, word := range []string{"one", " two", " three"} {
+			yield(model.Delta{Text: word}, nil)
+		}
+		yield(done(), nil)
+	}}
+	result, err := f.answering.CallModel(contexts[1], in)
+	f.must(err)
+	f.want(result, "one two three", 0)
+	given, _, _, _ := f.hub.Since(in.Run, 0)
+	if diff := cmp.Diff(f.workflows.items()[:len(given)], given); diff != "" {
+		t.Errorf("the hub gives what the log does not have (-log +hub): %s", diff)
+	}
+}
+
+func TestPublishing(t *testing.T) {
+	t.Parallel()
+
+	t.Run("readers in this process get what the log gets, without a gap", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.answering.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+			for i := range 8 {
+				yield(model.Delta{Text: fmt.Sprintf("word%d ", i+1)}, nil)
+				time.Sleep(60 * time.Millisecond) // a batch goes every 150 ms
+			}
+			yield(done(), nil)
+		}}
+		run := f.ask("what?")
+		started, err := stream.NewEntry(stream.TopicStarted, stream.Event{})
+		f.must(err)
+		f.workflows.log.Append(started)
+		stop := f.hub.Follow(run.Run)
+		defer stop()
+		result, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: run, Turn: 1, Offset: 1, Preceding: f.workflows.items()})
+		f.must(err)
+		f.want(result, words(8)+" ", 0)
+		given, _, gap, _ := f.hub.Since(run.Run, 0)
+		if diff := cmp.Diff(f.workflows.items(), given); diff != "" || gap {
+			t.Errorf("gap %t (-log +hub): %s", gap, diff)
+		}
+		if n := len(f.workflows.batches); n < 2 {
+			t.Errorf("%d batches: the words did not stream", n)
+		}
+	})
+
+	t.Run("one batch at a time goes, and gathers what comes meanwhile", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		var flying atomic.Int64
+		f.workflows.before = func(stream.Batch) error {
+			if flying.Add(1) > 1 {
+				t.Error("two batches are under way")
+			}
+			time.Sleep(200 * time.Millisecond)
+			flying.Add(-1)
+			return nil
+		}
+		f.answering.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+			for i := range 30 {
+				yield(model.Delta{Text: fmt.Sprintf("word%d ", i+1)}, nil)
+				time.Sleep(20 * time.Millisecond)
+			}
+			yield(done(), nil)
+		}}
+		result, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1})
+		f.must(err)
+		f.want(result, words(30)+" ", 0)
+		if n := len(f.workflows.batches); n < 2 || n > 6 {
+			t.Errorf("%d batches", n)
+		}
+	})
+
+	t.Run("a batch that cannot be published fails the call, and the answer is kept", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		var failing sync.Once
+		f.workflows.before = func(stream.Batch) (err error) {
+			failing.Do(func() { err = &knowledge.Error{Code: knowledge.CodeUnavailable, Retryable: true, Message: "try again"} })
+			return err
+		}
+		f.server.ScriptChat(modeltest.Text("one two three"))
+		in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
+		contexts := attempts(t, 2)
+		_, err := f.answering.CallModel(contexts[0], in)
+		f.failed(err, knowledge.CodeUnavailable, true)
+		result, err := f.answering.CallModel(contexts[1], in)
+		f.must(err)
+		f.want(result, "one two three", 0)
+		if n := f.server.Totals().Chats.Asked; n != 1 {
+			t.Errorf("the model was asked %d times", n)
+		}
+	})
+
+	t.Run("a log that cannot be read fails the call before the model is asked", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.answering.Workflows = unreadable{f.workflows}
+		_, err := f.answering.CallModel(attempts(t, 2)[1], activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1})
+		f.failed(err, knowledge.CodeInternal, true)
+		if n := f.server.Totals().Chats.Asked; n != 0 {
+			t.Errorf("the model was asked %d times", n)
+		}
+	})
+}
+
+type unreadable struct{ *workflowsBehind }
+
+func (unreadable) Events(context.Context, string, int64) (stream.EventsPage, error) {
+	return stream.EventsPage{}, errors.New("no worker answers")
+}
+
+// TestLongAnswer says a word each 20 ms for ten minutes of the bubble's clock: a
+// signal is an event of the workflow's history, which Temporal bounds.
+func TestLongAnswer(t *testing.T) {
+	t.Parallel()
+	ctx := attempts(t, 1)[0]
+	synctest.Test(t, func(t *testing.T) {
+		blobs, err := blob.Open(ctx, "mem://")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := blobs.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		behind := &workflowsBehind{}
+		var sent []time.Duration
+		start := time.Now()
+		behind.before = func(stream.Batch) error {
+			sent = append(sent, time.Since(start))
+			time.Sleep(5 * time.Millisecond)
+			return nil
+		}
+		const length = 30_000
+		answering := &activities.Answering{
+			Blobs: blobs, Workflows: behind, Hub: stream.NewHub(), Metrics: telemetry.NewMetrics(), Log: discard(),
+			Chat: scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+				for range length {
+					yield(model.Delta{Text: "word "}, nil)
+					time.Sleep(20 * time.Millisecond)
+				}
+				yield(done(), nil)
+			}},
+		}
+		run := activities.RunRef{Workspace: "w", Run: "r"}
+		if _, err := blobs.PutJSON(ctx, run.Key(activities.RequestBlob), activities.Request{Kind: "query"}); err != nil {
+			t.Fatal(err)
+		}
+		result, err := answering.CallModel(ctx, activities.ModelCallInput{RunRef: run, Turn: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := read(t, behind.items())
+		if text+result.Tail != strings.Repeat("word ", length) {
+			t.Error("words are missing")
+		}
+		if len(sent) > 1000 || len(sent) < 500 {
+			t.Errorf("%d signals in ten minutes", len(sent))
+		}
+		if sent[0] != 0 {
+			t.Errorf("the first word waited %v", sent[0])
+		}
+		for i := 1; i < len(sent); i++ {
+			if wait := sent[i] - sent[i-1]; wait < 100*time.Millisecond || wait > 1100*time.Millisecond {
+				t.Fatalf("batch %d came %v after the one before", i, wait)
+			}
+		}
+		if early := sent[50] - sent[0]; early > 50*200*time.Millisecond {
+			t.Errorf("the first fifty batches took %v: that is no streaming", early)
+		}
+	})
+}
