@@ -1,0 +1,220 @@
+package workflows_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/index/embedded"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/internal/telemetry"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// loopTest runs AnswerQuery with its real activities over the embedded store,
+// index and blobs in folders of their own, and a stand-in model server.
+type loopTest struct {
+	*testing.T
+	env    *testsuite.TestWorkflowEnvironment
+	run    activities.RunRef
+	store  *store.Store
+	index  *embedded.Index
+	blobs  *blob.Store
+	server *modeltest.Server
+	client *model.Client
+	hub    *stream.Hub
+	names  []string // ids and the names that stand for them, in turn
+}
+
+func newLoopTest(t *testing.T) *loopTest {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	test := &loopTest{
+		T: t, env: suite.NewTestWorkflowEnvironment(), server: modeltest.New(modeltest.Options{}), hub: stream.NewHub(),
+		run: activities.RunRef{Workspace: "acme", Project: "handbook", Run: "run"},
+	}
+	t.Cleanup(test.server.Close)
+	test.env.SetTestTimeout(2 * time.Minute)
+	test.client = model.New(test.server.Endpoint(), nil)
+	dir := t.TempDir()
+	var err error
+	test.store, err = store.Open(t.Context(), store.Config{URL: "sqlite://" + filepath.Join(dir, "cairn.db")})
+	test.must(err)
+	test.index, err = embedded.Open(t.Context(), embedded.Config{Path: filepath.Join(dir, "index.db")})
+	test.must(err)
+	test.blobs, err = blob.Open(t.Context(), blob.FolderURL(filepath.Join(dir, "blobs"))+"?sync=off")
+	test.must(err)
+	t.Cleanup(func() {
+		if err := errors.Join(test.store.Close(), test.index.Close(), test.blobs.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	test.must(test.store.CreateWorkspace(t.Context(), store.Workspace{ID: "acme", Name: "Acme"}))
+	test.must(test.store.CreateProject(t.Context(), knowledge.Project{ID: "handbook", Workspace: "acme", Name: "Handbook"}))
+	test.env.RegisterActivity(test.activities())
+	return test
+}
+
+func (test *loopTest) must(err error) {
+	test.Helper()
+	if err != nil {
+		test.Fatal(err)
+	}
+}
+
+func (test *loopTest) activities() *lastFirst {
+	acts := &lastFirst{began: map[place]string{}, completed: map[string]bool{}, changed: make(chan struct{}), Answering: &activities.Answering{
+		Blobs: test.blobs, Runs: test.store, Retriever: retrieve.New(test.index, test.store, questions{test.client}), Chat: test.client,
+		Workflows: ownLog{env: test.env}, Hub: test.hub, Metrics: telemetry.NewMetrics(), Log: slog.New(slog.DiscardHandler),
+	}}
+	test.env.SetOnActivityCompletedListener(func(info *activity.Info, _ converter.EncodedValue, _ error) { acts.complete(info.ActivityID) })
+	return acts
+}
+
+// publish takes a document with these passages to its publication.
+func (test *loopTest) publish(name string, passages []string) {
+	test.Helper()
+	ctx := test.Context()
+	id := knowledge.DocumentID(test.run.Workspace, test.run.Project, name)
+	_, v, err := test.store.AddVersion(ctx, store.NewVersion{
+		Workspace: test.run.Workspace, Project: test.run.Project, DocumentID: id, ExternalID: name, Name: name, MediaType: "text/plain",
+		Bytes: 1, Access: knowledge.Access{Workspace: true}, RunID: knowledge.NewID(), SourceKey: id + "/upload", Now: time.Now(),
+	})
+	test.must(err)
+	_, err = test.store.BeginVersion(ctx, v.VersionRef, v.RunID, 0)
+	test.must(err)
+	vectors, _, err := test.client.Embed(ctx, passages)
+	test.must(err)
+	var chunks []knowledge.Chunk
+	var entries []index.Entry
+	for i, text := range passages {
+		c := knowledge.Chunk{ID: knowledge.ChunkID(id, v.Version, i), DocumentID: id, Version: v.Version, Ordinal: i, Text: text, Language: "eng"}
+		chunks = append(chunks, c)
+		entries = append(entries, index.Entry{
+			ChunkID: c.ID, Workspace: v.Workspace, Project: v.Project, DocumentID: id, Version: v.Version, Ordinal: i, Text: text,
+			Vector: vectors[i], ACL: knowledge.ACL(v.Workspace, knowledge.Access{Workspace: true}, "", ""), Language: "eng", Name: name, CreatedAt: time.Now(),
+		})
+		test.names = append(test.names, c.ID, name+"#"+string(rune('1'+i)))
+	}
+	test.names = append(test.names, id, name)
+	test.must(test.store.SetStage(ctx, v.VersionRef, knowledge.StageChunk, 0.35, store.Facts{ChunkCount: len(chunks)}))
+	test.must(test.store.PutChunks(ctx, v.VersionRef, chunks))
+	test.must(test.index.Upsert(ctx, entries))
+	_, err = test.store.Publish(ctx, v.VersionRef)
+	test.must(err)
+}
+
+// answer runs the workflow as the API starts it.
+func (test *loopTest) answer(request activities.Request, searchFirst bool) {
+	test.Helper()
+	claims, err := json.Marshal(knowledge.Claims{
+		Workspace: test.run.Workspace, Scopes: []knowledge.Scope{knowledge.ScopeRead}, KeyID: "reader",
+	})
+	test.must(err)
+	test.must(json.Unmarshal(claims, &request.Principal))
+	_, err = test.blobs.PutJSON(test.Context(), test.run.Key(activities.RequestBlob), request)
+	test.must(err)
+	test.must(test.store.AddRun(test.Context(), store.Run{
+		ID: test.run.Run, Workspace: test.run.Workspace, Project: test.run.Project, Kind: "query", Status: store.RunRunning,
+		WorkflowID: "query/acme/run", CreatedAt: time.Now(),
+	}))
+	test.Cleanup(test.hub.Follow(test.run.Run))
+	test.env.ExecuteWorkflow(workflows.AnswerQuery, workflows.AnswerInput{
+		RunRef: test.run, MessageID: request.MessageID, SearchFirst: searchFirst, MaxToolTurns: request.Config.Tools.MaxPerRequest,
+	})
+	test.must(test.env.GetWorkflowError())
+}
+
+// questions embeds questions.
+type questions struct{ *model.Client }
+
+func (q questions) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors, _, err := q.Client.Embed(ctx, texts)
+	return vectors, err
+}
+
+// ownLog reaches the log of the one workflow in the environment; the other
+// methods are not for questions.
+type ownLog struct {
+	activities.Workflows
+	env *testsuite.TestWorkflowEnvironment
+}
+
+func (w ownLog) Publish(_ context.Context, _ string, b stream.Batch) error {
+	w.env.SignalWorkflow(stream.SignalPublish, b)
+	return nil
+}
+
+func (w ownLog) Events(_ context.Context, _ string, from int64) (page stream.EventsPage, err error) {
+	value, err := w.env.QueryWorkflow(stream.QueryEvents, stream.PollInput{FromOffset: from})
+	if err != nil {
+		return page, err
+	}
+	return page, value.Get(&page)
+}
+
+// lastFirst are the activities, with one order of the tool calls of a turn: all
+// run side by side, and end last first. A call whose predecessor in that order
+// does not run at the same time never ends.
+type lastFirst struct {
+	*activities.Answering
+	mu        sync.Mutex
+	began     map[place]string // activity ids
+	completed map[string]bool  // by activity id
+	changed   chan struct{}    // closed at each completion
+}
+
+// place is that of a tool call.
+type place struct{ turn, call int }
+
+func (a *lastFirst) CallTool(ctx context.Context, in activities.ToolCallInput) (activities.ToolOutput, error) {
+	a.mu.Lock()
+	a.began[place{in.Turn, in.Call}] = activity.GetInfo(ctx).ActivityID
+	a.mu.Unlock()
+	var record activities.TurnRecord
+	if err := a.Blobs.GetJSON(ctx, in.Key, &record); err != nil {
+		return activities.ToolOutput{}, err
+	}
+	output, err := a.Answering.CallTool(ctx, in)
+	if in.Call+1 == len(record.ToolCalls) {
+		return output, err
+	}
+	for {
+		a.mu.Lock()
+		done, changed := a.completed[a.began[place{in.Turn, in.Call + 1}]], a.changed
+		a.mu.Unlock()
+		if done {
+			return output, err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return output, ctx.Err()
+		}
+	}
+}
+
+func (a *lastFirst) complete(activityID string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.completed[activityID] = true
+	close(a.changed)
+	a.changed = make(chan struct{})
+}
