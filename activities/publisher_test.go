@@ -299,7 +299,7 @@ func (unreadable) Events(context.Context, string, int64) (stream.EventsPage, err
 	return stream.EventsPage{}, errors.New("no worker answers")
 }
 
-// TestLongAnswer says a word each 20 ms for ten minutes of the bubble's clock: a
+// TestLongAnswer says a word each 50 ms for ten minutes of the bubble's clock: a
 // signal is an event of the workflow's history, which Temporal bounds.
 func TestLongAnswer(t *testing.T) {
 	t.Parallel()
@@ -322,13 +322,13 @@ func TestLongAnswer(t *testing.T) {
 			time.Sleep(5 * time.Millisecond)
 			return nil
 		}
-		const length = 30_000
+		const length = 12_000
 		answering := &activities.Answering{
 			Blobs: blobs, Workflows: behind, Hub: stream.NewHub(), Metrics: telemetry.NewMetrics(), Log: discard(),
 			Chat: scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
 				for range length {
 					yield(model.Delta{Text: "word "}, nil)
-					time.Sleep(20 * time.Millisecond)
+					time.Sleep(50 * time.Millisecond)
 				}
 				yield(done(), nil)
 			}},

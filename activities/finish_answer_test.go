@@ -1,0 +1,211 @@
+package activities_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// talk is a question within a conversation, with its run's row.
+func (f *fixture) talk(question string) activities.RunRef {
+	f.Helper()
+	conversation := knowledge.NewID()
+	_, err := f.store.EnsureConversation(f.ctx, member(), store.Conversation{ID: conversation, Workspace: "w", Owner: member().Owner()})
+	f.must(err)
+	run := f.ask(question, func(r *activities.Request) {
+		r.ConversationID, r.QuestionID, r.MessageID, r.ExecutionID = conversation, knowledge.NewID(), knowledge.NewID(), "call_1"
+	})
+	f.must(f.store.AddRun(f.ctx, store.Run{
+		ID: run.Run, Workspace: "w", Project: "p", Kind: "query", Status: store.RunRunning, Owner: member().Owner(),
+		ConversationID: conversation, CreatedAt: time.Now(),
+	}))
+	return run
+}
+
+func (f *fixture) messages(run activities.RunRef) []store.Message {
+	f.Helper()
+	row, err := f.store.RunForSystem(f.ctx, "w", run.Run)
+	f.must(err)
+	messages, err := f.store.LastMessages(f.ctx, member(), row.ConversationID, 10)
+	f.must(err)
+	return messages
+}
+
+// log makes items of these entries, from an offset on.
+func (f *fixture) items(offset int64, entries ...stream.Event) []stream.Item {
+	f.Helper()
+	var items []stream.Item
+	for i, e := range entries {
+		topic := stream.TopicDelta
+		if e.Text == "" {
+			topic = stream.TopicReset
+		}
+		entry, err := stream.NewEntry(topic, e)
+		f.must(err)
+		items = append(items, stream.Item{Topic: topic, Data: entry.Data, Offset: offset + int64(i)})
+	}
+	return items
+}
+
+func TestFinishAnswer(t *testing.T) {
+	t.Parallel()
+
+	t.Run("the answer, its log and its conversation are stored once", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
+		f.publish(f.upload("pears.txt", "Pears are picked in apples' company."))
+		run := f.talk("when are apples picked?")
+		search, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: run, Name: "search-0"})
+		f.must(err)
+		loop := activities.Loop{Searches: []string{search.Key}}
+		f.server.ScriptChat(modeltest.Call(
+			model.ToolCall{ID: "a", Name: activities.DocumentsRAG, Arguments: `{"query":"pears"}`},
+			model.ToolCall{ID: "b", Name: "unknown", Arguments: `{}`},
+		), modeltest.Text("In autumn <source_1>."))
+		called, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: run, Turn: 1, Loop: loop})
+		f.must(err)
+		output, err := do(f, f.answering.CallTool, activities.ToolCallInput{RunRef: run, Turn: 1, Key: called.Key})
+		f.must(err)
+		loop.Searches = append(loop.Searches, output.Search)
+		loop.Turns = []activities.Turn{{Key: called.Key, Outputs: []activities.ToolOutput{output, {Failure: "there is no such tool"}}}}
+		answered, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: run, Turn: 2, Loop: loop})
+		f.must(err)
+		loop.Answer, loop.Usage = answered.Key, activities.Usage{PromptTokens: 7, CompletionTokens: 5, ModelCalls: 2}
+
+		in := activities.FinishAnswerInput{RunRef: run, Loop: loop, Status: "completed", Workflow: "AnswerQuery", Items: f.items(0, stream.Event{Text: "In autumn"})}
+		f.must(step(f, f.answering.FinishAnswer, in))
+		row, err := f.store.RunForSystem(f.ctx, "w", run.Run)
+		f.must(err)
+		messages := f.messages(run)
+		f.must(step(f, f.answering.FinishAnswer, in))
+		again, err := f.store.RunForSystem(f.ctx, "w", run.Run)
+		f.must(err)
+		if diff := cmp.Diff(row, again); diff != "" || row.Status != store.RunCompleted {
+			t.Errorf("status %s, then %s", row.Status, diff)
+		}
+		var usage activities.Usage
+		f.must(json.Unmarshal(row.Usage, &usage))
+		if usage != loop.Usage {
+			t.Errorf("usage %+v", usage)
+		}
+
+		var record activities.AnswerRecord
+		f.must(f.blobs.GetJSON(f.ctx, row.ResultKey, &record))
+		cited := record.Sources[0].ChunkID
+		if want := `In autumn <citation id="` + cited + `">[1]</citation>.`; record.Answer != want || len(record.Sources) != 2 {
+			t.Errorf("answer %q with %d sources, want %q", record.Answer, len(record.Sources), want)
+		}
+		if diff := cmp.Diff([]int{1}, record.Used); diff != "" {
+			t.Error(diff)
+		}
+		want := []activities.CalledTool{
+			{ID: "a", Name: activities.DocumentsRAG, Arguments: `{"query":"pears"}`, Status: "completed"},
+			{ID: "b", Name: "unknown", Arguments: `{}`, Status: "failed"},
+		}
+		if diff := cmp.Diff(want, record.ToolCalls); diff != "" {
+			t.Error(diff)
+		}
+
+		if n := len(f.messages(run)); len(messages) != 2 || n != 2 {
+			t.Fatalf("%d messages, then %d", len(messages), n)
+		}
+		if messages[0].Role != "user" || messages[0].Text != "when are apples picked?" || messages[1].Text != record.Answer {
+			t.Errorf("messages %+v", messages)
+		}
+		f.remove(record.Sources[0].DocumentID) // a cited chunk is remembered as one
+		if _, err := f.store.Chunk(f.ctx, member(), cited); !knowledge.IsCode(err, knowledge.CodeGone) {
+			t.Errorf("the cited chunk of a removed document: %v", err)
+		}
+	})
+
+	for status, end := range map[string]store.RunEnd{
+		"failed":   {Status: store.RunFailed, Error: &store.RunError{Code: knowledge.CodeProviderFailed, Message: "the model failed"}},
+		"canceled": {Status: store.RunCanceled, Error: &store.RunError{Code: knowledge.CodeCanceled, Message: "canceled on request"}},
+	} {
+		t.Run("of one that "+status+" the words that readers have are kept", func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			run := f.talk("what?")
+			in := activities.FinishAnswerInput{
+				RunRef: run, Status: status, Code: end.Error.Code, Message: end.Error.Message, Workflow: "AnswerQuery",
+				Items: f.items(0, stream.Event{Turn: 1, Text: "dropped "}, stream.Event{Turn: 1}, stream.Event{Turn: 1, Text: "half an "},
+					stream.Event{Turn: 1, Text: `answer <citation id="c">[1]</citation>`}),
+			}
+			for range 2 {
+				f.must(step(f, f.answering.FinishAnswer, in))
+			}
+			row, err := f.store.RunForSystem(f.ctx, "w", run.Run)
+			f.must(err)
+			if diff := cmp.Diff(end.Error, row.Error); diff != "" || row.Status != end.Status || row.ResultKey != "" {
+				t.Errorf("status %s, result %q, %s", row.Status, row.ResultKey, diff)
+			}
+			messages := f.messages(run)
+			if len(messages) != 2 || messages[1].Text != "half an answer " && messages[1].Text != "half an answer" || messages[1].Status != status {
+				t.Errorf("messages %+v", messages)
+			}
+		})
+	}
+
+	t.Run("the stored log has the parts that left memory, in order", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		run := f.talk("what?")
+		for n, text := range []string{"one ", "two "} {
+			for range 2 { // a repeat stores the same
+				f.must(step(f, f.answering.StoreSegment, activities.SegmentInput{RunRef: run, Number: n, Items: f.items(int64(n), stream.Event{Text: text})}))
+			}
+		}
+		in := activities.FinishAnswerInput{
+			RunRef: run, Status: "failed", Code: knowledge.CodeInternal, Workflow: "AnswerQuery", Segments: 2,
+			Items: f.items(2, stream.Event{Text: "three"}),
+		}
+		f.must(step(f, f.answering.FinishAnswer, in))
+		row, err := f.store.RunForSystem(f.ctx, "w", run.Run)
+		f.must(err)
+		var log activities.StoredLog
+		f.must(f.blobs.GetJSON(f.ctx, row.LogKey, &log))
+		if text, _ := read(t, log.Items); text != "one two three" || len(log.Items) != 3 {
+			t.Errorf("the log says %q in %d items", text, len(log.Items))
+		}
+		if text := f.messages(run)[1].Text; text != "one two three" {
+			t.Errorf("the message says %q", text)
+		}
+	})
+
+	t.Run("a question without a conversation keeps none", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		run := f.ask("what?")
+		f.must(f.store.AddRun(f.ctx, store.Run{ID: run.Run, Workspace: "w", Project: "p", Kind: "tool", Status: store.RunRunning, CreatedAt: time.Now()}))
+		f.answering.Chat = says("an answer")
+		answered, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: run, Turn: 1, NoTools: true})
+		f.must(err)
+		in := activities.FinishAnswerInput{RunRef: run, Loop: activities.Loop{Answer: answered.Key}, Status: "completed", Workflow: "RunTool"}
+		f.must(step(f, f.answering.FinishAnswer, in))
+		conversations, _, err := f.store.Conversations(f.ctx, member(), store.Page{})
+		if err != nil || len(conversations) != 0 {
+			t.Errorf("%d conversations, %v", len(conversations), err)
+		}
+	})
+
+	t.Run("an answer that is not there ends nothing", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		run := f.talk("what?")
+		in := activities.FinishAnswerInput{RunRef: run, Loop: activities.Loop{Answer: run.Key("turn-1.json")}, Status: "completed"}
+		f.failed(step(f, f.answering.FinishAnswer, in), knowledge.CodeInternal, true)
+		if row, err := f.store.RunForSystem(f.ctx, "w", run.Run); err != nil || row.Status != store.RunRunning {
+			t.Errorf("the run is %s, %v", row.Status, err)
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package activities_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// found are the names of the documents that a stored search gives.
+func (f *fixture) found(key string) []string {
+	f.Helper()
+	var record activities.SearchRecord
+	f.must(f.blobs.GetJSON(f.ctx, key, &record))
+	names := []string{}
+	for i, c := range record.Contexts {
+		if c.Rank != i+1 || c.ChunkID == "" || c.Text == "" {
+			f.Errorf("passage %d: %+v", i, c)
+		}
+		names = append(names, c.DocumentName)
+	}
+	return names
+}
+
+func TestSearchKnowledge(t *testing.T) {
+	t.Parallel()
+
+	t.Run("a search that was stored is not made again", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
+		run := f.ask("when are apples picked?")
+		in := activities.SearchInput{RunRef: run, Name: "search-0"}
+		first, err := do(f, f.answering.SearchKnowledge, in)
+		f.must(err)
+		asked := f.server.Totals().Embeddings.Asked
+		f.publish(f.upload("more.txt", "More apples are picked in winter.")) // the snapshot of a search stays
+		published := f.server.Totals().Embeddings.Asked
+		again, err := do(f, f.answering.SearchKnowledge, in)
+		f.must(err)
+		if diff := cmp.Diff(first, again); diff != "" || first.Kept != 1 || first.Retrieved != 1 {
+			t.Errorf("first %+v, then %s", first, diff)
+		}
+		if diff := cmp.Diff([]string{"apples.txt"}, f.found(first.Key)); diff != "" {
+			t.Error(diff)
+		}
+		if n := f.server.Totals().Embeddings.Asked; n != published || published != asked+1 {
+			t.Errorf("a question was embedded again: %d, %d, %d requests", asked, published, n)
+		}
+	})
+
+	t.Run("it finds what the snapshot's principal may see, of the asked documents", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		of := func(user string) func(*store.NewVersion) {
+			return func(nv *store.NewVersion) { nv.Access = knowledge.Access{Users: []string{user}} }
+		}
+		f.publish(f.upload("everyone.txt", "apples for everyone"))
+		mine := f.upload("ann.txt", "apples for ann", of("ann"))
+		f.publish(mine)
+		f.publish(f.upload("bob.txt", "apples for bob", of("bob")))
+		for name, tc := range map[string]struct {
+			change func(*activities.Request)
+			want   []string
+		}{
+			"all":        {func(*activities.Request) {}, []string{"ann.txt", "everyone.txt"}},
+			"a document": {func(r *activities.Request) { r.Documents = []string{mine.Document} }, []string{"ann.txt"}},
+			"a filter": {func(r *activities.Request) {
+				r.Filter = knowledge.Filter{{Field: "name", Type: "eq", Value: "everyone.txt"}}
+			}, []string{"everyone.txt"}},
+			"one passage": {func(r *activities.Request) { r.Config.AI.Retrieval.NumberOfChunks = 1; r.Question = "apples ann" }, []string{"ann.txt"}},
+			"no project":  {func(r *activities.Request) { r.Projects = []string{"another"} }, []string{}},
+		} {
+			result, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: f.ask("apples", tc.change), Name: "search-0"})
+			f.must(err)
+			got := f.found(result.Key)
+			if len(got) > 1 && got[0] > got[1] {
+				got[0], got[1] = got[1], got[0]
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
+		}
+	})
+
+	t.Run("somebody without a token is refused for good", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		run := f.ask("apples", func(r *activities.Request) { r.Principal = knowledge.Principal{} })
+		_, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: run, Name: "search-0"})
+		f.failed(err, knowledge.CodeForbidden, false)
+	})
+
+	t.Run("a run whose request is not there is a defect", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		_, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: activities.RunRef{Workspace: "w", Run: "none"}, Name: "search-0"})
+		f.failed(err, knowledge.CodeInternal, true)
+	})
+}
