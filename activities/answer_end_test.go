@@ -1,0 +1,134 @@
+package activities_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model/localmodel"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// toFinish is a question of a conversation whose model has answered: all that
+// is left is to finish its run.
+func (f *fixture) toFinish(conversation string) activities.FinishAnswerInput {
+	f.Helper()
+	_, err := f.store.EnsureConversation(f.ctx, member(), store.Conversation{ID: conversation, Project: "p"})
+	f.must(err)
+	run := f.ask("when are apples picked?", func(r *activities.Request) {
+		r.ConversationID, r.QuestionID, r.MessageID = conversation, "question", "answer"
+	})
+	f.must(f.store.AddRun(f.ctx, store.Run{
+		ID: run.Run, Workspace: "w", Project: "p", Kind: "query", Owner: member().Owner(), ConversationID: conversation,
+	}))
+	key := run.Key("turn-1.json")
+	_, err = f.blobs.PutJSON(f.ctx, key, activities.TurnRecord{Text: "In autumn.", Model: "m"})
+	f.must(err)
+	entry, err := stream.NewEntry(stream.TopicDelta, stream.Event{Turn: 1, Attempt: 1, Text: "In autumn."})
+	f.must(err)
+	return activities.FinishAnswerInput{
+		RunRef: run, Status: store.RunCompleted, Workflow: "AnswerQuery", Loop: activities.Loop{Answer: key},
+		Items: []stream.Item{{Topic: entry.Topic, Data: entry.Data, Offset: 3}},
+	}
+}
+
+// cutRuns stands before the store and ends FinishAnswer between its effects.
+type cutRuns struct {
+	activities.Runs
+	afterSave, beforeEnd func() error
+}
+
+func (r cutRuns) SaveMessages(ctx context.Context, workspace string, list ...store.Message) error {
+	if err := r.Runs.SaveMessages(ctx, workspace, list...); err != nil {
+		return err
+	}
+	return call(r.afterSave)
+}
+
+func (r cutRuns) EndRun(ctx context.Context, workspace, id string, end store.RunEnd) error {
+	if err := call(r.beforeEnd); err != nil {
+		return err
+	}
+	return r.Runs.EndRun(ctx, workspace, id, end)
+}
+
+func TestFinishAnswerThatDies(t *testing.T) {
+	t.Parallel()
+	kill := func() error { return errKilled }
+	for name, cut := range map[string]func(*fixture, *activities.FinishAnswerInput){
+		"behind the conversation": func(f *fixture, _ *activities.FinishAnswerInput) {
+			f.answering.Runs = cutRuns{Runs: f.store, afterSave: kill}
+		},
+		"before the end of the run": func(f *fixture, _ *activities.FinishAnswerInput) {
+			f.answering.Runs = cutRuns{Runs: f.store, beforeEnd: kill}
+		},
+		"for want of a search": func(_ *fixture, in *activities.FinishAnswerInput) {
+			in.Loop.Searches = []string{in.Key("none.json")}
+		},
+		"for want of a part of the log": func(_ *fixture, in *activities.FinishAnswerInput) { in.Segments = 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			in := f.toFinish("talk")
+			stop := f.hub.Follow(in.Run)
+			defer stop()
+			broken := in
+			cut(f, &broken)
+			f.failed(step(f, f.answering.FinishAnswer, broken), knowledge.CodeInternal, true)
+			run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
+			f.must(err)
+			given, ended, _, _ := f.hub.Since(in.Run, 3)
+			if run.Status != store.RunRunning || ended || len(given) != 0 {
+				t.Errorf("the run is %s; readers were given %d items and told of an end: %t", run.Status, len(given), ended)
+			}
+			f.answering.Runs = f.store
+			f.must(step(f, f.answering.FinishAnswer, in))
+			run, err = f.store.RunForSystem(f.ctx, "w", in.Run)
+			f.must(err)
+			messages, err := f.store.LastMessages(f.ctx, member(), "talk", 10)
+			f.must(err)
+			if run.Status != store.RunCompleted || len(messages) != 2 || messages[1].Text != "In autumn." {
+				t.Errorf("the run is %s with messages %+v", run.Status, messages)
+			}
+			given, ended, _, _ = f.hub.Since(in.Run, 3)
+			if diff := cmp.Diff(in.Items, given); diff != "" || !ended {
+				t.Errorf("readers were told of the end: %t, %s", ended, diff)
+			}
+		})
+	}
+}
+
+// TestWrongNumberOfVectors answers a batch of one text with as many vectors of
+// the right length as were not asked for.
+func TestWrongNumberOfVectors(t *testing.T) {
+	t.Parallel()
+	for _, count := range []int{0, 2} {
+		f := newFixture(t)
+		in := f.upload("a.txt", "some text")
+		embed := activities.EmbedInput{StepInput: in, Last: f.prepare(in), Count: 1}
+		numbers := strings.TrimSuffix(strings.Repeat("0.5,", localmodel.Dimensions), ",")
+		vectors := []string{}
+		for i := range count {
+			vectors = append(vectors, fmt.Sprintf(`{"object":"embedding","index":%d,"embedding":[%s]}`, i, numbers))
+		}
+		f.server.ScriptEmbeddings(modeltest.Reply{
+			Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+			Body: `{"object":"list","data":[` + strings.Join(vectors, ",") + `],"usage":{"prompt_tokens":1}}`,
+		})
+		_, err := do(f, f.ingestion.EmbedChunks, embed)
+		f.failed(err, knowledge.CodeProviderFailed, true)
+		if keys := f.keys(blob.StepKey(in.VersionRef, "embeddings/")); len(keys) != 0 {
+			t.Errorf("%d vectors for a text: stored %v", count, keys)
+		}
+	}
+}
