@@ -108,6 +108,29 @@ func TestFinishAnswerThatDies(t *testing.T) {
 	}
 }
 
+// TestFinishAnswerOfADeletedConversation deletes a conversation while one of its
+// questions is answered.
+func TestFinishAnswerOfADeletedConversation(t *testing.T) {
+	t.Parallel()
+	for _, status := range []string{store.RunCompleted, store.RunFailed} {
+		f := newFixture(t)
+		in := f.toFinish("talk")
+		in.Status = status
+		f.must(f.store.DeleteConversation(f.ctx, member(), "talk"))
+		for range 2 {
+			f.must(step(f, f.answering.FinishAnswer, in))
+		}
+		run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
+		f.must(err)
+		if run.Status != status {
+			t.Errorf("the run is %s, want %s", run.Status, status)
+		}
+		if _, err := f.store.Conversation(f.ctx, member(), "talk"); !knowledge.IsCode(err, knowledge.CodeNotFound) {
+			t.Errorf("the conversation is back: %v", err)
+		}
+	}
+}
+
 // TestWrongNumberOfVectors answers a batch of one text with as many vectors of
 // the right length as were not asked for.
 func TestWrongNumberOfVectors(t *testing.T) {

@@ -146,7 +146,8 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 }
 
 // saveConversation keeps the question and what was answered, also where that
-// was cut short.
+// was cut short. A conversation that its owner deleted meanwhile stays deleted,
+// and the run ends all the same.
 func (a *Answering) saveConversation(ctx context.Context, in FinishAnswerInput, r Request, record AnswerRecord) error {
 	if r.ConversationID == "" {
 		return nil
@@ -171,7 +172,8 @@ func (a *Answering) saveConversation(ctx context.Context, in FinishAnswerInput, 
 		ID: r.MessageID, ConversationID: r.ConversationID, RunID: in.Run, Role: "assistant", Text: record.Answer,
 		Sources: sources, ChunkIDs: cited, Status: in.Status, CreatedAt: time.Now().UTC(),
 	}
-	if err := a.Runs.SaveMessages(ctx, in.Workspace, question, answer); err != nil {
+	err = a.Runs.SaveMessages(ctx, in.Workspace, question, answer)
+	if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
 		return fmt.Errorf("save conversation: %w", err)
 	}
 	return nil
