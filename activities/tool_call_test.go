@@ -1,0 +1,115 @@
+package activities_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+)
+
+// calls stores a turn that called tools.
+func (f *fixture) calls(run activities.RunRef, calls ...model.ToolCall) activities.ToolCallInput {
+	f.Helper()
+	key := run.Key("turn-1.json")
+	_, err := f.blobs.PutJSON(f.ctx, key, activities.TurnRecord{ToolCalls: calls})
+	f.must(err)
+	return activities.ToolCallInput{RunRef: run, Turn: 1, Key: key}
+}
+
+func TestCallTool(t *testing.T) {
+	t.Parallel()
+
+	for name, tc := range map[string]struct{ tool, arguments, says string }{
+		"a tool that was not offered": {"weather", `{"query":"apples"}`, activities.DocumentsRAG},
+		"a name in another case":      {"Documents_RAG", `{"query":"apples"}`, activities.DocumentsRAG},
+		"no name":                     {"", `{"query":"apples"}`, activities.DocumentsRAG},
+		"no arguments":                {activities.DocumentsRAG, ``, "query"},
+		"no JSON":                     {activities.DocumentsRAG, `apples`, "query"},
+		"half of it":                  {activities.DocumentsRAG, `{"query":"app`, "query"},
+		"two objects":                 {activities.DocumentsRAG, `{"query":"apples"}{"query":"pears"}`, "query"},
+		"null":                        {activities.DocumentsRAG, `null`, "query"},
+		"a list":                      {activities.DocumentsRAG, `["apples"]`, "query"},
+		"another field":               {activities.DocumentsRAG, `{"q":"apples"}`, "query"},
+		"a number":                    {activities.DocumentsRAG, `{"query":7}`, "query"},
+		"an empty query":              {activities.DocumentsRAG, `{"query":""}`, "query"},
+		"a query of spaces":           {activities.DocumentsRAG, `{"query":" \n\t"}`, "text"},
+		"a query that is too long":    {activities.DocumentsRAG, `{"query":"` + strings.Repeat("x", 8<<10+1) + `"}`, "8192"},
+	} {
+		t.Run(name+" is refused, and the model is told", func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			in := f.calls(f.ask("what?"), model.ToolCall{ID: "a", Name: tc.tool, Arguments: tc.arguments})
+			_, err := do(f, f.answering.CallTool, in)
+			f.failed(err, knowledge.CodeInvalid, false)
+			told := activities.Describe(err, activities.Failure{}).Message
+			if !strings.Contains(told, tc.says) || strings.Contains(told, "apples") {
+				t.Errorf("it is told %q", told)
+			}
+			if n := f.server.Totals().Embeddings.Asked; n != 0 {
+				t.Errorf("%d requests for embeddings", n)
+			}
+			if there, err := f.blobs.Exists(f.ctx, in.RunRef.Key("search-1-0.json")); err != nil || there {
+				t.Errorf("a search is stored: %t, %v", there, err)
+			}
+		})
+	}
+
+	t.Run("a query of just the limit, and with what else a model adds, is taken", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
+		query := "apples " + strings.Repeat("x", 8<<10-len("apples "))
+		in := f.calls(f.ask("what?"), model.ToolCall{ID: "a", Name: activities.DocumentsRAG, Arguments: `{"query":"` + query + `","limit":3}`})
+		output, err := do(f, f.answering.CallTool, in)
+		f.must(err)
+		if output.Kept != 1 || output.Failure != "" {
+			t.Errorf("output %+v", output)
+		}
+	})
+
+	t.Run("a search that was stored is not made again", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
+		in := f.calls(f.ask("what?"),
+			model.ToolCall{ID: "a", Name: activities.DocumentsRAG, Arguments: `{"query":"apples"}`},
+			model.ToolCall{ID: "b", Name: activities.DocumentsRAG, Arguments: `{"query":"autumn"}`})
+		first := make([]activities.ToolOutput, 2)
+		for in.Call = range 2 {
+			var err error
+			first[in.Call], err = do(f, f.answering.CallTool, in)
+			f.must(err)
+		}
+		f.publish(f.upload("more.txt", "Apples are eaten in winter.")) // it must not change what the model was given
+		asked := f.server.Totals().Embeddings.Asked
+		for in.Call = range 2 {
+			again, err := do(f, f.answering.CallTool, in)
+			f.must(err)
+			if diff := cmp.Diff(first[in.Call], again); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff([]string{"apples.txt"}, f.found(again.Search)); diff != "" {
+				t.Error(diff)
+			}
+		}
+		if n := f.server.Totals().Embeddings.Asked; n != asked || first[0].Search == first[1].Search {
+			t.Errorf("%d more requests for embeddings, searches %s and %s", n-asked, first[0].Search, first[1].Search)
+		}
+	})
+
+	t.Run("a call that the turn does not have is a defect", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.calls(f.ask("what?"), model.ToolCall{Name: activities.DocumentsRAG, Arguments: `{"query":"x"}`})
+		in.Call = 1
+		_, err := do(f, f.answering.CallTool, in)
+		f.failed(err, knowledge.CodeInternal, true)
+		in.Key = in.RunRef.Key("turn-9.json")
+		_, err = do(f, f.answering.CallTool, in)
+		f.failed(err, knowledge.CodeInternal, true)
+	})
+}
