@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"syscall"
 
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 )
@@ -78,6 +80,9 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 					RequestID: fromModel.RequestID, Retryable: fromModel.Retryable,
 				}},
 			})
+	}
+	if errors.Is(err, blob.ErrNoSpace) || errors.Is(err, syscall.ENOSPC) {
+		err = fullDisk(err)
 	}
 	known := knowledge.AsError(err)
 	retryable := known.Retryable || known.Code == knowledge.CodeInternal || known.Code == knowledge.CodeUnavailable

@@ -1,10 +1,24 @@
 package activities_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
 )
 
 // retryDelay is how long Temporal waits before the next attempt, 0 = as its
@@ -15,4 +29,147 @@ func retryDelay(err error) time.Duration {
 		return 0
 	}
 	return application.NextRetryDelay()
+}
+
+// failingIndex fails as it is told.
+type failingIndex struct {
+	activities.Index
+	err error
+}
+
+func (x failingIndex) RemoveDocument(context.Context, string, string, int) error { return x.err }
+
+// TestErrors is the table from what can go wrong to what a client is told, and to
+// whether Temporal tries again.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	const secret = "postgres://user:password@host"
+	cause := errors.New(secret)
+	later := &knowledge.Error{Code: knowledge.CodeRateLimited, Message: "too many", Retryable: true, RetryAfter: 9 * time.Second, Cause: cause}
+	type outcome struct {
+		code      knowledge.Code
+		retryable bool
+		wait      time.Duration
+		says      string
+	}
+	for name, tc := range map[string]struct {
+		err  error
+		want outcome
+	}{
+		"an error of any kind":      {cause, outcome{knowledge.CodeInternal, true, 0, "our side"}},
+		"a network that fails":      {&net.OpError{Op: "dial", Err: cause}, outcome{knowledge.CodeInternal, true, 0, "our side"}},
+		"a time-out somewhere":      {fmt.Errorf("%s: %w", secret, context.DeadlineExceeded), outcome{knowledge.CodeInternal, true, 0, "our side"}},
+		"a blob that is not there":  {fmt.Errorf("%s: %w", secret, blob.ErrNotFound), outcome{knowledge.CodeInternal, true, 0, "our side"}},
+		"a disk that is full":       {fmt.Errorf("%s: %w", secret, blob.ErrNoSpace), outcome{knowledge.CodeUnavailable, true, 0, "free some space"}},
+		"a folder without space":    {&os.PathError{Op: "write", Path: secret, Err: syscall.ENOSPC}, outcome{knowledge.CodeUnavailable, true, 0, "free some space"}},
+		"what may pass, and when":   {later, outcome{knowledge.CodeRateLimited, true, 9 * time.Second, "too many"}},
+		"what may pass, wrapped":    {fmt.Errorf("%s: %w", secret, later), outcome{knowledge.CodeRateLimited, true, 9 * time.Second, "too many"}},
+		"what is said to stay":      {knowledge.Errorf(knowledge.CodeConflict, "it stands").WithCause(cause), outcome{knowledge.CodeConflict, false, 0, "it stands"}},
+		"a document like any other": {knowledge.NotFound("document", "d"), outcome{knowledge.CodeNotFound, false, 0, `"d"`}},
+		"a limiting endpoint": {
+			&model.Error{Code: model.CodeRateLimited, Status: 429, Retryable: true, RetryAfter: 3 * time.Second, Cause: cause},
+			outcome{knowledge.CodeProviderFailed, true, 3 * time.Second, "limiting"},
+		},
+		"an overloaded endpoint":      {&model.Error{Code: model.CodeOverloaded, Status: 503, Retryable: true, Cause: cause}, outcome{knowledge.CodeProviderFailed, true, 0, "try again"}},
+		"an endpoint that is silent":  {&model.Error{Code: model.CodeTimeout, Retryable: true, Cause: cause}, outcome{knowledge.CodeProviderFailed, true, 0, "in time"}},
+		"an endpoint that is gone":    {&model.Error{Code: model.CodeConnection, Retryable: true, Cause: cause}, outcome{knowledge.CodeProviderFailed, true, 0, "try again"}},
+		"an answer that is cut":       {&model.Error{Code: model.CodeEnded, Retryable: true, Cause: cause}, outcome{knowledge.CodeProviderFailed, true, 0, "try again"}},
+		"an answer of another form":   {&model.Error{Code: model.CodeBadResponse, Retryable: true, Cause: cause}, outcome{knowledge.CodeProviderFailed, true, 0, "try again"}},
+		"a key that is wrong":         {&model.Error{Code: model.CodeUnauthorized, Status: 401, Cause: cause}, outcome{knowledge.CodeProviderFailed, false, 0, "key"}},
+		"a request that is turned":    {&model.Error{Code: model.CodeBadRequest, Status: 400, Cause: cause}, outcome{knowledge.CodeProviderFailed, false, 0, "refused the request"}},
+		"an endpoint's error, inside": {fmt.Errorf("%s: %w", secret, &model.Error{Code: model.CodeUnauthorized}), outcome{knowledge.CodeProviderFailed, false, 0, "key"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.ingestion.Index = failingIndex{err: tc.err}
+			err := step(f, f.ingestion.RemoveEntries, activities.RemoveInput{Workspace: "w", Document: "d"})
+			f.failed(err, tc.want.code, tc.want.retryable)
+			if got := activities.Describe(err, activities.Failure{}); !strings.Contains(got.Message, tc.want.says) {
+				t.Errorf("it says %q, want something of %q", got.Message, tc.want.says)
+			}
+			if wait := retryDelay(err); wait != tc.want.wait {
+				t.Errorf("Temporal waits %v, want %v", wait, tc.want.wait)
+			}
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("the cause goes into history: %v", err)
+			}
+			if strings.Contains(tc.err.Error(), secret) && !strings.Contains(f.log.String(), secret) {
+				t.Errorf("the cause is not in the log: %s", f.log)
+			}
+		})
+	}
+}
+
+// TestErrorCodes holds every code to whether trying again can help when nothing
+// more is said.
+func TestErrorCodes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	again := map[knowledge.Code]bool{knowledge.CodeInternal: true, knowledge.CodeUnavailable: true}
+	for _, code := range []knowledge.Code{
+		knowledge.CodeMalformed, knowledge.CodeUnauthorized, knowledge.CodeForbidden, knowledge.CodeNotFound, knowledge.CodeConflict,
+		knowledge.CodeGone, knowledge.CodeTooLarge, knowledge.CodeInvalid, knowledge.CodeRateLimited, knowledge.CodeLimitReached,
+		knowledge.CodeProviderFailed, knowledge.CodeNeedsComponent, knowledge.CodeUnavailable, knowledge.CodeInternal, knowledge.CodeEmpty,
+		knowledge.CodeUnsupportedFormat, knowledge.CodeEncrypted, knowledge.CodeCorrupt, knowledge.CodeParseLimit,
+	} {
+		f.ingestion.Index = failingIndex{err: knowledge.Errorf(code, "words for the client")}
+		err := step(f, f.ingestion.RemoveEntries, activities.RemoveInput{Workspace: "w", Document: "d"})
+		f.failed(err, code, again[code])
+		f.ingestion.Index = failingIndex{err: &knowledge.Error{Code: code, Message: "words for the client", Retryable: true}}
+		err = step(f, f.ingestion.RemoveEntries, activities.RemoveInput{Workspace: "w", Document: "d"})
+		f.failed(err, code, true)
+	}
+}
+
+// TestEndedContext keeps an attempt that was stopped apart from one that failed:
+// whatever a store says then is no news.
+func TestEndedContext(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	late := activities.Failure{Code: knowledge.CodeParseLimit, Message: "it took too long", Retryable: true}
+	in := activities.RemoveInput{Workspace: "w", Document: "d"}
+	for name, storeSays := range map[string]error{
+		"a wrong document": knowledge.Errorf(knowledge.CodeCorrupt, "it is broken"), "a model": &model.Error{Code: model.CodeTimeout}, "anything": errors.New("x"),
+	} {
+		f.ingestion.Index = failingIndex{err: storeSays}
+		ctx, cancel := context.WithTimeout(attempts(t, 1)[0], time.Nanosecond)
+		<-ctx.Done()
+		if got := activities.Describe(f.ingestion.RemoveEntries(ctx, in), late); got != late {
+			t.Errorf("%s, after the attempt's time: %+v", name, got)
+		}
+		cancel()
+		ctx, cancel = context.WithCancel(attempts(t, 1)[0])
+		cancel()
+		if err := f.ingestion.RemoveEntries(ctx, in); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, canceled: %v", name, err)
+		}
+	}
+}
+
+// hanging is a parser that takes as long as it is let.
+type hanging struct{}
+
+func (hanging) Extract(ctx context.Context, _ extract.Input) (knowledge.Layout, error) {
+	<-ctx.Done()
+	return knowledge.Layout{}, context.Cause(ctx)
+}
+
+// TestSlowLocalActivity lets the workflow take up a parse that takes long as an
+// activity of its own: as a local one it is given up and not tried again.
+func TestSlowLocalActivity(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.ingestion.Extractor = hanging{}
+	in := f.upload("a.txt", "text")
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet())
+	env := suite.NewTestActivityEnvironment()
+	env.RegisterActivity(f.ingestion.ExtractDocument)
+	start := time.Now()
+	_, err := env.ExecuteLocalActivity(f.ingestion.ExtractDocument, in)
+	var application *temporal.ApplicationError
+	if !activities.IsSlow(err) || !errors.As(err, &application) || !application.NonRetryable() {
+		t.Errorf("after %v: %v", time.Since(start), err)
+	}
 }
