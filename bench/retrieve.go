@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,6 +16,9 @@ func retrieve(ctx context.Context, b *bench) error {
 		return err
 	}
 	defer s.stop()
+	if err := s.rest(ctx); err != nil {
+		return err
+	}
 	fmt.Println("| clients | p50 ms | p95 ms | requests/s |")
 	fmt.Println("|---|---|---|---|")
 	for _, clients := range []int{1, 8} {
@@ -31,6 +35,23 @@ func retrieve(ctx context.Context, b *bench) error {
 		fmt.Printf("| %d | %.1f | %.1f | %.0f |\n", clients, times.quantile(.5), times.quantile(.95), 400/took.Seconds())
 	}
 	return nil
+}
+
+// rest waits until the server has done what the uploads left to do: until it
+// takes less than a twentieth of a processor for a second.
+func (s *server) rest(ctx context.Context) error {
+	for began := time.Now(); time.Since(began) < time.Minute; {
+		before := s.cpu()
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if s.cpu()-before < .05 {
+			return nil
+		}
+	}
+	return errors.New("the server has not come to rest within a minute")
 }
 
 // withCranfield starts a server with the offline model and the collection.
