@@ -34,7 +34,9 @@ type Index struct {
 	path   string
 	log    *slog.Logger
 
-	statements *statements // of reader
+	statements  *statements // of reader
+	frequencies frequencies
+	tidier      *tidier
 
 	mu         sync.RWMutex
 	workspaces map[string]int64 // name -> id, of the committed ones
@@ -55,7 +57,8 @@ func Open(ctx context.Context, cfg Config) (*Index, error) {
 	if err := create(cfg.Path); err != nil {
 		return nil, fmt.Errorf("open index %s: %w", cfg.Path, err)
 	}
-	x := &Index{path: cfg.Path, log: cfg.Logger, workspaces: map[string]int64{}, dimensions: map[int]bool{}}
+	x := &Index{path: cfg.Path, log: cfg.Logger, workspaces: map[string]int64{}, dimensions: map[int]bool{},
+		frequencies: frequencies{known: map[wordOf]int{}}}
 	if err := x.connect(ctx, cfg.Readers); err != nil {
 		return nil, errors.Join(fmt.Errorf("open index %s: %w", cfg.Path, err), x.Close())
 	}
@@ -75,6 +78,9 @@ func (x *Index) Ping(ctx context.Context) error {
 // Close waits for what is under way and closes the file.
 func (x *Index) Close() error {
 	var errs []error
+	if x.tidier != nil {
+		x.tidier.close()
+	}
 	if x.statements != nil {
 		errs = append(errs, x.statements.close())
 	}
@@ -88,7 +94,7 @@ func (x *Index) connect(ctx context.Context, readers int) (err error) {
 	// Vectors are read from the mapped file: a call for each page took a third of
 	// a search's time.
 	pragmas := url.Values{"_pragma": {
-		"busy_timeout(10000)", "page_size(8192)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)",
+		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)",
 		"secure_delete(1)", "temp_store(MEMORY)", "cache_size(-16000)", "mmap_size(268435456)", "journal_size_limit(16777216)",
 	}}
 	file := (&url.URL{Path: x.path}).EscapedPath()
@@ -108,6 +114,7 @@ func (x *Index) connect(ctx context.Context, readers int) (err error) {
 	x.reader.SetMaxOpenConns(readers)
 	x.reader.SetMaxIdleConns(readers)
 	x.statements = newStatements(x.reader)
+	x.tidier = startTidier(x)
 	return x.Ping(ctx)
 }
 

@@ -49,6 +49,7 @@ func (x *Index) remove(ctx context.Context, workspaceName, document string, upto
 			return err
 		})
 	}
+	x.tidier.wrote(workspace)
 	return err
 }
 

@@ -75,8 +75,11 @@ func (x *Index) migrate(ctx context.Context) error {
 	return rows.Err()
 }
 
-func vectorTable(dimension int) string   { return "vectors_" + strconv.Itoa(dimension) }
-func wordTable(workspace int64) string   { return "words_" + strconv.FormatInt(workspace, 10) }
+func vectorTable(dimension int) string { return "vectors_" + strconv.Itoa(dimension) }
+func wordTable(workspace int64) string { return "words_" + strconv.FormatInt(workspace, 10) }
+func vocabularyTable(workspace int64) string {
+	return "vocabulary_" + strconv.FormatInt(workspace, 10)
+}
 func (x *Index) hasDimension(d int) bool { x.mu.RLock(); defer x.mu.RUnlock(); return x.dimensions[d] }
 
 // createVectorTable makes the table for a dimension. Vectors are normalised, so
@@ -107,7 +110,9 @@ func createWorkspace(ctx context.Context, tx *sql.Tx, name string) (int64, error
 	// no digit, and nowhere else: exactly at the spaces between our words.
 	_, err = tx.ExecContext(ctx, fmt.Sprintf(
 		`CREATE VIRTUAL TABLE %[1]s USING fts5(words, tokenize = 'ascii');
-		 INSERT INTO %[1]s (%[1]s, rank) VALUES ('secure-delete', 1);`, wordTable(id)))
+		 INSERT INTO %[1]s (%[1]s, rank) VALUES ('secure-delete', 1);
+		 INSERT INTO %[1]s (%[1]s, rank) VALUES ('usermerge', 2);
+		 CREATE VIRTUAL TABLE %[2]s USING fts5vocab(%[1]s, row);`, wordTable(id), vocabularyTable(id)))
 	return id, err
 }
 

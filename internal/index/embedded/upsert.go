@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/index"
@@ -58,6 +60,7 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 		return fmt.Errorf("write %d entries of document %s into the index: %w", len(entries), entries[0].DocumentID, err)
 	}
 	x.remember(w.workspaces, dimensions)
+	x.tidier.wrote(slices.Collect(maps.Values(w.workspaces))...)
 	return nil
 }
 

@@ -41,43 +41,67 @@ func documentWords(text string) string {
 	return b.String()
 }
 
-// question gives text as an FTS5 expression that any of its words satisfies, ""
-// if it has none. Each word is quoted and made of letters and digits only.
-func question(text string) string {
+// term is a word of a question.
+type term struct {
+	word   string
+	prefix bool // it stands for all words that begin with it
+}
+
+// fts5 gives the term as an FTS5 expression. It is quoted, and of letters and
+// digits only.
+func (t term) fts5() string {
+	quoted := `"` + strings.ReplaceAll(t.word, `"`, `""`) + `"`
+	if t.prefix {
+		return quoted + "*"
+	}
+	return quoted
+}
+
+// anyOf gives an FTS5 expression that any of the terms satisfies.
+func anyOf(terms ...term) string {
+	list := make([]string, len(terms))
+	for i, t := range terms {
+		list[i] = t.fts5()
+	}
+	return strings.Join(list, " OR ")
+}
+
+// question gives the different terms of text, none if it has no word. Stop
+// words count only where there is nothing else.
+func question(text string) []term {
 	if utf8.RuneCountInString(text) > maxQuestionRunes {
 		text = string([]rune(text)[:maxQuestionRunes])
 	}
-	var terms, stops []string
-	seen := map[string]bool{}
-	add := func(list *[]string, term string) {
-		if len(seen) < maxQuestionWords && !seen[term] {
-			seen[term] = true
-			*list = append(*list, term)
+	var terms, stops []term
+	seen := map[term]bool{}
+	add := func(list *[]term, word string, prefix bool) {
+		t := term{word, prefix}
+		if len(seen) < maxQuestionWords && !seen[t] && word != "" {
+			seen[t] = true
+			*list = append(*list, t)
 		}
 	}
 	eachRun(text, func(run string, pairs bool) {
 		switch runes := []rune(run); {
 		case !pairs && isStopWord(run):
-			stops = append(stops, quote(stem(run)))
+			stops = append(stops, term{word: stem(run)})
 		case !pairs:
-			add(&terms, quote(stem(run)))
+			add(&terms, stem(run), false)
 		case len(runes) == 1:
-			add(&terms, quote(run)+"*")
+			add(&terms, run, true)
 		default:
 			for i := range len(runes) - 1 {
-				add(&terms, quote(string(runes[i:i+2])))
+				add(&terms, string(runes[i:i+2]), false)
 			}
 		}
 	})
 	if len(terms) == 0 {
 		for _, s := range stops {
-			add(&terms, s)
+			add(&terms, s.word, false)
 		}
 	}
-	return strings.Join(terms, " OR ")
+	return terms
 }
-
-func quote(word string) string { return `"` + strings.ReplaceAll(word, `"`, `""`) + `"` }
 
 func appendWord(b *strings.Builder, word string) {
 	if word == "" {
