@@ -52,7 +52,7 @@ func (x *Index) Dense(ctx context.Context, q index.Query, vector []float32) ([]k
 
 // withSpare is how many candidates are looked at for limit hits, so that some
 // may be refused or tie.
-func withSpare(limit int) int { return limit + limit/4 + 20 }
+func withSpare(limit int) int { return limit + limit/5 + 5 }
 
 type denseSearch struct {
 	db        *statements

@@ -34,7 +34,7 @@ type tidier struct {
 }
 
 func startTidier(x *Index) *tidier {
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(context.Background()) // it lives until close, longer than the call that opened the index
 	t := &tidier{index: x, stop: stop, written: map[int64]bool{}, wake: make(chan struct{}, 1)}
 	t.done.Go(func() { t.run(ctx) })
 	return t
