@@ -12,7 +12,7 @@ import (
 )
 
 // handbook is a prompt as Cairn writes it.
-const handbook = `You answer from the passages below. Cite each sentence with <source_N>, N being the passage's number.
+const handbook = `You answer from the passages below. Cite each sentence with the number of its passage, like this: <source_1>.
 If they do not answer, say so.
 
 <source_1 document="Handbook.md" heading="Leave > Remote work">

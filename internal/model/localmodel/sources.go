@@ -22,7 +22,7 @@ const maxSources = 200
 
 // findSources gives the passages that the system and tool messages hold, in the
 // order of their numbers. A passage stands between <source_N document="…"
-// heading="…"> and </source_N>; of two with the same number the later counts.
+// heading="…">, of which heading may be missing, and </source_N>; of two with the same number the later counts.
 func findSources(messages []protocol.Message) []source {
 	var found []source
 	for _, m := range messages {
@@ -53,11 +53,11 @@ func appendSources(found []source, text string) []source {
 		digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
 		number, err := strconv.Atoi(text[:digits])
 		if err != nil {
-			continue // "<source_N>" in the instructions
+			continue
 		}
 		attributes, size := readAttributes(text[digits:])
-		if size == 0 {
-			continue
+		if _, named := attributes["document"]; !named {
+			continue // "<source_1>" in the instructions, as an example
 		}
 		body, rest, closed := strings.Cut(text[digits+size:], "</source_"+text[:digits]+">")
 		if !closed {
