@@ -43,6 +43,54 @@ func failsAfter(words ...string) scripted {
 	}}
 }
 
+// speaks says n words, one each interval, and ends well an interval after the last.
+func speaks(n int, interval time.Duration) scripted {
+	return scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+		for i := range n {
+			yield(model.Delta{Text: fmt.Sprintf("word%d ", i+1)}, nil)
+			time.Sleep(interval)
+		}
+		yield(done(), nil)
+	}}
+}
+
+// inBubble runs a test of model calls by the clock of a synctest bubble, with the
+// contexts of n attempts. Its fixture has blobs in memory, and neither a store
+// nor a model server, since files and sockets do not go by that clock.
+func inBubble(t *testing.T, n int, test func(f *fixture, contexts []context.Context)) {
+	t.Helper()
+	contexts := attempts(t, n)
+	synctest.Test(t, func(t *testing.T) {
+		f := &fixture{T: t, ctx: t.Context(), workflows: &workflowsBehind{}, hub: stream.NewHub()}
+		var err error
+		f.blobs, err = blob.Open(f.ctx, "mem://")
+		f.must(err)
+		f.answering = &activities.Answering{
+			Blobs: f.blobs, Workflows: f.workflows, Hub: f.hub, Metrics: telemetry.NewMetrics(), Log: discard(),
+		}
+		test(f, contexts)
+		f.must(f.blobs.Close())
+	})
+}
+
+// wantBatches checks the words of each batch that was published.
+func (f *fixture) wantBatches(want ...string) {
+	f.Helper()
+	var got []string
+	for _, b := range f.workflows.batches {
+		text := ""
+		for _, item := range b.Items {
+			event, err := stream.DecodeEvent(item.Data)
+			f.must(err)
+			text += event.Text
+		}
+		got = append(got, text)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		f.Errorf("batches (-want +got):\n%s", diff)
+	}
+}
+
 func TestRepeatedModelCall(t *testing.T) {
 	t.Parallel()
 
@@ -123,35 +171,33 @@ func TestFencing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t)
-			in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
-			contexts := attempts(t, 2)
-			f.answering.Chat = failsAfter("one ")
-			_, err := f.answering.CallModel(contexts[0], in)
-			f.failed(err, knowledge.CodeProviderFailed, true)
-			arrive := func(when string) {
-				if when != late {
-					return
+			inBubble(t, 2, func(f *fixture, contexts []context.Context) {
+				in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
+				f.answering.Chat = failsAfter("one ")
+				_, err := f.answering.CallModel(contexts[0], in)
+				f.failed(err, knowledge.CodeProviderFailed, true)
+				arrive := func(when string) {
+					if when != late {
+						return
+					}
+					synctest.Wait() // what the new attempt published is in the log
+					frozen := f.workflows.batches[0]
+					entry, err := stream.NewEntry(stream.TopicDelta, stream.Event{Turn: 1, Attempt: 1, Text: " two"})
+					f.must(err)
+					f.must(f.workflows.Publish(f.ctx, "", stream.Batch{PublisherID: frozen.PublisherID, Sequence: frozen.Sequence + 1, Items: []stream.Entry{entry}}))
 				}
-				for when != "start" && len(f.workflows.items()) < 2 {
-					time.Sleep(time.Millisecond) // until a batch of the new attempt is in the log
-				}
-				frozen := f.workflows.batches[0]
-				entry, err := stream.NewEntry(stream.TopicDelta, stream.Event{Turn: 1, Attempt: 1, Text: " two"})
+				f.answering.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+					arrive("start") // the attempt has read what was published
+					yield(model.Delta{Text: "one two "}, nil)
+					arrive("middle")
+					yield(model.Delta{Text: "three"}, nil)
+					arrive("end")
+					yield(done(), nil)
+				}}
+				result, err := f.answering.CallModel(contexts[1], in)
 				f.must(err)
-				f.must(f.workflows.Publish(f.ctx, "", stream.Batch{PublisherID: frozen.PublisherID, Sequence: frozen.Sequence + 1, Items: []stream.Entry{entry}}))
-			}
-			f.answering.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
-				arrive("start") // the attempt has read what was published
-				yield(model.Delta{Text: "one two "}, nil)
-				arrive("middle")
-				yield(model.Delta{Text: "three"}, nil)
-				arrive("end")
-				yield(done(), nil)
-			}}
-			result, err := f.answering.CallModel(contexts[1], in)
-			f.must(err)
-			f.want(result, "one two three", 0)
+				f.want(result, "one two three", 0)
+			})
 		})
 	}
 }
@@ -161,45 +207,48 @@ func TestFencing(t *testing.T) {
 // log or by the hub of the process.
 func TestFrozenAttempt(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
-	stop := f.hub.Follow(in.Run)
-	defer stop()
-	contexts := attempts(t, 2)
-	frozen, woken, told := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	old := *f.answering
-	old.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
-		yield(model.Delta{Text: "one"}, nil)
-		for len(f.workflows.items()) == 0 {
-			time.Sleep(time.Millisecond)
+	inBubble(t, 2, func(f *fixture, contexts []context.Context) {
+		const interval = 150 * time.Millisecond // between batches
+		in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
+		stop := f.hub.Follow(in.Run)
+		defer stop()
+		frozen, woken, told := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		old := *f.answering
+		old.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+			yield(model.Delta{Text: "one"}, nil)
+			time.Sleep(interval)
+			yield(model.Delta{Text: " two"}, nil)
+			synctest.Wait() // both are in the log
+			close(frozen)
+			<-woken
+			time.Sleep(interval)
+			yield(model.Delta{Text: " three"}, nil)
+			yield(model.Delta{}, &model.Error{Code: model.CodeEnded, Retryable: true})
+		}}
+		go func() {
+			defer close(told)
+			_, err := old.CallModel(contexts[0], in)
+			f.failed(err, knowledge.CodeProviderFailed, true)
+		}()
+		<-frozen
+		f.answering.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+			close(woken)
+			<-told
+			for _, word := range []string{"one", " two", " three", " four"} {
+				yield(model.Delta{Text: word}, nil)
+				time.Sleep(interval)
+			}
+			yield(done(), nil)
+		}}
+		result, err := f.answering.CallModel(contexts[1], in)
+		f.must(err)
+		f.want(result, "one two three four", 0)
+		f.wantBatches("one", " two", "", " three", " three", " four") // the empty one shuts the frozen attempt out
+		given, _, _, _ := f.hub.Since(in.Run, 0)
+		if diff := cmp.Diff(f.workflows.items()[:len(given)], given); diff != "" {
+			f.Errorf("the hub gives what the log does not have (-log +hub): %s", diff)
 		}
-		close(frozen)
-		<-woken
-		time.Sleep(200 * time.Millisecond) // a batch goes every 150 ms
-		yield(model.Delta{Text: " two"}, nil)
-		yield(model.Delta{}, &model.Error{Code: model.CodeEnded, Retryable: true})
-	}}
-	go func() {
-		defer close(told)
-		_, err := old.CallModel(contexts[0], in)
-		f.failed(err, knowledge.CodeProviderFailed, true)
-	}()
-	<-frozen
-	f.answering.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
-		close(woken)
-		<-told
-		for _, word := range []string{"one", " two", " three"} {
-			yield(model.Delta{Text: word}, nil)
-		}
-		yield(done(), nil)
-	}}
-	result, err := f.answering.CallModel(contexts[1], in)
-	f.must(err)
-	f.want(result, "one two three", 0)
-	given, _, _, _ := f.hub.Since(in.Run, 0)
-	if diff := cmp.Diff(f.workflows.items()[:len(given)], given); diff != "" {
-		t.Errorf("the hub gives what the log does not have (-log +hub): %s", diff)
-	}
+	})
 }
 
 func TestPublishing(t *testing.T) {
@@ -207,57 +256,43 @@ func TestPublishing(t *testing.T) {
 
 	t.Run("readers in this process get what the log gets, without a gap", func(t *testing.T) {
 		t.Parallel()
-		f := newFixture(t)
-		f.answering.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
-			for i := range 8 {
-				yield(model.Delta{Text: fmt.Sprintf("word%d ", i+1)}, nil)
-				time.Sleep(60 * time.Millisecond) // a batch goes every 150 ms
+		inBubble(t, 1, func(f *fixture, contexts []context.Context) {
+			f.answering.Chat = speaks(8, 60*time.Millisecond)
+			run := f.ask("what?")
+			started, err := stream.NewEntry(stream.TopicStarted, stream.Event{})
+			f.must(err)
+			f.workflows.log.Append(started)
+			stop := f.hub.Follow(run.Run)
+			defer stop()
+			result, err := f.answering.CallModel(contexts[0], activities.ModelCallInput{RunRef: run, Turn: 1, Offset: 1, Preceding: f.workflows.items()})
+			f.must(err)
+			f.want(result, words(8)+" ", 0)
+			given, _, gap, _ := f.hub.Since(run.Run, 0)
+			if diff := cmp.Diff(f.workflows.items(), given); diff != "" || gap {
+				f.Errorf("gap %t (-log +hub): %s", gap, diff)
 			}
-			yield(done(), nil)
-		}}
-		run := f.ask("what?")
-		started, err := stream.NewEntry(stream.TopicStarted, stream.Event{})
-		f.must(err)
-		f.workflows.log.Append(started)
-		stop := f.hub.Follow(run.Run)
-		defer stop()
-		result, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: run, Turn: 1, Offset: 1, Preceding: f.workflows.items()})
-		f.must(err)
-		f.want(result, words(8)+" ", 0)
-		given, _, gap, _ := f.hub.Since(run.Run, 0)
-		if diff := cmp.Diff(f.workflows.items(), given); diff != "" || gap {
-			t.Errorf("gap %t (-log +hub): %s", gap, diff)
-		}
-		if n := len(f.workflows.batches); n < 2 {
-			t.Errorf("%d batches: the words did not stream", n)
-		}
+			f.wantBatches("word1", " word2 word3 word4", " word5 word6 word7") // at 0, 180 and 360 ms
+		})
 	})
 
 	t.Run("one batch at a time goes, and gathers what comes meanwhile", func(t *testing.T) {
 		t.Parallel()
-		f := newFixture(t)
-		var flying atomic.Int64
-		f.workflows.before = func(stream.Batch) error {
-			if flying.Add(1) > 1 {
-				t.Error("two batches are under way")
+		inBubble(t, 1, func(f *fixture, contexts []context.Context) {
+			var flying atomic.Int64
+			f.workflows.before = func(stream.Batch) error {
+				if flying.Add(1) > 1 {
+					f.Error("two batches are under way")
+				}
+				time.Sleep(210 * time.Millisecond) // longer than a batch waits for the one before
+				flying.Add(-1)
+				return nil
 			}
-			time.Sleep(200 * time.Millisecond)
-			flying.Add(-1)
-			return nil
-		}
-		f.answering.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
-			for i := range 30 {
-				yield(model.Delta{Text: fmt.Sprintf("word%d ", i+1)}, nil)
-				time.Sleep(20 * time.Millisecond)
-			}
-			yield(done(), nil)
-		}}
-		result, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1})
-		f.must(err)
-		f.want(result, words(30)+" ", 0)
-		if n := len(f.workflows.batches); n < 2 || n > 6 {
-			t.Errorf("%d batches", n)
-		}
+			f.answering.Chat = speaks(14, 60*time.Millisecond)
+			result, err := f.answering.CallModel(contexts[0], activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1})
+			f.must(err)
+			f.want(result, words(14)+" ", 0)
+			f.wantBatches("word1", " word2 word3 word4 word5", " word6 word7 word8 word9", " word10 word11 word12 word13")
+		})
 	})
 
 	t.Run("a batch that cannot be published fails the call, and the answer is kept", func(t *testing.T) {
@@ -303,61 +338,32 @@ func (unreadable) Events(context.Context, string, int64) (stream.EventsPage, err
 // signal is an event of the workflow's history, which Temporal bounds.
 func TestLongAnswer(t *testing.T) {
 	t.Parallel()
-	ctx := attempts(t, 1)[0]
-	synctest.Test(t, func(t *testing.T) {
-		blobs, err := blob.Open(ctx, "mem://")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			if err := blobs.Close(); err != nil {
-				t.Error(err)
-			}
-		}()
-		behind := &workflowsBehind{}
+	inBubble(t, 1, func(f *fixture, contexts []context.Context) {
 		var sent []time.Duration
 		start := time.Now()
-		behind.before = func(stream.Batch) error {
+		f.workflows.before = func(stream.Batch) error {
 			sent = append(sent, time.Since(start))
 			time.Sleep(5 * time.Millisecond)
 			return nil
 		}
 		const length = 12_000
-		answering := &activities.Answering{
-			Blobs: blobs, Workflows: behind, Hub: stream.NewHub(), Metrics: telemetry.NewMetrics(), Log: discard(),
-			Chat: scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
-				for range length {
-					yield(model.Delta{Text: "word "}, nil)
-					time.Sleep(50 * time.Millisecond)
-				}
-				yield(done(), nil)
-			}},
-		}
-		run := activities.RunRef{Workspace: "w", Run: "r"}
-		if _, err := blobs.PutJSON(ctx, run.Key(activities.RequestBlob), activities.Request{Kind: "query"}); err != nil {
-			t.Fatal(err)
-		}
-		result, err := answering.CallModel(ctx, activities.ModelCallInput{RunRef: run, Turn: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, _ := read(t, behind.items())
-		if text+result.Tail != strings.Repeat("word ", length) {
-			t.Error("words are missing")
-		}
+		f.answering.Chat = speaks(length, 50*time.Millisecond)
+		result, err := f.answering.CallModel(contexts[0], activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1})
+		f.must(err)
+		f.want(result, words(length)+" ", 0)
 		if len(sent) > 1000 || len(sent) < 500 {
-			t.Errorf("%d signals in ten minutes", len(sent))
+			f.Errorf("%d signals in ten minutes", len(sent))
 		}
 		if sent[0] != 0 {
-			t.Errorf("the first word waited %v", sent[0])
+			f.Errorf("the first word waited %v", sent[0])
 		}
 		for i := 1; i < len(sent); i++ {
 			if wait := sent[i] - sent[i-1]; wait < 100*time.Millisecond || wait > 1100*time.Millisecond {
-				t.Fatalf("batch %d came %v after the one before", i, wait)
+				f.Fatalf("batch %d came %v after the one before", i, wait)
 			}
 		}
 		if early := sent[50] - sent[0]; early > 50*200*time.Millisecond {
-			t.Errorf("the first fifty batches took %v: that is no streaming", early)
+			f.Errorf("the first fifty batches took %v: that is no streaming", early)
 		}
 	})
 }
