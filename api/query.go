@@ -24,6 +24,31 @@ type queryBody struct {
 	DocumentIDs    []string                 `json:"document_ids,omitempty" maxItems:"1000" doc:"Only these documents"`
 	ToolChoice     string                   `json:"toolChoice,omitempty" enum:"auto,none,required"`
 	Override       *knowledge.ProjectConfig `json:"projectConfigOverride,omitempty" doc:"The project's configuration for this question alone"`
+
+	// Clients of the seed routes send these; set, they are refused as long as
+	// what they ask for is not there.
+	Stream       bool           `json:"stream,omitempty" doc:"Without sse, the answer would come over a WebSocket: 501, not in this version"`
+	Callback     map[string]any `json:"callback,omitempty" doc:"501: not in this version"`
+	Attachments  []any          `json:"attachments,omitempty" doc:"501: not in this version. Upload with the conversationId instead"`
+	DeepResearch bool           `json:"deepResearch,omitempty" doc:"501: not in this version"`
+}
+
+// missing says which part of what is asked for is not there, nil if all is.
+func (b queryBody) missing() error {
+	instead := ""
+	switch {
+	case b.Stream && !b.SSE:
+		instead = "stream without sse needs the WebSocket, which this version does not have; send sse: true"
+	case len(b.Callback) > 0:
+		instead = "this version calls no address back; send sse: true, or follow the run's events"
+	case len(b.Attachments) > 0:
+		instead = "this version takes no attachments in a question; upload them as documents with the conversationId"
+	case b.DeepResearch:
+		instead = "this version has no deep research; ask without it"
+	default:
+		return nil
+	}
+	return knowledge.Errorf(knowledge.CodeNeedsComponent, "%s", instead)
 }
 
 type queryInput struct {
@@ -41,6 +66,10 @@ func (s *Server) query(_ context.Context, in *queryInput) (*huma.StreamResponse,
 		acting := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.ConversationID}
 		p, err := s.principal(r, in.Workspace, acting)
 		if err != nil {
+			writeError(w, r, err)
+			return
+		}
+		if err := b.missing(); err != nil {
 			writeError(w, r, err)
 			return
 		}

@@ -23,7 +23,7 @@ const (
 	CodeLimitReached      Code = "limit_reached"      // a quota is used up
 	CodeCanceled          Code = "canceled"           // somebody stopped it
 	CodeProviderFailed    Code = "provider_failed"    // a model or another service failed
-	CodeNeedsComponent    Code = "needs_component"    // an optional program is not installed
+	CodeNeedsComponent    Code = "needs_component"    // an optional program is not installed, or a part of Cairn is not there
 	CodeUnavailable       Code = "unavailable"        // starting, stopping, a store is down
 	CodeInternal          Code = "internal"           // a defect of ours
 	CodeEmpty             Code = "empty"              // no text in it

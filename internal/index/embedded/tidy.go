@@ -106,7 +106,7 @@ func (x *Index) mergeWords(ctx context.Context, workspace int64) (more bool, err
 	if err != nil {
 		return false, err
 	}
-	defer connection.Close()
+	defer func() { err = errors.Join(err, connection.Close()) }()
 	changes := func() (n int, err error) {
 		err = connection.QueryRowContext(ctx, `SELECT total_changes()`).Scan(&n)
 		return n, err
