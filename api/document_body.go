@@ -17,6 +17,7 @@ type documentBody struct {
 	Content    documentContent `json:"content" doc:"One of text, url and base64"`
 	Tags       []string        `json:"tags,omitempty"`
 	Metadata   map[string]any  `json:"metadata,omitempty"`
+	Parser     string          `json:"parser,omitempty" enum:"crawler,model" doc:"crawler reads the text that is in the file, which is the default; model would have a model look at its pages: 501, not in this version"`
 	Override   *struct {
 		Splitter *knowledge.Splitter `json:"textSplitter,omitempty"`
 	} `json:"override,omitempty" doc:"Of the project's configuration, for this document"`
@@ -52,6 +53,9 @@ func (b documentBody) check(nv *store.NewVersion) error {
 	}
 	if err := invalidFields(wrong); err != nil {
 		return err
+	}
+	if b.Parser == "model" {
+		return knowledge.Errorf(knowledge.CodeNeedsComponent, "this version does not have a model look at pages; leave parser out to have the text of the file read")
 	}
 	given := 0
 	for _, content := range []*string{b.Content.Text, b.Content.URL, b.Content.Base64} {

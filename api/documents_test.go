@@ -63,6 +63,19 @@ func TestDocumentIsTakenIn(t *testing.T) {
 	}
 }
 
+func TestDocumentParser(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	send := func(parser string) answer {
+		return e.do("POST", hooks+"/document?projectId=default", e.editor, map[string]any{
+			"name": "Doc", "content": map[string]any{"text": "a text"}, "parser": parser,
+		})
+	}
+	send("crawler").want(202)
+	send("model").refused(501, knowledge.CodeNeedsComponent)
+	send("guess").refused(422, knowledge.CodeInvalid)
+}
+
 func TestDocumentVersions(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -258,9 +271,6 @@ func TestWaiting(t *testing.T) {
 	}()
 	<-e.work.entered
 	close(e.work.hold)
-	for e.pending("w") {
-		time.Sleep(time.Millisecond)
-	}
 	e.publish(knowledge.DocumentID("default", "default", "w"), knowledge.Chunk{Text: "one"})
 	got := <-answered
 	body := got.want(200)
@@ -268,19 +278,6 @@ func TestWaiting(t *testing.T) {
 	if body["status"] != "published" || body["publishedVersion"] != 1.0 || got.header.Get("Cairn-Run-Id") == "" {
 		t.Errorf("answer: %v", body)
 	}
-}
-
-// pending reports whether the document was not dispatched yet.
-func (e *edge) pending(externalID string) bool {
-	e.work.mu.Lock()
-	defer e.work.mu.Unlock()
-	id := knowledge.DocumentID("default", "default", externalID)
-	for _, v := range e.work.ingests {
-		if v.Document == id {
-			return false
-		}
-	}
-	return true
 }
 
 func TestContent(t *testing.T) {
