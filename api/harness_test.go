@@ -54,21 +54,22 @@ type work struct {
 	attributes []index.Attributes
 	retrieved  []retrieve.Request
 	contexts   []retrieve.Context
-	fail       error // of every start
-	panics     bool  // in Retrieve
-	entered    chan struct{}
+	fail       error         // of every start
+	panics     bool          // in Retrieve
+	entered    chan struct{} // told by Ingest once it has noted the version
 	hold       chan struct{} // keeps Ingest until it is closed
 }
 
 func (w *work) Ingest(_ context.Context, v store.Version) error {
+	w.mu.Lock()
+	w.ingests = append(w.ingests, v)
+	err := w.fail
+	w.mu.Unlock()
 	if w.entered != nil {
 		w.entered <- struct{}{}
 		<-w.hold
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.ingests = append(w.ingests, v)
-	return w.fail
+	return err
 }
 
 func (w *work) Remove(_ context.Context, r store.Removal) error {

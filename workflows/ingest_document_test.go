@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -80,33 +81,35 @@ func TestIngestDocument(t *testing.T) {
 
 	t.Run("a large document is embedded in batches of 64, four at a time", func(t *testing.T) {
 		t.Parallel()
-		test := newIngestTest(t)
-		test.steps(false, 1000)
-		var mu sync.Mutex
-		flying, most, batches := 0, 0, map[int]int{}
-		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-			func(_ context.Context, in activities.EmbedInput) (activities.EmbedResult, error) {
-				mu.Lock()
-				flying++
-				most = max(most, flying)
-				batches[in.First] = in.Last
-				mu.Unlock()
-				time.Sleep(time.Millisecond) // lets the others begin
-				mu.Lock()
-				flying--
-				mu.Unlock()
-				return activities.EmbedResult{Key: "k"}, nil
-			})
-		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
-		if len(batches) != 16 || batches[960] != 1000 {
-			t.Errorf("batches %v", batches)
-		}
-		if most > 4 {
-			t.Errorf("%d batches in flight", most)
-		}
-		if diff := cmp.Diff(map[int]string{1: "completed"}, test.outcomes()); diff != "" {
-			t.Error(diff)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			test := newIngestTest(t)
+			test.steps(false, 1000)
+			var mu sync.Mutex
+			flying, most, batches := 0, 0, map[int]int{}
+			test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
+				func(_ context.Context, in activities.EmbedInput) (activities.EmbedResult, error) {
+					mu.Lock()
+					flying++
+					most = max(most, flying)
+					batches[in.First] = in.Last
+					mu.Unlock()
+					time.Sleep(time.Second) // of the bubble's clock: all others that may begin do
+					mu.Lock()
+					flying--
+					mu.Unlock()
+					return activities.EmbedResult{Key: "k"}, nil
+				})
+			test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
+			if len(batches) != 16 || batches[960] != 1000 {
+				t.Errorf("batches %v", batches)
+			}
+			if most != 4 {
+				t.Errorf("%d batches in flight", most)
+			}
+			if diff := cmp.Diff(map[int]string{1: "completed"}, test.outcomes()); diff != "" {
+				t.Error(diff)
+			}
+		})
 	})
 
 	t.Run("a document that cannot be read fails with its stage and is not retried", func(t *testing.T) {

@@ -58,8 +58,11 @@ func oneVersion(f *fixture) {
 	}
 	for version := 2; version <= versions; version++ {
 		f.publish(upload("a.txt"), fmt.Sprint(version, " first"), fmt.Sprint(version, " second"))
-		for n := reads.Load(); reads.Load() == n && !f.Failed(); {
-			time.Sleep(100 * time.Microsecond) // until a reader has looked at this version
+		deadline := time.Now().Add(time.Minute)
+		for n := reads.Load(); reads.Load() == n && !f.Failed(); time.Sleep(100 * time.Microsecond) {
+			if time.Now().After(deadline) {
+				f.Errorf("no reader has looked at version %d", version)
+			}
 		}
 	}
 	done.Store(true)
