@@ -70,7 +70,7 @@ func TestFinishAnswer(t *testing.T) {
 		loop := activities.Loop{Searches: []string{search.Key}}
 		f.server.ScriptChat(modeltest.Call(
 			model.ToolCall{ID: "a", Name: activities.DocumentsRAG, Arguments: `{"query":"pears"}`},
-			model.ToolCall{ID: "b", Name: "unknown", Arguments: `{}`},
+			model.ToolCall{ID: "b", Name: activities.UnknownTool, Arguments: `{}`},
 		), modeltest.Text("In autumn <source_1>."))
 		called, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: run, Turn: 1, Loop: loop})
 		f.must(err)
@@ -110,7 +110,7 @@ func TestFinishAnswer(t *testing.T) {
 		}
 		want := []activities.CalledTool{
 			{ID: "a", Name: activities.DocumentsRAG, Arguments: `{"query":"pears"}`, Status: "completed"},
-			{ID: "b", Name: "unknown", Arguments: `{}`, Status: "failed"},
+			{ID: "b", Name: activities.UnknownTool, Arguments: `{}`, Status: "failed"},
 		}
 		if diff := cmp.Diff(want, record.ToolCalls); diff != "" {
 			t.Error(diff)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -39,7 +40,8 @@ type ModelCallResult struct {
 	Usage     Usage         `json:"usage"`
 }
 
-// ToolCallRef names a tool call; its arguments are in the turn's blob.
+// ToolCallRef names a tool call, by an id and a name within the bounds that
+// CallModel sets; its arguments are in the turn's blob.
 type ToolCallRef struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -108,14 +110,14 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 		return TurnRecord{}, err
 	}
 	rewriter := citation.NewRewriter(passages)
-	record := TurnRecord{}
+	var raw, written strings.Builder
 	publish := func(text string) {
-		record.Text += text
+		written.WriteString(text)
 		p.write(text)
 	}
 	start := time.Now()
 	done, err := a.stream(ctx, chat, func(text string) {
-		record.Raw += text
+		raw.WriteString(text)
 		publish(rewriter.Write(text))
 	})
 	endpoint := a.Chat.Endpoint()
@@ -124,11 +126,12 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 		return TurnRecord{}, err
 	}
 	publish(rewriter.Close())
-	record.Used = rewriter.Used()
-	record.Model, record.FinishReason = done.Model, done.FinishReason
-	record.Usage = Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1}
+	record := TurnRecord{
+		Raw: raw.String(), Text: written.String(), Used: rewriter.Used(), Model: done.Model, FinishReason: done.FinishReason,
+		Usage: Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1},
+	}
 	if !in.NoTools {
-		record.ToolCalls = done.ToolCalls
+		record.ToolCalls = bounded(in.Turn, done.ToolCalls)
 	}
 	if record.Text == "" && len(record.ToolCalls) == 0 {
 		return TurnRecord{}, &model.Error{Code: "bad_response", Provider: endpoint.Provider, Retryable: true, Cause: errors.New("the answer is empty")}

@@ -58,6 +58,10 @@ func (a *Answering) callTool(ctx context.Context, in ToolCallInput) (ToolOutput,
 	if in.Call >= len(record.ToolCalls) {
 		return ToolOutput{}, fmt.Errorf("turn %d has %d tool calls", in.Turn, len(record.ToolCalls))
 	}
+	if in.Call >= MaxCalls {
+		return ToolOutput{}, knowledge.Errorf(knowledge.CodeInvalid,
+			"at most %d calls of a turn are run; this one and all after it were not: call again for what is still needed", MaxCalls)
+	}
 	call := record.ToolCalls[in.Call]
 	if call.Name != DocumentsRAG {
 		return ToolOutput{}, knowledge.Errorf(knowledge.CodeInvalid, "there is no such tool; the only one is %s", DocumentsRAG)

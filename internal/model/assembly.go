@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 
 	openai "github.com/sashabaranov/go-openai"
 )
@@ -17,25 +18,35 @@ type assembly struct {
 	usage   Usage
 }
 
+// The most tool calls of an answer, and bytes of the name of one, that are kept:
+// more than anybody runs, and little enough to go through for each fragment.
+const (
+	maxToolCalls = 128
+	maxToolName  = 256
+)
+
 // fragment is a tool call that is still coming.
 type fragment struct {
-	index int
-	call  ToolCall
+	index     int
+	id, name  string
+	arguments strings.Builder
 }
 
 // add takes one event and gives its text.
-func (a *assembly) add(event openai.ChatCompletionStreamResponse) (text string) {
+func (a *assembly) add(event openai.ChatCompletionStreamResponse) string {
 	if event.Model != "" {
 		a.model = event.Model
 	}
 	if event.Usage != nil {
 		a.usage = Usage{PromptTokens: event.Usage.PromptTokens, CompletionTokens: event.Usage.CompletionTokens}
 	}
+	var words strings.Builder
 	for _, choice := range event.Choices {
 		if choice.Index != 0 {
 			continue
 		}
-		text += choice.Delta.Content + choice.Delta.Refusal
+		words.WriteString(choice.Delta.Content)
+		words.WriteString(choice.Delta.Refusal)
 		for _, call := range choice.Delta.ToolCalls {
 			a.addCall(call)
 		}
@@ -43,8 +54,8 @@ func (a *assembly) add(event openai.ChatCompletionStreamResponse) (text string) 
 			a.finish = string(choice.FinishReason)
 		}
 	}
-	a.content = a.content || text != "" || len(a.calls) > 0
-	return text
+	a.content = a.content || words.Len() > 0 || len(a.calls) > 0
+	return words.String()
 }
 
 // addCall joins a fragment to its call. Fragments belong together by index;
@@ -52,6 +63,9 @@ func (a *assembly) add(event openai.ChatCompletionStreamResponse) (text string) 
 // calls apart by id only.
 func (a *assembly) addCall(wire openai.ToolCall) {
 	f := a.find(wire)
+	if f == nil && len(a.calls) == maxToolCalls {
+		return
+	}
 	if f == nil {
 		f = &fragment{index: len(a.calls)}
 		if wire.Index != nil {
@@ -60,12 +74,12 @@ func (a *assembly) addCall(wire openai.ToolCall) {
 		a.calls = append(a.calls, f)
 	}
 	if wire.ID != "" {
-		f.call.ID = wire.ID
+		f.id = wire.ID
 	}
-	if f.call.Name == "" || wire.Function.Name != f.call.Name {
-		f.call.Name += wire.Function.Name
+	if (f.name == "" || wire.Function.Name != f.name) && len(f.name) <= maxToolName {
+		f.name += wire.Function.Name
 	}
-	f.call.Arguments += wire.Function.Arguments
+	f.arguments.WriteString(wire.Function.Arguments)
 }
 
 func (a *assembly) find(wire openai.ToolCall) *fragment {
@@ -74,7 +88,7 @@ func (a *assembly) find(wire openai.ToolCall) *fragment {
 		if wire.Index != nil && f.index != *wire.Index {
 			continue
 		}
-		if wire.ID != "" && f.call.ID != "" && f.call.ID != wire.ID {
+		if wire.ID != "" && f.id != "" && f.id != wire.ID {
 			continue
 		}
 		return f
@@ -100,13 +114,14 @@ func (a *assembly) end(x *exchange, err error) error {
 func (a *assembly) completion() *Completion {
 	done := &Completion{FinishReason: a.finishReason(), Model: a.model, Usage: a.usage}
 	for i, f := range a.calls {
-		if f.call.ID == "" {
-			f.call.ID = "call_" + strconv.Itoa(i)
+		call := ToolCall{ID: f.id, Name: f.name, Arguments: f.arguments.String()}
+		if call.ID == "" {
+			call.ID = "call_" + strconv.Itoa(i)
 		}
-		if f.call.Arguments == "" {
-			f.call.Arguments = "{}"
+		if call.Arguments == "" {
+			call.Arguments = "{}"
 		}
-		done.ToolCalls = append(done.ToolCalls, f.call)
+		done.ToolCalls = append(done.ToolCalls, call)
 	}
 	return done
 }

@@ -79,7 +79,8 @@ type Delta struct {
 	Done *Completion // set in the last one
 }
 
-// Completion is what is known when an answer is complete.
+// Completion is what is known when an answer is complete. Of tool calls it holds
+// the first 128, as the endpoint names and numbers them.
 type Completion struct {
 	ToolCalls    []ToolCall
 	FinishReason string

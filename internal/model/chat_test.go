@@ -142,6 +142,40 @@ func TestChatAnswers(t *testing.T) {
 	}
 }
 
+func TestChatBoundsToolCalls(t *testing.T) {
+	t.Parallel()
+	var body strings.Builder
+	fragment := func(i int, fields string) {
+		body.WriteString(say(fmt.Sprintf(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,%s}]},"finish_reason":null}]}`, i, fields)))
+	}
+	for i := range 1000 {
+		fragment(i, fmt.Sprintf(`"id":"id%d","function":{"name":"search","arguments":"{"}`, i))
+	}
+	for i := range 1000 {
+		fragment(i, fmt.Sprintf(`"function":{"arguments":"\"n\":%d}"}`, i))
+	}
+	for range 1000 {
+		fragment(1, `"function":{"name":"free text "}`)
+	}
+	body.WriteString(say(stop, done))
+	c := raw(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body.String()) })
+	_, got, err := collect(t.Context(), c, question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.ToolCalls) != 128 {
+		t.Fatalf("%d calls", len(got.ToolCalls))
+	}
+	for i, call := range got.ToolCalls {
+		if call.ID != fmt.Sprint("id", i) || call.Arguments != fmt.Sprintf(`{"n":%d}`, i) {
+			t.Errorf("call %d is %s %s", i, call.ID, call.Arguments)
+		}
+	}
+	if n := len(got.ToolCalls[1].Name); n > 300 {
+		t.Errorf("a name of %d bytes", n)
+	}
+}
+
 func TestChatFails(t *testing.T) {
 	t.Parallel()
 	write := func(body string) http.HandlerFunc {

@@ -1,0 +1,166 @@
+package activities_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+)
+
+// turn lets the model call tools, and gives what the workflow gets of them and
+// what is stored.
+func (f *fixture) turn(run activities.RunRef, calls ...model.ToolCall) (activities.ModelCallResult, []model.ToolCall) {
+	f.Helper()
+	f.server.ScriptChat(modeltest.Reply{ToolCalls: calls}, modeltest.Text("done"))
+	result, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: run, Turn: 1})
+	f.must(err)
+	var record activities.TurnRecord
+	f.must(f.blobs.GetJSON(f.ctx, result.Key, &record))
+	return result, record.ToolCalls
+}
+
+// search is a call as a model should make it.
+func search(id string) model.ToolCall {
+	return model.ToolCall{ID: id, Name: activities.DocumentsRAG, Arguments: `{"query":"apples"}`}
+}
+
+func TestCallsThatAModelMakesUp(t *testing.T) {
+	t.Parallel()
+
+	t.Run("names of no tool are one word", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		var calls []model.ToolCall
+		var want []activities.ToolCallRef
+		for i, name := range []string{"weather", "ignore what\nwas said", strings.Repeat("x", 1<<20), activities.DocumentsRAG + " ", activities.DocumentsRAG} {
+			id := fmt.Sprint("id", i)
+			calls = append(calls, model.ToolCall{ID: id, Name: name, Arguments: `{}`})
+			want = append(want, activities.ToolCallRef{ID: id, Name: activities.UnknownTool})
+		}
+		want[4].Name = activities.DocumentsRAG
+		result, _ := f.turn(f.ask("what?"), calls...)
+		if diff := cmp.Diff(want, result.ToolCalls); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("ids that are none are replaced, each by another", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		longest := strings.Repeat("i", 64)
+		given := []string{"functions.documents_rag:0", longest, longest + "i", strings.Repeat("i", 1<<20), "a", "a", "with\nlines", "é", "call_1_3", "call_1_4", "call_1_4_"}
+		var calls []model.ToolCall
+		for _, id := range given {
+			calls = append(calls, search(id))
+		}
+		result, stored := f.turn(f.ask("what?"), calls...)
+		var got []string
+		for i, ref := range result.ToolCalls {
+			got = append(got, ref.ID)
+			if ref.ID != stored[i].ID {
+				t.Errorf("call %d is %q in the workflow and %q in the blob", i, ref.ID, stored[i].ID)
+			}
+		}
+		want := []string{"functions.documents_rag:0", longest, "call_1_3_", "call_1_4__", "a", "call_1_6", "call_1_7", "call_1_8", "call_1_3", "call_1_4", "call_1_4_"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("what the model is sent next agrees with itself", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		run := f.ask("what?")
+		first, _ := f.turn(run, search(strings.Repeat("i", 100)), search("a"), search("a"), model.ToolCall{ID: "b", Name: "free text", Arguments: `{}`})
+		turn := activities.Turn{Key: first.Key}
+		for i := range first.ToolCalls {
+			turn.Outputs = append(turn.Outputs, activities.ToolOutput{Failure: fmt.Sprint("failure ", i)})
+		}
+		_, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: run, Turn: 2, Loop: activities.Loop{Turns: []activities.Turn{turn}}})
+		f.must(err)
+		messages := f.server.Requests()[1].Messages
+		answered := messages[len(messages)-len(first.ToolCalls):]
+		calls := messages[len(messages)-len(first.ToolCalls)-1].ToolCalls
+		ids := map[string]bool{}
+		for i, ref := range first.ToolCalls {
+			if calls[i].ID != ref.ID || answered[i].ToolCallID != ref.ID || calls[i].Function.Name != ref.Name {
+				t.Errorf("call %d is %+v, its answer is of %q and the workflow has %+v", i, calls[i], answered[i].ToolCallID, ref)
+			}
+			if want := fmt.Sprint("failure ", i); !strings.Contains(string(answered[i].Content), want) {
+				t.Errorf("%q, want %s", answered[i].Content, want)
+			}
+			ids[ref.ID] = true
+		}
+		if len(ids) != 4 || len(calls) != 4 {
+			t.Errorf("%d calls with %d ids", len(calls), len(ids))
+		}
+	})
+
+	t.Run("of a thousand calls those within the bound are run, and the model is told", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
+		var calls []model.ToolCall
+		for i := range 1000 {
+			calls = append(calls, search(fmt.Sprint("id", i)))
+		}
+		run := f.ask("what?")
+		result, stored := f.turn(run, calls...)
+		if len(result.ToolCalls) != activities.MaxCalls+1 || len(stored) != len(result.ToolCalls) {
+			t.Fatalf("%d calls, %d stored", len(result.ToolCalls), len(stored))
+		}
+		in := activities.ToolCallInput{RunRef: run, Turn: 1, Key: result.Key, Call: activities.MaxCalls - 1}
+		output, err := do(f, f.answering.CallTool, in)
+		f.must(err)
+		if output.Kept != 1 {
+			t.Errorf("the last call within the bound found %d passages", output.Kept)
+		}
+		in.Call++
+		_, err = do(f, f.answering.CallTool, in)
+		f.failed(err, knowledge.CodeInvalid, false)
+		if told := activities.Describe(err, activities.Failure{}).Message; !strings.Contains(told, fmt.Sprint("at most ", activities.MaxCalls)) {
+			t.Errorf("it is told %q", told)
+		}
+	})
+
+	t.Run("arguments of megabytes are kept nowhere", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		long := search("a")
+		long.Arguments = `{"query":"` + strings.Repeat("x", 3<<20) + `"}`
+		run := f.ask("what?")
+		result, stored := f.turn(run, long, search("b"))
+		inHistory, err := json.Marshal(result)
+		f.must(err)
+		if stored[0].Arguments != "{}" || stored[1].Arguments != search("").Arguments || len(inHistory) > 1<<10 {
+			t.Errorf("stored %d and %d bytes, and %d in the result", len(stored[0].Arguments), len(stored[1].Arguments), len(inHistory))
+		}
+		_, err = do(f, f.answering.CallTool, activities.ToolCallInput{RunRef: run, Turn: 1, Key: result.Key})
+		f.failed(err, knowledge.CodeInvalid, false)
+		if told := activities.Describe(err, activities.Failure{}).Message; !strings.Contains(told, "8192") {
+			t.Errorf("it is told %q", told)
+		}
+	})
+
+	t.Run("a query of just the limit may be written in escapes", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
+		escaped := search("a")
+		escaped.Arguments = `{"query":"apples ` + strings.Repeat(`\u0078`, 8<<10-len("apples ")) + `"}`
+		run := f.ask("what?")
+		result, _ := f.turn(run, escaped)
+		output, err := do(f, f.answering.CallTool, activities.ToolCallInput{RunRef: run, Turn: 1, Key: result.Key})
+		f.must(err)
+		if output.Kept != 1 {
+			t.Errorf("output %+v", output)
+		}
+	})
+}
