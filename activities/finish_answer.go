@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -211,7 +212,7 @@ func (a *Answering) wholeLog(ctx context.Context, in FinishAnswerInput) ([]strea
 
 // publishedText is what readers of a log have put together at its end.
 func publishedText(items []stream.Item) string {
-	text := ""
+	var text strings.Builder
 	for _, item := range items {
 		event, err := stream.DecodeEvent(item.Data)
 		if err != nil {
@@ -219,10 +220,10 @@ func publishedText(items []stream.Item) string {
 		}
 		switch item.Topic {
 		case stream.TopicDelta:
-			text += event.Text
+			text.WriteString(event.Text)
 		case stream.TopicReset:
-			text = ""
+			text.Reset()
 		}
 	}
-	return citation.Strip(text)
+	return citation.Strip(text.String())
 }

@@ -24,7 +24,7 @@ type publisher struct {
 	sequence   int64
 
 	seen      string // words of earlier attempts that readers have
-	held      string // words of this attempt while they equal what was seen
+	held      int    // bytes of this attempt that equal the beginning of seen
 	pending   strings.Builder
 	reset     bool // a reset must come before the pending words
 	published bool // readers have words of this turn
@@ -55,7 +55,7 @@ func (p *publisher) resume(ctx context.Context) error {
 	if err := p.send(p.take()); err != nil {
 		return err
 	}
-	seen := ""
+	var seen strings.Builder
 	for from := p.in.Offset; ; {
 		page, err := p.workflows.Events(ctx, p.workflowID, from)
 		if err != nil {
@@ -68,16 +68,16 @@ func (p *publisher) resume(ctx context.Context) error {
 			}
 			switch item.Topic {
 			case stream.TopicDelta:
-				seen += event.Text
+				seen.WriteString(event.Text)
 			case stream.TopicReset:
-				seen = ""
+				seen.Reset()
 			}
 		}
 		if from = page.NextOffset; !page.MoreReady {
 			break
 		}
 	}
-	p.seen, p.published = seen, seen != ""
+	p.seen, p.published = seen.String(), seen.Len() > 0
 	return nil
 }
 
@@ -91,17 +91,18 @@ func (p *publisher) write(text string) {
 		p.flush()
 		return
 	}
-	p.held += text
+	rest := p.seen[p.held:]
 	switch {
-	case strings.HasPrefix(p.seen, p.held):
+	case strings.HasPrefix(rest, text):
+		p.held += len(text)
 		return
-	case strings.HasPrefix(p.held, p.seen):
-		p.pending.WriteString(p.held[len(p.seen):])
+	case strings.HasPrefix(text, rest):
+		p.pending.WriteString(text[len(rest):])
 	default:
 		p.reset = true
-		p.pending.WriteString(p.held)
+		p.pending.WriteString(p.seen[:p.held] + text)
 	}
-	p.seen, p.held = "", ""
+	p.seen = ""
 	p.flush()
 }
 
@@ -188,9 +189,10 @@ func (p *publisher) send(items []stream.Entry) error {
 // Words that readers have and that this attempt did not repeat in full are
 // reset.
 func (p *publisher) close(ctx context.Context) (tail string, published bool, err error) {
-	if p.seen != "" && p.held != p.seen {
-		p.reset, p.seen = true, ""
-		p.pending.WriteString(p.held)
+	if p.held < len(p.seen) {
+		p.reset = true
+		p.pending.WriteString(p.seen[:p.held])
+		p.seen = ""
 	}
 	if err := p.wait(ctx); err != nil {
 		return "", false, err

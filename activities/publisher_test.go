@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -140,6 +141,27 @@ func TestRepeatedModelCall(t *testing.T) {
 			}
 		})
 	}
+
+	t.Run("a long answer in small pieces goes on, or begins anew", func(t *testing.T) {
+		t.Parallel()
+		long := strings.Repeat("word ", 100_000)
+		pieces := strings.SplitAfter(long, " ")
+		for _, tc := range []struct {
+			second string
+			resets int
+		}{{"the end", 0}, {"", 1}} {
+			f := newFixture(t)
+			in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
+			contexts := attempts(t, 2)
+			f.answering.Chat = failsAfter(long, "the ")
+			_, err := f.answering.CallModel(contexts[0], in)
+			f.failed(err, knowledge.CodeProviderFailed, true)
+			f.answering.Chat = says(append(slices.Clone(pieces), tc.second)...)
+			result, err := f.answering.CallModel(contexts[1], in)
+			f.must(err)
+			f.want(result, long+tc.second, tc.resets)
+		}
+	})
 
 	t.Run("words of the turn before are not taken for its own", func(t *testing.T) {
 		t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/activities"
@@ -23,8 +24,8 @@ type renderer struct {
 	server    *Server
 	principal knowledge.Principal
 	run       store.Run
-	compact   bool   // leave concatenated out
-	text      string // of the answer so far
+	compact   bool            // leave concatenated out
+	text      strings.Builder // of the answer so far, where readers are given it
 	outcome   *outcome
 }
 
@@ -79,13 +80,13 @@ func (r *renderer) started(e stream.Event) (string, any, error) {
 }
 
 func (r *renderer) delta(e stream.Event) (string, any, error) {
-	r.text += e.Text
 	if r.run.Kind == "tool" {
 		return "tool_partial_update", map[string]any{"content": e.Text, "output_key": "response"}, nil
 	}
 	data := map[string]any{"chunk": map[string]any{"data": e.Text}}
 	if !r.compact {
-		data["concatenated"] = map[string]any{"value": r.text}
+		r.text.WriteString(e.Text)
+		data["concatenated"] = map[string]any{"value": r.text.String()}
 	}
 	return "apiMessageChunk", data, nil
 }
@@ -93,7 +94,7 @@ func (r *renderer) delta(e stream.Event) (string, any, error) {
 // reset drops the words so far; a tool's stream says so by starting its
 // generation once more.
 func (r *renderer) reset(e stream.Event) (string, any, error) {
-	r.text = ""
+	r.text.Reset()
 	if r.run.Kind == "tool" {
 		return "tool_update", workflows.PhaseData{Phase: "COMPILING_RESULTS", Status: "started"}, nil
 	}
