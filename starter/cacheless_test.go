@@ -1,0 +1,318 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	temporal "go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+	sdk "go.temporal.io/sdk/worker"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// TestMain lets the test's own binary be cairn up, with the difference that its
+// worker keeps no workflow in memory, and the parser that cairn up starts. That
+// cache is the SDK's and one for a process: it cannot be set from outside.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && (os.Args[1] == "up" || os.Args[1] == "parse") {
+		sdk.SetStickyWorkflowCacheSize(0)
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// cacheless is a running server without a workflow cache, and what reaches it.
+type cacheless struct {
+	*client.Client
+	ctx      context.Context // ends when a workflow must have got stuck
+	key      string
+	operator temporal.Client
+}
+
+func startCacheless(t *testing.T, m *modeltest.Server) *cacheless {
+	t.Helper()
+	ends := startChild(t, m)
+	key, err := os.ReadFile(ends.KeyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	s := &cacheless{ctx: ctx, key: strings.TrimSpace(string(key))}
+	if s.Client, err = client.New(client.Config{URL: ends.API, Key: s.key}); err != nil {
+		t.Fatal(err)
+	}
+	s.operator, err = temporal.DialContext(t.Context(), temporal.Options{
+		HostPort: ends.Temporal, Namespace: "cairn", Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.operator.Close)
+	return s
+}
+
+// startChild starts the server and returns when it is ready. It ends with the test.
+func startChild(t *testing.T, m *modeltest.Server) (ends endpoints) {
+	t.Helper()
+	folder := t.TempDir()
+	child := exec.Command(os.Args[0], "up", "--data", folder,
+		"--listen", "127.0.0.1:0", "--temporal-listen", "127.0.0.1:0", "--ui-listen", "127.0.0.1:0")
+	child.Env = demoEnvironment(os.Environ())
+	for _, kind := range []string{"CHAT", "EMBEDDING"} {
+		child.Env = append(child.Env, "CAIRN_MODELS__"+kind+"__BASE_URL="+m.URL(), "CAIRN_MODELS__"+kind+"__MODEL="+modeltest.ModelName)
+	}
+	child.Stderr = t.Output()
+	out, err := child.StdoutPipe()
+	if err == nil {
+		err = child.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		late := time.AfterFunc(20*time.Second, func() { _ = child.Process.Kill() }) // it may be gone
+		defer late.Stop()
+		_ = child.Process.Signal(syscall.SIGTERM) // likewise
+		if err := child.Wait(); err != nil {
+			t.Errorf("the server ended with %v", err)
+		}
+	})
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() || lines.Text() != "Cairn is ready." {
+		t.Fatalf("the server said %q", lines.Text())
+	}
+	data, err := os.ReadFile(filepath.Join(folder, "endpoints.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &ends)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ends
+}
+
+// TestWithoutAWorkflowCache ingests, answers and removes with every workflow task
+// a replay from the first event on: a workflow that does not decide the same each
+// time gets stuck here.
+func TestWithoutAWorkflowCache(t *testing.T) {
+	t.Parallel()
+	m := modeltest.New(modeltest.Options{TokenDelay: 10 * time.Millisecond, EmbeddingDelay: 20 * time.Millisecond})
+	t.Cleanup(m.Close)
+	s := startCacheless(t, m)
+	var text strings.Builder
+	for i := range 300 { // several batches of passages, and too much for local activities
+		fmt.Fprintf(&text, "# Pier %d\n\nPier %d has a lighthouse. %s\n\n", i, i, strings.Repeat("Ships pass it by day and by night. ", 26))
+	}
+	d := s.publish(t, "piers.md", text.String())
+	small := s.publish(t, "lights.txt", "The northern pier has a lighthouse.")
+	query := s.answer(t, m)
+	tool := s.ragSearch(t, m)
+	removal, err := s.RemoveDocument(s.ctx, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.end(t, s.Events(s.ctx, removal.RunID, 0), client.EventEnded)
+	for workflow, tasks := range map[string]int{
+		workflows.IngestID("default", d.ID): 6, workflows.IngestID("default", small.ID): 2, workflows.QueryID("default", query): 4,
+		workflows.ToolID("default", tool): 3, workflows.RemoveID("default", d.ID): 1,
+	} {
+		s.wantReplays(t, workflow, tasks)
+	}
+}
+
+// publish sends a text and waits until it is published.
+func (s *cacheless) publish(t *testing.T, name, text string) client.Document {
+	t.Helper()
+	d, err := s.AddDocument(s.ctx, client.NewDocument{Project: "default", Name: name, ExternalID: name, Content: client.Content{Text: text}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.end(t, s.Events(s.ctx, d.RunID, 0), client.EventEnded)
+	if d, err = s.Document(s.ctx, d.ID); err != nil || d.Status != knowledge.StatusPublished || d.ChunkCount == 0 {
+		t.Fatalf("%s is %s with %d passages: %v", name, d.Status, d.ChunkCount, err)
+	}
+	return d
+}
+
+// end reads events up to the run's last one, which must have this name.
+func (s *cacheless) end(t *testing.T, events iter.Seq2[client.Event, error], name string) (all []client.Event) {
+	t.Helper()
+	for e, err := range events {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all = append(all, e); e.ID != int64(len(all)) {
+			t.Fatalf("event %d came after %d others", e.ID, len(all)-1)
+		}
+	}
+	if len(all) == 0 || all[len(all)-1].Name != name {
+		t.Fatalf("the events do not end with %s: %+v", name, all)
+	}
+	return all
+}
+
+// answer asks a question for which the model searches twice, and reads its
+// events over HTTP and in the workflow's own stream.
+func (s *cacheless) answer(t *testing.T, m *modeltest.Server) (run string) {
+	t.Helper()
+	want := strings.Repeat("There is a lighthouse. ", 50)
+	m.ScriptChat(modeltest.Reply{Text: "Let me see.", ToolCalls: []model.ToolCall{
+		{ID: "call_1", Name: "documents_rag", Arguments: `{"query":"lighthouses"}`},
+		{ID: "call_2", Name: "documents_rag", Arguments: `{"query":"ships at night"}`},
+	}}, modeltest.Text(want+"<source_1>"))
+	var polled string
+	var polling sync.WaitGroup
+	events := s.end(t, func(yield func(client.Event, error) bool) {
+		for e, err := range s.Ask(s.ctx, client.Question{Project: "default", Text: "What is on pier 7?"}) {
+			var started client.Started
+			if e.Name == client.EventStarted {
+				if err = e.Decode(&started); err == nil {
+					run = started.RunID
+					polling.Go(func() { polled = s.poll(t, run) })
+				}
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}, client.EventCompleted)
+	polling.Wait()
+	read := ""
+	for _, e := range events {
+		var words client.TextChunk
+		switch e.Name {
+		case client.EventChunk:
+			if err := e.Decode(&words); err != nil {
+				t.Fatal(err)
+			}
+			read += words.Chunk.Data
+		case client.EventReset:
+			read = ""
+		}
+	}
+	var answer client.Answer
+	if err := events[len(events)-1].Decode(&answer); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(answer.Text, want) || read != answer.Text || len(answer.Sources) == 0 {
+		t.Errorf("the answer is %q with %d sources, readers have %q", answer.Text, len(answer.Sources), read)
+	}
+	if polled == "" || !strings.HasPrefix(answer.Text, polled) {
+		t.Errorf("the workflow's stream gave %q of the answer", polled)
+	}
+	return run
+}
+
+// poll reads the words of a run by updates of its workflow, until that ends: the
+// last words may be in the store alone by then.
+func (s *cacheless) poll(t *testing.T, run string) (text string) {
+	for offset := int64(0); ; {
+		handle, err := s.operator.UpdateWorkflow(s.ctx, temporal.UpdateWorkflowOptions{
+			WorkflowID: workflows.QueryID("default", run), UpdateName: stream.UpdatePoll, WaitForStage: temporal.WorkflowUpdateStageCompleted,
+			Args: []any{stream.PollInput{FromOffset: offset}},
+		})
+		var page stream.Page
+		if err == nil {
+			err = handle.Get(s.ctx, &page)
+		}
+		if _, ended := errors.AsType[*serviceerror.NotFound](err); ended {
+			return text
+		}
+		if err != nil {
+			t.Errorf("poll from %d: %v", offset, err)
+			return text
+		}
+		for _, item := range page.Items {
+			event, err := stream.DecodeEvent(item.Data)
+			if err != nil {
+				t.Error(err)
+			}
+			switch item.Topic {
+			case stream.TopicDelta:
+				text += event.Text
+			case stream.TopicReset:
+				text = ""
+			case stream.TopicCompleted, stream.TopicError:
+				return text
+			}
+		}
+		offset = page.NextOffset
+	}
+}
+
+// ragSearch runs the tool.
+func (s *cacheless) ragSearch(t *testing.T, m *modeltest.Server) (run string) {
+	t.Helper()
+	m.ScriptChat(modeltest.Text(strings.Repeat("It shines. ", 50) + "<source_1>"))
+	req, err := http.NewRequestWithContext(s.ctx, http.MethodPost, s.URL()+"/tools/rag_search", strings.NewReader(`{"query":"What shines?","stream":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+s.key)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if run = res.Header.Get("Cairn-Run-Id"); res.StatusCode != http.StatusOK || run == "" {
+		t.Fatalf("rag_search: status %d", res.StatusCode)
+	}
+	events := s.end(t, s.Events(s.ctx, run, 0), client.EventToolEnd)
+	if last := events[len(events)-1]; !strings.Contains(string(last.Data), strings.Repeat("It shines. ", 50)) {
+		t.Errorf("rag_search gave %s", last.Data)
+	}
+	return run
+}
+
+// wantReplays checks that a workflow has ended, had so many workflow tasks at
+// least, no worker had it in its cache for any of them, and all went well.
+func (s *cacheless) wantReplays(t *testing.T, workflow string, tasks int) {
+	t.Helper()
+	if err := s.operator.GetWorkflow(s.ctx, workflow, "").Get(s.ctx, nil); err != nil {
+		t.Errorf("%s ended with %v", workflow, err)
+	}
+	replays := 0
+	for events := s.operator.GetWorkflowHistory(s.ctx, workflow, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); events.HasNext(); {
+		e, err := events.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e.EventType {
+		case enumspb.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED:
+			replays++
+			if kind := e.GetWorkflowTaskScheduledEventAttributes().GetTaskQueue().GetKind(); kind != enumspb.TASK_QUEUE_KIND_NORMAL {
+				t.Errorf("%s: event %d went to a worker's cache: %s", workflow, e.EventId, kind)
+			}
+		case enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED, enumspb.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT:
+			t.Errorf("%s: %s", workflow, e)
+		}
+	}
+	t.Logf("%s: %d workflow tasks", workflow, replays)
+	if replays < tasks {
+		t.Errorf("%s had %d workflow tasks, want %d", workflow, replays, tasks)
+	}
+}
