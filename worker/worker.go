@@ -20,7 +20,7 @@ type Config struct {
 	Queries     int           // questions' activities at the same time. Defaults to 128.
 	Ingests     int           // ingestion's activities at the same time. Defaults to 16.
 	StopTimeout time.Duration // how long running activities may go on at a stop. Defaults to 10 s.
-	CacheSize   int           // workflows kept in memory between their tasks; 0 leaves the SDK's default.
+	Build       string        // what workers say they are, in histories and lists; "" = the program's checksum, which takes a moment to reckon
 }
 
 func (c Config) withDefaults() Config {
@@ -44,6 +44,9 @@ type Worker struct {
 // New makes a worker for every task queue.
 func New(c client.Client, cfg Config, ingestion *activities.Ingestion, answering *activities.Answering) *Worker {
 	cfg = cfg.withDefaults()
+	if cfg.Build != "" {
+		sdk.SetBinaryChecksum(cfg.Build)
+	}
 	query := sdk.New(c, workflows.QueueQuery, options(cfg, cfg.Queries))
 	query.RegisterWorkflow(workflows.AnswerQuery)
 	query.RegisterWorkflow(workflows.RunTool)
