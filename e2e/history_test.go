@@ -98,6 +98,33 @@ func TestHistoryOfALongDocument(t *testing.T) {
 	}
 }
 
+// TestListedBuild: Temporal has nothing to add to what a workflow's start says
+// of the worker's build, and so does not write the workflow's list entry again.
+func TestListedBuild(t *testing.T) {
+	t.Parallel()
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL())...)
+	document := s.publish(t, "lights", "The northern pier has a lighthouse.")
+	m.ScriptChat(modeltest.Text("It is so. <source_1>"))
+	question := s.query(t, "Where is the lighthouse?")
+	s.follow(t, question.run, 0)
+	operator := s.operator(t)
+	for _, workflow := range []string{"ingest/default/" + document.ID, "query/default/" + question.run} {
+		description, err := operator.DescribeWorkflowExecution(t.Context(), workflow, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var builds []string
+		listed := description.GetWorkflowExecutionInfo().GetSearchAttributes().GetIndexedFields()["BuildIds"]
+		if err := json.Unmarshal(listed.GetData(), &builds); err != nil {
+			t.Fatal(err)
+		}
+		if len(builds) != 2 || builds[0] != "unversioned" || !strings.HasPrefix(builds[1], "unversioned:") {
+			t.Errorf("%s is listed with the builds %q", workflow, builds)
+		}
+	}
+}
+
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	m := standIn(t, modeltest.Options{})

@@ -149,7 +149,7 @@ func (p *platform) startTemporal(ctx context.Context) (err error) {
 		return err
 	}
 	p.onClose(func() error { p.client.Close(); return nil })
-	p.workflow = dispatch.New(p.client)
+	p.workflow = dispatch.New(p.client, versionName())
 	p.source = dispatch.NewSource(p.workflow, p.store, p.blobs)
 	p.relay = stream.NewRelay(p.source, p.hub)
 	return nil
@@ -170,7 +170,7 @@ func (p *platform) startWorker(ctx context.Context) error {
 	}
 	p.onClose(p.parsers.Close)
 	ingestion, answering := p.activities()
-	p.worker = worker.New(p.client, worker.Config{StopTimeout: p.grace()}, ingestion, answering)
+	p.worker = worker.New(p.client, worker.Config{Build: versionName(), StopTimeout: p.grace()}, ingestion, answering)
 	if err := p.worker.Start(); err != nil {
 		return err
 	}

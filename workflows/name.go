@@ -24,6 +24,7 @@ var (
 	KeyDocument  = temporal.NewSearchAttributeKeyKeyword(AttributeDocument)
 	KeyStage     = temporal.NewSearchAttributeKeyKeyword(AttributeStage)
 	KeyStatus    = temporal.NewSearchAttributeKeyKeyword(AttributeStatus)
+	KeyBuilds    = temporal.NewSearchAttributeKeyKeywordList("BuildIds") // Temporal's own: which builds of the workers ran it
 )
 
 // IngestID is the id of the workflow that ingests a document.

@@ -32,10 +32,13 @@ const (
 // use.
 type Dispatcher struct {
 	client client.Client
+	builds []string
 }
 
-// New makes a dispatcher.
-func New(c client.Client) *Dispatcher { return &Dispatcher{client: c} }
+// New makes a dispatcher. build is what the workers call their build.
+func New(c client.Client, build string) *Dispatcher {
+	return &Dispatcher{client: c, builds: []string{"unversioned", "unversioned:" + build}}
+}
 
 // Ingest starts the ingest of a version, or signals it to the workflow that
 // already ingests the document. Doing it twice changes nothing.
@@ -43,10 +46,7 @@ func (d *Dispatcher) Ingest(ctx context.Context, v store.Version) error {
 	task := workflows.IngestTask{Version: v.Version, Run: v.RunID}
 	options := d.options(workflows.IngestID(v.Workspace, v.Document), workflows.QueueIngest, priorityUpload, v.Workspace)
 	options.StaticSummary = "ingest a document"
-	options.TypedSearchAttributes = temporal.NewSearchAttributes(
-		workflows.KeyWorkspace.ValueSet(v.Workspace), workflows.KeyProject.ValueSet(v.Project),
-		workflows.KeyDocument.ValueSet(v.Document),
-	)
+	options.TypedSearchAttributes = d.attributes(v.Workspace, v.Project, workflows.KeyDocument.ValueSet(v.Document))
 	in := workflows.IngestInput{Workspace: v.Workspace, Project: v.Project, Document: v.Document, Tasks: []workflows.IngestTask{task}}
 	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.IngestDocument, in)
 	if !isRunning(err) {
@@ -63,9 +63,7 @@ func (d *Dispatcher) Ingest(ctx context.Context, v store.Version) error {
 func (d *Dispatcher) Remove(ctx context.Context, r store.Removal) error {
 	options := d.options(workflows.RemoveID(r.Workspace, r.Document), workflows.QueueIngest, priorityUpload, r.Workspace)
 	options.StaticSummary = "remove a document"
-	options.TypedSearchAttributes = temporal.NewSearchAttributes(
-		workflows.KeyWorkspace.ValueSet(r.Workspace), workflows.KeyProject.ValueSet(r.Project), workflows.KeyDocument.ValueSet(r.Document),
-	)
+	options.TypedSearchAttributes = d.attributes(r.Workspace, r.Project, workflows.KeyDocument.ValueSet(r.Document))
 	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.RemoveDocument, activities.RemoveInput{
 		Workspace: r.Workspace, Project: r.Project, Document: r.Document, Run: r.RunID, Upto: r.Upto, Since: r.Since,
 	})
@@ -83,9 +81,7 @@ func (d *Dispatcher) Answer(ctx context.Context, kind string, in workflows.Answe
 	}
 	options := d.options(id, workflows.QueueQuery, priorityQuestion, in.Workspace)
 	options.StaticSummary = summary
-	options.TypedSearchAttributes = temporal.NewSearchAttributes(
-		workflows.KeyWorkspace.ValueSet(in.Workspace), workflows.KeyProject.ValueSet(in.Project),
-	)
+	options.TypedSearchAttributes = d.attributes(in.Workspace, in.Project)
 	_, err := d.client.ExecuteWorkflow(ctx, options, workflow, in)
 	if isRunning(err) {
 		return nil
@@ -142,6 +138,14 @@ func (d *Dispatcher) options(id, queue string, priority int, tenant string) clie
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		Priority:                                 temporal.Priority{PriorityKey: priority, FairnessKey: tenant},
 	}
+}
+
+// attributes are those by which an operator finds a workflow, and the one that
+// Temporal would write after the workflow's first task: set from the start it
+// saves one of three writes to the lists of workflows.
+func (d *Dispatcher) attributes(workspace, project string, more ...temporal.SearchAttributeUpdate) temporal.SearchAttributes {
+	return temporal.NewSearchAttributes(append(more,
+		workflows.KeyWorkspace.ValueSet(workspace), workflows.KeyProject.ValueSet(project), workflows.KeyBuilds.ValueSet(d.builds))...)
 }
 
 func isRunning(err error) bool {
