@@ -12,7 +12,28 @@ import (
 // cacheDir keeps the compiled pdfium for all tests of this run.
 var cacheDir string
 
-func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+// compileArg tells this test's binary that it is a process that starts pdfium
+// with the cache directory that follows.
+const compileArg = "start-pdfium"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == compileArg {
+		os.Exit(startPDFium(os.Args[2]))
+	}
+	os.Exit(runTests(m))
+}
+
+func startPDFium(dir string) int {
+	r, err := pdf.New(context.Background(), pdf.Config{CacheDir: dir})
+	if err == nil {
+		err = r.Close(context.Background())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
 
 func runTests(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "cairn-pdf-test-")
@@ -22,14 +43,9 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	cacheDir = dir
-	// Compile once, before tests that run side by side would all do it.
-	r, err := pdf.New(context.Background(), pdf.Config{CacheDir: dir})
-	if err == nil {
-		err = r.Close(context.Background())
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+	// Compile once, before tests that run side by side would wait for it.
+	if code := startPDFium(dir); code != 0 {
+		return code
 	}
 	return m.Run()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/klippa-app/go-pdfium"
@@ -24,6 +25,9 @@ type Config struct {
 	// CacheDir keeps the compiled WebAssembly between processes. Defaults to no
 	// cache: compiling takes some seconds.
 	CacheDir string
+	// CacheWait is how long to wait for another process that compiles pdfium
+	// into the cache, before it is compiled here too. Defaults to 30 s.
+	CacheWait time.Duration
 }
 
 // Reader reads one PDF after the other, each in an instance of pdfium of its
@@ -47,6 +51,10 @@ func New(ctx context.Context, cfg Config) (*Reader, error) {
 		}
 		r.cache = cache
 		runtime = runtime.WithCompilationCache(cache)
+		if cfg.CacheWait == 0 {
+			cfg.CacheWait = defaultCacheWait
+		}
+		defer lockCache(ctx, cfg.CacheDir, cfg.CacheWait)()
 	}
 	pool, err := webassembly.Init(webassembly.Config{
 		Context: ctx, MinIdle: 0, MaxIdle: 1, MaxTotal: 1,
