@@ -113,29 +113,6 @@ func TestUnfinishedWrites(t *testing.T) {
 	}
 }
 
-// A tmpfs of a few hundred KB stands for a full disk; the environment that can
-// mount one says where it is.
-func TestFullDisk(t *testing.T) {
-	t.Parallel()
-	dir := os.Getenv("CAIRN_TEST_SMALL_DISK")
-	if dir == "" {
-		t.Skip("needs a small file system: mount -t tmpfs -o size=512k tmpfs DIR, and CAIRN_TEST_SMALL_DISK=DIR")
-	}
-	s := open(t, blob.FolderURL(filepath.Join(dir, "blobs")))
-	if _, err := s.Put(t.Context(), "a/b", []byte("first")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Put(t.Context(), "a/b", make([]byte, 4<<20)); !errors.Is(err, blob.ErrNoSpace) {
-		t.Fatalf("got error %v, want ErrNoSpace", err)
-	}
-	if got, err := s.Get(t.Context(), "a/b"); string(got) != "first" || err != nil {
-		t.Errorf("got %q, %v", got, err)
-	}
-	if n, err := s.DeletePrefix(t.Context(), "a/", nil); n != 1 || err != nil {
-		t.Errorf("removed %d, %v, want only the first text", n, err)
-	}
-}
-
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"", "blobs", "s3://bucket", "file://host/dir", "file://", "file:///x?create_dir=1", "file:///x%zz"} {

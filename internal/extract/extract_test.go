@@ -217,7 +217,7 @@ func TestSameFileSameLayout(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(filepath.Join(sharedFiles, "pdf", "multicolumn.pdf"))
 	if err != nil {
-		lacking(t, "the shared test files are not here")
+		lacking(t, noFiles)
 	}
 	pool, _ := newPool(t, extract.PoolConfig{Size: 1, DocumentsPerChild: 1})
 	in := extract.Input{Name: "a.pdf", Path: write(t, "upload", data)}

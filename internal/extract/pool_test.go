@@ -95,7 +95,7 @@ func TestPoolSurvivesItsChildren(t *testing.T) {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
 			if tc.document == hog && runtime.GOOS != "linux" {
-				t.Skip("the memory of another process can be watched on Linux only")
+				lacking(t, "the memory of another process can be watched on Linux only; run this test there")
 			}
 			tc.cfg.Size = 1
 			pool, _ := newPool(t, tc.cfg)
@@ -325,7 +325,7 @@ func BenchmarkText(b *testing.B) {
 func BenchmarkPDFPages(b *testing.B) {
 	path := filepath.Join(sharedFiles, "pdf", "pdflatex-4-pages.pdf")
 	if _, err := os.Stat(path); err != nil {
-		b.Skip("the shared test files are not here")
+		lacking(b, noFiles)
 	}
 	pool, _ := newPool(b, extract.PoolConfig{DocumentsPerChild: 1 << 30})
 	in := extract.Input{Name: "a.pdf", Path: path}

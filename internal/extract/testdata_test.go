@@ -9,8 +9,11 @@ import (
 	"testing"
 )
 
-// sharedFiles is where the test files of many kinds are, if they are there.
-const sharedFiles = "../../../shared/data/files"
+// Where the test files of many kinds are, and what to say if they are not there.
+const (
+	sharedFiles = "../../../shared/data/files"
+	noFiles     = "the files to read are not here; put them at ../shared/data/files beside the repository"
+)
 
 // allFiles gives the path of every shared file.
 func allFiles(t *testing.T) []string {
@@ -20,13 +23,13 @@ func allFiles(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	if len(paths) == 0 {
-		lacking(t, "the shared test files are not here")
+		lacking(t, noFiles)
 	}
 	return paths
 }
 
 // lacking skips a test that cannot run, and fails it where it must.
-func lacking(t *testing.T, what string) {
+func lacking(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
 		t.Fatal(what)

@@ -17,8 +17,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// files is where the PDFs for tests are, if they are there.
-const files = "../../../../shared/data/files/pdf"
+// Where the PDFs for tests are, and what to say if they are not there.
+const (
+	files   = "../../../../shared/data/files/pdf"
+	noFiles = "the PDFs to read are not here; put the test files at ../shared/data/files beside the repository"
+)
 
 // floor is the share of lines whose box has to hold the words of the line.
 const floor = .97
@@ -29,7 +32,7 @@ const floor = .97
 func TestLineBoxesHoldTheWordsOfTheirLine(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("pdftotext"); err != nil {
-		lacking(t, "pdftotext (poppler-utils) is not installed, so there is nothing to compare with")
+		lacking(t, "there is nothing to compare with; install pdftotext (package poppler-utils)")
 	}
 	paths := testFiles(t)
 	reader := newReader(t)
@@ -182,13 +185,13 @@ func testFiles(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	if len(paths) == 0 {
-		lacking(t, "the shared test files are not here")
+		lacking(t, noFiles)
 	}
 	return paths
 }
 
 // lacking skips a test that cannot run, and fails it where it must.
-func lacking(t *testing.T, what string) {
+func lacking(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
 		t.Fatal(what)

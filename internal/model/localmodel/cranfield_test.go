@@ -87,10 +87,11 @@ func readCranfield(t *testing.T) cranfield {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "..", "shared", "data", "cranfield")
 	if _, err := os.Stat(dir); err != nil {
+		const what = "this test reads the Cranfield collection; put it at ../shared/data/cranfield beside the repository"
 		if os.Getenv("CI") != "" {
-			t.Fatal("the Cranfield collection must be at ../shared/data/cranfield when CI is set")
+			t.Fatal(what)
 		}
-		t.Skip("needs the Cranfield collection at ../shared/data/cranfield beside the repository")
+		t.Skip(what)
 	}
 	c := cranfield{relevant: map[int]map[int]bool{}}
 	documents := regexp.MustCompile(`(?s)<title>(.*?)</title>.*?<text>(.*?)</text>`)
