@@ -15,6 +15,10 @@ import (
 // runHeader names the run that an answer started.
 const runHeader = "Cairn-Run-Id"
 
+// eventsHeader has that run's eventsUrl, where the answer's body has no place
+// for it: a browser's EventSource goes on from there.
+const eventsHeader = "Cairn-Events-Url"
+
 type documentOutput struct {
 	Run  string `header:"Cairn-Run-Id"`
 	Body Document
@@ -22,8 +26,9 @@ type documentOutput struct {
 
 // removedOutput is the answer to a removal.
 type removedOutput struct {
-	Run  string `header:"Cairn-Run-Id"`
-	Body struct {
+	Run    string `header:"Cairn-Run-Id"`
+	Events string `header:"Cairn-Events-Url"`
+	Body   struct {
 		ID     string           `json:"id"`
 		Status knowledge.Status `json:"status"`
 		RunID  string           `json:"runId"`
@@ -224,7 +229,7 @@ func (s *Server) removeDocument(ctx context.Context, p knowledge.Principal, proj
 		// The document is hidden and its removal is on record; it is started later.
 		requestLog(ctx).WarnContext(ctx, "removal starts later", "document", id, "run", removal.RunID, "error", err)
 	}
-	out := &removedOutput{Run: removal.RunID}
+	out := &removedOutput{Run: removal.RunID, Events: s.eventsURL(p.Workspace(), removal.RunID)}
 	out.Body.ID, out.Body.Status, out.Body.RunID = id, knowledge.StatusDeleting, removal.RunID
 	return out, nil
 }

@@ -248,6 +248,9 @@ func TestRemoval(t *testing.T) {
 	if body["status"] != "deleting" || got.header.Get("Cairn-Run-Id") != body["runId"] {
 		t.Errorf("answer: %v", body)
 	}
+	if events := got.header.Get("Cairn-Events-Url"); !strings.Contains(events, "/runs/"+body["runId"].(string)+"/events?token=") {
+		t.Errorf("its events are at %q", events)
+	}
 	if again := e.do("DELETE", own+"/documents/"+id, e.editor, nil).want(200); again["runId"] != body["runId"] {
 		t.Errorf("a second request names run %v, the first %v", again["runId"], body["runId"])
 	}

@@ -34,7 +34,7 @@ func newAPI(cfg Config, adapter huma.Adapter) huma.API {
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
 				Title: "Cairn", Version: cfg.Version,
-				Description: "Documents in, cited answers out. Answers that start a run carry its id in the header Cairn-Run-Id.",
+				Description: "Documents in, cited answers out. Answers that start a run carry its id in the header Cairn-Run-Id, and in eventsUrl or the header Cairn-Events-Url where its events are, for an hour without a key.",
 			},
 			Components: &huma.Components{
 				Schemas: registry,

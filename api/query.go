@@ -153,6 +153,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 		writeError(w, r, err)
 		return
 	}
+	w.Header().Set(eventsHeader, s.eventsURL(row.Workspace, row.ID))
 	if a.stream {
 		s.serveEvents(w, r, p, row, 0)
 		return

@@ -54,7 +54,7 @@ func (r *reader) comeBack(t *testing.T, s *server, enough func([]event) bool) (s
 		t.Fatalf("events of run %s: status %d", r.run, res.StatusCode)
 	}
 	before := len(r.list)
-	r.body = asked{r.run, res.Body}
+	r.body = asked{run: r.run, body: res.Body}
 	r.until(t, func(list []event) bool {
 		if len(list) == before+1 {
 			silence = time.Since(began)

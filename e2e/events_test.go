@@ -61,12 +61,13 @@ func TestRunEvents(t *testing.T) {
 
 	t.Run("the token of an eventsUrl opens that run alone", func(t *testing.T) {
 		address, token, found := strings.Cut(upload.EventsURL, "?")
-		if !found || !strings.Contains(address, upload.RunID) {
-			t.Fatalf("eventsUrl %s", upload.EventsURL)
+		if !found || !strings.Contains(address, upload.RunID) || !strings.Contains(running.eventsURL, running.run) {
+			t.Fatalf("eventsUrl %s of the document, %s of the question", upload.EventsURL, running.eventsURL)
 		}
 		for path, want := range map[string]int{
-			upload.EventsURL: http.StatusOK,
-			address:          http.StatusUnauthorized,
+			upload.EventsURL:  http.StatusOK,
+			running.eventsURL: http.StatusOK,
+			address:           http.StatusUnauthorized,
 			s.ends.API + "/runs/" + running.run + "/events?" + token: http.StatusUnauthorized,
 			s.ends.API + "/runs/" + upload.RunID + "?" + token:       http.StatusUnauthorized,
 		} {

@@ -213,8 +213,9 @@ func (s *server) read(ctx context.Context, run string, last int64) ([]event, err
 
 // asked is a question whose answer is being streamed.
 type asked struct {
-	run  string
-	body io.ReadCloser
+	run       string
+	eventsURL string // for readers without a key
+	body      io.ReadCloser
 }
 
 // ask starts a run that streams; the caller closes the body.
@@ -228,7 +229,7 @@ func (s *server) ask(t *testing.T, path string, body any) asked {
 	if res.StatusCode != http.StatusOK {
 		t.Fatalf("POST %s: status %d", path, res.StatusCode)
 	}
-	return asked{run: res.Header.Get("Cairn-Run-Id"), body: res.Body}
+	return asked{run: res.Header.Get("Cairn-Run-Id"), eventsURL: res.Header.Get("Cairn-Events-Url"), body: res.Body}
 }
 
 // query asks a question with sse.
