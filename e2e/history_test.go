@@ -14,6 +14,7 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
+	sdk "go.temporal.io/sdk/temporal"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
@@ -21,7 +22,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // history reads the history of a workflow with Temporal's own client.
@@ -180,7 +180,7 @@ func (s *server) wantNotes(t *testing.T, workflow string, h *historypb.History) 
 	}
 	// Temporal has nothing to add to what the start said of the worker's build,
 	// and so has not written the workflow's entry in its lists again.
-	builds, _ := description.TypedSearchAttributes.GetKeywordList(workflows.KeyBuilds)
+	builds, _ := description.TypedSearchAttributes.GetKeywordList(sdk.NewSearchAttributeKeyKeywordList("BuildIds"))
 	if len(builds) != 2 || builds[0] != "unversioned" || !strings.HasPrefix(builds[1], "unversioned:") {
 		t.Errorf("it is listed with the builds %q", builds)
 	}

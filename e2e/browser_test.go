@@ -1,0 +1,132 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+)
+
+// browser starts a headless Chromium that ends with the test.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	found := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			found = path
+			break
+		}
+	}
+	if found == "" {
+		lacking := "install chromium (Debian's package of that name) to see what a browser makes of the server"
+		if os.Getenv("CI") != "" {
+			t.Fatal(lacking)
+		}
+		t.Skip(lacking)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(found), chromedp.NoSandbox,
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(time.Minute), chromedp.UserDataDir(t.TempDir()))
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(stop)
+	ctx, quit := chromedp.NewContext(ctx)
+	t.Cleanup(quit)
+	return ctx
+}
+
+// open goes to a page.
+func open(t *testing.T, page context.Context, url string) {
+	t.Helper()
+	if err := chromedp.Run(page, chromedp.Navigate(url)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitPage waits until a JavaScript expression is true.
+func awaitPage(t *testing.T, page context.Context, expression string) {
+	t.Helper()
+	if err := chromedp.Run(page, chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(90*time.Second))); err != nil {
+		t.Fatalf("waited for %s: %v", expression, err)
+	}
+}
+
+// listen is what a page does that follows a run: nothing but an EventSource.
+const listen = `
+	window.seen = []; window.opened = 0;
+	const source = window.source = new EventSource(URL);
+	source.onopen = () => window.opened++;
+	for (const name of ["documentUpdate", "runEnded", "error"])
+		source.addEventListener(name, e => { if (e.data) seen.push({id: Number(e.lastEventId), name, data: JSON.parse(e.data)}); });
+	true`
+
+// TestBrowserFollowsAnIngestOverAKill lets a browser follow the ingest of a
+// document with its EventSource: it comes back by itself after the server was
+// killed, misses nothing, sees nothing twice, and stops when the run has ended.
+func TestBrowserFollowsAnIngestOverAKill(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	m := standIn(t, modeltest.Options{EmbeddingDelay: 800 * time.Millisecond})
+	s := start(t, at(m.URL())...)
+	document := s.upload(t, "piers", strings.Repeat("The northern pier has a lighthouse. Ships pass it by day and by night.\n\n", 8000))
+	open(t, page, s.ends.API+"/healthz") // a page of the same origin, without rules of its own
+	url, err := json.Marshal(document.EventsURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := chromedp.Run(page, chromedp.Evaluate(strings.Replace(listen, "URL", string(url), 1), nil)); err != nil {
+		t.Fatal(err)
+	}
+	awaitPage(t, page, `seen.some(e => e.data.stage == "embed" && e.data.progress > .45)`)
+	s.kill()
+	s.restart()
+	awaitPage(t, page, `seen.some(e => e.name == "runEnded")`)
+	awaitPage(t, page, `source.readyState == EventSource.CLOSED`)
+
+	var seen []struct {
+		ID   int64
+		Name string
+		Data json.RawMessage
+	}
+	var opened int
+	if err := chromedp.Run(page, chromedp.Evaluate(`seen`, &seen), chromedp.Evaluate(`opened`, &opened)); err != nil {
+		t.Fatal(err)
+	}
+	if opened < 2 {
+		t.Errorf("the browser opened the stream %d times; the kill came too late to matter", opened)
+	}
+	for i, e := range seen {
+		if e.ID != int64(i+1) {
+			t.Fatalf("event %d of the browser has the id %d", i+1, e.ID)
+		}
+	}
+	var end struct{ Result client.Document }
+	if err := json.Unmarshal(seen[len(seen)-1].Data, &end); err != nil {
+		t.Fatal(err)
+	}
+	if end.Result.Status != knowledge.StatusPublished {
+		t.Errorf("the browser sees the document end as %s, %+v", end.Result.Status, end.Result.Error)
+	}
+}
+
+// TestBrowserShowsARunToItsOperator opens operatorUrl.
+func TestBrowserShowsARunToItsOperator(t *testing.T) {
+	t.Parallel()
+	page := browser(t)
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL())...)
+	document := s.publish(t, "lights", "The northern pier has a lighthouse.")
+	s.awaitClosed(t, "ingest/default/"+document.ID)
+	open(t, page, document.OperatorURL)
+	awaitPage(t, page, `["IngestDocument", "Completed", "ingest/default/`+document.ID+`"].every(x =>
+		document.body.innerText.toLowerCase().includes(x.toLowerCase()))`)
+}
