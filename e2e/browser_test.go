@@ -118,7 +118,8 @@ func TestBrowserFollowsAnIngestOverAKill(t *testing.T) {
 	}
 }
 
-// TestBrowserShowsARunToItsOperator opens operatorUrl.
+// TestBrowserShowsARunToItsOperator opens operatorUrl, which must need no other
+// host.
 func TestBrowserShowsARunToItsOperator(t *testing.T) {
 	t.Parallel()
 	page := browser(t)
@@ -126,7 +127,9 @@ func TestBrowserShowsARunToItsOperator(t *testing.T) {
 	s := start(t, at(m.URL())...)
 	document := s.publish(t, "lights", "The northern pier has a lighthouse.")
 	s.awaitClosed(t, "ingest/default/"+document.ID)
+	asked := trafficOf(t, page)
 	open(t, page, document.OperatorURL)
 	awaitPage(t, page, `["IngestDocument", "Completed", "ingest/default/`+document.ID+`"].every(x =>
 		document.body.innerText.toLowerCase().includes(x.toLowerCase()))`)
+	asked.wantOnly(t, s.ends.UI)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +78,11 @@ func TestRunEvents(t *testing.T) {
 		}
 	})
 
+	t.Run("an operatorUrl is a page that finds its workflow", func(t *testing.T) {
+		s.wantPage(t, upload.RunID, "IngestDocument")
+		s.wantPage(t, running.run, "AnswerQuery")
+	})
+
 	before := s.follow(t, running.run, 0)
 	s.kill()
 	s.restart()
@@ -108,6 +114,43 @@ func (s *server) wantReplay(t *testing.T, run string) {
 	defer res.Body.Close()
 	if body, err := io.ReadAll(res.Body); res.StatusCode != http.StatusNoContent || len(body) > 0 || err != nil {
 		t.Errorf("behind the last event: status %d, %q, %v; want 204", res.StatusCode, body, err)
+	}
+}
+
+// wantPage checks that a run's operatorUrl is a page of Temporal's UI, and that
+// what the page asks the UI for, by the id in its address, is the run's workflow.
+func (s *server) wantPage(t *testing.T, run, kind string) {
+	t.Helper()
+	r, err := s.Run(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.send(t.Context(), "GET", r.OperatorURL, nil, "Authorization", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if got := res.Header.Get("Content-Type"); res.StatusCode != http.StatusOK || !strings.HasPrefix(got, "text/html") {
+		t.Errorf("%s: status %d, %s", r.OperatorURL, res.StatusCode, got)
+	}
+	var shown struct {
+		Info struct {
+			Execution struct{ WorkflowID string }
+			Type      struct{ Name string }
+		} `json:"workflowExecutionInfo"`
+	}
+	pages := s.ends.UI + "/namespaces/cairn/workflows/"
+	id, found := strings.CutPrefix(r.OperatorURL, pages)
+	if !found {
+		t.Fatalf("operatorUrl is %s, want a page under %s", r.OperatorURL, pages)
+	}
+	// The UI takes the id out of its address and escapes it once more.
+	path := s.ends.UI + "/api/v1/namespaces/cairn/workflows/" + url.PathEscape(id)
+	if status := s.call(t, "GET", path, nil, &shown, "Authorization", ""); status != http.StatusOK {
+		t.Fatalf("%s: status %d", path, status)
+	}
+	if shown.Info.Type.Name != kind || shown.Info.Execution.WorkflowID != r.WorkflowID {
+		t.Errorf("the page of %s is of %q, a %s; want a %s", r.WorkflowID, shown.Info.Execution.WorkflowID, shown.Info.Type.Name, kind)
 	}
 }
 
