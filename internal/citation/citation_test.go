@@ -12,7 +12,11 @@ import (
 	"github.com/cairn-rag/cairn/internal/citation"
 )
 
-var contexts = []citation.Context{{Rank: 1, ChunkID: "aaa"}, {Rank: 2, ChunkID: "bbb"}, {Rank: 12, ChunkID: "lll"}}
+var contexts = []citation.Context{
+	{Rank: 1, ChunkID: "aaa", Text: "It weighs 12 kilograms [2], as argv[1] says,\nand &slice[:1][0] too.\n[12].id: 40\n[1] Smith, 1999"},
+	{Rank: 2, ChunkID: "bbb"},
+	{Rank: 12, ChunkID: "lll"},
+}
 
 func cite(rank, id string) string { return `<citation id="` + id + `">[` + rank + `]</citation>` }
 
@@ -55,6 +59,12 @@ func TestRewriter(t *testing.T) {
 		"a fence in a longer fence":        {"````\n```\na[1]\n````\n[1]", "````\n```\na[1]\n````\n" + one, []int{1}},
 		"tildes fence too":                 {"~~~\na[1] `\n~~~\n[1] ~~~ [2]", "~~~\na[1] `\n~~~\n" + one + " ~~~ " + two, []int{1, 2}},
 		"unclosed code ends with its line": {"a ` b\n[1]", "a ` b\n" + one, []int{1}},
+		"a passage's own number stays":     {"It weighs 12 kilograms [2]. [1]", "It weighs 12 kilograms [2]. " + one, []int{1}},
+		"over a line end too":              {"12 kilograms\n[2]", "12 kilograms\n[2]", []int{}},
+		"a passage's code stays":           {"(argv[1], &slice[:1][0])[2]", "(argv[1], &slice[:1][0])" + two, []int{2}},
+		"a passage's path stays":           {"So [12].id is 40 [12].", "So [12].id is 40 " + twelve + ".", []int{12}},
+		"another number after its word":    {"kilograms [1], argv[2]", "kilograms " + one + ", argv" + two, []int{1, 2}},
+		"an unknown number of a passage":   {"So argv[7] and slice[:1][0]", "So argv and slice[:1][0]", []int{}},
 		"other tags stay":                  {"a < b <b>c</b> <citations> <citation-x> [x] [", "a < b <b>c</b> <citations> <citation-x> [x] [", []int{}},
 		"an unfinished mark stays":         {"a <source_", "a <source_", []int{}},
 

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // mark is what stands at a place of the input: length bytes that are to be
@@ -66,15 +67,18 @@ func (r *Rewriter) source(v view) mark {
 	return mark{length: len(m[0]), citations: r.citeAll(ranks(m[1]))}
 }
 
-// bracket reads [1, 2] and leaves links and their definitions alone.
+// bracket reads [1, 2] and leaves links, their definitions and what is quoted
+// alone.
 func (r *Rewriter) bracket(v view) mark {
 	m := bracketMark.FindStringSubmatch(v.text)
 	if m == nil {
 		return mark{wait: !v.final && bracketPart.MatchString(v.text)}
 	}
-	if behind := v.text[len(m[0]):]; behind == "" && !v.final {
+	behind := v.text[len(m[0]):]
+	switch {
+	case len(behind) < maxWord && strings.IndexFunc(behind, unicode.IsSpace) < 0 && !v.final:
 		return mark{wait: true}
-	} else if strings.HasPrefix(behind, "(") || strings.HasPrefix(behind, ":") && r.blank {
+	case strings.HasPrefix(behind, "("), strings.HasPrefix(behind, ":") && r.blank, r.quoted.has(r.written, m[0], behind):
 		return mark{}
 	}
 	return mark{length: len(m[0]), citations: r.citeAll(ranks(m[1]))}

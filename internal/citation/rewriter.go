@@ -24,7 +24,8 @@ type Context struct {
 // of a passage that is not among the contexts is removed, with the space before
 // it, and so is every other tag named citation: what is cited in the output was
 // in the contexts. Numbers in brackets stay as they are in code, where they are
-// links (`[1](…)`) and where they define one (`[1]: …` at the start of a line).
+// links (`[1](…)`), where they define one (`[1]: …` at the start of a line), and
+// where they are quoted from a passage.
 //
 // What could become a mark is held back, at most maxHeld bytes of it. Each
 // decision rests on the maxHeld bytes from its place on and on what came before
@@ -34,12 +35,14 @@ type Rewriter struct {
 	byRank map[int]string // chunk ids
 	byID   map[string]int
 	used   map[int]bool
+	quoted quoted
 
 	pending string
 	closed  bool   // no more input
 	code    code   // that we are in
 	blank   bool   // there is only white space since the line began
 	opening string // end of the output, if it could be the beginning of a tag
+	written string // the end of the output, at least a word of it
 }
 
 // maxHeld bounds what is held back, in bytes. A citation with a UUID has 70.
@@ -47,7 +50,7 @@ const maxHeld = 240
 
 // NewRewriter makes a rewriter for the passages of one answer.
 func NewRewriter(contexts []Context) *Rewriter {
-	r := &Rewriter{byRank: map[int]string{}, byID: map[string]int{}, used: map[int]bool{}, blank: true}
+	r := &Rewriter{byRank: map[int]string{}, byID: map[string]int{}, used: map[int]bool{}, quoted: newQuoted(contexts), blank: true}
 	for _, c := range contexts {
 		r.byRank[c.Rank] = c.ChunkID
 		r.byID[c.ChunkID] = c.Rank
@@ -162,6 +165,8 @@ func (r *Rewriter) note(text string) {
 	} else if strings.Trim(text, " \t>") != "" {
 		r.blank = false
 	}
+	r.written += text
+	r.written = r.written[max(0, len(r.written)-2*maxWord):]
 	r.opening += text
 	i := strings.LastIndexByte(r.opening, '<')
 	if i < 0 {
