@@ -16,8 +16,9 @@ const handbook = `You answer from the passages below. Cite each sentence with th
 If they do not answer, say so.
 
 <source_1 document="Handbook.md" heading="Leave > Remote work">
-Employees may work remotely up to **three days** a week. Remote work needs the approval of the team lead, who answers
-within five working days. Equipment is ordered through the [service desk](https://desk.example).
+Employees may work remotely up to three days a week. Remote work needs the approval of the team lead, who answers
+within five working days. Equipment is ordered through the service desk. An unread
+message of type *T has a _size field and ends with '\n' or **EOF**.
 </source_1>
 <source_2 document="Handbook.md" heading="Travel > Expenses">
 Before a journey, collect these papers:
@@ -76,14 +77,14 @@ func TestAnswer(t *testing.T) {
 		holds []string // what else it holds
 		lacks []string
 	}{
-		"a fact, with the emphasis taken off": {
+		"a fact": {
 			ask: []string{"How many days a week may I work remotely?"}, want: "Employees may work remotely up to three days a week. <source_1>", lacks: []string{"pump"}},
 		"another form of the word": {
 			ask: []string{"Who gives approvals for working remotely?"}, want: "", holds: []string{"approval of the team lead, who answers within five working days. <source_1>"}},
 		"a sentence over two lines, with a title, a number and an abbreviation inside": {
 			ask: []string{"Who approves an expensive journey?"}, holds: []string{"Dr. Marta Okafor approves journeys that cost more than 2,000 euros, e.g. those to another continent. <source_2>"}},
-		"a link becomes its text": {
-			ask: []string{"Where is equipment ordered?"}, want: "Equipment is ordered through the service desk. <source_1>"},
+		"what looks like markup stands as it is in the passage": {
+			ask: []string{"How does an unread message end?"}, want: `An unread message of type *T has a _size field and ends with '\n' or **EOF**. <source_1>`},
 		"a row of a table with the names of its columns": {
 			ask: []string{"What is the price of the Team plan?"}, want: "Plan: Team, Price per month: 29 EUR, Storage: 200 GB. <source_3>"},
 		"a list with what introduces it": {
@@ -248,6 +249,9 @@ func TestToolRule(t *testing.T) {
 			`documents_rag{"query":"Where is the key?\nAnd who has it?"}`, ""},
 		"it does not search when it has passages": {
 			model.ChatRequest{Messages: say("How many days a week may I work remotely?"), Tools: []model.Tool{search}}, "", "Employees may"},
+		"it searches when its passages were found without the question that this one leans on": {
+			model.ChatRequest{Messages: say("How many days a week may I work remotely?", "Three.", "And who approves it?"), Tools: []model.Tool{search}},
+			`documents_rag{"query":"How many days a week may I work remotely?\nAnd who approves it?"}`, ""},
 		"it does not search twice": {
 			model.ChatRequest{Messages: result("No passages were found."), Tools: []model.Tool{search}}, "", nothing},
 		"it answers from what it found": {

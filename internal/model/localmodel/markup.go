@@ -1,6 +1,7 @@
 package localmodel
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -22,7 +23,7 @@ func cutRow(row string) []string {
 	}
 	cells := strings.Split(strings.Trim(strings.TrimSpace(row), separator), separator)
 	for i := range cells {
-		cells[i] = plain(strings.TrimSpace(cells[i]))
+		cells[i] = cutTags(strings.TrimSpace(cells[i]))
 	}
 	return cells
 }
@@ -56,6 +57,9 @@ func renderRow(header, cells []string) string {
 	return strings.Join(parts, ", ") + "."
 }
 
+// referenceNumber is that of an entry of a list of references.
+var referenceNumber = regexp.MustCompile(`^\[\d{1,4}\]\s+`)
+
 // cutBullet takes the mark off a list item.
 func cutBullet(line string) (item string, isItem bool) {
 	for _, mark := range []string{"- ", "* ", "+ ", "• ", "– ", "> "} {
@@ -64,6 +68,9 @@ func cutBullet(line string) (item string, isItem bool) {
 			return strings.TrimSpace(rest), true
 		}
 	}
+	if numbered := referenceNumber.FindString(line); numbered != "" {
+		return line[len(numbered):], true
+	}
 	rest := strings.TrimLeft(line, "0123456789")
 	if n := len(line) - len(rest); n > 0 && n < 4 && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") ")) {
 		return strings.TrimSpace(rest[2:]), true
@@ -71,18 +78,9 @@ func cutBullet(line string) (item string, isItem bool) {
 	return line, false
 }
 
-// plain takes the marks of Markdown and HTML off a text.
-func plain(text string) string {
-	if !strings.ContainsAny(text, "*_`[]<>\\") {
-		return text
-	}
-	text = cutLinks(text)
-	text = strings.NewReplacer("**", "", "__", "", "`", "", `\`, "", "<br>", " ", "<br/>", " ").Replace(text)
-	return strings.TrimSpace(cutEmphasis(cutTags(text)))
-}
-
 // cutTags removes what looks like a mark of citation, which would otherwise
-// pass for one of ours.
+// pass for one of ours. All else is quoted as it stands: what looks like Markdown
+// in a passage is mostly code, for extraction has taken markup off.
 func cutTags(text string) string {
 	for _, mark := range []string{"<source_", "</source_", "<citation", "</citation"} {
 		for {
@@ -98,41 +96,4 @@ func cutTags(text string) string {
 		}
 	}
 	return text
-}
-
-// cutLinks leaves of "[text](address)" and "![text](address)" the text.
-func cutLinks(text string) string {
-	for {
-		middle := strings.Index(text, "](")
-		if middle < 0 {
-			return text
-		}
-		open := strings.LastIndexByte(text[:middle], '[')
-		end := strings.IndexByte(text[middle:], ')')
-		if open < 0 || end < 0 {
-			return text
-		}
-		before := strings.TrimSuffix(text[:open], "!")
-		text = before + text[open+1:middle] + text[middle+end+1:]
-	}
-}
-
-// cutEmphasis removes single stars and underscores around words; inside a word,
-// as in a name of code, they stay.
-func cutEmphasis(text string) string {
-	if !strings.ContainsAny(text, "*_") {
-		return text
-	}
-	runes := []rune(text)
-	wordAt := func(i int) bool {
-		return i >= 0 && i < len(runes) && (unicode.IsLetter(runes[i]) || unicode.IsDigit(runes[i]))
-	}
-	var b strings.Builder
-	for i, r := range runes {
-		if (r == '*' || r == '_') && wordAt(i-1) != wordAt(i+1) {
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }

@@ -59,7 +59,7 @@ func (c *splitter) line(line string) {
 		c.add(line, true)
 	case strings.HasPrefix(line, "#"):
 		c.flush()
-		c.heading = plain(strings.TrimSpace(strings.TrimLeft(line, "#")))
+		c.heading = cutTags(strings.TrimSpace(strings.TrimLeft(line, "#")))
 	default:
 		item, isItem := cutBullet(line)
 		if isItem {
@@ -81,14 +81,14 @@ func (c *splitter) flushParagraph() {
 	if len(lines) == 0 {
 		return
 	}
-	if text := plain(joinLines(lines)); !runsOn(text, len(lines)) {
+	if text := cutTags(joinLines(lines)); !runsOn(text, len(lines)) {
 		for _, sentence := range cutSentences(text) {
 			c.add(sentence, false)
 		}
 		return
 	}
 	for _, line := range lines { // names and values, addresses, verses: each line stands alone
-		c.add(plain(line), true)
+		c.add(cutTags(line), true)
 	}
 }
 

@@ -11,8 +11,9 @@ import (
 const searchTool = "documents_rag"
 
 // chooseTool gives the tool to call, if one is to be called: the one that the
-// request insists on, else the search, if the conversation has no passages and
-// the last question was not searched for yet.
+// request insists on, else the search, if the last question was not searched for
+// yet: the conversation has no passages, or they were found without the question
+// before, on which the last one leans.
 func chooseTool(req protocol.ChatRequest) (tool protocol.Tool, ok bool) {
 	find := func(name string) (protocol.Tool, bool) {
 		i := slices.IndexFunc(req.Tools, func(t protocol.Tool) bool { return t.Function.Name == name })
@@ -34,7 +35,7 @@ func chooseTool(req protocol.ChatRequest) (tool protocol.Tool, ok bool) {
 	default:
 		tool, ok = find(searchTool)
 		asked := req.Messages[len(req.Messages)-1].Role == "user"
-		return tool, ok && asked && len(findSources(req.Messages)) == 0
+		return tool, ok && asked && (len(findSources(req.Messages)) == 0 || readQuestion(req.Messages).previous != "")
 	}
 }
 
