@@ -2,8 +2,10 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/model"
@@ -83,6 +85,15 @@ func (a *Answering) passages(ctx context.Context, loop Loop) (all []citation.Con
 	return all, each, nil
 }
 
+// patience is how long a question waits because its endpoint asked to be left
+// alone: somebody sits before it.
+const patience = time.Minute
+
 func (a *Answering) fail(ctx context.Context, run RunRef, err error) error {
+	if e, ok := errors.AsType[*model.Error](err); ok && e.RetryAfter > patience {
+		hopeless := *e
+		hopeless.Retryable = false
+		err = &hopeless
+	}
 	return failure(ctx, a.Log.With("workspace", run.Workspace, "run", run.Run), err)
 }

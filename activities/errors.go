@@ -69,9 +69,9 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 	}
 	var fromModel *model.Error
 	if errors.As(err, &fromModel) {
-		log.WarnContext(ctx, "model call failed", "error", shortened(err), "provider", fromModel.Provider,
+		log.WarnContext(ctx, "model call failed", "error", err, "provider", fromModel.Provider,
 			"status", fromModel.Status, "request_id", fromModel.RequestID)
-		return temporal.NewApplicationErrorWithOptions(modelMessage(fromModel), string(knowledge.CodeProviderFailed),
+		return temporal.NewApplicationErrorWithOptions(fromModel.Public().Message, string(knowledge.CodeProviderFailed),
 			temporal.ApplicationErrorOptions{
 				NonRetryable:   !fromModel.Retryable,
 				NextRetryDelay: fromModel.RetryAfter,
@@ -98,31 +98,6 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 		log.InfoContext(ctx, "activity refused its input", "code", known.Code, "cause", known.Cause)
 	}
 	return temporal.NewApplicationErrorWithOptions(known.Message, string(known.Code), options)
-}
-
-// shortened keeps the beginning of an error's text: what a provider wrote may
-// repeat what it was sent.
-func shortened(err error) string {
-	const most = 300
-	if text := []rune(err.Error()); len(text) > most {
-		return string(text[:most]) + "…"
-	}
-	return err.Error()
-}
-
-func modelMessage(e *model.Error) string {
-	switch e.Code {
-	case "rate_limited":
-		return "the model's endpoint is limiting requests; try again later"
-	case "unauthorized":
-		return "the model's endpoint refused the credentials; check the key that models.*.key_env names"
-	case "bad_request":
-		return "the model's endpoint refused the request; check models.*.model and its limits"
-	case "timeout":
-		return "the model's endpoint did not answer in time; try again later"
-	default:
-		return "the model's endpoint failed; try again later"
-	}
 }
 
 // Describe says what an activity's failure, as a workflow sees it, means to a

@@ -95,6 +95,10 @@ func (a *Answering) callModel(ctx context.Context, in ModelCallInput, p *publish
 	return result, nil
 }
 
+// maxAnswer bounds the words of a turn, in bytes: four times what the most
+// talkative models say.
+const maxAnswer = 1 << 20
+
 // ask makes the call and publishes the words with their citations checked.
 func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (TurnRecord, error) {
 	request, err := a.request(ctx, in.RunRef)
@@ -116,11 +120,15 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 		p.write(text)
 	}
 	start := time.Now()
-	done, err := a.stream(ctx, chat, func(text string) {
+	endpoint := a.Chat.Endpoint()
+	done, err := a.stream(ctx, chat, func(text string) error {
+		if raw.Len()+len(text) > maxAnswer {
+			return &model.Error{Code: model.CodeBadResponse, Provider: endpoint.Provider, Cause: errors.New("the answer is longer than 1 MB")}
+		}
 		raw.WriteString(text)
 		publish(rewriter.Write(text))
+		return nil
 	})
-	endpoint := a.Chat.Endpoint()
 	a.Metrics.ModelCall(endpoint.Provider, "chat", outcome(err), time.Since(start).Seconds(), done.Usage.PromptTokens, done.Usage.CompletionTokens)
 	if err != nil {
 		return TurnRecord{}, err
@@ -139,13 +147,15 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 	return record, nil
 }
 
-func (a *Answering) stream(ctx context.Context, chat model.ChatRequest, text func(string)) (model.Completion, error) {
+func (a *Answering) stream(ctx context.Context, chat model.ChatRequest, text func(string) error) (model.Completion, error) {
 	for delta, err := range a.Chat.Chat(ctx, chat) {
 		if err != nil {
 			return model.Completion{}, err
 		}
 		if delta.Text != "" {
-			text(delta.Text)
+			if err := text(delta.Text); err != nil {
+				return model.Completion{}, err
+			}
 		}
 		if delta.Done != nil {
 			return *delta.Done, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -144,6 +145,11 @@ func (p *publisher) interval() time.Duration {
 	}
 }
 
+// maxBatch is how many bytes of words go into a batch. As JSON they may be six
+// times as many, and Temporal takes 2 MB.
+const maxBatch = 64 << 10
+
+// take gives the next batch of what is pending.
 func (p *publisher) take() []stream.Entry {
 	var items []stream.Entry
 	add := func(topic string, e stream.Event) {
@@ -157,9 +163,22 @@ func (p *publisher) take() []stream.Entry {
 		add(stream.TopicReset, stream.Event{Turn: p.in.Turn, Attempt: p.attempt, Data: data})
 		p.reset = false
 	}
-	add(stream.TopicDelta, stream.Event{Turn: p.in.Turn, Attempt: p.attempt, Text: p.pending.String()})
+	text, later := cutAt(p.pending.String(), maxBatch)
+	add(stream.TopicDelta, stream.Event{Turn: p.in.Turn, Attempt: p.attempt, Text: text})
 	p.pending.Reset()
+	p.pending.WriteString(later)
 	return items
+}
+
+// cutAt cuts a text after at most n bytes, between two characters.
+func cutAt(text string, n int) (before, after string) {
+	if len(text) <= n {
+		return text, ""
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n], text[n:]
 }
 
 // send signals a batch and, once that is acknowledged, gives it to the readers
@@ -197,11 +216,11 @@ func (p *publisher) close(ctx context.Context) (tail string, published bool, err
 	if err := p.wait(ctx); err != nil {
 		return "", false, err
 	}
-	if p.reset {
+	for p.reset || p.pending.Len() > maxBatch {
 		if err := p.send(p.take()); err != nil {
 			return "", false, err
 		}
-		return "", true, nil
+		p.published = true
 	}
 	return p.pending.String(), p.published, nil
 }

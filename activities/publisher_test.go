@@ -144,7 +144,7 @@ func TestRepeatedModelCall(t *testing.T) {
 
 	t.Run("a long answer in small pieces goes on, or begins anew", func(t *testing.T) {
 		t.Parallel()
-		long := strings.Repeat("word ", 100_000)
+		long := strings.Repeat("word ", 12_000) // one batch
 		pieces := strings.SplitAfter(long, " ")
 		for _, tc := range []struct {
 			end    string
@@ -391,4 +391,53 @@ func TestLongAnswer(t *testing.T) {
 			f.Errorf("the first fifty batches took %v: that is no streaming", early)
 		}
 	})
+}
+
+func TestManyWordsAtOnce(t *testing.T) {
+	t.Parallel()
+	inBubble(t, 1, func(f *fixture, contexts []context.Context) {
+		f.workflows.before = func(b stream.Batch) error {
+			for _, item := range b.Items {
+				if len(item.Data) > 1<<20 {
+					f.Errorf("an item of %d bytes", len(item.Data))
+				}
+			}
+			return nil
+		}
+		text := strings.Repeat("<é", 300_000)
+		f.answering.Chat = says(text)
+		result, err := f.answering.CallModel(contexts[0], activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1})
+		f.must(err)
+		f.want(result, text, 0)
+		if len(result.Tail) > 64<<10 {
+			f.Errorf("a tail of %d bytes", len(result.Tail))
+		}
+	})
+}
+
+func TestEndlessAnswer(t *testing.T) {
+	t.Parallel()
+	inBubble(t, 1, func(f *fixture, contexts []context.Context) {
+		f.answering.Chat = says(strings.Repeat("word ", 1<<20))
+		_, err := f.answering.CallModel(contexts[0], activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1})
+		f.failed(err, knowledge.CodeProviderFailed, false)
+	})
+}
+
+// TestImpatience: an endpoint may ask to be left alone for a day, but somebody
+// sits before the question.
+func TestImpatience(t *testing.T) {
+	t.Parallel()
+	for wait, retryable := range map[time.Duration]bool{30 * time.Second: true, 24 * time.Hour: false} {
+		t.Run(wait.String(), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, 1, func(f *fixture, contexts []context.Context) {
+				f.answering.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+					yield(model.Delta{}, &model.Error{Code: model.CodeRateLimited, Retryable: true, RetryAfter: wait})
+				}}
+				_, err := f.answering.CallModel(contexts[0], activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1})
+				f.failed(err, knowledge.CodeProviderFailed, retryable)
+			})
+		})
+	}
 }

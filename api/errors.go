@@ -14,6 +14,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
 )
 
 // problemType is the media type of every error.
@@ -106,9 +107,12 @@ func newProblem(e *knowledge.Error) *Problem {
 func classify(err error) *knowledge.Error {
 	var tooLarge *http.MaxBytesError
 	known, ok := errors.AsType[*knowledge.Error](err)
+	provider, fromModel := errors.AsType[*model.Error](err)
 	switch {
 	case ok:
 		return known
+	case fromModel:
+		return provider.Public()
 	case errors.As(err, &tooLarge):
 		return tooLargeError(tooLarge.Limit)
 	case errors.Is(err, blob.ErrNoSpace):
@@ -168,30 +172,30 @@ func encodeJSON(w http.ResponseWriter, v any) {
 
 // reshape is the huma transformer that gives huma's own errors our shape.
 func reshape(_ huma.Context, _ string, v any) (any, error) {
-	model, ok := v.(*huma.ErrorModel)
+	theirs, ok := v.(*huma.ErrorModel)
 	if !ok {
 		return v, nil
 	}
 	code, detail := knowledge.CodeInvalid, "some fields are not valid; see errors"
-	switch model.Status {
+	switch theirs.Status {
 	case http.StatusBadRequest:
 		code, detail = knowledge.CodeMalformed, "the body cannot be read; see errors"
-		if len(model.Errors) == 0 {
+		if len(theirs.Errors) == 0 {
 			detail = "this request needs a JSON body"
 		}
 	case http.StatusUnsupportedMediaType:
 		code, detail = knowledge.CodeUnsupportedFormat, "the body must be application/json"
-		model.Errors = nil
+		theirs.Errors = nil
 	case http.StatusInternalServerError:
 		code, detail = knowledge.CodeInternal, "something went wrong on our side"
-		model.Errors = nil
+		theirs.Errors = nil
 	}
 	e := knowledge.Errorf(code, "%s", detail)
-	for _, d := range model.Errors {
+	for _, d := range theirs.Errors {
 		e.Fields = append(e.Fields, knowledge.Field{Location: d.Location, Message: d.Message})
 	}
 	p := newProblem(e)
-	p.Status = model.Status
+	p.Status = theirs.Status
 	return p, nil
 }
 

@@ -54,7 +54,7 @@ type work struct {
 	attributes []index.Attributes
 	retrieved  []retrieve.Request
 	contexts   []retrieve.Context
-	fail       error         // of every start
+	fail       error         // of every start and search
 	panics     bool          // in Retrieve
 	entered    chan struct{} // told by Ingest once it has noted the version
 	hold       chan struct{} // keeps Ingest until it is closed
@@ -104,7 +104,7 @@ func (w *work) Retrieve(_ context.Context, r retrieve.Request) (retrieve.Result,
 		panic("a defect in " + r.Query)
 	}
 	w.retrieved = append(w.retrieved, r)
-	return retrieve.Result{Contexts: w.contexts}, nil
+	return retrieve.Result{Contexts: w.contexts}, w.fail
 }
 
 // ended is a source of logs that are empty: what counts is whether SQL says

@@ -2,14 +2,17 @@ package api_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -263,6 +266,15 @@ func TestRetrieveContext(t *testing.T) {
 		got := e.do("POST", path, e.reader, `{"text":"When?"}`)
 		if strings.TrimSpace(string(got.body)) != `{"context":"","chunks":[]}` {
 			t.Errorf("%d %s", got.status, got.body)
+		}
+	})
+	t.Run("the_embedding_model_fails", func(t *testing.T) {
+		e := open(t)
+		e.work.fail = &model.Error{Code: model.CodeRateLimited, Retryable: true, RetryAfter: 7 * time.Second, Cause: errors.New("secret")}
+		got := e.do("POST", path, e.reader, `{"text":"When?"}`)
+		got.refused(502, knowledge.CodeProviderFailed)
+		if got.header.Get("Retry-After") != "7" || strings.Contains(string(got.body), "secret") {
+			t.Errorf("%v %s", got.header, got.body)
 		}
 	})
 	t.Run("bad_questions", func(t *testing.T) {

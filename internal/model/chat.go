@@ -220,7 +220,7 @@ func refuses(err error, words ...string) bool {
 	if !ok || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
 		return false
 	}
-	said, ok := errors.AsType[*answer](e.Cause)
+	said, ok := errors.AsType[*refusal](e.Cause)
 	for _, word := range words {
 		if ok && strings.Contains(said.text, word) {
 			return true

@@ -219,6 +219,9 @@ func TestChatFails(t *testing.T) {
 			if text != test.text {
 				t.Errorf("text %q before the error", text)
 			}
+			if strings.Contains(e.Error(), "secret") {
+				t.Errorf("the error says %q: it is for logs", e)
+			}
 			public := e.Public()
 			if public.Code != knowledge.CodeProviderFailed || strings.Contains(public.Message, "secret") || public.Retryable != e.Retryable {
 				t.Errorf("public error %+v", public)
@@ -248,7 +251,7 @@ func TestStatus(t *testing.T) {
 				w.Header().Set("Request-Id", "req_9")
 				w.Header().Set("Retry-After", "3")
 				w.WriteHeader(status)
-				_, _ = io.WriteString(w, `{"error":{"message":"secret words","type":"x"}}`)
+				_, _ = io.WriteString(w, `{"error":{"message":"secret words","type":"content_filter","code":"words so secret"}}`)
 			})
 			_, _, chat := collect(t.Context(), c, question)
 			_, _, embed := c.Embed(t.Context(), []string{"x"})
@@ -261,8 +264,11 @@ func TestStatus(t *testing.T) {
 				if e.RequestID != "req_9" || e.RetryAfter != 3*time.Second {
 					t.Errorf("request %q, retry after %s", e.RequestID, e.RetryAfter)
 				}
-				if !strings.Contains(e.Cause.Error(), "secret words") || strings.Contains(e.Public().Message, "secret") {
-					t.Errorf("cause %q, public %q", e.Cause, e.Public().Message)
+				if !strings.Contains(e.Error(), "content_filter") || strings.Contains(e.Error(), "secret") {
+					t.Errorf("the error says %q: it is for logs", e)
+				}
+				if strings.Contains(e.Public().Message, "secret") {
+					t.Errorf("public %q", e.Public().Message)
 				}
 			}
 			if calls.Load() != 3 {

@@ -25,8 +25,8 @@ const (
 // maxRetryAfter bounds what a provider may ask us to wait.
 const maxRetryAfter = 24 * time.Hour
 
-// Error is a failed call. What the provider wrote is in Cause only, which is for
-// logs and never for clients.
+// Error is a failed call. Of what the provider wrote it has names only: the words
+// may be those of a question or a document.
 type Error struct {
 	Code       string
 	Provider   string
@@ -60,7 +60,7 @@ func (e *Error) Unwrap() error { return e.Cause }
 func (e *Error) Public() *knowledge.Error {
 	return &knowledge.Error{
 		Code:       knowledge.CodeProviderFailed,
-		Message:    "the model endpoint " + e.Provider + " " + publicMessages[e.Code],
+		Message:    "the model's endpoint " + publicMessages[e.Code],
 		RetryAfter: e.RetryAfter,
 		Retryable:  e.Retryable,
 		Cause:      e,
@@ -69,11 +69,11 @@ func (e *Error) Public() *knowledge.Error {
 
 // publicMessages says per code what happened and what to do.
 var publicMessages = map[string]string{
-	CodeRateLimited:  "accepts no more requests at the moment; try again later",
+	CodeRateLimited:  "is limiting requests; try again later",
 	CodeOverloaded:   "is overloaded or failing; try again later",
 	CodeTimeout:      "did not answer in time; try again later",
-	CodeBadRequest:   "refused the request; check the model's name and its settings",
-	CodeUnauthorized: "refused our credentials; check the key it is configured with",
+	CodeBadRequest:   "refused the request; check models.*.model and its limits",
+	CodeUnauthorized: "refused our credentials; check the key that models.*.key_env names",
 	CodeBadResponse:  "sent an answer that cannot be read; check that it speaks the OpenAI protocol",
 	CodeConnection:   "cannot be reached; check its address and that it is running",
 	CodeEnded:        "stopped in the middle of its answer; try again",

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -115,7 +116,10 @@ func (x *exchange) statusError(res *http.Response) *Error {
 	e := x.failure(codeOfStatus(res.StatusCode))
 	e.RetryAfter = retryAfter(res.Header, time.Now())
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxErrorBytes))
-	e.Cause = &answer{text: string(text), err: err}
+	var said openai.ErrorResponse
+	// What is no JSON names nothing.
+	_ = json.Unmarshal(text, &said)
+	e.Cause = &refusal{text: string(text), named: said.Error, err: err}
 	return e
 }
 
@@ -133,19 +137,33 @@ func (x *exchange) broken(code, why string) *Error {
 	return e
 }
 
-// answer is what a provider wrote in place of a result.
-type answer struct {
-	text string
-	err  error // why it could not be read to its end
+// refusal is what a provider wrote in place of a result. Its words may repeat
+// what it was asked, or a key, so only names of it are for logs.
+type refusal struct {
+	text  string
+	named *openai.APIError
+	err   error // why it could not be read to its end
 }
 
 // Error implements error.
-func (a *answer) Error() string {
-	return fmt.Sprintf("the endpoint wrote %q", a.text[:min(len(a.text), 1000)])
+func (r *refusal) Error() string {
+	said := fmt.Sprintf("the endpoint wrote %d bytes", len(r.text))
+	if r.named == nil {
+		return said
+	}
+	for _, name := range []string{r.named.Type, fmt.Sprint(r.named.Code)} {
+		if errorName.MatchString(name) {
+			said += ", " + name
+		}
+	}
+	return said
 }
 
 // Unwrap gives the reading's own error.
-func (a *answer) Unwrap() error { return a.err }
+func (r *refusal) Unwrap() error { return r.err }
+
+// errorName is what the names of errors look like.
+var errorName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // explain turns what go-openai returned into the error of this call: the
 // caller's own cancellation as it is, everything else as an *Error.
@@ -157,6 +175,9 @@ func (x *exchange) explain(verb string, err error) error {
 		return e
 	}
 	e := x.classify(err)
+	if provider, ok := errors.AsType[*openai.APIError](err); ok {
+		err = &refusal{text: provider.Message, named: provider}
+	}
 	e.Cause = fmt.Errorf("%s: %w", verb, err)
 	if cause := context.Cause(x.ctx); cause != nil {
 		e.Cause = fmt.Errorf("%s: %w", verb, cause)
