@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/blob"
@@ -42,7 +43,7 @@ func (a *Ingestion) fetch(ctx context.Context, v store.Version) error {
 		if errors.As(err, &refused) {
 			return refused
 		}
-		return unreachable("the address did not answer").WithCause(err)
+		return unreachable("the address did not answer").WithCause(withoutAddress(err))
 	}
 	defer response.Body.Close()
 	switch {
@@ -64,6 +65,15 @@ func (a *Ingestion) fetch(ctx context.Context, v store.Version) error {
 		return unreachable("the address stopped in the middle").WithCause(err)
 	}
 	return a.stage(ctx, v.VersionRef, knowledge.StageFetch, store.Facts{Bytes: ref.Bytes})
+}
+
+// withoutAddress takes the address off an error, which is logged: what follows
+// its question mark may be a signature that opens the document to anybody.
+func withoutAddress(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
+	}
+	return err
 }
 
 func unreachable(message string) *knowledge.Error {

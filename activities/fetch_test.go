@@ -159,7 +159,10 @@ func TestFetchDocument(t *testing.T) {
 		f := newFixture(t)
 		server := httptest.NewServer(http.NotFoundHandler())
 		server.Close()
-		in, _ := f.linked(server.URL)
+		in, _ := f.linked(server.URL + "/plan.pdf?signature=secret")
 		f.failed(step(f, f.ingestion.FetchDocument, in), knowledge.CodeUnavailable, true)
+		if log := f.log.String(); !strings.Contains(log, "did not answer") || strings.Contains(log, "secret") {
+			t.Errorf("the log says %s", log)
+		}
 	})
 }

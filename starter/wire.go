@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -107,9 +108,7 @@ func (p *platform) startStores(ctx context.Context) (err error) {
 		return fmt.Errorf("open the blob store: %w", err)
 	}
 	p.onClose(p.blobs.Close)
-	if _, err := p.blobs.SweepTemporary(ctx, time.Now()); err != nil {
-		return fmt.Errorf("clean the blob store: %w", err)
-	}
+	p.sweepBlobs(time.Now())
 	if p.store, err = store.Open(ctx, store.Config{URL: p.cfg.Database.URL, Logger: p.log}); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
@@ -119,6 +118,19 @@ func (p *platform) startStores(ctx context.Context) (err error) {
 	}
 	p.onClose(p.index.Close)
 	return p.prepareInstance(ctx)
+}
+
+// sweepBlobs removes what writes of an earlier process left unfinished. It walks
+// through all blobs, so the start does not wait for it.
+func (p *platform) sweepBlobs(began time.Time) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var sweep sync.WaitGroup
+	sweep.Go(func() {
+		if _, err := p.blobs.SweepTemporary(ctx, began); err != nil && ctx.Err() == nil {
+			p.log.Warn("blobs of unfinished writes stay until the next start", "error", err)
+		}
+	})
+	p.onClose(func() error { cancel(); sweep.Wait(); return nil })
 }
 
 // startModels makes the clients of the configured endpoints, and serves the
@@ -225,4 +237,14 @@ type atLeast struct {
 // Enabled implements slog.Handler.
 func (h atLeast) Enabled(ctx context.Context, l slog.Level) bool {
 	return l >= h.level && h.Handler.Enabled(ctx, l)
+}
+
+// WithAttrs implements slog.Handler.
+func (h atLeast) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return atLeast{h.Handler.WithAttrs(attrs), h.level}
+}
+
+// WithGroup implements slog.Handler.
+func (h atLeast) WithGroup(name string) slog.Handler {
+	return atLeast{h.Handler.WithGroup(name), h.level}
 }

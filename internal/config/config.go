@@ -140,7 +140,8 @@ type Egress struct {
 type Limits struct {
 	// The size of an uploaded file. Defaults to 100MB.
 	FileBytes Bytes `koanf:"file_bytes"`
-	// The size of text content, in a request or of a text file. Defaults to 20MB.
+	// The size of text content, in a request or of a text file, at most 20MiB.
+	// Defaults to 20MB.
 	TextBytes Bytes `koanf:"text_bytes"`
 	// The size of a JSON request body. Defaults to 150MB, which holds a file of
 	// 100MB in base64.

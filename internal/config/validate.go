@@ -67,7 +67,7 @@ func (c Config) validateNumbers() error {
 		checkRange("shutdown_seconds", int64(c.ShutdownSeconds), 1, 3600),
 		checkRange("models.offline.tokens_per_second", int64(c.Models.Offline.TokensPerSecond), 0, 1e6),
 		checkRange("limits.file_bytes", int64(l.FileBytes), 1, 10e9),
-		checkRange("limits.text_bytes", int64(l.TextBytes), 1, 1e9),
+		checkRange("limits.text_bytes", int64(l.TextBytes), 1, 20<<20),
 		checkRange("limits.request_bytes", int64(l.RequestBytes), 1, 15e9),
 		checkRange("limits.parse_seconds", int64(l.ParseSeconds), 1, 3600),
 		checkRange("limits.parse_memory", int64(l.ParseMemory), 128e6, 100e9),

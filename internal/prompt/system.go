@@ -3,6 +3,7 @@ package prompt
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -79,8 +80,11 @@ func orDefault(template string) string {
 
 // fence keeps a passage from closing its fence, or opening another.
 func fence(text string) string {
-	return strings.NewReplacer("<source_", "<\u200bsource_", "</source_", "</\u200bsource_").Replace(text)
+	return sourceTag.ReplaceAllString(text, "$1\u200b$2")
 }
+
+// sourceTag is how a fence begins and ends, in any case, as marks are read too.
+var sourceTag = regexp.MustCompile(`(?i)(</?)(source_)`)
 
 func attribute(name string) string {
 	return strings.NewReplacer("<", "", ">", "", "\n", " ").Replace(name)
