@@ -93,7 +93,8 @@ type Model struct {
 	// The length of the vectors, for embeddings only; 0 takes what the model
 	// gives. Defaults to 0, and to 1536 for OpenAI's default model.
 	Dimensions int `koanf:"dimensions"`
-	// How long one call may take as a whole. Defaults to 10m.
+	// How long one call may take as a whole. Defaults to 10m, which is the most.
+	// Embedding a batch of passages ends after 5m, a question after 1m, in any case.
 	Timeout time.Duration `koanf:"timeout"`
 	// How long the endpoint may say nothing during a call. Defaults to 1m.
 	IdleTimeout time.Duration `koanf:"idle_timeout"`

@@ -93,10 +93,11 @@ func (m Model) validate(key string) error {
 	return errors.Join(errs...)
 }
 
-// checkTimeout catches a number without its unit, which counts nanoseconds.
+// checkTimeout catches a number without its unit, which counts nanoseconds, and
+// a time that the step which makes the call does not have.
 func checkTimeout(key string, d time.Duration) error {
-	if d < time.Second || d > 24*time.Hour {
-		return fmt.Errorf("%s is %s: it can be from 1s to 24h, written with its unit", key, d)
+	if d < time.Second || d > 10*time.Minute {
+		return fmt.Errorf("%s is %s: it can be from 1s to 10m, written with its unit", key, d)
 	}
 	return nil
 }
