@@ -1,54 +1,17 @@
 package api
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"reflect"
 	"sync"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
-
-// How long a body may take: at least bodyPatience, and longer for one that
-// comes at bodyRate bytes a second.
-const (
-	bodyPatience = 60 * time.Second
-	bodyRate     = 64 << 10
-)
-
-// readBody reads a body of at most limit bytes.
-func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	if r.ContentLength > limit {
-		return nil, tooLargeError(limit)
-	}
-	release := bodyDeadline(w, limit)
-	defer release()
-	var buffer bytes.Buffer
-	if r.ContentLength > 0 {
-		buffer.Grow(int(min(r.ContentLength, 8<<20)) + bytes.MinRead)
-	}
-	_, err := buffer.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
-	if err != nil {
-		return nil, bodyError(err)
-	}
-	return buffer.Bytes(), nil
-}
-
-// bodyDeadline keeps a client from holding a request open by sending slowly.
-func bodyDeadline(w http.ResponseWriter, limit int64) (release func()) {
-	control := http.NewResponseController(w)
-	patience := bodyPatience + time.Duration(limit/bodyRate)*time.Second
-	if control.SetReadDeadline(time.Now().Add(patience)) != nil {
-		return func() {} // not a connection, as in tests
-	}
-	return func() { _ = control.SetReadDeadline(time.Time{}) }
-}
 
 // bodyError says what went wrong while a body was read.
 func bodyError(err error) error {
@@ -72,14 +35,8 @@ func bodyError(err error) error {
 // decodeBody reads a JSON body into v, as strictly as huma does for its
 // operations: a field that v does not have, a wrong type and a value out of
 // range are invalid and named; what is not JSON is malformed.
-func (s *Server) decodeBody(w http.ResponseWriter, r *http.Request, limit int64, v any) error {
+func (s *Server) decodeBody(r *http.Request, v any) error {
 	body := callOf(r.Context()).body
-	if body == nil {
-		var err error
-		if body, err = readBody(w, r, limit); err != nil {
-			return err
-		}
-	}
 	if len(body) == 0 {
 		return knowledge.Errorf(knowledge.CodeMalformed, "this request needs a JSON body")
 	}

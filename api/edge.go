@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 
@@ -172,29 +171,4 @@ func (s *Server) authorize(r *http.Request, rt *route) (knowledge.Principal, err
 		return p, knowledge.Errorf(knowledge.CodeForbidden, "this needs the scope %q; ask for a key that has it", rt.scope)
 	}
 	return p, nil
-}
-
-// takeBody reads the body into memory. Large bodies wait until there is room
-// for them; release gives the room back.
-func (s *Server) takeBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, release func(), err error) {
-	size := r.ContentLength
-	if size > limit {
-		return nil, nil, tooLargeError(limit)
-	}
-	if size < 0 {
-		size = limit
-	}
-	release = func() {}
-	if size > smallBody {
-		room := min(size, s.cfg.BodyMemory)
-		if err := s.memory.Acquire(r.Context(), room); err != nil {
-			return nil, nil, fmt.Errorf("wait for memory: %w", err)
-		}
-		release = func() { s.memory.Release(room) }
-	}
-	if body, err = readBody(w, r, limit); err != nil {
-		release()
-		return nil, nil, err
-	}
-	return body, release, nil
 }

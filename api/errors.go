@@ -145,6 +145,9 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if hasBegun(w) {
 		panic(http.ErrAbortHandler)
 	}
+	if p.Code == knowledge.CodeTooLarge {
+		drain(w, r)
+	}
 	writeProblem(w, p)
 }
 

@@ -58,7 +58,7 @@ func (s *Server) registerUpload() {
 func (s *Server) addDocument(w http.ResponseWriter, r *http.Request, p knowledge.Principal) {
 	ctx := r.Context()
 	var b documentBody
-	if err := s.decodeBody(w, r, s.cfg.FileBytes*2, &b); err != nil {
+	if err := s.decodeBody(r, &b); err != nil {
 		writeError(w, r, err)
 		return
 	}

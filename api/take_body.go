@@ -1,0 +1,104 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+const (
+	// How long a body may take: bodyPatience, and longer for one that comes at
+	// bodyRate bytes a second.
+	bodyPatience = 60 * time.Second
+	bodyRate     = 64 << 10
+	// memoryPatience is how long a large body waits for room.
+	memoryPatience = 20 * time.Second
+	// What is taken of a body that is refused.
+	maxDrained   = 64 << 20
+	drainTimeout = 5 * time.Second
+)
+
+// takeBody reads the body into memory. One that turns out to be large waits
+// until there is room for it; release gives the room back. A client that only
+// says that it will send much takes no room from others.
+func (s *Server) takeBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, release func(), err error) {
+	if r.ContentLength > limit {
+		return nil, nil, tooLargeError(limit)
+	}
+	var held int64
+	release = func() { s.memory.Release(held) }
+	source := newSteady(w, r, limit)
+	defer source.end()
+	var buffer bytes.Buffer
+	for size := min(smallBody, limit+1); ; {
+		_, err := io.CopyN(&buffer, source, size-int64(buffer.Len()))
+		if errors.Is(err, io.EOF) || err == nil && size == r.ContentLength {
+			return buffer.Bytes(), release, nil
+		}
+		if err == nil {
+			if size = min(2*size, limit+1); r.ContentLength > 0 {
+				size = r.ContentLength
+			}
+			room := min(size, s.cfg.BodyMemory) - held
+			if err = s.takeMemory(r.Context(), room); err == nil {
+				held += room
+				buffer.Grow(int(size) - buffer.Len())
+				continue
+			}
+		}
+		release()
+		return nil, nil, bodyError(err)
+	}
+}
+
+// takeMemory waits for room, but not for long: somebody may hold on to it.
+func (s *Server) takeMemory(ctx context.Context, bytes int64) error {
+	ctx, cancel := context.WithTimeout(ctx, memoryPatience)
+	defer cancel()
+	if err := s.memory.Acquire(ctx, bytes); err != nil {
+		return (&knowledge.Error{
+			Code: knowledge.CodeUnavailable, Retryable: true, RetryAfter: 5 * time.Second,
+			Message: "too many large uploads are under way; try again shortly",
+		}).WithCause(err)
+	}
+	return nil
+}
+
+// steady reads a body for as long as it keeps coming.
+type steady struct {
+	r       io.Reader
+	control *http.ResponseController
+	began   time.Time
+	bytes   int64
+}
+
+func newSteady(w http.ResponseWriter, r *http.Request, limit int64) *steady {
+	return &steady{r: http.MaxBytesReader(w, r.Body, limit), control: http.NewResponseController(w), began: time.Now()}
+}
+
+// Read implements io.Reader.
+func (b *steady) Read(p []byte) (int, error) {
+	spent := time.Duration(b.bytes/bodyRate) * time.Second
+	_ = b.control.SetReadDeadline(b.began.Add(bodyPatience + spent)) // not a connection, as in tests
+	n, err := b.r.Read(p)
+	b.bytes += int64(n)
+	return n, err
+}
+
+func (b *steady) end() { _ = b.control.SetReadDeadline(time.Time{}) }
+
+// drain takes what a client is still sending of a body that is refused, so that
+// it comes to read why: a connection that is closed on it is reset. Who asks
+// first gets its answer without sending.
+func drain(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Expect") != "" {
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(drainTimeout))
+	_, _ = io.CopyN(io.Discard, r.Body, maxDrained) // the answer goes out anyway
+}
