@@ -50,14 +50,16 @@ type work struct {
 	mu         sync.Mutex
 	ingests    []store.Version
 	removals   []store.Removal
+	answers    []workflows.AnswerInput
 	cancels    []string
 	attributes []index.Attributes
 	retrieved  []retrieve.Request
 	contexts   []retrieve.Context
-	fail       error         // of every start and search
-	panics     bool          // in Retrieve
-	entered    chan struct{} // told by Ingest once it has noted the version
-	hold       chan struct{} // keeps Ingest until it is closed
+	fail       error                             // of every start and search
+	end        func(workflows.AnswerInput) error // ends a run that was started, at once
+	panics     bool                              // in Retrieve
+	entered    chan struct{}                     // told by Ingest once it has noted the version
+	hold       chan struct{}                     // keeps Ingest until it is closed
 }
 
 func (w *work) Ingest(_ context.Context, v store.Version) error {
@@ -86,7 +88,12 @@ func (w *work) CancelRun(_ context.Context, r store.Run) error {
 	return w.fail
 }
 
-func (w *work) Answer(context.Context, string, workflows.AnswerInput) error { return w.fail }
+func (w *work) Answer(_ context.Context, _ string, in workflows.AnswerInput) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answers = append(w.answers, in)
+	return errors.Join(w.fail, w.end(in))
+}
 
 func (w *work) OperatorURL(id string) string { return "http://operator.test/" + id }
 
@@ -139,6 +146,9 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 		}
 	})
 	t.Cleanup(e.close)
+	e.work.end = func(in workflows.AnswerInput) error {
+		return e.store.EndRun(ctx, in.Workspace, in.Run, store.RunEnd{Status: store.RunCompleted, At: time.Now()})
+	}
 	e.access = access.New(access.Config{}, e.store, []byte("a secret to sign with"))
 	e.populate(ctx)
 	cfg := api.Config{TempDir: t.TempDir()}

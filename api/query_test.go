@@ -2,10 +2,12 @@ package api_test
 
 import (
 	"maps"
+	"net/http"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -30,5 +32,58 @@ func TestQueryForWhatIsNotThere(t *testing.T) {
 	none := map[string]any{"text": "", "stream": true, "sse": true, "callback": map[string]any{}, "attachments": []any{}, "deepResearch": false}
 	if diff := cmp.Diff([]string{"body.text"}, ask(none).refused(422, knowledge.CodeInvalid)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// asked sends a question that is taken, and gives the snapshot that its run
+// starts with.
+func (e *edge) asked(path, key string, body map[string]any) activities.Request {
+	e.t.Helper()
+	if got := e.do("POST", path, key, body); got.status != http.StatusOK {
+		e.t.Fatalf("status %d: %s", got.status, got.body)
+	}
+	e.work.mu.Lock()
+	in := e.work.answers[len(e.work.answers)-1]
+	e.work.mu.Unlock()
+	var request activities.Request
+	if err := e.blobs.GetJSON(e.t.Context(), in.Key(activities.RequestBlob), &request); err != nil {
+		e.t.Fatal(err)
+	}
+	return request
+}
+
+func TestQueryOverridesTheProject(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.do("PATCH", own+"/projects/default", e.admin, `{"ai":{"prompt":"Be brief.","retrieval":{"numberOfChunks":7,"minScore":0.2}},"tools":{"maxPerRequest":2}}`).want(200)
+	config := func(override any) knowledge.ProjectConfig {
+		return e.asked(hooks+"/query", e.reader, map[string]any{
+			"text": "How many days of leave are there?", "projectId": "default", "sse": true, "projectConfigOverride": override,
+		}).Config
+	}
+	usual := config(nil)
+	for name, test := range map[string]struct {
+		override any
+		want     func(*knowledge.ProjectConfig)
+	}{
+		"with_nothing": {map[string]any{}, func(*knowledge.ProjectConfig) {}},
+		"in_a_field_deep_inside": {
+			map[string]any{"ai": map[string]any{"retrieval": map[string]any{"strategy": "dense"}}},
+			func(c *knowledge.ProjectConfig) { c.AI.Retrieval.Strategy = "dense" },
+		},
+		"in_one_weight": {
+			map[string]any{"ai": map[string]any{"retrieval": map[string]any{"weights": map[string]any{"dense": 1}}}},
+			func(c *knowledge.ProjectConfig) { c.AI.Retrieval.Weights = &knowledge.Weights{Dense: 1, BM25: 0.6} },
+		},
+		"in_the_tools": {
+			map[string]any{"tools": map[string]any{"maxPerRequest": 9}},
+			func(c *knowledge.ProjectConfig) { c.Tools.MaxPerRequest = 9 },
+		},
+	} {
+		want := usual
+		test.want(&want)
+		if diff := cmp.Diff(want, config(test.override)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
 	}
 }

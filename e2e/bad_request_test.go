@@ -62,8 +62,11 @@ func badRequests(t *testing.T, s *server) {
 	t.Run("with a number beyond all limits", func(t *testing.T) {
 		for _, number := range []string{"-1", "101", "99999999999999999999", "1.5"} {
 			s.refuses(t, "POST", webhooks+"/retrieve-context", `{"text":"a","numberOfChunks":`+number+`}`, http.StatusUnprocessableEntity, knowledge.CodeInvalid)
-			s.refuses(t, "POST", webhooks+"/query", `{"text":"a","projectConfigOverride":{"ai":{"retrieval":{"numberOfChunks":`+number+`}}}}`,
+			p := s.refuses(t, "POST", webhooks+"/query", `{"text":"a","projectConfigOverride":{"ai":{"retrieval":{"numberOfChunks":`+number+`}}}}`,
 				http.StatusUnprocessableEntity, knowledge.CodeInvalid)
+			if len(p.Errors) != 1 || p.Errors[0].Location != "body.projectConfigOverride.ai.retrieval.numberOfChunks" {
+				t.Errorf("%s passages of an override: the errors are %+v", number, p.Errors)
+			}
 		}
 		s.refuses(t, "POST", webhooks+"/retrieve-context", `{"text":"a","numberOfChunks":1e400}`, http.StatusBadRequest, knowledge.CodeMalformed) // no double holds it
 		for _, path := range []string{

@@ -21,9 +21,9 @@ type Project struct {
 // ProjectConfig is what a project may choose. A zero field means the default;
 // WithDefaults fills it in.
 type ProjectConfig struct {
-	AI     AIConfig     `json:"ai"`
-	Tools  ToolsConfig  `json:"tools"`
-	Limits LimitsConfig `json:"limits"`
+	AI     AIConfig     `json:"ai,omitzero"`
+	Tools  ToolsConfig  `json:"tools,omitzero"`
+	Limits LimitsConfig `json:"limits,omitzero"`
 }
 
 // AIConfig is the part of a project that concerns models and retrieval.
@@ -49,8 +49,22 @@ type RetrievalConfig struct {
 
 // Weights are the shares of the two legs in a weighted fusion.
 type Weights struct {
-	Dense float64 `json:"dense" minimum:"0" maximum:"1"`
-	BM25  float64 `json:"bm25" minimum:"0" maximum:"1"`
+	Dense float64 `json:"dense" required:"false" minimum:"0" maximum:"1" doc:"Default: 0.4"`
+	BM25  float64 `json:"bm25" required:"false" minimum:"0" maximum:"1" doc:"Default: 0.6"`
+}
+
+func defaultWeights() Weights { return Weights{Dense: 0.4, BM25: 0.6} }
+
+// UnmarshalJSON reads weights. One that is not given is the default: 0 is a
+// weight like any other.
+func (w *Weights) UnmarshalJSON(data []byte) error {
+	type weights Weights
+	read := weights(defaultWeights())
+	if err := json.Unmarshal(data, &read); err != nil {
+		return err
+	}
+	*w = Weights(read)
+	return nil
 }
 
 // HistoryConfig bounds how much of a conversation the model is reminded of.
@@ -119,7 +133,8 @@ func (c ProjectConfig) WithDefaults() ProjectConfig {
 	setDefault(&r.Fusion, "weighted")
 	r.Candidates = max(r.Candidates, r.NumberOfChunks)
 	if r.Weights == nil {
-		r.Weights = &Weights{Dense: 0.4, BM25: 0.6}
+		weights := defaultWeights()
+		r.Weights = &weights
 	}
 	if c.AI.History.Messages == nil {
 		ten := 10
