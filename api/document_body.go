@@ -1,6 +1,8 @@
 package api
 
 import (
+	"encoding/json"
+	"fmt"
 	"mime"
 	"net/url"
 	"path"
@@ -19,7 +21,7 @@ type documentBody struct {
 	Metadata   map[string]any  `json:"metadata,omitempty"`
 	Parser     string          `json:"parser,omitempty" enum:"crawler,model" doc:"crawler reads the text that is in the file, which is the default; model would have a model look at its pages: 501, not in this version"`
 	Override   *struct {
-		Splitter *knowledge.Splitter `json:"textSplitter,omitempty"`
+		Splitter changeOf[knowledge.Splitter] `json:"textSplitter,omitempty"`
 	} `json:"override,omitempty" doc:"Of the project's configuration, for this document"`
 	Access         *accessBody `json:"access,omitempty" doc:"Default: the whole workspace; of a new version: as it was"`
 	ExternalUserID string      `json:"externalUserId,omitempty" maxLength:"256" doc:"The document is this end user's alone"`
@@ -47,8 +49,7 @@ func (b documentBody) check(nv *store.NewVersion) error {
 		wrong = append(wrong, knowledge.Field{Location: "body.conversationId", Message: "cannot stand beside externalUserId: a document is one's or the other's"})
 	}
 	wrong = append(wrong, nameFieldsOf("body.externalUserId", b.ExternalUserID)...)
-	if b.Override != nil && b.Override.Splitter != nil {
-		nv.Splitter = b.Override.Splitter.WithDefaults()
+	if b.Override != nil {
 		wrong = append(wrong, nv.Splitter.Fields("body.override.textSplitter")...)
 	}
 	if err := invalidFields(wrong); err != nil {
@@ -69,6 +70,20 @@ func (b documentBody) check(nv *store.NewVersion) error {
 	var err error
 	nv.Name, err = b.name()
 	return err
+}
+
+// splitter gives the project's splitter with what the document overrides of it.
+func (b documentBody) splitter(config knowledge.ProjectConfig) (knowledge.Splitter, error) {
+	if b.Override != nil {
+		change, err := json.Marshal(map[string]any{"ai": b.Override})
+		if err == nil {
+			config, err = config.With(change)
+		}
+		if err != nil {
+			return knowledge.Splitter{}, fmt.Errorf("override the splitter: %w", err)
+		}
+	}
+	return config.WithDefaults().AI.Splitter, nil
 }
 
 func nameFieldsOf(location, name string) []knowledge.Field {

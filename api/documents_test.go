@@ -431,3 +431,23 @@ func (e *edge) conversation(key, externalUser string) string {
 	}
 	return c.ID
 }
+
+func TestDocumentOverridesTheSplitter(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.do("PATCH", own+"/projects/default", e.admin, `{"ai":{"textSplitter":{"strategy":"fixed","chunkSize":2000}}}`).want(200)
+	for name, test := range map[string]struct{ override, strategy, size any }{
+		"nothing":          {nil, "fixed", 2000.0},
+		"an_empty_object":  {map[string]any{}, "fixed", 2000.0},
+		"a_field":          {map[string]any{"textSplitter": map[string]any{"chunkSize": 500}}, "fixed", 500.0},
+		"null_for_a_field": {map[string]any{"textSplitter": map[string]any{"strategy": nil}}, "structure", 2000.0},
+		"null_for_all":     {map[string]any{"textSplitter": nil}, "structure", 1000.0},
+	} {
+		id := e.add(e.editor, name, "Some text.", map[string]any{"override": test.override})
+		versions := e.do("GET", own+"/documents/"+id+"/versions", e.editor, nil).want(200)["data"].([]any)
+		got := versions[0].(map[string]any)["text_splitter"].(map[string]any)
+		if got["strategy"] != test.strategy || got["chunkSize"] != test.size {
+			t.Errorf("%s: the splitter is %v, want %v of %v", name, got, test.strategy, test.size)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -28,10 +29,10 @@ type projectView struct {
 
 // ProjectChange is what a project can be made of, or what is to change of it.
 type ProjectChange struct {
-	Name   *string                 `json:"name,omitempty" minLength:"1" maxLength:"200"`
-	AI     *knowledge.AIConfig     `json:"ai,omitempty"`
-	Tools  *knowledge.ToolsConfig  `json:"tools,omitempty"`
-	Limits *knowledge.LimitsConfig `json:"limits,omitempty"`
+	Name   *string                          `json:"name,omitempty" minLength:"1" maxLength:"200"`
+	AI     changeOf[knowledge.AIConfig]     `json:"ai,omitempty"`
+	Tools  changeOf[knowledge.ToolsConfig]  `json:"tools,omitempty"`
+	Limits changeOf[knowledge.LimitsConfig] `json:"limits,omitempty"`
 }
 
 type projectBody struct {
@@ -51,7 +52,7 @@ func (s *Server) registerProjects() {
 	tags := []string{"projects"}
 	handle(s, route{scope: knowledge.ScopeAdmin, secret: true, Operation: huma.Operation{
 		OperationID: "save-project", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/projects",
-		Summary: "Make a project, or change one", Description: "With `id` what is given changes; without, a project is made and its key shown.", Tags: tags,
+		Summary: "Make a project, or change one", Description: "With `id` what is given changes, and null puts a setting back to its default; without, a project is made and its key shown.", Tags: tags,
 	}}, s.saveProject)
 	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-projects", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/projects", Summary: "List the projects", Tags: tags,
@@ -60,7 +61,8 @@ func (s *Server) registerProjects() {
 		OperationID: "get-project", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/projects/{id}", Summary: "Read a project", Tags: tags,
 	}}, s.getProject)
 	handle(s, route{scope: knowledge.ScopeAdmin, Operation: huma.Operation{
-		OperationID: "patch-project", Method: http.MethodPatch, Path: "/workspaces/{workspaceId}/projects/{id}", Summary: "Change a project", Tags: tags,
+		OperationID: "patch-project", Method: http.MethodPatch, Path: "/workspaces/{workspaceId}/projects/{id}", Summary: "Change a project",
+		Description: "What is given changes; null puts a setting back to its default.", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *struct {
 		ProjectPath
 		Body ProjectChange
@@ -142,17 +144,12 @@ func (s *Server) changeProject(ctx context.Context, p knowledge.Principal, id st
 
 // apply lays what is given over the project's configuration.
 func (c ProjectChange) apply(project *knowledge.Project) error {
-	var over knowledge.ProjectConfig
-	if c.AI != nil {
-		over.AI = *c.AI
+	c.Name = nil // the rest is of the configuration
+	change, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("encode change: %w", err)
 	}
-	if c.Tools != nil {
-		over.Tools = *c.Tools
-	}
-	if c.Limits != nil {
-		over.Limits = *c.Limits
-	}
-	changed, err := project.Config.With(over)
+	changed, err := project.Config.With(change)
 	if err != nil {
 		return fmt.Errorf("configure project %s: %w", project.ID, err)
 	}

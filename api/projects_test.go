@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -111,6 +113,32 @@ func TestProjects(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestProjectsPutBackTheirDefaults(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	settings := func(project map[string]any) map[string]any {
+		return map[string]any{"ai": project["ai"], "tools": project["tools"], "limits": project["limits"]}
+	}
+	usual := settings(e.do("GET", own+"/projects/default", e.admin, nil).want(200))
+	for _, test := range []struct{ set, back string }{
+		{`{"limits":{"documents":5,"queriesPerMinute":6}}`, `{"limits":{"documents":0,"queriesPerMinute":null}}`},
+		{`{"limits":{"documents":5}}`, `{"limits":null}`},
+		{`{"tools":{"maxPerRequest":9}}`, `{"tools":{"maxPerRequest":null}}`},
+		{`{"ai":{"prompt":"Be brief.","retrieval":{"minScore":0.5}}}`, `{"ai":{"prompt":"","retrieval":{"minScore":0}}}`},
+		{`{"ai":{"temperature":1,"textSplitter":{"chunkSize":500}}}`, `{"ai":{"temperature":null,"textSplitter":{"chunkSize":null}}}`},
+		{`{"ai":{"model":"m1","retrieval":{"weights":{"dense":1}}}}`, `{"ai":null}`},
+	} {
+		set := settings(e.do("PATCH", own+"/projects/default", e.admin, test.set).want(200))
+		if cmp.Equal(usual, set) {
+			t.Errorf("%s changes nothing", test.set)
+		}
+		back := settings(e.do("PATCH", own+"/projects/default", e.admin, test.back).want(200))
+		if diff := cmp.Diff(usual, back); diff != "" {
+			t.Errorf("%s: %s", test.back, diff)
+		}
+	}
 }
 
 func TestPreferences(t *testing.T) {

@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -13,17 +15,17 @@ import (
 
 // queryBody is the body of POST /query.
 type queryBody struct {
-	Text           string                   `json:"text" doc:"The question"`
-	ProjectID      string                   `json:"projectId,omitempty" doc:"Default: every project that the key covers"`
-	SSE            bool                     `json:"sse,omitempty" doc:"Answer with server-sent events"`
-	UserID         string                   `json:"userId,omitempty" doc:"The end user for whom an API key asks"`
-	ExternalUserID string                   `json:"external_user_id,omitempty" doc:"The application's own user id"`
-	ConversationID string                   `json:"conversationId,omitempty" doc:"Goes on with a conversation; without one a new one is made"`
-	Filters        knowledge.Filter         `json:"filters,omitempty"`
-	Tags           []string                 `json:"tags,omitempty" maxItems:"64" doc:"Only documents with one of these tags"`
-	DocumentIDs    []string                 `json:"document_ids,omitempty" maxItems:"1000" doc:"Only these documents"`
-	ToolChoice     string                   `json:"toolChoice,omitempty" enum:"auto,none,required"`
-	Override       *knowledge.ProjectConfig `json:"projectConfigOverride,omitempty" doc:"The project's configuration for this question alone"`
+	Text           string                            `json:"text" doc:"The question"`
+	ProjectID      string                            `json:"projectId,omitempty" doc:"Default: every project that the key covers"`
+	SSE            bool                              `json:"sse,omitempty" doc:"Answer with server-sent events"`
+	UserID         string                            `json:"userId,omitempty" doc:"The end user for whom an API key asks"`
+	ExternalUserID string                            `json:"external_user_id,omitempty" doc:"The application's own user id"`
+	ConversationID string                            `json:"conversationId,omitempty" doc:"Goes on with a conversation; without one a new one is made"`
+	Filters        knowledge.Filter                  `json:"filters,omitempty"`
+	Tags           []string                          `json:"tags,omitempty" maxItems:"64" doc:"Only documents with one of these tags"`
+	DocumentIDs    []string                          `json:"document_ids,omitempty" maxItems:"1000" doc:"Only these documents"`
+	ToolChoice     string                            `json:"toolChoice,omitempty" enum:"auto,none,required"`
+	Override       changeOf[knowledge.ProjectConfig] `json:"projectConfigOverride,omitempty" doc:"Any part of the project's configuration, for this question alone; null puts a setting back to its default"`
 
 	// Clients of the seed routes send these; set, they are refused as long as
 	// what they ask for is not there.
@@ -77,7 +79,7 @@ func (s *Server) query(_ context.Context, in *queryInput) (*huma.StreamResponse,
 			key: in.IdempotencyKey, body: b, stream: b.SSE, terminal: "completedMessage",
 			question: question{
 				kind: "query", field: "text", text: b.Text, project: b.ProjectID, documents: b.DocumentIDs, filter: b.Filters,
-				tags: b.Tags, toolChoice: b.ToolChoice, override: b.Override, converse: true, session: b.ConversationID,
+				tags: b.Tags, toolChoice: b.ToolChoice, override: json.RawMessage(b.Override), converse: true, session: b.ConversationID,
 			},
 		})
 	}), nil
@@ -210,15 +212,10 @@ type eventsInput struct {
 }
 
 // overridden applies what a question changes of its project's configuration.
-func overridden(config knowledge.ProjectConfig, override *knowledge.ProjectConfig) (knowledge.ProjectConfig, error) {
-	if override == nil {
-		return config.WithDefaults(), nil
+func overridden(config knowledge.ProjectConfig, override json.RawMessage) (knowledge.ProjectConfig, error) {
+	changed, err := config.With(override)
+	if err != nil {
+		return config, fmt.Errorf("override the configuration: %w", err)
 	}
-	if fields := override.AI.Splitter.Fields("body.projectConfigOverride.ai.textSplitter"); len(fields) > 0 {
-		e := knowledge.Errorf(knowledge.CodeInvalid, "the configuration is not valid")
-		e.Fields = fields
-		return config, e
-	}
-	changed, err := config.With(*override)
-	return changed.WithDefaults(), err
+	return changed.WithDefaults(), invalidFields(changed.AI.Splitter.Fields("body.projectConfigOverride.ai.textSplitter"))
 }

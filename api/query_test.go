@@ -75,6 +75,12 @@ func TestQueryOverridesTheProject(t *testing.T) {
 			map[string]any{"ai": map[string]any{"retrieval": map[string]any{"weights": map[string]any{"dense": 1}}}},
 			func(c *knowledge.ProjectConfig) { c.AI.Retrieval.Weights = &knowledge.Weights{Dense: 1, BM25: 0.6} },
 		},
+		"to_zero_and_to_the_default": {
+			map[string]any{"ai": map[string]any{"prompt": "", "retrieval": map[string]any{"minScore": 0, "numberOfChunks": nil}}},
+			func(c *knowledge.ProjectConfig) {
+				c.AI.Prompt, c.AI.Retrieval.MinScore, c.AI.Retrieval.NumberOfChunks = "", 0, 10
+			},
+		},
 		"in_the_tools": {
 			map[string]any{"tools": map[string]any{"maxPerRequest": 9}},
 			func(c *knowledge.ProjectConfig) { c.Tools.MaxPerRequest = 9 },
@@ -86,4 +92,11 @@ func TestQueryOverridesTheProject(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
+	body := `{"text":"a","projectId":"default","projectConfigOverride":{"ai":{"textSplitter":{"chunkSize":99}}}}`
+	if got := e.do("POST", hooks+"/query", e.reader, body).refused(422, knowledge.CodeInvalid); got[0] != "body.projectConfigOverride.ai.textSplitter.chunkSize" {
+		t.Errorf("locations %v", got)
+	}
+	// JSON knows whole numbers that no int is read from.
+	body = `{"text":"a","projectId":"default","projectConfigOverride":{"tools":{"maxPerRequest":1e1}}}`
+	e.do("POST", hooks+"/query", e.reader, body).refused(422, knowledge.CodeInvalid)
 }

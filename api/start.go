@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -31,9 +32,9 @@ type question struct {
 	filter     knowledge.Filter
 	tags       []string
 	toolChoice string
-	override   *knowledge.ProjectConfig // of the project's configuration
-	converse   bool                     // keep a conversation
-	session    string                   // the conversation to go on with, "" = a new one
+	override   json.RawMessage // of the project's configuration
+	converse   bool            // keep a conversation
+	session    string          // the conversation to go on with, "" = a new one
 }
 
 // begun is a run that was started.

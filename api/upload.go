@@ -107,11 +107,15 @@ func (s *Server) takeDocument(ctx context.Context, p knowledge.Principal, projec
 	if err != nil {
 		return knowledge.Document{}, "", err
 	}
+	splitter, err := b.splitter(project.Config)
+	if err != nil {
+		return knowledge.Document{}, "", err
+	}
 	run, again := runID(ctx)
 	nv := store.NewVersion{
 		Workspace: project.Workspace, Project: project.ID, ExternalID: b.ExternalID, Tags: b.Tags, ReplaceTags: b.ReplaceTags,
 		Metadata: b.Metadata, ExternalUserID: b.ExternalUserID, ConversationID: b.ConversationID,
-		Splitter: project.Config.WithDefaults().AI.Splitter, RunID: run, Now: s.now(),
+		Splitter: splitter, RunID: run, Now: s.now(),
 	}
 	if err := b.check(&nv); err != nil {
 		return knowledge.Document{}, "", err

@@ -2,7 +2,6 @@ package knowledge
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -143,27 +142,6 @@ func (c ProjectConfig) WithDefaults() ProjectConfig {
 	setDefault(&c.AI.History.Tokens, 4000)
 	setDefault(&c.Tools.MaxPerRequest, 5)
 	return c
-}
-
-// With gives the configuration with what is set in o laid over it.
-func (c ProjectConfig) With(o ProjectConfig) (ProjectConfig, error) {
-	changes, err := json.Marshal(o)
-	if err != nil {
-		return c, fmt.Errorf("encode configuration: %w", err)
-	}
-	// Pointers are shared between copies of a configuration; what is laid over
-	// must not write through them.
-	base, err := json.Marshal(c)
-	if err != nil {
-		return c, fmt.Errorf("encode configuration: %w", err)
-	}
-	var merged ProjectConfig
-	for _, layer := range [][]byte{base, changes} {
-		if err := json.Unmarshal(layer, &merged); err != nil {
-			return c, fmt.Errorf("merge configuration: %w", err)
-		}
-	}
-	return merged, nil
 }
 
 func setDefault[T comparable](field *T, value T) {
