@@ -324,7 +324,7 @@ func TestBadDocuments(t *testing.T) {
 		"not UTF-8":            {"{\"name\":\"\xff\",\"content\":{\"text\":\"a\"}}", 400, knowledge.CodeMalformed, ""},
 		"deep nesting":         {text(`,"metadata":{"a":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`), 400, knowledge.CodeMalformed, ""},
 		"huge number":          {text(`,"metadata":{"a":1e999}`), 400, knowledge.CodeMalformed, ""},
-		"huge size":            {text(`,"override":{"textSplitter":{"chunkSize":1e30}}`), 422, knowledge.CodeInvalid, "body"},
+		"huge size":            {text(`,"override":{"textSplitter":{"chunkSize":1e30}}`), 422, knowledge.CodeInvalid, "body.override.textSplitter.chunkSize"},
 		"unknown field":        {text(`,"colour":"red"`), 422, knowledge.CodeInvalid, "body.colour"},
 		"unknown inner field":  {`{"name":"a","content":{"text":"a","colour":1}}`, 422, knowledge.CodeInvalid, "body.content.colour"},
 		"wrong type":           {text(`,"tags":"hr"`), 422, knowledge.CodeInvalid, "body.tags"},
@@ -343,6 +343,8 @@ func TestBadDocuments(t *testing.T) {
 		"long name":            {map[string]any{"name": strings.Repeat("ü", 10_000), "content": map[string]any{"text": "a"}}, 422, knowledge.CodeInvalid, "body.name"},
 		"name of nothing":      {map[string]any{"name": "../..", "content": map[string]any{"text": "a"}}, 422, knowledge.CodeInvalid, "body.name"},
 		"small chunks":         {text(`,"override":{"textSplitter":{"chunkSize":10}}`), 422, knowledge.CodeInvalid, "body.override.textSplitter.chunkSize"},
+		"chunks of nothing":    {text(`,"override":{"textSplitter":{"chunkSize":0}}`), 422, knowledge.CodeInvalid, "body.override.textSplitter.chunkSize"},
+		"overlap below zero":   {text(`,"override":{"textSplitter":{"chunkOverlap":-1}}`), 422, knowledge.CodeInvalid, "body.override.textSplitter.chunkOverlap"},
 		"much overlap":         {text(`,"override":{"textSplitter":{"chunkSize":200,"chunkOverlap":100}}`), 422, knowledge.CodeInvalid, "body.override.textSplitter.chunkOverlap"},
 		"long tag":             {text(`,"tags":["` + strings.Repeat("a", 129) + `"]`), 422, knowledge.CodeInvalid, "body.tags[0]"},
 		"empty tag":            {text(`,"tags":["a"," "]`), 422, knowledge.CodeInvalid, "body.tags[1]"},
@@ -436,18 +438,29 @@ func TestDocumentOverridesTheSplitter(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	e.do("PATCH", own+"/projects/default", e.admin, `{"ai":{"textSplitter":{"strategy":"fixed","chunkSize":2000}}}`).want(200)
-	for name, test := range map[string]struct{ override, strategy, size any }{
-		"nothing":          {nil, "fixed", 2000.0},
-		"an_empty_object":  {map[string]any{}, "fixed", 2000.0},
-		"a_field":          {map[string]any{"textSplitter": map[string]any{"chunkSize": 500}}, "fixed", 500.0},
-		"null_for_a_field": {map[string]any{"textSplitter": map[string]any{"strategy": nil}}, "structure", 2000.0},
-		"null_for_all":     {map[string]any{"textSplitter": nil}, "structure", 1000.0},
-	} {
-		id := e.add(e.editor, name, "Some text.", map[string]any{"override": test.override})
+	splitter := func(override any) map[string]any {
+		id := e.add(e.editor, "a", "Some text.", map[string]any{"override": override})
 		versions := e.do("GET", own+"/documents/"+id+"/versions", e.editor, nil).want(200)["data"].([]any)
-		got := versions[0].(map[string]any)["text_splitter"].(map[string]any)
-		if got["strategy"] != test.strategy || got["chunkSize"] != test.size {
-			t.Errorf("%s: the splitter is %v, want %v of %v", name, got, test.strategy, test.size)
+		return versions[0].(map[string]any)["text_splitter"].(map[string]any)
+	}
+	type fields = map[string]any
+	for name, test := range map[string]struct {
+		override      any
+		strategy      string
+		size, overlap float64
+	}{
+		"nothing":          {nil, "fixed", 2000, 100},
+		"an_empty_object":  {fields{}, "fixed", 2000, 100},
+		"the_size":         {fields{"textSplitter": fields{"chunkSize": 500}}, "fixed", 500, 100},
+		"a_small_size":     {fields{"textSplitter": fields{"chunkSize": 101}}, "fixed", 101, 50},
+		"no_overlap":       {fields{"textSplitter": fields{"chunkOverlap": 0}}, "fixed", 2000, 0},
+		"most_overlap":     {fields{"textSplitter": fields{"chunkOverlap": 999}}, "fixed", 2000, 999},
+		"null_for_a_field": {fields{"textSplitter": fields{"strategy": nil}}, "structure", 2000, 100},
+		"null_for_all":     {fields{"textSplitter": nil}, "structure", 1000, 100},
+	} {
+		want := fields{"strategy": test.strategy, "chunkSize": test.size, "chunkOverlap": test.overlap}
+		if diff := cmp.Diff(want, splitter(test.override)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }

@@ -102,6 +102,8 @@ func TestProjects(t *testing.T) {
 			`{"ai":{"retrieval":{"strategy":"magic"}}}`:                     "body.ai.retrieval.strategy",
 			`{"ai":{"retrieval":{"weights":{"dense":2,"bm25":0}}}}`:         "body.ai.retrieval.weights.dense",
 			`{"ai":{"textSplitter":{"chunkSize":99}}}`:                      "body.ai.textSplitter.chunkSize",
+			`{"ai":{"textSplitter":{"chunkSize":0}}}`:                       "body.ai.textSplitter.chunkSize",
+			`{"ai":{"textSplitter":{"chunkOverlap":500}}}`:                  "body.ai.textSplitter.chunkOverlap",
 			`{"ai":{"textSplitter":{"strategy":"sliding"}}}`:                "body.ai.textSplitter.strategy",
 			`{"tools":{"maxPerRequest":51}}`:                                "body.tools.maxPerRequest",
 			`{"limits":{"queriesPerMinute":-1}}`:                            "body.limits.queriesPerMinute",
@@ -128,6 +130,7 @@ func TestProjectsPutBackTheirDefaults(t *testing.T) {
 		{`{"tools":{"maxPerRequest":9}}`, `{"tools":{"maxPerRequest":null}}`},
 		{`{"ai":{"prompt":"Be brief.","retrieval":{"minScore":0.5}}}`, `{"ai":{"prompt":"","retrieval":{"minScore":0}}}`},
 		{`{"ai":{"temperature":1,"textSplitter":{"chunkSize":500}}}`, `{"ai":{"temperature":null,"textSplitter":{"chunkSize":null}}}`},
+		{`{"ai":{"textSplitter":{"chunkOverlap":0}}}`, `{"ai":{"textSplitter":{"chunkOverlap":null}}}`},
 		{`{"ai":{"model":"m1","retrieval":{"weights":{"dense":1}}}}`, `{"ai":null}`},
 	} {
 		set := settings(e.do("PATCH", own+"/projects/default", e.admin, test.set).want(200))

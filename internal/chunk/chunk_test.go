@@ -47,7 +47,7 @@ func check(t testing.TB, layout knowledge.Layout, s knowledge.Splitter, chunks [
 		if i > 0 && c.Span.Start <= chunks[i-1].Span.Start {
 			t.Fatalf("chunk %d begins before the one before it", i)
 		}
-		if i > 0 && chunks[i-1].Span.End-c.Span.Start > s.ChunkOverlap {
+		if i > 0 && chunks[i-1].Span.End-c.Span.Start > *s.ChunkOverlap {
 			t.Fatalf("chunks %d and %d overlap by %d", i-1, i, chunks[i-1].Span.End-c.Span.Start)
 		}
 		if i > 0 && c.Span.End <= chunks[i-1].Span.End {
@@ -101,7 +101,7 @@ func TestStructure(t *testing.T) {
 	t.Run("a long paragraph is cut between sentences", func(t *testing.T) {
 		t.Parallel()
 		text := strings.TrimSpace(strings.Repeat("Dr. Smith paid 3.14 francs, e.g. for tea. It was fine! ", 40))
-		for _, c := range split(t, knowledge.Layout{Blocks: []knowledge.Block{paragraph(text)}}, knowledge.Splitter{ChunkSize: 300, ChunkOverlap: 60}) {
+		for _, c := range split(t, knowledge.Layout{Blocks: []knowledge.Block{paragraph(text)}}, knowledge.Splitter{ChunkSize: 300, ChunkOverlap: new(60)}) {
 			if !strings.HasPrefix(c.Text, "Dr.") && !strings.HasPrefix(c.Text, "It was") || !strings.HasSuffix(c.Text, "tea.") && !strings.HasSuffix(c.Text, "fine!") {
 				t.Errorf("cut inside a sentence: %q … %q", c.Text[:10], c.Text[len(c.Text)-10:])
 			}
@@ -116,7 +116,7 @@ func TestStructure(t *testing.T) {
 			fmt.Fprintf(&rows, "\nitem number %d | %d francs", i, i*10)
 		}
 		table := knowledge.Block{Kind: knowledge.BlockTable, Text: rows.String(), Header: "name | price"}
-		chunks := split(t, knowledge.Layout{Blocks: []knowledge.Block{table}}, knowledge.Splitter{ChunkSize: 400, ChunkOverlap: 50})
+		chunks := split(t, knowledge.Layout{Blocks: []knowledge.Block{table}}, knowledge.Splitter{ChunkSize: 400, ChunkOverlap: new(50)})
 		for i, c := range chunks {
 			if i == 0 != (c.Header == "") || !strings.HasSuffix(c.Text, "francs") {
 				t.Errorf("chunk %d: header %q, ends %q", i, c.Header, c.Text[len(c.Text)-10:])
@@ -133,7 +133,7 @@ func TestStructure(t *testing.T) {
 		header := columns("column")
 		table := knowledge.Block{Kind: knowledge.BlockTable, Header: header, Text: header + strings.Repeat("\n"+columns("value"), 50)}
 		total := 0
-		chunks := split(t, knowledge.Layout{Blocks: []knowledge.Block{table}}, knowledge.Splitter{ChunkSize: 400, ChunkOverlap: 50})
+		chunks := split(t, knowledge.Layout{Blocks: []knowledge.Block{table}}, knowledge.Splitter{ChunkSize: 400, ChunkOverlap: new(50)})
 		for i, c := range chunks {
 			if strings.HasPrefix(c.Text, "value") && (c.Header == "" || len(c.Header) > 100 || !strings.HasSuffix(c.Header, "column")) {
 				t.Errorf("chunk %d has header %q", i, c.Header)
@@ -169,7 +169,7 @@ func TestStructure(t *testing.T) {
 			{Start: 150, End: 300, Page: 2, Box: knowledge.Box{X1: 0, Y1: 0, X2: 150, Y2: 10}},
 		}
 		layout := knowledge.Layout{Blocks: []knowledge.Block{block}, Pages: []knowledge.PageSize{{Page: 1, Width: 9, Height: 9}, {Page: 2, Width: 8, Height: 8}}}
-		chunks := split(t, layout, knowledge.Splitter{Strategy: "fixed", ChunkSize: 200})
+		chunks := split(t, layout, knowledge.Splitter{Strategy: "fixed", ChunkSize: 200, ChunkOverlap: new(0)})
 		want := []knowledge.Line{
 			{Start: 0, End: 150, Page: 1, Box: knowledge.Box{X2: 150, Y2: 10}},
 			{Start: 150, End: 200, Page: 2, Box: knowledge.Box{X2: 50, Y2: 10}},
@@ -183,7 +183,7 @@ func TestStructure(t *testing.T) {
 		t.Parallel()
 		text := "Begin." + strings.Repeat(" ", 250) + "X" + strings.Repeat("y", 20) + strings.Repeat(" ", 250) + "End"
 		for _, strategy := range []string{"structure", "fixed"} {
-			split(t, knowledge.Layout{Blocks: []knowledge.Block{paragraph(text)}}, knowledge.Splitter{Strategy: strategy, ChunkSize: 230, ChunkOverlap: 110})
+			split(t, knowledge.Layout{Blocks: []knowledge.Block{paragraph(text)}}, knowledge.Splitter{Strategy: strategy, ChunkSize: 230, ChunkOverlap: new(110)})
 		}
 	})
 
@@ -192,7 +192,7 @@ func TestStructure(t *testing.T) {
 		block := paragraph(strings.Repeat("0123456789", 30))
 		block.Lines = []knowledge.Line{{Start: 0, End: 150, Page: 1, Hyphen: true}, {Start: 150, End: 250, Page: 1, Hyphen: true}, {Start: 250, End: 300, Page: 1}}
 		var got []bool
-		for _, c := range split(t, knowledge.Layout{Blocks: []knowledge.Block{block}}, knowledge.Splitter{Strategy: "fixed", ChunkSize: 200}) {
+		for _, c := range split(t, knowledge.Layout{Blocks: []knowledge.Block{block}}, knowledge.Splitter{Strategy: "fixed", ChunkSize: 200, ChunkOverlap: new(0)}) {
 			for _, l := range c.Lines {
 				got = append(got, l.Hyphen)
 			}
@@ -211,7 +211,7 @@ func TestStructure(t *testing.T) {
 
 	t.Run("a splitter out of range is refused", func(t *testing.T) {
 		t.Parallel()
-		for _, s := range []knowledge.Splitter{{ChunkSize: 50}, {ChunkSize: 200, ChunkOverlap: 100}, {Strategy: "magic"}} {
+		for _, s := range []knowledge.Splitter{{ChunkSize: 50}, {ChunkSize: 200, ChunkOverlap: new(100)}, {Strategy: "magic"}} {
 			if _, err := chunk.Split(knowledge.Layout{}, s, ref); !knowledge.IsCode(err, knowledge.CodeInvalid) {
 				t.Errorf("%+v gave %v", s, err)
 			}
@@ -231,8 +231,8 @@ func FuzzSpans(f *testing.F) {
 			layout.Blocks = append(layout.Blocks, knowledge.Block{Kind: all[(i*int(kinds)+int(kinds))%len(all)], Level: i%6 + 1, Text: part, Header: strings.SplitN(part, "\n", 2)[0]})
 		}
 		s := knowledge.Splitter{ChunkSize: 100 + int(size)%2000, Strategy: []string{"structure", "fixed"}[kinds%2]}
-		s.ChunkOverlap = int(overlap) % (s.ChunkSize / 2)
-		if s.ChunkOverlap*2 >= s.ChunkSize {
+		s.ChunkOverlap = new(int(overlap) % (s.ChunkSize / 2))
+		if *s.ChunkOverlap*2 >= s.ChunkSize {
 			t.Skip("not a splitter")
 		}
 		split(t, layout, s)

@@ -9,23 +9,23 @@ import (
 // fixed cuts a document into pieces of one size with an overlap, at white space
 // where some is near.
 func fixed(d *document, s knowledge.Splitter) []knowledge.Span {
-	return windows(d.runes, knowledge.Span{Start: 0, End: len(d.runes)}, s)
+	return windows(d.runes, knowledge.Span{Start: 0, End: len(d.runes)}, s.ChunkSize, *s.ChunkOverlap)
 }
 
-// windows cuts a span into pieces of at most ChunkSize. Each begins about
-// ChunkOverlap before the end of the one before it.
-func windows(runes []rune, within knowledge.Span, s knowledge.Splitter) []knowledge.Span {
+// windows cuts a span into pieces of at most size. Each begins about overlap
+// before the end of the one before it.
+func windows(runes []rune, within knowledge.Span, size, overlap int) []knowledge.Span {
 	var spans []knowledge.Span
 	for start := within.Start; start < within.End; {
-		end := start + s.ChunkSize
+		end := start + size
 		if end >= within.End {
 			return append(spans, knowledge.Span{Start: start, End: within.End})
 		}
-		end = cutBefore(runes, start+s.ChunkSize*3/4, end)
+		end = cutBefore(runes, start+size*3/4, end)
 		spans = append(spans, knowledge.Span{Start: start, End: end})
 		next := end
-		if s.ChunkOverlap > 0 {
-			next = max(cutAfter(runes, end-s.ChunkOverlap, end), start+1)
+		if overlap > 0 {
+			next = max(cutAfter(runes, end-overlap, end), start+1)
 		}
 		start = next
 	}

@@ -48,7 +48,7 @@ func structure(d *document, s knowledge.Splitter) []knowledge.Span {
 func cut(d *document, b block, s knowledge.Splitter) []knowledge.Span {
 	runes := d.runes[b.span.Start:b.span.End]
 	var units []int // ends of its parts, counted from its start
-	overlap := s.ChunkOverlap
+	overlap := *s.ChunkOverlap
 	switch b.Kind {
 	case knowledge.BlockTable, knowledge.BlockCode, knowledge.BlockList:
 		units, overlap = lineEnds(runes), 0
@@ -64,7 +64,7 @@ func cut(d *document, b block, s knowledge.Splitter) []knowledge.Span {
 			continue
 		}
 		// One sentence or row is larger than a chunk.
-		out = append(out, windows(d.runes, span, knowledge.Splitter{ChunkSize: s.ChunkSize, ChunkOverlap: overlap})...)
+		out = append(out, windows(d.runes, span, s.ChunkSize, overlap)...)
 	}
 	return out
 }

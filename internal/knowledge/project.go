@@ -94,17 +94,16 @@ const (
 
 // WithDefaults gives the splitter with its defaults filled in.
 func (s Splitter) WithDefaults() Splitter {
-	if s.Strategy == "" {
-		s.Strategy = "structure"
-	}
-	if s.ChunkSize == 0 {
-		s.ChunkSize = DefaultChunkSize
-		if s.ChunkOverlap == 0 {
-			s.ChunkOverlap = DefaultChunkOverlap
-		}
+	setDefault(&s.Strategy, "structure")
+	setDefault(&s.ChunkSize, DefaultChunkSize)
+	if s.ChunkOverlap == nil {
+		s.ChunkOverlap = new(min(DefaultChunkOverlap, mostOverlap(s.ChunkSize)))
 	}
 	return s
 }
+
+// mostOverlap is the largest overlap below half of a chunk.
+func mostOverlap(chunkSize int) int { return (chunkSize - 1) / 2 }
 
 // Fields gives what is wrong with the splitter, as found at location.
 func (s Splitter) Fields(location string) []Field {
@@ -116,7 +115,7 @@ func (s Splitter) Fields(location string) []Field {
 	if s.ChunkSize < MinChunkSize || s.ChunkSize > MaxChunkSize {
 		f = append(f, Field{location + ".chunkSize", "must be between " + strconv.Itoa(MinChunkSize) + " and " + strconv.Itoa(MaxChunkSize)})
 	}
-	if s.ChunkOverlap < 0 || s.ChunkOverlap*2 >= s.ChunkSize {
+	if *s.ChunkOverlap < 0 || *s.ChunkOverlap > mostOverlap(s.ChunkSize) {
 		f = append(f, Field{location + ".chunkOverlap", "must be below half of chunkSize"})
 	}
 	return f

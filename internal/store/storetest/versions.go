@@ -33,7 +33,7 @@ func firstUpload(f *fixture) {
 	nv := upload("a.txt", func(nv *store.NewVersion) {
 		nv.Tags, nv.Metadata = []string{"x", "y", "x"}, map[string]any{"author": "Ann", "n": 1.5}
 		nv.Classification, nv.Now = "internal", now
-		nv.Splitter = knowledge.Splitter{Strategy: "fixed", ChunkSize: 300, ChunkOverlap: 10}
+		nv.Splitter = knowledge.Splitter{Strategy: "fixed", ChunkSize: 300, ChunkOverlap: new(10)}
 	})
 	d, v, err := f.AddVersion(f.ctx, nv)
 	f.must(err)

@@ -1,0 +1,40 @@
+package knowledge_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+func TestSplitterDefaults(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		`{}`:                   `{"strategy":"structure","chunkSize":1000,"chunkOverlap":100}`,
+		`{"chunkSize":500}`:    `{"strategy":"structure","chunkSize":500,"chunkOverlap":100}`,
+		`{"chunkSize":201}`:    `{"strategy":"structure","chunkSize":201,"chunkOverlap":100}`,
+		`{"chunkSize":200}`:    `{"strategy":"structure","chunkSize":200,"chunkOverlap":99}`,
+		`{"chunkSize":100}`:    `{"strategy":"structure","chunkSize":100,"chunkOverlap":49}`,
+		`{"chunkOverlap":0}`:   `{"strategy":"structure","chunkSize":1000,"chunkOverlap":0}`,
+		`{"chunkOverlap":300}`: `{"strategy":"structure","chunkSize":1000,"chunkOverlap":300}`,
+		`{"strategy":"fixed"}`: `{"strategy":"fixed","chunkSize":1000,"chunkOverlap":100}`,
+	} {
+		var s knowledge.Splitter
+		if err := json.Unmarshal([]byte(given), &s); err != nil {
+			t.Fatal(err)
+		}
+		s = s.WithDefaults()
+		if wrong := s.Fields(given); len(wrong) > 0 {
+			t.Errorf("the defaults are wrong: %v", wrong)
+		}
+		got, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Errorf("%s: %s", given, diff)
+		}
+	}
+}
