@@ -18,8 +18,8 @@ type Preferences struct {
 }
 
 type ragPreferences struct {
-	Model    *string `json:"model" maxLength:"200" required:"false" doc:"null: the project's"`
-	Reranker *string `json:"reranker" maxLength:"200" required:"false" doc:"null: the project's"`
+	Model    *string `json:"model" maxLength:"200" required:"false" doc:"Chat model for the user's questions, unless a question names its own; null: the project's"`
+	Reranker *string `json:"reranker" maxLength:"200" required:"false" doc:"501: not in this version; null: none"`
 }
 
 type preferencesOutput struct{ Body Preferences }
@@ -34,15 +34,31 @@ func (s *Server) registerPreferences() {
 }
 
 func (s *Server) getPreferences(ctx context.Context, p knowledge.Principal, _ *struct{ ActingQuery }) (*preferencesOutput, error) {
+	preferred, err := s.preferences(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return &preferencesOutput{preferred}, nil
+}
+
+func (s *Server) preferences(ctx context.Context, p knowledge.Principal) (Preferences, error) {
+	var preferred Preferences
 	stored, err := s.deps.Store.Preferences(ctx, p)
 	if err != nil {
-		return nil, fmt.Errorf("read preferences: %w", err)
+		return preferred, fmt.Errorf("read preferences: %w", err)
 	}
-	out := &preferencesOutput{}
-	if err := json.Unmarshal(stored, &out.Body); err != nil {
-		return nil, fmt.Errorf("decode preferences: %w", err)
+	if err := json.Unmarshal(stored, &preferred); err != nil {
+		return preferred, fmt.Errorf("decode preferences: %w", err)
 	}
-	return out, nil
+	return preferred, nil
+}
+
+// over gives a project's configuration with what the user prefers.
+func (p Preferences) over(config knowledge.ProjectConfig) knowledge.ProjectConfig {
+	if p.RAG.Model != nil && *p.RAG.Model != "" {
+		config.AI.Model = *p.RAG.Model
+	}
+	return config
 }
 
 func (s *Server) putPreferences(ctx context.Context, p knowledge.Principal, in *struct {
@@ -55,6 +71,9 @@ func (s *Server) putPreferences(ctx context.Context, p knowledge.Principal, in *
 	p, err := s.actFor(ctx, p, in.Body.ActingBody)
 	if err != nil {
 		return nil, err
+	}
+	if reranker := in.Body.RAG.Reranker; reranker != nil && *reranker != "" {
+		return nil, knowledge.Errorf(knowledge.CodeNeedsComponent, "this version has no reranker; leave rag.reranker out")
 	}
 	encoded, err := json.Marshal(in.Body.Preferences)
 	if err != nil {

@@ -160,6 +160,8 @@ func TestPreferences(t *testing.T) {
 	if got := string(e.do("GET", "/preferences?external_user_id=bob", e.reader, nil).body); strings.TrimSpace(got) != empty {
 		t.Errorf("of somebody else: %s", got)
 	}
+	e.do("PUT", "/preferences", e.reader, `{"rag":{"reranker":"r1"}}`).refused(501, knowledge.CodeNeedsComponent)
+	e.do("PUT", "/preferences", e.reader, `{"rag":{"model":"","reranker":""}}`).want(200)
 	e.do("PUT", "/preferences", e.reader, `{"rag":{"model":1}}`).refused(422, knowledge.CodeInvalid)
 	e.do("PUT", "/preferences", e.reader, `{"model":"a"}`).refused(422, knowledge.CodeInvalid)
 }

@@ -100,3 +100,27 @@ func TestQueryOverridesTheProject(t *testing.T) {
 	body = `{"text":"a","projectId":"default","projectConfigOverride":{"tools":{"maxPerRequest":1e1}}}`
 	e.do("POST", hooks+"/query", e.reader, body).refused(422, knowledge.CodeInvalid)
 }
+
+func TestQueryAsksForThePreferredModel(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.do("PATCH", own+"/projects/default", e.admin, `{"ai":{"model":"the project's"}}`).want(200)
+	e.do("PUT", "/preferences?external_user_id=ann", e.reader, `{"rag":{"model":"ann's"}}`).want(200)
+	e.do("PUT", "/preferences?external_user_id=bob", e.reader, `{"rag":{"model":null}}`).want(200)
+	override := map[string]any{"ai": map[string]any{"model": "the question's"}}
+	for name, test := range map[string]struct {
+		path string
+		body map[string]any
+		want string
+	}{
+		"of_the_user":             {hooks + "/query", map[string]any{"text": "a", "projectId": "default", "sse": true, "external_user_id": "ann"}, "ann's"},
+		"of_the_user_in_a_tool":   {"/tools/rag_search", map[string]any{"query": "a", "project_id": "default", "stream": true, "external_user_id": "ann"}, "ann's"},
+		"but_not_over_a_question": {hooks + "/query", map[string]any{"text": "a", "projectId": "default", "sse": true, "external_user_id": "ann", "projectConfigOverride": override}, "the question's"},
+		"of_none":                 {hooks + "/query", map[string]any{"text": "a", "projectId": "default", "sse": true, "external_user_id": "bob"}, "the project's"},
+		"of_somebody_else":        {hooks + "/query", map[string]any{"text": "a", "projectId": "default", "sse": true}, "the project's"},
+	} {
+		if got := e.asked(test.path, e.reader, test.body).Config.AI.Model; got != test.want {
+			t.Errorf("%s: %s is asked for, want %s", name, got, test.want)
+		}
+	}
+}

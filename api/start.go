@@ -132,7 +132,11 @@ func (s *Server) snapshot(ctx context.Context, p knowledge.Principal, q question
 	if q.project != "" {
 		request.Projects = []string{project.ID}
 	}
-	if request.Config, err = overridden(project.Config, q.override); err != nil {
+	preferred, err := s.preferences(ctx, p)
+	if err != nil {
+		return request, err
+	}
+	if request.Config, err = overridden(preferred.over(project.Config), q.override); err != nil {
 		return request, err
 	}
 	if err := s.allowQuery(p, project); err != nil {

@@ -23,6 +23,21 @@ func TestModelEndpoint(t *testing.T) {
 	if !strings.Contains(usual, "word30") {
 		t.Fatalf("the usual answer is %q", usual)
 	}
+	t.Run("is asked for the model that the user prefers", func(t *testing.T) {
+		if status := s.call(t, "PUT", "/preferences", map[string]any{"external_user_id": "ann", "rag": map[string]any{"model": "preferred"}}, nil); status != http.StatusOK {
+			t.Fatalf("status %d", status)
+		}
+		for user, want := range map[string]string{"ann": "preferred", "bob": modeltest.ModelName} {
+			if status := s.call(t, "POST", webhooks+"/query", map[string]any{"text": question, "external_user_id": user}, nil); status != http.StatusOK {
+				t.Fatalf("status %d", status)
+			}
+			requests := m.Requests()
+			if got := requests[len(requests)-1].Model; got != want {
+				t.Errorf("%s is asked for %s, want %s", got, user, want)
+			}
+		}
+	})
+
 	for _, test := range []struct {
 		name    string
 		replies []modeltest.Reply
