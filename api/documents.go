@@ -146,12 +146,9 @@ func (s *Server) listDocuments(ctx context.Context, p knowledge.Principal, in *s
 
 // findDocuments lists documents; the query's project may be named by its name.
 func (s *Server) findDocuments(ctx context.Context, p knowledge.Principal, q store.DocumentQuery) ([]knowledge.Document, int, string, error) {
-	if q.Project != "" {
-		project, err := s.deps.Store.Project(ctx, p, q.Project)
-		if err != nil {
-			return nil, 0, "", fmt.Errorf("read project %s: %w", q.Project, err)
-		}
-		q.Project = project.ID
+	var err error
+	if q.Project, err = s.projectID(ctx, p, q.Project); err != nil {
+		return nil, 0, "", err
 	}
 	documents, total, next, err := s.deps.Store.Documents(ctx, p, q)
 	if err != nil {

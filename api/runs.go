@@ -59,9 +59,13 @@ func (s *Server) listRuns(ctx context.Context, p knowledge.Principal, in *struct
 	PageQuery
 	Kind    string `query:"kind" enum:"ingest,remove,query,tool"`
 	Status  string `query:"status" enum:"running,completed,failed,canceled"`
-	Project string `query:"project_id" maxLength:"200"`
+	Project string `query:"project_id" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
 }) (*listed[runView], error) {
-	runs, next, err := s.deps.Store.Runs(ctx, p, store.RunQuery{Kind: in.Kind, Status: in.Status, Project: in.Project, Page: store.Page(in.PageQuery)})
+	project, err := s.projectID(ctx, p, in.Project)
+	if err != nil {
+		return nil, err
+	}
+	runs, next, err := s.deps.Store.Runs(ctx, p, store.RunQuery{Kind: in.Kind, Status: in.Status, Project: project, Page: store.Page(in.PageQuery)})
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}

@@ -47,7 +47,15 @@ type begun struct {
 // begin checks a question, writes its snapshot and starts its workflow. The run
 // id comes from the caller, so that a repeated request finds the same run.
 func (s *Server) begin(ctx context.Context, p knowledge.Principal, run string, q question) (begun, error) {
-	request, err := s.snapshot(ctx, p, q)
+	if err := checkQuestion(q); err != nil {
+		return begun{}, err
+	}
+	project, err := s.projectFor(ctx, p, q.project)
+	if err != nil {
+		return begun{}, err
+	}
+	q.project = project.ID // which it may not have named, or by its name
+	request, err := s.snapshot(ctx, p, q, project)
 	if err != nil {
 		return begun{}, err
 	}
@@ -114,22 +122,15 @@ func (s *Server) launch(ctx context.Context, p knowledge.Principal, q question, 
 
 // snapshot checks the question against what the principal may do and gathers
 // what the run needs to know.
-func (s *Server) snapshot(ctx context.Context, p knowledge.Principal, q question) (activities.Request, error) {
+func (s *Server) snapshot(ctx context.Context, p knowledge.Principal, q question, project knowledge.Project) (activities.Request, error) {
 	request := activities.Request{
 		Principal: p, Kind: q.kind, Question: q.text, Documents: q.documents, Filter: q.filter,
 		ToolChoice: q.toolChoice, ExecutionID: "call_" + strings.ReplaceAll(knowledge.NewID(), "-", ""), Date: s.now(),
 	}
-	if err := checkQuestion(q); err != nil {
-		return request, err
-	}
 	if len(q.tags) > 0 {
 		request.Filter = append(request.Filter, knowledge.Condition{Field: "tags", Type: knowledge.OpIn, Value: anys(q.tags)})
 	}
-	project, err := s.projectFor(ctx, p, q.project)
-	if err != nil {
-		return request, err
-	}
-	if q.project != "" {
+	if project.ID != "" {
 		request.Projects = []string{project.ID}
 	}
 	preferred, err := s.preferences(ctx, p)
@@ -193,6 +194,19 @@ func (s *Server) projectFor(ctx context.Context, p knowledge.Principal, id strin
 		return project, fmt.Errorf("read project %s: %w", id, err)
 	}
 	return project, nil
+}
+
+// projectID gives the id of the project by which a list is narrowed, which may
+// be named by its name; "" = not narrowed.
+func (s *Server) projectID(ctx context.Context, p knowledge.Principal, idOrName string) (string, error) {
+	if idOrName == "" {
+		return "", nil
+	}
+	project, err := s.deps.Store.Project(ctx, p, idOrName)
+	if err != nil {
+		return "", fmt.Errorf("read project %s: %w", idOrName, err)
+	}
+	return project.ID, nil
 }
 
 func (s *Server) checkDocuments(ctx context.Context, p knowledge.Principal, ids []string) error {

@@ -1,0 +1,148 @@
+package api_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/api"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// answering gives every question the same answer at once, in place of the
+// workflows.
+type answering struct {
+	edge   *edge
+	hub    *stream.Hub
+	record activities.AnswerRecord
+
+	mu     sync.Mutex
+	inputs []workflows.AnswerInput
+	logs   map[string][]stream.Item // by run
+}
+
+// openAnswering opens an edge whose questions are answered.
+func openAnswering(t *testing.T, record activities.AnswerRecord) (*edge, *answering) {
+	t.Helper()
+	a := &answering{hub: stream.NewHub(), record: record, logs: map[string][]stream.Item{}}
+	a.edge = open(t, func(_ *api.Config, d *api.Deps) {
+		d.Answers, d.Relay = a, stream.NewRelay(a, a.hub)
+	})
+	return a.edge, a
+}
+
+func (a *answering) Answer(ctx context.Context, kind string, in workflows.AnswerInput) error {
+	record := a.record
+	record.MessageID, record.ConversationID, record.ExecutionID = in.MessageID, in.ConversationID, in.ExecutionID
+	if _, err := a.edge.blobs.PutJSON(ctx, in.Key(activities.AnswerBlob), record); err != nil {
+		return err
+	}
+	first, topic := workflows.QueryStarted(in), stream.TopicCompleted
+	if kind == "tool" {
+		first, topic = workflows.ToolStarted(), stream.TopicToolEnd
+	}
+	last, err := stream.NewEntry(topic, stream.Event{Ref: in.Key(activities.AnswerBlob)})
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.inputs = append(a.inputs, in)
+	a.logs[in.Run] = []stream.Item{{Topic: first.Topic, Data: first.Data}, {Topic: last.Topic, Data: last.Data, Offset: 1}}
+	end := store.RunEnd{Status: store.RunCompleted, ResultKey: in.Key(activities.AnswerBlob), At: time.Now()}
+	if err := a.edge.store.EndRun(ctx, in.Workspace, in.Run, end); err != nil {
+		return err
+	}
+	a.hub.Finish(in.Run, a.logs[in.Run][1:])
+	return nil
+}
+
+func (a *answering) Stored(_ context.Context, ref stream.RunRef) ([]stream.Item, bool, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	items, ok := a.logs[ref.Run]
+	return items, ok, nil
+}
+
+func (a *answering) Query(context.Context, stream.RunRef, int64) (stream.EventsPage, error) {
+	return stream.EventsPage{}, nil
+}
+
+func (a *answering) Settle(context.Context, stream.RunRef) error { return nil }
+
+// last is the input of the newest run.
+func (a *answering) last() workflows.AnswerInput {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.inputs[len(a.inputs)-1]
+}
+
+// TestProjectOfAQuestion asks in a project in every way that it can be meant.
+func TestProjectOfAQuestion(t *testing.T) {
+	t.Parallel()
+	e, a := openAnswering(t, activities.AnswerRecord{Answer: "Yes."})
+	made := e.do("POST", hooks+"/projects", e.admin, `{"name":"The House","slug":"house"}`).want(200)
+	held, wide := made["apiKey"].(string), e.editor
+	for name, ask := range map[string]struct{ key, path, body string }{
+		"query/a_key_to_it":                {held, hooks + "/query", `{"text":"a"}`},
+		"query/a_key_to_it_and_its_name":   {held, hooks + "/query", `{"text":"a","projectId":"The House"}`},
+		"query/its_name":                   {wide, hooks + "/query", `{"text":"a","projectId":"The House"}`},
+		"query/its_id":                     {wide, hooks + "/query", `{"text":"a","projectId":"house"}`},
+		"events/a_key_to_it":               {held, hooks + "/query", `{"text":"a","sse":true}`},
+		"rag_search/a_key_to_it":           {held, "/tools/rag_search", `{"query":"a"}`},
+		"rag_search/its_name":              {wide, "/tools/rag_search", `{"query":"a","project_id":"The House"}`},
+		"rag_search_events/its_name":       {wide, "/tools/rag_search", `{"query":"a","project_id":"The House","stream":true}`},
+		"rag_search_events/a_key_to_it":    {held, "/tools/rag_search", `{"query":"a","stream":true}`},
+		"rag_search/a_key_to_it_and_an_id": {held, "/tools/rag_search", `{"query":"a","project_id":"house"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := e.do("POST", ask.path, ask.key, ask.body)
+			if got.status != 200 {
+				t.Fatalf("%d %s", got.status, got.body)
+			}
+			if strings.HasPrefix(got.header.Get("Content-Type"), "text/event-stream") && !strings.Contains(string(got.body), "id: 2\n") {
+				t.Errorf("events:\n%s", got.body)
+			}
+			run := got.header.Get("Cairn-Run-Id")
+			if project := e.do("GET", "/runs/"+run, held, nil).want(200)["project_id"]; project != "house" {
+				t.Errorf("the run is of project %v", project)
+			}
+			in := a.last()
+			var request activities.Request
+			if err := e.blobs.GetJSON(t.Context(), in.Key(activities.RequestBlob), &request); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{"house"}, request.Projects); diff != "" || in.Project != "house" {
+				t.Errorf("the workflow's project is %q, of the search: %s", in.Project, diff)
+			}
+			if in.ConversationID != "" {
+				c := e.do("GET", own+"/conversations/"+in.ConversationID, ask.key, nil).want(200)
+				if c["project_id"] != "house" {
+					t.Errorf("the conversation is of project %v", c["project_id"])
+				}
+			}
+		})
+	}
+	t.Run("runs_are_listed_by_either", func(t *testing.T) {
+		for _, project := range []string{"house", "The+House"} {
+			if list := e.do("GET", own+"/runs?project_id="+project, e.editor, nil).want(200)["data"].([]any); len(list) != 10 {
+				t.Errorf("%s: %d runs", project, len(list))
+			}
+		}
+		e.do("GET", own+"/runs?project_id=nope", e.editor, nil).refused(404, knowledge.CodeNotFound)
+	})
+	t.Run("none", func(t *testing.T) {
+		got := e.do("POST", hooks+"/query", wide, `{"text":"a"}`)
+		if run := e.do("GET", "/runs/"+got.want(200)["runId"].(string), wide, nil).want(200); run["project_id"] != nil {
+			t.Errorf("the run is of project %v", run["project_id"])
+		}
+	})
+}
