@@ -1,17 +1,25 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxDepth bounds how deep objects and lists of a body lie in each other.
 const maxDepth = 64
+
+// strictNames makes huma tell Text from text. encoding/json does not: a second
+// spelling of a field would pass unchecked and win. (huma keeps this for the
+// whole process.)
+var strictNames = sync.OnceFunc(func() { huma.ValidateStrictCasing = true })
 
 // strictJSON is how huma reads and writes JSON here.
 func strictJSON() huma.Format {
@@ -27,7 +35,8 @@ func strictJSON() huma.Format {
 
 // parseJSON decodes data into v. Its errors speak of the body, to clients.
 func parseJSON(data []byte, v any) error {
-	if _, first := v.(*any); first {
+	_, first := v.(*any)
+	if first {
 		if !utf8.Valid(data) {
 			return errors.New("is not UTF-8")
 		}
@@ -47,6 +56,21 @@ func parseJSON(data []byte, v any) error {
 		return errors.New("has a number that is out of range")
 	case err != nil:
 		return errors.New("has a value that does not fit")
+	case first:
+		return distinct(data)
+	}
+	return nil
+}
+
+// distinct refuses JSON in which an object has the same field twice: only the
+// last would count, and readers differ in which they take.
+func distinct(data []byte) error {
+	// Half a surrogate pair is none of its business.
+	decoder := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowInvalidUTF8(true))
+	_, err := decoder.ReadValue()
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName) {
+		return fmt.Errorf("has the field %s twice", syntax.JSONPointer)
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ const problemSchema = "#/components/schemas/Problem"
 // newAPI makes the huma API without routes. Its description and its page are
 // our own: huma's page loads scripts from elsewhere.
 func newAPI(cfg Config, adapter huma.Adapter) huma.API {
+	strictNames()
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	registry.RegisterTypeAlias(reflect.TypeFor[knowledge.Box](), reflect.TypeFor[[4]float64]())
 	registry.Schema(reflect.TypeFor[Problem](), true, "")

@@ -27,7 +27,7 @@ func TestKeys(t *testing.T) {
 		`{"name":"a","scopes":["root"]}`:                                     "body.scopes[0]",
 		`{"name":"a","scopes":"read"}`:                                       "body.scopes",
 		`{"name":"a","scopes":["read"],"admin":1}`:                           "body.admin",
-		`{"name":"a","scopes":["read"],"name":1}`:                            "body.name",
+		`{"name":1,"scopes":["read"]}`:                                       "body.name",
 		`{"name":"a","scopes":["read"],"id":"mine"}`:                         "body.id",
 		`{"name":"a","scopes":["read"],"expires_at":"2000-01-01T00:00:00Z"}`: "body.expires_at",
 		`{"name":"a","scopes":["read"],"expires_at":"soon"}`:                 "body.expires_at",
