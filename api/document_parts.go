@@ -99,6 +99,9 @@ func (s *Server) readableVersion(ctx context.Context, p knowledge.Principal, id 
 
 // content serves an original so that a browser never runs what is in it.
 func (s *Server) content(ctx context.Context, v store.Version) (*huma.StreamResponse, error) {
+	if v.SourceKey == "" { // it was refused at the upload
+		return nil, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q was not stored", v.Document)
+	}
 	reader, size, err := s.deps.Blobs.Open(ctx, v.SourceKey)
 	if errors.Is(err, blob.ErrNotFound) {
 		return nil, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q is not here yet", v.Document).WithCause(err)
@@ -181,11 +184,14 @@ func (s *Server) reingestDocument(ctx context.Context, p knowledge.Principal, in
 	if len(versions) == 0 {
 		return nil, knowledge.NotFound("document", in.ID)
 	}
+	newest := versions[0]
+	if newest.SourceKey == "" { // it was refused at the upload
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "the original of document %q was not stored: upload the file again", in.ID)
+	}
 	project, err := s.deps.Store.Project(ctx, p, d.Project)
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", d.Project, err)
 	}
-	newest := versions[0]
 	run, again := runID(ctx)
 	d, err = s.accept(ctx, p, project, store.NewVersion{
 		Workspace: d.Workspace, Project: d.Project, DocumentID: d.ID, ExternalID: d.ExternalID, Name: newest.Name,

@@ -162,6 +162,13 @@ func TestFilesOfUnsupportedKinds(t *testing.T) {
 		if run := e.do("GET", "/runs/"+failed, e.editor, nil).want(200); run["status"] != "failed" {
 			t.Errorf("run of a refused file: %v", run)
 		}
+		refused := own + "/documents/" + body["documents"].([]any)[0].(map[string]any)["id"].(string)
+		e.do("GET", refused+"/content", e.editor, nil).refused(404, knowledge.CodeNotFound)
+		e.do("POST", refused+"/reingest", e.editor, nil).refused(409, knowledge.CodeConflict)
+		e.do("POST", refused+"/retry", e.editor, nil).refused(409, knowledge.CodeConflict)
+		if d := e.do("GET", refused, e.editor, nil).want(200); d["version"] != 1.0 || d["error"].(map[string]any)["code"] != "unsupported_format" {
+			t.Errorf("the refused document is now %v", d)
+		}
 	})
 }
 
