@@ -1,8 +1,10 @@
 package api_test
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -122,5 +124,35 @@ func TestQueryAsksForThePreferredModel(t *testing.T) {
 		if got := e.asked(test.path, e.reader, test.body).Config.AI.Model; got != test.want {
 			t.Errorf("%s: %s is asked for, want %s", name, got, test.want)
 		}
+	}
+}
+
+func TestTagsOfAQuestion(t *testing.T) {
+	t.Parallel()
+	e, a := openAnswering(t, activities.AnswerRecord{Answer: "Yes."})
+	filters := make([]map[string]any, knowledge.MaxFilterConditions)
+	for i := range filters {
+		filters[i] = map[string]any{"field": "name", "type": "ne", "value": fmt.Sprint(i)}
+	}
+	ask := func(tags any) answer {
+		return e.do("POST", hooks+"/query", e.reader, map[string]any{"text": "a", "filters": filters, "tags": tags})
+	}
+	for location, tags := range map[string][]string{
+		"body.tags[0]": {strings.Repeat("x", 129)}, "body.tags[1]": {"a", "a\x00b"}, "body.tags[2]": {"a", "b", " "},
+	} {
+		if diff := cmp.Diff([]string{location}, ask(tags).refused(422, knowledge.CodeInvalid)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if len(a.inputs) > 0 {
+		t.Errorf("%d runs were started", len(a.inputs))
+	}
+	ask([]string{"a", "b"}).want(200)
+	var request activities.Request
+	if err := e.blobs.GetJSON(t.Context(), a.last().Key(activities.RequestBlob), &request); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(request.Filter); n != len(filters)+1 {
+		t.Errorf("%d conditions", n)
 	}
 }

@@ -236,12 +236,7 @@ func checkQuestion(q question) error {
 	case utf8.RuneCountInString(q.text) > maxQuestion:
 		return invalid(field, fmt.Sprintf("must have at most %d characters", maxQuestion))
 	}
-	if fields := q.filter.Fields("body.filters"); len(fields) > 0 {
-		e := knowledge.Errorf(knowledge.CodeInvalid, "the filters are not valid")
-		e.Fields = fields
-		return e
-	}
-	return nil
+	return invalidFields(append(tagFields("body.tags", q.tags), q.filter.Fields("body.filters")...))
 }
 
 func title(text string) string {

@@ -100,7 +100,7 @@ func (q Query) Check() error {
 	if q.Limit < 1 || q.Limit > MaxLimit {
 		return knowledge.Errorf(knowledge.CodeInvalid, "a search can give between 1 and %d passages", MaxLimit)
 	}
-	if wrong := q.Filter.Fields("filters"); len(wrong) > 0 {
+	if wrong := q.Filter.ConditionFields("filters"); len(wrong) > 0 {
 		e := knowledge.Errorf(knowledge.CodeInvalid, "the filters are not right; see fields")
 		e.Fields = wrong
 		return e

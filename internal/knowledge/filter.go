@@ -40,7 +40,7 @@ const (
 
 // The limits of a filter.
 const (
-	MaxFilterConditions = 50
+	MaxFilterConditions = 50   // that a request may give
 	MaxFilterValues     = 1000 // of one condition
 	MaxFilterValueBytes = 1024 // of one string
 	MaxMetadataKeyBytes = 256
@@ -115,12 +115,19 @@ func FilterTime(value any) (time.Time, error) {
 	return time.Parse(time.RFC3339Nano, s)
 }
 
-// Fields gives what is wrong with the filter, as found at location
-// ("body.filters"). An index takes only a filter with which nothing is wrong.
+// Fields gives what is wrong with the filter of a request, as found at location
+// ("body.filters").
 func (f Filter) Fields(location string) []Field {
 	if len(f) > MaxFilterConditions {
 		return []Field{{location, fmt.Sprintf("must have at most %d conditions", MaxFilterConditions)}}
 	}
+	return f.ConditionFields(location)
+}
+
+// ConditionFields gives what is wrong with the conditions, however many there
+// are: a request's tags are one more. An index takes only a filter with whose
+// conditions nothing is wrong.
+func (f Filter) ConditionFields(location string) []Field {
 	var wrong []Field
 	for i, c := range f {
 		at := fmt.Sprintf("%s[%d]", location, i)
