@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,6 +22,7 @@ type queryBody struct {
 	UserID         string                            `json:"userId,omitempty" doc:"The end user for whom an API key asks"`
 	ExternalUserID string                            `json:"external_user_id,omitempty" doc:"The application's own user id"`
 	ConversationID string                            `json:"conversationId,omitempty" doc:"Goes on with a conversation; without one a new one is made"`
+	SessionID      string                            `json:"session_id,omitempty" doc:"The same as conversationId"`
 	Filters        knowledge.Filter                  `json:"filters,omitempty"`
 	Tags           []string                          `json:"tags,omitempty" maxItems:"64" doc:"Only documents with one of these tags"`
 	DocumentIDs    []string                          `json:"document_ids,omitempty" maxItems:"1000" doc:"Only these documents"`
@@ -33,6 +35,14 @@ type queryBody struct {
 	Callback     map[string]any `json:"callback,omitempty" doc:"501: not in this version"`
 	Attachments  []any          `json:"attachments,omitempty" doc:"501: not in this version. Upload with the conversationId instead"`
 	DeepResearch bool           `json:"deepResearch,omitempty" doc:"501: not in this version"`
+}
+
+// conversation gives the conversation to go on with, which has two names.
+func (b queryBody) conversation() (string, error) {
+	if b.SessionID != "" && b.ConversationID != "" && b.SessionID != b.ConversationID {
+		return "", invalid("body.session_id", "must be the same as conversationId where both are given")
+	}
+	return cmp.Or(b.ConversationID, b.SessionID), nil
 }
 
 // missing says which part of what is asked for is not there, nil if all is.
@@ -65,7 +75,12 @@ type queryInput struct {
 func (s *Server) query(_ context.Context, in *queryInput) (*huma.StreamResponse, error) {
 	return raw(func(w http.ResponseWriter, r *http.Request) {
 		b := in.Body
-		acting := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.ConversationID}
+		session, err := b.conversation()
+		if err != nil {
+			writeError(w, r, err)
+			return
+		}
+		acting := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: session}
 		p, err := s.principal(r, in.Workspace, acting)
 		if err != nil {
 			writeError(w, r, err)
@@ -79,7 +94,7 @@ func (s *Server) query(_ context.Context, in *queryInput) (*huma.StreamResponse,
 			key: in.IdempotencyKey, body: b, stream: b.SSE, terminal: "completedMessage",
 			question: question{
 				kind: "query", field: "text", text: b.Text, project: b.ProjectID, documents: b.DocumentIDs, filter: b.Filters,
-				tags: b.Tags, toolChoice: b.ToolChoice, override: json.RawMessage(b.Override), converse: true, session: b.ConversationID,
+				tags: b.Tags, toolChoice: b.ToolChoice, override: json.RawMessage(b.Override), converse: true, session: session,
 			},
 		})
 	}), nil

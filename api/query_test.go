@@ -127,6 +127,25 @@ func TestQueryAsksForThePreferredModel(t *testing.T) {
 	}
 }
 
+func TestConversationOfAQuestion(t *testing.T) {
+	t.Parallel()
+	e, a := openAnswering(t, activities.AnswerRecord{Answer: "Yes."})
+	first := e.do("POST", hooks+"/query", e.reader, `{"text":"a"}`).want(200)["conversationId"].(string)
+	for _, more := range []string{`"conversationId":"C"`, `"session_id":"C"`, `"session_id":"C","conversationId":"C"`} {
+		body := strings.ReplaceAll(`{"text":"b",`+more+`}`, "C", first)
+		if got := e.do("POST", hooks+"/query", e.reader, body).want(200); got["conversationId"] != first || a.last().ConversationID != first {
+			t.Errorf("%s went on with %v", more, got["conversationId"])
+		}
+	}
+	for _, wrong := range []string{`"session_id":"C","conversationId":"D"`, `"session_id":"D","conversationId":"C"`} {
+		body := strings.ReplaceAll(`{"text":"b",`+wrong+`}`, "C", first)
+		if diff := cmp.Diff([]string{"body.session_id"}, e.do("POST", hooks+"/query", e.reader, body).refused(422, knowledge.CodeInvalid)); diff != "" {
+			t.Errorf("%s: %s", wrong, diff)
+		}
+	}
+	e.do("POST", hooks+"/query", e.reader, `{"text":"b","session_id":"`+knowledge.NewID()+`"}`).refused(404, knowledge.CodeNotFound)
+}
+
 func TestTagsOfAQuestion(t *testing.T) {
 	t.Parallel()
 	e, a := openAnswering(t, activities.AnswerRecord{Answer: "Yes."})
