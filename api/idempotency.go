@@ -17,6 +17,9 @@ import (
 // maxIdempotencyKey bounds an Idempotency-Key, in bytes.
 const maxIdempotencyKey = 255
 
+// replayedHeader says that an answer is that of an earlier request.
+const replayedHeader = "Idempotent-Replayed"
+
 // claim is a request's hold of its Idempotency-Key.
 type claim struct {
 	workspace string
@@ -29,15 +32,21 @@ type claim struct {
 	leave func()
 }
 
+// idempotencyKey gives the request's Idempotency-Key, "" = it has none.
+func idempotencyKey(r *http.Request) (string, error) {
+	key := r.Header.Get("Idempotency-Key")
+	if len(key) > maxIdempotencyKey || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
+		return "", invalid("header.Idempotency-Key", "must be at most %d printable ASCII characters", maxIdempotencyKey)
+	}
+	return key, nil
+}
+
 // takeKey claims the request's Idempotency-Key, or gives what the same request
 // was answered before. Without the header it gives neither.
 func (s *Server) takeKey(r *http.Request, p knowledge.Principal, hash string) (*claim, *store.IdempotencyRecord, error) {
-	key := r.Header.Get("Idempotency-Key")
-	if key == "" {
-		return nil, nil, nil
-	}
-	if len(key) > maxIdempotencyKey || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
-		return nil, nil, invalid("header.Idempotency-Key", "must be at most %d printable ASCII characters", maxIdempotencyKey)
+	key, err := idempotencyKey(r)
+	if err != nil || key == "" {
+		return nil, nil, err
 	}
 	leave, err := s.claims.enter(r.Context(), p.Workspace()+"\n"+p.Owner()+"\n"+key)
 	if err != nil {
@@ -132,9 +141,9 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, earlier *store.I
 	if kind != "" {
 		w.Header().Set("Content-Type", kind)
 	}
-	w.Header().Set("Idempotent-Replayed", "true")
-	if bytes.Contains(body, []byte(earlier.RunID)) {
-		w.Header().Set(runHeader, earlier.RunID)
+	w.Header().Set(replayedHeader, "true")
+	if _, err := s.deps.Store.RunForSystem(r.Context(), callOf(r.Context()).principal.Workspace(), earlier.RunID); err == nil {
+		w.Header().Set(runHeader, earlier.RunID) // not every request starts one
 	}
 	w.WriteHeader(earlier.Status)
 	_, _ = w.Write(body) // what fails is the connection

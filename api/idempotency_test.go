@@ -2,12 +2,15 @@ package api_test
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -47,7 +50,62 @@ func TestIdempotencyKey(t *testing.T) {
 		e.do("POST", path, e.editor, body, keyName, "k2").want(202)
 	})
 	t.Run("a_bad_key", func(t *testing.T) {
-		e.do("POST", path, e.editor, body, keyName, strings.Repeat("k", 256)).refused(422, knowledge.CodeInvalid)
+		for route, body := range map[string]string{path: body, hooks + "/query": `{"text":"a"}`, "/tools/rag_search": `{"query":"a"}`} {
+			for _, key := range []string{strings.Repeat("k", 256), "a\tb", "ä"} {
+				locations := e.do("POST", route, e.editor, body, keyName, key).refused(422, knowledge.CodeInvalid)
+				if diff := cmp.Diff([]string{"header.Idempotency-Key"}, locations); diff != "" {
+					t.Errorf("%s: %s", route, diff)
+				}
+			}
+		}
+	})
+}
+
+// TestIdempotencyKeyOfRuns repeats what starts a run, and something that does not.
+func TestIdempotencyKeyOfRuns(t *testing.T) {
+	t.Parallel()
+	e, _ := openAnswering(t, activities.AnswerRecord{Answer: "Yes."})
+	for name, request := range map[string]struct{ path, body string }{
+		"query": {hooks + "/query", `{"text":"a"}`}, "events": {hooks + "/query", `{"text":"b","sse":true}`},
+		"rag_search": {"/tools/rag_search", `{"query":"a"}`}, "tool_events": {"/tools/rag_search", `{"query":"b","stream":true}`},
+		"document": {hooks + "/document", `{"content":{"text":"one"}}`}, "conversation": {own + "/conversations", `{}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := e.do("POST", request.path, e.editor, request.body, keyName, name)
+			again := e.do("POST", request.path, e.editor, request.body, keyName, name)
+			if first.status >= 300 || again.status != first.status || !bytes.Equal(first.body, again.body) {
+				t.Fatalf("%d %s, then %d %s", first.status, first.body, again.status, again.body)
+			}
+			for _, header := range []string{"Cairn-Run-Id", "Content-Type"} {
+				if first.header.Get(header) != again.header.Get(header) {
+					t.Errorf("%s is %q, then %q", header, first.header.Get(header), again.header.Get(header))
+				}
+			}
+			if first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("Idempotent-Replayed is %q, then %q", first.header.Get("Idempotent-Replayed"), again.header.Get("Idempotent-Replayed"))
+			}
+		})
+	}
+	t.Run("a_document_that_is_waited_for", func(t *testing.T) {
+		path, body := hooks+"/document?wait=true", `{"content":{"text":"two"}}`
+		e.work.entered, e.work.hold = make(chan struct{}), make(chan struct{})
+		go func() {
+			<-e.work.entered
+			e.work.mu.Lock()
+			v := e.work.ingests[len(e.work.ingests)-1]
+			e.work.mu.Unlock()
+			err := e.store.EndRun(context.WithoutCancel(t.Context()), v.Workspace, v.RunID, store.RunEnd{Status: store.RunFailed, At: time.Now()})
+			if err != nil {
+				t.Error(err)
+			}
+			close(e.work.hold)
+		}()
+		first := e.do("POST", path, e.editor, body, keyName, "wait")
+		again := e.do("POST", path, e.editor, body, keyName, "wait")
+		first.want(200)
+		if run := first.header.Get("Cairn-Run-Id"); run == "" || again.header.Get("Cairn-Run-Id") != run {
+			t.Errorf("Cairn-Run-Id is %q, then %q", run, again.header.Get("Cairn-Run-Id"))
+		}
 	})
 }
 

@@ -122,7 +122,7 @@ func describeGuard(op *huma.Operation, path string) {
 		add(huma.Param{Name: workspaceHeader, In: "header", Description: "For the instance's admin key: the workspace. Default: default"})
 	}
 	if op.Method == http.MethodPost {
-		add(huma.Param{Name: "Idempotency-Key", In: "header", Description: "The same request with the same key within 24 hours gets the same answer"})
+		add(huma.Param{Name: "Idempotency-Key", In: "header", Description: "The same request with the same key within 24 hours gets the same answer, with the header Idempotent-Replayed"})
 	}
 }
 

@@ -64,11 +64,10 @@ func (b queryBody) missing() error {
 }
 
 type queryInput struct {
-	Workspace      string `path:"workspaceId"`
-	IdempotencyKey string `header:"Idempotency-Key"`
-	Compact        bool   `query:"compact" doc:"Leave concatenated out of apiMessageChunk"`
-	Delta          string `query:"delta" doc:"off: large events come whole"`
-	Body           queryBody
+	Workspace string `path:"workspaceId"`
+	Compact   bool   `query:"compact" doc:"Leave concatenated out of apiMessageChunk"`
+	Delta     string `query:"delta" doc:"off: large events come whole"`
+	Body      queryBody
 }
 
 // query serves POST /query: it waits for the answer, or streams it.
@@ -91,7 +90,7 @@ func (s *Server) query(_ context.Context, in *queryInput) (*huma.StreamResponse,
 			return
 		}
 		s.ask(w, r, p, asking{
-			key: in.IdempotencyKey, body: b, stream: b.SSE, terminal: "completedMessage",
+			body: b, stream: b.SSE, terminal: "completedMessage",
 			question: question{
 				kind: "query", field: "text", text: b.Text, project: b.ProjectID, documents: b.DocumentIDs, filter: b.Filters,
 				tags: b.Tags, toolChoice: b.ToolChoice, override: json.RawMessage(b.Override), converse: true, session: session,
@@ -113,9 +112,8 @@ type ragSearchBody struct {
 }
 
 type ragSearchInput struct {
-	IdempotencyKey string `header:"Idempotency-Key"`
-	Delta          string `query:"delta" doc:"off: large events come whole"`
-	Body           ragSearchBody
+	Delta string `query:"delta" doc:"off: large events come whole"`
+	Body  ragSearchBody
 }
 
 // ragSearch serves POST /tools/rag_search.
@@ -129,7 +127,7 @@ func (s *Server) ragSearch(_ context.Context, in *ragSearchInput) (*huma.StreamR
 			return
 		}
 		s.ask(w, r, p, asking{
-			key: in.IdempotencyKey, body: b, stream: b.Stream, terminal: "tool_end",
+			body: b, stream: b.Stream, terminal: "tool_end",
 			question: question{
 				kind: "tool", field: "query", text: b.Query, project: b.ProjectID, documents: b.DocumentIDs, filter: b.Filters, session: b.SessionID,
 			},
@@ -140,8 +138,7 @@ func (s *Server) ragSearch(_ context.Context, in *ragSearchInput) (*huma.StreamR
 // asking is a request for an answer, however it is to be given.
 type asking struct {
 	question question
-	key      string // Idempotency-Key
-	body     any    // for comparing repeated requests
+	body     any // for comparing repeated requests
 	stream   bool
 	terminal string // name of the event whose data is the answer
 }
@@ -149,7 +146,12 @@ type asking struct {
 // ask starts the run, or finds the one that the same request started before,
 // and gives its answer: as a stream, or when it is there.
 func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Principal, a asking) {
-	run, repeated, err := s.claimRun(r.Context(), p, r.URL.Path, a.key, a.body)
+	key, err := idempotencyKey(r)
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	run, repeated, err := s.claimRun(r.Context(), p, r.URL.Path, key, a.body)
 	if err != nil {
 		writeError(w, r, err)
 		return
@@ -158,7 +160,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 	if repeated {
 		err = s.awaitRow(r.Context(), p, run)
 	} else if started, err = s.begin(r.Context(), p, run, a.question); err != nil {
-		s.releaseRun(r.Context(), p, a.key)
+		s.releaseRun(r.Context(), p, key)
 	}
 	if err != nil {
 		writeError(w, r, err)
@@ -169,6 +171,9 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 	if err != nil {
 		writeError(w, r, err)
 		return
+	}
+	if repeated {
+		w.Header().Set(replayedHeader, "true")
 	}
 	w.Header().Set(eventsHeader, s.eventsURL(row.Workspace, row.ID))
 	if a.stream {
