@@ -29,14 +29,20 @@ type answering struct {
 	logs   map[string][]stream.Item // by run
 }
 
-// openAnswering opens an edge whose questions are answered.
+// openAnswering opens an edge whose questions get this answer.
 func openAnswering(t *testing.T, record activities.AnswerRecord) (*edge, *answering) {
 	t.Helper()
-	a := &answering{hub: stream.NewHub(), record: record, logs: map[string][]stream.Item{}}
-	a.edge = open(t, func(_ *api.Config, d *api.Deps) {
+	a := &answering{record: record}
+	return a.open(t), a
+}
+
+func (a *answering) open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
+	t.Helper()
+	a.hub, a.logs = stream.NewHub(), map[string][]stream.Item{}
+	a.edge = open(t, append(change, func(_ *api.Config, d *api.Deps) {
 		d.Answers, d.Relay = a, stream.NewRelay(a, a.hub)
-	})
-	return a.edge, a
+	})...)
+	return a.edge
 }
 
 func (a *answering) Answer(ctx context.Context, kind string, in workflows.AnswerInput) error {

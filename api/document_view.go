@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -77,8 +78,11 @@ func (s *Server) startedView(d knowledge.Document, run string) Document {
 // send no header.
 func (s *Server) eventsURL(workspace, run string) string {
 	token := s.deps.Access.SignRun(workspace, run, s.now().Add(eventsLife))
-	return s.cfg.PublicURL + "/runs/" + run + "/events?token=" + url.QueryEscape(token)
+	return s.link("/runs/" + run + "/events?token=" + url.QueryEscape(token))
 }
+
+// link gives a path of the API as answers show it.
+func (s *Server) link(path string) string { return strings.TrimRight(s.cfg.PublicURL, "/") + path }
 
 func notNil[T any](list []T) []T {
 	if list == nil {

@@ -80,7 +80,7 @@ func (s *Server) messageSources(ctx context.Context, p knowledge.Principal, m st
 	if out.chunks, err = s.passages(ctx, p, out.record.Sources); err != nil {
 		return nil, fmt.Errorf("read the sources of message %s: %w", m.ID, err)
 	}
-	return out.sources(), nil
+	return s.sources(&out), nil
 }
 
 // source is a passage in the answer of /query.
@@ -100,16 +100,16 @@ type source struct {
 	Removed        bool       `json:"removed,omitempty"` // the passage is gone, or no longer yours to see
 }
 
-func (o *outcome) sources() []source {
+func (s *Server) sources(o *outcome) []source {
 	list := make([]source, 0, len(o.record.Sources))
-	for _, s := range o.record.Sources {
+	for _, x := range o.record.Sources {
 		out := source{
-			Rank: s.Rank, ChunkID: s.ChunkID, DocumentID: s.DocumentID, Score: s.Score, BBox: []chunkBox{},
-			UsedInResponse: slices.Contains(o.record.Used, s.Rank), Removed: true,
+			Rank: x.Rank, ChunkID: x.ChunkID, DocumentID: x.DocumentID, Score: x.Score, BBox: []chunkBox{},
+			UsedInResponse: slices.Contains(o.record.Used, x.Rank), Removed: true,
 		}
-		if c, ok := o.chunks[s.ChunkID]; ok {
+		if c, ok := o.chunks[x.ChunkID]; ok {
 			out.Removed, out.DocumentName, out.Text = false, c.Document.Name, c.Text
-			out.URL = "/workspaces/" + c.Document.Workspace + "/documents/" + c.DocumentID + "/content"
+			out.URL = s.link("/workspaces/" + c.Document.Workspace + "/documents/" + c.DocumentID + "/content")
 			out.BBox, out.PageNumber = chunkBoxes(c.Chunk)
 		}
 		list = append(list, out)

@@ -49,7 +49,7 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 		if err != nil {
 			return "", nil, err
 		}
-		return "sendSourcesMessage", map[string]any{"sources": out.sources()}, nil
+		return "sendSourcesMessage", map[string]any{"sources": r.server.sources(out)}, nil
 	case stream.TopicCompleted:
 		answer, err := r.answer(ctx, e.Ref)
 		return "completedMessage", answer, err
@@ -150,7 +150,7 @@ func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 	}
 	return map[string]any{
 		"messageId": out.record.MessageID, "conversationId": out.record.ConversationID, "runId": r.run.ID,
-		"answer": out.record.Answer, "sources": out.sources(), "toolCalls": calls, "suggestions": []string{},
+		"answer": out.record.Answer, "sources": r.server.sources(out), "toolCalls": calls, "suggestions": []string{},
 		"usage": out.record.Usage, "model": out.record.Model,
 		"operatorUrl": r.server.deps.Links.OperatorURL(r.run.WorkflowID),
 	}, nil

@@ -13,8 +13,9 @@ type Config struct {
 	// The address of the API. Port 0 takes a free one. Defaults to
 	// 127.0.0.1:8080.
 	Listen string `koanf:"listen"`
-	// The address at which clients reach the API, for links in answers, when
-	// a proxy stands before it. Defaults to the address that the API listens on.
+	// The address at which clients reach the API, put before the links in answers
+	// (eventsUrl, the url of a source). Defaults to none: these links are paths,
+	// which hold at whatever address the answer came from.
 	PublicURL string `koanf:"public_url"`
 	// Admin key of the instance, at least 20 characters. Defaults to a random
 	// one, which the first start writes to admin.key in the data folder.
