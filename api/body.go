@@ -41,7 +41,11 @@ func (s *Server) decodeBody(r *http.Request, v any) error {
 		return knowledge.Errorf(knowledge.CodeMalformed, "this request needs a JSON body")
 	}
 	var parsed any
-	if err := parseJSON(body, &parsed); err != nil {
+	err := s.api.Unmarshal(r.Header.Get("Content-Type"), body, &parsed)
+	switch {
+	case errors.Is(err, huma.ErrUnknownContentType):
+		return knowledge.Errorf(knowledge.CodeUnsupportedFormat, "the body must be application/json")
+	case err != nil:
 		return knowledge.Errorf(knowledge.CodeMalformed, "the body %v", err)
 	}
 	if err := invalidFields(s.schemas.check(reflect.TypeOf(v).Elem(), parsed)); err != nil {
