@@ -39,7 +39,7 @@ type documentContent struct {
 // check tells what is wrong with the body beyond its types, and gives the
 // document its name.
 func (b documentBody) check(nv *store.NewVersion) error {
-	wrong := tagFields("body.tags", b.Tags)
+	wrong := tagFields(b.Tags)
 	wrong = append(wrong, metadataFields("body.metadata", b.Metadata)...)
 	wrong = append(wrong, externalIDFields("body.externalId", b.ExternalID)...)
 	if b.Access != nil {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -52,7 +53,8 @@ func nameFields(location string, names []string) []knowledge.Field {
 	return wrong
 }
 
-func tagFields(location string, tags []string) []knowledge.Field {
+func tagFields(tags []string) []knowledge.Field {
+	const location = "body.tags"
 	if len(tags) > maxTags {
 		return []knowledge.Field{{Location: location, Message: fmt.Sprintf("must have at most %d tags", maxTags)}}
 	}
@@ -69,8 +71,10 @@ func tagFields(location string, tags []string) []knowledge.Field {
 }
 
 func metadataFields(location string, metadata map[string]any) []knowledge.Field {
-	encoded, err := json.Marshal(metadata)
-	if err != nil || len(encoded) > maxMetadata {
+	var encoded bytes.Buffer
+	encoder := json.NewEncoder(&encoded)
+	encoder.SetEscapeHTML(false) // it is not what the caller sent
+	if err := encoder.Encode(metadata); err != nil || encoded.Len()-len("\n") > maxMetadata {
 		return []knowledge.Field{{Location: location, Message: fmt.Sprintf("must have at most %d bytes as JSON", maxMetadata)}}
 	}
 	return nil

@@ -165,7 +165,7 @@ func (s *Server) patchDocument(ctx context.Context, p knowledge.Principal, in *s
 	patch := store.DocumentPatch{Tags: b.Tags, Metadata: b.Metadata, Status: b.Status, Classification: b.Classification, LegalHold: b.LegalHold}
 	var wrong []knowledge.Field
 	if b.Tags != nil {
-		wrong = append(wrong, tagFields("body.tags", *b.Tags)...)
+		wrong = append(wrong, tagFields(*b.Tags)...)
 	}
 	if b.Metadata != nil {
 		wrong = append(wrong, metadataFields("body.metadata", *b.Metadata)...)

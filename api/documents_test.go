@@ -351,6 +351,7 @@ func TestBadDocuments(t *testing.T) {
 		"many tags":            {text(`,"tags":[` + strings.Repeat(`"a",`, 64) + `"b"]`), 422, knowledge.CodeInvalid, "body.tags"},
 		"much metadata":        {text(`,"metadata":{"a":"` + strings.Repeat("b", 17<<10) + `"}`), 422, knowledge.CodeInvalid, "body.metadata"},
 		"conversation unknown": {text(`,"conversationId":"` + knowledge.NewID() + `"`), 404, knowledge.CodeNotFound, ""},
+		"metadata above it":    {text(`,"metadata":{"a":"` + strings.Repeat("<", 16<<10-7) + `"}`), 422, knowledge.CodeInvalid, "body.metadata"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			locations := e.do("POST", hooks+"/document", e.editor, c.body).refused(c.status, c.code)
@@ -365,6 +366,14 @@ func TestBadDocuments(t *testing.T) {
 	for object, err := range e.blobs.List(t.Context(), "") {
 		t.Errorf("something was kept: %v %v", object.Key, err)
 	}
+}
+
+func TestMetadataIsMeasuredAsItIsSent(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	metadata := map[string]any{"a": strings.Repeat("<", 16<<10-len(`{"a":""}`))} // which HTML would have longer
+	id := e.add(e.editor, "a.txt", "one", map[string]any{"metadata": metadata})
+	e.do("PATCH", own+"/documents/"+id, e.editor, map[string]any{"metadata": metadata}).want(200)
 }
 
 func TestNames(t *testing.T) {

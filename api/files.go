@@ -212,7 +212,7 @@ func uploadError(err error) error {
 
 // complete gives the files what the fields said, once all have come.
 func (f *form) complete(ctx context.Context, p knowledge.Principal) error {
-	wrong := tagFields("body.tags", f.tags)
+	wrong := tagFields(f.tags)
 	wrong = append(wrong, metadataFields("body.metadata", f.metadata)...)
 	wrong = append(wrong, externalIDFields("body.externalId", f.externalID)...)
 	switch {

@@ -236,7 +236,7 @@ func checkQuestion(q question) error {
 	case utf8.RuneCountInString(q.text) > maxQuestion:
 		return invalid(field, fmt.Sprintf("must have at most %d characters", maxQuestion))
 	}
-	return invalidFields(append(tagFields("body.tags", q.tags), q.filter.Fields("body.filters")...))
+	return invalidFields(append(tagFields(q.tags), q.filter.Fields("body.filters")...))
 }
 
 func title(text string) string {
