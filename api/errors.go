@@ -130,9 +130,9 @@ func problem(ctx context.Context, log *slog.Logger, err error) *Problem {
 	switch {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		log.DebugContext(ctx, "client left", "error", err)
-	case p.Status >= http.StatusInternalServerError:
+	case p.Status >= http.StatusInternalServerError && p.Code != knowledge.CodeNeedsComponent:
 		log.ErrorContext(ctx, "request failed", "code", p.Code, "error", err)
-	case e.Cause != nil:
+	case e.Cause != nil || p.Code == knowledge.CodeNeedsComponent: // which is no failure of ours
 		log.InfoContext(ctx, "request refused", "code", p.Code, "error", err)
 	}
 	return p
@@ -224,11 +224,15 @@ func tooLargeError(limit int64) *knowledge.Error {
 	return knowledge.Errorf(knowledge.CodeTooLarge, "the body is above the limit of %s", bytesText(limit))
 }
 
-// bytesText gives a limit as people say it.
+// bytesText gives a limit as people say it, never above what it is.
 func bytesText(n int64) string {
-	const mega = 1 << 20
-	if n >= mega && n%mega == 0 {
-		return strconv.FormatInt(n/mega, 10) + " MB"
+	for _, unit := range []struct {
+		name string
+		size int64
+	}{{" GB", 1e9}, {" MB", 1e6}, {" KB", 1e3}} {
+		if n >= unit.size {
+			return strconv.FormatFloat(float64(n/(unit.size/10))/10, 'f', -1, 64) + unit.name
+		}
 	}
 	return strconv.FormatInt(n, 10) + " bytes"
 }

@@ -30,6 +30,9 @@ func TestQueryForWhatIsNotThere(t *testing.T) {
 	} {
 		ask(more).refused(501, knowledge.CodeNeedsComponent)
 	}
+	if strings.Contains(e.log.String(), "ERROR") {
+		t.Errorf("what is not there is logged as a failure: %s", e.log)
+	}
 	// Set to nothing they do not matter.
 	none := map[string]any{"text": "", "stream": true, "sse": true, "callback": map[string]any{}, "attachments": []any{}, "deepResearch": false}
 	if diff := cmp.Diff([]string{"body.text"}, ask(none).refused(422, knowledge.CodeInvalid)); diff != "" {
