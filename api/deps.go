@@ -29,7 +29,8 @@ type Config struct {
 	TextBytes int64
 	// RequestFiles bounds the files of one upload request. Defaults to 200.
 	RequestFiles int
-	// RequestBytes bounds one upload request with all its files. Defaults to 2 GB.
+	// RequestBytes bounds a request that brings documents, with all its files.
+	// Defaults to 2 GB.
 	RequestBytes int64
 	// BodyMemory bounds the bytes of large bodies that are held in memory at a
 	// time; further requests wait. Defaults to 256 MB.
@@ -48,7 +49,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.FileBytes, 100<<20)
 	setDefault(&c.TextBytes, 20<<20)
 	setDefault(&c.RequestFiles, 200)
-	setDefault(&c.RequestBytes, 2<<30)
+	setDefault(&c.RequestBytes, 2e9)
 	setDefault(&c.BodyMemory, 256<<20)
 	setDefault(&c.Streams, 2000)
 	return c

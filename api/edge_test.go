@@ -58,6 +58,17 @@ func TestBodiesAreBounded(t *testing.T) {
 		text := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("a"), 1001))
 		e.do("POST", hooks+"/document", e.editor, `{"content":{"base64":"`+text+`"}}`).refused(413, knowledge.CodeTooLarge)
 	})
+	t.Run("request", func(t *testing.T) {
+		e := open(t, func(c *api.Config, _ *api.Deps) { c.RequestBytes = 1e6 })
+		for _, n := range []int{1e6, 2e6} {
+			got := e.do("POST", hooks+"/document", e.editor, `{"content":{"text":"`+strings.Repeat("a", n)+`"}}`)
+			got.refused(413, knowledge.CodeTooLarge)
+			if !strings.Contains(string(got.body), "the limit of 1 MB") {
+				t.Errorf("%s", got.body)
+			}
+		}
+		e.upload(e.editor, []part{file("a.txt", strings.Repeat("a", 600_000)), file("b.txt", strings.Repeat("b", 600_000))}).refused(413, knowledge.CodeTooLarge)
+	})
 	t.Run("another_media_type", func(t *testing.T) {
 		e.do("PUT", "/preferences", e.reader, `<xml/>`, "Content-Type", "application/xml").refused(415, knowledge.CodeUnsupportedFormat)
 		for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"} {

@@ -38,7 +38,7 @@ func (s *Server) registerUpload() {
 		return map[string]*huma.MediaType{"application/json": {Schema: registry.Schema(t, true, t.Name())}}
 	}
 	// A file in base64 is a third longer; the rest of the body is small.
-	limit := max(s.cfg.FileBytes/3*4, s.cfg.TextBytes*2) + smallBody
+	limit := min(max(s.cfg.FileBytes/3*4, s.cfg.TextBytes*2)+smallBody, s.cfg.RequestBytes)
 	handleRaw(s, route{scope: knowledge.ScopeWrite, limit: limit, Operation: huma.Operation{
 		OperationID: "add-document", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/document",
 		Summary: "Take a document in", Tags: []string{"documents"},

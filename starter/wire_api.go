@@ -54,7 +54,9 @@ func (p *platform) startAPI(ctx context.Context) error {
 func (p *platform) apiConfig() api.Config {
 	limits := p.cfg.Limits
 	return api.Config{
-		Version: versionName(), PublicURL: p.cfg.PublicURL, FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), Streams: limits.Streams, TempDir: p.temporary(),
+		Version: versionName(), PublicURL: p.cfg.PublicURL, TempDir: p.temporary(),
+		FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), RequestBytes: int64(limits.RequestBytes),
+		Streams: limits.Streams, UserQueriesPerMinute: limits.UserQueriesPerMinute,
 	}
 }
 

@@ -145,8 +145,8 @@ type Limits struct {
 	// The size of text content, in a request or of a text file, at most 20MiB.
 	// Defaults to 20MB.
 	TextBytes Bytes `koanf:"text_bytes"`
-	// The size of a JSON request body. Defaults to 150MB, which holds a file of
-	// 100MB in base64.
+	// The size of a request that brings documents, with all its files. A file in
+	// base64 is a third larger than the file. Defaults to 2GB.
 	RequestBytes Bytes `koanf:"request_bytes"`
 	// How many seconds the parsing of one document may take. Defaults to 60.
 	ParseSeconds int `koanf:"parse_seconds"`
@@ -157,6 +157,9 @@ type Limits struct {
 	Parsers int `koanf:"parsers"`
 	// How many clients may follow runs at a time. Defaults to 2000.
 	Streams int `koanf:"streams"`
+	// How many questions one user may ask in a minute; 0 sets no bound. A project
+	// has its own, limits.queriesPerMinute. Defaults to 0.
+	UserQueriesPerMinute int `koanf:"user_queries_per_minute"`
 }
 
 // Log is what is logged.

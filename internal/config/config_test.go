@@ -49,7 +49,7 @@ func TestDefaults(t *testing.T) {
 		Blob:            config.Blob{URL: "file:///srv/a%20b/blobs"},
 		Models:          config.Models{Chat: model, Embedding: model},
 		Limits: config.Limits{
-			FileBytes: 100e6, TextBytes: 20e6, RequestBytes: 150e6, ParseSeconds: 60, ParseMemory: 1e9, Streams: 2000,
+			FileBytes: 100e6, TextBytes: 20e6, RequestBytes: 2e9, ParseSeconds: 60, ParseMemory: 1e9, Streams: 2000,
 		},
 		Log: config.Log{Level: "info"},
 	}
@@ -188,6 +188,10 @@ func TestMistakes(t *testing.T) {
 		"not_a_size":                      {"limits: {file_bytes: big}", nil, []string{"file_bytes", "big"}},
 		"not_a_number":                    {"shutdown_seconds: soon", nil, []string{"shutdown_seconds"}},
 		"out_of_range":                    {"limits: {parse_seconds: -1}", nil, []string{"limits.parse_seconds", "from 1 to 3600"}},
+		"no_time_to_stop":                 {"shutdown_seconds: 0", nil, []string{"shutdown_seconds", "from 1 to 3600"}},
+		"no_streams":                      {"limits: {streams: 0}", nil, []string{"limits.streams", "from 1"}},
+		"no_bytes":                        {"", []string{"CAIRN_LIMITS__FILE_BYTES=0"}, []string{"limits.file_bytes", "from 1"}},
+		"no_time_for_a_call":              {"models: {embedding: {timeout: 0s}}", nil, []string{"models.embedding.timeout", "from 1s"}},
 		"a_time_without_its_unit":         {"models: {chat: {base_url: 'http://x/v1', model: m, timeout: 60}}", nil, []string{"models.chat.timeout", "unit"}},
 		"address_without_port":            {"listen: localhost", nil, []string{"listen", "127.0.0.1:8080"}},
 		"public_url_without_scheme":       {"public_url: cairn.example.com", nil, []string{"public_url", "https://"}},

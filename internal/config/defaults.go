@@ -17,6 +17,19 @@ const (
 	openAIDimensions     = 1536
 )
 
+// numbers gives the numbers that hold where none is given.
+func numbers() Config {
+	model := Model{Timeout: 10 * time.Minute, IdleTimeout: time.Minute}
+	return Config{
+		ShutdownSeconds: 10,
+		Models:          Models{Chat: model, Embedding: model},
+		Limits: Limits{
+			FileBytes: 100e6, TextBytes: 20e6, RequestBytes: 2e9,
+			ParseSeconds: 60, ParseMemory: 1e9, Parsers: min(runtime.NumCPU(), 4), Streams: 2000,
+		},
+	}
+}
+
 // withDefaults completes c and looks up the secrets that it names.
 func (c Config) withDefaults(env map[string]string) (Config, error) {
 	data, err := filepath.Abs(or(c.Data, "cairn-data"))
@@ -25,7 +38,6 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 	}
 	c.Data = data
 	c.Listen = or(c.Listen, "127.0.0.1:8080")
-	c.ShutdownSeconds = or(c.ShutdownSeconds, 10)
 	c.Temporal.Listen = or(c.Temporal.Listen, "127.0.0.1:7233")
 	c.Temporal.UIListen = or(c.Temporal.UIListen, "127.0.0.1:8233")
 	c.Temporal.Sync = or(c.Temporal.Sync, "full")
@@ -33,7 +45,6 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 	c.Vector.URL = or(c.Vector.URL, fileURL("sqlite", filepath.Join(data, "index.db")))
 	c.Blob.URL = or(c.Blob.URL, fileURL("file", filepath.Join(data, "blobs")))
 	c.Log.Level = or(c.Log.Level, "info")
-	c.Limits = c.Limits.withDefaults()
 	if c.Models, err = c.Models.withDefaults(env); err != nil {
 		return Config{}, err
 	}
@@ -41,17 +52,6 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 		return Config{}, err
 	}
 	return c, nil
-}
-
-func (l Limits) withDefaults() Limits {
-	l.FileBytes = or(l.FileBytes, 100e6)
-	l.TextBytes = or(l.TextBytes, 20e6)
-	l.RequestBytes = or(l.RequestBytes, 150e6)
-	l.ParseSeconds = or(l.ParseSeconds, 60)
-	l.ParseMemory = or(l.ParseMemory, 1e9)
-	l.Parsers = or(l.Parsers, min(runtime.NumCPU(), 4))
-	l.Streams = or(l.Streams, 2000)
-	return l
 }
 
 func (m Models) withDefaults(env map[string]string) (Models, error) {
@@ -78,8 +78,6 @@ func (m Model) atOpenAI(model string) Model {
 }
 
 func (m Model) withDefaults(key string, env map[string]string) (Model, error) {
-	m.Timeout = or(m.Timeout, 10*time.Minute)
-	m.IdleTimeout = or(m.IdleTimeout, time.Minute)
 	if m.KeyEnv == "" {
 		return m, nil
 	}

@@ -52,7 +52,7 @@ func Load(options Options) (Config, error) {
 			return Config{}, err
 		}
 	}
-	var c Config
+	c := numbers() // before what is given, so that a zero that is given is seen
 	if err := values.Unmarshal("", &c); err != nil {
 		return Config{}, fmt.Errorf("configuration: %s", plain(err))
 	}
