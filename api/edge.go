@@ -95,7 +95,7 @@ func (e *edge) Handle(op *huma.Operation, handler func(huma.Context)) {
 	}
 	serve := func(w http.ResponseWriter, r *http.Request) { handler(humago.NewContext(op, r, w)) }
 	e.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
-		e.server.guard(w, r, rt, serve)
+		e.server.guard(w, r, op, rt, serve)
 	})
 }
 
@@ -120,9 +120,9 @@ func callOf(ctx context.Context) *call {
 	return &call{}
 }
 
-// guard does what comes before every handler: credentials, scope, the body
-// within its limit, and Idempotency-Key.
-func (s *Server) guard(w http.ResponseWriter, r *http.Request, rt *route, next http.HandlerFunc) {
+// guard does what comes before every handler: credentials, scope, the query's
+// parameters, the body within its limit, and Idempotency-Key.
+func (s *Server) guard(w http.ResponseWriter, r *http.Request, op *huma.Operation, rt *route, next http.HandlerFunc) {
 	c := &call{}
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 	if !rt.public {
@@ -138,6 +138,10 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, rt *route, next h
 			writeError(w, r, err)
 			return
 		}
+	}
+	if err := checkQuery(op, rt, r); err != nil {
+		writeError(w, r, err)
+		return
 	}
 	if rt.streams || r.Method == http.MethodGet || r.Method == http.MethodHead {
 		next(w, r)

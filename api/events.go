@@ -107,7 +107,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, p knowledge
 	defer release()
 	w.Header().Set("Cairn-Run-Id", run.ID)
 	writer := sse.NewWriter(w, sse.Options{Delta: wantsDelta(r), RunID: run.ID})
-	rendered := &renderer{server: s, principal: p, run: run, compact: r.URL.Query().Get("compact") == "true"}
+	rendered := &renderer{server: s, principal: p, run: run, compact: isSet(r, "compact")}
 	ref, err := s.awaitTurn(r.Context(), run, func() error { return writer.Comment("waiting") })
 	if err != nil {
 		return // the client has left, or will come back

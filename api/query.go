@@ -66,7 +66,7 @@ func (b queryBody) missing() error {
 type queryInput struct {
 	Workspace string `path:"workspaceId"`
 	Compact   bool   `query:"compact" doc:"Leave concatenated out of apiMessageChunk"`
-	Delta     string `query:"delta" doc:"off: large events come whole"`
+	Delta     string `query:"delta" enum:"on,off" doc:"off: large events come whole"`
 	Body      queryBody
 }
 
@@ -112,7 +112,7 @@ type ragSearchBody struct {
 }
 
 type ragSearchInput struct {
-	Delta string `query:"delta" doc:"off: large events come whole"`
+	Delta string `query:"delta" enum:"on,off" doc:"off: large events come whole"`
 	Body  ragSearchBody
 }
 
@@ -223,11 +223,12 @@ func (s *Server) registerQuestions(api huma.API) {
 // eventsInput describes the parameters of the event routes; runEvents reads
 // them itself, because it serves without huma's conversion.
 type eventsInput struct {
+	ActingQuery
 	Run     string `path:"run_id"`
 	Last    string `header:"Last-Event-ID" doc:"Go on behind this event; 0 = all"`
 	After   string `query:"after" doc:"The same as Last-Event-ID"`
 	Token   string `query:"token" doc:"Of an eventsUrl; stands in for a key"`
-	Delta   string `query:"delta" doc:"off: large events come whole"`
+	Delta   string `query:"delta" enum:"on,off" doc:"off: large events come whole"`
 	Compact bool   `query:"compact" doc:"Leave concatenated out of apiMessageChunk"`
 }
 

@@ -63,7 +63,7 @@ func (s *Server) addDocument(w http.ResponseWriter, r *http.Request, p knowledge
 		return
 	}
 	d, run, err := s.takeDocument(ctx, p, r.URL.Query().Get("projectId"), b)
-	if err == nil && r.URL.Query().Get("wait") == "true" {
+	if err == nil && isSet(r, "wait") {
 		d, err = s.settled(ctx, p, d.ID, run)
 		if err == nil {
 			w.Header().Set(runHeader, run)

@@ -1,0 +1,79 @@
+package api
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// checkQuery refuses query parameters that the operation does not have: one that
+// is ignored would do something else than was asked for. Pages and probes are
+// called with anything.
+func checkQuery(op *huma.Operation, rt *route, r *http.Request) error {
+	if rt.public && !rt.proves {
+		return nil
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return knowledge.Errorf(knowledge.CodeMalformed, "the query of the address cannot be read: %% needs two hexadecimal digits behind it, and & stands between parameters").WithCause(err)
+	}
+	known := queryParameters(op, rt)
+	var wrong []knowledge.Field
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		kind, ok := known[name]
+		message := ""
+		switch _, notBoolean := strconv.ParseBool(query.Get(name)); {
+		case !ok:
+			message = unknownParameter(name, slices.Sorted(maps.Keys(known)))
+		case kind == huma.TypeBoolean && query.Get(name) != "" && notBoolean != nil:
+			message = "must be true or false"
+		default:
+			continue
+		}
+		wrong = append(wrong, knowledge.Field{Location: "query." + name, Message: message})
+	}
+	return invalidFields(wrong)
+}
+
+// queryParameters gives the types of the query parameters that an operation has.
+func queryParameters(op *huma.Operation, rt *route) map[string]string {
+	known := map[string]string{}
+	if !rt.public { // guard reads for whom the request acts
+		for _, name := range []string{"userId", "external_user_id", "session_id"} {
+			known[name] = huma.TypeString
+		}
+	}
+	for _, p := range op.Parameters {
+		if p.In == "query" {
+			known[p.Name] = p.Schema.Type
+		}
+	}
+	return known
+}
+
+func unknownParameter(name string, known []string) string {
+	plain := strings.NewReplacer("_", "", "-", "")
+	for _, other := range known {
+		if strings.EqualFold(plain.Replace(name), plain.Replace(other)) {
+			return fmt.Sprintf("is not a parameter of this route; it is written %s", other)
+		}
+	}
+	if len(known) == 0 {
+		return "is not a parameter of this route, which has none"
+	}
+	return "is not a parameter of this route, which has " + strings.Join(known, ", ")
+}
+
+// isSet reads a parameter that is true or false, as checkQuery let it through.
+func isSet(r *http.Request, name string) bool {
+	set, err := strconv.ParseBool(r.URL.Query().Get(name))
+	return err == nil && set
+}
