@@ -71,11 +71,12 @@ func TestBodiesAreBounded(t *testing.T) {
 	})
 	t.Run("another_media_type", func(t *testing.T) {
 		e.do("PUT", "/preferences", e.reader, `<xml/>`, "Content-Type", "application/xml").refused(415, knowledge.CodeUnsupportedFormat)
-		for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"} {
+		for _, kind := range []string{"text/plain", "multipart/form-data; boundary=x"} {
 			e.do("POST", hooks+"/document", e.editor, `{"content":{"text":"a"}}`, "Content-Type", kind).refused(415, knowledge.CodeUnsupportedFormat)
 		}
-		for _, kind := range []string{"", "application/json; charset=utf-8", "application/vnd.documents+json"} {
+		for _, kind := range []string{"", "application/json; charset=utf-8", "application/vnd.documents+json", "application/x-www-form-urlencoded"} {
 			e.do("POST", hooks+"/document", e.editor, `{"content":{"text":"a"}}`, "Content-Type", kind).want(202)
+			e.do("POST", hooks+"/retrieve-context", e.editor, `{"text":"a"}`, "Content-Type", kind).want(200)
 		}
 	})
 	t.Run("cut_off", func(t *testing.T) {

@@ -46,7 +46,10 @@ func newAPI(cfg Config, adapter huma.Adapter) huma.API {
 			},
 			Security: []map[string][]string{{"key": {}}, {"bearer": {}}},
 		},
-		Formats:       map[string]huma.Format{"application/json": strictJSON(), "json": strictJSON()},
+		Formats: map[string]huma.Format{
+			"application/json": strictJSON(), "json": strictJSON(),
+			"application/x-www-form-urlencoded": strictJSON(), // so curl -d calls what it sends
+		},
 		DefaultFormat: "application/json",
 		Transformers:  []huma.Transformer{reshape},
 	}, adapter)
