@@ -43,10 +43,7 @@ func (s *Server) registerDocumentParts() {
 	const path = "/workspaces/{workspaceId}/documents/{id}"
 	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-document-content", Method: http.MethodGet, Path: path + "/content", Summary: "Read the original file", Tags: tags,
-		Responses: map[string]*huma.Response{"200": {
-			Description: "The bytes as they were uploaded",
-			Content:     map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
-		}},
+		Responses: map[string]*huma.Response{"200": {Description: "The bytes as they were uploaded", Content: originals()}},
 	}}, func(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*huma.StreamResponse, error) {
 		v, err := s.readableVersion(ctx, p, in.ID)
 		if err != nil {
@@ -68,6 +65,19 @@ func (s *Server) registerDocumentParts() {
 		OperationID: "reingest-document", Method: http.MethodPost, Path: path + "/reingest", DefaultStatus: http.StatusAccepted,
 		Summary: "Make a new version out of the stored original", Tags: tags,
 	}}, s.reingestDocument)
+}
+
+// originals describes the bytes of every kind of file that is read, and of those
+// whose kind is not known.
+func originals() map[string]*huma.MediaType {
+	content := map[string]*huma.MediaType{}
+	for _, kind := range []string{
+		extract.TypeText, extract.TypeMarkdown, extract.TypeHTML, extract.TypePDF, extract.TypeCSV, extract.TypeTSV,
+		extract.TypeJSON, extract.TypeNDJSON, "application/octet-stream",
+	} {
+		content[kind] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+	}
+	return content
 }
 
 // readableVersion gives the version that readers see, or, where none is

@@ -104,8 +104,20 @@ func (s *Server) tidyDescription() {
 		}
 	}
 	schemas := oapi.Components.Schemas.Map()
+	for _, name := range []string{"Document", "RunView", "VersionView"} {
+		orNone(schemas[name], "error")
+	}
 	delete(schemas, "ErrorModel")
 	delete(schemas, "ErrorDetail")
+}
+
+// orNone lets a property be null that refers to an object, which huma has no
+// tag for.
+func orNone(schema *huma.Schema, property string) {
+	object := *schema.Properties[property]
+	schema.Properties[property] = &huma.Schema{
+		OneOf: []*huma.Schema{{Ref: object.Ref}, {Type: "null"}}, Description: object.Description,
+	}
 }
 
 // describeGuard adds the parameters that guard reads.

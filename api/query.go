@@ -194,20 +194,23 @@ func raw(handler http.HandlerFunc) *huma.StreamResponse {
 
 // registerQuestions adds the routes that answer questions and follow runs.
 func (s *Server) registerQuestions(api huma.API) {
-	stream := map[string]*huma.Response{"200": {
-		Description: "The answer; with server-sent events asked for, a stream of the run's events (docs/events.md)",
-		Content: map[string]*huma.MediaType{
-			"application/json":  {Schema: &huma.Schema{Type: huma.TypeObject}},
-			"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}},
-		},
-	}}
+	registry := api.OpenAPI().Components.Schemas
+	answered := func(answer *huma.Schema) map[string]*huma.Response {
+		return map[string]*huma.Response{"200": {
+			Description: "The answer; with server-sent events asked for, a stream of the run's events (docs/events.md)",
+			Content: map[string]*huma.MediaType{
+				"application/json":  {Schema: answer},
+				"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}},
+			},
+		}}
+	}
 	huma.Register(api, huma.Operation{
 		OperationID: "query", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/query",
-		Summary: "Ask a question", Tags: []string{"questions"}, Responses: stream,
+		Summary: "Ask a question", Tags: []string{"questions"}, Responses: answered(schemaOf[queryAnswer](registry)),
 	}, s.query)
 	huma.Register(api, huma.Operation{
 		OperationID: "rag-search", Method: http.MethodPost, Path: "/tools/rag_search",
-		Summary: "Search documents and answer from them", Tags: []string{"questions"}, Responses: stream,
+		Summary: "Search documents and answer from them", Tags: []string{"questions"}, Responses: answered(schemaOf[toolAnswer](registry)),
 	}, s.ragSearch)
 	events := map[string]*huma.Response{
 		"200": {Description: "The run's events (docs/events.md)", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}},

@@ -134,25 +134,64 @@ func summary(data workflows.ToolCallData) string {
 	}
 }
 
+// queryAnswer is what a waiting /query answers with.
+type queryAnswer struct {
+	MessageID      string           `json:"messageId"`
+	ConversationID string           `json:"conversationId"`
+	RunID          string           `json:"runId"`
+	Answer         string           `json:"answer" doc:"With citations in it"`
+	Sources        []source         `json:"sources" doc:"What the answer rests on"`
+	ToolCalls      []calledTool     `json:"toolCalls"`
+	Suggestions    []string         `json:"suggestions"`
+	Usage          activities.Usage `json:"usage"`
+	Model          string           `json:"model"`
+	OperatorURL    string           `json:"operatorUrl"`
+}
+
+// calledTool is a call of a tool in the answer of /query.
+type calledTool struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments any    `json:"arguments"`
+	Status    string `json:"status"`
+}
+
+// toolAnswer is the output of rag_search, in the seed's order.
+type toolAnswer struct {
+	Response    string        `json:"response" doc:"With citations in it"`
+	Contexts    []toolContext `json:"contexts" doc:"The passages that the model was given"`
+	SourcesUsed []int         `json:"sources_used" doc:"The ranks that the response cites"`
+	Model       string        `json:"model"`
+	ExecutionID string        `json:"execution_id"`
+}
+
+// toolContext is a passage in the output of rag_search.
+type toolContext struct {
+	Rank           int    `json:"rank"`
+	ChunkID        string `json:"chunk_id"`
+	DocumentID     string `json:"document_id"`
+	TextPreview    string `json:"text_preview"`
+	UsedInResponse bool   `json:"used_in_response"`
+}
+
 // answer is the object that a waiting /query answers with.
 func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 	out, err := r.load(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	calls := make([]map[string]any, 0, len(out.record.ToolCalls))
+	calls := make([]calledTool, 0, len(out.record.ToolCalls))
 	for _, c := range out.record.ToolCalls {
 		arguments := any(c.Arguments)
 		if json.Valid([]byte(c.Arguments)) {
 			arguments = json.RawMessage(c.Arguments)
 		}
-		calls = append(calls, map[string]any{"id": c.ID, "name": c.Name, "arguments": arguments, "status": c.Status})
+		calls = append(calls, calledTool{ID: c.ID, Name: c.Name, Arguments: arguments, Status: c.Status})
 	}
-	return map[string]any{
-		"messageId": out.record.MessageID, "conversationId": out.record.ConversationID, "runId": r.run.ID,
-		"answer": out.record.Answer, "sources": r.server.sources(out), "toolCalls": calls, "suggestions": []string{},
-		"usage": out.record.Usage, "model": out.record.Model,
-		"operatorUrl": r.server.deps.Links.OperatorURL(r.run.WorkflowID),
+	return queryAnswer{
+		MessageID: out.record.MessageID, ConversationID: out.record.ConversationID, RunID: r.run.ID, Answer: out.record.Answer,
+		Sources: r.server.sources(out), ToolCalls: calls, Suggestions: []string{}, Usage: out.record.Usage, Model: out.record.Model,
+		OperatorURL: r.server.deps.Links.OperatorURL(r.run.WorkflowID),
 	}, nil
 }
 
@@ -162,17 +201,16 @@ func (r *renderer) toolResult(ctx context.Context, key string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	contexts := make([]map[string]any, 0, len(out.record.Sources))
+	contexts := make([]toolContext, 0, len(out.record.Sources))
 	for _, s := range out.record.Sources {
-		contexts = append(contexts, map[string]any{
-			"rank": s.Rank, "chunk_id": s.ChunkID, "document_id": s.DocumentID,
-			"text_preview":     preview(out.chunks[s.ChunkID].Text),
-			"used_in_response": slices.Contains(out.record.Used, s.Rank),
+		contexts = append(contexts, toolContext{
+			Rank: s.Rank, ChunkID: s.ChunkID, DocumentID: s.DocumentID, TextPreview: preview(out.chunks[s.ChunkID].Text),
+			UsedInResponse: slices.Contains(out.record.Used, s.Rank),
 		})
 	}
-	return map[string]any{
-		"response": out.record.Answer, "contexts": contexts, "sources_used": out.record.Used,
-		"model": out.record.Model, "execution_id": out.record.ExecutionID,
+	return toolAnswer{
+		Response: out.record.Answer, Contexts: contexts, SourcesUsed: notNil(out.record.Used),
+		Model: out.record.Model, ExecutionID: out.record.ExecutionID,
 	}, nil
 }
 
