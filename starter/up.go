@@ -72,6 +72,10 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 		debug.SetMemoryLimit(memoryLimit)
 	}
 	p, err := newPlatform(ctx, cfg, log)
+	if err != nil && ctx.Err() != nil { // it was stopped before it was ready
+		log.InfoContext(ctx, "stopped while starting", "error", err)
+		return p.close()
+	}
 	if err != nil {
 		return errors.Join(err, p.close())
 	}

@@ -13,6 +13,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 
 	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/workflows"
@@ -54,7 +55,10 @@ func (p *platform) adminKey() (string, error) {
 	}
 	data, err := os.ReadFile(p.ends.KeyFile)
 	if key := strings.TrimSpace(string(data)); err == nil && key != "" {
-		return key, nil
+		if err := config.CheckAdminKey(key); err != nil {
+			return "", fmt.Errorf("%s: %w; remove the file to have a new one made", p.ends.KeyFile, err)
+		}
+		return key, os.Chmod(p.ends.KeyFile, 0o600)
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("read the admin key: %w", err)

@@ -46,8 +46,8 @@ func (c Config) validate() error {
 
 func (c Config) validateSecrets() error {
 	var errs []error
-	if k := c.AdminKey; k != "" && (len(k) < minAdminKey || strings.ContainsFunc(k, notKeyRune)) {
-		errs = append(errs, fmt.Errorf("admin_key: at least %d characters are needed, all of them visible ASCII", minAdminKey))
+	if c.AdminKey != "" {
+		errs = append(errs, CheckAdminKey(c.AdminKey))
 	}
 	j := c.Auth.JWT
 	if j.Secret != "" && len(j.Secret) < minJWTSecret {
@@ -57,6 +57,15 @@ func (c Config) validateSecrets() error {
 		errs = append(errs, errors.New("auth.jwt has an issuer or audience but neither secret nor secret_env"))
 	}
 	return errors.Join(errs...)
+}
+
+// CheckAdminKey refuses an admin key that is too easily guessed or cannot be
+// sent in a header.
+func CheckAdminKey(key string) error {
+	if len(key) < minAdminKey || strings.ContainsFunc(key, notKeyRune) {
+		return fmt.Errorf("admin_key: at least %d characters are needed, all of them visible ASCII", minAdminKey)
+	}
+	return nil
 }
 
 func notKeyRune(r rune) bool { return r <= ' ' || r > '~' }
