@@ -61,7 +61,7 @@ func Boxes(c knowledge.Chunk) []PageBox {
 func folded(text string) (runes []rune, places []int) {
 	all := []rune(text)
 	for i, r := range all {
-		if unicode.IsSpace(r) || r == softHyphen || isHyphen(r) && joins(all, i) {
+		if unicode.IsSpace(r) || knowledge.Invisible(r) || isHyphen(r) && joins(all, i) {
 			continue
 		}
 		runes = append(runes, unicode.ToLower(r))
@@ -69,8 +69,6 @@ func folded(text string) (runes []rune, places []int) {
 	}
 	return runes, places
 }
-
-const softHyphen = '\u00ad'
 
 func isHyphen(r rune) bool { return r == '-' || r == '\u2010' || r == '\u2011' }
 

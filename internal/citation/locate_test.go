@@ -30,6 +30,7 @@ func TestLocate(t *testing.T) {
 		"a word that a line end breaks, over two pages": {"EXAMPLE  shows", 4, 19, []citation.PageBox{{Page: 1, Box: box(50, 10, 100, 20)}, {Page: 2, Box: box(10, 30, 100, 40)}}},
 		"a quotation with the break in it":              {"exam-\nple", 4, 13, []citation.PageBox{{Page: 1, Box: box(50, 10, 100, 20)}, {Page: 2, Box: box(10, 30, 40, 40)}}},
 		"a word with a hyphen of its own":               {"well-known", 29, 40, []citation.PageBox{{Page: 2, Box: box(30, 50, 80, 60)}, {Page: 2, Box: box(10, 70, 60, 80)}}},
+		"characters that nobody sees":                   {"Grö\u00adße\u200b.", 20, 26, []citation.PageBox{{Page: 2, Box: box(110, 30, 170, 40)}}},
 		"letters beyond ASCII, with space around":       {"\n größe. ", 20, 26, []citation.PageBox{{Page: 2, Box: box(110, 30, 170, 40)}}},
 		"a negative number":                             {"-5", 41, 43, []citation.PageBox{{Page: 2, Box: box(70, 70, 90, 80)}}},
 	} {

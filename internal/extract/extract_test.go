@@ -114,6 +114,8 @@ func TestBadInputEndsAsStated(t *testing.T) {
 	}{
 		{"an empty file", "a.txt", nil, knowledge.CodeEmpty},
 		{"white space", "a.txt", []byte(" \r\n\t "), knowledge.CodeEmpty},
+		{"characters that nobody sees", "a.txt", []byte("\u200b\n\u00ad"), knowledge.CodeEmpty},
+		{"a page of characters that nobody sees", "a.html", []byte("<p>&shy;<p>&ZeroWidthSpace;"), knowledge.CodeEmpty},
 		{"a page without text", "a.html", []byte("<!doctype html><title>x</title><script>alert(1)</script>"), knowledge.CodeEmpty},
 		{"JSON without a value", "a.json", []byte("{}"), knowledge.CodeEmpty},
 		{"Latin-1 that is not declared", "a.txt", []byte("caf\xe9"), knowledge.CodeMalformed},
@@ -207,6 +209,30 @@ func TestDeclaredMediaType(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestInvisibleCharactersGo(t *testing.T) {
+	t.Parallel()
+	pool, _ := newPool(t, extract.PoolConfig{Size: 1})
+	for name, content := range map[string]string{
+		"a.txt":  "Öffnungs\u00adzeiten",
+		"a.md":   "Öffnungs&shy;\u200bzeiten",
+		"a.html": "<p>Öffnungs&shy;<b>&#x200b;zeiten&NoBreak;</b>",
+		"a.csv":  "Öffnungs\u00adzeiten\u2060",
+		"a.json": `"Öffnungs\u00adzeiten"`,
+		"a.go":   "Öffnungs\ufeffzeiten",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			layout, err := pool.Extract(t.Context(), extract.Input{Name: name, Path: write(t, "upload", []byte(content))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := layout.Blocks[0].Text; got != "Öffnungszeiten" {
+				t.Errorf("text %q", got)
 			}
 		})
 	}

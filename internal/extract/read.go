@@ -48,6 +48,7 @@ func (p *parser) read(ctx context.Context, in Input) (knowledge.Layout, error) {
 		return knowledge.Layout{}, err
 	}
 	layout.MediaType = mediaType
+	tidy(&layout)
 	return layout, check(layout)
 }
 
@@ -158,6 +159,23 @@ func parseText(s, mediaType string) (layout knowledge.Layout, err error) {
 		layout.Blocks = text.Code(s)
 	}
 	return layout, err
+}
+
+// tidy cleans what a file writes as character references: the rest was clean
+// before it was parsed. The lines of a page are, by their letters, so that the
+// places of their characters stay.
+func tidy(layout *knowledge.Layout) {
+	layout.Title = charset.Clean(layout.Title)
+	kept := layout.Blocks[:0]
+	for _, b := range layout.Blocks {
+		if len(b.Lines) == 0 {
+			b.Text, b.Header = charset.Clean(b.Text), charset.Clean(b.Header)
+		}
+		if strings.TrimSpace(b.Text) != "" {
+			kept = append(kept, b)
+		}
+	}
+	layout.Blocks = kept
 }
 
 // check holds a layout to the limits of what may come out.

@@ -50,6 +50,7 @@ type scripted struct {
 
 	mu      sync.Mutex
 	queries []index.Query
+	asked   []string // of the word leg
 }
 
 func (s *scripted) Dense(_ context.Context, q index.Query, _ []float32) ([]knowledge.Hit, error) {
@@ -57,8 +58,8 @@ func (s *scripted) Dense(_ context.Context, q index.Query, _ []float32) ([]knowl
 	return slices.Clone(s.dense[:min(q.Limit, len(s.dense))]), s.denseErr
 }
 
-func (s *scripted) BM25(ctx context.Context, q index.Query, _ string) ([]knowledge.Hit, error) {
-	s.note(q)
+func (s *scripted) BM25(ctx context.Context, q index.Query, text string) ([]knowledge.Hit, error) {
+	s.note(q, text)
 	if s.wait != nil {
 		select {
 		case <-s.wait:
@@ -69,9 +70,10 @@ func (s *scripted) BM25(ctx context.Context, q index.Query, _ string) ([]knowled
 	return slices.Clone(s.words[:min(q.Limit, len(s.words))]), s.wordsErr
 }
 
-func (s *scripted) note(q index.Query) {
+func (s *scripted) note(q index.Query, asked ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.asked = append(s.asked, asked...)
 	s.queries = append(s.queries, q)
 }
 

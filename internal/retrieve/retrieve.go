@@ -86,6 +86,7 @@ func New(index Index, chunks ChunkReader, embed Embedder) *Retriever {
 // question without text or a wrong filter, with CodeForbidden for a principal
 // that may see nothing, and else as the index, the store or the embedder do.
 func (r *Retriever) Retrieve(ctx context.Context, req Request) (Result, error) {
+	req.Query = knowledge.Visible(req.Query)
 	if strings.TrimSpace(req.Query) == "" {
 		return Result{}, knowledge.Errorf(knowledge.CodeInvalid, "a search needs some text to search for")
 	}

@@ -228,6 +228,19 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+func TestInvisibleCharactersOfAQuestionGo(t *testing.T) {
+	t.Parallel()
+	x, e := &scripted{}, &counting{}
+	_, err := retrieve.New(x, chunks{}, e).Retrieve(t.Context(), retrieve.Request{Principal: asker, Query: "Öffnungs\u00adzeiten\u200b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"Öffnungszeiten"}
+	if !slices.Equal(e.texts, want) || !slices.Equal(x.asked, want) {
+		t.Errorf("the legs are asked for %q and %q", e.texts, x.asked)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	t.Run("a question without text is refused", func(t *testing.T) {

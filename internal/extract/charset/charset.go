@@ -96,7 +96,8 @@ func decodeWith(data []byte, enc encoding.Encoding) (string, error) {
 }
 
 // Clean normalises text: every kind of line end becomes \n, a form feed ends a
-// paragraph, and control characters, byte order marks and noncharacters go.
+// paragraph, and control characters, noncharacters and what knowledge.Invisible
+// names go.
 func Clean(s string) string {
 	if isClean(s) {
 		return s
@@ -133,21 +134,21 @@ func isClean(s string) bool {
 	return true
 }
 
-// unwanted reports whether r is a control character other than \n and \t, a
-// byte order mark, or a code point that is no character.
+// unwanted reports whether r is a control character other than \n and \t, an
+// invisible one, or a code point that is no character.
 func unwanted(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
 		return false
-	case r < 0x20, r >= 0x7f && r < 0xa0, r == 0xfeff:
+	case r < 0x20, r >= 0x7f && r < 0xa0, knowledge.Invisible(r):
 		return true
 	default:
 		return r >= 0xfdd0 && r <= 0xfdef || r&0xfffe == 0xfffe
 	}
 }
 
-// Blank reports whether data holds nothing but a byte order mark, white space
-// and NUL.
+// Blank reports whether data holds nothing but a byte order mark, white space,
+// invisible characters and NUL.
 func Blank(data []byte) bool {
 	for _, mark := range []string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"} {
 		if rest, ok := bytes.CutPrefix(data, []byte(mark)); ok {
@@ -155,5 +156,7 @@ func Blank(data []byte) bool {
 			break
 		}
 	}
-	return len(bytes.Trim(data, " \t\n\r\f\v\x00")) == 0
+	return len(bytes.TrimLeftFunc(data, func(r rune) bool {
+		return strings.ContainsRune(" \t\n\r\f\v\x00", r) || knowledge.Invisible(r)
+	})) == 0
 }

@@ -22,6 +22,8 @@ func TestDecode(t *testing.T) {
 		{"a form feed ends a paragraph", "a\fb", "", "a\n\nb"},
 		{"line separators are line ends", "a\u2028b\u2029c", "", "a\nb\n\nc"},
 		{"noncharacters and marks inside go", "a\ufeffb\ufffec\U0001ffffd\ufdd0e", "", "abcde"},
+		{"what is invisible goes", "Öffnungs\u00adzeiten, zero\u200bwidth, word\u2060joiner", "", "Öffnungszeiten, zerowidth, wordjoiner"},
+		{"the joiners of scripts and emoji stay", "\u0645\u06cc\u200c\u062e, \U0001f469\u200d\U0001f680", "", "\u0645\u06cc\u200c\u062e, \U0001f469\u200d\U0001f680"},
 		{"a replacement character stays", "a\ufffdb", "", "a\ufffdb"},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {

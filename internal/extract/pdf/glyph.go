@@ -14,7 +14,11 @@ import (
 // lineHyphen is what pdfium puts in place of a hyphen at the end of a line.
 const lineHyphen = 0x02
 
-// glyph is one character of a page. A space and a line end have no box.
+// softHyphen is what some fonts call the hyphen that they draw.
+const softHyphen = 0xad
+
+// glyph is one character of a page. A space, a line end and a mark that joins
+// letters have no box.
 type glyph struct {
 	char  rune
 	index int           // on pdfium's page
@@ -59,6 +63,8 @@ func (t textPage) glyphs() ([]glyph, error) {
 			if !g.visible() {
 				continue
 			}
+		} else if knowledge.Invisible(g.char) {
+			continue
 		}
 		glyphs = append(glyphs, g)
 	}
@@ -66,7 +72,7 @@ func (t textPage) glyphs() ([]glyph, error) {
 }
 
 func drawn(char rune) bool {
-	return char == lineHyphen || unicode.IsGraphic(char) && !unicode.IsSpace(char) || unicode.Is(unicode.Co, char)
+	return char == lineHyphen || char == softHyphen || unicode.IsGraphic(char) && !unicode.IsSpace(char) || unicode.Is(unicode.Co, char)
 }
 
 // box gives the box of a character on the displayed page, high enough for every
@@ -142,7 +148,7 @@ func letters(char rune) string {
 	switch {
 	case char >= 0xfb00 && char <= 0xfdff, char >= 0xfe70 && char < 0xfeff:
 		return norm.NFKC.String(string(char))
-	case char == lineHyphen || char == 0xad:
+	case char == lineHyphen || char == softHyphen:
 		return "-"
 	case char == unicode.ReplacementChar:
 		return string(char)

@@ -131,7 +131,12 @@ func makeLine(glyphs []glyph, f frame, turned int) (l line, ok bool) {
 	var b strings.Builder
 	var box knowledge.Box
 	for _, g := range logical(glyphs, turned) {
-		if !g.visible() {
+		switch {
+		case g.visible():
+		case unicode.Is(unicode.Cf, g.char):
+			b.WriteRune(g.char)
+			continue
+		default:
 			b.WriteByte(' ')
 			continue
 		}
@@ -146,7 +151,7 @@ func makeLine(glyphs []glyph, f frame, turned int) (l line, ok bool) {
 		} else {
 			box = box.Union(clipped)
 		}
-		l.hyphen = g.char == lineHyphen || g.char == 0xad
+		l.hyphen = g.char == lineHyphen || g.char == softHyphen
 	}
 	l.text = strings.Join(strings.FieldsFunc(b.String(), unicode.IsSpace), " ")
 	l.box, l.turned, l.upbox = box, turned, upright(box, turned)

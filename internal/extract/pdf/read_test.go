@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/google/go-cmp/cmp"
@@ -16,12 +17,14 @@ func makePDF(attributes string, streams ...string) []byte {
 	var kids []string
 	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "",
 		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>"}
+		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>",
+		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding /ToUnicode 6 0 R >>",
+		fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(toUnicode), toUnicode)}
 	for _, s := range streams {
 		n := len(objects) + 1
 		kids = append(kids, fmt.Sprintf("%d 0 R", n))
 		objects = append(objects,
-			fmt.Sprintf("<< /Type /Page /Parent 2 0 R %s /Contents %d 0 R /Resources << /Font << /F 3 0 R /B 4 0 R >> >> >>", attributes, n+1),
+			fmt.Sprintf("<< /Type /Page /Parent 2 0 R %s /Contents %d 0 R /Resources << /Font << /F 3 0 R /B 4 0 R /U 5 0 R >> >> >>", attributes, n+1),
 			fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(s), s))
 	}
 	objects[1] = fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", strings.Join(kids, " "), len(kids))
@@ -37,6 +40,14 @@ func makePDF(attributes string, streams ...string) []byte {
 		len(objects)+1, xref.String(), len(objects)+1, start)
 	return b.Bytes()
 }
+
+// toUnicode makes the digits of the font U characters that nobody sees: a soft
+// hyphen, a space of no width, a word joiner, and one that joins letters.
+const toUnicode = `/CIDInit /ProcSet findresource begin begincmap
+1 begincodespacerange <00> <ff> endcodespacerange
+4 beginbfchar <31> <00ad> <32> <200b> <33> <2060> <34> <200d> endbfchar
+1 beginbfrange <61> <7a> <0061> endbfrange
+endcmap end`
 
 const a4 = "/MediaBox [0 0 595 842]"
 
@@ -174,6 +185,21 @@ func TestLinesOfABrokenWord(t *testing.T) {
 	}
 	if first.Box.Y2 > second.Box.Y2 || first.Box.Y1 > second.Box.Y1 {
 		t.Errorf("boxes %v and %v are not one below the other", first.Box, second.Box)
+	}
+}
+
+func TestInvisibleCharactersAreNoSpace(t *testing.T) {
+	t.Parallel()
+	layout := read(t, makePDF(a4, text("U", 11, 72, 700, "well1known")+text("U", 11, 72, 600, "z2ero3wi4dth")))
+	var got []string
+	for _, b := range layout.Blocks {
+		got = append(got, b.Text)
+		if l := b.Lines[0]; l.Start != 0 || l.End != utf8.RuneCountInString(b.Text) {
+			t.Errorf("%q is on a line [%d,%d)", b.Text, l.Start, l.End)
+		}
+	}
+	if diff := cmp.Diff([]string{"well-known", "zerowi\u200ddth"}, got); diff != "" { // a drawn hyphen is one
+		t.Error(diff)
 	}
 }
 
