@@ -24,21 +24,22 @@ func TestHostilePagesEnd(t *testing.T) {
 		page string
 		code knowledge.Code // "" = it can be read
 	}{
-		"brackets":                  {fill("["), ""},
-		"emphasis in the text":      {fill("*a_ "), ""},
-		"misnested elements":        {fill("<b><p>a"), ""},
-		"unclosed comments":         {fill("<!-- ") + "x", knowledge.CodeEmpty},
-		"deep nesting":              {fill("<div><b>") + "x", knowledge.CodeParseLimit},
-		"deep lists":                {fill("<ul><li>") + "x", knowledge.CodeParseLimit},
-		"many open tables":          {strings.Repeat("<table><tr><td>", 4000) + "x", knowledge.CodeParseLimit},
-		"long lists in deep lists":  {strings.Repeat("<ol><li>", 200) + fill("a<br>a very long line of text<br>"), ""},
-		"long quotes in each other": {strings.Repeat("<blockquote>", 400) + fill("a<br>"), ""},
-		"many cells":                {"<table>" + fill("<tr><td>a<td>b"), ""},
-		"one wide row, many narrow": {"<table><tr>" + strings.Repeat("<td>a", size/10) + strings.Repeat("<tr><td>b", size/18), ""},
-		"one long cell, many short": {"<table><tr><td>" + strings.Repeat("x", size/2) + strings.Repeat("<tr><td>a", size/18), ""},
-		"cells that span all":       {"<table>" + fill("<tr><td colspan=99 rowspan=99>a"), ""},
-		"one cell that spans much":  {"<table><tr><td colspan=1000000 rowspan=1000000>x</td></tr><tr><td>y</td></tr></table>", ""},
-		"attributes of the root":    {roots(size), knowledge.CodeParseLimit},
+		"brackets":                     {fill("["), ""},
+		"emphasis in the text":         {fill("*a_ "), ""},
+		"misnested elements":           {fill("<b><p>a"), ""},
+		"unclosed comments":            {fill("<!-- ") + "x", knowledge.CodeEmpty},
+		"deep nesting":                 {fill("<div><b>") + "x", knowledge.CodeParseLimit},
+		"deep lists":                   {fill("<ul><li>") + "x", knowledge.CodeParseLimit},
+		"many open tables":             {strings.Repeat("<table><tr><td>", 4000) + "x", knowledge.CodeParseLimit},
+		"long lists in deep lists":     {strings.Repeat("<ol><li>", 200) + fill("a<br>a very long line of text<br>"), ""},
+		"long quotes in each other":    {strings.Repeat("<blockquote>", 400) + fill("a<br>"), ""},
+		"text in tables in each other": {strings.Repeat("<table><tr><td>", 120) + fill("a<br>"), ""},
+		"many cells":                   {"<table>" + fill("<tr><td>a<td>b"), ""},
+		"one wide row, many narrow":    {"<table><tr>" + strings.Repeat("<td>a", size/10) + strings.Repeat("<tr><td>b", size/18), ""},
+		"one long cell, many short":    {"<table><tr><td>" + strings.Repeat("x", size/2) + strings.Repeat("<tr><td>a", size/18), ""},
+		"cells that span all":          {"<table>" + fill("<tr><td colspan=99 rowspan=99>a"), ""},
+		"one cell that spans much":     {"<table><tr><td colspan=1000000 rowspan=1000000>x</td></tr><tr><td>y</td></tr></table>", ""},
+		"attributes of the root":       {roots(size), knowledge.CodeParseLimit},
 	} {
 		t.Run(behaviour, func(t *testing.T) {
 			t.Parallel()

@@ -86,6 +86,10 @@ func convert(root *html.Node) (string, []knowledge.Block, error) {
 			table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal),
 		),
 	))
+	for _, name := range []string{"summary", "legend", "center"} { // to the converter they are words in a line
+		c.Register.TagType(name, converter.TagTypeBlock, converter.PriorityStandard)
+	}
+	c.Register.RendererFor("tr", converter.TagTypeBlock, row, converter.PriorityEarly)
 	// Before the base plugin writes < and > as references.
 	c.Register.TextTransformer(func(_ converter.Context, s string) string { return escape(s) }, converter.PriorityEarly)
 	md, err := c.ConvertNode(root)
@@ -97,4 +101,27 @@ func convert(root *html.Node) (string, []knowledge.Block, error) {
 	}
 	heading, blocks := markdown.Read(string(md))
 	return heading, blocks, nil
+}
+
+// row writes a row of what the converter does not take for a table, because it
+// holds a list or another table, or makes the page's layout.
+func row(ctx converter.Context, w converter.Writer, n *html.Node) converter.RenderStatus {
+	var cells [][]byte
+	separator := knowledge.CellSeparator
+	for cell := n.FirstChild; cell != nil; cell = cell.NextSibling {
+		var b bytes.Buffer
+		ctx.RenderNodes(ctx, &b, cell)
+		text := bytes.TrimSpace(b.Bytes())
+		if len(text) == 0 {
+			continue
+		}
+		if bytes.ContainsRune(text, '\n') {
+			separator = "\n\n"
+		}
+		cells = append(cells, text)
+	}
+	_, _ = w.WriteString("\n\n") // a buffer takes everything
+	_, _ = w.Write(bytes.Join(cells, []byte(separator)))
+	_, _ = w.WriteString("\n\n")
+	return converter.RenderSuccess
 }

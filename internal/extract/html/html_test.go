@@ -40,6 +40,69 @@ func TestRead(t *testing.T) {
 	}
 }
 
+func TestWordsAreNotGlued(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		behaviour, page string
+		want            []string
+	}{
+		{"a summary", "<details><summary>More</summary>Text</details>", []string{"More", "Text"}},
+		{"a legend", "<fieldset><legend>Address</legend>Street</fieldset>", []string{"Address", "Street"}},
+		{"what is centred", "<center>Notice</center>Text", []string{"Notice", "Text"}},
+		{"terms", "<dl><dt>Tea<dd>hot</dd><dt>Ice</dt><dd>cold</dl>", []string{"Tea", "hot", "Ice", "cold"}},
+		{"terms in a cell", "<table><tr><th>A<th>B<tr><td><dl><dt>Tea<dd>hot</dl><td>x</table>", []string{"A | B\nTea hot | x"}},
+		{"cells beside a list", "<table><tr><th>A<th>B<tr><td>x<td><ul><li>y<li>z</ul></table>", []string{"A | B", "x", "- y\n- z"}},
+		{"cells around a table", "<table><tr><th>A<th>B<tr><td>x<td><table><tr><td>1<td>2</table></table>", []string{"A | B", "x", "1 | 2"}},
+		{"cells of a page's layout", "<table role=presentation><tr><td>Menu<td><p>One</p><p>Two</p></table>", []string{"Menu", "One", "Two"}},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tc.want, texts(t, tc.page)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func texts(t *testing.T, page string) []string {
+	t.Helper()
+	_, blocks, err := html.Read([]byte(page), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, b := range blocks {
+		out = append(out, b.Text)
+	}
+	return out
+}
+
+func TestWhatAStyleHidesIsNotThere(t *testing.T) {
+	t.Parallel()
+	for style, shown := range map[string]bool{
+		"display:none":                          false,
+		"color: red; DISPLAY : None !important": false,
+		"visibility: hidden;":                   false,
+		"visibility:collapse":                   false,
+		"display:none;display:block":            true,
+		"display: block; visibility: visible":   true,
+		"list-style-display:none":               true,
+		"":                                      true,
+	} {
+		want := []string{"before", "after"}
+		if shown {
+			want = []string{"before", "between", "after"}
+		}
+		if diff := cmp.Diff(want, texts(t, `<p>before</p><div style="`+style+`"><p>between</p></div><p>after</p>`)); diff != "" {
+			t.Errorf("style %q: %s", style, diff)
+		}
+	}
+	// A script shows the page when it is loaded.
+	if diff := cmp.Diff([]string{"text"}, texts(t, `<body style="display:none"><p>text</p>`)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestCharacterSets(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ behaviour, page, declared string }{

@@ -29,11 +29,26 @@ func removeHidden(root *html.Node) {
 		if n.Type == html.CommentNode {
 			return true
 		}
-		return n.Type == html.ElementNode && (slices.Contains(never, n.DataAtom) || has(n, "hidden") || attr(n, "aria-hidden") == "true")
+		return n.Type == html.ElementNode && (slices.Contains(never, n.DataAtom) || has(n, "hidden") || attr(n, "aria-hidden") == "true" || styledAway(n))
 	})
 	for n := range root.Descendants() {
 		n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool { return !kept(a) })
 	}
+}
+
+// styledAway reports whether the style of an element itself hides it. One that
+// hides the whole page stands there until a script shows it.
+func styledAway(n *html.Node) bool {
+	if n.DataAtom == atom.Body || n.DataAtom == atom.Html {
+		return false
+	}
+	declared := map[string]string{}
+	for declaration := range strings.SplitSeq(attr(n, "style"), ";") {
+		property, value, _ := strings.Cut(declaration, ":")
+		value, _, _ = strings.Cut(value, "!") // important
+		declared[strings.TrimSpace(property)] = strings.TrimSpace(value)
+	}
+	return declared["display"] == "none" || declared["visibility"] == "hidden" || declared["visibility"] == "collapse"
 }
 
 // kept reports whether an attribute matters for the text. Inlined pictures do

@@ -123,19 +123,31 @@ func htmlText(s string) string {
 				skip = tag
 			case "td", "th":
 				b.WriteString(" ")
-			case "p", "div", "li", "tr", "br", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol", "pre", "summary", "details":
+			case "br":
 				b.WriteByte('\n')
+			default:
+				endLine(&b, tag)
 			}
 		case xhtml.EndTagToken:
 			name, _ := z.TagName()
 			if string(name) == skip {
 				skip = ""
 			}
+			endLine(&b, string(name))
 		case xhtml.SelfClosingTagToken:
 			if name, _ := z.TagName(); string(name) == "br" {
 				b.WriteByte('\n')
 			}
 		}
+	}
+}
+
+// endLine ends a line at an element that stands on its own.
+func endLine(b *strings.Builder, tag string) {
+	switch tag {
+	case "p", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol", "pre", "summary", "details",
+		"dt", "dd", "legend", "center", "figcaption", "blockquote":
+		b.WriteByte('\n')
 	}
 }
 
