@@ -14,17 +14,17 @@ import (
 
 // chunkView is a passage, as the seed shows it, with its lines.
 type chunkView struct {
-	ID         string           `json:"id"`
-	DocumentID string           `json:"document_id"`
-	Text       string           `json:"text"`
-	PageNumber *int             `json:"page_number" doc:"The page on which it begins, 1 = first; null: a document without pages"`
-	BBox       []chunkBox       `json:"bbox" doc:"[x1,y1,x2,y2] in PDF points, origin top left; one for each page"`
-	PageSize   *[2]float64      `json:"page_size" doc:"[width,height] of the first page in PDF points"`
-	StartTime  *float64         `json:"start_time" doc:"In seconds, of audio and video"`
-	EndTime    *float64         `json:"end_time"`
-	Lines      []knowledge.Line `json:"lines" doc:"start and end are code points into text; hyphen says that the page has a hyphen at the end of the line which text, where the word goes on, has not"`
-	Superseded bool             `json:"superseded" doc:"The document has a newer version"`
-	Metadata   chunkMetadata    `json:"metadata"`
+	ID         string        `json:"id"`
+	DocumentID string        `json:"document_id"`
+	Text       string        `json:"text"`
+	PageNumber *int          `json:"page_number" doc:"The page on which it begins, 1 = first; null: a document without pages"`
+	BBox       []chunkBox    `json:"bbox" doc:"[x1,y1,x2,y2] in PDF points, origin top left; one for each page"`
+	PageSize   *pageSize     `json:"page_size" doc:"[width,height] of the first page in PDF points; each box has that of its own page"`
+	StartTime  *float64      `json:"start_time" doc:"In seconds, of audio and video"`
+	EndTime    *float64      `json:"end_time"`
+	Lines      []chunkLine   `json:"lines" doc:"start and end are code points into text; hyphen says that the page has a hyphen at the end of the line which text, where the word goes on, has not"`
+	Superseded bool          `json:"superseded" doc:"The document has a newer version"`
+	Metadata   chunkMetadata `json:"metadata"`
 }
 
 type chunkMetadata struct {
@@ -32,6 +32,22 @@ type chunkMetadata struct {
 	Languages []string `json:"languages"`
 	Modality  string   `json:"modality"`
 }
+
+// chunkLine is a line of a passage with the size of its page.
+type chunkLine struct {
+	knowledge.Line
+	PageSize *pageSize `json:"page_size" doc:"[width,height] of its page in PDF points"`
+}
+
+// chunkBox is one entry of a chunk's bbox list, as the seed shows it, with the
+// size of its page.
+type chunkBox struct {
+	BBox       knowledge.Box `json:"bbox"`
+	PageNumber int           `json:"page_number"`
+	PageSize   *pageSize     `json:"page_size" doc:"[width,height] of its page in PDF points"`
+}
+
+type pageSize = [2]float64
 
 // passageView is where a quotation is in a chunk.
 type passageView struct {
@@ -93,22 +109,46 @@ func (s *Server) listChunks(ctx context.Context, p knowledge.Principal, in *stru
 
 func viewChunk(c store.ChunkView) chunkView {
 	view := chunkView{
-		ID: c.ID, DocumentID: c.DocumentID, Text: c.Text, Lines: notNil(c.Lines), Superseded: c.Superseded,
+		ID: c.ID, DocumentID: c.DocumentID, Text: c.Text, Lines: []chunkLine{}, Superseded: c.Superseded,
 		Metadata: chunkMetadata{Filename: c.Document.Name, Languages: []string{c.Language}, Modality: "text"},
 	}
 	if c.Language == "" {
 		view.Metadata.Languages = []string{"und"}
 	}
-	view.BBox, view.PageNumber = chunkBoxes(c.Chunk)
-	if view.PageNumber == nil {
-		return view
+	for _, l := range c.Lines {
+		view.Lines = append(view.Lines, chunkLine{Line: l, PageSize: sizeOf(c.Chunk, l.Page)})
 	}
-	for _, size := range c.Pages {
-		if size.Page == *view.PageNumber {
-			view.PageSize = &[2]float64{size.Width, size.Height}
-		}
+	if view.BBox, view.PageNumber = chunkBoxes(c.Chunk); view.PageNumber != nil {
+		view.PageSize = view.BBox[0].PageSize
 	}
 	return view
+}
+
+// chunkBoxes gives a chunk's boxes, one a page, and its first page.
+func chunkBoxes(c knowledge.Chunk) (boxes []chunkBox, page *int) {
+	boxes = viewBoxes(c, citation.Boxes(c))
+	if len(boxes) > 0 {
+		page = &boxes[0].PageNumber
+	}
+	return boxes, page
+}
+
+func viewBoxes(c knowledge.Chunk, boxes []citation.PageBox) []chunkBox {
+	views := make([]chunkBox, 0, len(boxes))
+	for _, b := range boxes {
+		views = append(views, chunkBox{BBox: b.Box, PageNumber: b.Page, PageSize: sizeOf(c, b.Page)})
+	}
+	return views
+}
+
+// sizeOf is the size of a page that a chunk is on, nil if it is not known.
+func sizeOf(c knowledge.Chunk, page int) *pageSize {
+	for _, size := range c.Pages {
+		if size.Page == page {
+			return &pageSize{size.Width, size.Height}
+		}
+	}
+	return nil
 }
 
 func viewPassage(c knowledge.Chunk, quote string) passageView {
@@ -118,8 +158,6 @@ func viewPassage(c knowledge.Chunk, quote string) passageView {
 		return view
 	}
 	view.Found, view.Start, view.End = true, &passage.Start, &passage.End
-	for _, b := range passage.Boxes {
-		view.Boxes = append(view.Boxes, chunkBox{BBox: b.Box, PageNumber: b.Page})
-	}
+	view.Boxes = viewBoxes(c, passage.Boxes)
 	return view
 }

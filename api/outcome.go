@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/cairn-rag/cairn/activities"
-	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -115,22 +114,4 @@ func (s *Server) sources(o *outcome) []source {
 		list = append(list, out)
 	}
 	return list
-}
-
-// chunkBox is one entry of a chunk's bbox list, as the seed shows it.
-type chunkBox struct {
-	BBox       knowledge.Box `json:"bbox"`
-	PageNumber int           `json:"page_number"`
-}
-
-// chunkBoxes gives a chunk's boxes, one a page, and its first page.
-func chunkBoxes(c knowledge.Chunk) (boxes []chunkBox, page *int) {
-	boxes = []chunkBox{}
-	for _, b := range citation.Boxes(c) {
-		boxes = append(boxes, chunkBox{BBox: b.Box, PageNumber: b.Page})
-	}
-	if len(boxes) > 0 {
-		page = &boxes[0].PageNumber
-	}
-	return boxes, page
 }

@@ -25,7 +25,7 @@ func twoPages() knowledge.Chunk {
 			{Start: 0, End: 10, Page: 3, Box: knowledge.Box{X1: 100.5, Y1: 200, X2: 300.5, Y2: 250}},
 			{Start: 11, End: 21, Page: 4, Box: knowledge.Box{X1: 50, Y1: 100, X2: 200, Y2: 150}},
 		},
-		Pages: []knowledge.PageSize{{Page: 3, Width: 612, Height: 792}, {Page: 4, Width: 612, Height: 792}},
+		Pages: []knowledge.PageSize{{Page: 3, Width: 612, Height: 792}, {Page: 4, Width: 842, Height: 595}},
 	}
 }
 
@@ -44,13 +44,13 @@ func TestChunk(t *testing.T) {
 		want := map[string]any{
 			"id": first, "document_id": id, "text": "Ask early.\nAnd often.", "page_number": 3.0,
 			"bbox": []any{
-				map[string]any{"bbox": []any{100.5, 200.0, 300.5, 250.0}, "page_number": 3.0},
-				map[string]any{"bbox": []any{50.0, 100.0, 200.0, 150.0}, "page_number": 4.0},
+				map[string]any{"bbox": []any{100.5, 200.0, 300.5, 250.0}, "page_number": 3.0, "page_size": []any{612.0, 792.0}},
+				map[string]any{"bbox": []any{50.0, 100.0, 200.0, 150.0}, "page_number": 4.0, "page_size": []any{842.0, 595.0}},
 			},
 			"page_size": []any{612.0, 792.0}, "start_time": nil, "end_time": nil, "superseded": false,
 			"lines": []any{
-				map[string]any{"start": 0.0, "end": 10.0, "page_number": 3.0, "bbox": []any{100.5, 200.0, 300.5, 250.0}},
-				map[string]any{"start": 11.0, "end": 21.0, "page_number": 4.0, "bbox": []any{50.0, 100.0, 200.0, 150.0}},
+				map[string]any{"start": 0.0, "end": 10.0, "page_number": 3.0, "page_size": []any{612.0, 792.0}, "bbox": []any{100.5, 200.0, 300.5, 250.0}},
+				map[string]any{"start": 11.0, "end": 21.0, "page_number": 4.0, "page_size": []any{842.0, 595.0}, "bbox": []any{50.0, 100.0, 200.0, 150.0}},
 			},
 			"metadata": map[string]any{"filename": "handbook.md", "languages": []any{"eng"}, "modality": "text"},
 		}
@@ -69,7 +69,7 @@ func TestChunk(t *testing.T) {
 		got := e.do("GET", "/chunks/"+first+"?quote=ask%20%20EARLY.", e.reader, nil).want(200)
 		want := map[string]any{
 			"id": first, "found": true, "start": 0.0, "end": 10.0,
-			"boxes": []any{map[string]any{"bbox": []any{100.5, 200.0, 300.5, 250.0}, "page_number": 3.0}},
+			"boxes": []any{map[string]any{"bbox": []any{100.5, 200.0, 300.5, 250.0}, "page_number": 3.0, "page_size": []any{612.0, 792.0}}},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -245,8 +245,8 @@ func TestRetrieveContext(t *testing.T) {
 	want := map[string]any{
 		"id": "c1", "documentId": "d1", "documentName": "handbook.pdf", "content": chunk.Text, "score": 0.75, "pageNumber": 3.0,
 		"bbox": []any{
-			map[string]any{"bbox": []any{100.5, 200.0, 300.5, 250.0}, "page_number": 3.0},
-			map[string]any{"bbox": []any{50.0, 100.0, 200.0, 150.0}, "page_number": 4.0},
+			map[string]any{"bbox": []any{100.5, 200.0, 300.5, 250.0}, "page_number": 3.0, "page_size": []any{612.0, 792.0}},
+			map[string]any{"bbox": []any{50.0, 100.0, 200.0, 150.0}, "page_number": 4.0, "page_size": []any{842.0, 595.0}},
 		},
 		"metadata": map[string]any{"year": 2024.0}, "tags": []any{"hr"},
 	}
