@@ -61,7 +61,7 @@ func appendBlock(out []knowledge.Block, b knowledge.Block) []knowledge.Block {
 func follows(last, next line) bool {
 	switch {
 	case next.page != last.page:
-		return alike(last, next) && continues(last, next)
+		return alike(last, next) && !isItem(next) && continues(last, next)
 	case beside(last, next):
 		return true
 	case !alike(last, next) || isItem(next):
@@ -81,9 +81,9 @@ func alike(a, b line) bool {
 // continues reports whether a paragraph goes on over the end of a page: it
 // breaks off in mid sentence there.
 func continues(last, next line) bool {
-	end, _ := utf8.DecodeLastRuneInString(last.text)
+	end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(last.text, `"'”’»)]`))
 	begin, _ := utf8.DecodeRuneInString(next.text)
-	return next.page == last.page+1 && unicode.IsLower(begin) && (unicode.IsLower(end) || end == ',' || last.hyphen) && len(last.text) > 20
+	return next.page == last.page+1 && unicode.IsLower(begin) && !strings.ContainsRune(".!?…:", end) && len(last.text) > 20
 }
 
 func isItem(l line) bool { return item.MatchString(l.text) }

@@ -39,7 +39,7 @@ func readDocument(ctx context.Context, lib *library, data []byte) (knowledge.Lay
 	if err != nil {
 		return knowledge.Layout{}, err
 	}
-	layout.Blocks = blocks(lines)
+	layout.Blocks = blocks(withoutPageNumbers(lines, layout.Pages))
 	switch {
 	case len(layout.Pages) == 0:
 		return knowledge.Layout{}, knowledge.Errorf(knowledge.CodeCorrupt, corrupt)

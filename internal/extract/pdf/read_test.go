@@ -169,6 +169,52 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
+func TestPageNumbers(t *testing.T) {
+	t.Parallel()
+	para := func(text string) shape { return shape{Kind: knowledge.BlockParagraph, Text: text} }
+	const one, two = "The sentence is not at its end here and goes", "on to the next page, which is not the end for it of"
+	for _, tc := range []struct {
+		behaviour string
+		pages     []string
+		want      []shape
+	}{
+		{"numbers at the foot go and the sentence goes on",
+			[]string{body(72, 100, one) + body(290, 40, "1"), body(72, 780, two) + body(290, 40, "2"), body(72, 780, "the end.") + body(290, 40, "3")},
+			[]shape{para(one + " " + two + " the end.")}},
+		{"numbers at the head, which begin anywhere, with dashes",
+			[]string{body(290, 810, "- 17 -") + body(72, 700, one), body(290, 810, "- 18 -") + body(72, 700, two+"-"), body(290, 810, "- 19 -") + body(72, 700, "ten.")},
+			[]shape{para(one + " " + two + "ten.")}},
+		{"what does not count up stays",
+			[]string{body(72, 700, "First page.") + body(290, 40, "5"), body(72, 700, "Second page.") + body(290, 40, "5")},
+			[]shape{para("First page."), para("5"), para("Second page."), para("5")}},
+		{"a number of one page stays",
+			[]string{body(72, 700, "First page.") + body(290, 40, "1"), body(72, 700, "Second page.")},
+			[]shape{para("First page."), para("1"), para("Second page.")}},
+		{"numbers in the text stay",
+			[]string{body(72, 700, "First page.") + body(72, 400, "1"), body(72, 700, "Second page.") + body(72, 400, "2")},
+			[]shape{para("First page."), para("1"), para("Second page."), para("2")}},
+		{"numbers that stand in different heights stay",
+			[]string{body(72, 700, "First page.") + body(290, 100, "1"), body(72, 700, "Second page.") + body(290, 40, "2")},
+			[]shape{para("First page."), para("1"), para("Second page."), para("2")}},
+		{"pages of nothing else keep them",
+			[]string{body(290, 40, "1"), body(290, 40, "2")},
+			[]shape{para("1"), para("2")}},
+		{"a sentence that breaks off behind a number goes on",
+			[]string{body(72, 60, "What was written in the year 1999"), body(72, 780, "was read.")},
+			[]shape{para("What was written in the year 1999 was read.")}},
+		{"a sentence that ends in a bracket does not",
+			[]string{body(72, 60, `The sentence is at its end \(as it seems.\)`), body(72, 780, "iPhones are new.")},
+			[]shape{para("The sentence is at its end (as it seems.)"), para("iPhones are new.")}},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tc.want, shapes(read(t, makePDF(a4, tc.pages...)))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestLinesOfABrokenWord(t *testing.T) {
 	t.Parallel()
 	layout := read(t, makePDF(a4, body(72, 700, "An exam-", "ple.")))
