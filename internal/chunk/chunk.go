@@ -124,7 +124,7 @@ func (d *document) chunk(span knowledge.Span, ref knowledge.VersionRef, ordinal 
 	if b := d.blockAt(span.Start); b != nil {
 		c.HeadingPath = b.path
 		// The first part of a table shows its header itself.
-		if b.Header != "" && !strings.HasPrefix(c.Text, b.Header) {
+		if b.Header != "" && !strings.HasPrefix(c.Text, strings.TrimSpace(b.Header)) {
 			c.Header = b.Header
 		}
 	}

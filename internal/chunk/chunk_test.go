@@ -127,6 +127,16 @@ func TestStructure(t *testing.T) {
 		}
 	})
 
+	t.Run("the first chunk of a table whose header begins with an empty cell shows it once", func(t *testing.T) {
+		t.Parallel()
+		table := knowledge.Block{Kind: knowledge.BlockTable, Text: " | North | South\nTea | 1 | 2", Header: " | North | South"}
+		for _, c := range split(t, knowledge.Layout{Blocks: []knowledge.Block{table}}, knowledge.Splitter{}) {
+			if c.Header != "" {
+				t.Errorf("header %q of a chunk %q", c.Header, c.Text)
+			}
+		}
+	})
+
 	t.Run("a header wider than a quarter of a chunk is cut at a cell", func(t *testing.T) {
 		t.Parallel()
 		columns := func(name string) string { return strings.TrimSuffix(strings.Repeat(name+" | ", 200), " | ") }

@@ -159,6 +159,12 @@ func TestBlocks(t *testing.T) {
 			body(72, 625, "Tea") + body(200, 625, "1.50") + body(300, 625, "12") +
 			body(72, 610, "Cake") + body(200, 610, "2.75") + body(300, 610, "3")}, []shape{
 			para, {Kind: knowledge.BlockTable, Header: "Item | Price | Stock", Text: "Item | Price | Stock\nTea | 1.50 | 12\nCake | 2.75 | 3"}}},
+		{"a cell that is not there is empty", []string{long +
+			body(200, 640, "North") + body(300, 640, "South") +
+			body(72, 625, "Tea") + body(200, 625, "1.50") + body(300, 625, "1.40") +
+			body(72, 610, "Open") + body(200, 610, "from nine to five on every day") +
+			body(72, 595, "Cake") + body(310, 595, "3")}, []shape{
+			para, {Kind: knowledge.BlockTable, Header: " | North | South", Text: " | North | South\nTea | 1.50 | 1.40\nOpen | from nine to five on every day\nCake |  | 3"}}},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()

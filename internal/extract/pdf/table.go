@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"math"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -80,45 +81,81 @@ func aligned(a, b row) bool {
 // tableBlocks makes blocks of the rows of a table: a line of text per row, its
 // cells joined by " | ".
 func tableBlocks(rows []row) []knowledge.Block {
+	columns := widest(rows)
 	header := ""
 	if !hasNumber(rows[0]) {
-		header = knowledge.HeaderWithin(rowText(rows[0]), knowledge.MaxHeader)
+		text, _ := rowText(rows[0], columns)
+		header = knowledge.HeaderWithin(text, knowledge.MaxHeader)
 	}
 	var out []knowledge.Block
 	for len(rows) > 0 {
 		n := min(len(rows), rowsPerBlock)
 		b := knowledge.Block{Kind: knowledge.BlockTable, Header: header}
-		var text strings.Builder
+		var texts []string
 		at := 0
-		for i, r := range rows[:n] {
-			for j, c := range r {
-				switch {
-				case j > 0:
-					text.WriteString(" | ")
-					at += 3
-				case i > 0:
-					text.WriteByte('\n')
-					at++
-				}
-				text.WriteString(c.text)
-				end := at + utf8.RuneCountInString(c.text)
-				b.Lines = append(b.Lines, knowledge.Line{Start: at, End: end, Page: c.page, Box: c.box})
-				at = end
+		for _, r := range rows[:n] {
+			text, lines := rowText(r, columns)
+			for _, l := range lines {
+				l.Start, l.End = l.Start+at, l.End+at
+				b.Lines = append(b.Lines, l)
 			}
+			texts = append(texts, text)
+			at += utf8.RuneCountInString(text) + 1
 		}
-		b.Text = text.String()
+		b.Text = strings.Join(texts, "\n")
 		out = append(out, b)
 		rows = rows[n:]
 	}
 	return out
 }
 
-func rowText(r row) string {
-	var cells []string
-	for _, c := range r {
-		cells = append(cells, c.text)
+// widest is the first row with the most cells. It says where the columns are.
+func widest(rows []row) row {
+	most := rows[0]
+	for _, r := range rows {
+		if len(r) > len(most) {
+			most = r
+		}
 	}
-	return strings.Join(cells, " | ")
+	return most
+}
+
+// rowText gives the text of a row, in which a cell that the row does not have is
+// empty, and its lines.
+func rowText(r, columns row) (text string, lines []knowledge.Line) {
+	var b strings.Builder
+	at, column, next := 0, 0, 0
+	for i, c := range r {
+		to := columnOf(c, columns, next, len(columns)-len(r)+i)
+		b.WriteString(strings.Repeat(knowledge.CellSeparator, to-column))
+		at += (to - column) * len(knowledge.CellSeparator)
+		b.WriteString(c.text)
+		end := at + utf8.RuneCountInString(c.text)
+		lines = append(lines, knowledge.Line{Start: at, End: end, Page: c.page, Box: c.box})
+		at, column, next = end, to, to+1
+	}
+	return b.String(), lines
+}
+
+// columnOf gives the column from first to last in which a cell stands: the first
+// that it lies over, as one that spans several does, else the nearest.
+func columnOf(cell line, columns row, first, last int) int {
+	nearest := first
+	for i := first; i <= last; i++ {
+		a, b := cell.upbox, columns[i].upbox
+		if overlap(a.X1, a.X2, b.X1, b.X2) > .5 {
+			return i
+		}
+		if distance(cell, columns[i]) < distance(cell, columns[nearest]) {
+			nearest = i
+		}
+	}
+	return nearest
+}
+
+// distance is how far the middles of two cells are apart, from left to right.
+func distance(a, b line) float64 {
+	return math.Abs(a.upbox.X1+a.upbox.X2-b.upbox.X1-b.upbox.X2) / 2
 }
 
 func hasNumber(r row) bool {
