@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/chunk"
@@ -18,7 +19,10 @@ func (a *Ingestion) EnrichDocument(ctx context.Context, in StepInput) error {
 		if err := a.Blobs.GetJSON(ctx, blob.StepKey(in.VersionRef, layoutBlob), &layout); err != nil {
 			return fmt.Errorf("read layout: %w", err)
 		}
-		facts := store.Facts{Language: enrich.Language(chunk.Text(layout)), PageCount: len(layout.Pages)}
+		facts := store.Facts{Language: enrich.Undetermined, PageCount: len(layout.Pages)}
+		if !strings.HasPrefix(layout.MediaType, "text/x-") { // source code has words of no language
+			facts.Language = enrich.Language(chunk.Text(layout))
+		}
 		return a.stage(ctx, in.VersionRef, knowledge.StageChunk, facts)
 	})
 }

@@ -197,6 +197,18 @@ func TestEnrichAndChunk(t *testing.T) {
 		}
 	})
 
+	t.Run("source code is in no language", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.go", strings.Repeat("// The garden behind the house was full of old apple trees.\n", 9))
+		f.prepare(in)
+		v, err := f.store.Version(f.ctx, in.VersionRef)
+		f.must(err)
+		if v.Language != "und" {
+			t.Errorf("language %s of %s", v.Language, v.MediaType)
+		}
+	})
+
 	t.Run("chunks are cut once", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)

@@ -17,6 +17,16 @@ func TestLanguage(t *testing.T) {
 		"numbers":            {strings.Repeat("123 456 789\n", 50), "und"},
 		"nothing":            {"", "und"},
 		"Japanese":           {strings.Repeat("従業員は毎年三十日の休暇を取ることができます。", 4), "jpn"},
+		"short Japanese":     {"営業時間は九時から十七時までです。", "jpn"},
+		"Chinese":            {strings.Repeat("员工每年可以享受三十天的带薪休假，经常出差的人可以享受更多。", 3), "cmn"},
+		"short Korean":       {"영업시간은 아홉 시부터입니다.", "kor"},
+		"short Greek":        {"Ανοιχτά κάθε μέρα", "ell"},
+		"short Hebrew":       {"פתוח בכל יום", "heb"},
+		"short Thai":         {"เปิดทุกวัน", "tha"},
+		"short Arabic":       {"تفتح المتاجر أبوابها كل يوم حتى المساء", "arb"},
+		"short Ukrainian":    {"Її сім'я їздить на відпочинок щороку.", "ukr"},
+		"short Russian":      {"Это объявление для всех, что были здесь", "rus"},
+		"a Greek letter":     {"α", "und"},
 		"a very long sample": {strings.Repeat("This sentence is written in plain English and says nothing new at all. ", 100_000), "eng"},
 	} {
 		t.Run(name, func(t *testing.T) {
