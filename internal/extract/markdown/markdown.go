@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -53,6 +54,9 @@ func frontMatter(s string) (matter, title, rest string) {
 	return "", "", s
 }
 
+// headingAttributes name a heading for links; they are not shown.
+var headingAttributes = regexp.MustCompile(` ?\{[#.][\w:.# -]*\}$`)
+
 // reader walks the tree of one document.
 type reader struct {
 	source []byte
@@ -75,7 +79,7 @@ func (r *reader) children(parent ast.Node) {
 func (r *reader) block(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Heading:
-		if s := oneLine(r.inline(n)); s != "" {
+		if s := headingAttributes.ReplaceAllString(oneLine(r.inline(n)), ""); s != "" {
 			r.blocks = append(r.blocks, knowledge.Block{Kind: knowledge.BlockHeading, Level: n.Level, Text: s})
 		}
 	case *ast.Paragraph, *ast.TextBlock:

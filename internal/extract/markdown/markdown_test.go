@@ -20,6 +20,9 @@ func TestRead(t *testing.T) {
 		{"headings have levels", "# A\n\nB\n=\n\n### C *d*\n", []knowledge.Block{
 			{Kind: knowledge.BlockHeading, Level: 1, Text: "A"}, {Kind: knowledge.BlockHeading, Level: 1, Text: "B"},
 			{Kind: knowledge.BlockHeading, Level: 3, Text: "C d"}}},
+		{"attributes of headings go", "# A {#a}\n\n## B {#b .c}\n\n## {x}\n", []knowledge.Block{
+			{Kind: knowledge.BlockHeading, Level: 1, Text: "A"}, {Kind: knowledge.BlockHeading, Level: 2, Text: "B"},
+			{Kind: knowledge.BlockHeading, Level: 2, Text: "{x}"}}},
 		{"a paragraph is one line, hard breaks stay", "one\ntwo  \nthree\\\nfour", []knowledge.Block{para("one two\nthree\nfour")}},
 		{"marks go, text stays", "**b** _i_ ~~s~~ `c d` [link](http://x) ![alt](y.png) <http://auto.example>", []knowledge.Block{para("b i s c d link alt http://auto.example")}},
 		{"escapes and references are resolved once", `\*a\* &amp;lt; &eacute; \&amp; AT&T`, []knowledge.Block{para("*a* &lt; é &amp; AT&T")}},
