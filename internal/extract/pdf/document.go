@@ -45,7 +45,7 @@ func readDocument(ctx context.Context, lib *library, data []byte) (knowledge.Lay
 		return knowledge.Layout{}, knowledge.Errorf(knowledge.CodeCorrupt, corrupt)
 	case len(layout.Blocks) == 0:
 		return knowledge.Layout{}, knowledge.Errorf(knowledge.CodeEmpty,
-			"there is no text in the PDF: its pages are pictures, and text recognition (OCR) is not available yet; send a PDF with text")
+			"there is no text in the PDF, and where its pages are pictures, text recognition (OCR) is not available yet; send a PDF with text")
 	}
 	layout.Title, err = title(lib, doc, layout.Blocks)
 	return layout, err
