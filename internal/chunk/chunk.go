@@ -122,7 +122,7 @@ func (d *document) chunk(span knowledge.Span, ref knowledge.VersionRef, ordinal 
 		Text: string(d.runes[span.Start:span.End]), Span: span,
 	}
 	if b := d.blockAt(span.Start); b != nil {
-		c.HeadingPath = b.path
+		c.HeadingPath = d.pathOf(span)
 		// The first part of a table shows its header itself.
 		if b.Header != "" && !strings.HasPrefix(c.Text, strings.TrimSpace(b.Header)) {
 			c.Header = b.Header
@@ -144,6 +144,20 @@ func (d *document) blockAt(at int) *block {
 		return nil
 	}
 	return &d.blocks[i]
+}
+
+// pathOf is the path of the headings that all blocks of a span stand under.
+func (d *document) pathOf(span knowledge.Span) []string {
+	i := sort.Search(len(d.blocks), func(i int) bool { return d.blocks[i].span.End > span.Start })
+	path := d.blocks[i].path
+	for ; i < len(d.blocks) && d.blocks[i].span.Start < span.End; i++ {
+		n := 0
+		for n < min(len(path), len(d.blocks[i].path)) && path[n] == d.blocks[i].path[n] {
+			n++
+		}
+		path = path[:n:n]
+	}
+	return path
 }
 
 // linesIn gives the lines of a span, cut to it and counted from its start.

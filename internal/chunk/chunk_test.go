@@ -98,6 +98,21 @@ func TestStructure(t *testing.T) {
 		}
 	})
 
+	t.Run("the heading path of merged sections is what they share", func(t *testing.T) {
+		t.Parallel()
+		layout := knowledge.Layout{Blocks: []knowledge.Block{
+			heading(1, "Handbook"), heading(2, "Leave"), paragraph("Thirty days."), heading(2, "Tea"), paragraph("At four."),
+			paragraph(strings.Repeat(sentence, 20)),
+		}}
+		var got [][]string
+		for _, c := range split(t, layout, knowledge.Splitter{}) {
+			got = append(got, c.HeadingPath)
+		}
+		if diff := cmp.Diff([][]string{{"Handbook"}, {"Handbook", "Tea"}}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+
 	t.Run("a long paragraph is cut between sentences", func(t *testing.T) {
 		t.Parallel()
 		text := strings.TrimSpace(strings.Repeat("Dr. Smith paid 3.14 francs, e.g. for tea. It was fine! ", 40))
