@@ -246,7 +246,7 @@ func (f *fixture) upload(name, text string, change ...func(*store.NewVersion)) a
 	f.Helper()
 	nv := store.NewVersion{
 		Workspace: "w", Project: "p", ExternalID: name, DocumentID: knowledge.DocumentID("w", "p", name), Name: name,
-		Access: knowledge.Access{Workspace: true}, RunID: knowledge.NewID(), Now: time.Now(),
+		Access: &knowledge.Access{Workspace: true}, RunID: knowledge.NewID(), Now: time.Now(),
 	}
 	nv.SourceKey = blob.UploadKey("w", "p", nv.DocumentID, nv.RunID)
 	for _, c := range change {

@@ -56,7 +56,7 @@ func TestSearchKnowledge(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		of := func(user string) func(*store.NewVersion) {
-			return func(nv *store.NewVersion) { nv.Access = knowledge.Access{Users: []string{user}} }
+			return func(nv *store.NewVersion) { nv.Access = &knowledge.Access{Users: []string{user}} }
 		}
 		f.publish(f.upload("everyone.txt", "apples for everyone"))
 		mine := f.upload("ann.txt", "apples for ann", of("ann"))

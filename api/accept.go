@@ -63,36 +63,6 @@ func (s *Server) identify(nv *store.NewVersion, place int) {
 	nv.DocumentID = knowledge.DerivedID("upload", nv.Workspace, nv.Project, nv.RunID, strconv.Itoa(place))
 }
 
-// inherit fills in what a new version does not say from the document that is
-// there, so that leaving access out never widens it.
-func (s *Server) inherit(ctx context.Context, p knowledge.Principal, nv *store.NewVersion, given *accessBody) error {
-	nv.Access = knowledge.Access{Workspace: true}
-	if given != nil {
-		nv.Access = given.access()
-	}
-	if nv.ExternalID == "" {
-		return nil
-	}
-	d, err := s.deps.Store.Document(ctx, p, nv.DocumentID)
-	if knowledge.IsCode(err, knowledge.CodeNotFound) || err == nil && d.Status == knowledge.StatusDeleting {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read document %s: %w", nv.DocumentID, err)
-	}
-	if given == nil {
-		nv.Access = d.Access
-		if nv.ExternalUserID == "" && nv.ConversationID == "" {
-			nv.ExternalUserID, nv.ConversationID = d.ExternalUserID, d.ConversationID
-		}
-	}
-	if nv.Metadata == nil {
-		nv.Metadata = d.Metadata
-	}
-	nv.Classification = d.Classification
-	return nil
-}
-
 // accept puts a version on record and starts its ingestion. again: an earlier
 // try of the same request may have done so.
 func (s *Server) accept(ctx context.Context, p knowledge.Principal, project knowledge.Project, nv store.NewVersion, again bool) (knowledge.Document, error) {

@@ -86,6 +86,17 @@ func (b documentBody) splitter(config knowledge.ProjectConfig) (knowledge.Splitt
 	return config.WithDefaults().AI.Splitter, nil
 }
 
+// audience tells the version who is to see it. A body that says nothing of that
+// leaves it as it is, so that leaving access out never widens it.
+func (b documentBody) audience(nv *store.NewVersion) {
+	if b.Access != nil {
+		nv.Access = new(b.Access.access())
+	}
+	if b.Access != nil || b.ExternalUserID != "" || b.ConversationID != "" {
+		nv.ExternalUserID, nv.ConversationID = &b.ExternalUserID, &b.ConversationID
+	}
+}
+
 func nameFieldsOf(location, name string) []knowledge.Field {
 	if name == "" {
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -118,6 +119,28 @@ func TestDocumentVersions(t *testing.T) {
 			t.Errorf("dispatched %+v after %+v", last, before)
 		}
 	})
+}
+
+func TestReingestKeepsWhatIsChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	meanwhile := func() {}
+	e := open(t, func(_ *api.Config, deps *api.Deps) {
+		deps.Clock = func() time.Time { meanwhile(); return time.Now() }
+	})
+	id := e.add(e.editor, "a.txt", "one")
+	e.publish(id, knowledge.Chunk{Text: "one"})
+	narrowed := 0
+	meanwhile = func() {
+		narrowed++
+		e.do("PATCH", own+"/documents/"+id, e.editor, `{"access":{"users":["ann"]}}`).want(200)
+	}
+	e.do("POST", own+"/documents/"+id+"/reingest", e.editor, nil).want(202)
+	meanwhile = func() {}
+	e.publish(id, knowledge.Chunk{Text: "one"})
+	document := e.do("GET", own+"/documents/"+id, e.editor, nil).want(200)
+	if diff := cmp.Diff(map[string]any{"workspace": false, "users": []any{"ann"}, "groups": []any{}}, document["access"]); diff != "" || narrowed == 0 {
+		t.Errorf("narrowed %d times: %s", narrowed, diff)
+	}
 }
 
 func TestRetry(t *testing.T) {

@@ -101,7 +101,7 @@ func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.P
 	f := &form{server: s, project: project, run: run}
 	err := f.read(ctx, parts)
 	if err == nil {
-		err = f.complete(ctx, p)
+		err = f.complete(ctx)
 	}
 	if err != nil {
 		f.drop(ctx, err)
@@ -211,7 +211,7 @@ func uploadError(err error) error {
 }
 
 // complete gives the files what the fields said, once all have come.
-func (f *form) complete(ctx context.Context, p knowledge.Principal) error {
+func (f *form) complete(ctx context.Context) error {
 	wrong := tagFields(f.tags)
 	wrong = append(wrong, metadataFields("body.metadata", f.metadata)...)
 	wrong = append(wrong, externalIDFields("body.externalId", f.externalID)...)
@@ -234,9 +234,6 @@ func (f *form) complete(ctx context.Context, p knowledge.Principal) error {
 			if err := f.rename(ctx, nv); err != nil {
 				return err
 			}
-		}
-		if err := f.server.inherit(ctx, p, nv, nil); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -114,9 +114,9 @@ func (s *Server) takeDocument(ctx context.Context, p knowledge.Principal, projec
 	run, again := runID(ctx)
 	nv := store.NewVersion{
 		Workspace: project.Workspace, Project: project.ID, ExternalID: b.ExternalID, Tags: b.Tags, ReplaceTags: b.ReplaceTags,
-		Metadata: b.Metadata, ExternalUserID: b.ExternalUserID, ConversationID: b.ConversationID,
-		Splitter: splitter, RunID: run, Now: s.now(),
+		Metadata: b.Metadata, Splitter: splitter, RunID: run, Now: s.now(),
 	}
+	b.audience(&nv)
 	if err := b.check(&nv); err != nil {
 		return knowledge.Document{}, "", err
 	}
@@ -126,9 +126,6 @@ func (s *Server) takeDocument(ctx context.Context, p knowledge.Principal, projec
 		}
 	}
 	s.identify(&nv, 0)
-	if err := s.inherit(ctx, p, &nv, b.Access); err != nil {
-		return knowledge.Document{}, "", err
-	}
 	if err := s.storeContent(ctx, project, b.Content, &nv); err != nil {
 		return knowledge.Document{}, "", err
 	}

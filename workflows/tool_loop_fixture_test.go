@@ -95,7 +95,7 @@ func (test *loopTest) publish(name string, passages []string) {
 	id := knowledge.DocumentID(test.run.Workspace, test.run.Project, name)
 	_, v, err := test.store.AddVersion(ctx, store.NewVersion{
 		Workspace: test.run.Workspace, Project: test.run.Project, DocumentID: id, ExternalID: name, Name: name, MediaType: "text/plain",
-		Bytes: 1, Access: knowledge.Access{Workspace: true}, RunID: knowledge.NewID(), SourceKey: id + "/upload", Now: time.Now(),
+		Bytes: 1, Access: &knowledge.Access{Workspace: true}, RunID: knowledge.NewID(), SourceKey: id + "/upload", Now: time.Now(),
 	})
 	test.must(err)
 	_, err = test.store.BeginVersion(ctx, v.VersionRef, v.RunID, 0)

@@ -11,7 +11,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// NewVersion is an upload: a document's first version, or the next.
+// NewVersion is an upload: a document's first version, or the next. What is nil
+// is kept as it is when the version is added, so that nothing which was changed
+// while its bytes came is undone; of a new document the whole workspace sees it.
 type NewVersion struct {
 	Workspace      string
 	Project        string
@@ -25,10 +27,10 @@ type NewVersion struct {
 	Tags           []string
 	ReplaceTags    bool
 	Metadata       map[string]any
-	Classification string
-	Access         knowledge.Access
-	ExternalUserID string
-	ConversationID string
+	Classification *string
+	Access         *knowledge.Access
+	ExternalUserID *string
+	ConversationID *string
 	Splitter       knowledge.Splitter
 	RunID          string
 	Error          *knowledge.DocumentError // refused at once: the version is made, and its run has failed
@@ -96,7 +98,7 @@ func (a *addition) apply() (tags, acl []string, err error) {
 		*d = documentRow{
 			ID: a.DocumentID, Workspace: a.Workspace, Project: a.Project, ExternalID: a.ExternalID, Version: d.Version,
 			RemovingUpto: d.RemovingUpto, RemovingRun: d.RemovingRun, RemovingSince: d.RemovingSince,
-			Tags: "[]", Metadata: "{}", Access: "{}", CreatedAt: micros(a.Now),
+			Tags: "[]", Metadata: "{}", Access: `{"workspace":true}`, CreatedAt: micros(a.Now),
 		}
 	}
 	d.Version++
@@ -123,11 +125,18 @@ func (a *addition) apply() (tags, acl []string, err error) {
 	return tags, acl, err
 }
 
-// attributes takes name, tags, metadata and access over from the upload.
+// attributes takes over what the upload says: its name, and what else it has of
+// tags, metadata, classification and access.
 func (a *addition) attributes() error {
 	d := &a.doc
-	d.Name, d.Classification = a.Name, a.Classification
-	d.ExternalUserID, d.ConversationID = a.ExternalUserID, a.ConversationID
+	d.Name = a.Name
+	for column, given := range map[*string]*string{
+		&d.Classification: a.Classification, &d.ExternalUserID: a.ExternalUserID, &d.ConversationID: a.ConversationID,
+	} {
+		if given != nil {
+			*column = *given
+		}
+	}
 	tags := []string{}
 	if !a.ReplaceTags {
 		if err := decode(field{d.Tags, &tags}); err != nil {
@@ -138,11 +147,14 @@ func (a *addition) attributes() error {
 	if len(tags) > maxTags {
 		return invalid("body.tags", "a document has at most "+strconv.Itoa(maxTags)+" tags, and this would be more: use replaceTags")
 	}
-	metadata := a.Metadata
-	if metadata == nil {
-		metadata = map[string]any{}
+	columns := map[*string]any{&d.Tags: tags}
+	if a.Metadata != nil {
+		columns[&d.Metadata] = a.Metadata
 	}
-	for column, v := range map[*string]any{&d.Tags: tags, &d.Metadata: metadata, &d.Access: a.Access} {
+	if a.Access != nil {
+		columns[&d.Access] = *a.Access
+	}
+	for column, v := range columns {
 		text, err := encode(v)
 		if err != nil {
 			return fmt.Errorf("encode attributes: %w", err)

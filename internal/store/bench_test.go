@@ -42,7 +42,7 @@ func benchStore(b *testing.B) (*store.Store, []knowledge.Hit) {
 func newVersion(name string) store.NewVersion {
 	return store.NewVersion{
 		Workspace: "w", Project: "p", DocumentID: knowledge.DocumentID("w", "p", name), ExternalID: name, Name: name, MediaType: "text/plain",
-		Tags: []string{"one", "two"}, Metadata: map[string]any{"author": "Ann"}, Access: knowledge.Access{Workspace: true}, RunID: knowledge.NewID(), Now: time.Now(),
+		Tags: []string{"one", "two"}, Metadata: map[string]any{"author": "Ann"}, Access: &knowledge.Access{Workspace: true}, RunID: knowledge.NewID(), Now: time.Now(),
 	}
 }
 

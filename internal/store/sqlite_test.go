@@ -33,8 +33,8 @@ func publish(t testing.TB, s *store.Store, name, text string, n int) (store.Vers
 	ctx := t.Context()
 	_, v, err := s.AddVersion(ctx, store.NewVersion{
 		Workspace: "w", Project: "p", DocumentID: knowledge.DocumentID("w", "p", name), ExternalID: name, Name: name,
-		Tags: []string{"tag " + name}, Metadata: map[string]any{"key": name}, Classification: name,
-		Access: knowledge.Access{Workspace: true, Users: []string{name}}, SourceURL: "https://example.org/" + name, RunID: knowledge.NewID(),
+		Tags: []string{"tag " + name}, Metadata: map[string]any{"key": name}, Classification: &name,
+		Access: &knowledge.Access{Workspace: true, Users: []string{name}}, SourceURL: "https://example.org/" + name, RunID: knowledge.NewID(),
 	})
 	must(t, err)
 	chunks := make([]knowledge.Chunk, n)

@@ -60,7 +60,7 @@ func keptSuperseded(f *fixture) {
 func keptForReaders(f *fixture) {
 	v, old := f.publish(upload("a.txt"), "one")
 	f.cite(reader("bob"), "talk", "m1", old[0])
-	f.publish(upload("a.txt", func(nv *store.NewVersion) { nv.Access = knowledge.Access{Users: []string{"ann"}} }), "two")
+	f.publish(upload("a.txt", func(nv *store.NewVersion) { nv.Access = &knowledge.Access{Users: []string{"ann"}} }), "two")
 	if _, err := f.Chunk(f.ctx, reader("ann"), old[0].ID); err != nil {
 		f.Errorf("ann: %v", err)
 	}

@@ -128,7 +128,7 @@ var everyone = knowledge.Access{Workspace: true}
 func upload(name string, change ...func(*store.NewVersion)) store.NewVersion {
 	nv := store.NewVersion{
 		Workspace: "acme", Project: "handbook", ExternalID: name, Name: name, MediaType: "text/plain",
-		Bytes: 100, Access: everyone, RunID: knowledge.NewID(), Now: time.Now(),
+		Bytes: 100, Access: &everyone, RunID: knowledge.NewID(), Now: time.Now(),
 	}
 	for _, c := range change {
 		c(&nv)

@@ -42,7 +42,7 @@ func RoundTrip(t testing.TB, s *store.Store, word string) {
 	t.Helper()
 	f := &fixture{t, s, t.Context()}
 	nv := upload(word, func(nv *store.NewVersion) {
-		nv.Tags, nv.Classification, nv.MediaType, nv.SourceURL = []string{word}, word, word, word
+		nv.Tags, nv.Classification, nv.MediaType, nv.SourceURL = []string{word}, &word, word, word
 		nv.Metadata = map[string]any{"k": strings.ToValidUTF8(word, "")}
 		nv.Tags[0] = strings.ToValidUTF8(word, "")
 	})
@@ -86,7 +86,7 @@ func hostileUsers(f *fixture) {
 	chunks := map[string]knowledge.Chunk{}
 	for _, name := range names {
 		_, c := f.publish(upload("of "+name, func(nv *store.NewVersion) {
-			nv.Access, nv.ExternalUserID = knowledge.Access{}, "user "+name
+			nv.Access, nv.ExternalUserID = &knowledge.Access{}, new("user "+name)
 		}), name)
 		chunks[name] = c[0]
 	}

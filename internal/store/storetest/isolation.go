@@ -21,7 +21,7 @@ func testIsolation(t *testing.T, open func(t *testing.T) *store.Store) {
 func (f *fixture) belongings() (store.Version, []knowledge.Chunk) {
 	f.Helper()
 	v, chunks := f.publish(upload("a.txt", func(nv *store.NewVersion) {
-		nv.Access = knowledge.Access{Workspace: true, Users: []string{"ann"}, Groups: []string{"legal"}}
+		nv.Access = &knowledge.Access{Workspace: true, Users: []string{"ann"}, Groups: []string{"legal"}}
 	}), "x")
 	_, err := f.EnsureConversation(f.ctx, reader("ann"), store.Conversation{ID: "talk"})
 	f.must(err)

@@ -31,14 +31,14 @@ func tokensDecide(f *fixture) {
 	var ids []string
 	for name, change := range map[string]func(*store.NewVersion){
 		"everyone": func(*store.NewVersion) {},
-		"nobody":   func(nv *store.NewVersion) { nv.Access = knowledge.Access{} },
-		"ann":      func(nv *store.NewVersion) { nv.Access = knowledge.Access{Users: []string{"ann"}} },
-		"legal":    func(nv *store.NewVersion) { nv.Access = knowledge.Access{Groups: []string{"legal", "board"}} },
+		"nobody":   func(nv *store.NewVersion) { nv.Access = &knowledge.Access{} },
+		"ann":      func(nv *store.NewVersion) { nv.Access = &knowledge.Access{Users: []string{"ann"}} },
+		"legal":    func(nv *store.NewVersion) { nv.Access = &knowledge.Access{Groups: []string{"legal", "board"}} },
 		"both": func(nv *store.NewVersion) {
-			nv.Access = knowledge.Access{Users: []string{"bob"}, Groups: []string{"legal"}}
+			nv.Access = &knowledge.Access{Users: []string{"bob"}, Groups: []string{"legal"}}
 		},
-		"external": func(nv *store.NewVersion) { nv.ExternalUserID = "42" },
-		"session":  func(nv *store.NewVersion) { nv.ConversationID = "talk" },
+		"external": func(nv *store.NewVersion) { nv.ExternalUserID = new("42") },
+		"session":  func(nv *store.NewVersion) { nv.ConversationID = new("talk") },
 	} {
 		v, c := f.publish(upload(name, change), name)
 		chunks, ids = append(chunks, c...), append(ids, v.Document)
@@ -81,7 +81,7 @@ func tokensDecide(f *fixture) {
 }
 
 func managingIsNotFinding(f *fixture) {
-	v, chunks := f.publish(upload("private", func(nv *store.NewVersion) { nv.Access = knowledge.Access{Users: []string{"ann"}} }), "secret")
+	v, chunks := f.publish(upload("private", func(nv *store.NewVersion) { nv.Access = &knowledge.Access{Users: []string{"ann"}} }), "secret")
 	p := manager("acme")
 	if got := f.sees(p, chunks...); len(got) != 0 {
 		f.Errorf("a search by a manager gives %q", got)

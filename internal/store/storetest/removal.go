@@ -109,7 +109,7 @@ func markAgain(f *fixture) {
 
 func tombstone(f *fixture) {
 	v, old := f.publish(upload("a.txt", func(nv *store.NewVersion) {
-		nv.Tags, nv.Metadata, nv.Access = []string{"tag"}, map[string]any{"k": "v"}, knowledge.Access{Users: []string{"ann"}}
+		nv.Tags, nv.Metadata, nv.Access = []string{"tag"}, map[string]any{"k": "v"}, &knowledge.Access{Users: []string{"ann"}}
 	}), "one")
 	f.publish(upload("a.txt"), "two")
 	r := f.remove(manager("acme"), v.Document)

@@ -72,7 +72,7 @@ func firstEnd(f *fixture) {
 func runVisibility(f *fixture) {
 	f.must(f.AddRun(f.ctx, run("question")))
 	shared, _ := f.publish(upload("shared"), "x")
-	private := f.add(upload("private", func(nv *store.NewVersion) { nv.Access = knowledge.Access{Users: []string{"bob"}} }))
+	private := f.add(upload("private", func(nv *store.NewVersion) { nv.Access = &knowledge.Access{Users: []string{"bob"}} }))
 	for name, test := range map[string]struct {
 		p    knowledge.Principal
 		want []string

@@ -61,7 +61,7 @@ func supersededAmongMany(f *fixture) {
 }
 
 func supersededUnseen(f *fixture) {
-	private := func(nv *store.NewVersion) { nv.Access = knowledge.Access{Users: []string{"ann"}} }
+	private := func(nv *store.NewVersion) { nv.Access = &knowledge.Access{Users: []string{"ann"}} }
 	v, chunks := f.publish(upload("a.txt", private), "one")
 	f.publish(upload("a.txt", private), "two")
 	old := hitsOf(chunks...)

@@ -17,6 +17,7 @@ func testVersions(t *testing.T, open func(t *testing.T) *store.Store) {
 		"a_first_upload_makes_document_version_and_run":       firstUpload,
 		"uploads_at_once_get_distinct_versions":               uploadsAtOnce,
 		"tags_are_joined_or_replaced":                         joinTags,
+		"what_an_upload_does_not_say_is_kept":                 keepUnsaid,
 		"a_narrower_access_holds_at_once":                     narrowAtOnce,
 		"an_upload_that_was_refused_leaves_the_published_one": refusedUpload,
 		"beginning_notes_the_offset_for_its_own_run_only":     beginVersion,
@@ -32,7 +33,7 @@ func firstUpload(f *fixture) {
 	now := time.Date(2026, 3, 4, 5, 6, 7, 8000, time.UTC)
 	nv := upload("a.txt", func(nv *store.NewVersion) {
 		nv.Tags, nv.Metadata = []string{"x", "y", "x"}, map[string]any{"author": "Ann", "n": 1.5}
-		nv.Classification, nv.Now = "internal", now
+		nv.Classification, nv.Now = new("internal"), now
 		nv.Splitter = knowledge.Splitter{Strategy: "fixed", ChunkSize: 300, ChunkOverlap: new(10)}
 	})
 	d, v, err := f.AddVersion(f.ctx, nv)
@@ -121,12 +122,40 @@ func joinTags(f *fixture) {
 	f.wantField(err, "body.tags")
 }
 
+// silent is the next upload of a document, which says nothing but its name.
+func silent(name string) store.NewVersion {
+	return upload(name, func(nv *store.NewVersion) { nv.Access = nil })
+}
+
+func keepUnsaid(f *fixture) {
+	if v := f.add(silent("new.txt")); !cmp.Equal(v.ACL, []string{"w:acme"}) || v.Metadata == nil {
+		f.Errorf("a new document that says nothing: %+v", v)
+	}
+	v1, _ := f.publish(upload("a.txt", func(nv *store.NewVersion) { nv.Metadata = map[string]any{"k": "old"} }), "one")
+	metadata, class, access := map[string]any{"k": "v"}, "secret", knowledge.Access{Users: []string{"ann"}}
+	_, err := f.UpdateDocument(f.ctx, manager("acme"), v1.Document, store.DocumentPatch{
+		Metadata: &metadata, Classification: &class, Access: &access,
+	})
+	f.must(err)
+	f.publish(silent("a.txt"), "two")
+	want := f.document(v1.Document)
+	want.Metadata, want.Classification, want.Access = metadata, class, access
+	if diff := cmp.Diff(want, f.document(v1.Document)); diff != "" {
+		f.Error(diff)
+	}
+	f.publish(upload("a.txt", func(nv *store.NewVersion) { nv.Access, nv.ConversationID = nil, new("talk") }), "three")
+	v4, _ := f.publish(silent("a.txt"), "four")
+	if diff := cmp.Diff([]string{"s:talk"}, v4.ACL); diff != "" {
+		f.Error("a document of a conversation: " + diff)
+	}
+}
+
 func narrowAtOnce(f *fixture) {
 	_, chunks := f.publish(upload("a.txt"), "one")
 	if len(f.sees(reader("bob"), chunks...)) != 1 {
 		f.Fatal("a document for everyone is not seen")
 	}
-	f.add(upload("a.txt", func(nv *store.NewVersion) { nv.Access = knowledge.Access{Users: []string{"ann"}} }))
+	f.add(upload("a.txt", func(nv *store.NewVersion) { nv.Access = &knowledge.Access{Users: []string{"ann"}} }))
 	if got := f.sees(reader("bob"), chunks...); len(got) != 0 {
 		f.Errorf("still seen by bob: %q", got)
 	}
@@ -138,7 +167,7 @@ func narrowAtOnce(f *fixture) {
 func refusedUpload(f *fixture) {
 	v1, chunks := f.publish(upload("a.txt"), "one")
 	nv := upload("a.txt", func(nv *store.NewVersion) {
-		nv.Name, nv.Tags, nv.Access = "a.exe", []string{"bad"}, knowledge.Access{Users: []string{"eve"}}
+		nv.Name, nv.Tags, nv.Access = "a.exe", []string{"bad"}, &knowledge.Access{Users: []string{"eve"}}
 		nv.Error = &knowledge.DocumentError{Code: knowledge.CodeUnsupportedFormat, Stage: knowledge.StageCheck, Message: "a program"}
 	})
 	d, v, err := f.AddVersion(f.ctx, nv)
