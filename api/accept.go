@@ -76,14 +76,9 @@ func (s *Server) accept(ctx context.Context, p knowledge.Principal, project know
 	if err != nil {
 		return d, fmt.Errorf("add document %s: %w", nv.DocumentID, err)
 	}
+	d.Name = v.Name // the answer is about what was sent
 	if nv.Error != nil {
 		return d, nil
-	}
-	if d.PublishedVersion > 0 {
-		// The version that readers see has the new tags and access too.
-		if err := s.setAttributes(ctx, d); err != nil {
-			requestLog(ctx).WarnContext(ctx, "the index has older attributes until the new version is published", "document", d.ID, "error", err)
-		}
 	}
 	s.dispatch(ctx, v)
 	return d, nil

@@ -107,9 +107,9 @@ type Retriever interface {
 
 // Attributes is what the edge changes in the index.
 type Attributes interface {
-	// SetAttributes replaces the attributes of all of a document's versions. Doing
-	// it twice changes nothing.
-	SetAttributes(ctx context.Context, workspace, document string, a index.Attributes) error
+	// SetAttributes replaces the attributes of one version of a document. Doing it
+	// twice changes nothing.
+	SetAttributes(ctx context.Context, workspace, document string, version int, a index.Attributes) error
 }
 
 // Links knows where an operator sees a workflow.

@@ -23,7 +23,7 @@ type documentBody struct {
 	Override   *struct {
 		Splitter changeOf[knowledge.Splitter] `json:"textSplitter,omitempty"`
 	} `json:"override,omitempty" doc:"Of the project's configuration, for this document"`
-	Access         *accessBody `json:"access,omitempty" doc:"Default: the whole workspace; of a new version: as it was"`
+	Access         *accessBody `json:"access,omitempty" doc:"Default: the whole workspace; of a new version: as it was. Holds from the version's publication on"`
 	ExternalUserID string      `json:"externalUserId,omitempty" maxLength:"256" doc:"The document is this end user's alone"`
 	ConversationID string      `json:"conversationId,omitempty" maxLength:"256" doc:"The document belongs to this conversation alone"`
 	ReplaceTags    bool        `json:"replaceTags,omitempty" doc:"Tags replace those of the version before. Default: they are added"`

@@ -188,10 +188,11 @@ func (s *Server) patchDocument(ctx context.Context, p knowledge.Principal, in *s
 	return &documentOutput{Body: s.documentView(d)}, nil
 }
 
-// setAttributes tells the index what SQL says of a document. SQL is asked at
-// every search, so what became narrower holds already.
+// setAttributes tells the index what SQL says of the version that readers see.
+// SQL is asked at every search, so what became narrower holds already; a version
+// that is still to come has attributes of its own.
 func (s *Server) setAttributes(ctx context.Context, d knowledge.Document) error {
-	err := s.deps.Index.SetAttributes(ctx, d.Workspace, d.ID, index.Attributes{
+	err := s.deps.Index.SetAttributes(ctx, d.Workspace, d.ID, d.PublishedVersion, index.Attributes{
 		Tags: d.Tags, ACL: d.ACL(), Classification: d.Classification, Metadata: d.Metadata,
 	})
 	if err != nil {

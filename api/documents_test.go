@@ -121,6 +121,44 @@ func TestDocumentVersions(t *testing.T) {
 	})
 }
 
+func TestAVersionHoldsFromItsPublicationOn(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	id := e.add(e.editor, "salaries.txt", "one", map[string]any{"externalId": "x", "access": map[string]any{"users": []string{"ann"}}})
+	e.publish(id, knowledge.Chunk{Text: "one"})
+	before := e.do("GET", own+"/documents/"+id, e.editor, nil).want(200)
+	sent := e.do("POST", hooks+"/document", e.editor, map[string]any{
+		"name": "summary.txt", "externalId": "x", "content": map[string]any{"text": "two"}, "tags": []string{"new"}, "access": map[string]any{"workspace": true},
+	}).want(202)
+	if sent["name"] != "summary.txt" || sent["version"] != 2.0 {
+		t.Errorf("the answer is about another document: %v", sent)
+	}
+	unchanged := func() {
+		t.Helper()
+		e.do("GET", own+"/documents/"+id, e.reader, nil).refused(404, knowledge.CodeNotFound)
+		now := e.do("GET", own+"/documents/"+id, e.editor, nil).want(200)
+		for _, key := range []string{"name", "tags", "metadata", "access", "publishedVersion"} {
+			if diff := cmp.Diff(before[key], now[key]); diff != "" {
+				t.Errorf("%s: %s", key, diff)
+			}
+		}
+		if len(e.work.attributes) != 0 {
+			t.Errorf("the index was told of %+v", e.work.attributes)
+		}
+	}
+	unchanged()
+	failure := knowledge.DocumentError{Code: knowledge.CodeProviderFailed, Stage: knowledge.StageEmbed, Retryable: true}
+	if err := e.store.FailVersion(t.Context(), e.work.ingests[1].VersionRef, failure); err != nil {
+		t.Fatal(err)
+	}
+	unchanged()
+	e.do("POST", own+"/documents/"+id+"/retry", e.editor, nil).want(202)
+	e.publish(id, knowledge.Chunk{Text: "two"})
+	if now := e.do("GET", own+"/documents/"+id, e.reader, nil).want(200); now["name"] != "summary.txt" || !cmp.Equal(now["tags"], []any{"new"}) {
+		t.Errorf("published: %v", now)
+	}
+}
+
 func TestReingestKeepsWhatIsChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	meanwhile := func() {}

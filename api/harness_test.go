@@ -97,7 +97,7 @@ func (w *work) Answer(_ context.Context, _ string, in workflows.AnswerInput) err
 
 func (w *work) OperatorURL(id string) string { return "http://operator.test/" + id }
 
-func (w *work) SetAttributes(_ context.Context, _, _ string, a index.Attributes) error {
+func (w *work) SetAttributes(_ context.Context, _, _ string, _ int, a index.Attributes) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.attributes = append(w.attributes, a)

@@ -42,7 +42,7 @@ type Query struct {
 	Limit     int // 1..MaxLimit
 }
 
-// Attributes are the facts of a document that can change without a new version.
+// Attributes are the facts of a version that can change after it was written.
 type Attributes struct {
 	Tags           []string
 	ACL            []string
@@ -73,9 +73,9 @@ type Index interface {
 	// version upto: vectors, words and tokens, so that nothing of them can be
 	// read in the index's files any more. It is idempotent.
 	RemoveDocument(ctx context.Context, workspace, document string, upto int) error
-	// SetAttributes replaces the attributes of all the document's versions. A
-	// document without entries is none of its business.
-	SetAttributes(ctx context.Context, workspace, document string, a Attributes) error
+	// SetAttributes replaces the attributes of one version of the document. A
+	// version without entries is none of its business.
+	SetAttributes(ctx context.Context, workspace, document string, version int, a Attributes) error
 	// Count gives the number of entries of each version of the document.
 	Count(ctx context.Context, workspace, document string) (map[int]int, error)
 	// Ping reports whether the index can be read.

@@ -39,8 +39,9 @@ type DocumentError struct {
 	Retryable bool   `json:"retryable"`
 }
 
-// Document is a document as SQL knows it. Status, Stage, Progress and Error
-// speak of the newest version and never hide an older one that is published.
+// Document is a document as SQL knows it: as its published version has it, or
+// its newest while none is published. Status, Stage, Progress, Version and Error
+// speak of the newest and never hide an older one that is published.
 type Document struct {
 	ID               string
 	Workspace        string

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -13,7 +12,8 @@ import (
 
 // NewVersion is an upload: a document's first version, or the next. What is nil
 // is kept as it is when the version is added, so that nothing which was changed
-// while its bytes came is undone; of a new document the whole workspace sees it.
+// while its bytes came is undone: as the newest version that is still pending
+// has it, else as the document has it. A new document is for the whole workspace.
 type NewVersion struct {
 	Workspace      string
 	Project        string
@@ -33,14 +33,16 @@ type NewVersion struct {
 	ConversationID *string
 	Splitter       knowledge.Splitter
 	RunID          string
+	Again          int                      // the version whose original this one takes again, and whose attributes are kept; 0 = none
 	Error          *knowledge.DocumentError // refused at once: the version is made, and its run has failed
 	Now            time.Time
 }
 
 // AddVersion makes the next version of a document, the document if it is new,
-// and the version's run, all in one transaction. Name, tags, metadata and access
-// hold at once; an upload that was refused leaves those of a published document
-// alone. While an older removal is under way the new version waits for it.
+// and the version's run, all in one transaction. While nothing of the document
+// is published it shows what the upload says; otherwise that holds from the
+// version's publication on. While an older removal is under way the new version
+// waits for it.
 func (s *Store) AddVersion(ctx context.Context, nv NewVersion) (knowledge.Document, Version, error) {
 	a := addition{NewVersion: nv}
 	a.Now = orNow(nv.Now)
@@ -52,7 +54,7 @@ func (s *Store) AddVersion(ctx context.Context, nv NewVersion) (knowledge.Docume
 	if err != nil {
 		return d, Version{}, err
 	}
-	a.row.join(&a.doc)
+	a.row.RemovingUpto = a.doc.RemovingUpto
 	v, err := a.row.version()
 	return d, v, err
 }
@@ -62,8 +64,9 @@ type addition struct {
 	NewVersion
 	doc   documentRow
 	row   versionRow
-	there bool // the document has a row
-	fresh bool // nothing of an earlier document counts
+	there bool       // the document has a row
+	fresh bool       // nothing of an earlier document counts
+	said  attributes // of the version
 }
 
 func (a *addition) run(ctx context.Context, tx bun.Tx) error {
@@ -75,11 +78,16 @@ func (a *addition) run(ctx context.Context, tx bun.Tx) error {
 		return knowledge.NotFound("document", a.DocumentID)
 	}
 	a.fresh = !a.there || a.doc.Removed || a.doc.RemovingUpto > 0 && a.doc.RemovingUpto == a.doc.Version
-	tags, acl, err := a.apply()
-	if err != nil {
+	if err := a.base(ctx, tx); err != nil {
 		return err
 	}
-	if err := a.store(ctx, tx, tags, acl); err != nil {
+	if err := a.said.take(&a.NewVersion); err != nil {
+		return err
+	}
+	if err := a.apply(); err != nil {
+		return err
+	}
+	if err := a.store(ctx, tx); err != nil {
 		return err
 	}
 	if a.row, err = a.version(); err != nil {
@@ -91,14 +99,36 @@ func (a *addition) run(ctx context.Context, tx bun.Tx) error {
 	return insertRun(ctx, tx, a.ingestRun())
 }
 
+// base finds the attributes that the upload starts from.
+func (a *addition) base(ctx context.Context, tx bun.Tx) error {
+	if a.fresh {
+		a.said = unsaid
+		return nil
+	}
+	a.said = a.doc.attributes
+	q := tx.NewSelect().Model(&a.row).Where("v.document_id = ?", a.DocumentID)
+	switch {
+	case a.Again > 0:
+		q = q.Where("v.version = ?", a.Again)
+	case a.doc.PublishedVersion > 0:
+		q = q.Where("v.version > ? AND v.status = 'pending'", a.doc.PublishedVersion).OrderExpr("v.version DESC").Limit(1)
+	default:
+		return nil // the document shows its newest version
+	}
+	there, err := found(q.Scan(ctx))
+	if there {
+		a.said = a.row.attributes
+	}
+	return err
+}
+
 // apply brings the document's row to what it is with the new version.
-func (a *addition) apply() (tags, acl []string, err error) {
+func (a *addition) apply() (err error) {
 	d := &a.doc
 	if a.fresh {
 		*d = documentRow{
 			ID: a.DocumentID, Workspace: a.Workspace, Project: a.Project, ExternalID: a.ExternalID, Version: d.Version,
-			RemovingUpto: d.RemovingUpto, RemovingRun: d.RemovingRun, RemovingSince: d.RemovingSince,
-			Tags: "[]", Metadata: "{}", Access: `{"workspace":true}`, CreatedAt: micros(a.Now),
+			RemovingUpto: d.RemovingUpto, RemovingRun: d.RemovingRun, RemovingSince: d.RemovingSince, CreatedAt: micros(a.Now),
 		}
 	}
 	d.Version++
@@ -107,78 +137,26 @@ func (a *addition) apply() (tags, acl []string, err error) {
 	if a.Error != nil {
 		d.Status, d.Stage = string(knowledge.StatusError), string(a.Error.Stage)
 	}
-	if d.Error, err = encodeError(a.Error); err != nil {
-		return nil, nil, err
-	}
 	if d.PublishedVersion == 0 {
+		d.attributes = a.said
 		d.MediaType, d.Bytes, d.ChunkCount, d.PageCount, d.Language = a.MediaType, a.Bytes, 0, 0, undetermined
 	}
-	if a.Error == nil || d.PublishedVersion == 0 {
-		err = a.attributes()
-	}
-	if err == nil {
-		err = decode(field{d.Tags, &tags})
-	}
-	if err == nil {
-		acl, err = d.acl()
-	}
-	return tags, acl, err
-}
-
-// attributes takes over what the upload says: its name, and what else it has of
-// tags, metadata, classification and access.
-func (a *addition) attributes() error {
-	d := &a.doc
-	d.Name = a.Name
-	for column, given := range map[*string]*string{
-		&d.Classification: a.Classification, &d.ExternalUserID: a.ExternalUserID, &d.ConversationID: a.ConversationID,
-	} {
-		if given != nil {
-			*column = *given
-		}
-	}
-	tags := []string{}
-	if !a.ReplaceTags {
-		if err := decode(field{d.Tags, &tags}); err != nil {
-			return err
-		}
-	}
-	tags = unique(append(tags, a.Tags...))
-	if len(tags) > maxTags {
-		return invalid("body.tags", "a document has at most "+strconv.Itoa(maxTags)+" tags, and this would be more: use replaceTags")
-	}
-	columns := map[*string]any{&d.Tags: tags}
-	if a.Metadata != nil {
-		columns[&d.Metadata] = a.Metadata
-	}
-	if a.Access != nil {
-		columns[&d.Access] = *a.Access
-	}
-	for column, v := range columns {
-		text, err := encode(v)
-		if err != nil {
-			return fmt.Errorf("encode attributes: %w", err)
-		}
-		*column = text
-	}
-	return nil
+	d.Error, err = encodeError(a.Error)
+	return err
 }
 
 // store writes the document's row and what it is searched by.
-func (a *addition) store(ctx context.Context, tx bun.Tx, tags, acl []string) error {
+func (a *addition) store(ctx context.Context, tx bun.Tx) error {
 	var err error
 	if a.there {
 		_, err = tx.NewUpdate().Model(&a.doc).WherePK().Exec(ctx)
 	} else {
 		_, err = tx.NewInsert().Model(&a.doc).Exec(ctx)
 	}
-	if err != nil {
+	if err != nil || a.doc.PublishedVersion > 0 {
 		return err
 	}
-	if err := setTags(ctx, tx, a.DocumentID, a.there, tags); err != nil {
-		return err
-	}
-	return setTokens(ctx, tx, a.DocumentID, a.there, acl)
+	return a.doc.setWords(ctx, tx, a.there)
 }
 
 func (a *addition) version() (versionRow, error) {
@@ -188,7 +166,7 @@ func (a *addition) version() (versionRow, error) {
 	}
 	return versionRow{
 		DocumentID: a.DocumentID, Version: a.doc.Version, Workspace: a.Workspace, Project: a.Project, RunID: a.RunID,
-		Status: a.doc.Status, Stage: a.doc.Stage, Error: a.doc.Error, Name: a.Name, MediaType: a.MediaType,
+		Status: a.doc.Status, Stage: a.doc.Stage, Error: a.doc.Error, attributes: a.said, MediaType: a.MediaType,
 		Language: undetermined, SourceKey: a.SourceKey, SourceURL: a.SourceURL, Bytes: a.Bytes, Splitter: splitter,
 		CreatedAt: micros(a.Now), UpdatedAt: micros(a.Now),
 	}, nil

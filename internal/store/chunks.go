@@ -138,7 +138,8 @@ func (s *Store) DocumentChunks(ctx context.Context, p knowledge.Principal, docum
 }
 
 // Chunk gives one chunk to whoever reaches its document or manages it. A chunk
-// of an older version is there while an answer cites it. One that is gone but
+// of an older version is there while an answer cites it, for those who reached
+// that version too. One that is gone but
 // cited by a conversation of the principal is CodeGone; everything else is not
 // found.
 func (s *Store) Chunk(ctx context.Context, p knowledge.Principal, id string) (ChunkView, error) {
@@ -165,6 +166,16 @@ func (s *Store) Chunk(ctx context.Context, p knowledge.Principal, id string) (Ch
 		return ChunkView{}, knowledge.NotFound("chunk", id)
 	}
 	view := ChunkView{Superseded: row.Version < doc.PublishedVersion}
+	if view.Superseded && !p.Can(knowledge.ScopeWrite) {
+		ref := knowledge.VersionRef{Workspace: doc.Workspace, Project: doc.Project, Document: doc.ID, Version: row.Version}
+		v, err := s.Version(ctx, ref)
+		if err != nil {
+			return ChunkView{}, fmt.Errorf("read the version of chunk %s: %w", id, err)
+		}
+		if !p.Sees(doc.Workspace, v.ACL) {
+			return ChunkView{}, knowledge.NotFound("chunk", id)
+		}
+	}
 	if view.Document, err = doc.document(); err != nil {
 		return view, err
 	}

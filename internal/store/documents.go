@@ -15,17 +15,16 @@ import (
 // maxTags is how many tags a document has at most.
 const maxTags = 64
 
-// documentRow is a document. Its attributes (name, tags, metadata, access, …)
-// are those of the newest upload; its facts (media type, bytes, counts,
-// language) are those of the published version, or of the newest while none is
-// published. Status, stage, progress and error are the newest version's.
+// documentRow is a document. Its attributes and its facts (media type, bytes,
+// counts, language) are those of the published version, or of the newest while
+// none is published. Status, stage, progress and error are the newest version's.
 type documentRow struct {
-	bun.BaseModel    `bun:"table:documents,alias:d"`
+	bun.BaseModel `bun:"table:documents,alias:d"`
+	attributes
 	ID               string  `bun:"id,pk"`
 	Workspace        string  `bun:"workspace"`
 	Project          string  `bun:"project"`
 	ExternalID       string  `bun:"external_id"`
-	Name             string  `bun:"name"`
 	MediaType        string  `bun:"media_type"`
 	Bytes            int64   `bun:"bytes"`
 	Status           string  `bun:"status"` // pending, published or error
@@ -37,12 +36,6 @@ type documentRow struct {
 	ChunkCount       int     `bun:"chunk_count"`
 	PageCount        int     `bun:"page_count"`
 	Language         string  `bun:"language"`
-	Tags             string  `bun:"tags"`
-	Metadata         string  `bun:"metadata"`
-	Classification   string  `bun:"classification"`
-	Access           string  `bun:"access"`
-	ExternalUserID   string  `bun:"external_user_id"`
-	ConversationID   string  `bun:"conversation_id"`
 	LegalHold        bool    `bun:"legal_hold"`
 	Inactive         bool    `bun:"inactive"`
 	RemovingUpto     int     `bun:"removing_upto"` // 0 = not being removed
@@ -82,15 +75,6 @@ func (r *documentRow) document() (knowledge.Document, error) {
 		return d, fmt.Errorf("decode document %s: %w", r.ID, err)
 	}
 	return d, nil
-}
-
-// acl gives the access tokens of the row.
-func (r *documentRow) acl() ([]string, error) {
-	var access knowledge.Access
-	if err := json.Unmarshal([]byte(r.Access), &access); err != nil {
-		return nil, fmt.Errorf("decode access of document %s: %w", r.ID, err)
-	}
-	return knowledge.ACL(r.Workspace, access, r.ExternalUserID, r.ConversationID), nil
 }
 
 // field is a JSON column and where its value goes.
@@ -155,17 +139,8 @@ func loadDocument(ctx context.Context, db bun.IDB, id string, row *documentRow) 
 	return found(db.NewSelect().Model(row).WherePK().Scan(ctx))
 }
 
-// setTags replaces the tags by which a document is found; had says that there
-// may be some.
-func setTags(ctx context.Context, tx bun.Tx, documentID string, had bool, tags []string) error {
-	return replaceWords(ctx, tx, had, documentID, "document_tags", "tag", tags)
-}
-
-// setTokens replaces the tokens by which readers reach a document, like setTags.
-func setTokens(ctx context.Context, tx bun.Tx, documentID string, had bool, tokens []string) error {
-	return replaceWords(ctx, tx, had, documentID, "document_tokens", "token", tokens)
-}
-
+// replaceWords replaces the tags or the tokens by which a document is found; had
+// says that there may be some.
 func replaceWords(ctx context.Context, tx bun.Tx, had bool, documentID, table, column string, words []string) error {
 	if had {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM ? WHERE document_id = ?", bun.Ident(table), documentID); err != nil {

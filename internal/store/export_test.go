@@ -9,6 +9,15 @@ func (s *Store) Exec(ctx context.Context, statement string) error {
 	return err
 }
 
+// Downgrade takes the tables back to what an older version of them was.
+func (s *Store) Downgrade(ctx context.Context, version int64) error {
+	provider, err := s.migrations()
+	if err == nil {
+		_, err = provider.DownTo(ctx, version)
+	}
+	return err
+}
+
 // The forms in which lines and pages are stored.
 var (
 	EncodeLines = encodeLines

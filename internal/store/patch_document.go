@@ -21,7 +21,8 @@ type DocumentPatch struct {
 }
 
 // UpdateDocument changes attributes of a document, and gives it as it is then.
-// One that is being removed is a conflict.
+// What it changes holds for the versions that are still to come too. One that is
+// being removed is a conflict.
 func (s *Store) UpdateDocument(ctx context.Context, p knowledge.Principal, id string, patch DocumentPatch) (knowledge.Document, error) {
 	if err := manages(p); err != nil {
 		return knowledge.Document{}, err
@@ -41,7 +42,13 @@ func (s *Store) UpdateDocument(ctx context.Context, p knowledge.Principal, id st
 		if _, err := tx.NewUpdate().Model(doc).WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		return patch.search(ctx, tx, doc)
+		if err := patch.pending(ctx, tx, doc); err != nil {
+			return err
+		}
+		if patch.Tags == nil && patch.Access == nil {
+			return nil
+		}
+		return doc.setWords(ctx, tx, true)
 	})
 	if err != nil {
 		return knowledge.Document{}, err
@@ -93,19 +100,29 @@ func (patch DocumentPatch) apply(doc *documentRow) (err error) {
 	return err
 }
 
-// search brings tags and tokens into the tables that are searched.
-func (patch DocumentPatch) search(ctx context.Context, tx bun.Tx, doc *documentRow) error {
-	if patch.Tags != nil {
-		if err := setTags(ctx, tx, doc.ID, true, *patch.Tags); err != nil {
-			return err
+// pending writes what the patch names into the version that readers see and
+// those behind it, so that publishing one of them does not undo it. Who sees the
+// document is one thing: with its access go its user and its conversation.
+func (patch DocumentPatch) pending(ctx context.Context, tx bun.Tx, doc *documentRow) error {
+	row := versionRow{attributes: doc.attributes}
+	var columns []string
+	for _, changed := range []struct {
+		named   bool
+		columns []string
+	}{
+		{patch.Tags != nil, []string{"tags"}},
+		{patch.Metadata != nil, []string{"metadata"}},
+		{patch.Classification != nil, []string{"classification"}},
+		{patch.Access != nil, []string{"access", "external_user_id", "conversation_id"}},
+	} {
+		if changed.named {
+			columns = append(columns, changed.columns...)
 		}
 	}
-	if patch.Access == nil {
+	if len(columns) == 0 {
 		return nil
 	}
-	acl, err := doc.acl()
-	if err != nil {
-		return err
-	}
-	return setTokens(ctx, tx, doc.ID, true, acl)
+	_, err := tx.NewUpdate().Model(&row).Column(columns...).
+		Where("document_id = ? AND version >= ?", doc.ID, doc.PublishedVersion).Exec(ctx)
+	return err
 }

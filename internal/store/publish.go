@@ -17,10 +17,12 @@ type Published struct {
 	Previous int
 }
 
-// publish moves published_version: only of a document that is not being
-// removed, only to a newer version, and only to one that has not been given up.
+// publish moves published_version, and with it everything that readers know of
+// the document: only of one that is not being removed, only to a newer version,
+// and only to one that has not been given up.
 const publish = `UPDATE documents AS d SET
-	published_version = v.version, media_type = v.media_type, bytes = v.bytes,
+	published_version = v.version, name = v.name, tags = v.tags, metadata = v.metadata, classification = v.classification,
+	access = v.access, external_user_id = v.external_user_id, conversation_id = v.conversation_id, media_type = v.media_type, bytes = v.bytes,
 	chunk_count = v.chunk_count, page_count = v.page_count, language = v.language, updated_at = ?0,
 	status = CASE WHEN d.version = v.version THEN 'published' ELSE d.status END,
 	stage = CASE WHEN d.version = v.version THEN 'publish' ELSE d.stage END,
@@ -52,11 +54,24 @@ func (s *Store) Publish(ctx context.Context, ref knowledge.VersionRef) (Publishe
 		}
 		if result.Done {
 			result.Previous = doc.PublishedVersion
+			if err := follow(ctx, tx, &doc); err != nil {
+				return err
+			}
 			return supersede(ctx, tx, ref, doc.PublishedVersion, now)
 		}
 		return unpublished(ctx, tx, ref, &doc, &result)
 	})
 	return result, err
+}
+
+// follow brings what a document is searched by to its attributes, if publishing
+// a version has changed them from what the row before says.
+func follow(ctx context.Context, tx bun.Tx, before *documentRow) error {
+	var doc documentRow
+	if _, err := loadDocument(ctx, tx, before.ID, &doc); err != nil || doc.attributes == before.attributes {
+		return err
+	}
+	return doc.setWords(ctx, tx, true)
 }
 
 // supersede notes on the versions which of them is the published one.

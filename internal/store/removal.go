@@ -150,16 +150,13 @@ func (s *Store) RemoveRows(ctx context.Context, r Removal) error {
 func entomb(ctx context.Context, tx bun.Tx, doc *documentRow) error {
 	tombstone := documentRow{
 		ID: doc.ID, Workspace: doc.Workspace, Project: doc.Project, Version: doc.Version, Removed: true,
-		Status: string(knowledge.StatusDeleting), Tags: "[]", Metadata: "{}", Access: "{}", Language: undetermined,
+		Status: string(knowledge.StatusDeleting), attributes: attributes{Tags: "[]", Metadata: "{}", Access: "{}"}, Language: undetermined,
 		CreatedAt: doc.CreatedAt, UpdatedAt: time.Now().UnixMicro(),
 	}
 	if _, err := tx.NewUpdate().Model(&tombstone).WherePK().Exec(ctx); err != nil {
 		return err
 	}
-	if err := setTags(ctx, tx, doc.ID, true, nil); err != nil {
-		return err
-	}
-	return setTokens(ctx, tx, doc.ID, true, nil)
+	return tombstone.setWords(ctx, tx, true)
 }
 
 // SourceKeys gives the blob keys of the originals of versions above after.

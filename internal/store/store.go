@@ -85,12 +85,7 @@ func (s *Store) Ping(ctx context.Context) error {
 }
 
 func (s *Store) migrate(ctx context.Context) error {
-	files, err := fs.Sub(migrations, "migrations/sqlite")
-	if err != nil {
-		return err
-	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, s.writer.DB, files,
-		goose.WithSlog(s.log), goose.WithDisableGlobalRegistry(true))
+	provider, err := s.migrations()
 	if err != nil {
 		return err
 	}
@@ -99,6 +94,14 @@ func (s *Store) migrate(ctx context.Context) error {
 		s.log.DebugContext(ctx, "database migrated", "migration", filepath.Base(r.Source.Path), "seconds", r.Duration.Seconds())
 	}
 	return err
+}
+
+func (s *Store) migrations() (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, "migrations/sqlite")
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(goose.DialectSQLite3, s.writer.DB, files, goose.WithSlog(s.log), goose.WithDisableGlobalRegistry(true))
 }
 
 // sqlitePath gives the path in a URL sqlite:///path.

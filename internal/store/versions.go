@@ -13,9 +13,8 @@ import (
 // undetermined is the language of what has not been looked at.
 const undetermined = "und"
 
-// Version is one version of a document. Name and the facts are its own; tags,
-// metadata, classification and ACL are the document's of now, so that whoever
-// writes the version writes what holds at that moment.
+// Version is one version of a document, with the attributes that are the
+// document's once it is published.
 type Version struct {
 	knowledge.VersionRef
 	RunID          string
@@ -54,49 +53,35 @@ type Facts struct {
 
 type versionRow struct {
 	bun.BaseModel `bun:"table:document_versions,alias:v"`
-	DocumentID    string `bun:"document_id,pk"`
-	Version       int    `bun:"version,pk"`
-	Workspace     string `bun:"workspace"`
-	Project       string `bun:"project"`
-	RunID         string `bun:"run_id"`
-	Begun         bool   `bun:"begun"`
-	Status        string `bun:"status"`
-	Stage         string `bun:"stage"`
-	Error         string `bun:"error"`
-	Name          string `bun:"name"`
-	MediaType     string `bun:"media_type"`
-	Language      string `bun:"language"`
-	SourceKey     string `bun:"source_key"`
-	SourceURL     string `bun:"source_url"`
-	Bytes         int64  `bun:"bytes"`
-	ChunkCount    int    `bun:"chunk_count"`
-	PageCount     int    `bun:"page_count"`
-	Splitter      string `bun:"splitter"`
-	Replaced      int    `bun:"replaced"` // the version that readers saw before this one
-	CreatedAt     int64  `bun:"created_at"`
-	UpdatedAt     int64  `bun:"updated_at"`
+	attributes
+	DocumentID string `bun:"document_id,pk"`
+	Version    int    `bun:"version,pk"`
+	Workspace  string `bun:"workspace"`
+	Project    string `bun:"project"`
+	RunID      string `bun:"run_id"`
+	Begun      bool   `bun:"begun"`
+	Status     string `bun:"status"`
+	Stage      string `bun:"stage"`
+	Error      string `bun:"error"`
+	MediaType  string `bun:"media_type"`
+	Language   string `bun:"language"`
+	SourceKey  string `bun:"source_key"`
+	SourceURL  string `bun:"source_url"`
+	Bytes      int64  `bun:"bytes"`
+	ChunkCount int    `bun:"chunk_count"`
+	PageCount  int    `bun:"page_count"`
+	Splitter   string `bun:"splitter"`
+	Replaced   int    `bun:"replaced"` // the version that readers saw before this one
+	CreatedAt  int64  `bun:"created_at"`
+	UpdatedAt  int64  `bun:"updated_at"`
 
-	// Of the document, when it was joined.
-	Tags           string `bun:"tags,scanonly"`
-	Metadata       string `bun:"metadata,scanonly"`
-	Classification string `bun:"classification,scanonly"`
-	Access         string `bun:"access,scanonly"`
-	ExternalUserID string `bun:"external_user_id,scanonly"`
-	ConversationID string `bun:"conversation_id,scanonly"`
-	RemovingUpto   int    `bun:"removing_upto,scanonly"`
+	RemovingUpto int `bun:"removing_upto,scanonly"` // of the document, when it was joined
 }
 
 // selectVersions begins a query of versions v with their documents d.
 func selectVersions(db bun.IDB, model any) *bun.SelectQuery {
-	return db.NewSelect().Model(model).ColumnExpr("v.*").
-		ColumnExpr("d.tags, d.metadata, d.classification, d.access, d.external_user_id, d.conversation_id, d.removing_upto").
+	return db.NewSelect().Model(model).ColumnExpr("v.*, d.removing_upto").
 		Join("JOIN documents AS d ON d.id = v.document_id")
-}
-
-// join takes over what the document says.
-func (r *versionRow) join(d *documentRow) {
-	r.Tags, r.Metadata, r.Classification, r.Access = d.Tags, d.Metadata, d.Classification, d.Access
-	r.ExternalUserID, r.ConversationID, r.RemovingUpto = d.ExternalUserID, d.ConversationID, d.RemovingUpto
 }
 
 func (r *versionRow) ref() knowledge.VersionRef {
@@ -111,15 +96,15 @@ func (r *versionRow) version() (Version, error) {
 		Removing: r.Version <= r.RemovingUpto, Blocked: r.RemovingUpto > 0 && r.Version > r.RemovingUpto,
 		CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
 	}
-	var access knowledge.Access
 	err := decode(
-		field{r.Tags, &v.Tags}, field{r.Metadata, &v.Metadata}, field{r.Access, &access},
-		field{r.Splitter, &v.Splitter}, field{r.Error, &v.Error},
+		field{r.Tags, &v.Tags}, field{r.Metadata, &v.Metadata}, field{r.Splitter, &v.Splitter}, field{r.Error, &v.Error},
 	)
+	if err == nil {
+		v.ACL, err = r.acl(r.Workspace)
+	}
 	if err != nil {
 		return v, fmt.Errorf("decode version %d of document %s: %w", r.Version, r.DocumentID, err)
 	}
-	v.ACL = knowledge.ACL(r.Workspace, access, r.ExternalUserID, r.ConversationID)
 	return v, nil
 }
 

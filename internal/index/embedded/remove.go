@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/cairn-rag/cairn/internal/index"
@@ -124,8 +125,8 @@ func (x *Index) truncateLog(ctx context.Context) error {
 	return nil
 }
 
-// SetAttributes replaces the attributes of all the document's versions.
-func (x *Index) SetAttributes(ctx context.Context, workspaceName, document string, a index.Attributes) error {
+// SetAttributes replaces the attributes of one version of the document.
+func (x *Index) SetAttributes(ctx context.Context, workspaceName, document string, version int, a index.Attributes) error {
 	metadata, err := metadataJSON(a.Metadata)
 	if err != nil {
 		return fmt.Errorf("set attributes of document %s: %w", document, err)
@@ -135,40 +136,23 @@ func (x *Index) SetAttributes(ctx context.Context, workspaceName, document strin
 		return err
 	}
 	err = x.write(ctx, func(tx *sql.Tx) error {
-		versions, err := updateVersions(ctx, tx, workspace, document, a.Classification, metadata)
+		var id int64
+		err := tx.QueryRowContext(ctx, `UPDATE versions SET classification = ?, metadata = ?
+			WHERE workspace = ? AND document_id = ? AND version = ? RETURNING id`,
+			a.Classification, metadata, workspace, document, version).Scan(&id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
 		w := writing{tx: tx, statements: map[string]*sql.Stmt{}}
-		for _, v := range versions {
-			if err := putLabels(ctx, w.exec, v, a.ACL, a.Tags); err != nil {
-				return err
-			}
-		}
-		return nil
+		return putLabels(ctx, w.exec, id, a.ACL, a.Tags)
 	})
 	if err != nil {
 		return fmt.Errorf("set attributes of document %s in the index: %w", document, err)
 	}
 	return nil
-}
-
-func updateVersions(ctx context.Context, tx *sql.Tx, workspace int64, document, classification, metadata string) ([]int64, error) {
-	rows, err := tx.QueryContext(ctx, `UPDATE versions SET classification = ?, metadata = ?
-		WHERE workspace = ? AND document_id = ? RETURNING id`, classification, metadata, workspace, document)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var ids []int64
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
 }
 
 // Count gives the number of entries of each version of the document.

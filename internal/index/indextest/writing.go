@@ -94,7 +94,7 @@ func testAttributes(t *testing.T, open Open) {
 	f := newFixture(t, open, entry("a", "common"), entry("b", "common"))
 	set := func(document string, a index.Attributes) {
 		t.Helper()
-		if err := f.SetAttributes(f.ctx, workspace, document, a); err != nil {
+		if err := f.SetAttributes(f.ctx, workspace, document, 1, a); err != nil {
 			t.Fatalf("set attributes: %v", err)
 		}
 	}
@@ -110,10 +110,14 @@ func testAttributes(t *testing.T, open Open) {
 	f.bothFind(q, "b")
 	f.bothFind(index.Query{Principal: principal(knowledge.Claims{Workspace: workspace, User: "alice"})}, "a", "b")
 	set("missing", index.Attributes{ACL: []string{"u:alice"}})
-	if err := f.SetAttributes(f.ctx, "other", "b", index.Attributes{}); err != nil {
+	if err := f.SetAttributes(f.ctx, "other", "b", 1, index.Attributes{}); err != nil {
 		t.Fatalf("set attributes in a workspace without entries: %v", err)
 	}
 	f.bothFind(q, "b")
+	next := entry("b", "common", func(e *index.Entry) { e.ChunkID, e.Version = "next", 2 })
+	f.upsert(next)
+	set("b", index.Attributes{ACL: []string{"u:alice"}})
+	f.bothFind(q, "next")
 }
 
 func testConcurrency(t *testing.T, open Open) {

@@ -19,6 +19,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 		run  func(t *testing.T, open func(t *testing.T) *store.Store)
 	}{
 		{"versions", testVersions},
+		{"attributes", testAttributes},
 		{"publishing", testPublishing},
 		{"superseded", testSuperseded},
 		{"documents", testDocuments},

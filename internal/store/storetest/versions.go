@@ -17,8 +17,6 @@ func testVersions(t *testing.T, open func(t *testing.T) *store.Store) {
 		"a_first_upload_makes_document_version_and_run":       firstUpload,
 		"uploads_at_once_get_distinct_versions":               uploadsAtOnce,
 		"tags_are_joined_or_replaced":                         joinTags,
-		"what_an_upload_does_not_say_is_kept":                 keepUnsaid,
-		"a_narrower_access_holds_at_once":                     narrowAtOnce,
 		"an_upload_that_was_refused_leaves_the_published_one": refusedUpload,
 		"beginning_notes_the_offset_for_its_own_run_only":     beginVersion,
 		"stages_and_facts_show_on_the_document":               stages,
@@ -120,48 +118,6 @@ func joinTags(f *fixture) {
 	}
 	_, _, err := f.AddVersion(f.ctx, upload("a.txt", func(nv *store.NewVersion) { nv.Tags = many }))
 	f.wantField(err, "body.tags")
-}
-
-// silent is the next upload of a document, which says nothing but its name.
-func silent(name string) store.NewVersion {
-	return upload(name, func(nv *store.NewVersion) { nv.Access = nil })
-}
-
-func keepUnsaid(f *fixture) {
-	if v := f.add(silent("new.txt")); !cmp.Equal(v.ACL, []string{"w:acme"}) || v.Metadata == nil {
-		f.Errorf("a new document that says nothing: %+v", v)
-	}
-	v1, _ := f.publish(upload("a.txt", func(nv *store.NewVersion) { nv.Metadata = map[string]any{"k": "old"} }), "one")
-	metadata, class, access := map[string]any{"k": "v"}, "secret", knowledge.Access{Users: []string{"ann"}}
-	_, err := f.UpdateDocument(f.ctx, manager("acme"), v1.Document, store.DocumentPatch{
-		Metadata: &metadata, Classification: &class, Access: &access,
-	})
-	f.must(err)
-	f.publish(silent("a.txt"), "two")
-	want := f.document(v1.Document)
-	want.Metadata, want.Classification, want.Access = metadata, class, access
-	if diff := cmp.Diff(want, f.document(v1.Document)); diff != "" {
-		f.Error(diff)
-	}
-	f.publish(upload("a.txt", func(nv *store.NewVersion) { nv.Access, nv.ConversationID = nil, new("talk") }), "three")
-	v4, _ := f.publish(silent("a.txt"), "four")
-	if diff := cmp.Diff([]string{"s:talk"}, v4.ACL); diff != "" {
-		f.Error("a document of a conversation: " + diff)
-	}
-}
-
-func narrowAtOnce(f *fixture) {
-	_, chunks := f.publish(upload("a.txt"), "one")
-	if len(f.sees(reader("bob"), chunks...)) != 1 {
-		f.Fatal("a document for everyone is not seen")
-	}
-	f.add(upload("a.txt", func(nv *store.NewVersion) { nv.Access = &knowledge.Access{Users: []string{"ann"}} }))
-	if got := f.sees(reader("bob"), chunks...); len(got) != 0 {
-		f.Errorf("still seen by bob: %q", got)
-	}
-	if got := f.sees(reader("ann"), chunks...); len(got) != 1 {
-		f.Error("not seen by ann")
-	}
 }
 
 func refusedUpload(f *fixture) {

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// attributes are what an upload says of a document, and what a patch changes.
+// Each version has its own; publishing it makes them the document's.
+type attributes struct {
+	Name           string `bun:"name"`
+	Tags           string `bun:"tags"`
+	Metadata       string `bun:"metadata"`
+	Classification string `bun:"classification"`
+	Access         string `bun:"access"`
+	ExternalUserID string `bun:"external_user_id"`
+	ConversationID string `bun:"conversation_id"`
+}
+
+// unsaid are the attributes of a new document whose upload says nothing.
+var unsaid = attributes{Tags: "[]", Metadata: "{}", Access: `{"workspace":true}`}
+
+// acl gives the access tokens.
+func (a *attributes) acl(workspace string) ([]string, error) {
+	var access knowledge.Access
+	if err := decode(field{a.Access, &access}); err != nil {
+		return nil, fmt.Errorf("decode access: %w", err)
+	}
+	return knowledge.ACL(workspace, access, a.ExternalUserID, a.ConversationID), nil
+}
+
+// take brings the attributes to what an upload says, and leaves what it does not
+// say.
+func (a *attributes) take(nv *NewVersion) error {
+	a.Name = nv.Name
+	for column, given := range map[*string]*string{
+		&a.Classification: nv.Classification, &a.ExternalUserID: nv.ExternalUserID, &a.ConversationID: nv.ConversationID,
+	} {
+		if given != nil {
+			*column = *given
+		}
+	}
+	tags := []string{}
+	if !nv.ReplaceTags {
+		if err := decode(field{a.Tags, &tags}); err != nil {
+			return err
+		}
+	}
+	tags = unique(append(tags, nv.Tags...))
+	if len(tags) > maxTags {
+		return invalid("body.tags", "a document has at most "+strconv.Itoa(maxTags)+" tags, and this would be more: use replaceTags")
+	}
+	columns := map[*string]any{&a.Tags: tags}
+	if nv.Metadata != nil {
+		columns[&a.Metadata] = nv.Metadata
+	}
+	if nv.Access != nil {
+		columns[&a.Access] = *nv.Access
+	}
+	for column, v := range columns {
+		text, err := encode(v)
+		if err != nil {
+			return fmt.Errorf("encode attributes: %w", err)
+		}
+		*column = text
+	}
+	return nil
+}
+
+// setWords writes what the document is searched by: its tags and its tokens.
+func (r *documentRow) setWords(ctx context.Context, tx bun.Tx, had bool) error {
+	var tags []string
+	if err := decode(field{r.Tags, &tags}); err != nil {
+		return fmt.Errorf("decode tags of document %s: %w", r.ID, err)
+	}
+	acl, err := r.acl(r.Workspace)
+	if err != nil {
+		return err
+	}
+	if err := replaceWords(ctx, tx, had, r.ID, "document_tags", "tag", tags); err != nil {
+		return err
+	}
+	return replaceWords(ctx, tx, had, r.ID, "document_tokens", "token", acl)
+}

@@ -1,0 +1,216 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+func testAttributes(t *testing.T, open func(t *testing.T) *store.Store) {
+	each(t, open, map[string]func(f *fixture){
+		"an_upload_holds_from_its_publication_on":            holdsWhenPublished,
+		"an_upload_that_fails_leaves_the_document_as_it_was": failedUpload,
+		"a_document_shows_the_upload_that_is_published":      showsPublished,
+		"a_patch_holds_for_versions_that_are_pending":        patchPending,
+		"an_upload_goes_on_from_the_one_that_is_pending":     goesOnFromPending,
+		"taking_an_original_again_keeps_who_may_see_it":      takesAgain,
+		"what_an_upload_does_not_say_is_kept":                keepUnsaid,
+		"a_cited_passage_stays_with_those_who_saw_it":        citedStays,
+	})
+}
+
+// users is an access of these users alone.
+func users(names ...string) *knowledge.Access { return &knowledge.Access{Users: names} }
+
+// forUsers is an upload of a.txt that these users see.
+func forUsers(names ...string) store.NewVersion {
+	return upload("a.txt", func(nv *store.NewVersion) { nv.Access = users(names...) })
+}
+
+// silent is the next upload of a.txt, which says nothing but its name.
+func silent() store.NewVersion {
+	return upload("a.txt", func(nv *store.NewVersion) { nv.Access = nil })
+}
+
+// wide is the next upload of a.txt, which says everything anew.
+func wide() store.NewVersion {
+	return upload("a.txt", func(nv *store.NewVersion) {
+		nv.Name, nv.Tags, nv.ReplaceTags, nv.Metadata = "b.txt", []string{"new"}, true, map[string]any{"k": "new"}
+		nv.Classification = new("public")
+	})
+}
+
+// narrow publishes a.txt for ann alone.
+func (f *fixture) narrow() (store.Version, []knowledge.Chunk, knowledge.Document) {
+	f.Helper()
+	v, chunks := f.publish(upload("a.txt", func(nv *store.NewVersion) {
+		nv.Tags, nv.Metadata, nv.Classification, nv.Access = []string{"old"}, map[string]any{"k": "old"}, new("secret"), users("ann")
+	}), "one")
+	return v, chunks, f.document(v.Document)
+}
+
+// unchanged fails the test if more of a document has changed than where its
+// newest version stands.
+func (f *fixture) unchanged(when string, before knowledge.Document) {
+	f.Helper()
+	now := f.document(before.ID)
+	now.Status, now.Stage, now.Progress, now.Version, now.Error, now.UpdatedAt =
+		before.Status, before.Stage, before.Progress, before.Version, before.Error, before.UpdatedAt
+	if diff := cmp.Diff(before, now); diff != "" {
+		f.Errorf("%s: %s", when, diff)
+	}
+}
+
+func holdsWhenPublished(f *fixture) {
+	v1, chunks, before := f.narrow()
+	v2 := f.add(wide())
+	if v2.Name != "b.txt" || !cmp.Equal(v2.ACL, []string{"w:acme"}) || !cmp.Equal(v2.Tags, []string{"new"}) {
+		f.Errorf("the version is to be written as %+v", v2)
+	}
+	f.unchanged("while the next one is pending", before)
+	if got := f.sees(reader("bob"), chunks...); len(got) != 0 {
+		f.Errorf("bob sees %q, which is ann's", got)
+	}
+	if got := f.names(reader("bob"), store.DocumentQuery{}); len(got) != 0 {
+		f.Errorf("bob lists %q", got)
+	}
+	if got := f.names(manager("acme"), store.DocumentQuery{Tags: []string{"new"}}); len(got) != 0 {
+		f.Errorf("found by a tag of what is not published: %q", got)
+	}
+	written := passages(v2.VersionRef, "two")
+	f.must(f.PutChunks(f.ctx, v2.VersionRef, written))
+	_, err := f.Publish(f.ctx, v2.VersionRef)
+	f.must(err)
+	d := f.document(v1.Document)
+	if d.Name != "b.txt" || d.Classification != "public" || !d.Access.Workspace || !cmp.Equal(d.Metadata, map[string]any{"k": "new"}) {
+		f.Errorf("published: %+v", d)
+	}
+	if diff := cmp.Diff([]string{"two"}, f.sees(reader("bob"), append(chunks, written...)...)); diff != "" {
+		f.Error("bob sees: " + diff)
+	}
+	for tag, want := range map[string]int{"old": 0, "new": 1} {
+		if got := f.names(reader("bob"), store.DocumentQuery{Tags: []string{tag}}); len(got) != want {
+			f.Errorf("by the tag %s bob finds %q", tag, got)
+		}
+	}
+	f.publish(forUsers("eve"), "three")
+	if got := f.names(reader("bob"), store.DocumentQuery{}); len(got) != 0 {
+		f.Errorf("bob lists %q once it is eve's", got)
+	}
+}
+
+func failedUpload(f *fixture) {
+	_, chunks, before := f.narrow()
+	v2 := f.add(wide())
+	f.must(f.FailVersion(f.ctx, v2.VersionRef, knowledge.DocumentError{Code: knowledge.CodeEncrypted, Stage: knowledge.StageExtract}))
+	f.unchanged("when the next one has failed", before)
+	if got := f.sees(reader("bob"), chunks...); len(got) != 0 {
+		f.Errorf("bob sees %q, which is ann's", got)
+	}
+	if v3 := f.add(silent()); !cmp.Equal(v3.ACL, []string{"u:ann"}) {
+		f.Errorf("the upload after it is for %q", v3.ACL)
+	}
+}
+
+func showsPublished(f *fixture) {
+	v1, v2 := f.add(forUsers("ann")), f.add(wide())
+	if d := f.document(v1.Document); d.Name != "b.txt" {
+		f.Errorf("with nothing published it shows %q", d.Name)
+	}
+	for _, v := range []store.Version{v1, v2} {
+		_, err := f.Publish(f.ctx, v.VersionRef)
+		f.must(err)
+		if d := f.document(v.Document); d.Name != v.Name || !cmp.Equal(d.ACL(), v.ACL) {
+			f.Errorf("version %d is published, and it is %q for %q", v.Version, d.Name, d.ACL())
+		}
+	}
+}
+
+func patchPending(f *fixture) {
+	v1, _ := f.publish(forUsers("ann"), "one")
+	failed := f.add(wide())
+	f.must(f.FailVersion(f.ctx, failed.VersionRef, knowledge.DocumentError{Code: knowledge.CodeProviderFailed}))
+	v3 := f.add(upload("a.txt", func(nv *store.NewVersion) { nv.ConversationID = new("talk") }))
+	tags, access := []string{"patched"}, knowledge.Access{Users: []string{"eve"}}
+	_, err := f.UpdateDocument(f.ctx, manager("acme"), v1.Document, store.DocumentPatch{Tags: &tags, Access: &access})
+	f.must(err)
+	class := "kept"
+	_, err = f.UpdateDocument(f.ctx, manager("acme"), v1.Document, store.DocumentPatch{Classification: &class})
+	f.must(err)
+	for _, ref := range []knowledge.VersionRef{v1.VersionRef, failed.VersionRef, v3.VersionRef} {
+		v, err := f.Version(f.ctx, ref)
+		f.must(err)
+		if !cmp.Equal(v.ACL, []string{"u:eve"}) || !cmp.Equal(v.Tags, tags) || v.Classification != class {
+			f.Errorf("version %d is %+v", v.Version, v)
+		}
+	}
+	chunks := passages(v3.VersionRef, "three")
+	f.must(f.PutChunks(f.ctx, v3.VersionRef, chunks))
+	_, err = f.Publish(f.ctx, v3.VersionRef)
+	f.must(err)
+	for user, want := range map[string]int{"eve": 1, "ann": 0, "bob": 0} {
+		if got := f.sees(reader(user), chunks...); len(got) != want {
+			f.Errorf("%s sees %q", user, got)
+		}
+	}
+}
+
+func goesOnFromPending(f *fixture) {
+	f.publish(upload("a.txt"), "one")
+	f.add(forUsers("ann"))
+	if v := f.add(silent()); !cmp.Equal(v.ACL, []string{"u:ann"}) {
+		f.Errorf("an upload behind one for ann is for %q", v.ACL)
+	}
+}
+
+func takesAgain(f *fixture) {
+	f.publish(upload("a.txt"), "one")
+	v2 := f.add(forUsers("ann"))
+	f.must(f.FailVersion(f.ctx, v2.VersionRef, knowledge.DocumentError{Code: knowledge.CodeCorrupt}))
+	again := silent()
+	again.Again = v2.Version
+	if v := f.add(again); !cmp.Equal(v.ACL, []string{"u:ann"}) {
+		f.Errorf("the original that was for ann is taken again for %q", v.ACL)
+	}
+}
+
+func keepUnsaid(f *fixture) {
+	if v := f.add(silent()); !cmp.Equal(v.ACL, []string{"w:acme"}) || v.Metadata == nil {
+		f.Errorf("a new document that says nothing: %+v", v)
+	}
+	v1, _ := f.publish(upload("a.txt", func(nv *store.NewVersion) { nv.Metadata = map[string]any{"k": "old"} }), "one")
+	metadata, class, access := map[string]any{"k": "v"}, "secret", knowledge.Access{Users: []string{"ann"}}
+	_, err := f.UpdateDocument(f.ctx, manager("acme"), v1.Document, store.DocumentPatch{
+		Metadata: &metadata, Classification: &class, Access: &access,
+	})
+	f.must(err)
+	f.publish(silent(), "two")
+	want := f.document(v1.Document)
+	want.Metadata, want.Classification, want.Access = metadata, class, access
+	if diff := cmp.Diff(want, f.document(v1.Document)); diff != "" {
+		f.Error(diff)
+	}
+	f.publish(upload("a.txt", func(nv *store.NewVersion) { nv.Access, nv.ConversationID = nil, new("talk") }), "three")
+	v4, _ := f.publish(silent(), "four")
+	if diff := cmp.Diff([]string{"s:talk"}, v4.ACL); diff != "" {
+		f.Error("a document of a conversation: " + diff)
+	}
+}
+
+func citedStays(f *fixture) {
+	_, chunks, _ := f.narrow()
+	f.cite(reader("ann"), "talk", "m1", chunks[0])
+	f.publish(wide(), "two")
+	for user, want := range map[string]bool{"ann": true, "bob": false} {
+		view, err := f.Chunk(f.ctx, reader(user), chunks[0].ID)
+		if (err == nil) != want || want && !view.Superseded {
+			f.Errorf("%s opens a passage that was ann's: %v, %v", user, view.Text, err)
+		}
+	}
+	if _, err := f.Chunk(f.ctx, manager("acme"), chunks[0].ID); err != nil {
+		f.Errorf("a manager opens it: %v", err)
+	}
+}
