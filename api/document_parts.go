@@ -88,7 +88,7 @@ func (s *Server) readableVersion(ctx context.Context, p knowledge.Principal, id 
 		return store.Version{}, fmt.Errorf("read document %s: %w", id, err)
 	}
 	wanted := d.PublishedVersion
-	if wanted == 0 {
+	if wanted == 0 && p.Can(knowledge.ScopeWrite) {
 		wanted = d.Version
 	}
 	for at := (store.Page{}); ; {

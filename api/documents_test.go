@@ -159,6 +159,34 @@ func TestAVersionHoldsFromItsPublicationOn(t *testing.T) {
 	}
 }
 
+func TestWhatIsNotPublishedIsForWhoManages(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	id := e.add(e.editor, "a.pdf", "one")
+	e.publish(e.add(e.editor, "b.txt", "two"), knowledge.Chunk{Text: "two"})
+	if err := e.store.FailVersion(t.Context(), e.work.ingests[0].VersionRef, knowledge.DocumentError{Code: knowledge.CodeEncrypted}); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"", "/content", "/versions", "/chunks"} {
+		e.do("GET", own+"/documents/"+id+part, e.reader, nil).refused(404, knowledge.CodeNotFound)
+		if got := e.do("GET", own+"/documents/"+id+part, e.editor, nil); got.status != 200 {
+			t.Errorf("%q: %d %s", part, got.status, got.body)
+		}
+	}
+	if list := e.do("GET", own+"/documents", e.reader, nil).want(200); len(list["data"].([]any)) != 1 {
+		t.Errorf("a reader lists %v", list)
+	}
+	e.do("GET", own+"/runs/"+e.work.ingests[0].RunID, e.reader, nil).refused(404, knowledge.CodeNotFound)
+
+	theirs := e.add(e.editor, "c.txt", "three", map[string]any{"externalUserId": "42"})
+	followed := e.do("GET", own+"/documents/"+theirs+"?external_user_id=42", e.reader, nil).want(200)
+	if followed["status"] != "pending" {
+		t.Errorf("its user follows %v", followed)
+	}
+	e.do("GET", own+"/documents/"+theirs+"/content?external_user_id=42", e.reader, nil).refused(404, knowledge.CodeNotFound)
+	e.do("GET", own+"/documents/"+theirs, e.reader, nil).refused(404, knowledge.CodeNotFound)
+}
+
 func TestReingestKeepsWhatIsChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	meanwhile := func() {}

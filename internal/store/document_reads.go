@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -22,7 +23,7 @@ type DocumentQuery struct {
 
 // Documents lists documents, newest first, and says how many the query matches
 // in all. The write and admin scopes see every document of their projects,
-// others those that their tokens reach.
+// others those that are published and that their tokens reach.
 func (s *Store) Documents(ctx context.Context, p knowledge.Principal, query DocumentQuery) ([]knowledge.Document, int, string, error) {
 	if err := known(p); err != nil {
 		return nil, 0, "", err
@@ -120,7 +121,8 @@ func (s *Store) readDocument(ctx context.Context, p knowledge.Principal, id stri
 }
 
 // AccessibleDocuments gives those of ids that the principal's tokens do not
-// reach, whatever its scopes, in the order of ids.
+// reach, whatever its scopes, in the order of ids. What is not published yet
+// only those reach who may follow it.
 func (s *Store) AccessibleDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]string, error) {
 	if err := known(p); err != nil {
 		return nil, err
@@ -129,10 +131,14 @@ func (s *Store) AccessibleDocuments(ctx context.Context, p knowledge.Principal, 
 		return nil, nil
 	}
 	var reachedIDs []string
+	condition := visible
+	if p.Can(knowledge.ScopeWrite) {
+		condition = reached
+	}
 	// The concatenation keeps the database to the few ids, where it would begin
 	// at every document of the workspace.
 	q := s.reader.NewSelect().Model((*documentRow)(nil)).Column("d.id").
-		Where("d.id IN (?) AND d.workspace || '' = ?", bun.List(ids), p.Workspace()).Where(reached, bun.List(p.Tokens()))
+		Where("d.id IN (?) AND d.workspace || '' = ?", bun.List(ids), p.Workspace()).Where(condition, bun.List(p.Tokens()))
 	if p.Project() != "" {
 		q = q.Where("d.project || '' = ?", p.Project())
 	}
@@ -152,7 +158,9 @@ func (s *Store) AccessibleDocuments(ctx context.Context, p knowledge.Principal, 
 	return missing, nil
 }
 
-// Versions lists the versions of a document, newest first.
+// Versions lists the versions of a document, newest first. Who does not manage
+// it sees of a published one no version that is still to come, and no older one
+// that was for others: their names are for those who may read them.
 func (s *Store) Versions(ctx context.Context, p knowledge.Principal, documentID string, page Page) ([]Version, string, error) {
 	if err := known(p); err != nil {
 		return nil, "", err
@@ -162,6 +170,9 @@ func (s *Store) Versions(ctx context.Context, p knowledge.Principal, documentID 
 	}
 	var rows []versionRow
 	q := readable(selectVersions(s.reader, &rows), p).Where("v.document_id = ?", documentID)
+	if !p.Can(knowledge.ScopeWrite) {
+		q = q.Where("(v.version <= d.published_version OR d.published_version = 0)")
+	}
 	q, limit, err := inOrder(q, "v.version", "DESC", "versions", page)
 	if err != nil {
 		return nil, "", err
@@ -173,5 +184,8 @@ func (s *Store) Versions(ctx context.Context, p knowledge.Principal, documentID 
 		return position{List: "versions", Order: int64(r.Version)}
 	})
 	list, err := versions(rows)
+	if !p.Can(knowledge.ScopeWrite) {
+		list = slices.DeleteFunc(list, func(v Version) bool { return !p.Sees(v.Workspace, v.ACL) })
+	}
 	return list, cursor, err
 }

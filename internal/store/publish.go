@@ -90,9 +90,9 @@ func supersede(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, previou
 // unpublished finds out why nothing was published: because it is already, or
 // because a newer version is, which ends this one.
 func unpublished(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, doc *documentRow, result *Published) error {
-	visible := !doc.Removed && doc.RemovingUpto == 0
+	stays := !doc.Removed && doc.RemovingUpto == 0
 	switch {
-	case visible && doc.PublishedVersion == ref.Version:
+	case stays && doc.PublishedVersion == ref.Version:
 		var row versionRow
 		if err := loadVersion(ctx, tx, ref, &row); err != nil {
 			return err

@@ -158,7 +158,7 @@ func (s *Store) AddRun(ctx context.Context, r Run) error {
 }
 
 // Run gives a run to its owner and to the write and admin scopes; an ingest or a
-// removal also to whoever reaches the document.
+// removal also to whoever the document is visible to.
 func (s *Store) Run(ctx context.Context, p knowledge.Principal, id string) (Run, error) {
 	if err := known(p); err != nil {
 		return Run{}, err
@@ -209,7 +209,7 @@ func visibleRuns(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
 		return q
 	}
 	return q.Where(`(r.owner = ? OR r.kind IN ('ingest', 'remove') AND EXISTS (
-		SELECT 1 FROM documents AS d WHERE d.id = r.subject AND d.workspace = r.workspace AND `+reached+`))`, p.Owner(), bun.List(p.Tokens()))
+		SELECT 1 FROM documents AS d WHERE d.id = r.subject AND d.workspace = r.workspace AND `+visible+`))`, p.Owner(), bun.List(p.Tokens()))
 }
 
 // RunForSystem gives a run to whoever needs no principal: workers, and readers

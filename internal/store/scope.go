@@ -35,17 +35,22 @@ func within(q *bun.SelectQuery, alias string, p knowledge.Principal) *bun.Select
 	return q
 }
 
-// reached is the condition on a document d that a reader may know of it: not
-// hidden, and a token in common.
+// reached is the condition on a document d that a reader finds what is published
+// of it: not hidden, and a token in common.
 const reached = `d.removed = FALSE AND d.removing_upto = 0 AND d.inactive = FALSE
 	AND EXISTS (SELECT 1 FROM document_tokens AS t WHERE t.document_id = d.id AND t.token IN (?))`
 
+// visible is the condition on a document d that a reader may know of it: reached,
+// and published. What is one user's or one conversation's alone only those reach,
+// and they may follow it from its upload on.
+const visible = reached + ` AND (d.published_version > 0 OR d.external_user_id <> '' OR d.conversation_id <> '')`
+
 // readable holds a query of documents d to those that the principal may list
-// and open: all of its project for who manages, else those it reaches.
+// and open: all of its project for who manages, else those visible to it.
 func readable(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
 	q = within(q, "d", p)
 	if p.Can(knowledge.ScopeWrite) {
 		return q.Where("d.removed = FALSE")
 	}
-	return q.Where(reached, bun.List(p.Tokens()))
+	return q.Where(visible, bun.List(p.Tokens()))
 }

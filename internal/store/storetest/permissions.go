@@ -14,6 +14,8 @@ func testPermissions(t *testing.T, open func(t *testing.T) *store.Store) {
 	each(t, open, map[string]func(f *fixture){
 		"tokens_decide_who_finds_a_document":         tokensDecide,
 		"the_write_scope_manages_but_does_not_find":  managingIsNotFinding,
+		"what_is_not_published_is_for_who_manages":   notPublished,
+		"versions_are_for_those_who_may_read_them":   versionNames,
 		"a_principal_of_a_project_stays_in_it":       staysInProject,
 		"the_zero_principal_is_refused_by_each_read": zeroPrincipal,
 	})
@@ -99,6 +101,71 @@ func managingIsNotFinding(f *fixture) {
 	}
 	if _, err := f.Chunk(f.ctx, p, chunks[0].ID); err != nil {
 		f.Errorf("a manager opens the chunk: %v", err)
+	}
+}
+
+func notPublished(f *fixture) {
+	failed := f.add(upload("failed"))
+	f.must(f.FailVersion(f.ctx, failed.VersionRef, knowledge.DocumentError{Code: knowledge.CodeEncrypted}))
+	pending := map[string]store.Version{
+		"pending":  f.add(upload("pending")),
+		"failed":   failed,
+		"external": f.add(upload("external", func(nv *store.NewVersion) { nv.ExternalUserID = new("42") })),
+		"session":  f.add(upload("session", func(nv *store.NewVersion) { nv.ConversationID = new("talk") })),
+	}
+	for name, test := range map[string]struct {
+		p    knowledge.Principal
+		want []string
+	}{
+		"a reader":          {reader("ann"), []string{}},
+		"the external user": {claims(func(c *knowledge.Claims) { c.ExternalUser = "42" }), []string{"external"}},
+		"the session":       {claims(func(c *knowledge.Claims) { c.ConversationID = "talk" }), []string{"session"}},
+		"a manager":         {manager("acme"), []string{"external", "failed", "pending", "session"}},
+	} {
+		if diff := cmp.Diff(test.want, f.names(test.p, store.DocumentQuery{})); diff != "" {
+			f.Errorf("%s lists: %s", name, diff)
+		}
+		for document, v := range pending {
+			want := slices.Contains(test.want, document)
+			_, err := f.Document(f.ctx, test.p, v.Document)
+			versions, _, listing := f.Versions(f.ctx, test.p, v.Document, store.Page{})
+			_, running := f.Run(f.ctx, test.p, v.RunID)
+			if (err == nil) != want || (listing == nil) != want || (running == nil) != want || want && len(versions) != 1 {
+				f.Errorf("%s opens %s: %v, %v, %v", name, document, err, listing, running)
+			}
+		}
+	}
+	for name, p := range map[string]knowledge.Principal{"a reader": reader("ann"), "a manager": manager("acme")} {
+		missing, err := f.AccessibleDocuments(f.ctx, p, []string{failed.Document})
+		f.must(err)
+		if reached := len(missing) == 0; reached != p.Can(knowledge.ScopeWrite) {
+			f.Errorf("%s may name what has failed: %t", name, reached)
+		}
+	}
+}
+
+func versionNames(f *fixture) {
+	v, _ := f.publish(upload("a.txt", func(nv *store.NewVersion) { nv.Name, nv.Access = "one", users("ann") }), "one")
+	f.publish(upload("a.txt", func(nv *store.NewVersion) { nv.Name = "two" }), "two")
+	f.add(upload("a.txt", func(nv *store.NewVersion) { nv.Name, nv.Access = "three", users("eve") }))
+	for name, test := range map[string]struct {
+		p    knowledge.Principal
+		want []string
+	}{
+		"ann":       {reader("ann"), []string{"two", "one"}},
+		"bob":       {reader("bob"), []string{"two"}},
+		"eve":       {reader("eve"), []string{"two"}},
+		"a manager": {manager("acme"), []string{"three", "two", "one"}},
+	} {
+		list, _, err := f.Versions(f.ctx, test.p, v.Document, store.Page{})
+		f.must(err)
+		got := []string{}
+		for _, v := range list {
+			got = append(got, v.Name)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			f.Errorf("%s: %s", name, diff)
+		}
 	}
 }
 

@@ -72,19 +72,20 @@ func firstEnd(f *fixture) {
 func runVisibility(f *fixture) {
 	f.must(f.AddRun(f.ctx, run("question")))
 	shared, _ := f.publish(upload("shared"), "x")
-	private := f.add(upload("private", func(nv *store.NewVersion) { nv.Access = &knowledge.Access{Users: []string{"bob"}} }))
+	private, _ := f.publish(upload("private", func(nv *store.NewVersion) { nv.Access = users("bob") }), "x")
+	pending := f.add(upload("pending"))
 	for name, test := range map[string]struct {
 		p    knowledge.Principal
 		want []string
 	}{
 		"the owner":                {reader("ann"), []string{"question", shared.RunID}},
 		"somebody else":            {reader("bob"), []string{shared.RunID, private.RunID}},
-		"a manager":                {manager("acme"), []string{"question", shared.RunID, private.RunID}},
+		"a manager":                {manager("acme"), []string{"question", shared.RunID, private.RunID, pending.RunID}},
 		"a key of another project": {claims(func(c *knowledge.Claims) { c.User, c.Project = "ann", "press" }), []string{}},
 		"another workspace":        {manager("other"), []string{}},
 	} {
 		got := []string{}
-		for _, id := range []string{"question", shared.RunID, private.RunID} {
+		for _, id := range []string{"question", shared.RunID, private.RunID, pending.RunID} {
 			if _, err := f.Run(f.ctx, test.p, id); err == nil {
 				got = append(got, id)
 			} else {
