@@ -63,12 +63,8 @@ func (s *Server) identify(nv *store.NewVersion, place int) {
 	nv.DocumentID = knowledge.DerivedID("upload", nv.Workspace, nv.Project, nv.RunID, strconv.Itoa(place))
 }
 
-// accept puts a version on record and starts its ingestion. again: an earlier
-// try of the same request may have done so.
-func (s *Server) accept(ctx context.Context, p knowledge.Principal, project knowledge.Project, nv store.NewVersion, again bool) (knowledge.Document, error) {
-	if d, ok := s.begunBefore(ctx, p, nv.RunID, again); ok {
-		return d, nil
-	}
+// accept puts a version on record and starts its ingestion.
+func (s *Server) accept(ctx context.Context, p knowledge.Principal, project knowledge.Project, nv store.NewVersion) (knowledge.Document, error) {
 	if err := s.checkRoom(ctx, p, project, nv); err != nil {
 		return knowledge.Document{}, err
 	}
@@ -84,17 +80,28 @@ func (s *Server) accept(ctx context.Context, p knowledge.Principal, project know
 	return d, nil
 }
 
-// begunBefore finds what an earlier try of the same request put on record.
-func (s *Server) begunBefore(ctx context.Context, p knowledge.Principal, run string, again bool) (knowledge.Document, bool) {
+// begunBefore finds what an earlier try of the same request put on record, as it
+// is now. Of a document that was removed since, its id is left.
+func (s *Server) begunBefore(ctx context.Context, p knowledge.Principal, run string, again bool) (d knowledge.Document, begun bool, err error) {
 	if !again {
-		return knowledge.Document{}, false
+		return d, false, nil
 	}
 	row, err := s.deps.Store.Run(ctx, p, run)
-	if err != nil {
-		return knowledge.Document{}, false
+	if knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return d, false, nil
 	}
-	d, err := s.deps.Store.Document(ctx, p, row.Subject)
-	return d, err == nil
+	if err != nil {
+		return d, false, fmt.Errorf("read run %s: %w", run, err)
+	}
+	d, err = s.deps.Store.Document(ctx, p, row.Subject)
+	switch {
+	case knowledge.IsCode(err, knowledge.CodeNotFound):
+		d = knowledge.Document{ID: row.Subject, Workspace: row.Workspace, Project: row.Project, Status: knowledge.StatusDeleting}
+	case err != nil:
+		return d, false, fmt.Errorf("read document %s: %w", row.Subject, err)
+	}
+	d.Version = row.Version // that the request made
+	return d, true, nil
 }
 
 // dispatch starts an ingestion. The version is on record: where it cannot be

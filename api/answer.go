@@ -92,7 +92,7 @@ func (s *Server) claimRun(ctx context.Context, p knowledge.Principal, route, key
 	}
 	hash := sha256.Sum256(encoded)
 	claim := store.IdempotencyKey{
-		Workspace: p.Workspace(), Caller: p.Owner(), Key: key, Route: route, BodyHash: hex.EncodeToString(hash[:]), RunID: run, Now: s.now(),
+		Workspace: p.Workspace(), Caller: caller(p), Key: key, Route: route, BodyHash: hex.EncodeToString(hash[:]), RunID: run, Now: s.now(),
 	}
 	existing, err := s.deps.Store.ClaimKey(ctx, claim)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Server) releaseRun(ctx context.Context, p knowledge.Principal, key stri
 	if key == "" {
 		return
 	}
-	if err := s.deps.Store.ReleaseKey(context.WithoutCancel(ctx), p.Workspace(), p.Owner(), key); err != nil {
+	if err := s.deps.Store.ReleaseKey(context.WithoutCancel(ctx), p.Workspace(), caller(p), key); err != nil {
 		s.deps.Log.ErrorContext(ctx, "release Idempotency-Key", "error", err)
 	}
 }

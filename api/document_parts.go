@@ -57,11 +57,11 @@ func (s *Server) registerDocumentParts() {
 	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-document-versions", Method: http.MethodGet, Path: path + "/versions", Summary: "List a document's versions", Tags: tags,
 	}}, s.listVersions)
-	handle(s, route{scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	handle(s, route{scope: knowledge.ScopeWrite, anew: true, Operation: huma.Operation{
 		OperationID: "retry-document", Method: http.MethodPost, Path: path + "/retry", DefaultStatus: http.StatusAccepted,
 		Summary: "Go on with a failed ingestion, from its failed stage", Tags: tags,
 	}}, s.retryDocument)
-	handle(s, route{scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	handle(s, route{scope: knowledge.ScopeWrite, anew: true, Operation: huma.Operation{
 		OperationID: "reingest-document", Method: http.MethodPost, Path: path + "/reingest", DefaultStatus: http.StatusAccepted,
 		Summary: "Make a new version out of the stored original", Tags: tags,
 	}}, s.reingestDocument)
@@ -164,7 +164,9 @@ func (s *Server) listVersions(ctx context.Context, p knowledge.Principal, in *st
 
 func (s *Server) retryDocument(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*documentOutput, error) {
 	run, again := runID(ctx)
-	if d, ok := s.begunBefore(ctx, p, run, again); ok {
+	if d, begun, err := s.begunBefore(ctx, p, run, again); err != nil {
+		return nil, err
+	} else if begun {
 		return &documentOutput{Run: run, Body: s.startedView(d, run)}, nil
 	}
 	v, err := s.deps.Store.RetryVersion(ctx, p, in.ID, run, s.now())
@@ -180,6 +182,12 @@ func (s *Server) retryDocument(ctx context.Context, p knowledge.Principal, in *D
 }
 
 func (s *Server) reingestDocument(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*documentOutput, error) {
+	run, again := runID(ctx)
+	if d, begun, err := s.begunBefore(ctx, p, run, again); err != nil {
+		return nil, err
+	} else if begun {
+		return &documentOutput{Run: run, Body: s.startedView(d, run)}, nil
+	}
 	d, err := s.deps.Store.Document(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read document %s: %w", in.ID, err)
@@ -202,12 +210,11 @@ func (s *Server) reingestDocument(ctx context.Context, p knowledge.Principal, in
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", d.Project, err)
 	}
-	run, again := runID(ctx)
 	d, err = s.accept(ctx, p, project, store.NewVersion{
 		Workspace: d.Workspace, Project: d.Project, DocumentID: d.ID, ExternalID: d.ExternalID, Name: newest.Name,
 		MediaType: newest.MediaType, Bytes: newest.Bytes, SourceKey: newest.SourceKey, SourceURL: newest.SourceURL,
 		Splitter: project.Config.WithDefaults().AI.Splitter, RunID: run, Again: newest.Version, Now: s.now(),
-	}, again)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,9 @@ func (s *Server) startedView(d knowledge.Document, run string) Document {
 // eventsURL is where a run's events are, with a token for a reader that can
 // send no header.
 func (s *Server) eventsURL(workspace, run string) string {
-	token := s.deps.Access.SignRun(workspace, run, s.now().Add(eventsLife))
+	// To the minute, so that a request which is repeated is given the same link.
+	expires := s.now().Add(eventsLife + time.Minute).Truncate(time.Minute)
+	token := s.deps.Access.SignRun(workspace, run, expires)
 	return s.link("/runs/" + run + "/events?token=" + url.QueryEscape(token))
 }
 

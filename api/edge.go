@@ -26,6 +26,7 @@ type route struct {
 	limit    int64           // of the body in bytes; 0 = smallBody
 	streams  bool            // the handler reads the body itself, and its Idempotency-Key
 	secret   bool            // the answer holds a secret, which must not be stored readably
+	anew     bool            // nothing of the answer is stored: under its Idempotency-Key the handler answers again, with what there is by then
 }
 
 // routeMetadata is where an operation keeps its route.

@@ -76,7 +76,7 @@ func (s *Server) addFiles(w http.ResponseWriter, r *http.Request, p knowledge.Pr
 		return
 	}
 	defer spooled.remove()
-	s.once(w, r, &route{}, hash, func(w http.ResponseWriter, r *http.Request) {
+	s.once(w, r, &route{anew: true}, hash, func(w http.ResponseWriter, r *http.Request) {
 		s.takeFiles(w, r, p, project, multipart.NewReader(spooled.file, boundary))
 	})
 }
@@ -98,7 +98,7 @@ func (s *Server) boundary(r *http.Request) (string, error) {
 func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.Principal, project knowledge.Project, parts *multipart.Reader) {
 	ctx := r.Context()
 	run, again := runID(ctx)
-	f := &form{server: s, project: project, run: run}
+	f := &form{server: s, principal: p, project: project, run: run, again: again, begun: map[string]knowledge.Document{}}
 	err := f.read(ctx, parts)
 	if err == nil {
 		err = f.complete(ctx)
@@ -110,7 +110,10 @@ func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.P
 	}
 	answer := filesAnswer{Documents: make([]Document, 0, len(f.files))}
 	for i, nv := range f.files {
-		d, err := s.accept(ctx, p, project, nv, again)
+		d, begun := f.begun[nv.RunID]
+		if !begun {
+			d, err = s.accept(ctx, p, project, nv)
+		}
 		if err != nil {
 			f.files = f.files[i:] // those before are documents
 			f.drop(ctx, err)
@@ -126,8 +129,11 @@ func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.P
 // form is a request of files while it is read.
 type form struct {
 	server     *Server
+	principal  knowledge.Principal
 	project    knowledge.Project
 	run        string
+	again      bool                          // an earlier try may have taken some of the files in
+	begun      map[string]knowledge.Document // those, by run
 	tags       []string
 	metadata   map[string]any
 	externalID string
@@ -175,6 +181,15 @@ func (f *form) file(ctx context.Context, part *multipart.Part) error {
 		nv.RunID = knowledge.DerivedID("run", f.run, strconv.Itoa(place))
 	}
 	f.server.identify(&nv, place)
+	d, begun, err := f.server.begunBefore(ctx, f.principal, nv.RunID, f.again)
+	if err != nil {
+		return err
+	}
+	if begun {
+		f.begun[nv.RunID] = d
+		f.files = append(f.files, nv)
+		return nil
+	}
 	nv.SourceKey = blob.UploadKey(nv.Workspace, nv.Project, nv.DocumentID, knowledge.NewID())
 	limit := f.server.fileLimit(f.project)
 	err = f.server.putOriginal(ctx, &limited{what: "file", r: part, left: limit, limit: limit}, name, &nv)
@@ -229,6 +244,9 @@ func (f *form) complete(ctx context.Context) error {
 	}
 	for i := range f.files {
 		nv := &f.files[i]
+		if _, begun := f.begun[nv.RunID]; begun {
+			continue
+		}
 		nv.Tags, nv.Metadata = f.tags, f.metadata
 		if nv.ExternalID != f.externalID {
 			if err := f.rename(ctx, nv); err != nil {

@@ -26,69 +26,79 @@ type claim struct {
 	caller    string
 	key       string
 	run       string // id of the first run that the request starts
-	// again says that an earlier request with this key began and left no answer:
-	// its process died. What it did is found by run.
+	// again says that an earlier request with this key began. What it did is found
+	// by run.
 	again bool
-	leave func()
+	// earlier is what that request was answered, nil if its process died before.
+	earlier *store.IdempotencyRecord
+	leave   func()
 }
 
-// idempotencyKey gives the request's Idempotency-Key, "" = it has none.
-func idempotencyKey(r *http.Request) (string, error) {
-	key := r.Header.Get("Idempotency-Key")
+// caller names who has an Idempotency-Key: the API key, or the token's user, as
+// it is held to a project and acts for a user. Two API keys that act for the
+// same user are two callers, who may see different things.
+func caller(p knowledge.Principal) string {
+	return strings.Join([]string{p.KeyID(), p.Project(), p.User(), p.ExternalUser()}, "\n")
+}
+
+// takeKey claims an Idempotency-Key for a request, once no other request holds
+// it. Without a key it gives nil.
+func (s *Server) takeKey(ctx context.Context, p knowledge.Principal, key, route, hash string) (*claim, error) {
+	if key == "" {
+		return nil, nil
+	}
 	if len(key) > maxIdempotencyKey || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
-		return "", invalid("header.Idempotency-Key", "must be at most %d printable ASCII characters", maxIdempotencyKey)
+		return nil, invalid("header.Idempotency-Key", "must be at most %d printable ASCII characters", maxIdempotencyKey)
 	}
-	return key, nil
-}
-
-// takeKey claims the request's Idempotency-Key, or gives what the same request
-// was answered before. Without the header it gives neither.
-func (s *Server) takeKey(r *http.Request, p knowledge.Principal, hash string) (*claim, *store.IdempotencyRecord, error) {
-	key, err := idempotencyKey(r)
-	if err != nil || key == "" {
-		return nil, nil, err
+	c := &claim{workspace: p.Workspace(), caller: caller(p), key: key, run: knowledge.NewID()}
+	var err error
+	if c.leave, err = s.claims.enter(ctx, c.workspace+"\n"+c.caller+"\n"+key); err != nil {
+		return nil, fmt.Errorf("wait for a request with the same Idempotency-Key: %w", err)
 	}
-	leave, err := s.claims.enter(r.Context(), p.Workspace()+"\n"+p.Owner()+"\n"+key)
-	if err != nil {
-		return nil, nil, fmt.Errorf("wait for a request with the same Idempotency-Key: %w", err)
-	}
-	c := &claim{workspace: p.Workspace(), caller: p.Owner(), key: key, run: knowledge.NewID(), leave: leave}
-	route := r.Method + " " + r.URL.Path + "?" + r.URL.RawQuery
-	existing, err := s.deps.Store.ClaimKey(r.Context(), store.IdempotencyKey{
+	existing, err := s.deps.Store.ClaimKey(ctx, store.IdempotencyKey{
 		Workspace: c.workspace, Caller: c.caller, Key: key, Route: route, BodyHash: hash, RunID: c.run, Now: s.now(),
 	})
 	switch {
 	case err != nil:
 		err = fmt.Errorf("claim Idempotency-Key: %w", err)
 	case existing == nil:
-		return c, nil, nil
+		return c, nil
 	case existing.Route != route || existing.BodyHash != hash:
 		err = knowledge.Errorf(knowledge.CodeConflict, "this Idempotency-Key was used with another request; take a new key")
-	case existing.Status == 0:
+	default:
 		c.run, c.again = existing.RunID, true
-		return c, nil, nil
+		if existing.Status != 0 {
+			c.earlier = existing
+		}
+		return c, nil
 	}
-	leave()
-	return nil, existing, err
+	c.leave()
+	return nil, err
 }
 
 // once serves a request that may have an Idempotency-Key: its handler runs for
-// the first request with the key, and later ones get that answer.
+// the first request with the key, and later ones get that answer. Of a route
+// that answers anew the handler runs again, and is told.
 func (s *Server) once(w http.ResponseWriter, r *http.Request, rt *route, hash string, next http.HandlerFunc) {
 	c := callOf(r.Context())
-	held, earlier, err := s.takeKey(r, c.principal, hash)
+	route := r.Method + " " + r.URL.Path + "?" + r.URL.RawQuery
+	held, err := s.takeKey(r.Context(), c.principal, r.Header.Get("Idempotency-Key"), route, hash)
 	switch {
 	case err != nil:
 		writeError(w, r, err)
-		return
-	case earlier != nil:
-		s.replay(w, r, earlier)
 		return
 	case held == nil:
 		next(w, r)
 		return
 	}
 	defer held.leave()
+	if held.earlier != nil {
+		w.Header().Set(replayedHeader, "true")
+		if !rt.anew {
+			s.replay(w, r, held.earlier)
+			return
+		}
+	}
 	c.claim = held
 	out := &heldBack{header: w.Header(), ResponseWriter: w}
 	next(out, r)
@@ -105,7 +115,7 @@ func (s *Server) once(w http.ResponseWriter, r *http.Request, rt *route, hash st
 func (s *Server) keep(r *http.Request, rt *route, c *claim, out *heldBack) error {
 	ctx := context.WithoutCancel(r.Context())
 	switch status := out.code(); {
-	case status >= 500:
+	case status >= 500 || c.earlier != nil:
 		return nil
 	case status >= 300:
 		if err := s.deps.Store.ReleaseKey(ctx, c.workspace, c.caller, c.key); err != nil {
@@ -114,6 +124,9 @@ func (s *Server) keep(r *http.Request, rt *route, c *claim, out *heldBack) error
 		return nil
 	}
 	body, kind := out.body.Bytes(), out.header.Get("Content-Type")
+	if rt.anew {
+		body, kind = nil, ""
+	}
 	if rt.secret {
 		sealed, err := seal(r, body)
 		if err != nil {
@@ -141,7 +154,6 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, earlier *store.I
 	if kind != "" {
 		w.Header().Set("Content-Type", kind)
 	}
-	w.Header().Set(replayedHeader, "true")
 	if _, err := s.deps.Store.RunForSystem(r.Context(), callOf(r.Context()).principal.Workspace(), earlier.RunID); err == nil {
 		w.Header().Set(runHeader, earlier.RunID) // not every request starts one
 	}

@@ -11,7 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -43,6 +45,19 @@ func TestIdempotencyKey(t *testing.T) {
 		other := e.key(store.Key{Workspace: "default", Scopes: []knowledge.Scope{knowledge.ScopeWrite}})
 		if got := e.do("POST", path, other, body, keyName, "k1").want(202); got["runId"] == run {
 			t.Error("another caller gets the answer")
+		}
+	})
+	t.Run("keys_of_several_projects_that_act_for_one_user_are_several_callers", func(t *testing.T) {
+		if err := e.store.CreateProject(t.Context(), knowledge.Project{ID: "p2", Workspace: "default", Name: "P2"}); err != nil {
+			t.Fatal(err)
+		}
+		as, runs := path+"?userId=ann", map[any]bool{}
+		for _, project := range []string{"default", "p2"} {
+			key := e.key(store.Key{Workspace: "default", Project: project, Scopes: []knowledge.Scope{knowledge.ScopeWrite}})
+			runs[e.do("POST", as, key, body, keyName, "k1").want(202)["runId"]] = true
+		}
+		if len(runs) != 2 {
+			t.Error("one project's key is given the answer of another's")
 		}
 	})
 	t.Run("a_refusal_frees_the_key", func(t *testing.T) {
@@ -109,6 +124,53 @@ func TestIdempotencyKeyOfRuns(t *testing.T) {
 	})
 }
 
+func TestIdempotencyKeyOfARemovedDocument(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	body := `{"name":"Dismissal of Ann","content":{"text":"one"}}`
+	send := func() map[string]any {
+		return e.do("POST", hooks+"/document", e.editor, body, keyName, "k").want(202)
+	}
+	first := send()
+	id := first["id"].(string)
+	e.publish(id, knowledge.Chunk{Text: "one"})
+	e.do("DELETE", own+"/documents/"+id, e.editor, nil).want(200)
+	if again := send(); again["status"] != "deleting" {
+		t.Errorf("while it is removed: %v", again)
+	}
+	if err := e.store.RemoveRows(t.Context(), e.work.removals[0]); err != nil {
+		t.Fatal(err)
+	}
+	again := send()
+	if again["name"] != "" || again["status"] != "deleting" {
+		t.Errorf("after its removal: %v", again)
+	}
+	for _, field := range []string{"id", "runId", "version"} {
+		if again[field] != first[field] {
+			t.Errorf("%s is %v, then %v", field, first[field], again[field])
+		}
+	}
+	if len(e.work.ingests) != 1 {
+		t.Error("the document was made once more")
+	}
+}
+
+func TestIdempotencyKeyOfAQuestionForPassages(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.work.contexts = []retrieve.Context{{ChunkView: store.ChunkView{Chunk: knowledge.Chunk{ID: "c", Text: "a secret"}}, Rank: 1}}
+	body := `{"text":"What?"}`
+	first := e.do("POST", hooks+"/retrieve-context", e.reader, body, keyName, "k")
+	if first.want(200); !bytes.Contains(first.body, []byte("a secret")) {
+		t.Fatalf("found: %s", first.body)
+	}
+	e.work.contexts = nil // its access has changed
+	if again := e.do("POST", hooks+"/retrieve-context", e.reader, body, keyName, "k"); bytes.Contains(again.body, []byte("a secret")) {
+		t.Errorf("a passage that is no longer to be seen: %s", again.body)
+	}
+	e.do("POST", hooks+"/retrieve-context", e.reader, `{"text":"Who?"}`, keyName, "k").refused(409, knowledge.CodeConflict)
+}
+
 func TestIdempotencyKeyAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -143,7 +205,7 @@ func TestIdempotencyKeyAfterACrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.store.StoreResponse(t.Context(), "default", p.Owner(), "k", 0, "", nil); err != nil {
+	if err := e.store.StoreResponse(t.Context(), "default", api.Caller(p), "k", 0, "", nil); err != nil {
 		t.Fatal(err)
 	}
 	again := e.do("POST", hooks+"/document", e.editor, body, keyName, "k").want(202)
@@ -186,7 +248,7 @@ func TestIdempotencyKeyOfSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := e.store.ClaimKey(t.Context(), store.IdempotencyKey{Workspace: "default", Caller: p.Owner(), Key: "k", Now: e.later()})
+	stored, err := e.store.ClaimKey(t.Context(), store.IdempotencyKey{Workspace: "default", Caller: api.Caller(p), Key: "k", Now: e.later()})
 	if err != nil || stored == nil {
 		t.Fatal(stored, err)
 	}

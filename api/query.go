@@ -146,11 +146,7 @@ type asking struct {
 // ask starts the run, or finds the one that the same request started before,
 // and gives its answer: as a stream, or when it is there.
 func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Principal, a asking) {
-	key, err := idempotencyKey(r)
-	if err != nil {
-		writeError(w, r, err)
-		return
-	}
+	key := r.Header.Get("Idempotency-Key")
 	run, repeated, err := s.claimRun(r.Context(), p, r.URL.Path, key, a.body)
 	if err != nil {
 		writeError(w, r, err)

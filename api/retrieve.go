@@ -45,9 +45,9 @@ type retrievedChunk struct {
 type retrieveOutput struct{ Body retrievedContext }
 
 func (s *Server) registerRetrieve() {
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	handle(s, route{scope: knowledge.ScopeRead, anew: true, Operation: huma.Operation{
 		OperationID: "retrieve-context", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/retrieve-context",
-		Summary: "Find passages", Description: "Nothing is stored and no run is started.", Tags: []string{"questions"},
+		Summary: "Find passages", Description: "Nothing is stored and no run is started: under an Idempotency-Key, too, a repetition finds anew.", Tags: []string{"questions"},
 	}}, s.retrieveContext)
 }
 

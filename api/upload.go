@@ -39,7 +39,7 @@ func (s *Server) registerUpload() {
 	}
 	// A file in base64 is a third longer; the rest of the body is small.
 	limit := min(max(s.cfg.FileBytes/3*4, s.cfg.TextBytes*2)+smallBody, s.cfg.RequestBytes)
-	handleRaw(s, route{scope: knowledge.ScopeWrite, limit: limit, Operation: huma.Operation{
+	handleRaw(s, route{scope: knowledge.ScopeWrite, limit: limit, anew: true, Operation: huma.Operation{
 		OperationID: "add-document", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/document",
 		Summary: "Take a document in", Tags: []string{"documents"},
 		Parameters: []*huma.Param{
@@ -76,6 +76,9 @@ func (s *Server) addDocument(w http.ResponseWriter, r *http.Request, p knowledge
 		return
 	}
 	view := s.startedView(d, run)
+	if d.Status != knowledge.StatusDeleting {
+		view.Status = knowledge.StatusPending // as it was when it was taken in
+	}
 	w.Header().Set(runHeader, run)
 	writeJSON(w, http.StatusAccepted, acceptedDocument{
 		ID: view.ID, Name: view.Name, Status: view.Status, Version: view.Version, RunID: run,
@@ -112,6 +115,9 @@ func (s *Server) takeDocument(ctx context.Context, p knowledge.Principal, projec
 		return knowledge.Document{}, "", err
 	}
 	run, again := runID(ctx)
+	if d, begun, err := s.begunBefore(ctx, p, run, again); begun || err != nil {
+		return d, run, err
+	}
 	nv := store.NewVersion{
 		Workspace: project.Workspace, Project: project.ID, ExternalID: b.ExternalID, Tags: b.Tags, ReplaceTags: b.ReplaceTags,
 		Metadata: b.Metadata, Splitter: splitter, RunID: run, Now: s.now(),
@@ -129,7 +135,7 @@ func (s *Server) takeDocument(ctx context.Context, p knowledge.Principal, projec
 	if err := s.storeContent(ctx, project, b.Content, &nv); err != nil {
 		return knowledge.Document{}, "", err
 	}
-	d, err := s.accept(ctx, p, project, nv, again)
+	d, err := s.accept(ctx, p, project, nv)
 	if err != nil {
 		s.dropOriginal(ctx, nv, err)
 	}
