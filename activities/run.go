@@ -2,6 +2,10 @@ package activities
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -10,6 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/prompt"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -48,6 +53,30 @@ type Request struct {
 	MessageID      string                  `json:"message_id,omitempty"`  // of the answer
 	ExecutionID    string                  `json:"execution_id,omitempty"`
 	Date           time.Time               `json:"date"`
+}
+
+// SearchFirst reports whether the prompt has passages in it, which must be found
+// before the model is asked.
+func (r Request) SearchFirst() bool { return prompt.WantsContext(r.Config.AI.Prompt) }
+
+// RequestBlobs is where requests are read.
+type RequestBlobs interface {
+	// Get gives the bytes under key; a missing one is blob.ErrNotFound.
+	Get(ctx context.Context, key string) ([]byte, error)
+}
+
+// ReadRequest reads a run's request, and gives the SHA-256 of its bytes in
+// hexadecimal. A missing one is blob.ErrNotFound.
+func ReadRequest(ctx context.Context, blobs RequestBlobs, run RunRef) (r Request, hash string, err error) {
+	data, err := blobs.Get(ctx, run.Key(RequestBlob))
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err != nil {
+		return r, "", fmt.Errorf("read request of run %s: %w", run.Run, err)
+	}
+	sum := sha256.Sum256(data)
+	return r, hex.EncodeToString(sum[:]), nil
 }
 
 // StoredLog is a run's log as it stands in the blob store once the run ended,

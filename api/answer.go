@@ -2,17 +2,17 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
 )
 
 // serveAnswer waits for a run to end and answers with what its last event says.
@@ -79,60 +79,49 @@ func (s *Server) waitRun(ctx context.Context, run store.Run) error {
 	return nil
 }
 
-// claimRun gives the run of a request: a new one, or, under an Idempotency-Key
-// that was used before, the one that the same request started then.
-func (s *Server) claimRun(ctx context.Context, p knowledge.Principal, route, key string, body any) (run string, repeated bool, err error) {
-	run = knowledge.NewID()
-	if key == "" {
-		return run, false, nil
-	}
+// claimRun holds the run of a request: a new one, or, under an Idempotency-Key
+// that was used before, the one that the same request began then.
+func (s *Server) claimRun(ctx context.Context, p knowledge.Principal, route, key string, body any) (*claim, error) {
 	encoded, err := json.Marshal(body)
 	if err != nil {
-		return "", false, fmt.Errorf("encode request: %w", err)
+		return nil, fmt.Errorf("encode request: %w", err)
 	}
-	hash := sha256.Sum256(encoded)
-	claim := store.IdempotencyKey{
-		Workspace: p.Workspace(), Caller: caller(p), Key: key, Route: route, BodyHash: hex.EncodeToString(hash[:]), RunID: run, Now: s.now(),
+	held, err := s.takeKey(ctx, p, key, route, hashBody(encoded))
+	if held == nil && err == nil {
+		held = &claim{run: knowledge.NewID(), leave: func() {}}
 	}
-	existing, err := s.deps.Store.ClaimKey(ctx, claim)
-	if err != nil {
-		return "", false, fmt.Errorf("claim Idempotency-Key: %w", err)
-	}
-	if existing == nil {
-		return run, false, nil
-	}
-	if existing.BodyHash != claim.BodyHash {
-		return "", false, knowledge.Errorf(knowledge.CodeConflict, "this Idempotency-Key was used with another request; take a new key")
-	}
-	return existing.RunID, true, nil
+	return held, err
 }
 
 // releaseRun frees the key of a request that was refused, so that it can be
 // corrected and sent again.
-func (s *Server) releaseRun(ctx context.Context, p knowledge.Principal, key string) {
-	if key == "" {
+func (s *Server) releaseRun(ctx context.Context, held *claim) {
+	if held.key == "" {
 		return
 	}
-	if err := s.deps.Store.ReleaseKey(context.WithoutCancel(ctx), p.Workspace(), caller(p), key); err != nil {
+	if err := s.deps.Store.ReleaseKey(context.WithoutCancel(ctx), held.workspace, held.caller, held.key); err != nil {
 		s.deps.Log.ErrorContext(ctx, "release Idempotency-Key", "error", err)
 	}
 }
 
-// awaitRow waits until the request that has the key has started its run.
-func (s *Server) awaitRow(ctx context.Context, p knowledge.Principal, run string) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	for {
-		_, err := s.deps.Store.Run(ctx, p, run)
-		if err == nil || !knowledge.IsCode(err, knowledge.CodeNotFound) {
-			return err
-		}
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-ctx.Done():
-			e := knowledge.Errorf(knowledge.CodeConflict, "a request with this Idempotency-Key is being started; try again shortly")
-			e.RetryAfter = time.Second
-			return e
-		}
+// takeUp gives the run that an earlier request began, and sees to it that its
+// workflow runs, which the process of that request may have died before. Not
+// found is a run of which too little was stored.
+func (s *Server) takeUp(ctx context.Context, p knowledge.Principal, id string) (store.Run, error) {
+	run, err := s.deps.Store.Run(ctx, p, id)
+	if err != nil || run.Status != store.RunRunning {
+		return run, err
 	}
+	request, hash, err := activities.ReadRequest(ctx, s.deps.Blobs, activities.RunRef{Workspace: run.Workspace, Run: run.ID})
+	if errors.Is(err, blob.ErrNotFound) {
+		return run, knowledge.NotFound("run", id)
+	}
+	if err != nil {
+		return run, err
+	}
+	in := workflows.NewAnswerInput(activities.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}, hash, request)
+	if err := s.deps.Answers.Answer(ctx, run.Kind, in); err != nil {
+		return run, fmt.Errorf("start run %s: %w", id, err)
+	}
+	return run, nil
 }

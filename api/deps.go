@@ -88,14 +88,15 @@ type Dispatcher interface {
 	Ingest(ctx context.Context, v store.Version) error
 	// Remove starts a removal. Doing it twice changes nothing.
 	Remove(ctx context.Context, r store.Removal) error
-	// CancelRun asks a run to stop. A run that has ended is fine.
-	CancelRun(ctx context.Context, r store.Run) error
+	// CancelRun asks a run to stop. A run that has ended is fine; known is false
+	// where it has no workflow that could be asked.
+	CancelRun(ctx context.Context, r store.Run) (known bool, err error)
 }
 
 // Answers starts the workflows that answer.
 type Answers interface {
 	// Answer starts a question (kind "query") or a tool (kind "tool"). Doing it
-	// twice changes nothing.
+	// twice changes nothing, also when the first has ended.
 	Answer(ctx context.Context, kind string, in workflows.AnswerInput) error
 }
 

@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"io"
@@ -39,6 +40,7 @@ type edge struct {
 	work     *work
 	log      *bytes.Buffer
 	close    func() // the stores
+	database string // file of the store
 	admin    string // the instance's key
 	editor   string // a key with the write scope, for workspace default
 	reader   string // a key with the read scope
@@ -52,6 +54,7 @@ type work struct {
 	removals   []store.Removal
 	answers    []workflows.AnswerInput
 	cancels    []string
+	unknown    bool // no run has a workflow
 	attributes []index.Attributes
 	retrieved  []retrieve.Request
 	contexts   []retrieve.Context
@@ -81,11 +84,11 @@ func (w *work) Remove(_ context.Context, r store.Removal) error {
 	return w.fail
 }
 
-func (w *work) CancelRun(_ context.Context, r store.Run) error {
+func (w *work) CancelRun(_ context.Context, r store.Run) (known bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.cancels = append(w.cancels, r.ID)
-	return w.fail
+	return !w.unknown, w.fail
 }
 
 func (w *work) Answer(_ context.Context, _ string, in workflows.AnswerInput) error {
@@ -134,7 +137,8 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	ctx := t.Context()
 	e := &edge{t: t, work: &work{}, log: &bytes.Buffer{}}
 	var err error
-	if e.store, err = store.Open(ctx, store.Config{URL: "sqlite://" + t.TempDir() + "/cairn.db"}); err != nil {
+	e.database = t.TempDir() + "/cairn.db"
+	if e.store, err = store.Open(ctx, store.Config{URL: "sqlite://" + e.database}); err != nil {
 		t.Fatal(err)
 	}
 	if e.blobs, err = blob.Open(ctx, "file://"+t.TempDir()); err != nil {
@@ -195,6 +199,24 @@ func (e *edge) key(k store.Key) string {
 		e.t.Fatal(err)
 	}
 	return plain
+}
+
+// forget takes a run's row away, as a kill before it was written would have.
+func (e *edge) forget(run string) { e.exec("DELETE FROM runs WHERE id = ?", run) }
+
+// reopen makes a run go on, as a kill before its workflow would have left it.
+func (e *edge) reopen(run string) { e.exec("UPDATE runs SET status = 'running' WHERE id = ?", run) }
+
+func (e *edge) exec(statement string, args ...any) {
+	e.t.Helper()
+	db, err := sql.Open("sqlite", e.database)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(e.t.Context(), statement, args...); err != nil {
+		e.t.Fatal(err)
+	}
 }
 
 // answer is what came back.

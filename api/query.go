@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
 )
 
 // queryBody is the body of POST /query.
@@ -146,37 +147,46 @@ type asking struct {
 // ask starts the run, or finds the one that the same request started before,
 // and gives its answer: as a stream, or when it is there.
 func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Principal, a asking) {
-	key := r.Header.Get("Idempotency-Key")
-	run, repeated, err := s.claimRun(r.Context(), p, r.URL.Path, key, a.body)
+	row, stop, err := s.startOnce(w, r, p, a)
 	if err != nil {
 		writeError(w, r, err)
 		return
 	}
-	started := begun{stop: func() {}}
-	if repeated {
-		err = s.awaitRow(r.Context(), p, run)
-	} else if started, err = s.begin(r.Context(), p, run, a.question); err != nil {
-		s.releaseRun(r.Context(), p, key)
-	}
-	if err != nil {
-		writeError(w, r, err)
-		return
-	}
-	defer started.stop()
-	row, err := s.deps.Store.Run(r.Context(), p, run)
-	if err != nil {
-		writeError(w, r, err)
-		return
-	}
-	if repeated {
-		w.Header().Set(replayedHeader, "true")
-	}
+	defer stop()
 	w.Header().Set(eventsHeader, s.eventsURL(row.Workspace, row.ID))
 	if a.stream {
 		s.serveEvents(w, r, p, row, 0)
 		return
 	}
 	s.serveAnswer(w, r, p, row, runRef(row), a.terminal)
+}
+
+// startOnce starts the run of a request, or finds the one that the same request
+// started before. It holds the key until the run has a workflow, so whatever an
+// earlier request left undone is left by a process that died, and is done here.
+func (s *Server) startOnce(w http.ResponseWriter, r *http.Request, p knowledge.Principal, a asking) (run store.Run, stop func(), err error) {
+	ctx := r.Context()
+	held, err := s.claimRun(ctx, p, r.URL.Path, r.Header.Get("Idempotency-Key"), a.body)
+	if err != nil {
+		return run, nil, err
+	}
+	defer held.leave()
+	if held.again {
+		w.Header().Set(replayedHeader, "true")
+		run, err = s.takeUp(ctx, p, held.run)
+		if !knowledge.IsCode(err, knowledge.CodeNotFound) {
+			return run, func() {}, err
+		}
+	}
+	started, err := s.begin(ctx, p, held.run, a.question)
+	if err != nil {
+		s.releaseRun(ctx, held)
+		return run, nil, err
+	}
+	if run, err = s.deps.Store.Run(ctx, p, held.run); err != nil {
+		started.stop()
+	}
+	return run, started.stop, err
 }
 
 // raw lets a handler write the response itself, behind huma's checks of its

@@ -95,14 +95,44 @@ func (s *Server) cancelRun(ctx context.Context, p knowledge.Principal, in *runPa
 	}
 	switch run.Status {
 	case store.RunRunning:
-		if err := s.deps.Dispatch.CancelRun(ctx, run); err != nil {
+		if err := s.stopRun(ctx, run); err != nil {
 			return nil, fmt.Errorf("cancel run %s: %w", in.ID, err)
+		}
+		if run, err = s.deps.Store.Run(ctx, p, in.ID); err != nil {
+			return nil, fmt.Errorf("read run %s: %w", in.ID, err)
 		}
 	case store.RunCanceled:
 	default:
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "run %q has ended already: it is %s", run.ID, run.Status)
 	}
 	return &runOutput{s.viewRun(run)}, nil
+}
+
+// stopRun asks a run's workflow to end it. A question that has none, since a
+// process died before, is ended here. A document's ingest that has none is
+// started, so that it ends as such ingests do.
+func (s *Server) stopRun(ctx context.Context, run store.Run) error {
+	known, err := s.deps.Dispatch.CancelRun(ctx, run)
+	if known || err != nil {
+		return err
+	}
+	switch run.Kind {
+	case "query", "tool":
+		return s.deps.Store.EndRun(ctx, run.Workspace, run.ID, store.RunEnd{
+			Status: store.RunCanceled, At: s.now(), Error: &store.RunError{Code: knowledge.CodeCanceled, Message: "canceled on request"},
+		})
+	case "ingest":
+		ref := knowledge.VersionRef{Workspace: run.Workspace, Project: run.Project, Document: run.Subject, Version: run.Version}
+		v, err := s.deps.Store.Version(ctx, ref)
+		if err == nil {
+			err = s.deps.Dispatch.Ingest(ctx, v)
+		}
+		if err == nil {
+			_, err = s.deps.Dispatch.CancelRun(ctx, run)
+		}
+		return err
+	}
+	return nil // a removal goes on
 }
 
 func (s *Server) viewRun(r store.Run) runView {

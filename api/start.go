@@ -24,6 +24,7 @@ const maxQuestion = 32_000
 
 // question is what starts a run that ends in an answer.
 type question struct {
+	run        string // set by begin
 	kind       string // "query" or "tool"
 	field      string // of the question's text, for errors
 	text       string
@@ -54,19 +55,12 @@ func (s *Server) begin(ctx context.Context, p knowledge.Principal, run string, q
 	if err != nil {
 		return begun{}, err
 	}
-	q.project = project.ID // which it may not have named, or by its name
+	q.run, q.project = run, project.ID // which it may not have named, or by its name
 	request, err := s.snapshot(ctx, p, q, project)
 	if err != nil {
 		return begun{}, err
 	}
-	in := workflows.AnswerInput{
-		RunRef:         activities.RunRef{Workspace: p.Workspace(), Project: q.project, Run: run},
-		MessageID:      request.MessageID,
-		ConversationID: request.ConversationID,
-		ExecutionID:    request.ExecutionID,
-		SearchFirst:    prompt.WantsContext(request.Config.AI.Prompt),
-		MaxToolTurns:   request.Config.Tools.MaxPerRequest,
-	}
+	in := workflows.NewAnswerInput(activities.RunRef{Workspace: p.Workspace(), Project: q.project, Run: run}, "", request)
 	ref := stream.RunRef{Workspace: p.Workspace(), Run: run, WorkflowID: workflows.QueryID(p.Workspace(), run)}
 	first := workflows.QueryStarted(in)
 	if q.kind == "tool" {
@@ -112,7 +106,8 @@ func (s *Server) launch(ctx context.Context, p knowledge.Principal, q question, 
 			ID: in.Run, Workspace: p.Workspace(), Project: q.project, Kind: q.kind, Status: "running", WorkflowID: ref.WorkflowID,
 			Owner: p.Owner(), ConversationID: request.ConversationID, CreatedAt: s.now(),
 		})
-		if err != nil {
+		// There is a row already where a crash broke the same request off before.
+		if err != nil && !knowledge.IsCode(err, knowledge.CodeConflict) {
 			return fmt.Errorf("add run %s: %w", in.Run, err)
 		}
 		return nil
@@ -152,12 +147,13 @@ func (s *Server) snapshot(ctx context.Context, p knowledge.Principal, q question
 	return request, s.converse(ctx, p, q, &request)
 }
 
-// converse takes up the conversation, or makes a new one.
+// converse takes up the conversation, or makes a new one. Ids are made of the
+// run's, so that a run which is begun again has no second conversation.
 func (s *Server) converse(ctx context.Context, p knowledge.Principal, q question, request *activities.Request) error {
-	request.QuestionID, request.MessageID = knowledge.NewID(), knowledge.NewID()
+	request.QuestionID, request.MessageID = knowledge.DerivedID("question", q.run), knowledge.DerivedID("message", q.run)
 	request.ConversationID = q.session
 	if q.session == "" {
-		request.ConversationID = knowledge.NewID()
+		request.ConversationID = knowledge.DerivedID("conversation", q.run)
 		_, err := s.deps.Store.EnsureConversation(ctx, p, store.Conversation{
 			ID: request.ConversationID, Workspace: p.Workspace(), Project: q.project, Owner: p.Owner(), Title: title(q.text), CreatedAt: s.now(),
 		})

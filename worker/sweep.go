@@ -32,9 +32,10 @@ type SweepWorkflows interface {
 	Running(ctx context.Context, workflowID string) (running, known bool, err error)
 }
 
-// Settler ends runs whose workflow will never do so.
+// Settler starts runs that have no workflow, and ends those whose workflow will
+// never do so.
 type Settler interface {
-	Settle(ctx context.Context, run stream.RunRef) error
+	TakeUp(ctx context.Context, run stream.RunRef) error
 }
 
 // Sweep starts what a crash left between its row in SQL and its workflow, and
@@ -87,8 +88,8 @@ func (s *Sweep) once(ctx context.Context, before time.Time) error {
 	}
 	for _, r := range runs {
 		ref := stream.RunRef{Workspace: r.Workspace, Run: r.ID, WorkflowID: r.WorkflowID, FirstOffset: r.FirstOffset}
-		if err := s.Settler.Settle(ctx, ref); err != nil {
-			errs = append(errs, fmt.Errorf("settle run %s: %w", r.ID, err))
+		if err := s.Settler.TakeUp(ctx, ref); err != nil {
+			errs = append(errs, fmt.Errorf("take up run %s: %w", r.ID, err))
 		}
 	}
 	return errors.Join(errs...)

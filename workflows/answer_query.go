@@ -25,6 +25,15 @@ type AnswerInput struct {
 	Segments       int              `json:"segments,omitempty"` // of the log, in the blob store
 }
 
+// NewAnswerInput gives the input of a run's workflow, of which the run's request
+// is the only source.
+func NewAnswerInput(run activities.RunRef, requestSHA256 string, r activities.Request) AnswerInput {
+	return AnswerInput{
+		RunRef: run, MessageID: r.MessageID, ConversationID: r.ConversationID, ExecutionID: r.ExecutionID,
+		RequestSHA256: requestSHA256, SearchFirst: r.SearchFirst(), MaxToolTurns: r.Config.Tools.MaxPerRequest,
+	}
+}
+
 // StartedData is the inline data of a question's first event.
 type StartedData struct {
 	MessageID      string `json:"messageId"`

@@ -73,13 +73,15 @@ func (d *Dispatcher) Remove(ctx context.Context, r store.Removal) error {
 	return wrap(err, "start removal of", r.Document)
 }
 
-// Answer starts a question (kind "query") or a tool (kind "tool").
+// Answer starts a question (kind "query") or a tool (kind "tool"). Doing it twice
+// changes nothing, also when the first has ended.
 func (d *Dispatcher) Answer(ctx context.Context, kind string, in workflows.AnswerInput) error {
 	id, summary, workflow := workflows.QueryID(in.Workspace, in.Run), "answer a question", workflows.AnswerQuery
 	if kind == "tool" {
 		id, summary, workflow = workflows.ToolID(in.Workspace, in.Run), "rag_search", workflows.RunTool
 	}
 	options := d.options(id, workflows.QueueQuery, priorityQuestion, in.Workspace)
+	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
 	options.StaticSummary = summary
 	options.TypedSearchAttributes = d.attributes(in.Workspace, in.Project)
 	_, err := d.client.ExecuteWorkflow(ctx, options, workflow, in)
@@ -89,18 +91,20 @@ func (d *Dispatcher) Answer(ctx context.Context, kind string, in workflows.Answe
 	return wrap(err, "start run", in.Run)
 }
 
-// CancelRun asks a run to stop; its workflow writes the end.
-func (d *Dispatcher) CancelRun(ctx context.Context, r store.Run) error {
-	var err error
+// CancelRun asks a run to stop; its workflow writes the end. known is false where
+// nobody could be asked: a question has no workflow, open or closed, or a
+// document's ingest none that is open.
+func (d *Dispatcher) CancelRun(ctx context.Context, r store.Run) (known bool, err error) {
 	if r.Kind == "ingest" {
 		err = d.client.SignalWorkflow(ctx, workflows.IngestID(r.Workspace, r.Subject), "", workflows.SignalStop, workflows.IngestStop{Run: r.ID})
 	} else {
 		err = d.client.CancelWorkflow(ctx, r.WorkflowID, "")
 	}
-	if isMissing(err) {
-		return nil // it has ended meanwhile
+	if isMissing(err) { // it has ended meanwhile, or did not start
+		running, known, err := d.Running(ctx, r.WorkflowID)
+		return running || known && r.Kind != "ingest", err
 	}
-	return wrap(err, "cancel run", r.ID)
+	return true, wrap(err, "cancel run", r.ID)
 }
 
 // StopIngest tells a document's ingest to give up versions up to upto.

@@ -11,20 +11,23 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
 )
 
-// startGrace is how long a run may be without a workflow: a crash between the
-// two is repaired by the sweep.
+// startGrace is how long a run may be on its way to its workflow: between its
+// row, its request and the start a process can die.
 const startGrace = 2 * time.Minute
 
 // Runs is what Source needs of the store.
 type Runs interface {
 	RunForSystem(ctx context.Context, workspace, id string) (store.Run, error)
 	EndRun(ctx context.Context, workspace, id string, end store.RunEnd) error
+	ReleaseRun(ctx context.Context, workspace, run string) error
 }
 
 // Blobs is what Source needs of the blob store.
 type Blobs interface {
+	activities.RequestBlobs
 	GetJSON(ctx context.Context, key string, v any) error
 	PutJSON(ctx context.Context, key string, v any) (blob.Ref, error)
 }
@@ -63,13 +66,18 @@ func (s *Source) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, 
 }
 
 // withoutWorkflow gives the log of a run that had no workflow to write one: that
-// of a file which was refused as it came, beside others that were not.
+// of a file which was refused as it came, beside others that were not, or of a
+// question that never started.
 func withoutWorkflow(ref stream.RunRef, run store.Run) ([]stream.Item, error) {
 	if run.Error == nil {
 		return nil, nil
 	}
 	refusal := knowledge.DocumentError{Code: run.Error.Code, Stage: knowledge.StageCheck, Message: run.Error.Message}
-	last, err := stream.NewEntry(stream.TopicEnded, stream.Event{Data: stream.Data(map[string]any{"status": run.Status, "error": refusal})})
+	topic, data := stream.TopicEnded, map[string]any{"status": run.Status, "error": refusal}
+	if run.Kind == "query" || run.Kind == "tool" {
+		topic, data = stream.TopicError, activities.Failure{Code: run.Error.Code, Message: run.Error.Message}.Event()
+	}
+	last, err := stream.NewEntry(topic, stream.Event{Data: stream.Data(data)})
 	if err != nil {
 		return nil, fmt.Errorf("log of run %s: %w", run.ID, err)
 	}
@@ -117,27 +125,56 @@ func (s *Source) withSegments(ctx context.Context, ref stream.RunRef, from int64
 
 // Settle implements stream.Source.
 func (s *Source) Settle(ctx context.Context, ref stream.RunRef) error {
+	return s.settle(ctx, ref, startGrace)
+}
+
+// TakeUp settles a run of which the caller knows that nobody is starting it now:
+// one that has no workflow gets one, from its request.
+func (s *Source) TakeUp(ctx context.Context, ref stream.RunRef) error { return s.settle(ctx, ref, 0) }
+
+func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Duration) error {
 	run, err := s.runs.RunForSystem(ctx, ref.Workspace, ref.Run)
 	if err != nil || run.Status != "running" {
 		return err
 	}
 	running, known, err := s.workflows.Running(ctx, ref.WorkflowID)
-	if err != nil || running || !known && time.Since(run.CreatedAt) < startGrace {
+	if err != nil || running || !known && time.Since(run.CreatedAt) < grace {
 		return err
 	}
 	// Look again: the run may have ended between the two looks.
 	if run, err = s.runs.RunForSystem(ctx, ref.Workspace, ref.Run); err != nil || run.Status != "running" {
 		return err
 	}
-	if run.Kind == "ingest" || run.Kind == "remove" {
+	switch {
+	case run.Kind == "ingest" || run.Kind == "remove":
 		return nil // the sweep starts these again
+	case known:
+		return s.abandon(ctx, ref, activities.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"})
 	}
-	return s.abandon(ctx, ref)
+	return s.start(ctx, ref, run)
+}
+
+// start starts the workflow of a run that has none. Without a request there is
+// nothing to start, and the same question may be asked again under its key.
+func (s *Source) start(ctx context.Context, ref stream.RunRef, run store.Run) error {
+	of := activities.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}
+	request, hash, err := activities.ReadRequest(ctx, s.blobs, of)
+	if err == nil {
+		return s.workflows.Answer(ctx, run.Kind, workflows.NewAnswerInput(of, hash, request))
+	}
+	if !errors.Is(err, blob.ErrNotFound) || time.Since(run.CreatedAt) < startGrace {
+		return err
+	}
+	failed := activities.Failure{Code: knowledge.CodeUnavailable, Message: "the server stopped before the run had started; ask again"}
+	if err := s.abandon(ctx, ref, failed); err != nil {
+		return err
+	}
+	return s.runs.ReleaseRun(ctx, run.Workspace, run.ID)
 }
 
 // abandon ends a run whose workflow will not: it keeps what the closed workflow
 // still tells of the log and puts an error at its end.
-func (s *Source) abandon(ctx context.Context, ref stream.RunRef) error {
+func (s *Source) abandon(ctx context.Context, ref stream.RunRef, failed activities.Failure) error {
 	var items []stream.Item
 	for from := ref.FirstOffset; ; {
 		page, err := s.workflows.Events(ctx, ref.WorkflowID, from)
@@ -152,7 +189,6 @@ func (s *Source) abandon(ctx context.Context, ref stream.RunRef) error {
 			break
 		}
 	}
-	failed := activities.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"}
 	last, err := stream.NewEntry(stream.TopicError, stream.Event{Data: stream.Data(failed.Event())})
 	if err != nil {
 		return err

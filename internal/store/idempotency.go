@@ -113,6 +113,15 @@ func (s *Store) StoreResponse(ctx context.Context, workspace, caller, key string
 	})
 }
 
+// ReleaseRun gives up the key under which a run was begun. One that is not
+// claimed is fine.
+func (s *Store) ReleaseRun(ctx context.Context, workspace, run string) error {
+	return s.write(ctx, "release the idempotency key of run "+run, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewDelete().Model((*idempotencyRow)(nil)).Where("workspace = ? AND run_id = ?", workspace, run).Exec(ctx)
+		return err
+	})
+}
+
 // ReleaseKey gives a claimed key up, so that the request can be tried again.
 // One that is not claimed is fine.
 func (s *Store) ReleaseKey(ctx context.Context, workspace, caller, key string) error {

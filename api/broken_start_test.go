@@ -1,0 +1,124 @@
+package api_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/api"
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// stopped is a source of logs that have an error behind their first item: the
+// end of the run in SQL.
+type stopped struct{ store *store.Store }
+
+func (s stopped) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, bool, error) {
+	run, err := s.store.RunForSystem(ctx, ref.Workspace, ref.Run)
+	if err != nil || run.Status == store.RunRunning {
+		return nil, false, err
+	}
+	entry, err := stream.NewEntry(stream.TopicError, stream.Event{Data: stream.Data(run.Error)})
+	first := workflows.QueryStarted(workflows.AnswerInput{})
+	return []stream.Item{{Topic: first.Topic, Data: first.Data}, {Topic: entry.Topic, Data: entry.Data, Offset: 1}}, true, err
+}
+
+func (stopped) Query(context.Context, stream.RunRef, int64) (stream.EventsPage, error) {
+	return stream.EventsPage{}, nil
+}
+
+func (stopped) Settle(context.Context, stream.RunRef) error { return nil }
+
+// TestIdempotencyKeyOfABrokenStart repeats a question whose first request's
+// process died at several moments.
+func TestIdempotencyKeyOfABrokenStart(t *testing.T) {
+	t.Parallel()
+	const path, body = hooks + "/query", `{"text":"Why?"}`
+	setup := func(t *testing.T) *edge {
+		e := open(t, func(_ *api.Config, d *api.Deps) { d.Relay = stream.NewRelay(stopped{d.Store}, stream.NewHub()) })
+		e.work.end = func(in workflows.AnswerInput) error {
+			return e.store.EndRun(t.Context(), in.Workspace, in.Run, store.RunEnd{Status: store.RunFailed, Error: &store.RunError{Code: knowledge.CodeCanceled, Message: "over"}})
+		}
+		return e
+	}
+	// claim leaves what a request leaves that dies right behind its claim.
+	claim := func(e *edge) string {
+		first := e.do("POST", path, e.reader, body, keyName, "k")
+		first.refused(409, knowledge.CodeCanceled)
+		return first.header.Get("Cairn-Run-Id")
+	}
+	// repeated wants the answer of that run, from one more start, in one
+	// conversation.
+	repeated := func(e *edge, run string, starts int) {
+		again := e.do("POST", path, e.reader, body, keyName, "k")
+		again.refused(409, knowledge.CodeCanceled)
+		if got := again.header.Get("Cairn-Run-Id"); got != run || len(e.work.answers) != starts {
+			e.t.Errorf("run %s, then %s, after %d starts", run, got, len(e.work.answers))
+		}
+		list := e.do("GET", own+"/conversations", e.reader, nil).want(200)
+		if n := len(list["data"].([]any)); n != 1 {
+			e.t.Errorf("%d conversations", n)
+		}
+	}
+	t.Run("before_the_run_has_a_row", func(t *testing.T) {
+		t.Parallel()
+		e := setup(t)
+		run := claim(e)
+		e.forget(run)
+		repeated(e, run, 2)
+	})
+	t.Run("before_the_run_has_a_request", func(t *testing.T) {
+		t.Parallel()
+		e := setup(t)
+		run := claim(e)
+		e.reopen(run)
+		if err := e.blobs.Delete(t.Context(), blob.RunKey("default", run, activities.RequestBlob)); err != nil {
+			t.Fatal(err)
+		}
+		repeated(e, run, 2)
+	})
+	t.Run("before_the_run_has_a_workflow", func(t *testing.T) {
+		t.Parallel()
+		e := setup(t)
+		run := claim(e)
+		e.reopen(run)
+		repeated(e, run, 2)
+		if diff := cmp.Diff(e.work.answers[0], e.work.answers[1]); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("behind_the_end_of_the_run", func(t *testing.T) {
+		t.Parallel()
+		e := setup(t)
+		repeated(e, claim(e), 1)
+	})
+}
+
+func TestCancelOfARunWithoutAWorkflow(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.work.unknown = true
+	run := knowledge.NewID()
+	p, err := e.access.Authenticate(t.Context(), accessCredentials(e.reader))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.store.AddRun(t.Context(), store.Run{ID: run, Workspace: "default", Kind: "query", Owner: p.Owner(), WorkflowID: "query/default/" + run}); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.do("POST", "/runs/"+run+"/cancel", e.reader, nil).want(202); got["status"] != "canceled" {
+		t.Errorf("a question: %v", got)
+	}
+	e.add(e.editor, "a.txt", "one")
+	ingest := e.work.ingests[0].RunID
+	e.do("POST", "/runs/"+ingest+"/cancel", e.editor, nil).want(202)
+	if diff := cmp.Diff([]string{run, ingest, ingest}, e.work.cancels); diff != "" || len(e.work.ingests) != 2 {
+		t.Errorf("an ingest is started, and then stopped: %s", diff)
+	}
+}

@@ -1,0 +1,139 @@
+package dispatch_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/dispatch"
+	"github.com/cairn-rag/cairn/internal/embedded"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// runs is a table of runs.
+type runs struct {
+	rows     map[string]store.Run
+	released []string
+}
+
+func (r *runs) RunForSystem(_ context.Context, _, id string) (store.Run, error) {
+	run, ok := r.rows[id]
+	if !ok {
+		return run, knowledge.NotFound("run", id)
+	}
+	return run, nil
+}
+
+func (r *runs) EndRun(_ context.Context, _, id string, end store.RunEnd) error {
+	run := r.rows[id]
+	run.Status, run.Error, run.LogKey = end.Status, end.Error, end.LogKey
+	r.rows[id] = run
+	return nil
+}
+
+func (r *runs) ReleaseRun(_ context.Context, _, id string) error {
+	r.released = append(r.released, id)
+	return nil
+}
+
+// TestTakeUp settles runs that a kill left without a workflow.
+func TestTakeUp(t *testing.T) {
+	t.Parallel()
+	attributes := map[string]enumspb.IndexedValueType{
+		workflows.AttributeWorkspace: enumspb.INDEXED_VALUE_TYPE_KEYWORD, workflows.AttributeProject: enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+	}
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	server, err := embedded.Start(t.Context(), embedded.Config{
+		Dir: t.TempDir(), Listen: "127.0.0.1:0", UIListen: "127.0.0.1:0", Logger: log, SearchAttributes: attributes,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	c, err := server.Dial(t.Context(), log, func(*client.Options) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	began := make(chan workflows.AnswerInput, 2)
+	w := worker.New(c, workflows.QueueQuery, worker.Options{})
+	w.RegisterWorkflowWithOptions(func(_ workflow.Context, in workflows.AnswerInput) error {
+		began <- in
+		return nil
+	}, workflow.RegisterOptions{Name: "AnswerQuery"})
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Stop)
+	blobs, err := blob.Open(t.Context(), "mem://")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := &runs{rows: map[string]store.Run{}}
+	d := dispatch.New(c, "test")
+	source := dispatch.NewSource(d, table, blobs)
+	add := func(id string, age time.Duration) (activities.RunRef, stream.RunRef) {
+		table.rows[id] = store.Run{ID: id, Workspace: "w", Kind: "query", Status: "running", CreatedAt: time.Now().Add(-age), WorkflowID: workflows.QueryID("w", id)}
+		return activities.RunRef{Workspace: "w", Run: id}, stream.RunRef{Workspace: "w", Run: id, WorkflowID: workflows.QueryID("w", id)}
+	}
+
+	t.Run("with_a_request_it_is_started_once", func(t *testing.T) {
+		of, ref := add("asked", 0)
+		request := activities.Request{Kind: "query", MessageID: "m", ConversationID: "c", ExecutionID: "e"}
+		written, err := blobs.PutJSON(t.Context(), of.Key(activities.RequestBlob), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := source.TakeUp(t.Context(), ref); err != nil {
+			t.Fatal(err)
+		}
+		in := <-began
+		if in.Run != "asked" || in.MessageID != "m" || in.ConversationID != "c" || in.ExecutionID != "e" || in.RequestSHA256 != written.SHA256 {
+			t.Errorf("started with %+v", in)
+		}
+		if err := c.GetWorkflow(t.Context(), ref.WorkflowID, "").Get(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Answer(t.Context(), "query", in); err != nil {
+			t.Errorf("started once more behind its end: %v", err)
+		}
+		if description, err := c.DescribeWorkflowExecution(t.Context(), ref.WorkflowID, ""); err != nil || description.GetWorkflowExecutionInfo().GetCloseTime() == nil {
+			t.Errorf("a second execution: %v", err)
+		}
+	})
+	t.Run("without_a_request_it_ends_and_frees_its_key", func(t *testing.T) {
+		_, young := add("young", time.Second)
+		_, old := add("old", time.Hour)
+		for _, ref := range []stream.RunRef{young, old} {
+			if err := source.TakeUp(t.Context(), ref); ref.Run == "old" && err != nil {
+				t.Fatal(err)
+			}
+		}
+		if run := table.rows["old"]; run.Status != "failed" || run.Error.Code != knowledge.CodeUnavailable {
+			t.Errorf("%+v", run)
+		}
+		if len(table.released) != 1 || table.released[0] != "old" || table.rows["young"].Status != "running" {
+			t.Errorf("released %v, young is %s", table.released, table.rows["young"].Status)
+		}
+	})
+	t.Run("a_cancel_says_that_there_is_nobody_to_ask", func(t *testing.T) {
+		add("lost", 0)
+		if known, err := d.CancelRun(t.Context(), table.rows["lost"]); known || err != nil {
+			t.Errorf("known %t, %v", known, err)
+		}
+		if known, err := d.CancelRun(t.Context(), table.rows["asked"]); !known || err != nil {
+			t.Errorf("of one that has ended: known %t, %v", known, err)
+		}
+	})
+}
