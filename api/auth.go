@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -26,6 +27,30 @@ func (s *Server) principal(r *http.Request, workspace string, acting access.Acti
 		return p, nil
 	}
 	return s.deps.Access.As(r.Context(), p, acting)
+}
+
+// asReader holds a key that reads for a user to what that user reaches, whatever
+// the key may manage.
+func asReader(r *http.Request, p knowledge.Principal) knowledge.Principal {
+	acting := actingFromQuery(r)
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if reads && p.KeyID() != "" && (acting.User != "" || acting.ExternalUser != "") {
+		return p.Reader()
+	}
+	return p
+}
+
+// inConversation lets the principal see what is attached to a conversation, if
+// that is its own.
+func (s *Server) inConversation(ctx context.Context, p knowledge.Principal, id string) (knowledge.Principal, error) {
+	if id == "" {
+		return p, nil
+	}
+	there, err := s.deps.Access.As(ctx, p, s.actingIn(p, id))
+	if knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return p, nil
+	}
+	return there, err
 }
 
 // prove gives whose credentials a request carries, in the workspace of its path.

@@ -89,6 +89,9 @@ func (s *Server) getConversation(ctx context.Context, p knowledge.Principal, in 
 	if err != nil {
 		return nil, fmt.Errorf("read conversation %s: %w", in.ID, err)
 	}
+	if p, err = s.inConversation(ctx, p, in.ID); err != nil {
+		return nil, err
+	}
 	messages, next, err := s.deps.Store.Messages(ctx, p, in.ID, store.Page(in.PageQuery))
 	if err != nil {
 		return nil, fmt.Errorf("read messages of conversation %s: %w", in.ID, err)

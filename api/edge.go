@@ -175,5 +175,5 @@ func (s *Server) authorize(r *http.Request, rt *route) (knowledge.Principal, err
 	if rt.scope != "" && !p.Can(rt.scope) {
 		return p, knowledge.Errorf(knowledge.CodeForbidden, "this needs the scope %q; ask for a key that has it", rt.scope)
 	}
-	return p, nil
+	return asReader(r, p), nil
 }

@@ -66,12 +66,20 @@ func (s *Server) readableRun(r *http.Request) (knowledge.Principal, store.Run, e
 		if err != nil {
 			return principal, store.Run{}, err
 		}
+		principal = asReader(r, principal)
 		run, err := s.deps.Store.Run(r.Context(), principal, id)
+		if err != nil {
+			return principal, run, err
+		}
+		principal, err = s.runReader(r.Context(), principal, run)
 		return principal, run, err
 	}
 	workspace, err := s.deps.Access.VerifyRun(token, id, s.now())
 	if err != nil {
 		return knowledge.Principal{}, store.Run{}, err
+	}
+	if named := r.PathValue("workspaceId"); named != "" && named != workspace {
+		return knowledge.Principal{}, store.Run{}, knowledge.NotFound("run", id)
 	}
 	run, err := s.deps.Store.RunForSystem(r.Context(), workspace, id)
 	if err != nil {
@@ -79,6 +87,21 @@ func (s *Server) readableRun(r *http.Request) (knowledge.Principal, store.Run, e
 	}
 	principal, err := s.runPrincipal(r.Context(), run)
 	return principal, run, err
+}
+
+// runReader gives the principal as it reads what a run came to: in the run's
+// conversation, if it is the principal's. The answer to somebody else's question
+// is forbidden, but for an administrator.
+func (s *Server) runReader(ctx context.Context, p knowledge.Principal, run store.Run) (knowledge.Principal, error) {
+	switch {
+	case run.Kind == "ingest" || run.Kind == "remove":
+		return p, nil
+	case run.Owner == p.Owner():
+		return s.inConversation(ctx, p, run.ConversationID)
+	case p.Can(knowledge.ScopeAdmin):
+		return p, nil
+	}
+	return p, knowledge.Errorf(knowledge.CodeForbidden, "the answer to a question is for who asked it, and for a key with the admin scope: name the user whose question it is")
 }
 
 // runPrincipal is who started a run: from its snapshot, or, for a document's
@@ -93,7 +116,7 @@ func (s *Server) runPrincipal(ctx context.Context, run store.Run) (knowledge.Pri
 	if err := s.deps.Blobs.GetJSON(ctx, requestKey(run), &request); err != nil {
 		return knowledge.Principal{}, fmt.Errorf("read the request of run %s: %w", run.ID, err)
 	}
-	return request.Principal, nil
+	return request.Principal.Reader(), nil
 }
 
 // serveEvents writes the events behind after and follows the run to its end, or

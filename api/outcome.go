@@ -35,8 +35,10 @@ func (r *renderer) load(ctx context.Context, key string) (*outcome, error) {
 	return out, nil
 }
 
-// passages reads those of the sources that the principal may see now.
+// passages reads those of the sources that the principal's tokens reach now; what
+// it may manage does not count.
 func (s *Server) passages(ctx context.Context, p knowledge.Principal, sources []activities.Source) (map[string]store.ChunkView, error) {
+	p = p.Reader()
 	hits := make([]knowledge.Hit, 0, len(sources))
 	for _, x := range sources {
 		hits = append(hits, knowledge.Hit{ChunkID: x.ChunkID, DocumentID: x.DocumentID})

@@ -25,7 +25,7 @@ type runView struct {
 	EndedAt     *time.Time      `json:"ended_at"`
 	Usage       json.RawMessage `json:"usage"`
 	Error       *store.RunError `json:"error"`
-	Result      any             `json:"result" doc:"Of a run that completed; not in lists"`
+	Result      any             `json:"result" doc:"Of a run that completed; not in lists. A question's is for who asked it, and for the admin scope: null for others"`
 	OperatorURL string          `json:"operator_url"`
 }
 
@@ -78,7 +78,14 @@ func (s *Server) getRun(ctx context.Context, p knowledge.Principal, in *runPath)
 		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
 	}
 	view := s.viewRun(run)
-	if view.Result, err = s.runResult(ctx, p, run); err != nil {
+	p, err = s.runReader(ctx, p, run)
+	if knowledge.IsCode(err, knowledge.CodeForbidden) {
+		return &runOutput{view}, nil
+	}
+	if err == nil {
+		view.Result, err = s.runResult(ctx, p, run)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read the result of run %s: %w", in.ID, err)
 	}
 	return &runOutput{view}, nil

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -104,7 +105,7 @@ func (s *Server) launch(ctx context.Context, p knowledge.Principal, q question, 
 	group.Go(func() error {
 		err := s.deps.Store.AddRun(ctx, store.Run{
 			ID: in.Run, Workspace: p.Workspace(), Project: q.project, Kind: q.kind, Status: "running", WorkflowID: ref.WorkflowID,
-			Owner: p.Owner(), ConversationID: request.ConversationID, CreatedAt: s.now(),
+			Owner: p.Owner(), ConversationID: cmp.Or(request.ConversationID, p.ConversationID()), CreatedAt: s.now(),
 		})
 		// There is a row already where a crash broke the same request off before.
 		if err != nil && !knowledge.IsCode(err, knowledge.CodeConflict) {

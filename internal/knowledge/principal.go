@@ -85,6 +85,13 @@ func (p Principal) Can(s Scope) bool {
 	}
 }
 
+// Reader gives the principal without what its scopes let it manage: it sees what
+// its tokens reach, and changes nothing.
+func (p Principal) Reader() Principal {
+	p.claims.Scopes, p.claims.Instance = []Scope{ScopeRead}, false
+	return p
+}
+
 // CoversProject reports whether the principal may act in the project.
 func (p Principal) CoversProject(project string) bool {
 	return p.claims.Workspace != "" && (p.claims.Project == "" || p.claims.Project == project)
