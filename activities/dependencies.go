@@ -37,6 +37,7 @@ type Versions interface {
 	PutChunks(ctx context.Context, ref knowledge.VersionRef, chunks []knowledge.Chunk) error
 	Publish(ctx context.Context, ref knowledge.VersionRef) (store.Published, error)
 	RetireChunks(ctx context.Context, ref knowledge.VersionRef) error
+	RetiredSources(ctx context.Context, ref knowledge.VersionRef) ([]string, error)
 }
 
 // Removals is the part of the store that takes documents away.

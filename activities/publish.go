@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -116,7 +117,8 @@ func (a *Ingestion) followAttributes(ctx context.Context, written store.Version)
 	return nil
 }
 
-// retire takes the entries, chunks and bytes of older versions away.
+// retire takes the entries, chunks and bytes of older versions away, their
+// originals among them.
 func (a *Ingestion) retire(ctx context.Context, ref knowledge.VersionRef) error {
 	if ref.Version == 1 {
 		return nil
@@ -127,11 +129,17 @@ func (a *Ingestion) retire(ctx context.Context, ref knowledge.VersionRef) error 
 	if err := a.Versions.RetireChunks(ctx, ref); err != nil {
 		return fmt.Errorf("retire old chunks: %w", err)
 	}
+	originals, err := a.Versions.RetiredSources(ctx, ref)
+	if err != nil {
+		return fmt.Errorf("list old originals: %w", err)
+	}
 	prefix := blob.DocumentPrefix(ref.Workspace, ref.Project, ref.Document)
-	_, err := a.Blobs.DeletePrefix(ctx, prefix, func(key string, _ time.Time) bool {
+	_, err = a.Blobs.DeletePrefix(ctx, prefix, func(key string, _ time.Time) bool {
 		step, _, _ := strings.Cut(strings.TrimPrefix(key, prefix), "/")
-		version, err := strconv.Atoi(step)
-		return err != nil || version >= ref.Version
+		if version, err := strconv.Atoi(step); err == nil {
+			return version >= ref.Version
+		}
+		return !slices.Contains(originals, key)
 	})
 	if err != nil {
 		return fmt.Errorf("remove old blobs: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -71,6 +72,26 @@ func TestPublishDocument(t *testing.T) {
 		}
 		if n := f.server.Totals().Embeddings.Asked; n != 3 { // one batch and two questions
 			t.Errorf("%d requests for embeddings", n)
+		}
+	})
+
+	t.Run("the originals of older versions go, but for one that a newer version shares", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		key := func(n int) string { return blob.UploadKey("w", "p", knowledge.DocumentID("w", "p", "a.txt"), strconv.Itoa(n)) }
+		of := func(n int) func(*store.NewVersion) { return func(nv *store.NewVersion) { nv.SourceKey = key(n) } }
+		first, _ := f.upload("a.txt", twoParts(1), of(1)), f.publish(f.upload("a.txt", twoParts(2), of(2)))
+		if there, err := f.blobs.Exists(f.ctx, key(1)); err != nil || !there {
+			t.Errorf("one that waits for its ingestion has lost its original: %v", err)
+		}
+		f.must(f.store.FailVersion(f.ctx, first.VersionRef, knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract}))
+		_, err := f.blobs.Put(f.ctx, blob.UploadKey("w", "p", first.Document, "under way"), []byte("x"))
+		f.must(err)
+		f.publish(f.upload("a.txt", twoParts(3), of(2))) // ingested again from the same bytes
+		for name, want := range map[string]bool{key(1): false, key(2): true, blob.UploadKey("w", "p", first.Document, "under way"): true} {
+			if there, err := f.blobs.Exists(f.ctx, name); err != nil || there != want {
+				t.Errorf("%s is there: %t, %v", name, there, err)
+			}
 		}
 	})
 

@@ -171,6 +171,33 @@ func (s *Store) SourceKeys(ctx context.Context, workspace, document string, afte
 	return keys, nil
 }
 
+// RetiredSources gives the blob keys of the originals that only versions before
+// ref name. A document under legal hold has none, and one that is still being
+// ingested keeps its own.
+func (s *Store) RetiredSources(ctx context.Context, ref knowledge.VersionRef) ([]string, error) {
+	keys := []string{}
+	err := s.reader.NewSelect().Model((*versionRow)(nil)).ColumnExpr("DISTINCT v.source_key").
+		Join("JOIN documents AS d ON d.id = v.document_id AND d.legal_hold = FALSE").
+		Where("v.document_id = ? AND v.workspace = ? AND v.version < ? AND v.source_key <> ''", ref.Document, ref.Workspace, ref.Version).
+		Where("NOT EXISTS (SELECT 1 FROM document_versions AS o WHERE o.document_id = v.document_id AND o.source_key = v.source_key AND (o.version >= ? OR o.status = 'pending'))", ref.Version).
+		Scan(ctx, &keys)
+	if err != nil {
+		return nil, fmt.Errorf("list retired originals of document %s: %w", ref.Document, failure(err))
+	}
+	return keys, nil
+}
+
+// NamedSources gives those blob keys of originals that a version of these
+// documents names.
+func (s *Store) NamedSources(ctx context.Context, documents []string) ([]string, error) {
+	keys := []string{}
+	err := s.reader.NewSelect().Model((*versionRow)(nil)).Column("source_key").Where("document_id IN (?)", bun.List(documents)).Scan(ctx, &keys)
+	if err != nil {
+		return nil, fmt.Errorf("list originals of %d documents: %w", len(documents), failure(err))
+	}
+	return keys, nil
+}
+
 // CheckpointWAL moves the write-ahead log into the database and empties it, so
 // that what was deleted does not stand in it any more.
 func (s *Store) CheckpointWAL(ctx context.Context) error {
