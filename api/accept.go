@@ -43,7 +43,7 @@ func (s *Server) putOriginal(ctx context.Context, r io.Reader, name string, nv *
 }
 
 // dropOriginal deletes the bytes of a document that was refused. Where it is not
-// certain that nothing refers to them they stay, and the sweep decides.
+// certain that nothing refers to them they stay, and the next start decides (worker.Uploads).
 func (s *Server) dropOriginal(ctx context.Context, nv store.NewVersion, refusal error) {
 	if nv.SourceKey == "" || newProblem(classify(refusal)).Status >= 500 {
 		return

@@ -190,15 +190,17 @@ func (p *platform) startWorker(ctx context.Context) error {
 	sweepCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	sweep := worker.Sweep{Store: p.store, Workflows: p.workflow, Settler: p.source, Log: p.log}
 	orphans := worker.Orphans{Store: p.store, Client: p.client, Namespace: p.temporal.Namespace(), Identity: p.identity, Log: p.log}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	uploads := worker.Uploads{Store: p.store, Blobs: p.blobs, Log: p.log}
+	started := time.Now() // the API serves later: what is older was left by another process
+	var repairs sync.WaitGroup
+	repairs.Go(func() {
 		orphans.Release(sweepCtx)
 		sweep.Run(sweepCtx)
-	}()
+	})
+	repairs.Go(func() { uploads.Drop(sweepCtx, started) })
 	p.onClose(func() error {
 		stop()
-		<-done
+		repairs.Wait()
 		return nil
 	})
 	return nil
