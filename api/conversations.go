@@ -60,7 +60,7 @@ func (s *Server) registerConversations() {
 		OperationID: "get-conversation", Method: http.MethodGet, Path: path + "/{id}", Summary: "Read a conversation with its messages", Tags: tags,
 	}}, s.getConversation)
 	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
-		OperationID: "delete-conversation", Method: http.MethodDelete, Path: path + "/{id}", Summary: "Delete a conversation", Tags: tags,
+		OperationID: "delete-conversation", Method: http.MethodDelete, Path: path + "/{id}", Summary: "Delete a conversation", Description: "What is attached to it is removed, unless it is under legal hold.", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *ConversationPath) (*struct{}, error) {
 		if err := s.deps.Store.DeleteConversation(ctx, p, in.ID); err != nil {
 			return nil, fmt.Errorf("delete conversation %s: %w", in.ID, err)

@@ -116,7 +116,9 @@ func (s *Store) Conversations(ctx context.Context, p knowledge.Principal, page P
 }
 
 // DeleteConversation removes one of the principal's conversations with its
-// messages, and the chunks of older versions that were kept for it alone.
+// messages, and the chunks of older versions that were kept for it alone. What
+// is attached to it, which nobody else reaches, is marked as removed: it is gone
+// for readers at once, and PendingRemovals lists it.
 func (s *Store) DeleteConversation(ctx context.Context, p knowledge.Principal, id string) error {
 	if err := known(p); err != nil {
 		return err
@@ -128,6 +130,9 @@ func (s *Store) DeleteConversation(ctx context.Context, p knowledge.Principal, i
 		}
 		if !there {
 			return knowledge.NotFound("conversation", id)
+		}
+		if err := markAttachments(ctx, tx, p, id); err != nil {
+			return err
 		}
 		_, err = tx.ExecContext(ctx, `DELETE FROM chunks WHERE id IN (
 				SELECT m.chunk_id FROM message_chunks AS m WHERE m.workspace = ?0 AND m.conversation_id = ?1)

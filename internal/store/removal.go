@@ -48,21 +48,40 @@ func (s *Store) MarkRemoving(ctx context.Context, p knowledge.Principal, documen
 		case doc.RemovingUpto == doc.Version:
 			return nil
 		}
-		doc.RemovingUpto, doc.RemovingRun, doc.RemovingSince, doc.UpdatedAt = doc.Version, runID, micros(now), micros(now)
-		_, err = tx.NewUpdate().Model(doc).Column("removing_upto", "removing_run", "removing_since", "updated_at").WherePK().Exec(ctx)
-		if err != nil {
-			return err
-		}
-		return insertRun(ctx, tx, Run{
-			ID: runID, Workspace: doc.Workspace, Project: doc.Project, Kind: "remove", Status: RunRunning, Owner: p.Owner(),
-			WorkflowID: removeWorkflow(doc.Workspace, documentID), Subject: documentID, Version: doc.Version, CreatedAt: now,
-		})
+		return doc.mark(ctx, tx, p.Owner(), runID, now)
 	})
 	if err != nil {
 		return 0, d, err
 	}
 	d, err = doc.document()
 	return doc.RemovingUpto, d, err
+}
+
+// mark makes the removal of all the versions that the document has now.
+func (r *documentRow) mark(ctx context.Context, tx bun.Tx, owner, runID string, now time.Time) error {
+	r.RemovingUpto, r.RemovingRun, r.RemovingSince, r.UpdatedAt = r.Version, runID, micros(now), micros(now)
+	_, err := tx.NewUpdate().Model(r).Column("removing_upto", "removing_run", "removing_since", "updated_at").WherePK().Exec(ctx)
+	if err != nil {
+		return err
+	}
+	return insertRun(ctx, tx, Run{
+		ID: runID, Workspace: r.Workspace, Project: r.Project, Kind: "remove", Status: RunRunning, Owner: owner,
+		WorkflowID: removeWorkflow(r.Workspace, r.ID), Subject: r.ID, Version: r.Version, CreatedAt: now,
+	})
+}
+
+// markAttachments makes the removals of what is attached to a conversation, but
+// for what is under legal hold.
+func markAttachments(ctx context.Context, tx bun.Tx, p knowledge.Principal, conversation string) error {
+	var rows []documentRow
+	err := tx.NewSelect().Model(&rows).Where("d.workspace = ? AND d.removing_upto < d.version AND d.removed = FALSE AND d.legal_hold = FALSE", p.Workspace()).
+		Where("d.id IN (SELECT t.document_id FROM document_tokens AS t WHERE t.token = ?)", "s:"+conversation).Scan(ctx)
+	for i := range rows {
+		if err == nil {
+			err = rows[i].mark(ctx, tx, p.Owner(), knowledge.NewID(), time.Now())
+		}
+	}
+	return err
 }
 
 // managed reads a document that the principal may change, or says that there is

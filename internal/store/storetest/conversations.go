@@ -153,6 +153,7 @@ func testConversations(t *testing.T, open func(t *testing.T) *store.Store) {
 		"saving_again_replaces_a_message_in_place":    saveAgain,
 		"all_messages_are_saved_or_none":              saveAllOrNone,
 		"deleting_takes_the_messages_too":             deleteConversation,
+		"deleting_removes_what_is_attached":           deleteAttachments,
 		"preferences_are_the_owners":                  preferences,
 	})
 }
@@ -249,6 +250,30 @@ func saveAllOrNone(f *fixture) {
 	f.wantCode(err, knowledge.CodeNotFound)
 	if list, err := f.LastMessages(f.ctx, reader("ann"), "talk", 10); err != nil || len(list) != 0 {
 		f.Errorf("messages %+v, %v", list, err)
+	}
+}
+
+func deleteAttachments(f *fixture) {
+	f.cite(reader("ann"), "talk", "m1")
+	attach := func(name, conversation string) store.Version {
+		v, _ := f.publish(upload(name, func(nv *store.NewVersion) { nv.ConversationID = conversation }), "one")
+		return v
+	}
+	gone, held := attach("a.txt", "talk"), attach("b.txt", "talk")
+	attach("c.txt", "another")
+	f.publish(upload("d.txt"), "one")
+	hold := true
+	if _, err := f.UpdateDocument(f.ctx, manager("acme"), held.Document, store.DocumentPatch{LegalHold: &hold}); err != nil {
+		f.Fatal(err)
+	}
+	f.must(f.DeleteConversation(f.ctx, reader("ann"), "talk"))
+	list, err := f.PendingRemovals(f.ctx, 10)
+	f.must(err)
+	if len(list) != 1 || list[0].Document != gone.Document || list[0].Upto != 1 {
+		f.Errorf("removals %+v", list)
+	}
+	if run, err := f.RunForSystem(f.ctx, "acme", list[0].RunID); err != nil || run.Kind != "remove" || run.Subject != gone.Document {
+		f.Errorf("run %+v, %v", run, err)
 	}
 }
 
