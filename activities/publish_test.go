@@ -78,7 +78,9 @@ func TestPublishDocument(t *testing.T) {
 	t.Run("the originals of older versions go, but for one that a newer version shares", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		key := func(n int) string { return blob.UploadKey("w", "p", knowledge.DocumentID("w", "p", "a.txt"), strconv.Itoa(n)) }
+		key := func(n int) string {
+			return blob.UploadKey("w", "p", knowledge.DocumentID("w", "p", "a.txt"), strconv.Itoa(n))
+		}
 		of := func(n int) func(*store.NewVersion) { return func(nv *store.NewVersion) { nv.SourceKey = key(n) } }
 		first, _ := f.upload("a.txt", twoParts(1), of(1)), f.publish(f.upload("a.txt", twoParts(2), of(2)))
 		if there, err := f.blobs.Exists(f.ctx, key(1)); err != nil || !there {

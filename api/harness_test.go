@@ -213,7 +213,7 @@ func (e *edge) exec(statement string, args ...any) {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	defer db.Close()
+	e.t.Cleanup(func() { _ = db.Close() })
 	if _, err := db.ExecContext(e.t.Context(), statement, args...); err != nil {
 		e.t.Fatal(err)
 	}
