@@ -65,8 +65,12 @@ func (s *Store) Publish(ctx context.Context, ref knowledge.VersionRef) (Publishe
 }
 
 // follow brings what a document is searched by to its attributes, if publishing
-// a version has changed them from what the row before says.
+// a version has changed them from what the row before says. The only version of
+// a document cannot: it shows that one's from the upload on.
 func follow(ctx context.Context, tx bun.Tx, before *documentRow) error {
+	if before.Version == 1 {
+		return nil
+	}
 	var doc documentRow
 	if _, err := loadDocument(ctx, tx, before.ID, &doc); err != nil || doc.attributes == before.attributes {
 		return err
