@@ -111,7 +111,7 @@ func (a *Ingestion) followAttributes(ctx context.Context, written store.Version)
 	if reflect.DeepEqual(attributes(now), attributes(written)) {
 		return nil
 	}
-	if err := a.Index.SetAttributes(ctx, now.Workspace, now.Document, now.VersionRef.Version, attributes(now)); err != nil {
+	if err := a.Index.SetAttributes(ctx, now.Workspace, now.Document, now.Version, attributes(now)); err != nil {
 		return fmt.Errorf("update index attributes: %w", err)
 	}
 	return nil
