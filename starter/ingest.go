@@ -15,7 +15,7 @@ import (
 
 type ingestCmd struct {
 	clientFlags
-	Sources    []string `arg:"" name:"path|dir|url" help:"Files, folders (all they hold) and http(s) addresses."`
+	Sources    []source `arg:"" name:"path|dir|url" help:"Files, folders (all they hold) and http(s) addresses."`
 	Project    string   `short:"p" default:"default" help:"The project to put them into."`
 	Tag        []string `sep:"none" help:"A tag for each of them; may be repeated."`
 	ExternalID string   `name:"external-id" help:"The external id of a single file or address. Default: its path inside the folder, its name, or the address."`
@@ -135,6 +135,9 @@ func detail(o outcome) string {
 // one sends an entry and, if asked to, follows its run. The error is one that
 // the other entries would meet too.
 func (in ingestion) one(ctx context.Context, e entry, uploads chan struct{}) (outcome, error) {
+	if e.unsent != nil {
+		return *e.unsent, nil
+	}
 	select {
 	case uploads <- struct{}{}:
 	case <-ctx.Done():
@@ -183,7 +186,7 @@ func refused(o outcome, err error) (outcome, error) {
 	switch code {
 	case knowledge.CodeUnsupportedFormat:
 		o.Outcome = outcomeSkipped
-	case knowledge.CodeEmpty, knowledge.CodeTooLarge, knowledge.CodeInvalid, knowledge.CodeConflict:
+	case knowledge.CodeMalformed, knowledge.CodeEmpty, knowledge.CodeTooLarge, knowledge.CodeInvalid, knowledge.CodeConflict:
 		o.Outcome = outcomeFailed
 	default:
 		return o, err

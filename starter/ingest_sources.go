@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 // entry is one document to send: a file or an address.
@@ -16,16 +17,17 @@ type entry struct {
 	externalID string
 	url        string // "" = a file
 	open       func() (io.ReadCloser, error)
+	unsent     *outcome // nil = it is sent
 }
 
 // gather turns what the command was given into entries: a folder into the files
 // that it holds, named by their paths inside it. Hidden files and folders are
 // left out. Two entries with one external id would be versions of one document,
 // which nobody means: that is wrong use.
-func gather(sources []string, externalID string) ([]entry, error) {
+func gather(sources []source, externalID string) ([]entry, error) {
 	var entries []entry
 	for _, source := range sources {
-		found, err := gatherOne(source)
+		found, err := gatherOne(string(source))
 		if err != nil {
 			return nil, err
 		}
@@ -38,10 +40,15 @@ func gather(sources []string, externalID string) ([]entry, error) {
 		entries[0].externalID = externalID
 	}
 	if len(entries) == 0 {
-		return nil, fmt.Errorf("no files in %s", strings.Join(sources, ", "))
+		return nil, fmt.Errorf("no files in %q", sources)
 	}
 	seen := map[string]bool{}
-	for _, e := range entries {
+	for i, e := range entries {
+		if !utf8.ValidString(e.externalID) {
+			entries[i].unsent = &outcome{Name: e.name, Outcome: outcomeFailed,
+				Error: "its name is not UTF-8: rename it, or ingest it alone with --external-id"}
+			continue
+		}
 		if seen[e.externalID] {
 			return nil, wrongUse("two documents would have the external id %q; ingest them one folder at a time, or with --external-id", e.externalID)
 		}
@@ -96,7 +103,8 @@ func gatherFolder(folder string) ([]entry, error) {
 }
 
 // fileEntry shows a file by its path inside its folder; the server keeps the
-// last part of it as the name.
+// last part of it as the name, which has to be UTF-8.
 func fileEntry(path, inside string) entry {
-	return entry{name: inside, externalID: inside, open: func() (io.ReadCloser, error) { return os.Open(path) }}
+	return entry{name: strings.ToValidUTF8(inside, "\ufffd"), externalID: inside,
+		open: func() (io.ReadCloser, error) { return os.Open(path) }}
 }

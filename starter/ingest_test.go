@@ -17,8 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shelf is a server that takes documents: it refuses .zip files, fails those
-// whose name has "bad" in it, and publishes the rest.
+// shelf is a server that takes documents: it refuses .zip files and those whose
+// name has "odd" in it, fails those whose name has "bad" in it, and publishes the
+// rest.
 type shelf struct {
 	mu    sync.Mutex
 	taken []string // external ids, with their tags
@@ -68,6 +69,12 @@ func (s *shelf) file(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(http.StatusUnsupportedMediaType)
 		fmt.Fprint(w, `{"code":"unsupported_format","detail":"archives are not read"}`)
+		return
+	}
+	if strings.Contains(name, "odd") {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprint(w, `{"code":"malformed","detail":"it cannot be read"}`)
 		return
 	}
 	s.take(externalID + tags)
@@ -144,6 +151,33 @@ func TestIngest(t *testing.T) {
 		code, stdout, _ := command(t, append([]string{"ingest", writeFiles(t, "a.md", "bad.md"), "--wait"}, flags...)...)
 		if code != exitFailed || !strings.Contains(stdout, "failed     bad.md  corrupt at extract: it is damaged\n") || !strings.Contains(stdout, "published  a.md") {
 			t.Errorf("exit code %d, stdout:\n%s", code, stdout)
+		}
+	})
+
+	t.Run("a_name_that_is_not_utf8_fails_alone", func(t *testing.T) {
+		t.Parallel()
+		s, flags := start(t)
+		dir := writeFiles(t, "a.md", "caf\xe9.md", "odd.md", "z.md")
+		code, stdout, stderr := command(t, append([]string{"ingest", dir}, flags...)...)
+		if code != exitFailed || !strings.Contains(stderr, "2 of 4 documents failed") {
+			t.Errorf("exit code %d, stderr %q", code, stderr)
+		}
+		slices.Sort(s.taken)
+		if diff := cmp.Diff([]string{"a.md", "z.md"}, s.taken); diff != "" {
+			t.Errorf("external ids (-want +got):\n%s", diff)
+		}
+		if !strings.Contains(stdout, "failed     caf\ufffd.md  its name is not UTF-8: rename it") || !strings.Contains(stdout, "failed     odd.md  malformed: it cannot be read\n") {
+			t.Errorf("stdout:\n%s", stdout)
+		}
+	})
+
+	t.Run("an_external_id_stands_for_a_name_that_is_not_utf8", func(t *testing.T) {
+		t.Parallel()
+		s, flags := start(t)
+		file := filepath.Join(writeFiles(t, "caf\xe9.md"), "caf\xe9.md")
+		code, stdout, stderr := command(t, append([]string{"ingest", file, "--external-id", "coffee"}, flags...)...)
+		if code != exitDone || !slices.Equal(s.taken, []string{"coffee"}) || !strings.Contains(stdout, "accepted   caf\ufffd.md") {
+			t.Errorf("exit code %d, took %q, stdout %q, stderr %q", code, s.taken, stdout, stderr)
 		}
 	})
 
