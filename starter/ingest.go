@@ -54,27 +54,7 @@ func (g ingestCmd) Run(ctx context.Context, a *app) error {
 	progress := terminal.NewProgress(out, bar, len(entries))
 	in := ingestion{client: c, project: g.Project, tags: g.Tag, wait: g.Wait, progress: progress}
 	outcomes, err := in.all(ctx, entries, g.Parallel)
-	err = errors.Join(err, progress.Close())
-	if err != nil {
-		return err
-	}
-	return g.summarise(a, outcomes)
-}
-
-// The ways in which a document comes out of an ingestion.
-const (
-	outcomeAccepted  = "accepted"
-	outcomePublished = "published"
-	outcomeSkipped   = "skipped"
-	outcomeFailed    = "failed"
-)
-
-// outcome is how one entry came out.
-type outcome struct {
-	Name     string           `json:"name"`
-	Outcome  string           `json:"outcome"`
-	Error    string           `json:"error,omitempty"`
-	Document *client.Document `json:"document,omitempty"`
+	return g.finish(a, summarise(outcomes), errors.Join(err, progress.Close()))
 }
 
 // ingestion sends entries to a project.
@@ -90,11 +70,15 @@ type ingestion struct {
 const waiting = 32
 
 // all sends the entries, so many at a time, and gives their outcomes in order.
-// It stops at the first error that concerns all of them.
+// It stops at the first error that concerns all of them; the outcomes say how far
+// it came.
 func (in ingestion) all(ctx context.Context, entries []entry, parallel int) ([]outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	outcomes := make([]outcome, len(entries))
+	for i, e := range entries {
+		outcomes[i] = outcome{Name: e.name, Outcome: outcomeNotSent}
+	}
 	uploads, follows := make(chan struct{}, parallel), make(chan struct{}, parallel+waiting)
 	var group sync.WaitGroup
 	for i, e := range entries {
@@ -107,9 +91,9 @@ func (in ingestion) all(ctx context.Context, entries []entry, parallel int) ([]o
 		}
 		group.Go(func() {
 			defer func() { <-follows }()
-			o, err := in.one(ctx, e, uploads)
-			if err == nil {
-				outcomes[i] = o
+			var err error
+			outcomes[i], err = in.one(ctx, e, uploads)
+			if o := outcomes[i]; err == nil {
 				err = in.progress.Done(o.Outcome, o.Name, detail(o))
 			}
 			if err != nil {
@@ -126,7 +110,7 @@ func detail(o outcome) string {
 	case o.Error != "":
 		return o.Error
 	case o.Outcome == outcomePublished:
-		return fmt.Sprintf("%d chunks", o.Document.ChunkCount)
+		return terminal.Count(o.Document.ChunkCount, "chunk")
 	default:
 		return o.Document.ID
 	}
@@ -138,17 +122,19 @@ func (in ingestion) one(ctx context.Context, e entry, uploads chan struct{}) (ou
 	if e.unsent != nil {
 		return *e.unsent, nil
 	}
+	o := outcome{Name: e.name, Outcome: outcomeNotSent}
 	select {
 	case uploads <- struct{}{}:
 	case <-ctx.Done():
-		return outcome{}, ctx.Err()
+		return o, ctx.Err()
 	}
 	d, err := in.send(ctx, e)
 	<-uploads
-	o := outcome{Name: e.name, Outcome: outcomeAccepted, Document: &d}
-	switch {
-	case err != nil:
+	if err != nil {
 		return refused(o, err)
+	}
+	o.Outcome, o.Document = outcomeAccepted, &d
+	switch {
 	case d.Error != nil:
 		return failed(o, *d.Error), nil
 	case !in.wait:
@@ -173,7 +159,6 @@ func (in ingestion) send(ctx context.Context, e entry) (client.Document, error) 
 // refused sorts the answers that say no: those about this entry are its outcome,
 // the rest would be said of every other one as well.
 func refused(o outcome, err error) (outcome, error) {
-	o.Document = nil
 	var code knowledge.Code
 	if e, ok := errors.AsType[*client.Error](err); ok {
 		code = e.Code
@@ -223,29 +208,4 @@ func ended(o outcome, last client.Event) (outcome, error) {
 	}
 	o.Outcome = outcomePublished
 	return o, end.Document(o.Document)
-}
-
-// summarise prints the counts and turns failures into the command's own.
-func (g ingestCmd) summarise(a *app, outcomes []outcome) error {
-	count := map[string]int{}
-	for _, o := range outcomes {
-		count[o.Outcome]++
-	}
-	if g.JSON {
-		err := terminal.JSON(a.stdout, map[string]any{"documents": outcomes, "accepted": count[outcomeAccepted],
-			"published": count[outcomePublished], "skipped": count[outcomeSkipped], "failed": count[outcomeFailed]})
-		if err != nil {
-			return err
-		}
-	} else {
-		fmt.Fprintf(a.stderr, "%d accepted, %d published, %d skipped, %d failed\n", count[outcomeAccepted],
-			count[outcomePublished], count[outcomeSkipped], count[outcomeFailed])
-	}
-	switch {
-	case count[outcomeFailed] > 0:
-		return fmt.Errorf("%d of %d documents failed", count[outcomeFailed], len(outcomes))
-	case count[outcomeSkipped] == len(outcomes):
-		return errors.New("none of the files is of a kind that is read")
-	}
-	return nil
 }

@@ -39,9 +39,6 @@ func gather(sources []source, externalID string) ([]entry, error) {
 		}
 		entries[0].externalID = externalID
 	}
-	if len(entries) == 0 {
-		return nil, fmt.Errorf("no files in %q", sources)
-	}
 	seen := map[string]bool{}
 	for i, e := range entries {
 		if !utf8.ValidString(e.externalID) {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -133,7 +136,7 @@ func TestIngest(t *testing.T) {
 		s, flags := start(t)
 		dir := writeFiles(t, "a.md", "sub/b.md", ".hidden", ".git/config", "c.zip")
 		code, stdout, stderr := command(t, append([]string{"ingest", dir, "--wait", "--tag", "x"}, flags...)...)
-		if code != exitDone || !strings.Contains(stderr, "2 published, 1 skipped, 0 failed") {
+		if code != exitDone || stderr != "2 published, 1 skipped, 0 failed\n" {
 			t.Errorf("exit code %d, stderr %q", code, stderr)
 		}
 		slices.Sort(s.taken)
@@ -237,6 +240,69 @@ func TestIngest(t *testing.T) {
 	t.Run("an_empty_folder_is_exit_code_1", func(t *testing.T) {
 		t.Parallel()
 		if code, _, stderr := command(t, "ingest", t.TempDir()); code != exitFailed || !strings.Contains(stderr, "no files") {
+			t.Errorf("exit code %d, stderr %q", code, stderr)
+		}
+		code, stdout, _ := command(t, "ingest", t.TempDir(), "--json")
+		var got struct{ Documents []struct{} }
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Documents == nil || code != exitFailed {
+			t.Errorf("exit code %d, %v, stdout %q", code, err, stdout)
+		}
+	})
+}
+
+// TestAnIngestionThatStopsSaysWhatItDid stops one at its second upload: by an
+// interruption, and by an answer that every other upload would get.
+func TestAnIngestionThatStopsSaysWhatItDid(t *testing.T) {
+	t.Parallel()
+	start := func(t *testing.T, second http.HandlerFunc) []string {
+		var uploads atomic.Int32
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case strings.HasSuffix(r.URL.Path, "/events"):
+				hold("")(w, r) // the first document is still being ingested
+			case uploads.Add(1) == 1:
+				(&shelf{}).ServeHTTP(w, r)
+			default:
+				second(w, r)
+			}
+		}))
+		t.Cleanup(server.Close)
+		return []string{"ingest", writeFiles(t, "a.md", "b.md", "c.md"), "--parallel", "1", "--url", server.URL, "--key", "k"}
+	}
+	for name, flags := range map[string][]string{"while_sending": nil, "while_waiting_too": {"--wait"}} {
+		t.Run("interrupted_"+name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			args := append(start(t, func(_ http.ResponseWriter, r *http.Request) {
+				if _, err := io.Copy(io.Discard, r.Body); err != nil { // otherwise the end of the connection goes unseen
+					t.Error(err)
+				}
+				cancel()
+				<-r.Context().Done()
+			}), flags...)
+			var stderr bytes.Buffer
+			code := run(ctx, &app{stdout: io.Discard, stderr: &stderr}, args)
+			want := "1 accepted, 0 skipped, 0 failed, 2 not sent\nWhat was accepted goes on in the server.\ncairn: interrupted\n"
+			if diff := cmp.Diff(want, stderr.String()); code != exitFailed || diff != "" {
+				t.Errorf("exit code %d, stderr (-want +got):\n%s", code, diff)
+			}
+		})
+	}
+	t.Run("refused", func(t *testing.T) {
+		t.Parallel()
+		code, stdout, stderr := command(t, append(start(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprint(w, `{"code":"unauthorized","detail":"the key is not known"}`)
+		}), "--json")...)
+		var got struct {
+			Documents                    []struct{ Outcome string }
+			Accepted, NotSent, Published int
+		}
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil || len(got.Documents) != 3 || got.Accepted != 1 || got.NotSent != 2 {
+			t.Errorf("%v, stdout %s", err, stdout)
+		}
+		if code != exitFailed || !strings.Contains(stderr, "the key is not known") {
 			t.Errorf("exit code %d, stderr %q", code, stderr)
 		}
 	})

@@ -71,3 +71,11 @@ func Bytes(n int64) string {
 		return fmt.Sprintf("%d B", n)
 	}
 }
+
+// Count writes a number of things, whose name is given for one of them.
+func Count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}

@@ -77,3 +77,12 @@ func TestProgressOnATerminalKeepsTheBarOutOfTheLines(t *testing.T) {
 		t.Errorf("lines %q, bar %q", out.String(), bar.String())
 	}
 }
+
+func TestCount(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0 chunks", 1: "1 chunk", 2: "2 chunks"} {
+		if got := terminal.Count(n, "chunk"); got != want {
+			t.Errorf("Count(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
