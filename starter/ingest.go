@@ -26,7 +26,7 @@ type ingestCmd struct {
 // Help is the command's example.
 func (ingestCmd) Help() string {
 	return "A document with the same external id as one before is a new version of it. Files of a kind that is not " +
-		"read are named and skipped. Exit code 1 if a document failed, or if nothing was read.\n\nExample:\n\n" +
+		"read and links to folders are named and skipped; hidden files are counted. Exit code 1 if a document failed, or if nothing was read.\n\nExample:\n\n" +
 		"    cairn ingest ./handbook https://example.org/manual.html --tag service --wait"
 }
 
@@ -39,7 +39,7 @@ func (g ingestCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	entries, err := gather(g.Sources, g.ExternalID)
+	found, err := gather(g.Sources, g.ExternalID)
 	if err != nil {
 		return err
 	}
@@ -51,10 +51,10 @@ func (g ingestCmd) Run(ctx context.Context, a *app) error {
 	if g.JSON {
 		out = io.Discard
 	}
-	progress := terminal.NewProgress(out, bar, len(entries))
+	progress := terminal.NewProgress(out, bar, len(found.entries))
 	in := ingestion{client: c, project: g.Project, tags: g.Tag, wait: g.Wait, progress: progress}
-	outcomes, err := in.all(ctx, entries, g.Parallel)
-	return g.finish(a, summarise(outcomes), errors.Join(err, progress.Close()))
+	outcomes, err := in.all(ctx, found.entries, g.Parallel)
+	return g.finish(a, summarise(outcomes, found.hidden), errors.Join(err, progress.Close()))
 }
 
 // ingestion sends entries to a project.

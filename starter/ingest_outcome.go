@@ -35,15 +35,16 @@ type summary struct {
 	Skipped   int       `json:"skipped"`
 	Failed    int       `json:"failed"`
 	NotSent   int       `json:"notSent"`
+	Hidden    int       `json:"hidden"` // files and folders that were left out, in none of the other numbers
 }
 
-func summarise(outcomes []outcome) summary {
+func summarise(outcomes []outcome, hidden int) summary {
 	count := map[string]int{}
 	for _, o := range outcomes {
 		count[o.Outcome]++
 	}
 	return summary{Documents: outcomes, Accepted: count[outcomeAccepted], Published: count[outcomePublished],
-		Skipped: count[outcomeSkipped], Failed: count[outcomeFailed], NotSent: count[outcomeNotSent]}
+		Skipped: count[outcomeSkipped], Failed: count[outcomeFailed], NotSent: count[outcomeNotSent], Hidden: hidden}
 }
 
 // write says the numbers: skipped and failed always, the others where there are any.
@@ -59,7 +60,11 @@ func (s summary) write(out io.Writer) error {
 	add(s.Skipped, outcomeSkipped, true)
 	add(s.Failed, outcomeFailed, true)
 	add(s.NotSent, outcomeNotSent, false)
-	_, err := fmt.Fprintln(out, strings.Join(parts, ", "))
+	text := strings.Join(parts, ", ")
+	if s.Hidden > 0 {
+		text += fmt.Sprintf("; hidden and left out: %d", s.Hidden)
+	}
+	_, err := fmt.Fprintln(out, text)
 	return err
 }
 

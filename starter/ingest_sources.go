@@ -20,88 +20,127 @@ type entry struct {
 	unsent     *outcome // nil = it is sent
 }
 
+// gathering is what the command was given, as entries.
+type gathering struct {
+	entries []entry
+	hidden  int // files and folders that were left out for their names
+}
+
 // gather turns what the command was given into entries: a folder into the files
-// that it holds, named by their paths inside it. Hidden files and folders are
-// left out. Two entries with one external id would be versions of one document,
-// which nobody means: that is wrong use.
-func gather(sources []source, externalID string) ([]entry, error) {
-	var entries []entry
+// that it holds, named by their paths inside it. Two entries with one external
+// id would be versions of one document, which nobody means: that is wrong use.
+func gather(sources []source, externalID string) (gathering, error) {
+	var g gathering
 	for _, source := range sources {
-		found, err := gatherOne(string(source))
-		if err != nil {
-			return nil, err
+		if err := g.add(string(source)); err != nil {
+			return g, err
 		}
-		entries = append(entries, found...)
 	}
 	if externalID != "" {
-		if len(entries) != 1 {
-			return nil, wrongUse("--external-id names one document, but there are %d", len(entries))
+		if len(g.entries) != 1 {
+			return g, wrongUse("--external-id names one document, but there are %d", len(g.entries))
 		}
-		entries[0].externalID = externalID
+		g.entries[0].externalID = externalID
 	}
 	seen := map[string]bool{}
-	for i, e := range entries {
+	for i, e := range g.entries {
+		if e.unsent != nil {
+			continue
+		}
 		if !utf8.ValidString(e.externalID) {
-			entries[i].unsent = &outcome{Name: e.name, Outcome: outcomeFailed,
+			g.entries[i].unsent = &outcome{Name: e.name, Outcome: outcomeFailed,
 				Error: "its name is not UTF-8: rename it, or ingest it alone with --external-id"}
 			continue
 		}
 		if seen[e.externalID] {
-			return nil, wrongUse("two documents would have the external id %q; ingest them one folder at a time, or with --external-id", e.externalID)
+			return g, wrongUse("two documents would have the external id %q; ingest them one folder at a time, or with --external-id", e.externalID)
 		}
 		seen[e.externalID] = true
 	}
-	return entries, nil
+	return g, nil
 }
 
-func gatherOne(source string) ([]entry, error) {
+func (g *gathering) add(source string) error {
 	if u, err := url.Parse(source); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
-		return []entry{{name: source, externalID: source, url: source}}, nil
+		g.entries = append(g.entries, entry{name: source, externalID: source, url: source})
+		return nil
 	}
 	info, err := os.Stat(source)
-	if err != nil {
-		return nil, usageError{err.Error()}
+	switch {
+	case err != nil:
+		return usageError{err.Error()}
+	case info.IsDir():
+		g.folder(source)
+	case info.Mode().IsRegular():
+		g.file(source, filepath.Base(source))
+	default:
+		return wrongUse("%s is neither a file nor a folder", source)
 	}
-	if info.IsDir() {
-		return gatherFolder(source)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, wrongUse("%s is neither a file nor a folder", source)
-	}
-	return []entry{fileEntry(source, filepath.Base(source))}, nil
+	return nil
 }
 
-func gatherFolder(folder string) ([]entry, error) {
-	var entries []entry
-	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+// file adds a file by its path inside its folder; the server keeps the last part
+// of it as the name, which has to be UTF-8.
+func (g *gathering) file(path, inside string) {
+	g.entries = append(g.entries, entry{name: strings.ToValidUTF8(inside, "\ufffd"), externalID: inside,
+		open: func() (io.ReadCloser, error) { return os.Open(path) }})
+}
+
+// leave adds what is not sent, and why.
+func (g *gathering) leave(name, how, why string) {
+	g.entries = append(g.entries, entry{name: name, unsent: &outcome{Name: name, Outcome: how, Error: why}})
+}
+
+// folder adds the files of a folder and of those in it. What cannot be read is an
+// outcome of its own and stops nothing else; what is hidden is counted.
+func (g *gathering) folder(folder string) {
+	root, err := filepath.EvalSymlinks(folder) // WalkDir does not follow a link that it begins with
+	if err != nil {
+		g.leave(folder, outcomeFailed, err.Error())
+		return
+	}
+	visit := func(path string, d fs.DirEntry, err error) error {
+		inside, relErr := filepath.Rel(root, path)
+		if relErr != nil {
+			return relErr
 		}
-		if path != folder && strings.HasPrefix(d.Name(), ".") {
+		inside = filepath.ToSlash(inside)
+		switch {
+		case err != nil && path == root:
+			return err
+		case err != nil:
+			g.leave(inside, outcomeFailed, err.Error())
+		case path != root && strings.HasPrefix(d.Name(), "."):
+			g.hidden++
 			if d.IsDir() {
 				return filepath.SkipDir
 			}
-			return nil
+		case d.Type()&fs.ModeSymlink != 0:
+			g.link(path, inside)
+		case d.Type().IsRegular():
+			g.file(path, inside)
+		case !d.IsDir():
+			g.leave(inside, outcomeSkipped, "it is neither a file nor a folder")
 		}
-		if !d.Type().IsRegular() {
-			return nil
-		}
-		inside, err := filepath.Rel(folder, path)
-		if err != nil {
-			return err
-		}
-		entries = append(entries, fileEntry(path, filepath.ToSlash(inside)))
 		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the folder %s: %w", folder, err)
 	}
-	return entries, nil
+	if err := filepath.WalkDir(root, visit); err != nil {
+		g.leave(folder, outcomeFailed, err.Error())
+	}
 }
 
-// fileEntry shows a file by its path inside its folder; the server keeps the
-// last part of it as the name, which has to be UTF-8.
-func fileEntry(path, inside string) entry {
-	return entry{name: strings.ToValidUTF8(inside, "\ufffd"), externalID: inside,
-		open: func() (io.ReadCloser, error) { return os.Open(path) }}
+// link adds the file that a link in a folder leads to. Links to folders are not
+// followed: they may lead round in a circle.
+func (g *gathering) link(path, inside string) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		g.leave(inside, outcomeSkipped, fmt.Sprintf("it is a link that leads nowhere: %v", err))
+	case info.IsDir():
+		g.leave(inside, outcomeSkipped, "it is a link to a folder")
+	case info.Mode().IsRegular():
+		g.file(path, inside)
+	default:
+		g.leave(inside, outcomeSkipped, "it is neither a file nor a folder")
+	}
 }

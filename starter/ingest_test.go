@@ -136,7 +136,7 @@ func TestIngest(t *testing.T) {
 		s, flags := start(t)
 		dir := writeFiles(t, "a.md", "sub/b.md", ".hidden", ".git/config", "c.zip")
 		code, stdout, stderr := command(t, append([]string{"ingest", dir, "--wait", "--tag", "x"}, flags...)...)
-		if code != exitDone || stderr != "2 published, 1 skipped, 0 failed\n" {
+		if code != exitDone || stderr != "2 published, 1 skipped, 0 failed; hidden and left out: 2\n" {
 			t.Errorf("exit code %d, stderr %q", code, stderr)
 		}
 		slices.Sort(s.taken)
@@ -145,6 +145,55 @@ func TestIngest(t *testing.T) {
 		}
 		if !strings.Contains(stdout, "published  sub/b.md  3 chunks\n") || !strings.Contains(stdout, "skipped    c.zip  unsupported_format: archives are not read\n") {
 			t.Errorf("stdout:\n%s", stdout)
+		}
+	})
+
+	t.Run("links_to_files_are_followed_and_what_is_left_out_is_named", func(t *testing.T) {
+		t.Parallel()
+		s, flags := start(t)
+		dir := writeFiles(t, "a.md", "sub/b.md")
+		for name, target := range map[string]string{"link.md": "sub/b.md", "loop": ".", "lost": "nowhere"} {
+			if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		link := filepath.Join(t.TempDir(), "link")
+		if err := os.Symlink(dir, link); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := command(t, append([]string{"ingest", link}, flags...)...)
+		if code != exitDone || stderr != "3 accepted, 2 skipped, 0 failed\n" {
+			t.Errorf("exit code %d, stderr %q", code, stderr)
+		}
+		slices.Sort(s.taken)
+		if diff := cmp.Diff([]string{"a.md", "link.md", "sub/b.md"}, s.taken); diff != "" {
+			t.Errorf("external ids (-want +got):\n%s", diff)
+		}
+		if !strings.Contains(stdout, "skipped    loop  it is a link to a folder\n") || !strings.Contains(stdout, "skipped    lost  it is a link that leads nowhere") {
+			t.Errorf("stdout:\n%s", stdout)
+		}
+	})
+
+	t.Run("a_folder_inside_that_cannot_be_read_fails_alone", func(t *testing.T) {
+		t.Parallel()
+		s, flags := start(t)
+		dir := writeFiles(t, "a.md", "z.md")
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		// Nobody, root included, can open a path that is longer than the system takes.
+		if err := root.MkdirAll(strings.Repeat(strings.Repeat("d", 250)+"/", 20), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := command(t, append([]string{"ingest", dir}, flags...)...)
+		if code != exitFailed || !strings.Contains(stderr, "1 of 3 documents failed") || !strings.Contains(stdout, "file name too long") {
+			t.Errorf("exit code %d, stderr %q, stdout:\n%s", code, stderr, stdout)
+		}
+		slices.Sort(s.taken)
+		if diff := cmp.Diff([]string{"a.md", "z.md"}, s.taken); diff != "" {
+			t.Errorf("external ids (-want +got):\n%s", diff)
 		}
 	})
 
