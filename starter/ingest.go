@@ -18,16 +18,19 @@ type ingestCmd struct {
 	Sources    []source `arg:"" name:"path|dir|url" help:"Files, folders (all they hold) and http(s) addresses."`
 	Project    string   `short:"p" default:"default" help:"The project to put them into."`
 	Tag        []string `sep:"none" help:"A tag for each of them; may be repeated."`
-	ExternalID string   `name:"external-id" help:"The external id of a single file or address. Default: its path inside the folder, its name, or the address."`
+	ExternalID string   `name:"external-id" xor:"id" help:"The external id of a single file or address. Default: its path inside the folder, its name, or the address."`
+	Prefix     string   `xor:"id" placeholder:"TEXT" help:"Put this before each external id, so that two folders with files of the same names live side by side."`
 	Wait       bool     `help:"Wait until each is published or has failed."`
 	Parallel   int      `default:"4" help:"Uploads at a time."`
 }
 
 // Help is the command's example.
 func (ingestCmd) Help() string {
-	return "A document with the same external id as one before is a new version of it. Files of a kind that is not " +
+	return "A document with the same external id as one before is a new version of it, and is said to be; give each folder " +
+		"a --prefix of its own where that is not meant. Files of a kind that is not " +
 		"read and links to folders are named and skipped; hidden files are counted. Exit code 1 if a document failed, or if nothing was read.\n\nExample:\n\n" +
-		"    cairn ingest ./handbook https://example.org/manual.html --tag service --wait"
+		"    cairn ingest ./handbook https://example.org/manual.html --tag service --wait\n" +
+		"    cairn ingest ./projects/heron --prefix heron/"
 }
 
 // Run ingests.
@@ -39,7 +42,7 @@ func (g ingestCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	found, err := gather(g.Sources, g.ExternalID)
+	found, err := gather(g.Sources, g.ExternalID, g.Prefix)
 	if err != nil {
 		return err
 	}
@@ -106,14 +109,17 @@ func (in ingestion) all(ctx context.Context, entries []entry, parallel int) ([]o
 }
 
 func detail(o outcome) string {
-	switch {
-	case o.Error != "":
+	if o.Error != "" {
 		return o.Error
-	case o.Outcome == outcomePublished:
-		return terminal.Count(o.Document.ChunkCount, "chunk")
-	default:
-		return o.Document.ID
 	}
+	text := o.Document.ID
+	if o.Outcome == outcomePublished {
+		text = terminal.Count(o.Document.ChunkCount, "chunk")
+	}
+	if o.replaces() {
+		text += fmt.Sprintf(", version %d of %s", o.Document.Version, firstOf(o.Document.ExternalID, o.Name))
+	}
+	return text
 }
 
 // one sends an entry and, if asked to, follows its run. The error is one that

@@ -27,6 +27,11 @@ type outcome struct {
 	Document *client.Document `json:"document,omitempty"`
 }
 
+// replaces reports whether the document was there before: it has a new version now.
+func (o outcome) replaces() bool {
+	return o.Document != nil && o.Document.Version > 1
+}
+
 // summary is what an ingestion did. Each document is in one of the numbers.
 type summary struct {
 	Documents []outcome `json:"documents"`
@@ -35,16 +40,21 @@ type summary struct {
 	Skipped   int       `json:"skipped"`
 	Failed    int       `json:"failed"`
 	NotSent   int       `json:"notSent"`
-	Hidden    int       `json:"hidden"` // files and folders that were left out, in none of the other numbers
+	Replaced  int       `json:"replaced"` // of all these, documents that were there before
+	Hidden    int       `json:"hidden"`   // files and folders that were left out, in none of the other numbers
 }
 
 func summarise(outcomes []outcome, hidden int) summary {
-	count := map[string]int{}
+	count, replaced := map[string]int{}, 0
 	for _, o := range outcomes {
 		count[o.Outcome]++
+		if o.replaces() {
+			replaced++
+		}
 	}
 	return summary{Documents: outcomes, Accepted: count[outcomeAccepted], Published: count[outcomePublished],
-		Skipped: count[outcomeSkipped], Failed: count[outcomeFailed], NotSent: count[outcomeNotSent], Hidden: hidden}
+		Skipped: count[outcomeSkipped], Failed: count[outcomeFailed], NotSent: count[outcomeNotSent],
+		Replaced: replaced, Hidden: hidden}
 }
 
 // write says the numbers: skipped and failed always, the others where there are any.
@@ -61,6 +71,9 @@ func (s summary) write(out io.Writer) error {
 	add(s.Failed, outcomeFailed, true)
 	add(s.NotSent, outcomeNotSent, false)
 	text := strings.Join(parts, ", ")
+	if s.Replaced > 0 {
+		text += fmt.Sprintf("; new versions of documents that were there: %d", s.Replaced)
+	}
 	if s.Hidden > 0 {
 		text += fmt.Sprintf("; hidden and left out: %d", s.Hidden)
 	}

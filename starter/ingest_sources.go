@@ -29,7 +29,8 @@ type gathering struct {
 // gather turns what the command was given into entries: a folder into the files
 // that it holds, named by their paths inside it. Two entries with one external
 // id would be versions of one document, which nobody means: that is wrong use.
-func gather(sources []source, externalID string) (gathering, error) {
+// prefix comes before each external id.
+func gather(sources []source, externalID, prefix string) (gathering, error) {
 	var g gathering
 	for _, source := range sources {
 		if err := g.add(string(source)); err != nil {
@@ -43,7 +44,9 @@ func gather(sources []source, externalID string) (gathering, error) {
 		g.entries[0].externalID = externalID
 	}
 	seen := map[string]bool{}
-	for i, e := range g.entries {
+	for i := range g.entries {
+		g.entries[i].externalID = prefix + g.entries[i].externalID
+		e := g.entries[i]
 		if e.unsent != nil {
 			continue
 		}
@@ -53,7 +56,7 @@ func gather(sources []source, externalID string) (gathering, error) {
 			continue
 		}
 		if seen[e.externalID] {
-			return g, wrongUse("two documents would have the external id %q; ingest them one folder at a time, or with --external-id", e.externalID)
+			return g, wrongUse("two documents would have the external id %q; ingest them one at a time, each with a --prefix of its own", e.externalID)
 		}
 		seen[e.externalID] = true
 	}

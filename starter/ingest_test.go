@@ -24,8 +24,9 @@ import (
 // name has "odd" in it, fails those whose name has "bad" in it, and publishes the
 // rest.
 type shelf struct {
-	mu    sync.Mutex
-	taken []string // external ids, with their tags
+	mu       sync.Mutex
+	taken    []string // external ids, with their tags
+	versions map[string]int
 }
 
 func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -55,10 +56,15 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *shelf) take(what string) {
+func (s *shelf) take(what string) (version int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.taken = append(s.taken, what)
+	if s.versions == nil {
+		s.versions = map[string]int{}
+	}
+	s.versions[what]++
+	return s.versions[what]
 }
 
 func (s *shelf) file(w http.ResponseWriter, r *http.Request) {
@@ -80,10 +86,10 @@ func (s *shelf) file(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"code":"malformed","detail":"it cannot be read"}`)
 		return
 	}
-	s.take(externalID + tags)
+	version := s.take(externalID + tags)
 	w.Header().Set("Cairn-Run-Id", "run-of-"+name)
 	w.WriteHeader(http.StatusAccepted)
-	fmt.Fprintf(w, `{"documents":[{"id":"d","name":%q,"status":"pending"}],"import":null}`, name)
+	fmt.Fprintf(w, `{"documents":[{"id":"d","externalId":%q,"name":%q,"status":"pending","version":%d}],"import":null}`, externalID, name, version)
 }
 
 func readForm(form *multipart.Reader) (externalID, tags, name string) {
@@ -273,7 +279,46 @@ func TestIngest(t *testing.T) {
 	t.Run("two_documents_with_one_external_id_are_wrong_use", func(t *testing.T) {
 		t.Parallel()
 		code, _, stderr := command(t, "ingest", writeFiles(t, "a.md"), writeFiles(t, "a.md"))
-		if code != exitUsage || !strings.Contains(stderr, `"a.md"`) {
+		if code != exitUsage || !strings.Contains(stderr, `"a.md"`) || !strings.Contains(stderr, "--prefix") {
+			t.Errorf("exit code %d, stderr %q", code, stderr)
+		}
+	})
+
+	t.Run("a_document_that_was_there_is_said_to_have_a_new_version", func(t *testing.T) {
+		t.Parallel()
+		_, flags := start(t)
+		for _, want := range []struct{ stdout, stderr string }{
+			{"accepted   README.md  d\n", "1 accepted, 0 skipped, 0 failed\n"},
+			{"accepted   README.md  d, version 2 of README.md\n", "1 accepted, 0 skipped, 0 failed; new versions of documents that were there: 1\n"},
+		} {
+			code, stdout, stderr := command(t, append([]string{"ingest", writeFiles(t, "README.md")}, flags...)...)
+			if code != exitDone || stdout != want.stdout || stderr != want.stderr {
+				t.Errorf("exit code %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
+			}
+		}
+		code, stdout, _ := command(t, append([]string{"ingest", writeFiles(t, "README.md"), "--wait"}, flags...)...)
+		if want := "published  README.md  3 chunks, version 3 of README.md\n"; code != exitDone || stdout != want {
+			t.Errorf("exit code %d, stdout %q, want %q", code, stdout, want)
+		}
+	})
+
+	t.Run("a_prefix_keeps_two_folders_apart", func(t *testing.T) {
+		t.Parallel()
+		s, flags := start(t)
+		for _, prefix := range []string{"a/", "c/"} {
+			code, stdout, stderr := command(t, append([]string{"ingest", writeFiles(t, "README.md"), "--prefix", prefix}, flags...)...)
+			if code != exitDone || stdout != "accepted   README.md  d\n" {
+				t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+			}
+		}
+		if diff := cmp.Diff([]string{"a/README.md", "c/README.md"}, s.taken); diff != "" {
+			t.Errorf("external ids (-want +got):\n%s", diff)
+		}
+	})
+
+	t.Run("a_prefix_and_an_external_id_are_wrong_use", func(t *testing.T) {
+		t.Parallel()
+		if code, _, stderr := command(t, "ingest", writeFiles(t, "a.md"), "--prefix", "p", "--external-id", "x"); code != exitUsage {
 			t.Errorf("exit code %d, stderr %q", code, stderr)
 		}
 	})
