@@ -26,9 +26,10 @@ type Config struct {
 	// Patience is how long a stream of events keeps trying to come back after
 	// the last event that it got. Defaults to 60 s.
 	Patience time.Duration
-	// Silence is how long a stream may say nothing, comments included, before
-	// its connection counts as lost. Defaults to 45 s, three of the server's
-	// comments.
+	// Silence is how long the server may say nothing, comments included, before
+	// the connection counts as lost: within a stream, and (unless HTTP is given)
+	// between a request and the first of its answer. Defaults to 45 s, three of
+	// the server's comments.
 	Silence time.Duration
 }
 
@@ -53,14 +54,18 @@ func New(cfg Config) (*Client, error) {
 	if c.workspace == "" {
 		c.workspace = "default"
 	}
-	if c.http == nil {
-		c.http = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
-	}
 	if c.patience == 0 {
 		c.patience = 60 * time.Second
 	}
 	if c.silence == 0 {
 		c.silence = 45 * time.Second
+	}
+	if c.http == nil {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		// Streams too: theirs begin with an event or a comment. Nothing that this
+		// client asks for waits for a result without either.
+		transport.ResponseHeaderTimeout = c.silence
+		c.http = &http.Client{Transport: transport}
 	}
 	return c, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,27 @@ func TestErrors(t *testing.T) {
 		_, err = c.Document(t.Context(), "d")
 		if !errors.Is(err, client.ErrNoServer) {
 			t.Errorf("got %v, want ErrNoServer", err)
+		}
+	})
+
+	t.Run("a_server_that_says_nothing_is_none", func(t *testing.T) {
+		t.Parallel()
+		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // otherwise the end of the connection goes unseen
+			<-r.Context().Done()
+		}))
+		t.Cleanup(server.Close)
+		c, err := client.New(client.Config{URL: server.URL, Silence: 50 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Document(t.Context(), "d")
+		if !errors.Is(err, client.ErrNoServer) {
+			t.Errorf("a document: %v, want ErrNoServer", err)
+		}
+		_, err = gather(c.Ask(t.Context(), client.Question{Text: "why?"}))
+		if !errors.Is(err, client.ErrNoServer) {
+			t.Errorf("a question: %v, want ErrNoServer", err)
 		}
 	})
 

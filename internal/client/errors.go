@@ -66,7 +66,8 @@ func IsCode(err error, code knowledge.Code) bool {
 var ErrNoServer = errors.New("no server answers")
 
 // NoServerError says that a request got no answer. It wraps ErrNoServer if the
-// server was never reached; otherwise the connection was lost on the way.
+// server was never reached or said nothing at all; otherwise the connection was
+// lost on the way.
 type NoServerError struct {
 	URL     string
 	Request string
@@ -99,7 +100,9 @@ func (c *Client) unreached(ctx context.Context, method, path string, err error) 
 	}
 	op, isOp := errors.AsType[*net.OpError](err)
 	_, isDNS := errors.AsType[*net.DNSError](err)
-	dial := isDNS || isOp && op.Op == "dial"
+	// A server that takes the connection and says nothing is as good as none.
+	waited, isWait := errors.AsType[net.Error](err)
+	dial := isDNS || isOp && op.Op == "dial" || isWait && waited.Timeout()
 	return &NoServerError{URL: c.base.String(), Request: method + " " + path, Cause: err, dialed: !dial}
 }
 
