@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // Config says which server a Client speaks to, and as whom.
@@ -48,6 +50,11 @@ func New(cfg Config) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(cfg.URL, "/"))
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
 		return nil, fmt.Errorf("server address %q: want http://host:port or https://host", cfg.URL)
+	}
+	for what, value := range map[string]string{"key": cfg.Key, "workspace": cfg.Workspace} {
+		if !httpguts.ValidHeaderFieldValue(value) {
+			return nil, fmt.Errorf("the %s has a line break or another control character in it", what)
+		}
 	}
 	c := &Client{base: base, key: cfg.Key, workspace: cfg.Workspace, http: cfg.HTTP,
 		patience: cfg.Patience, silence: cfg.Silence}
@@ -124,6 +131,9 @@ func (c *Client) exchange(ctx context.Context, method, path string, query url.Va
 		return res.Header, nil
 	}
 	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
+		if kind := res.Header.Get("Content-Type"); !isJSON(kind) {
+			return nil, c.stranger(method, path, kind)
+		}
 		return nil, fmt.Errorf("decode the answer to %s %s: %w", method, path, err)
 	}
 	return res.Header, nil

@@ -90,6 +90,36 @@ func TestErrors(t *testing.T) {
 		}
 	})
 
+	t.Run("what_is_not_a_cairn_server_is_said_to_be_none", func(t *testing.T) {
+		t.Parallel()
+		page := func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<!DOCTYPE html><p>Welcome") }
+		_, c := play(t, page, page, page)
+		_, err := c.Document(t.Context(), "d")
+		_, asked := gather(c.Ask(t.Context(), client.Question{Text: "why?"}))
+		_, followed := gather(c.Events(t.Context(), "run-1", 0))
+		for _, err := range []error{err, asked, followed} {
+			if err == nil || !strings.Contains(err.Error(), "is not a Cairn server") {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
+
+	t.Run("what_the_detail_says_is_not_said_again", func(t *testing.T) {
+		t.Parallel()
+		err := &client.Error{Code: "invalid", Detail: "body.text must not be empty", Fields: []knowledge.Field{{Location: "body.text", Message: "must not be empty"}}}
+		if got := err.Error(); got != "invalid: body.text must not be empty" {
+			t.Errorf("got %q", got)
+		}
+	})
+
+	t.Run("a_key_that_no_header_can_hold_is_refused", func(t *testing.T) {
+		t.Parallel()
+		_, err := client.New(client.Config{URL: "http://cairn.test", Key: "cairn_k\n"})
+		if err == nil || !strings.Contains(err.Error(), "the key has a line break") {
+			t.Errorf("got %v", err)
+		}
+	})
+
 	t.Run("an_address_that_is_none_is_refused", func(t *testing.T) {
 		t.Parallel()
 		for _, address := range []string{"", "127.0.0.1:8080", "ftp://host", "http://"} {

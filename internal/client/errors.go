@@ -37,7 +37,13 @@ func (e *Error) Error() string {
 	if text == "" {
 		text = http.StatusText(e.Status)
 	}
+	if e.Code == "" && e.Detail == "" {
+		text += " (the answer is not a Cairn server's)"
+	}
 	for _, f := range e.Fields {
+		if strings.Contains(e.Detail, f.Message) {
+			continue // said already
+		}
 		text += fmt.Sprintf("; %s: %s", f.Location, f.Message)
 	}
 	code := string(e.Code)
@@ -117,8 +123,7 @@ func decodeError(method, path string, res *http.Response) error {
 		e.Detail = "the answer broke off"
 		return e
 	}
-	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")) // a bad one is no JSON
-	if kind != "application/json" && !strings.HasSuffix(kind, "+json") {
+	if !isJSON(res.Header.Get("Content-Type")) {
 		return e
 	}
 	var problem struct {
@@ -131,6 +136,16 @@ func decodeError(method, path string, res *http.Response) error {
 		e.Title, e.Detail, e.Code, e.Fields = problem.Title, problem.Detail, problem.Code, problem.Errors
 	}
 	return e
+}
+
+func isJSON(contentType string) bool {
+	kind, _, _ := mime.ParseMediaType(contentType) // a bad one is no JSON
+	return kind == "application/json" || strings.HasSuffix(kind, "+json")
+}
+
+// stranger is the error of an answer that no Cairn server gives.
+func (c *Client) stranger(method, path, kind string) error {
+	return fmt.Errorf("%s is not a Cairn server: %s %s was answered with %q", c.base, method, path, kind)
 }
 
 // passing reports whether a stream should try again after err.

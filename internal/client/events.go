@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/sse"
@@ -105,12 +106,17 @@ func (c *Client) open(ctx context.Context, runID string, last int64, body *io.Re
 	if last > 0 {
 		header.Set("Last-Event-ID", strconv.FormatInt(last, 10))
 	}
-	res, err := c.send(ctx, http.MethodGet, c.path("/runs", []string{runID, "events"}), compact(), header, nil)
+	path := c.path("/runs", []string{runID, "events"})
+	res, err := c.send(ctx, http.MethodGet, path, compact(), header, nil)
 	if err != nil {
 		return err
 	}
 	if res.StatusCode == http.StatusNoContent {
 		return res.Body.Close()
+	}
+	if kind := res.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/event-stream") {
+		res.Body.Close()
+		return c.stranger(http.MethodGet, path, kind)
 	}
 	*body = res.Body
 	return nil

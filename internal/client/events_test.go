@@ -159,7 +159,7 @@ func inBubble(t *testing.T, answer transport) *client.Client {
 }
 
 func body(r io.ReadCloser) *http.Response {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: r}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: r}
 }
 
 var errDial = &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}

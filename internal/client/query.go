@@ -148,7 +148,7 @@ func (c *Client) start(ctx context.Context, q Question) (io.ReadCloser, string, 
 	run := res.Header.Get(runHeader)
 	if run == "" {
 		res.Body.Close()
-		return nil, "", fmt.Errorf("the answer has no %s header; is %s Cairn?", runHeader, c.base)
+		return nil, "", c.stranger(http.MethodPost, c.webhook("query"), res.Header.Get("Content-Type"))
 	}
 	return res.Body, run, nil
 }
