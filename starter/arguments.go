@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 )
@@ -15,4 +18,23 @@ func (s *source) Decode(ctx *kong.DecodeContext) error {
 	token, err := ctx.Scan.PopValue("path or address")
 	*s = source(fmt.Sprint(token.Value))
 	return err
+}
+
+// decodeText takes any other string. What is not UTF-8 would become another text
+// on its way, and an argument without text is a mistake: an id or a question that
+// a script did not fill in.
+func decodeText(ctx *kong.DecodeContext, target reflect.Value) error {
+	token, err := ctx.Scan.PopValue("string")
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprint(token.Value)
+	if !utf8.ValidString(text) {
+		return errors.New("is not UTF-8")
+	}
+	if text == "" && ctx.Value.Flag == nil {
+		return errors.New("must not be empty")
+	}
+	target.SetString(text)
+	return nil
 }

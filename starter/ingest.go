@@ -38,6 +38,9 @@ func (g ingestCmd) Run(ctx context.Context, a *app) error {
 	if g.Parallel < 1 || g.Parallel > 64 {
 		return wrongUse("--parallel must be between 1 and 64")
 	}
+	if g.Project == "" {
+		return wrongUse("--project must name a project")
+	}
 	c, err := g.connect()
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -97,6 +98,7 @@ func newParser(a *app) (*kong.Kong, error) {
 		kong.Name("cairn"),
 		kong.Description("Documents in, cited answers out; nothing is lost when a process dies."),
 		kong.Writers(a.stdout, a.stderr),
+		kong.KindMapper(reflect.String, kong.MapperFunc(decodeText)),
 		kong.Exit(func(status int) { panic(exited(status)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups([]kong.Group{
