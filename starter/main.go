@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -29,6 +30,8 @@ type commands struct {
 	Config    configCmd    `cmd:"" group:"administration" help:"Print the effective configuration, secrets masked."`
 	Version   versionCmd   `cmd:"" group:"administration" help:"Print the version."`
 	Parse     parseCmd     `cmd:"" hidden:"" help:"Read untrusted files; started by the server itself."`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
 // The exit codes of the command.
@@ -82,6 +85,9 @@ func run(ctx context.Context, a *app, args []string) (code int) {
 		fmt.Fprintln(a.stderr, "cairn:", err)
 		return exitFailed
 	}
+	if len(args) > 0 && args[0] == "help" {
+		args = append(slices.Clone(args[1:]), "--help")
+	}
 	parsed, err := parser.Parse(args)
 	if err == nil {
 		parsed.BindTo(ctx, (*context.Context)(nil))
@@ -96,6 +102,7 @@ func run(ctx context.Context, a *app, args []string) (code int) {
 func newParser(a *app) (*kong.Kong, error) {
 	return kong.New(&commands{},
 		kong.Name("cairn"),
+		kong.Vars{"version": versionLine()},
 		kong.Description("Documents in, cited answers out; nothing is lost when a process dies."),
 		kong.Writers(a.stdout, a.stderr),
 		kong.KindMapper(reflect.String, kong.MapperFunc(decodeText)),

@@ -97,6 +97,21 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+func TestOtherSpellings(t *testing.T) {
+	t.Parallel()
+	for _, pair := range [][2][]string{
+		{{"--version"}, {"version"}},
+		{{"help"}, {"--help"}},
+		{{"help", "documents", "list"}, {"documents", "list", "--help"}},
+	} {
+		code, stdout, stderr := command(t, pair[0]...)
+		_, want, _ := command(t, pair[1]...)
+		if code != exitDone || stdout != want || stdout == "" {
+			t.Errorf("%q: exit code %d, stdout %q, stderr %q; want %q", pair[0], code, stdout, stderr, want)
+		}
+	}
+}
+
 func TestTheLocalKeyIsSentToThisMachineOnly(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "admin.key")

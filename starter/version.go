@@ -20,13 +20,16 @@ func (versionCmd) Help() string { return "Example:\n\n    cairn version --json" 
 
 // Run prints the version.
 func (v versionCmd) Run(a *app) error {
-	name := versionName()
 	if v.JSON {
 		return terminal.JSON(a.stdout, map[string]string{
-			"version": name, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+			"version": versionName(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
 	}
-	_, err := fmt.Fprintf(a.stdout, "cairn %s (%s %s/%s)\n", name, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintln(a.stdout, versionLine())
 	return err
+}
+
+func versionLine() string {
+	return fmt.Sprintf("cairn %s (%s %s/%s)", versionName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // versionName is the release's name, or what the build knows of its origin.
