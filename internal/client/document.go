@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/url"
@@ -19,28 +20,43 @@ import (
 // RunID.
 type Document struct {
 	ID               string                   `json:"id"`
-	ExternalID       string                   `json:"externalId,omitempty"`
+	ExternalID       string                   `json:"externalId"`
 	Name             string                   `json:"name"`
-	MediaType        string                   `json:"mediaType,omitempty"`
-	Bytes            int64                    `json:"bytes,omitempty"`
+	MediaType        string                   `json:"mediaType"`
+	Bytes            int64                    `json:"bytes"`
 	Status           knowledge.Status         `json:"status"`
-	Stage            knowledge.Stage          `json:"stage,omitempty"`
+	Stage            knowledge.Stage          `json:"stage"`
 	Progress         float64                  `json:"progress"`
 	Version          int                      `json:"version"`
 	PublishedVersion int                      `json:"publishedVersion"`
-	Error            *knowledge.DocumentError `json:"error,omitempty"`
+	Error            *knowledge.DocumentError `json:"error"`
 	ChunkCount       int                      `json:"chunkCount"`
 	PageCount        int                      `json:"pageCount"`
-	Language         string                   `json:"language,omitempty"`
-	Tags             []string                 `json:"tags,omitempty"`
-	Metadata         map[string]any           `json:"metadata,omitempty"`
-	Classification   string                   `json:"classification,omitempty"`
-	Access           *knowledge.Access        `json:"access,omitempty"`
-	CreatedAt        time.Time                `json:"createdAt,omitzero"`
-	UpdatedAt        time.Time                `json:"updatedAt,omitzero"`
-	OperatorURL      string                   `json:"operatorUrl,omitempty"`
-	RunID            string                   `json:"runId,omitempty"`
+	Language         string                   `json:"language"`
+	Tags             []string                 `json:"tags"`
+	Metadata         map[string]any           `json:"metadata"`
+	Classification   string                   `json:"classification"`
+	Access           *knowledge.Access        `json:"access"`
+	CreatedAt        time.Time                `json:"createdAt"`
+	UpdatedAt        time.Time                `json:"updatedAt"`
+	OperatorURL      string                   `json:"operatorUrl"`
+	RunID            string                   `json:"runId"`
+
+	said map[string]json.RawMessage // all that the API said, for MarshalJSON
 }
+
+// UnmarshalJSON reads an answer, over what was read before.
+func (d *Document) UnmarshalJSON(data []byte) error {
+	type fields Document
+	if err := json.Unmarshal(data, (*fields)(d)); err != nil {
+		return err
+	}
+	return json.Unmarshal(data, &d.said)
+}
+
+// MarshalJSON writes what the API said: empty fields and those that this client
+// does not know included, and no others.
+func (d Document) MarshalJSON() ([]byte, error) { return json.Marshal(d.said) }
 
 // Settled reports whether the newest version's ingestion has ended, and why not
 // if it failed.
@@ -239,6 +255,9 @@ func (c *Client) act(ctx context.Context, method, id string, action ...string) (
 func withRun(d Document, header http.Header) Document {
 	if run := header.Get(runHeader); run != "" {
 		d.RunID = run
+		said := map[string]json.RawMessage{"runId": json.RawMessage(strconv.Quote(run))}
+		maps.Copy(said, d.said)
+		d.said = said
 	}
 	return d
 }
