@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -188,9 +189,9 @@ func TestIngest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer root.Close()
 		// Nobody, root included, can open a path that is longer than the system takes.
-		if err := root.MkdirAll(strings.Repeat(strings.Repeat("d", 250)+"/", 20), 0o700); err != nil {
+		err = root.MkdirAll(strings.Repeat(strings.Repeat("d", 250)+"/", 20), 0o700)
+		if err := errors.Join(err, root.Close()); err != nil {
 			t.Fatal(err)
 		}
 		code, stdout, stderr := command(t, append([]string{"ingest", dir}, flags...)...)
