@@ -256,7 +256,7 @@ func saveAllOrNone(f *fixture) {
 func deleteAttachments(f *fixture) {
 	f.cite(reader("ann"), "talk", "m1")
 	attach := func(name, conversation string) store.Version {
-		v, _ := f.publish(upload(name, func(nv *store.NewVersion) { nv.ConversationID = conversation }), "one")
+		v, _ := f.publish(upload(name, func(nv *store.NewVersion) { nv.ConversationID = &conversation }), "one")
 		return v
 	}
 	gone, held := attach("a.txt", "talk"), attach("b.txt", "talk")
