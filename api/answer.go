@@ -32,16 +32,24 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, p knowledge
 
 // lastEvent follows a run to its end and renders that event alone.
 func (s *Server) lastEvent(ctx context.Context, p knowledge.Principal, run store.Run, ref stream.RunRef) (string, any, error) {
-	rendered := &renderer{server: s, principal: p, run: run, compact: true}
+	item, err := s.lastItem(ctx, ref)
+	if err != nil {
+		return "", nil, err
+	}
+	return (&renderer{server: s, principal: p, run: run, compact: true}).event(ctx, item)
+}
+
+// lastItem follows a run to its end.
+func (s *Server) lastItem(ctx context.Context, ref stream.RunRef) (stream.Item, error) {
 	for item, err := range s.deps.Relay.Items(ctx, ref, ref.FirstOffset) {
 		if err != nil {
-			return "", nil, fmt.Errorf("follow run %s: %w", run.ID, err)
+			return item, fmt.Errorf("follow run %s: %w", ref.Run, err)
 		}
 		if stream.Terminal(item.Topic) {
-			return rendered.event(ctx, item)
+			return item, nil
 		}
 	}
-	return "", nil, fmt.Errorf("run %s ended without a last event", run.ID)
+	return stream.Item{}, fmt.Errorf("run %s ended without a last event", ref.Run)
 }
 
 // runError is the error with which a run ended.
@@ -63,20 +71,6 @@ func runRef(run store.Run) stream.RunRef {
 
 func requestKey(run store.Run) string {
 	return activities.RunRef{Workspace: run.Workspace, Run: run.ID}.Key(activities.RequestBlob)
-}
-
-// WaitRun waits until a run has ended.
-func (s *Server) waitRun(ctx context.Context, run store.Run) error {
-	ref, err := s.awaitTurn(ctx, run, nil)
-	if err != nil {
-		return err
-	}
-	for _, err := range s.deps.Relay.Items(ctx, ref, ref.FirstOffset) {
-		if err != nil {
-			return fmt.Errorf("wait for run %s: %w", run.ID, err)
-		}
-	}
-	return nil
 }
 
 // claimRun holds the run of a request: a new one, or, under an Idempotency-Key

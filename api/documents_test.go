@@ -14,6 +14,8 @@ import (
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
 )
 
 const (
@@ -370,6 +372,63 @@ func TestWaiting(t *testing.T) {
 	if body["status"] != "published" || body["publishedVersion"] != 1.0 || got.header.Get("Cairn-Run-Id") == "" {
 		t.Errorf("answer: %v", body)
 	}
+}
+
+// What is said of a run is about its version, whatever was uploaded since.
+func TestWaitingForOneOfSeveralVersions(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.work.entered, e.work.hold = make(chan struct{}), make(chan struct{})
+	id := knowledge.DocumentID("default", "default", "w")
+	upload := func(name string) (store.Version, chan answer) {
+		answered := make(chan answer)
+		go func() {
+			answered <- e.do("POST", hooks+"/document?wait=true", e.editor, map[string]any{
+				"name": name, "externalId": "w", "content": map[string]any{"text": strings.Repeat("a", len(name))},
+			})
+		}()
+		<-e.work.entered
+		return e.dispatched(id), answered
+	}
+	bad, first := upload("bad.txt")
+	good, second := upload("good.txt")
+	close(e.work.hold)
+	e.refuse(bad, knowledge.CodeEncrypted)
+	got := (<-first).want(200)
+	want := map[string]any{"code": "encrypted", "stage": "extract", "message": "", "retryable": false}
+	if diff := cmp.Diff(want, got["error"]); diff != "" || got["status"] != "error" || got["version"] != 1.0 || got["name"] != "bad.txt" || got["bytes"] != 7.0 {
+		t.Errorf("the first upload: %v", got)
+	}
+	e.publish(id, knowledge.Chunk{Text: "one"})
+	if got := (<-second).want(200); got["status"] != "published" || got["version"] != 2.0 || got["name"] != "good.txt" || got["error"] != nil {
+		t.Errorf("the second upload: %v", got)
+	}
+
+	e.work.entered = nil
+	e.do("POST", hooks+"/document", e.editor, `{"name":"worse.txt","externalId":"w","content":{"text":"three"}}`).want(202)
+	e.refuse(e.dispatched(id), knowledge.CodeCorrupt)
+	if d := e.do("GET", own+"/documents/"+id, e.editor, nil).want(200); d["status"] != "error" || d["version"] != 3.0 {
+		t.Errorf("the document: %v", d)
+	}
+	result := func(name string, got any) {
+		t.Helper()
+		d, ok := got.(map[string]any)
+		if !ok || d["status"] != "published" || d["stage"] != "publish" || d["progress"] != 1.0 || d["error"] != nil ||
+			d["version"] != 2.0 || d["publishedVersion"] != 2.0 || d["name"] != "good.txt" || d["bytes"] != 8.0 {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	result("result of the run", e.do("GET", "/runs/"+good.RunID, e.editor, nil).want(200)["result"])
+	update, err := stream.NewEntry(stream.TopicDocument, stream.Event{Data: stream.Data(workflows.DocumentState{Version: 2, Stage: "embed", Progress: 0.4})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.logs[good.RunID] = []stream.Item{{Topic: update.Topic, Data: update.Data}}
+	events := e.events(good.RunID)
+	if d := events[0]; d["version"] != 2.0 || d["name"] != "good.txt" || d["bytes"] != 8.0 || d["status"] != "pending" || d["stage"] != "embed" || d["error"] != nil {
+		t.Errorf("an event of the run: %v", d)
+	}
+	result("end of the run's events", events[1]["result"])
 }
 
 func TestContent(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,6 +39,7 @@ type edge struct {
 	blobs    *blob.Store
 	access   *access.Authenticator
 	work     *work
+	logs     map[string][]stream.Item // of runs, without their ends
 	log      *bytes.Buffer
 	close    func() // the stores
 	database string // file of the store
@@ -117,13 +119,25 @@ func (w *work) Retrieve(_ context.Context, r retrieve.Request) (retrieve.Result,
 	return retrieve.Result{Contexts: w.contexts}, w.fail
 }
 
-// ended is a source of logs that are empty: what counts is whether SQL says
-// that the run has ended.
-type ended struct{ store *store.Store }
+// ended is a source of the logs of runs that have ended, as SQL says it: what a
+// test has put there, and an end.
+type ended struct {
+	store *store.Store
+	logs  map[string][]stream.Item
+}
 
 func (s ended) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, bool, error) {
 	run, err := s.store.RunForSystem(ctx, ref.Workspace, ref.Run)
-	return nil, err == nil && run.Status != store.RunRunning, err
+	if err != nil || run.Status == store.RunRunning {
+		return nil, false, err
+	}
+	end := map[string]any{"status": run.Status, "published": run.Error == nil}
+	if run.Error != nil {
+		end["error"] = knowledge.DocumentError{Code: run.Error.Code, Stage: knowledge.StageExtract, Message: run.Error.Message}
+	}
+	items := s.logs[ref.Run]
+	last, err := stream.NewEntry(stream.TopicEnded, stream.Event{Data: stream.Data(end)})
+	return append(items, stream.Item{Topic: last.Topic, Data: last.Data, Offset: ref.FirstOffset + int64(len(items))}), true, err
 }
 
 func (ended) Query(context.Context, stream.RunRef, int64) (stream.EventsPage, error) {
@@ -135,7 +149,7 @@ func (ended) Settle(context.Context, stream.RunRef) error { return nil }
 func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	t.Helper()
 	ctx := t.Context()
-	e := &edge{t: t, work: &work{}, log: &bytes.Buffer{}}
+	e := &edge{t: t, work: &work{}, logs: map[string][]stream.Item{}, log: &bytes.Buffer{}}
 	var err error
 	e.database = t.TempDir() + "/cairn.db"
 	if e.store, err = store.Open(ctx, store.Config{URL: "sqlite://" + e.database}); err != nil {
@@ -158,7 +172,7 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	cfg := api.Config{TempDir: t.TempDir()}
 	deps := api.Deps{
 		Store: e.store, Blobs: e.blobs, Access: e.access, Retriever: e.work, Index: e.work, Dispatch: e.work, Answers: e.work,
-		Relay: stream.NewRelay(ended{e.store}, stream.NewHub()), Links: e.work, Log: slog.New(slog.NewJSONHandler(e.log, nil)),
+		Relay: stream.NewRelay(ended{e.store, e.logs}, stream.NewHub()), Links: e.work, Log: slog.New(slog.NewJSONHandler(e.log, nil)),
 	}
 	for _, c := range change {
 		c(&cfg, &deps)
@@ -302,17 +316,7 @@ func (a answer) refused(status int, code knowledge.Code) []string {
 func (e *edge) publish(id string, chunks ...knowledge.Chunk) {
 	e.t.Helper()
 	ctx := e.t.Context()
-	e.work.mu.Lock()
-	var v store.Version
-	for _, ingested := range e.work.ingests {
-		if ingested.Document == id {
-			v = ingested
-		}
-	}
-	e.work.mu.Unlock()
-	if v.Document == "" {
-		e.t.Fatalf("document %s was not dispatched", id)
-	}
+	v := e.dispatched(id)
 	for i := range chunks {
 		chunks[i].ID = knowledge.ChunkID(id, v.Version, i)
 		chunks[i].DocumentID, chunks[i].Version, chunks[i].Ordinal = id, v.Version, i
@@ -326,6 +330,32 @@ func (e *edge) publish(id string, chunks ...knowledge.Chunk) {
 	}
 }
 
+// refuse takes a version to its end with an error, as its workflow would.
+func (e *edge) refuse(v store.Version, code knowledge.Code) {
+	e.t.Helper()
+	ctx := e.t.Context()
+	_, begun := e.store.BeginVersion(ctx, v.VersionRef, v.RunID, 0)
+	failed := e.store.FailVersion(ctx, v.VersionRef, knowledge.DocumentError{Code: code, Stage: knowledge.StageExtract})
+	end := e.store.EndRun(ctx, v.Workspace, v.RunID, store.RunEnd{Status: store.RunFailed, At: time.Now(), Error: &store.RunError{Code: code}})
+	if err := errors.Join(begun, failed, end); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// dispatched gives the version of a document whose ingestion was started last.
+func (e *edge) dispatched(id string) store.Version {
+	e.t.Helper()
+	e.work.mu.Lock()
+	defer e.work.mu.Unlock()
+	for _, v := range slices.Backward(e.work.ingests) {
+		if v.Document == id {
+			return v
+		}
+	}
+	e.t.Fatalf("document %s was not dispatched", id)
+	return store.Version{}
+}
+
 // add takes a text in and gives its document's id.
 func (e *edge) add(key, name, text string, more ...map[string]any) string {
 	e.t.Helper()
@@ -336,6 +366,28 @@ func (e *edge) add(key, name, text string, more ...map[string]any) string {
 		}
 	}
 	return e.do("POST", "/workspaces/default/webhooks/document", key, body).want(202)["id"].(string)
+}
+
+// events gives the data of an ended run's events.
+func (e *edge) events(run string) []map[string]any {
+	e.t.Helper()
+	got := e.do("GET", "/runs/"+run+"/events?delta=off", e.editor, nil)
+	if got.status != http.StatusOK {
+		e.t.Fatalf("status %d: %s", got.status, got.body)
+	}
+	var list []map[string]any
+	for line := range strings.Lines(string(got.body)) {
+		encoded, ok := strings.CutPrefix(line, "data: ")
+		if !ok {
+			continue
+		}
+		var data map[string]any
+		if err := json.Unmarshal([]byte(encoded), &data); err != nil {
+			e.t.Fatalf("%v: %s", err, line)
+		}
+		list = append(list, data)
+	}
+	return list
 }
 
 func accessCredentials(key string) access.Credentials { return access.Credentials{Bearer: key} }

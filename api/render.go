@@ -62,7 +62,7 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 		document, err := r.document(ctx, e)
 		return "documentUpdate", document, err
 	case stream.TopicEnded:
-		return r.ended(ctx, e)
+		return r.ended(ctx, item)
 	default: // error
 		return item.Topic, e.Data, nil
 	}
@@ -227,41 +227,42 @@ func (r *renderer) document(ctx context.Context, e stream.Event) (any, error) {
 	if err := json.Unmarshal(e.Data, &state); err != nil {
 		return nil, fmt.Errorf("document event of run %s: %w", r.run.ID, err)
 	}
-	d, err := r.server.deps.Store.Document(ctx, r.principal, r.run.Subject)
+	d, err := r.server.versionOfRun(ctx, r.principal, r.run)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
 		return map[string]any{"id": r.run.Subject, "status": knowledge.StatusDeleting}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read document %s: %w", r.run.Subject, err)
+		return nil, err
 	}
 	d.Status, d.Error = knowledge.StatusPending, nil
-	d.Version, d.Stage, d.Progress = state.Version, state.Stage, state.Progress
+	d.Stage, d.Progress = state.Stage, state.Progress
 	d.ChunkCount, d.PageCount = state.ChunkCount, state.PageCount
 	return r.server.documentView(d), nil
 }
 
 // ended is the last event of an ingest or a removal.
-func (r *renderer) ended(ctx context.Context, e stream.Event) (string, any, error) {
-	var data struct {
-		Status string                   `json:"status"`
-		Error  *knowledge.DocumentError `json:"error"`
+func (r *renderer) ended(ctx context.Context, item stream.Item) (string, any, error) {
+	end, err := readEnd(r.run, item)
+	if err != nil {
+		return "", nil, err
 	}
-	if err := json.Unmarshal(e.Data, &data); err != nil {
-		return "", nil, fmt.Errorf("last event of run %s: %w", r.run.ID, err)
-	}
-	out := map[string]any{"status": data.Status}
-	if data.Error != nil {
-		out["error"] = data.Error
+	out := map[string]any{"status": end.Status}
+	switch {
+	case end.Error != nil:
+		out["error"] = end.Error
+		return "runEnded", out, nil
+	case r.run.Kind == "remove":
+		out["result"] = map[string]any{"id": r.run.Subject}
 		return "runEnded", out, nil
 	}
-	d, err := r.server.deps.Store.Document(ctx, r.principal, r.run.Subject)
+	d, err := r.server.endedDocument(ctx, r.principal, r.run, item)
 	switch {
 	case err == nil:
 		out["result"] = r.server.documentView(d)
 	case knowledge.IsCode(err, knowledge.CodeNotFound):
 		out["result"] = map[string]any{"id": r.run.Subject}
 	default:
-		return "", nil, fmt.Errorf("read document %s: %w", r.run.Subject, err)
+		return "", nil, err
 	}
 	return "runEnded", out, nil
 }

@@ -164,8 +164,14 @@ func (s *Server) runResult(ctx context.Context, p knowledge.Principal, run store
 		return rendered.answer(ctx, run.ResultKey)
 	case "tool":
 		return rendered.toolResult(ctx, run.ResultKey)
+	case "remove":
+		return nil, nil
 	}
-	d, err := s.deps.Store.Document(ctx, p, run.Subject)
+	last, err := s.lastItem(ctx, runRef(run))
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.endedDocument(ctx, p, run, last)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
 		return nil, nil // removed
 	}

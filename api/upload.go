@@ -64,7 +64,7 @@ func (s *Server) addDocument(w http.ResponseWriter, r *http.Request, p knowledge
 	}
 	d, run, err := s.takeDocument(ctx, p, r.URL.Query().Get("projectId"), b)
 	if err == nil && isSet(r, "wait") {
-		d, err = s.settled(ctx, p, d.ID, run)
+		d, err = s.settled(ctx, p, run)
 		if err == nil {
 			w.Header().Set(runHeader, run)
 			writeJSON(w, http.StatusOK, s.documentView(d))
@@ -86,20 +86,22 @@ func (s *Server) addDocument(w http.ResponseWriter, r *http.Request, p knowledge
 	})
 }
 
-// settled waits for the run of a version to end and gives the document then.
-func (s *Server) settled(ctx context.Context, p knowledge.Principal, document, run string) (knowledge.Document, error) {
+// settled waits for the run of a version to end and gives the document as that
+// run left it.
+func (s *Server) settled(ctx context.Context, p knowledge.Principal, run string) (knowledge.Document, error) {
 	row, err := s.deps.Store.Run(ctx, p, run)
-	if err == nil && row.Status == store.RunRunning {
-		err = s.waitRun(ctx, row)
-	}
 	if err != nil {
-		return knowledge.Document{}, fmt.Errorf("wait for document %s: %w", document, err)
+		return knowledge.Document{}, fmt.Errorf("read run %s: %w", run, err)
 	}
-	d, err := s.deps.Store.Document(ctx, p, document)
+	ref, err := s.awaitTurn(ctx, row, nil)
 	if err != nil {
-		return d, fmt.Errorf("read document %s: %w", document, err)
+		return knowledge.Document{}, fmt.Errorf("wait for run %s: %w", run, err)
 	}
-	return d, nil
+	last, err := s.lastItem(ctx, ref)
+	if err != nil {
+		return knowledge.Document{}, err
+	}
+	return s.endedDocument(ctx, p, row, last)
 }
 
 // takeDocument checks a document, stores its bytes, puts its version on record

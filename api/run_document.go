@@ -1,0 +1,84 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// documentEnd is what the last item of a document's run says: that of an ingest
+// or a removal, or the error of one that was canceled.
+type documentEnd struct {
+	Status    string                   `json:"status"`
+	Published bool                     `json:"published"`
+	Error     *knowledge.DocumentError `json:"error"`
+}
+
+func readEnd(run store.Run, item stream.Item) (documentEnd, error) {
+	var end documentEnd
+	e, err := stream.DecodeEvent(item.Data)
+	if err == nil && item.Topic == stream.TopicError {
+		end.Error = &knowledge.DocumentError{}
+		err = json.Unmarshal(e.Data, end.Error)
+	} else if err == nil {
+		err = json.Unmarshal(e.Data, &end)
+	}
+	if err != nil {
+		return end, fmt.Errorf("last event of run %s: %w", run.ID, err)
+	}
+	return end, nil
+}
+
+// versionOfRun gives a document as the version has it that the run is about:
+// name and facts are that version's, whatever was uploaded since. What versions
+// share (tags, access, …) is the document's of now. Not found once the version
+// was removed.
+func (s *Server) versionOfRun(ctx context.Context, p knowledge.Principal, run store.Run) (knowledge.Document, error) {
+	d, err := s.deps.Store.Document(ctx, p, run.Subject)
+	if err != nil {
+		return d, fmt.Errorf("read document %s: %w", run.Subject, err)
+	}
+	v, err := s.deps.Store.Version(ctx, knowledge.VersionRef{Workspace: d.Workspace, Project: d.Project, Document: d.ID, Version: run.Version})
+	if err != nil {
+		return d, fmt.Errorf("read document %s: %w", run.Subject, err)
+	}
+	d.Version, d.Name, d.Stage = v.Version, v.Name, v.Stage
+	d.MediaType, d.Bytes, d.Language, d.ChunkCount, d.PageCount = v.MediaType, v.Bytes, v.Language, v.ChunkCount, v.PageCount
+	return d, nil
+}
+
+// endedDocument gives a document as an ended run left its version.
+func (s *Server) endedDocument(ctx context.Context, p knowledge.Principal, run store.Run, last stream.Item) (knowledge.Document, error) {
+	end, err := readEnd(run, last)
+	if err != nil {
+		return knowledge.Document{}, err
+	}
+	d, err := s.versionOfRun(ctx, p, run)
+	if err != nil {
+		return d, err
+	}
+	status := knowledge.StatusInactive // a newer version was published before it
+	switch {
+	case end.Error != nil:
+		status = knowledge.StatusError
+		if end.Error.Stage == "" {
+			end.Error.Stage = d.Stage
+		}
+		d.Stage = end.Error.Stage
+	case end.Published:
+		status, d.Stage = knowledge.StatusPublished, knowledge.StagePublish
+	}
+	d.Error, d.Progress = end.Error, activities.Progress(d.Stage)
+	if end.Published {
+		d.Progress = 1
+	}
+	if d.Status != knowledge.StatusDeleting {
+		d.Status = status
+	}
+	return d, nil
+}
