@@ -18,7 +18,7 @@ import (
 // serveAnswer waits for a run to end and answers with what its last event says.
 // A client that leaves does not stop the run.
 func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, p knowledge.Principal, run store.Run, ref stream.RunRef, terminal string) {
-	w.Header().Set("Cairn-Run-Id", run.ID)
+	w.Header().Set(runHeader, run.ID)
 	name, data, err := s.lastEvent(r.Context(), p, run, ref)
 	switch {
 	case err != nil:
@@ -39,9 +39,22 @@ func (s *Server) lastEvent(ctx context.Context, p knowledge.Principal, run store
 	return (&renderer{server: s, principal: p, run: run, compact: true}).event(ctx, item)
 }
 
-// lastItem follows a run to its end.
+// lastItem follows a run to its end, or until the server stops: the run goes on
+// without it.
 func (s *Server) lastItem(ctx context.Context, ref stream.RunRef) (stream.Item, error) {
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	go func() {
+		select {
+		case <-s.stopping:
+			leave(errStopping)
+		case <-ctx.Done():
+		}
+	}()
 	for item, err := range s.deps.Relay.Items(ctx, ref, ref.FirstOffset) {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 		if err != nil {
 			return item, fmt.Errorf("follow run %s: %w", ref.Run, err)
 		}

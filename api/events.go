@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -23,7 +22,14 @@ const quietInterval = 15 * time.Second
 // turnInterval is how often a stream looks whether its run's turn has come.
 const turnInterval = 50 * time.Millisecond
 
-var errStopping = errors.New("the server is stopping")
+// errStopping ends whoever waits when the server stops.
+var errStopping = stopping()
+
+func stopping() error {
+	e := knowledge.Errorf(knowledge.CodeUnavailable, "the server is stopping; the run goes on, and Cairn-Events-Url says where to follow it")
+	e.RetryAfter = time.Second
+	return e
+}
 
 // runEvents serves GET /runs/{id}/events: it replays a run's events and follows
 // them until the last.

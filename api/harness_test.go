@@ -63,8 +63,8 @@ type work struct {
 	fail       error                             // of every start and search
 	end        func(workflows.AnswerInput) error // ends a run that was started, at once
 	panics     bool                              // in Retrieve
-	entered    chan struct{}                     // told by Ingest once it has noted the version
-	hold       chan struct{}                     // keeps Ingest until it is closed
+	entered    chan struct{}                     // told by Ingest and Answer once they have noted what is to start
+	hold       chan struct{}                     // keeps them until it is closed
 }
 
 func (w *work) Ingest(_ context.Context, v store.Version) error {
@@ -72,11 +72,15 @@ func (w *work) Ingest(_ context.Context, v store.Version) error {
 	w.ingests = append(w.ingests, v)
 	err := w.fail
 	w.mu.Unlock()
+	w.enter()
+	return err
+}
+
+func (w *work) enter() {
 	if w.entered != nil {
 		w.entered <- struct{}{}
 		<-w.hold
 	}
-	return err
 }
 
 func (w *work) Remove(_ context.Context, r store.Removal) error {
@@ -95,9 +99,11 @@ func (w *work) CancelRun(_ context.Context, r store.Run) (known bool, err error)
 
 func (w *work) Answer(_ context.Context, _ string, in workflows.AnswerInput) error {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.answers = append(w.answers, in)
-	return errors.Join(w.fail, w.end(in))
+	err := errors.Join(w.fail, w.end(in))
+	w.mu.Unlock()
+	w.enter()
+	return err
 }
 
 func (w *work) OperatorURL(id string) string { return "http://operator.test/" + id }

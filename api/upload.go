@@ -63,23 +63,24 @@ func (s *Server) addDocument(w http.ResponseWriter, r *http.Request, p knowledge
 		return
 	}
 	d, run, err := s.takeDocument(ctx, p, r.URL.Query().Get("projectId"), b)
-	if err == nil && isSet(r, "wait") {
-		d, err = s.settled(ctx, p, run)
-		if err == nil {
-			w.Header().Set(runHeader, run)
-			writeJSON(w, http.StatusOK, s.documentView(d))
-			return
-		}
-	}
 	if err != nil {
 		writeError(w, r, err)
+		return
+	}
+	w.Header().Set(runHeader, run)
+	if isSet(r, "wait") {
+		w.Header().Set(eventsHeader, s.eventsURL(d.Workspace, run))
+		if d, err = s.settled(ctx, p, run); err != nil {
+			writeError(w, r, err)
+			return
+		}
+		writeJSON(w, http.StatusOK, s.documentView(d))
 		return
 	}
 	view := s.startedView(d, run)
 	if d.Status != knowledge.StatusDeleting {
 		view.Status = knowledge.StatusPending // as it was when it was taken in
 	}
-	w.Header().Set(runHeader, run)
 	writeJSON(w, http.StatusAccepted, acceptedDocument{
 		ID: view.ID, Name: view.Name, Status: view.Status, Version: view.Version, RunID: run,
 		OperatorURL: view.OperatorURL, EventsURL: view.EventsURL,

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"bytes"
 	"context"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -116,7 +117,28 @@ func TestStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := s.begun(t, "What stands on the northern pier?", 3)
+	type waited struct {
+		status int
+		run    string
+		err    error
+	}
+	waiting := make(chan waited, 1)
+	go func() {
+		res, err := s.send(t.Context(), "POST", webhooks+"/query", map[string]any{"text": "What stands on the southern pier?"})
+		if err != nil {
+			waiting <- waited{err: err}
+			return
+		}
+		res.Body.Close()
+		waiting <- waited{status: res.StatusCode, run: res.Header.Get("Cairn-Run-Id")}
+	}()
+	if err := m.Wait(t.Context(), func(now modeltest.Totals) bool { return now.Chats.Asked == 2 }); err != nil {
+		t.Fatal(err)
+	}
 	s.stop()
+	if got := <-waiting; got.err != nil || got.status != http.StatusServiceUnavailable || got.run == "" {
+		t.Errorf("who waited for an answer got %+v, want 503 and the run", got)
+	}
 	s.restart()
 
 	if last, err := s.Wait(t.Context(), slow.RunID, nil); err != nil || last.Name != client.EventEnded {

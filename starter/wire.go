@@ -56,6 +56,7 @@ type platform struct {
 	ends    endpoints
 	failed  chan error // of a listener that gave up
 	closers []func() error
+	stopBy  time.Time // for all that is closed, set when closing begins
 }
 
 // newPlatform starts everything. On an error the platform holds what was
@@ -78,8 +79,9 @@ func newPlatform(ctx context.Context, cfg config.Config, log *slog.Logger) (*pla
 // onClose adds what must be done to stop a part that was started.
 func (p *platform) onClose(stop func() error) { p.closers = append(p.closers, stop) }
 
-// close stops everything that was started.
+// close stops everything that was started, within the one grace for all.
 func (p *platform) close() error {
+	p.stopBy = time.Now().Add(p.grace())
 	var errs []error
 	for i := len(p.closers) - 1; i >= 0; i-- {
 		errs = append(errs, p.closers[i]())
@@ -221,7 +223,7 @@ func (p *platform) serve(l net.Listener, handler http.Handler, stopping func()) 
 	}()
 	p.onClose(func() error {
 		stopping()
-		ctx, cancel := context.WithTimeout(context.Background(), p.grace())
+		ctx, cancel := context.WithDeadline(context.Background(), p.stopBy)
 		defer cancel()
 		if err := server.Shutdown(ctx); err != nil {
 			return server.Close() // what is still open goes on at the next start

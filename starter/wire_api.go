@@ -47,7 +47,10 @@ func (p *platform) startAPI(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make the API: %w", err)
 	}
-	p.serve(p.listener, server.Handler(), server.Stop)
+	p.serve(p.listener, server.Handler(), func() {
+		server.Stop()
+		go p.worker.Stop() // its closer waits for it: requests and activities end side by side
+	})
 	return nil
 }
 
