@@ -49,6 +49,12 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
+	release, err := s.openStream()
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	defer release()
 	s.serveEvents(w, r, principal, run, after)
 }
 
@@ -126,14 +132,9 @@ func (s *Server) runPrincipal(ctx context.Context, run store.Run) (knowledge.Pri
 }
 
 // serveEvents writes the events behind after and follows the run to its end, or
-// until the client leaves. The run goes on without its readers.
+// until the client leaves. The run goes on without its readers. The caller has
+// counted the stream by openStream.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, p knowledge.Principal, run store.Run, after int64) {
-	release, err := s.openStream()
-	if err != nil {
-		writeError(w, r, err)
-		return
-	}
-	defer release()
 	w.Header().Set("Cairn-Run-Id", run.ID)
 	writer := sse.NewWriter(w, sse.Options{Delta: wantsDelta(r), RunID: run.ID})
 	rendered := &renderer{server: s, principal: p, run: run, compact: isSet(r, "compact")}

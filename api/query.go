@@ -147,6 +147,14 @@ type asking struct {
 // ask starts the run, or finds the one that the same request started before,
 // and gives its answer: as a stream, or when it is there.
 func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Principal, a asking) {
+	if a.stream { // before anything that costs is started
+		release, err := s.openStream()
+		if err != nil {
+			writeError(w, r, err)
+			return
+		}
+		defer release()
+	}
 	row, stop, err := s.startOnce(w, r, p, a)
 	if err != nil {
 		writeError(w, r, err)
