@@ -121,7 +121,7 @@ func (a *answer) finish(ctx workflow.Context, err error, last []stream.Entry) er
 	in := activities.FinishAnswerInput{
 		RunRef: a.in.RunRef, Loop: a.loop, Status: "completed", Workflow: a.name, Segments: a.segments,
 	}
-	if err != nil {
+	if err = canceled(ctx, err); err != nil {
 		f := activities.Describe(err, activities.Failure{Code: knowledge.CodeProviderFailed, Message: "the model did not answer in time; try again later", Retryable: true})
 		in.Status, in.Code, in.Message = "failed", f.Code, f.Message
 		if f.Code == knowledge.CodeCanceled {

@@ -121,7 +121,7 @@ func (w *ingest) version(ctx workflow.Context) error {
 		published, err = w.steps(versionCtx, begin.Fetch)
 	}
 	w.cancel = nil
-	return w.finish(ctx, first, published, err)
+	return w.finish(ctx, first, published, canceled(versionCtx, err))
 }
 
 // steps takes the version from its original to its publication.

@@ -47,6 +47,16 @@ func disconnected(ctx workflow.Context) workflow.Context {
 	return d
 }
 
+// canceled gives an error that came after a cancel for what it is. Once a cancel
+// was asked for Temporal tries nothing again, so an attempt whose worker died
+// shows as a time-out or a failure.
+func canceled(ctx workflow.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
 // noteStatus lets an operator find runs that did not end well: their workflow
 // completes, because it wrote that end down. One that ended well is told by
 // Temporal's own status, without a write of its own.

@@ -56,11 +56,16 @@ func finishRemoval(ctx workflow.Context, in activities.RemoveInput, log *eventLo
 		},
 		Status: "completed",
 	}
-	if err != nil {
+	last := entry(stream.TopicEnded, stream.Event{Data: stream.Data(endedData{Status: "completed"})})
+	if err = canceled(ctx, err); err != nil {
 		f := activities.Describe(err, activities.Failure{Code: knowledge.CodeUnavailable, Message: "the removal took too long", Retryable: true})
 		end.Status, end.Error = "failed", &knowledge.DocumentError{Code: f.Code, Message: f.Message, Retryable: f.Retryable}
+		last = entry(stream.TopicEnded, stream.Event{Data: stream.Data(endedData{Status: "failed", Error: end.Error})})
+		if f.Code == knowledge.CodeCanceled {
+			end.Status = "canceled"
+			last = entry(stream.TopicError, stream.Event{Data: stream.Data(f.Event())})
+		}
 	}
-	last := entry(stream.TopicEnded, stream.Event{Data: stream.Data(endedData{Status: end.Status, Error: end.Error})})
 	end.Items = append(log.Items(0), stream.Item{Topic: last.Topic, Data: last.Data, Offset: log.End()})
 	ctx = disconnected(ctx)
 	if err := workflow.ExecuteLocalActivity(local(ctx, "finish"), acts.FinishRemoval, end).Get(ctx, nil); err != nil {

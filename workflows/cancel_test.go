@@ -1,0 +1,105 @@
+package workflows_test
+
+import (
+	"context"
+	"testing"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// steps are IngestDocument's activities for a document of one batch, which embed
+// makes; how it ended goes to ends.
+func steps(embed any, ends chan<- activities.FinishInput) map[string]any {
+	return map[string]any{
+		"BeginVersion":    gives[activities.BeginInput](activities.BeginResult{}),
+		"CheckDocument":   gives[activities.StepInput](activities.CheckResult{Small: true}),
+		"ExtractDocument": gives[activities.StepInput](activities.ExtractResult{Blocks: 1}),
+		"EnrichDocument":  func(activities.StepInput) error { return nil },
+		"ChunkDocument":   gives[activities.StepInput](activities.ChunkResult{Count: 1}),
+		"EmbedChunks":     embed,
+		"PublishDocument": gives[activities.PublishInput](activities.PublishResult{Published: true}),
+		"FinishVersion":   finish(ends),
+	}
+}
+
+// gives is an activity that always gives the same.
+func gives[In, Out any](result Out) func(In) (Out, error) {
+	return func(In) (Out, error) { return result, nil }
+}
+
+// finish is an activity that passes on what it is given.
+func finish[T any](ends chan<- T) func(context.Context, T) error {
+	return func(_ context.Context, in T) error {
+		ends <- in
+		return nil
+	}
+}
+
+// failing is an activity that fails when it is asked to stop.
+func failing[In any](began chan<- struct{}) func(context.Context, In) error {
+	return func(ctx context.Context, _ In) error {
+		began <- struct{}{}
+		untilCanceled(ctx)
+		return temporal.NewApplicationError("the endpoint failed", "provider_failed")
+	}
+}
+
+// TestCancel asks running workflows to stop. It is not parallel: a server that
+// starts beside them makes the SDK's test environments see deadlocks.
+func TestCancel(t *testing.T) {
+	server := newServerTest(t)
+	ingest := workflows.IngestInput{Workspace: "w", Project: "p", Document: "d", Tasks: []workflows.IngestTask{{Version: 1, Run: "r"}}}
+	question := workflows.AnswerInput{RunRef: activities.RunRef{Workspace: "w", Project: "p", Run: "r"}, MaxToolTurns: 5}
+
+	t.Run("a version whose worker died is canceled", func(t *testing.T) {
+		t.Parallel()
+		began, over, ends := make(chan struct{}, 1), make(chan struct{}), make(chan activities.FinishInput, 1)
+		run := server.start(t, workflows.IngestDocument, ingest, steps(func(activities.EmbedInput) (activities.EmbedResult, error) {
+			began <- struct{}{}
+			<-over // without a heartbeat, as in a process that is gone
+			return activities.EmbedResult{}, nil
+		}, ends))
+		t.Cleanup(func() { close(over) })
+		next(t, began)
+		if err := server.client.SignalWorkflow(t.Context(), run.GetID(), "", workflows.SignalStop, workflows.IngestStop{Run: "r"}); err != nil {
+			t.Fatal(err)
+		}
+		server.end(t, run)
+		if end := next(t, ends); end.Status != "canceled" || end.Error.Code != knowledge.CodeCanceled {
+			t.Errorf("it ended as %s, error %+v", end.Status, end.Error)
+		}
+	})
+
+	t.Run("a question whose model call fails then is canceled", func(t *testing.T) {
+		t.Parallel()
+		began, ends := make(chan struct{}, 1), make(chan activities.FinishAnswerInput, 1)
+		run := server.start(t, workflows.AnswerQuery, question, map[string]any{"CallModel": failing[activities.ModelCallInput](began), "FinishAnswer": finish(ends)})
+		next(t, began)
+		if err := server.client.CancelWorkflow(t.Context(), run.GetID(), ""); err != nil {
+			t.Fatal(err)
+		}
+		server.end(t, run)
+		if end := next(t, ends); end.Status != "canceled" || end.Code != knowledge.CodeCanceled {
+			t.Errorf("it ended as %s, code %s", end.Status, end.Code)
+		}
+	})
+
+	t.Run("a removal whose step fails then is canceled", func(t *testing.T) {
+		t.Parallel()
+		began, ends := make(chan struct{}, 1), make(chan activities.FinishInput, 1)
+		run := server.start(t, workflows.RemoveDocument, activities.RemoveInput{Workspace: "w", Project: "p", Document: "d", Run: "r"},
+			map[string]any{"StopIngest": failing[activities.RemoveInput](began), "FinishRemoval": finish(ends)})
+		next(t, began)
+		if err := server.client.CancelWorkflow(t.Context(), run.GetID(), ""); err != nil {
+			t.Fatal(err)
+		}
+		server.end(t, run)
+		if end := next(t, ends); end.Status != "canceled" || end.Items[0].Topic != "error" {
+			t.Errorf("it ended as %s, with a %s", end.Status, end.Items[0].Topic)
+		}
+	})
+}

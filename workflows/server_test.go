@@ -1,0 +1,99 @@
+package workflows_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/cairn-rag/cairn/internal/embedded"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// serverTest runs workflows on a Temporal server, for what the SDK's test
+// environment does not show: there an activity that is cancelled is over at
+// once, and no failure says whether another try was due.
+type serverTest struct {
+	client client.Client
+}
+
+func newServerTest(t *testing.T) *serverTest {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	attributes := map[string]enumspb.IndexedValueType{}
+	for _, name := range []string{workflows.AttributeStage, workflows.AttributeStatus} {
+		attributes[name] = enumspb.INDEXED_VALUE_TYPE_KEYWORD
+	}
+	server, err := embedded.Start(t.Context(), embedded.Config{
+		Dir: t.TempDir(), Listen: "127.0.0.1:0", UIListen: "127.0.0.1:0", SearchAttributes: attributes, Logger: log,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	c, err := server.Dial(t.Context(), log, func(o *client.Options) { o.Logger = sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return &serverTest{client: c}
+}
+
+// start starts a workflow whose activities are these functions, by their names.
+func (test *serverTest) start(t *testing.T, flow any, in any, activities map[string]any) client.WorkflowRun {
+	t.Helper()
+	queue := strings.ReplaceAll(t.Name(), "/", "-")
+	w := worker.New(test.client, queue, worker.Options{WorkerStopTimeout: time.Second})
+	w.RegisterWorkflow(flow)
+	for name, act := range activities {
+		w.RegisterActivityWithOptions(act, activity.RegisterOptions{Name: name})
+	}
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Stop)
+	run, err := test.client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: queue, TaskQueue: queue}, flow, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// end waits for a workflow that writes its end down.
+func (test *serverTest) end(t *testing.T, run client.WorkflowRun) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := run.Get(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// next waits for what an activity tells of.
+func next[T any](t *testing.T, told <-chan T) (what T) {
+	t.Helper()
+	select {
+	case what = <-told:
+	case <-time.After(time.Minute):
+		t.Fatal("nothing came within a minute")
+	}
+	return what
+}
+
+// untilCanceled returns once the activity was asked to stop.
+func untilCanceled(ctx context.Context) {
+	for ctx.Err() == nil {
+		activity.RecordHeartbeat(ctx)
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+}
