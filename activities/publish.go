@@ -47,6 +47,8 @@ func (a *Ingestion) PublishDocument(ctx context.Context, in PublishInput) (Publi
 		if result.Published = published.Done; !published.Done {
 			return nil
 		}
+		// Readers see it: a cancel comes too late, and what follows is tidying.
+		ctx = context.WithoutCancel(ctx)
 		if err := a.followAttributes(ctx, v); err != nil {
 			return err
 		}

@@ -310,3 +310,50 @@ func TestPublishThatDies(t *testing.T) {
 		})
 	}
 }
+
+func TestPublishThatIsCanceled(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		cut  func(f *fixture, cancel func() error)
+		seen int // the version that readers see then
+	}{
+		"before the switch changes nothing for readers": {
+			func(f *fixture, cancel func() error) {
+				f.ingestion.Versions = interrupted{Versions: f.store, beforePublish: cancel}
+			}, 1,
+		},
+		"behind the switch takes the old version away all the same": {
+			func(f *fixture, cancel func() error) {
+				f.ingestion.Versions = interrupted{Versions: f.store, afterPublish: cancel}
+			}, 2,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.publish(f.upload("a.txt", twoParts(1)))
+			in := f.upload("a.txt", twoParts(2))
+			publish := f.embed(in, f.prepare(in))
+			result, err := do(f, func(ctx context.Context, in activities.PublishInput) (activities.PublishResult, error) {
+				ctx, cancel := context.WithCancel(ctx)
+				tc.cut(f, func() error { cancel(); return nil })
+				return f.ingestion.PublishDocument(ctx, in)
+			}, publish)
+			if diff := cmp.Diff([]int{tc.seen, tc.seen}, f.seen()); diff != "" {
+				t.Errorf("readers see: %s", diff)
+			}
+			if tc.seen == 1 {
+				if err == nil || result.Published {
+					t.Errorf("published %t, error %v", result.Published, err)
+				}
+				return
+			}
+			f.must(err)
+			counts, err := f.index.Count(f.ctx, "w", in.Document)
+			f.must(err)
+			if diff := cmp.Diff(map[int]int{2: 2}, counts); diff != "" || !result.Published {
+				t.Errorf("published %t, entries: %s", result.Published, diff)
+			}
+		})
+	}
+}

@@ -86,12 +86,14 @@ type StoredLog struct {
 }
 
 // heartbeat tells Temporal every second, from now until stop, that the
-// activity is alive, whatever it waits for. A local activity needs none.
+// activity is alive, whatever it waits for; also while one that is cancelled
+// brings to an end what must not be left halfway. A local activity needs none.
 func heartbeat(ctx context.Context) (stop func()) {
 	if activity.GetInfo(ctx).IsLocalActivity {
 		return func() {}
 	}
 	done := make(chan struct{})
+	ctx = context.WithoutCancel(ctx)
 	go func() {
 		ticker := time.NewTicker(time.Second)
 		defer ticker.Stop()
@@ -100,8 +102,6 @@ func heartbeat(ctx context.Context) (stop func()) {
 			case <-ticker.C:
 				activity.RecordHeartbeat(ctx)
 			case <-done:
-				return
-			case <-ctx.Done():
 				return
 			}
 		}

@@ -88,6 +88,57 @@ func TestCancel(t *testing.T) {
 		}
 	})
 
+	t.Run("a question whose model call ends well before it hears of the cancel is canceled, and the call counted", func(t *testing.T) {
+		t.Parallel()
+		began, ends := make(chan struct{}, 1), make(chan activities.FinishAnswerInput, 1)
+		run := server.start(t, workflows.AnswerQuery, question, map[string]any{
+			"CallModel": func(ctx context.Context, _ activities.ModelCallInput) (activities.ModelCallResult, error) {
+				began <- struct{}{}
+				<-ctx.Done() // without a heartbeat: the server tells the worker
+				return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: activities.Usage{ModelCalls: 1}}, nil
+			},
+			"FinishAnswer": finish(ends),
+		})
+		next(t, began)
+		if err := server.client.CancelWorkflow(t.Context(), run.GetID(), ""); err != nil {
+			t.Fatal(err)
+		}
+		server.end(t, run)
+		if end := next(t, ends); end.Status != "canceled" || end.Loop.Usage.ModelCalls != 1 {
+			t.Errorf("it ended as %s after %d model calls", end.Status, end.Loop.Usage.ModelCalls)
+		}
+	})
+
+	for _, test := range []struct {
+		name      string
+		published bool
+		want      string
+	}{
+		{"a version that is canceled before the switch to it is not published", false, "canceled"},
+		{"a version that is canceled after the switch to it is published", true, "completed"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			began, ends := make(chan struct{}, 1), make(chan activities.FinishInput, 1)
+			acts := steps(gives[activities.EmbedInput](activities.EmbedResult{Key: "k"}), ends)
+			acts["CheckDocument"] = gives[activities.StepInput](activities.CheckResult{})
+			acts["PublishDocument"] = func(ctx context.Context, _ activities.PublishInput) (activities.PublishResult, error) {
+				began <- struct{}{}
+				<-ctx.Done()
+				return activities.PublishResult{Published: test.published}, nil
+			}
+			run := server.start(t, workflows.IngestDocument, ingest, acts)
+			next(t, began)
+			if err := server.client.SignalWorkflow(t.Context(), run.GetID(), "", workflows.SignalStop, workflows.IngestStop{Run: "r"}); err != nil {
+				t.Fatal(err)
+			}
+			server.end(t, run)
+			if end := next(t, ends); end.Status != test.want {
+				t.Errorf("it ended as %s", end.Status)
+			}
+		})
+	}
+
 	t.Run("a removal whose step fails then is canceled", func(t *testing.T) {
 		t.Parallel()
 		began, ends := make(chan struct{}, 1), make(chan activities.FinishInput, 1)

@@ -120,6 +120,9 @@ func (w *ingest) version(ctx workflow.Context) error {
 	default:
 		published, err = w.steps(versionCtx, begin.Fetch)
 	}
+	if err == nil && !published {
+		err = versionCtx.Err()
+	}
 	w.cancel = nil
 	return w.finish(ctx, first, published, canceled(versionCtx, err))
 }

@@ -23,6 +23,9 @@ func (a *answer) turns(ctx workflow.Context) error {
 			return err
 		}
 		a.loop.Usage.Add(result.Usage)
+		if ctx.Err() != nil {
+			return ctx.Err() // before the call's result was taken
+		}
 		if len(result.ToolCalls) == 0 {
 			a.loop.Answer = result.Key
 			return nil
@@ -79,7 +82,6 @@ func (a *answer) call(ctx workflow.Context, turn int) (activities.ModelCallResul
 func (a *answer) tools(ctx workflow.Context, turn int, result activities.ModelCallResult) ([]activities.ToolOutput, error) {
 	outputs := make([]activities.ToolOutput, len(result.ToolCalls))
 	group := workflow.NewWaitGroup(ctx)
-	var canceled error
 	for i, call := range result.ToolCalls {
 		a.toolEvent(result.Key, i, call, "started", activities.ToolOutput{}, 0)
 		group.Add(1)
@@ -87,9 +89,6 @@ func (a *answer) tools(ctx workflow.Context, turn int, result activities.ModelCa
 			defer group.Done()
 			started := workflow.Now(ctx)
 			output, err := a.tool(ctx, turn, i, result)
-			if temporal.IsCanceledError(err) {
-				canceled = err
-			}
 			status := "completed"
 			if err != nil {
 				f := activities.Describe(err, activities.Failure{Code: knowledge.CodeProviderFailed, Message: "the tool took too long"})
@@ -105,7 +104,7 @@ func (a *answer) tools(ctx workflow.Context, turn int, result activities.ModelCa
 			a.loop.Searches = append(a.loop.Searches, o.Search)
 		}
 	}
-	return outputs, canceled
+	return outputs, ctx.Err()
 }
 
 func (a *answer) tool(ctx workflow.Context, turn, i int, result activities.ModelCallResult) (activities.ToolOutput, error) {

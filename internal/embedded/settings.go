@@ -42,6 +42,9 @@ func tuning() dynamicconfig.StaticClient {
 		// One host needs one partition, and no forwarding between them.
 		"matching.numTaskqueueReadPartitions":  1,
 		"matching.numTaskqueueWritePartitions": 1,
+		// A worker is told of a cancel at once, not with its next heartbeat.
+		"frontend.WorkerCommandsEnabled":           true,
+		"system.enableCancelActivityWorkerCommand": true,
 		// A worker that stops gets no more tasks, which would wait for a time-out.
 		"frontend.enableCancelWorkerPollsOnShutdown": true,
 	}
