@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"syscall"
 
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/cairn-rag/cairn/internal/blob"
@@ -28,6 +29,10 @@ const (
 	typeLate = "late"      // the attempt's time was over
 	typeSlow = "not_quick" // it takes too long for a local activity
 )
+
+// TypeEnded is the type of an attempt's failure that says only that the process
+// which ran it has ended, or is about to.
+const TypeEnded = "process_ended"
 
 // errSlow ends a local activity that takes too long to be one.
 var errSlow = errors.New("this takes too long for a local activity")
@@ -62,6 +67,8 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 	switch { // what is not a failure of its own
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return temporal.NewApplicationError("the attempt took too long", typeLate)
+	case ctx.Err() != nil && stopping(ctx):
+		return temporal.NewApplicationError("the process that ran this stops", TypeEnded)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, errSlow):
@@ -98,6 +105,16 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 		log.InfoContext(ctx, "activity refused its input", "code", known.Code, "cause", known.Cause)
 	}
 	return temporal.NewApplicationErrorWithOptions(known.Message, string(known.Code), options)
+}
+
+// stopping reports whether the worker that runs an activity is being stopped.
+func stopping(ctx context.Context) bool {
+	select {
+	case <-activity.GetWorkerStopChannel(ctx):
+		return true
+	default:
+		return false
+	}
 }
 
 // Describe says what an activity's failure, as a workflow sees it, means to a

@@ -147,6 +147,31 @@ func TestEndedContext(t *testing.T) {
 	}
 }
 
+// TestStoppingWorker says of an attempt that the end of its process cut short
+// just that, so that it does not count as one that failed.
+func TestStoppingWorker(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.ingestion.Index = failingIndex{err: errors.New("x")}
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet())
+	env := suite.NewTestActivityEnvironment()
+	stop := make(chan struct{})
+	close(stop)
+	env.SetWorkerStopChannel(stop)
+	remove := func(ctx context.Context, in activities.RemoveInput) error {
+		ctx, cancel := context.WithCancel(ctx)
+		cancel()
+		return f.ingestion.RemoveEntries(ctx, in)
+	}
+	env.RegisterActivity(remove)
+	_, err := env.ExecuteActivity(remove, activities.RemoveInput{Workspace: "w", Document: "d"})
+	var application *temporal.ApplicationError
+	if !errors.As(err, &application) || application.Type() != activities.TypeEnded {
+		t.Errorf("the failure is %v", err)
+	}
+}
+
 // hanging is a parser that takes as long as it is let.
 type hanging struct{}
 

@@ -27,6 +27,9 @@ type ModelCallInput struct {
 	NoTools   bool          `json:"no_tools,omitempty"`
 	Offset    int64         `json:"offset"`
 	Preceding []stream.Item `json:"preceding,omitempty"`
+	// Before is how many attempts of this call there may have been in activities
+	// before this one: they are numbered as one row.
+	Before int `json:"before,omitempty"`
 }
 
 // ModelCallResult says what a model call gave. Tail are the words that were not
@@ -53,7 +56,7 @@ type ToolCallRef struct {
 func (a *Answering) CallModel(ctx context.Context, in ModelCallInput) (ModelCallResult, error) {
 	defer heartbeat(ctx)()
 	a.Hub.Append(in.Run, in.Preceding)
-	attempt := int(activity.GetInfo(ctx).Attempt)
+	attempt := in.Before + int(activity.GetInfo(ctx).Attempt)
 	p := newPublisher(a.Workflows, a.Hub, in, activity.GetInfo(ctx).WorkflowExecution.ID, attempt)
 	result, err := a.callModel(ctx, in, p)
 	if err != nil {

@@ -142,6 +142,23 @@ func TestRepeatedModelCall(t *testing.T) {
 		})
 	}
 
+	t.Run("an activity that takes over from one whose process ended goes on there too", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.server.ScriptChat(modeltest.CutAfter(20), modeltest.Text(words(40)))
+		in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
+		first := attempts(t, 1)[0]
+		_, err := f.answering.CallModel(first, in)
+		f.failed(err, knowledge.CodeProviderFailed, true)
+		in.Before = 6
+		result, err := f.answering.CallModel(first, in)
+		f.must(err)
+		f.want(result, words(40), 0)
+		if result.Attempt != 7 {
+			t.Errorf("attempt %d", result.Attempt)
+		}
+	})
+
 	t.Run("a long answer in small pieces goes on, or begins anew", func(t *testing.T) {
 		t.Parallel()
 		long := strings.Repeat("word ", 12_000) // one batch

@@ -241,3 +241,26 @@ func wantSame(t *testing.T, what, got, want string) {
 	cut := func(s string) string { return fmt.Sprintf("%.80q", s[max(0, same-20):]) }
 	t.Errorf("%s (%d bytes) is not what was stored (%d bytes); they part at %d: %s, %s", what, len(got), len(want), same, cut(got), cut(want))
 }
+
+// TestKillsBeyondTheTries kills more often than a model call may fail.
+func TestKillsBeyondTheTries(t *testing.T) {
+	t.Parallel()
+	m := standIn(t, modeltest.Options{Tokens: 200, TokenDelay: 15 * time.Millisecond})
+	s := start(t, at(m.URL())...)
+	a := s.query(t, "What is on the northern pier?")
+	r := &reader{run: a.run, body: a}
+	r.until(t, words(t, 10, answerText))
+	for kill := range 8 {
+		if err := m.Wait(t.Context(), func(now modeltest.Totals) bool { return now.Chats.Asked > kill }); err != nil {
+			t.Fatal(err)
+		}
+		s.kill()
+		s.restart()
+	}
+	r.comeBack(t, s, never)
+	tr := read(t, r.list)
+	wantSame(t, "what the reader put together", tr.text, tr.answer.Text)
+	if n := strings.Count(tr.text, "word"); n != 200 || tr.resets != 0 {
+		t.Errorf("%d words of 200, %d resets", n, tr.resets)
+	}
+}

@@ -13,7 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -62,7 +62,7 @@ func (o *Orphans) release(ctx context.Context, workflowID string) error {
 		if !o.orphaned(a) {
 			continue
 		}
-		gone := temporal.NewApplicationError("the process that ran this has ended", string(knowledge.CodeUnavailable))
+		gone := temporal.NewApplicationError("the process that ran this has ended", activities.TypeEnded)
 		err := o.Client.CompleteActivityByID(ctx, o.Namespace, workflowID, "", a.GetActivityId(), nil, gone)
 		errs = append(errs, ignoreNotFound(err)) // it has timed out meanwhile
 	}

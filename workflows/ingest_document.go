@@ -131,7 +131,7 @@ func (w *ingest) version(ctx workflow.Context) error {
 func (w *ingest) steps(ctx workflow.Context, fetch bool) (published bool, err error) {
 	if fetch {
 		w.enter(ctx, knowledge.StageFetch)
-		err = workflow.ExecuteActivity(regular(ctx, "fetch the original", 3*time.Minute, fetchRetries()), w.acts.FetchDocument, w.step()).Get(ctx, nil)
+		err = execute(regular(ctx, "fetch the original", 3*time.Minute, fetchRetries()), w.acts.FetchDocument, w.step(), nil)
 		if err != nil {
 			return false, err
 		}
@@ -214,7 +214,7 @@ func (w *ingest) embedBatch(ctx workflow.Context, i, count int, result *activiti
 		StepInput: w.step(), First: i * activities.BatchSize, Last: min((i+1)*activities.BatchSize, count), Count: count,
 	}
 	summary := fmt.Sprintf("embed chunks %d-%d", in.First, in.Last-1)
-	err := workflow.ExecuteActivity(regular(ctx, summary, 5*time.Minute, modelRetries()), w.acts.EmbedChunks, in).Get(ctx, result)
+	err := execute(regular(ctx, summary, 5*time.Minute, modelRetries()), w.acts.EmbedChunks, in, result)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (w *ingest) publish(ctx workflow.Context, small bool, embeddings []string) 
 	if small {
 		err = workflow.ExecuteLocalActivity(local(ctx, "publish"), w.acts.PublishDocument, in).Get(ctx, &result)
 	} else {
-		err = workflow.ExecuteActivity(regular(ctx, "publish", 10*time.Minute, storeRetries()), w.acts.PublishDocument, in).Get(ctx, &result)
+		err = execute(regular(ctx, "publish", 10*time.Minute, storeRetries()), w.acts.PublishDocument, in, &result)
 	}
 	return result.Published, err
 }
@@ -309,7 +309,7 @@ func (w *ingest) sized(ctx workflow.Context, small bool, stage knowledge.Stage, 
 	if stage == knowledge.StageExtract {
 		limit = waitForParser
 	}
-	return workflow.ExecuteActivity(regular(ctx, string(stage), limit, storeRetries()), step, w.step()).Get(ctx, result)
+	return execute(regular(ctx, string(stage), limit, storeRetries()), step, w.step(), result)
 }
 
 func (w *ingest) local(ctx workflow.Context, stage knowledge.Stage, step, result any) error {

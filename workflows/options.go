@@ -1,11 +1,16 @@
 package workflows
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // heartbeatTimeout is how soon after a worker's death its activities are given
@@ -32,12 +37,52 @@ func local(ctx workflow.Context, summary string) workflow.Context {
 }
 
 // regular sets the options of steps that take their time: limit bounds one
-// attempt, retries bound how often it is tried.
+// attempt, retries bound how often it is tried. Where they are bounded, the death
+// of the process that ran an attempt is none of them: execute begins anew.
 func regular(ctx workflow.Context, summary string, limit time.Duration, retries *temporal.RetryPolicy) workflow.Context {
+	if retries.MaximumAttempts > 0 {
+		retries.NonRetryableErrorTypes = []string{activities.TypeEnded, "TemporalTimeout:Heartbeat"}
+	}
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: limit, HeartbeatTimeout: heartbeatTimeout, RetryPolicy: retries, Summary: summary,
 		WaitForCancellation: true,
 	})
+}
+
+// maxDeaths is how often a step is begun anew because the process that ran it
+// ended. It is bounded, because the step itself may be what ends the process.
+const maxDeaths = 20
+
+// execute runs a step, with the options of regular.
+func execute(ctx workflow.Context, step, in, result any) error {
+	return outlive(ctx, func(int) error { return workflow.ExecuteActivity(ctx, step, in).Get(ctx, result) })
+}
+
+// outlive runs a step until no process that ran it has ended: what fails is
+// tried again by Temporal, as often as its retries say. step is told how often
+// it was begun before.
+func outlive(ctx workflow.Context, step func(deaths int) error) error {
+	for deaths := range maxDeaths {
+		if err := step(deaths); !processEnded(err) || ctx.Err() != nil {
+			return err
+		}
+	}
+	return temporal.NewApplicationError("the server's process ended each time it ran this step; see its log", string(knowledge.CodeUnavailable))
+}
+
+// processEnded reports whether an activity failed only because the process that
+// ran it is gone. Temporal must have left it to us: an activity from before this
+// rule was tried again by its retries.
+func processEnded(err error) bool {
+	failed, ok := errors.AsType[*temporal.ActivityError](err)
+	if !ok || failed.RetryState() != enumspb.RETRY_STATE_NON_RETRYABLE_FAILURE {
+		return false
+	}
+	if timeout, ok := errors.AsType[*temporal.TimeoutError](err); ok {
+		return timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT
+	}
+	application, ok := errors.AsType[*temporal.ApplicationError](err)
+	return ok && application.Type() == activities.TypeEnded
 }
 
 // disconnected gives a context in which the end of a run is written although

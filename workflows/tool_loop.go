@@ -60,7 +60,11 @@ func (a *answer) call(ctx workflow.Context, turn int) (activities.ModelCallResul
 	var result activities.ModelCallResult
 	summary := fmt.Sprintf("model call %d", turn)
 	workflow.SetCurrentDetails(ctx, summary)
-	err := workflow.ExecuteActivity(regular(ctx, summary, 10*time.Minute, questionRetries()), a.acts.CallModel, in).Get(ctx, &result)
+	retries := questionRetries()
+	err := outlive(ctx, func(deaths int) error {
+		in.Before = deaths * int(retries.MaximumAttempts)
+		return workflow.ExecuteActivity(regular(ctx, summary, 10*time.Minute, retries), a.acts.CallModel, in).Get(ctx, &result)
+	})
 	if err != nil {
 		return result, err
 	}
@@ -111,7 +115,7 @@ func (a *answer) tool(ctx workflow.Context, turn, i int, result activities.Model
 	in := activities.ToolCallInput{RunRef: a.in.RunRef, Turn: turn, Call: i, Key: result.Key}
 	summary := fmt.Sprintf("%s, call %d of %d", result.ToolCalls[i].Name, i+1, len(result.ToolCalls))
 	var output activities.ToolOutput
-	err := workflow.ExecuteActivity(regular(ctx, summary, 2*time.Minute, questionRetries()), a.acts.CallTool, in).Get(ctx, &output)
+	err := execute(regular(ctx, summary, 2*time.Minute, questionRetries()), a.acts.CallTool, in, &output)
 	return output, err
 }
 
@@ -150,7 +154,7 @@ func (a *answer) search(ctx workflow.Context, in activities.SearchInput) (activi
 	if err == nil || temporal.IsCanceledError(err) || errors.As(err, &application) && application.NonRetryable() {
 		return result, err
 	}
-	err = workflow.ExecuteActivity(regular(ctx, "search", time.Minute, questionRetries()), a.acts.SearchKnowledge, in).Get(ctx, &result)
+	err = execute(regular(ctx, "search", time.Minute, questionRetries()), a.acts.SearchKnowledge, in, &result)
 	return result, err
 }
 

@@ -1,0 +1,86 @@
+package workflows_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// errEnded is what a starting process says of what the one before had begun.
+var errEnded = temporal.NewApplicationError("the process that ran this has ended", activities.TypeEnded)
+
+// TestProcessEnds ends the process that runs a step, as Temporal sees it. For why
+// it is not parallel see TestCancel.
+func TestProcessEnds(t *testing.T) {
+	server := newServerTest(t)
+	question := workflows.AnswerInput{RunRef: activities.RunRef{Workspace: "w", Project: "p", Run: "r"}, MaxToolTurns: 5}
+
+	t.Run("a model call outlives more deaths than it has tries, and its attempts are one row", func(t *testing.T) {
+		t.Parallel()
+		over, ends := make(chan struct{}), make(chan activities.FinishAnswerInput, 1)
+		var before []int
+		run := server.start(t, workflows.AnswerQuery, question, map[string]any{
+			"CallModel": func(in activities.ModelCallInput) (result activities.ModelCallResult, err error) {
+				before = append(before, in.Before)
+				switch len(before) {
+				case 1:
+					<-over // without a heartbeat
+				case 9:
+					return activities.ModelCallResult{Key: "turn-1", Attempt: in.Before + 1, Tail: "the answer"}, nil
+				}
+				return result, errEnded
+			},
+			"FinishAnswer": finish(ends),
+		})
+		t.Cleanup(func() { close(over) })
+		server.end(t, run)
+		if end := next(t, ends); end.Status != "completed" {
+			t.Errorf("it ended as %s: %s", end.Status, end.Message)
+		}
+		if want := []int{0, 6, 12, 18, 24, 30, 36, 42, 48}; !slices.Equal(before, want) {
+			t.Errorf("attempts before each: %v, want %v", before, want)
+		}
+	})
+
+	t.Run("a model that stays down is given up after its tries all the same", func(t *testing.T) {
+		t.Parallel()
+		ends := make(chan activities.FinishAnswerInput, 1)
+		calls := 0
+		run := server.start(t, workflows.AnswerQuery, question, map[string]any{
+			"CallModel": func(activities.ModelCallInput) (result activities.ModelCallResult, err error) {
+				if calls++; calls == 1 {
+					return result, errEnded
+				}
+				return result, temporal.NewApplicationErrorWithOptions("the endpoint failed", "provider_failed",
+					temporal.ApplicationErrorOptions{NextRetryDelay: time.Millisecond})
+			},
+			"FinishAnswer": finish(ends),
+		})
+		server.end(t, run)
+		if end := next(t, ends); end.Code != knowledge.CodeProviderFailed || calls != 1+6 {
+			t.Errorf("it ended with %s after %d calls", end.Code, calls)
+		}
+	})
+
+	t.Run("a document that ends the process each time fails", func(t *testing.T) {
+		t.Parallel()
+		ends := make(chan activities.FinishInput, 1)
+		calls := 0
+		in := workflows.IngestInput{Workspace: "w", Project: "p", Document: "d", Tasks: []workflows.IngestTask{{Version: 1, Run: "r"}}}
+		run := server.start(t, workflows.IngestDocument, in, steps(func(activities.EmbedInput) (activities.EmbedResult, error) {
+			calls++
+			return activities.EmbedResult{}, errEnded
+		}, ends))
+		server.end(t, run)
+		end := next(t, ends)
+		if end.Status != "failed" || end.Error.Code != knowledge.CodeUnavailable || !end.Error.Retryable || calls != 20 {
+			t.Errorf("it ended as %s, error %+v, after %d calls", end.Status, end.Error, calls)
+		}
+	})
+}
