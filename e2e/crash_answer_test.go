@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -250,9 +251,11 @@ func TestKillsBeyondTheTries(t *testing.T) {
 	a := s.query(t, "What is on the northern pier?")
 	r := &reader{run: a.run, body: a}
 	r.until(t, words(t, 10, answerText))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
 	for kill := range 8 {
-		if err := m.Wait(t.Context(), func(now modeltest.Totals) bool { return now.Chats.Asked > kill }); err != nil {
-			t.Fatal(err)
+		if err := m.Wait(ctx, func(now modeltest.Totals) bool { return now.Chats.Asked > kill }); err != nil {
+			t.Fatalf("the model was not asked after kill %d: %v", kill, err)
 		}
 		s.kill()
 		s.restart()
