@@ -87,6 +87,7 @@ type Retriever interface {
 // Hub hands items that are durable to readers in the same process.
 type Hub interface {
 	Append(run string, items []stream.Item)
+	Pause(run string)
 	Fence(run string, turn, attempt int)
 	Finish(run string, items []stream.Item)
 }

@@ -61,7 +61,11 @@ func (a *Answering) CallModel(ctx context.Context, in ModelCallInput) (ModelCall
 	result, err := a.callModel(ctx, in, p)
 	if err != nil {
 		p.abandon()
+		a.Hub.Pause(in.Run)
 		return ModelCallResult{}, a.fail(ctx, in.RunRef, fmt.Errorf("model call %d: %w", in.Turn, err))
+	}
+	if len(result.ToolCalls) > 0 { // behind an answer comes the end, which is given to the hub too
+		a.Hub.Pause(in.Run)
 	}
 	return result, nil
 }

@@ -296,6 +296,35 @@ func TestFrozenAttempt(t *testing.T) {
 func TestPublishing(t *testing.T) {
 	t.Parallel()
 
+	calls := scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+		yield(model.Delta{Text: "I search. "}, nil)
+		end := done()
+		end.Done.ToolCalls = []model.ToolCall{{ID: "1", Name: "documents_rag", Arguments: "{}"}}
+		yield(end, nil)
+	}}
+	for name, tc := range map[string]struct {
+		chat scripted
+		fed  bool
+	}{
+		"an answer is followed by an end that they are given":             {says("one ", "two"), true},
+		"what follows tool calls is not given to readers in this process": {calls, false},
+		"what follows a failed call is not given to them":                 {failsAfter("one ", "two"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, 1, func(f *fixture, contexts []context.Context) {
+				f.answering.Chat = tc.chat
+				run := f.ask("what?")
+				defer f.hub.Follow(run.Run)()
+				// Its result is the business of others.
+				_, _ = f.answering.CallModel(contexts[0], activities.ModelCallInput{RunRef: run, Turn: 1})
+				if fed := f.hub.Fed(run.Run); fed != tc.fed {
+					f.Errorf("readers wait for the hub: %t, want %t", fed, tc.fed)
+				}
+			})
+		})
+	}
+
 	t.Run("readers in this process get what the log gets, without a gap", func(t *testing.T) {
 		t.Parallel()
 		inBubble(t, 1, func(f *fixture, contexts []context.Context) {

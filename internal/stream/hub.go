@@ -16,6 +16,7 @@ type feed struct {
 	readers int
 	base    int64 // offset of items[0]; meaningless while items is empty
 	items   []Item
+	fed     bool // somebody in this process gives the items as they come
 	ended   bool
 	changed chan struct{} // closed and replaced at each change
 
@@ -56,11 +57,23 @@ func (h *Hub) Append(run string, items []Item) {
 		return
 	}
 	f.add(items)
+	f.fed = true
 	f.wake()
 }
 
+// Pause says that whoever gave a run's items has ended: those that come next are
+// found by query, until somebody gives items again.
+func (h *Hub) Pause(run string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if f := h.feeds[run]; f != nil {
+		f.pause()
+	}
+}
+
 // Fence says that a newer attempt of a turn's model call has begun: what earlier
-// ones still give is refused, as the log in the workflow refuses it.
+// ones still give is refused, as the log in the workflow refuses it. What the
+// newer one gives is found by query.
 func (h *Hub) Fence(run string, turn, attempt int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,6 +85,7 @@ func (h *Hub) Fence(run string, turn, attempt int) {
 		f.attempts = map[int]int{}
 	}
 	f.attempts[turn] = max(f.attempts[turn], attempt)
+	f.pause()
 }
 
 // Finish gives the last items of a run whose log is stored.
@@ -85,6 +99,15 @@ func (h *Hub) Finish(run string, items []Item) {
 	f.add(items)
 	f.ended = true
 	f.wake()
+}
+
+// Fed reports whether somebody gives the run's items as they come. It changes
+// with the channel that Since gives.
+func (h *Hub) Fed(run string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f := h.feeds[run]
+	return f != nil && f.fed
 }
 
 // Since gives what the hub has from the offset on. Gap is true where it has
@@ -134,6 +157,13 @@ func (f *feed) fenced(item Item) bool {
 	}
 	event, err := DecodeEvent(item.Data)
 	return err == nil && event.Attempt < f.attempts[event.Turn]
+}
+
+func (f *feed) pause() {
+	if f.fed {
+		f.fed = false
+		f.wake()
+	}
 }
 
 func (f *feed) wake() {

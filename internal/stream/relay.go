@@ -32,7 +32,7 @@ type Source interface {
 }
 
 // The relay looks at a log by query at these intervals while nothing tells it
-// that there is news: seldom where a publisher in this process does, since each
+// that there is news: seldom while a publisher in this process does, since each
 // query takes a worker's time.
 const (
 	pollFirst = 50 * time.Millisecond
@@ -118,10 +118,9 @@ func (r *Relay) join(run RunRef, first ...Item) *follower {
 	if f == nil {
 		// Ends with the last of its clients, not with the first.
 		ctx, cancel := context.WithCancel(context.Background())
-		f = &follower{cancel: cancel, changed: make(chan struct{})}
+		f = &follower{items: first, cancel: cancel, changed: make(chan struct{})}
 		r.followers[run.Run] = f
 		stop := r.hub.Follow(run.Run)
-		r.hub.Append(run.Run, first)
 		go func() {
 			defer stop()
 			f.run(ctx, r.source, r.hub, run)
@@ -189,18 +188,20 @@ func (f *follower) next(first int64) int64 {
 // run reads the log until its last item: from the store if the run has ended,
 // else from the hub while it has what comes next, else by query.
 func (f *follower) run(ctx context.Context, source Source, hub *Hub, run RunRef) {
-	poll, limit := time.Duration(0), pollLast
+	poll, limit, fed := time.Duration(0), pollLast, false
+	if f.next(run.FirstOffset) > run.FirstOffset {
+		poll = pollLast // it was primed: what comes next is about to be given to the hub
+	}
 	failures := 0
 	for ctx.Err() == nil {
 		items, _, gap, changed := hub.Since(run.Run, f.next(run.FirstOffset))
-		if len(items) > 0 {
+		if now := hub.Fed(run.Run); len(items) > 0 || now != fed { // in this order: a later change closes changed
 			if f.add(run.FirstOffset, items) {
 				return
 			}
-			if items[len(items)-1].Offset > run.FirstOffset { // the first is the API's own
-				limit = pollFed
+			if fed, poll, limit = now, pollFirst, pollLast; fed {
+				poll, limit = pollFed, pollFed
 			}
-			poll = limit
 			continue
 		}
 		if !gap && poll > 0 && !wait(ctx, changed, poll) {

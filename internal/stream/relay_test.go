@@ -152,6 +152,44 @@ func TestRelay(t *testing.T) {
 		})
 	})
 
+	for name, stop := range map[string]func(*stream.Hub){
+		"the call that gave items has ended":   func(h *stream.Hub) { h.Pause("run") },
+		"the call that gave items is repeated": func(h *stream.Hub) { h.Fence("run", 1, 2) },
+	} {
+		t.Run("what the hub is not given comes soon after "+name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, hub := &source{}, stream.NewHub()
+				relay := stream.NewRelay(s, hub)
+				defer relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{s.add(t, stream.TopicStarted, "a")})()
+				hub.Append("run", []stream.Item{s.add(t, stream.TopicDelta, "b")})
+				var came time.Time
+				var reader sync.WaitGroup
+				reader.Go(func() {
+					for item, err := range relay.Items(t.Context(), stream.RunRef{Run: "run"}, 0) {
+						if err != nil {
+							t.Error(err)
+						}
+						if item.Topic == stream.TopicToolCall {
+							came = time.Now()
+						}
+					}
+				})
+				time.Sleep(10*time.Second + 100*time.Millisecond) // seldom is when it looks by now, and not just now
+				stop(hub)
+				time.Sleep(time.Millisecond)
+				there := time.Now()
+				s.add(t, stream.TopicToolCall, "c")
+				time.Sleep(10 * time.Second)
+				s.add(t, stream.TopicCompleted, "d")
+				reader.Wait()
+				if late := came.Sub(there); late > 100*time.Millisecond {
+					t.Errorf("it came %v later", late)
+				}
+			})
+		})
+	}
+
 	t.Run("a query that is not answered does not hold up what the hub has", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
