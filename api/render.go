@@ -110,17 +110,26 @@ func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, e
 	if err := r.server.deps.Blobs.GetJSON(ctx, e.Ref, &turn); err != nil {
 		return "", nil, fmt.Errorf("tool call of run %s: %w", r.run.ID, err)
 	}
-	arguments := any(map[string]any{})
+	given := ""
 	if data.Call < len(turn.ToolCalls) {
-		if raw := turn.ToolCalls[data.Call].Arguments; json.Valid([]byte(raw)) {
-			arguments = json.RawMessage(raw)
-		}
+		given = turn.ToolCalls[data.Call].Arguments
 	}
-	out := map[string]any{"id": data.ID, "name": data.Name, "arguments": arguments, "status": data.Status, "summary": summary(data)}
+	out := map[string]any{"id": data.ID, "name": data.Name, "arguments": arguments(given), "status": data.Status, "summary": summary(data)}
 	if data.Status != "started" {
 		out["seconds"] = data.Seconds
 	}
 	return "toolCall", out, nil
+}
+
+// arguments shows what a model gave a tool: JSON as it is, else the text.
+func arguments(given string) any {
+	switch {
+	case given == "":
+		return map[string]any{}
+	case json.Valid([]byte(given)):
+		return json.RawMessage(given)
+	}
+	return given
 }
 
 func summary(data workflows.ToolCallData) string {
@@ -182,11 +191,7 @@ func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 	}
 	calls := make([]calledTool, 0, len(out.record.ToolCalls))
 	for _, c := range out.record.ToolCalls {
-		arguments := any(c.Arguments)
-		if json.Valid([]byte(c.Arguments)) {
-			arguments = json.RawMessage(c.Arguments)
-		}
-		calls = append(calls, calledTool{ID: c.ID, Name: c.Name, Arguments: arguments, Status: c.Status})
+		calls = append(calls, calledTool{ID: c.ID, Name: c.Name, Arguments: arguments(c.Arguments), Status: c.Status})
 	}
 	return queryAnswer{
 		MessageID: out.record.MessageID, ConversationID: out.record.ConversationID, RunID: r.run.ID, Answer: out.record.Answer,
