@@ -57,12 +57,16 @@ func (s *Server) documentView(d knowledge.Document) Document {
 	if metadata == nil {
 		metadata = map[string]any{}
 	}
+	readers := d.Access
+	if d.ExternalUserID != "" || d.ConversationID != "" {
+		readers = knowledge.Access{} // it is that user's or conversation's alone
+	}
 	return Document{
 		ID: d.ID, ExternalID: d.ExternalID, Name: d.Name, MediaType: d.MediaType, Bytes: d.Bytes, Status: d.Status,
 		Stage: d.Stage, Progress: d.Progress, PublishedVersion: d.PublishedVersion, Error: d.Error, Version: d.Version,
 		ChunkCount: d.ChunkCount, PageCount: d.PageCount, Language: d.Language, Tags: notNil(d.Tags), Metadata: metadata,
 		Classification: d.Classification, LegalHold: d.LegalHold, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
-		Access:      documentAccess{Workspace: d.Access.Workspace, Users: notNil(d.Access.Users), Groups: notNil(d.Access.Groups)},
+		Access:      documentAccess{Workspace: readers.Workspace, Users: notNil(readers.Users), Groups: notNil(readers.Groups)},
 		OperatorURL: s.deps.Links.OperatorURL(workflow),
 	}
 }

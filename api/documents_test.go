@@ -431,6 +431,21 @@ func TestWaitingForOneOfSeveralVersions(t *testing.T) {
 	result("end of the run's events", events[1]["result"])
 }
 
+// A document of one external user or conversation is nobody else's, whatever its
+// access says.
+func TestAccessOfPrivateDocuments(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	conversation := e.do("POST", own+"/conversations", e.editor, `{"title":"a"}`).want(201)["id"]
+	for field, value := range map[string]any{"externalUserId": "ann", "conversationId": conversation} {
+		id := e.add(e.editor, "a.txt", "one", map[string]any{field: value})
+		got := e.do("GET", own+"/documents/"+id, e.editor, nil).want(200)["access"]
+		if diff := cmp.Diff(map[string]any{"workspace": false, "users": []any{}, "groups": []any{}}, got); diff != "" {
+			t.Errorf("%s: %s", field, diff)
+		}
+	}
+}
+
 func TestContent(t *testing.T) {
 	t.Parallel()
 	e := open(t)
