@@ -102,6 +102,7 @@ func TestIdempotencyKeyOfRuns(t *testing.T) {
 		})
 	}
 	t.Run("a_document_that_is_waited_for", func(t *testing.T) {
+		e := open(t)
 		path, body := hooks+"/document?wait=true", `{"content":{"text":"two"}}`
 		e.work.entered, e.work.hold = make(chan struct{}), make(chan struct{})
 		go func() {
