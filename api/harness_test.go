@@ -377,7 +377,7 @@ func (e *edge) add(key, name, text string, more ...map[string]any) string {
 // events gives the data of an ended run's events.
 func (e *edge) events(run string) []map[string]any {
 	e.t.Helper()
-	got := e.do("GET", "/runs/"+run+"/events?delta=off", e.editor, nil)
+	got := e.do("GET", "/runs/"+run+"/events?delta=off", e.admin, nil)
 	if got.status != http.StatusOK {
 		e.t.Fatalf("status %d: %s", got.status, got.body)
 	}

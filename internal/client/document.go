@@ -42,7 +42,7 @@ type Document struct {
 	OperatorURL      string                   `json:"operatorUrl"`
 	RunID            string                   `json:"runId"`
 
-	said map[string]json.RawMessage // all that the API said, for MarshalJSON
+	Said map[string]json.RawMessage `json:"-"` // all that the API said, for MarshalJSON
 }
 
 // UnmarshalJSON reads an answer, over what was read before.
@@ -51,12 +51,12 @@ func (d *Document) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, (*fields)(d)); err != nil {
 		return err
 	}
-	return json.Unmarshal(data, &d.said)
+	return json.Unmarshal(data, &d.Said)
 }
 
 // MarshalJSON writes what the API said: empty fields and those that this client
 // does not know included, and no others.
-func (d Document) MarshalJSON() ([]byte, error) { return json.Marshal(d.said) }
+func (d Document) MarshalJSON() ([]byte, error) { return json.Marshal(d.Said) }
 
 // Settled reports whether the newest version's ingestion has ended, and why not
 // if it failed.
@@ -256,8 +256,8 @@ func withRun(d Document, header http.Header) Document {
 	if run := header.Get(runHeader); run != "" {
 		d.RunID = run
 		said := map[string]json.RawMessage{"runId": json.RawMessage(strconv.Quote(run))}
-		maps.Copy(said, d.said)
-		d.said = said
+		maps.Copy(said, d.Said)
+		d.Said = said
 	}
 	return d
 }
