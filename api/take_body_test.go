@@ -27,7 +27,9 @@ func TestIdleBodies(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer idle.Close()
-		fmt.Fprintf(idle, "POST %s/document HTTP/1.1\r\nHost: cairn\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s", hooks, e.editor, framing)
+		if _, err := fmt.Fprintf(idle, "POST %s/document HTTP/1.1\r\nHost: cairn\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s", hooks, e.editor, framing); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for range 2 { // each would need all of the room if the idle ones held any
 		body := fmt.Sprintf(`{"name":"a.txt","content":{"text":%q}}`, strings.Repeat("text ", 600_000))
@@ -63,7 +65,9 @@ func TestRefusedBodyIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer client.Close()
-		fmt.Fprintf(client, "POST %s/query HTTP/1.1\r\nHost: cairn\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s", hooks, e.reader, framing)
+		if _, err := fmt.Fprintf(client, "POST %s/query HTTP/1.1\r\nHost: cairn\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s", hooks, e.reader, framing); err != nil {
+			t.Fatal(err)
+		}
 		if _, err := client.Write(append(body, "\r\n0\r\n\r\n"...)); err != nil {
 			t.Fatal(err)
 		}
