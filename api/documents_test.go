@@ -385,6 +385,7 @@ func TestWaitingForOneOfSeveralVersions(t *testing.T) {
 		go func() {
 			answered <- e.do("POST", hooks+"/document?wait=true", e.editor, map[string]any{
 				"name": name, "externalId": "w", "content": map[string]any{"text": strings.Repeat("a", len(name))},
+				"tags": []string{name}, "metadata": map[string]any{"from": name},
 			})
 		}()
 		<-e.work.entered
@@ -398,6 +399,10 @@ func TestWaitingForOneOfSeveralVersions(t *testing.T) {
 	want := map[string]any{"code": "encrypted", "stage": "extract", "message": "", "retryable": false}
 	if diff := cmp.Diff(want, got["error"]); diff != "" || got["status"] != "error" || got["version"] != 1.0 || got["name"] != "bad.txt" || got["bytes"] != 7.0 {
 		t.Errorf("the first upload: %v", got)
+	}
+	attributes := map[string]any{"tags": got["tags"], "metadata": got["metadata"]}
+	if diff := cmp.Diff(map[string]any{"tags": []any{"bad.txt"}, "metadata": map[string]any{"from": "bad.txt"}}, attributes); diff != "" {
+		t.Errorf("attributes of the first upload: %s", diff)
 	}
 	e.publish(id, knowledge.Chunk{Text: "one"})
 	if got := (<-second).want(200); got["status"] != "published" || got["version"] != 2.0 || got["name"] != "good.txt" || got["error"] != nil {

@@ -135,7 +135,7 @@ func (s *Server) runPrincipal(ctx context.Context, run store.Run) (knowledge.Pri
 // until the client leaves. The run goes on without its readers. The caller has
 // counted the stream by openStream.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, p knowledge.Principal, run store.Run, after int64) {
-	w.Header().Set("Cairn-Run-Id", run.ID)
+	w.Header().Set(runHeader, run.ID)
 	writer := sse.NewWriter(w, sse.Options{Delta: wantsDelta(r), RunID: run.ID})
 	rendered := &renderer{server: s, principal: p, run: run, compact: isSet(r, "compact")}
 	ref, err := s.awaitTurn(r.Context(), run, func() error { return writer.Comment("waiting") })

@@ -35,8 +35,8 @@ func readEnd(run store.Run, item stream.Item) (documentEnd, error) {
 }
 
 // versionOfRun gives a document as the version has it that the run is about:
-// name and facts are that version's, whatever was uploaded since. What versions
-// share (tags, access, …) is the document's of now. Not found once the version
+// name, facts and what the upload said of it are that version's, whatever was
+// uploaded since; access is the document's of now. Not found once the version
 // was removed.
 func (s *Server) versionOfRun(ctx context.Context, p knowledge.Principal, run store.Run) (knowledge.Document, error) {
 	d, err := s.deps.Store.Document(ctx, p, run.Subject)
@@ -48,6 +48,7 @@ func (s *Server) versionOfRun(ctx context.Context, p knowledge.Principal, run st
 		return d, fmt.Errorf("read document %s: %w", run.Subject, err)
 	}
 	d.Version, d.Name, d.Stage = v.Version, v.Name, v.Stage
+	d.Tags, d.Metadata, d.Classification = v.Tags, v.Metadata, v.Classification
 	d.MediaType, d.Bytes, d.Language, d.ChunkCount, d.PageCount = v.MediaType, v.Bytes, v.Language, v.ChunkCount, v.PageCount
 	return d, nil
 }
