@@ -162,12 +162,21 @@ func (s *Server) listVersions(ctx context.Context, p knowledge.Principal, in *st
 	}), next), nil
 }
 
-func (s *Server) retryDocument(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*documentOutput, error) {
+// startedBefore names the request's run, and answers where an earlier try of the
+// request started it.
+func (s *Server) startedBefore(ctx context.Context, p knowledge.Principal) (run string, out *documentOutput, err error) {
 	run, again := runID(ctx)
-	if d, begun, err := s.begunBefore(ctx, p, run, again); err != nil {
-		return nil, err
-	} else if begun {
-		return &documentOutput{Run: run, Body: s.startedView(d, run)}, nil
+	d, begun, err := s.begunBefore(ctx, p, run, again)
+	if err != nil || !begun {
+		return run, nil, err
+	}
+	return run, &documentOutput{Run: run, Body: s.startedView(d, run)}, nil
+}
+
+func (s *Server) retryDocument(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*documentOutput, error) {
+	run, out, err := s.startedBefore(ctx, p)
+	if out != nil || err != nil {
+		return out, err
 	}
 	v, err := s.deps.Store.RetryVersion(ctx, p, in.ID, run, s.now())
 	if err != nil {
@@ -182,11 +191,9 @@ func (s *Server) retryDocument(ctx context.Context, p knowledge.Principal, in *D
 }
 
 func (s *Server) reingestDocument(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*documentOutput, error) {
-	run, again := runID(ctx)
-	if d, begun, err := s.begunBefore(ctx, p, run, again); err != nil {
-		return nil, err
-	} else if begun {
-		return &documentOutput{Run: run, Body: s.startedView(d, run)}, nil
+	run, out, err := s.startedBefore(ctx, p)
+	if out != nil || err != nil {
+		return out, err
 	}
 	d, err := s.deps.Store.Document(ctx, p, in.ID)
 	if err != nil {
