@@ -69,10 +69,10 @@ func (s *wordSearch) best(ctx context.Context, rarer, others []term, k int) (hit
 		words, times = "("+anyOf(rarer...)+") AND ("+anyOf(slices.Concat(rarer, others, others)...)+")", 2
 	}
 	statement := "WITH best AS MATERIALIZED (SELECT rowid AS id, bm25(" + s.table + ") AS score FROM " + s.table +
-		" WHERE " + s.table + ` MATCH ? ORDER BY score LIMIT ?)
+		" WHERE " + s.table + ` MATCH ? ORDER BY score LIMIT +?)
 		SELECT e.chunk_id, v.document_id, v.version, best.score / ?, (SELECT count(*) FROM best), (SELECT max(score) FROM best) / ?
 		FROM best CROSS JOIN entries e ON e.id = best.id CROSS JOIN versions v ON v.id = e.version_id
-		WHERE ` + s.scope.sql + " ORDER BY best.score, e.chunk_id LIMIT ?"
+		WHERE ` + s.scope.sql + " ORDER BY best.score, e.chunk_id LIMIT +?"
 	var seen int
 	var score, worst float64
 	args := append(append([]any{words, k, times, times}, s.scope.args...), s.limit)

@@ -106,7 +106,7 @@ func (s *denseSearch) nearest(ctx context.Context, k int, allowedOnly bool) (hit
 		SELECT e.chunk_id, v.document_id, v.version, near.distance,
 			(SELECT count(*) FROM near), (SELECT max(distance) FROM near)
 		FROM near CROSS JOIN entries e ON e.id = near.id CROSS JOIN versions v ON v.id = e.version_id
-		WHERE ` + s.scope.sql + ` ORDER BY near.distance, e.chunk_id LIMIT ?`
+		WHERE ` + s.scope.sql + ` ORDER BY near.distance, e.chunk_id LIMIT +?`
 	var seen int
 	var farthest, distance float64
 	args := append(append(near.args, s.scope.args...), s.limit)
