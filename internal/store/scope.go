@@ -35,9 +35,12 @@ func within(q *bun.SelectQuery, alias string, p knowledge.Principal) *bun.Select
 	return q
 }
 
+// unhidden is the condition on a document d that readers may find it.
+const unhidden = `d.removed = FALSE AND d.removing_upto = 0 AND d.inactive = FALSE`
+
 // reached is the condition on a document d that a reader finds what is published
 // of it: not hidden, and a token in common.
-const reached = `d.removed = FALSE AND d.removing_upto = 0 AND d.inactive = FALSE
+const reached = unhidden + `
 	AND EXISTS (SELECT 1 FROM document_tokens AS t WHERE t.document_id = d.id AND t.token IN (?))`
 
 // visible is the condition on a document d that a reader may know of it: reached,

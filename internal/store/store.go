@@ -37,6 +37,8 @@ type Store struct {
 	writer *bun.DB // one connection, so that writes queue up in the process
 	reader *bun.DB
 	log    *slog.Logger
+
+	recheck *sql.Stmt // visibleChunks
 }
 
 // Open opens the database, creates it if need be, and brings its tables up to
@@ -61,6 +63,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("migrate database %s: %w", path, failure(err)), s.Close())
+	}
+	if s.recheck, err = s.reader.DB.PrepareContext(ctx, visibleChunks); err != nil {
+		return nil, errors.Join(fmt.Errorf("prepare the check of passages: %w", failure(err)), s.Close())
 	}
 	return s, nil
 }

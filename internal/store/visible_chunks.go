@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,11 +12,15 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// CROSS JOIN keeps SQLite to the order in which the tables stand: from the few
-// chunks to their documents, and not from every document of the workspace.
+// visibleChunks is prepared once: planning it takes as long as running it. Its
+// lists are JSON; an empty one of projects means all. CROSS JOIN keeps SQLite to the order
+// in which the tables stand: from the few chunks to their documents, and not
+// from every document of the workspace.
 const visibleChunks = `SELECT ` + chunkColumns + `, ` + documentColumns + `
-FROM chunks AS c CROSS JOIN documents AS d
-WHERE c.id IN (?) AND c.workspace = ? AND d.id = c.document_id AND d.published_version = c.version AND d.workspace = ? AND ` + reached
+FROM json_each(?1) AS i CROSS JOIN chunks AS c CROSS JOIN documents AS d
+WHERE c.id = i.value AND c.workspace = ?2 AND d.id = c.document_id AND d.published_version = c.version AND d.workspace = ?2
+	AND (?3 = '' OR d.project = ?3) AND (?4 = '[]' OR d.project IN (SELECT value FROM json_each(?4))) AND ` + unhidden + `
+	AND EXISTS (SELECT 1 FROM document_tokens AS t WHERE t.document_id = d.id AND t.token IN (SELECT value FROM json_each(?5)))`
 
 // VisibleChunks is the check of permission after a search: it gives the chunks
 // of hits, in their order, and leaves out whatever SQL does not agree with. A
@@ -33,9 +38,7 @@ func (s *Store) VisibleChunks(ctx context.Context, p knowledge.Principal, projec
 	for i, h := range hits {
 		ids[i] = h.ChunkID
 	}
-	args := []any{bun.List(ids), p.Workspace(), p.Workspace(), bun.List(p.Tokens())}
-	query, args := inProjects(visibleChunks, args, p, projects)
-	views, err := s.scanViews(ctx, query, args, len(hits))
+	views, err := s.scanViews(ctx, len(hits), jsonList(ids), p.Workspace(), p.Project(), jsonList(projects), jsonList(p.Tokens()))
 	if err != nil {
 		return nil, fmt.Errorf("check %d passages: %w", len(hits), failure(err))
 	}
@@ -97,8 +100,8 @@ func (s *Store) Superseded(ctx context.Context, p knowledge.Principal, projects 
 
 // scanViews reads chunks with their documents. Of a document that several
 // chunks share, the columns are decoded once.
-func (s *Store) scanViews(ctx context.Context, query string, args []any, size int) (map[string]*ChunkView, error) {
-	rows, err := s.reader.QueryContext(ctx, query, args...)
+func (s *Store) scanViews(ctx context.Context, size int, args ...any) (map[string]*ChunkView, error) {
+	rows, err := s.recheck.QueryContext(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +130,14 @@ func (s *Store) scanViews(ctx context.Context, query string, args []any, size in
 		views[view.ID] = view
 	}
 	return views, rows.Err()
+}
+
+func jsonList(words []string) string {
+	data, err := json.Marshal(append([]string{}, words...)) // [], not null
+	if err != nil {
+		panic(err) // text always has a JSON form
+	}
+	return string(data)
 }
 
 const chunkColumns = `c.id, c.document_id, c.version, c.ordinal, c.span_start, c.span_end,
