@@ -85,7 +85,7 @@ func (c *Client) follow(ctx context.Context, runID string, after int64, first io
 					retry = backoff{deadline: time.Now().Add(c.patience)}
 				}
 			}
-			if !passing(ctx, err) || !retry.wait(ctx) {
+			if !passing(ctx, err) || !retry.wait(ctx, err) {
 				if ctx.Err() != nil {
 					err = ctx.Err()
 				}

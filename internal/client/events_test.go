@@ -190,6 +190,38 @@ func TestEventsInTime(t *testing.T) {
 		})
 	})
 
+	t.Run("a_try_is_not_made_before_its_time", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			for _, test := range []struct {
+				after string
+				taken bool
+				took  time.Duration
+			}{{"15", true, 15 * time.Second}, {"30", false, 0}} {
+				tries := 0
+				c := inBubble(t, func(*http.Request) (*http.Response, error) {
+					if tries++; tries > 1 {
+						answer := body(io.NopCloser(strings.NewReader(event(1, client.EventCompleted, `{}`))))
+						answer.Header.Set("Cairn-Run-Id", "run-1")
+						return answer, nil
+					}
+					return &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {test.after}}, Body: http.NoBody}, nil
+				})
+				for name, events := range map[string]iter.Seq2[client.Event, error]{
+					"a_question": c.Ask(t.Context(), client.Question{Text: "why?"}),
+					"a_stream":   c.Events(t.Context(), "run-1", 0),
+				} {
+					tries = 0
+					begin := time.Now()
+					_, err := gather(events)
+					if took := time.Since(begin); (err == nil) != test.taken || took != test.took {
+						t.Errorf("%s after %s s: %v after %v", name, test.after, err, took)
+					}
+				}
+			}
+		})
+	})
+
 	t.Run("a_connection_that_says_nothing_is_given_up", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {

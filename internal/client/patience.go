@@ -19,13 +19,18 @@ type backoff struct {
 	next     time.Duration
 }
 
-// wait reports whether there is time for another try, after having waited.
-func (b *backoff) wait(ctx context.Context) bool {
+// wait reports whether there is time for another try after err, after having
+// waited: no less than the server asked for.
+func (b *backoff) wait(ctx context.Context, err error) bool {
 	b.next = min(max(b.next*2, backoffFirst), backoffLast)
-	if time.Now().Add(b.next).After(b.deadline) {
+	pause := b.next
+	if e, ok := errors.AsType[*Error](err); ok {
+		pause = max(pause, e.RetryAfter)
+	}
+	if time.Now().Add(pause).After(b.deadline) {
 		return false
 	}
-	timer := time.NewTimer(b.next)
+	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -50,7 +55,7 @@ func (c *Client) again(ctx context.Context, request func() error) error {
 			return nil
 		}
 		reached = reached || !errors.Is(err, ErrNoServer)
-		if !reached || !passing(ctx, err) || !retry.wait(ctx) {
+		if !reached || !passing(ctx, err) || !retry.wait(ctx, err) {
 			return err
 		}
 	}
