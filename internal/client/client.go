@@ -25,8 +25,9 @@ type Config struct {
 	// HTTP makes the requests. It must not have a timeout of its own, which
 	// would cut streams. Defaults to a client with its own transport.
 	HTTP *http.Client
-	// Patience is how long a stream of events keeps trying to come back after
-	// the last event that it got. Defaults to 60 s.
+	// Patience is how long a stream of events keeps trying to come back after a
+	// connection that was up has ended: one that brought an event, or that stood for
+	// more than a moment (at most 2 s) without falling silent. Defaults to 60 s.
 	Patience time.Duration
 	// Silence is how long the server may say nothing, comments included, before
 	// the connection counts as lost: within a stream, and (unless HTTP is given)

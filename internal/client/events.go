@@ -57,8 +57,9 @@ func (e Event) Decode(v any) error {
 // Events yields the events of a run after the one with the id after (0 = all)
 // and follows it to its last event. When the connection or the server goes away
 // it comes back with Last-Event-ID, so no event is missed or seen twice, until
-// Config.Patience has passed without an event. A run whose events after `after`
-// are none and that has ended yields nothing. The first error is the last yield.
+// Config.Patience has passed without a connection. A run whose events after
+// `after` are none and that has ended yields nothing. The first error is the last
+// yield.
 func (c *Client) Events(ctx context.Context, runID string, after int64) iter.Seq2[Event, error] {
 	return c.follow(ctx, runID, after, nil)
 }
@@ -76,12 +77,13 @@ func (c *Client) follow(ctx context.Context, runID string, after int64, first io
 			}
 			if err == nil {
 				before := last
+				alive := watch(body, c.silence)
 				var done bool
-				if done, err = c.drain(ctx, body, &last, yield); done {
+				if done, err = c.drain(ctx, alive, &last, yield); done {
 					return
 				}
 				body = nil
-				if last > before {
+				if last > before || alive.stood(min(backoffLast, c.patience)) {
 					retry = backoff{deadline: time.Now().Add(c.patience)}
 				}
 			}
@@ -126,10 +128,9 @@ func (c *Client) open(ctx context.Context, runID string, last int64, body *io.Re
 // follows a run puts it together.
 func compact() url.Values { return url.Values{"compact": {"true"}} }
 
-// drain yields what body holds. It is done when the run has ended or the
+// drain yields what alive holds. It is done when the run has ended or the
 // consumer has had enough; otherwise the error says why the stream stopped.
-func (c *Client) drain(ctx context.Context, body io.ReadCloser, last *int64, yield func(Event, error) bool) (done bool, err error) {
-	alive := watch(body, c.silence)
+func (c *Client) drain(ctx context.Context, alive *watched, last *int64, yield func(Event, error) bool) (done bool, err error) {
 	defer alive.Close()
 	stop := context.AfterFunc(ctx, func() { _ = alive.Close() })
 	defer stop()

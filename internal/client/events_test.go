@@ -162,11 +162,28 @@ func body(r io.ReadCloser) *http.Response {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: r}
 }
 
+// comments says something once a second, so often, and then breaks off.
+func comments(during time.Duration) io.ReadCloser {
+	r, w := io.Pipe()
+	go func() {
+		for begin := time.Now(); ; time.Sleep(time.Second) {
+			if _, err := io.WriteString(w, ": still here\n\n"); err != nil {
+				return
+			}
+			if time.Since(begin) >= during {
+				w.CloseWithError(io.ErrUnexpectedEOF)
+				return
+			}
+		}
+	}()
+	return r
+}
+
 var errDial = &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 
 func TestEventsInTime(t *testing.T) {
 	t.Parallel()
-	t.Run("patience_ends_that_long_after_the_last_event", func(t *testing.T) {
+	t.Run("patience_ends_that_long_after_the_last_connection", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			first := true
@@ -186,6 +203,57 @@ func TestEventsInTime(t *testing.T) {
 			wantEvents(t, seen, "1 runStarted")
 			if d := time.Since(begin); d < 45*time.Second || d > 50*time.Second {
 				t.Errorf("gave up after %v, want about 50 s", d)
+			}
+		})
+	})
+
+	t.Run("a_connection_that_was_up_without_an_event_renews_patience", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			first := true
+			c := inBubble(t, func(*http.Request) (*http.Response, error) {
+				if !first {
+					return body(io.NopCloser(strings.NewReader(event(1, client.EventEnded, `{}`)))), nil
+				}
+				first = false
+				return body(comments(30 * time.Second)), nil // more than patience
+			})
+			seen, err := gather(c.Events(t.Context(), "run-1", 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantEvents(t, seen, "1 runEnded")
+		})
+	})
+
+	t.Run("connections_that_fall_silent_do_not", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			tries := 0
+			c := inBubble(t, func(*http.Request) (*http.Response, error) {
+				if tries++; tries > 10 {
+					return nil, errors.New("it goes on and on")
+				}
+				r, w := io.Pipe()
+				go io.WriteString(w, ": here\n\n")
+				return body(r), nil
+			})
+			if _, err := gather(c.Events(t.Context(), "run-1", 0)); err == nil || tries != 1 {
+				t.Errorf("got %v after %d tries, want one: silence took the patience up", err, tries)
+			}
+		})
+	})
+
+	t.Run("connections_that_break_off_at_once_do_not", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			c := inBubble(t, func(*http.Request) (*http.Response, error) { return body(comments(0)), nil })
+			begin := time.Now()
+			if _, err := gather(c.Events(t.Context(), "run-1", 0)); err == nil {
+				t.Error("a stream without an end ended")
+			}
+			if d := time.Since(begin); d > 20*time.Second {
+				t.Errorf("gave up after %v, want at most 20 s", d)
 			}
 		})
 	})

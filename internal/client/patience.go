@@ -68,11 +68,14 @@ type watched struct {
 	silence time.Duration
 	timer   *time.Timer
 	close   func() error
+	since   time.Time
+	heard   time.Time // when something was last read
 }
 
 func watch(body io.ReadCloser, silence time.Duration) *watched {
 	closing := sync.OnceValue(body.Close)
-	return &watched{body: body, silence: silence, close: closing,
+	now := time.Now()
+	return &watched{body: body, silence: silence, close: closing, since: now, heard: now,
 		timer: time.AfterFunc(silence, func() { _ = closing() })}
 }
 
@@ -81,8 +84,15 @@ func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.body.Read(p)
 	if err == nil {
 		w.timer.Reset(w.silence)
+		w.heard = time.Now()
 	}
 	return n, err
+}
+
+// stood reports whether the connection was up for longer than a moment, and did
+// not end by its silence.
+func (w *watched) stood(moment time.Duration) bool {
+	return time.Since(w.since) > moment && time.Since(w.heard) < w.silence
 }
 
 // Close closes the body, once.
