@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/client"
@@ -203,6 +205,20 @@ func TestUploadFile(t *testing.T) {
 		}
 		if opened != 2 || len(bodies) != 2 || bodies[0] != bodies[1] {
 			t.Errorf("opened %d times, sent %q; want the same twice", opened, bodies)
+		}
+	})
+
+	t.Run("a_file_that_cannot_be_read_is_no_lost_connection", func(t *testing.T) {
+		t.Parallel()
+		damaged := &fs.PathError{Op: "read", Path: "/a.md", Err: errors.New("input/output error")}
+		tries := 0
+		_, c := play(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+		_, err := c.UploadFile(t.Context(), client.Upload{Project: "p", Name: "a.md", Open: func() (io.ReadCloser, error) {
+			tries++
+			return io.NopCloser(io.MultiReader(strings.NewReader("# A"), iotest.ErrReader(damaged))), nil
+		}})
+		if !errors.Is(err, damaged) || tries != 1 || strings.Contains(err.Error(), "connection") {
+			t.Errorf("got %v after %d tries; want the file's error after one", err, tries)
 		}
 	})
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -102,10 +103,11 @@ func (c *Client) uploadOnce(ctx context.Context, u Upload, key string) (Document
 	if err := form.SetBoundary("cairn-" + key); err != nil {
 		return Document{}, err
 	}
-	written := make(chan struct{})
+	written := make(chan error, 1)
 	go func() {
-		defer close(written)
-		writer.CloseWithError(writeForm(form, u, content))
+		err := writeForm(form, u, content)
+		writer.CloseWithError(err)
+		written <- err
 	}()
 	header := http.Header{"Content-Type": {form.FormDataContentType()}, idempotencyHeader: {key}}
 	var answer struct {
@@ -113,7 +115,9 @@ func (c *Client) uploadOnce(ctx context.Context, u Upload, key string) (Document
 	}
 	got, err := c.exchange(ctx, http.MethodPost, c.inWorkspace("projects", u.Project, "files"), nil, header, reader, &answer)
 	_ = reader.Close() // ends the writer when the server answers early
-	<-written
+	if unread := <-written; unread != nil && !errors.Is(unread, io.ErrClosedPipe) {
+		return Document{}, unread // the file's own error: the server got half of it
+	}
 	if err != nil {
 		return Document{}, err
 	}
