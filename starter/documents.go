@@ -132,10 +132,11 @@ func optionalInt(n int) string {
 // documentAction is a command that starts a run on a document.
 type documentAction struct {
 	documentFlags
-	Wait bool `help:"Wait for the end; exit code 1 if it failed."`
+	Wait bool `help:"Wait for the end; exit code 1 if it failed. With --json what came of it is printed."`
 }
 
-func (d documentAction) run(ctx context.Context, a *app, verb string, act func(*client.Client) (client.Document, error)) error {
+// run does it. doing and done say what it does, while it goes on and after it.
+func (d documentAction) run(ctx context.Context, a *app, doing, done string, act func(*client.Client) (client.Document, error)) error {
 	c, err := d.connect()
 	if err != nil {
 		return err
@@ -144,16 +145,23 @@ func (d documentAction) run(ctx context.Context, a *app, verb string, act func(*
 	if err != nil {
 		return err
 	}
+	said, result := doing, any(started)
 	if d.Wait {
 		n := narrator{app: a, quiet: d.JSON}
-		if _, err := n.follow(c.Events(ctx, started.RunID, 0)); err != nil {
+		last, err := n.follow(c.Events(ctx, started.RunID, 0))
+		if err != nil {
 			return err
 		}
+		var end client.Ended
+		if err := last.Decode(&end); err != nil {
+			return err
+		}
+		said, result = done, end.Result
 	}
 	if d.JSON {
-		return terminal.JSON(a.stdout, started)
+		return terminal.JSON(a.stdout, result)
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s %s, run %s\n", verb, d.ID, started.RunID)
+	_, err = fmt.Fprintf(a.stdout, "%s %s, run %s\n", said, d.ID, started.RunID)
 	return err
 }
 
@@ -167,7 +175,7 @@ func (documentsRemoveCmd) Help() string {
 
 // Run removes a document.
 func (d documentsRemoveCmd) Run(ctx context.Context, a *app) error {
-	return d.run(ctx, a, "removing", func(c *client.Client) (client.Document, error) { return c.RemoveDocument(ctx, d.ID) })
+	return d.run(ctx, a, "removing", "removed", func(c *client.Client) (client.Document, error) { return c.RemoveDocument(ctx, d.ID) })
 }
 
 type documentsReingestCmd struct{ documentAction }
@@ -179,7 +187,7 @@ func (documentsReingestCmd) Help() string {
 
 // Run makes a new version.
 func (d documentsReingestCmd) Run(ctx context.Context, a *app) error {
-	return d.run(ctx, a, "ingesting again", func(c *client.Client) (client.Document, error) { return c.ReingestDocument(ctx, d.ID) })
+	return d.run(ctx, a, "ingesting again", "ingested again", func(c *client.Client) (client.Document, error) { return c.ReingestDocument(ctx, d.ID) })
 }
 
 type documentsRetryCmd struct{ documentAction }
@@ -191,5 +199,5 @@ func (documentsRetryCmd) Help() string {
 
 // Run retries.
 func (d documentsRetryCmd) Run(ctx context.Context, a *app) error {
-	return d.run(ctx, a, "retrying", func(c *client.Client) (client.Document, error) { return c.RetryDocument(ctx, d.ID) })
+	return d.run(ctx, a, "retrying", "retried", func(c *client.Client) (client.Document, error) { return c.RetryDocument(ctx, d.ID) })
 }
