@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
 // commands is the command line.
@@ -122,7 +123,7 @@ func report(out io.Writer, err error) {
 		fmt.Fprintln(out, "cairn: interrupted")
 		return
 	}
-	fmt.Fprintln(out, "cairn:", err)
+	fmt.Fprintln(out, "cairn:", terminal.Clean(err.Error()))
 	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil {
 		command := "cairn"
 		if selected := parse.Context.Selected(); selected != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -111,7 +112,7 @@ func (w runsWatchCmd) Run(ctx context.Context, a *app) error {
 	last, err := n.follow(func(yield func(client.Event, error) bool) {
 		for e, err := range c.Events(ctx, w.ID, w.After) {
 			if err == nil && w.JSON {
-				_, err = fmt.Fprintf(a.stdout, `{"id":%d,"event":%q,"data":%s}`+"\n", e.ID, e.Name, e.Data)
+				err = terminal.JSONLine(a.stdout, eventLine{e.ID, e.Name, e.Data})
 			}
 			if !yield(e, err) {
 				return
@@ -137,6 +138,13 @@ func (w runsWatchCmd) Run(ctx context.Context, a *app) error {
 	}
 	fmt.Fprintln(a.stdout) // a failure shows with the next line
 	return terminal.Sources(a.stdout, answer.Sources)
+}
+
+// eventLine is an event as runs watch --json writes it.
+type eventLine struct {
+	ID    int64           `json:"id"`
+	Event string          `json:"event"`
+	Data  json.RawMessage `json:"data"`
 }
 
 type runsCancelCmd struct {

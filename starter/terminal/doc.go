@@ -3,5 +3,6 @@
 // the writers it is given and asks the server for nothing.
 //
 // Text that came from a server or a document is cleaned of control characters
-// first, so that a document cannot drive the terminal of whoever reads it.
+// first, and in JSON they are escaped, so that a document cannot drive the
+// terminal of whoever reads it.
 package terminal

@@ -45,11 +45,21 @@ func columns(out io.Writer, indent string, rows [][]string) error {
 }
 
 // JSON writes v as indented JSON.
-func JSON(out io.Writer, v any) error {
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
+func JSON(out io.Writer, v any) error { return encode(out, v, "  ") }
+
+// JSONLine writes v as JSON on one line.
+func JSONLine(out io.Writer, v any) error { return encode(out, v, "") }
+
+func encode(out io.Writer, v any, indent string) error {
+	var text strings.Builder
+	e := json.NewEncoder(&text)
+	e.SetIndent("", indent)
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(out, escape(text.String()))
+	return err
 }
 
 // Time writes a time to the second, in the reader's zone; zero is nothing.

@@ -1,6 +1,9 @@
 package terminal_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -75,6 +78,23 @@ func TestProgressOnATerminalKeepsTheBarOutOfTheLines(t *testing.T) {
 	}
 	if out.String() != "published  a.md\n" || !strings.Contains(bar.String(), "documents") {
 		t.Errorf("lines %q, bar %q", out.String(), bar.String())
+	}
+}
+
+func TestJSONIsEscaped(t *testing.T) {
+	t.Parallel()
+	v := map[string]any{"name": "a\x1b\u009b\x7f\u202e<é>\n", "raw": json.RawMessage("{\"x\": \"\u0085\"}")}
+	var lines, one strings.Builder
+	if err := errors.Join(terminal.JSON(&lines, v), terminal.JSONLine(&one, v)); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"name":"a\u001b\u009b\u007f\u202e<é>\n","raw":{"x":"\u0085"}}` + "\n"
+	if diff := cmp.Diff(want, one.String()); diff != "" {
+		t.Errorf("output (-want +got):\n%s", diff)
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, []byte(lines.String())); err != nil || compact.String()+"\n" != want {
+		t.Errorf("the same in lines is %s, %v", lines.String(), err)
 	}
 }
 
