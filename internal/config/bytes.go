@@ -9,13 +9,13 @@ import (
 // Bytes is a size, written as a number or as in 20MB, 1GB, 512KiB.
 type Bytes int64
 
-// units are the sizes that a number can be followed by, the larger first.
+// units are the sizes that a number can be followed by, the largest first.
 var units = []struct {
 	name string
 	size int64
 }{
-	{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},
-	{"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1},
+	{"GiB", 1 << 30}, {"GB", 1e9}, {"MiB", 1 << 20}, {"MB", 1e6},
+	{"KiB", 1 << 10}, {"KB", 1e3}, {"B", 1},
 }
 
 // UnmarshalText reads a size.

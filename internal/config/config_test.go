@@ -265,6 +265,17 @@ func TestMaskedIsAFileThatLoads(t *testing.T) {
 	}
 }
 
+func TestBytesAreWrittenWithTheLargestUnit(t *testing.T) {
+	t.Parallel()
+	for b, want := range map[config.Bytes]string{
+		0: "0", 17: "17", 2e9: "2GB", 15e9: "15GB", 128e6: "128MB", 1 << 30: "1GiB", 20 << 20: "20MiB", 512 << 10: "512KiB", 3000: "3KB",
+	} {
+		if got := b.String(); got != want {
+			t.Errorf("%d was written as %s, want %s", int64(b), got, want)
+		}
+	}
+}
+
 func TestBytes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]config.Bytes{
