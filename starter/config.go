@@ -18,7 +18,7 @@ type configCmd struct {
 // Help is the command's example.
 func (configCmd) Help() string {
 	return "What is printed is a configuration file: with CAIRN_CONFIG it gives the same configuration again, " +
-		"but for the masked secrets.\n\nExample:\n\n    cairn config --config cairn.yaml"
+		"once the secrets that are masked (********) are written in their places.\n\nExample:\n\n    cairn config --config cairn.yaml"
 }
 
 // Run prints the configuration that the server's commands would run with.

@@ -258,8 +258,9 @@ func TestMasked(t *testing.T) {
 
 func TestMaskedIsAFileThatLoads(t *testing.T) {
 	t.Parallel()
-	want := load(t, config.Options{Overrides: map[string]any{"data": "/srv/x"}})
-	got := load(t, config.Options{File: file(t, want.Masked())})
+	environ := []string{"LLM_KEY=sk-1", "JWT_SECRET=" + strings.Repeat("s", 32)}
+	want := load(t, config.Options{File: file(t, sample), Environ: environ, Overrides: map[string]any{"data": "/srv/x"}})
+	got := load(t, config.Options{File: file(t, want.Masked()), Environ: environ})
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }), cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}

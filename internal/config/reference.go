@@ -22,7 +22,8 @@ Everything has a default, so none of this is needed to start. Values come from a
 YAML file (` + "`--config FILE`" + ` or ` + "`CAIRN_CONFIG`" + `), from environment variables, and from
 the command line; the later wins over the earlier. In a variable's name, two
 underscores separate the levels. A key that does not exist is an error that names
-the nearest one that does. ` + "`cairn config`" + ` shows what is in force, with secrets masked.
+the nearest one that does. ` + "`cairn config`" + ` shows what is in force, as a file whose secrets
+are masked: they have to be written in again before it can be used.
 
 ` + "```yaml" + `
 listen: 0.0.0.0:8080

@@ -13,10 +13,13 @@ import (
 const mask = "********"
 
 // Masked gives the whole configuration as YAML, with a mask in the place of
-// each secret that is set. Keys of endpoints are not in it at all, only the
-// names of their variables.
+// each secret that is set. Secrets that variables hold are not in it at all, only
+// the names of the variables. The masks have to be replaced before it can be read.
 func (c Config) Masked() string {
 	root := &yaml.Node{Kind: yaml.MappingNode}
+	if c.Auth.JWT.SecretEnv != "" {
+		c.Auth.JWT.Secret = "" // it is the variable's
+	}
 	value := reflect.ValueOf(c)
 	for _, f := range fields() {
 		parts := strings.Split(f.key, ".")
@@ -27,7 +30,7 @@ func (c Config) Masked() string {
 		v := value.FieldByIndex(f.index)
 		node := &yaml.Node{}
 		switch {
-		case f.secret && !v.IsZero(), f.key == "auth.jwt.secret" && c.Auth.JWT.SecretEnv != "":
+		case f.secret && !v.IsZero():
 			node.SetString(mask)
 		default:
 			if err := node.Encode(shown(v)); err != nil {
