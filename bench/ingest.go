@@ -69,7 +69,7 @@ func ingest(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("| documents | clients | documents/s | CPU s of the server and its parsers | RSS idle MB | RSS highest MB | first start s |")
+	fmt.Println("| documents | clients | documents/s | CPU s of the server and its parsers | server's RSS idle MB | server's RSS highest MB | first start s |")
 	fmt.Println("|---|---|---|---|---|---|---|")
 	fmt.Printf("| %d | 8 | %.1f | %.1f | %.0f | %.0f | %.2f |\n",
 		len(list), float64(len(list))/took.Seconds(), s.cpu()-before, idle, s.peakMB(), cold.Seconds())

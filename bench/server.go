@@ -83,7 +83,7 @@ func (s *server) client() (*client.Client, error) {
 
 // kill ends the whole child with SIGKILL.
 func (s *server) kill() error {
-	s.spent += s.cpu() - s.spent
+	s.spent = s.cpu()
 	err := s.child.Process.Kill()
 	_ = s.child.Wait() // it was killed
 	return err
@@ -96,16 +96,17 @@ func (s *server) stop() {
 	_ = os.RemoveAll(s.folder)
 }
 
-// cpu gives the processor seconds of the child and its parsers so far.
+// cpu gives the processor seconds of the child and its parsers so far, of those
+// that have ended too.
 func (s *server) cpu() float64 {
 	total := s.spent
 	for _, pid := range s.processes() {
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
-			continue
+			continue // a parser that has ended: the server's own line has it
 		}
 		fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
-		for _, i := range []int{11, 12} { // utime, stime
+		for _, i := range []int{11, 12, 13, 14} { // utime, stime, and those of children that ended
 			ticks, _ := strconv.ParseFloat(fields[i], 64)
 			total += ticks / 100
 		}
@@ -116,8 +117,12 @@ func (s *server) cpu() float64 {
 // processes are the child and its own children.
 func (s *server) processes() []int {
 	pids := []int{s.child.Process.Pid}
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pids[0], pids[0]))
-	if err == nil {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pids[0])) // the pattern is right
+	for _, children := range threads {
+		data, err := os.ReadFile(children)
+		if err != nil {
+			continue // the thread has ended
+		}
 		for _, f := range strings.Fields(string(data)) {
 			if pid, err := strconv.Atoi(f); err == nil {
 				pids = append(pids, pid)
