@@ -29,11 +29,8 @@ func crash(ctx context.Context, b *bench) error {
 	}
 	m := modeltest.New(modeltest.Options{Tokens: 300, TokenDelay: 15 * time.Millisecond, EmbeddingDelay: 40 * time.Millisecond})
 	defer m.Close()
-	s, err := newServer(b, modelAt(m.URL())...)
+	s, _, err := b.serve(ctx, modelAt(m.URL())...)
 	if err != nil {
-		return err
-	}
-	if _, err := s.start(ctx); err != nil {
 		return err
 	}
 	defer s.stop()

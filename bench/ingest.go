@@ -55,11 +55,7 @@ func ingest(ctx context.Context, b *bench) error {
 	}
 	m := modeltest.New(modeltest.Options{})
 	defer m.Close()
-	s, err := newServer(b, modelAt(m.URL())...)
-	if err != nil {
-		return err
-	}
-	cold, err := s.start(ctx)
+	s, cold, err := b.serve(ctx, modelAt(m.URL())...)
 	if err != nil {
 		return err
 	}

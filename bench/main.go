@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 )
 
 // measures are the parts of the benchmark, in the order of the report.
@@ -46,6 +47,15 @@ func main() {
 
 // measure runs what the arguments name, or all.
 func measure(ctx context.Context, b *bench) error {
+	var names []string
+	for _, m := range measures {
+		names = append(names, m.name)
+	}
+	for _, name := range flag.Args() {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("%q is none of %s", name, strings.Join(names, ", "))
+		}
+	}
 	for _, m := range measures {
 		if flag.NArg() > 0 && !slices.Contains(flag.Args(), m.name) {
 			continue

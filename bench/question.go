@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
@@ -22,11 +23,8 @@ func question(ctx context.Context, b *bench) error {
 	}
 	m := modeltest.New(modeltest.Options{Tokens: 60})
 	defer m.Close()
-	s, err := newServer(b, modelAt(m.URL())...)
+	s, _, err := b.serve(ctx, modelAt(m.URL())...)
 	if err != nil {
-		return err
-	}
-	if _, err := s.start(ctx); err != nil {
 		return err
 	}
 	defer s.stop()
@@ -38,11 +36,13 @@ func question(ctx context.Context, b *bench) error {
 	var ask asker
 	for _, clients := range []int{1, 8, 32} {
 		n := 100 + 15*clients
-		warmup, _ := load(ctx, clients, 2*clients, func(ctx context.Context, i int) error { return (&asker{}).ask(ctx, s, texts[i%len(texts)]) })
-		_ = warmup
+		one := func(ctx context.Context, i int) error { return ask.ask(ctx, s, texts[i%len(texts)]) }
+		if _, err := load(ctx, clients, 2*clients, one); err != nil { // to warm up
+			return err
+		}
 		ask = asker{}
 		before := s.cpu()
-		took, err := load(ctx, clients, n, func(ctx context.Context, i int) error { return ask.ask(ctx, s, texts[i%len(texts)]) })
+		took, err := load(ctx, clients, n, one)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func question(ctx context.Context, b *bench) error {
 			ask.first.quantile(.5), ask.first.quantile(.95), ask.token.quantile(.5), ask.token.quantile(.95),
 			ask.end.quantile(.5), ask.end.quantile(.95), float64(n)/took.Seconds(), (s.cpu()-before)*1000/float64(n))
 	}
-	events, err := historyLength(ctx, s, ask.last)
+	events, err := historyLength(ctx, s, ask.last.Load().(string))
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func question(ctx context.Context, b *bench) error {
 // asker gathers what questions took.
 type asker struct {
 	first, token, end samples
-	last              string // a run
+	last              atomic.Value // a run: string
 }
 
 func (a *asker) ask(ctx context.Context, s *server, text string) error {
@@ -89,7 +89,7 @@ func (a *asker) ask(ctx context.Context, s *server, text string) error {
 		}
 		if e.Name == "completedMessage" {
 			a.end.add(took)
-			a.last = response.Header.Get("Cairn-Run-Id")
+			a.last.Store(response.Header.Get("Cairn-Run-Id"))
 			return nil
 		}
 	}

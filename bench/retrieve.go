@@ -64,11 +64,8 @@ func (b *bench) withCranfield(ctx context.Context) (*server, []string, []map[str
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	s, err := newServer(b)
+	s, _, err := b.serve(ctx)
 	if err != nil {
-		return nil, nil, nil, err
-	}
-	if _, err := s.start(ctx); err != nil {
 		return nil, nil, nil, err
 	}
 	if _, err := s.upload(ctx, list, 8); err != nil {

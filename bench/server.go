@@ -27,15 +27,24 @@ type server struct {
 	key    string
 }
 
-func newServer(b *bench, env ...string) (*server, error) {
+// serve starts a server on a new folder; took is how long that was. The caller
+// stops it.
+func (b *bench) serve(ctx context.Context, env ...string) (s *server, took time.Duration, err error) {
 	folder, err := os.MkdirTemp("", "cairn-bench-")
-	return &server{binary: b.binary, folder: folder, env: env}, err
+	if err != nil {
+		return nil, 0, err
+	}
+	s = &server{binary: b.binary, folder: folder, env: env}
+	if took, err = s.start(ctx); err != nil {
+		s.stop()
+		return nil, 0, err
+	}
+	return s, took, nil
 }
 
 // start starts the child and returns when it is ready; took is how long that
 // was.
 func (s *server) start(ctx context.Context) (took time.Duration, err error) {
-	_ = os.Remove(filepath.Join(s.folder, "endpoints.json")) // of the start before
 	log, err := os.OpenFile(filepath.Join(s.folder, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return 0, err
@@ -50,13 +59,14 @@ func (s *server) start(ctx context.Context) (took time.Duration, err error) {
 	if err := s.child.Start(); err != nil {
 		return 0, err
 	}
-	for time.Since(begin) < time.Minute {
+	for time.Since(begin) < time.Minute && ctx.Err() == nil {
 		if s.ready(ctx) {
 			return time.Since(begin), nil
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	return 0, errors.New("the server did not get ready in a minute; see " + s.folder + "/log")
+	words, _ := os.ReadFile(log.Name())
+	return 0, errors.Join(ctx.Err(), fmt.Errorf("the server did not get ready; its log:\n%s", words))
 }
 
 func (s *server) ready(ctx context.Context) bool {
@@ -91,8 +101,10 @@ func (s *server) kill() error {
 
 // stop ends the child and removes its folder.
 func (s *server) stop() {
-	_ = s.child.Process.Signal(syscall.SIGTERM)
-	_ = s.child.Wait()
+	if s.child != nil && s.child.Process != nil {
+		_ = s.child.Process.Signal(syscall.SIGTERM)
+		_ = s.child.Wait()
+	}
 	_ = os.RemoveAll(s.folder)
 }
 
