@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"iter"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -64,7 +66,7 @@ func crashIngest(ctx context.Context, s *server, m *modeltest.Server, list []abs
 	}
 	inFlight := 0
 	for kill := range crashKills {
-		for accepted.Load() < int64((kill+1)*len(list)/(crashKills+1)) {
+		for accepted.Load() < int64((kill+1)*len(list)/(crashKills+1)) && ctx.Err() == nil {
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(time.Duration(random.IntN(300)) * time.Millisecond)
@@ -85,17 +87,7 @@ func crashIngest(ctx context.Context, s *server, m *modeltest.Server, list []abs
 	if err != nil {
 		return err
 	}
-	repeated := 0
-	for _, count := range m.Embeddings() {
-		repeated += count.Asked - 1
-	}
-	stored := 0
-	err = filepath.WalkDir(filepath.Join(s.folder, "data", "blobs"), func(path string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.Contains(path, "/embeddings/") {
-			stored++
-		}
-		return err
-	})
+	stored, repeated, err := batches(s, m)
 	if err != nil {
 		return err
 	}
@@ -103,6 +95,21 @@ func crashIngest(ctx context.Context, s *server, m *modeltest.Server, list []abs
 	fmt.Println("|---|---|---|---|---|---|---|")
 	fmt.Printf("| %d | %d | %d | %d | %d | %d | %d |\n", accepted.Load(), crashKills, lost, double, stored, repeated, inFlight)
 	return nil
+}
+
+// batches counts the batches of embeddings that are stored, and those that the
+// model was asked for again.
+func batches(s *server, m *modeltest.Server) (stored, repeated int, err error) {
+	for _, count := range m.Embeddings() {
+		repeated += count.Asked - 1
+	}
+	err = filepath.WalkDir(filepath.Join(s.folder, "data", "blobs"), func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.Contains(path, "/embeddings/") {
+			stored++
+		}
+		return err
+	})
+	return stored, repeated, err
 }
 
 // settle waits until nothing is pending and counts documents that are not
@@ -148,52 +155,22 @@ func crashAnswer(ctx context.Context, s *server, random *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	text, run, last := "", "", int64(0)
-	gaps, resets := 0, 0
-	take := func(e client.Event) {
-		if e.ID != last+1 {
-			gaps++
-		}
-		last = e.ID
-		switch e.Name {
-		case "apiMessageChunk":
-			var chunk struct{ Chunk struct{ Data string } }
-			if e.Decode(&chunk) == nil {
-				text += chunk.Chunk.Data
-			}
-		case "messageReset":
-			text = ""
-			resets++
-		}
-	}
+	var r reading
 	var silences []time.Duration
 	kills := 0
-	next := 60 + random.IntN(60) // words until the next kill
 	events := c.Ask(ctx, client.Question{Text: "What is a slipstream?", Project: "default"})
-	for kills <= 2 {
-		killed := false
-		for e, err := range events {
-			if err != nil {
-				return err
-			}
-			take(e)
-			if e.Name == "runStarted" {
-				var started struct{ RunID string }
-				if err := e.Decode(&started); err != nil {
-					return err
-				}
-				run = started.RunID
-			}
-			if kills < 2 && strings.Count(text, "word") > next {
-				killed = true
-				break
-			}
+	for words := 60 + random.IntN(60); ; words += 60 + random.IntN(60) {
+		if kills == 2 {
+			words = math.MaxInt
 		}
-		if !killed {
+		ended, err := r.upTo(words, events)
+		if err != nil {
+			return err
+		}
+		if ended {
 			break
 		}
 		kills++
-		next += 60 + random.IntN(60)
 		if err := s.kill(); err != nil {
 			return err
 		}
@@ -204,27 +181,75 @@ func crashAnswer(ctx context.Context, s *server, random *rand.Rand) error {
 		if c, err = s.client(); err != nil {
 			return err
 		}
-		events = timed(c.Events(ctx, run, last), ready, &silences)
+		events = timed(c.Events(ctx, r.run, r.last), ready, &silences)
 	}
-	var answer client.Answer
-	for e, err := range c.Events(ctx, run, 0) {
-		if err != nil {
-			return err
-		}
-		if e.Name == "completedMessage" {
-			if err := e.Decode(&answer); err != nil {
-				return err
-			}
-		}
+	answer, err := storedAnswer(ctx, c, r.run)
+	if err != nil {
+		return err
 	}
 	fmt.Println("\n| kills | characters read | equal to the stored answer | events | gaps | resets | silence after readiness s |")
 	fmt.Println("|---|---|---|---|---|---|---|")
-	fmt.Printf("| %d | %d | %v | %d | %d | %d | %v |\n", kills, len(text), text == answer.Text, last, gaps, resets, seconds(silences))
+	fmt.Printf("| %d | %d | %v | %d | %d | %d | %v |\n", kills, len(r.text), r.text == answer.Text, r.last, r.gaps, r.resets, seconds(silences))
 	return nil
 }
 
+// reading is an answer as its reader puts it together.
+type reading struct {
+	run, text    string
+	last         int64 // event
+	gaps, resets int
+}
+
+// upTo reads events until the answer has more than so many words, or has ended.
+func (r *reading) upTo(words int, events iter.Seq2[client.Event, error]) (ended bool, err error) {
+	for e, err := range events {
+		if err == nil {
+			err = r.take(e)
+		}
+		if err != nil {
+			return false, err
+		}
+		if strings.Count(r.text, "word") > words {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func (r *reading) take(e client.Event) error {
+	if e.ID != r.last+1 {
+		r.gaps++
+	}
+	r.last = e.ID
+	switch e.Name {
+	case client.EventStarted:
+		var started client.Started
+		err := e.Decode(&started)
+		r.run = started.RunID
+		return err
+	case client.EventChunk:
+		var chunk client.TextChunk
+		err := e.Decode(&chunk)
+		r.text += chunk.Chunk.Data
+		return err
+	case client.EventReset:
+		r.text = ""
+		r.resets++
+	}
+	return nil
+}
+
+// storedAnswer reads the answer that a run ended with.
+func storedAnswer(ctx context.Context, c *client.Client, run string) (answer client.Answer, err error) {
+	last, err := c.Wait(ctx, run, nil)
+	if err != nil {
+		return answer, err
+	}
+	return answer, last.Decode(&answer)
+}
+
 // timed notes how long the first event of a stream took after a moment.
-func timed(events func(func(client.Event, error) bool), since time.Time, silences *[]time.Duration) func(func(client.Event, error) bool) {
+func timed(events iter.Seq2[client.Event, error], since time.Time, silences *[]time.Duration) iter.Seq2[client.Event, error] {
 	return func(yield func(client.Event, error) bool) {
 		first := true
 		for e, err := range events {
