@@ -26,7 +26,7 @@ func lockFolder(dir string) (release func(), err error) {
 		}
 		return nil, fmt.Errorf("the data folder %s is in use by %s; stop that one first, or give another --data", dir, holder(dir, path))
 	}
-	if err := errors.Join(f.Truncate(0), writeAt(f, fmt.Sprintf("process %d", os.Getpid()))); err != nil {
+	if err := errors.Join(f.Truncate(0), writeAt(f, lockText(os.Getpid()))); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("lock the data folder: %w", err)
 	}
@@ -34,17 +34,22 @@ func lockFolder(dir string) (release func(), err error) {
 }
 
 // holder says who has the folder: its process, and its address if it got so far.
+// Before that, endpoints.json is of the process before.
 func holder(dir, path string) string {
-	who := "another process"
-	if b, err := os.ReadFile(path); err == nil && len(b) > 0 {
-		who = strings.TrimSpace(string(b))
+	b, err := os.ReadFile(path)
+	who := strings.TrimSpace(string(b))
+	if err != nil || who == "" {
+		return "another process"
 	}
 	var e endpoints
-	if b, err := os.ReadFile(filepath.Join(dir, "endpoints.json")); err == nil && json.Unmarshal(b, &e) == nil && e.API != "" {
+	if b, err := os.ReadFile(filepath.Join(dir, "endpoints.json")); err == nil && json.Unmarshal(b, &e) == nil && who == lockText(e.PID) {
 		who += " at " + e.API
 	}
 	return who
 }
+
+// lockText is what a process writes into the lock that it has.
+func lockText(pid int) string { return fmt.Sprintf("process %d", pid) }
 
 func writeAt(f *os.File, text string) error {
 	_, err := f.WriteAt([]byte(text), 0)

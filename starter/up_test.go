@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,6 +26,25 @@ func TestUpStopsWhileItStarts(t *testing.T) {
 	stop()
 	if code, stdout, stderr := up(ctx, t.TempDir()); code != exitDone || strings.Contains(stdout, "ready") {
 		t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
+	}
+}
+
+func TestAFolderInUseNamesItsHolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	release, err := lockFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	for pid, address := range map[int]string{os.Getpid(): " at http://127.0.0.1:1;", os.Getpid() + 1: ";"} {
+		if err := (endpoints{API: "http://127.0.0.1:1", PID: pid}).write(dir); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("in use by process %d%s", os.Getpid(), address)
+		if _, err := lockFolder(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q in it", err, want)
+		}
 	}
 }
 
