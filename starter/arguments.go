@@ -20,6 +20,17 @@ func (s *source) Decode(ctx *kong.DecodeContext) error {
 	return err
 }
 
+// atMost is how much of a list is wanted; 0 is all of it.
+type atMost int
+
+// Validate is asked by kong.
+func (n atMost) Validate() error {
+	if n < 0 {
+		return errors.New("must not be less than 0, which is all")
+	}
+	return nil
+}
+
 // decodeText takes any other string. What is not UTF-8 would become another text
 // on its way, and an argument without text is a mistake: an id or a question that
 // a script did not fill in.

@@ -23,7 +23,7 @@ type documentsListCmd struct {
 	Status     string   `enum:",pending,published,error,inactive,deleting" default:"" help:"Only documents with this status: pending, published, error, inactive or deleting."`
 	Tag        []string `sep:"none" help:"Only documents with one of these tags; may be repeated."`
 	ExternalID string   `name:"external-id" help:"Only the document with this external id."`
-	Limit      int      `default:"0" help:"At most so many; 0 is all."`
+	Limit      atMost   `default:"0" help:"At most so many; 0 is all."`
 }
 
 // Help is the command's example.
@@ -62,9 +62,9 @@ func (l documentsListCmd) Run(ctx context.Context, a *app) error {
 }
 
 func (l documentsListCmd) documents(ctx context.Context, c *client.Client) ([]client.Document, int, error) {
-	limit := pageSize
-	if l.Limit > 0 {
-		limit = min(limit, l.Limit)
+	most, limit := int(l.Limit), pageSize
+	if most > 0 {
+		limit = min(limit, most)
 	}
 	query := client.DocumentQuery{Project: l.Project, Status: l.Status, Tags: l.Tag, ExternalID: l.ExternalID, Limit: limit}
 	documents := []client.Document{}
@@ -74,8 +74,8 @@ func (l documentsListCmd) documents(ctx context.Context, c *client.Client) ([]cl
 			return nil, 0, err
 		}
 		documents = append(documents, list.Documents...)
-		if l.Limit > 0 && len(documents) >= l.Limit {
-			return documents[:l.Limit], list.Total, nil
+		if most > 0 && len(documents) >= most {
+			return documents[:most], list.Total, nil
 		}
 		if len(list.Documents) == 0 || len(documents) >= list.Total {
 			return documents, list.Total, nil

@@ -22,7 +22,7 @@ type runsListCmd struct {
 	Kind    string `enum:",ingest,remove,query,tool" default:"" help:"Only runs of this kind: ingest, remove, query or tool."`
 	Status  string `enum:",running,completed,failed,canceled" default:"" help:"Only runs with this status: running, completed, failed or canceled."`
 	Project string `short:"p" help:"Only runs of this project."`
-	Limit   int    `default:"50" help:"At most so many."`
+	Limit   atMost `default:"50" help:"At most so many; 0 is all."`
 }
 
 // Help is the command's example.
@@ -36,7 +36,7 @@ func (l runsListCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	runs, err := pages(l.Limit, func(cursor string, limit int) (client.List[client.Run], error) {
+	runs, err := pages(int(l.Limit), func(cursor string, limit int) (client.List[client.Run], error) {
 		return c.Runs(ctx, client.RunQuery{Kind: l.Kind, Status: l.Status, Project: l.Project, Cursor: cursor, Limit: limit})
 	})
 	if err != nil {
