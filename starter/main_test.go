@@ -83,6 +83,7 @@ func TestExitCodes(t *testing.T) {
 		{"a_key_with_a_line_break", []string{"ask", "why?", "--key", "a\nb"}, exitUsage, "the key has a line break"},
 		{"fewer_runs_than_none", []string{"runs", "list", "--limit=-1"}, exitUsage, "--limit"},
 		{"fewer_documents_than_none", []string{"documents", "list", "--limit=-1"}, exitUsage, "--limit"},
+		{"a_project_with_its_name_taken_away", []string{"projects", "set", "p-1", "name="}, exitUsage, "name must not be empty"},
 		{"an_address_that_is_none", []string{"documents", "list", "--url", "127.0.0.1"}, exitUsage, "http://host:port"},
 		{"a_file_that_is_not_there", []string{"ingest", file + ".not"}, exitUsage, "no such file"},
 		{"no_server_to_ask", []string{"ask", "why?", "--url", address}, exitNoServer, "cairn up"},

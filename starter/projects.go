@@ -146,6 +146,8 @@ func projectChange(id string, changes []string) (client.Project, error) {
 		}
 		keys := strings.Split(path, ".")
 		switch {
+		case path == "name" && text == "":
+			return p, wrongUse("a project's name must not be empty")
 		case path == "name":
 			p.Name = text
 			continue
