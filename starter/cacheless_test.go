@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 type cacheless struct {
 	*client.Client
 	ctx      context.Context // ends when a workflow must have got stuck
-	key      string
+	api, key string
 	operator temporal.Client
 }
 
@@ -60,8 +60,8 @@ func startCacheless(t *testing.T, m *modeltest.Server) *cacheless {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	s := &cacheless{ctx: ctx, key: strings.TrimSpace(string(key))}
-	if s.Client, err = client.New(client.Config{URL: ends.API, Key: s.key}); err != nil {
+	s := &cacheless{ctx: ctx, api: ends.API, key: strings.TrimSpace(string(key))}
+	if s.Client, err = client.New(client.Config{URL: s.api, Key: s.key}); err != nil {
 		t.Fatal(err)
 	}
 	s.operator, err = temporal.DialContext(t.Context(), temporal.Options{
@@ -267,7 +267,7 @@ func (s *cacheless) poll(t *testing.T, run string) (text string) {
 func (s *cacheless) ragSearch(t *testing.T, m *modeltest.Server) (run string) {
 	t.Helper()
 	m.ScriptChat(modeltest.Text(strings.Repeat("It shines. ", 50) + "<source_1>"))
-	req, err := http.NewRequestWithContext(s.ctx, http.MethodPost, s.URL()+"/tools/rag_search", strings.NewReader(`{"query":"What shines?","stream":true}`))
+	req, err := http.NewRequestWithContext(s.ctx, http.MethodPost, s.api+"/tools/rag_search", strings.NewReader(`{"query":"What shines?","stream":true}`))
 	if err != nil {
 		t.Fatal(err)
 	}

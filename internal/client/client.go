@@ -78,9 +78,6 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// URL is the root of the server.
-func (c *Client) URL() string { return c.base.String() }
-
 // Ready reports nil when the server answers that it can serve, ErrNoServer when
 // nothing answers, and otherwise what the server says.
 func (c *Client) Ready(ctx context.Context) error {
@@ -164,7 +161,7 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	}
 	if res.StatusCode >= http.StatusBadRequest {
 		defer res.Body.Close()
-		return nil, decodeError(method, path, res)
+		return nil, decodeError(res)
 	}
 	return res, nil
 }

@@ -34,8 +34,7 @@ func TestErrors(t *testing.T) {
 			t.Fatalf("got %v, want *client.Error", err)
 		}
 		want := &client.Error{Status: 422, Code: knowledge.CodeInvalid, Title: "Unprocessable", Detail: "a field is wrong",
-			Fields: []knowledge.Field{{Location: "body.name", Message: "is too long"}}, RetryAfter: 7 * time.Second,
-			Request: "POST /workspaces/default/keys"}
+			Fields: []knowledge.Field{{Location: "body.name", Message: "is too long"}}, RetryAfter: 7 * time.Second}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("error (-want +got):\n%s", diff)
 		}

@@ -59,12 +59,6 @@ func (d *Document) UnmarshalJSON(data []byte) error {
 // does not know included, and no others.
 func (d Document) MarshalJSON() ([]byte, error) { return json.Marshal(d.Said) }
 
-// Settled reports whether the newest version's ingestion has ended, and why not
-// if it failed.
-func (d Document) Settled() bool {
-	return d.Status != knowledge.StatusPending && d.Status != knowledge.StatusDeleting
-}
-
 // Upload is a file to ingest.
 type Upload struct {
 	Project    string
@@ -162,12 +156,11 @@ type Content struct {
 
 // NewDocument is a document whose content is text, or is fetched by the server.
 type NewDocument struct {
-	Project    string         `json:"-"`
-	Name       string         `json:"name,omitempty"`
-	ExternalID string         `json:"externalId,omitempty"`
-	Content    Content        `json:"content"`
-	Tags       []string       `json:"tags,omitempty"`
-	Metadata   map[string]any `json:"metadata,omitempty"`
+	Project    string   `json:"-"`
+	Name       string   `json:"name,omitempty"`
+	ExternalID string   `json:"externalId,omitempty"`
+	Content    Content  `json:"content"`
+	Tags       []string `json:"tags,omitempty"`
 }
 
 // AddDocument starts the ingestion of a document that is not a file.

@@ -25,7 +25,6 @@ type Error struct {
 	Detail     string
 	Fields     []knowledge.Field
 	RetryAfter time.Duration // 0 = not said
-	Request    string        // "POST /workspaces/default/keys"
 }
 
 // Error says what the server said, its fields included.
@@ -113,8 +112,8 @@ func (c *Client) unreached(ctx context.Context, method, path string, err error) 
 }
 
 // decodeError reads problem+json, and whatever else a proxy between may answer.
-func decodeError(method, path string, res *http.Response) error {
-	e := &Error{Status: res.StatusCode, Request: method + " " + path}
+func decodeError(res *http.Response) error {
+	e := &Error{Status: res.StatusCode}
 	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}

@@ -22,7 +22,6 @@ const (
 	EventChunk     = "apiMessageChunk"
 	EventReset     = "messageReset"
 	EventToolCall  = "toolCall"
-	EventSources   = "sendSourcesMessage"
 	EventCompleted = "completedMessage"
 	EventDocument  = "documentUpdate"
 	EventEnded     = "runEnded"

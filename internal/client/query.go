@@ -17,7 +17,6 @@ type Question struct {
 	Text           string           `json:"text"`
 	Project        string           `json:"projectId,omitempty"`
 	ConversationID string           `json:"conversationId,omitempty"`
-	UserID         string           `json:"userId,omitempty"`
 	Filters        knowledge.Filter `json:"filters,omitempty"`
 }
 
