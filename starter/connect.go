@@ -8,10 +8,8 @@ import (
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/config"
 )
-
-// defaultDataDir is where cairn up keeps its data, unless told otherwise.
-const defaultDataDir = "cairn-data"
 
 // clientFlags are the flags of every command that speaks to a server.
 type clientFlags struct {
@@ -25,7 +23,7 @@ type clientFlags struct {
 func (f clientFlags) connect() (*client.Client, error) {
 	key := f.Key
 	if key == "" {
-		key = localKey(f.URL, filepath.Join(defaultDataDir, "admin.key"))
+		key = localKey(f.URL, filepath.Join(config.DefaultData, "admin.key"))
 	}
 	c, err := client.New(client.Config{URL: f.URL, Key: key, Workspace: f.Workspace})
 	if err != nil {

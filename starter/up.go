@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 
 	"github.com/cairn-rag/cairn/internal/config"
@@ -52,9 +51,6 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 	log, err := telemetry.NewLogger(a.stderr, cfg.Log.Level)
 	if err != nil {
 		return usageError{err.Error()}
-	}
-	if cfg.Data, err = filepath.Abs(cfg.Data); err != nil {
-		return fmt.Errorf("find the data folder: %w", err)
 	}
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// DefaultData is the folder in the working folder where everything is kept.
+const DefaultData = "cairn-data"
+
 // What is called when only OpenAI's own variable is set.
 const (
 	openAIVariable       = "OPENAI_API_KEY"
@@ -32,7 +35,7 @@ func numbers() Config {
 
 // withDefaults completes c and looks up the secrets that it names.
 func (c Config) withDefaults(env map[string]string) (Config, error) {
-	data, err := filepath.Abs(or(c.Data, "cairn-data"))
+	data, err := filepath.Abs(or(c.Data, DefaultData))
 	if err != nil {
 		return Config{}, fmt.Errorf("data: %w", err)
 	}
