@@ -42,8 +42,7 @@ func (s *demoServer) start(ctx context.Context) error {
 		"--temporal-listen", address(s.ends.Temporal), "--ui-listen", address(s.ends.UI))
 	child.Stdout, child.Stderr = log, log
 	child.Env = append(demoEnvironment(child.Environ()), "CAIRN_MODELS__OFFLINE__TOKENS_PER_SECOND=25")
-	// A group of its own: Ctrl-C ends the demo, and the demo ends the server
-	// with whatever the server started.
+	// A group of its own: Ctrl-C ends the demo, and the demo ends the server.
 	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := child.Start(); err != nil {
 		return fmt.Errorf("start the server: %w", err)
@@ -134,15 +133,14 @@ func (s *demoServer) kill() error {
 	return nil
 }
 
-// end ends the child and everything that it started.
+// end ends the child, if it is there. Its parsers end by themselves, because it
+// does.
 func (s *demoServer) end() error {
 	if s.child == nil {
 		return nil
 	}
-	err := syscall.Kill(-s.child.Process.Pid, syscall.SIGKILL)
-	<-s.died
-	if err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("end the server: %w", err)
+	if err := s.kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
 	}
 	return nil
 }
