@@ -31,7 +31,7 @@ func (s *server) open(ctx context.Context, method, path string, body any) (*http
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, method, s.api+path, bytes.NewReader(encoded))
+	request, err := http.NewRequestWithContext(ctx, method, s.ends.API+path, bytes.NewReader(encoded))
 	if err != nil {
 		return nil, err
 	}

@@ -23,8 +23,15 @@ type server struct {
 	env    []string
 	child  *exec.Cmd
 	spent  float64 // processor seconds of children that were killed
-	api    string
+	ends   endpoints
 	key    string
+}
+
+// endpoints is what a running server tells about itself.
+type endpoints struct {
+	API      string `json:"api"`
+	Temporal string `json:"temporal"`
+	KeyFile  string `json:"key_file"`
 }
 
 // serve starts a server on a new folder; took is how long that was. The caller
@@ -70,25 +77,21 @@ func (s *server) start(ctx context.Context) (took time.Duration, err error) {
 }
 
 func (s *server) ready(ctx context.Context) bool {
-	var ends struct {
-		API     string `json:"api"`
-		KeyFile string `json:"key_file"`
-	}
 	data, err := os.ReadFile(filepath.Join(s.folder, "data", "endpoints.json"))
-	if err != nil || json.Unmarshal(data, &ends) != nil {
+	if err != nil || json.Unmarshal(data, &s.ends) != nil {
 		return false
 	}
-	key, err := os.ReadFile(ends.KeyFile)
+	key, err := os.ReadFile(s.ends.KeyFile)
 	if err != nil {
 		return false
 	}
-	s.api, s.key = ends.API, strings.TrimSpace(string(key))
+	s.key = strings.TrimSpace(string(key))
 	c, err := s.client()
 	return err == nil && c.Ready(ctx) == nil
 }
 
 func (s *server) client() (*client.Client, error) {
-	return client.New(client.Config{URL: s.api, Key: s.key})
+	return client.New(client.Config{URL: s.ends.API, Key: s.key})
 }
 
 // kill ends the whole child with SIGKILL.

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -11,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -104,11 +102,7 @@ func startChild(t *testing.T, m *modeltest.Server) (ends endpoints) {
 	if !lines.Scan() || lines.Text() != "Cairn is ready." {
 		t.Fatalf("the server said %q", lines.Text())
 	}
-	data, err := os.ReadFile(filepath.Join(folder, "endpoints.json"))
-	if err == nil {
-		err = json.Unmarshal(data, &ends)
-	}
-	if err != nil {
+	if ends, err = readEndpoints(folder); err != nil {
 		t.Fatal(err)
 	}
 	return ends

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -102,13 +101,9 @@ func (s *demoServer) awaitReady(ctx context.Context) error {
 }
 
 func (s *demoServer) ready(ctx context.Context) bool {
-	data, err := os.ReadFile(filepath.Join(s.folder, "endpoints.json"))
-	if err != nil {
-		return false
-	}
-	var ends endpoints
-	if json.Unmarshal(data, &ends) != nil || ends.PID != s.child.Process.Pid {
-		return false // half written, or of the process before
+	ends, err := readEndpoints(s.folder)
+	if err != nil || ends.PID != s.child.Process.Pid {
+		return false // not there, or of the process before
 	}
 	s.ends = ends
 	c, err := s.connect()

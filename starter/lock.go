@@ -41,8 +41,7 @@ func holder(dir, path string) string {
 	if err != nil || who == "" {
 		return "another process"
 	}
-	var e endpoints
-	if b, err := os.ReadFile(filepath.Join(dir, "endpoints.json")); err == nil && json.Unmarshal(b, &e) == nil && who == lockText(e.PID) {
+	if e, err := readEndpoints(dir); err == nil && who == lockText(e.PID) {
 		who += " at " + e.API
 	}
 	return who
@@ -63,6 +62,15 @@ type endpoints struct {
 	Temporal string `json:"temporal"`
 	KeyFile  string `json:"key_file"`
 	PID      int    `json:"pid"`
+}
+
+// readEndpoints reads DIR/endpoints.json, which may be that of a process before.
+func readEndpoints(dir string) (e endpoints, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, "endpoints.json"))
+	if err != nil {
+		return e, err
+	}
+	return e, json.Unmarshal(b, &e)
 }
 
 // write replaces DIR/endpoints.json in one step.
