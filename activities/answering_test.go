@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"testing"
 	"time"
 
@@ -216,6 +217,34 @@ func TestCallModel(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+
+	for name, tc := range map[string]struct {
+		kind, prompt, want string
+	}{
+		"a tool's model is given the passages where its prompt has a place": {"tool", "Passages: ${context} Be brief.", "Passages: SOURCES Be brief."},
+		"a tool's model is given the passages behind a prompt without":      {"tool", "Answer like a lawyer.", "Answer like a lawyer.\n\nSOURCES"},
+		"a question's model is given what its prompt has a place for":       {"query", "Answer like a lawyer.", "Answer like a lawyer."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
+			run := f.ask("when are apples picked?", func(r *activities.Request) { r.Kind, r.Config.AI.Prompt = tc.kind, tc.prompt })
+			search, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: run, Name: "search-0"})
+			f.must(err)
+			in := activities.ModelCallInput{RunRef: run, Turn: 1, NoTools: true}
+			if tc.kind == "tool" {
+				in.Loop.Searches = []string{search.Key}
+			}
+			_, err = do(f, f.answering.CallModel, in)
+			f.must(err)
+			sources := "<source_1 document=\"apples.txt\">\nApples are picked in autumn.\n</source_1>\n"
+			got := string(f.server.Requests()[0].Messages[0].Content)
+			if diff := cmp.Diff(strings.ReplaceAll(tc.want, "SOURCES", sources), got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
 
 	t.Run("a canceled call stores nothing, but what was paid for is kept", func(t *testing.T) {
 		t.Parallel()

@@ -179,10 +179,10 @@ func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r Reques
 	}
 	next := 0 // search of each
 	var first []citation.Context
-	if prompt.WantsContext(r.Config.AI.Prompt) && len(each) > 0 {
+	if r.SearchFirst() && len(each) > 0 {
 		first, next = each[0], 1
 	}
-	chat.Messages = append(chat.Messages, model.Message{Role: "system", Content: prompt.System(r.Config.AI.Prompt, first, r.Date)})
+	chat.Messages = append(chat.Messages, model.Message{Role: "system", Content: prompt.System(r.prompt(), first, r.Date)})
 	chat.Messages = append(chat.Messages, r.History...)
 	chat.Messages = append(chat.Messages, model.Message{Role: "user", Content: r.Question})
 	for i, turn := range in.Loop.Turns {

@@ -57,7 +57,16 @@ type Request struct {
 
 // SearchFirst reports whether the prompt has passages in it, which must be found
 // before the model is asked.
-func (r Request) SearchFirst() bool { return prompt.WantsContext(r.Config.AI.Prompt) }
+func (r Request) SearchFirst() bool { return prompt.WantsContext(r.prompt()) }
+
+// prompt is the template of the system message. A tool has no other way to the
+// passages that it searched for.
+func (r Request) prompt() string {
+	if r.Kind == "tool" {
+		return prompt.WithContext(r.Config.AI.Prompt)
+	}
+	return r.Config.AI.Prompt
+}
 
 // RequestBlobs is where requests are read.
 type RequestBlobs interface {

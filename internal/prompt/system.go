@@ -26,6 +26,15 @@ func WantsContext(template string) bool {
 	return strings.Contains(orDefault(template), contextVariable)
 }
 
+// WithContext gives a system prompt that has a place for passages: at its end,
+// where it has none of its own.
+func WithContext(template string) string {
+	if WantsContext(template) {
+		return template
+	}
+	return template + "\n\n" + contextVariable
+}
+
 // System fills a system prompt; an empty template means Default.
 func System(template string, passages []citation.Context, date time.Time) string {
 	// One pass over the template: what a passage says is never filled in again.
