@@ -19,6 +19,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("```\ncode\n", "code?")
 	f.Add("[x](y) ![](z) **a* _b_ <source_3> </source_1> inter-\nnational", "and it?")
 	f.Add("会社は東京。\u0301\xff", "どこ ’s ſ İ")
+	f.Add("ﾞ ｶﾞｽ", "ﾟ とｶﾞｽ?")
 	f.Fuzz(func(t *testing.T, passage, question string) {
 		system := "<source_1 document=\"a &gt; b\" heading=\"c > d\">\n" + passage + "\n</source_1>"
 		body, err := json.Marshal(map[string]any{"model": "cairn-offline", "messages": []map[string]string{
@@ -47,6 +48,7 @@ func FuzzEmbed(f *testing.F) {
 	m := localmodel.New(localmodel.Config{})
 	f.Add("")
 	f.Add("Ωmega ’tis 1,000.5 日本 ก \xff ªº")
+	f.Add("ｶﾞｽ")
 	f.Fuzz(func(t *testing.T, text string) {
 		sum := 0.0
 		for _, v := range m.EmbedTo([]string{text}, 64)[0] {

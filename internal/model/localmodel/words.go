@@ -13,7 +13,7 @@ const maxWord = 64
 
 // words gives the words of a text one after the other, folded: lower case,
 // without diacritics. Text in scripts that do not separate words comes as pairs
-// of characters. The word is valid until the next call.
+// of characters. No word is empty, and each is valid until the next call.
 type words struct {
 	text string
 	at   int
@@ -45,7 +45,9 @@ func (w *words) next() ([]byte, bool) {
 			return utf8.AppendRune(word, r), true
 		case wordRune(r):
 			w.last = 0
-			return w.take(), true
+			if word := w.take(); len(word) > 0 { // a half-width sound mark is a letter that folds to nothing
+				return word, true
+			}
 		default:
 			w.last = 0
 			w.at += size
