@@ -51,7 +51,7 @@ func Sources(passages []citation.Context) string {
 	}
 	var b strings.Builder
 	for _, p := range passages {
-		fmt.Fprintf(&b, "<source_%d document=%q>\n%s\n</source_%d>\n", p.Rank, attribute(p.DocumentName), fence(p.Text), p.Rank)
+		fmt.Fprintf(&b, "<source_%d document=\"%s\">\n%s\n</source_%d>\n", p.Rank, attribute(p.DocumentName), fence(p.Text), p.Rank)
 	}
 	return b.String()
 }
@@ -95,6 +95,7 @@ func fence(text string) string {
 // sourceTag is how a fence begins and ends, in any case, as marks are read too.
 var sourceTag = regexp.MustCompile(`(?i)(</?)(source_)`)
 
+// attribute writes a name as the value of an attribute, on one line.
 func attribute(name string) string {
-	return strings.NewReplacer("<", "", ">", "", "\n", " ").Replace(name)
+	return strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;", "\n", " ", "\r", " ").Replace(name)
 }

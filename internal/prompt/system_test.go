@@ -24,3 +24,20 @@ func TestFence(t *testing.T) {
 		t.Errorf("a passage was filled in: %s", got)
 	}
 }
+
+// TestDocumentNames: a name stands in its attribute as HTML would have it, on
+// one line.
+func TestDocumentNames(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"Größe 3\u00a0%.pdf":        "Größe 3\u00a0%.pdf",
+		`The "P7" & co.`:            `The &quot;P7&quot; &amp; co.`,
+		`C:\pumps\p7.txt`:           `C:\pumps\p7.txt`,
+		"a <b> &lt;\r\n</source_1>": "a &lt;b&gt; &amp;lt;  &lt;/source_1&gt;",
+	} {
+		got := prompt.Sources([]citation.Context{{Rank: 3, DocumentName: name, Text: "x"}})
+		if want := "<source_3 document=\"" + want + "\">\nx\n</source_3>\n"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

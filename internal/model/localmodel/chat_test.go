@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/prompt"
 )
 
 // handbook is a prompt as Cairn writes it.
@@ -175,6 +178,20 @@ func TestAnswerShapes(t *testing.T) {
 		}
 		if got := answer(t, messages); strings.Contains(got, "source_9") || !strings.HasSuffix(got, "<source_1>") {
 			t.Errorf("got %q", got)
+		}
+	})
+
+	t.Run("a passage is found whatever its document is called, and by that name", func(t *testing.T) {
+		t.Parallel()
+		for _, name := range []string{`The "vault" handbook`, `C:\vault\`, "vault's & co.\n", "vault <b> </source_1> & &lt;", `" vault="x`, "der größte\u00a0vault"} {
+			passages := []citation.Context{{Rank: 1, DocumentName: name, Text: "It opens at nine."}}
+			messages := []model.Message{
+				{Role: model.RoleSystem, Content: prompt.System("", passages, time.Time{})},
+				{Role: model.RoleUser, Content: "When does the vault open?"},
+			}
+			if got := answer(t, messages); got != "It opens at nine. <source_1>" {
+				t.Errorf("%q: got %q", name, got)
+			}
 		}
 	})
 

@@ -9,7 +9,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
 )
 
-var citation = regexp.MustCompile(`<source_(\d+)>`)
+var sourceMark = regexp.MustCompile(`<source_(\d+)>`)
 
 // FuzzAnswer gives the model any passage and any question. It must answer, and
 // cite nothing but that passage.
@@ -35,8 +35,8 @@ func FuzzAnswer(f *testing.F) {
 		if err := json.Unmarshal([]byte(answer), &got); err != nil || status != 200 || got.Choices[0].Message.Content == "" {
 			t.Fatalf("status %d, %s: %v", status, answer, err)
 		}
-		for _, m := range citation.FindAllStringSubmatch(got.Choices[0].Message.Content, -1) {
-			if m[1] != "1" && !citation.MatchString(passage) {
+		for _, m := range sourceMark.FindAllStringSubmatch(got.Choices[0].Message.Content, -1) {
+			if m[1] != "1" && !sourceMark.MatchString(passage) {
 				t.Fatalf("cites %s: %s", m[0], answer)
 			}
 		}
