@@ -73,6 +73,12 @@ func TestRewriter(t *testing.T) {
 		"an empty citation":                  {`x <citation id="aaa"/> y`, "x " + one + " y", []int{1}},
 		"a citation that is not closed":      {`x <citation id="aaa">[1] y <citation id="bbb">[2]</citation>`, "x " + one + " y " + two, []int{1, 2}},
 		"a citation around a long text":      {`x <citation id="aaa">` + strings.Repeat("y", 300) + "</citation>", "x " + one + strings.Repeat("y", 300), []int{1}},
+		"a citation around words":            {`It says <citation id="aaa">the tower is high</citation>. y`, "It says the tower is high" + one + ". y", []int{1}},
+		"one around a line and code":         {"x\n<citation id='aaa'>the `a[2]`\ntower </citation>.", "x\nthe `a[2]`\ntower " + one + ".", []int{1}},
+		"one around words that cite":         {`x <citation id="aaa">y [1], z [2]</citation>.`, "x y " + one + ", z " + two + ".", []int{1, 2}},
+		"one around a source tag":            {`x <citation id="aaa">y <source_1></citation>.`, "x " + one + "y " + one + ".", []int{1}},
+		"one around a source in brackets":    {`x <citation id="bbb">[source_1]</citation>`, "x " + two, []int{2}},
+		"an unknown one around words":        {`It says <citation id="zzz">the tower is high</citation>. y`, "It says the tower is high. y", []int{}},
 		"an answer cut off in a citation":    {`x <citation id="aa`, "x", []int{}},
 		"an answer cut off in its label":     {`x <citation id="aaa">[`, "x " + one, []int{1}},
 		"an end without a beginning":         {"x</citation> y", "x y", []int{}},
@@ -116,6 +122,7 @@ func FuzzRewriterCuts(f *testing.F) {
 	f.Add(`x <citation id="`+strings.Repeat("x", 300)+`">[1]</citation> y`, []byte{})
 	f.Add(" ["+strings.Repeat("1,", 200)+"1] <source_1"+strings.Repeat(" ", 300)+">", []byte{100})
 	f.Add(strings.Repeat("`", 300)+"[1]~~~\n~~~[1]", []byte{1, 1, 200})
+	f.Add(`x <citation id="aaa">the [2] tower</citation> <citation id="zzz">y</citation>`, []byte{30, 1})
 	f.Add("<cit<source_9>ation id='zzz'>[x]</cit [9]ation><citation\tid=aaa>[7]</citation", []byte{4})
 	f.Fuzz(checkCuts)
 }

@@ -9,11 +9,12 @@ import (
 
 // mark is what stands at a place of the input: length bytes that are to be
 // written as citations (none: removed), or no mark if length is 0. With wait
-// more must be seen.
+// more must be seen. With words it is a tag before words that stay.
 type mark struct {
 	citations string
 	length    int
 	wait      bool
+	words     bool
 }
 
 const (
@@ -32,6 +33,7 @@ var (
 	tagEnd      = regexp.MustCompile(`(?i)^</citation\s*>`)
 	tagEndPart  = regexp.MustCompile(`(?i)^</citation\s*$`)
 	label       = regexp.MustCompile(`^\s*\[[\d,\s]*\]`)
+	wholeLabel  = regexp.MustCompile(`(?i)^\s*(?:\[(?:[\d,\s]|source_)*\])?\s*$`)
 	labelPart   = regexp.MustCompile(`^\s*(?:\[[\d,\s]*)?$`)
 	number      = regexp.MustCompile(`\d+`)
 )
@@ -50,7 +52,7 @@ func (r *Rewriter) mark(v view) mark {
 	case hasPrefix(v.text, openTag):
 		return r.tag(v)
 	case hasPrefix(v.text, closeTag):
-		return strayEnd(v)
+		return r.end(v)
 	}
 	return mark{wait: !v.final && beginsTag(v.text)}
 }
@@ -84,8 +86,9 @@ func (r *Rewriter) bracket(v view) mark {
 	return mark{length: len(m[0]), citations: r.citeAll(ranks(m[1]))}
 }
 
-// tag reads <citation id="…">…</citation>. If the end is far or another tag
-// comes first, the opening tag alone stands for the citation.
+// tag reads <citation id="…">…</citation>. Around words the citation stands at
+// the end of them. If the end is far or another tag comes first, the opening tag
+// alone stands for the citation.
 func (r *Rewriter) tag(v view) mark {
 	behind := v.text[len(openTag):]
 	if behind != "" && isNameByte(behind[0]) {
@@ -110,13 +113,17 @@ func (r *Rewriter) tag(v view) mark {
 		return whole
 	}
 	whole.length += open
-	if rank, ok := r.byID[idOf(behind[:end])]; ok {
+	rank := r.byID[idOf(behind[:end])]
+	switch {
+	case whole.words:
+		r.around = rank
+	case rank > 0:
 		whole.citations = r.cite(rank)
 	}
 	return whole
 }
 
-// content reads what stands between the tags of a citation, its end included.
+// content reads a label between the tags of a citation, its end included.
 func (r *Rewriter) content(v view) mark {
 	end := strings.IndexByte(v.text, '<')
 	switch {
@@ -125,8 +132,12 @@ func (r *Rewriter) content(v view) mark {
 	case end < 0 && r.closed && labelPart.MatchString(v.text):
 		return mark{length: len(v.text)}
 	case end >= 0:
-		if m := tagEnd.FindString(v.text[end:]); m != "" {
+		m := tagEnd.FindString(v.text[end:])
+		switch {
+		case m != "" && wholeLabel.MatchString(v.text[:end]):
 			return mark{length: end + len(m)}
+		case m != "":
+			return mark{words: true}
 		}
 		if part := v.text[end:]; !v.final && (beginsTag(part) || tagEndPart.MatchString(part)) {
 			return mark{wait: true}
@@ -135,13 +146,18 @@ func (r *Rewriter) content(v view) mark {
 	return mark{length: len(label.FindString(v.text))}
 }
 
-// strayEnd removes an end that ends nothing.
-func strayEnd(v view) mark {
+// end reads an end tag, which stands for the citation of the words before it, or
+// ends nothing.
+func (r *Rewriter) end(v view) mark {
 	if behind := v.text[len(closeTag):]; behind != "" && isNameByte(behind[0]) {
 		return mark{}
 	}
 	if m := tagEnd.FindString(v.text); m != "" {
-		return mark{length: len(m)}
+		whole := mark{length: len(m)}
+		if r.around > 0 {
+			whole.citations = r.cite(r.around)
+		}
+		return whole
 	}
 	if !v.final && tagEndPart.MatchString(v.text) {
 		return mark{wait: true}

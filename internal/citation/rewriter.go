@@ -20,12 +20,13 @@ type Context struct {
 //
 //	<source_3>  <source_1, source_2>  [3]  [1, 2]  [source_3]  <citation id="CHUNK">[3]</citation>
 //
-// all become `<citation id="CHUNK">[3]</citation>`, one for each passage. A mark
-// of a passage that is not among the contexts is removed, with the space before
-// it, and so is every other tag named citation: what is cited in the output was
-// in the contexts. Numbers in brackets stay as they are in code, where they are
-// links (`[1](…)`), where they define one (`[1]: …` at the start of a line), and
-// where they are quoted from a passage.
+// all become `<citation id="CHUNK">[3]</citation>`, one for each passage. Words
+// between the tags of one stay, and it follows them. A mark of a passage that is
+// not among the contexts is removed, with the space before it, and so is every
+// other tag named citation: what is cited in the output was in the contexts.
+// Numbers in brackets stay as they are in code, where they are links
+// (`[1](…)`), where they define one (`[1]: …` at the start of a line), and where
+// they are quoted from a passage.
 //
 // What could become a mark is held back, at most maxHeld bytes of it. Each
 // decision rests on the maxHeld bytes from its place on and on what came before
@@ -35,6 +36,7 @@ type Rewriter struct {
 	byRank map[int]string // chunk ids
 	byID   map[string]int
 	used   map[int]bool
+	around int // rank of the citation that the words stand in, until they cite it; 0 = none
 	quoted quoted
 
 	pending string
@@ -127,6 +129,8 @@ func (r *Rewriter) step(v view) (text string, n int) {
 			return "", 0
 		case m.length == 0:
 			return " ", 1
+		case m.words:
+			return " ", 1 + m.length
 		case m.citations == "": // the space goes with the mark
 			return r.removed(), 1 + m.length
 		}
@@ -202,5 +206,8 @@ func (r *Rewriter) citeAll(ranks []int) string {
 
 func (r *Rewriter) cite(rank int) string {
 	r.used[rank] = true
+	if r.around == rank {
+		r.around = 0
+	}
 	return fmt.Sprintf(`<citation id="%s">[%d]</citation>`, r.byRank[rank], rank)
 }
