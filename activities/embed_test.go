@@ -123,7 +123,7 @@ func TestEmbeddingFailures(t *testing.T) {
 		reply     modeltest.Reply
 		retryable bool
 	}{
-		"a wrong dimension":          {modeltest.Reply{Status: http.StatusOK, Body: wrong, Header: http.Header{"Content-Type": {"application/json"}}}, true},
+		"a wrong dimension":          {modeltest.Reply{Status: http.StatusOK, Body: wrong, Header: http.Header{"Content-Type": {"application/json"}}}, false},
 		"garbage":                    {modeltest.Garbage(), true},
 		"an empty answer":            {modeltest.Empty(), true},
 		"a broken connection":        {modeltest.Reply{Cut: true}, true},

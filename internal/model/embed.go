@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,10 +12,11 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// Embed gives one vector for each text, in the order of the texts. A count, a
-// length or a number that is not what was asked for is an *Error with
-// CodeBadResponse; no vector is ever returned for another text. How long the
-// vectors are is Endpoint.Dimensions or, if that is 0, the same for all.
+// Embed gives one vector for each text, in the order of the texts. A count or a
+// number that is not what was asked for is an *Error with CodeBadResponse; no
+// vector is ever returned for another text. How long the vectors are is
+// Endpoint.Dimensions or, if that is 0, the same for all. Another length than
+// Endpoint.Dimensions is an *Error with CodeDimensions, which no retry helps.
 func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, Usage, error) {
 	if len(texts) == 0 {
 		return nil, Usage{}, nil
@@ -60,20 +62,27 @@ func (c *Client) embedOnce(ctx context.Context, texts []string) (_ [][]float32, 
 		return nil, Usage{}, false, x.explain("embed", err)
 	}
 	vectors, err := inOrder(res.Data, len(texts), c.endpoint.Dimensions)
+	if errors.Is(err, errDimensions) { // and so would each repetition be, for as much money
+		wrong := x.failure(CodeDimensions, false)
+		wrong.Cause = err
+		return nil, Usage{}, false, wrong
+	}
 	if err != nil {
 		return nil, Usage{}, false, x.broken(CodeBadResponse, err.Error())
 	}
 	return vectors, Usage{PromptTokens: res.Usage.PromptTokens}, false, nil
 }
 
-// inOrder gives the vectors by their index and checks each of them.
-func inOrder(data []openai.Embedding, count, dimensions int) ([][]float32, error) {
+// errDimensions is a vector of another length than was asked for.
+var errDimensions = errors.New("a vector of another length than Endpoint.Dimensions")
+
+// inOrder gives the vectors by their index and checks each of them. asked is
+// their length, 0 = any.
+func inOrder(data []openai.Embedding, count, asked int) ([][]float32, error) {
 	if len(data) != count {
 		return nil, fmt.Errorf("%d vectors for %d texts", len(data), count)
 	}
-	if dimensions == 0 {
-		dimensions = len(data[0].Embedding)
-	}
+	dimensions := cmp.Or(asked, len(data[0].Embedding))
 	vectors := make([][]float32, count)
 	numbered := false // some endpoints leave the index out: then the order counts
 	for _, d := range data {
@@ -86,8 +95,11 @@ func inOrder(data []openai.Embedding, count, dimensions int) ([][]float32, error
 		if i < 0 || i >= count || vectors[i] != nil {
 			return nil, fmt.Errorf("index %d twice or out of range, of %d vectors", i, count)
 		}
-		if len(d.Embedding) != dimensions || dimensions == 0 {
-			return nil, fmt.Errorf("a vector of %d dimensions instead of %d", len(d.Embedding), dimensions)
+		switch length := len(d.Embedding); {
+		case length == 0, length != dimensions && asked == 0:
+			return nil, fmt.Errorf("a vector of %d dimensions beside one of %d", length, dimensions)
+		case length != dimensions:
+			return nil, fmt.Errorf("%w: %d instead of %d", errDimensions, length, asked)
 		}
 		for _, v := range d.Embedding {
 			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {

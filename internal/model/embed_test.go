@@ -35,7 +35,7 @@ func TestEmbed(t *testing.T) {
 		"an index twice":            {`{"data":[{"index":1,"embedding":[1,2]},{"index":1,"embedding":[3,4]}]}`, model.CodeBadResponse},
 		"an index out of range":     {`{"data":[{"index":1,"embedding":[1,2]},{"index":2,"embedding":[3,4]}]}`, model.CodeBadResponse},
 		"a negative index":          {`{"data":[{"index":-1,"embedding":[1,2]},{"index":0,"embedding":[3,4]}]}`, model.CodeBadResponse},
-		"another length":            {`{"data":[{"index":0,"embedding":[1,2,3]},{"index":1,"embedding":[3,4,5]}]}`, model.CodeBadResponse},
+		"another length":            {`{"data":[{"index":0,"embedding":[1,2,3]},{"index":1,"embedding":[3,4,5]}]}`, model.CodeDimensions},
 		"no numbers":                {`{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[]}]}`, model.CodeBadResponse},
 		"a number that is infinite": {`{"data":[{"index":0,"embedding":"AACAfwAAAEA="},{"index":1,"embedding":"AABAQAAAgEA="}]}`, model.CodeBadResponse},
 		"a number that is none":     {`{"data":[{"index":0,"embedding":"AADAfwAAAEA="},{"index":1,"embedding":"AABAQAAAgEA="}]}`, model.CodeBadResponse},
@@ -57,7 +57,7 @@ func TestEmbed(t *testing.T) {
 				t.Errorf("%d paid calls", calls.Load())
 			}
 			if test.code != "" {
-				if e, ok := errors.AsType[*model.Error](err); !ok || e.Code != test.code || !e.Retryable || vectors != nil {
+				if e, ok := errors.AsType[*model.Error](err); !ok || e.Code != test.code || e.Retryable == (test.code == model.CodeDimensions) || vectors != nil {
 					t.Errorf("got %#v", err)
 				}
 				return

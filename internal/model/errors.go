@@ -19,7 +19,8 @@ const (
 	CodeUnauthorized = "unauthorized"
 	CodeBadResponse  = "bad_response"
 	CodeConnection   = "connection"
-	CodeEnded        = "ended" // the stream stopped before the answer was complete
+	CodeDimensions   = "dimensions" // vectors of another length than Endpoint.Dimensions
+	CodeEnded        = "ended"      // the stream stopped before the answer was complete
 )
 
 // maxRetryAfter bounds what a provider may ask us to wait.
@@ -75,6 +76,7 @@ var publicMessages = map[string]string{
 	CodeBadRequest:   "refused the request; check models.*.model and its limits",
 	CodeUnauthorized: "refused our credentials; check the key that models.*.key_env names",
 	CodeBadResponse:  "sent an answer that cannot be read; check that it speaks the OpenAI protocol",
+	CodeDimensions:   "gives vectors of another length than models.embedding.dimensions says; correct that setting",
 	CodeConnection:   "cannot be reached; check its address and that it is running",
 	CodeEnded:        "stopped in the middle of its answer; try again",
 }
