@@ -62,23 +62,9 @@ func (a *Answering) find(ctx context.Context, run RunRef, name string, request R
 	if err != nil {
 		return SearchResult{}, fmt.Errorf("retrieve: %w", err)
 	}
-	record = SearchRecord{Contexts: contexts(found), Retrieved: found.Retrieved}
+	record = SearchRecord{Contexts: found.Passages(), Retrieved: found.Retrieved}
 	if _, err := a.Blobs.PutJSON(ctx, key, record); err != nil {
 		return SearchResult{}, fmt.Errorf("store search %s: %w", key, err)
 	}
 	return SearchResult{Key: key, Retrieved: record.Retrieved, Kept: len(record.Contexts)}, nil
-}
-
-func contexts(found retrieve.Result) []citation.Context {
-	list := make([]citation.Context, 0, len(found.Contexts))
-	for _, c := range found.Contexts {
-		text := c.Text
-		if c.Header != "" {
-			text = c.Header + "\n" + text
-		}
-		list = append(list, citation.Context{
-			Rank: c.Rank, ChunkID: c.ID, DocumentID: c.DocumentID, DocumentName: c.Document.Name, Text: text, Score: c.Score,
-		})
-	}
-	return list
 }

@@ -231,7 +231,7 @@ func TestRetrieveContext(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	chunk := twoPages()
-	chunk.ID, chunk.DocumentID = "c1", "d1"
+	chunk.ID, chunk.DocumentID, chunk.Header = "c1", "d1", "Month | Days"
 	e.work.contexts = []retrieve.Context{{
 		ChunkView: store.ChunkView{Chunk: chunk, Document: knowledge.Document{ID: "d1", Name: "handbook.pdf", Tags: []string{"hr"}, Metadata: map[string]any{"year": 2024}}},
 		Score:     0.75, Rank: 1,
@@ -253,8 +253,9 @@ func TestRetrieveContext(t *testing.T) {
 	if diff := cmp.Diff([]any{want}, got["chunks"]); diff != "" {
 		t.Error(diff)
 	}
-	if !strings.Contains(got["context"].(string), "Ask early.") || !strings.Contains(got["context"].(string), "source_1") {
-		t.Errorf("context: %v", got["context"])
+	fenced := "<source_1 document=\"handbook.pdf\">\nMonth | Days\n" + chunk.Text + "\n</source_1>\n"
+	if diff := cmp.Diff(fenced, got["context"]); diff != "" {
+		t.Errorf("context: %s", diff)
 	}
 	asked := e.work.retrieved[0]
 	if asked.Query != "When?" || !cmp.Equal(asked.Projects, []string{"default"}) || asked.Config.NumberOfChunks != 60 || asked.Config.Candidates < 60 ||

@@ -9,7 +9,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/prompt"
 	"github.com/cairn-rag/cairn/internal/retrieve"
@@ -83,7 +82,7 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 	if err != nil {
 		return nil, fmt.Errorf("retrieve: %w", err)
 	}
-	return &retrieveOutput{viewContexts(result.Contexts)}, nil
+	return &retrieveOutput{viewContexts(result)}, nil
 }
 
 func (b retrieveBody) check() error {
@@ -96,13 +95,9 @@ func (b retrieveBody) check() error {
 	return invalidFields(b.Filters.Fields("body.filters"))
 }
 
-func viewContexts(found []retrieve.Context) retrievedContext {
-	out := retrievedContext{Chunks: make([]retrievedChunk, 0, len(found))}
-	passages := make([]citation.Context, 0, len(found))
-	for _, c := range found {
-		passages = append(passages, citation.Context{
-			Rank: c.Rank, ChunkID: c.ID, DocumentID: c.DocumentID, DocumentName: c.Document.Name, Text: c.Text, Score: c.Score,
-		})
+func viewContexts(found retrieve.Result) retrievedContext {
+	out := retrievedContext{Chunks: make([]retrievedChunk, 0, len(found.Contexts))}
+	for _, c := range found.Contexts {
 		view := retrievedChunk{
 			ID: c.ID, DocumentID: c.DocumentID, DocumentName: c.Document.Name, Content: c.Text, Score: c.Score,
 			Metadata: c.Document.Metadata, Tags: notNil(c.Document.Tags),
@@ -113,8 +108,8 @@ func viewContexts(found []retrieve.Context) retrievedContext {
 		view.BBox, view.PageNumber = chunkBoxes(c.Chunk)
 		out.Chunks = append(out.Chunks, view)
 	}
-	if len(passages) > 0 {
-		out.Context = prompt.Sources(passages)
+	if len(found.Contexts) > 0 {
+		out.Context = prompt.Sources(found.Passages())
 	}
 	return out
 }

@@ -48,7 +48,7 @@ var own = map[string][]string{
 	"internal/index":            {"internal/knowledge"},
 	"internal/model":            {"internal/knowledge"},
 	"internal/prompt":           {"internal/citation", "internal/knowledge", "internal/model"},
-	"internal/retrieve":         {"internal/index", "internal/knowledge", "internal/store"},
+	"internal/retrieve":         {"internal/citation", "internal/index", "internal/knowledge", "internal/store"},
 	"internal/safedial":         {"internal/knowledge"},
 	"internal/store":            {"internal/knowledge"},
 

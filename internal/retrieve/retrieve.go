@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -68,6 +69,22 @@ type Result struct {
 	// Timings of the stages that ran: embed, dense, bm25, recheck, total. The
 	// legs run side by side, so total is less than their sum.
 	Timings map[string]time.Duration
+}
+
+// Passages gives the contexts as a model is given them: a part of a table under
+// the header that it continues.
+func (r Result) Passages() []citation.Context {
+	list := make([]citation.Context, 0, len(r.Contexts))
+	for _, c := range r.Contexts {
+		text := c.Text
+		if c.Header != "" {
+			text = c.Header + "\n" + text
+		}
+		list = append(list, citation.Context{
+			Rank: c.Rank, ChunkID: c.ID, DocumentID: c.DocumentID, DocumentName: c.Document.Name, Text: text, Score: c.Score,
+		})
+	}
+	return list
 }
 
 // Retriever retrieves. It is safe for concurrent use.
