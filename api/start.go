@@ -173,7 +173,7 @@ func (s *Server) converse(ctx context.Context, p knowledge.Principal, q question
 			history = append(history, model.Message{Role: m.Role, Content: citation.Strip(m.Text)})
 		}
 	}
-	request.History = prompt.History(history, request.Config.AI.History)
+	request.History = prompt.History(history, request.Config.AI.History.Tokens)
 	return nil
 }
 

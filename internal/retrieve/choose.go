@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -19,13 +17,12 @@ type choice struct {
 }
 
 // choose goes through the candidates, best first, and keeps those that SQL
-// shows, that score enough, that say something new and that fit, until there
-// are as many as were asked for.
+// shows, that score enough and that say something new, until there are as many
+// as were asked for.
 func (s *search) choose(ctx context.Context, candidates []knowledge.Hit) (choice, error) {
 	var c choice
 	shown := map[string]bool{} // documents and their chunks
 	want := s.request.Config.NumberOfChunks
-	spent := 0
 	var said duplicates
 	// One batch is mostly enough: little is dropped.
 	for batch := 2 * want; len(candidates) > 0 && len(c.chosen) < want; {
@@ -49,15 +46,12 @@ func (s *search) choose(ctx context.Context, candidates []knowledge.Hit) (choice
 			}
 		}
 		for _, v := range views {
-			score, cost := scores[v.ID], Tokens(v.Text)
+			score := scores[v.ID]
 			switch {
 			case len(c.chosen) == want || score < s.request.Config.MinScore:
-			case s.request.MaxTokens > 0 && spent+cost > s.request.MaxTokens:
-				// A later, shorter one may still fit.
 			case said.seen(v.Text):
 				c.dropped++
 			default:
-				spent += cost
 				c.chosen = append(c.chosen, Context{ChunkView: v, Score: score, Rank: len(c.chosen) + 1})
 			}
 		}
@@ -73,23 +67,4 @@ func (s *search) recheck(ctx context.Context, hits []knowledge.Hit) ([]store.Chu
 		return nil, fmt.Errorf("check %d passages: %w", len(hits), err)
 	}
 	return views, nil
-}
-
-// Tokens estimates how many tokens a model makes of text, without its
-// vocabulary, which takes long to load: a quarter for a character of ASCII, a
-// half for one of another alphabet, one for one of a script without spaces. The
-// estimate is within a fifth of the real number for prose.
-func Tokens(text string) int {
-	quarters := 0
-	for _, r := range text {
-		switch {
-		case r < utf8.RuneSelf:
-			quarters++
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
-			quarters += 4
-		default:
-			quarters += 2
-		}
-	}
-	return (quarters + 3) / 4
 }

@@ -49,7 +49,6 @@ type Request struct {
 	Documents []string // empty = all
 	Filter    knowledge.Filter
 	Config    knowledge.RetrievalConfig // zero fields mean the defaults
-	MaxTokens int                       // of all passages together, as Tokens estimates them; 0 = no limit
 }
 
 // Context is a passage that was found.

@@ -198,36 +198,6 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-func TestBudget(t *testing.T) {
-	t.Parallel()
-	c := chunks{}
-	for id, characters := range map[string]int{"a": 400, "b": 4000, "c": 400} {
-		c.put(id, strings.Repeat(id+id+id+" ", characters/4))
-	}
-	x := func() *scripted { return &scripted{words: hits("a", 3.0, "b", 2.0, "c", 1.0)} }
-	for _, test := range []struct {
-		tokens int
-		want   string
-	}{{0, "a b c"}, {1200, "a b c"}, {1199, "a b"}, {1000, "a c"}, {150, "a"}, {50, ""}} {
-		var got []string
-		for _, context := range find(t, x(), c, retrieve.Request{MaxTokens: test.tokens}).Contexts {
-			got = append(got, context.ID)
-		}
-		if strings.Join(got, " ") != test.want {
-			t.Errorf("%d tokens keep %v, want %s", test.tokens, got, test.want)
-		}
-	}
-}
-
-func TestTokens(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]int{"": 0, "a": 1, "four": 1, "five5": 2, "知识": 2, "знать": 3} {
-		if got := retrieve.Tokens(text); got != want {
-			t.Errorf("%q is %d tokens, want %d", text, got, want)
-		}
-	}
-}
-
 func TestInvisibleCharactersOfAQuestionGo(t *testing.T) {
 	t.Parallel()
 	x, e := &scripted{}, &counting{}
