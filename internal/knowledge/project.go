@@ -46,6 +46,15 @@ type RetrievalConfig struct {
 	MinScore       float64  `json:"minScore,omitempty" minimum:"0" maximum:"1"`
 }
 
+// The strategies and fusions of a RetrievalConfig.
+const (
+	StrategyHybrid = "hybrid"
+	StrategyDense  = "dense"
+	StrategyBM25   = "bm25"
+	FusionWeighted = "weighted"
+	FusionRRF      = "rrf"
+)
+
 // Weights are the shares of the two legs in a weighted fusion.
 type Weights struct {
 	Dense float64 `json:"dense" required:"false" minimum:"0" maximum:"1" doc:"Default: 0.4"`
@@ -125,10 +134,10 @@ func (s Splitter) Fields(location string) []Field {
 func (c ProjectConfig) WithDefaults() ProjectConfig {
 	c.AI.Splitter = c.AI.Splitter.WithDefaults()
 	r := &c.AI.Retrieval
-	setDefault(&r.Strategy, "hybrid")
+	setDefault(&r.Strategy, StrategyHybrid)
 	setDefault(&r.NumberOfChunks, 10)
 	setDefault(&r.Candidates, 50)
-	setDefault(&r.Fusion, "weighted")
+	setDefault(&r.Fusion, FusionWeighted)
 	r.Candidates = max(r.Candidates, r.NumberOfChunks)
 	if r.Weights == nil {
 		weights := defaultWeights()

@@ -40,13 +40,13 @@ func TestCranfield(t *testing.T) {
 		return q
 	}
 	defaults := measure("default", knowledge.RetrievalConfig{})
-	dense := measure("dense", knowledge.RetrievalConfig{Strategy: retrieve.StrategyDense})
-	words := measure("bm25", knowledge.RetrievalConfig{Strategy: retrieve.StrategyBM25})
-	others := map[string]quality{"rrf": measure("rrf", knowledge.RetrievalConfig{Fusion: retrieve.FusionRRF})}
+	dense := measure("dense", knowledge.RetrievalConfig{Strategy: knowledge.StrategyDense})
+	words := measure("bm25", knowledge.RetrievalConfig{Strategy: knowledge.StrategyBM25})
+	others := map[string]quality{"rrf": measure("rrf", knowledge.RetrievalConfig{Fusion: knowledge.FusionRRF})}
 	for tenths := 1; tenths <= 7; tenths++ {
 		w := knowledge.Weights{Dense: float64(tenths) / 10, BM25: float64(10-tenths) / 10}
 		name := fmt.Sprintf("weighted %.1f dense", w.Dense)
-		others[name] = measure(name, knowledge.RetrievalConfig{Fusion: retrieve.FusionWeighted, Weights: &w})
+		others[name] = measure(name, knowledge.RetrievalConfig{Fusion: knowledge.FusionWeighted, Weights: &w})
 	}
 	t.Logf("\n%s", table.String())
 

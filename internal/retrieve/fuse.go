@@ -16,13 +16,13 @@ const rrfConstant = 60
 // id. Its scores lie between 0 and 1.
 func fuse(dense, words []knowledge.Hit, c knowledge.RetrievalConfig) []knowledge.Hit {
 	switch {
-	case c.Strategy == StrategyDense:
+	case c.Strategy == knowledge.StrategyDense:
 		return rescore(dense, func(h knowledge.Hit, _ int) float64 { return max(0, h.Score) })
-	case c.Strategy == StrategyBM25:
+	case c.Strategy == knowledge.StrategyBM25:
 		return rescore(words, func(h knowledge.Hit, _ int) float64 {
 			return h.Score / max(words[0].Score, math.SmallestNonzeroFloat64)
 		})
-	case c.Fusion == FusionRRF:
+	case c.Fusion == knowledge.FusionRRF:
 		byRank := func(_ knowledge.Hit, rank int) float64 { return (rrfConstant + 1) / float64(rrfConstant+rank) }
 		return sum(weighted{rescore(dense, byRank), 0.5}, weighted{rescore(words, byRank), 0.5})
 	default:

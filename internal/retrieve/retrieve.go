@@ -12,15 +12,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// The strategies and fusions of knowledge.RetrievalConfig.
-const (
-	StrategyHybrid = "hybrid"
-	StrategyDense  = "dense"
-	StrategyBM25   = "bm25"
-	FusionWeighted = "weighted"
-	FusionRRF      = "rrf"
-)
-
 // Index finds candidates; see index.Index, which it is a part of.
 type Index interface {
 	Dense(ctx context.Context, q index.Query, vector []float32) ([]knowledge.Hit, error)

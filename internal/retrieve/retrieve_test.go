@@ -246,7 +246,7 @@ func TestErrors(t *testing.T) {
 		if _, err := r.Retrieve(t.Context(), request); !errors.Is(err, broken) {
 			t.Errorf("error %v, want that of the embedder", err)
 		}
-		request.Config.Strategy = retrieve.StrategyBM25
+		request.Config.Strategy = knowledge.StrategyBM25
 		if result, err := r.Retrieve(t.Context(), request); err != nil || len(result.Contexts) != 1 {
 			t.Errorf("words alone: %v, error %v", scored(result), err)
 		}

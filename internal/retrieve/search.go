@@ -94,10 +94,10 @@ func (s *search) candidates(ctx context.Context, limit int) (fused []knowledge.H
 			}
 		})
 	}
-	if s.request.Config.Strategy != StrategyBM25 {
+	if s.request.Config.Strategy != knowledge.StrategyBM25 {
 		leg(&dense, &denseErr, s.dense)
 	}
-	if s.request.Config.Strategy != StrategyDense {
+	if s.request.Config.Strategy != knowledge.StrategyDense {
 		leg(&words, &wordsErr, s.words)
 	}
 	legs.Wait()
