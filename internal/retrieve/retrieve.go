@@ -55,7 +55,6 @@ type Context struct {
 type Result struct {
 	Contexts  []Context
 	Retrieved int // different candidates that the legs found
-	Kept      int // of these, how many are in Contexts
 	// Timings of the stages that ran: embed, dense, bm25, recheck, total. The
 	// legs run side by side, so total is less than their sum.
 	Timings map[string]time.Duration

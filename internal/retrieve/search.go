@@ -60,7 +60,7 @@ func (s *search) run(ctx context.Context) (Result, error) {
 				continue
 			}
 		}
-		return Result{Contexts: found.chosen, Retrieved: len(candidates), Kept: len(found.chosen)}, nil
+		return Result{Contexts: found.chosen, Retrieved: len(candidates)}, nil
 	}
 }
 
