@@ -68,9 +68,6 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
 }
 
-// Registerer takes further collectors.
-func (m *Metrics) Registerer() prometheus.Registerer { return m.registry }
-
 // Request counts one HTTP request. route is the pattern that matched, never the
 // path, and a method that HTTP does not know counts as "other".
 func (m *Metrics) Request(method, route string, status int, took time.Duration) {

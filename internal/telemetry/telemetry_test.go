@@ -2,7 +2,6 @@ package telemetry_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"net/http/httptest"
 	"strings"
@@ -22,37 +21,22 @@ func TestLogger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := func() map[string]any {
-		t.Helper()
-		var got map[string]any
-		if err := json.Unmarshal(out.Bytes(), &got); err != nil {
-			t.Fatalf("%q: %v", out.String(), err)
-		}
-		out.Reset()
-		return got
-	}
-	ctx := telemetry.WithScope(t.Context(), telemetry.Scope{Workspace: "w", Document: "d"})
-	ctx = telemetry.WithScope(ctx, telemetry.Scope{Run: "r"})
-
-	logger.DebugContext(ctx, "below the level")
+	logger.Debug("below the level")
 	if out.Len() > 0 {
 		t.Errorf("logged %q", out.String())
 	}
-	logger.With("stage", "embed").InfoContext(ctx, "done", "chunks", 3)
-	got := line()
+	logger.With("stage", "embed").Info("done", "chunks", 3)
+	var got map[string]any
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatalf("%q: %v", out.String(), err)
+	}
 	if stamp, _ := got["time"].(string); !strings.HasSuffix(stamp, "Z") {
 		t.Errorf("time %v is not in UTC", got["time"])
 	}
 	delete(got, "time")
-	want := map[string]any{
-		"level": "INFO", "msg": "done", "stage": "embed", "chunks": 3.0, "workspace": "w", "document": "d", "run": "r",
-	}
+	want := map[string]any{"level": "INFO", "msg": "done", "stage": "embed", "chunks": 3.0}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
-	}
-	logger.WarnContext(context.Background(), "about nothing")
-	if got := line(); got["run"] != nil || got["workspace"] != nil {
-		t.Errorf("got ids from nowhere: %v", got)
 	}
 	if _, err := telemetry.NewLogger(&out, "loud"); err == nil {
 		t.Error("an unknown level was taken")
