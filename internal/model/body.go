@@ -34,7 +34,6 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	}
 	n, err := b.x.waiting(func() (int, error) { return b.body.Read(p) })
 	if n > 0 {
-		b.x.wait, b.x.why = b.x.idle, errIdle
 		b.left -= int64(n)
 		b.remember(p[:n])
 		if b.x.kept != nil {

@@ -138,8 +138,7 @@ func (x *exchange) relay(stream *openai.ChatCompletionStream, yield func(Delta, 
 		}
 		text := a.add(event)
 		if a.finish != "" {
-			x.idle = min(x.idle, trailerTime)
-			x.wait = x.idle
+			x.wait = min(x.wait, trailerTime)
 		}
 		if text != "" && !yield(Delta{Text: text}, nil) {
 			return

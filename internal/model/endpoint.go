@@ -28,11 +28,8 @@ type Endpoint struct {
 	Dimensions int
 	// Timeout bounds one call as a whole. Defaults to DefaultTimeout.
 	Timeout time.Duration
-	// FirstByteTimeout bounds the wait for the first byte of an answer's body.
-	// Defaults to IdleTimeout.
-	FirstByteTimeout time.Duration
-	// IdleTimeout bounds the wait for each further byte. Defaults to
-	// DefaultIdleTimeout.
+	// IdleTimeout bounds the wait for the first byte of an answer's body and for
+	// each further one. Defaults to DefaultIdleTimeout.
 	IdleTimeout time.Duration
 }
 
@@ -45,9 +42,6 @@ func (e Endpoint) withDefaults() Endpoint {
 	}
 	if e.IdleTimeout <= 0 {
 		e.IdleTimeout = DefaultIdleTimeout
-	}
-	if e.FirstByteTimeout <= 0 {
-		e.FirstByteTimeout = e.IdleTimeout
 	}
 	return e
 }

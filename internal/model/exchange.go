@@ -26,8 +26,7 @@ const (
 
 var (
 	errCallTimeout = errors.New("the call took longer than its timeout")
-	errFirstByte   = errors.New("nothing came within the first-byte timeout")
-	errIdle        = errors.New("the answer paused longer than the idle timeout")
+	errIdle        = errors.New("nothing came within the idle timeout")
 	errTooLarge    = errors.New("the answer is larger than the limit")
 )
 
@@ -42,8 +41,6 @@ type exchange struct {
 	cancel   context.CancelCauseFunc
 	timer    *time.Timer
 	wait     time.Duration // how long the next read may wait
-	why      error         // what it means if that is not enough
-	idle     time.Duration // the wait after the first byte
 	limit    int64         // bytes of the answer
 
 	sent     bool
@@ -56,8 +53,7 @@ type exchange struct {
 
 // newExchange starts the clock of a call. The caller must call close.
 func newExchange(caller context.Context, endpoint Endpoint) *exchange {
-	x := &exchange{endpoint: endpoint, caller: caller,
-		wait: endpoint.FirstByteTimeout, why: errFirstByte, idle: endpoint.IdleTimeout, limit: maxAnswerBytes}
+	x := &exchange{endpoint: endpoint, caller: caller, wait: endpoint.IdleTimeout, limit: maxAnswerBytes}
 	bounded, stop := context.WithTimeoutCause(caller, endpoint.Timeout, errCallTimeout)
 	ctx, cancel := context.WithCancelCause(bounded)
 	x.cancel = func(cause error) { cancel(cause); stop() }
@@ -75,8 +71,7 @@ func (x *exchange) close() {
 // waiting runs f, and cancels the exchange if f takes longer than x.wait. Only
 // time spent waiting for the endpoint counts, not what the reader does between.
 func (x *exchange) waiting(f func() (int, error)) (int, error) {
-	why := x.why
-	x.timer = time.AfterFunc(x.wait, func() { x.cancel(why) })
+	x.timer = time.AfterFunc(x.wait, func() { x.cancel(errIdle) })
 	n, err := f()
 	x.timer.Stop()
 	return n, err
@@ -191,7 +186,7 @@ func (x *exchange) classify(err error) *Error {
 	var encoding base64.CorruptInputError
 	provider, fromProvider := errors.AsType[*openai.APIError](err)
 	switch cause := context.Cause(x.ctx); {
-	case errors.Is(cause, errCallTimeout), errors.Is(cause, errFirstByte), errors.Is(cause, errIdle):
+	case errors.Is(cause, errCallTimeout), errors.Is(cause, errIdle):
 		return x.failure(CodeTimeout, true)
 	case !x.sent:
 		return x.failure(CodeBadRequest, false) // the library refused it
