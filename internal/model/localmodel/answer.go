@@ -184,24 +184,3 @@ func (r *reading) render(chosen []int) string {
 	}
 	return b.String()
 }
-
-// continueFrom gives what is left of an answer of which prefix is already said.
-// A prefix that is not the answer's own beginning is taken as it is: what it
-// does not hold yet follows.
-func continueFrom(answer, prefix string) string {
-	if rest, ok := strings.CutPrefix(answer, prefix); ok {
-		return rest
-	}
-	prefix = strings.TrimRight(prefix, " \n") // some clients trim, some add a line break
-	if rest, ok := strings.CutPrefix(answer, prefix); ok {
-		return rest
-	}
-	var b strings.Builder
-	for piece := range strings.SplitAfterSeq(answer, ">") {
-		sentence, _, _ := strings.Cut(strings.TrimSpace(piece), " "+sourceMark)
-		if sentence != "" && !strings.Contains(prefix, sentence) {
-			b.WriteString(" " + strings.TrimSpace(piece))
-		}
-	}
-	return b.String()
-}

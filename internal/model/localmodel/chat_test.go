@@ -217,28 +217,6 @@ func TestAnswerShapes(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	})
-
-	t.Run("an answer that has begun is continued to the letter", func(t *testing.T) {
-		t.Parallel()
-		messages := say("How many days a week may I work remotely, and who approves it?")
-		whole := answer(t, messages)
-		for _, cut := range []int{1, strings.Index(whole, " ") + 1, len(whole) / 3, len(whole) - 5, len(whole)} {
-			prefix := whole[:cut]
-			rest := answer(t, append(messages[:len(messages):len(messages)], model.Message{Role: model.RoleAssistant, Content: prefix}))
-			if prefix+rest != whole {
-				t.Errorf("%q + %q\nis not %q", prefix, rest, whole)
-			}
-		}
-	})
-
-	t.Run("an answer that began otherwise gets what it lacks", func(t *testing.T) {
-		t.Parallel()
-		messages := say("How many days a week may I work remotely?")
-		got := answer(t, append(messages, model.Message{Role: model.RoleAssistant, Content: "Well."}))
-		if !strings.Contains(got, "three days a week. <source_1>") {
-			t.Errorf("got %q", got)
-		}
-	})
 }
 
 func TestToolRule(t *testing.T) {

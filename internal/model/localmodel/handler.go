@@ -91,11 +91,7 @@ func (m *Model) reply(req protocol.ChatRequest, id string) reply {
 		size := protocol.CountTokens(call.Function.Name + call.Function.Arguments)
 		return reply{calls: []protocol.ToolCall{call}, finish: "tool_calls", usage: protocol.NewUsage(prompt, size)}
 	}
-	text := m.answer(req.Messages)
-	if last := req.Messages[len(req.Messages)-1]; last.Role == "assistant" {
-		text = continueFrom(text, string(last.Content))
-	}
-	answer := reply{pieces: pieces(text), finish: "stop"}
+	answer := reply{pieces: pieces(m.answer(req.Messages)), finish: "stop"}
 	if limit := req.Limit(); limit > 0 && len(answer.pieces) > limit {
 		answer.pieces, answer.finish = answer.pieces[:limit], "length"
 	}
