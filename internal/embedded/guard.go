@@ -7,10 +7,10 @@ import (
 	"net/url"
 )
 
-// Guard refuses requests that a foreign web page made. A page can point its own
+// guard refuses requests that a foreign web page made. A page can point its own
 // name at 127.0.0.1 and be let through by the browser; it cannot change the
 // Host that the browser sends, nor the Origin.
-func Guard(next http.Handler) http.Handler {
+func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !loopbackHost(r.Host) {
 			http.Error(w, "This page is for the machine it runs on: ask for it by localhost or 127.0.0.1.", http.StatusForbidden)

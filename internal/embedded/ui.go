@@ -34,7 +34,7 @@ type settings struct{ config uiconfig.Config }
 // GetConfig implements the UI's ConfigProvider.
 func (s *settings) GetConfig() (*uiconfig.Config, error) { return &s.config, nil }
 
-// startUI serves the UI on a listener, behind Guard. The UI's own server would
+// startUI serves the UI on a listener, behind guard. The UI's own server would
 // listen by itself and ends the process when it cannot, so its routes are put
 // together here.
 func startUI(l net.Listener, temporal, namespace string, logger *slog.Logger) (*webUI, error) {
@@ -44,7 +44,7 @@ func startUI(l net.Listener, temporal, namespace string, logger *slog.Logger) (*
 	}
 	logger = logger.With(slog.String("component", "temporal-ui"))
 	server := &http.Server{
-		Handler:           Guard(handler),
+		Handler:           guard(handler),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
