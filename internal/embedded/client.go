@@ -23,7 +23,7 @@ const dialPause = 10 * time.Millisecond
 func (s *Server) Dial(ctx context.Context, logger *slog.Logger, options ...func(*client.Options)) (client.Client, error) {
 	o := client.Options{
 		HostPort:  s.address,
-		Namespace: s.config.Namespace,
+		Namespace: namespace,
 		Logger:    sdklog.NewStructuredLogger(logger),
 		// Compression between two ends of a loopback only costs.
 		ConnectionOptions: client.ConnectionOptions{GrpcCompression: &client.GrpcCompressionNone{}},
@@ -65,28 +65,26 @@ func (s *Server) prepareNamespace(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
-	name := s.config.Namespace
-	description, err := c.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: name})
+	description, err := c.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
 	if err != nil {
-		return fmt.Errorf("describe namespace %s: %w", name, err)
+		return fmt.Errorf("describe namespace %s: %w", namespace, err)
 	}
-	if description.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration() != s.config.Retention {
+	if description.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration() != retention {
 		_, err := c.WorkflowService().UpdateNamespace(ctx, &workflowservice.UpdateNamespaceRequest{
-			Namespace: name,
-			Config:    &namespacepb.NamespaceConfig{WorkflowExecutionRetentionTtl: durationpb.New(s.config.Retention)},
+			Namespace: namespace,
+			Config:    &namespacepb.NamespaceConfig{WorkflowExecutionRetentionTtl: durationpb.New(retention)},
 		})
 		if err != nil {
-			return fmt.Errorf("set retention of namespace %s: %w", name, err)
+			return fmt.Errorf("set retention of namespace %s: %w", namespace, err)
 		}
 	}
 	return s.addSearchAttributes(ctx, c)
 }
 
 func (s *Server) addSearchAttributes(ctx context.Context, c client.Client) error {
-	name := s.config.Namespace
-	have, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: name})
+	have, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 	if err != nil {
-		return fmt.Errorf("list search attributes of namespace %s: %w", name, err)
+		return fmt.Errorf("list search attributes of namespace %s: %w", namespace, err)
 	}
 	missing := map[string]enumspb.IndexedValueType{}
 	for attribute, kind := range s.config.SearchAttributes {
@@ -95,17 +93,17 @@ func (s *Server) addSearchAttributes(ctx context.Context, c client.Client) error
 		case enumspb.INDEXED_VALUE_TYPE_UNSPECIFIED:
 			missing[attribute] = kind
 		default:
-			return fmt.Errorf("search attribute %s of namespace %s is %s in this folder, and should be %s", attribute, name, found, kind)
+			return fmt.Errorf("search attribute %s of namespace %s is %s in this folder, and should be %s", attribute, namespace, found, kind)
 		}
 	}
 	if len(missing) == 0 {
 		return nil
 	}
 	_, err = c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
-		Namespace: name, SearchAttributes: missing,
+		Namespace: namespace, SearchAttributes: missing,
 	})
 	if err != nil {
-		return fmt.Errorf("add search attributes to namespace %s: %w", name, err)
+		return fmt.Errorf("add search attributes to namespace %s: %w", namespace, err)
 	}
 	return nil
 }

@@ -24,6 +24,12 @@ const (
 	SyncNormal Sync = "normal"
 )
 
+const (
+	namespace = "cairn" // made at the first start
+	// retention is how long the history of an ended workflow is kept.
+	retention = 30 * 24 * time.Hour
+)
+
 // Config says where the server keeps its files and where it listens.
 type Config struct {
 	// Dir is the folder of the database files. It is created. Required.
@@ -34,11 +40,6 @@ type Config struct {
 	// UIListen is the loopback address of the web UI. Port 0 takes a free one.
 	// Defaults to 127.0.0.1:8233.
 	UIListen string
-	// Namespace is made at the first start. Defaults to "cairn".
-	Namespace string
-	// Retention is how long the history of an ended workflow is kept. Defaults
-	// to 30 days.
-	Retention time.Duration
 	// SearchAttributes are made at the first start, and missing ones at any
 	// later one. Defaults to none.
 	SearchAttributes map[string]enumspb.IndexedValueType
@@ -55,12 +56,6 @@ func (c Config) withDefaults() Config {
 	if c.UIListen == "" {
 		c.UIListen = "127.0.0.1:8233"
 	}
-	if c.Namespace == "" {
-		c.Namespace = "cairn"
-	}
-	if c.Retention == 0 {
-		c.Retention = 30 * 24 * time.Hour
-	}
 	if c.Sync == "" {
 		c.Sync = SyncFull
 	}
@@ -73,9 +68,6 @@ func (c Config) validate() error {
 	}
 	if c.Sync != SyncFull && c.Sync != SyncNormal {
 		return fmt.Errorf("temporal sync %q: choose %q or %q", c.Sync, SyncFull, SyncNormal)
-	}
-	if c.Retention < time.Hour {
-		return fmt.Errorf("temporal retention %s: at least an hour is needed", c.Retention)
 	}
 	return nil
 }

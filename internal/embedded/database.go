@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"time"
 
 	"go.temporal.io/server/common/config"
 	sqliteplugin "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
@@ -95,12 +94,12 @@ func createDatabases(c Config) error {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return fmt.Errorf("create the folder of the Temporal server: %w", err)
 	}
-	namespace, err := sqlite.NewNamespaceConfig(clusterName, c.Namespace, false, c.SearchAttributes)
+	first, err := sqlite.NewNamespaceConfig(clusterName, namespace, false, c.SearchAttributes)
 	if err != nil {
-		return fmt.Errorf("describe namespace %s: %w", c.Namespace, err)
+		return fmt.Errorf("describe namespace %s: %w", namespace, err)
 	}
-	namespace.Detail.Config.Retention = durationpb.New(c.Retention.Round(time.Second))
-	if err := createDatabase(historyPath(c.Dir), namespace); err != nil {
+	first.Detail.Config.Retention = durationpb.New(retention)
+	if err := createDatabase(historyPath(c.Dir), first); err != nil {
 		return err
 	}
 	return createDatabase(visibilityPath(c.Dir), nil)

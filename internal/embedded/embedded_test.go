@@ -13,11 +13,13 @@ import (
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/namespace/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/cairn-rag/cairn/internal/embedded"
 )
@@ -81,7 +83,6 @@ func TestServer(t *testing.T) {
 	t.Parallel()
 	config := embedded.Config{
 		Dir:              filepath.Join(t.TempDir(), "a folder", "temporal"),
-		Retention:        40 * 24 * time.Hour,
 		SearchAttributes: map[string]enumspb.IndexedValueType{"CairnStage": enumspb.INDEXED_VALUE_TYPE_KEYWORD},
 	}
 	s := start(t, config)
@@ -92,22 +93,28 @@ func TestServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkNamespace(t, c, config.Retention)
+	checkRetention(t, c)
 	checkUI(t, s, run)
 	checkListeners(t, s)
+	shorten := &workflowservice.UpdateNamespaceRequest{
+		Namespace: "cairn", Config: &namespace.NamespaceConfig{WorkflowExecutionRetentionTtl: durationpb.New(24 * time.Hour)},
+	}
+	if _, err := c.WorkflowService().UpdateNamespace(t.Context(), shorten); err != nil {
+		t.Fatal(err)
+	}
 	w.Stop()
 	c.Close()
 	s.Stop()
 
-	// The same folder again, with a search attribute more and less retention.
+	// The same folder again, with a search attribute more and, as an older program
+	// may have left it, another retention.
 	config.SearchAttributes["CairnDocument"] = enumspb.INDEXED_VALUE_TYPE_KEYWORD
-	config.Retention = 30 * 24 * time.Hour
 	s = start(t, config)
 	c = dial(t, s)
 	defer c.Close()
 	w = runWorker(t, c)
 	defer w.Stop()
-	checkNamespace(t, c, config.Retention)
+	checkRetention(t, c)
 	if err := c.SignalWorkflow(t.Context(), options.ID, "", "word", "hello"); err != nil {
 		t.Fatal(err)
 	}
@@ -126,14 +133,14 @@ func TestServer(t *testing.T) {
 	}
 }
 
-func checkNamespace(t *testing.T, c client.Client, retention time.Duration) {
+func checkRetention(t *testing.T, c client.Client) {
 	t.Helper()
 	got, err := c.WorkflowService().DescribeNamespace(t.Context(), &workflowservice.DescribeNamespaceRequest{Namespace: "cairn"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ttl := got.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration(); ttl != retention {
-		t.Errorf("retention is %s, want %s", ttl, retention)
+	if ttl := got.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration(); ttl != 30*24*time.Hour {
+		t.Errorf("retention is %s, want 30 days", ttl)
 	}
 }
 

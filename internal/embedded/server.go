@@ -53,7 +53,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if err := s.startServer(api); err != nil {
 		return nil, errors.Join(err, uiListener.Close())
 	}
-	if s.ui, err = startUI(uiListener, s.address, config.Namespace, config.Logger); err != nil {
+	if s.ui, err = startUI(uiListener, s.address, config.Logger); err != nil {
 		return nil, errors.Join(err, uiListener.Close(), s.server.Stop())
 	}
 	if err := s.prepareNamespace(ctx); err != nil {
@@ -161,4 +161,4 @@ func (s *Server) Stop() {
 }
 
 // Namespace is the name of the one namespace that is used.
-func (s *Server) Namespace() string { return s.config.Namespace }
+func (s *Server) Namespace() string { return namespace }

@@ -37,8 +37,8 @@ func (s *settings) GetConfig() (*uiconfig.Config, error) { return &s.config, nil
 // startUI serves the UI on a listener, behind guard. The UI's own server would
 // listen by itself and ends the process when it cannot, so its routes are put
 // together here.
-func startUI(l net.Listener, temporal, namespace string, logger *slog.Logger) (*webUI, error) {
-	handler, err := uiHandler(temporal, namespace)
+func startUI(l net.Listener, temporal string, logger *slog.Logger) (*webUI, error) {
+	handler, err := uiHandler(temporal)
 	if err != nil {
 		return nil, fmt.Errorf("prepare the Temporal UI: %w", err)
 	}
@@ -62,7 +62,7 @@ func (u *webUI) stop() {
 	_ = u.server.Close() // pages that are open lose nothing but a refresh
 }
 
-func uiHandler(temporal, namespace string) (http.Handler, error) {
+func uiHandler(temporal string) (http.Handler, error) {
 	provider, err := uiconfig.NewConfigProviderWithRefresh(&settings{uiconfig.Config{
 		TemporalGRPCAddress: temporal,
 		EnableUI:            true,
@@ -102,7 +102,7 @@ func uiHandler(temporal, namespace string) (http.Handler, error) {
 // RunURL is the page of a workflow's run, and of its newest run if runID is
 // empty.
 func (s *Server) RunURL(workflowID, runID string) string {
-	page := s.ui.url + "/namespaces/" + url.PathEscape(s.config.Namespace) + "/workflows/" + url.PathEscape(workflowID)
+	page := s.ui.url + "/namespaces/" + namespace + "/workflows/" + url.PathEscape(workflowID)
 	if runID == "" {
 		return page
 	}
