@@ -74,7 +74,7 @@ func (m *Model) embed(text string) []float32 {
 	}
 	if !normalise(vector) {
 		// No words at all: a place of its own for each such text.
-		add(vector, hashString(text), 1)
+		add(vector, hashBytes([]byte(text)), 1)
 		normalise(vector)
 	}
 	return vector
@@ -188,14 +188,6 @@ func hashBytes(b []byte) uint64 {
 	h := uint64(14695981039346656037)
 	for _, c := range b {
 		h = (h ^ uint64(c)) * 1099511628211
-	}
-	return h
-}
-
-func hashString(s string) uint64 {
-	h := uint64(14695981039346656037)
-	for i := range len(s) {
-		h = (h ^ uint64(s[i])) * 1099511628211
 	}
 	return h
 }
