@@ -149,7 +149,7 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 		record.ToolCalls = bounded(in.Turn, done.ToolCalls)
 	}
 	if record.Text == "" && len(record.ToolCalls) == 0 {
-		return TurnRecord{}, &model.Error{Code: "bad_response", Provider: endpoint.Provider, Retryable: true, Cause: errors.New("the answer is empty")}
+		return TurnRecord{}, &model.Error{Code: model.CodeBadResponse, Provider: endpoint.Provider, Retryable: true, Cause: errors.New("the answer is empty")}
 	}
 	return record, nil
 }
