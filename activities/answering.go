@@ -54,13 +54,12 @@ func (u *Usage) Add(o Usage) {
 
 // TurnRecord is the stored result of a model call.
 type TurnRecord struct {
-	Raw          string           `json:"raw"`  // as the model gave it
-	Text         string           `json:"text"` // with checked citations: what readers see
-	ToolCalls    []model.ToolCall `json:"tool_calls,omitempty"`
-	Used         []int            `json:"used,omitempty"` // ranks that Text cites
-	Model        string           `json:"model"`
-	FinishReason string           `json:"finish_reason"`
-	Usage        Usage            `json:"usage"`
+	Raw       string           `json:"raw"`  // as the model gave it
+	Text      string           `json:"text"` // with checked citations: what readers see
+	ToolCalls []model.ToolCall `json:"tool_calls,omitempty"`
+	Used      []int            `json:"used,omitempty"` // ranks that Text cites
+	Model     string           `json:"model"`
+	Usage     Usage            `json:"usage"`
 }
 
 func (a *Answering) request(ctx context.Context, run RunRef) (Request, error) {

@@ -142,7 +142,7 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 	}
 	publish(rewriter.Close())
 	record := TurnRecord{
-		Raw: raw.String(), Text: written.String(), Used: rewriter.Used(), Model: done.Model, FinishReason: done.FinishReason,
+		Raw: raw.String(), Text: written.String(), Used: rewriter.Used(), Model: done.Model,
 		Usage: Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1},
 	}
 	if !in.NoTools {
