@@ -199,9 +199,6 @@ func (s *Server) reingestDocument(ctx context.Context, p knowledge.Principal, in
 	if err != nil {
 		return nil, fmt.Errorf("read document %s: %w", in.ID, err)
 	}
-	if d.Status == knowledge.StatusDeleting {
-		return nil, knowledge.Errorf(knowledge.CodeConflict, "document %q is being removed", in.ID)
-	}
 	versions, _, err := s.deps.Store.Versions(ctx, p, in.ID, store.Page{Limit: 1})
 	if err != nil {
 		return nil, fmt.Errorf("read versions of document %s: %w", in.ID, err)

@@ -42,7 +42,8 @@ type NewVersion struct {
 // and the version's run, all in one transaction. While nothing of the document
 // is published it shows what the upload says; otherwise that holds from the
 // version's publication on. While an older removal is under way the new version
-// waits for it.
+// waits for it; one that takes an original again is a conflict then, and not
+// found once that version was removed.
 func (s *Store) AddVersion(ctx context.Context, nv NewVersion) (knowledge.Document, Version, error) {
 	a := addition{NewVersion: nv}
 	a.Now = orNow(nv.Now)
@@ -101,24 +102,35 @@ func (a *addition) run(ctx context.Context, tx bun.Tx) error {
 
 // base finds the attributes that the upload starts from.
 func (a *addition) base(ctx context.Context, tx bun.Tx) error {
-	if a.fresh {
+	switch {
+	case a.Again > 0:
+		return a.again(ctx, tx)
+	case a.fresh:
 		a.said = unsaid
 		return nil
 	}
 	a.said = a.doc.attributes
-	q := tx.NewSelect().Model(&a.row).Where("v.document_id = ?", a.DocumentID)
-	switch {
-	case a.Again > 0:
-		q = q.Where("v.version = ?", a.Again)
-	case a.doc.PublishedVersion > 0:
-		q = q.Where("v.version > ? AND v.status = 'pending'", a.doc.PublishedVersion).OrderExpr("v.version DESC").Limit(1)
-	default:
+	if a.doc.PublishedVersion == 0 {
 		return nil // the document shows its newest version
 	}
-	there, err := found(q.Scan(ctx))
+	there, err := found(tx.NewSelect().Model(&a.row).
+		Where("v.document_id = ? AND v.version > ? AND v.status = 'pending'", a.DocumentID, a.doc.PublishedVersion).
+		OrderExpr("v.version DESC").Limit(1).Scan(ctx))
 	if there {
 		a.said = a.row.attributes
 	}
+	return err
+}
+
+// again starts from the version whose original is taken again. A removal that
+// came before stays one: it must not bring back what somebody took away.
+func (a *addition) again(ctx context.Context, tx bun.Tx) error {
+	if a.doc.RemovingUpto > 0 {
+		return knowledge.Errorf(knowledge.CodeConflict, "this document is being removed")
+	}
+	ref := knowledge.VersionRef{Workspace: a.Workspace, Project: a.Project, Document: a.DocumentID, Version: a.Again}
+	err := loadVersion(ctx, tx, ref, &a.row)
+	a.said = a.row.attributes
 	return err
 }
 

@@ -21,6 +21,7 @@ func testRemoval(t *testing.T, open func(t *testing.T) *store.Store) {
 		"removing_what_was_uploaded_meanwhile_takes_it_too": removedMeanwhile,
 		"the_runs_of_doomed_versions_are_listed":            doomedRuns,
 		"marks_at_once_make_one_removal":                    marksAtOnce,
+		"an_original_that_goes_is_not_taken_again":          takesAgainRemoved,
 	})
 }
 
@@ -238,4 +239,28 @@ func marksAtOnce(f *fixture) {
 	if err != nil || len(runs) != 1 {
 		f.Errorf("%d runs, %v", len(runs), err)
 	}
+}
+
+func takesAgainRemoved(f *fixture) {
+	v1, _ := f.publish(forUsers("ann"), "one")
+	again := func(want knowledge.Code) {
+		f.Helper()
+		nv := silent()
+		nv.Again = v1.Version
+		_, _, err := f.AddVersion(f.ctx, nv)
+		f.wantCode(err, want)
+	}
+	f.mark(v1.Document)
+	again(knowledge.CodeConflict)
+	v2 := f.add(silent())
+	again(knowledge.CodeConflict)
+	r, err := f.Removal(f.ctx, manager("acme"), v1.Document)
+	f.must(err)
+	f.must(f.RemoveRows(f.ctx, r))
+	again(knowledge.CodeNotFound)
+	if d := f.document(v1.Document); d.Version != v2.Version {
+		f.Errorf("version %d was made of an original that is gone", d.Version)
+	}
+	f.remove(manager("acme"), v1.Document)
+	again(knowledge.CodeNotFound)
 }
