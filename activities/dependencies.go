@@ -33,7 +33,7 @@ type Versions interface {
 	Version(ctx context.Context, ref knowledge.VersionRef) (store.Version, error)
 	BeginVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64) (store.Version, error)
 	SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, facts store.Facts) error
-	FailVersion(ctx context.Context, ref knowledge.VersionRef, e knowledge.DocumentError) error
+	FailVersion(ctx context.Context, ref knowledge.VersionRef, runID string, e knowledge.DocumentError) error
 	PutChunks(ctx context.Context, ref knowledge.VersionRef, chunks []knowledge.Chunk) error
 	Publish(ctx context.Context, ref knowledge.VersionRef) (store.Published, error)
 	RetireChunks(ctx context.Context, ref knowledge.VersionRef) error

@@ -24,7 +24,7 @@ type FinishInput struct {
 func (a *Ingestion) FinishVersion(ctx context.Context, in FinishInput) error {
 	end := store.RunEnd{Status: in.Status, At: time.Now().UTC()}
 	if in.Error != nil {
-		err := a.Versions.FailVersion(ctx, in.VersionRef, *in.Error)
+		err := a.Versions.FailVersion(ctx, in.VersionRef, in.Run, *in.Error)
 		if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
 			return a.fail(ctx, in.StepInput, fmt.Errorf("note the failure: %w", err))
 		}

@@ -86,7 +86,7 @@ func TestPublishDocument(t *testing.T) {
 		if there, err := f.blobs.Exists(f.ctx, key(1)); err != nil || !there {
 			t.Errorf("one that waits for its ingestion has lost its original: %v", err)
 		}
-		f.must(f.store.FailVersion(f.ctx, first.VersionRef, knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract}))
+		f.must(f.store.FailVersion(f.ctx, first.VersionRef, first.Run, knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract}))
 		_, err := f.blobs.Put(f.ctx, blob.UploadKey("w", "p", first.Document, "under way"), []byte("x"))
 		f.must(err)
 		f.publish(f.upload("a.txt", twoParts(3), of(2))) // ingested again from the same bytes

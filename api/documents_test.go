@@ -150,7 +150,7 @@ func TestAVersionHoldsFromItsPublicationOn(t *testing.T) {
 	}
 	unchanged()
 	failure := knowledge.DocumentError{Code: knowledge.CodeProviderFailed, Stage: knowledge.StageEmbed, Retryable: true}
-	if err := e.store.FailVersion(t.Context(), e.work.ingests[1].VersionRef, failure); err != nil {
+	if err := e.store.FailVersion(t.Context(), e.work.ingests[1].VersionRef, e.work.ingests[1].RunID, failure); err != nil {
 		t.Fatal(err)
 	}
 	unchanged()
@@ -166,7 +166,7 @@ func TestWhatIsNotPublishedIsForWhoManages(t *testing.T) {
 	e := open(t)
 	id := e.add(e.editor, "a.pdf", "one")
 	e.publish(e.add(e.editor, "b.txt", "two"), knowledge.Chunk{Text: "two"})
-	if err := e.store.FailVersion(t.Context(), e.work.ingests[0].VersionRef, knowledge.DocumentError{Code: knowledge.CodeEncrypted}); err != nil {
+	if err := e.store.FailVersion(t.Context(), e.work.ingests[0].VersionRef, e.work.ingests[0].RunID, knowledge.DocumentError{Code: knowledge.CodeEncrypted}); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{"", "/content", "/versions", "/chunks"} {
@@ -218,7 +218,7 @@ func TestRetry(t *testing.T) {
 	e.do("POST", own+"/documents/"+id+"/retry", e.editor, nil).refused(409, knowledge.CodeConflict)
 	v := e.work.ingests[0]
 	failure := knowledge.DocumentError{Code: knowledge.CodeProviderFailed, Stage: knowledge.StageEmbed, Message: "later", Retryable: true}
-	if err := e.store.FailVersion(t.Context(), v.VersionRef, failure); err != nil {
+	if err := e.store.FailVersion(t.Context(), v.VersionRef, v.RunID, failure); err != nil {
 		t.Fatal(err)
 	}
 	document := e.do("GET", own+"/documents/"+id, e.editor, nil).want(200)

@@ -341,7 +341,7 @@ func (e *edge) refuse(v store.Version, code knowledge.Code) {
 	e.t.Helper()
 	ctx := e.t.Context()
 	_, begun := e.store.BeginVersion(ctx, v.VersionRef, v.RunID, 0)
-	failed := e.store.FailVersion(ctx, v.VersionRef, knowledge.DocumentError{Code: code, Stage: knowledge.StageExtract})
+	failed := e.store.FailVersion(ctx, v.VersionRef, v.RunID, knowledge.DocumentError{Code: code, Stage: knowledge.StageExtract})
 	end := e.store.EndRun(ctx, v.Workspace, v.RunID, store.RunEnd{Status: store.RunFailed, At: time.Now(), Error: &store.RunError{Code: code}})
 	if err := errors.Join(begun, failed, end); err != nil {
 		e.t.Fatal(err)

@@ -110,9 +110,10 @@ func unpublished(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, doc *
 	return nil
 }
 
-// FailVersion ends a version with an error. The document shows it if this is
-// its newest version; an older one that is published stays as it is.
-func (s *Store) FailVersion(ctx context.Context, ref knowledge.VersionRef, e knowledge.DocumentError) error {
+// FailVersion ends a version with an error of its run. The document shows it if
+// this is its newest version; an older one that is published stays as it is. A
+// version that belongs to another run by now is that one's to end.
+func (s *Store) FailVersion(ctx context.Context, ref knowledge.VersionRef, runID string, e knowledge.DocumentError) error {
 	text, err := encodeError(&e)
 	if err != nil {
 		return err
@@ -122,6 +123,9 @@ func (s *Store) FailVersion(ctx context.Context, ref knowledge.VersionRef, e kno
 		var row versionRow
 		if err := loadVersion(ctx, tx, ref, &row); err != nil {
 			return err
+		}
+		if row.RunID != runID {
+			return nil
 		}
 		if status := knowledge.Status(row.Status); status != knowledge.StatusPending && status != knowledge.StatusError {
 			return nil // published, or superseded by a newer one

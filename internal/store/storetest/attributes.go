@@ -105,7 +105,7 @@ func holdsWhenPublished(f *fixture) {
 func failedUpload(f *fixture) {
 	_, chunks, before := f.narrow()
 	v2 := f.add(wide())
-	f.must(f.FailVersion(f.ctx, v2.VersionRef, knowledge.DocumentError{Code: knowledge.CodeEncrypted, Stage: knowledge.StageExtract}))
+	f.must(f.FailVersion(f.ctx, v2.VersionRef, v2.RunID, knowledge.DocumentError{Code: knowledge.CodeEncrypted, Stage: knowledge.StageExtract}))
 	f.unchanged("when the next one has failed", before)
 	if got := f.sees(reader("bob"), chunks...); len(got) != 0 {
 		f.Errorf("bob sees %q, which is ann's", got)
@@ -132,7 +132,7 @@ func showsPublished(f *fixture) {
 func patchPending(f *fixture) {
 	v1, _ := f.publish(forUsers("ann"), "one")
 	failed := f.add(wide())
-	f.must(f.FailVersion(f.ctx, failed.VersionRef, knowledge.DocumentError{Code: knowledge.CodeProviderFailed}))
+	f.must(f.FailVersion(f.ctx, failed.VersionRef, failed.RunID, knowledge.DocumentError{Code: knowledge.CodeProviderFailed}))
 	v3 := f.add(upload("a.txt", func(nv *store.NewVersion) { nv.ConversationID = new("talk") }))
 	tags, access := []string{"patched"}, knowledge.Access{Users: []string{"eve"}}
 	_, err := f.UpdateDocument(f.ctx, manager("acme"), v1.Document, store.DocumentPatch{Tags: &tags, Access: &access})
@@ -169,7 +169,7 @@ func goesOnFromPending(f *fixture) {
 func takesAgain(f *fixture) {
 	f.publish(upload("a.txt"), "one")
 	v2 := f.add(forUsers("ann"))
-	f.must(f.FailVersion(f.ctx, v2.VersionRef, knowledge.DocumentError{Code: knowledge.CodeCorrupt}))
+	f.must(f.FailVersion(f.ctx, v2.VersionRef, v2.RunID, knowledge.DocumentError{Code: knowledge.CodeCorrupt}))
 	again := silent()
 	again.Again = v2.Version
 	if v := f.add(again); !cmp.Equal(v.ACL, []string{"u:ann"}) {

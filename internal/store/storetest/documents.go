@@ -40,7 +40,7 @@ func queryDocuments(f *fixture) {
 	f.publish(upload("red", func(nv *store.NewVersion) { nv.Tags = []string{"red", "all"} }), "x")
 	f.add(upload("blue", func(nv *store.NewVersion) { nv.Tags = []string{"blue", "all"} }))
 	failed := f.add(upload("failed", func(nv *store.NewVersion) { nv.Project = "press" }))
-	f.must(f.FailVersion(f.ctx, failed.VersionRef, knowledge.DocumentError{Code: knowledge.CodeEmpty}))
+	f.must(f.FailVersion(f.ctx, failed.VersionRef, failed.RunID, knowledge.DocumentError{Code: knowledge.CodeEmpty}))
 	inactive, _ := f.publish(upload("inactive"), "x")
 	off := knowledge.StatusInactive
 	_, err := f.UpdateDocument(f.ctx, manager("acme"), inactive.Document, store.DocumentPatch{Status: &off})

@@ -116,7 +116,7 @@ func versionInPlace(f *fixture) {
 		_, err = f.Publish(f.ctx, ref)
 		f.wantCode(err, knowledge.CodeNotFound)
 		f.wantCode(f.PutChunks(f.ctx, ref, nil), knowledge.CodeNotFound)
-		f.wantCode(f.FailVersion(f.ctx, ref, knowledge.DocumentError{}), knowledge.CodeNotFound)
+		f.wantCode(f.FailVersion(f.ctx, ref, v.RunID, knowledge.DocumentError{}), knowledge.CodeNotFound)
 	}
 	foreign := v.VersionRef
 	foreign.Workspace = "other"

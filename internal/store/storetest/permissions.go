@@ -106,7 +106,7 @@ func managingIsNotFinding(f *fixture) {
 
 func notPublished(f *fixture) {
 	failed := f.add(upload("failed"))
-	f.must(f.FailVersion(f.ctx, failed.VersionRef, knowledge.DocumentError{Code: knowledge.CodeEncrypted}))
+	f.must(f.FailVersion(f.ctx, failed.VersionRef, failed.RunID, knowledge.DocumentError{Code: knowledge.CodeEncrypted}))
 	pending := map[string]store.Version{
 		"pending":  f.add(upload("pending")),
 		"failed":   failed,

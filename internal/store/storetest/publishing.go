@@ -137,7 +137,7 @@ func publishRemoved(f *fixture) {
 
 func publishFailed(f *fixture) {
 	v := f.add(upload("a.txt"))
-	f.must(f.FailVersion(f.ctx, v.VersionRef, knowledge.DocumentError{Code: knowledge.CodeCanceled}))
+	f.must(f.FailVersion(f.ctx, v.VersionRef, v.RunID, knowledge.DocumentError{Code: knowledge.CodeCanceled}))
 	if got, err := f.Publish(f.ctx, v.VersionRef); err != nil || got.Done {
 		f.Errorf("published %+v, %v", got, err)
 	}

@@ -205,15 +205,15 @@ func stages(f *fixture) {
 }
 
 func failure(f *fixture) {
-	_, chunks := f.publish(upload("a.txt"), "one")
+	v1, chunks := f.publish(upload("a.txt"), "one")
 	v2, v3 := f.add(upload("a.txt")), f.add(upload("a.txt"))
 	e := knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract, Message: "no PDF"}
-	f.must(f.FailVersion(f.ctx, v2.VersionRef, e))
+	f.must(f.FailVersion(f.ctx, v2.VersionRef, v2.RunID, e))
 	if d := f.document(v2.Document); d.Status != knowledge.StatusPending || d.Error != nil {
 		f.Errorf("the failure of an older version shows: %+v", d)
 	}
 	for range 2 {
-		f.must(f.FailVersion(f.ctx, v3.VersionRef, e))
+		f.must(f.FailVersion(f.ctx, v3.VersionRef, v3.RunID, e))
 	}
 	d := f.document(v2.Document)
 	if diff := cmp.Diff(&e, d.Error); diff != "" || d.Status != knowledge.StatusError || d.Stage != knowledge.StageExtract || d.PublishedVersion != 1 {
@@ -222,14 +222,12 @@ func failure(f *fixture) {
 	if len(f.sees(reader("bob"), chunks...)) != 1 || !d.Visible() {
 		f.Error("a failure hides the published version")
 	}
-	v1 := v2.VersionRef
-	v1.Version = 1
-	f.must(f.FailVersion(f.ctx, v1, e))
-	if v, err := f.Version(f.ctx, v1); err != nil || v.Status != knowledge.StatusPublished {
+	f.must(f.FailVersion(f.ctx, v1.VersionRef, v1.RunID, e))
+	if v, err := f.Version(f.ctx, v1.VersionRef); err != nil || v.Status != knowledge.StatusPublished {
 		f.Errorf("a published version failed: %s, %v", v.Status, err)
 	}
 	v1.Version = 9
-	f.wantCode(f.FailVersion(f.ctx, v1, e), knowledge.CodeNotFound)
+	f.wantCode(f.FailVersion(f.ctx, v1.VersionRef, v1.RunID, e), knowledge.CodeNotFound)
 }
 
 func retry(f *fixture) {
@@ -239,11 +237,11 @@ func retry(f *fixture) {
 	}
 	_, err := try(manager("acme"))
 	f.wantCode(err, knowledge.CodeConflict)
-	f.must(f.FailVersion(f.ctx, v.VersionRef, knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract}))
+	f.must(f.FailVersion(f.ctx, v.VersionRef, v.RunID, knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract}))
 	_, err = try(manager("acme"))
 	f.wantCode(err, knowledge.CodeConflict)
 
-	f.must(f.FailVersion(f.ctx, v.VersionRef, knowledge.DocumentError{Code: knowledge.CodeProviderFailed, Stage: knowledge.StageEmbed, Retryable: true}))
+	f.must(f.FailVersion(f.ctx, v.VersionRef, v.RunID, knowledge.DocumentError{Code: knowledge.CodeProviderFailed, Stage: knowledge.StageEmbed, Retryable: true}))
 	_, err = try(reader("ann"))
 	f.wantCode(err, knowledge.CodeForbidden)
 	_, err = try(manager("other"))
@@ -263,13 +261,20 @@ func retry(f *fixture) {
 	}
 	_, err = try(manager("acme"))
 	f.wantCode(err, knowledge.CodeConflict)
+	f.must(f.FailVersion(f.ctx, v.VersionRef, v.RunID, knowledge.DocumentError{Code: knowledge.CodeCorrupt})) // a late repeat
+	if begun, err := f.BeginVersion(f.ctx, v.VersionRef, again.RunID, 0); err != nil || !begun.Begun || begun.Status != knowledge.StatusPending {
+		f.Errorf("the run before it has ended it: %+v, %v", begun, err)
+	}
+	if d := f.document(v.Document); d.Status != knowledge.StatusPending {
+		f.Errorf("document %+v", d)
+	}
 }
 
 func pending(f *fixture) {
 	old := f.add(upload("old.txt", func(nv *store.NewVersion) { nv.Now = time.Now().Add(-time.Hour) }))
 	f.add(upload("new.txt"))
 	failed := f.add(upload("failed.txt", func(nv *store.NewVersion) { nv.Now = time.Now().Add(-time.Hour) }))
-	f.must(f.FailVersion(f.ctx, failed.VersionRef, knowledge.DocumentError{Code: knowledge.CodeCorrupt}))
+	f.must(f.FailVersion(f.ctx, failed.VersionRef, failed.RunID, knowledge.DocumentError{Code: knowledge.CodeCorrupt}))
 	going := f.add(upload("removed.txt", func(nv *store.NewVersion) { nv.Now = time.Now().Add(-time.Hour) }))
 	_, _, err := f.MarkRemoving(f.ctx, manager("acme"), going.Document, knowledge.NewID(), time.Now())
 	f.must(err)
