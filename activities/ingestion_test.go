@@ -57,6 +57,21 @@ func TestBeginVersion(t *testing.T) {
 		}
 	})
 
+	t.Run("a version that a newer one overtook is not, and its run ends", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "text")
+		f.publish(f.upload("a.txt", "newer"))
+		if got := begin(f, in); !got.Ended {
+			t.Errorf("begun %+v", got)
+		}
+		run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
+		f.must(err)
+		if run.Status != store.RunCompleted {
+			t.Errorf("its run is %s", run.Status)
+		}
+	})
+
 	t.Run("a version that is being removed says so, and a newer one waits", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)

@@ -66,16 +66,20 @@ func (s *Source) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, 
 }
 
 // withoutWorkflow gives the log of a run that had no workflow to write one: that
-// of a file which was refused as it came, beside others that were not, or of a
-// question that never started.
+// of a file which was refused as it came, beside others that were not, of a
+// version that a newer one overtook before its turn, or of a question that never
+// started.
 func withoutWorkflow(ref stream.RunRef, run store.Run) ([]stream.Item, error) {
-	if run.Error == nil {
+	topic, data := stream.TopicEnded, map[string]any{"status": run.Status}
+	answers := run.Kind == "query" || run.Kind == "tool"
+	switch {
+	case run.Error == nil && answers:
 		return nil, nil
-	}
-	refusal := knowledge.DocumentError{Code: run.Error.Code, Stage: knowledge.StageCheck, Message: run.Error.Message}
-	topic, data := stream.TopicEnded, map[string]any{"status": run.Status, "error": refusal}
-	if run.Kind == "query" || run.Kind == "tool" {
+	case run.Error == nil:
+	case answers:
 		topic, data = stream.TopicError, activities.Failure{Code: run.Error.Code, Message: run.Error.Message}.Event()
+	default:
+		data["error"] = knowledge.DocumentError{Code: run.Error.Code, Stage: knowledge.StageCheck, Message: run.Error.Message}
 	}
 	last, err := stream.NewEntry(topic, stream.Event{Data: stream.Data(data)})
 	if err != nil {

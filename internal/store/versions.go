@@ -75,12 +75,14 @@ type versionRow struct {
 	CreatedAt  int64  `bun:"created_at"`
 	UpdatedAt  int64  `bun:"updated_at"`
 
-	RemovingUpto int `bun:"removing_upto,scanonly"` // of the document, when it was joined
+	// Of the document, when it was joined.
+	RemovingUpto     int `bun:"removing_upto,scanonly"`
+	PublishedVersion int `bun:"published_version,scanonly"`
 }
 
 // selectVersions begins a query of versions v with their documents d.
 func selectVersions(db bun.IDB, model any) *bun.SelectQuery {
-	return db.NewSelect().Model(model).ColumnExpr("v.*, d.removing_upto").
+	return db.NewSelect().Model(model).ColumnExpr("v.*, d.removing_upto, d.published_version").
 		Join("JOIN documents AS d ON d.id = v.document_id")
 }
 
@@ -141,8 +143,9 @@ func (s *Store) Version(ctx context.Context, ref knowledge.VersionRef) (Version,
 }
 
 // BeginVersion marks a version as taken up and notes where its run's events
-// begin in the workflow's log. A version that belongs to another run by now, has
-// ended, is being removed or waits is given back as it is.
+// begin in the workflow's log. A version that belongs to another run by now, is
+// being removed or waits is given back as it is. One that has ended is too, or
+// ends because a newer one is published, and so has its run.
 func (s *Store) BeginVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64) (Version, error) {
 	var row versionRow
 	err := s.write(ctx, fmt.Sprintf("begin version %d of document %s", ref.Version, ref.Document), func(ctx context.Context, tx bun.Tx) error {
@@ -150,12 +153,16 @@ func (s *Store) BeginVersion(ctx context.Context, ref knowledge.VersionRef, runI
 			return err
 		}
 		waits := row.RemovingUpto > 0 && row.Version > row.RemovingUpto
-		if row.RunID != runID || waits {
+		over := row.RemovingUpto == 0 && (row.Status != string(knowledge.StatusPending) || row.Version < row.PublishedVersion)
+		switch {
+		case row.RunID != runID, waits:
 			return nil
+		case over:
+			return row.end(ctx, tx)
 		}
 		_, err := tx.NewUpdate().Model((*runRow)(nil)).Set("first_offset = ?", firstOffset).
 			Where("id = ? AND status = ?", runID, RunRunning).Exec(ctx)
-		if err != nil || row.RemovingUpto > 0 || row.Status != string(knowledge.StatusPending) {
+		if err != nil || row.RemovingUpto > 0 {
 			return err
 		}
 		row.Begun = true
@@ -166,6 +173,25 @@ func (s *Store) BeginVersion(ctx context.Context, ref knowledge.VersionRef, runI
 		return Version{}, err
 	}
 	return row.version()
+}
+
+// end ends the run of a version that nobody will ingest: it has ended, or a newer
+// one was published before its turn came.
+func (r *versionRow) end(ctx context.Context, tx bun.Tx) error {
+	end := RunEnd{Status: RunCompleted}
+	switch knowledge.Status(r.Status) {
+	case knowledge.StatusPending:
+		r.Status = string(knowledge.StatusInactive)
+		if _, err := tx.NewUpdate().Model(r).Column("status").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+	case knowledge.StatusError:
+		end.Status, end.Error = RunFailed, &RunError{}
+		if err := decode(field{r.Error, end.Error}); err != nil {
+			return err
+		}
+	}
+	return endRun(ctx, tx, r.Workspace, r.RunID, end)
 }
 
 // SetStage notes how far a version is (progress 0..1) and what was found out

@@ -19,6 +19,7 @@ func testVersions(t *testing.T, open func(t *testing.T) *store.Store) {
 		"tags_are_joined_or_replaced":                         joinTags,
 		"an_upload_that_was_refused_leaves_the_published_one": refusedUpload,
 		"beginning_notes_the_offset_for_its_own_run_only":     beginVersion,
+		"beginning_what_is_over_ends_its_run":                 beginOver,
 		"stages_and_facts_show_on_the_document":               stages,
 		"a_failure_shows_on_the_newest_version_only":          failure,
 		"only_a_retryable_failure_is_tried_again":             retry,
@@ -176,6 +177,50 @@ func beginVersion(f *fixture) {
 	missing.Version = 2
 	_, err = f.BeginVersion(f.ctx, missing, v.RunID, 0)
 	f.wantCode(err, knowledge.CodeNotFound)
+}
+
+func beginOver(f *fixture) {
+	overtaken, failed := f.add(upload("a.txt")), f.add(upload("a.txt"))
+	e := knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract, Message: "no PDF"}
+	f.must(f.FailVersion(f.ctx, failed.VersionRef, failed.RunID, e))
+	published := f.add(upload("a.txt"))
+	_, err := f.Publish(f.ctx, published.VersionRef)
+	f.must(err)
+	before := f.document(published.Document)
+	for _, test := range []struct {
+		v      store.Version
+		status knowledge.Status
+		run    string
+		err    *store.RunError
+	}{
+		{overtaken, knowledge.StatusInactive, store.RunCompleted, nil},
+		{failed, knowledge.StatusError, store.RunFailed, &store.RunError{Code: e.Code, Message: e.Message}},
+		{published, knowledge.StatusPublished, store.RunCompleted, nil},
+	} {
+		if _, err := f.BeginVersion(f.ctx, test.v.VersionRef, "another run", 7); err != nil {
+			f.Error(err)
+		}
+		if run, err := f.RunForSystem(f.ctx, "acme", test.v.RunID); err != nil || run.Status != store.RunRunning {
+			f.Errorf("version %d: another run has ended its run: %+v, %v", test.v.Version, run, err)
+		}
+		for range 2 {
+			v, err := f.BeginVersion(f.ctx, test.v.VersionRef, test.v.RunID, 7)
+			if err != nil || v.Status != test.status || v.Begun {
+				f.Errorf("version %d is %s, begun %t, %v", v.Version, v.Status, v.Begun, err)
+			}
+			run, err := f.RunForSystem(f.ctx, "acme", v.RunID)
+			f.must(err)
+			if diff := cmp.Diff(test.err, run.Error); diff != "" || run.Status != test.run || run.EndedAt.IsZero() || run.FirstOffset >= 0 {
+				f.Errorf("version %d: run %+v %s", v.Version, run, diff)
+			}
+		}
+	}
+	if diff := cmp.Diff(before, f.document(published.Document)); diff != "" {
+		f.Error(diff)
+	}
+	if list, err := f.PendingVersions(f.ctx, time.Now().Add(time.Hour), 10); err != nil || len(list) != 0 {
+		f.Errorf("still wait: %+v, %v", list, err)
+	}
 }
 
 func stages(f *fixture) {
