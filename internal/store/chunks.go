@@ -96,13 +96,17 @@ func (s *Store) PutChunks(ctx context.Context, ref knowledge.VersionRef, chunks 
 }
 
 // RetireChunks deletes the chunks of versions before ref, but for those that a
-// message cites: they stay, superseded.
+// message cites: they stay, superseded. While a question of the workspace is
+// under way all stay, since its answer may cite what it has found of them; the
+// next version takes them.
 func (s *Store) RetireChunks(ctx context.Context, ref knowledge.VersionRef) error {
 	doing := fmt.Sprintf("retire chunks before version %d of document %s", ref.Version, ref.Document)
 	return s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewDelete().Model((*chunkRow)(nil)).
 			Where("workspace = ? AND document_id = ? AND version < ?", ref.Workspace, ref.Document, ref.Version).
-			Where("NOT EXISTS (SELECT 1 FROM message_chunks AS m WHERE m.chunk_id = c.id)").Exec(ctx)
+			Where("NOT EXISTS (SELECT 1 FROM message_chunks AS m WHERE m.chunk_id = c.id)").
+			Where("NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.status = 'running' AND r.workspace = ? AND r.kind IN ('query', 'tool'))", ref.Workspace).
+			Exec(ctx)
 		return err
 	})
 }
@@ -138,10 +142,9 @@ func (s *Store) DocumentChunks(ctx context.Context, p knowledge.Principal, docum
 }
 
 // Chunk gives one chunk to whoever reaches its document or manages it. A chunk
-// of an older version is there while an answer cites it, for those who reached
-// that version too. One that is gone but
-// cited by a conversation of the principal is CodeGone; everything else is not
-// found.
+// of an older version is there while RetireChunks keeps it, for those who reached
+// that version too. One that is gone but cited by a conversation of the principal
+// is CodeGone; everything else is not found.
 func (s *Store) Chunk(ctx context.Context, p knowledge.Principal, id string) (ChunkView, error) {
 	if err := known(p); err != nil {
 		return ChunkView{}, err

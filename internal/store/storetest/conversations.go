@@ -15,6 +15,7 @@ import (
 func testCitations(t *testing.T, open func(t *testing.T) *store.Store) {
 	each(t, open, map[string]func(f *fixture){
 		"a_cited_chunk_is_kept_as_superseded":                   keptSuperseded,
+		"what_a_question_under_way_may_cite_is_kept":            keptForQuestion,
 		"a_kept_chunk_is_for_who_may_see_the_document":          keptForReaders,
 		"after_a_removal_it_is_gone_for_the_citing_owner_only":  goneForOwner,
 		"a_kept_chunk_goes_with_the_last_conversation":          goesWithConversation,
@@ -54,6 +55,27 @@ func keptSuperseded(f *fixture) {
 	list, _, err := f.DocumentChunks(f.ctx, reader("bob"), view.DocumentID, store.Page{})
 	if err != nil || len(list) != 1 || list[0].Text != "two" {
 		f.Errorf("chunks %+v, %v", list, err)
+	}
+}
+
+func keptForQuestion(f *fixture) {
+	_, first := f.publish(upload("a.txt"), "one", "uncited")
+	f.must(f.AddRun(f.ctx, run("elsewhere", func(r *store.Run) { r.Workspace = "other" })))
+	f.must(f.AddRun(f.ctx, run("question")))
+	_, second := f.publish(upload("a.txt"), "two")
+	f.cite(reader("ann"), "talk", "m1", first[0])
+	f.must(f.EndRun(f.ctx, "acme", "question", store.RunEnd{Status: store.RunCompleted}))
+	view, err := f.Chunk(f.ctx, reader("ann"), first[0].ID)
+	if err != nil || view.Text != "one" || !view.Superseded {
+		f.Errorf("cited by a question that was under way: %+v, %v", view, err)
+	}
+	f.publish(upload("a.txt"), "three")
+	if _, err := f.Chunk(f.ctx, reader("ann"), first[0].ID); err != nil {
+		f.Errorf("cited: %v", err)
+	}
+	for _, c := range []knowledge.Chunk{first[1], second[0]} {
+		_, err := f.Chunk(f.ctx, reader("ann"), c.ID)
+		f.wantCode(err, knowledge.CodeNotFound)
 	}
 }
 
