@@ -28,17 +28,20 @@ func compile(c knowledge.Condition) (condition, error) {
 	return condition{}, unknown(c)
 }
 
+// compileText compares a column of text. An empty one is a field that is not
+// there, which has no value and no part, be it the empty text.
 func compileText(c knowledge.Condition, column string) (condition, error) {
-	isOneOf := in(column, c.Values(), "")
+	known := condition{column + " <> ''", nil}
+	isOneOf := and(known, in(column, c.Values(), ""))
 	switch c.Type {
 	case knowledge.OpEq, knowledge.OpIn:
 		return isOneOf, nil
 	case knowledge.OpNe, knowledge.OpNin:
 		return not(isOneOf), nil
 	case knowledge.OpContains:
-		return condition{"instr(" + column + ", ?) > 0", c.Values()}, nil
+		return and(known, condition{"instr(" + column + ", ?) > 0", c.Values()}), nil
 	case knowledge.OpExists:
-		return existing(c, condition{column + " <> ''", nil}), nil
+		return existing(c, known), nil
 	}
 	return condition{}, unknown(c)
 }
