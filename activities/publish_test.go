@@ -75,6 +75,21 @@ func TestPublishDocument(t *testing.T) {
 		}
 	})
 
+	t.Run("a document is as old as its first version", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		first := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+		at := func(when time.Time) func(*store.NewVersion) { return func(nv *store.NewVersion) { nv.Now = when } }
+		f.publish(f.upload("a.txt", "one version", at(first)))
+		f.publish(f.upload("a.txt", "another version", at(first.Add(time.Hour))))
+		created := knowledge.Filter{{Field: knowledge.FieldCreatedAt, Type: knowledge.OpEq, Value: first.Format(time.RFC3339)}}
+		hits, err := f.index.BM25(f.ctx, index.Query{Principal: member(), Filter: created, Limit: 10}, "version")
+		f.must(err)
+		if len(hits) != 1 || hits[0].Version != 2 {
+			t.Errorf("found %+v", hits)
+		}
+	})
+
 	t.Run("the originals of older versions go, but for one that a newer version shares", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)

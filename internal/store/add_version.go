@@ -55,7 +55,7 @@ func (s *Store) AddVersion(ctx context.Context, nv NewVersion) (knowledge.Docume
 	if err != nil {
 		return d, Version{}, err
 	}
-	a.row.RemovingUpto = a.doc.RemovingUpto
+	a.row.RemovingUpto, a.row.DocumentCreatedAt = a.doc.RemovingUpto, a.doc.CreatedAt
 	v, err := a.row.version()
 	return d, v, err
 }

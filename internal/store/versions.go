@@ -39,6 +39,8 @@ type Version struct {
 	Blocked        bool // it waits for a removal of older versions
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
+
+	DocumentCreatedAt time.Time
 }
 
 // Facts is what the pipeline finds out about a version. Zero leaves a fact as
@@ -76,13 +78,14 @@ type versionRow struct {
 	UpdatedAt  int64  `bun:"updated_at"`
 
 	// Of the document, when it was joined.
-	RemovingUpto     int `bun:"removing_upto,scanonly"`
-	PublishedVersion int `bun:"published_version,scanonly"`
+	RemovingUpto      int   `bun:"removing_upto,scanonly"`
+	PublishedVersion  int   `bun:"published_version,scanonly"`
+	DocumentCreatedAt int64 `bun:"document_created_at,scanonly"`
 }
 
 // selectVersions begins a query of versions v with their documents d.
 func selectVersions(db bun.IDB, model any) *bun.SelectQuery {
-	return db.NewSelect().Model(model).ColumnExpr("v.*, d.removing_upto, d.published_version").
+	return db.NewSelect().Model(model).ColumnExpr("v.*, d.removing_upto, d.published_version, d.created_at AS document_created_at").
 		Join("JOIN documents AS d ON d.id = v.document_id")
 }
 
@@ -97,6 +100,7 @@ func (r *versionRow) version() (Version, error) {
 		Bytes: r.Bytes, ChunkCount: r.ChunkCount, PageCount: r.PageCount, Classification: r.Classification,
 		Removing: r.Version <= r.RemovingUpto, Blocked: r.RemovingUpto > 0 && r.Version > r.RemovingUpto,
 		CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
+		DocumentCreatedAt: fromMicros(r.DocumentCreatedAt),
 	}
 	err := decode(
 		field{r.Tags, &v.Tags}, field{r.Metadata, &v.Metadata}, field{r.Splitter, &v.Splitter}, field{r.Error, &v.Error},

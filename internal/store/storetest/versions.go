@@ -52,7 +52,7 @@ func firstUpload(f *fixture) {
 		VersionRef: knowledge.VersionRef{Workspace: "acme", Project: "handbook", Document: nv.DocumentID, Version: 1},
 		RunID:      nv.RunID, Status: knowledge.StatusPending, Stage: knowledge.StageFetch, Name: "a.txt", MediaType: "text/plain",
 		Language: "und", SourceKey: nv.SourceKey, Bytes: 100, Splitter: nv.Splitter, Tags: want.Tags, Metadata: want.Metadata,
-		Classification: "internal", ACL: []string{"w:acme"}, CreatedAt: now, UpdatedAt: now,
+		Classification: "internal", ACL: []string{"w:acme"}, CreatedAt: now, UpdatedAt: now, DocumentCreatedAt: now,
 	}
 	read, err := f.Version(f.ctx, v.VersionRef)
 	f.must(err)
@@ -60,6 +60,10 @@ func firstUpload(f *fixture) {
 		if diff := cmp.Diff(wantVersion, got); diff != "" {
 			f.Error(diff)
 		}
+	}
+	later := f.add(upload("a.txt", func(nv *store.NewVersion) { nv.Now = now.Add(time.Hour) }))
+	if !later.CreatedAt.Equal(now.Add(time.Hour)) || !later.DocumentCreatedAt.Equal(now) {
+		f.Errorf("a later version of %s, of a document of %s", later.CreatedAt, later.DocumentCreatedAt)
 	}
 	run, err := f.RunForSystem(f.ctx, "acme", nv.RunID)
 	f.must(err)
