@@ -129,15 +129,15 @@ func (s *Server) changeProject(ctx context.Context, p knowledge.Principal, id st
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", id, err)
 	}
-	if change.Name != nil {
-		project.Name = *change.Name
-	}
-	if err := change.apply(&project); err != nil {
-		return nil, err
-	}
-	project.UpdatedAt = s.now()
-	if err := s.deps.Store.UpdateProject(ctx, p, project); err != nil {
-		return nil, fmt.Errorf("update project %s: %w", project.ID, err)
+	project, err = s.deps.Store.UpdateProject(ctx, p, project.ID, func(project *knowledge.Project) error {
+		if change.Name != nil {
+			project.Name = *change.Name
+		}
+		project.UpdatedAt = s.now()
+		return change.apply(project)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("update project %s: %w", id, err)
 	}
 	return &projectOutput{viewProject(project)}, nil
 }

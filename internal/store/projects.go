@@ -66,26 +66,39 @@ func (s *Store) CreateProject(ctx context.Context, p knowledge.Project) error {
 	})
 }
 
-// UpdateProject replaces a project's name and configuration.
-func (s *Store) UpdateProject(ctx context.Context, p knowledge.Principal, project knowledge.Project) error {
+// UpdateProject changes the name and the configuration of a project, and gives it
+// as it is then. change gets the project as it stands, so that of several changes
+// at once none is lost; its error is given back.
+func (s *Store) UpdateProject(ctx context.Context, p knowledge.Principal, id string, change func(*knowledge.Project) error) (knowledge.Project, error) {
 	if err := known(p); err != nil {
-		return err
+		return knowledge.Project{}, err
 	}
-	project.Workspace, project.UpdatedAt = p.Workspace(), orNow(project.UpdatedAt)
-	row, err := newProjectRow(project)
-	if err != nil {
-		return err
+	if !p.CoversProject(id) {
+		return knowledge.Project{}, knowledge.NotFound("project", id)
 	}
-	return s.write(ctx, "update project "+project.ID, func(ctx context.Context, tx bun.Tx) error {
-		if !p.CoversProject(project.ID) {
-			return knowledge.NotFound("project", project.ID)
-		}
-		there, err := changed(tx.NewUpdate().Model(&row).Column("name", "config", "updated_at").WherePK().Exec(ctx))
+	var project knowledge.Project
+	err := s.write(ctx, "update project "+id, func(ctx context.Context, tx bun.Tx) error {
+		row := projectRow{Workspace: p.Workspace(), ID: id}
+		there, err := found(tx.NewSelect().Model(&row).WherePK().Scan(ctx))
 		if err == nil && !there {
-			err = knowledge.NotFound("project", project.ID)
+			err = knowledge.NotFound("project", id)
 		}
+		if err != nil {
+			return err
+		}
+		if project, err = row.project(); err != nil {
+			return err
+		}
+		if err := change(&project); err != nil {
+			return err
+		}
+		if row, err = newProjectRow(project); err != nil {
+			return err
+		}
+		_, err = tx.NewUpdate().Model(&row).Column("name", "config", "updated_at").WherePK().Exec(ctx)
 		return err
 	})
+	return project, err
 }
 
 // Project gives the project with this id, else the one with this name; a name

@@ -219,7 +219,8 @@ func zeroPrincipal(f *fixture) {
 	_, err := f.EnsureConversation(f.ctx, knowledge.Principal{}, store.Conversation{ID: "talk"})
 	f.wantCode(err, knowledge.CodeForbidden)
 	f.wantCode(f.SetPreferences(f.ctx, knowledge.Principal{}, []byte("{}")), knowledge.CodeForbidden)
-	f.wantCode(f.UpdateProject(f.ctx, knowledge.Principal{}, knowledge.Project{ID: "handbook"}), knowledge.CodeForbidden)
+	_, err = f.UpdateProject(f.ctx, knowledge.Principal{}, "handbook", func(*knowledge.Project) error { return nil })
+	f.wantCode(err, knowledge.CodeForbidden)
 }
 
 // everyRead calls each method that takes a principal and an id of acme.

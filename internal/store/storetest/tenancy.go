@@ -16,6 +16,7 @@ func testTenancy(t *testing.T, open func(t *testing.T) *store.Store) {
 		"a_setting_is_made_once":                     settingOnce,
 		"a_workspace_is_made_once":                   workspaceOnce,
 		"a_project_is_found_by_id_and_by_name":       projects,
+		"of_project_changes_at_once_none_is_lost":    projectChangesAtOnce,
 		"a_key_is_found_until_it_is_revoked":         keys,
 		"the_instances_key_is_replaced_as_one":       instanceKey,
 		"keys_of_a_project_are_its_principals_alone": projectKeys,
@@ -72,17 +73,47 @@ func projects(f *fixture) {
 		}
 	}
 	want.Name, want.Config.Limits.Documents, want.UpdatedAt = "press", 7, want.UpdatedAt.Add(time.Second)
-	f.must(f.UpdateProject(f.ctx, p, want))
-	if got, err := f.Project(f.ctx, p, "manual"); err != nil || !cmp.Equal(want, got) {
-		f.Errorf("%s, %v", cmp.Diff(want, got), err)
+	updated, err := f.UpdateProject(f.ctx, p, "manual", func(project *knowledge.Project) error { *project = want; return nil })
+	f.must(err)
+	read, err := f.Project(f.ctx, p, "manual")
+	f.must(err)
+	for _, got := range []knowledge.Project{updated, read} {
+		if diff := cmp.Diff(want, got); diff != "" {
+			f.Error(diff)
+		}
 	}
 	if got, err := f.Project(f.ctx, p, "press"); err != nil || got.ID != "press" {
 		f.Errorf("an id comes before a name: %+v, %v", got, err)
 	}
 	f.must(f.CreateProject(f.ctx, knowledge.Project{ID: "twin", Workspace: "acme", Name: "Handbook"}))
-	_, err := f.Project(f.ctx, p, "Handbook")
+	_, err = f.Project(f.ctx, p, "Handbook")
 	f.wantCode(err, knowledge.CodeConflict)
-	f.wantCode(f.UpdateProject(f.ctx, p, knowledge.Project{ID: "missing"}), knowledge.CodeNotFound)
+	_, err = f.UpdateProject(f.ctx, p, "missing", func(*knowledge.Project) error { return nil })
+	f.wantCode(err, knowledge.CodeNotFound)
+	_, err = f.UpdateProject(f.ctx, p, "manual", func(*knowledge.Project) error { return knowledge.Errorf(knowledge.CodeInvalid, "no") })
+	f.wantCode(err, knowledge.CodeInvalid)
+}
+
+func projectChangesAtOnce(f *fixture) {
+	const changes = 16
+	var wg sync.WaitGroup
+	for range changes {
+		wg.Go(func() {
+			_, err := f.UpdateProject(f.ctx, manager("acme"), "press", func(project *knowledge.Project) error {
+				project.Config.Limits.Documents++
+				return nil
+			})
+			if err != nil {
+				f.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	got, err := f.Project(f.ctx, manager("acme"), "press")
+	f.must(err)
+	if got.Config.Limits.Documents != changes {
+		f.Errorf("%d changes of %d are left", got.Config.Limits.Documents, changes)
+	}
 }
 
 func keys(f *fixture) {
