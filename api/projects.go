@@ -154,7 +154,7 @@ func (c ProjectChange) apply(project *knowledge.Project) error {
 		return fmt.Errorf("configure project %s: %w", project.ID, err)
 	}
 	project.Config = changed
-	return invalidFields(changed.AI.Splitter.Fields("body.ai.textSplitter"))
+	return invalidFields(changed.AI.Fields("body.ai"))
 }
 
 func (s *Server) listProjects(ctx context.Context, p knowledge.Principal, in *struct {

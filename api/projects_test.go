@@ -101,6 +101,7 @@ func TestProjects(t *testing.T) {
 			`{"ai":{"retrieval":{"numberOfChunks":100000000000000000000}}}`: "body.ai.retrieval.numberOfChunks",
 			`{"ai":{"retrieval":{"strategy":"magic"}}}`:                     "body.ai.retrieval.strategy",
 			`{"ai":{"retrieval":{"weights":{"dense":2,"bm25":0}}}}`:         "body.ai.retrieval.weights.dense",
+			`{"ai":{"retrieval":{"weights":{"dense":0,"bm25":0}}}}`:         "body.ai.retrieval.weights",
 			`{"ai":{"textSplitter":{"chunkSize":99}}}`:                      "body.ai.textSplitter.chunkSize",
 			`{"ai":{"textSplitter":{"chunkSize":0}}}`:                       "body.ai.textSplitter.chunkSize",
 			`{"ai":{"textSplitter":{"chunkOverlap":500}}}`:                  "body.ai.textSplitter.chunkOverlap",

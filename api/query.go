@@ -255,5 +255,5 @@ func overridden(config knowledge.ProjectConfig, override json.RawMessage) (knowl
 	if err != nil {
 		return config, fmt.Errorf("override the configuration: %w", err)
 	}
-	return changed.WithDefaults(), invalidFields(changed.AI.Splitter.Fields("body.projectConfigOverride.ai.textSplitter"))
+	return changed.WithDefaults(), invalidFields(changed.AI.Fields("body.projectConfigOverride.ai"))
 }

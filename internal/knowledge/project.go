@@ -130,6 +130,19 @@ func (s Splitter) Fields(location string) []Field {
 	return f
 }
 
+// Fields gives what is wrong with the retrieval, as found at location.
+func (r RetrievalConfig) Fields(location string) []Field {
+	if r.Weights != nil && *r.Weights == (Weights{}) {
+		return []Field{{location + ".weights", "must not both be 0: nothing would be ranked"}}
+	}
+	return nil
+}
+
+// Fields gives what is wrong with the configuration, as found at location.
+func (c AIConfig) Fields(location string) []Field {
+	return append(c.Splitter.Fields(location+".textSplitter"), c.Retrieval.Fields(location+".retrieval")...)
+}
+
 // WithDefaults gives the configuration with its defaults filled in.
 func (c ProjectConfig) WithDefaults() ProjectConfig {
 	c.AI.Splitter = c.AI.Splitter.WithDefaults()
