@@ -131,9 +131,9 @@ func (s *Server) checkRoom(ctx context.Context, p knowledge.Principal, project k
 	if _, err := s.deps.Store.Document(ctx, p, nv.DocumentID); err == nil {
 		return nil // a new version of one that is there
 	}
-	_, total, _, err := s.deps.Store.Documents(ctx, p, store.DocumentQuery{Project: project.ID, Page: store.Page{Limit: 1}})
+	total, err := s.deps.Store.CountDocuments(ctx, p, store.DocumentQuery{Project: project.ID})
 	if err != nil {
-		return fmt.Errorf("count documents: %w", err)
+		return err
 	}
 	if total >= limit {
 		return knowledge.Errorf(knowledge.CodeLimitReached, "project %q has its %d documents: remove some, or raise limits.documents", project.ID, limit)

@@ -112,10 +112,16 @@ func (s *Server) pageDocuments(ctx context.Context, p knowledge.Principal, in *s
 	Page       int    `query:"page" minimum:"0" maximum:"1000000" doc:"0 = the first"`
 	Limit      int    `query:"limit" minimum:"1" maximum:"500" default:"500"`
 }) (*documentPage, error) {
-	documents, total, _, err := s.findDocuments(ctx, p, store.DocumentQuery{
-		Project: in.Project, Status: in.Status, Tags: in.Tags, ExternalID: in.ExternalID,
-		Page: store.Page{Limit: in.Limit}, Offset: in.Page * in.Limit,
-	})
+	q, err := s.documentQuery(ctx, p, in.Project, in.ExternalID, in.DocumentFilter)
+	if err != nil {
+		return nil, err
+	}
+	q.Limit, q.Offset = in.Limit, in.Page*in.Limit
+	documents, _, err := s.deps.Store.Documents(ctx, p, q)
+	if err != nil {
+		return nil, fmt.Errorf("list documents: %w", err)
+	}
+	total, err := s.deps.Store.CountDocuments(ctx, p, q)
 	if err != nil {
 		return nil, err
 	}
@@ -134,27 +140,23 @@ func (s *Server) listDocuments(ctx context.Context, p knowledge.Principal, in *s
 	Limit      int    `query:"limit" minimum:"1" maximum:"500" default:"500"`
 	Cursor     string `query:"cursor" maxLength:"1000" doc:"next_cursor of the page before"`
 }) (*listed[Document], error) {
-	documents, _, next, err := s.findDocuments(ctx, p, store.DocumentQuery{
-		Project: in.Project, Status: in.Status, Tags: in.Tags, ExternalID: in.ExternalID,
-		Page: store.Page{Limit: in.Limit, Cursor: in.Cursor},
-	})
+	q, err := s.documentQuery(ctx, p, in.Project, in.ExternalID, in.DocumentFilter)
 	if err != nil {
 		return nil, err
+	}
+	q.Page = store.Page{Limit: in.Limit, Cursor: in.Cursor}
+	documents, next, err := s.deps.Store.Documents(ctx, p, q)
+	if err != nil {
+		return nil, fmt.Errorf("list documents: %w", err)
 	}
 	return page(convert(documents, s.documentView), next), nil
 }
 
-// findDocuments lists documents; the query's project may be named by its name.
-func (s *Server) findDocuments(ctx context.Context, p knowledge.Principal, q store.DocumentQuery) ([]knowledge.Document, int, string, error) {
-	var err error
-	if q.Project, err = s.projectID(ctx, p, q.Project); err != nil {
-		return nil, 0, "", err
-	}
-	documents, total, next, err := s.deps.Store.Documents(ctx, p, q)
-	if err != nil {
-		return nil, 0, "", fmt.Errorf("list documents: %w", err)
-	}
-	return documents, total, next, nil
+// documentQuery says which documents are asked for; the project may be named by
+// its name.
+func (s *Server) documentQuery(ctx context.Context, p knowledge.Principal, project, externalID string, f DocumentFilter) (store.DocumentQuery, error) {
+	project, err := s.projectID(ctx, p, project)
+	return store.DocumentQuery{Project: project, ExternalID: externalID, Status: f.Status, Tags: f.Tags}, err
 }
 
 func (s *Server) patchDocument(ctx context.Context, p knowledge.Principal, in *struct {

@@ -21,43 +21,58 @@ type DocumentQuery struct {
 	Offset int
 }
 
-// Documents lists documents, newest first, and says how many the query matches
-// in all. The write and admin scopes see every document of their projects,
-// others those that are published and that their tokens reach.
-func (s *Store) Documents(ctx context.Context, p knowledge.Principal, query DocumentQuery) ([]knowledge.Document, int, string, error) {
-	if err := known(p); err != nil {
-		return nil, 0, "", err
-	}
-	if query.Project != "" && !p.CoversProject(query.Project) {
-		return nil, 0, "", knowledge.NotFound("project", query.Project)
-	}
+// Documents lists documents, newest first. The write and admin scopes see every
+// document of their projects, others what their tokens reach once it is
+// published, and what is one user's or one conversation's alone from its upload
+// on.
+func (s *Store) Documents(ctx context.Context, p knowledge.Principal, query DocumentQuery) ([]knowledge.Document, string, error) {
 	if query.Offset < 0 {
-		return nil, 0, "", invalid("query.page", "must not be below 0")
+		return nil, "", invalid("query.page", "must not be below 0")
 	}
 	var rows []documentRow
-	q, err := query.conditions(readable(s.reader.NewSelect().Model(&rows), p))
+	q, err := s.queryDocuments(&rows, p, query)
 	if err != nil {
-		return nil, 0, "", err
+		return nil, "", err
 	}
-	list, limit, err := newestFirst(q.Clone(), "d", "documents", query.Page, defaultDocumentsLimit)
+	q, limit, err := newestFirst(q, "d", "documents", query.Page, defaultDocumentsLimit)
 	if err != nil {
-		return nil, 0, "", err
+		return nil, "", err
 	}
 	if query.Offset > 0 {
-		list = list.Offset(int64(query.Offset))
+		q = q.Offset(int64(query.Offset))
 	}
-	total, err := q.Count(ctx)
-	if err == nil {
-		err = list.Scan(ctx)
-	}
-	if err != nil {
-		return nil, 0, "", fmt.Errorf("list documents: %w", failure(err))
+	if err := q.Scan(ctx); err != nil {
+		return nil, "", fmt.Errorf("list documents: %w", failure(err))
 	}
 	rows, cursor := next(rows, limit, func(r documentRow) position {
 		return position{List: "documents", Order: r.CreatedAt, ID: r.ID}
 	})
-	documents, err := documents(rows)
-	return documents, int(total), cursor, err
+	list, err := documents(rows)
+	return list, cursor, err
+}
+
+// CountDocuments says how many documents Documents lists in all, page by page.
+func (s *Store) CountDocuments(ctx context.Context, p knowledge.Principal, query DocumentQuery) (int, error) {
+	q, err := s.queryDocuments((*documentRow)(nil), p, query)
+	if err != nil {
+		return 0, err
+	}
+	n, err := q.Count(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("count documents: %w", failure(err))
+	}
+	return int(n), nil
+}
+
+// queryDocuments begins a query of those documents that the principal may list.
+func (s *Store) queryDocuments(model any, p knowledge.Principal, query DocumentQuery) (*bun.SelectQuery, error) {
+	if err := known(p); err != nil {
+		return nil, err
+	}
+	if query.Project != "" && !p.CoversProject(query.Project) {
+		return nil, knowledge.NotFound("project", query.Project)
+	}
+	return query.conditions(readable(s.reader.NewSelect().Model(model), p))
 }
 
 func (query DocumentQuery) conditions(q *bun.SelectQuery) (*bun.SelectQuery, error) {

@@ -38,7 +38,7 @@ func FuzzCursor(f *testing.F) {
 	s, _ := openAt(f)
 	publish(f, s, "a", "text", 1)
 	f.Fuzz(func(t *testing.T, cursor string) {
-		_, _, _, err := s.Documents(t.Context(), manager(), store.DocumentQuery{Page: store.Page{Cursor: cursor}})
+		_, _, err := s.Documents(t.Context(), manager(), store.DocumentQuery{Page: store.Page{Cursor: cursor}})
 		if err != nil && !knowledge.IsCode(err, knowledge.CodeInvalid) {
 			t.Errorf("cursor %q: %v", cursor, err)
 		}

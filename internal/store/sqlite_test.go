@@ -107,7 +107,7 @@ func TestRemovalLeavesNoWordInTheFiles(t *testing.T) {
 	if files := inFiles(t, path, rareWord); len(files) > 0 {
 		t.Errorf("the word of removed documents still stands in %v", files)
 	}
-	if _, total, _, err := s.Documents(ctx, manager(), store.DocumentQuery{}); err != nil || total != 45 {
+	if total, err := s.CountDocuments(ctx, manager(), store.DocumentQuery{}); err != nil || total != 45 {
 		t.Errorf("%d documents are left, %v", total, err)
 	}
 }
@@ -245,7 +245,7 @@ func TestTheLogIsEmptiedWhileOthersRead(t *testing.T) {
 				return
 			default:
 			}
-			if _, _, _, err := s.Documents(ctx, manager(), store.DocumentQuery{}); err != nil {
+			if _, _, err := s.Documents(ctx, manager(), store.DocumentQuery{}); err != nil {
 				done <- err
 				return
 			}

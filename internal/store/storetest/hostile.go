@@ -61,7 +61,7 @@ func RoundTrip(t testing.TB, s *store.Store, word string) {
 		t.Errorf("%q: %s", word, diff)
 	}
 	for _, query := range []store.DocumentQuery{{ExternalID: word}, {Tags: nv.Tags}} {
-		list, _, _, err := f.Documents(f.ctx, manager("acme"), query)
+		list, _, err := f.Documents(f.ctx, manager("acme"), query)
 		f.must(err)
 		if query.ExternalID == "" && word == "" {
 			continue // no condition at all

@@ -23,7 +23,7 @@ func testPages(t *testing.T, open func(t *testing.T) *store.Store) {
 func (f *fixture) lists(p knowledge.Principal, document string) map[string]func(store.Page) ([]string, string, error) {
 	return map[string]func(store.Page) ([]string, string, error){
 		"documents": func(page store.Page) ([]string, string, error) {
-			list, _, next, err := f.Documents(f.ctx, p, store.DocumentQuery{Page: page})
+			list, next, err := f.Documents(f.ctx, p, store.DocumentQuery{Page: page})
 			return idsOf(list, func(d knowledge.Document) string { return d.ID }), next, err
 		},
 		"versions": func(page store.Page) ([]string, string, error) {
@@ -139,7 +139,7 @@ func wrongPage(f *fixture) {
 			f.wantField(err, "query.cursor")
 		}
 	}
-	_, _, _, err = f.Documents(f.ctx, p, store.DocumentQuery{Offset: -1})
+	_, _, err = f.Documents(f.ctx, p, store.DocumentQuery{Offset: -1})
 	f.wantField(err, "query.page")
 }
 
@@ -149,7 +149,10 @@ func byNumber(f *fixture) {
 	}
 	var got []string
 	for offset := 0; offset < 9; offset += 3 {
-		list, total, _, err := f.Documents(f.ctx, manager("acme"), store.DocumentQuery{Page: store.Page{Limit: 3}, Offset: offset})
+		q := store.DocumentQuery{Page: store.Page{Limit: 3}, Offset: offset}
+		list, _, err := f.Documents(f.ctx, manager("acme"), q)
+		f.must(err)
+		total, err := f.CountDocuments(f.ctx, manager("acme"), q)
 		f.must(err)
 		if total != 7 {
 			f.Errorf("total %d", total)

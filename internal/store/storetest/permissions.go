@@ -194,7 +194,7 @@ func staysInProject(f *fixture) {
 		}
 		_, err = f.Chunk(f.ctx, p, others[0].ID)
 		f.wantCode(err, knowledge.CodeNotFound)
-		_, _, _, err = f.Documents(f.ctx, p, store.DocumentQuery{Project: "press"})
+		_, _, err = f.Documents(f.ctx, p, store.DocumentQuery{Project: "press"})
 		f.wantCode(err, knowledge.CodeNotFound)
 		_, err = f.Project(f.ctx, p, "press")
 		f.wantCode(err, knowledge.CodeNotFound)
@@ -244,7 +244,8 @@ func (f *fixture) everyRead(p knowledge.Principal, v store.Version, chunk, conve
 	if p.Workspace() != "" {
 		return errs
 	}
-	_, _, _, errs["Documents"] = f.Documents(f.ctx, p, store.DocumentQuery{})
+	_, _, errs["Documents"] = f.Documents(f.ctx, p, store.DocumentQuery{})
+	_, errs["CountDocuments"] = f.CountDocuments(f.ctx, p, store.DocumentQuery{})
 	_, errs["VisibleChunks"] = f.VisibleChunks(f.ctx, p, nil, []knowledge.Hit{{ChunkID: chunk}})
 	_, errs["VisibleChunks of nothing"] = f.VisibleChunks(f.ctx, p, nil, nil)
 	_, errs["AccessibleDocuments"] = f.AccessibleDocuments(f.ctx, p, []string{v.Document})
