@@ -210,7 +210,7 @@ func (s *Server) checkDocuments(ctx context.Context, p knowledge.Principal, ids 
 	if len(ids) == 0 {
 		return nil
 	}
-	missing, err := s.deps.Store.AccessibleDocuments(ctx, p, ids)
+	missing, err := s.deps.Store.UnreachedDocuments(ctx, p, ids)
 	if err != nil {
 		return fmt.Errorf("check documents: %w", err)
 	}

@@ -135,10 +135,10 @@ func (s *Store) readDocument(ctx context.Context, p knowledge.Principal, id stri
 	return &row, nil
 }
 
-// AccessibleDocuments gives those of ids that the principal's tokens do not
+// UnreachedDocuments gives those of ids that the principal's tokens do not
 // reach, whatever its scopes, in the order of ids. What is not published yet
 // only those reach who may follow it.
-func (s *Store) AccessibleDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]string, error) {
+func (s *Store) UnreachedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]string, error) {
 	if err := known(p); err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func nothingInLists(f *fixture) {
 		if got := f.names(p, store.DocumentQuery{}); len(got) != 0 {
 			f.Errorf("%s lists %v", scope, got)
 		}
-		if missing, err := f.AccessibleDocuments(f.ctx, p, []string{v.Document}); err != nil || len(missing) != 1 {
+		if missing, err := f.UnreachedDocuments(f.ctx, p, []string{v.Document}); err != nil || len(missing) != 1 {
 			f.Errorf("%s reaches the document, %v", scope, err)
 		}
 		runs, _, err := f.Runs(f.ctx, p, store.RunQuery{})

@@ -65,7 +65,7 @@ func tokensDecide(f *fixture) {
 		for _, text := range f.sees(test.p, chunks...) {
 			found[text] = true
 		}
-		missing, err := f.AccessibleDocuments(f.ctx, test.p, ids)
+		missing, err := f.UnreachedDocuments(f.ctx, test.p, ids)
 		f.must(err)
 		if len(found) != len(test.want) || len(missing) != len(ids)-len(test.want) {
 			f.Errorf("%s finds %v and misses %d of %d", name, found, len(missing), len(ids))
@@ -88,7 +88,7 @@ func managingIsNotFinding(f *fixture) {
 	if got := f.sees(p, chunks...); len(got) != 0 {
 		f.Errorf("a search by a manager gives %q", got)
 	}
-	missing, err := f.AccessibleDocuments(f.ctx, p, []string{v.Document})
+	missing, err := f.UnreachedDocuments(f.ctx, p, []string{v.Document})
 	f.must(err)
 	if diff := cmp.Diff([]string{v.Document}, missing); diff != "" {
 		f.Error(diff)
@@ -136,7 +136,7 @@ func notPublished(f *fixture) {
 		}
 	}
 	for name, p := range map[string]knowledge.Principal{"a reader": reader("ann"), "a manager": manager("acme")} {
-		missing, err := f.AccessibleDocuments(f.ctx, p, []string{failed.Document})
+		missing, err := f.UnreachedDocuments(f.ctx, p, []string{failed.Document})
 		f.must(err)
 		if reached := len(missing) == 0; reached != p.Can(knowledge.ScopeWrite) {
 			f.Errorf("%s may name what has failed: %t", name, reached)
@@ -248,7 +248,7 @@ func (f *fixture) everyRead(p knowledge.Principal, v store.Version, chunk, conve
 	_, errs["CountDocuments"] = f.CountDocuments(f.ctx, p, store.DocumentQuery{})
 	_, errs["VisibleChunks"] = f.VisibleChunks(f.ctx, p, nil, []knowledge.Hit{{ChunkID: chunk}})
 	_, errs["VisibleChunks of nothing"] = f.VisibleChunks(f.ctx, p, nil, nil)
-	_, errs["AccessibleDocuments"] = f.AccessibleDocuments(f.ctx, p, []string{v.Document})
+	_, errs["UnreachedDocuments"] = f.UnreachedDocuments(f.ctx, p, []string{v.Document})
 	_, _, errs["Runs"] = f.Runs(f.ctx, p, store.RunQuery{})
 	_, _, errs["Conversations"] = f.Conversations(f.ctx, p, store.Page{})
 	_, _, errs["Projects"] = f.Projects(f.ctx, p, store.Page{})

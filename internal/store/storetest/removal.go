@@ -51,7 +51,7 @@ func markHides(f *fixture) {
 		_, err = f.Chunk(f.ctx, p, chunks[0].ID)
 		f.wantCode(err, knowledge.CodeNotFound)
 	}
-	if missing, err := f.AccessibleDocuments(f.ctx, reader("ann"), []string{v.Document}); err != nil || len(missing) != 1 {
+	if missing, err := f.UnreachedDocuments(f.ctx, reader("ann"), []string{v.Document}); err != nil || len(missing) != 1 {
 		f.Errorf("still reached, %v", err)
 	}
 	want := store.Removal{Workspace: "acme", Project: "handbook", Document: v.Document, RunID: run, Upto: 1, Since: now}
