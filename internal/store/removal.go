@@ -75,7 +75,7 @@ func (r *documentRow) mark(ctx context.Context, tx bun.Tx, owner, runID string, 
 func markAttachments(ctx context.Context, tx bun.Tx, p knowledge.Principal, conversation string) error {
 	var rows []documentRow
 	err := tx.NewSelect().Model(&rows).Where("d.workspace = ? AND d.removing_upto < d.version AND d.removed = FALSE AND d.legal_hold = FALSE", p.Workspace()).
-		Where("d.id IN (SELECT t.document_id FROM document_tokens AS t WHERE t.token = ?)", "s:"+conversation).Scan(ctx)
+		Where("d.conversation_id = ? AND d.conversation_id <> '' AND d.external_user_id = ''", conversation).Scan(ctx) // the second for the index
 	for i := range rows {
 		if err == nil {
 			err = rows[i].mark(ctx, tx, p.Owner(), knowledge.NewID(), time.Now())

@@ -283,6 +283,7 @@ func deleteAttachments(f *fixture) {
 	}
 	gone, held := attach("a.txt", "talk"), attach("b.txt", "talk")
 	attach("c.txt", "another")
+	f.publish(upload("e.txt", func(nv *store.NewVersion) { nv.ConversationID, nv.ExternalUserID = new("talk"), new("ann") }), "one")
 	f.publish(upload("d.txt"), "one")
 	hold := true
 	if _, err := f.UpdateDocument(f.ctx, manager("acme"), held.Document, store.DocumentPatch{LegalHold: &hold}); err != nil {
