@@ -10,12 +10,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Published says whether readers see the version, and which one they saw before
-// it, 0 = none.
-type Published struct {
-	Done     bool
-	Previous int
-}
+// Published says whether readers see the version.
+type Published struct{ Done bool }
 
 // publish moves published_version, and with it everything that readers know of
 // the document: only of one that is not being removed, only to a newer version,
@@ -53,13 +49,13 @@ func (s *Store) Publish(ctx context.Context, ref knowledge.VersionRef) (Publishe
 			return err
 		}
 		if result.Done {
-			result.Previous = doc.PublishedVersion
 			if err := follow(ctx, tx, &doc); err != nil {
 				return err
 			}
 			return supersede(ctx, tx, ref, doc.PublishedVersion, now)
 		}
-		return unpublished(ctx, tx, ref, &doc, &result)
+		result.Done = doc.PublishedVersion == ref.Version && !doc.Removed && doc.RemovingUpto == 0 // already
+		return overtake(ctx, tx, ref, doc.PublishedVersion)
 	})
 	return result, err
 }
@@ -81,7 +77,7 @@ func follow(ctx context.Context, tx bun.Tx, before *documentRow) error {
 // supersede notes on the versions which of them is the published one.
 func supersede(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, previous int, now int64) error {
 	_, err := tx.NewUpdate().Model((*versionRow)(nil)).
-		Set("status = 'published', stage = 'publish', error = '', replaced = ?, updated_at = ?", previous, now).
+		Set("status = 'published', stage = 'publish', error = '', updated_at = ?", now).
 		Where("document_id = ? AND version = ?", ref.Document, ref.Version).Exec(ctx)
 	if err != nil || previous == 0 {
 		return err
@@ -91,23 +87,14 @@ func supersede(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, previou
 	return err
 }
 
-// unpublished finds out why nothing was published: because it is already, or
-// because a newer version is, which ends this one.
-func unpublished(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, doc *documentRow, result *Published) error {
-	stays := !doc.Removed && doc.RemovingUpto == 0
-	switch {
-	case stays && doc.PublishedVersion == ref.Version:
-		var row versionRow
-		if err := loadVersion(ctx, tx, ref, &row); err != nil {
-			return err
-		}
-		result.Done, result.Previous = true, row.Replaced
-	case doc.PublishedVersion > ref.Version:
-		_, err := tx.NewUpdate().Model((*versionRow)(nil)).Set("status = 'inactive'").
-			Where("document_id = ? AND version = ? AND status = 'pending'", ref.Document, ref.Version).Exec(ctx)
-		return err
+// overtake ends a version that waits while a newer one is published.
+func overtake(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, published int) error {
+	if published <= ref.Version {
+		return nil
 	}
-	return nil
+	_, err := tx.NewUpdate().Model((*versionRow)(nil)).Set("status = 'inactive'").
+		Where("document_id = ? AND version = ? AND status = 'pending'", ref.Document, ref.Version).Exec(ctx)
+	return err
 }
 
 // FailVersion ends a version with an error of its run. The document shows it if

@@ -73,7 +73,6 @@ type versionRow struct {
 	ChunkCount int    `bun:"chunk_count"`
 	PageCount  int    `bun:"page_count"`
 	Splitter   string `bun:"splitter"`
-	Replaced   int    `bun:"replaced"` // the version that readers saw before this one
 	CreatedAt  int64  `bun:"created_at"`
 	UpdatedAt  int64  `bun:"updated_at"`
 
