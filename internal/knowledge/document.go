@@ -28,9 +28,6 @@ const (
 	StagePublish Stage = "publish"
 )
 
-// Stages are the stages in their order.
-var Stages = []Stage{StageFetch, StageCheck, StageExtract, StageEnrich, StageChunk, StageEmbed, StagePublish}
-
 // DocumentError says why a version was not published.
 type DocumentError struct {
 	Code      Code   `json:"code"`
@@ -73,11 +70,6 @@ type Document struct {
 // ACL gives the document's access tokens.
 func (d Document) ACL() []string {
 	return ACL(d.Workspace, d.Access, d.ExternalUserID, d.ConversationID)
-}
-
-// Visible reports whether readers may see the published version.
-func (d Document) Visible() bool {
-	return d.PublishedVersion > 0 && d.Status != StatusInactive && d.Status != StatusDeleting
 }
 
 // VersionRef names one version of one document.

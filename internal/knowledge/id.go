@@ -3,7 +3,6 @@ package knowledge
 import (
 	"crypto/rand"
 	"crypto/sha1"
-	"encoding/hex"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -45,26 +44,6 @@ func DerivedID(kind string, parts ...string) string {
 // ValidSlug reports whether s can be the id of a workspace or a project:
 // lower case letters, digits, '-' and '_', at most 63 of them (a UUID is one).
 func ValidSlug(s string) bool { return slugPattern.MatchString(s) }
-
-// ValidUUID reports whether s is a UUID in its usual form of 36 characters.
-func ValidUUID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i := range len(s) {
-		switch i {
-		case 8, 13, 18, 23:
-			if s[i] != '-' {
-				return false
-			}
-		default:
-			if _, err := hex.DecodeString("0" + s[i:i+1]); err != nil {
-				return false
-			}
-		}
-	}
-	return true
-}
 
 func derivedID(parts ...string) string {
 	h := sha1.New()

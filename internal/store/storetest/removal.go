@@ -39,7 +39,7 @@ func markHides(f *fixture) {
 	f.wantCode(err, knowledge.CodeForbidden)
 	upto, d, err := f.MarkRemoving(f.ctx, manager("acme"), v.Document, run, now)
 	f.must(err)
-	if upto != 1 || d.Status != knowledge.StatusDeleting || d.Visible() {
+	if upto != 1 || d.Status != knowledge.StatusDeleting {
 		f.Errorf("upto %d, document %+v", upto, d)
 	}
 	if got := f.sees(reader("ann"), chunks...); len(got) != 0 {
@@ -158,8 +158,11 @@ func uploadedMeanwhile(f *fixture) {
 	if v, err := f.Version(f.ctx, v1.VersionRef); err != nil || !v.Removing || v.Blocked {
 		f.Errorf("version %+v, %v", v, err)
 	}
-	if d := f.document(v1.Document); d.Status != knowledge.StatusDeleting || d.Visible() {
+	if d := f.document(v1.Document); d.Status != knowledge.StatusDeleting {
 		f.Errorf("document %+v", d)
+	}
+	if got := f.names(reader("ann"), store.DocumentQuery{}); len(got) != 0 {
+		f.Errorf("a reader lists %q", got)
 	}
 	keys, err := f.SourceKeys(f.ctx, "acme", v1.Document, 1)
 	f.must(err)

@@ -268,7 +268,7 @@ func failure(f *fixture) {
 	if diff := cmp.Diff(&e, d.Error); diff != "" || d.Status != knowledge.StatusError || d.Stage != knowledge.StageExtract || d.PublishedVersion != 1 {
 		f.Errorf("document %+v %s", d, diff)
 	}
-	if len(f.sees(reader("bob"), chunks...)) != 1 || !d.Visible() {
+	if len(f.sees(reader("bob"), chunks...)) != 1 {
 		f.Error("a failure hides the published version")
 	}
 	f.must(f.FailVersion(f.ctx, v1.VersionRef, v1.RunID, e))
