@@ -5,14 +5,15 @@
 // Three groups of methods stand here. Reads for clients take the Principal
 // first and see its workspace, and its project if it is held to one, and
 // nothing else; the zero Principal is refused. The pipeline's methods (Version,
-// SetStage, Publish, RemoveRows, …) take a VersionRef and are called by
-// activities. The rest (settings, keys, idempotency) serves access and the
+// SetStage, Publish, …) take a VersionRef, RemoveRows a Removal, and are called
+// by activities. The rest (settings, keys, idempotency) serves access and the
 // HTTP edge.
 //
-// A read is strict or managing. Strict is the rule of search: the document has
-// a published version, is neither inactive nor being removed, and shares an
-// access token with the principal, whatever its scopes. Managing is for the
-// write and admin scopes: every document of the workspace (and project).
+// A search finds a document that has a published version, is neither inactive
+// nor being removed, and shares an access token with the principal, whatever its
+// scopes. Lists and reads by id show a reader the same, and what is one user's or
+// one conversation's alone from its upload on. The write and admin scopes are
+// shown every document of the workspace (and project).
 //
 // SQLite is the database: one connection writes, a few read, so a write
 // never meets another one. The SQL is kept to what PostgreSQL knows as well.

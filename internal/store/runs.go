@@ -158,7 +158,8 @@ func (s *Store) AddRun(ctx context.Context, r Run) error {
 }
 
 // Run gives a run to its owner and to the write and admin scopes; an ingest or a
-// removal also to whoever the document is visible to.
+// removal also to whoever the document is visible to now, which is nobody while
+// it is being removed.
 func (s *Store) Run(ctx context.Context, p knowledge.Principal, id string) (Run, error) {
 	if err := known(p); err != nil {
 		return Run{}, err
