@@ -130,15 +130,8 @@ func (s *Store) DocumentChunks(ctx context.Context, p knowledge.Principal, docum
 		return nil, "", fmt.Errorf("list chunks of document %s: %w", documentID, failure(err))
 	}
 	rows, cursor := next(rows, limit, func(r chunkRow) position { return position{List: list, Order: int64(r.Ordinal)} })
-	chunks := make([]knowledge.Chunk, 0, len(rows))
-	for i := range rows {
-		c, err := rows[i].chunk()
-		if err != nil {
-			return nil, "", err
-		}
-		chunks = append(chunks, c)
-	}
-	return chunks, cursor, nil
+	chunks, err := decodeRows(rows, (*chunkRow).chunk)
+	return chunks, cursor, err
 }
 
 // Chunk gives one chunk to whoever reaches its document or manages it. A chunk

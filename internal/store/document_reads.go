@@ -47,7 +47,7 @@ func (s *Store) Documents(ctx context.Context, p knowledge.Principal, query Docu
 	rows, cursor := next(rows, limit, func(r documentRow) position {
 		return position{List: "documents", Order: r.CreatedAt, ID: r.ID}
 	})
-	list, err := documents(rows)
+	list, err := decodeRows(rows, (*documentRow).document)
 	return list, cursor, err
 }
 
@@ -97,18 +97,6 @@ func (query DocumentQuery) conditions(q *bun.SelectQuery) (*bun.SelectQuery, err
 		return nil, invalid("query.status", "must be pending, published, error, inactive or deleting")
 	}
 	return q, nil
-}
-
-func documents(rows []documentRow) ([]knowledge.Document, error) {
-	list := make([]knowledge.Document, 0, len(rows))
-	for i := range rows {
-		d, err := rows[i].document()
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, d)
-	}
-	return list, nil
 }
 
 // Document gives one document, by the rule of Documents.
@@ -198,7 +186,7 @@ func (s *Store) Versions(ctx context.Context, p knowledge.Principal, documentID 
 	rows, cursor := next(rows, limit, func(r versionRow) position {
 		return position{List: "versions", Order: int64(r.Version)}
 	})
-	list, err := versions(rows)
+	list, err := decodeRows(rows, (*versionRow).version)
 	if !p.Can(knowledge.ScopeWrite) {
 		list = slices.DeleteFunc(list, func(v Version) bool { return !p.Sees(v.Workspace, v.ACL) })
 	}

@@ -123,15 +123,8 @@ func (s *Store) Keys(ctx context.Context, p knowledge.Principal, page Page) ([]K
 	rows, cursor := next(rows, limit, func(r keyRow) position {
 		return position{List: "keys", Order: r.CreatedAt, ID: r.ID}
 	})
-	list := make([]Key, 0, len(rows))
-	for _, r := range rows {
-		k, err := r.key()
-		if err != nil {
-			return nil, "", err
-		}
-		list = append(list, k)
-	}
-	return list, cursor, nil
+	list, err := decodeRows(rows, (*keyRow).key)
+	return list, cursor, err
 }
 
 // RevokeKey ends a key at once. Doing it again changes nothing. The instance's

@@ -54,18 +54,6 @@ func (r messageRow) message() (Message, error) {
 	return m, nil
 }
 
-func messages(rows []messageRow) ([]Message, error) {
-	list := make([]Message, 0, len(rows))
-	for _, r := range rows {
-		m, err := r.message()
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, m)
-	}
-	return list, nil
-}
-
 // SaveMessages stores messages in the order given, all or none; one whose id is
 // there is replaced and keeps its place. It remembers which chunks they cite. A
 // conversation that does not exist (any more) is not found.
@@ -152,7 +140,7 @@ func (s *Store) Messages(ctx context.Context, p knowledge.Principal, conversatio
 	rows, cursor := next(rows, limit, func(r messageRow) position {
 		return position{List: "messages", Order: r.Position}
 	})
-	list, err := messages(rows)
+	list, err := decodeRows(rows, (*messageRow).message)
 	return list, cursor, err
 }
 
@@ -170,7 +158,7 @@ func (s *Store) LastMessages(ctx context.Context, p knowledge.Principal, convers
 		return nil, fmt.Errorf("read messages of conversation %s: %w", conversationID, failure(err))
 	}
 	slices.Reverse(rows)
-	return messages(rows)
+	return decodeRows(rows, (*messageRow).message)
 }
 
 func (s *Store) messagesOf(rows *[]messageRow, p knowledge.Principal, conversationID string) *bun.SelectQuery {

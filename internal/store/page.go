@@ -110,3 +110,25 @@ func next[T any](rows []T, limit int, end func(T) position) ([]T, string) {
 	rows = rows[:limit]
 	return rows, end(rows[limit-1]).cursor()
 }
+
+// convert gives the rows as what they stand for, never nil.
+func convert[R, T any](rows []R, one func(R) T) []T {
+	list := make([]T, 0, len(rows))
+	for _, r := range rows {
+		list = append(list, one(r))
+	}
+	return list
+}
+
+// decodeRows is convert for rows that hold JSON: it stops at the first error.
+func decodeRows[R, T any](rows []R, one func(*R) (T, error)) ([]T, error) {
+	list := make([]T, 0, len(rows))
+	for i := range rows {
+		v, err := one(&rows[i])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}

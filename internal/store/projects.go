@@ -144,13 +144,6 @@ func (s *Store) Projects(ctx context.Context, p knowledge.Principal, page Page) 
 	rows, cursor := next(rows, limit, func(r projectRow) position {
 		return position{List: "projects", Order: r.CreatedAt, ID: r.ID}
 	})
-	list := make([]knowledge.Project, 0, len(rows))
-	for _, r := range rows {
-		project, err := r.project()
-		if err != nil {
-			return nil, "", err
-		}
-		list = append(list, project)
-	}
-	return list, cursor, nil
+	list, err := decodeRows(rows, (*projectRow).project)
+	return list, cursor, err
 }

@@ -134,7 +134,7 @@ func (s *Store) RunningVersions(ctx context.Context, workspace, document string,
 	if err != nil {
 		return nil, fmt.Errorf("list running versions of document %s: %w", document, failure(err))
 	}
-	return versions(rows)
+	return decodeRows(rows, (*versionRow).version)
 }
 
 // RemoveRows takes the chunks and versions of a removal away. The document's row

@@ -128,18 +128,6 @@ func (r runRow) run() (Run, error) {
 	return run, nil
 }
 
-func runs(rows []runRow) ([]Run, error) {
-	list := make([]Run, 0, len(rows))
-	for _, r := range rows {
-		run, err := r.run()
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, run)
-	}
-	return list, nil
-}
-
 func insertRun(ctx context.Context, tx bun.Tx, r Run) error {
 	row, err := newRunRow(r)
 	if err != nil {
@@ -200,7 +188,7 @@ func (s *Store) Runs(ctx context.Context, p knowledge.Principal, query RunQuery)
 	rows, cursor := next(rows, limit, func(r runRow) position {
 		return position{List: "runs", Order: r.CreatedAt, ID: r.ID}
 	})
-	list, err := runs(rows)
+	list, err := decodeRows(rows, (*runRow).run)
 	return list, cursor, err
 }
 
@@ -262,5 +250,5 @@ func (s *Store) RunningRuns(ctx context.Context, kinds []string, before time.Tim
 	if err := q.OrderExpr("r.created_at").Limit(int64(limit)).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("list running runs: %w", failure(err))
 	}
-	return runs(rows)
+	return decodeRows(rows, (*runRow).run)
 }

@@ -113,18 +113,6 @@ func (r *versionRow) version() (Version, error) {
 	return v, nil
 }
 
-func versions(rows []versionRow) ([]Version, error) {
-	list := make([]Version, 0, len(rows))
-	for i := range rows {
-		v, err := rows[i].version()
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, v)
-	}
-	return list, nil
-}
-
 // loadVersion reads a version with its document, or says that it is not found.
 func loadVersion(ctx context.Context, db bun.IDB, ref knowledge.VersionRef, row *versionRow) error {
 	there, err := found(selectVersions(db, row).
@@ -248,7 +236,7 @@ func (s *Store) PendingVersions(ctx context.Context, before time.Time, limit int
 	if err != nil {
 		return nil, fmt.Errorf("list pending versions: %w", failure(err))
 	}
-	return versions(rows)
+	return decodeRows(rows, (*versionRow).version)
 }
 
 // ingestWorkflow and removeWorkflow are the ids of the workflows that serve a

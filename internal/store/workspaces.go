@@ -72,12 +72,3 @@ func (s *Store) WorkspaceExists(ctx context.Context, id string) (bool, error) {
 	}
 	return there, nil
 }
-
-// convert gives the rows as what they stand for, never nil.
-func convert[R, T any](rows []R, one func(R) T) []T {
-	list := make([]T, 0, len(rows))
-	for _, r := range rows {
-		list = append(list, one(r))
-	}
-	return list
-}
