@@ -64,15 +64,6 @@ type Condition struct {
 // nothing (permission is not a filter's matter).
 type Filter []Condition
 
-// Hit is one chunk that a leg of the index found. Higher Score is better; the
-// scores of two legs cannot be compared.
-type Hit struct {
-	ChunkID    string
-	DocumentID string
-	Version    int
-	Score      float64
-}
-
 // MetadataKey gives the key of a metadata.<key> field.
 func (c Condition) MetadataKey() (key string, ok bool) {
 	return strings.CutPrefix(c.Field, MetadataPrefix)
