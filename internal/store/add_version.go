@@ -46,7 +46,7 @@ type NewVersion struct {
 // found once that version was removed.
 func (s *Store) AddVersion(ctx context.Context, nv NewVersion) (knowledge.Document, Version, error) {
 	a := addition{NewVersion: nv}
-	a.Now = orNow(nv.Now)
+	a.Now = s.orNow(nv.Now)
 	err := s.write(ctx, "add a version of document "+nv.DocumentID, a.run)
 	if err != nil {
 		return knowledge.Document{}, Version{}, err

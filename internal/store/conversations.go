@@ -48,7 +48,7 @@ func (s *Store) EnsureConversation(ctx context.Context, p knowledge.Principal, c
 	if c.Project != "" && !p.CoversProject(c.Project) {
 		return Conversation{}, knowledge.NotFound("project", c.Project)
 	}
-	created := orNow(c.CreatedAt)
+	created := s.orNow(c.CreatedAt)
 	fresh := conversationRow{
 		Workspace: p.Workspace(), ID: c.ID, Project: c.Project, Owner: p.Owner(), Title: c.Title,
 		CreatedAt: micros(created), UpdatedAt: micros(created),
@@ -131,7 +131,7 @@ func (s *Store) DeleteConversation(ctx context.Context, p knowledge.Principal, i
 		if !there {
 			return knowledge.NotFound("conversation", id)
 		}
-		if err := markAttachments(ctx, tx, p, id); err != nil {
+		if err := markAttachments(ctx, tx, p, id, s.now()); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `DELETE FROM chunks WHERE id IN (

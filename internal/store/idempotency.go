@@ -58,7 +58,7 @@ func (s *Store) ClaimKey(ctx context.Context, k IdempotencyKey) (*IdempotencyRec
 	if k.Workspace == "" {
 		return nil, known(knowledge.Principal{})
 	}
-	now := orNow(k.Now)
+	now := s.orNow(k.Now)
 	oldest := micros(now.Add(-idempotencyLife))
 	row := idempotencyRow{
 		Workspace: k.Workspace, Caller: k.Caller, Name: k.Key, Route: k.Route, BodyHash: k.BodyHash,

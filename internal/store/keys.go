@@ -49,7 +49,7 @@ func newKeyRow(k Key) (keyRow, error) {
 	return keyRow{
 		ID: k.ID, Workspace: k.Workspace, Project: k.Project, Name: k.Name, Hash: k.Hash, Prefix: k.Prefix,
 		Scopes: string(scopes), Instance: k.Instance, ExpiresAt: micros(k.ExpiresAt),
-		CreatedAt: micros(orNow(k.CreatedAt)), RevokedAt: micros(k.RevokedAt),
+		CreatedAt: micros(k.CreatedAt), RevokedAt: micros(k.RevokedAt),
 	}, nil
 }
 
@@ -66,6 +66,7 @@ func (r keyRow) key() (Key, error) {
 
 // CreateKey stores a key. A workspace that does not exist is not found.
 func (s *Store) CreateKey(ctx context.Context, k Key) error {
+	k.CreatedAt = s.orNow(k.CreatedAt)
 	row, err := newKeyRow(k)
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (Key, error) {
 	var row keyRow
 	there, err := found(s.reader.NewSelect().Model(&row).
 		Where("k.hash = ? AND k.revoked_at = 0", hash).
-		Where("(k.expires_at = 0 OR k.expires_at > ?)", time.Now().UnixMicro()).
+		Where("(k.expires_at = 0 OR k.expires_at > ?)", micros(s.now())).
 		Scan(ctx))
 	switch {
 	case err != nil:
@@ -135,7 +136,7 @@ func (s *Store) RevokeKey(ctx context.Context, p knowledge.Principal, id string)
 	}
 	return s.write(ctx, "revoke key "+id, func(ctx context.Context, tx bun.Tx) error {
 		q := tx.NewUpdate().Model((*keyRow)(nil)).
-			Set("revoked_at = CASE WHEN revoked_at = 0 THEN ? ELSE revoked_at END", time.Now().UnixMicro()).
+			Set("revoked_at = CASE WHEN revoked_at = 0 THEN ? ELSE revoked_at END", micros(s.now())).
 			Where("id = ? AND workspace = ? AND instance = FALSE", id, p.Workspace())
 		if p.Project() != "" {
 			q = q.Where("project = ?", p.Project())
@@ -151,7 +152,7 @@ func (s *Store) RevokeKey(ctx context.Context, p knowledge.Principal, id string)
 // ReplaceInstanceKey makes k the instance's one admin key: an earlier one with
 // another hash is taken away, the same one stays as it is.
 func (s *Store) ReplaceInstanceKey(ctx context.Context, k Key) error {
-	k.Instance = true
+	k.Instance, k.CreatedAt = true, s.orNow(k.CreatedAt)
 	row, err := newKeyRow(k)
 	if err != nil {
 		return err

@@ -60,6 +60,7 @@ func (r messageRow) message() (Message, error) {
 func (s *Store) SaveMessages(ctx context.Context, workspace string, list ...Message) error {
 	return s.write(ctx, "save messages", func(ctx context.Context, tx bun.Tx) error {
 		for _, m := range list {
+			m.CreatedAt = s.orNow(m.CreatedAt)
 			if err := saveMessage(ctx, tx, workspace, m); err != nil {
 				return err
 			}
@@ -69,7 +70,7 @@ func (s *Store) SaveMessages(ctx context.Context, workspace string, list ...Mess
 }
 
 func saveMessage(ctx context.Context, tx bun.Tx, workspace string, m Message) error {
-	created := micros(orNow(m.CreatedAt))
+	created := micros(m.CreatedAt)
 	there, err := changed(tx.NewUpdate().Model((*conversationRow)(nil)).Set("updated_at = ?", created).
 		Where("workspace = ? AND id = ?", workspace, m.ConversationID).Exec(ctx))
 	if err != nil {

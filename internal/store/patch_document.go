@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"strconv"
-	"time"
 
 	"github.com/uptrace/bun"
 
@@ -38,7 +37,7 @@ func (s *Store) UpdateDocument(ctx context.Context, p knowledge.Principal, id st
 		if err := patch.apply(doc); err != nil {
 			return err
 		}
-		doc.UpdatedAt = time.Now().UnixMicro()
+		doc.UpdatedAt = micros(s.now())
 		if _, err := tx.NewUpdate().Model(doc).WherePK().Exec(ctx); err != nil {
 			return err
 		}

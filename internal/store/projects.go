@@ -25,14 +25,9 @@ func newProjectRow(p knowledge.Project) (projectRow, error) {
 	if err != nil {
 		return projectRow{}, fmt.Errorf("encode configuration of project %s: %w", p.ID, err)
 	}
-	created := orNow(p.CreatedAt)
-	updated := p.UpdatedAt
-	if updated.IsZero() {
-		updated = created
-	}
 	return projectRow{
 		Workspace: p.Workspace, ID: p.ID, Name: p.Name, Config: string(config),
-		CreatedAt: micros(created), UpdatedAt: micros(updated),
+		CreatedAt: micros(p.CreatedAt), UpdatedAt: micros(p.UpdatedAt),
 	}, nil
 }
 
@@ -50,6 +45,10 @@ func (r projectRow) project() (knowledge.Project, error) {
 // CreateProject makes a project; one with its id is a conflict, and a workspace
 // that does not exist is not found.
 func (s *Store) CreateProject(ctx context.Context, p knowledge.Project) error {
+	p.CreatedAt = s.orNow(p.CreatedAt)
+	if p.UpdatedAt.IsZero() {
+		p.UpdatedAt = p.CreatedAt
+	}
 	row, err := newProjectRow(p)
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func (s *Store) Publish(ctx context.Context, ref knowledge.VersionRef) (Publishe
 		if !there || doc.Workspace != ref.Workspace || doc.Project != ref.Project {
 			return knowledge.NotFound("document", ref.Document)
 		}
-		now := time.Now().UnixMicro()
+		now := micros(s.now())
 		result.Done, err = changed(tx.ExecContext(ctx, publish, now, ref.Document, ref.Version, ref.Workspace, ref.Project))
 		if err != nil {
 			return err
@@ -117,7 +117,7 @@ func (s *Store) FailVersion(ctx context.Context, ref knowledge.VersionRef, runID
 		if status := knowledge.Status(row.Status); status != knowledge.StatusPending && status != knowledge.StatusError {
 			return nil // published, or superseded by a newer one
 		}
-		now := time.Now().UnixMicro()
+		now := micros(s.now())
 		_, err := tx.NewUpdate().Model((*versionRow)(nil)).
 			Set("status = 'error', stage = ?, error = ?, updated_at = ?", e.Stage, text, now).
 			Where("document_id = ? AND version = ?", ref.Document, ref.Version).Exec(ctx)
@@ -137,7 +137,7 @@ func (s *Store) RetryVersion(ctx context.Context, p knowledge.Principal, documen
 	if err := manages(p); err != nil {
 		return Version{}, err
 	}
-	now = orNow(now)
+	now = s.orNow(now)
 	var row versionRow
 	err := s.write(ctx, "retry document "+documentID, func(ctx context.Context, tx bun.Tx) error {
 		doc, err := managed(ctx, tx, p, documentID)

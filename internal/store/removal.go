@@ -36,7 +36,7 @@ func (s *Store) MarkRemoving(ctx context.Context, p knowledge.Principal, documen
 	if err := manages(p); err != nil {
 		return 0, d, err
 	}
-	now = orNow(now)
+	now = s.orNow(now)
 	var doc *documentRow
 	err = s.write(ctx, "mark document "+documentID+" as removed", func(ctx context.Context, tx bun.Tx) (err error) {
 		if doc, err = managed(ctx, tx, p, documentID); err != nil {
@@ -72,13 +72,13 @@ func (r *documentRow) mark(ctx context.Context, tx bun.Tx, owner, runID string, 
 
 // markAttachments makes the removals of what is attached to a conversation, but
 // for what is under legal hold.
-func markAttachments(ctx context.Context, tx bun.Tx, p knowledge.Principal, conversation string) error {
+func markAttachments(ctx context.Context, tx bun.Tx, p knowledge.Principal, conversation string, now time.Time) error {
 	var rows []documentRow
 	err := tx.NewSelect().Model(&rows).Where("d.workspace = ? AND d.removing_upto < d.version AND d.removed = FALSE AND d.legal_hold = FALSE", p.Workspace()).
 		Where("d.conversation_id = ? AND d.conversation_id <> '' AND d.external_user_id = ''", conversation).Scan(ctx) // the second for the index
 	for i := range rows {
 		if err == nil {
-			err = rows[i].mark(ctx, tx, p.Owner(), knowledge.NewID(), time.Now())
+			err = rows[i].mark(ctx, tx, p.Owner(), knowledge.NewID(), now)
 		}
 	}
 	return err
@@ -161,16 +161,16 @@ func (s *Store) RemoveRows(ctx context.Context, r Removal) error {
 			_, err = tx.NewUpdate().Model(&doc).Column("published_version", "removing_upto", "removing_run", "removing_since").WherePK().Exec(ctx)
 			return err
 		}
-		return entomb(ctx, tx, &doc)
+		return entomb(ctx, tx, &doc, micros(s.now()))
 	})
 }
 
 // entomb leaves nothing of a document but its id and its version counter.
-func entomb(ctx context.Context, tx bun.Tx, doc *documentRow) error {
+func entomb(ctx context.Context, tx bun.Tx, doc *documentRow, now int64) error {
 	tombstone := documentRow{
 		ID: doc.ID, Workspace: doc.Workspace, Project: doc.Project, Version: doc.Version, Removed: true,
 		Status: string(knowledge.StatusDeleting), attributes: attributes{Tags: "[]", Metadata: "{}", Access: "{}"}, Language: undetermined,
-		CreatedAt: doc.CreatedAt, UpdatedAt: time.Now().UnixMicro(),
+		CreatedAt: doc.CreatedAt, UpdatedAt: now,
 	}
 	if _, err := tx.NewUpdate().Model(&tombstone).WherePK().Exec(ctx); err != nil {
 		return err

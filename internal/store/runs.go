@@ -95,7 +95,7 @@ func newRunRow(r Run) (runRow, error) {
 		ID: r.ID, Workspace: r.Workspace, Project: r.Project, Kind: r.Kind, Status: r.Status, WorkflowID: r.WorkflowID,
 		Subject: r.Subject, Version: r.Version, Owner: r.Owner, ConversationID: r.ConversationID, FirstOffset: r.FirstOffset,
 		LogKey: r.LogKey, ResultKey: r.ResultKey, Usage: string(r.Usage),
-		CreatedAt: micros(orNow(r.CreatedAt)), EndedAt: micros(r.EndedAt),
+		CreatedAt: micros(r.CreatedAt), EndedAt: micros(r.EndedAt),
 	}
 	if row.Status == "" {
 		row.Status = RunRunning
@@ -142,6 +142,7 @@ func insertRun(ctx context.Context, tx bun.Tx, r Run) error {
 
 // AddRun stores a run that starts; one with its id is a conflict.
 func (s *Store) AddRun(ctx context.Context, r Run) error {
+	r.CreatedAt = s.orNow(r.CreatedAt)
 	return s.write(ctx, "add run "+r.ID, func(ctx context.Context, tx bun.Tx) error { return insertRun(ctx, tx, r) })
 }
 
@@ -217,12 +218,13 @@ func (s *Store) RunForSystem(ctx context.Context, workspace, id string) (Run, er
 
 // EndRun notes how a run ended. The first end counts; later ones change nothing.
 func (s *Store) EndRun(ctx context.Context, workspace, id string, end RunEnd) error {
+	end.At = s.orNow(end.At)
 	return s.write(ctx, "end run "+id, func(ctx context.Context, tx bun.Tx) error { return endRun(ctx, tx, workspace, id, end) })
 }
 
 func endRun(ctx context.Context, tx bun.Tx, workspace, id string, end RunEnd) error {
 	row := runRow{
-		Status: end.Status, LogKey: end.LogKey, ResultKey: end.ResultKey, Usage: string(end.Usage), EndedAt: micros(orNow(end.At)),
+		Status: end.Status, LogKey: end.LogKey, ResultKey: end.ResultKey, Usage: string(end.Usage), EndedAt: micros(end.At),
 	}
 	if err := row.setError(end.Error); err != nil {
 		return fmt.Errorf("encode error: %w", err)

@@ -231,6 +231,54 @@ func TestVersionsOfAnOlderDatabaseGoOn(t *testing.T) {
 	}
 }
 
+// TestTheClock writes at a time of the test's, by every method that is not told
+// one.
+func TestTheClock(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	s, err := store.Open(ctx, store.Config{URL: "sqlite://" + t.TempDir() + "/cairn.db", Clock: func() time.Time { return now }})
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	at := func(doing string, id string) {
+		t.Helper()
+		d, err := s.Document(ctx, manager(), id)
+		must(t, err)
+		if !d.UpdatedAt.Equal(now) {
+			t.Errorf("%s at %s, want %s", doing, d.UpdatedAt, now)
+		}
+		now = now.Add(time.Hour)
+	}
+	v, _ := publish(t, s, "a", "text", 1)
+	at("published", v.Document)
+	_, err = s.UpdateDocument(ctx, manager(), v.Document, store.DocumentPatch{})
+	must(t, err)
+	at("changed", v.Document)
+	nv := newVersion("b")
+	_, next, err := s.AddVersion(ctx, nv)
+	must(t, err)
+	must(t, s.SetStage(ctx, next.VersionRef, knowledge.StageCheck, 0.1, store.Facts{}))
+	at("at a stage", next.Document)
+	must(t, s.FailVersion(ctx, next.VersionRef, next.RunID, knowledge.DocumentError{Code: knowledge.CodeProviderFailed}))
+	at("failed", next.Document)
+
+	must(t, s.CreateWorkspace(ctx, store.Workspace{ID: "w"}))
+	must(t, s.CreateKey(ctx, store.Key{ID: "k", Workspace: "w", Hash: "h", ExpiresAt: now.Add(time.Hour)}))
+	if _, err := s.KeyByHash(ctx, "h"); err != nil {
+		t.Errorf("before its time is over: %v", err)
+	}
+	now = now.Add(time.Hour)
+	if _, err := s.KeyByHash(ctx, "h"); !knowledge.IsCode(err, knowledge.CodeNotFound) {
+		t.Errorf("once its time is over: %v", err)
+	}
+	must(t, s.RevokeKey(ctx, manager(), "k"))
+	keys, _, err := s.Keys(ctx, manager(), store.Page{})
+	must(t, err)
+	if len(keys) != 1 || !keys[0].RevokedAt.Equal(now) || !keys[0].CreatedAt.Equal(now.Add(-time.Hour)) {
+		t.Errorf("keys %+v", keys)
+	}
+}
+
 func TestTheLogIsEmptiedWhileOthersRead(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/pressly/goose/v3"
 	"github.com/uptrace/bun"
@@ -30,6 +31,8 @@ type Config struct {
 	URL string
 	// Logger gets the migrations that run. Defaults to none.
 	Logger *slog.Logger
+	// Clock gives the time of what has none of its own. Defaults to time.Now.
+	Clock func() time.Time
 }
 
 // Store is the database. It is safe for concurrent use.
@@ -37,6 +40,7 @@ type Store struct {
 	writer *bun.DB // one connection, so that writes queue up in the process
 	reader *bun.DB
 	log    *slog.Logger
+	clock  func() time.Time
 
 	recheck *sql.Stmt // visibleChunks
 }
@@ -51,10 +55,13 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
 	if err := createFile(path); err != nil {
 		return nil, fmt.Errorf("create database %s: %w", path, err)
 	}
-	s := &Store{log: cfg.Logger}
+	s := &Store{log: cfg.Logger, clock: cfg.Clock}
 	if s.writer, err = openPool(path, 1, "_txlock=immediate", "secure_delete(ON)", "synchronous(FULL)"); err != nil {
 		return nil, err
 	}

@@ -53,10 +53,13 @@ func fromMicros(us int64) time.Time {
 	return time.UnixMicro(us).UTC()
 }
 
+// now is the time of the clock.
+func (s *Store) now() time.Time { return s.clock().UTC() }
+
 // orNow is t, or the time of the clock where the caller gave none.
-func orNow(t time.Time) time.Time {
+func (s *Store) orNow(t time.Time) time.Time {
 	if t.IsZero() {
-		return time.Now().UTC()
+		return s.now()
 	}
 	return t.UTC()
 }

@@ -149,7 +149,7 @@ func (s *Store) BeginVersion(ctx context.Context, ref knowledge.VersionRef, runI
 		case row.RunID != runID, waits:
 			return nil
 		case over:
-			return row.end(ctx, tx)
+			return row.end(ctx, tx, s.now())
 		}
 		_, err := tx.NewUpdate().Model((*runRow)(nil)).Set("first_offset = ?", firstOffset).
 			Where("id = ? AND status = ?", runID, RunRunning).Exec(ctx)
@@ -168,8 +168,8 @@ func (s *Store) BeginVersion(ctx context.Context, ref knowledge.VersionRef, runI
 
 // end ends the run of a version that nobody will ingest: it has ended, or a newer
 // one was published before its turn came.
-func (r *versionRow) end(ctx context.Context, tx bun.Tx) error {
-	end := RunEnd{Status: RunCompleted}
+func (r *versionRow) end(ctx context.Context, tx bun.Tx, now time.Time) error {
+	end := RunEnd{Status: RunCompleted, At: now}
 	switch knowledge.Status(r.Status) {
 	case knowledge.StatusPending:
 		r.Status = string(knowledge.StatusInactive)
@@ -190,7 +190,7 @@ func (r *versionRow) end(ctx context.Context, tx bun.Tx) error {
 func (s *Store) SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, f Facts) error {
 	doing := fmt.Sprintf("note stage %s of version %d of document %s", stage, ref.Version, ref.Document)
 	return s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
-		now := time.Now().UnixMicro()
+		now := micros(s.now())
 		q := f.set(tx.NewUpdate().Model((*versionRow)(nil)), "?0 = ?1").Set("stage = ?, updated_at = ?", stage, now).
 			Where("document_id = ? AND version = ? AND workspace = ? AND status = 'pending'", ref.Document, ref.Version, ref.Workspace).
 			Where("EXISTS (SELECT 1 FROM documents AS d WHERE d.id = ? AND d.removing_upto < ?)", ref.Document, ref.Version)

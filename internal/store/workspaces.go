@@ -30,7 +30,7 @@ func (r workspaceRow) workspace() Workspace {
 
 // CreateWorkspace makes a workspace; one with its id is a conflict.
 func (s *Store) CreateWorkspace(ctx context.Context, w Workspace) error {
-	row := workspaceRow{ID: w.ID, Name: w.Name, CreatedAt: micros(orNow(w.CreatedAt))}
+	row := workspaceRow{ID: w.ID, Name: w.Name, CreatedAt: micros(s.orNow(w.CreatedAt))}
 	return s.write(ctx, "create workspace "+w.ID, func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewInsert().Model(&row).Exec(ctx)
 		if isDuplicate(err) {
