@@ -50,6 +50,7 @@ type Removals interface {
 
 // Runs is the part of the store that knows how runs ended.
 type Runs interface {
+	RunForSystem(ctx context.Context, workspace, id string) (store.Run, error)
 	EndRun(ctx context.Context, workspace, id string, end store.RunEnd) error
 	SaveMessages(ctx context.Context, workspace string, messages ...store.Message) error
 }

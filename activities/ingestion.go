@@ -9,6 +9,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
 )
 
 // BatchSize is how many chunks one embedding request holds at most.
@@ -74,12 +75,43 @@ func (a *Ingestion) BeginVersion(ctx context.Context, in BeginInput) (BeginResul
 	case err != nil:
 		return BeginResult{}, a.fail(ctx, in.StepInput, fmt.Errorf("begin version: %w", err))
 	}
-	return BeginResult{
+	result := BeginResult{
 		Ended:    v.RunID != in.Run || !v.Removing && v.Status != knowledge.StatusPending,
 		Removing: v.Removing,
 		Blocked:  v.Blocked,
 		Fetch:    v.SourceURL != "",
-	}, nil
+	}
+	if result.Ended && v.RunID == in.Run {
+		err = a.over(ctx, in.StepInput, v)
+	}
+	return result, err
+}
+
+// over ends the run of a version that nobody will ingest: it has ended, or a
+// newer one was published before its turn came.
+func (a *Ingestion) over(ctx context.Context, in StepInput, v store.Version) error {
+	run, err := a.Runs.RunForSystem(ctx, in.Workspace, in.Run)
+	if err != nil {
+		return a.fail(ctx, in, fmt.Errorf("read run: %w", err))
+	}
+	if run.Status != store.RunRunning {
+		return nil
+	}
+	end := FinishInput{StepInput: in, Status: store.RunCompleted, Error: v.Error}
+	data := map[string]any{"status": end.Status}
+	switch v.Status {
+	case knowledge.StatusPublished:
+		data["published"] = true
+	case knowledge.StatusError:
+		end.Status = store.RunFailed
+		data = map[string]any{"status": end.Status, "error": v.Error}
+	}
+	last, err := stream.NewEntry(stream.TopicEnded, stream.Event{Data: stream.Data(data)})
+	if err != nil {
+		return a.fail(ctx, in, err)
+	}
+	end.Items = []stream.Item{{Topic: last.Topic, Data: last.Data, Offset: run.FirstOffset}}
+	return a.FinishVersion(ctx, end)
 }
 
 // step runs one stage of ingestion: it notes the stage, does the work and

@@ -57,20 +57,52 @@ func TestBeginVersion(t *testing.T) {
 		}
 	})
 
-	t.Run("a version that a newer one overtook is not, and its run ends", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		in := f.upload("a.txt", "text")
-		f.publish(f.upload("a.txt", "newer"))
-		if got := begin(f, in); !got.Ended {
-			t.Errorf("begun %+v", got)
-		}
-		run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
-		f.must(err)
-		if run.Status != store.RunCompleted {
-			t.Errorf("its run is %s", run.Status)
-		}
-	})
+	for name, tc := range map[string]struct {
+		before func(f *fixture, in activities.StepInput)
+		status string
+		end    string
+	}{
+		"a newer one overtook": {
+			func(f *fixture, _ activities.StepInput) { f.publish(f.upload("a.txt", "newer")) }, store.RunCompleted, `{"status":"completed"}`,
+		},
+		"is published": {
+			func(f *fixture, in activities.StepInput) { f.publish(in) }, store.RunCompleted, `{"published":true,"status":"completed"}`,
+		},
+		"failed": {func(f *fixture, in activities.StepInput) {
+			f.must(f.store.FailVersion(f.ctx, in.VersionRef, in.Run, knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract}))
+		}, store.RunFailed, `{"error":{"code":"corrupt","stage":"extract","message":"","retryable":false},"status":"failed"}`},
+	} {
+		t.Run("the run of one that "+name+" ends, once", func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			in := f.upload("a.txt", "text")
+			tc.before(f, in)
+			var first store.Run
+			for range 2 {
+				if got := begin(f, in); !got.Ended {
+					t.Errorf("begun %+v", got)
+				}
+				run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
+				f.must(err)
+				if first.ID == "" {
+					first = run
+				}
+				if diff := cmp.Diff(first, run); diff != "" || run.Status != tc.status {
+					t.Errorf("its run is %s %s", run.Status, diff)
+				}
+			}
+			var log activities.StoredLog
+			f.must(f.blobs.GetJSON(f.ctx, first.LogKey, &log))
+			if len(log.Items) != 1 || log.Items[0].Offset != first.FirstOffset {
+				t.Fatalf("its log is %+v", log)
+			}
+			e, err := stream.DecodeEvent(log.Items[0].Data)
+			f.must(err)
+			if diff := cmp.Diff(tc.end, string(e.Data)); diff != "" || log.Items[0].Topic != stream.TopicEnded {
+				t.Errorf("%s %s", log.Items[0].Topic, diff)
+			}
+		})
+	}
 
 	t.Run("a version that is being removed says so, and a newer one waits", func(t *testing.T) {
 		t.Parallel()

@@ -66,20 +66,16 @@ func (s *Source) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, 
 }
 
 // withoutWorkflow gives the log of a run that had no workflow to write one: that
-// of a file which was refused as it came, beside others that were not, of a
-// version that a newer one overtook before its turn, or of a question that never
-// started.
+// of a file which was refused as it came, beside others that were not, or of a
+// question that never started.
 func withoutWorkflow(ref stream.RunRef, run store.Run) ([]stream.Item, error) {
-	topic, data := stream.TopicEnded, map[string]any{"status": run.Status}
-	answers := run.Kind == "query" || run.Kind == "tool"
-	switch {
-	case run.Error == nil && answers:
+	if run.Error == nil {
 		return nil, nil
-	case run.Error == nil:
-	case answers:
+	}
+	refusal := knowledge.DocumentError{Code: run.Error.Code, Stage: knowledge.StageCheck, Message: run.Error.Message}
+	topic, data := stream.TopicEnded, map[string]any{"status": run.Status, "error": refusal}
+	if run.Kind == "query" || run.Kind == "tool" {
 		topic, data = stream.TopicError, activities.Failure{Code: run.Error.Code, Message: run.Error.Message}.Event()
-	default:
-		data["error"] = knowledge.DocumentError{Code: run.Error.Code, Stage: knowledge.StageCheck, Message: run.Error.Message}
 	}
 	last, err := stream.NewEntry(topic, stream.Event{Data: stream.Data(data)})
 	if err != nil {

@@ -47,43 +47,6 @@ func (r *runs) ReleaseRun(_ context.Context, _, id string) error {
 	return nil
 }
 
-// TestStoredWithoutWorkflow reads the logs of runs that ended before a workflow
-// wrote one.
-func TestStoredWithoutWorkflow(t *testing.T) {
-	t.Parallel()
-	failed := &store.RunError{Code: knowledge.CodeEmpty, Message: "no text"}
-	for name, test := range map[string]struct {
-		run  store.Run
-		want string // topic and data, "" = nothing
-	}{
-		"a_refused_file":         {store.Run{Kind: "ingest", Status: "failed", Error: failed}, `runEnded {"error":{"code":"empty","stage":"check","message":"no text","retryable":false},"status":"failed"}`},
-		"an_overtaken_version":   {store.Run{Kind: "ingest", Status: "completed"}, `runEnded {"status":"completed"}`},
-		"a_question_not_begun":   {store.Run{Kind: "query", Status: "failed", Error: failed}, `error {"code":"empty","message":"no text"}`},
-		"a_question_with_no_end": {store.Run{Kind: "tool", Status: "canceled"}, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test.run.ID = "r"
-			source := dispatch.NewSource(nil, &runs{rows: map[string]store.Run{"r": test.run}}, nil)
-			items, ended, err := source.Stored(t.Context(), stream.RunRef{Workspace: "w", Run: "r", FirstOffset: -1})
-			if err != nil || !ended {
-				t.Fatalf("ended %t, %v", ended, err)
-			}
-			got := ""
-			for _, item := range items {
-				e, err := stream.DecodeEvent(item.Data)
-				if err != nil || item.Offset != -1 {
-					t.Errorf("offset %d, %v", item.Offset, err)
-				}
-				got += item.Topic + " " + string(e.Data)
-			}
-			if got != test.want {
-				t.Errorf("got %s, want %s", got, test.want)
-			}
-		})
-	}
-}
-
 // TestTakeUp settles runs that a kill left without a workflow.
 func TestTakeUp(t *testing.T) {
 	t.Parallel()

@@ -218,27 +218,24 @@ func (s *Store) RunForSystem(ctx context.Context, workspace, id string) (Run, er
 
 // EndRun notes how a run ended. The first end counts; later ones change nothing.
 func (s *Store) EndRun(ctx context.Context, workspace, id string, end RunEnd) error {
-	end.At = s.orNow(end.At)
-	return s.write(ctx, "end run "+id, func(ctx context.Context, tx bun.Tx) error { return endRun(ctx, tx, workspace, id, end) })
-}
-
-func endRun(ctx context.Context, tx bun.Tx, workspace, id string, end RunEnd) error {
 	row := runRow{
-		Status: end.Status, LogKey: end.LogKey, ResultKey: end.ResultKey, Usage: string(end.Usage), EndedAt: micros(end.At),
+		Status: end.Status, LogKey: end.LogKey, ResultKey: end.ResultKey, Usage: string(end.Usage), EndedAt: micros(s.orNow(end.At)),
 	}
 	if err := row.setError(end.Error); err != nil {
-		return fmt.Errorf("encode error: %w", err)
+		return fmt.Errorf("encode the error of run %s: %w", id, err)
 	}
-	ended, err := changed(tx.NewUpdate().Model(&row).Column("status", "log_key", "result_key", "usage", "error", "ended_at").
-		Where("id = ? AND workspace = ? AND status = ?", id, workspace, RunRunning).Exec(ctx))
-	if err != nil || ended {
+	return s.write(ctx, "end run "+id, func(ctx context.Context, tx bun.Tx) error {
+		ended, err := changed(tx.NewUpdate().Model(&row).Column("status", "log_key", "result_key", "usage", "error", "ended_at").
+			Where("id = ? AND workspace = ? AND status = ?", id, workspace, RunRunning).Exec(ctx))
+		if err != nil || ended {
+			return err
+		}
+		there, err := tx.NewSelect().Model((*runRow)(nil)).Where("id = ? AND workspace = ?", id, workspace).Exists(ctx)
+		if err == nil && !there {
+			err = knowledge.NotFound("run", id)
+		}
 		return err
-	}
-	there, err := tx.NewSelect().Model((*runRow)(nil)).Where("id = ? AND workspace = ?", id, workspace).Exists(ctx)
-	if err == nil && !there {
-		err = knowledge.NotFound("run", id)
-	}
-	return err
+	})
 }
 
 // RunningRuns lists runs of these kinds (none = all) that go on and began before

@@ -134,26 +134,28 @@ func (s *Store) Version(ctx context.Context, ref knowledge.VersionRef) (Version,
 }
 
 // BeginVersion marks a version as taken up and notes where its run's events
-// begin in the workflow's log. A version that belongs to another run by now, is
-// being removed or waits is given back as it is. One that has ended is too, or
-// ends because a newer one is published, and so has its run.
+// begin in the workflow's log. A version that belongs to another run by now, has
+// ended, is being removed or waits is given back as it is; one behind which a
+// newer one is published ends.
 func (s *Store) BeginVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64) (Version, error) {
 	var row versionRow
 	err := s.write(ctx, fmt.Sprintf("begin version %d of document %s", ref.Version, ref.Document), func(ctx context.Context, tx bun.Tx) error {
 		if err := loadVersion(ctx, tx, ref, &row); err != nil {
 			return err
 		}
-		waits := row.RemovingUpto > 0 && row.Version > row.RemovingUpto
-		over := row.RemovingUpto == 0 && (row.Status != string(knowledge.StatusPending) || row.Version < row.PublishedVersion)
+		goes := row.Version <= row.RemovingUpto
+		waits := row.RemovingUpto > 0 && !goes
+		ended := row.Status != string(knowledge.StatusPending)
 		switch {
-		case row.RunID != runID, waits:
+		case row.RunID != runID, waits, ended && !goes:
 			return nil
-		case over:
-			return row.end(ctx, tx, s.now())
+		case !goes && row.PublishedVersion > row.Version:
+			row.Status = string(knowledge.StatusInactive)
+			return overtake(ctx, tx, ref, row.PublishedVersion)
 		}
 		_, err := tx.NewUpdate().Model((*runRow)(nil)).Set("first_offset = ?", firstOffset).
 			Where("id = ? AND status = ?", runID, RunRunning).Exec(ctx)
-		if err != nil || row.RemovingUpto > 0 {
+		if err != nil || goes {
 			return err
 		}
 		row.Begun = true
@@ -164,25 +166,6 @@ func (s *Store) BeginVersion(ctx context.Context, ref knowledge.VersionRef, runI
 		return Version{}, err
 	}
 	return row.version()
-}
-
-// end ends the run of a version that nobody will ingest: it has ended, or a newer
-// one was published before its turn came.
-func (r *versionRow) end(ctx context.Context, tx bun.Tx, now time.Time) error {
-	end := RunEnd{Status: RunCompleted, At: now}
-	switch knowledge.Status(r.Status) {
-	case knowledge.StatusPending:
-		r.Status = string(knowledge.StatusInactive)
-		if _, err := tx.NewUpdate().Model(r).Column("status").WherePK().Exec(ctx); err != nil {
-			return err
-		}
-	case knowledge.StatusError:
-		end.Status, end.Error = RunFailed, &RunError{}
-		if err := decode(field{r.Error, end.Error}); err != nil {
-			return err
-		}
-	}
-	return endRun(ctx, tx, r.Workspace, r.RunID, end)
 }
 
 // SetStage notes how far a version is (progress 0..1) and what was found out

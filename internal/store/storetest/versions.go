@@ -19,7 +19,7 @@ func testVersions(t *testing.T, open func(t *testing.T) *store.Store) {
 		"tags_are_joined_or_replaced":                         joinTags,
 		"an_upload_that_was_refused_leaves_the_published_one": refusedUpload,
 		"beginning_notes_the_offset_for_its_own_run_only":     beginVersion,
-		"beginning_what_is_over_ends_its_run":                 beginOver,
+		"a_version_behind_a_published_one_is_not_begun":       beginOvertaken,
 		"stages_and_facts_show_on_the_document":               stages,
 		"a_failure_shows_on_the_newest_version_only":          failure,
 		"only_a_retryable_failure_is_tried_again":             retry,
@@ -183,43 +183,23 @@ func beginVersion(f *fixture) {
 	f.wantCode(err, knowledge.CodeNotFound)
 }
 
-func beginOver(f *fixture) {
-	overtaken, failed := f.add(upload("a.txt")), f.add(upload("a.txt"))
-	e := knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract, Message: "no PDF"}
-	f.must(f.FailVersion(f.ctx, failed.VersionRef, failed.RunID, e))
-	published := f.add(upload("a.txt"))
-	_, err := f.Publish(f.ctx, published.VersionRef)
-	f.must(err)
-	before := f.document(published.Document)
-	for _, test := range []struct {
-		v      store.Version
-		status knowledge.Status
-		run    string
-		err    *store.RunError
-	}{
-		{overtaken, knowledge.StatusInactive, store.RunCompleted, nil},
-		{failed, knowledge.StatusError, store.RunFailed, &store.RunError{Code: e.Code, Message: e.Message}},
-		{published, knowledge.StatusPublished, store.RunCompleted, nil},
-	} {
-		if _, err := f.BeginVersion(f.ctx, test.v.VersionRef, "another run", 7); err != nil {
-			f.Error(err)
-		}
-		if run, err := f.RunForSystem(f.ctx, "acme", test.v.RunID); err != nil || run.Status != store.RunRunning {
-			f.Errorf("version %d: another run has ended its run: %+v, %v", test.v.Version, run, err)
-		}
-		for range 2 {
-			v, err := f.BeginVersion(f.ctx, test.v.VersionRef, test.v.RunID, 7)
-			if err != nil || v.Status != test.status || v.Begun {
-				f.Errorf("version %d is %s, begun %t, %v", v.Version, v.Status, v.Begun, err)
-			}
-			run, err := f.RunForSystem(f.ctx, "acme", v.RunID)
-			f.must(err)
-			if diff := cmp.Diff(test.err, run.Error); diff != "" || run.Status != test.run || run.EndedAt.IsZero() || run.FirstOffset >= 0 {
-				f.Errorf("version %d: run %+v %s", v.Version, run, diff)
-			}
+func beginOvertaken(f *fixture) {
+	overtaken := f.add(upload("a.txt"))
+	f.publish(upload("a.txt"), "newer")
+	before := f.document(overtaken.Document)
+	if v, err := f.BeginVersion(f.ctx, overtaken.VersionRef, "another run", 7); err != nil || v.Status != knowledge.StatusPending {
+		f.Errorf("another run has ended it: %s, %v", v.Status, err)
+	}
+	for range 2 {
+		v, err := f.BeginVersion(f.ctx, overtaken.VersionRef, overtaken.RunID, 7)
+		if err != nil || v.Status != knowledge.StatusInactive || v.Begun {
+			f.Errorf("status %s, begun %t, %v", v.Status, v.Begun, err)
 		}
 	}
-	if diff := cmp.Diff(before, f.document(published.Document)); diff != "" {
+	if run, err := f.RunForSystem(f.ctx, "acme", overtaken.RunID); err != nil || run.FirstOffset >= 0 {
+		f.Errorf("its events begin at %d, %v", run.FirstOffset, err)
+	}
+	if diff := cmp.Diff(before, f.document(overtaken.Document)); diff != "" {
 		f.Error(diff)
 	}
 	if list, err := f.PendingVersions(f.ctx, time.Now().Add(time.Hour), 10); err != nil || len(list) != 0 {
