@@ -18,6 +18,7 @@ type ChunkResult struct {
 
 // ChunkDocument cuts the layout into chunks.
 func (a *Ingestion) ChunkDocument(ctx context.Context, in StepInput) (ChunkResult, error) {
+	defer heartbeat(ctx)()
 	var result ChunkResult
 	err := a.step(ctx, in, knowledge.StageChunk, func(v store.Version) error {
 		chunks, err := a.cut(ctx, v)
@@ -41,6 +42,9 @@ func (a *Ingestion) cut(ctx context.Context, v store.Version) ([]knowledge.Chunk
 	var layout knowledge.Layout
 	if err := a.Blobs.GetJSON(ctx, blob.StepKey(v.VersionRef, layoutBlob), &layout); err != nil {
 		return nil, fmt.Errorf("read layout: %w", err)
+	}
+	if ctx.Err() != nil { // reading took its time, and so does cutting
+		return nil, ctx.Err()
 	}
 	if chunks, err = chunk.Split(layout, v.Splitter, v.VersionRef); err != nil {
 		return nil, err

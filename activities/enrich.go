@@ -14,6 +14,7 @@ import (
 
 // EnrichDocument finds out the language of a document.
 func (a *Ingestion) EnrichDocument(ctx context.Context, in StepInput) error {
+	defer heartbeat(ctx)()
 	return a.step(ctx, in, knowledge.StageEnrich, func(store.Version) error {
 		var layout knowledge.Layout
 		if err := a.Blobs.GetJSON(ctx, blob.StepKey(in.VersionRef, layoutBlob), &layout); err != nil {

@@ -115,6 +115,7 @@ func (a *Ingestion) RemoveBlobs(ctx context.Context, in RemoveInput) error {
 // RemoveRows takes the document's rows away; what was uploaded under its id
 // meanwhile stays and is no longer held up.
 func (a *Ingestion) RemoveRows(ctx context.Context, in RemoveInput) error {
+	defer heartbeat(ctx)()
 	if err := a.Removals.RemoveRows(ctx, in.removal()); err != nil {
 		return a.fail(ctx, in.step(), fmt.Errorf("remove rows: %w", err))
 	}
