@@ -4,6 +4,7 @@ import (
 	"sort"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -59,7 +60,13 @@ type block struct {
 }
 
 func newDocument(layout knowledge.Layout, context int) *document {
-	d := &document{pages: map[int]knowledge.PageSize{}}
+	size := 0
+	for _, b := range layout.Blocks {
+		size += utf8.RuneCountInString(b.Text) + len(knowledge.BlockSeparator)
+	}
+	d := &document{
+		runes: make([]rune, 0, size), blocks: make([]block, 0, len(layout.Blocks)), pages: map[int]knowledge.PageSize{},
+	}
 	for _, p := range layout.Pages {
 		d.pages[p.Page] = p
 	}
