@@ -55,10 +55,51 @@ func (a *Ingestion) cut(ctx context.Context, v store.Version) ([]knowledge.Chunk
 	for i := range chunks {
 		chunks[i].Language = v.Language
 	}
-	if _, err := a.Blobs.PutJSON(ctx, key, chunks); err != nil {
-		return nil, fmt.Errorf("store chunks: %w", err)
+	return chunks, a.storeChunks(ctx, v.VersionRef, chunks)
+}
+
+// partChunks is how many chunks one part of a long document's chunks holds. It is
+// a multiple of BatchSize.
+const partChunks = 8 * BatchSize
+
+func partKey(ref knowledge.VersionRef, first int) string {
+	return blob.StepKey(ref, fmt.Sprintf("chunks/%07d.json", first-first%partChunks))
+}
+
+// storeChunks stores the chunks of a version in one piece and, before, those of
+// a long document in parts: a batch is then read without all the others.
+func (a *Ingestion) storeChunks(ctx context.Context, ref knowledge.VersionRef, chunks []knowledge.Chunk) error {
+	for first := 0; len(chunks) > partChunks && first < len(chunks); first += partChunks {
+		part := chunks[first:min(first+partChunks, len(chunks))]
+		if _, err := a.Blobs.PutJSON(ctx, partKey(ref, first), part); err != nil {
+			return fmt.Errorf("store chunks from %d: %w", first, err)
+		}
 	}
-	return chunks, nil
+	if _, err := a.Blobs.PutJSON(ctx, blob.StepKey(ref, chunksBlob), chunks); err != nil {
+		return fmt.Errorf("store chunks: %w", err)
+	}
+	return nil
+}
+
+// batch gives the chunks [First, Last) of a version.
+func (a *Ingestion) batch(ctx context.Context, in EmbedInput) ([]knowledge.Chunk, error) {
+	key, start := blob.StepKey(in.VersionRef, chunksBlob), 0
+	if in.Count > partChunks {
+		key, start = partKey(in.VersionRef, in.First), in.First-in.First%partChunks
+	}
+	var chunks []knowledge.Chunk
+	err := a.Blobs.GetJSON(ctx, key, &chunks)
+	if errors.Is(err, blob.ErrNotFound) && in.Count > partChunks { // cut before there were parts
+		start = 0
+		chunks, err = a.chunks(ctx, in.VersionRef)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read chunks from %d: %w", in.First, err)
+	}
+	if in.Last-start > len(chunks) {
+		return nil, fmt.Errorf("batch %d-%d beyond the %d chunks from %d", in.First, in.Last, len(chunks), start)
+	}
+	return chunks[in.First-start : in.Last-start], nil
 }
 
 func (a *Ingestion) chunks(ctx context.Context, ref knowledge.VersionRef) ([]knowledge.Chunk, error) {

@@ -34,15 +34,12 @@ func (a *Ingestion) EmbedChunks(ctx context.Context, in EmbedInput) (EmbedResult
 	defer heartbeat(ctx)()
 	var result EmbedResult
 	err := a.step(ctx, in.StepInput, knowledge.StageEmbed, func(v store.Version) error {
-		chunks, err := a.chunks(ctx, in.VersionRef)
+		chunks, err := a.batch(ctx, in)
 		if err != nil {
 			return err
 		}
-		if in.Last > len(chunks) {
-			return fmt.Errorf("batch %d-%d of %d chunks", in.First, in.Last, len(chunks))
-		}
-		texts := make([]string, 0, in.Last-in.First)
-		for _, c := range chunks[in.First:in.Last] {
+		texts := make([]string, 0, len(chunks))
+		for _, c := range chunks {
 			texts = append(texts, chunk.EmbeddingText(c, v.Name))
 		}
 		result.Key, err = a.embed(ctx, in.VersionRef, texts)

@@ -77,6 +77,45 @@ func TestEmbedChunks(t *testing.T) {
 		}
 	})
 
+	t.Run("a batch of a long document is read without the others", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in, count := f.manyChunks(9 * activities.BatchSize)
+		if count <= 8*activities.BatchSize {
+			t.Fatalf("%d chunks are no long document", count)
+		}
+		texts := f.embeddingTexts(in)
+		f.must(f.blobs.Delete(f.ctx, blob.StepKey(in.VersionRef, "chunks.json")))
+		f.embed(in, count)
+		asked := f.server.Embeddings()
+		for i := 0; i < count; i += activities.BatchSize {
+			if asked[modeltest.BatchKey(texts[i:min(i+activities.BatchSize, count)])].Asked != 1 {
+				t.Errorf("the batch of chunk %d is not what was asked for", i)
+			}
+		}
+	})
+
+	t.Run("a long document that was cut in one piece is embedded too", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in, count := f.manyChunks(9 * activities.BatchSize)
+		first := f.embed(in, count)
+		_, err := f.blobs.DeletePrefix(f.ctx, blob.StepKey(in.VersionRef, "chunks/"), nil)
+		f.must(err)
+		if diff := cmp.Diff(first, f.embed(in, count)); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("the chunks of any other are one blob", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in, _ := f.manyChunks(3 * activities.BatchSize)
+		if keys := f.keys(blob.StepKey(in.VersionRef, "chunks/")); len(keys) != 0 {
+			t.Errorf("stored %v too", keys)
+		}
+	})
+
 	t.Run("another model or dimension is asked anew", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
