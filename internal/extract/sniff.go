@@ -128,6 +128,8 @@ func textType(name, text string) string {
 	switch {
 	case strings.HasPrefix(byName, "text/x-"):
 		return byName
+	case byName == TypeMarkdown && !isPage(body): // which may begin with any tag
+		return TypeMarkdown
 	case startsHTML(body):
 		return TypeHTML
 	case byName != "":

@@ -65,9 +65,10 @@ func xmlKind(name, body string) string {
 	}
 }
 
-func startsHTML(body string) bool {
-	return htmlStart.MatchString(body[:min(len(body), 4096)]) || fragment.MatchString(body)
-}
+// startsHTML reports whether body begins as a page or as a piece of one.
+func startsHTML(body string) bool { return isPage(body) || fragment.MatchString(body) }
+
+func isPage(body string) bool { return htmlStart.MatchString(body[:min(len(body), 4096)]) }
 
 // mailKind names a mail or a saved web page (MHT). A news article and a memo
 // with From and To have no header that only mail software writes: they are text.
