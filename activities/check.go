@@ -12,9 +12,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// sniffBytes is how much of a file its kind is told from.
-const sniffBytes = 8 << 10
-
 // CheckResult says what a file is.
 type CheckResult struct {
 	MediaType string `json:"media_type"`
@@ -22,8 +19,8 @@ type CheckResult struct {
 	Small     bool   `json:"small"` // its steps end within milliseconds
 }
 
-// CheckDocument tells what kind of file the original is, by its content, and
-// holds it to the limits.
+// CheckDocument tells what kind of file the original is, by its content, its name
+// and what was declared, and holds it to the limits.
 func (a *Ingestion) CheckDocument(ctx context.Context, in StepInput) (CheckResult, error) {
 	var result CheckResult
 	err := a.step(ctx, in, knowledge.StageCheck, func(v store.Version) error {
@@ -31,11 +28,11 @@ func (a *Ingestion) CheckDocument(ctx context.Context, in StepInput) (CheckResul
 		if err != nil {
 			return err
 		}
-		mediaType, err := extract.Sniff(v.Name, head)
+		mediaType, err := extract.Sniff(v.Name, v.MediaType, head)
 		if err != nil {
 			return err
 		}
-		isText := mediaType != "application/pdf"
+		isText := mediaType != extract.TypePDF
 		switch {
 		case size > a.Config.FileBytes:
 			return tooLarge("file", a.Config.FileBytes)
@@ -57,7 +54,7 @@ func (a *Ingestion) head(ctx context.Context, key string) ([]byte, int64, error)
 		return nil, 0, fmt.Errorf("open original: %w", err)
 	}
 	defer r.Close()
-	head := make([]byte, sniffBytes)
+	head := make([]byte, extract.HeadBytes)
 	n, err := io.ReadFull(r, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return nil, 0, fmt.Errorf("read original: %w", err)

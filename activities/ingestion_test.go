@@ -129,6 +129,7 @@ func TestCheckDocument(t *testing.T) {
 		"a small text":   {"a.txt", "some text", activities.CheckResult{MediaType: "text/plain", Bytes: 9, Small: true}, ""},
 		"a larger text":  {"a.md", strings.Repeat("# words\n", 40_000), activities.CheckResult{MediaType: "text/markdown", Bytes: 320_000}, ""},
 		"a PDF":          {"a.pdf", "%PDF-1.7\n", activities.CheckResult{MediaType: "application/pdf", Bytes: 9}, ""},
+		"text far below": {"a.txt", strings.Repeat(" ", 10<<10) + "text", activities.CheckResult{MediaType: "text/plain", Bytes: 10<<10 + 4, Small: true}, ""},
 		"an empty file":  {"a.txt", "", activities.CheckResult{}, knowledge.CodeEmpty},
 		"an unknown one": {"a.txt", "\x7fELF\x02\x01\x01\x00\x00\x00", activities.CheckResult{}, knowledge.CodeUnsupportedFormat},
 		"a long text":    {"a.txt", strings.Repeat("x", 1<<19+1), activities.CheckResult{}, knowledge.CodeTooLarge},
@@ -154,6 +155,19 @@ func TestCheckDocument(t *testing.T) {
 			}
 		})
 	}
+
+	t.Run("what was declared counts where the name says nothing", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("Handbook", "# Leave", func(nv *store.NewVersion) { nv.MediaType = "text/markdown" })
+		for range 2 { // what the first one found is what the second one goes by
+			got, err := do(f, f.ingestion.CheckDocument, in)
+			f.must(err)
+			if got.MediaType != "text/markdown" {
+				t.Errorf("got %+v", got)
+			}
+		}
+	})
 
 	t.Run("bytes that are gone are to be sent again", func(t *testing.T) {
 		t.Parallel()

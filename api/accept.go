@@ -19,15 +19,16 @@ const dispatchPatience = 10 * time.Second
 
 // putOriginal finds out by its first bytes what a file is, and stores it. A kind
 // that is not supported, or nothing at all, is refused before anything is
-// stored; too much text is refused as soon as it has come.
-func (s *Server) putOriginal(ctx context.Context, r io.Reader, name string, nv *store.NewVersion) error {
+// stored; too much text is refused as soon as it has come. declared is the media
+// type that came with the file, "" if none did.
+func (s *Server) putOriginal(ctx context.Context, r io.Reader, declared string, nv *store.NewVersion) error {
 	head := make([]byte, extract.HeadBytes)
 	n, err := io.ReadFull(r, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("read a file: %w", err)
 	}
 	head = head[:n]
-	if nv.MediaType, err = extract.Sniff(name, head); err != nil {
+	if nv.MediaType, err = extract.Sniff(nv.Name, declared, head); err != nil {
 		return err
 	}
 	body := io.MultiReader(bytes.NewReader(head), r)

@@ -3,11 +3,8 @@ package api
 import (
 	"encoding/json"
 	"fmt"
-	"mime"
 	"net/url"
-	"path"
 
-	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -137,20 +134,4 @@ func checkAddress(address string) error {
 		return invalid("body.content.url", "must not hold a user name or password")
 	}
 	return nil
-}
-
-// sniffName is the name by which kinds of text are told apart: one without an
-// extension gets that of the media type that came with it.
-func sniffName(name, mediaType string) string {
-	if path.Ext(name) != "" || mediaType == "" {
-		return name
-	}
-	kind, _, err := mime.ParseMediaType(mediaType)
-	if err != nil {
-		return name
-	}
-	return name + map[string]string{
-		extract.TypeMarkdown: ".md", extract.TypeHTML: ".html", extract.TypeCSV: ".csv", extract.TypeTSV: ".tsv",
-		extract.TypeJSON: ".json", extract.TypeNDJSON: ".ndjson",
-	}[kind]
 }

@@ -192,7 +192,7 @@ func (f *form) file(ctx context.Context, part *multipart.Part) error {
 	}
 	nv.SourceKey = blob.UploadKey(nv.Workspace, nv.Project, nv.DocumentID, knowledge.NewID())
 	limit := f.server.fileLimit(f.project)
-	err = f.server.putOriginal(ctx, &limited{what: "file", r: part, left: limit, limit: limit}, name, &nv)
+	err = f.server.putOriginal(ctx, &limited{what: "file", r: part, left: limit, limit: limit}, "", &nv)
 	refused := knowledge.AsError(err)
 	switch {
 	case err == nil:

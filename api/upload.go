@@ -181,7 +181,7 @@ func (s *Server) storeContent(ctx context.Context, project knowledge.Project, c 
 		if int64(len(*c.Text)) > limit {
 			return knowledge.Errorf(knowledge.CodeTooLarge, "content.text is above the limit of %s", bytesText(limit))
 		}
-		return s.putOriginal(ctx, strings.NewReader(*c.Text), sniffName(nv.Name, c.MediaType), nv)
+		return s.putOriginal(ctx, strings.NewReader(*c.Text), c.MediaType, nv)
 	}
 	decoded := func() io.Reader { return base64.NewDecoder(base64.StdEncoding, strings.NewReader(*c.Base64)) }
 	n, err := io.Copy(io.Discard, decoded())
@@ -191,7 +191,7 @@ func (s *Server) storeContent(ctx context.Context, project knowledge.Project, c 
 	case n > limit:
 		return knowledge.Errorf(knowledge.CodeTooLarge, "content.base64 is above the limit of %s", bytesText(limit))
 	}
-	return s.putOriginal(ctx, decoded(), sniffName(nv.Name, c.MediaType), nv)
+	return s.putOriginal(ctx, decoded(), c.MediaType, nv)
 }
 
 func (s *Server) fileLimit(project knowledge.Project) int64 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"os"
 	"strings"
 
@@ -64,11 +63,10 @@ func open(in Input) (data []byte, mediaType string, err error) {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, "", fmt.Errorf("read document: %w", err)
 	}
-	mediaType, err = Sniff(in.Name, head[:n])
+	mediaType, err = Sniff(in.Name, in.MediaType, head[:n])
 	if err != nil {
 		return nil, "", err
 	}
-	mediaType = refine(mediaType, in)
 	info, err := f.Stat()
 	if err != nil {
 		return nil, "", fmt.Errorf("stat document: %w", err)
@@ -81,23 +79,6 @@ func open(in Input) (data []byte, mediaType string, err error) {
 		return nil, "", fmt.Errorf("read document: %w", err)
 	}
 	return data, mediaType, nil
-}
-
-// refine takes the declared media type for text whose content and name say
-// nothing more.
-func refine(mediaType string, in Input) string {
-	declared, _, err := mime.ParseMediaType(in.MediaType)
-	if err != nil || mediaType != TypeText || typeByName(in.Name) != "" {
-		return mediaType
-	}
-	switch declared {
-	case TypeMarkdown, TypeHTML, TypeCSV, TypeTSV, TypeJSON, TypeNDJSON:
-		return declared
-	}
-	if strings.HasPrefix(declared, "text/x-") {
-		return declared
-	}
-	return mediaType
 }
 
 func checkSize(size int64, mediaType string, head []byte) error {

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"mime"
 	"path"
 	"strings"
 	"unicode/utf8"
@@ -30,18 +31,20 @@ const supported = "supported are TXT, Markdown, HTML, PDF, CSV, TSV, JSON and so
 
 // Sniff names the media type of a file by the first bytes of its content
 // (HeadBytes of them, or all). The name only tells apart the kinds of text
-// that look alike. A kind that is not supported, whatever its name, is a
+// that look alike, and what was declared, "" if nothing was, those that the name
+// does not. A kind that is not supported, whatever its name, is a
 // *knowledge.Error with code unsupported_format that names the kind; nothing
 // but white space has code empty.
 //
 // Text in a character set that is neither UTF-8 nor marked passes as text
 // here; decoding it is a matter of the parser.
-func Sniff(name string, head []byte) (mediaType string, err error) {
+func Sniff(name, declared string, head []byte) (mediaType string, err error) {
 	head = head[:min(len(head), HeadBytes)]
 	if charset.Blank(head) && len(head) < HeadBytes {
 		return "", knowledge.Errorf(knowledge.CodeEmpty, "the file is empty; send one with text in it")
 	}
 	text, sure := asText(head)
+	expected := expectedType(name, declared)
 	if isPDF(head, sure) {
 		return TypePDF, nil
 	}
@@ -50,16 +53,30 @@ func Sniff(name string, head []byte) (mediaType string, err error) {
 			return "", unsupported(kind)
 		}
 		if text == "" { // control characters all over: no kind of text
-			if t := typeByName(name); t != "" {
-				return t, nil // its parser says that it is not UTF-8
+			if expected != "" {
+				return expected, nil // its parser says that it is not UTF-8
 			}
 			return "", unsupported("binary data of an unknown kind")
 		}
 	}
-	if kind := unsupportedTextKind(name, text); kind != "" {
+	if kind := unsupportedTextKind(name, expected, text); kind != "" {
 		return "", unsupported(kind)
 	}
-	return textType(name, text), nil
+	return textType(name, expected, text), nil
+}
+
+// expectedType is the kind of text that the name tells, or else the one that was
+// declared; "" if neither does.
+func expectedType(name, declared string) string {
+	if t := typeByName(name); t != "" {
+		return t
+	}
+	declared, _, _ = mime.ParseMediaType(declared) // of what is none, nothing
+	switch declared {
+	case TypeMarkdown, TypeHTML, TypeCSV, TypeTSV, TypeJSON, TypeNDJSON:
+		return declared
+	}
+	return ""
 }
 
 func unsupported(kind string) error {
@@ -122,18 +139,17 @@ func countControls(head []byte) int {
 }
 
 // textType tells the supported kinds of text apart.
-func textType(name, text string) string {
+func textType(name, expected, text string) string {
 	body := strings.TrimLeft(text, "\ufeff \t\r\n")
-	byName := typeByName(name)
 	switch {
-	case strings.HasPrefix(byName, "text/x-"):
-		return byName
-	case byName == TypeMarkdown && !isPage(body): // which may begin with any tag
+	case strings.HasPrefix(expected, "text/x-"):
+		return expected
+	case expected == TypeMarkdown && !isPage(body): // which may begin with any tag
 		return TypeMarkdown
 	case startsHTML(body):
 		return TypeHTML
-	case byName != "":
-		return byName
+	case expected != "":
+		return expected
 	case hasExtension(name):
 		return TypeText
 	default:

@@ -47,7 +47,7 @@ func TestSniffSharedFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := extract.Sniff(base, data)
+			got, err := extract.Sniff(base, "", data)
 			want, supported := typeByExtension[ext]
 			if byContent[base] != "" {
 				want, supported = byContent[base], true
@@ -64,7 +64,7 @@ func TestSniffSharedFiles(t *testing.T) {
 			}
 			wantUnsupported(t, err, kind)
 			for _, name := range []string{"notes.txt", "page.html", "data.json", "report.pdf", ""} {
-				_, err := extract.Sniff(name, data)
+				_, err := extract.Sniff(name, "", data)
 				wantUnsupported(t, err, "")
 			}
 		})
@@ -127,9 +127,32 @@ func TestSniffByContentThenName(t *testing.T) {
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
-			got, err := extract.Sniff(tc.name, []byte(tc.content))
+			got, err := extract.Sniff(tc.name, "", []byte(tc.content))
 			if err != nil || got != tc.want {
 				t.Errorf("Sniff(%q, %q) = %q, %v, want %q", tc.name, tc.content, got, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestSniffByWhatWasDeclared(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ behaviour, name, declared, content, want string }{
+		{"where there is no extension", "Handbook", "text/markdown; charset=utf-8", "# Leave", extract.TypeMarkdown},
+		{"where the extension is none of ours", "Handbook 1.2", extract.TypeMarkdown, "# Leave", extract.TypeMarkdown},
+		{"a page may begin in any way", "page", extract.TypeHTML, "Hello <b>you</b>", extract.TypeHTML},
+		{"not against the name", "notes.txt", extract.TypeMarkdown, "# Leave", extract.TypeText},
+		{"not against the content", "page", extract.TypeMarkdown, "<!doctype html><p>x", extract.TypeHTML},
+		{"a PDF is one whatever was declared", "a", extract.TypeHTML, "%PDF-1.7\n", extract.TypePDF},
+		{"plain text may be more", "a", extract.TypeText, "{\"a\": 1}", extract.TypeJSON},
+		{"a kind that is not ours says nothing", "a", "application/octet-stream", "hello", extract.TypeText},
+		{"what is no media type says nothing", "a", "; text", "hello", extract.TypeText},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			got, err := extract.Sniff(tc.name, tc.declared, []byte(tc.content))
+			if err != nil || got != tc.want {
+				t.Errorf("Sniff = %q, %v, want %q", got, err, tc.want)
 			}
 		})
 	}
@@ -154,7 +177,7 @@ func TestSniffRefuses(t *testing.T) {
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
-			got, err := extract.Sniff(tc.name, []byte(tc.content))
+			got, err := extract.Sniff(tc.name, "", []byte(tc.content))
 			if !knowledge.IsCode(err, tc.code) {
 				t.Errorf("Sniff = %q, %v, want code %s", got, err, tc.code)
 			}
@@ -168,7 +191,7 @@ func FuzzSniff(f *testing.F) {
 		f.Add("", []byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, name string, head []byte) {
-		mediaType, err := extract.Sniff(name, head)
+		mediaType, err := extract.Sniff(name, "", head)
 		switch {
 		case err == nil && mediaType == "":
 			t.Error("neither a media type nor an error")

@@ -19,7 +19,7 @@ var (
 
 // unsupportedTextKind names the kind of a file that is text and yet no text to
 // read as it stands, "" if there is nothing against it.
-func unsupportedTextKind(name, text string) string {
+func unsupportedTextKind(name, expected, text string) string {
 	body := strings.TrimLeft(text, "\ufeff \t\r\n")
 	switch {
 	case strings.HasPrefix(body, `{\rtf`):
@@ -36,7 +36,7 @@ func unsupportedTextKind(name, text string) string {
 	if kind := mailKind(body); kind != "" {
 		return kind
 	}
-	return xmlKind(name, body)
+	return xmlKind(name, expected, body)
 }
 
 func isWebVTT(body string) bool {
@@ -45,12 +45,12 @@ func isWebVTT(body string) bool {
 }
 
 // xmlKind names a kind of XML that is not XHTML.
-func xmlKind(name, body string) string {
+func xmlKind(name, expected, body string) string {
 	if startsHTML(body) || !strings.HasPrefix(body, "<") {
 		return ""
 	}
 	declared := strings.HasPrefix(body, "<?xml")
-	if !declared && strings.HasPrefix(typeByName(name), "text/") {
+	if !declared && strings.HasPrefix(expected, "text/") {
 		return ""
 	}
 	ext := strings.ToLower(path.Ext(name))
