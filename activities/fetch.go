@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -53,6 +54,12 @@ func (a *Ingestion) fetch(ctx context.Context, v store.Version) error {
 		return knowledge.Errorf(knowledge.CodeInvalid, "the address answered %d", response.StatusCode)
 	case response.ContentLength > a.Config.FileBytes:
 		return tooLarge("file", a.Config.FileBytes)
+	}
+	declared := extract.Declared(response.Header.Get("Content-Type"))
+	if v.MediaType == "" && declared != "" { // noted before the bytes: with them the fetch is over
+		if err := a.stage(ctx, v.VersionRef, knowledge.StageFetch, store.Facts{MediaType: declared}); err != nil {
+			return err
+		}
 	}
 	ref, err := a.Blobs.PutReader(ctx, v.SourceKey, &limited{r: response.Body, left: a.Config.FileBytes, limit: a.Config.FileBytes})
 	if err != nil {

@@ -62,6 +62,28 @@ func TestFetchDocument(t *testing.T) {
 		}
 	})
 
+	t.Run("the media type that the address gives is kept with the version", func(t *testing.T) {
+		t.Parallel()
+		for _, tc := range []struct{ said, answered, want string }{
+			{"", "text/markdown", "text/markdown"},
+			{"", "text/html; charset=ISO-8859-1", "text/html; charset=windows-1252"},
+			{"text/csv", "text/plain", "text/csv"},
+			{"", "text/plain; charset=" + strings.Repeat("x", 1<<10), "text/plain"},
+			{"", "application/octet-stream", ""},
+		} {
+			f := newFixture(t)
+			address, _ := site(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", tc.answered)
+				io.WriteString(w, "the original")
+			})
+			in := f.upload("linked", "", func(nv *store.NewVersion) { nv.SourceURL, nv.MediaType = address, tc.said })
+			f.must(step(f, f.ingestion.FetchDocument, in))
+			if v, err := f.store.Version(f.ctx, in.VersionRef); err != nil || v.MediaType != tc.want {
+				t.Errorf("%q, then %q: media type %q, %v", tc.said, tc.answered, v.MediaType, err)
+			}
+		}
+	})
+
 	t.Run("an address of this machine is refused before it is dialled", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)

@@ -30,7 +30,7 @@ type documentContent struct {
 	Text      *string `json:"text,omitempty"`
 	URL       *string `json:"url,omitempty" doc:"http or https; fetched by the ingestion"`
 	Base64    *string `json:"base64,omitempty" doc:"A file"`
-	MediaType string  `json:"mediaType,omitempty" maxLength:"200" doc:"Of the file. What it is, its bytes decide"`
+	MediaType string  `json:"mediaType,omitempty" maxLength:"200" doc:"Of the file. What it is, its bytes decide, then its name, then this; a charset counts where the text is not UTF-8"`
 }
 
 // check tells what is wrong with the body beyond its types, and gives the

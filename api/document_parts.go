@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -123,7 +124,7 @@ func (s *Server) content(ctx context.Context, v store.Version) (*huma.StreamResp
 	if mediaType == "" {
 		mediaType = "application/octet-stream"
 	}
-	if mediaType == extract.TypePDF || mediaType == extract.TypeText {
+	if kind, _, _ := strings.Cut(mediaType, ";"); kind == extract.TypePDF || kind == extract.TypeText {
 		disposition = "inline"
 	}
 	return &huma.StreamResponse{Body: func(out huma.Context) {

@@ -66,6 +66,28 @@ func TestDocumentIsTakenIn(t *testing.T) {
 	}
 }
 
+func TestDeclaredMediaTypeGoesAlong(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		content map[string]any
+		want    string
+	}{
+		"text":       {map[string]any{"text": "# Leave", "mediaType": "text/markdown"}, "text/markdown"},
+		"bytes":      {map[string]any{"base64": "Y2Fm6Q==", "mediaType": "text/plain; charset=ISO-8859-1"}, "text/plain; charset=windows-1252"},
+		"an address": {map[string]any{"url": "https://example.com/leave", "mediaType": "text/markdown"}, "text/markdown"},
+		"nothing":    {map[string]any{"url": "https://example.com/leave"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := open(t)
+			e.do("POST", hooks+"/document?projectId=default", e.editor, map[string]any{"name": "Handbook", "content": tc.content}).want(202)
+			if len(e.work.ingests) != 1 || e.work.ingests[0].MediaType != tc.want {
+				t.Errorf("dispatched %+v, want media type %q", e.work.ingests, tc.want)
+			}
+		})
+	}
+}
+
 func TestDocumentParser(t *testing.T) {
 	t.Parallel()
 	e := open(t)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -174,7 +175,7 @@ func (s *Server) storeContent(ctx context.Context, project knowledge.Project, c 
 	nv.SourceKey = blob.UploadKey(nv.Workspace, nv.Project, nv.DocumentID, knowledge.NewID())
 	switch {
 	case c.URL != nil:
-		nv.SourceURL = *c.URL
+		nv.SourceURL, nv.MediaType = *c.URL, extract.Declared(c.MediaType)
 		return checkAddress(*c.URL)
 	case c.Text != nil:
 		limit := min(s.cfg.TextBytes, s.fileLimit(project))

@@ -195,6 +195,8 @@ func TestDeclaredMediaType(t *testing.T) {
 	}{
 		{"a declared character set is honoured", extract.Input{Name: "a.txt", MediaType: "text/plain; charset=windows-1252"},
 			"caf\xe9", knowledge.Layout{MediaType: extract.TypeText, Blocks: []knowledge.Block{{Kind: knowledge.BlockParagraph, Text: "café"}}}},
+		{"so is one that a check took up", extract.Input{Name: "page", MediaType: "text/html; charset=windows-1252"},
+			"<p>caf\xe9", knowledge.Layout{MediaType: extract.TypeHTML, Blocks: []knowledge.Block{{Kind: knowledge.BlockParagraph, Text: "café"}}}},
 		{"a declared kind counts where the name says nothing", extract.Input{Name: "notes", MediaType: extract.TypeMarkdown},
 			"# Tea", knowledge.Layout{MediaType: extract.TypeMarkdown, Title: "Tea", Blocks: []knowledge.Block{{Kind: knowledge.BlockHeading, Level: 1, Text: "Tea"}}}},
 		{"the name counts more", extract.Input{Name: "notes.txt", MediaType: extract.TypeMarkdown},

@@ -42,11 +42,12 @@ func (p *parser) read(ctx context.Context, in Input) (knowledge.Layout, error) {
 	if err != nil {
 		return knowledge.Layout{}, err
 	}
-	layout, err := p.parse(ctx, data, mediaType, charset.Declared(in.MediaType))
+	kind, _, _ := strings.Cut(mediaType, ";")
+	layout, err := p.parse(ctx, data, kind, charset.Declared(mediaType))
 	if err != nil {
 		return knowledge.Layout{}, err
 	}
-	layout.MediaType = mediaType
+	layout.MediaType = kind
 	tidy(&layout)
 	return layout, check(layout)
 }

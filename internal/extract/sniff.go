@@ -34,12 +34,47 @@ const supported = "supported are TXT, Markdown, HTML, PDF, CSV, TSV, JSON and so
 // that look alike, and what was declared, "" if nothing was, those that the name
 // does not. A kind that is not supported, whatever its name, is a
 // *knowledge.Error with code unsupported_format that names the kind; nothing
-// but white space has code empty.
+// but white space has code empty. The media type of a text keeps the character
+// set that was declared, unless the content is seen to be UTF-8.
 //
 // Text in a character set that is neither UTF-8 nor marked passes as text
 // here; decoding it is a matter of the parser.
 func Sniff(name, declared string, head []byte) (mediaType string, err error) {
 	head = head[:min(len(head), HeadBytes)]
+	kind, err := sniff(name, declared, head)
+	if err != nil || kind == TypePDF || isUTF8(head) {
+		return kind, err
+	}
+	return withCharset(kind, declared), nil
+}
+
+// Declared gives of the media type that came with a file what Sniff goes by: a
+// kind of text and a character set; "" if it says neither.
+func Declared(mediaType string) string {
+	kind := expectedType("", mediaType)
+	if kind == "" && strings.HasPrefix(mediaType, "text/") {
+		kind = TypeText
+	}
+	if kind == "" {
+		return ""
+	}
+	return withCharset(kind, mediaType)
+}
+
+func withCharset(kind, declared string) string {
+	if set := charset.Declared(declared); set != "" {
+		return kind + "; charset=" + set
+	}
+	return kind
+}
+
+// isUTF8 reports whether head shows itself to be UTF-8, which ASCII does not.
+func isUTF8(head []byte) bool {
+	head = wholeRunes(head)
+	return utf8.Valid(head) && bytes.ContainsFunc(head, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+func sniff(name, declared string, head []byte) (kind string, err error) {
 	if charset.Blank(head) && len(head) < HeadBytes {
 		return "", knowledge.Errorf(knowledge.CodeEmpty, "the file is empty; send one with text in it")
 	}

@@ -146,6 +146,10 @@ func TestSniffByWhatWasDeclared(t *testing.T) {
 		{"a PDF is one whatever was declared", "a", extract.TypeHTML, "%PDF-1.7\n", extract.TypePDF},
 		{"plain text may be more", "a", extract.TypeText, "{\"a\": 1}", extract.TypeJSON},
 		{"a kind that is not ours says nothing", "a", "application/octet-stream", "hello", extract.TypeText},
+		{"with a character set that is not UTF-8", "a", "text/html; charset=latin1", "<p>caf\xe9", "text/html; charset=windows-1252"},
+		{"with that alone", "a.txt", "text/x-any; charset=Shift_JIS", "\x82\xa0", "text/plain; charset=shift_jis"},
+		{"not with one that the content shows to be wrong", "a.txt", "text/plain; charset=latin1", "caf\u00e9", extract.TypeText},
+		{"not with one that nobody knows", "a.txt", "text/plain; charset=mine", "hello", extract.TypeText},
 		{"what is no media type says nothing", "a", "; text", "hello", extract.TypeText},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {

@@ -28,13 +28,18 @@ func TooLong() error {
 		"the document holds more than %d MB of text; split it into smaller documents", MaxText>>20)
 }
 
-// Declared gives the charset parameter of a media type, "" if it has none.
+// Declared names the character set that a media type states, "" if that is none,
+// UTF-8 or not known.
 func Declared(mediaType string) string {
 	_, params, err := mime.ParseMediaType(mediaType)
 	if err != nil {
 		return ""
 	}
-	return params["charset"]
+	name, err := htmlindex.Name(byName(params["charset"]))
+	if err != nil {
+		return ""
+	}
+	return name
 }
 
 // Decode gives the text of data as UTF-8, cleaned as by Clean. A byte order
@@ -81,7 +86,7 @@ func byName(name string) encoding.Encoding {
 		return nil
 	}
 	enc, err := htmlindex.Get(name)
-	if err != nil || enc == unicode.UTF8 {
+	if err != nil || enc == unicode.UTF8 || enc == encoding.Replacement {
 		return nil
 	}
 	return enc

@@ -60,7 +60,10 @@ func TestDecodeRefuses(t *testing.T) {
 func TestDeclared(t *testing.T) {
 	t.Parallel()
 	for mediaType, want := range map[string]string{
-		"text/plain; charset=ISO-8859-1": "ISO-8859-1", "text/plain": "", "": "", "nonsense;;": "",
+		"text/plain; charset=ISO-8859-1": "windows-1252", // as browsers take it
+		"text/plain; charset=Shift_JIS":  "shift_jis", "text/plain; charset=utf-8": "", "text/plain; charset=mine": "",
+		"text/html; charset=iso-2022-kr": "", // has no decoder
+		"text/plain":                     "", "": "", "nonsense;;": "",
 	} {
 		if got := charset.Declared(mediaType); got != want {
 			t.Errorf("Declared(%q) = %q, want %q", mediaType, got, want)
