@@ -103,10 +103,12 @@ func sniff(name, declared string, head []byte) (kind string, err error) {
 // expectedType is the kind of text that the name tells, or else the one that was
 // declared; "" if neither does.
 func expectedType(name, declared string) string {
-	if t := typeByName(name); t != "" {
-		return t
-	}
 	declared, _, _ = mime.ParseMediaType(declared) // of what is none, nothing
+	byName := typeByName(name)
+	// The name of a script at an address says how the page was made.
+	if byName != "" && (declared != TypeHTML || !strings.HasPrefix(byName, "text/x-")) {
+		return byName
+	}
 	switch declared {
 	case TypeMarkdown, TypeHTML, TypeCSV, TypeTSV, TypeJSON, TypeNDJSON:
 		return declared

@@ -141,6 +141,8 @@ func TestSniffByWhatWasDeclared(t *testing.T) {
 		{"where there is no extension", "Handbook", "text/markdown; charset=utf-8", "# Leave", extract.TypeMarkdown},
 		{"where the extension is none of ours", "Handbook 1.2", extract.TypeMarkdown, "# Leave", extract.TypeMarkdown},
 		{"a page may begin in any way", "page", extract.TypeHTML, "Hello <b>you</b>", extract.TypeHTML},
+		{"a page that a script makes", "index.php", extract.TypeHTML, "<!doctype html><p>x", extract.TypeHTML},
+		{"source code that is declared as text", "index.php", extract.TypeText, "<?php echo 1;", "text/x-php"},
 		{"not against the name", "notes.txt", extract.TypeMarkdown, "# Leave", extract.TypeText},
 		{"not against the content", "page", extract.TypeMarkdown, "<!doctype html><p>x", extract.TypeHTML},
 		{"a PDF is one whatever was declared", "a", extract.TypeHTML, "%PDF-1.7\n", extract.TypePDF},
