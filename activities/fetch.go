@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -61,15 +60,15 @@ func (a *Ingestion) fetch(ctx context.Context, v store.Version) error {
 			return err
 		}
 	}
-	ref, err := a.Blobs.PutReader(ctx, v.SourceKey, &limited{r: response.Body, left: a.Config.FileBytes, limit: a.Config.FileBytes})
-	if err != nil {
-		if known := knowledge.AsError(err); known.Code == knowledge.CodeTooLarge {
-			return known
-		}
-		if errors.Is(err, blob.ErrNoSpace) {
-			return fullDisk(err)
-		}
-		return unreachable("the address stopped in the middle").WithCause(err)
+	body := &limited{r: response.Body, left: a.Config.FileBytes, limit: a.Config.FileBytes}
+	ref, err := a.Blobs.PutReader(ctx, v.SourceKey, body)
+	switch {
+	case knowledge.IsCode(body.err, knowledge.CodeTooLarge):
+		return body.err
+	case body.err != nil:
+		return unreachable("the address stopped in the middle").WithCause(body.err)
+	case err != nil:
+		return fmt.Errorf("store the original: %w", err)
 	}
 	return a.stage(ctx, v.VersionRef, knowledge.StageFetch, store.Facts{Bytes: ref.Bytes})
 }
@@ -98,24 +97,27 @@ func tooLarge(what string, limit int64) *knowledge.Error {
 	return knowledge.Errorf(knowledge.CodeTooLarge, "the %s is larger than the limit of %d bytes", what, limit)
 }
 
-// limited reads until a limit and fails beyond it.
+// limited reads until a limit and fails beyond it. It keeps why it failed.
 type limited struct {
 	r     io.Reader
 	left  int64
 	limit int64
+	err   error
 }
 
-func (l *limited) Read(p []byte) (int, error) {
-	if l.left < 0 {
-		return 0, tooLarge("file", l.limit)
+func (l *limited) Read(p []byte) (n int, err error) {
+	if l.err != nil {
+		return 0, l.err
 	}
 	if int64(len(p)) > l.left+1 {
 		p = p[:l.left+1]
 	}
-	n, err := l.r.Read(p)
-	l.left -= int64(n)
-	if l.left < 0 {
-		return n, tooLarge("file", l.limit)
+	n, err = l.r.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		err = tooLarge("file", l.limit)
+	}
+	if err != nil && err != io.EOF {
+		l.err = err
 	}
 	return n, err
 }

@@ -1,6 +1,8 @@
 package activities_test
 
 import (
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -33,6 +36,13 @@ func (f *fixture) linked(address string) (activities.StepInput, string) {
 	v, err := f.store.Version(f.ctx, in.VersionRef)
 	f.must(err)
 	return in, v.SourceKey
+}
+
+// brokenBlobs takes nothing.
+type brokenBlobs struct{ *blob.Store }
+
+func (brokenBlobs) PutReader(context.Context, string, io.Reader) (blob.Ref, error) {
+	return blob.Ref{}, errors.New("input/output error")
 }
 
 func TestFetchDocument(t *testing.T) {
@@ -160,6 +170,15 @@ func TestFetchDocument(t *testing.T) {
 			}
 		})
 	}
+
+	t.Run("a blob store that fails is not the address's fault", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.ingestion.Blobs = brokenBlobs{f.blobs}
+		address, _ := site(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "the original") })
+		in, _ := f.linked(address)
+		f.failed(step(f, f.ingestion.FetchDocument, in), knowledge.CodeInternal, true)
+	})
 
 	t.Run("a text of just the limit is taken", func(t *testing.T) {
 		t.Parallel()
