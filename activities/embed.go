@@ -42,8 +42,10 @@ func (a *Ingestion) EmbedChunks(ctx context.Context, in EmbedInput) (EmbedResult
 		for _, c := range chunks {
 			texts = append(texts, chunk.EmbeddingText(c, v.Name))
 		}
-		result.Key, err = a.embed(ctx, in.VersionRef, texts)
-		return err
+		if result.Key, err = a.embed(ctx, in.VersionRef, texts); err != nil || in.Last%partChunks != 0 {
+			return err
+		}
+		return a.onItsWay(ctx, in.VersionRef, knowledge.StageEmbed, float64(in.Last)/float64(in.Count))
 	})
 	return result, err
 }

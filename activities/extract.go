@@ -38,18 +38,18 @@ func (a *Ingestion) ExtractDocument(ctx context.Context, in StepInput) (ExtractR
 	defer heartbeat(ctx)()
 	var result ExtractResult
 	err := a.step(ctx, in, knowledge.StageExtract, func(v store.Version) error {
-		ctx := ctx
+		reading := ctx
 		if activity.GetInfo(ctx).IsLocalActivity {
 			quick, cancel := context.WithTimeoutCause(ctx, quickExtract, errSlow)
 			defer cancel()
-			ctx = quick
+			reading = quick
 		}
-		layout, err := a.layout(ctx, v)
+		layout, err := a.layout(reading, v)
 		if err != nil {
 			return err
 		}
 		result = ExtractResult{Pages: len(layout.Pages), Blocks: len(layout.Blocks)}
-		return nil
+		return a.onItsWay(ctx, in.VersionRef, knowledge.StageEnrich, 0)
 	})
 	return result, err
 }

@@ -70,7 +70,7 @@ func (a *Ingestion) fetch(ctx context.Context, v store.Version) error {
 	case err != nil:
 		return fmt.Errorf("store the original: %w", err)
 	}
-	return a.stage(ctx, v.VersionRef, knowledge.StageFetch, store.Facts{Bytes: ref.Bytes})
+	return a.stage(ctx, v.VersionRef, knowledge.StageCheck, store.Facts{Bytes: ref.Bytes})
 }
 
 // withoutAddress takes the address off an error, which is logged: what follows

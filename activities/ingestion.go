@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	"go.temporal.io/sdk/activity"
+
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -114,8 +116,7 @@ func (a *Ingestion) over(ctx context.Context, in StepInput, v store.Version) err
 	return a.FinishVersion(ctx, end)
 }
 
-// step runs one stage of ingestion: it notes the stage, does the work and
-// measures it.
+// step runs one stage of ingestion and measures it.
 func (a *Ingestion) step(ctx context.Context, in StepInput, stage knowledge.Stage, work func(store.Version) error) error {
 	start := time.Now()
 	v, err := a.Versions.Version(ctx, in.VersionRef)
@@ -129,10 +130,22 @@ func (a *Ingestion) step(ctx context.Context, in StepInput, stage knowledge.Stag
 	return nil
 }
 
-// stage notes in SQL which stage a version enters next, and what is known of it
-// by now: one write a step, at its end.
+// stage notes in SQL which stage a version enters, and what is known of it by now.
 func (a *Ingestion) stage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, facts store.Facts) error {
-	if err := a.Versions.SetStage(ctx, ref, stage, Progress(stage), facts); err != nil {
+	if err := a.Versions.SetStage(ctx, ref, stage, Progress(stage, 0), facts); err != nil {
+		return fmt.Errorf("note stage %s: %w", stage, err)
+	}
+	return nil
+}
+
+// onItsWay notes in SQL how far a version is, part of the stage being done, where
+// there is no more to note. A step that is a local activity ends within
+// milliseconds, and does not.
+func (a *Ingestion) onItsWay(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, part float64) error {
+	if activity.GetInfo(ctx).IsLocalActivity {
+		return nil
+	}
+	if err := a.Versions.SetStage(ctx, ref, stage, Progress(stage, part), store.Facts{}); err != nil {
 		return fmt.Errorf("note stage %s: %w", stage, err)
 	}
 	return nil
@@ -142,8 +155,9 @@ func (a *Ingestion) fail(ctx context.Context, in StepInput, err error) error {
 	return failure(ctx, logger(a.Log, in.VersionRef, in.Run), err)
 }
 
-// Progress is the share of the work that is done when a stage begins, 0..1.
-func Progress(stage knowledge.Stage) float64 {
+// Progress is the share of a version's work that is done when part of a stage is,
+// both 0..1. Only embedding has parts.
+func Progress(stage knowledge.Stage, part float64) float64 {
 	switch stage {
 	case knowledge.StageCheck:
 		return 0.05
@@ -154,7 +168,7 @@ func Progress(stage knowledge.Stage) float64 {
 	case knowledge.StageChunk:
 		return 0.35
 	case knowledge.StageEmbed:
-		return 0.4
+		return 0.4 + part*0.5
 	case knowledge.StagePublish:
 		return 0.9
 	default:

@@ -37,6 +37,9 @@ func (a *Ingestion) PublishDocument(ctx context.Context, in PublishInput) (Publi
 		if v.Removing {
 			return nil
 		}
+		if err := a.onItsWay(ctx, in.VersionRef, knowledge.StagePublish, 0); err != nil {
+			return err
+		}
 		if err := a.write(ctx, in, v); err != nil {
 			return err
 		}

@@ -337,12 +337,8 @@ type DocumentState struct {
 
 // event tells how far the version is; part is the share of the stage, 0..1.
 func (w *ingest) event(part float64) {
-	progress := activities.Progress(w.stage)
-	if w.stage == knowledge.StageEmbed {
-		progress += part * (activities.Progress(knowledge.StagePublish) - progress)
-	}
 	w.log.add(stream.TopicDocument, stream.Event{Data: stream.Data(DocumentState{
-		Version: w.current.Version, Stage: w.stage, Progress: progress,
+		Version: w.current.Version, Stage: w.stage, Progress: activities.Progress(w.stage, part),
 		ChunkCount: w.counts.chunks, PageCount: w.counts.pages,
 	})})
 }
