@@ -153,7 +153,7 @@ func endLine(b *strings.Builder, tag string) {
 
 func nonEmptyLines(s string) string {
 	var lines []string
-	for line := range strings.Lines(html.UnescapeString(s)) {
+	for line := range strings.Lines(s) {
 		if line = oneLine(line); line != "" {
 			lines = append(lines, line)
 		}

@@ -34,6 +34,7 @@ func TestRead(t *testing.T) {
 			{Kind: knowledge.BlockTable, Header: "a | b", Text: "a | b\n1 | 2\n3 | "}}},
 		{"a quote is its text", "> # H\n> said\n", []knowledge.Block{{Kind: knowledge.BlockHeading, Level: 1, Text: "H"}, para("said")}},
 		{"HTML is reduced to its text", "<div align=center>\n<b>Hi</b> &amp; bye<br>you\n</div>\n\n<script>\nalert(1)\n\n</script>\n\n<!-- no -->\n", []knowledge.Block{para("Hi & bye\nyou")}},
+		{"references in HTML are resolved once", "<div>\nwrite &amp;lt;b&amp;gt; &eacute;\n</div>\n", []knowledge.Block{para("write &lt;b&gt; é")}},
 		{"HTML that stands on its own ends a line", "<details><summary>More</summary>Text\n<dl><dt>Tea<dd>hot</dl></details>\n", []knowledge.Block{para("More\nText\nTea\nhot")}},
 		{"inline HTML goes", "a<br/>b <span>c</span> <!-- x -->d", []knowledge.Block{para("a\nb c d")}},
 		{"a data URI is no text", "![tiny](data:image/gif;base64,R0lGOD)", []knowledge.Block{para("tiny")}},
