@@ -3,6 +3,7 @@ package html
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
@@ -13,7 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/extract/markdown"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"golang.org/x/net/html"
-	htmlcharset "golang.org/x/net/html/charset"
+	"golang.org/x/net/html/atom"
 )
 
 // Read gives the title and the blocks of an HTML page. declared is the
@@ -61,18 +62,47 @@ func readPage(text string, reduce func(*html.Node)) (page, error) {
 // with the file, the page's own meta element. UTF-8 that is valid needs none.
 func decode(data []byte, declared string) (string, error) {
 	if declared == "" {
-		head := data[:min(len(data), 4096)]
-		if _, name, certain := htmlcharset.DetermineEncoding(head, ""); certain || metaCharset(head) {
-			declared = name
-		}
+		declared = stated(data[:min(len(data), 4096)])
 	}
 	return charset.Decode(data, declared)
 }
 
-// metaCharset reports whether the page states a character set, which
-// DetermineEncoding does not tell from its own default.
-func metaCharset(head []byte) bool {
-	return bytes.Contains(bytes.ToLower(head), []byte("charset"))
+var charsetIn = regexp.MustCompile(`(?i)charset\s*=\s*["']?([^\s"';]+)`)
+
+// stated gives the character set that a meta element at the start of a page
+// states, "" if none does or it is UTF-8.
+func stated(head []byte) string {
+	z := html.NewTokenizer(bytes.NewReader(head))
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return ""
+		case html.StartTagToken, html.SelfClosingTagToken:
+			if set := statedBy(z.Token()); set != "" {
+				return set
+			}
+		}
+	}
+}
+
+func statedBy(element html.Token) string {
+	if element.DataAtom != atom.Meta {
+		return ""
+	}
+	attributes := map[string]string{}
+	for _, a := range element.Attr {
+		attributes[a.Key] = a.Val
+	}
+	set := attributes["charset"]
+	if strings.EqualFold(attributes["http-equiv"], "content-type") {
+		if found := charsetIn.FindStringSubmatch(attributes["content"]); set == "" && found != nil {
+			set = found[1]
+		}
+	}
+	if strings.HasPrefix(strings.ToLower(set), "utf-16") { // it could not be read so far if it were
+		return ""
+	}
+	return charset.Declared("text/html; charset=" + set)
 }
 
 func convert(root *html.Node) (string, []knowledge.Block, error) {

@@ -109,6 +109,10 @@ func TestCharacterSets(t *testing.T) {
 		{"UTF-8", "<p>café</p>", ""},
 		{"as the page says", "<meta charset=iso-8859-1><p>caf\xe9</p>", ""},
 		{"as the page says in the old way", "<meta http-equiv='Content-Type' content='text/html; charset=windows-1252'><p>caf\xe9</p>", ""},
+		{"as the page says, without a semicolon", "<meta content='text/html charset=windows-1252' http-equiv=content-type><p>caf\xe9</p>", ""},
+		{"as the page says far below", "<!--" + strings.Repeat(" ", 2000) + "--><meta charset=latin1><p>caf\xe9</p>", ""},
+		{"as the page says in the end", "<meta charset=mine><meta charset=latin1><p>caf\xe9</p>", ""},
+		{"as the page says after a script", "<script charset=utf-8>'<meta charset=koi8-r>'</script><meta charset=latin1><p>caf\xe9</p>", ""},
 		{"as the upload says", "<p>caf\xe9</p>", "iso-8859-1"},
 		{"UTF-16 with a mark", "\xff\xfe<\x00p\x00>\x00c\x00a\x00f\x00\xe9\x00", ""},
 	} {
@@ -120,8 +124,16 @@ func TestCharacterSets(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := html.Read([]byte("<p>caf\xe9</p>"), ""); !knowledge.IsCode(err, knowledge.CodeMalformed) {
-		t.Errorf("error %v, want malformed where no character set is stated", err)
+	for _, page := range []string{
+		"<p>caf\xe9</p>",
+		"<script charset=utf-8 src=a.js></script><p>\x93\xfa\x96{</p>", // Shift_JIS
+		"<meta name=description content='charset=latin1'><p>caf\xe9</p>",
+		"<meta charset=utf-16><p>caf\xe9</p>",
+		"<meta charset=mine><p>caf\xe9</p>",
+	} {
+		if _, blocks, err := html.Read([]byte(page), ""); !knowledge.IsCode(err, knowledge.CodeMalformed) {
+			t.Errorf("%q: %v, %v, want malformed where no character set is stated", page, blocks, err)
+		}
 	}
 }
 
