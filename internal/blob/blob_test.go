@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/blob/blobtest"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -110,6 +112,30 @@ func TestUnfinishedWrites(t *testing.T) {
 	}
 	if ok, err := s.Exists(t.Context(), "w/p/e/1/text"); !ok || err != nil {
 		t.Errorf("the finished write is gone: %v", err)
+	}
+}
+
+func TestAFolderIsListedAsItIsRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, blob.FolderURL(dir))
+	for _, key := range []string{"a/text", "b../text", "c/text"} {
+		if _, err := s.Put(t.Context(), key, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var keys []string
+	for object, err := range s.List(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, object.Key)
+		if err := os.RemoveAll(filepath.Join(dir, "c")); err != nil { // which is not read yet
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"a/text", "b../text"}, keys); diff != "" {
+		t.Error(diff)
 	}
 }
 

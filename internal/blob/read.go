@@ -3,20 +3,23 @@ package blob
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 
 	"gocloud.dev/blob"
-	"gocloud.dev/gcerrors"
 )
 
-// listPage is how many objects one listing asks for. A folder is walked anew
-// for each page and its pages can lose keys at their seams, so a page is large;
-// object stores give what they give.
-const listPage = 1 << 20
+// escaped matches what stands in a file's name for a character of its key.
+var escaped = regexp.MustCompile(`__0x([0-9a-f]+)__`)
 
 // Object is one entry of a listing.
 type Object struct {
@@ -116,30 +119,65 @@ func (s *Store) entries(ctx context.Context, prefix string) iter.Seq2[Object, er
 				return
 			}
 		}
-		for token := blob.FirstPageToken; token != nil; {
-			page, next, err := s.listPage(ctx, token, prefix)
+		if s.dir != "" {
+			s.walk(ctx, prefix, yield)
+			return
+		}
+		for objects := s.bucket.List(&blob.ListOptions{Prefix: prefix}); ; {
+			o, err := objects.Next(ctx)
+			if err == io.EOF {
+				return
+			}
 			if err != nil {
 				yield(Object{}, mapError("list", prefix, err))
 				return
 			}
-			for _, o := range page {
-				if !yield(Object{Key: o.Key, Bytes: o.Size, Modified: o.ModTime}, nil) {
-					return
-				}
+			if !yield(Object{Key: o.Key, Bytes: o.Size, Modified: o.ModTime}, nil) {
+				return
 			}
-			token = next
 		}
 	}
 }
 
-// listPage lists once more when a file goes while its folder is being read,
-// which every finished write does with its temporary name.
-func (s *Store) listPage(ctx context.Context, token []byte, prefix string) ([]*blob.ListObject, []byte, error) {
-	for {
-		page, next, err := s.bucket.ListPage(ctx, token, listPage, &blob.ListOptions{Prefix: prefix})
-		if s.dir != "" && gcerrors.Code(err) == gcerrors.NotFound && ctx.Err() == nil {
-			continue
+// walk is entries for a folder. The bucket would hold the whole listing; this
+// holds the names of the folders on the way.
+func (s *Store) walk(ctx context.Context, prefix string, yield func(Object, error) bool) {
+	root := filepath.Join(s.dir, filepath.FromSlash(prefix))
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		return page, next, err
+		if err != nil || entry.IsDir() || strings.HasSuffix(path, ".attrs") {
+			return nil // a folder that is gone, or is not ours to read, has none
+		}
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) { // as the temporary name of a write that ended
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(s.dir, path)
+		if err != nil {
+			return err
+		}
+		if !yield(Object{Key: keyOf(name), Bytes: info.Size(), Modified: info.ModTime()}, nil) {
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	if err != nil {
+		yield(Object{}, mapError("list", prefix, err))
 	}
+}
+
+// keyOf is the key that the bucket keeps under a name in its folder.
+func keyOf(name string) string {
+	return escaped.ReplaceAllStringFunc(filepath.ToSlash(name), func(s string) string {
+		code, err := strconv.ParseInt(escaped.FindStringSubmatch(s)[1], 16, 32)
+		if err != nil {
+			return s
+		}
+		return string(rune(code))
+	})
 }
