@@ -67,7 +67,7 @@ func newFixture(t *testing.T) *fixture {
 	f.must(err)
 	f.index, err = embedded.Open(f.ctx, embedded.Config{Path: filepath.Join(dir, "index.db")})
 	f.must(err)
-	f.blobs, err = blob.Open(f.ctx, blob.FolderURL(filepath.Join(dir, "blobs"))+"?sync=off")
+	f.blobs, err = blob.Open(f.ctx, "file://"+filepath.Join(dir, "blobs")+"?sync=off")
 	f.must(err)
 	t.Cleanup(func() {
 		if err := errors.Join(f.store.Close(), f.index.Close(), f.blobs.Close()); err != nil {

@@ -59,7 +59,7 @@ func newLoopTest(t *testing.T) *loopTest {
 	test.must(err)
 	test.index, err = embedded.Open(t.Context(), embedded.Config{Path: filepath.Join(dir, "index.db")})
 	test.must(err)
-	test.blobs, err = blob.Open(t.Context(), blob.FolderURL(filepath.Join(dir, "blobs"))+"?sync=off")
+	test.blobs, err = blob.Open(t.Context(), "file://"+filepath.Join(dir, "blobs")+"?sync=off")
 	test.must(err)
 	t.Cleanup(func() {
 		if err := errors.Join(test.store.Close(), test.index.Close(), test.blobs.Close()); err != nil {

@@ -14,7 +14,7 @@ import (
 // hold.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	s := open(t, blob.FolderURL(filepath.Join(smallDisk(t), "blobs")))
+	s := open(t, folderURL(filepath.Join(smallDisk(t), "blobs")))
 	if _, err := s.Put(t.Context(), "a/b", []byte("first")); err != nil {
 		t.Fatal(err)
 	}

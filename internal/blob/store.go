@@ -75,11 +75,6 @@ func openFolder(u *url.URL) (*Store, error) {
 	return &Store{bucket: bucket, dir: dir, sync: sync}, nil
 }
 
-// FolderURL is the URL of a store in a folder.
-func FolderURL(dir string) string {
-	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}).String()
-}
-
 // Ping reports whether the store can be reached.
 func (s *Store) Ping(ctx context.Context) error {
 	if s.dir != "" { // a bucket over a folder that is gone looks empty
