@@ -93,5 +93,5 @@ type parseCmd struct{}
 
 // Run reads requests from the standard input until it ends.
 func (parseCmd) Run(ctx context.Context) error {
-	return extract.Serve(ctx, os.Stdin, os.Stdout, extract.ServeConfig{})
+	return extract.Serve(ctx, os.Stdin, os.Stdout)
 }

@@ -61,7 +61,7 @@ func beChild(folder string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if err := extract.Serve(context.Background(), &mischief{os.Stdin}, os.Stdout, extract.ServeConfig{}); err != nil {
+	if err := extract.Serve(context.Background(), &mischief{os.Stdin}, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -16,19 +16,11 @@ import (
 // maxStack bounds the recursion of a parser, in bytes.
 const maxStack = 256 << 20
 
-// ServeConfig is what a child knows of itself; its parent sends the rest.
-type ServeConfig struct {
-	// CacheDir is where compiled WebAssembly is kept between processes; the
-	// directory must not be writable by others. Defaults to what the parent
-	// says, and to no cache.
-	CacheDir string
-}
-
 // Serve is the loop of a parser child: it reads requests from in and writes one
 // response each to out, until in ends, ctx ends, or the parser has to be
 // replaced. It returns as soon as in ends, also in the middle of a document;
 // the process must then exit. Nothing else may write to out.
-func Serve(ctx context.Context, in io.Reader, out io.Writer, cfg ServeConfig) error {
+func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	requests := make(chan request)
 	ended := make(chan error, 2)
 	go func() {
@@ -36,7 +28,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, cfg ServeConfig) er
 	}()
 	go func() {
 		s := server{out: out}
-		s.parser = parser{cacheDir: cfg.CacheDir, starting: s.starting}
+		s.parser.starting = s.starting
 		ended <- s.run(ctx, requests)
 	}()
 	select {
@@ -117,9 +109,7 @@ func (s *server) answer(ctx context.Context, req request) response {
 }
 
 func (s *server) apply(set settings) error {
-	if s.parser.cacheDir == "" {
-		s.parser.cacheDir = set.CacheDir
-	}
+	s.parser.cacheDir = set.CacheDir
 	debug.SetMaxStack(maxStack)
 	if set.Memory > 0 {
 		debug.SetMemoryLimit(set.Memory / 4 * 3)
