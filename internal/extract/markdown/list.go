@@ -50,8 +50,6 @@ func (r *reader) itemParts(item ast.Node, indent string) []itemPart {
 			p.text = htmlText(r.html(n))
 		case *ast.Paragraph, *ast.TextBlock, *ast.Heading:
 			p.text = strings.TrimSpace(r.inline(n))
-		case *extast.Table:
-			p.text = r.asText(n)
 		default:
 			p.text = r.asText(n)
 		}

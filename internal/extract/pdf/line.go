@@ -17,7 +17,6 @@ type line struct {
 	upbox  knowledge.Box // box turned upright
 	size   float64       // font size as displayed
 	bold   bool
-	hyphen bool // pdfium takes the hyphen at its end for a broken word
 }
 
 // maxGap is the space between two characters, in heights of the line, above
@@ -64,7 +63,6 @@ func touches(before, l line) bool {
 func glue(a, b line) line {
 	a.text += " " + b.text // a note's number must not become part of another number
 	a.box, a.upbox = a.box.Union(b.box), a.upbox.Union(b.upbox)
-	a.hyphen = b.hyphen
 	return a
 }
 
@@ -151,7 +149,6 @@ func makeLine(glyphs []glyph, f frame, turned int) (l line, ok bool) {
 		} else {
 			box = box.Union(clipped)
 		}
-		l.hyphen = g.char == lineHyphen || g.char == softHyphen
 	}
 	l.text = strings.Join(strings.FieldsFunc(b.String(), unicode.IsSpace), " ")
 	l.box, l.turned, l.upbox = box, turned, upright(box, turned)
