@@ -97,6 +97,9 @@ type Block struct {
 // CellSeparator stands between the cells of a row of a table.
 const CellSeparator = " | "
 
+// RowsPerBlock is how many rows of a table a block holds at most.
+const RowsPerBlock = 40
+
 // MaxHeader bounds the header of a table in a layout, in code points: every
 // block of the table brings it along.
 const MaxHeader = 1000

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cairn-rag/cairn/internal/extract/markdown"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -78,13 +79,9 @@ func reduceNesting(n *html.Node, depth int) {
 	}
 }
 
-const (
-	// maxFill is how many times the cells that a table has it may have with its
-	// rows filled up, and with what a cell spans.
-	maxFill = 8
-	// minCells is how many cells any table may have.
-	minCells = 4096
-)
+// maxFill is how many times the cells that a table has it may have with its rows
+// filled up, and with what a cell spans. Any table may have markdown.MinCells.
+const maxFill = 8
 
 // reduceTables keeps tables from becoming far larger than they are: cells that
 // span too much together span nothing, and a table with some row far wider than
@@ -101,12 +98,12 @@ func reduceTables(root *html.Node) {
 func reduceTable(n *html.Node) {
 	var s size
 	s.measure(n, true)
-	if s.area > maxFill*s.cells+minCells {
+	if s.area > maxFill*s.cells+markdown.MinCells {
 		s = size{}
 		s.measure(n, false)
 		dropSpans(n)
 	}
-	if s.width*len(s.rows) > maxFill*s.cells+minCells {
+	if s.width*len(s.rows) > maxFill*s.cells+markdown.MinCells {
 		// The converter takes it for layout then.
 		n.Attr = append(n.Attr, html.Attribute{Key: "role", Val: "presentation"})
 	}

@@ -212,13 +212,13 @@ func (t tables) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Con
 		width = max(width, delimiters(line.Value(source)))
 		length += line.Len()
 	}
-	if width > 0 && width*lines.Len() <= length+minCells && t.budget.spend(length) {
+	if width > 0 && width*lines.Len() <= length+MinCells && t.budget.spend(length) {
 		t.ParagraphTransformer.Transform(node, reader, pc)
 	}
 }
 
-// minCells is how many cells any table may have.
-const minCells = 4096
+// MinCells is how many cells any table may have.
+const MinCells = 4096
 
 // delimiters is how many cells a row of dashes has, 0 if a line is none.
 func delimiters(line []byte) int {

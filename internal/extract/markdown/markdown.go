@@ -10,9 +10,6 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// rowsPerBlock is how many rows of a table a block holds.
-const rowsPerBlock = 40
-
 // Read gives the blocks of a Markdown text, and its title: that of the front
 // matter, else the first heading of level 1, else "".
 func Read(s string) (title string, blocks []knowledge.Block) {
@@ -125,14 +122,14 @@ func (r *reader) table(n *extast.Table) {
 		if strings.Join(cells, "") == "" {
 			continue
 		}
-		line := strings.Join(cells, " | ")
+		line := strings.Join(cells, knowledge.CellSeparator)
 		if _, ok := row.(*extast.TableHeader); ok {
 			header = knowledge.HeaderWithin(line, knowledge.MaxHeader)
 		}
 		rows = append(rows, line)
 	}
 	for len(rows) > 0 {
-		k := min(len(rows), rowsPerBlock)
+		k := min(len(rows), knowledge.RowsPerBlock)
 		r.blocks = append(r.blocks, knowledge.Block{Kind: knowledge.BlockTable, Header: header, Text: strings.Join(rows[:k], "\n")})
 		rows = rows[k:]
 	}

@@ -10,10 +10,9 @@ import (
 )
 
 const (
-	minRows      = 2
-	rowsPerBlock = 40
-	maxCell      = 60 // code points that a cell has on average, at most; columns of prose have more
-	rowDistance  = 3  // heights of a line
+	minRows     = 2
+	maxCell     = 60 // code points that a cell has on average, at most; columns of prose have more
+	rowDistance = 3  // heights of a line
 )
 
 var number = regexp.MustCompile(`^[-+(]?[\d.,%$€£ ]+\)?$`)
@@ -79,7 +78,7 @@ func aligned(a, b row) bool {
 }
 
 // tableBlocks makes blocks of the rows of a table: a line of text per row, its
-// cells joined by " | ".
+// cells joined by knowledge.CellSeparator.
 func tableBlocks(rows []row) []knowledge.Block {
 	columns := widest(rows)
 	header := ""
@@ -89,7 +88,7 @@ func tableBlocks(rows []row) []knowledge.Block {
 	}
 	var out []knowledge.Block
 	for len(rows) > 0 {
-		n := min(len(rows), rowsPerBlock)
+		n := min(len(rows), knowledge.RowsPerBlock)
 		b := knowledge.Block{Kind: knowledge.BlockTable, Header: header}
 		var texts []string
 		at := 0

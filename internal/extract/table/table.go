@@ -8,13 +8,10 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-const (
-	rowsPerBlock  = 40
-	bytesPerBlock = 4000
-)
+const bytesPerBlock = 4000
 
 // Read makes table blocks of delimited text: a line per row, its cells joined
-// by " | ". Rows before the header row become a paragraph. comma is the
+// by knowledge.CellSeparator. Rows before the header row become a paragraph. comma is the
 // delimiter, 0 to find it out.
 func Read(s string, comma rune) []knowledge.Block {
 	if rest, found := strings.CutPrefix(s, "sep="); found && len(rest) > 1 && (rest[1] == '\n' || rest[1] == '\r') {
@@ -39,7 +36,7 @@ func tableBlocks(rows [][]string, header string) []knowledge.Block {
 	var blocks []knowledge.Block
 	for len(rows) > 0 {
 		n, size := 0, 0
-		for n < len(rows) && n < rowsPerBlock && (n == 0 || size < bytesPerBlock) {
+		for n < len(rows) && n < knowledge.RowsPerBlock && (n == 0 || size < bytesPerBlock) {
 			size += len(line(rows[n])) + 1
 			n++
 		}
@@ -65,5 +62,5 @@ func line(cells []string) string {
 	for len(cells) > 1 && cells[len(cells)-1] == "" {
 		cells = cells[:len(cells)-1]
 	}
-	return strings.Join(cells, " | ")
+	return strings.Join(cells, knowledge.CellSeparator)
 }
