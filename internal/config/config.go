@@ -140,7 +140,8 @@ type Egress struct {
 
 // Limits are how much one request, document or process may take.
 type Limits struct {
-	// The size of an uploaded file. Defaults to 100MB.
+	// The size of an uploaded file. A PDF above 256MiB is taken in and then refused
+	// by its parser. Defaults to 100MB.
 	FileBytes Bytes `koanf:"file_bytes"`
 	// The size of text content, in a request or of a text file, at most 20MiB.
 	// Defaults to 20MB.
