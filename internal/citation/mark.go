@@ -30,6 +30,7 @@ var (
 	bracketMark = regexp.MustCompile(`(?i)^\[((?:source_)?\d{1,6}(?:\s*,\s*(?:source_)?\d{1,6})*)\]`)
 	bracketPart = regexp.MustCompile(`(?i)^\[[\d,\s_source]*$`)
 	tagID       = regexp.MustCompile(`(?i)\sid\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'/>]+))`)
+	tagPart     = regexp.MustCompile(`(?is)^\s*(?:[a-z]+\s*(?:=.*)?)?$`)
 	tagEnd      = regexp.MustCompile(`(?i)^</citation\s*>`)
 	tagEndPart  = regexp.MustCompile(`(?i)^</citation\s*$`)
 	label       = regexp.MustCompile(`^\s*\[[\d,\s]*\]`)
@@ -99,7 +100,7 @@ func (r *Rewriter) tag(v view) mark {
 		switch {
 		case !v.final:
 			return mark{wait: true}
-		case r.closed:
+		case r.closed && tagPart.MatchString(behind):
 			return mark{length: len(v.text)} // the answer was cut off in the middle of it
 		}
 		return mark{length: len(openTag)}
