@@ -144,31 +144,29 @@ func (s *Store) entries(ctx context.Context, prefix string) iter.Seq2[Object, er
 func (s *Store) walk(ctx context.Context, prefix string, yield func(Object, error) bool) {
 	root := filepath.Join(s.dir, filepath.FromSlash(prefix))
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
+		if err == nil && !entry.IsDir() && !strings.HasSuffix(path, ".attrs") {
+			var o Object
+			if o, err = s.object(path, entry); err == nil && !yield(o, nil) {
+				return filepath.SkipAll
+			}
 		}
-		if err != nil || entry.IsDir() || strings.HasSuffix(path, ".attrs") {
-			return nil // a folder that is gone, or is not ours to read, has none
+		if errors.Is(err, fs.ErrNotExist) { // it went meanwhile, as the temporary name of a write that ended
+			err = nil
 		}
-		info, err := entry.Info()
-		if errors.Is(err, fs.ErrNotExist) { // as the temporary name of a write that ended
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(s.dir, path)
-		if err != nil {
-			return err
-		}
-		if !yield(Object{Key: keyOf(name), Bytes: info.Size(), Modified: info.ModTime()}, nil) {
-			return filepath.SkipAll
-		}
-		return nil
+		return errors.Join(err, ctx.Err())
 	})
 	if err != nil {
 		yield(Object{}, mapError("list", prefix, err))
 	}
+}
+
+func (s *Store) object(path string, entry fs.DirEntry) (Object, error) {
+	info, err := entry.Info()
+	if err != nil {
+		return Object{}, err
+	}
+	name, err := filepath.Rel(s.dir, path)
+	return Object{Key: keyOf(name), Bytes: info.Size(), Modified: info.ModTime()}, err
 }
 
 // keyOf is the key that the bucket keeps under a name in its folder.
