@@ -52,11 +52,13 @@ type document struct {
 	pages  map[int]knowledge.PageSize
 }
 
-// block is a block with its place in the document.
+// block is what is needed of a block beside its text, which is in the document.
+// There may be millions.
 type block struct {
-	knowledge.Block
-	span knowledge.Span
-	path []string // headings above it, itself included if it is one
+	kind   knowledge.BlockKind
+	header string
+	span   knowledge.Span
+	path   []string // headings above it, itself included if it is one
 }
 
 func newDocument(layout knowledge.Layout, context int) *document {
@@ -81,8 +83,10 @@ func newDocument(layout knowledge.Layout, context int) *document {
 		if b.Kind == knowledge.BlockHeading {
 			path.enter(b)
 		}
-		b.Header = knowledge.HeaderWithin(b.Header, context)
-		d.blocks = append(d.blocks, block{Block: b, span: knowledge.Span{Start: start, End: len(d.runes)}, path: path.within(context)})
+		d.blocks = append(d.blocks, block{
+			kind: b.Kind, header: knowledge.HeaderWithin(b.Header, context),
+			span: knowledge.Span{Start: start, End: len(d.runes)}, path: path.within(context),
+		})
 		for _, l := range b.Lines {
 			l.Start, l.End = l.Start+start, l.End+start
 			d.lines = append(d.lines, l)
@@ -131,8 +135,8 @@ func (d *document) chunk(span knowledge.Span, ref knowledge.VersionRef, ordinal 
 	if b := d.blockAt(span.Start); b != nil {
 		c.HeadingPath = d.pathOf(span)
 		// The first part of a table shows its header itself.
-		if b.Header != "" && !strings.HasPrefix(c.Text, strings.TrimSpace(b.Header)) {
-			c.Header = b.Header
+		if b.header != "" && !strings.HasPrefix(c.Text, strings.TrimSpace(b.header)) {
+			c.Header = b.header
 		}
 	}
 	c.Lines = d.linesIn(span)

@@ -24,7 +24,7 @@ func structure(d *document, s knowledge.Splitter) []knowledge.Span {
 		}
 		// A heading begins a chunk, unless what stands before it is too little
 		// for one (a title, a heading of a heading).
-		if b.Kind == knowledge.BlockHeading && open.Start >= 0 && open.End-open.Start >= s.ChunkSize/4 {
+		if b.kind == knowledge.BlockHeading && open.Start >= 0 && open.End-open.Start >= s.ChunkSize/4 {
 			flush()
 		}
 		if open.Start >= 0 && b.span.End-open.Start > s.ChunkSize {
@@ -49,7 +49,7 @@ func cut(d *document, b block, s knowledge.Splitter) []knowledge.Span {
 	runes := d.runes[b.span.Start:b.span.End]
 	var units []int // ends of its parts, counted from its start
 	overlap := *s.ChunkOverlap
-	switch b.Kind {
+	switch b.kind {
 	case knowledge.BlockTable, knowledge.BlockCode, knowledge.BlockList:
 		units, overlap = lineEnds(runes), 0
 	default:
