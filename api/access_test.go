@@ -6,6 +6,8 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
 )
 
 // operation is a route, with an id of somebody else's thing where it has one.
@@ -127,6 +129,41 @@ func TestAnotherWorkspace(t *testing.T) {
 		e.do("GET", "/chunks/"+chunk, e.admin, nil).want(200)
 		e.do("GET", "/chunks/"+chunk, e.admin, nil, "Cairn-Workspace", "other").refused(404, knowledge.CodeNotFound)
 	})
+}
+
+// TestRunsOfVersionsThatWereForOthers: what a run tells of its version is for
+// those who may know of the version.
+func TestRunsOfVersionsThatWereForOthers(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	for _, upload := range []map[string]any{
+		{"name": "Dismissal of Ann.txt", "access": map[string]any{"users": []string{"boss"}}},
+		{"name": "summary.txt", "access": map[string]any{"workspace": true}},
+		{"name": "Dismissal of Bob.txt", "access": map[string]any{"users": []string{"boss"}}},
+	} {
+		upload["externalId"], upload["content"] = "x", map[string]any{"text": "text"}
+		id := e.do("POST", hooks+"/document", e.editor, upload).want(202)["id"].(string)
+		if upload["name"] != "Dismissal of Bob.txt" {
+			e.publish(id, knowledge.Chunk{Text: "text"})
+		}
+	}
+	update, err := stream.NewEntry(stream.TopicDocument, stream.Event{Data: stream.Data(workflows.DocumentState{Stage: "embed"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range e.work.ingests {
+		e.logs[v.RunID] = []stream.Item{{Topic: update.Topic, Data: update.Data}}
+		for _, path := range []string{"/runs/" + v.RunID, "/runs/" + v.RunID + "/events"} {
+			if i != 1 {
+				e.do("GET", path, e.reader, nil).refused(404, knowledge.CodeNotFound)
+			} else if got := e.do("GET", path, e.reader, nil); !strings.Contains(string(got.body), "summary.txt") {
+				t.Errorf("of the version that it reads, GET %s: %d %s", path, got.status, got.body)
+			}
+		}
+	}
+	if list := e.do("GET", own+"/runs?kind=ingest", e.reader, nil).want(200); len(list["data"].([]any)) != 1 {
+		t.Errorf("a reader lists %v", list)
+	}
 }
 
 func TestAKeyToOneProject(t *testing.T) {

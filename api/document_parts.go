@@ -92,20 +92,11 @@ func (s *Server) readableVersion(ctx context.Context, p knowledge.Principal, id 
 	if wanted == 0 && p.Can(knowledge.ScopeWrite) {
 		wanted = d.Version
 	}
-	for at := (store.Page{}); ; {
-		versions, next, err := s.deps.Store.Versions(ctx, p, id, at)
-		if err != nil {
-			return store.Version{}, fmt.Errorf("read versions of document %s: %w", id, err)
-		}
-		for _, v := range versions {
-			if v.Version == wanted {
-				return v, nil
-			}
-		}
-		if at.Cursor = next; next == "" {
-			return store.Version{}, knowledge.NotFound("document", id)
-		}
+	v, err := s.deps.Store.VersionFor(ctx, p, id, wanted)
+	if err != nil {
+		return v, fmt.Errorf("read version %d of document %s: %w", wanted, id, err)
 	}
+	return v, nil
 }
 
 // content serves an original so that a browser never runs what is in it.

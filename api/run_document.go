@@ -37,13 +37,13 @@ func readEnd(run store.Run, item stream.Item) (documentEnd, error) {
 // versionOfRun gives a document as the version has it that the run is about:
 // name, facts and what the upload said of it are that version's, whatever was
 // uploaded since; access is the document's of now. Not found once the version
-// was removed.
+// was removed, and for whom it is not.
 func (s *Server) versionOfRun(ctx context.Context, p knowledge.Principal, run store.Run) (knowledge.Document, error) {
 	d, err := s.deps.Store.Document(ctx, p, run.Subject)
 	if err != nil {
 		return d, fmt.Errorf("read document %s: %w", run.Subject, err)
 	}
-	v, err := s.deps.Store.Version(ctx, knowledge.VersionRef{Workspace: d.Workspace, Project: d.Project, Document: d.ID, Version: run.Version})
+	v, err := s.deps.Store.VersionFor(ctx, p, d.ID, run.Version)
 	if err != nil {
 		return d, fmt.Errorf("read document %s: %w", run.Subject, err)
 	}

@@ -172,11 +172,7 @@ func (s *Store) Versions(ctx context.Context, p knowledge.Principal, documentID 
 		return nil, "", err
 	}
 	var rows []versionRow
-	q := readable(selectVersions(s.reader, &rows), p).Where("v.document_id = ?", documentID)
-	if !p.Can(knowledge.ScopeWrite) {
-		q = q.Where("(v.version <= d.published_version OR d.published_version = 0)")
-	}
-	q, limit, err := inOrder(q, "v.version", "DESC", "versions", page)
+	q, limit, err := inOrder(seenVersions(s.reader, &rows, p).Where("v.document_id = ?", documentID), "v.version", "DESC", "versions", page)
 	if err != nil {
 		return nil, "", err
 	}
@@ -186,9 +182,45 @@ func (s *Store) Versions(ctx context.Context, p knowledge.Principal, documentID 
 	rows, cursor := next(rows, limit, func(r versionRow) position {
 		return position{List: "versions", Order: int64(r.Version)}
 	})
+	list, err := seen(p, rows)
+	return list, cursor, err
+}
+
+// VersionFor gives one version of a document, by the rule of Versions.
+func (s *Store) VersionFor(ctx context.Context, p knowledge.Principal, documentID string, version int) (Version, error) {
+	if err := known(p); err != nil {
+		return Version{}, err
+	}
+	var rows []versionRow
+	err := seenVersions(s.reader, &rows, p).Where("v.document_id = ? AND v.version = ?", documentID, version).Scan(ctx)
+	if err != nil {
+		return Version{}, fmt.Errorf("read version %d of document %s: %w", version, documentID, failure(err))
+	}
+	list, err := seen(p, rows)
+	if err == nil && len(list) == 0 {
+		err = knowledge.NotFound("document", documentID)
+	}
+	if err != nil {
+		return Version{}, err
+	}
+	return list[0], nil
+}
+
+// seenVersions begins a query of the versions that the principal may know of;
+// seen drops the rest of what it finds.
+func seenVersions(db bun.IDB, rows *[]versionRow, p knowledge.Principal) *bun.SelectQuery {
+	q := readable(selectVersions(db, rows), p)
+	if !p.Can(knowledge.ScopeWrite) {
+		q = q.Where("(v.version <= d.published_version OR d.published_version = 0)")
+	}
+	return q
+}
+
+// seen gives the versions but for those that were for others.
+func seen(p knowledge.Principal, rows []versionRow) ([]Version, error) {
 	list, err := decodeRows(rows, (*versionRow).version)
 	if !p.Can(knowledge.ScopeWrite) {
 		list = slices.DeleteFunc(list, func(v Version) bool { return !p.Sees(v.Workspace, v.ACL) })
 	}
-	return list, cursor, err
+	return list, err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -146,22 +148,26 @@ func (s *Store) AddRun(ctx context.Context, r Run) error {
 	return s.write(ctx, "add run "+r.ID, func(ctx context.Context, tx bun.Tx) error { return insertRun(ctx, tx, r) })
 }
 
-// Run gives a run to its owner and to the write and admin scopes; an ingest or a
-// removal also to whoever the document is visible to now, which is nobody while
-// it is being removed.
+// Run gives a run to its owner and to the write and admin scopes; an ingest also
+// to whoever may know of its version, by the rule of Versions, and a removal to
+// whoever the document is visible to now, which is nobody while it is being
+// removed.
 func (s *Store) Run(ctx context.Context, p knowledge.Principal, id string) (Run, error) {
 	if err := known(p); err != nil {
 		return Run{}, err
 	}
-	var row runRow
-	there, err := found(visibleRuns(s.reader.NewSelect().Model(&row), p).Where("r.id = ?", id).Scan(ctx))
+	var rows []runRow
+	err := visibleRuns(s.reader.NewSelect().Model(&rows), p).Where("r.id = ?", id).Scan(ctx)
+	if err == nil {
+		rows, err = s.seenRuns(ctx, p, rows)
+	}
 	switch {
 	case err != nil:
 		return Run{}, fmt.Errorf("read run %s: %w", id, failure(err))
-	case !there:
+	case len(rows) == 0:
 		return Run{}, knowledge.NotFound("run", id)
 	}
-	return row.run()
+	return rows[0].run()
 }
 
 // Runs lists runs, newest first, by the rule of Run.
@@ -189,6 +195,9 @@ func (s *Store) Runs(ctx context.Context, p knowledge.Principal, query RunQuery)
 	rows, cursor := next(rows, limit, func(r runRow) position {
 		return position{List: "runs", Order: r.CreatedAt, ID: r.ID}
 	})
+	if rows, err = s.seenRuns(ctx, p, rows); err != nil {
+		return nil, "", fmt.Errorf("list runs: %w", failure(err))
+	}
 	list, err := decodeRows(rows, (*runRow).run)
 	return list, cursor, err
 }
@@ -200,6 +209,30 @@ func visibleRuns(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
 	}
 	return q.Where(`(r.owner = ? OR r.kind IN ('ingest', 'remove') AND EXISTS (
 		SELECT 1 FROM documents AS d WHERE d.id = r.subject AND d.workspace = r.workspace AND `+visible+`))`, p.Owner(), bun.List(p.Tokens()))
+}
+
+// seenRuns drops the ingests of versions that the principal may not know of,
+// unless it started them.
+func (s *Store) seenRuns(ctx context.Context, p knowledge.Principal, rows []runRow) ([]runRow, error) {
+	hidden := map[string]bool{}
+	for _, r := range rows {
+		if r.Kind == "ingest" && r.Owner != p.Owner() && !p.Can(knowledge.ScopeWrite) {
+			hidden[r.ID] = true
+		}
+	}
+	if len(hidden) == 0 {
+		return rows, nil
+	}
+	var found []versionRow
+	err := seenVersions(s.reader, &found, p).Join("JOIN runs AS r ON r.subject = v.document_id AND r.version = v.version").
+		Where("r.id IN (?)", bun.List(slices.Collect(maps.Keys(hidden)))).Scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := seen(p, found)
+	return slices.DeleteFunc(rows, func(r runRow) bool {
+		return hidden[r.ID] && !slices.ContainsFunc(list, func(v Version) bool { return v.Document == r.Subject && v.VersionRef.Version == r.Version })
+	}), err
 }
 
 // RunForSystem gives a run to whoever needs no principal: workers, and readers

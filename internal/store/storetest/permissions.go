@@ -145,9 +145,9 @@ func notPublished(f *fixture) {
 }
 
 func versionNames(f *fixture) {
-	v, _ := f.publish(upload("a.txt", func(nv *store.NewVersion) { nv.Name, nv.Access = "one", users("ann") }), "one")
-	f.publish(upload("a.txt", func(nv *store.NewVersion) { nv.Name = "two" }), "two")
-	f.add(upload("a.txt", func(nv *store.NewVersion) { nv.Name, nv.Access = "three", users("eve") }))
+	v1, _ := f.publish(upload("a.txt", func(nv *store.NewVersion) { nv.Name, nv.Access = "one", users("ann") }), "one")
+	v2, _ := f.publish(upload("a.txt", func(nv *store.NewVersion) { nv.Name, nv.Access = "two", &everyone }), "two")
+	v3 := f.add(upload("a.txt", func(nv *store.NewVersion) { nv.Name, nv.Access = "three", users("eve") }))
 	for name, test := range map[string]struct {
 		p    knowledge.Principal
 		want []string
@@ -157,7 +157,7 @@ func versionNames(f *fixture) {
 		"eve":       {reader("eve"), []string{"two"}},
 		"a manager": {manager("acme"), []string{"three", "two", "one"}},
 	} {
-		list, _, err := f.Versions(f.ctx, test.p, v.Document, store.Page{})
+		list, _, err := f.Versions(f.ctx, test.p, v1.Document, store.Page{})
 		f.must(err)
 		got := []string{}
 		for _, v := range list {
@@ -165,6 +165,22 @@ func versionNames(f *fixture) {
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			f.Errorf("%s: %s", name, diff)
+		}
+		runs, _, err := f.Runs(f.ctx, test.p, store.RunQuery{})
+		if err != nil || len(runs) != len(test.want) {
+			f.Errorf("%s lists %d runs of versions, %v", name, len(runs), err)
+		}
+		for _, v := range []store.Version{v1, v2, v3} {
+			opened, err := f.VersionFor(f.ctx, test.p, v.Document, v.Version)
+			_, following := f.Run(f.ctx, test.p, v.RunID)
+			if slices.Contains(test.want, v.Name) {
+				if err != nil || following != nil || opened.Name != v.Name {
+					f.Errorf("%s opens %s: %q, %v, its run: %v", name, v.Name, opened.Name, err, following)
+				}
+				continue
+			}
+			f.wantCode(err, knowledge.CodeNotFound)
+			f.wantCode(following, knowledge.CodeNotFound)
 		}
 	}
 }
@@ -228,6 +244,7 @@ func (f *fixture) everyRead(p knowledge.Principal, v store.Version, chunk, conve
 	errs := map[string]error{}
 	_, errs["Document"] = f.Document(f.ctx, p, v.Document)
 	_, _, errs["Versions"] = f.Versions(f.ctx, p, v.Document, store.Page{})
+	_, errs["VersionFor"] = f.VersionFor(f.ctx, p, v.Document, v.Version)
 	_, _, errs["DocumentChunks"] = f.DocumentChunks(f.ctx, p, v.Document, store.Page{})
 	_, errs["Chunk"] = f.Chunk(f.ctx, p, chunk)
 	_, errs["Run"] = f.Run(f.ctx, p, v.RunID)
