@@ -2,6 +2,8 @@ package api_test
 
 import (
 	"context"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -92,6 +94,40 @@ func TestIdempotencyKeyOfABrokenStart(t *testing.T) {
 		if diff := cmp.Diff(e.work.answers[0], e.work.answers[1]); diff != "" {
 			t.Error(diff)
 		}
+	})
+	t.Run("while_the_client_leaves", func(t *testing.T) {
+		t.Parallel()
+		e := setup(t)
+		e.work.entered, e.work.hold = make(chan struct{}), make(chan struct{})
+		ctx, leave := context.WithCancel(t.Context())
+		r := httptest.NewRequestWithContext(ctx, "POST", path, strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer "+e.reader)
+		r.Header.Set(keyName, "k")
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			e.handler.ServeHTTP(httptest.NewRecorder(), r)
+		}()
+		<-e.work.entered
+		leave()
+		close(e.work.hold)
+		<-over
+		e.work.entered = nil
+		repeated(e, e.work.answers[0].Run, 1)
+	})
+	t.Run("without_an_answer_in_time", func(t *testing.T) {
+		t.Parallel()
+		e := setup(t)
+		end := e.work.end
+		e.work.fail, e.work.end = context.DeadlineExceeded, func(workflows.AnswerInput) error { return nil }
+		got := e.do("POST", path, e.reader, body, keyName, "k")
+		got.refused(503, knowledge.CodeUnavailable)
+		run := e.work.answers[0].Run
+		if row := e.do("GET", "/runs/"+run, e.reader, nil).want(200); row["status"] != store.RunRunning || got.header.Get("Cairn-Run-Id") != run {
+			t.Errorf("the run: %v, named %q", row, got.header.Get("Cairn-Run-Id"))
+		}
+		e.work.fail, e.work.end = nil, end
+		repeated(e, run, 2)
 	})
 	t.Run("behind_the_end_of_the_run", func(t *testing.T) {
 		t.Parallel()

@@ -97,13 +97,13 @@ func (w *work) CancelRun(_ context.Context, r store.Run) (known bool, err error)
 	return !w.unknown, w.fail
 }
 
-func (w *work) Answer(_ context.Context, _ string, in workflows.AnswerInput) error {
+func (w *work) Answer(ctx context.Context, _ string, in workflows.AnswerInput) error {
 	w.mu.Lock()
 	w.answers = append(w.answers, in)
 	err := errors.Join(w.fail, w.end(in))
 	w.mu.Unlock()
 	w.enter()
-	return err
+	return errors.Join(err, ctx.Err())
 }
 
 func (w *work) OperatorURL(id string) string { return "http://operator.test/" + id }

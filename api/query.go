@@ -187,7 +187,11 @@ func (s *Server) startOnce(w http.ResponseWriter, r *http.Request, p knowledge.P
 		}
 	}
 	started, err := s.begin(ctx, p, held.run, a.question)
-	if err != nil {
+	switch {
+	case started.unsure:
+		w.Header().Set(runHeader, held.run)
+		return run, nil, err
+	case err != nil:
 		s.releaseRun(ctx, held)
 		return run, nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -41,9 +42,10 @@ type question struct {
 
 // begun is a run that was started.
 type begun struct {
-	ref     stream.RunRef
-	request activities.Request
-	stop    func() // lets the relay forget the run; call it when nobody reads
+	stop func() // lets the relay forget the run; call it when nobody reads
+	// unsure says beside an error that the run's workflow may have been started:
+	// its row and its key stay, and whoever comes next starts it or finds it.
+	unsure bool
 }
 
 // begin checks a question, writes its snapshot and starts its workflow. The run
@@ -72,12 +74,18 @@ func (s *Server) begin(ctx context.Context, p knowledge.Principal, run string, q
 		return begun{}, err
 	}
 	stop := s.deps.Relay.Prime(ref, []stream.Item{{Topic: first.Topic, Data: first.Data}})
-	if err := s.deps.Answers.Answer(ctx, q.kind, in); err != nil {
+	// A client that leaves must not leave in doubt whether there is a workflow.
+	starting, cancel := detached(ctx)
+	defer cancel()
+	if err := s.deps.Answers.Answer(starting, q.kind, in); err != nil {
 		stop()
-		s.giveUp(ctx, p, run)
-		return begun{}, fmt.Errorf("start run %s: %w", run, err)
+		unsure := starting.Err() != nil || errors.Is(err, context.DeadlineExceeded)
+		if !unsure {
+			s.giveUp(ctx, p, run)
+		}
+		return begun{unsure: unsure}, fmt.Errorf("start run %s: %w", run, err)
 	}
-	return begun{ref: ref, request: request, stop: stop}, nil
+	return begun{stop: stop}, nil
 }
 
 // giveUp ends a run that did not start, whose row would tell of a run that

@@ -170,7 +170,8 @@ func wrap(err error, verb, id string) error {
 	}
 	err = fmt.Errorf("%s %s: %w", verb, id, err)
 	var unavailable *serviceerror.Unavailable
-	if errors.As(err, &unavailable) || errors.Is(err, context.DeadlineExceeded) {
+	var late *serviceerror.DeadlineExceeded
+	if errors.As(err, &unavailable) || errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded) {
 		return &knowledge.Error{Code: knowledge.CodeUnavailable, Message: "the workflow service is not available; try again shortly", Retryable: true, RetryAfter: time.Second, Cause: err}
 	}
 	return err
