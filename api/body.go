@@ -15,19 +15,18 @@ import (
 
 // bodyError says what went wrong while a body was read.
 func bodyError(err error) error {
+	var known *knowledge.Error
 	var tooLarge *http.MaxBytesError
 	var timeout net.Error
 	switch {
+	case errors.As(err, &known):
+		return err
 	case errors.As(err, &tooLarge):
 		return tooLargeError(tooLarge.Limit).WithCause(err)
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return knowledge.Errorf(knowledge.CodeMalformed, "the body did not arrive in time").WithCause(err)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return knowledge.Errorf(knowledge.CodeMalformed, "the body ended before it was whole").WithCause(err)
-	}
-	var known *knowledge.Error
-	if errors.As(err, &known) {
-		return err
 	}
 	return knowledge.Errorf(knowledge.CodeMalformed, "the body could not be read").WithCause(err)
 }
