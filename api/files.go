@@ -192,7 +192,7 @@ func (f *form) file(ctx context.Context, part *multipart.Part) error {
 	}
 	nv.SourceKey = blob.UploadKey(nv.Workspace, nv.Project, nv.DocumentID, knowledge.NewID())
 	limit := f.server.fileLimit(f.project)
-	err = f.server.putOriginal(ctx, &limited{what: "file", r: part, left: limit, limit: limit}, "", &nv)
+	err = f.server.putOriginal(ctx, &limited{what: "file", r: incoming{part}, left: limit, limit: limit}, "", &nv)
 	refused := knowledge.AsError(err)
 	switch {
 	case err == nil:
@@ -200,7 +200,7 @@ func (f *form) file(ctx context.Context, part *multipart.Part) error {
 		nv.SourceKey = ""
 		nv.Error = &knowledge.DocumentError{Code: refused.Code, Stage: knowledge.StageCheck, Message: refused.Message}
 	default:
-		return uploadError(err)
+		return err
 	}
 	f.files = append(f.files, nv)
 	return nil
@@ -213,16 +213,6 @@ func fileName(part *multipart.Part, location string) (string, error) {
 		return "", invalid(location, "must be a file with a name")
 	}
 	return cleanName(parameters["filename"], location+".name")
-}
-
-// uploadError tells what went wrong with the request from what went wrong with
-// us.
-func uploadError(err error) error {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return bodyError(err)
-	}
-	return err
 }
 
 // complete gives the files what the fields said, once all have come.
@@ -297,3 +287,16 @@ func (b *patient) Read(p []byte) (int, error) {
 }
 
 func (b *patient) end() { _ = b.control.SetReadDeadline(time.Time{}) }
+
+// incoming is part of a body that is read elsewhere: what goes wrong with the
+// body is the client's, whatever else does.
+type incoming struct{ r io.Reader }
+
+// Read implements io.Reader.
+func (b incoming) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = bodyError(err)
+	}
+	return n, err
+}

@@ -2,16 +2,19 @@ package api_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/textproto"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -206,6 +209,14 @@ func TestBadForms(t *testing.T) {
 	body, contentType := form(t, good, file("b.txt", "more"))
 	t.Run("cut off", func(t *testing.T) {
 		e.do("POST", filesPath, e.editor, body[:len(body)-20], "Content-Type", contentType).refused(400, knowledge.CodeMalformed)
+	})
+	t.Run("broken", func(t *testing.T) {
+		for _, cut := range []int{len(body) / 2, len(body) - 20, 10} { // in a file, behind one, before them
+			for _, err := range []error{errors.New("malformed chunked encoding"), os.ErrDeadlineExceeded} {
+				broken := io.MultiReader(bytes.NewReader(body[:cut]), iotest.ErrReader(err))
+				e.do("POST", filesPath, e.editor, broken, "Content-Type", contentType).refused(400, knowledge.CodeMalformed)
+			}
+		}
 	})
 	t.Run("JSON", func(t *testing.T) {
 		e.do("POST", filesPath, e.editor, `{}`).refused(415, knowledge.CodeUnsupportedFormat)
