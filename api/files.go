@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -64,7 +63,7 @@ func (s *Server) addFiles(w http.ResponseWriter, r *http.Request, p knowledge.Pr
 		writeError(w, r, err)
 		return
 	}
-	body := &patient{r: http.MaxBytesReader(w, r.Body, s.cfg.RequestBytes), control: http.NewResponseController(w)}
+	body := newSteady(w, r, s.cfg.RequestBytes)
 	defer body.end()
 	if r.Header.Get("Idempotency-Key") == "" {
 		s.takeFiles(w, r, p, project, multipart.NewReader(body, boundary))
@@ -273,20 +272,6 @@ func (f *form) drop(ctx context.Context, refusal error) {
 		f.server.dropOriginal(ctx, nv, refusal)
 	}
 }
-
-// patient reads a body as long as something of it comes every bodyPatience.
-type patient struct {
-	r       io.Reader
-	control *http.ResponseController
-}
-
-// Read implements io.Reader.
-func (b *patient) Read(p []byte) (int, error) {
-	_ = b.control.SetReadDeadline(time.Now().Add(bodyPatience)) // not a connection, as in tests
-	return b.r.Read(p)
-}
-
-func (b *patient) end() { _ = b.control.SetReadDeadline(time.Time{}) }
 
 // incoming is part of a body that is read elsewhere: what goes wrong with the
 // body is the client's, whatever else does.

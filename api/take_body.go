@@ -69,24 +69,26 @@ func (s *Server) takeMemory(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-// steady reads a body for as long as it keeps coming.
+// steady reads a body for as long as it keeps coming. What its reader does
+// between the reads does not count.
 type steady struct {
 	r       io.Reader
 	control *http.ResponseController
-	began   time.Time
+	waited  time.Duration // for the client
 	bytes   int64
 }
 
 func newSteady(w http.ResponseWriter, r *http.Request, limit int64) *steady {
-	return &steady{r: http.MaxBytesReader(w, r.Body, limit), control: http.NewResponseController(w), began: time.Now()}
+	return &steady{r: http.MaxBytesReader(w, r.Body, limit), control: http.NewResponseController(w)}
 }
 
 // Read implements io.Reader.
 func (b *steady) Read(p []byte) (int, error) {
-	spent := time.Duration(b.bytes/bodyRate) * time.Second
-	_ = b.control.SetReadDeadline(b.began.Add(bodyPatience + spent)) // not a connection, as in tests
+	began, earned := time.Now(), time.Duration(b.bytes/bodyRate)*time.Second
+	_ = b.control.SetReadDeadline(began.Add(bodyPatience + earned - b.waited)) // not a connection, as in tests
 	n, err := b.r.Read(p)
 	b.bytes += int64(n)
+	b.waited += time.Since(began)
 	return n, err
 }
 
