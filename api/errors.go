@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"syscall"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -115,7 +116,7 @@ func classify(err error) *knowledge.Error {
 		return provider.Public()
 	case errors.As(err, &tooLarge):
 		return tooLargeError(tooLarge.Limit)
-	case errors.Is(err, blob.ErrNoSpace):
+	case errors.Is(err, blob.ErrNoSpace), errors.Is(err, syscall.ENOSPC):
 		return knowledge.Errorf(knowledge.CodeUnavailable, "the disk of the server is full; nothing was stored").WithCause(err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return knowledge.Errorf(knowledge.CodeUnavailable, "the request took too long; try again shortly").WithCause(err)

@@ -3,6 +3,9 @@ package api
 import (
 	"io"
 	"net/http"
+	"os"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // CleanName lets the fuzz test reach cleanName.
@@ -17,4 +20,12 @@ var BodyError = bodyError
 // Steady lets a test look at the deadlines that are set while a body comes.
 func Steady(w http.ResponseWriter, r *http.Request, limit int64) io.Reader {
 	return newSteady(w, r, limit)
+}
+
+// Spool keeps a form in a file, and gives the code of what a client is told.
+func Spool(file *os.File, body io.Reader, boundary string) knowledge.Code {
+	if _, err := (&spooled{file: file}).take(body, boundary); err != nil {
+		return classify(err).Code
+	}
+	return ""
 }

@@ -263,6 +263,20 @@ func TestAClientThatLeavesInMidUpload(t *testing.T) {
 	}
 }
 
+func TestAFullDiskIsNotTheClients(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("this system has no /dev/full, which is a disk without room: %v", err)
+	}
+	defer full.Close()
+	body, contentType := form(t, file("a.txt", "one"))
+	_, boundary, _ := strings.Cut(contentType, "boundary=")
+	if code := api.Spool(full, bytes.NewReader(body), boundary); code != knowledge.CodeUnavailable {
+		t.Errorf("code %s", code)
+	}
+}
+
 // TestFilesAreStreamed is not parallel: it looks at what the process allocates.
 func TestFilesAreStreamed(t *testing.T) {
 	const size, head = 32 << 20, "%PDF-1.7\n"

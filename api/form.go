@@ -87,7 +87,19 @@ func (l *limited) Read(p []byte) (int, error) {
 }
 
 // spooled is a request body on disk.
-type spooled struct{ file *os.File }
+type spooled struct {
+	file   *os.File
+	failed error // of a write, which is ours and not the client's
+}
+
+// Write implements io.Writer.
+func (s *spooled) Write(p []byte) (int, error) {
+	n, err := s.file.Write(p)
+	if err != nil {
+		s.failed = fmt.Errorf("keep an upload: %w", err)
+	}
+	return n, err
+}
 
 func (s *spooled) remove() {
 	_ = s.file.Close()
@@ -101,16 +113,24 @@ func (s *Server) spool(body io.Reader, boundary string) (*spooled, string, error
 	if err != nil {
 		return nil, "", fmt.Errorf("keep an upload: %w", err)
 	}
-	out := &spooled{file}
-	hash, err := hashForm(multipart.NewReader(io.TeeReader(body, file), boundary))
-	if err == nil {
-		_, err = file.Seek(0, io.SeekStart)
-	}
+	out := &spooled{file: file}
+	hash, err := out.take(body, boundary)
 	if err != nil {
 		out.remove()
 		return nil, "", err
 	}
 	return out, hash, nil
+}
+
+func (s *spooled) take(body io.Reader, boundary string) (hash string, err error) {
+	hash, err = hashForm(multipart.NewReader(io.TeeReader(body, s), boundary))
+	if s.failed != nil {
+		return "", s.failed
+	}
+	if err == nil {
+		_, err = s.file.Seek(0, io.SeekStart)
+	}
+	return hash, err
 }
 
 func hashForm(parts *multipart.Reader) (string, error) {
