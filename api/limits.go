@@ -59,22 +59,23 @@ func (r *rates) forget(now time.Time) {
 	}
 }
 
-// allowQuery counts a question against the limits of the project and of the
-// user, and refuses it above them.
+// allowQuery counts a question against the limits of the user and of the
+// project, and refuses it above them. What a user is refused does not count
+// against the project, which others share.
 func (s *Server) allowQuery(p knowledge.Principal, project knowledge.Project) error {
 	refuse := func(whose string, limit int, wait time.Duration) error {
 		e := knowledge.Errorf(knowledge.CodeRateLimited, "%s may ask %d questions a minute; wait and ask again", whose, limit)
 		e.RetryAfter, e.Retryable = wait, true
 		return e
 	}
-	if limit := project.Config.Limits.QueriesPerMinute; limit > 0 {
-		if wait := s.rates.take("p\n"+project.Workspace+"\n"+project.ID, limit); wait > 0 {
-			return refuse("this project", limit, wait)
-		}
-	}
 	if limit := s.cfg.UserQueriesPerMinute; limit > 0 {
 		if wait := s.rates.take("u\n"+p.Workspace()+"\n"+p.Owner(), limit); wait > 0 {
 			return refuse("one user", limit, wait)
+		}
+	}
+	if limit := project.Config.Limits.QueriesPerMinute; limit > 0 {
+		if wait := s.rates.take("p\n"+project.Workspace+"\n"+project.ID, limit); wait > 0 {
+			return refuse("this project", limit, wait)
 		}
 	}
 	return nil

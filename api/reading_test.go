@@ -325,4 +325,14 @@ func TestQueriesPerMinute(t *testing.T) {
 		e.do("POST", path, e.reader, `{"text":"a","userId":"ann"}`).refused(429, knowledge.CodeRateLimited)
 		e.do("POST", path, e.reader, `{"text":"a","userId":"bob"}`).want(200)
 	})
+	t.Run("one_user_does_not_use_up_the_projects", func(t *testing.T) {
+		t.Parallel()
+		e := open(t, func(c *api.Config, _ *api.Deps) { c.UserQueriesPerMinute = 1 })
+		e.do("PATCH", own+"/projects/default", e.admin, `{"limits":{"queriesPerMinute":2}}`).want(200)
+		e.do("POST", path, e.reader, `{"text":"a","projectId":"default","userId":"ann"}`).want(200)
+		for range 3 {
+			e.do("POST", path, e.reader, `{"text":"a","projectId":"default","userId":"ann"}`).refused(429, knowledge.CodeRateLimited)
+		}
+		e.do("POST", path, e.reader, `{"text":"a","projectId":"default","userId":"bob"}`).want(200)
+	})
 }
