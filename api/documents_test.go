@@ -396,6 +396,29 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
+// TestWaitingHoldsNoMemory: a large upload that waits for its ingestion leaves
+// its room to the next.
+func TestWaitingHoldsNoMemory(t *testing.T) {
+	t.Parallel()
+	e := open(t, func(c *api.Config, _ *api.Deps) { c.BodyMemory = 3 << 20 })
+	e.work.entered, e.work.hold = make(chan struct{}), make(chan struct{})
+	body := `{"externalId":"w","content":{"text":"` + strings.Repeat("many words ", 200_000) + `"}}`
+	for _, headers := range [][]string{nil, {keyName, "k"}} {
+		answered := make(chan answer)
+		go func() { answered <- e.do("POST", hooks+"/document?wait=true", e.editor, body, headers...) }()
+		<-e.work.entered
+		first := e.dispatched(knowledge.DocumentID("default", "default", "w"))
+		e.work.hold <- struct{}{}
+		go func() {
+			<-e.work.entered
+			e.work.hold <- struct{}{}
+		}()
+		e.do("POST", hooks+"/document", e.editor, strings.Replace(body, `"w"`, `"x"`, 1)).want(202)
+		e.refuse(first, knowledge.CodeEncrypted)
+		(<-answered).want(200)
+	}
+}
+
 // What is said of a run is about its version, whatever was uploaded since.
 func TestWaitingForOneOfSeveralVersions(t *testing.T) {
 	t.Parallel()

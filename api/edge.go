@@ -109,6 +109,7 @@ type call struct {
 	proved    *knowledge.Principal // whose credentials these are
 	provedIn  string               // the workspace of the path
 	body      []byte               // unless the route streams
+	release   func()               // gives back the memory of the body
 	claim     *claim               // nil without an Idempotency-Key
 }
 
@@ -154,7 +155,7 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, op *huma.Operatio
 		return
 	}
 	defer release()
-	c.body = body
+	c.body, c.release = body, release
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if rt.public || r.Method != http.MethodPost {
 		next(w, r)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -31,7 +32,7 @@ func (s *Server) takeBody(w http.ResponseWriter, r *http.Request, limit int64) (
 		return nil, nil, tooLargeError(limit)
 	}
 	var held int64
-	release = func() { s.memory.Release(held) }
+	release = sync.OnceFunc(func() { s.memory.Release(held) })
 	source := newSteady(w, r, limit)
 	defer source.end()
 	var buffer bytes.Buffer
@@ -54,6 +55,14 @@ func (s *Server) takeBody(w http.ResponseWriter, r *http.Request, limit int64) (
 		release()
 		return nil, nil, bodyError(err)
 	}
+}
+
+// dropBody lets go of a body that was read, for a handler that goes on to wait:
+// others may need its room.
+func dropBody(r *http.Request) {
+	c := callOf(r.Context())
+	c.body, r.Body = nil, http.NoBody
+	c.release()
 }
 
 // takeMemory waits for room, but not for long: somebody may hold on to it.

@@ -70,6 +70,7 @@ func (s *Server) addDocument(w http.ResponseWriter, r *http.Request, p knowledge
 	}
 	w.Header().Set(runHeader, run)
 	if isSet(r, "wait") {
+		dropBody(r)
 		w.Header().Set(eventsHeader, s.eventsURL(d.Workspace, run))
 		if d, err = s.settled(ctx, p, run); err != nil {
 			writeError(w, r, err)
