@@ -65,10 +65,7 @@ func (s *Server) identify(nv *store.NewVersion, place int) {
 }
 
 // accept puts a version on record and starts its ingestion.
-func (s *Server) accept(ctx context.Context, p knowledge.Principal, project knowledge.Project, nv store.NewVersion) (knowledge.Document, error) {
-	if err := s.checkRoom(ctx, p, project, nv); err != nil {
-		return knowledge.Document{}, err
-	}
+func (s *Server) accept(ctx context.Context, nv store.NewVersion) (knowledge.Document, error) {
 	d, v, err := s.deps.Store.AddVersion(ctx, nv)
 	if err != nil {
 		return d, fmt.Errorf("add document %s: %w", nv.DocumentID, err)
@@ -124,20 +121,26 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // checkRoom holds a project to the number of documents that it may have.
-func (s *Server) checkRoom(ctx context.Context, p knowledge.Principal, project knowledge.Project, nv store.NewVersion) error {
+func (s *Server) checkRoom(ctx context.Context, p knowledge.Principal, project knowledge.Project, more ...store.NewVersion) error {
 	limit := project.Config.Limits.Documents
 	if limit == 0 {
 		return nil
 	}
-	if _, err := s.deps.Store.Document(ctx, p, nv.DocumentID); err == nil {
-		return nil // a new version of one that is there
+	added := 0 // the rest are new versions of what is there
+	for _, nv := range more {
+		if _, err := s.deps.Store.Document(ctx, p, nv.DocumentID); err != nil {
+			added++
+		}
+	}
+	if added == 0 {
+		return nil
 	}
 	total, err := s.deps.Store.CountDocuments(ctx, p, store.DocumentQuery{Project: project.ID})
 	if err != nil {
 		return err
 	}
-	if total >= limit {
-		return knowledge.Errorf(knowledge.CodeLimitReached, "project %q has its %d documents: remove some, or raise limits.documents", project.ID, limit)
+	if total+added > limit {
+		return knowledge.Errorf(knowledge.CodeLimitReached, "project %q has %d of its %d documents, and this would be %d more: remove some, or raise limits.documents", project.ID, total, limit, added)
 	}
 	return nil
 }

@@ -206,7 +206,7 @@ func (s *Server) reingestDocument(ctx context.Context, p knowledge.Principal, in
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", d.Project, err)
 	}
-	d, err = s.accept(ctx, p, project, store.NewVersion{
+	d, err = s.accept(ctx, store.NewVersion{
 		Workspace: d.Workspace, Project: d.Project, DocumentID: d.ID, ExternalID: d.ExternalID, Name: newest.Name,
 		MediaType: newest.MediaType, Bytes: newest.Bytes, SourceKey: newest.SourceKey, SourceURL: newest.SourceURL,
 		Splitter: project.Config.WithDefaults().AI.Splitter, RunID: run, Again: newest.Version, Now: s.now(),

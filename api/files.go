@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -102,24 +103,15 @@ func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.P
 	if err == nil {
 		err = f.complete(ctx)
 	}
+	var answer filesAnswer
+	if err == nil {
+		answer, err = f.accept(ctx)
+	}
 	if err != nil {
+		keepKey(ctx, len(f.begun) > 0)
 		f.drop(ctx, err)
 		writeError(w, r, err)
 		return
-	}
-	answer := filesAnswer{Documents: make([]Document, 0, len(f.files))}
-	for i, nv := range f.files {
-		d, begun := f.begun[nv.RunID]
-		if !begun {
-			d, err = s.accept(ctx, p, project, nv)
-		}
-		if err != nil {
-			f.files = f.files[i:] // those before are documents
-			f.drop(ctx, err)
-			writeError(w, r, err)
-			return
-		}
-		answer.Documents = append(answer.Documents, s.startedView(d, nv.RunID))
 	}
 	w.Header().Set(runHeader, run)
 	writeJSON(w, http.StatusAccepted, answer)
@@ -132,7 +124,7 @@ type form struct {
 	project    knowledge.Project
 	run        string
 	again      bool                          // an earlier try may have taken some of the files in
-	begun      map[string]knowledge.Document // those, by run
+	begun      map[string]knowledge.Document // those that are documents, by run
 	tags       []string
 	metadata   map[string]any
 	externalID string
@@ -214,7 +206,8 @@ func fileName(part *multipart.Part, location string) (string, error) {
 	return cleanName(parameters["filename"], location+".name")
 }
 
-// complete gives the files what the fields said, once all have come.
+// complete gives the files what the fields said, once all have come, and sees
+// to it that there is room for them.
 func (f *form) complete(ctx context.Context) error {
 	wrong := tagFields(f.tags)
 	wrong = append(wrong, metadataFields("body.metadata", f.metadata)...)
@@ -243,7 +236,25 @@ func (f *form) complete(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	more := slices.DeleteFunc(slices.Clone(f.files), func(nv store.NewVersion) bool { _, begun := f.begun[nv.RunID]; return begun })
+	return f.server.checkRoom(ctx, f.principal, f.project, more...)
+}
+
+// accept makes the files documents.
+func (f *form) accept(ctx context.Context) (filesAnswer, error) {
+	answer := filesAnswer{Documents: make([]Document, 0, len(f.files))}
+	for _, nv := range f.files {
+		d, begun := f.begun[nv.RunID]
+		if !begun {
+			var err error
+			if d, err = f.server.accept(ctx, nv); err != nil {
+				return answer, err
+			}
+			f.begun[nv.RunID] = d
+		}
+		answer.Documents = append(answer.Documents, f.server.startedView(d, nv.RunID))
+	}
+	return answer, nil
 }
 
 // rename moves a file to the document that an externalId behind it names.
@@ -269,7 +280,9 @@ func (f *form) rename(ctx context.Context, nv *store.NewVersion) error {
 // drop deletes the files that no document refers to.
 func (f *form) drop(ctx context.Context, refusal error) {
 	for _, nv := range f.files {
-		f.server.dropOriginal(ctx, nv, refusal)
+		if _, begun := f.begun[nv.RunID]; !begun {
+			f.server.dropOriginal(ctx, nv, refusal)
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
 )
 
 const filesPath = "/workspaces/default/projects/default/files"
@@ -171,6 +172,48 @@ func TestFilesOfUnsupportedKinds(t *testing.T) {
 		e.do("POST", refused+"/retry", e.editor, nil).refused(409, knowledge.CodeConflict)
 		if d := e.do("GET", refused, e.editor, nil).want(200); d["version"] != 1.0 || d["error"].(map[string]any)["code"] != "unsupported_format" {
 			t.Errorf("the refused document is now %v", d)
+		}
+	})
+}
+
+func TestFilesForWhichThereIsNoRoom(t *testing.T) {
+	t.Parallel()
+	three := []part{file("a.txt", "one"), file("b.txt", "two"), file("c.txt", "three")}
+	documents := func(e *edge) int {
+		return len(e.do("GET", own+"/documents", e.editor, nil).want(200)["data"].([]any))
+	}
+	t.Run("none_is_taken_in", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		e.do("PATCH", own+"/projects/default", e.admin, `{"limits":{"documents":2}}`).want(200)
+		e.upload(e.editor, three, keyName, "k").refused(409, knowledge.CodeLimitReached)
+		if n := documents(e); n != 0 || len(e.keys()) != 0 {
+			t.Errorf("%d documents, kept %v", n, e.keys())
+		}
+		e.do("PATCH", own+"/projects/default", e.admin, `{"limits":{"documents":3}}`).want(200)
+		e.upload(e.editor, three, keyName, "k").want(202)
+		if n := documents(e); n != 3 {
+			t.Errorf("%d documents", n)
+		}
+	})
+	t.Run("a_repetition_takes_in_the_rest", func(t *testing.T) {
+		t.Parallel()
+		e := open(t)
+		e.work.entered, e.work.hold = make(chan struct{}), make(chan struct{})
+		answered := make(chan answer)
+		go func() { answered <- e.upload(e.editor, three, keyName, "k") }()
+		<-e.work.entered // the first is on record, and the second is to be refused
+		second := knowledge.DerivedID("run", e.work.ingests[0].RunID, "1")
+		if err := e.store.AddRun(t.Context(), store.Run{ID: second, Workspace: "default", Kind: "query"}); err != nil {
+			t.Error(err)
+		}
+		close(e.work.hold)
+		(<-answered).refused(409, knowledge.CodeConflict)
+		e.forget(second)
+		e.work.entered = nil
+		e.upload(e.editor, three, keyName, "k").want(202)
+		if n := documents(e); n != 3 {
+			t.Errorf("%d documents of three files", n)
 		}
 	})
 }

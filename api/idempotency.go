@@ -31,6 +31,7 @@ type claim struct {
 	again bool
 	// earlier is what that request was answered, nil if its process died before.
 	earlier *store.IdempotencyRecord
+	partly  bool // a part was done, although the rest was refused
 	leave   func()
 }
 
@@ -110,12 +111,12 @@ func (s *Server) once(w http.ResponseWriter, r *http.Request, rt *route, hash st
 	_, _ = w.Write(out.body.Bytes()) // what fails is the connection
 }
 
-// keep stores an answer before it is given. A refusal changed nothing and frees
-// the key; after a failure of ours the same request goes on where it stopped.
+// keep stores an answer before it is given. A refusal that changed nothing frees
+// the key; otherwise the same request goes on where it stopped.
 func (s *Server) keep(r *http.Request, rt *route, c *claim, out *heldBack) error {
 	ctx := context.WithoutCancel(r.Context())
 	switch status := out.code(); {
-	case status >= 500 || c.earlier != nil:
+	case status >= 500 || c.partly || c.earlier != nil:
 		return nil
 	case status >= 300:
 		if err := s.deps.Store.ReleaseKey(ctx, c.workspace, c.caller, c.key); err != nil {
@@ -173,6 +174,14 @@ func runID(ctx context.Context) (id string, again bool) {
 		return c.run, c.again
 	}
 	return knowledge.NewID(), false
+}
+
+// keepKey notes that a request which is refused has done a part of its work: its
+// repetition does the rest.
+func keepKey(ctx context.Context, partly bool) {
+	if c := callOf(ctx).claim; c != nil {
+		c.partly = partly
+	}
 }
 
 // heldBack keeps an answer until it is stored.

@@ -137,10 +137,13 @@ func (s *Server) takeDocument(ctx context.Context, p knowledge.Principal, projec
 		}
 	}
 	s.identify(&nv, 0)
+	if err := s.checkRoom(ctx, p, project, nv); err != nil {
+		return knowledge.Document{}, "", err
+	}
 	if err := s.storeContent(ctx, project, b.Content, &nv); err != nil {
 		return knowledge.Document{}, "", err
 	}
-	d, err := s.accept(ctx, p, project, nv)
+	d, err := s.accept(ctx, nv)
 	if err != nil {
 		s.dropOriginal(ctx, nv, err)
 	}
