@@ -140,8 +140,9 @@ func (s *Server) createConversation(ctx context.Context, p knowledge.Principal, 
 	if err != nil {
 		return nil, err
 	}
+	run, _ := runID(ctx)
 	c, err := s.deps.Store.EnsureConversation(ctx, p, store.Conversation{
-		ID: knowledge.NewID(), Workspace: p.Workspace(), Project: project.ID, Owner: p.Owner(), Title: b.Title, CreatedAt: s.now(),
+		ID: knowledge.DerivedID("conversation", run), Workspace: p.Workspace(), Project: project.ID, Owner: p.Owner(), Title: b.Title, CreatedAt: s.now(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make conversation: %w", err)

@@ -201,14 +201,7 @@ func TestIdempotencyKeyAfterACrash(t *testing.T) {
 	e := open(t)
 	body := `{"content":{"text":"one"}}`
 	got := e.do("POST", hooks+"/document", e.editor, body, keyName, "k").want(202)
-	// The process dies between the version and the answer.
-	p, err := e.access.Authenticate(t.Context(), accessCredentials(e.editor))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.store.StoreResponse(t.Context(), "default", api.Caller(p), "k", 0, "", nil); err != nil {
-		t.Fatal(err)
-	}
+	e.unanswered(e.editor, "k")
 	again := e.do("POST", hooks+"/document", e.editor, body, keyName, "k").want(202)
 	for _, field := range []string{"id", "runId", "version"} {
 		if got[field] != again[field] {
@@ -217,6 +210,54 @@ func TestIdempotencyKeyAfterACrash(t *testing.T) {
 	}
 	if len(e.work.ingests) != 1 {
 		t.Errorf("%d versions were made", len(e.work.ingests))
+	}
+}
+
+// unanswered takes the answer to a request away, as a kill between its work and
+// its answer would have.
+func (e *edge) unanswered(caller, key string) {
+	e.t.Helper()
+	p, err := e.access.Authenticate(e.t.Context(), accessCredentials(caller))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	if err := e.store.StoreResponse(e.t.Context(), "default", api.Caller(p), key, 0, "", nil); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// TestIdempotencyKeyOfWhatIsMade repeats, after a crash, requests that make
+// something.
+func TestIdempotencyKeyOfWhatIsMade(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ path, body, list, secret string }{
+		"a_key":                    {own + "/keys", `{"name":"ci","scopes":["admin"]}`, own + "/keys", "key"},
+		"a_project":                {hooks + "/projects", `{"name":"House"}`, own + "/projects", "apiKey"},
+		"a_project_with_a_slug":    {hooks + "/projects", `{"name":"House","slug":"h"}`, own + "/projects", "apiKey"},
+		"a_project_of_a_name_more": {hooks + "/projects", `{"name":"Default"}`, own + "/projects", "apiKey"},
+		"a_conversation":           {own + "/conversations", `{"title":"a"}`, own + "/conversations", ""},
+		"a_workspace":              {"/workspaces", `{"id":"third"}`, "/workspaces", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := open(t)
+			count := func(path string) int {
+				return len(e.do("GET", path, e.admin, nil).want(200)["data"].([]any))
+			}
+			first := e.do("POST", c.path, e.admin, c.body, keyName, "k")
+			made, keys := count(c.list), count(own+"/keys")
+			e.unanswered(e.admin, "k")
+			again := e.do("POST", c.path, e.admin, c.body, keyName, "k")
+			a, b := first.want(first.status), again.want(first.status)
+			if a["id"] != b["id"] || first.status >= 300 || count(c.list) != made || count(own+"/keys") != keys {
+				t.Errorf("%s, then %d %s", first.body, again.status, again.body)
+			}
+			if c.secret == "" {
+				return
+			}
+			e.do("GET", own+"/projects", a[c.secret].(string), nil).refused(401, knowledge.CodeUnauthorized)
+			e.do("GET", own+"/projects", b[c.secret].(string), nil).want(200)
+		})
 	}
 }
 

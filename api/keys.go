@@ -53,8 +53,9 @@ func (s *Server) registerKeys() {
 
 func (s *Server) createKey(ctx context.Context, p knowledge.Principal, in *newKeyInput) (*keyOutput, error) {
 	b := in.Body
+	run, again := runID(ctx)
 	k := store.Key{
-		ID: knowledge.NewID(), Workspace: p.Workspace(), Project: p.Project(), Name: b.Name, Scopes: b.Scopes, CreatedAt: s.now(),
+		ID: knowledge.DerivedID("key", run), Workspace: p.Workspace(), Project: p.Project(), Name: b.Name, Scopes: b.Scopes, CreatedAt: s.now(),
 	}
 	if b.ProjectID != "" {
 		project, err := s.deps.Store.Project(ctx, p, b.ProjectID)
@@ -68,28 +69,34 @@ func (s *Server) createKey(ctx context.Context, p knowledge.Principal, in *newKe
 			return nil, invalid("body.expires_at", "must be in the future")
 		}
 	}
-	plain, err := s.makeKey(ctx, k)
-	if err != nil {
-		return nil, err
+	secret, earlier, err := s.giveSecret(ctx, p, &k, again)
+	if err == nil && !earlier {
+		err = s.deps.Store.CreateKey(ctx, k)
 	}
-	view := viewKey(plain.Key)
-	view.Key = plain.secret
+	if err != nil {
+		return nil, fmt.Errorf("create key %s: %w", k.ID, err)
+	}
+	view := viewKey(k)
+	view.Key = secret
 	return &keyOutput{view}, nil
 }
 
-// madeKey is a stored key with the secret that is shown once.
-type madeKey struct {
-	store.Key
-	secret string
-}
-
-func (s *Server) makeKey(ctx context.Context, k store.Key) (madeKey, error) {
-	secret, hash, prefix := access.NewKey()
-	k.Hash, k.Prefix = hash, prefix
-	if err := s.deps.Store.CreateKey(ctx, k); err != nil {
-		return madeKey{}, fmt.Errorf("create key %s: %w", k.ID, err)
+// giveSecret draws a key's secret, which is shown once. Where an earlier try of
+// the request made the key, which nobody was shown, that one has the new secret.
+func (s *Server) giveSecret(ctx context.Context, p knowledge.Principal, k *store.Key, again bool) (secret string, earlier bool, err error) {
+	secret, k.Hash, k.Prefix = access.NewKey()
+	if !again {
+		return secret, false, nil
 	}
-	return madeKey{k, secret}, nil
+	made, err := s.deps.Store.RenewKey(ctx, p, k.ID, k.Hash, k.Prefix)
+	switch {
+	case knowledge.IsCode(err, knowledge.CodeNotFound):
+		return secret, false, nil
+	case err != nil:
+		return "", false, err
+	}
+	*k = made
+	return secret, true, nil
 }
 
 func (s *Server) listKeys(ctx context.Context, p knowledge.Principal, in *struct {

@@ -104,23 +104,29 @@ func (s *Server) createProject(ctx context.Context, p knowledge.Principal, b pro
 	if err := b.apply(&project); err != nil {
 		return nil, err
 	}
-	err := s.deps.Store.CreateProject(ctx, project)
-	if b.Slug == "" && knowledge.IsCode(err, knowledge.CodeConflict) {
-		project.ID += "-" + strings.ToLower(rand.Text()[:6])
-		err = s.deps.Store.CreateProject(ctx, project)
+	run, again := runID(ctx)
+	key := store.Key{
+		ID: knowledge.DerivedID("key", run), Name: "project " + project.ID,
+		Scopes: []knowledge.Scope{knowledge.ScopeRead, knowledge.ScopeWrite}, CreatedAt: s.now(),
+	}
+	secret, earlier, err := s.giveSecret(ctx, p, &key, again)
+	switch {
+	case err != nil:
+	case earlier:
+		project, err = s.deps.Store.Project(ctx, p, key.Project)
+	default:
+		err = s.deps.Store.CreateProject(ctx, project, key)
+		if b.Slug == "" && knowledge.IsCode(err, knowledge.CodeConflict) {
+			project.ID += "-" + strings.ToLower(rand.Text()[:6])
+			key.Name = "project " + project.ID
+			err = s.deps.Store.CreateProject(ctx, project, key)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create project %s: %w", project.ID, err)
 	}
-	key, err := s.makeKey(ctx, store.Key{
-		ID: knowledge.NewID(), Workspace: project.Workspace, Project: project.ID, Name: "project " + project.ID,
-		Scopes: []knowledge.Scope{knowledge.ScopeRead, knowledge.ScopeWrite}, CreatedAt: s.now(),
-	})
-	if err != nil {
-		return nil, err
-	}
 	view := viewProject(project)
-	view.APIKey = key.secret
+	view.APIKey = secret
 	return &projectOutput{view}, nil
 }
 

@@ -47,7 +47,11 @@ func (s *Server) createWorkspace(ctx context.Context, _ knowledge.Principal, in 
 	if w.Name == "" {
 		w.Name = w.ID
 	}
-	if err := s.deps.Store.CreateWorkspace(ctx, w); err != nil {
+	err := s.deps.Store.CreateWorkspace(ctx, w)
+	if _, again := runID(ctx); again && knowledge.IsCode(err, knowledge.CodeConflict) {
+		err = nil // an earlier try of the request made it
+	}
+	if err != nil {
 		return nil, fmt.Errorf("create workspace %s: %w", w.ID, err)
 	}
 	return &workspaceOutput{viewWorkspace(w)}, nil

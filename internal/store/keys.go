@@ -85,6 +85,32 @@ func insertKey(ctx context.Context, tx bun.Tx, row keyRow) error {
 	return err
 }
 
+// RenewKey gives a key a new secret, for a request that made the key and did not
+// come to show it. One that was revoked is not found.
+func (s *Store) RenewKey(ctx context.Context, p knowledge.Principal, id, hash, prefix string) (Key, error) {
+	if err := known(p); err != nil {
+		return Key{}, err
+	}
+	row := keyRow{ID: id}
+	err := s.write(ctx, "renew key "+id, func(ctx context.Context, tx bun.Tx) error {
+		q := within(tx.NewSelect().Model(&row), "k", p).Where("k.id = ? AND k.instance = FALSE AND k.revoked_at = 0", id)
+		there, err := found(q.Scan(ctx))
+		if err == nil && !there {
+			err = knowledge.NotFound("key", id)
+		}
+		if err != nil {
+			return err
+		}
+		row.Hash, row.Prefix = hash, prefix
+		_, err = tx.NewUpdate().Model(&row).Column("hash", "prefix").WherePK().Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return Key{}, err
+	}
+	return row.key()
+}
+
 // KeyByHash gives the key with this hash; one that was revoked or has expired
 // is not found.
 func (s *Store) KeyByHash(ctx context.Context, hash string) (Key, error) {

@@ -42,9 +42,9 @@ func (r projectRow) project() (knowledge.Project, error) {
 	return p, nil
 }
 
-// CreateProject makes a project; one with its id is a conflict, and a workspace
-// that does not exist is not found.
-func (s *Store) CreateProject(ctx context.Context, p knowledge.Project) error {
+// CreateProject makes a project, with keys to it; one with its id is a conflict,
+// and a workspace that does not exist is not found.
+func (s *Store) CreateProject(ctx context.Context, p knowledge.Project, keys ...Key) error {
 	p.CreatedAt = s.orNow(p.CreatedAt)
 	if p.UpdatedAt.IsZero() {
 		p.UpdatedAt = p.CreatedAt
@@ -53,6 +53,13 @@ func (s *Store) CreateProject(ctx context.Context, p knowledge.Project) error {
 	if err != nil {
 		return err
 	}
+	rows := make([]keyRow, len(keys))
+	for i, k := range keys {
+		k.Workspace, k.Project, k.CreatedAt = p.Workspace, p.ID, s.orNow(k.CreatedAt)
+		if rows[i], err = newKeyRow(k); err != nil {
+			return err
+		}
+	}
 	return s.write(ctx, "create project "+p.ID, func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewInsert().Model(&row).Exec(ctx)
 		switch {
@@ -60,6 +67,11 @@ func (s *Store) CreateProject(ctx context.Context, p knowledge.Project) error {
 			return knowledge.Errorf(knowledge.CodeConflict, "there is a project %q already: update it, or choose another id", p.ID)
 		case isOrphan(err):
 			return knowledge.NotFound("workspace", p.Workspace)
+		}
+		for _, key := range rows {
+			if err == nil {
+				err = insertKey(ctx, tx, key)
+			}
 		}
 		return err
 	})

@@ -257,6 +257,7 @@ func (f *fixture) everyRead(p knowledge.Principal, v store.Version, chunk, conve
 	_, _, errs["MarkRemoving"] = f.MarkRemoving(f.ctx, p, v.Document, knowledge.NewID(), v.CreatedAt)
 	_, errs["RetryVersion"] = f.RetryVersion(f.ctx, p, v.Document, knowledge.NewID(), v.CreatedAt)
 	_, errs["UpdateDocument"] = f.UpdateDocument(f.ctx, p, v.Document, store.DocumentPatch{})
+	_, errs["RenewKey"] = f.RenewKey(f.ctx, p, "key", "other", "")
 	errs["RevokeKey"] = f.RevokeKey(f.ctx, p, "key")
 	if p.Workspace() != "" {
 		return errs

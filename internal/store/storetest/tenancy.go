@@ -170,6 +170,27 @@ func instanceKey(f *fixture) {
 }
 
 func projectKeys(f *fixture) {
+	made := knowledge.Project{ID: "made", Workspace: "acme", Name: "Made"}
+	f.must(f.CreateProject(f.ctx, made, store.Key{ID: "k0", Hash: "h0"}))
+	f.wantCode(f.CreateProject(f.ctx, made, store.Key{ID: "k9", Hash: "h9"}), knowledge.CodeConflict)
+	if k, err := f.KeyByHash(f.ctx, "h0"); err != nil || k.Workspace != "acme" || k.Project != "made" {
+		f.Errorf("the key that came with a project: %+v, %v", k, err)
+	}
+	_, err := f.KeyByHash(f.ctx, "h9")
+	f.wantCode(err, knowledge.CodeNotFound)
+	renewed, err := f.RenewKey(f.ctx, manager("acme"), "k0", "h00", "cairn_0")
+	if err != nil || renewed.Project != "made" || renewed.Hash != "h00" || renewed.Prefix != "cairn_0" {
+		f.Errorf("renewed: %+v, %v", renewed, err)
+	}
+	for hash, there := range map[string]bool{"h0": false, "h00": true} {
+		if _, err := f.KeyByHash(f.ctx, hash); (err == nil) != there {
+			f.Errorf("key with %s: %v", hash, err)
+		}
+	}
+	f.must(f.RevokeKey(f.ctx, manager("acme"), "k0"))
+	_, err = f.RenewKey(f.ctx, manager("acme"), "k0", "h0", "cairn_0")
+	f.wantCode(err, knowledge.CodeNotFound)
+
 	f.must(f.CreateKey(f.ctx, store.Key{ID: "k1", Workspace: "acme", Project: "press", Hash: "h1"}))
 	f.must(f.CreateKey(f.ctx, store.Key{ID: "k2", Workspace: "acme", Project: "handbook", Hash: "h2"}))
 	f.must(f.CreateKey(f.ctx, store.Key{ID: "k3", Workspace: "acme", Hash: "h3"}))
