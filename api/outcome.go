@@ -57,8 +57,12 @@ func (s *Server) passages(ctx context.Context, p knowledge.Principal, sources []
 		}
 		// A passage of an older version is kept where it was cited. What is
 		// neither is gone, or not this reader's to see.
-		if c, err := s.deps.Store.Chunk(ctx, p, x.ChunkID); err == nil {
+		c, err := s.deps.Store.Chunk(ctx, p, x.ChunkID)
+		switch {
+		case err == nil:
 			chunks[c.ID] = c
+		case !knowledge.IsCode(err, knowledge.CodeNotFound) && !knowledge.IsCode(err, knowledge.CodeGone):
+			return nil, err
 		}
 	}
 	return chunks, nil

@@ -105,6 +105,7 @@ func TestCitedChunks(t *testing.T) {
 	conversation := e.conversation(e.reader, "")
 	err := e.store.SaveMessages(t.Context(), "default", store.Message{
 		ID: knowledge.NewID(), ConversationID: conversation, Role: "assistant", Text: "It says so.", ChunkIDs: []string{chunk}, Status: "completed",
+		Sources: json.RawMessage(`[{"rank":1,"chunk_id":"` + chunk + `"}]`),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -117,6 +118,9 @@ func TestCitedChunks(t *testing.T) {
 	if got := e.do("GET", "/chunks/"+chunk, e.reader, nil).want(200); got["superseded"] != true || got["text"] != "old words" {
 		t.Errorf("a cited chunk of an older version: %v", got)
 	}
+	e.exec("UPDATE chunks SET heading_path = '{' || heading_path WHERE id = ?", chunk)
+	e.do("GET", own+"/conversations/"+conversation, e.reader, nil).refused(500, knowledge.CodeInternal) // not removed
+	e.exec("UPDATE chunks SET heading_path = substr(heading_path, 2) WHERE id = ?", chunk)
 	e.do("DELETE", own+"/documents/"+id, e.editor, nil).want(200)
 	if err := e.store.RemoveRows(t.Context(), e.work.removals[0]); err != nil {
 		t.Fatal(err)
