@@ -70,7 +70,7 @@ func (s *Server) accept(ctx context.Context, nv store.NewVersion) (knowledge.Doc
 	if err != nil {
 		return d, fmt.Errorf("add document %s: %w", nv.DocumentID, err)
 	}
-	d.Name = v.Name // the answer is about what was sent
+	d.Name, d.Status = v.Name, v.Status // the answer is about what was sent
 	if nv.Error != nil {
 		return d, nil
 	}

@@ -377,6 +377,27 @@ func TestRemoval(t *testing.T) {
 	e.do("POST", own+"/documents/"+id+"/reingest", e.editor, nil).refused(409, knowledge.CodeConflict)
 }
 
+// A version that is uploaded while the older ones are removed waits for that: it
+// is not being removed itself.
+func TestUploadDuringARemoval(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	id := e.add(e.editor, "a.txt", "one", map[string]any{"externalId": "a"})
+	e.do("DELETE", own+"/documents/"+id, e.editor, nil).want(200)
+	sent := e.do("POST", hooks+"/document", e.editor, `{"name":"a.txt","externalId":"a","content":{"text":"two"}}`).want(202)
+	files := e.upload(e.editor, []part{{"externalId", "", "a"}, file("a.txt", "three")}).want(202)["documents"].([]any)
+	again := e.do("POST", own+"/documents/"+id+"/reingest", e.editor, nil)
+	for i, got := range []map[string]any{sent, files[0].(map[string]any)} {
+		if got["status"] != "pending" || got["version"] != float64(i+2) || got["operatorUrl"] != "http://operator.test/ingest/default/"+id {
+			t.Errorf("upload %d: %v", i, got)
+		}
+	}
+	again.refused(409, knowledge.CodeConflict)
+	if d := e.do("GET", own+"/documents/"+id, e.editor, nil).want(200); d["status"] != "deleting" {
+		t.Errorf("the document: %v", d)
+	}
+}
+
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	e := open(t)
