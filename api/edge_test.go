@@ -210,6 +210,20 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 	}
 }
 
+func TestAClientThatLeftIsNoFailure(t *testing.T) {
+	t.Parallel()
+	c := &counted{}
+	e := open(t, func(_ *api.Config, d *api.Deps) { d.Metrics = c })
+	ctx, leave := context.WithCancel(t.Context())
+	e.work.leave, e.work.fail = leave, context.Canceled
+	r := httptest.NewRequestWithContext(ctx, "POST", hooks+"/retrieve-context", strings.NewReader(`{"text":"a"}`))
+	r.Header.Set("Authorization", "Bearer "+e.reader)
+	e.handler.ServeHTTP(httptest.NewRecorder(), r)
+	if diff := cmp.Diff([]string{"POST /workspaces/{workspaceId}/webhooks/retrieve-context 499"}, c.requests); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // connection is a response that notes the deadlines which are set on it.
 type connection struct {
 	*httptest.ResponseRecorder

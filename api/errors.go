@@ -21,7 +21,7 @@ import (
 // problemType is the media type of every error.
 const problemType = "application/problem+json"
 
-// statusClientClosed is logged for a client that left before its answer.
+// statusClientClosed is counted for a client that left before its answer.
 const statusClientClosed = 499
 
 // kinds gives each code its HTTP status and its title.
@@ -130,6 +130,7 @@ func problem(ctx context.Context, log *slog.Logger, err error) *Problem {
 	p := newProblem(e)
 	switch {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		p.Status = statusClientClosed
 		log.DebugContext(ctx, "client left", "error", err)
 	case p.Status >= http.StatusInternalServerError && p.Code != knowledge.CodeNeedsComponent:
 		log.ErrorContext(ctx, "request failed", "code", p.Code, "error", err)

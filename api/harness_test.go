@@ -63,6 +63,7 @@ type work struct {
 	fail       error                             // of every start and search
 	end        func(workflows.AnswerInput) error // ends a run that was started, at once
 	panics     bool                              // in Retrieve
+	leave      func()                            // what the client does in Retrieve
 	entered    chan struct{}                     // told by Ingest and Answer once they have noted what is to start
 	hold       chan struct{}                     // keeps them until it is closed
 }
@@ -122,6 +123,9 @@ func (w *work) Retrieve(_ context.Context, r retrieve.Request) (retrieve.Result,
 		panic("a defect in " + r.Query)
 	}
 	w.retrieved = append(w.retrieved, r)
+	if w.leave != nil {
+		w.leave()
+	}
 	return retrieve.Result{Contexts: w.contexts}, w.fail
 }
 

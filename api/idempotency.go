@@ -116,7 +116,7 @@ func (s *Server) once(w http.ResponseWriter, r *http.Request, rt *route, hash st
 func (s *Server) keep(r *http.Request, rt *route, c *claim, out *heldBack) error {
 	ctx := context.WithoutCancel(r.Context())
 	switch status := out.code(); {
-	case status >= 500 || c.partly || c.earlier != nil:
+	case status >= statusClientClosed || c.partly || c.earlier != nil:
 		return nil
 	case status >= 300:
 		if err := s.deps.Store.ReleaseKey(ctx, c.workspace, c.caller, c.key); err != nil {
