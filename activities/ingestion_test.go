@@ -108,7 +108,7 @@ func TestBeginVersion(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
-		_, _, err := f.store.MarkRemoving(f.ctx, manager(), in.Document, "removal", time.Now())
+		_, err := f.store.MarkRemoving(f.ctx, manager(), in.Document, "removal", time.Now())
 		f.must(err)
 		if got := begin(f, in); !got.Removing {
 			t.Errorf("the doomed one: %+v", got)

@@ -16,7 +16,7 @@ import (
 func (f *fixture) mark(document string) activities.RemoveInput {
 	f.Helper()
 	run := knowledge.NewID()
-	_, _, err := f.store.MarkRemoving(f.ctx, manager(), document, run, time.Now())
+	_, err := f.store.MarkRemoving(f.ctx, manager(), document, run, time.Now())
 	f.must(err)
 	r, err := f.store.Removal(f.ctx, manager(), document)
 	f.must(err)

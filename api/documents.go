@@ -215,13 +215,9 @@ func (s *Server) removeDocument(ctx context.Context, p knowledge.Principal, proj
 			return nil, knowledge.NotFound("document", id)
 		}
 	}
-	if _, _, err := s.deps.Store.MarkRemoving(ctx, p, id, knowledge.NewID(), s.now()); err != nil {
-		return nil, fmt.Errorf("remove document %s: %w", id, err)
-	}
-	// A second request while the removal runs is told of the first one's run.
-	removal, err := s.deps.Store.Removal(ctx, p, id)
+	removal, err := s.deps.Store.MarkRemoving(ctx, p, id, knowledge.NewID(), s.now())
 	if err != nil {
-		return nil, fmt.Errorf("read removal of document %s: %w", id, err)
+		return nil, fmt.Errorf("remove document %s: %w", id, err)
 	}
 	starting, cancel := detached(ctx)
 	defer cancel()

@@ -29,16 +29,15 @@ func (r *documentRow) removal() Removal {
 
 // MarkRemoving hides a document at once, with every version that it has now, and
 // makes the run of its removal. A legal hold is a conflict. While a removal is
-// under way a second one changes nothing and gives the same answer (Removal
-// names its run), unless newer versions were uploaded meanwhile: then they go
-// too, in the new run.
-func (s *Store) MarkRemoving(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (upto int, d knowledge.Document, err error) {
+// under way a second one changes nothing and gives the first, unless newer
+// versions were uploaded meanwhile: then they go too, in the new run.
+func (s *Store) MarkRemoving(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (Removal, error) {
 	if err := manages(p); err != nil {
-		return 0, d, err
+		return Removal{}, err
 	}
 	now = s.orNow(now)
 	var doc *documentRow
-	err = s.write(ctx, "mark document "+documentID+" as removed", func(ctx context.Context, tx bun.Tx) (err error) {
+	err := s.write(ctx, "mark document "+documentID+" as removed", func(ctx context.Context, tx bun.Tx) (err error) {
 		if doc, err = managed(ctx, tx, p, documentID); err != nil {
 			return err
 		}
@@ -51,10 +50,9 @@ func (s *Store) MarkRemoving(ctx context.Context, p knowledge.Principal, documen
 		return doc.mark(ctx, tx, p.Owner(), runID, now)
 	})
 	if err != nil {
-		return 0, d, err
+		return Removal{}, err
 	}
-	d, err = doc.document()
-	return doc.RemovingUpto, d, err
+	return doc.removal(), nil
 }
 
 // mark makes the removal of all the versions that the document has now.

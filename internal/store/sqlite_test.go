@@ -92,7 +92,7 @@ func TestRemovalLeavesNoWordInTheFiles(t *testing.T) {
 		t.Fatal("the word is not in the files to begin with, so this test shows nothing")
 	}
 	for _, v := range doomed {
-		_, _, err := s.MarkRemoving(ctx, manager(), v.Document, knowledge.NewID(), time.Now())
+		_, err := s.MarkRemoving(ctx, manager(), v.Document, knowledge.NewID(), time.Now())
 		must(t, err)
 	}
 	removals, err := s.PendingRemovals(ctx, 100)

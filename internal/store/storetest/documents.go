@@ -48,7 +48,7 @@ func queryDocuments(f *fixture) {
 	_, err := f.UpdateDocument(f.ctx, manager("acme"), inactive.Document, store.DocumentPatch{Status: &off})
 	f.must(err)
 	deleting, _ := f.publish(upload("deleting"), "x")
-	_, _, err = f.MarkRemoving(f.ctx, manager("acme"), deleting.Document, knowledge.NewID(), time.Now())
+	_, err = f.MarkRemoving(f.ctx, manager("acme"), deleting.Document, knowledge.NewID(), time.Now())
 	f.must(err)
 	removed, _ := f.publish(upload("removed"), "x")
 	f.remove(manager("acme"), removed.Document)
@@ -170,7 +170,7 @@ func patchRefused(f *fixture) {
 		_, err := f.UpdateDocument(f.ctx, test.p, test.id, test.patch)
 		f.wantCode(err, test.want)
 	}
-	_, _, err := f.MarkRemoving(f.ctx, manager("acme"), v.Document, knowledge.NewID(), time.Now())
+	_, err := f.MarkRemoving(f.ctx, manager("acme"), v.Document, knowledge.NewID(), time.Now())
 	f.must(err)
 	_, err = f.UpdateDocument(f.ctx, manager("acme"), v.Document, store.DocumentPatch{})
 	f.wantCode(err, knowledge.CodeConflict)

@@ -191,7 +191,7 @@ func (f *fixture) publish(nv store.NewVersion, texts ...string) (store.Version, 
 // remove takes a document away, all steps at once.
 func (f *fixture) remove(p knowledge.Principal, document string) store.Removal {
 	f.Helper()
-	_, _, err := f.MarkRemoving(f.ctx, p, document, knowledge.NewID(), time.Now())
+	_, err := f.MarkRemoving(f.ctx, p, document, knowledge.NewID(), time.Now())
 	f.must(err)
 	r, err := f.Removal(f.ctx, p, document)
 	f.must(err)

@@ -254,7 +254,7 @@ func (f *fixture) everyRead(p knowledge.Principal, v store.Version, chunk, conve
 	errs["DeleteConversation"] = f.DeleteConversation(f.ctx, p, conversation)
 	_, errs["Project"] = f.Project(f.ctx, p, "press")
 	_, errs["Removal"] = f.Removal(f.ctx, p, v.Document)
-	_, _, errs["MarkRemoving"] = f.MarkRemoving(f.ctx, p, v.Document, knowledge.NewID(), v.CreatedAt)
+	_, errs["MarkRemoving"] = f.MarkRemoving(f.ctx, p, v.Document, knowledge.NewID(), v.CreatedAt)
 	_, errs["RetryVersion"] = f.RetryVersion(f.ctx, p, v.Document, knowledge.NewID(), v.CreatedAt)
 	_, errs["UpdateDocument"] = f.UpdateDocument(f.ctx, p, v.Document, store.DocumentPatch{})
 	_, errs["RenewKey"] = f.RenewKey(f.ctx, p, "key", "other", "")

@@ -113,7 +113,7 @@ func publishRemoved(f *fixture) {
 	v := f.add(upload("a.txt"))
 	chunks := passages(v.VersionRef, "one")
 	f.must(f.PutChunks(f.ctx, v.VersionRef, chunks))
-	_, _, err := f.MarkRemoving(f.ctx, manager("acme"), v.Document, knowledge.NewID(), time.Now())
+	_, err := f.MarkRemoving(f.ctx, manager("acme"), v.Document, knowledge.NewID(), time.Now())
 	f.must(err)
 	got, err := f.Publish(f.ctx, v.VersionRef)
 	f.must(err)

@@ -305,7 +305,7 @@ func pending(f *fixture) {
 	failed := f.add(upload("failed.txt", func(nv *store.NewVersion) { nv.Now = time.Now().Add(-time.Hour) }))
 	f.must(f.FailVersion(f.ctx, failed.VersionRef, failed.RunID, knowledge.DocumentError{Code: knowledge.CodeCorrupt}))
 	going := f.add(upload("removed.txt", func(nv *store.NewVersion) { nv.Now = time.Now().Add(-time.Hour) }))
-	_, _, err := f.MarkRemoving(f.ctx, manager("acme"), going.Document, knowledge.NewID(), time.Now())
+	_, err := f.MarkRemoving(f.ctx, manager("acme"), going.Document, knowledge.NewID(), time.Now())
 	f.must(err)
 	list, err := f.PendingVersions(f.ctx, time.Now().Add(-time.Minute), 10)
 	f.must(err)
