@@ -140,16 +140,17 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, p knowledge
 	rendered := &renderer{server: s, principal: p, run: run, compact: isSet(r, "compact")}
 	ref, err := s.awaitTurn(r.Context(), run, func() error { return writer.Comment("waiting") })
 	if err != nil {
-		return // the client has left, or will come back
+		s.endedEarly(r.Context(), run, err)
+		return
 	}
 	err = s.follow(r.Context(), ref, writer, func(item stream.Item) error {
-		name, data, err := rendered.event(r.Context(), item)
-		if err != nil {
-			return err
-		}
 		id := item.Offset - ref.FirstOffset + 1
-		if id <= after {
+		if id <= after && !rendered.needs(item) {
 			return nil
+		}
+		name, data, err := rendered.event(r.Context(), item)
+		if err != nil || id <= after {
+			return err
 		}
 		encoded, err := json.Marshal(data)
 		if err != nil {
@@ -157,8 +158,13 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, p knowledge
 		}
 		return writer.Event(id, name, encoded)
 	})
-	if err != nil && r.Context().Err() == nil {
-		s.deps.Log.WarnContext(r.Context(), "stream ended early", "run", run.ID, "workspace", run.Workspace, "error", err)
+	s.endedEarly(r.Context(), run, err)
+}
+
+// endedEarly logs what broke a stream off, unless its client left.
+func (s *Server) endedEarly(ctx context.Context, run store.Run, err error) {
+	if err != nil && ctx.Err() == nil {
+		s.deps.Log.WarnContext(ctx, "stream ended early", "run", run.ID, "workspace", run.Workspace, "error", err)
 	}
 }
 

@@ -29,6 +29,11 @@ type renderer struct {
 	outcome   *outcome
 }
 
+// needs reports whether later events rest on this one, for a reader that has it.
+func (r *renderer) needs(item stream.Item) bool {
+	return !r.compact && (item.Topic == stream.TopicDelta || item.Topic == stream.TopicReset)
+}
+
 // event gives the name and data of an item's event. Every item has one.
 func (r *renderer) event(ctx context.Context, item stream.Item) (name string, data any, err error) {
 	e, err := stream.DecodeEvent(item.Data)

@@ -4,11 +4,15 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
 )
 
 // opened tells how many streams are open, at each change.
@@ -54,5 +58,45 @@ func TestAQuestionWithoutAPlaceForItsStreamIsNotStarted(t *testing.T) {
 				t.Errorf("the same request later: %d %s, %d started", again.status, again.body, len(e.work.answers))
 			}
 		})
+	}
+}
+
+func TestResumingReadsWhatIsStillToCome(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.work.end = func(in workflows.AnswerInput) error {
+		for _, entry := range []stream.Entry{
+			must(stream.NewEntry(stream.TopicToolCall, stream.Event{Ref: "what/is/not/there"})),
+			must(stream.NewEntry(stream.TopicDelta, stream.Event{Text: "one "})),
+			must(stream.NewEntry(stream.TopicReset, stream.Event{})),
+			must(stream.NewEntry(stream.TopicDelta, stream.Event{Text: "two "})),
+			must(stream.NewEntry(stream.TopicDelta, stream.Event{Text: "three"})),
+		} {
+			e.logs[in.Run] = append(e.logs[in.Run], stream.Item{Topic: entry.Topic, Data: entry.Data, Offset: int64(len(e.logs[in.Run]))})
+		}
+		return e.store.EndRun(t.Context(), in.Workspace, in.Run, store.RunEnd{Status: store.RunCompleted})
+	}
+	run := e.do("POST", hooks+"/query", e.reader, `{"text":"Why?"}`).header.Get("Cairn-Run-Id")
+	for query, words := range map[string]string{"after=4": `"value":"two three"`, "after=4&compact=true": `"data":"three"`} {
+		got := e.do("GET", "/runs/"+run+"/events?"+query, e.reader, nil)
+		body := string(got.body)
+		if !strings.Contains(body, words) || strings.Contains(body, "id: 4\n") || !strings.Contains(body, "id: 6\n") {
+			t.Errorf("%s: %d %s", query, got.status, body)
+		}
+	}
+}
+
+func TestAStreamThatBreaksOffIsLogged(t *testing.T) {
+	t.Parallel()
+	streams := make(opened, 10)
+	e := open(t, func(_ *api.Config, d *api.Deps) { d.Metrics = streams })
+	e.add(e.editor, "a.txt", "one") // its turn does not come
+	over := make(chan answer)
+	go func() { over <- e.do("GET", "/runs/"+e.work.ingests[0].RunID+"/events", e.editor, nil) }()
+	<-streams
+	e.forget(e.work.ingests[0].RunID)
+	<-over
+	if !strings.Contains(e.log.String(), "stream ended early") {
+		t.Errorf("the log: %s", e.log)
 	}
 }
