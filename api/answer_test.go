@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api"
@@ -141,6 +142,12 @@ func TestAnswersOfOthers(t *testing.T) {
 			t.Errorf("events %q: %d %s", query, got.status, got.body)
 		}
 	}
+	worn := "/runs/" + run + "/events?userId=ann&token=" + e.access.SignRun("default", run, time.Now().Add(-time.Minute))
+	if got := e.do("GET", worn, e.reader, nil); got.status != 200 {
+		t.Errorf("a valid key beside a token that has expired: %d %s", got.status, got.body)
+	}
+	e.do("GET", worn, "cairn_unknown", nil).refused(401, knowledge.CodeUnauthorized)
+	e.do("GET", worn, "", nil).refused(401, knowledge.CodeUnauthorized)
 	token := "/runs/" + run + "/events?token=" + e.access.SignRun("default", run, e.later())
 	e.do("GET", "/workspaces/other"+token, "", nil).refused(404, knowledge.CodeNotFound)
 	if got := e.do("GET", own+token, "", nil); got.status != 200 {

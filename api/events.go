@@ -68,24 +68,32 @@ func (s *Server) isPast(ctx context.Context, ref stream.RunRef, after int64) boo
 	return true
 }
 
-// readableRun finds the run for the caller: by key or JWT, or by the token of
-// an eventsUrl, which is good for that run alone.
+// readableRun finds the run for the caller: by the token of an eventsUrl, which
+// is good for that run alone, or by key or JWT, which also decide where the token
+// opens nothing.
 func (s *Server) readableRun(r *http.Request) (knowledge.Principal, store.Run, error) {
 	id := r.PathValue("run_id")
-	token := r.URL.Query().Get("token")
-	if token == "" {
-		principal, err := s.principal(r, r.PathValue("workspaceId"), actingFromQuery(r))
-		if err != nil {
-			return principal, store.Run{}, err
-		}
-		principal = asReader(r, principal)
-		run, err := s.deps.Store.Run(r.Context(), principal, id)
-		if err != nil {
+	if token := r.URL.Query().Get("token"); token != "" {
+		principal, run, err := s.linkedRun(r, token, id)
+		if c := credentials(r); !knowledge.IsCode(err, knowledge.CodeUnauthorized) || c.Key == "" && c.Bearer == "" {
 			return principal, run, err
 		}
-		principal, err = s.runReader(r.Context(), principal, run)
+	}
+	principal, err := s.principal(r, r.PathValue("workspaceId"), actingFromQuery(r))
+	if err != nil {
+		return principal, store.Run{}, err
+	}
+	principal = asReader(r, principal)
+	run, err := s.deps.Store.Run(r.Context(), principal, id)
+	if err != nil {
 		return principal, run, err
 	}
+	principal, err = s.runReader(r.Context(), principal, run)
+	return principal, run, err
+}
+
+// linkedRun finds the run that a token is for.
+func (s *Server) linkedRun(r *http.Request, token, id string) (knowledge.Principal, store.Run, error) {
 	workspace, err := s.deps.Access.VerifyRun(token, id, s.now())
 	if err != nil {
 		return knowledge.Principal{}, store.Run{}, err
