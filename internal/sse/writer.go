@@ -73,9 +73,6 @@ func (w *Writer) Comment(text string) error {
 	return w.flush()
 }
 
-// Flush sends the headers, so that a client knows that its stream is open.
-func (w *Writer) Flush() error { return w.flush() }
-
 // frame puts an event into the buffer.
 func (w *Writer) frame(id, event string, data []byte) {
 	if !w.begun {
