@@ -40,7 +40,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 	jwt := p.cfg.Auth.JWT
 	server, err := api.New(p.apiConfig(), api.Deps{
 		Store: p.store, Blobs: p.blobs,
-		Access:    access.New(access.Config{JWT: access.JWTConfig{Issuer: jwt.Issuer, Audience: jwt.Audience, Secret: jwt.Secret}}, p.store, secret),
+		Access:    access.New(access.Config{Issuer: jwt.Issuer, Audience: jwt.Audience, Secret: jwt.Secret}, p.store, secret),
 		Retriever: p.retriever(), Index: p.index, Dispatch: p.workflow, Answers: p.workflow, Relay: p.relay,
 		Links: links{p}, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(),
 	})

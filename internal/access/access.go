@@ -2,8 +2,6 @@ package access
 
 import (
 	"context"
-	"crypto/subtle"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
@@ -20,40 +18,21 @@ const DefaultWorkspace = "default"
 // maxName bounds the name of an end user, in bytes.
 const maxName = 256
 
-// KeyStore looks keys up.
-type KeyStore interface {
+// Store is all that access asks of the database.
+type Store interface {
 	// KeyByHash gives the key with this hash; one that is not there, was
 	// revoked or has expired is CodeNotFound.
 	KeyByHash(ctx context.Context, hash string) (store.Key, error)
-}
-
-// WorkspaceStore knows which workspaces there are.
-type WorkspaceStore interface {
+	// WorkspaceExists reports whether there is a workspace with this id.
 	WorkspaceExists(ctx context.Context, id string) (bool, error)
-}
-
-// ConversationStore knows whose conversation one is.
-type ConversationStore interface {
 	// Conversation gives the principal's conversation; somebody else's is
 	// CodeNotFound.
 	Conversation(ctx context.Context, p knowledge.Principal, id string) (store.Conversation, error)
 }
 
-// Store is all that access asks of the database.
-type Store interface {
-	KeyStore
-	WorkspaceStore
-	ConversationStore
-}
-
-// Config says which JWTs are believed.
-type Config struct {
-	JWT JWTConfig
-}
-
-// JWTConfig says which JWTs are believed. Without a Secret none are. Issuer and
+// Config says which JWTs are believed. Without a Secret none are. Issuer and
 // Audience are checked where they are set.
-type JWTConfig struct {
+type Config struct {
 	Issuer   string
 	Audience string
 	Secret   string
@@ -106,16 +85,12 @@ func (a *Authenticator) claims(ctx context.Context, c Credentials) (knowledge.Cl
 }
 
 func (a *Authenticator) fromKey(ctx context.Context, plain string) (knowledge.Claims, error) {
-	hash := HashKey(plain)
-	key, err := a.store.KeyByHash(ctx, hash)
+	key, err := a.store.KeyByHash(ctx, HashKey(plain))
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
 		return knowledge.Claims{}, unauthorized("this API key is not known, or was revoked, or has expired")
 	}
 	if err != nil {
 		return knowledge.Claims{}, fmt.Errorf("look up API key: %w", err)
-	}
-	if subtle.ConstantTimeCompare([]byte(key.Hash), []byte(hash)) != 1 {
-		return knowledge.Claims{}, unauthorized("this API key is not known, or was revoked, or has expired")
 	}
 	return knowledge.Claims{
 		Workspace: key.Workspace, Project: key.Project, Scopes: key.Scopes, Instance: key.Instance, KeyID: key.ID,
@@ -126,10 +101,7 @@ func (a *Authenticator) fromKey(ctx context.Context, plain string) (knowledge.Cl
 // may do so in any that exists, everybody else in its own. Another one is not
 // found.
 func (a *Authenticator) In(ctx context.Context, p knowledge.Principal, workspace string) (knowledge.Principal, error) {
-	claims, err := claimsOf(p)
-	if err != nil {
-		return knowledge.Principal{}, err
-	}
+	claims := p.Claims()
 	if claims.Workspace == "" || workspace == "" {
 		return knowledge.Principal{}, knowledge.NotFound("workspace", workspace)
 	}
@@ -169,10 +141,7 @@ func (a *Authenticator) As(ctx context.Context, p knowledge.Principal, acting Ac
 	if acting == (Acting{}) {
 		return p, nil
 	}
-	claims, err := claimsOf(p)
-	if err != nil {
-		return knowledge.Principal{}, err
-	}
+	claims := p.Claims()
 	if claims.Workspace == "" {
 		return knowledge.Principal{}, unauthorized("only a request with an API key or a token can act for a user")
 	}
@@ -224,19 +193,6 @@ func ForDocumentRun(workspace, project string) knowledge.Principal {
 	return knowledge.NewPrincipal(knowledge.Claims{
 		Workspace: workspace, Project: project, Scopes: []knowledge.Scope{knowledge.ScopeWrite},
 	})
-}
-
-// claimsOf takes a principal apart, by the form in which runs store it.
-func claimsOf(p knowledge.Principal) (knowledge.Claims, error) {
-	var claims knowledge.Claims
-	data, err := json.Marshal(p)
-	if err == nil {
-		err = json.Unmarshal(data, &claims)
-	}
-	if err != nil {
-		return claims, fmt.Errorf("read principal: %w", err)
-	}
-	return claims, nil
 }
 
 func unauthorized(message string) *knowledge.Error {

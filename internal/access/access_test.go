@@ -27,7 +27,7 @@ type instance struct {
 	store *store.Store
 }
 
-func open(t *testing.T, cfg access.JWTConfig) instance {
+func open(t *testing.T, cfg access.Config) instance {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Config{URL: "sqlite://" + t.TempDir() + "/cairn.db"})
 	if err != nil {
@@ -43,7 +43,7 @@ func open(t *testing.T, cfg access.JWTConfig) instance {
 			t.Fatal(err)
 		}
 	}
-	return instance{access.New(access.Config{JWT: cfg}, s, []byte("signing secret")), s}
+	return instance{access.New(cfg, s, []byte("signing secret")), s}
 }
 
 // key stores a key and gives it.
@@ -100,7 +100,7 @@ func wantCode(t *testing.T, err error, code knowledge.Code) {
 
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	i := open(t, access.JWTConfig{})
+	i := open(t, access.Config{})
 	scopes := []knowledge.Scope{knowledge.ScopeRead}
 	plain := i.key(t, store.Key{Workspace: "default", Project: "handbook", Scopes: scopes})
 
@@ -177,7 +177,7 @@ func TestKeys(t *testing.T) {
 
 func TestInstanceKey(t *testing.T) {
 	t.Parallel()
-	i := open(t, access.JWTConfig{})
+	i := open(t, access.Config{})
 	plain := i.key(t, store.Key{Workspace: "default", Scopes: []knowledge.Scope{knowledge.ScopeAdmin}, Instance: true})
 	for header, want := range map[string]string{"": "default", "default": "default", "other": "other"} {
 		p := i.principal(t, access.Credentials{Key: plain, Workspace: header})
@@ -195,7 +195,7 @@ func TestInstanceKey(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	i := open(t, access.JWTConfig{Issuer: "issuer", Audience: "cairn", Secret: jwtSecret})
+	i := open(t, access.Config{Issuer: "issuer", Audience: "cairn", Secret: jwtSecret})
 	hs256 := jwt.SigningMethodHS256
 
 	t.Run("a_valid_token_gives_user_groups_and_scopes", func(t *testing.T) {
@@ -272,7 +272,7 @@ func TestTokens(t *testing.T) {
 	})
 	t.Run("without_a_configured_secret_no_token_is_taken", func(t *testing.T) {
 		t.Parallel()
-		none := open(t, access.JWTConfig{})
+		none := open(t, access.Config{})
 		for _, secret := range []string{jwtSecret, ""} {
 			_, err := none.Authenticate(t.Context(), access.Credentials{Bearer: sign(t, hs256, []byte(secret), valid())})
 			wantCode(t, err, knowledge.CodeUnauthorized)
@@ -282,7 +282,7 @@ func TestTokens(t *testing.T) {
 
 func TestActing(t *testing.T) {
 	t.Parallel()
-	i := open(t, access.JWTConfig{Secret: jwtSecret})
+	i := open(t, access.Config{Secret: jwtSecret})
 	key := i.principal(t, access.Credentials{Key: i.key(t, store.Key{Workspace: "default", Scopes: []knowledge.Scope{knowledge.ScopeRead}})})
 	token := i.principal(t, access.Credentials{Bearer: sign(t, jwt.SigningMethodHS256, []byte(jwtSecret), valid())})
 	as := func(t *testing.T, p knowledge.Principal, acting access.Acting) knowledge.Principal {

@@ -29,7 +29,7 @@ func isJWT(bearer string) bool {
 }
 
 func (a *Authenticator) fromJWT(ctx context.Context, token string) (knowledge.Claims, error) {
-	cfg := a.cfg.JWT
+	cfg := a.cfg
 	if cfg.Secret == "" {
 		return knowledge.Claims{}, unauthorized("this instance takes no tokens (auth.jwt is not configured): use an API key")
 	}

@@ -37,6 +37,13 @@ type Principal struct{ claims Claims }
 // the stored snapshot of a run, make principals.
 func NewPrincipal(c Claims) Principal { return Principal{claims: c} }
 
+// Claims gives what the principal was made of.
+func (p Principal) Claims() Claims {
+	c := p.claims
+	c.Scopes, c.Groups = slices.Clone(c.Scopes), slices.Clone(c.Groups)
+	return c
+}
+
 // Workspace is the one workspace in which the principal acts.
 func (p Principal) Workspace() string { return p.claims.Workspace }
 
