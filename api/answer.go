@@ -17,9 +17,9 @@ import (
 
 // serveAnswer waits for a run to end and answers with what its last event says.
 // A client that leaves does not stop the run.
-func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, p knowledge.Principal, run store.Run, ref stream.RunRef, terminal string) {
+func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, p knowledge.Principal, run store.Run, terminal string) {
 	w.Header().Set(runHeader, run.ID)
-	name, data, err := s.lastEvent(r.Context(), p, run, ref)
+	name, data, err := s.lastEvent(r.Context(), p, run)
 	switch {
 	case err != nil:
 		writeError(w, r, err)
@@ -31,8 +31,8 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, p knowledge
 }
 
 // lastEvent follows a run to its end and renders that event alone.
-func (s *Server) lastEvent(ctx context.Context, p knowledge.Principal, run store.Run, ref stream.RunRef) (string, any, error) {
-	item, err := s.lastItem(ctx, ref)
+func (s *Server) lastEvent(ctx context.Context, p knowledge.Principal, run store.Run) (string, any, error) {
+	item, err := s.lastItem(ctx, runRef(run))
 	if err != nil {
 		return "", nil, err
 	}
@@ -100,8 +100,8 @@ func (s *Server) claimRun(ctx context.Context, p knowledge.Principal, route, key
 	return held, err
 }
 
-// releaseRun frees the key of a request that was refused, so that it can be
-// corrected and sent again.
+// releaseRun frees the key of a request that started no run, whosever fault that
+// is, so that it can be sent again.
 func (s *Server) releaseRun(ctx context.Context, held *claim) {
 	if held.key == "" {
 		return

@@ -45,7 +45,7 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ref := runRef(run)
-	if run.Status != "running" && s.isPast(r.Context(), ref, after) {
+	if run.Status != store.RunRunning && s.isPast(r.Context(), ref, after) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}

@@ -166,7 +166,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 		s.serveEvents(w, r, p, row, 0)
 		return
 	}
-	s.serveAnswer(w, r, p, row, runRef(row), a.terminal)
+	s.serveAnswer(w, r, p, row, a.terminal)
 }
 
 // startOnce starts the run of a request, or finds the one that the same request

@@ -91,7 +91,7 @@ func (s *Server) begin(ctx context.Context, p knowledge.Principal, run string, q
 // giveUp ends a run that did not start, whose row would tell of a run that
 // nobody holds.
 func (s *Server) giveUp(ctx context.Context, p knowledge.Principal, run string) {
-	end := store.RunEnd{Status: "failed", At: s.now(), Error: &store.RunError{Code: knowledge.CodeUnavailable, Message: "the run could not be started"}}
+	end := store.RunEnd{Status: store.RunFailed, At: s.now(), Error: &store.RunError{Code: knowledge.CodeUnavailable, Message: "the run could not be started"}}
 	err := s.deps.Store.EndRun(context.WithoutCancel(ctx), p.Workspace(), run, end)
 	if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
 		s.deps.Log.ErrorContext(ctx, "end a run that did not start", "run", run, "error", err)
@@ -112,7 +112,7 @@ func (s *Server) launch(ctx context.Context, p knowledge.Principal, q question, 
 	})
 	group.Go(func() error {
 		err := s.deps.Store.AddRun(ctx, store.Run{
-			ID: in.Run, Workspace: p.Workspace(), Project: q.project, Kind: q.kind, Status: "running", WorkflowID: ref.WorkflowID,
+			ID: in.Run, Workspace: p.Workspace(), Project: q.project, Kind: q.kind, Status: store.RunRunning, WorkflowID: ref.WorkflowID,
 			Owner: p.Owner(), ConversationID: cmp.Or(request.ConversationID, p.ConversationID()), CreatedAt: s.now(),
 		})
 		// There is a row already where a crash broke the same request off before.
@@ -132,7 +132,7 @@ func (s *Server) snapshot(ctx context.Context, p knowledge.Principal, q question
 		ToolChoice: q.toolChoice, ExecutionID: "call_" + strings.ReplaceAll(knowledge.NewID(), "-", ""), Date: s.now(),
 	}
 	if len(q.tags) > 0 {
-		request.Filter = append(request.Filter, knowledge.Condition{Field: "tags", Type: knowledge.OpIn, Value: anys(q.tags)})
+		request.Filter = append(request.Filter, knowledge.Condition{Field: "tags", Type: knowledge.OpIn, Value: q.tags})
 	}
 	if project.ID != "" {
 		request.Projects = []string{project.ID}
@@ -229,17 +229,12 @@ func (s *Server) checkDocuments(ctx context.Context, p knowledge.Principal, ids 
 }
 
 func checkQuestion(q question) error {
-	invalid := func(location, message string) error {
-		e := knowledge.Errorf(knowledge.CodeInvalid, "%s %s", location, message)
-		e.Fields = []knowledge.Field{{Location: location, Message: message}}
-		return e
-	}
 	field := "body." + q.field
 	switch {
 	case strings.TrimSpace(q.text) == "":
 		return invalid(field, "must not be empty")
 	case utf8.RuneCountInString(q.text) > maxQuestion:
-		return invalid(field, fmt.Sprintf("must have at most %d characters", maxQuestion))
+		return invalid(field, "must have at most %d characters", maxQuestion)
 	}
 	return invalidFields(append(tagFields(q.tags), q.filter.Fields("body.filters")...))
 }
@@ -251,12 +246,4 @@ func title(text string) string {
 		return string(runes[:most-1]) + "…"
 	}
 	return line
-}
-
-func anys(list []string) []any {
-	out := make([]any, 0, len(list))
-	for _, s := range list {
-		out = append(out, s)
-	}
-	return out
 }
