@@ -102,44 +102,20 @@ type ActingQuery struct {
 	SessionID      string `query:"session_id" maxLength:"256" doc:"A conversation of the caller"`
 }
 
-// WorkspacePath is the path of what belongs to a workspace.
-type WorkspacePath struct {
-	Workspace string `path:"workspaceId" maxLength:"64" doc:"The workspace"`
+// ActingBody are the fields of a body that say for whom it acts.
+type ActingBody struct {
+	UserID         string `json:"userId,omitempty" maxLength:"256" doc:"The end user for whom an API key asks"`
+	ExternalUserID string `json:"external_user_id,omitempty" maxLength:"256" doc:"The application's own user id"`
+	SessionID      string `json:"session_id,omitempty" maxLength:"256" doc:"A conversation of the caller"`
 }
 
-// PageQuery are the parameters of a list.
-type PageQuery struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" doc:"How many at most. Default: 50"`
-	Cursor string `query:"cursor" maxLength:"1000" doc:"next_cursor of the page before"`
-}
-
-// list is one page of a list.
-type list[T any] struct {
-	Data       []T     `json:"data"`
-	NextCursor *string `json:"next_cursor" doc:"Of the page after; null on the last"`
-}
-
-// listed is the output of a list route.
-type listed[T any] struct {
-	Body list[T]
-}
-
-func page[T any](items []T, next string) *listed[T] {
-	out := &listed[T]{Body: list[T]{Data: items}}
-	if items == nil {
-		out.Body.Data = []T{}
+// actFor lets the principal act for whom the body names, beside whom the query
+// named.
+func (s *Server) actFor(ctx context.Context, p knowledge.Principal, b ActingBody) (knowledge.Principal, error) {
+	if b == (ActingBody{}) {
+		return p, nil
 	}
-	if next != "" {
-		out.Body.NextCursor = &next
-	}
-	return out
-}
-
-// convert gives what clients see of items.
-func convert[A, B any](items []A, one func(A) B) []B {
-	out := make([]B, 0, len(items))
-	for _, item := range items {
-		out = append(out, one(item))
-	}
-	return out
+	a := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.SessionID}
+	setDefault(&a.Session, p.ConversationID())
+	return s.deps.Access.As(ctx, p, a)
 }

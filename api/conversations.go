@@ -13,6 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
+// ConversationView is a conversation as clients see it.
 type ConversationView struct {
 	ID        string    `json:"id"`
 	Title     string    `json:"title"`
@@ -40,6 +41,7 @@ type conversationAnswer struct {
 	} `nameHint:"Conversation"`
 }
 
+// ConversationPath is the path of one of the caller's conversations.
 type ConversationPath struct {
 	WorkspacePath
 	ActingQuery

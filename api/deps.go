@@ -27,13 +27,14 @@ type Config struct {
 	// TextBytes bounds the text of a document that is sent as JSON. Defaults to
 	// 20 MB.
 	TextBytes int64
-	// RequestFiles bounds the files of one upload request. Defaults to 200.
+	// RequestFiles bounds the files of one upload request; only tests set it.
+	// Defaults to 200.
 	RequestFiles int
 	// RequestBytes bounds a request that brings documents, with all its files.
 	// Defaults to 2 GB.
 	RequestBytes int64
 	// BodyMemory bounds the bytes of large bodies that are held in memory at a
-	// time; further requests wait. Defaults to 256 MB.
+	// time; further requests wait. Only tests set it. Defaults to 256 MB.
 	BodyMemory int64
 	// Streams bounds the event streams that are open at a time. Defaults to 2,000.
 	Streams int

@@ -89,10 +89,3 @@ func (s *Server) eventsURL(workspace, run string) string {
 
 // link gives a path of the API as answers show it.
 func (s *Server) link(path string) string { return strings.TrimRight(s.cfg.PublicURL, "/") + path }
-
-func notNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}

@@ -35,6 +35,7 @@ type removedOutput struct {
 	} `nameHint:"RemovedDocument"`
 }
 
+// DocumentPath is the path of a document.
 type DocumentPath struct {
 	WorkspacePath
 	ActingQuery

@@ -97,3 +97,20 @@ func depth(data []byte) int {
 	}
 	return deepest
 }
+
+// orNull gives null for a zero value.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// notNil gives an empty list for none, which would be null.
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

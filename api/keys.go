@@ -126,12 +126,3 @@ func viewKey(k store.Key) keyView {
 		ExpiresAt: orNull(k.ExpiresAt), RevokedAt: orNull(k.RevokedAt),
 	}
 }
-
-// orNull gives null for a zero value.
-func orNull[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
-}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -83,22 +82,4 @@ func (s *Server) putPreferences(ctx context.Context, p knowledge.Principal, in *
 		return nil, fmt.Errorf("store preferences: %w", err)
 	}
 	return &preferencesOutput{in.Body.Preferences}, nil
-}
-
-// ActingBody are the fields of a body that say for whom it acts.
-type ActingBody struct {
-	UserID         string `json:"userId,omitempty" maxLength:"256" doc:"The end user for whom an API key asks"`
-	ExternalUserID string `json:"external_user_id,omitempty" maxLength:"256" doc:"The application's own user id"`
-	SessionID      string `json:"session_id,omitempty" maxLength:"256" doc:"A conversation of the caller"`
-}
-
-// actFor lets the principal act for whom the body names, beside whom the query
-// named.
-func (s *Server) actFor(ctx context.Context, p knowledge.Principal, b ActingBody) (knowledge.Principal, error) {
-	if b == (ActingBody{}) {
-		return p, nil
-	}
-	a := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.SessionID}
-	setDefault(&a.Session, p.ConversationID())
-	return s.deps.Access.As(ctx, p, a)
 }

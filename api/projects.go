@@ -43,6 +43,7 @@ type projectBody struct {
 
 type projectOutput struct{ Body projectView }
 
+// ProjectPath is the path of a project.
 type ProjectPath struct {
 	WorkspacePath
 	ID string `path:"id" maxLength:"200" doc:"The project's id, or its name"`

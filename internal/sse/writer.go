@@ -18,7 +18,7 @@ type Options struct {
 	// RunID makes the ids of pieces, so that every replay cuts alike.
 	RunID string
 	// WriteTimeout is how long a client may take to read what is written before
-	// it is dropped. Defaults to 30 s.
+	// it is dropped; only tests set it. Defaults to 30 s.
 	WriteTimeout time.Duration
 }
 

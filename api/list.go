@@ -1,0 +1,43 @@
+package api
+
+// WorkspacePath is the path of what belongs to a workspace.
+type WorkspacePath struct {
+	Workspace string `path:"workspaceId" maxLength:"64" doc:"The workspace"`
+}
+
+// PageQuery are the parameters of a list.
+type PageQuery struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" doc:"How many at most. Default: 50"`
+	Cursor string `query:"cursor" maxLength:"1000" doc:"next_cursor of the page before"`
+}
+
+// list is one page of a list.
+type list[T any] struct {
+	Data       []T     `json:"data"`
+	NextCursor *string `json:"next_cursor" doc:"Of the page after; null on the last"`
+}
+
+// listed is the output of a list route.
+type listed[T any] struct {
+	Body list[T]
+}
+
+func page[T any](items []T, next string) *listed[T] {
+	out := &listed[T]{Body: list[T]{Data: items}}
+	if items == nil {
+		out.Body.Data = []T{}
+	}
+	if next != "" {
+		out.Body.NextCursor = &next
+	}
+	return out
+}
+
+// convert gives what clients see of items.
+func convert[A, B any](items []A, one func(A) B) []B {
+	out := make([]B, 0, len(items))
+	for _, item := range items {
+		out = append(out, one(item))
+	}
+	return out
+}
