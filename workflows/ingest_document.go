@@ -39,7 +39,8 @@ type IngestInput struct {
 	Project   string       `json:"project"`
 	Document  string       `json:"document"`
 	Tasks     []IngestTask `json:"tasks"`
-	Log       stream.Log   `json:"log,omitzero"` // carried over a continue-as-new
+	Stopped   []string     `json:"stopped,omitempty"` // runs given up before their turn, carried over a continue-as-new
+	Log       stream.Log   `json:"log,omitzero"`      // carried too
 }
 
 // embedsInFlight is how many embedding batches of a document are asked for at
@@ -74,7 +75,7 @@ func newIngest(ctx workflow.Context, in IngestInput) (*ingest, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &ingest{in: in, log: log, queue: in.Tasks}
+	w := &ingest{in: in, log: log, queue: in.Tasks, stopped: in.Stopped}
 	onSignal(ctx, SignalIngest, w.drain)
 	onSignal(ctx, SignalStop, w.drain)
 	return w, nil
@@ -93,7 +94,7 @@ func (w *ingest) run(ctx workflow.Context) error {
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() && len(w.queue) > 0 {
 			w.drain(ctx)
 			in := w.in
-			in.Tasks, in.Log = w.queue, w.log.carry(ctx)
+			in.Tasks, in.Stopped, in.Log = w.queue, w.stopped, w.log.carry(ctx)
 			return workflow.NewContinueAsNewError(ctx, IngestDocument, in)
 		}
 	}

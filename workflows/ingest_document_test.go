@@ -204,6 +204,30 @@ func TestIngestDocument(t *testing.T) {
 		}
 	})
 
+	t.Run("a run that is canceled before its turn stays so over a continue-as-new", func(t *testing.T) {
+		t.Parallel()
+		test := newIngestTest(t)
+		test.steps(true, 1)
+		test.env.SetContinueAsNewSuggested(true)
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
+			func(context.Context, activities.EmbedInput) (activities.EmbedResult, error) {
+				test.env.SignalWorkflow(workflows.SignalStop, workflows.IngestStop{Run: "r2"})
+				return activities.EmbedResult{Key: "k"}, nil
+			})
+		test.env.ExecuteWorkflow(workflows.IngestDocument, workflows.IngestInput{
+			Workspace: "w", Project: "p", Document: "d", Tasks: []workflows.IngestTask{{Version: 1, Run: "r1"}, {Version: 2, Run: "r2"}},
+		})
+		next := newIngestTest(t)
+		next.steps(true, 1)
+		next.env.ExecuteWorkflow(workflows.IngestDocument, continued[workflows.IngestInput](t, test.env.GetWorkflowError()))
+		if err := next.env.GetWorkflowError(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[int]string{2: "canceled"}, next.outcomes()); diff != "" {
+			t.Error(diff)
+		}
+	})
+
 	t.Run("an upload waits for the removal of older versions to end", func(t *testing.T) {
 		t.Parallel()
 		test := newIngestTest(t)
