@@ -31,7 +31,8 @@ func (in RemoveInput) removal() store.Removal {
 	}
 }
 
-func (in RemoveInput) step() StepInput {
+// Step names the removal as a step does: by its newest version.
+func (in RemoveInput) Step() StepInput {
 	return StepInput{
 		VersionRef: knowledge.VersionRef{Workspace: in.Workspace, Project: in.Project, Document: in.Document, Version: in.Upto},
 		Run:        in.Run,
@@ -45,14 +46,14 @@ func (a *Ingestion) StopIngest(ctx context.Context, in RemoveInput) error {
 	for {
 		versions, err := a.Removals.RunningVersions(ctx, in.Workspace, in.Document, in.Upto)
 		if err != nil {
-			return a.fail(ctx, in.step(), fmt.Errorf("list running versions: %w", err))
+			return a.fail(ctx, in.Step(), fmt.Errorf("list running versions: %w", err))
 		}
 		if len(versions) == 0 {
 			return nil
 		}
 		running, err := a.Workflows.StopIngest(ctx, in.Workspace, in.Document, in.Upto)
 		if err != nil {
-			return a.fail(ctx, in.step(), fmt.Errorf("stop ingest: %w", err))
+			return a.fail(ctx, in.Step(), fmt.Errorf("stop ingest: %w", err))
 		}
 		if !running {
 			return a.endRuns(ctx, in, versions)
@@ -70,12 +71,12 @@ func (a *Ingestion) endRuns(ctx context.Context, in RemoveInput, versions []stor
 	for _, v := range versions {
 		entry, err := stream.NewEntry(stream.TopicError, stream.Event{Data: stream.Data(Failure{Code: knowledge.CodeCanceled, Message: "the document was removed"}.Event())})
 		if err != nil {
-			return a.fail(ctx, in.step(), err)
+			return a.fail(ctx, in.Step(), err)
 		}
 		run := RunRef{Workspace: in.Workspace, Project: in.Project, Run: v.RunID}
 		end := store.RunEnd{Status: "canceled", At: time.Now().UTC()}
 		if err := storeLog(ctx, a.Blobs, a.Runs, a.Hub, run, []stream.Item{{Topic: entry.Topic, Data: entry.Data}}, end); err != nil {
-			return a.fail(ctx, in.step(), err)
+			return a.fail(ctx, in.Step(), err)
 		}
 	}
 	return nil
@@ -85,7 +86,7 @@ func (a *Ingestion) endRuns(ctx context.Context, in RemoveInput, versions []stor
 func (a *Ingestion) RemoveEntries(ctx context.Context, in RemoveInput) error {
 	defer heartbeat(ctx)()
 	if err := a.Index.RemoveDocument(ctx, in.Workspace, in.Document, in.Upto); err != nil {
-		return a.fail(ctx, in.step(), fmt.Errorf("remove index entries: %w", err))
+		return a.fail(ctx, in.Step(), fmt.Errorf("remove index entries: %w", err))
 	}
 	return nil
 }
@@ -96,7 +97,7 @@ func (a *Ingestion) RemoveBlobs(ctx context.Context, in RemoveInput) error {
 	defer heartbeat(ctx)()
 	newer, err := a.Removals.SourceKeys(ctx, in.Workspace, in.Document, in.Upto)
 	if err != nil {
-		return a.fail(ctx, in.step(), fmt.Errorf("list newer originals: %w", err))
+		return a.fail(ctx, in.Step(), fmt.Errorf("list newer originals: %w", err))
 	}
 	prefix := blob.DocumentPrefix(in.Workspace, in.Project, in.Document)
 	_, err = a.Blobs.DeletePrefix(ctx, prefix, func(key string, modified time.Time) bool {
@@ -107,7 +108,7 @@ func (a *Ingestion) RemoveBlobs(ctx context.Context, in RemoveInput) error {
 		return slices.Contains(newer, key) || modified.After(in.Since)
 	})
 	if err != nil {
-		return a.fail(ctx, in.step(), fmt.Errorf("remove blobs: %w", err))
+		return a.fail(ctx, in.Step(), fmt.Errorf("remove blobs: %w", err))
 	}
 	return nil
 }
@@ -117,10 +118,10 @@ func (a *Ingestion) RemoveBlobs(ctx context.Context, in RemoveInput) error {
 func (a *Ingestion) RemoveRows(ctx context.Context, in RemoveInput) error {
 	defer heartbeat(ctx)()
 	if err := a.Removals.RemoveRows(ctx, in.removal()); err != nil {
-		return a.fail(ctx, in.step(), fmt.Errorf("remove rows: %w", err))
+		return a.fail(ctx, in.Step(), fmt.Errorf("remove rows: %w", err))
 	}
 	if err := a.Removals.CheckpointWAL(ctx); err != nil {
-		return a.fail(ctx, in.step(), fmt.Errorf("truncate the write-ahead log: %w", err))
+		return a.fail(ctx, in.Step(), fmt.Errorf("truncate the write-ahead log: %w", err))
 	}
 	return nil
 }

@@ -129,7 +129,6 @@ func (a *answer) finish(ctx workflow.Context, err error, last []stream.Entry) er
 		}
 		last = []stream.Entry{entry(stream.TopicError, stream.Event{Data: stream.Data(f.Event())})}
 	}
-	ctx = disconnected(ctx)
 	a.log.drain(ctx)
 	in.Items = a.log.Items(0)
 	for i, e := range last {
@@ -138,7 +137,7 @@ func (a *answer) finish(ctx workflow.Context, err error, last []stream.Entry) er
 	if err := noteStatus(ctx, in.Status); err != nil {
 		return err
 	}
-	if err := workflow.ExecuteLocalActivity(local(ctx, "save the answer"), a.acts.FinishAnswer, in).Get(ctx, nil); err != nil {
+	if err := workflow.ExecuteLocalActivity(final(ctx, "save the answer"), a.acts.FinishAnswer, in).Get(ctx, nil); err != nil {
 		return fmt.Errorf("save the answer of run %s: %w", a.in.Run, err)
 	}
 	for _, e := range last {

@@ -22,6 +22,7 @@ type answerTest struct {
 	env      *testsuite.TestWorkflowEnvironment
 	mu       sync.Mutex
 	finished []activities.FinishAnswerInput
+	outage   outage
 }
 
 func newAnswerTest(t *testing.T) *answerTest {
@@ -36,6 +37,9 @@ func newAnswerTest(t *testing.T) *answerTest {
 		func(_ context.Context, in activities.FinishAnswerInput) error {
 			test.mu.Lock()
 			defer test.mu.Unlock()
+			if err := test.outage.over(); err != nil {
+				return err
+			}
 			test.finished = append(test.finished, in)
 			return nil
 		})

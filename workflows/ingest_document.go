@@ -125,7 +125,9 @@ func (w *ingest) version(ctx workflow.Context) error {
 		err = versionCtx.Err()
 	}
 	w.cancel = nil
-	return w.finish(ctx, first, published, canceled(versionCtx, err))
+	return w.log.finish(ctx, documentEnd{
+		StepInput: w.step(), first: first, stage: w.stage, published: published, err: canceled(versionCtx, err), late: w.late(),
+	}, w.acts.FinishVersion)
 }
 
 // steps takes the version from its original to its publication.
@@ -238,33 +240,6 @@ func (w *ingest) publish(ctx workflow.Context, small bool, embeddings []string) 
 	return result.Published, err
 }
 
-// finish writes the end of the version's run: in SQL, in the stored log and in
-// the workflow's log.
-func (w *ingest) finish(ctx workflow.Context, first int64, published bool, err error) error {
-	in := activities.FinishInput{StepInput: w.step(), Status: "completed"}
-	last := entry(stream.TopicEnded, stream.Event{Data: stream.Data(endedData{Status: "completed", Published: published})})
-	if err != nil {
-		f := activities.Describe(err, w.late())
-		in.Status = "failed"
-		in.Error = &knowledge.DocumentError{Code: f.Code, Stage: w.stage, Message: f.Message, Retryable: f.Retryable}
-		last = entry(stream.TopicEnded, stream.Event{Data: stream.Data(endedData{Status: "failed", Error: in.Error})})
-		if f.Code == knowledge.CodeCanceled {
-			in.Status = "canceled"
-			last = entry(stream.TopicError, stream.Event{Data: stream.Data(f.Event())})
-		}
-	}
-	in.Items = append(w.log.Items(first), stream.Item{Topic: last.Topic, Data: last.Data, Offset: w.log.End()})
-	ctx = disconnected(ctx)
-	if err := noteStatus(ctx, in.Status); err != nil {
-		return err
-	}
-	if err := workflow.ExecuteLocalActivity(local(ctx, "finish"), w.acts.FinishVersion, in).Get(ctx, nil); err != nil {
-		return fmt.Errorf("finish version %d: %w", w.current.Version, err)
-	}
-	w.log.Append(last)
-	return nil
-}
-
 // late is what it means that the present stage ran out of time.
 func (w *ingest) late() activities.Failure {
 	switch w.stage {
@@ -275,13 +250,6 @@ func (w *ingest) late() activities.Failure {
 	default:
 		return activities.Failure{Code: knowledge.CodeUnavailable, Message: "the step took too long; try again later", Retryable: true}
 	}
-}
-
-// endedData is the inline data of a run's last event.
-type endedData struct {
-	Status    string                   `json:"status"`
-	Published bool                     `json:"published,omitempty"`
-	Error     *knowledge.DocumentError `json:"error,omitempty"`
 }
 
 func (w *ingest) step() activities.StepInput {

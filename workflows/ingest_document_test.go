@@ -23,6 +23,7 @@ type ingestTest struct {
 	env      *testsuite.TestWorkflowEnvironment
 	mu       sync.Mutex
 	finished []activities.FinishInput
+	outage   outage
 }
 
 func newIngestTest(t *testing.T) *ingestTest {
@@ -32,13 +33,18 @@ func newIngestTest(t *testing.T) *ingestTest {
 	test.env.SetTestTimeout(30 * time.Second)
 	var acts *activities.Ingestion
 	test.env.RegisterActivity(&activities.Ingestion{})
-	test.env.OnActivity(acts.FinishVersion, mock.Anything, mock.Anything).Maybe().Return(
-		func(_ context.Context, in activities.FinishInput) error {
-			test.mu.Lock()
-			defer test.mu.Unlock()
-			test.finished = append(test.finished, in)
-			return nil
-		})
+	for _, finish := range []any{acts.FinishVersion, acts.FinishRemoval} {
+		test.env.OnActivity(finish, mock.Anything, mock.Anything).Maybe().Return(
+			func(_ context.Context, in activities.FinishInput) error {
+				test.mu.Lock()
+				defer test.mu.Unlock()
+				if err := test.outage.over(); err != nil {
+					return err
+				}
+				test.finished = append(test.finished, in)
+				return nil
+			})
+	}
 	return test
 }
 

@@ -36,6 +36,24 @@ func local(ctx workflow.Context, summary string) workflow.Context {
 	})
 }
 
+// final sets the options of the step that writes a run's end: it is tried until
+// it succeeds, because what was paid for and shown stands nowhere else. It may
+// run twice.
+func final(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithLocalActivityOptions(disconnected(ctx), workflow.LocalActivityOptions{
+		StartToCloseTimeout: 30 * time.Second, ScheduleToCloseTimeout: forever, RetryPolicy: endlessRetries(), Summary: summary,
+	})
+}
+
+// forever is longer than any run: without it a local activity has the time of
+// one attempt for all of them.
+const forever = 10 * 365 * 24 * time.Hour
+
+// endlessRetries are for what must be done in the end, whatever is down.
+func endlessRetries() *temporal.RetryPolicy {
+	return &temporal.RetryPolicy{InitialInterval: 250 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 5 * time.Minute}
+}
+
 // regular sets the options of steps that take their time: limit bounds one
 // attempt, retries bound how often it is tried. Where they are bounded, the death
 // of the process that ran an attempt is none of them: execute begins anew.

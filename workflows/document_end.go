@@ -1,0 +1,55 @@
+package workflows
+
+import (
+	"fmt"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// endedData is the inline data of a document's last event.
+type endedData struct {
+	Status    string                   `json:"status"`
+	Published bool                     `json:"published,omitempty"`
+	Error     *knowledge.DocumentError `json:"error,omitempty"`
+}
+
+// documentEnd is how the run of a version or a removal ended.
+type documentEnd struct {
+	activities.StepInput
+	first     int64           // where the run's events begin in the log
+	stage     knowledge.Stage // that failed
+	published bool
+	err       error
+	late      activities.Failure // what it means that the stage ran out of time
+}
+
+// finish writes the end of a document's run: in SQL, in the stored log and in the
+// workflow's log. write is the activity that does so, FinishVersion or
+// FinishRemoval.
+func (l *eventLog) finish(ctx workflow.Context, end documentEnd, write any) error {
+	in := activities.FinishInput{StepInput: end.StepInput, Status: "completed"}
+	last := entry(stream.TopicEnded, stream.Event{Data: stream.Data(endedData{Status: "completed", Published: end.published})})
+	if end.err != nil {
+		f := activities.Describe(end.err, end.late)
+		in.Status = "failed"
+		in.Error = &knowledge.DocumentError{Code: f.Code, Stage: end.stage, Message: f.Message, Retryable: f.Retryable}
+		last = entry(stream.TopicEnded, stream.Event{Data: stream.Data(endedData{Status: "failed", Error: in.Error})})
+		if f.Code == knowledge.CodeCanceled {
+			in.Status = "canceled"
+			last = entry(stream.TopicError, stream.Event{Data: stream.Data(f.Event())})
+		}
+	}
+	in.Items = append(l.Items(end.first), stream.Item{Topic: last.Topic, Data: last.Data, Offset: l.End()})
+	if err := noteStatus(ctx, in.Status); err != nil {
+		return err
+	}
+	if err := workflow.ExecuteLocalActivity(final(ctx, "finish"), write, in).Get(ctx, nil); err != nil {
+		return fmt.Errorf("finish run %s: %w", end.Run, err)
+	}
+	l.Append(last)
+	return nil
+}

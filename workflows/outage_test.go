@@ -1,0 +1,72 @@
+package workflows_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/mock"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// outage is how often the stores are still to fail.
+type outage int
+
+// over fails as a full disk does, until it was asked often enough.
+func (o *outage) over() error {
+	if *o > 0 {
+		*o--
+		return temporal.NewApplicationError("the disk is full", "unavailable")
+	}
+	return nil
+}
+
+// TestOutageAtTheEnd keeps the stores away for hours when a run's end is written.
+func TestOutageAtTheEnd(t *testing.T) {
+	t.Parallel()
+	const hours = 50
+
+	t.Run("an answer that was shown is saved once they are back", func(t *testing.T) {
+		t.Parallel()
+		test := newAnswerTest(t)
+		test.outage = hours
+		test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
+			return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer"}, nil
+		})
+		if end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5}); end.Status != "completed" {
+			t.Errorf("it ended as %s", end.Status)
+		}
+	})
+
+	t.Run("a version ends", func(t *testing.T) {
+		t.Parallel()
+		test := newIngestTest(t)
+		test.outage = hours
+		test.steps(true, 1)
+		var acts *activities.Ingestion
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(activities.EmbedResult{Key: "k"}, nil)
+		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
+		if diff := cmp.Diff(map[int]string{1: "completed"}, test.outcomes()); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("a removal ends", func(t *testing.T) {
+		t.Parallel()
+		test := newIngestTest(t)
+		test.outage = hours
+		var acts *activities.Ingestion
+		for _, step := range []any{acts.StopIngest, acts.RemoveEntries, acts.RemoveBlobs, acts.RemoveRows} {
+			test.env.OnActivity(step, mock.Anything, mock.Anything).Return(nil)
+		}
+		test.env.ExecuteWorkflow(workflows.RemoveDocument, activities.RemoveInput{Workspace: "w", Project: "p", Document: "d", Run: "r", Upto: 1})
+		if err := test.env.GetWorkflowError(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[int]string{1: "completed"}, test.outcomes()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
