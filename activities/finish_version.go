@@ -41,8 +41,16 @@ func (a *Ingestion) FinishVersion(ctx context.Context, in FinishInput) error {
 }
 
 // storeLog stores a run's whole log, ends the run in SQL, and only then tells
-// the readers in this process.
+// the readers in this process. The log of a run that has ended stays as it is:
+// it says what SQL says.
 func storeLog(ctx context.Context, blobs Blobs, runs Runs, hub Hub, run RunRef, items []stream.Item, end store.RunEnd) error {
+	before, err := runs.RunForSystem(ctx, run.Workspace, run.Run)
+	if err != nil {
+		return fmt.Errorf("read run %s: %w", run.Run, err)
+	}
+	if before.Status != store.RunRunning {
+		return nil
+	}
 	end.LogKey = run.Key(LogBlob)
 	if _, err := blobs.PutJSON(ctx, end.LogKey, StoredLog{Items: items}); err != nil {
 		return fmt.Errorf("store the log of run %s: %w", run.Run, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
 )
 
 // mark marks a document as being removed.
@@ -167,11 +168,24 @@ func TestFinishRemoval(t *testing.T) {
 	f.removal(removal)
 	finish := activities.FinishInput{StepInput: activities.StepInput{VersionRef: in.VersionRef, Run: removal.Run}, Status: "completed"}
 	f.must(step(f, f.ingestion.FinishRemoval, finish))
-	finish.Status = "failed"
+	stored := f.stored(removal.Run)
+	finish.Status, finish.Items = "failed", []stream.Item{{Topic: stream.TopicError}}
 	finish.Error = &knowledge.DocumentError{Code: knowledge.CodeInternal}
 	f.must(step(f, f.ingestion.FinishRemoval, finish))
 	run, err := f.store.RunForSystem(f.ctx, "w", removal.Run)
 	if err != nil || run.Status != store.RunCompleted || run.Error != nil {
 		t.Errorf("run %+v, %v", run, err)
 	}
+	if diff := cmp.Diff(stored, f.stored(removal.Run)); diff != "" {
+		t.Errorf("its log says otherwise now: %s", diff)
+	}
+}
+
+// stored is the log of a run that has ended.
+func (f *fixture) stored(id string) (log activities.StoredLog) {
+	f.Helper()
+	run, err := f.store.RunForSystem(f.ctx, "w", id)
+	f.must(err)
+	f.must(f.blobs.GetJSON(f.ctx, run.LogKey, &log))
+	return log
 }

@@ -158,3 +158,14 @@ func TestCancelOfARunWithoutAWorkflow(t *testing.T) {
 		t.Errorf("an ingest is started, and then stopped: %s", diff)
 	}
 }
+
+func TestARemovalIsNotCanceled(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	id := e.add(e.editor, "a.txt", "one")
+	run := e.do("DELETE", "/workspaces/default/documents/"+id, e.editor, nil).want(200)["runId"].(string)
+	e.do("POST", "/runs/"+run+"/cancel", e.editor, nil).refused(409, knowledge.CodeConflict)
+	if len(e.work.cancels) != 0 {
+		t.Error("its workflow was asked to stop")
+	}
+}

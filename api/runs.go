@@ -48,7 +48,7 @@ func (s *Server) registerRuns() {
 		}}, s.getRun)
 		handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
 			OperationID: prefix + "cancel-run", Method: http.MethodPost, Path: path + "/{run_id}/cancel", DefaultStatus: http.StatusAccepted,
-			Summary: "Ask a run to stop", Description: "Its last event says that it did. Whoever owns the run may, and a key with the write scope.", Tags: tags,
+			Summary: "Ask a run to stop", Description: "Its last event says that it did. Whoever owns the run may, and a key with the write scope. A removal goes on once it was accepted: 409.", Tags: tags,
 		}}, s.cancelRun)
 	}
 }
@@ -100,15 +100,17 @@ func (s *Server) cancelRun(ctx context.Context, p knowledge.Principal, in *runPa
 	if run.Owner != p.Owner() && !p.Can(knowledge.ScopeWrite) {
 		return nil, knowledge.Errorf(knowledge.CodeForbidden, "only who started a run, or a key with the write scope, may cancel it")
 	}
-	switch run.Status {
-	case store.RunRunning:
+	switch {
+	case run.Kind == "remove" && run.Status == store.RunRunning:
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "a removal goes on once it was accepted: it cannot be canceled")
+	case run.Status == store.RunRunning:
 		if err := s.stopRun(ctx, run); err != nil {
 			return nil, fmt.Errorf("cancel run %s: %w", in.ID, err)
 		}
 		if run, err = s.deps.Store.Run(ctx, p, in.ID); err != nil {
 			return nil, fmt.Errorf("read run %s: %w", in.ID, err)
 		}
-	case store.RunCanceled:
+	case run.Status == store.RunCanceled:
 	default:
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "run %q has ended already: it is %s", run.ID, run.Status)
 	}
@@ -139,7 +141,7 @@ func (s *Server) stopRun(ctx context.Context, run store.Run) error {
 		}
 		return err
 	}
-	return nil // a removal goes on
+	return nil
 }
 
 func (s *Server) viewRun(r store.Run) runView {

@@ -11,16 +11,18 @@ import (
 )
 
 // RemoveDocument takes a document away: its running ingest first, then index
-// entries, bytes and rows. The tombstone that hides it was set before.
+// entries, bytes and rows. The tombstone that hides it was set before, so a
+// removal is not canceled: it goes on to its end.
 func RemoveDocument(ctx workflow.Context, in activities.RemoveInput) error {
 	log, err := newEventLog(ctx, stream.Log{})
 	if err != nil {
 		return err
 	}
+	ctx = disconnected(ctx)
 	err = removeSteps(ctx, in)
 	var acts *activities.Ingestion
 	err = log.finish(ctx, documentEnd{
-		StepInput: in.Step(), err: canceled(ctx, err),
+		StepInput: in.Step(), err: err,
 		late: activities.Failure{Code: knowledge.CodeUnavailable, Message: "the removal took too long", Retryable: true},
 	}, acts.FinishRemoval)
 	if err != nil {
