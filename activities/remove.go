@@ -68,14 +68,21 @@ func (a *Ingestion) StopIngest(ctx context.Context, in RemoveInput) error {
 
 // endRuns ends the runs of versions that no workflow holds.
 func (a *Ingestion) endRuns(ctx context.Context, in RemoveInput, versions []store.Version) error {
+	removed := Failure{Code: knowledge.CodeCanceled, Message: "the document was removed"}
+	entry, err := stream.NewEntry(stream.TopicError, stream.Event{Data: stream.Data(removed.Event())})
+	if err != nil {
+		return a.fail(ctx, in.Step(), err)
+	}
 	for _, v := range versions {
-		entry, err := stream.NewEntry(stream.TopicError, stream.Event{Data: stream.Data(Failure{Code: knowledge.CodeCanceled, Message: "the document was removed"}.Event())})
+		run, err := a.Runs.RunForSystem(ctx, in.Workspace, v.RunID)
 		if err != nil {
-			return a.fail(ctx, in.Step(), err)
+			return a.fail(ctx, in.Step(), fmt.Errorf("read run %s: %w", v.RunID, err))
 		}
-		run := RunRef{Workspace: in.Workspace, Project: in.Project, Run: v.RunID}
-		end := store.RunEnd{Status: "canceled", At: time.Now().UTC()}
-		if err := storeLog(ctx, a.Blobs, a.Runs, a.Hub, run, []stream.Item{{Topic: entry.Topic, Data: entry.Data}}, end); err != nil {
+		items := LeftLog(ctx, run, a.Workflows.Events)
+		items = append(items, stream.Item{Topic: entry.Topic, Data: entry.Data, Offset: LastOffset(run, items)})
+		end := store.RunEnd{Status: store.RunCanceled, At: time.Now().UTC(), Error: &store.RunError{Code: removed.Code, Message: removed.Message}}
+		ref := RunRef{Workspace: in.Workspace, Project: in.Project, Run: v.RunID}
+		if err := storeLog(ctx, a.Blobs, a.Runs, a.Hub, ref, items, end); err != nil {
 			return a.fail(ctx, in.Step(), err)
 		}
 	}

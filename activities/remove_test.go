@@ -1,6 +1,7 @@
 package activities_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -144,6 +145,32 @@ func TestStopIngest(t *testing.T) {
 		f.must(f.blobs.GetJSON(f.ctx, run.LogKey, &log))
 		if run.Status != store.RunCanceled || len(log.Items) != 1 || log.Items[0].Topic != "error" {
 			t.Errorf("run %s, log %+v", run.Status, log)
+		}
+	})
+
+	t.Run("a run that began somewhere in its workflow's log ends behind what readers have of it", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.upload("a.txt", "text")
+		in := f.upload("a.txt", "text")
+		_, err := do(f, f.ingestion.BeginVersion, activities.BeginInput{StepInput: in, FirstOffset: 2})
+		f.must(err)
+		for _, version := range []int{1, 1, 2, 2} {
+			e, err := stream.NewEntry(stream.TopicDocument, stream.Event{Data: stream.Data(map[string]int{"version": version})})
+			f.must(err)
+			f.workflows.log.Append(e)
+		}
+		f.must(step(f, f.ingestion.StopIngest, f.mark(in.Document)))
+		var got []string
+		for _, item := range f.stored(in.Run).Items {
+			got = append(got, fmt.Sprint(item.Offset, " ", item.Topic))
+		}
+		if diff := cmp.Diff([]string{"2 documentUpdate", "3 documentUpdate", "4 error"}, got); diff != "" {
+			t.Error(diff)
+		}
+		run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
+		if err != nil || run.Error == nil || run.Error.Code != knowledge.CodeCanceled {
+			t.Errorf("run %+v, %v", run, err)
 		}
 	})
 
