@@ -32,8 +32,8 @@ type SweepWorkflows interface {
 	Running(ctx context.Context, workflowID string) (running, known bool, err error)
 }
 
-// Settler starts runs that have no workflow, and ends those whose workflow will
-// never do so.
+// Settler starts questions that have no workflow, and ends runs whose workflow
+// will never do so.
 type Settler interface {
 	TakeUp(ctx context.Context, run stream.RunRef) error
 }
@@ -82,10 +82,16 @@ func (s *Sweep) once(ctx context.Context, before time.Time) error {
 	for _, v := range versions {
 		errs = append(errs, s.version(ctx, v))
 	}
-	runs, err := s.Store.RunningRuns(ctx, []string{"query", "tool"}, before, sweepLimit)
+	errs = append(errs, s.settle(ctx, before, "query", "tool"), s.settle(ctx, before, "ingest", "remove"))
+	return errors.Join(errs...)
+}
+
+func (s *Sweep) settle(ctx context.Context, before time.Time, kinds ...string) error {
+	runs, err := s.Store.RunningRuns(ctx, kinds, before, sweepLimit)
 	if err != nil {
-		return errors.Join(append(errs, fmt.Errorf("list running runs: %w", err))...)
+		return fmt.Errorf("list running runs: %w", err)
 	}
+	var errs []error
 	for _, r := range runs {
 		ref := stream.RunRef{Workspace: r.Workspace, Run: r.ID, WorkflowID: r.WorkflowID, FirstOffset: r.FirstOffset}
 		if err := s.Settler.TakeUp(ctx, ref); err != nil {

@@ -23,6 +23,7 @@ type Runs interface {
 	RunForSystem(ctx context.Context, workspace, id string) (store.Run, error)
 	EndRun(ctx context.Context, workspace, id string, end store.RunEnd) error
 	ReleaseRun(ctx context.Context, workspace, run string) error
+	Version(ctx context.Context, ref knowledge.VersionRef) (store.Version, error)
 }
 
 // Blobs is what Source needs of the blob store.
@@ -134,29 +135,82 @@ func (s *Source) TakeUp(ctx context.Context, ref stream.RunRef) error { return s
 
 func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Duration) error {
 	run, err := s.runs.RunForSystem(ctx, ref.Workspace, ref.Run)
-	if err != nil || run.Status != "running" {
+	if err != nil || run.Status != store.RunRunning {
 		return err
 	}
-	running, known, err := s.workflows.Running(ctx, ref.WorkflowID)
+	var became *ending
+	if run.Kind == "ingest" || run.Kind == "remove" {
+		if became, err = s.documentEnd(ctx, run); err != nil || became == nil {
+			return err // the sweep starts these again
+		}
+	}
+	running, known, err := s.workflows.Running(ctx, run.WorkflowID)
 	if err != nil || running || !known && time.Since(run.CreatedAt) < grace {
 		return err
 	}
 	// Look again: the run may have ended between the two looks.
-	if run, err = s.runs.RunForSystem(ctx, ref.Workspace, ref.Run); err != nil || run.Status != "running" {
+	if run, err = s.runs.RunForSystem(ctx, ref.Workspace, ref.Run); err != nil || run.Status != store.RunRunning {
 		return err
 	}
 	switch {
-	case run.Kind == "ingest" || run.Kind == "remove":
-		return nil // the sweep starts these again
+	case became != nil:
+		return s.end(ctx, run, *became)
 	case known:
-		return s.abandon(ctx, ref, activities.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"})
+		return s.end(ctx, run, failure(activities.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"}))
 	}
-	return s.start(ctx, ref, run)
+	return s.start(ctx, run)
+}
+
+// ending is how a run ends whose workflow will not end it.
+type ending struct {
+	store.RunEnd
+	topic string
+	event stream.Event
+}
+
+func failure(f activities.Failure) ending {
+	end := store.RunEnd{Status: store.RunFailed, Error: &store.RunError{Code: f.Code, Message: f.Message}}
+	if f.Code == knowledge.CodeCanceled {
+		end.Status = store.RunCanceled
+	}
+	return ending{end, stream.TopicError, stream.Event{Data: stream.Data(f.Event())}}
+}
+
+// documentEnd says what became of a version, or of a removal; nil is one that is
+// not done yet.
+func (s *Source) documentEnd(ctx context.Context, run store.Run) (*ending, error) {
+	v, err := s.runs.Version(ctx, knowledge.VersionRef{Workspace: run.Workspace, Project: run.Project, Document: run.Subject, Version: run.Version})
+	gone := knowledge.IsCode(err, knowledge.CodeNotFound)
+	if err != nil && !gone {
+		return nil, err
+	}
+	data := workflows.EndedData{Status: store.RunCompleted, Published: v.Status == knowledge.StatusPublished}
+	end := store.RunEnd{}
+	switch {
+	case run.Kind == "remove":
+		if !gone {
+			return nil, nil
+		}
+	case gone:
+		removed := failure(activities.Failure{Code: knowledge.CodeCanceled, Message: "the document was removed"})
+		return &removed, nil
+	case v.RunID != run.ID:
+		data.Status = store.RunFailed
+		data.Error = &knowledge.DocumentError{Code: knowledge.CodeInternal, Message: "the run was ended from outside; another one took its place"}
+	case v.Status == knowledge.StatusPending:
+		return nil, nil
+	case v.Status == knowledge.StatusError:
+		data.Status, data.Error = store.RunFailed, v.Error
+	}
+	if end.Status = data.Status; data.Error != nil {
+		end.Error = &store.RunError{Code: data.Error.Code, Message: data.Error.Message}
+	}
+	return &ending{end, stream.TopicEnded, stream.Event{Data: stream.Data(data)}}, nil
 }
 
 // start starts the workflow of a run that has none. Without a request there is
 // nothing to start, and the same question may be asked again under its key.
-func (s *Source) start(ctx context.Context, ref stream.RunRef, run store.Run) error {
+func (s *Source) start(ctx context.Context, run store.Run) error {
 	of := activities.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}
 	request, hash, err := activities.ReadRequest(ctx, s.blobs, of)
 	if err == nil {
@@ -166,41 +220,34 @@ func (s *Source) start(ctx context.Context, ref stream.RunRef, run store.Run) er
 		return err
 	}
 	failed := activities.Failure{Code: knowledge.CodeUnavailable, Message: "the server stopped before the run had started; ask again"}
-	if err := s.abandon(ctx, ref, failed); err != nil {
+	if err := s.end(ctx, run, failure(failed)); err != nil {
 		return err
 	}
 	return s.runs.ReleaseRun(ctx, run.Workspace, run.ID)
 }
 
-// abandon ends a run whose workflow will not: it keeps what the closed workflow
-// still tells of the log and puts an error at its end.
-func (s *Source) abandon(ctx context.Context, ref stream.RunRef, failed activities.Failure) error {
-	var items []stream.Item
-	for from := ref.FirstOffset; ; {
-		page, err := s.workflows.Events(ctx, ref.WorkflowID, from)
-		if err == nil {
-			page, err = s.withSegments(ctx, ref, from, page)
-		}
+// end ends a run whose workflow will not: it keeps what the closed workflow still
+// tells of the log and puts the end behind it.
+func (s *Source) end(ctx context.Context, run store.Run, end ending) error {
+	ref := stream.RunRef{Workspace: run.Workspace, Run: run.ID}
+	items := activities.LeftLog(ctx, run, func(ctx context.Context, workflowID string, from int64) (stream.EventsPage, error) {
+		page, err := s.workflows.Events(ctx, workflowID, from)
 		if err != nil {
-			break // a workflow that cannot be replayed tells nothing
+			return page, err
 		}
-		items = append(items, page.Items...)
-		if from = page.NextOffset; !page.MoreReady {
-			break
-		}
-	}
-	last, err := stream.NewEntry(stream.TopicError, stream.Event{Data: stream.Data(failed.Event())})
+		return s.withSegments(ctx, ref, from, page)
+	})
+	last, err := stream.NewEntry(end.topic, end.event)
 	if err != nil {
 		return err
 	}
-	items = append(items, stream.Item{Topic: last.Topic, Data: last.Data, Offset: ref.FirstOffset + int64(len(items))})
-	key := activities.RunRef{Workspace: ref.Workspace, Run: ref.Run}.Key(activities.LogBlob)
-	if _, err := s.blobs.PutJSON(ctx, key, activities.StoredLog{Items: items}); err != nil {
-		return fmt.Errorf("store the log of run %s: %w", ref.Run, err)
+	items = append(items, stream.Item{Topic: last.Topic, Data: last.Data, Offset: activities.LastOffset(run, items)})
+	end.At, end.LogKey = time.Now().UTC(), activities.RunRef{Workspace: run.Workspace, Run: run.ID}.Key(activities.LogBlob)
+	if _, err := s.blobs.PutJSON(ctx, end.LogKey, activities.StoredLog{Items: items}); err != nil {
+		return fmt.Errorf("store the log of run %s: %w", run.ID, err)
 	}
-	end := store.RunEnd{Status: "failed", LogKey: key, At: time.Now().UTC(), Error: &store.RunError{Code: failed.Code, Message: failed.Message}}
-	if err := s.runs.EndRun(ctx, ref.Workspace, ref.Run, end); err != nil {
-		return fmt.Errorf("end run %s: %w", ref.Run, err)
+	if err := s.runs.EndRun(ctx, run.Workspace, run.ID, end.RunEnd); err != nil {
+		return fmt.Errorf("end run %s: %w", run.ID, err)
 	}
 	return nil
 }

@@ -24,7 +24,16 @@ import (
 // runs is a table of runs.
 type runs struct {
 	rows     map[string]store.Run
+	versions map[knowledge.VersionRef]store.Version
 	released []string
+}
+
+func (r *runs) Version(_ context.Context, ref knowledge.VersionRef) (store.Version, error) {
+	v, ok := r.versions[ref]
+	if !ok {
+		return v, knowledge.NotFound("version", ref.Document)
+	}
+	return v, nil
 }
 
 func (r *runs) RunForSystem(_ context.Context, _, id string) (store.Run, error) {
@@ -134,6 +143,49 @@ func TestTakeUp(t *testing.T) {
 		}
 		if known, err := d.CancelRun(t.Context(), table.rows["asked"]); !known || err != nil {
 			t.Errorf("of one that has ended: known %t, %v", known, err)
+		}
+	})
+	t.Run("a document's run that its workflow left behind ends by what became of it", func(t *testing.T) {
+		failed := &knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract, Message: "it cannot be read"}
+		for name, c := range map[string]struct {
+			kind    string
+			version *store.Version
+			want    string // the run's status then
+			last    string // the topic of the last event
+			code    knowledge.Code
+		}{
+			"published":   {"ingest", &store.Version{RunID: "published", Status: knowledge.StatusPublished}, store.RunCompleted, stream.TopicEnded, ""},
+			"superseded":  {"ingest", &store.Version{RunID: "superseded", Status: knowledge.StatusInactive}, store.RunCompleted, stream.TopicEnded, ""},
+			"failed":      {"ingest", &store.Version{RunID: "failed", Status: knowledge.StatusError, Error: failed}, store.RunFailed, stream.TopicEnded, knowledge.CodeCorrupt},
+			"retried":     {"ingest", &store.Version{RunID: "another", Status: knowledge.StatusPending}, store.RunFailed, stream.TopicEnded, knowledge.CodeInternal},
+			"pending":     {"ingest", &store.Version{RunID: "pending", Status: knowledge.StatusPending}, store.RunRunning, "", ""},
+			"removed":     {"ingest", nil, store.RunCanceled, stream.TopicError, knowledge.CodeCanceled},
+			"removal":     {"remove", nil, store.RunCompleted, stream.TopicEnded, ""},
+			"not removed": {"remove", &store.Version{}, store.RunRunning, "", ""},
+		} {
+			run := store.Run{ID: name, Workspace: "w", Project: "p", Kind: c.kind, Status: store.RunRunning, Subject: name, Version: 3, FirstOffset: 7, WorkflowID: "of/" + name}
+			table.rows[name] = run
+			if c.version != nil {
+				ref := knowledge.VersionRef{Workspace: "w", Project: "p", Document: name, Version: 3}
+				table.versions = map[knowledge.VersionRef]store.Version{ref: *c.version}
+			}
+			if err := source.TakeUp(t.Context(), stream.RunRef{Workspace: "w", Run: name}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			got := table.rows[name]
+			if got.Status != c.want {
+				t.Errorf("%s: the run is %s, want %s", name, got.Status, c.want)
+			}
+			if (got.Error == nil) != (c.code == "") || got.Error != nil && got.Error.Code != c.code {
+				t.Errorf("%s: error %+v, want %s", name, got.Error, c.code)
+			}
+			if c.last == "" {
+				continue
+			}
+			items, ok, err := source.Stored(t.Context(), stream.RunRef{Workspace: "w", Run: name, FirstOffset: 7})
+			if err != nil || !ok || len(items) != 1 || items[0].Topic != c.last || items[0].Offset != 7 {
+				t.Errorf("%s: log %+v, %t, %v", name, items, ok, err)
+			}
 		}
 	})
 }
