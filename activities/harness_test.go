@@ -298,6 +298,7 @@ func (f *fixture) publish(in activities.StepInput) activities.PublishInput {
 	if !result.Published {
 		f.Fatalf("version %d was not published", in.Version)
 	}
+	f.must(step(f, f.ingestion.RetireVersions, in))
 	return publish
 }
 

@@ -28,8 +28,8 @@ type PublishResult struct {
 	Published bool `json:"published"`
 }
 
-// PublishDocument writes a version beside the one that readers see, switches
-// to it in one update, and takes the old one away.
+// PublishDocument writes a version beside the one that readers see, and switches
+// to it in one update.
 func (a *Ingestion) PublishDocument(ctx context.Context, in PublishInput) (PublishResult, error) {
 	defer heartbeat(ctx)()
 	var result PublishResult
@@ -50,14 +50,32 @@ func (a *Ingestion) PublishDocument(ctx context.Context, in PublishInput) (Publi
 		if result.Published = published.Done; !published.Done {
 			return nil
 		}
-		// Readers see it: a cancel comes too late, and what follows is tidying.
-		ctx = context.WithoutCancel(ctx)
-		if err := a.followAttributes(ctx, v); err != nil {
-			return err
-		}
-		return a.retire(ctx, in.VersionRef)
+		// Readers see it: a cancel comes too late.
+		return a.followAttributes(context.WithoutCancel(ctx), v)
 	})
 	return result, err
+}
+
+// IsPublished reports whether readers see a version whose publishing failed or
+// was canceled: the switch may have come before that.
+func (a *Ingestion) IsPublished(ctx context.Context, in StepInput) (bool, error) {
+	v, err := a.Versions.Version(ctx, in.VersionRef)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, a.fail(ctx, in, fmt.Errorf("read version: %w", err))
+	}
+	return v.Status == knowledge.StatusPublished && !v.Removing, nil
+}
+
+// RetireVersions takes away what older versions than a published one left.
+func (a *Ingestion) RetireVersions(ctx context.Context, in StepInput) error {
+	defer heartbeat(ctx)()
+	if err := a.retire(ctx, in.VersionRef); err != nil {
+		return a.fail(ctx, in, err)
+	}
+	return nil
 }
 
 // write puts the chunks and index entries of a version in place, unseen.
@@ -125,9 +143,6 @@ func (a *Ingestion) followAttributes(ctx context.Context, written store.Version)
 // retire takes the entries, chunks and bytes of older versions away, their
 // originals among them.
 func (a *Ingestion) retire(ctx context.Context, ref knowledge.VersionRef) error {
-	if ref.Version == 1 {
-		return nil
-	}
 	if err := a.Index.RemoveVersions(ctx, ref.Workspace, ref.Document, ref.Version); err != nil {
 		return fmt.Errorf("remove old index entries: %w", err)
 	}

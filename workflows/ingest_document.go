@@ -237,7 +237,28 @@ func (w *ingest) publish(ctx workflow.Context, small bool, embeddings []string) 
 	} else {
 		err = execute(regular(ctx, "publish", 10*time.Minute, storeRetries()), w.acts.PublishDocument, in, &result)
 	}
-	return result.Published, err
+	if err != nil { // what readers see decides, not what became of the step
+		asked := workflow.ExecuteLocalActivity(final(ctx, "what readers see"), w.acts.IsPublished, w.step()).Get(ctx, &result.Published)
+		if asked != nil || !result.Published {
+			return false, err
+		}
+	}
+	if result.Published && w.current.Version > 1 {
+		w.retire(disconnected(ctx), small)
+	}
+	return result.Published, nil
+}
+
+// retire takes away what older versions left, once readers see the new one: a
+// cancel comes too late. Where that is not quickly done, an activity goes on
+// until it is.
+func (w *ingest) retire(ctx workflow.Context, small bool) {
+	const summary = "take the older versions away"
+	if small && workflow.ExecuteLocalActivity(local(ctx, summary), w.acts.RetireVersions, w.step()).Get(ctx, nil) == nil {
+		return
+	}
+	// What is refused for good is taken by the next version, or with the document.
+	_ = workflow.ExecuteActivity(regular(ctx, summary, 30*time.Minute, endlessRetries()), w.acts.RetireVersions, w.step()).Get(ctx, nil)
 }
 
 // late is what it means that the present stage ran out of time.

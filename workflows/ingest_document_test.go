@@ -58,6 +58,8 @@ func (test *ingestTest) steps(small bool, chunks int) {
 	test.env.OnActivity(acts.EnrichDocument, any, any).Maybe().Return(nil)
 	test.env.OnActivity(acts.ChunkDocument, any, any).Maybe().Return(activities.ChunkResult{Count: chunks}, nil)
 	test.env.OnActivity(acts.PublishDocument, any, any).Maybe().Return(activities.PublishResult{Published: true}, nil)
+	test.env.OnActivity(acts.IsPublished, any, any).Maybe().Return(false, nil)
+	test.env.OnActivity(acts.RetireVersions, any, any).Maybe().Return(nil)
 }
 
 func (test *ingestTest) run(t *testing.T, tasks ...workflows.IngestTask) {
@@ -231,6 +233,46 @@ func TestIngestDocument(t *testing.T) {
 		}
 		if diff := cmp.Diff(map[int]string{2: "canceled"}, next.outcomes()); diff != "" {
 			t.Error(diff)
+		}
+	})
+
+	for name, published := range map[string]bool{
+		"a version that readers see by then is published, however its step ended": true,
+		"a version that readers do not see by then is canceled":                   false,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test := newIngestTest(t)
+			test.env.OnActivity(acts.PublishDocument, mock.Anything, mock.Anything).Return(
+				func(ctx context.Context, _ activities.PublishInput) (activities.PublishResult, error) {
+					test.env.SignalWorkflow(workflows.SignalStop, workflows.IngestStop{Run: "r2"})
+					<-ctx.Done()
+					return activities.PublishResult{}, ctx.Err()
+				})
+			test.env.OnActivity(acts.IsPublished, mock.Anything, mock.Anything).Return(published, nil)
+			test.steps(false, 1)
+			test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(activities.EmbedResult{Key: "k"}, nil)
+			test.run(t, workflows.IngestTask{Version: 2, Run: "r2"})
+			if diff := cmp.Diff(map[int]string{2: map[bool]string{true: "completed", false: "canceled"}[published]}, test.outcomes()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+
+	t.Run("a version is published although the older one cannot be taken away for long, and somebody cancels then", func(t *testing.T) {
+		t.Parallel()
+		test := newIngestTest(t)
+		left := outage(15)
+		test.env.OnActivity(acts.RetireVersions, mock.Anything, mock.Anything).Return(
+			func(context.Context, activities.StepInput) error {
+				test.env.SignalWorkflow(workflows.SignalStop, workflows.IngestStop{Run: "r2"})
+				return left.over()
+			})
+		test.steps(true, 1)
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(activities.EmbedResult{Key: "k"}, nil)
+		test.run(t, workflows.IngestTask{Version: 2, Run: "r2"})
+		if diff := cmp.Diff(map[int]string{2: "completed"}, test.outcomes()); diff != "" || left != 0 {
+			t.Errorf("%d failures were not waited for, %s", left, diff)
 		}
 	})
 
