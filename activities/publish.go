@@ -78,32 +78,38 @@ func (a *Ingestion) RetireVersions(ctx context.Context, in StepInput) error {
 	return nil
 }
 
-// write puts the chunks and index entries of a version in place, unseen.
+// write puts the chunks and index entries of a version in place, unseen. The
+// entries go batch by batch, so that the vectors of a long document are never
+// all in memory.
 func (a *Ingestion) write(ctx context.Context, in PublishInput, v store.Version) error {
 	chunks, err := a.chunks(ctx, in.VersionRef)
 	if err != nil {
 		return err
 	}
-	var vectors [][]float32
+	if err := a.Versions.PutChunks(ctx, in.VersionRef, chunks); err != nil {
+		return fmt.Errorf("write chunks: %w", err)
+	}
+	written := 0
 	for _, key := range in.Embeddings {
 		data, err := a.Blobs.Get(ctx, key)
 		if err != nil {
 			return fmt.Errorf("read vectors: %w", err)
 		}
-		batch, err := decodeVectors(data)
+		vectors, err := decodeVectors(data)
 		if err != nil {
 			return err
 		}
-		vectors = append(vectors, batch...)
+		last := written + len(vectors)
+		if last > len(chunks) {
+			return fmt.Errorf("%d vectors and more for %d chunks", last, len(chunks))
+		}
+		if err := a.Index.Upsert(ctx, entries(v, chunks[written:last], vectors)); err != nil {
+			return fmt.Errorf("write index: %w", err)
+		}
+		written = last
 	}
-	if len(vectors) != len(chunks) {
-		return fmt.Errorf("%d vectors for %d chunks", len(vectors), len(chunks))
-	}
-	if err := a.Versions.PutChunks(ctx, in.VersionRef, chunks); err != nil {
-		return fmt.Errorf("write chunks: %w", err)
-	}
-	if err := a.Index.Upsert(ctx, entries(v, chunks, vectors)); err != nil {
-		return fmt.Errorf("write index: %w", err)
+	if written != len(chunks) {
+		return fmt.Errorf("%d vectors for %d chunks", written, len(chunks))
 	}
 	return nil
 }

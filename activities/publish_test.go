@@ -164,6 +164,23 @@ func TestPublishDocument(t *testing.T) {
 		}
 	})
 
+	t.Run("a long document is written batch by batch", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", strings.Repeat(twoParts(1)+"\n\n", activities.BatchSize))
+		count := f.prepare(in)
+		publish := f.embed(in, count)
+		most := &largest{Index: f.index}
+		f.ingestion.Index = most
+		_, err := do(f, f.ingestion.PublishDocument, publish)
+		f.must(err)
+		counts, err := f.index.Count(f.ctx, "w", in.Document)
+		f.must(err)
+		if counts[1] != count || count <= activities.BatchSize || most.entries > activities.BatchSize {
+			t.Errorf("%v entries of %d chunks, %d at a time", counts, count, most.entries)
+		}
+	})
+
 	t.Run("a version that is being removed is not published", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
@@ -217,6 +234,17 @@ func TestPublishDocument(t *testing.T) {
 			t.Errorf("of two entries that only bob may see, ann finds %d and bob %d", ann, bob)
 		}
 	})
+}
+
+// largest notes the most entries that were written at a time.
+type largest struct {
+	activities.Index
+	entries int
+}
+
+func (x *largest) Upsert(ctx context.Context, entries []index.Entry) error {
+	x.entries = max(x.entries, len(entries))
+	return x.Index.Upsert(ctx, entries)
 }
 
 var errKilled = errors.New("killed here")
