@@ -16,18 +16,17 @@ import (
 
 // RemoveInput names a document and the newest of its versions that goes.
 type RemoveInput struct {
-	Workspace string    `json:"workspace"`
-	Project   string    `json:"project"`
-	Document  string    `json:"document"`
-	Run       string    `json:"run"`
-	Upto      int       `json:"upto"`
-	Since     time.Time `json:"since"`
+	Workspace string `json:"workspace"`
+	Project   string `json:"project"`
+	Document  string `json:"document"`
+	Run       string `json:"run"`
+	Upto      int    `json:"upto"`
 }
 
 func (in RemoveInput) removal() store.Removal {
 	return store.Removal{
 		Workspace: in.Workspace, Project: in.Project, Document: in.Document,
-		RunID: in.Run, Upto: in.Upto, Since: in.Since,
+		RunID: in.Run, Upto: in.Upto,
 	}
 }
 
@@ -98,21 +97,26 @@ func (a *Ingestion) RemoveEntries(ctx context.Context, in RemoveInput) error {
 	return nil
 }
 
-// RemoveBlobs takes the document's bytes away, but for those of versions that
-// were uploaded since.
+// RemoveBlobs takes the bytes of the doomed versions away, and with them the
+// originals that only those name. Others are of newer versions, or of an upload
+// whose version is still to come.
 func (a *Ingestion) RemoveBlobs(ctx context.Context, in RemoveInput) error {
 	defer heartbeat(ctx)()
+	named, err := a.Removals.SourceKeys(ctx, in.Workspace, in.Document, 0)
+	if err != nil {
+		return a.fail(ctx, in.Step(), fmt.Errorf("list originals: %w", err))
+	}
 	newer, err := a.Removals.SourceKeys(ctx, in.Workspace, in.Document, in.Upto)
 	if err != nil {
 		return a.fail(ctx, in.Step(), fmt.Errorf("list newer originals: %w", err))
 	}
 	prefix := blob.DocumentPrefix(in.Workspace, in.Project, in.Document)
-	_, err = a.Blobs.DeletePrefix(ctx, prefix, func(key string, modified time.Time) bool {
+	_, err = a.Blobs.DeletePrefix(ctx, prefix, func(key string, _ time.Time) bool {
 		step, _, _ := strings.Cut(strings.TrimPrefix(key, prefix), "/")
 		if version, err := strconv.Atoi(step); err == nil {
 			return version > in.Upto
 		}
-		return slices.Contains(newer, key) || modified.After(in.Since)
+		return !slices.Contains(named, key) || slices.Contains(newer, key)
 	})
 	if err != nil {
 		return a.fail(ctx, in.Step(), fmt.Errorf("remove blobs: %w", err))

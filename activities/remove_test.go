@@ -22,7 +22,7 @@ func (f *fixture) mark(document string) activities.RemoveInput {
 	f.must(err)
 	r, err := f.store.Removal(f.ctx, manager(), document)
 	f.must(err)
-	return activities.RemoveInput{Workspace: "w", Project: "p", Document: document, Run: r.RunID, Upto: r.Upto, Since: r.Since}
+	return activities.RemoveInput{Workspace: "w", Project: "p", Document: document, Run: r.RunID, Upto: r.Upto}
 }
 
 // removal runs the steps of RemoveDocument, in their order.
@@ -102,11 +102,10 @@ func TestRemoveDocument(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
-		removal := f.mark(in.Document)
-		removal.Since = time.Now().Add(-time.Minute) // the bytes below are younger
 		early := blob.UploadKey("w", "p", in.Document, "on-its-way")
 		_, err := f.blobs.Put(f.ctx, early, []byte("text"))
 		f.must(err)
+		removal := f.mark(in.Document)
 		f.must(step(f, f.ingestion.RemoveBlobs, removal))
 		if there, err := f.blobs.Exists(f.ctx, early); err != nil || !there {
 			t.Errorf("there: %t, %v", there, err)

@@ -65,7 +65,7 @@ func (d *Dispatcher) Remove(ctx context.Context, r store.Removal) error {
 	options.StaticSummary = "remove a document"
 	options.TypedSearchAttributes = d.attributes(r.Workspace, r.Project, workflows.KeyDocument.ValueSet(r.Document))
 	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.RemoveDocument, activities.RemoveInput{
-		Workspace: r.Workspace, Project: r.Project, Document: r.Document, Run: r.RunID, Upto: r.Upto, Since: r.Since,
+		Workspace: r.Workspace, Project: r.Project, Document: r.Document, Run: r.RunID, Upto: r.Upto,
 	})
 	if isRunning(err) {
 		return nil
