@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -14,7 +15,8 @@ import (
 
 // publisher writes the words of one attempt of a model call into the run's log:
 // the first at once, then one batch at a time, each gathering what came while
-// the one before was under way. It is used by one goroutine.
+// the one before was under way. A model that falls silent leaves no words
+// behind: a timer publishes them. It is used by one goroutine.
 type publisher struct {
 	workflows  Workflows
 	hub        Hub
@@ -24,17 +26,21 @@ type publisher struct {
 	id         string // of this publisher in the stream protocol
 	sequence   int64
 
-	seen      string // words of earlier attempts that readers have
-	held      int    // bytes of this attempt that equal the beginning of seen
+	seen   string // words of earlier attempts that readers have
+	held   int    // bytes of this attempt that equal the beginning of seen
+	offset int64
+	inHub  bool // offset is known to be where our items go
+
+	mu        sync.Mutex // guards what follows, of which the timer knows too
 	pending   strings.Builder
 	reset     bool // a reset must come before the pending words
 	published bool // readers have words of this turn
-	offset    int64
-	inHub     bool // offset is known to be where our items go
 	last      time.Time
 	batches   int
-	inFlight  chan error // nil = none
-	err       error      // of a batch that could not be published
+	inFlight  chan struct{} // closed when the batch that is under way has ended; nil = none
+	timer     *time.Timer   // publishes what is pending; nil = none is set
+	closed    bool          // nothing is published by itself any more
+	err       error         // of a batch that could not be published
 }
 
 func newPublisher(w Workflows, hub Hub, in ModelCallInput, workflowID string, attempt int) *publisher {
@@ -87,49 +93,85 @@ func (p *publisher) write(text string) {
 	if text == "" {
 		return
 	}
-	if p.seen == "" {
-		p.pending.WriteString(text)
-		p.flush()
-		return
+	reset := false
+	if p.seen != "" {
+		rest := p.seen[p.held:]
+		switch {
+		case strings.HasPrefix(rest, text):
+			p.held += len(text)
+			return
+		case strings.HasPrefix(text, rest):
+			text = text[len(rest):]
+		default:
+			reset, text = true, p.seen[:p.held]+text
+		}
+		p.seen = ""
 	}
-	rest := p.seen[p.held:]
-	switch {
-	case strings.HasPrefix(rest, text):
-		p.held += len(text)
-		return
-	case strings.HasPrefix(text, rest):
-		p.pending.WriteString(text[len(rest):])
-	default:
-		p.reset = true
-		p.pending.WriteString(p.seen[:p.held] + text)
-	}
-	p.seen = ""
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reset = p.reset || reset
+	p.pending.WriteString(text)
 	p.flush()
 }
 
-// flush publishes what is pending if nothing is under way and it is time.
+// flush publishes what is pending if nothing is under way and it is time. If it
+// is not, the next word will, or the timer. The lock is held.
 func (p *publisher) flush() {
-	if p.inFlight != nil {
-		select {
-		case err := <-p.inFlight:
-			p.inFlight, p.err = nil, err
-		default:
-			return
-		}
-	}
-	if p.err != nil { // close tells
+	if p.inFlight != nil || p.closed || p.err != nil { // close tells of an error
 		return
 	}
 	if p.batches > 0 && time.Since(p.last) < p.interval() {
+		p.later()
 		return
 	}
-	items := p.take()
-	p.inFlight = make(chan error, 1)
+	items, done := p.take(), make(chan struct{})
+	p.inFlight = done
 	p.last = time.Now()
 	p.batches++
 	p.published = true
-	done := p.inFlight
-	go func() { done <- p.send(items) }()
+	go func() {
+		err := p.send(items)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.inFlight, p.err = nil, err
+		p.later()
+		close(done)
+	}()
+}
+
+// quiet is how long words wait for one more to go with them, once it is time.
+const quiet = 50 * time.Millisecond
+
+// later sees to it that what is pending is published although no word follows.
+// The lock is held.
+func (p *publisher) later() {
+	if p.timer != nil || p.closed || p.pending.Len() == 0 {
+		return
+	}
+	p.timer = time.AfterFunc(max(p.interval()-time.Since(p.last), 0)+quiet, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.timer = nil; !p.closed && p.pending.Len() > 0 {
+			p.flush()
+		}
+	})
+}
+
+// stop lets nothing be published by itself any more, and gives the end of the
+// batch that is under way.
+func (p *publisher) stop() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	if p.inFlight == nil {
+		over := make(chan struct{})
+		close(over)
+		return over
+	}
+	return p.inFlight
 }
 
 // interval grows with the length of the answer, so that a long one does not
@@ -208,13 +250,18 @@ func (p *publisher) send(items []stream.Entry) error {
 // Words that readers have and that this attempt did not repeat in full are
 // reset.
 func (p *publisher) close(ctx context.Context) (tail string, published bool, err error) {
+	select {
+	case <-p.stop():
+	case <-ctx.Done():
+		return "", false, ctx.Err()
+	}
+	if p.err != nil {
+		return "", false, p.err
+	}
 	if p.held < len(p.seen) {
 		p.reset = true
 		p.pending.WriteString(p.seen[:p.held])
 		p.seen = ""
-	}
-	if err := p.wait(ctx); err != nil {
-		return "", false, err
 	}
 	for p.reset || p.pending.Len() > maxBatch {
 		if err := p.send(p.take()); err != nil {
@@ -225,23 +272,6 @@ func (p *publisher) close(ctx context.Context) (tail string, published bool, err
 	return p.pending.String(), p.published, nil
 }
 
-func (p *publisher) wait(ctx context.Context) error {
-	if p.inFlight == nil {
-		return p.err
-	}
-	select {
-	case err := <-p.inFlight:
-		p.inFlight = nil
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // abandon lets a batch that is under way end before the attempt is given up, so
 // that the next one sees it.
-func (p *publisher) abandon() {
-	if p.inFlight != nil {
-		<-p.inFlight
-	}
-}
+func (p *publisher) abandon() { <-p.stop() }

@@ -346,6 +346,36 @@ func TestPublishing(t *testing.T) {
 		})
 	})
 
+	t.Run("words before a long pause do not wait for its end", func(t *testing.T) {
+		t.Parallel()
+		inBubble(t, 1, func(f *fixture, contexts []context.Context) {
+			f.workflows.before = func(stream.Batch) error {
+				time.Sleep(5 * time.Millisecond)
+				return nil
+			}
+			f.answering.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
+				for _, part := range []struct {
+					words []string
+					want  string
+				}{{[]string{"Hello", " world"}, "Hello world"}, {[]string{",", " again"}, "Hello world, again"}} {
+					for _, w := range part.words {
+						yield(model.Delta{Text: w}, nil)
+						time.Sleep(time.Millisecond)
+					}
+					time.Sleep(30 * time.Second)
+					if text, _ := read(f.T, f.workflows.items()); text != part.want {
+						f.Errorf("after half a minute readers have %q, want %q", text, part.want)
+					}
+				}
+				yield(done(), nil)
+			}}
+			result, err := f.answering.CallModel(contexts[0], activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1})
+			f.must(err)
+			f.want(result, "Hello world, again", 0)
+			f.wantBatches("Hello", " world", ",", " again")
+		})
+	})
+
 	t.Run("one batch at a time goes, and gathers what comes meanwhile", func(t *testing.T) {
 		t.Parallel()
 		inBubble(t, 1, func(f *fixture, contexts []context.Context) {
