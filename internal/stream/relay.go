@@ -192,13 +192,14 @@ func (f *follower) run(ctx context.Context, source Source, hub *Hub, run RunRef)
 	if f.next(run.FirstOffset) > run.FirstOffset {
 		poll = pollLast // it was primed: what comes next is about to be given to the hub
 	}
-	failures := 0
+	failures := 0 // of looks, one after the other
 	for ctx.Err() == nil {
 		items, _, gap, changed := hub.Since(run.Run, f.next(run.FirstOffset))
 		if now := hub.Fed(run.Run); len(items) > 0 || now != fed { // in this order: a later change closes changed
 			if f.add(run.FirstOffset, items) {
 				return
 			}
+			failures = 0
 			if fed, poll, limit = now, pollFirst, pollLast; fed {
 				poll, limit = pollFed, pollFed
 			}
@@ -222,6 +223,8 @@ func (f *follower) run(ctx context.Context, source Source, hub *Hub, run RunRef)
 		case grew:
 			failures, poll = 0, pollFirst
 			continue
+		default:
+			failures = 0
 		}
 		poll = min(max(poll*2, pollFirst), limit)
 		if gap {

@@ -21,6 +21,7 @@ type source struct {
 	err     error
 	queries int
 	hang    bool // queries get no answer
+	flaky   bool // every second query fails
 	settled func(s *source)
 }
 
@@ -43,6 +44,9 @@ func (s *source) Query(ctx context.Context, _ stream.RunRef, from int64) (stream
 	s.queries++
 	if s.err != nil {
 		return stream.EventsPage{}, s.err
+	}
+	if s.flaky && s.queries%2 == 0 {
+		return stream.EventsPage{}, errors.New("no worker answers just now")
 	}
 	page := stream.EventsPage{Page: stream.Page{Items: []stream.Item{}, NextOffset: int64(len(s.items))}}
 	for _, item := range s.items {
@@ -113,6 +117,22 @@ func TestRelay(t *testing.T) {
 			}
 			if s.queries > 20 {
 				t.Errorf("%d queries for 50 readers in 2 s", s.queries)
+			}
+		})
+	})
+
+	t.Run("queries that fail now and then end nobody's stream, however long the run is", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s := &source{flaky: true}
+			s.add(t, stream.TopicStarted, "a")
+			relay := stream.NewRelay(s, stream.NewHub())
+			go func() {
+				time.Sleep(time.Hour)
+				s.add(t, stream.TopicCompleted, "b")
+			}()
+			if diff := cmp.Diff([]string{"a", "b"}, collect(t, relay, 0)); diff != "" {
+				t.Error(diff)
 			}
 		})
 	})
