@@ -134,10 +134,22 @@ func (l *Log) Items(from int64) []Item {
 	return items
 }
 
+// carryBytes bounds what a log carries over a continue-as-new, in bytes of topic
+// and base64: it is part of an input, of which Temporal takes 2 MB.
+const carryBytes = 256 << 10
+
 // Carry gives the log that the next run of the workflow starts with: the last
-// keep entries, so that a reader one step behind loses nothing.
+// keep entries, or fewer large ones, so that a reader one step behind loses
+// nothing.
 func (l *Log) Carry(keep int) Log {
-	drop := max(len(l.Entries)-keep, 0)
+	drop, size := len(l.Entries), 0
+	for drop > max(len(l.Entries)-keep, 0) {
+		e := l.Entries[drop-1]
+		if size += len(e.Topic) + len(e.Data); size > carryBytes && drop < len(l.Entries) {
+			break
+		}
+		drop--
+	}
 	return Log{
 		Base:       l.Base + int64(drop),
 		Entries:    append([]Entry{}, l.Entries[drop:]...),

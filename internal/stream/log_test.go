@@ -98,6 +98,17 @@ func TestLog(t *testing.T) {
 		}
 	})
 
+	t.Run("a carry of large entries takes fewer", func(t *testing.T) {
+		t.Parallel()
+		var l stream.Log
+		for range 10 {
+			l.Append(stream.Entry{Topic: "delta", Data: strings.Repeat("x", 60_000)})
+		}
+		if next := l.Carry(200); len(next.Entries) != 4 || next.Base != 6 || next.End() != 10 {
+			t.Errorf("it carries %d from %d to %d", len(next.Entries), next.Base, next.End())
+		}
+	})
+
 	t.Run("a page ends at a megabyte and says that there is more", func(t *testing.T) {
 		t.Parallel()
 		var l stream.Log
