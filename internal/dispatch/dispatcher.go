@@ -129,7 +129,7 @@ func (d *Dispatcher) Running(ctx context.Context, workflowID string) (running, k
 		return false, false, nil
 	}
 	if err != nil {
-		return false, false, fmt.Errorf("describe %s: %w", workflowID, err)
+		return false, false, wrap(err, "describe", workflowID)
 	}
 	return description.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, true, nil
 }
@@ -170,8 +170,9 @@ func wrap(err error, verb, id string) error {
 	}
 	err = fmt.Errorf("%s %s: %w", verb, id, err)
 	var unavailable *serviceerror.Unavailable
-	var late *serviceerror.DeadlineExceeded
-	if errors.As(err, &unavailable) || errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded) {
+	var late *serviceerror.DeadlineExceeded // the SDK's: it is no context.DeadlineExceeded
+	var busy *serviceerror.ResourceExhausted
+	if errors.As(err, &unavailable) || errors.As(err, &late) || errors.As(err, &busy) || errors.Is(err, context.DeadlineExceeded) {
 		return &knowledge.Error{Code: knowledge.CodeUnavailable, Message: "the workflow service is not available; try again shortly", Retryable: true, RetryAfter: time.Second, Cause: err}
 	}
 	return err

@@ -1,0 +1,54 @@
+package dispatch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+
+	"github.com/cairn-rag/cairn/internal/dispatch"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// silent is a Temporal server that gives this error for an answer.
+type silent struct {
+	client.Client
+	err error
+}
+
+func (s silent) SignalWorkflow(context.Context, string, string, string, any) error { return s.err }
+
+func (s silent) DescribeWorkflowExecution(context.Context, string, string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	return nil, s.err
+}
+
+func TestATemporalThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		err  error
+		want knowledge.Code
+	}{
+		{serviceerror.NewUnavailable("no connection"), knowledge.CodeUnavailable},
+		{serviceerror.NewDeadlineExceeded("too late"), knowledge.CodeUnavailable},
+		{serviceerror.NewResourceExhausted(enumspb.RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT, "too much"), knowledge.CodeUnavailable},
+		{context.DeadlineExceeded, knowledge.CodeUnavailable},
+		{errors.New("a defect"), knowledge.CodeInternal},
+	} {
+		t.Run(fmt.Sprintf("%T", test.err), func(t *testing.T) {
+			t.Parallel()
+			d := dispatch.New(silent{err: test.err}, "test")
+			_, stopped := d.StopIngest(t.Context(), "w", "d", 1)
+			_, _, described := d.Running(t.Context(), "id")
+			for _, err := range []error{stopped, described} {
+				if got := knowledge.AsError(err).Code; got != test.want {
+					t.Errorf("%v has code %s, want %s", err, got, test.want)
+				}
+			}
+		})
+	}
+}
