@@ -20,7 +20,7 @@ const (
 
 // SweepStore is what the sweep reads.
 type SweepStore interface {
-	PendingVersions(ctx context.Context, before time.Time, limit int) ([]store.Version, error)
+	PendingVersions(ctx context.Context, from, before time.Time, limit int) ([]store.Version, error)
 	PendingRemovals(ctx context.Context, limit int) ([]store.Removal, error)
 	RunningRuns(ctx context.Context, kinds []string, before time.Time, limit int) ([]store.Run, error)
 }
@@ -46,6 +46,8 @@ type Sweep struct {
 	Workflows SweepWorkflows
 	Settler   Settler
 	Log       *slog.Logger
+
+	from time.Time // where it goes on among the pending versions
 }
 
 // Run sweeps until ctx ends.
@@ -75,14 +77,24 @@ func (s *Sweep) once(ctx context.Context, before time.Time) error {
 			errs = append(errs, fmt.Errorf("take up removal of %s: %w", r.Document, err))
 		}
 	}
-	versions, err := s.Store.PendingVersions(ctx, before, sweepLimit)
+	errs = append(errs, s.pending(ctx, before), s.settle(ctx, before, "query", "tool"), s.settle(ctx, before, "ingest", "remove"))
+	return errors.Join(errs...)
+}
+
+// pending takes up some pending versions, and goes on behind them the next time:
+// one that a crash left is found behind a backlog of any length.
+func (s *Sweep) pending(ctx context.Context, before time.Time) error {
+	versions, err := s.Store.PendingVersions(ctx, s.from, before, sweepLimit)
 	if err != nil {
-		return errors.Join(append(errs, fmt.Errorf("list pending versions: %w", err))...)
+		return fmt.Errorf("list pending versions: %w", err)
 	}
+	if s.from = (time.Time{}); len(versions) == sweepLimit {
+		s.from = versions[sweepLimit-1].UpdatedAt.Add(time.Microsecond)
+	}
+	var errs []error
 	for _, v := range versions {
 		errs = append(errs, s.version(ctx, v))
 	}
-	errs = append(errs, s.settle(ctx, before, "query", "tool"), s.settle(ctx, before, "ingest", "remove"))
 	return errors.Join(errs...)
 }
 

@@ -210,11 +210,11 @@ func (f Facts) set(q *bun.UpdateQuery, form string) *bun.UpdateQuery {
 }
 
 // PendingVersions lists versions that wait for their ingestion and were last
-// touched before a moment, oldest first.
-func (s *Store) PendingVersions(ctx context.Context, before time.Time, limit int) ([]Version, error) {
+// touched at or after from and before a moment, oldest first.
+func (s *Store) PendingVersions(ctx context.Context, from, before time.Time, limit int) ([]Version, error) {
 	var rows []versionRow
 	err := selectVersions(s.reader, &rows).
-		Where("v.status = 'pending' AND v.updated_at < ? AND v.version > d.removing_upto", micros(before)).
+		Where("v.status = 'pending' AND v.updated_at >= ? AND v.updated_at < ? AND v.version > d.removing_upto", micros(from), micros(before)).
 		OrderExpr("v.updated_at").Limit(int64(limit)).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list pending versions: %w", failure(err))

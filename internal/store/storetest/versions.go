@@ -147,7 +147,7 @@ func refusedUpload(f *fixture) {
 	if got := f.sees(reader("bob"), chunks...); len(got) != 1 {
 		f.Error("the published version is no longer seen")
 	}
-	list, err := f.PendingVersions(f.ctx, time.Now().Add(time.Hour), 10)
+	list, err := f.PendingVersions(f.ctx, time.Time{}, time.Now().Add(time.Hour), 10)
 	f.must(err)
 	if len(list) != 0 {
 		f.Errorf("%d versions wait for their ingestion", len(list))
@@ -307,13 +307,17 @@ func pending(f *fixture) {
 	going := f.add(upload("removed.txt", func(nv *store.NewVersion) { nv.Now = time.Now().Add(-time.Hour) }))
 	_, err := f.MarkRemoving(f.ctx, manager("acme"), going.Document, knowledge.NewID(), time.Now())
 	f.must(err)
-	list, err := f.PendingVersions(f.ctx, time.Now().Add(-time.Minute), 10)
+	list, err := f.PendingVersions(f.ctx, time.Time{}, time.Now().Add(-time.Minute), 10)
 	f.must(err)
 	if len(list) != 1 || list[0].VersionRef != old.VersionRef || list[0].RunID != old.RunID {
 		f.Errorf("pending: %+v", list)
 	}
-	if list, err = f.PendingVersions(f.ctx, time.Now().Add(time.Minute), 1); err != nil || len(list) != 1 {
+	if list, err = f.PendingVersions(f.ctx, time.Time{}, time.Now().Add(time.Minute), 1); err != nil || len(list) != 1 {
 		f.Errorf("%d of at most 1, %v", len(list), err)
+	}
+	list, err = f.PendingVersions(f.ctx, list[0].UpdatedAt.Add(time.Microsecond), time.Now().Add(time.Minute), 10)
+	if err != nil || len(list) != 1 || list[0].Document == old.Document {
+		f.Errorf("behind the oldest: %+v, %v", list, err)
 	}
 }
 
