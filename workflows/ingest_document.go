@@ -217,7 +217,8 @@ func (w *ingest) embedBatch(ctx workflow.Context, i, count int, result *activiti
 		StepInput: w.step(), First: i * activities.BatchSize, Last: min((i+1)*activities.BatchSize, count), Count: count,
 	}
 	summary := fmt.Sprintf("embed chunks %d-%d", in.First, in.Last-1)
-	err := execute(regular(ctx, summary, 5*time.Minute, modelRetries()), w.acts.EmbedChunks, in, result)
+	tries := workflow.WithScheduleToCloseTimeout(regular(ctx, summary, 5*time.Minute, modelRetries()), embedTime)
+	err := execute(tries, w.acts.EmbedChunks, in, result)
 	if err != nil {
 		return err
 	}
@@ -338,8 +339,13 @@ func fetchRetries() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 3, MaximumInterval: time.Minute, MaximumAttempts: 5}
 }
 
+// embedTime is how long a batch may wait to be embedded, in the queue and for its
+// tries: a provider may ask for a day before each of them.
+const embedTime = 72 * time.Hour
+
 // modelRetries are for embedding: a provider that limits requests for a while
-// must not fail a document, so they go on for about an hour.
+// must not fail a document, so they go on for about an hour, and for longer, up
+// to embedTime, where the provider asks for it.
 func modelRetries() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: 250 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 60}
 }

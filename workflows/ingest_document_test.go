@@ -156,6 +156,23 @@ func TestIngestDocument(t *testing.T) {
 		}
 	})
 
+	t.Run("a provider that asks for a day at each try is given up after some", func(t *testing.T) {
+		t.Parallel()
+		test := newIngestTest(t)
+		test.steps(true, 1)
+		tries := 0
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
+			func(context.Context, activities.EmbedInput) (activities.EmbedResult, error) {
+				tries++
+				return activities.EmbedResult{}, temporal.NewApplicationErrorWithOptions("limited", "provider_failed",
+					temporal.ApplicationErrorOptions{NextRetryDelay: 24 * time.Hour})
+			})
+		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
+		if end := test.finished[0]; end.Error == nil || end.Error.Code != knowledge.CodeProviderFailed || !end.Error.Retryable || tries > 4 {
+			t.Errorf("after %d tries it ended with %+v", tries, end.Error)
+		}
+	})
+
 	t.Run("a version that is signalled while another is ingested comes next, once", func(t *testing.T) {
 		t.Parallel()
 		test := newIngestTest(t)
