@@ -184,6 +184,11 @@ func (w *ingest) begin(ctx workflow.Context, first int64) (activities.BeginResul
 // gives the keys of the stored batches in order.
 func (w *ingest) embed(ctx workflow.Context, count int) ([]string, error) {
 	w.enter(ctx, knowledge.StageEmbed)
+	if count > activities.BatchSize {
+		if err := w.noteStage(ctx); err != nil {
+			return nil, err
+		}
+	}
 	batches := (count + activities.BatchSize - 1) / activities.BatchSize
 	keys := make([]string, batches)
 	slots := workflow.NewSemaphore(ctx, embedsInFlight)
@@ -222,7 +227,9 @@ func (w *ingest) embedBatch(ctx workflow.Context, i, count int, result *activiti
 	if err != nil {
 		return err
 	}
-	if w.counts.embedded += in.Last - in.First; count > activities.BatchSize {
+	w.counts.embedded += in.Last - in.First
+	w.details(ctx)
+	if count > activities.BatchSize {
 		w.event(float64(w.counts.embedded) / float64(count))
 	}
 	return nil
@@ -235,7 +242,7 @@ func (w *ingest) publish(ctx workflow.Context, small bool, embeddings []string) 
 	var err error
 	if small {
 		err = workflow.ExecuteLocalActivity(local(ctx, "publish"), w.acts.PublishDocument, in).Get(ctx, &result)
-	} else {
+	} else if err = w.noteStage(ctx); err == nil {
 		err = execute(regular(ctx, "publish", 10*time.Minute, storeRetries()), w.acts.PublishDocument, in, &result)
 	}
 	if err != nil { // what readers see decides, not what became of the step
@@ -293,8 +300,8 @@ func (w *ingest) sized(ctx workflow.Context, small bool, stage knowledge.Stage, 
 			return err
 		}
 	}
-	if err := workflow.UpsertTypedSearchAttributes(ctx, KeyStage.ValueSet(string(stage))); err != nil {
-		return fmt.Errorf("set stage: %w", err)
+	if err := w.noteStage(ctx); err != nil {
+		return err
 	}
 	limit := 5 * time.Minute
 	if stage == knowledge.StageExtract {
@@ -312,8 +319,22 @@ func (w *ingest) local(ctx workflow.Context, stage knowledge.Stage, step, result
 func (w *ingest) enter(ctx workflow.Context, stage knowledge.Stage) {
 	w.stage = stage
 	w.event(0)
+	w.details(ctx)
+}
+
+// details tells the operator who opens the workflow where it stands.
+func (w *ingest) details(ctx workflow.Context) {
 	workflow.SetCurrentDetails(ctx, fmt.Sprintf("| version | stage | pages | chunks | embedded |\n|---|---|---|---|---|\n| %d | %s | %d | %d | %d |",
-		w.current.Version, stage, w.counts.pages, w.counts.chunks, w.counts.embedded))
+		w.current.Version, w.stage, w.counts.pages, w.counts.chunks, w.counts.embedded))
+}
+
+// noteStage lets an operator find the workflow by its stage, where a stage may
+// last.
+func (w *ingest) noteStage(ctx workflow.Context) error {
+	if err := workflow.UpsertTypedSearchAttributes(ctx, KeyStage.ValueSet(string(w.stage))); err != nil {
+		return fmt.Errorf("set stage: %w", err)
+	}
+	return nil
 }
 
 // DocumentState is the inline data of a documentUpdate event; the API fills in
