@@ -60,7 +60,6 @@ type Index interface {
 	Upsert(ctx context.Context, entries []index.Entry) error
 	RemoveVersions(ctx context.Context, workspace, document string, keep int) error
 	RemoveDocument(ctx context.Context, workspace, document string, upto int) error
-	SetAttributes(ctx context.Context, workspace, document string, version int, a index.Attributes) error
 }
 
 // Extractor turns a file into a layout, in a limited child process.

@@ -86,7 +86,8 @@ func (f *fixture) wire() {
 	f.ingestion = &activities.Ingestion{
 		Config: activities.IngestionConfig{FileBytes: 1 << 20, TextBytes: 1 << 19, TempDir: f.TempDir()},
 		Blobs:  f.blobs, Versions: f.store, Removals: f.store, Runs: f.store, Index: f.index, Extractor: f.parser,
-		Embedder: client, Workflows: f.workflows, Dialer: safedial.New(safedial.Config{Allow: []netip.Prefix{loopback}}),
+		Attributes: &activities.Attributes{Store: f.store, Index: f.index},
+		Embedder:   client, Workflows: f.workflows, Dialer: safedial.New(safedial.Config{Allow: []netip.Prefix{loopback}}),
 		Hub: f.hub, Metrics: metrics, Log: log,
 	}
 	f.answering = &activities.Answering{

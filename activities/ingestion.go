@@ -32,19 +32,20 @@ type IngestionConfig struct {
 
 // Ingestion holds the activities of IngestDocument and RemoveDocument.
 type Ingestion struct {
-	Config    IngestionConfig
-	Blobs     Blobs
-	Versions  Versions
-	Removals  Removals
-	Runs      Runs
-	Index     Index
-	Extractor Extractor
-	Embedder  Embedder
-	Workflows Workflows
-	Dialer    *safedial.Dialer
-	Hub       Hub
-	Metrics   Metrics
-	Log       *slog.Logger
+	Config     IngestionConfig
+	Blobs      Blobs
+	Versions   Versions
+	Removals   Removals
+	Runs       Runs
+	Index      Index
+	Attributes *Attributes
+	Extractor  Extractor
+	Embedder   Embedder
+	Workflows  Workflows
+	Dialer     *safedial.Dialer
+	Hub        Hub
+	Metrics    Metrics
+	Log        *slog.Logger
 }
 
 // StepInput names the version that a step works on.

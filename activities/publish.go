@@ -3,7 +3,6 @@ package activities
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,7 +50,11 @@ func (a *Ingestion) PublishDocument(ctx context.Context, in PublishInput) (Publi
 			return nil
 		}
 		// Readers see it: a cancel comes too late.
-		return a.followAttributes(context.WithoutCancel(ctx), v)
+		// Somebody may have changed its tags or permissions while it was written.
+		if err := a.Attributes.Follow(context.WithoutCancel(ctx), in.Document); err != nil {
+			return fmt.Errorf("update index attributes: %w", err)
+		}
+		return nil
 	})
 	return result, err
 }
@@ -125,25 +128,6 @@ func entries(v store.Version, chunks []knowledge.Chunk, vectors [][]float32) []i
 		})
 	}
 	return list
-}
-
-// followAttributes brings tags and permissions that somebody changed while the
-// version was being written into the index.
-func (a *Ingestion) followAttributes(ctx context.Context, written store.Version) error {
-	now, err := a.Versions.Version(ctx, written.VersionRef)
-	if err != nil {
-		return fmt.Errorf("read version again: %w", err)
-	}
-	attributes := func(v store.Version) index.Attributes {
-		return index.Attributes{Tags: v.Tags, ACL: v.ACL, Classification: v.Classification, Metadata: v.Metadata}
-	}
-	if reflect.DeepEqual(attributes(now), attributes(written)) {
-		return nil
-	}
-	if err := a.Index.SetAttributes(ctx, now.Workspace, now.Document, now.Version, attributes(now)); err != nil {
-		return fmt.Errorf("update index attributes: %w", err)
-	}
-	return nil
 }
 
 // retire takes the entries, chunks and bytes of older versions away, their

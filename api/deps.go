@@ -8,7 +8,6 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/blob"
-	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
@@ -70,7 +69,7 @@ type Deps struct {
 	Blobs       *blob.Store
 	Access      *access.Authenticator
 	Retriever   Retriever
-	Index       Attributes
+	Attributes  Attributes
 	Dispatch    Dispatcher
 	Answers     Answers
 	Relay       *stream.Relay
@@ -109,9 +108,9 @@ type Retriever interface {
 
 // Attributes is what the edge changes in the index.
 type Attributes interface {
-	// SetAttributes replaces the attributes of one version of a document. Doing it
-	// twice changes nothing.
-	SetAttributes(ctx context.Context, workspace, document string, version int, a index.Attributes) error
+	// Follow tells the index what SQL says of a document. Doing it twice changes
+	// nothing.
+	Follow(ctx context.Context, document string) error
 }
 
 // Links knows where an operator sees a workflow.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -185,23 +184,11 @@ func (s *Server) patchDocument(ctx context.Context, p knowledge.Principal, in *s
 	if err != nil {
 		return nil, fmt.Errorf("update document %s: %w", in.ID, err)
 	}
-	if err := s.setAttributes(ctx, d); err != nil {
-		return nil, err
+	// SQL is asked at every search, so what became narrower holds already.
+	if err := s.deps.Attributes.Follow(ctx, d.ID); err != nil {
+		return nil, fmt.Errorf("set attributes of document %s: %w", d.ID, err)
 	}
 	return &documentOutput{Body: s.documentView(d)}, nil
-}
-
-// setAttributes tells the index what SQL says of the version that readers see.
-// SQL is asked at every search, so what became narrower holds already; a version
-// that is still to come has attributes of its own.
-func (s *Server) setAttributes(ctx context.Context, d knowledge.Document) error {
-	err := s.deps.Index.SetAttributes(ctx, d.Workspace, d.ID, d.PublishedVersion, index.Attributes{
-		Tags: d.Tags, ACL: d.ACL(), Classification: d.Classification, Metadata: d.Metadata,
-	})
-	if err != nil {
-		return fmt.Errorf("set attributes of document %s: %w", d.ID, err)
-	}
-	return nil
 }
 
 func (s *Server) removeDocument(ctx context.Context, p knowledge.Principal, project, id string) (*removedOutput, error) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/blob"
@@ -181,9 +182,10 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	e.populate(ctx)
 	cfg := api.Config{TempDir: t.TempDir()}
 	deps := api.Deps{
-		Store: e.store, Blobs: e.blobs, Access: e.access, Retriever: e.work, Index: e.work, Dispatch: e.work, Answers: e.work,
+		Store: e.store, Blobs: e.blobs, Access: e.access, Retriever: e.work, Dispatch: e.work, Answers: e.work,
 		Relay: stream.NewRelay(ended{e.store, e.logs}, stream.NewHub()), Links: e.work, Log: slog.New(slog.NewJSONHandler(e.log, nil)),
 	}
+	deps.Attributes = &activities.Attributes{Store: e.store, Index: e.work}
 	for _, c := range change {
 		c(&cfg, &deps)
 	}

@@ -82,8 +82,8 @@ func (d Deps) check() error {
 	switch {
 	case d.Store == nil, d.Blobs == nil, d.Access == nil:
 		return errors.New("api: Store, Blobs and Access are required")
-	case d.Retriever == nil, d.Index == nil, d.Dispatch == nil, d.Answers == nil, d.Relay == nil:
-		return errors.New("api: Retriever, Index, Dispatch, Answers and Relay are required")
+	case d.Retriever == nil, d.Attributes == nil, d.Dispatch == nil, d.Answers == nil, d.Relay == nil:
+		return errors.New("api: Retriever, Attributes, Dispatch, Answers and Relay are required")
 	case d.Links == nil, d.Log == nil:
 		return errors.New("api: Links and Log are required")
 	}

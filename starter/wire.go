@@ -15,6 +15,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
+	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/dispatch"
@@ -36,22 +37,23 @@ type platform struct {
 	log     *slog.Logger
 	metrics *telemetry.Metrics
 
-	store    *store.Store
-	index    *indexfile.Index
-	blobs    *blob.Store
-	temporal *embedded.Server
-	client   client.Client
-	workflow *dispatch.Dispatcher
-	source   *dispatch.Source
-	hub      *stream.Hub
-	relay    *stream.Relay
-	chat     *model.Client
-	embed    *model.Client
-	parsers  *extract.Pool
-	listener net.Listener // of the API
-	offline  string       // address of the offline model, "" = not served
-	worker   *worker.Worker
-	identity string // of this start's workers
+	store      *store.Store
+	index      *indexfile.Index
+	attributes *activities.Attributes // of documents, in the index
+	blobs      *blob.Store
+	temporal   *embedded.Server
+	client     client.Client
+	workflow   *dispatch.Dispatcher
+	source     *dispatch.Source
+	hub        *stream.Hub
+	relay      *stream.Relay
+	chat       *model.Client
+	embed      *model.Client
+	parsers    *extract.Pool
+	listener   net.Listener // of the API
+	offline    string       // address of the offline model, "" = not served
+	worker     *worker.Worker
+	identity   string // of this start's workers
 
 	ends    endpoints
 	failed  chan error // of a listener that gave up
@@ -119,6 +121,7 @@ func (p *platform) startStores(ctx context.Context) (err error) {
 		return fmt.Errorf("open the index: %w", err)
 	}
 	p.onClose(p.index.Close)
+	p.attributes = &activities.Attributes{Store: p.store, Index: p.index}
 	return p.prepareInstance(ctx)
 }
 
@@ -190,7 +193,7 @@ func (p *platform) startWorker(ctx context.Context) error {
 	}
 	p.onClose(func() error { p.worker.Stop(); return nil })
 	sweepCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	sweep := worker.Sweep{Store: p.store, Workflows: p.workflow, Settler: p.source, Log: p.log}
+	sweep := worker.Sweep{Store: p.store, Workflows: p.workflow, Settler: p.source, Attributes: p.attributes, Log: p.log}
 	orphans := worker.Orphans{Store: p.store, Client: p.client, Namespace: p.temporal.Namespace(), Identity: p.identity, Log: p.log}
 	uploads := worker.Uploads{Store: p.store, Blobs: p.blobs, Log: p.log}
 	started := time.Now() // the API serves later: what is older was left by another process

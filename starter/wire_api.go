@@ -41,7 +41,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 	server, err := api.New(p.apiConfig(), api.Deps{
 		Store: p.store, Blobs: p.blobs,
 		Access:    access.New(access.Config{Issuer: jwt.Issuer, Audience: jwt.Audience, Secret: jwt.Secret}, p.store, secret),
-		Retriever: p.retriever(), Index: p.index, Dispatch: p.workflow, Answers: p.workflow, Relay: p.relay,
+		Retriever: p.retriever(), Attributes: p.attributes, Dispatch: p.workflow, Answers: p.workflow, Relay: p.relay,
 		Links: links{p}, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(),
 	})
 	if err != nil {
@@ -88,7 +88,7 @@ func (p *platform) activities() (*activities.Ingestion, *activities.Answering) {
 	own := append(p.temporal.Listeners(), addresses(p.listener.Addr().String(), p.offline)...)
 	ingestion := &activities.Ingestion{
 		Config: activities.IngestionConfig{FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), TempDir: p.temporary()},
-		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Runs: p.store, Index: p.index, Extractor: p.parsers,
+		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers,
 		Embedder: p.embed, Workflows: p.workflow, Dialer: safedial.New(safedial.Config{Allow: p.cfg.Egress.Allow, Refuse: own}), Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	answering := &activities.Answering{

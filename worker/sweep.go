@@ -38,14 +38,19 @@ type Settler interface {
 	TakeUp(ctx context.Context, run stream.RunRef) error
 }
 
-// Sweep starts what a crash left between its row in SQL and its workflow, and
-// ends the runs of workflows that were ended from outside. It looks at once and
-// every minute until ctx ends.
+// Sweep starts what a crash left between its row in SQL and its workflow, ends
+// the runs of workflows that were ended from outside, and tells the index of
+// changes that a crash kept from it. It looks at once and every minute until ctx
+// ends.
 type Sweep struct {
 	Store     SweepStore
 	Workflows SweepWorkflows
 	Settler   Settler
-	Log       *slog.Logger
+	// Attributes brings changed documents into the index.
+	Attributes interface {
+		Follow(ctx context.Context, document string) error
+	}
+	Log *slog.Logger
 
 	from time.Time // where it goes on among the pending versions
 }
@@ -78,6 +83,7 @@ func (s *Sweep) once(ctx context.Context, before time.Time) error {
 		}
 	}
 	errs = append(errs, s.pending(ctx, before), s.settle(ctx, before, "query", "tool"), s.settle(ctx, before, "ingest", "remove"))
+	errs = append(errs, s.Attributes.Follow(ctx, ""))
 	return errors.Join(errs...)
 }
 

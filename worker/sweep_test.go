@@ -66,11 +66,13 @@ func (b *backlog) TakeUp(_ context.Context, run stream.RunRef) error {
 	return nil
 }
 
+func (*backlog) Follow(context.Context, string) error { return nil }
+
 // sweep lets a sweep look for some minutes of the bubble's clock.
 func (b *backlog) sweep(t *testing.T, minutes int) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(minutes)*time.Minute-time.Second)
 	defer cancel()
-	s := worker.Sweep{Store: b, Workflows: b, Settler: b, Log: slog.New(slog.DiscardHandler)}
+	s := worker.Sweep{Store: b, Workflows: b, Settler: b, Attributes: b, Log: slog.New(slog.DiscardHandler)}
 	s.Run(ctx)
 }
 

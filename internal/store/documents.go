@@ -41,7 +41,8 @@ type documentRow struct {
 	RemovingUpto     int     `bun:"removing_upto"` // 0 = not being removed
 	RemovingRun      string  `bun:"removing_run"`
 	RemovingSince    int64   `bun:"removing_since"`
-	Removed          bool    `bun:"removed"` // a tombstone
+	Removed          bool    `bun:"removed"`        // a tombstone
+	StaleInIndex     int64   `bun:"stale_in_index"` // since when; 0 = the index says what the attributes are
 	CreatedAt        int64   `bun:"created_at"`
 	UpdatedAt        int64   `bun:"updated_at"`
 }

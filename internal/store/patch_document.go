@@ -38,6 +38,9 @@ func (s *Store) UpdateDocument(ctx context.Context, p knowledge.Principal, id st
 			return err
 		}
 		doc.UpdatedAt = micros(s.now())
+		if patch.Tags != nil || patch.Metadata != nil || patch.Classification != nil || patch.Access != nil {
+			doc.StaleInIndex = doc.UpdatedAt
+		}
 		if _, err := tx.NewUpdate().Model(doc).WherePK().Exec(ctx); err != nil {
 			return err
 		}

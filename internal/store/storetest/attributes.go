@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,6 +16,7 @@ func testAttributes(t *testing.T, open func(t *testing.T) *store.Store) {
 		"an_upload_that_fails_leaves_the_document_as_it_was": failedUpload,
 		"a_document_shows_the_upload_that_is_published":      showsPublished,
 		"a_patch_holds_for_versions_that_are_pending":        patchPending,
+		"a_patch_is_on_record_until_the_index_follows":       staleInIndex,
 		"an_upload_goes_on_from_the_one_that_is_pending":     goesOnFromPending,
 		"taking_an_original_again_keeps_who_may_see_it":      takesAgain,
 		"what_an_upload_does_not_say_is_kept":                keepUnsaid,
@@ -156,6 +158,54 @@ func patchPending(f *fixture) {
 			f.Errorf("%s sees %q", user, got)
 		}
 	}
+}
+
+func staleInIndex(f *fixture) {
+	stale := func(want ...string) []store.StaleDocument {
+		f.Helper()
+		list, err := f.StaleInIndex(f.ctx, "", 10)
+		f.must(err)
+		ids := []string{}
+		for _, d := range list {
+			ids = append(ids, d.ID)
+		}
+		if !slices.Equal(ids, want) {
+			f.Errorf("stale are %q, want %q", ids, want)
+		}
+		return list
+	}
+	patch := func(id, class string) {
+		f.Helper()
+		_, err := f.UpdateDocument(f.ctx, manager("acme"), id, store.DocumentPatch{Classification: &class})
+		f.must(err)
+	}
+	v1 := f.add(upload("a.txt"))
+	patch(v1.Document, "unseen")
+	stale() // nobody sees it yet
+	_, err := f.Publish(f.ctx, v1.VersionRef)
+	f.must(err)
+	for _, d := range stale(v1.Document) {
+		patch(v1.Document, "again")
+		f.must(f.InIndex(f.ctx, d))
+	}
+	list := stale(v1.Document) // it was changed again meanwhile
+	v2 := f.add(upload("a.txt"))
+	f.must(f.InIndex(f.ctx, list[0]))
+	list = stale(v1.Document) // the entries of the next version may be older than the change
+	_, err = f.Publish(f.ctx, v2.VersionRef)
+	f.must(err)
+	f.must(f.InIndex(f.ctx, list[0]))
+	for _, d := range stale(v1.Document) { // they were told of the version before
+		if d.Classification != "again" || d.PublishedVersion != 2 {
+			f.Errorf("it is %+v", d)
+		}
+		f.must(f.InIndex(f.ctx, d))
+	}
+	stale()
+	hold := true
+	_, err = f.UpdateDocument(f.ctx, manager("acme"), v1.Document, store.DocumentPatch{LegalHold: &hold})
+	f.must(err)
+	stale() // the index does not know of it
 }
 
 func goesOnFromPending(f *fixture) {

@@ -202,7 +202,7 @@ func beginOvertaken(f *fixture) {
 	if diff := cmp.Diff(before, f.document(overtaken.Document)); diff != "" {
 		f.Error(diff)
 	}
-	if list, err := f.PendingVersions(f.ctx, time.Now().Add(time.Hour), 10); err != nil || len(list) != 0 {
+	if list, err := f.PendingVersions(f.ctx, time.Time{}, time.Now().Add(time.Hour), 10); err != nil || len(list) != 0 {
 		f.Errorf("still wait: %+v, %v", list, err)
 	}
 }

@@ -1,0 +1,98 @@
+package activities_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// tagged gives how many entries the index finds by a tag.
+func (f *fixture) tagged(tag string) int {
+	f.Helper()
+	filter := knowledge.Filter{{Field: "tags", Type: knowledge.OpIn, Value: []any{tag}}}
+	hits, err := f.index.BM25(f.ctx, index.Query{Principal: member(), Filter: filter, Limit: 10}, "common")
+	f.must(err)
+	return len(hits)
+}
+
+// tag changes the tags of a document, as a process that dies then leaves it.
+func (f *fixture) tag(document, tag string) {
+	f.Helper()
+	tags := []string{tag}
+	_, err := f.store.UpdateDocument(f.ctx, manager(), document, store.DocumentPatch{Tags: &tags})
+	f.must(err)
+}
+
+func TestAttributes(t *testing.T) {
+	t.Parallel()
+
+	t.Run("a change that a crash kept from the index is found", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in, other := f.upload("a.txt", twoParts(1)), f.upload("b.txt", twoParts(1))
+		f.publish(in)
+		f.publish(other)
+		f.tag(in.Document, "late")
+		f.tag(other.Document, "late")
+		for range 2 {
+			f.must(f.ingestion.Attributes.Follow(f.ctx, ""))
+		}
+		if n := f.tagged("late"); n != 4 {
+			t.Errorf("%d of 4 entries have the tag", n)
+		}
+		if left, err := f.store.StaleInIndex(f.ctx, "", 10); err != nil || len(left) != 0 {
+			t.Errorf("left are %+v, %v", left, err)
+		}
+	})
+
+	t.Run("a change while another is on its way is not lost", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", twoParts(1))
+		f.publish(in)
+		f.tag(in.Document, "first")
+		slow := &activities.Attributes{Store: changing{f.store, func() { f.tag(in.Document, "second") }}, Index: f.index}
+		f.must(slow.Follow(f.ctx, in.Document))
+		f.must(f.ingestion.Attributes.Follow(f.ctx, ""))
+		if got := []int{f.tagged("first"), f.tagged("second")}; !cmp.Equal(got, []int{0, 2}) {
+			t.Errorf("entries with the first and the second tag: %v", got)
+		}
+	})
+
+	t.Run("a change while a new version is written holds for that one", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.publish(f.upload("a.txt", twoParts(1)))
+		in := f.upload("a.txt", twoParts(2))
+		publish := f.embed(in, f.prepare(in))
+		f.ingestion.Versions = interrupted{Versions: f.store, beforePublish: func() error {
+			f.tag(in.Document, "late")
+			return f.ingestion.Attributes.Follow(f.ctx, in.Document)
+		}, afterPublish: func() error { return errKilled }}
+		_, err := do(f, f.ingestion.PublishDocument, publish)
+		f.failed(err, knowledge.CodeInternal, true)
+		f.must(f.ingestion.Attributes.Follow(f.ctx, ""))
+		f.ingestion.Versions = f.store
+		f.must(step(f, f.ingestion.RetireVersions, in))
+		if n := f.tagged("late"); n != 2 {
+			t.Errorf("%d of 2 entries have the tag", n)
+		}
+	})
+}
+
+// changing is the store, in which something changes behind a read.
+type changing struct {
+	*store.Store
+	change func()
+}
+
+func (c changing) InIndex(ctx context.Context, d store.StaleDocument) error {
+	c.change()
+	return c.Store.InIndex(ctx, d)
+}

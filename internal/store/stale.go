@@ -1,0 +1,53 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// StaleDocument is a document of which the index may say what was true before
+// Since.
+type StaleDocument struct {
+	knowledge.Document
+	Since time.Time
+}
+
+// StaleInIndex lists documents that readers see and whose attributes were changed
+// since the index was told of them, the longest ago first; of one document, where
+// one is named.
+func (s *Store) StaleInIndex(ctx context.Context, document string, limit int) ([]StaleDocument, error) {
+	var rows []documentRow
+	q := s.reader.NewSelect().Model(&rows).Where("d.stale_in_index > 0 AND d.published_version > 0")
+	if document != "" {
+		q = q.Where("d.id = ?", document)
+	}
+	if err := q.OrderExpr("d.stale_in_index").Limit(int64(limit)).Scan(ctx); err != nil {
+		return nil, fmt.Errorf("list documents that are stale in the index: %w", failure(err))
+	}
+	list := make([]StaleDocument, 0, len(rows))
+	for i := range rows {
+		d, err := rows[i].document()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, StaleDocument{d, fromMicros(rows[i].StaleInIndex)})
+	}
+	return list, nil
+}
+
+// InIndex notes that the index has been told of a document. It does nothing where
+// the document was changed or published again meanwhile, or where a version is
+// still to come, whose entries may have been written before the change.
+func (s *Store) InIndex(ctx context.Context, d StaleDocument) error {
+	return s.write(ctx, "note that the index follows document "+d.ID, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewUpdate().Model((*documentRow)(nil)).Set("stale_in_index = 0").
+			Where("id = ? AND stale_in_index = ? AND published_version = ?", d.ID, micros(d.Since), d.PublishedVersion).
+			Where("NOT EXISTS (SELECT 1 FROM document_versions AS v WHERE v.document_id = ? AND v.status = 'pending')", d.ID).Exec(ctx)
+		return err
+	})
+}
