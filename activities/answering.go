@@ -62,14 +62,6 @@ type TurnRecord struct {
 	Usage     Usage            `json:"usage"`
 }
 
-func (a *Answering) request(ctx context.Context, run RunRef) (Request, error) {
-	var r Request
-	if err := a.Blobs.GetJSON(ctx, run.Key(RequestBlob), &r); err != nil {
-		return r, fmt.Errorf("read request of run %s: %w", run.Run, err)
-	}
-	return r, nil
-}
-
 // passages reads the searches of a loop and numbers what they found.
 func (a *Answering) passages(ctx context.Context, loop Loop) (all []citation.Context, each [][]citation.Context, err error) {
 	searches := make([][]citation.Context, 0, len(loop.Searches))

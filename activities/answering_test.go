@@ -203,7 +203,7 @@ func TestCallModel(t *testing.T) {
 		f := newFixture(t)
 		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
 		run := f.ask("when are apples picked?")
-		search, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: run, Name: "search-0"})
+		search, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: run})
 		f.must(err)
 		f.server.ScriptChat(modeltest.Text("In autumn <source_1>. Or in May <source_2>. Or never [7]."))
 		in := activities.ModelCallInput{RunRef: run, Turn: 1, Loop: activities.Loop{Searches: []string{search.Key}}}
@@ -230,7 +230,7 @@ func TestCallModel(t *testing.T) {
 			f := newFixture(t)
 			f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
 			run := f.ask("when are apples picked?", func(r *activities.Request) { r.Kind, r.Config.AI.Prompt = tc.kind, tc.prompt })
-			search, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: run, Name: "search-0"})
+			search, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: run})
 			f.must(err)
 			in := activities.ModelCallInput{RunRef: run, Turn: 1, NoTools: true}
 			if tc.kind == "tool" {

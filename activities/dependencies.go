@@ -101,8 +101,6 @@ type Workflows interface {
 	// StopIngest tells a document's ingest to give up versions up to upto;
 	// running is false where no such workflow runs.
 	StopIngest(ctx context.Context, workspace, document string, upto int) (running bool, err error)
-	// Ingest starts or signals the ingest of a version.
-	Ingest(ctx context.Context, v store.Version) error
 }
 
 // Metrics counts what activities do.

@@ -24,8 +24,7 @@ const (
 
 // ExtractResult says what was read out of a file.
 type ExtractResult struct {
-	Pages  int `json:"pages"`
-	Blocks int `json:"blocks"`
+	Pages int `json:"pages"`
 }
 
 // quickExtract is how long a local activity may wait for a parser and its
@@ -48,7 +47,7 @@ func (a *Ingestion) ExtractDocument(ctx context.Context, in StepInput) (ExtractR
 		if err != nil {
 			return err
 		}
-		result = ExtractResult{Pages: len(layout.Pages), Blocks: len(layout.Blocks)}
+		result = ExtractResult{Pages: len(layout.Pages)}
 		return a.onItsWay(ctx, in.VersionRef, knowledge.StageEnrich, 0)
 	})
 	return result, err

@@ -72,7 +72,7 @@ func (a *Answering) FinishAnswer(ctx context.Context, in FinishAnswerInput) erro
 }
 
 func (a *Answering) finishAnswer(ctx context.Context, in FinishAnswerInput) error {
-	request, err := a.request(ctx, in.RunRef)
+	request, err := ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
 		return err
 	}

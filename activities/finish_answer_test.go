@@ -65,7 +65,7 @@ func TestFinishAnswer(t *testing.T) {
 		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
 		f.publish(f.upload("pears.txt", "Pears are picked in apples' company."))
 		run := f.talk("when are apples picked?")
-		search, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: run, Name: "search-0"})
+		search, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: run})
 		f.must(err)
 		loop := activities.Loop{Searches: []string{search.Key}}
 		f.server.ScriptChat(modeltest.Call(

@@ -141,14 +141,13 @@ func (p *parser) Extract(_ context.Context, in extract.Input) (knowledge.Layout,
 // workflowsBehind are the workflows that activities reach: the log of a run, and
 // what was asked of others.
 type workflowsBehind struct {
-	mu       sync.Mutex
-	log      stream.Log
-	batches  []stream.Batch
-	before   func(stream.Batch) error // a batch is taken in, if there is one
-	stopped  int
-	running  int // how often an ingest says that it still runs
-	onStop   func()
-	ingested []store.Version
+	mu      sync.Mutex
+	log     stream.Log
+	batches []stream.Batch
+	before  func(stream.Batch) error // a batch is taken in, if there is one
+	stopped int
+	running int // how often an ingest says that it still runs
+	onStop  func()
 }
 
 func (w *workflowsBehind) Publish(_ context.Context, _ string, b stream.Batch) error {
@@ -181,13 +180,6 @@ func (w *workflowsBehind) StopIngest(context.Context, string, string, int) (bool
 		w.onStop()
 	}
 	return w.running > 0, nil
-}
-
-func (w *workflowsBehind) Ingest(_ context.Context, v store.Version) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.ingested = append(w.ingested, v)
-	return nil
 }
 
 // items are those of the log.

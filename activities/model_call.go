@@ -108,7 +108,7 @@ const maxAnswer = 1 << 20
 
 // ask makes the call and publishes the words with their citations checked.
 func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (TurnRecord, error) {
-	request, err := a.request(ctx, in.RunRef)
+	request, err := ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
 		return TurnRecord{}, err
 	}

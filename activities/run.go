@@ -2,9 +2,6 @@ package activities
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"time"
@@ -70,22 +67,16 @@ func (r Request) prompt() string {
 
 // RequestBlobs is where requests are read.
 type RequestBlobs interface {
-	// Get gives the bytes under key; a missing one is blob.ErrNotFound.
-	Get(ctx context.Context, key string) ([]byte, error)
+	// GetJSON reads what is under key; a missing one is blob.ErrNotFound.
+	GetJSON(ctx context.Context, key string, v any) error
 }
 
-// ReadRequest reads a run's request, and gives the SHA-256 of its bytes in
-// hexadecimal. A missing one is blob.ErrNotFound.
-func ReadRequest(ctx context.Context, blobs RequestBlobs, run RunRef) (r Request, hash string, err error) {
-	data, err := blobs.Get(ctx, run.Key(RequestBlob))
-	if err == nil {
-		err = json.Unmarshal(data, &r)
+// ReadRequest reads a run's request. A missing one is blob.ErrNotFound.
+func ReadRequest(ctx context.Context, blobs RequestBlobs, run RunRef) (r Request, err error) {
+	if err := blobs.GetJSON(ctx, run.Key(RequestBlob), &r); err != nil {
+		return r, fmt.Errorf("read request of run %s: %w", run.Run, err)
 	}
-	if err != nil {
-		return r, "", fmt.Errorf("read request of run %s: %w", run.Run, err)
-	}
-	sum := sha256.Sum256(data)
-	return r, hex.EncodeToString(sum[:]), nil
+	return r, nil
 }
 
 // StoredLog is a run's log as it stands in the blob store once the run ended,

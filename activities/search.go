@@ -10,11 +10,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/retrieve"
 )
 
-// SearchInput asks for passages for the question of a run. Name is the name of
-// the blob that the result goes to.
+// SearchInput asks for passages for the question of a run.
 type SearchInput struct {
 	RunRef
-	Name string `json:"name"`
 }
 
 // SearchResult says how much was found, and where it stands.
@@ -33,11 +31,11 @@ type SearchRecord struct {
 // SearchKnowledge finds passages that the run's principal may see.
 func (a *Answering) SearchKnowledge(ctx context.Context, in SearchInput) (SearchResult, error) {
 	defer heartbeat(ctx)()
-	request, err := a.request(ctx, in.RunRef)
+	request, err := ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
 		return SearchResult{}, a.fail(ctx, in.RunRef, err)
 	}
-	result, err := a.find(ctx, in.RunRef, in.Name, request, request.Question)
+	result, err := a.find(ctx, in.RunRef, "search-0", request, request.Question)
 	if err != nil {
 		return SearchResult{}, a.fail(ctx, in.RunRef, err)
 	}

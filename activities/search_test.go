@@ -33,7 +33,7 @@ func TestSearchKnowledge(t *testing.T) {
 		f := newFixture(t)
 		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
 		run := f.ask("when are apples picked?")
-		in := activities.SearchInput{RunRef: run, Name: "search-0"}
+		in := activities.SearchInput{RunRef: run}
 		first, err := do(f, f.answering.SearchKnowledge, in)
 		f.must(err)
 		asked := f.server.Totals().Embeddings.Asked
@@ -74,7 +74,7 @@ func TestSearchKnowledge(t *testing.T) {
 			"one passage": {func(r *activities.Request) { r.Config.AI.Retrieval.NumberOfChunks = 1; r.Question = "apples ann" }, []string{"ann.txt"}},
 			"no project":  {func(r *activities.Request) { r.Projects = []string{"another"} }, []string{}},
 		} {
-			result, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: f.ask("apples", tc.change), Name: "search-0"})
+			result, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: f.ask("apples", tc.change)})
 			f.must(err)
 			got := f.found(result.Key)
 			if len(got) > 1 && got[0] > got[1] {
@@ -90,14 +90,14 @@ func TestSearchKnowledge(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		run := f.ask("apples", func(r *activities.Request) { r.Principal = knowledge.Principal{} })
-		_, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: run, Name: "search-0"})
+		_, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: run})
 		f.failed(err, knowledge.CodeForbidden, false)
 	})
 
 	t.Run("a run whose request is not there is a defect", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		_, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: activities.RunRef{Workspace: "w", Run: "none"}, Name: "search-0"})
+		_, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: activities.RunRef{Workspace: "w", Run: "none"}})
 		f.failed(err, knowledge.CodeInternal, true)
 	})
 }

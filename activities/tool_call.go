@@ -72,7 +72,7 @@ func (a *Answering) callTool(ctx context.Context, in ToolCallInput) (ToolOutput,
 	if err := json.Unmarshal([]byte(call.Arguments), &arguments); err != nil || arguments.Query == "" || len(arguments.Query) > maxQuery {
 		return ToolOutput{}, knowledge.Errorf(knowledge.CodeInvalid, `the arguments must be {"query": "…"} with a query of at most %d bytes`, maxQuery)
 	}
-	request, err := a.request(ctx, in.RunRef)
+	request, err := ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
 		return ToolOutput{}, err
 	}

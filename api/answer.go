@@ -119,14 +119,14 @@ func (s *Server) takeUp(ctx context.Context, p knowledge.Principal, id string) (
 	if err != nil || run.Status != store.RunRunning {
 		return run, err
 	}
-	request, hash, err := activities.ReadRequest(ctx, s.deps.Blobs, activities.RunRef{Workspace: run.Workspace, Run: run.ID})
+	request, err := activities.ReadRequest(ctx, s.deps.Blobs, activities.RunRef{Workspace: run.Workspace, Run: run.ID})
 	if errors.Is(err, blob.ErrNotFound) {
 		return run, knowledge.NotFound("run", id)
 	}
 	if err != nil {
 		return run, err
 	}
-	in := workflows.NewAnswerInput(activities.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}, hash, request)
+	in := workflows.NewAnswerInput(activities.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}, request)
 	if err := s.deps.Answers.Answer(ctx, run.Kind, in); err != nil {
 		return run, fmt.Errorf("start run %s: %w", id, err)
 	}

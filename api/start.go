@@ -63,13 +63,13 @@ func (s *Server) begin(ctx context.Context, p knowledge.Principal, run string, q
 	if err != nil {
 		return begun{}, err
 	}
-	in := workflows.NewAnswerInput(activities.RunRef{Workspace: p.Workspace(), Project: q.project, Run: run}, "", request)
+	in := workflows.NewAnswerInput(activities.RunRef{Workspace: p.Workspace(), Project: q.project, Run: run}, request)
 	ref := stream.RunRef{Workspace: p.Workspace(), Run: run, WorkflowID: workflows.QueryID(p.Workspace(), run)}
 	first := workflows.QueryStarted(in)
 	if q.kind == "tool" {
 		ref.WorkflowID, first = workflows.ToolID(p.Workspace(), run), workflows.ToolStarted()
 	}
-	if err := s.launch(ctx, p, q, &in, ref, request); err != nil {
+	if err := s.launch(ctx, p, q, in, ref, request); err != nil {
 		s.giveUp(ctx, p, run)
 		return begun{}, err
 	}
@@ -100,14 +100,12 @@ func (s *Server) giveUp(ctx context.Context, p knowledge.Principal, run string) 
 
 // launch writes the snapshot and the run's row, side by side: neither is of use
 // without the other, and a run whose start fails is ended.
-func (s *Server) launch(ctx context.Context, p knowledge.Principal, q question, in *workflows.AnswerInput, ref stream.RunRef, request activities.Request) error {
+func (s *Server) launch(ctx context.Context, p knowledge.Principal, q question, in workflows.AnswerInput, ref stream.RunRef, request activities.Request) error {
 	var group errgroup.Group
 	group.Go(func() error {
-		blob, err := s.deps.Blobs.PutJSON(ctx, in.Key(activities.RequestBlob), request)
-		if err != nil {
+		if _, err := s.deps.Blobs.PutJSON(ctx, in.Key(activities.RequestBlob), request); err != nil {
 			return fmt.Errorf("write the request of run %s: %w", in.Run, err)
 		}
-		in.RequestSHA256 = blob.SHA256
 		return nil
 	})
 	group.Go(func() error {

@@ -15,21 +15,19 @@ import (
 // time-out of 3 s; the SDK would hold them back for 80 % of it.
 const heartbeatThrottle = time.Second
 
+// How many activities of a queue run at the same time.
+const (
+	questionsAtATime = 128
+	ingestsAtATime   = 16
+)
+
 // Config sizes the workers of a process.
 type Config struct {
-	Queries     int           // questions' activities at the same time. Defaults to 128.
-	Ingests     int           // ingestion's activities at the same time. Defaults to 16.
 	StopTimeout time.Duration // how long running activities may go on at a stop. Defaults to 10 s.
 	Build       string        // what workers say they are, in histories and lists; "" = the program's checksum, which takes a moment to reckon
 }
 
 func (c Config) withDefaults() Config {
-	if c.Queries == 0 {
-		c.Queries = 128
-	}
-	if c.Ingests == 0 {
-		c.Ingests = 16
-	}
 	if c.StopTimeout == 0 {
 		c.StopTimeout = 10 * time.Second
 	}
@@ -47,11 +45,11 @@ func New(c client.Client, cfg Config, ingestion *activities.Ingestion, answering
 	if cfg.Build != "" {
 		sdk.SetBinaryChecksum(cfg.Build)
 	}
-	query := sdk.New(c, workflows.QueueQuery, options(cfg, cfg.Queries))
+	query := sdk.New(c, workflows.QueueQuery, options(cfg, questionsAtATime))
 	query.RegisterWorkflow(workflows.AnswerQuery)
 	query.RegisterWorkflow(workflows.RunTool)
 	query.RegisterActivity(answering)
-	ingest := sdk.New(c, workflows.QueueIngest, options(cfg, cfg.Ingests))
+	ingest := sdk.New(c, workflows.QueueIngest, options(cfg, ingestsAtATime))
 	ingest.RegisterWorkflow(workflows.IngestDocument)
 	ingest.RegisterWorkflow(workflows.RemoveDocument)
 	ingest.RegisterActivity(ingestion)

@@ -17,8 +17,7 @@ type AnswerInput struct {
 	MessageID      string           `json:"message_id,omitempty"`
 	ConversationID string           `json:"conversation_id,omitempty"`
 	ExecutionID    string           `json:"execution_id,omitempty"`
-	RequestSHA256  string           `json:"request_sha256"` // of the snapshot
-	SearchFirst    bool             `json:"search_first"`   // the prompt has ${context}
+	SearchFirst    bool             `json:"search_first"` // the prompt has ${context}
 	MaxToolTurns   int              `json:"max_tool_turns"`
 	Carried        *activities.Loop `json:"carried,omitempty"` // over a continue-as-new
 	Log            stream.Log       `json:"log,omitzero"`
@@ -27,10 +26,10 @@ type AnswerInput struct {
 
 // NewAnswerInput gives the input of a run's workflow, of which the run's request
 // is the only source.
-func NewAnswerInput(run activities.RunRef, requestSHA256 string, r activities.Request) AnswerInput {
+func NewAnswerInput(run activities.RunRef, r activities.Request) AnswerInput {
 	return AnswerInput{
 		RunRef: run, MessageID: r.MessageID, ConversationID: r.ConversationID, ExecutionID: r.ExecutionID,
-		RequestSHA256: requestSHA256, SearchFirst: r.SearchFirst(), MaxToolTurns: r.Config.Tools.MaxPerRequest,
+		SearchFirst: r.SearchFirst(), MaxToolTurns: r.Config.Tools.MaxPerRequest,
 	}
 }
 
@@ -103,7 +102,7 @@ func (a *answer) next() (error, bool) { return a.nextRun, a.nextRun != nil }
 // turns of the tool loop.
 func (a *answer) converse(ctx workflow.Context) error {
 	if a.in.SearchFirst && len(a.loop.Searches) == 0 {
-		result, err := a.search(ctx, activities.SearchInput{RunRef: a.in.RunRef, Name: "search-0"})
+		result, err := a.search(ctx, activities.SearchInput{RunRef: a.in.RunRef})
 		if err != nil {
 			return err
 		}

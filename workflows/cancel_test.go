@@ -17,7 +17,7 @@ func steps(embed any, ends chan<- activities.FinishInput) map[string]any {
 	return map[string]any{
 		"BeginVersion":    gives[activities.BeginInput](activities.BeginResult{}),
 		"CheckDocument":   gives[activities.StepInput](activities.CheckResult{Small: true}),
-		"ExtractDocument": gives[activities.StepInput](activities.ExtractResult{Blocks: 1}),
+		"ExtractDocument": gives[activities.StepInput](activities.ExtractResult{Pages: 1}),
 		"EnrichDocument":  func(activities.StepInput) error { return nil },
 		"ChunkDocument":   gives[activities.StepInput](activities.ChunkResult{Count: 1}),
 		"EmbedChunks":     embed,

@@ -54,7 +54,7 @@ func (test *ingestTest) steps(small bool, chunks int) {
 	any := mock.Anything
 	test.env.OnActivity(acts.BeginVersion, any, any).Maybe().Return(activities.BeginResult{}, nil)
 	test.env.OnActivity(acts.CheckDocument, any, any).Maybe().Return(activities.CheckResult{MediaType: "text/plain", Small: small}, nil)
-	test.env.OnActivity(acts.ExtractDocument, any, any).Maybe().Return(activities.ExtractResult{Blocks: 1}, nil)
+	test.env.OnActivity(acts.ExtractDocument, any, any).Maybe().Return(activities.ExtractResult{Pages: 1}, nil)
 	test.env.OnActivity(acts.EnrichDocument, any, any).Maybe().Return(nil)
 	test.env.OnActivity(acts.ChunkDocument, any, any).Maybe().Return(activities.ChunkResult{Count: chunks}, nil)
 	test.env.OnActivity(acts.PublishDocument, any, any).Maybe().Return(activities.PublishResult{Published: true}, nil)

@@ -24,7 +24,7 @@ func TestSmallDocumentThatTakesLong(t *testing.T) {
 			if isLocal {
 				return activities.ExtractResult{}, temporal.NewNonRetryableApplicationError("", "not_quick", nil)
 			}
-			return activities.ExtractResult{Blocks: 1}, nil
+			return activities.ExtractResult{Pages: 1}, nil
 		})
 	test.steps(true, 0)
 	test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})

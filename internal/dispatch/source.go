@@ -29,7 +29,6 @@ type Runs interface {
 // Blobs is what Source needs of the blob store.
 type Blobs interface {
 	activities.RequestBlobs
-	GetJSON(ctx context.Context, key string, v any) error
 	PutJSON(ctx context.Context, key string, v any) (blob.Ref, error)
 }
 
@@ -212,9 +211,9 @@ func (s *Source) documentEnd(ctx context.Context, run store.Run) (*ending, error
 // nothing to start, and the same question may be asked again under its key.
 func (s *Source) start(ctx context.Context, run store.Run) error {
 	of := activities.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}
-	request, hash, err := activities.ReadRequest(ctx, s.blobs, of)
+	request, err := activities.ReadRequest(ctx, s.blobs, of)
 	if err == nil {
-		return s.workflows.Answer(ctx, run.Kind, workflows.NewAnswerInput(of, hash, request))
+		return s.workflows.Answer(ctx, run.Kind, workflows.NewAnswerInput(of, request))
 	}
 	if !errors.Is(err, blob.ErrNotFound) || time.Since(run.CreatedAt) < startGrace {
 		return err
