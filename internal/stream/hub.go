@@ -46,9 +46,9 @@ func (h *Hub) Follow(run string) (stop func()) {
 	})
 }
 
-// Append gives durable items to the readers of a run. They must continue what
-// the hub has; a batch after a gap is refused until the reader has caught up,
-// one that overlaps is cut.
+// Append gives durable items to the readers of a run. A batch that overlaps what
+// the hub has is cut; behind a gap the hub begins anew, and readers query for
+// what is missing.
 func (h *Hub) Append(run string, items []Item) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

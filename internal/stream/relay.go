@@ -26,8 +26,8 @@ type Source interface {
 	Query(ctx context.Context, run RunRef, from int64) (EventsPage, error)
 	// Settle is called when Query failed or the workflow has closed while the
 	// run is not ended in SQL: where the workflow will never end the run itself
-	// (terminated, timed out, failed), it stores the log with an error at its
-	// end.
+	// (terminated, timed out, failed), it stores the log and ends the run. A
+	// question that has no workflow yet gets one.
 	Settle(ctx context.Context, run RunRef) error
 }
 
