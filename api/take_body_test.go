@@ -103,7 +103,7 @@ func TestTrickledBodies(t *testing.T) {
 			if _, err := body.Read(make([]byte, 10)); err != nil {
 				t.Fatal(err)
 			}
-			if got := w.deadlines[len(w.deadlines)-1].Sub(time.Now()) + 10*time.Second; got != left {
+			if got := time.Until(w.deadlines[len(w.deadlines)-1]) + 10*time.Second; got != left {
 				t.Errorf("%s are left, want %s", got, left)
 			}
 			time.Sleep(time.Hour) // in which the server is busy

@@ -231,7 +231,7 @@ func (s *Store) seenRuns(ctx context.Context, p knowledge.Principal, rows []runR
 	}
 	list, err := seen(p, found)
 	return slices.DeleteFunc(rows, func(r runRow) bool {
-		return hidden[r.ID] && !slices.ContainsFunc(list, func(v Version) bool { return v.Document == r.Subject && v.VersionRef.Version == r.Version })
+		return hidden[r.ID] && !slices.ContainsFunc(list, func(v Version) bool { return v.Document == r.Subject && v.Version == r.Version })
 	}), err
 }
 
