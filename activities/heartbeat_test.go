@@ -49,6 +49,8 @@ func (s *slow) SourceKeys(context.Context, string, string, int) ([]string, error
 
 func (s *slow) RemoveRows(context.Context, store.Removal) error { return s.wait() }
 
+func (s *slow) RemoveVersions(context.Context, string, string, int) error { return s.wait() }
+
 func (s *slow) RemoveDocument(context.Context, string, string, int) error { return s.wait() }
 
 // A step that is an activity of its own, and silent, passes for one whose
@@ -65,6 +67,7 @@ func TestSlowStepsAreAlive(t *testing.T) {
 		"chunk":          {func(a *activities.Ingestion) any { return a.ChunkDocument }, activities.StepInput{}},
 		"embed":          {func(a *activities.Ingestion) any { return a.EmbedChunks }, activities.EmbedInput{}},
 		"publish":        {func(a *activities.Ingestion) any { return a.PublishDocument }, activities.PublishInput{}},
+		"retire":         {func(a *activities.Ingestion) any { return a.RetireVersions }, activities.StepInput{}},
 		"stop ingest":    {func(a *activities.Ingestion) any { return a.StopIngest }, activities.RemoveInput{}},
 		"remove entries": {func(a *activities.Ingestion) any { return a.RemoveEntries }, activities.RemoveInput{}},
 		"remove blobs":   {func(a *activities.Ingestion) any { return a.RemoveBlobs }, activities.RemoveInput{}},
