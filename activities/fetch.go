@@ -116,7 +116,7 @@ func (l *limited) Read(p []byte) (n int, err error) {
 	if l.left -= int64(n); l.left < 0 {
 		err = tooLarge("file", l.limit)
 	}
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		l.err = err
 	}
 	return n, err

@@ -125,7 +125,7 @@ func (s *Store) entries(ctx context.Context, prefix string) iter.Seq2[Object, er
 		}
 		for objects := s.bucket.List(&blob.ListOptions{Prefix: prefix}); ; {
 			o, err := objects.Next(ctx)
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return
 			}
 			if err != nil {
