@@ -91,9 +91,9 @@ func (d *Dispatcher) Answer(ctx context.Context, kind string, in workflows.Answe
 	return wrap(err, "start run", in.Run)
 }
 
-// CancelRun asks a run, but not a removal's, to stop; its workflow writes the end. known is false where
-// nobody could be asked: a question has no workflow, open or closed, or a
-// document's ingest none that is open.
+// CancelRun asks a run, but not a removal's, to stop; its workflow writes the
+// end. known is false where nobody could be asked: a question has no workflow,
+// open or closed, or a document's ingest none that is open.
 func (d *Dispatcher) CancelRun(ctx context.Context, r store.Run) (known bool, err error) {
 	if r.Kind == "ingest" {
 		err = d.client.SignalWorkflow(ctx, workflows.IngestID(r.Workspace, r.Subject), "", workflows.SignalStop, workflows.IngestStop{Run: r.ID})

@@ -17,13 +17,12 @@ type Removal struct {
 	Document  string
 	RunID     string
 	Upto      int
-	Since     time.Time
 }
 
 func (r *documentRow) removal() Removal {
 	return Removal{
 		Workspace: r.Workspace, Project: r.Project, Document: r.ID,
-		RunID: r.RemovingRun, Upto: r.RemovingUpto, Since: fromMicros(r.RemovingSince),
+		RunID: r.RemovingRun, Upto: r.RemovingUpto,
 	}
 }
 

@@ -54,7 +54,7 @@ func markHides(f *fixture) {
 	if missing, err := f.UnreachedDocuments(f.ctx, reader("ann"), []string{v.Document}); err != nil || len(missing) != 1 {
 		f.Errorf("still reached, %v", err)
 	}
-	want := store.Removal{Workspace: "acme", Project: "handbook", Document: v.Document, RunID: run, Upto: 1, Since: now}
+	want := store.Removal{Workspace: "acme", Project: "handbook", Document: v.Document, RunID: run, Upto: 1}
 	list, err := f.PendingRemovals(f.ctx, 10)
 	f.must(err)
 	if diff := cmp.Diff([]store.Removal{want, want}, append(list, marked)); diff != "" {
