@@ -113,7 +113,7 @@ func (a *Ingestion) over(ctx context.Context, in StepInput, v store.Version) err
 	if err != nil {
 		return a.fail(ctx, in, err)
 	}
-	end.Items = []stream.Item{{Topic: last.Topic, Data: last.Data, Offset: run.FirstOffset}}
+	end.Items = []stream.Item{{Topic: last.Topic, Data: last.Data, Offset: LastOffset(run, nil)}}
 	return a.FinishVersion(ctx, end)
 }
 
