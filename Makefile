@@ -56,6 +56,8 @@ vuln: ## look for known vulnerabilities in what is linked
 
 docs: ## write again what is generated: samples, references in docs/
 	$(GO) generate ./...
+	$(GO) test ./api -run TestOpenAPIFile -update
+	$(GO) test ./internal/config -run TestReference -update
 
 clean: ## remove what was built
 	rm -rf bin dist
