@@ -27,7 +27,7 @@ type ProjectConfig struct {
 
 // AIConfig is the part of a project that concerns models and retrieval.
 type AIConfig struct {
-	Prompt      string          `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt; ${context} and ${date} are filled in"`
+	Prompt      string          `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt; ${context} and ${date} are filled in. rag_search adds its passages to one without ${context}"`
 	Model       string          `json:"model,omitempty" maxLength:"200" doc:"Chat model; default: the one that the instance is configured with"`
 	Temperature *float64        `json:"temperature,omitempty" minimum:"0" maximum:"2"`
 	MaxTokens   int             `json:"maxTokens,omitempty" minimum:"0" maximum:"200000"`
