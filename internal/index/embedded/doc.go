@@ -8,7 +8,6 @@
 // (words.go), so that a document and a question are treated alike and so that
 // nothing in a question can be an operator.
 //
-// The file is a cache: it runs with synchronous NORMAL, so what was written
-// survives the end of the process, and the last moments before a power cut may
-// have to be indexed again.
+// What was written survives a power cut, as SQL and blobs do: a document that
+// SQL calls published is found.
 package embedded

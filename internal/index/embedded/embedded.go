@@ -94,7 +94,7 @@ func (x *Index) connect(ctx context.Context, readers int) (err error) {
 	// Vectors are read from the mapped file: a call for each page took a third of
 	// a search's time.
 	pragmas := url.Values{"_pragma": {
-		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)",
+		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 		"secure_delete(1)", "temp_store(MEMORY)", "cache_size(-16000)", "mmap_size(268435456)", "journal_size_limit(16777216)",
 	}}
 	file := (&url.URL{Path: x.path}).EscapedPath()
