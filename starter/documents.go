@@ -17,6 +17,11 @@ type documentsCmd struct {
 	Retry    documentsRetryCmd    `cmd:"" help:"Go on with a failed ingestion from its failed stage."`
 }
 
+// Help is an example of the commands.
+func (documentsCmd) Help() string {
+	return "Example:\n\n    cairn documents list --status error"
+}
+
 type documentsListCmd struct {
 	clientFlags
 	Project    string   `short:"p" default:"default" help:"The project."`

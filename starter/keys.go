@@ -16,6 +16,11 @@ type keysCmd struct {
 	Revoke keysRevokeCmd `cmd:"" help:"Revoke an API key at once."`
 }
 
+// Help is an example of the commands.
+func (keysCmd) Help() string {
+	return "Example:\n\n    cairn keys create reporting --project default --scope read"
+}
+
 type keysCreateCmd struct {
 	clientFlags
 	Name    string        `arg:"" help:"What the key is for."`

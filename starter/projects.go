@@ -18,6 +18,11 @@ type projectsCmd struct {
 	Set    projectsSetCmd    `cmd:"" help:"Change a project's configuration."`
 }
 
+// Help is an example of the commands.
+func (projectsCmd) Help() string {
+	return "Example:\n\n    cairn projects set default ai.retrieval.numberOfChunks=8"
+}
+
 type projectsListCmd struct{ clientFlags }
 
 // Help is the command's example.

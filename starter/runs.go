@@ -17,6 +17,11 @@ type runsCmd struct {
 	Cancel runsCancelCmd `cmd:"" help:"Stop a run."`
 }
 
+// Help is an example of the commands.
+func (runsCmd) Help() string {
+	return "Example:\n\n    cairn runs watch 0b4d4a3e-55ab-4c8e-8e9b-3cf7a45a2b11"
+}
+
 type runsListCmd struct {
 	clientFlags
 	Kind    string `enum:",ingest,remove,query,tool" default:"" help:"Only runs of this kind: ingest, remove, query or tool."`
