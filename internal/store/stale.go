@@ -29,15 +29,10 @@ func (s *Store) StaleInIndex(ctx context.Context, document string, limit int) ([
 	if err := q.OrderExpr("d.stale_in_index").Limit(int64(limit)).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("list documents that are stale in the index: %w", failure(err))
 	}
-	list := make([]StaleDocument, 0, len(rows))
-	for i := range rows {
-		d, err := rows[i].document()
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, StaleDocument{d, fromMicros(rows[i].StaleInIndex)})
-	}
-	return list, nil
+	return decodeRows(rows, func(r *documentRow) (StaleDocument, error) {
+		d, err := r.document()
+		return StaleDocument{d, fromMicros(r.StaleInIndex)}, err
+	})
 }
 
 // InIndex notes that the index has been told of a document. It does nothing where
