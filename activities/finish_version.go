@@ -19,6 +19,21 @@ type FinishInput struct {
 	Items  []stream.Item            `json:"items"`
 }
 
+// EndedData is the inline data of the last event of a document's run.
+type EndedData struct {
+	Error     *knowledge.DocumentError `json:"error,omitempty"`
+	Published bool                     `json:"published,omitempty"`
+	Status    string                   `json:"status"`
+}
+
+// EndOf says how the run of a version ended, by what became of the version.
+func EndOf(v store.Version) EndedData {
+	if v.Status == knowledge.StatusError {
+		return EndedData{Status: store.RunFailed, Error: v.Error}
+	}
+	return EndedData{Status: store.RunCompleted, Published: v.Status == knowledge.StatusPublished}
+}
+
 // FinishVersion notes how a version ended and stores the log of its run. It is
 // a local activity, so its input never enters history.
 func (a *Ingestion) FinishVersion(ctx context.Context, in FinishInput) error {

@@ -100,21 +100,13 @@ func (a *Ingestion) over(ctx context.Context, in StepInput, v store.Version) err
 	if run.Status != store.RunRunning {
 		return nil
 	}
-	end := FinishInput{StepInput: in, Status: store.RunCompleted, Error: v.Error}
-	data := map[string]any{"status": end.Status}
-	switch v.Status {
-	case knowledge.StatusPublished:
-		data["published"] = true
-	case knowledge.StatusError:
-		end.Status = store.RunFailed
-		data = map[string]any{"status": end.Status, "error": v.Error}
-	}
+	data := EndOf(v)
 	last, err := stream.NewEntry(stream.TopicEnded, stream.Event{Data: stream.Data(data)})
 	if err != nil {
 		return a.fail(ctx, in, err)
 	}
-	end.Items = []stream.Item{{Topic: last.Topic, Data: last.Data, Offset: LastOffset(run, nil)}}
-	return a.FinishVersion(ctx, end)
+	items := []stream.Item{{Topic: last.Topic, Data: last.Data, Offset: LastOffset(run, nil)}}
+	return a.FinishVersion(ctx, FinishInput{StepInput: in, Status: data.Status, Error: data.Error, Items: items})
 }
 
 // step runs one stage of ingestion and measures it.

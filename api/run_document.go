@@ -11,16 +11,10 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// documentEnd is what the last item of a document's run says: that of an ingest
+// readEnd gives what the last item of a document's run says: that of an ingest
 // or a removal, or the error of one that was canceled.
-type documentEnd struct {
-	Status    string                   `json:"status"`
-	Published bool                     `json:"published"`
-	Error     *knowledge.DocumentError `json:"error"`
-}
-
-func readEnd(run store.Run, item stream.Item) (documentEnd, error) {
-	var end documentEnd
+func readEnd(run store.Run, item stream.Item) (activities.EndedData, error) {
+	var end activities.EndedData
 	e, err := stream.DecodeEvent(item.Data)
 	if err == nil && item.Topic == stream.TopicError {
 		end.Error = &knowledge.DocumentError{}

@@ -10,13 +10,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// EndedData is the inline data of a document's last event.
-type EndedData struct {
-	Status    string                   `json:"status"`
-	Published bool                     `json:"published,omitempty"`
-	Error     *knowledge.DocumentError `json:"error,omitempty"`
-}
-
 // documentEnd is how the run of a version or a removal ended.
 type documentEnd struct {
 	activities.StepInput
@@ -32,12 +25,12 @@ type documentEnd struct {
 // FinishRemoval.
 func (l *eventLog) finish(ctx workflow.Context, end documentEnd, write any) error {
 	in := activities.FinishInput{StepInput: end.StepInput, Status: "completed"}
-	last := entry(stream.TopicEnded, stream.Event{Data: stream.Data(EndedData{Status: "completed", Published: end.published})})
+	last := entry(stream.TopicEnded, stream.Event{Data: stream.Data(activities.EndedData{Status: "completed", Published: end.published})})
 	if end.err != nil {
 		f := activities.Describe(end.err, end.late)
 		in.Status = "failed"
 		in.Error = &knowledge.DocumentError{Code: f.Code, Stage: end.stage, Message: f.Message, Retryable: f.Retryable}
-		last = entry(stream.TopicEnded, stream.Event{Data: stream.Data(EndedData{Status: "failed", Error: in.Error})})
+		last = entry(stream.TopicEnded, stream.Event{Data: stream.Data(activities.EndedData{Status: "failed", Error: in.Error})})
 		if f.Code == knowledge.CodeCanceled {
 			in.Status = "canceled"
 			last = entry(stream.TopicError, stream.Event{Data: stream.Data(f.Event())})

@@ -73,11 +73,11 @@ func withoutWorkflow(ref stream.RunRef, run store.Run) ([]stream.Item, error) {
 		return nil, nil
 	}
 	refusal := knowledge.DocumentError{Code: run.Error.Code, Stage: knowledge.StageCheck, Message: run.Error.Message}
-	topic, data := stream.TopicEnded, map[string]any{"status": run.Status, "error": refusal}
+	topic, data := stream.TopicEnded, stream.Data(activities.EndedData{Status: run.Status, Error: &refusal})
 	if run.Kind == "query" || run.Kind == "tool" {
-		topic, data = stream.TopicError, activities.Failure{Code: run.Error.Code, Message: run.Error.Message}.Event()
+		topic, data = stream.TopicError, stream.Data(activities.Failure{Code: run.Error.Code, Message: run.Error.Message}.Event())
 	}
-	last, err := stream.NewEntry(topic, stream.Event{Data: stream.Data(data)})
+	last, err := stream.NewEntry(topic, stream.Event{Data: data})
 	if err != nil {
 		return nil, fmt.Errorf("log of run %s: %w", run.ID, err)
 	}
@@ -183,8 +183,7 @@ func (s *Source) documentEnd(ctx context.Context, run store.Run) (*ending, error
 	if err != nil && !gone {
 		return nil, err
 	}
-	data := workflows.EndedData{Status: store.RunCompleted, Published: v.Status == knowledge.StatusPublished}
-	end := store.RunEnd{}
+	data := activities.EndOf(v)
 	switch {
 	case run.Kind == "remove":
 		if !gone {
@@ -198,10 +197,9 @@ func (s *Source) documentEnd(ctx context.Context, run store.Run) (*ending, error
 		data.Error = &knowledge.DocumentError{Code: knowledge.CodeInternal, Message: "the run was ended from outside; another one took its place"}
 	case v.Status == knowledge.StatusPending:
 		return nil, nil
-	case v.Status == knowledge.StatusError:
-		data.Status, data.Error = store.RunFailed, v.Error
 	}
-	if end.Status = data.Status; data.Error != nil {
+	end := store.RunEnd{Status: data.Status}
+	if data.Error != nil {
 		end.Error = &store.RunError{Code: data.Error.Code, Message: data.Error.Message}
 	}
 	return &ending{end, stream.TopicEnded, stream.Event{Data: stream.Data(data)}}, nil
