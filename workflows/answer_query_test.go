@@ -19,10 +19,8 @@ import (
 
 // answerTest runs AnswerQuery against activities that the test sets up.
 type answerTest struct {
-	env      *testsuite.TestWorkflowEnvironment
-	mu       sync.Mutex
-	finished []activities.FinishAnswerInput
-	outage   outage
+	ends[activities.FinishAnswerInput]
+	env *testsuite.TestWorkflowEnvironment
 }
 
 func newAnswerTest(t *testing.T) *answerTest {
@@ -33,16 +31,7 @@ func newAnswerTest(t *testing.T) *answerTest {
 	var acts *activities.Answering
 	test.env.RegisterActivity(&activities.Answering{})
 	test.env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Maybe().Return(activities.SearchResult{Key: "search-0", Retrieved: 7, Kept: 3}, nil)
-	test.env.OnActivity(acts.FinishAnswer, mock.Anything, mock.Anything).Maybe().Return(
-		func(_ context.Context, in activities.FinishAnswerInput) error {
-			test.mu.Lock()
-			defer test.mu.Unlock()
-			if err := test.outage.over(); err != nil {
-				return err
-			}
-			test.finished = append(test.finished, in)
-			return nil
-		})
+	test.env.OnActivity(acts.FinishAnswer, mock.Anything, mock.Anything).Maybe().Return(test.finish)
 	return test
 }
 

@@ -20,10 +20,8 @@ import (
 // ingestTest runs IngestDocument against activities that the test sets up and
 // remembers how each run was finished.
 type ingestTest struct {
-	env      *testsuite.TestWorkflowEnvironment
-	mu       sync.Mutex
-	finished []activities.FinishInput
-	outage   outage
+	ends[activities.FinishInput]
+	env *testsuite.TestWorkflowEnvironment
 }
 
 func newIngestTest(t *testing.T) *ingestTest {
@@ -34,16 +32,7 @@ func newIngestTest(t *testing.T) *ingestTest {
 	var acts *activities.Ingestion
 	test.env.RegisterActivity(&activities.Ingestion{})
 	for _, finish := range []any{acts.FinishVersion, acts.FinishRemoval} {
-		test.env.OnActivity(finish, mock.Anything, mock.Anything).Maybe().Return(
-			func(_ context.Context, in activities.FinishInput) error {
-				test.mu.Lock()
-				defer test.mu.Unlock()
-				if err := test.outage.over(); err != nil {
-					return err
-				}
-				test.finished = append(test.finished, in)
-				return nil
-			})
+		test.env.OnActivity(finish, mock.Anything, mock.Anything).Maybe().Return(test.finish)
 	}
 	return test
 }

@@ -1,6 +1,8 @@
 package workflows_test
 
 import (
+	"context"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,6 +22,23 @@ func (o *outage) over() error {
 		*o--
 		return temporal.NewApplicationError("the disk is full", "unavailable")
 	}
+	return nil
+}
+
+// ends remembers how runs were finished: the inputs of the step that does so.
+type ends[T any] struct {
+	mu       sync.Mutex
+	finished []T
+	outage   outage
+}
+
+func (e *ends[T]) finish(_ context.Context, in T) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.outage.over(); err != nil {
+		return err
+	}
+	e.finished = append(e.finished, in)
 	return nil
 }
 
