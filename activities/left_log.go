@@ -46,5 +46,5 @@ func tellsOf(item stream.Item, run store.Run) bool {
 
 // LastOffset is where a run's end goes, behind the items that it has.
 func LastOffset(run store.Run, items []stream.Item) int64 {
-	return max(run.FirstOffset, 0) + int64(len(items))
+	return run.EventsFrom() + int64(len(items))
 }

@@ -79,7 +79,7 @@ func runError(data any) error {
 }
 
 func runRef(run store.Run) stream.RunRef {
-	return stream.RunRef{Workspace: run.Workspace, Run: run.ID, WorkflowID: run.WorkflowID, FirstOffset: max(run.FirstOffset, 0)}
+	return stream.RunRef{Workspace: run.Workspace, Run: run.ID, WorkflowID: run.WorkflowID, FirstOffset: run.EventsFrom()}
 }
 
 func requestKey(run store.Run) string {

@@ -47,6 +47,10 @@ type Run struct {
 	EndedAt        time.Time // zero = it goes on
 }
 
+// EventsFrom is where readers look for the run's events in the workflow's log. Of
+// a run that ended before its turn came these are those of its end alone.
+func (r Run) EventsFrom() int64 { return max(r.FirstOffset, 0) }
+
 // RunError says why a run failed.
 type RunError struct {
 	Code    knowledge.Code `json:"code"`
