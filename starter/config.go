@@ -27,6 +27,9 @@ func (c configCmd) Run(a *app) error {
 	if err != nil {
 		return usageError{err.Error()}
 	}
+	for _, warning := range loaded.Warnings {
+		fmt.Fprintln(a.stderr, terminal.Clean(warning))
+	}
 	text := loaded.Masked()
 	if !c.JSON {
 		_, err := fmt.Fprint(a.stdout, text)

@@ -52,6 +52,9 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return usageError{err.Error()}
 	}
+	for _, warning := range cfg.Warnings {
+		log.WarnContext(ctx, warning)
+	}
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)
 	}

@@ -32,6 +32,9 @@ type Config struct {
 	Egress   Egress   `koanf:"egress"`
 	Limits   Limits   `koanf:"limits"`
 	Log      Log      `koanf:"log"`
+
+	// Warnings are sentences for the operator about what Load ignored.
+	Warnings []string `koanf:"-"`
 }
 
 // Temporal is the embedded Temporal server.

@@ -178,8 +178,6 @@ func TestMistakes(t *testing.T) {
 		"unknown_key":                     {"listn: x", nil, []string{"cairn.yaml", `"listn"`, `"listen"`, "CAIRN_LISTEN"}},
 		"unknown_nested_key":              {"temporal: {ui_listn: x}", nil, []string{`"temporal.ui_listn"`, `"temporal.ui_listen"`}},
 		"a_key_without_its_section":       {"file_bytes: 1", nil, []string{`"limits.file_bytes"`}},
-		"unknown_variable":                {"", []string{"CAIRN_TEMPORAL__LISTN=x"}, []string{"CAIRN_TEMPORAL__LISTN", `"temporal.listen"`, "CAIRN_TEMPORAL__LISTEN"}},
-		"one_underscore_for_two":          {"", []string{"CAIRN_VECTOR_URL=x"}, []string{"CAIRN_VECTOR_URL", `"vector.url"`, "CAIRN_VECTOR__URL"}},
 		"a_section_as_a_value":            {"database: sqlite:///x", nil, []string{"section", "database.url"}},
 		"not_YAML":                        {"a: [", nil, []string{"cairn.yaml"}},
 		"a_list_for_one_value":            {"listen: [a, b]", nil, []string{"listen takes one value"}},
@@ -234,6 +232,51 @@ func TestMistakes(t *testing.T) {
 	}
 	if _, err := config.Load(config.Options{Overrides: map[string]any{"lissten": "x"}}); err == nil {
 		t.Error("an unknown override was taken")
+	}
+}
+
+func TestUnknownVariablesAreWarnings(t *testing.T) {
+	t.Parallel()
+	for variable, want := range map[string][]string{
+		"CAIRN_TEMPORAL__LISTN=hunter2": {"CAIRN_TEMPORAL__LISTN", `"temporal.listen"`, "CAIRN_TEMPORAL__LISTEN"},
+		"CAIRN_VECTOR_URL=hunter2":      {"CAIRN_VECTOR_URL", `"vector.url"`, "CAIRN_VECTOR__URL"}, // one underscore for two
+		"CAIRN_DATABASE=hunter2":        {"CAIRN_DATABASE", "section", "database.url"},
+		"CAIRN_PORT=8080":               {"CAIRN_PORT"}, // a mistake: an orchestrator sets an address
+		"CAIRN_LISTEN__X=hunter2":       {"CAIRN_LISTEN__X"},
+		"CAIRN_=hunter2":                {"CAIRN_ "},
+		"CAIRN___=":                     {"CAIRN___ "},
+		"CAIRN_\xff=\xff":               {"CAIRN_"},
+	} {
+		c := load(t, config.Options{Environ: []string{variable, "CAIRN_LISTEN=127.0.0.1:9"}})
+		if len(c.Warnings) != 1 || c.Listen != "127.0.0.1:9" {
+			t.Errorf("%s: warnings %q, listen %s", variable, c.Warnings, c.Listen)
+			continue
+		}
+		for _, word := range want {
+			if !strings.Contains(c.Warnings[0], word) {
+				t.Errorf("%s: the warning %q does not have %q", variable, c.Warnings[0], word)
+			}
+		}
+		if strings.Contains(c.Warnings[0], "hunter2") {
+			t.Errorf("%s: the warning %q has the value", variable, c.Warnings[0])
+		}
+	}
+}
+
+func TestVariablesOfAnOrchestratorAreIgnored(t *testing.T) {
+	t.Parallel()
+	var environ []string
+	for _, service := range []string{"CAIRN", "CAIRN_API", "CAIRN_2_WEB"} {
+		for _, variable := range []string{
+			"SERVICE_HOST=10.96.0.12", "SERVICE_PORT=8080", "SERVICE_PORT_HTTP=8080", "SERVICE_PORT_GRPC_WEB=8081", "PORT=tcp://10.96.0.12:8080",
+			"PORT_8080_TCP=tcp://10.96.0.12:8080", "PORT_8080_TCP_PROTO=tcp", "PORT_8080_TCP_PORT=8080", "PORT_8080_TCP_ADDR=10.96.0.12", "PORT_53_UDP=udp://10.96.0.12:53",
+		} {
+			environ = append(environ, service+"_"+variable)
+		}
+	}
+	want, got := load(t, config.Options{}), load(t, config.Options{Environ: environ})
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,13 +39,15 @@ type Options struct {
 }
 
 // Load reads, completes and checks a configuration. Its errors are for the
-// person who wrote it and name the key.
+// person who wrote it and name the key. Config.Warnings names the variables that
+// begin with CAIRN_ and set nothing.
 func Load(options Options) (Config, error) {
 	env := environment(options.Environ)
 	values := koanf.New(".")
+	var warnings []string
 	sources := []func(*koanf.Koanf) error{
 		func(k *koanf.Koanf) error { return loadFile(k, options.File, env) },
-		func(k *koanf.Koanf) error { return loadVariables(k, env) },
+		func(k *koanf.Koanf) (err error) { warnings, err = loadVariables(k, env); return err },
 		func(k *koanf.Koanf) error { return set(k, "", options.Overrides) },
 	}
 	for _, load := range sources {
@@ -53,6 +56,7 @@ func Load(options Options) (Config, error) {
 		}
 	}
 	c := numbers() // before what is given, so that a zero that is given is seen
+	c.Warnings = warnings
 	if err := values.Unmarshal("", &c); err != nil {
 		return Config{}, fmt.Errorf("configuration: %s", plain(err))
 	}
@@ -95,19 +99,39 @@ func loadFile(k *koanf.Koanf, path string, env map[string]string) error {
 	return nil
 }
 
-func loadVariables(k *koanf.Koanf, env map[string]string) error {
+// loadVariables sets the keys that variables name. It returns a warning for each
+// variable that names no key: an orchestrator injects variables by itself, and
+// none of them may stop the start.
+func loadVariables(k *koanf.Koanf, env map[string]string) (warnings []string, err error) {
+	known := knownKeys()
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		value := env[name]
 		key, ours := keyOf(name)
-		if !ours {
+		if !ours || isInjected(name, env[name]) {
 			continue
 		}
-		if err := set(k, "", map[string]any{key: value}); err != nil {
+		if _, ok := known[key]; !ok {
+			warnings = append(warnings, fmt.Sprintf("environment variable %s is ignored: %s", name, unknownKey(key)))
+			continue
+		}
+		if err := set(k, "", map[string]any{key: env[name]}); err != nil {
 			errs = append(errs, fmt.Errorf("environment variable %s: %w", name, err))
 		}
 	}
-	return errors.Join(errs...)
+	return warnings, errors.Join(errs...)
+}
+
+// Kubernetes sets these variables in every pod for a service whose name is cairn
+// or begins with "cairn-". A name that ends in _PORT could also be a mistake: it
+// is injected only if its value is an address.
+var (
+	injectedName = regexp.MustCompile(`^CAIRN(_[A-Z0-9]+)*_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$`)
+	injectedPort = regexp.MustCompile(`^CAIRN(_[A-Z0-9]+)*_PORT=(tcp|udp|sctp)://`)
+)
+
+// isInjected reports whether an orchestrator set a variable.
+func isInjected(name, value string) bool {
+	return injectedName.MatchString(name) || injectedPort.MatchString(name+"="+value)
 }
 
 // keyOf is the key that a variable sets.

@@ -21,9 +21,12 @@ const referenceHead = `# Configuration
 Everything has a default, so none of this is needed to start. Values come from a
 YAML file (` + "`--config FILE`" + ` or ` + "`CAIRN_CONFIG`" + `), from environment variables, and from
 the command line; the later wins over the earlier. In a variable's name, two
-underscores separate the levels. A key that does not exist is an error that names
-the nearest one that does. ` + "`cairn config`" + ` shows what is in force, as a file whose secrets
-are masked: they have to be written in again before it can be used.
+underscores separate the levels. An unknown key in the file is an error that names
+the nearest known one. An unknown variable that begins with ` + "`CAIRN_`" + ` is only a warning
+that names the nearest one, and those that Kubernetes injects for a service named
+` + "`cairn`" + ` (` + "`CAIRN_SERVICE_HOST`, `CAIRN_PORT=tcp://…`, …" + `) are ignored. ` + "`cairn config`" + ` prints
+the effective configuration as a file whose secrets are masked; write them in again
+before you use the file.
 
 ` + "```yaml" + `
 listen: 0.0.0.0:8080
