@@ -68,17 +68,25 @@ func (r *chunkRow) chunk() (knowledge.Chunk, error) {
 	return c, nil
 }
 
-// PutChunks makes chunks the chunks of a version, in place of what it had.
-// Nothing is written for a version that is being removed; for one that was, it
-// is not found.
-func (s *Store) PutChunks(ctx context.Context, ref knowledge.VersionRef, chunks []knowledge.Chunk) error {
+func newChunkRows(ref knowledge.VersionRef, chunks []knowledge.Chunk) ([]chunkRow, error) {
 	rows := make([]chunkRow, 0, len(chunks))
 	for _, c := range chunks {
 		row, err := newChunkRow(ref, c)
 		if err != nil {
-			return fmt.Errorf("encode chunk %s: %w", c.ID, err)
+			return nil, fmt.Errorf("encode chunk %s: %w", c.ID, err)
 		}
 		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// PutChunks makes chunks the chunks of a version, in place of what it had.
+// Nothing is written for a version that is being removed; for one that was, it
+// is not found.
+func (s *Store) PutChunks(ctx context.Context, ref knowledge.VersionRef, chunks []knowledge.Chunk) error {
+	rows, err := newChunkRows(ref, chunks)
+	if err != nil {
+		return err
 	}
 	doing := fmt.Sprintf("write chunks of version %d of document %s", ref.Version, ref.Document)
 	return s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
@@ -86,13 +94,17 @@ func (s *Store) PutChunks(ctx context.Context, ref knowledge.VersionRef, chunks 
 		if err := loadVersion(ctx, tx, ref, &v); err != nil || v.Version <= v.RemovingUpto {
 			return err
 		}
-		_, err := tx.NewDelete().Model((*chunkRow)(nil)).Where("document_id = ? AND version = ?", ref.Document, ref.Version).Exec(ctx)
-		for start := 0; start < len(rows) && err == nil; start += chunksPerInsert {
-			batch := rows[start:min(start+chunksPerInsert, len(rows))]
-			_, err = tx.NewInsert().Model(&batch).Exec(ctx)
-		}
-		return err
+		return replaceChunks(ctx, tx, ref, rows)
 	})
+}
+
+func replaceChunks(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, rows []chunkRow) error {
+	_, err := tx.NewDelete().Model((*chunkRow)(nil)).Where("document_id = ? AND version = ?", ref.Document, ref.Version).Exec(ctx)
+	for start := 0; start < len(rows) && err == nil; start += chunksPerInsert {
+		batch := rows[start:min(start+chunksPerInsert, len(rows))]
+		_, err = tx.NewInsert().Model(&batch).Exec(ctx)
+	}
+	return err
 }
 
 // RetireChunks deletes the chunks of versions before ref, but for those that a

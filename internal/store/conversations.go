@@ -39,40 +39,44 @@ func (r conversationRow) conversation() Conversation {
 	}
 }
 
-// EnsureConversation gives the principal's conversation with c.ID, and makes it
+// EnsureConversation returns the principal's conversation with c.ID, and makes it
 // if there is none. One of somebody else is not found.
 func (s *Store) EnsureConversation(ctx context.Context, p knowledge.Principal, c Conversation) (Conversation, error) {
 	if err := known(p); err != nil {
 		return Conversation{}, err
 	}
-	if c.Project != "" && !p.CoversProject(c.Project) {
-		return Conversation{}, knowledge.NotFound("project", c.Project)
-	}
-	created := s.orNow(c.CreatedAt)
-	fresh := conversationRow{
-		Workspace: p.Workspace(), ID: c.ID, Project: c.Project, Owner: p.Owner(), Title: c.Title,
-		CreatedAt: micros(created), UpdatedAt: micros(created),
-	}
 	var row conversationRow
-	err := s.write(ctx, "open conversation "+c.ID, func(ctx context.Context, tx bun.Tx) error {
-		there, err := found(tx.NewSelect().Model(&row).Where("c.workspace = ? AND c.id = ?", p.Workspace(), c.ID).Scan(ctx))
-		if err != nil {
-			return err
-		}
-		if !there {
-			row = fresh
-			_, err = tx.NewInsert().Model(&row).Exec(ctx)
-			return err
-		}
-		if row.Owner != p.Owner() || p.Project() != "" && row.Project != p.Project() {
-			return knowledge.NotFound("conversation", c.ID)
-		}
-		return nil
+	err := s.write(ctx, "open conversation "+c.ID, func(ctx context.Context, tx bun.Tx) (err error) {
+		row, err = s.ensureConversation(ctx, tx, p, c)
+		return err
 	})
 	if err != nil {
 		return Conversation{}, err
 	}
 	return row.conversation(), nil
+}
+
+func (s *Store) ensureConversation(ctx context.Context, tx bun.Tx, p knowledge.Principal, c Conversation) (conversationRow, error) {
+	if c.Project != "" && !p.CoversProject(c.Project) {
+		return conversationRow{}, knowledge.NotFound("project", c.Project)
+	}
+	var row conversationRow
+	there, err := found(tx.NewSelect().Model(&row).Where("c.workspace = ? AND c.id = ?", p.Workspace(), c.ID).Scan(ctx))
+	switch {
+	case err != nil:
+		return row, err
+	case there && (row.Owner != p.Owner() || p.Project() != "" && row.Project != p.Project()):
+		return row, knowledge.NotFound("conversation", c.ID)
+	case there:
+		return row, nil
+	}
+	created := micros(s.orNow(c.CreatedAt))
+	row = conversationRow{
+		Workspace: p.Workspace(), ID: c.ID, Project: c.Project, Owner: p.Owner(), Title: c.Title,
+		CreatedAt: created, UpdatedAt: created,
+	}
+	_, err = tx.NewInsert().Model(&row).Exec(ctx)
+	return row, err
 }
 
 // owned holds a query of conversations c to the principal's own.

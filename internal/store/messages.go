@@ -61,7 +61,11 @@ func (s *Store) SaveMessages(ctx context.Context, workspace string, list ...Mess
 	return s.write(ctx, "save messages", func(ctx context.Context, tx bun.Tx) error {
 		for _, m := range list {
 			m.CreatedAt = s.orNow(m.CreatedAt)
-			if err := saveMessage(ctx, tx, workspace, m); err != nil {
+			there, err := saveMessage(ctx, tx, workspace, m)
+			if err == nil && !there {
+				err = knowledge.NotFound("conversation", m.ConversationID)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -69,39 +73,38 @@ func (s *Store) SaveMessages(ctx context.Context, workspace string, list ...Mess
 	})
 }
 
-func saveMessage(ctx context.Context, tx bun.Tx, workspace string, m Message) error {
+// saveMessage stores a message. It reports whether its conversation is there;
+// without one it writes nothing.
+func saveMessage(ctx context.Context, tx bun.Tx, workspace string, m Message) (there bool, err error) {
 	created := micros(m.CreatedAt)
-	there, err := changed(tx.NewUpdate().Model((*conversationRow)(nil)).Set("updated_at = ?", created).
+	there, err = changed(tx.NewUpdate().Model((*conversationRow)(nil)).Set("updated_at = ?", created).
 		Where("workspace = ? AND id = ?", workspace, m.ConversationID).Exec(ctx))
-	if err != nil {
-		return err
-	}
-	if !there {
-		return knowledge.NotFound("conversation", m.ConversationID)
+	if err != nil || !there {
+		return false, err
 	}
 	chunks := unique(m.ChunkIDs)
 	chunkIDs, err := encode(chunks)
 	if err != nil {
-		return err
+		return true, err
 	}
 	row := messageRow{
 		Workspace: workspace, ID: m.ID, ConversationID: m.ConversationID, RunID: m.RunID, Role: m.Role, Body: m.Text,
 		Sources: string(m.Sources), ChunkIDs: chunkIDs, Status: m.Status, CreatedAt: created,
 	}
 	if err := upsertMessage(ctx, tx, &row); err != nil {
-		return err
+		return true, err
 	}
 	if _, err := tx.ExecContext(ctx, "DELETE FROM message_chunks WHERE workspace = ? AND message_id = ?", workspace, m.ID); err != nil {
-		return err
+		return true, err
 	}
 	for _, chunk := range chunks {
 		_, err := tx.ExecContext(ctx, "INSERT INTO message_chunks (chunk_id, workspace, message_id, conversation_id) VALUES (?, ?, ?, ?)",
 			chunk, workspace, m.ID, m.ConversationID)
 		if err != nil {
-			return err
+			return true, err
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // upsertMessage writes a message at its place, which is the end if it is new. A

@@ -28,36 +28,73 @@ FROM document_versions AS v
 WHERE v.document_id = ?1 AND v.version = ?2 AND v.workspace = ?3 AND v.project = ?4 AND v.status = 'pending'
 	AND d.id = v.document_id AND d.removed = FALSE AND d.removing_upto = 0 AND d.published_version < v.version`
 
+// Publication is a version that is to be published.
+type Publication struct {
+	Ref    knowledge.VersionRef
+	RunID  string            // of End
+	Chunks []knowledge.Chunk // nil = the rows are written already
+	End    *RunEnd           // of the run, if readers see the version then; nil = the run is not ended
+}
+
 // Publish switches readers to a version in one update. It does nothing where the
 // document is being removed or a newer version is published. Doing it again
 // gives the same answer.
 func (s *Store) Publish(ctx context.Context, ref knowledge.VersionRef) (Published, error) {
+	return s.PublishVersion(ctx, Publication{Ref: ref})
+}
+
+// PublishVersion writes the chunks of a version, switches readers to it in one
+// update, and ends its run, in one transaction. It writes nothing, and the run
+// goes on, if the document is being removed, a newer version is published, or the
+// version was given up. Doing it again gives the same answer.
+func (s *Store) PublishVersion(ctx context.Context, p Publication) (Published, error) {
 	var result Published
-	doing := fmt.Sprintf("publish version %d of document %s", ref.Version, ref.Document)
-	err := s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
-		var doc documentRow
-		there, err := loadDocument(ctx, tx, ref.Document, &doc)
-		if err != nil {
-			return err
+	rows, err := newChunkRows(p.Ref, p.Chunks)
+	if err != nil {
+		return result, err
+	}
+	doing := fmt.Sprintf("publish version %d of document %s", p.Ref.Version, p.Ref.Document)
+	err = s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
+		switched, err := s.publish(ctx, tx, p.Ref, &result)
+		if err == nil && switched && p.Chunks != nil {
+			err = replaceChunks(ctx, tx, p.Ref, rows)
 		}
-		if !there || doc.Workspace != ref.Workspace || doc.Project != ref.Project {
-			return knowledge.NotFound("document", ref.Document)
+		if err == nil && result.Done && p.End != nil {
+			_, err = s.endRun(ctx, tx, p.Ref.Workspace, p.RunID, *p.End)
 		}
-		now := micros(s.now())
-		result.Done, err = changed(tx.ExecContext(ctx, publish, now, ref.Document, ref.Version, ref.Workspace, ref.Project))
-		if err != nil {
-			return err
-		}
-		if result.Done {
-			if err := follow(ctx, tx, &doc); err != nil {
-				return err
-			}
-			return supersede(ctx, tx, ref, doc.PublishedVersion, now)
-		}
-		result.Done = doc.PublishedVersion == ref.Version && !doc.Removed && doc.RemovingUpto == 0 // already
-		return overtake(ctx, tx, ref, doc.PublishedVersion)
+		return err
 	})
-	return result, err
+	if err != nil {
+		return Published{}, err
+	}
+	return result, nil
+}
+
+// publish switches readers to a version. It reports whether it did; result.Done
+// is also true if readers saw the version before.
+func (s *Store) publish(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, result *Published) (switched bool, err error) {
+	var doc documentRow
+	there, err := loadDocument(ctx, tx, ref.Document, &doc)
+	if err != nil {
+		return false, err
+	}
+	if !there || doc.Workspace != ref.Workspace || doc.Project != ref.Project {
+		return false, knowledge.NotFound("document", ref.Document)
+	}
+	now := micros(s.now())
+	switched, err = changed(tx.ExecContext(ctx, publish, now, ref.Document, ref.Version, ref.Workspace, ref.Project))
+	if err != nil {
+		return false, err
+	}
+	if !switched {
+		result.Done = doc.PublishedVersion == ref.Version && !doc.Removed && doc.RemovingUpto == 0 // already
+		return false, overtake(ctx, tx, ref, doc.PublishedVersion)
+	}
+	result.Done = true
+	if err := follow(ctx, tx, &doc); err != nil {
+		return false, err
+	}
+	return true, supersede(ctx, tx, ref, doc.PublishedVersion, now)
 }
 
 // follow brings what a document is searched by to its attributes, if publishing

@@ -253,26 +253,78 @@ func (s *Store) RunForSystem(ctx context.Context, workspace, id string) (Run, er
 	return row.run()
 }
 
-// EndRun notes how a run ended. The first end counts; later ones change nothing.
+// StartRun stores a run that starts and, unless c is nil, the principal's
+// conversation c.ID that it belongs to, which is made if there is none, in one
+// transaction. A run that the same owner started under this id before stays as it
+// is, and so does what became of its conversation. A run of somebody else with
+// this id is a conflict; a conversation of somebody else is not found.
+func (s *Store) StartRun(ctx context.Context, p knowledge.Principal, r Run, c *Conversation) error {
+	if err := known(p); err != nil {
+		return err
+	}
+	if r.Workspace != p.Workspace() || r.Owner != p.Owner() {
+		return knowledge.Errorf(knowledge.CodeForbidden, "a run is started by its owner")
+	}
+	r.CreatedAt = s.orNow(r.CreatedAt)
+	return s.write(ctx, "start run "+r.ID, func(ctx context.Context, tx bun.Tx) error {
+		there, err := tx.NewSelect().Model((*runRow)(nil)).
+			Where("id = ? AND workspace = ? AND owner = ?", r.ID, r.Workspace, r.Owner).Exists(ctx)
+		if err != nil || there {
+			return err
+		}
+		if c != nil {
+			if _, err := s.ensureConversation(ctx, tx, p, *c); err != nil {
+				return err
+			}
+		}
+		return insertRun(ctx, tx, r)
+	})
+}
+
+// EndRun stores how a run ended. The first end counts; later ones change nothing.
+// A run that does not exist is not found.
 func (s *Store) EndRun(ctx context.Context, workspace, id string, end RunEnd) error {
+	return s.EndAnswer(ctx, workspace, id, end)
+}
+
+// EndAnswer stores how a run ended, and the messages that it leaves in its
+// conversation, in one transaction. The first end counts; later ones change
+// nothing, the messages neither. Messages of a conversation that its owner deleted
+// meanwhile are left out, and the run ends all the same.
+func (s *Store) EndAnswer(ctx context.Context, workspace, runID string, end RunEnd, messages ...Message) error {
+	return s.write(ctx, "end run "+runID, func(ctx context.Context, tx bun.Tx) error {
+		ended, err := s.endRun(ctx, tx, workspace, runID, end)
+		if err != nil || !ended {
+			return err
+		}
+		for _, m := range messages {
+			m.CreatedAt = s.orNow(m.CreatedAt)
+			if _, err := saveMessage(ctx, tx, workspace, m); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// endRun stores how a run ended. It reports whether the run was running until now.
+func (s *Store) endRun(ctx context.Context, tx bun.Tx, workspace, id string, end RunEnd) (ended bool, err error) {
 	row := runRow{
 		Status: end.Status, LogKey: end.LogKey, ResultKey: end.ResultKey, Usage: string(end.Usage), EndedAt: micros(s.orNow(end.At)),
 	}
 	if err := row.setError(end.Error); err != nil {
-		return fmt.Errorf("encode the error of run %s: %w", id, err)
+		return false, fmt.Errorf("encode the error of run %s: %w", id, err)
 	}
-	return s.write(ctx, "end run "+id, func(ctx context.Context, tx bun.Tx) error {
-		ended, err := changed(tx.NewUpdate().Model(&row).Column("status", "log_key", "result_key", "usage", "error", "ended_at").
-			Where("id = ? AND workspace = ? AND status = ?", id, workspace, RunRunning).Exec(ctx))
-		if err != nil || ended {
-			return err
-		}
-		there, err := tx.NewSelect().Model((*runRow)(nil)).Where("id = ? AND workspace = ?", id, workspace).Exists(ctx)
-		if err == nil && !there {
-			err = knowledge.NotFound("run", id)
-		}
-		return err
-	})
+	ended, err = changed(tx.NewUpdate().Model(&row).Column("status", "log_key", "result_key", "usage", "error", "ended_at").
+		Where("id = ? AND workspace = ? AND status = ?", id, workspace, RunRunning).Exec(ctx))
+	if err != nil || ended {
+		return ended, err
+	}
+	there, err := tx.NewSelect().Model((*runRow)(nil)).Where("id = ? AND workspace = ?", id, workspace).Exists(ctx)
+	if err == nil && !there {
+		err = knowledge.NotFound("run", id)
+	}
+	return false, err
 }
 
 // RunningRuns lists runs of these kinds (none = all) that go on and began before

@@ -43,16 +43,6 @@ type Version struct {
 	DocumentCreatedAt time.Time
 }
 
-// Facts is what the pipeline finds out about a version. Zero leaves a fact as
-// it is.
-type Facts struct {
-	MediaType  string
-	Language   string
-	Bytes      int64
-	ChunkCount int
-	PageCount  int
-}
-
 type versionRow struct {
 	bun.BaseModel `bun:"table:document_versions,alias:v"`
 	attributes
@@ -131,82 +121,6 @@ func (s *Store) Version(ctx context.Context, ref knowledge.VersionRef) (Version,
 		return Version{}, fmt.Errorf("read version %d of document %s: %w", ref.Version, ref.Document, failure(err))
 	}
 	return row.version()
-}
-
-// BeginVersion marks a version as taken up and notes where its run's events
-// begin in the workflow's log. A version that belongs to another run by now, has
-// ended, is being removed or waits is given back as it is; one behind which a
-// newer one is published ends.
-func (s *Store) BeginVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64) (Version, error) {
-	var row versionRow
-	err := s.write(ctx, fmt.Sprintf("begin version %d of document %s", ref.Version, ref.Document), func(ctx context.Context, tx bun.Tx) error {
-		if err := loadVersion(ctx, tx, ref, &row); err != nil {
-			return err
-		}
-		goes := row.Version <= row.RemovingUpto
-		waits := row.RemovingUpto > 0 && !goes
-		ended := row.Status != string(knowledge.StatusPending)
-		switch {
-		case row.RunID != runID, waits, ended && !goes:
-			return nil
-		case !goes && row.PublishedVersion > row.Version:
-			row.Status = string(knowledge.StatusInactive)
-			return overtake(ctx, tx, ref, row.PublishedVersion)
-		}
-		_, err := tx.NewUpdate().Model((*runRow)(nil)).Set("first_offset = ?", firstOffset).
-			Where("id = ? AND status = ?", runID, RunRunning).Exec(ctx)
-		if err != nil || goes {
-			return err
-		}
-		row.Begun = true
-		_, err = tx.NewUpdate().Model(&row).Column("begun").WherePK().Exec(ctx)
-		return err
-	})
-	if err != nil {
-		return Version{}, err
-	}
-	return row.version()
-}
-
-// SetStage notes how far a version is (progress 0..1) and what was found out
-// about it. It does nothing for a version that has ended or is being removed.
-func (s *Store) SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, f Facts) error {
-	doing := fmt.Sprintf("note stage %s of version %d of document %s", stage, ref.Version, ref.Document)
-	return s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
-		now := micros(s.now())
-		q := f.set(tx.NewUpdate().Model((*versionRow)(nil)), "?0 = ?1").Set("stage = ?, updated_at = ?", stage, now).
-			Where("document_id = ? AND version = ? AND workspace = ? AND status = 'pending'", ref.Document, ref.Version, ref.Workspace).
-			Where("EXISTS (SELECT 1 FROM documents AS d WHERE d.id = ? AND d.removing_upto < ?)", ref.Document, ref.Version)
-		open, err := changed(q.Exec(ctx))
-		if err != nil || !open {
-			return err
-		}
-		_, err = f.set(tx.NewUpdate().Model((*documentRow)(nil)), "?0 = CASE WHEN published_version = 0 THEN ?1 ELSE ?0 END").
-			Set("stage = ?, progress = ?, updated_at = ?", stage, progress, now).
-			Where("id = ? AND version = ?", ref.Document, ref.Version).Exec(ctx)
-		return err
-	})
-}
-
-// set sets the facts that are not zero, in a form with the column as ?0 and the
-// value as ?1.
-func (f Facts) set(q *bun.UpdateQuery, form string) *bun.UpdateQuery {
-	for _, fact := range []struct {
-		column string
-		value  any
-		known  bool
-	}{
-		{"media_type", f.MediaType, f.MediaType != ""},
-		{"language", f.Language, f.Language != ""},
-		{"bytes", f.Bytes, f.Bytes != 0},
-		{"chunk_count", f.ChunkCount, f.ChunkCount != 0},
-		{"page_count", f.PageCount, f.PageCount != 0},
-	} {
-		if fact.known {
-			q = q.Set(form, bun.Ident(fact.column), fact.value)
-		}
-	}
-	return q
 }
 
 // PendingVersions lists versions that wait for their ingestion and were last

@@ -21,6 +21,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 		{"versions", testVersions},
 		{"attributes", testAttributes},
 		{"publishing", testPublishing},
+		{"combined", testCombined},
 		{"superseded", testSuperseded},
 		{"documents", testDocuments},
 		{"permissions", testPermissions},
