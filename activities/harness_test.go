@@ -148,6 +148,7 @@ type workflowsBehind struct {
 	stopped int
 	running int // how often an ingest says that it still runs
 	onStop  func()
+	unread  error // of reading the log
 }
 
 func (w *workflowsBehind) Publish(_ context.Context, _ string, b stream.Batch) error {
@@ -166,6 +167,9 @@ func (w *workflowsBehind) Publish(_ context.Context, _ string, b stream.Batch) e
 func (w *workflowsBehind) Events(_ context.Context, _ string, from int64) (stream.EventsPage, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.unread != nil {
+		return stream.EventsPage{}, w.unread
+	}
 	return stream.EventsPage{Page: w.log.Page(from, nil), Base: w.log.Base}, nil
 }
 

@@ -3,25 +3,33 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// LeftLog gives the items of a run that a closed workflow did not end: whoever
-// ends it puts the last one behind them, where readers look for it. events reads
-// the workflow's log. A workflow that cannot be replayed tells nothing, and one
-// that has meanwhile served another version nothing of this one.
-func LeftLog(ctx context.Context, run store.Run, events func(ctx context.Context, workflowID string, from int64) (stream.EventsPage, error)) []stream.Item {
+// LeftLog returns the items that a closed workflow holds of a run which it did
+// not end. The caller appends the run's last item, so that readers find it where
+// they read on. events reads the workflow's log.
+//
+// It fails if events fails in a way that can pass: a run that ended without the
+// items that readers have would hide its end from them. If the log is lost for
+// good (stream.ErrLogLost), it returns what it has read.
+func LeftLog(ctx context.Context, run store.Run, events func(ctx context.Context, workflowID string, from int64) (stream.EventsPage, error)) ([]stream.Item, error) {
 	var items []stream.Item
 	for from := run.FirstOffset; from >= 0; {
 		page, err := events(ctx, run.WorkflowID, from)
+		if errors.Is(err, stream.ErrLogLost) {
+			return items, nil
+		}
 		if err != nil {
-			return items
+			return nil, fmt.Errorf("read the log that run %s left: %w", run.ID, err)
 		}
 		for _, item := range page.Items {
-			if item.Offset != run.FirstOffset+int64(len(items)) || stream.Terminal(item.Topic) || !tellsOf(item, run) {
-				return items
+			if item.Offset != run.FirstOffset+int64(len(items)) || stream.Terminal(item.Topic) || !belongsTo(item, run) {
+				return items, nil
 			}
 			items = append(items, item)
 		}
@@ -29,11 +37,12 @@ func LeftLog(ctx context.Context, run store.Run, events func(ctx context.Context
 			break
 		}
 	}
-	return items
+	return items, nil
 }
 
-// tellsOf reports whether an item is of the run's version, where it has one.
-func tellsOf(item stream.Item, run store.Run) bool {
+// belongsTo reports whether an item belongs to the run's version. The workflow
+// of a document serves its versions one after the other.
+func belongsTo(item stream.Item, run store.Run) bool {
 	if item.Topic != stream.TopicDocument {
 		return run.Kind != "ingest"
 	}
@@ -44,7 +53,9 @@ func tellsOf(item stream.Item, run store.Run) bool {
 	return err == nil && json.Unmarshal(event.Data, &of) == nil && of.Version == run.Version
 }
 
-// LastOffset is where a run's end goes, behind the items that it has.
+// LastOffset returns the offset of a run's last item, behind the items that it
+// has. If the run's log is lost there are none: the first offset, which SQL
+// keeps, is then the only place where every reader who comes later looks.
 func LastOffset(run store.Run, items []stream.Item) int64 {
 	return run.EventsFrom() + int64(len(items))
 }

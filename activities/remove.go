@@ -77,7 +77,10 @@ func (a *Ingestion) endRuns(ctx context.Context, in RemoveInput, versions []stor
 		if err != nil {
 			return a.fail(ctx, in.Step(), fmt.Errorf("read run %s: %w", v.RunID, err))
 		}
-		items := LeftLog(ctx, run, a.Workflows.Events)
+		items, err := LeftLog(ctx, run, a.Workflows.Events)
+		if err != nil {
+			return a.fail(ctx, in.Step(), err)
+		}
 		items = append(items, stream.Item{Topic: entry.Topic, Data: entry.Data, Offset: LastOffset(run, items)})
 		end := store.RunEnd{Status: store.RunCanceled, At: time.Now().UTC(), Error: &store.RunError{Code: removed.Code, Message: removed.Message}}
 		ref := RunRef{Workspace: in.Workspace, Project: in.Project, Run: v.RunID}

@@ -1,6 +1,7 @@
 package activities_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -170,6 +171,37 @@ func TestStopIngest(t *testing.T) {
 		run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
 		if err != nil || run.Error == nil || run.Error.Code != knowledge.CodeCanceled {
 			t.Errorf("run %+v, %v", run, err)
+		}
+	})
+
+	t.Run("a log that cannot be read now is read again, and one that is lost ends where it began", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "text")
+		_, err := do(f, f.ingestion.BeginVersion, activities.BeginInput{StepInput: in, FirstOffset: 0})
+		f.must(err)
+		e, err := stream.NewEntry(stream.TopicDocument, stream.Event{Data: stream.Data(map[string]int{"version": 1})})
+		f.must(err)
+		f.workflows.log.Append(e)
+		removal := f.mark(in.Document)
+		f.workflows.unread = errors.New("the worker is busy")
+		f.failed(step(f, f.ingestion.StopIngest, removal), knowledge.CodeInternal, true)
+		if run, err := f.store.RunForSystem(f.ctx, "w", in.Run); err != nil || run.Status != store.RunRunning {
+			t.Fatalf("the run is %s, %v", run.Status, err)
+		}
+		f.workflows.unread = nil
+		f.must(step(f, f.ingestion.StopIngest, removal))
+		if items := f.stored(in.Run).Items; len(items) != 2 || items[1].Offset != 1 {
+			t.Errorf("its log is %+v", items)
+		}
+
+		lost := f.upload("b.txt", "text")
+		_, err = do(f, f.ingestion.BeginVersion, activities.BeginInput{StepInput: lost, FirstOffset: 7})
+		f.must(err)
+		f.workflows.unread = fmt.Errorf("query: %w", stream.ErrLogLost)
+		f.must(step(f, f.ingestion.StopIngest, f.mark(lost.Document)))
+		if items := f.stored(lost.Run).Items; len(items) != 1 || items[0].Offset != 7 {
+			t.Errorf("the lost log is %+v", items)
 		}
 	})
 

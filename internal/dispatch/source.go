@@ -227,13 +227,16 @@ func (s *Source) start(ctx context.Context, run store.Run) error {
 // tells of the log and puts the end behind it.
 func (s *Source) end(ctx context.Context, run store.Run, end ending) error {
 	ref := stream.RunRef{Workspace: run.Workspace, Run: run.ID}
-	items := activities.LeftLog(ctx, run, func(ctx context.Context, workflowID string, from int64) (stream.EventsPage, error) {
+	items, err := activities.LeftLog(ctx, run, func(ctx context.Context, workflowID string, from int64) (stream.EventsPage, error) {
 		page, err := s.workflows.Events(ctx, workflowID, from)
 		if err != nil {
 			return page, err
 		}
 		return s.withSegments(ctx, ref, from, page)
 	})
+	if err != nil {
+		return err
+	}
 	last, err := stream.NewEntry(end.topic, end.event)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"errors"
 	"maps"
 	"slices"
 )
@@ -13,6 +14,10 @@ const (
 	QueryOffset   = "__temporal_workflow_stream_offset"
 	QueryEvents   = "cairn_events"
 )
+
+// ErrLogLost is the error for the log of a workflow that nobody can read any
+// more: Temporal has no workflow of that id, or no worker can replay it.
+var ErrLogLost = errors.New("the log of the workflow is lost")
 
 // pageBytes bounds a page of a log, in bytes of topic and base64.
 const pageBytes = 1_000_000
