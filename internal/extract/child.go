@@ -21,13 +21,13 @@ const (
 	startTimeout  = 30 * time.Second
 	watchInterval = 50 * time.Millisecond
 
-	// What a child may take to start pdfium, which compiles it if the cache does
-	// not have it: on one quiet core 4 s and 280 MB.
+	// A child that starts pdfium compiles it unless the cache holds it: 4 s and
+	// 280 MB on one quiet core. These are the limits for that.
 	libraryTimeout = 2 * time.Minute
 	libraryMemory  = 1 << 30
 
-	// maxFrames is how many frames a child sends for a request at most: two notes
-	// and the response.
+	// maxFrames is the largest number of frames that a child sends for one
+	// request: two notes and the response.
 	maxFrames = 3
 )
 
@@ -35,7 +35,7 @@ const (
 type child struct {
 	cmd       *exec.Cmd
 	in        *os.File
-	responses chan answer   // what answers the present request; closed when the child's output ends
+	responses chan answer   // frames of the current request; closed when the child's output ends
 	exited    chan struct{} // closed when the process is gone
 	stderr    *tail
 	served    int
@@ -49,7 +49,8 @@ type answer struct {
 // errFault marks a failure of the child itself while it parsed.
 var errFault = errors.New("parser child failed")
 
-// startChild runs command and waits until it has taken its settings.
+// startChild runs the command and waits until the child has applied its
+// settings.
 func startChild(ctx context.Context, cfg PoolConfig) (*child, error) {
 	childIn, in, err := os.Pipe()
 	if err != nil {
@@ -62,10 +63,11 @@ func startChild(ctx context.Context, cfg PoolConfig) (*child, error) {
 	c := &child{in: in, responses: make(chan answer, maxFrames), exited: make(chan struct{}), stderr: &tail{log: cfg.Logger}}
 	c.cmd = exec.Command(cfg.Command[0], cfg.Command[1:]...)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = childIn, childOut, c.stderr
-	c.cmd.Env = []string{} // it needs none, and keys do not belong in it
+	c.cmd.Env = []string{} // the child needs no environment, and API keys must not reach it
 	c.cmd.SysProcAttr = childAttributes()
 	err = c.cmd.Start()
-	// The child has its own copies of these; an error of closing ours is of no use.
+	// The child has its own copies of these; an error of closing ours is of no
+	// use.
 	_, _ = childIn.Close(), childOut.Close()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start parser child: %w", err), in.Close(), out.Close())
@@ -122,9 +124,10 @@ func (c *child) setUp(ctx context.Context, cfg PoolConfig) error {
 	return nil
 }
 
-// extract has the child parse one file. After an error that wraps errFault, and
-// after every error of ctx, the child is gone. While it starts a library only
-// the end of closing stops it: what it compiles is there for the next document.
+// extract sends one file to the child and waits for its layout. The child has
+// been killed when extract returns an error of ctx or one that wraps errFault.
+// While the child starts pdfium, only closing interrupts it, because the next
+// document uses the compiled module.
 func (c *child) extract(ctx, closing context.Context, in Input, cfg PoolConfig) (knowledge.Layout, error) {
 	if err := writeFrame(c.in, request{Input: in}); err != nil {
 		return knowledge.Layout{}, c.fault()
@@ -189,11 +192,12 @@ func memoryLimit(cause error) error {
 	return knowledge.Errorf(knowledge.CodeParseLimit, "parsing took more memory than it may; split the document or make it simpler").WithCause(cause)
 }
 
-// fault says why the child ended without an answer, after seeing it gone.
+// fault waits until the child has ended and returns why it ended without an
+// answer.
 func (c *child) fault() error {
 	select {
 	case <-c.exited:
-	case <-time.After(time.Second): // it closed its output, or wrote what is no frame
+	case <-time.After(time.Second): // it closed its output, or wrote something that is not a frame
 	}
 	c.kill()
 	state := c.cmd.ProcessState
@@ -206,7 +210,7 @@ func (c *child) fault() error {
 	return knowledge.Errorf(knowledge.CodeCorrupt, corrupt).WithCause(cause)
 }
 
-// alive reports whether the process is still there.
+// alive reports whether the process is still running.
 func (c *child) alive() bool {
 	select {
 	case <-c.exited:
@@ -216,14 +220,15 @@ func (c *child) alive() bool {
 	}
 }
 
-// kill ends the process and waits until it is gone. It may be called again.
+// kill ends the process and waits until it has ended. It may be called more than
+// once.
 func (c *child) kill() {
 	_ = c.cmd.Process.Kill() // it may be gone already
 	<-c.exited
-	_ = c.in.Close() // likewise
+	_ = c.in.Close() // it may be closed already
 }
 
-// stop lets an idle child end by itself, and makes it after a moment.
+// stop lets an idle child exit and kills it after one second.
 func (c *child) stop() {
 	_ = c.in.Close()
 	select {
@@ -233,8 +238,8 @@ func (c *child) stop() {
 	}
 }
 
-// tail writes a child's error output to the log, line by line, and remembers
-// the first bytes of it, where Go says why it ended.
+// tail logs a child's standard error line by line. It keeps the first 4096
+// bytes, in which the Go runtime says why the process ended.
 type tail struct {
 	log  *slog.Logger
 	mu   sync.Mutex

@@ -8,16 +8,17 @@ import (
 	"syscall"
 )
 
-// childAttributes keep a terminal's signals from the child, so that the parent
-// decides when it ends, and end it with the parent.
+// childAttributes puts the child into a process group of its own, so that
+// signals of the terminal reach only the parent, and kills the child when the
+// parent dies.
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// memoryOf gives the memory that a process has taken for itself, resident or
-// swapped out; ok is false if it cannot be known. The pages of the program's own
-// file, some 120 MB, do not count: all processes share them, and the system
-// takes them back when it needs them.
+// memoryOf returns the private memory of a process in bytes, resident or swapped
+// out; ok is false if it cannot be read. It does not count the pages of the
+// program file, some 120 MB: all processes share them, and the kernel reclaims
+// them when it needs memory.
 func memoryOf(pid int) (bytes int64, ok bool) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

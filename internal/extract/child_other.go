@@ -4,12 +4,13 @@ package extract
 
 import "syscall"
 
-// childAttributes keep a terminal's signals from the child, so that the parent
-// decides when it ends. It ends with the parent because its input does.
+// childAttributes puts the child into a process group of its own, so that
+// signals of the terminal reach only the parent. The child ends with the parent
+// because its input ends.
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
 
-// memoryOf is not known here: the memory of another process cannot be read
-// without cgo.
+// memoryOf returns ok false: without cgo the memory of another process cannot be
+// read on this system.
 func memoryOf(int) (bytes int64, ok bool) { return 0, false }

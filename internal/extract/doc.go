@@ -2,18 +2,18 @@
 // text in reading order, with pages and the box of every line where the format
 // has pages.
 //
-// Sniff names the media type by content and refuses what is not supported.
-// Parsing runs in child processes: Serve is the loop of such a child (cairn
-// parse) and Pool keeps a few of them, feeds them one document at a time, and
-// holds each to its limits of time, memory and processor time. A hostile file
-// therefore ends a child, never the process that asked.
+// Sniff finds the media type from the content and refuses types that are not
+// supported. Parsing runs in child processes: Serve is the loop of such a child
+// (cairn parse). Pool keeps a few children, sends each one document at a time,
+// and enforces limits of time, memory and processor time. A hostile file can
+// therefore end a child, but not the process that called the pool.
 //
-// Each format family has a subpackage (text, markdown, html, table, pdf), and
-// charset decodes text for all of them. The package does not decide what
-// becomes of a layout: chunking, language and embeddings are elsewhere.
+// Each family of formats has a subpackage (text, markdown, html, table, pdf),
+// and charset decodes text for all of them. Chunking, language detection and
+// embedding are in other packages.
 //
-// What the limits rest on: the deadline works on every platform. The memory
-// limit is watched from outside on Linux only; elsewhere the cap on pdfium's
-// memory and the Go memory limit of the child remain. A child ends when its
-// standard input closes; on Linux it also dies with its parent.
+// The deadline is enforced on every platform. The parent watches a child's
+// memory on Linux only; elsewhere the caps on pdfium's memory and on the
+// child's Go memory apply. A child exits when its standard input closes; on
+// Linux it also dies with its parent.
 package extract

@@ -16,7 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// codeByName are the shared files of supported kinds that end in an error.
+// codeByName are the codes of the shared files of supported kinds that cannot
+// be extracted.
 var codeByName = map[string]knowledge.Code{
 	"autoprint.pdf": knowledge.CodeEmpty, "bug1889122.pdf": knowledge.CodeEmpty, "cmyk-image.pdf": knowledge.CodeEmpty,
 	"colorkeymask.pdf": knowledge.CodeEmpty, "grayscale-image.pdf": knowledge.CodeEmpty,
@@ -53,7 +54,7 @@ func TestEverySharedFileEndsAsStated(t *testing.T) {
 	}
 }
 
-// wantSound checks what holds for every layout.
+// wantSound checks what must hold for every layout.
 func wantSound(t *testing.T, layout knowledge.Layout) {
 	t.Helper()
 	if layout.MediaType == "" || len(layout.Blocks) == 0 {
@@ -80,8 +81,8 @@ func wantSound(t *testing.T, layout knowledge.Layout) {
 
 func control(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }
 
-// linesLieIn checks that lines are in order, without overlap, in the text and
-// on their pages, and that what is between them is a separator.
+// linesLieIn checks that lines are in order, do not overlap, lie in the text
+// and on their pages, and that only separators are between them.
 func linesLieIn(b knowledge.Block, sizes map[int]knowledge.PageSize) error {
 	runes, at := []rune(b.Text), 0
 	for _, l := range b.Lines {
@@ -114,17 +115,17 @@ func TestBadInputEndsAsStated(t *testing.T) {
 	}{
 		{"an empty file", "a.txt", nil, knowledge.CodeEmpty},
 		{"white space", "a.txt", []byte(" \r\n\t "), knowledge.CodeEmpty},
-		{"characters that nobody sees", "a.txt", []byte("\u200b\n\u00ad"), knowledge.CodeEmpty},
-		{"a page of characters that nobody sees", "a.html", []byte("<p>&shy;<p>&ZeroWidthSpace;"), knowledge.CodeEmpty},
+		{"invisible characters", "a.txt", []byte("\u200b\n\u00ad"), knowledge.CodeEmpty},
+		{"a page of invisible characters", "a.html", []byte("<p>&shy;<p>&ZeroWidthSpace;"), knowledge.CodeEmpty},
 		{"a page without text", "a.html", []byte("<!doctype html><title>x</title><script>alert(1)</script>"), knowledge.CodeEmpty},
 		{"JSON without a value", "a.json", []byte("{}"), knowledge.CodeEmpty},
 		{"Latin-1 that is not declared", "a.txt", []byte("caf\xe9"), knowledge.CodeMalformed},
-		{"bytes that are no text", "a.txt", []byte("\x00\x01\xff\xfe\x02"), knowledge.CodeMalformed},
+		{"bytes that are not text", "a.txt", []byte("\x00\x01\xff\xfe\x02"), knowledge.CodeMalformed},
 		{"UTF-16 without a mark", "a.txt", []byte("h\x00e\x00l\x00l\x00\xe9\x00"), knowledge.CodeMalformed},
 		{"JSON that is cut off", "a.json", []byte(`{"a": [1, 2`), knowledge.CodeMalformed},
 		{"two JSON values", "a.json", []byte(`{"a":1} {"b":2}`), knowledge.CodeMalformed},
 		{"JSON nested deeply", "a.json", []byte(strings.Repeat(`[`, 100_000) + strings.Repeat(`]`, 100_000)), knowledge.CodeParseLimit},
-		{"a JSON line that is none", "a.jsonl", []byte("{\"a\":1}\nnonsense\n"), knowledge.CodeMalformed},
+		{"a line that is not JSON", "a.jsonl", []byte("{\"a\":1}\nnonsense\n"), knowledge.CodeMalformed},
 		{"text of 50 MB", "a.txt", bytes.Repeat([]byte("Fifty megabytes of it.\n\n"), 50<<20/24), knowledge.CodeTooLarge},
 		{"a sound PDF", "a.pdf", hello, ""},
 		{"a truncated PDF", "a.pdf", hello[:60], knowledge.CodeCorrupt},
@@ -151,7 +152,7 @@ func TestBadInputEndsAsStated(t *testing.T) {
 	}
 }
 
-// manyPages is a PDF of 10^levels pages, which are all the same one.
+// manyPages returns a PDF of 10^levels pages, which are all the same object.
 func manyPages(levels int) []byte {
 	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>"}
 	count := 1
@@ -195,7 +196,7 @@ func TestDeclaredMediaType(t *testing.T) {
 	}{
 		{"a declared character set is honoured", extract.Input{Name: "a.txt", MediaType: "text/plain; charset=windows-1252"},
 			"caf\xe9", knowledge.Layout{MediaType: extract.TypeText, Blocks: []knowledge.Block{{Kind: knowledge.BlockParagraph, Text: "café"}}}},
-		{"so is one that a check took up", extract.Input{Name: "page", MediaType: "text/html; charset=windows-1252"},
+		{"a character set that Sniff returned is honoured", extract.Input{Name: "page", MediaType: "text/html; charset=windows-1252"},
 			"<p>caf\xe9", knowledge.Layout{MediaType: extract.TypeHTML, Blocks: []knowledge.Block{{Kind: knowledge.BlockParagraph, Text: "café"}}}},
 		{"a declared kind counts where the name says nothing", extract.Input{Name: "notes", MediaType: extract.TypeMarkdown},
 			"# Tea", knowledge.Layout{MediaType: extract.TypeMarkdown, Title: "Tea", Blocks: []knowledge.Block{{Kind: knowledge.BlockHeading, Level: 1, Text: "Tea"}}}},
@@ -240,12 +241,12 @@ func TestInvisibleCharactersGo(t *testing.T) {
 	}
 }
 
-// TestSameFileSameLayout compares what two tries of the same file give.
+// TestSameFileSameLayout extracts one file twice and compares the layouts.
 func TestSameFileSameLayout(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(filepath.Join(sharedFiles, "pdf", "multicolumn.pdf"))
 	if err != nil {
-		lacking(t, noFiles)
+		skipOrFail(t, noFiles)
 	}
 	pool, _ := newPool(t, extract.PoolConfig{Size: 1, DocumentsPerChild: 1})
 	in := extract.Input{Name: "a.pdf", Path: write(t, "upload", data)}

@@ -9,45 +9,50 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Parent and child speak in frames: four bytes of length, big endian, and as
-// many bytes of JSON. Every request gets one response, in order; before it may
-// come a pair of notes that the child starts a library and that it is there.
+// Parent and child exchange frames: a length of four bytes, big endian, then
+// that many bytes of JSON. Every request gets one response, in order. Before a
+// response the child may send two notes: one before it starts pdfium, and one
+// after.
 
 const (
 	maxRequest  = 1 << 20
 	maxResponse = 512 << 20
 )
 
-// request is what a parent sends: first its settings, then one input at a time.
+// request is a frame of the parent. The first one carries settings, each later
+// one an input.
 type request struct {
 	Settings *settings `json:"settings,omitempty"`
 	Input    Input     `json:"input,omitzero"`
 }
 
-// settings are the limits that a child puts on itself before the first input.
+// settings are the limits that a child sets on itself before the first input.
 type settings struct {
 	CacheDir   string `json:"cache_dir,omitempty"`
 	Memory     int64  `json:"memory"`      // bytes; a soft limit for Go's memory
 	CPUSeconds uint64 `json:"cpu_seconds"` // over the whole life of the child
 }
 
-// response is what a child answers: a layout or an error, or neither to settings.
+// response is a frame of the child: a layout, an error, a note, or nothing of
+// these to confirm settings.
 type response struct {
 	Layout *knowledge.Layout `json:"layout,omitempty"`
 	Error  *wireError        `json:"error,omitempty"`
-	Last   bool              `json:"last,omitempty"` // the child wants to be replaced
-	Note   note              `json:"note,omitempty"` // this is no response yet
+	Last   bool              `json:"last,omitempty"` // the child must be replaced
+	Note   note              `json:"note,omitempty"` // set in a note, which is not a response
 }
 
-// note tells the parent what time and memory are not the document's.
+// note tells the parent when the child starts pdfium, because that time and
+// memory do not count against the document.
 type note string
 
 const (
-	noteStarting note = "starting" // a library is being compiled, or read from the cache
+	noteStarting note = "starting" // the child compiles pdfium or loads it from the cache
 	noteStarted  note = "started"
 )
 
-// wireError carries a knowledge.Error. Cause is for the log.
+// wireError carries a knowledge.Error between the processes. Cause is only
+// logged.
 type wireError struct {
 	Code    knowledge.Code `json:"code"`
 	Message string         `json:"message"`
@@ -82,7 +87,8 @@ func writeFrame(w io.Writer, v any) error {
 	return err
 }
 
-// readFrame reads one frame. A clean end of the stream is io.EOF.
+// readFrame reads one frame into v. It returns io.EOF if the stream ends between
+// frames.
 func readFrame(r io.Reader, limit uint32, v any) error {
 	var size [4]byte
 	if _, err := io.ReadFull(r, size[:]); err != nil {

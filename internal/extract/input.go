@@ -4,9 +4,9 @@ import "errors"
 
 // Input is one file to extract.
 type Input struct {
-	Name      string `json:"name"`       // the name that the file came with; helps to tell text kinds apart
-	MediaType string `json:"media_type"` // as declared or as Sniff said, "" = not known
-	Path      string `json:"path"`       // the file with the bytes
+	Name      string `json:"name"`       // the file's name as uploaded; tells kinds of text apart
+	MediaType string `json:"media_type"` // as declared or as Sniff returned it, "" = unknown
+	Path      string `json:"path"`       // of the file to read
 }
 
 func (in Input) validate() error {

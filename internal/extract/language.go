@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// typeByName gives the media type that a name stands for, "" if the name says
-// nothing or something that is not text.
+// typeByName returns the media type that a file name implies, "" if it implies
+// none or one that is not text.
 func typeByName(name string) string {
 	base := strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
 	switch base {
@@ -40,7 +40,8 @@ func typeByName(name string) string {
 	return ""
 }
 
-// languageOf gives the name of the language whose source files end in ext.
+// languageOf returns the programming language whose source files have the
+// extension ext, "" if there is none.
 func languageOf(ext string) string {
 	for line := range strings.Lines(sourceExtensions) {
 		fields := strings.Fields(line)
@@ -53,7 +54,8 @@ func languageOf(ext string) string {
 	return ""
 }
 
-// sourceExtensions lists a language and the extensions of its files per line.
+// sourceExtensions lists on each line a language and the extensions of its
+// files.
 const sourceExtensions = `ada adb ads
 assembly s asm
 batch bat cmd

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitProcess sets the backstops of the operating system for this process: its
-// processor time over its whole life, and no core file, which would hold
-// document text. Soft and hard limit are the same because Go ignores SIGXCPU.
+// limitProcess sets operating system limits for this process: processor time
+// over its whole life, and no core files, which would contain document text.
+// Soft and hard limit are equal because Go ignores SIGXCPU.
 func limitProcess(set settings) error {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("forbid core files: %w", err)

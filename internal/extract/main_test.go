@@ -13,13 +13,14 @@ import (
 	"github.com/cairn-rag/cairn/internal/extract"
 )
 
-// The test binary is its own parser child, and a parent that can be killed.
+// The test binary is also its own parser child, and a parent that a test can
+// kill.
 const (
 	childArg  = "be-a-parser-child"
 	parentArg = "be-a-parent"
 )
 
-// A child does what the name of a document says if that is one of these.
+// A child misbehaves if the name of its document is one of these.
 const (
 	hang  = "make-the-child-hang"
 	spin  = "make-the-child-spin"
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 	os.Exit(runTests(m))
 }
 
-// cacheDir keeps the compiled pdfium for all children of this run.
+// cacheDir keeps the compiled pdfium for all children of this test run.
 var cacheDir string
 
 func runTests(m *testing.M) int {
@@ -54,7 +55,8 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// beChild serves like a real child. It leaves its process id in folder.
+// beChild serves like a real child. It leaves a file with its process id in
+// folder.
 func beChild(folder string) int {
 	pid := filepath.Join(folder, fmt.Sprintf("child-%d", os.Getpid()))
 	if err := os.WriteFile(pid, nil, 0o600); err != nil {
@@ -68,19 +70,19 @@ func beChild(folder string) int {
 	return 0
 }
 
-// mischief reads the requests of a child and misbehaves where one says so.
+// mischief reads the requests of a child and misbehaves if one says so.
 type mischief struct{ in io.Reader }
 
 func (m *mischief) Read(p []byte) (int, error) {
 	n, err := m.in.Read(p)
-	said := func(word string) bool { return bytes.Contains(p[:n], []byte(word)) }
+	names := func(word string) bool { return bytes.Contains(p[:n], []byte(word)) }
 	switch {
-	case said(hang):
+	case names(hang):
 		return m.in.Read(p) // the request is lost; only the end of the input comes
-	case said(spin):
+	case names(spin):
 		for i := uint64(1); i != 0; i += 2 {
 		}
-	case said(hog):
+	case names(hog):
 		var held [][]byte
 		for {
 			block := make([]byte, 16<<20)
@@ -92,16 +94,16 @@ func (m *mischief) Read(p []byte) (int, error) {
 				return 0, io.EOF
 			}
 		}
-	case said(crash):
+	case names(crash):
 		os.Exit(3)
-	case said(chat):
+	case names(chat):
 		fmt.Print("this is no frame")
 		os.Exit(0)
 	}
 	return n, err
 }
 
-// beParent has a child hang until both are killed.
+// beParent starts a child that hangs until both are killed.
 func beParent(folder string) int {
 	pool, err := extract.NewPool(extract.PoolConfig{Command: []string{os.Args[0], childArg, folder}, Size: 1, Timeout: time.Hour})
 	if err != nil {

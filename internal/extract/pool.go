@@ -12,32 +12,32 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// PoolConfig says how parser children are run.
+// PoolConfig configures a pool of parser children.
 type PoolConfig struct {
-	// Command is the program and the arguments of a child; it must call Serve
-	// on its standard input and output. Required.
+	// Command is the program and arguments of a child. The program must call
+	// Serve on its standard input and output. Required.
 	Command []string
-	// Size is how many children there are at most. Defaults to the number of
+	// Size is the largest number of children. Defaults to the number of
 	// processors.
 	Size int
-	// DocumentsPerChild is after how many documents a child is replaced.
-	// Defaults to 200.
+	// DocumentsPerChild is the number of documents after which a child is
+	// replaced. Defaults to 200.
 	DocumentsPerChild int
-	// Memory is how many bytes a child may take for itself while it parses;
-	// above it is killed (watched on Linux). Defaults to 1 GiB.
+	// Memory is the private memory in bytes above which a child is killed while
+	// it parses (watched on Linux only). Defaults to 1 GiB.
 	Memory int64
-	// Timeout is how long one document may take. Waiting for a free child, and
-	// for the child to start pdfium, does not count. Defaults to 60 s.
+	// Timeout is the longest time for one document. Waiting for a free child and
+	// for the child to start pdfium does not count. Defaults to 60 s.
 	Timeout time.Duration
-	// CPU is the processor time of one document; a child may use
+	// CPU is the processor time for one document. A child may use
 	// DocumentsPerChild times as much in its life. Defaults to Timeout.
 	CPU time.Duration
-	// CacheDir is where compiled WebAssembly is kept between children. It must
-	// not be writable by others. Defaults to no cache, which makes the first
-	// PDF of each child some seconds slower.
+	// CacheDir keeps compiled WebAssembly between children. Other users must not
+	// be able to write to it. Defaults to no cache, which adds some seconds to
+	// the first PDF of each child.
 	CacheDir string
-	// Logger takes what children write to their standard error, at debug.
-	// Defaults to slog.Default().
+	// Logger receives the children's standard error at level debug. Defaults to
+	// slog.Default().
 	Logger *slog.Logger
 }
 
@@ -74,7 +74,7 @@ type Pool struct {
 
 var errClosed = errors.New("the parser pool is closed")
 
-// NewPool makes a pool. Children are started when they are needed.
+// NewPool returns a pool. It starts children when they are needed.
 func NewPool(cfg PoolConfig) (*Pool, error) {
 	if len(cfg.Command) == 0 || cfg.Command[0] == "" {
 		return nil, errors.New("extract: PoolConfig.Command is empty")
@@ -88,10 +88,11 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	return p, nil
 }
 
-// Extract parses one file. It waits for a free child; when ctx ends, the child
-// that works for it is killed. What the document is to blame for is a
-// *knowledge.Error: empty, encrypted, corrupt, parse_limit, too_large,
-// unsupported_format or malformed. The same file gives the same layout.
+// Extract parses one file and returns its layout. It blocks until a child is
+// free. When ctx ends, it kills the child and returns the cause of ctx. Errors
+// for which the document is at fault are *knowledge.Error: empty, encrypted,
+// corrupt, parse_limit, too_large, unsupported_format or malformed. The same
+// file always produces the same layout.
 func (p *Pool) Extract(ctx context.Context, in Input) (knowledge.Layout, error) {
 	if err := in.validate(); err != nil {
 		return knowledge.Layout{}, err
@@ -116,8 +117,8 @@ func (p *Pool) Extract(ctx context.Context, in Input) (knowledge.Layout, error) 
 		before := c.served
 		layout, err := c.extract(ctx, p.closed, in, p.cfg)
 		if before > 0 && errors.Is(err, errFault) {
-			// What others left behind in this child may be the reason: the
-			// document gets one more try in a fresh one.
+			// An earlier document may have left this child in a bad state: try
+			// the document once more in a new child.
 			continue
 		}
 		if err != nil {
@@ -127,20 +128,21 @@ func (p *Pool) Extract(ctx context.Context, in Input) (knowledge.Layout, error) 
 	}
 }
 
-// keep gives the child to put back: none if it has ended or had its share.
+// keep returns the child for its next document, or nil if it has ended or must
+// be replaced.
 func (p *Pool) keep(c *child) *child {
 	if c == nil || !c.alive() {
 		return nil
 	}
-	used, known := memoryOf(c.cmd.Process.Pid)
-	if c.served >= p.cfg.DocumentsPerChild || known && used > p.cfg.Memory/2 || p.closed.Err() != nil {
+	used, ok := memoryOf(c.cmd.Process.Pid)
+	if c.served >= p.cfg.DocumentsPerChild || ok && used > p.cfg.Memory/2 || p.closed.Err() != nil {
 		c.stop()
 		return nil
 	}
 	return c
 }
 
-// Close stops the children. Files that are being extracted end with an error.
+// Close stops the children. Calls of Extract in progress return an error.
 func (p *Pool) Close() error {
 	p.once.Do(func() {
 		p.close(errClosed)

@@ -19,8 +19,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// newPool makes a pool of children of this binary, and says where they leave
-// their process ids.
+// newPool returns a pool whose children are processes of this binary, and the
+// folder in which they leave their process ids.
 func newPool(t testing.TB, cfg extract.PoolConfig) (pool *extract.Pool, folder string) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -44,7 +44,7 @@ func newPool(t testing.TB, cfg extract.PoolConfig) (pool *extract.Pool, folder s
 	return pool, folder
 }
 
-// children gives the process ids of all children that were started.
+// children returns the process ids of all children that were started.
 func children(t *testing.T, folder string) []int {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder, "child-*"))
@@ -95,7 +95,7 @@ func TestPoolSurvivesItsChildren(t *testing.T) {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
 			if tc.document == hog && runtime.GOOS != "linux" {
-				lacking(t, "the memory of another process can be watched on Linux only; run this test there")
+				skipOrFail(t, "the memory of another process can be watched on Linux only; run this test there")
 			}
 			tc.cfg.Size = 1
 			pool, _ := newPool(t, tc.cfg)
@@ -174,7 +174,7 @@ func TestPoolCountsOnlyWhatTheDocumentTakes(t *testing.T) {
 		}
 	})
 
-	t.Run("pdfium goes on to start although nobody waits, for the next document", func(t *testing.T) {
+	t.Run("starting pdfium is not interrupted, for the next document", func(t *testing.T) {
 		t.Parallel()
 		cache := t.TempDir()
 		pool, _ := newPool(t, extract.PoolConfig{Size: 1, CacheDir: cache})
@@ -189,7 +189,7 @@ func TestPoolCountsOnlyWhatTheDocumentTakes(t *testing.T) {
 		mustExtract(t, pool, page)
 	})
 
-	t.Run("the wait for a free child is not the document's", func(t *testing.T) {
+	t.Run("waiting for a free child does not count", func(t *testing.T) {
 		t.Parallel()
 		pool, _ := newPool(t, extract.PoolConfig{Size: 1, Timeout: 500 * time.Millisecond})
 		note := write(t, "note.txt", []byte("A note."))
@@ -236,7 +236,7 @@ func TestPoolSaysThatAChildCannotStart(t *testing.T) {
 		}
 		_, err = pool.Extract(t.Context(), extract.Input{Name: "note.txt", Path: write(t, "note.txt", []byte("x"))})
 		if err == nil || knowledge.AsError(err).Code != knowledge.CodeInternal {
-			t.Errorf("%v: error %v, want one that does not blame the document", command, err)
+			t.Errorf("%v: error %v, want an internal error", command, err)
 		}
 		if err := pool.Close(); err != nil {
 			t.Error(err)
@@ -286,8 +286,8 @@ func TestChildEndsWithItsParent(t *testing.T) {
 	eventually(t, "the child ends", func() bool { return gone(child) })
 }
 
-// gone reports whether a process has ended. Whoever adopted it may be slow to
-// collect it.
+// gone reports whether a process has ended. A zombie counts as ended: its new
+// parent may be slow to collect it.
 func gone(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return true
@@ -308,7 +308,7 @@ func eventually(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// BenchmarkText measures a text of 2 KB through a warm child.
+// BenchmarkText extracts a text of 2 KB through a warm child.
 func BenchmarkText(b *testing.B) {
 	pool, _ := newPool(b, extract.PoolConfig{Size: 1, DocumentsPerChild: 1 << 30})
 	path := write(b, "note.txt", []byte(strings.Repeat("Sixty-four bytes of text that stand for a line of a note......\n\n", 32)))
@@ -325,7 +325,7 @@ func BenchmarkText(b *testing.B) {
 func BenchmarkPDFPages(b *testing.B) {
 	path := filepath.Join(sharedFiles, "pdf", "pdflatex-4-pages.pdf")
 	if _, err := os.Stat(path); err != nil {
-		lacking(b, noFiles)
+		skipOrFail(b, noFiles)
 	}
 	pool, _ := newPool(b, extract.PoolConfig{DocumentsPerChild: 1 << 30})
 	in := extract.Input{Name: "a.pdf", Path: path}

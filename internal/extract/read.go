@@ -17,18 +17,18 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// maxPDF is the largest PDF in bytes; pdfium holds all of it in its own memory.
+// maxPDF is the largest PDF in bytes; pdfium keeps the whole file in memory.
 const maxPDF = 256 << 20
 
-// parser reads one file after the other, inside the child. pdfium is started
-// with the first PDF, so that text never waits for it.
+// parser reads one file after another inside the child. It starts pdfium with
+// the first PDF, so that text files do not wait for it.
 type parser struct {
 	cacheDir string
-	starting func(start func() error) error // runs what starts a library
+	starting func(start func() error) error // runs start, which loads pdfium
 	pdfs     *pdf.Reader
 }
 
-// close frees pdfium, if it was started.
+// close frees pdfium if it was started.
 func (p *parser) close(ctx context.Context) error {
 	if p.pdfs == nil {
 		return nil
@@ -36,7 +36,7 @@ func (p *parser) close(ctx context.Context) error {
 	return p.pdfs.Close(ctx)
 }
 
-// read extracts one file. Its errors for clients are *knowledge.Error.
+// read extracts one file. Errors that clients may see are *knowledge.Error.
 func (p *parser) read(ctx context.Context, in Input) (knowledge.Layout, error) {
 	data, mediaType, err := open(in)
 	if err != nil {
@@ -52,7 +52,7 @@ func (p *parser) read(ctx context.Context, in Input) (knowledge.Layout, error) {
 	return layout, check(layout)
 }
 
-// open reads the file and finds its media type.
+// open reads the file and detects its media type.
 func open(in Input) (data []byte, mediaType string, err error) {
 	f, err := os.Open(in.Path)
 	if err != nil {
@@ -143,9 +143,10 @@ func parseText(s, mediaType string) (layout knowledge.Layout, err error) {
 	return layout, err
 }
 
-// tidy cleans what a file writes as character references: the rest was clean
-// before it was parsed. The lines of a page are, by their letters, so that the
-// places of their characters stay.
+// tidy cleans text that the file wrote as character references: the file's own
+// characters were cleaned before it was parsed. The lines of PDF pages are left
+// as they are, because they were cleaned letter by letter and have character
+// offsets.
 func tidy(layout *knowledge.Layout) {
 	layout.Title = charset.Clean(layout.Title)
 	kept := layout.Blocks[:0]
@@ -160,7 +161,7 @@ func tidy(layout *knowledge.Layout) {
 	layout.Blocks = kept
 }
 
-// check holds a layout to the limits of what may come out.
+// check reports a layout with no text or with too much text as an error.
 func check(layout knowledge.Layout) error {
 	total := 0
 	for _, b := range layout.Blocks {
@@ -169,7 +170,7 @@ func check(layout knowledge.Layout) error {
 	switch {
 	case len(layout.Blocks) == 0:
 		return knowledge.Errorf(knowledge.CodeEmpty, "there is no text in the document; send one with text in it")
-	case total > charset.MaxText+charset.MaxText/4: // separators and " | " may add to what was read
+	case total > charset.MaxText+charset.MaxText/4: // block and cell separators add to the text
 		return charset.TooLong()
 	}
 	return nil

@@ -17,9 +17,9 @@ import (
 const maxStack = 256 << 20
 
 // Serve is the loop of a parser child: it reads requests from in and writes one
-// response each to out, until in ends, ctx ends, or the parser has to be
-// replaced. It returns as soon as in ends, also in the middle of a document;
-// the process must then exit. Nothing else may write to out.
+// response for each to out. It returns when in ends, when ctx ends, or when the
+// parser must be replaced. If in ends in the middle of a document, Serve returns
+// at once, and the process must then exit. Nothing else may write to out.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	requests := make(chan request)
 	ended := make(chan error, 2)
@@ -80,16 +80,16 @@ func (s *server) run(ctx context.Context, requests <-chan request) error {
 	}
 }
 
-// starting runs what starts a library, and tells the parent, because neither
-// its time nor its memory are the document's.
+// starting runs start and tells the parent before and after it, because the time
+// and memory that it takes do not count against the document.
 func (s *server) starting(start func() error) error {
 	if err := writeFrame(s.out, response{Note: noteStarting}); err != nil {
 		return err
 	}
-	limit := debug.SetMemoryLimit(math.MaxInt64) // collecting against a limit only makes it slow
+	limit := debug.SetMemoryLimit(math.MaxInt64) // a memory limit would only slow it down
 	err := start()
 	debug.SetMemoryLimit(limit)
-	debug.FreeOSMemory() // what compiling took is not needed again
+	debug.FreeOSMemory() // the memory for compiling is not needed again
 	return errors.Join(err, writeFrame(s.out, response{Note: noteStarted}))
 }
 
@@ -117,12 +117,12 @@ func (s *server) apply(set settings) error {
 	return limitProcess(set)
 }
 
-// read turns a panic of a parser into an error: the document is at fault as far
-// as its owner is concerned, and the child is replaced.
+// read extracts one file and turns a panic of the parser into an error: the
+// document is reported as corrupt, and the child is replaced.
 func (s *server) read(ctx context.Context, in Input) (layout knowledge.Layout, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			// The value may hold document text; its type and the stack do not.
+			// The value may contain document text; its type and the stack do not.
 			fmt.Fprintf(os.Stderr, "parser panic: %T\n%s", r, debug.Stack())
 			err = knowledge.Errorf(knowledge.CodeCorrupt, corrupt).WithCause(&panicError{fmt.Sprintf("panic of type %T", r)})
 		}
@@ -132,7 +132,7 @@ func (s *server) read(ctx context.Context, in Input) (layout knowledge.Layout, e
 
 const corrupt = "the document cannot be parsed; open it, save it again and send the new file"
 
-// panicError marks an error after which the child must not go on.
+// panicError marks an error after which the child must be replaced.
 type panicError struct{ message string }
 
 func (e *panicError) Error() string { return e.message }

@@ -11,11 +11,11 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// HeadBytes is how much of a file Sniff wants to see. With less it still works
-// as long as that is the whole file.
+// HeadBytes is how many bytes of a file Sniff needs. Fewer are enough if they
+// are the whole file.
 const HeadBytes = 16 << 10
 
-// The media types that Sniff gives, beside text/x-<language> for source code.
+// The media types that Sniff returns, beside text/x-<language> for source code.
 const (
 	TypeText     = "text/plain"
 	TypeMarkdown = "text/markdown"
@@ -29,16 +29,16 @@ const (
 
 const supported = "supported are TXT, Markdown, HTML, PDF, CSV, TSV, JSON and source code"
 
-// Sniff names the media type of a file by the first bytes of its content
-// (HeadBytes of them, or all). The name only tells apart the kinds of text
-// that look alike, and what was declared, "" if nothing was, those that the name
-// does not. A kind that is not supported, whatever its name, is a
-// *knowledge.Error with code unsupported_format that names the kind; nothing
-// but white space has code empty. The media type of a text keeps the character
-// set that was declared, unless the content is seen to be UTF-8.
+// Sniff returns the media type of a file from the first bytes of its content
+// (HeadBytes of them, or all). The name only distinguishes kinds of text that
+// look alike; the declared media type, "" if none, distinguishes those that the
+// name does not. Errors are *knowledge.Error: unsupported_format, naming the
+// kind, for content of a kind that is not supported, whatever its name; empty
+// for content of nothing but white space. The media type of a text keeps the
+// declared character set unless the content is seen to be UTF-8.
 //
-// Text in a character set that is neither UTF-8 nor marked passes as text
-// here; decoding it is a matter of the parser.
+// Sniff accepts text in a character set that is neither UTF-8 nor marked; the
+// parser then decodes or refuses it.
 func Sniff(name, declared string, head []byte) (mediaType string, err error) {
 	head = head[:min(len(head), HeadBytes)]
 	kind, err := sniff(name, declared, head)
@@ -48,8 +48,8 @@ func Sniff(name, declared string, head []byte) (mediaType string, err error) {
 	return withCharset(kind, declared), nil
 }
 
-// Declared gives of the media type that came with a file what Sniff goes by: a
-// kind of text and a character set; "" if it says neither.
+// Declared returns the part of an uploaded media type that Sniff uses: a kind of
+// text and a character set. It returns "" if the media type states neither.
 func Declared(mediaType string) string {
 	kind := expectedType("", mediaType)
 	if kind == "" && strings.HasPrefix(mediaType, "text/") {
@@ -68,7 +68,8 @@ func withCharset(kind, declared string) string {
 	return kind
 }
 
-// isUTF8 reports whether head shows itself to be UTF-8, which ASCII does not.
+// isUTF8 reports whether head is valid UTF-8 with at least one character beyond
+// ASCII.
 func isUTF8(head []byte) bool {
 	head = wholeRunes(head)
 	return utf8.Valid(head) && bytes.ContainsFunc(head, func(r rune) bool { return r >= utf8.RuneSelf })
@@ -87,9 +88,9 @@ func sniff(name, declared string, head []byte) (kind string, err error) {
 		if kind := binaryKind(name, head); kind != "" {
 			return "", unsupported(kind)
 		}
-		if text == "" { // control characters all over: no kind of text
+		if text == "" { // too many control characters for any kind of text
 			if expected != "" {
-				return expected, nil // its parser says that it is not UTF-8
+				return expected, nil // its parser reports that it is not UTF-8
 			}
 			return "", unsupported("binary data of an unknown kind")
 		}
@@ -100,12 +101,12 @@ func sniff(name, declared string, head []byte) (kind string, err error) {
 	return textType(name, expected, text), nil
 }
 
-// expectedType is the kind of text that the name tells, or else the one that was
-// declared; "" if neither does.
+// expectedType returns the kind of text that the name implies, else the declared
+// one, else "".
 func expectedType(name, declared string) string {
-	declared, _, _ = mime.ParseMediaType(declared) // of what is none, nothing
+	declared, _, _ = mime.ParseMediaType(declared) // "" if it is not a media type
 	byName := typeByName(name)
-	// The name of a script at an address says how the page was made.
+	// A URL may end in the name of the script that made the page.
 	if byName != "" && (declared != TypeHTML || !strings.HasPrefix(byName, "text/x-")) {
 		return byName
 	}
@@ -120,8 +121,8 @@ func unsupported(kind string) error {
 	return knowledge.Errorf(knowledge.CodeUnsupportedFormat, "this looks like %s, which is not supported yet; %s", kind, supported)
 }
 
-// isPDF reports whether head is that of a PDF. Readers allow junk before the
-// mark; a text that only speaks of the mark is not a PDF.
+// isPDF reports whether head is that of a PDF. PDF readers allow junk before the
+// %PDF- mark. A text that only mentions the mark is not a PDF.
 func isPDF(head []byte, isText bool) bool {
 	mark := []byte("%PDF-")
 	if bytes.HasPrefix(bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n"), mark) {
@@ -130,10 +131,10 @@ func isPDF(head []byte, isText bool) bool {
 	return !isText && bytes.Contains(head[:min(len(head), 1024)], mark)
 }
 
-// asText gives head as UTF-8. sure says that it cannot be anything else: it is
-// UTF-8, or UTF-16 with its mark, without control characters. Otherwise text is
-// what it may be if no binary kind is found, and "" if it has the control
-// characters of binary data.
+// asText returns head as UTF-8. sure is true if it can only be text: UTF-8, or
+// UTF-16 with a byte order mark, without control characters. Otherwise the
+// caller must rule out binary kinds first, and text is "" if head has as many
+// control characters as binary data.
 func asText(head []byte) (text string, sure bool) {
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
 		s, err := charset.Decode(head[:len(head)&^1], "")
@@ -152,7 +153,7 @@ func asText(head []byte) (text string, sure bool) {
 	}
 }
 
-// wholeRunes cuts off a code point whose last bytes are beyond the head.
+// wholeRunes cuts off a code point whose last bytes are beyond head.
 func wholeRunes(head []byte) []byte {
 	for i := 1; i <= 3 && i <= len(head); i++ {
 		if b := head[len(head)-i]; utf8.RuneStart(b) {
@@ -175,13 +176,13 @@ func countControls(head []byte) int {
 	return n
 }
 
-// textType tells the supported kinds of text apart.
+// textType distinguishes the supported kinds of text.
 func textType(name, expected, text string) string {
 	body := strings.TrimLeft(text, "\ufeff \t\r\n")
 	switch {
 	case strings.HasPrefix(expected, "text/x-"):
 		return expected
-	case expected == TypeMarkdown && !isPage(body): // which may begin with any tag
+	case expected == TypeMarkdown && !isPage(body): // Markdown may begin with any tag
 		return TypeMarkdown
 	case startsHTML(body):
 		return TypeHTML
@@ -196,7 +197,7 @@ func textType(name, expected, text string) string {
 
 func hasExtension(name string) bool { return path.Ext(name) != "" }
 
-// textTypeByContent is for text whose name says nothing.
+// textTypeByContent returns the kind of a text whose name implies none.
 func textTypeByContent(body string) string {
 	switch {
 	case strings.HasPrefix(body, "#!"):

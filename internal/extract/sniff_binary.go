@@ -8,8 +8,8 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
-// binaryKind names what a file that is not plain text is, "" if it is nothing
-// known (or text in an old character set).
+// binaryKind returns the kind of a file that is not plain text, "" if the kind
+// is unknown or the file may be text in an old character set.
 func binaryKind(name string, head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
@@ -58,8 +58,8 @@ func kindOf(mediaType string) string {
 	return "a file of type " + mediaType
 }
 
-// officeKinds are the documents that come in a container which says little
-// about them; where the first bytes do not say which, the extension may.
+// Office documents come in containers (ZIP, OLE) that say little about them. If
+// the first bytes do not decide the kind, the extension does.
 const (
 	wordKind       = "a Word document"
 	excelKind      = "an Excel workbook"
@@ -93,8 +93,8 @@ func oleKind(name string, found *mimetype.MIME) string {
 	}, "a Microsoft Office document (or another OLE file)")
 }
 
-// zipKind tells office documents from other archives by the names of their
-// first entries, then by the extension.
+// zipKind distinguishes office documents from other archives by the names of
+// their first entries, then by the extension.
 func zipKind(name string, head []byte) string {
 	for _, k := range []struct{ mark, kind string }{
 		{"application/epub+zip", epubKind},

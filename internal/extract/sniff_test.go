@@ -10,8 +10,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// kindByExtension is what the message about a shared file of a kind that is not
-// supported names, by the extension of the file.
+// kindByExtension is the kind that the message about a shared file of an
+// unsupported kind must contain, by extension.
 var kindByExtension = map[string]string{
 	".zip": "ZIP archive", ".jpg": "image", ".png": "image", ".gif": "image", ".tif": "image",
 	".eml": "e-mail", ".mhtml": "MHT", ".xml": "XML", ".rtf": "RTF",
@@ -21,18 +21,21 @@ var kindByExtension = map[string]string{
 	".odt": "OpenDocument", ".odp": "OpenDocument", ".key": "iWork", ".epub": "EPUB",
 }
 
-// typeByExtension is the media type of a shared file of a supported kind.
+// typeByExtension is the media type of the shared files of supported kinds, by
+// extension.
 var typeByExtension = map[string]string{
 	".txt": extract.TypeText, ".md": extract.TypeMarkdown, ".html": extract.TypeHTML, ".pdf": extract.TypePDF,
 	".csv": extract.TypeCSV, ".c": "text/x-c", ".java": "text/x-java",
 }
 
-// byContent are the shared files whose extension is wrong, or says too much.
+// byContent is the media type of the shared files whose extension is wrong or
+// too specific.
 var byContent = map[string]string{
 	"testODTnotaZipFile.odt": extract.TypeText, // it says so itself
 }
 
-// looseKind are those whose content alone tells less than the extension.
+// looseKind is the kind of the shared files whose content tells less than their
+// extension.
 var looseKind = map[string]string{
 	"testWORD_truncated.docx": "Microsoft Office",
 }
@@ -91,11 +94,11 @@ func wantUnsupported(t *testing.T, err error, kind string) {
 func TestSniffByContentThenName(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ behaviour, name, content, want string }{
-		{"text is text", "a.txt", "hello", extract.TypeText},
-		{"text without a name is text", "", "hello there", extract.TypeText},
-		{"text with a foreign extension is text", "a.docx", "hello", extract.TypeText},
+		{"plain text", "a.txt", "hello", extract.TypeText},
+		{"text without a name", "", "hello there", extract.TypeText},
+		{"text with the extension of another kind", "a.docx", "hello", extract.TypeText},
 		{"UTF-16 with its mark is text", "a.txt", "\xff\xfeh\x00i\x00", extract.TypeText},
-		{"Latin-1 passes here, to be refused by the parser", "a.txt", "caf\xe9 au lait", extract.TypeText},
+		{"Latin-1 is accepted here, and the parser refuses it", "a.txt", "caf\xe9 au lait", extract.TypeText},
 		{"UTF-8 cut in the middle of a character is text", "a.txt", "caf\xc3", extract.TypeText},
 		{"bytes with the name of a text are left to the parser", "a.txt", "\x00\x01\x02\x03", extract.TypeText},
 		{"a PDF is one whatever its name", "a.txt", "%PDF-1.7\n", extract.TypePDF},
@@ -116,12 +119,12 @@ func TestSniffByContentThenName(t *testing.T) {
 		{"JSON by content", "", `{"a": [1, 2]}`, extract.TypeJSON},
 		{"JSON lines by name", "a.jsonl", "{}\n{}", extract.TypeNDJSON},
 		{"JSON lines by content", "", "{\"a\":1}\n{\"a\":2}\n", extract.TypeNDJSON},
-		{"braces are no JSON", "", "{this is not JSON}", extract.TypeText},
+		{"braces without JSON inside", "", "{this is not JSON}", extract.TypeText},
 		{"Go by name", "main.go", "package main", "text/x-go"},
 		{"a component that begins with a tag", "a.vue", "<template></template>", "text/x-vue"},
 		{"a makefile", "Makefile", "all:", "text/x-makefile"},
 		{"a script by its first line", "run", "#!/usr/bin/env python3\n", "text/x-python"},
-		{"a memo has From and To and is no mail", "a.txt", "From: Ann\nTo: Bob\nSubject: Tea\nDate: today\n\nAt four.", extract.TypeText},
+		{"a memo with From and To is not mail", "a.txt", "From: Ann\nTo: Bob\nSubject: Tea\nDate: today\n\nAt four.", extract.TypeText},
 		{"a path in the name does not matter", "../../x.md", "hi", extract.TypeMarkdown},
 		{"terminal colours are text", "a.log", "\x1b[31mred\x1b[0m", extract.TypeText},
 	} {
@@ -139,20 +142,20 @@ func TestSniffByWhatWasDeclared(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ behaviour, name, declared, content, want string }{
 		{"where there is no extension", "Handbook", "text/markdown; charset=utf-8", "# Leave", extract.TypeMarkdown},
-		{"where the extension is none of ours", "Handbook 1.2", extract.TypeMarkdown, "# Leave", extract.TypeMarkdown},
+		{"where the extension is unknown", "Handbook 1.2", extract.TypeMarkdown, "# Leave", extract.TypeMarkdown},
 		{"a page may begin in any way", "page", extract.TypeHTML, "Hello <b>you</b>", extract.TypeHTML},
 		{"a page that a script makes", "index.php", extract.TypeHTML, "<!doctype html><p>x", extract.TypeHTML},
 		{"source code that is declared as text", "index.php", extract.TypeText, "<?php echo 1;", "text/x-php"},
 		{"not against the name", "notes.txt", extract.TypeMarkdown, "# Leave", extract.TypeText},
 		{"not against the content", "page", extract.TypeMarkdown, "<!doctype html><p>x", extract.TypeHTML},
 		{"a PDF is one whatever was declared", "a", extract.TypeHTML, "%PDF-1.7\n", extract.TypePDF},
-		{"plain text may be more", "a", extract.TypeText, "{\"a\": 1}", extract.TypeJSON},
-		{"a kind that is not ours says nothing", "a", "application/octet-stream", "hello", extract.TypeText},
+		{"text declared as plain may be JSON", "a", extract.TypeText, "{\"a\": 1}", extract.TypeJSON},
+		{"an unsupported declared kind is ignored", "a", "application/octet-stream", "hello", extract.TypeText},
 		{"with a character set that is not UTF-8", "a", "text/html; charset=latin1", "<p>caf\xe9", "text/html; charset=windows-1252"},
-		{"with that alone", "a.txt", "text/x-any; charset=Shift_JIS", "\x82\xa0", "text/plain; charset=shift_jis"},
-		{"not with one that the content shows to be wrong", "a.txt", "text/plain; charset=latin1", "caf\u00e9", extract.TypeText},
-		{"not with one that nobody knows", "a.txt", "text/plain; charset=mine", "hello", extract.TypeText},
-		{"what is no media type says nothing", "a", "; text", "hello", extract.TypeText},
+		{"with a character set alone", "a.txt", "text/x-any; charset=Shift_JIS", "\x82\xa0", "text/plain; charset=shift_jis"},
+		{"a character set that the content contradicts is ignored", "a.txt", "text/plain; charset=latin1", "caf\u00e9", extract.TypeText},
+		{"an unknown character set is ignored", "a.txt", "text/plain; charset=mine", "hello", extract.TypeText},
+		{"a malformed media type is ignored", "a", "; text", "hello", extract.TypeText},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()

@@ -17,8 +17,8 @@ var (
 	headerRow = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*:`)
 )
 
-// unsupportedTextKind names the kind of a file that is text and yet no text to
-// read as it stands, "" if there is nothing against it.
+// unsupportedTextKind returns the kind of a file that is text but not supported
+// as such (mail, subtitles, XML), "" if it is none of these.
 func unsupportedTextKind(name, expected, text string) string {
 	body := strings.TrimLeft(text, "\ufeff \t\r\n")
 	switch {
@@ -44,7 +44,8 @@ func isWebVTT(body string) bool {
 	return ok && (rest == "" || strings.ContainsRune(" \t\r\n", rune(rest[0])))
 }
 
-// xmlKind names a kind of XML that is not XHTML.
+// xmlKind returns the kind of an XML file that is not XHTML, "" for anything
+// else.
 func xmlKind(name, expected, body string) string {
 	if startsHTML(body) || !strings.HasPrefix(body, "<") {
 		return ""
@@ -65,13 +66,14 @@ func xmlKind(name, expected, body string) string {
 	}
 }
 
-// startsHTML reports whether body begins as a page or as a piece of one.
+// startsHTML reports whether body begins with an HTML page or a fragment of one.
 func startsHTML(body string) bool { return isPage(body) || fragment.MatchString(body) }
 
 func isPage(body string) bool { return htmlStart.MatchString(body[:min(len(body), 4096)]) }
 
-// mailKind names a mail or a saved web page (MHT). A news article and a memo
-// with From and To have no header that only mail software writes: they are text.
+// mailKind recognises a mail or a saved web page (MHT), and returns "" for
+// anything else. News articles and memos with From and To lack the headers that
+// only mail software writes: they are text.
 func mailKind(body string) string {
 	if line, rest, ok := strings.Cut(body, "\n"); ok && strings.HasPrefix(line, "From ") {
 		body = rest // an mbox
@@ -102,7 +104,7 @@ func mailKind(body string) string {
 	}
 }
 
-// mailHeaders reads the header lines at the start of body, by lower case name.
+// mailHeaders returns the header fields at the start of body by lower case name.
 func mailHeaders(body string) map[string]string {
 	headers := map[string]string{}
 	last := ""
@@ -124,7 +126,7 @@ func mailHeaders(body string) map[string]string {
 	return headers
 }
 
-// looksJSON reports whether body, which may be cut off, is the start of a JSON
+// looksJSON reports whether body, which may be cut off, begins with a JSON
 // object or array.
 func looksJSON(body string) bool {
 	if !strings.HasPrefix(body, "{") && !strings.HasPrefix(body, "[") {
@@ -151,8 +153,8 @@ func looksJSON(body string) bool {
 	}
 }
 
-// looksNDJSON reports whether at least two lines are JSON objects and none is
-// anything else; the last one may be cut off.
+// looksNDJSON reports whether body has at least two lines that are JSON objects
+// and no other lines. The last line may be cut off.
 func looksNDJSON(body string) bool {
 	lines := strings.Split(strings.TrimSpace(body), "\n")
 	good := 0

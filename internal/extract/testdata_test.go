@@ -9,13 +9,14 @@ import (
 	"testing"
 )
 
-// Where the test files of many kinds are, and what to say if they are not there.
+// The test files of many kinds, and the reason for skipping if they are
+// missing.
 const (
 	sharedFiles = "../../../shared/data/files"
-	noFiles     = "the files to read are not here; put them at ../shared/data/files beside the repository"
+	noFiles     = "the files for tests are missing; put them at ../shared/data/files beside the repository"
 )
 
-// allFiles gives the path of every shared file.
+// allFiles returns the path of every shared file.
 func allFiles(t *testing.T) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(sharedFiles, "*", "*"))
@@ -23,13 +24,13 @@ func allFiles(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	if len(paths) == 0 {
-		lacking(t, noFiles)
+		skipOrFail(t, noFiles)
 	}
 	return paths
 }
 
-// lacking skips a test that cannot run, and fails it where it must.
-func lacking(t testing.TB, what string) {
+// skipOrFail skips a test for lack of something, or fails it in CI.
+func skipOrFail(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
 		t.Fatal(what)
@@ -37,7 +38,7 @@ func lacking(t testing.TB, what string) {
 	t.Skip(what)
 }
 
-// write puts a file into the test's folder.
+// write writes a file into the test's temporary folder and returns its path.
 func write(t testing.TB, name string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -47,7 +48,7 @@ func write(t testing.TB, name string, data []byte) string {
 	return path
 }
 
-// makePDF writes a PDF with these objects; the first is the catalog.
+// makePDF returns a PDF with these objects; the first is the catalog.
 func makePDF(objects ...string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.7\n")
@@ -65,7 +66,7 @@ func makePDF(objects ...string) []byte {
 	return b.Bytes()
 }
 
-// onePage is a PDF of one page that shows this content stream.
+// onePage returns a PDF of one page that shows this content stream.
 func onePage(stream []byte, filters string) []byte {
 	return makePDF(
 		"<< /Type /Catalog /Pages 2 0 R >>",
@@ -76,7 +77,7 @@ func onePage(stream []byte, filters string) []byte {
 	)
 }
 
-// deflated compresses chunk repeated n times, and that again if twice.
+// deflated returns chunk, repeated n times and compressed, once more if twice.
 func deflated(chunk []byte, n int, twice bool) []byte {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)

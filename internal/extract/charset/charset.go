@@ -1,7 +1,7 @@
-// Package charset decodes the bytes of a text file to clean UTF-8: known byte
-// order marks, a declared character set, one kind of line end, no control
-// characters. It guesses nothing: text whose character set is neither UTF-8
-// nor stated is refused.
+// Package charset decodes the bytes of a text file to clean UTF-8. It handles
+// byte order marks and declared character sets, normalises line ends, and
+// removes control characters. It does not guess: text that is neither UTF-8 nor
+// in a declared character set is refused.
 package charset
 
 import (
@@ -16,35 +16,36 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// notUTF8 is the message for text that cannot be decoded.
+// notUTF8 is the message of the error for text that cannot be decoded.
 const notUTF8 = "the file is not UTF-8 text; save it as UTF-8 (or UTF-16 with a byte order mark) and send it again"
 
 // MaxText is the most text, in bytes of UTF-8, that one document may hold.
 const MaxText = 20 << 20
 
-// TooLong is the error for a document with more than MaxText bytes of text.
+// TooLong returns the error for a document with more than MaxText bytes of text.
 func TooLong() error {
 	return knowledge.Errorf(knowledge.CodeTooLarge,
 		"the document holds more than %d MB of text; split it into smaller documents", MaxText>>20)
 }
 
-// Declared names the character set that a media type states, "" if that is none,
-// UTF-8 or not known.
+// Declared returns the name of the character set that a media type declares. It
+// returns "" if the media type declares none, UTF-8, or an unknown one.
 func Declared(mediaType string) string {
 	_, params, err := mime.ParseMediaType(mediaType)
 	if err != nil {
 		return ""
 	}
-	name, err := htmlindex.Name(byName(params["charset"]))
+	name, err := htmlindex.Name(encodingByName(params["charset"]))
 	if err != nil {
 		return ""
 	}
 	return name
 }
 
-// Decode gives the text of data as UTF-8, cleaned as by Clean. A byte order
-// mark decides; else data is UTF-8; else the declared character set is used.
-// The error is a *knowledge.Error: malformed or too_large.
+// Decode returns the text of data as UTF-8, cleaned by Clean. A byte order mark
+// decides the encoding; without one, valid UTF-8 is kept as it is; otherwise
+// the declared character set is used. Errors are *knowledge.Error with code
+// malformed or too_large.
 func Decode(data []byte, declared string) (string, error) {
 	text, err := decode(data, declared)
 	if err != nil {
@@ -57,20 +58,20 @@ func Decode(data []byte, declared string) (string, error) {
 }
 
 func decode(data []byte, declared string) (string, error) {
-	if enc := byMark(data); enc != nil {
+	if enc := encodingByMark(data); enc != nil {
 		return decodeWith(data, enc)
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if utf8.Valid(data) {
 		return string(data), nil
 	}
-	if enc := byName(declared); enc != nil {
+	if enc := encodingByName(declared); enc != nil {
 		return decodeWith(data, enc)
 	}
 	return "", knowledge.Errorf(knowledge.CodeMalformed, notUTF8)
 }
 
-func byMark(data []byte) encoding.Encoding {
+func encodingByMark(data []byte) encoding.Encoding {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
 		return unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM)
@@ -79,9 +80,10 @@ func byMark(data []byte) encoding.Encoding {
 	}
 }
 
-// byName gives a declared encoding, nil if it is UTF-8 (whose bytes were seen
-// not to be) or not known.
-func byName(name string) encoding.Encoding {
+// encodingByName returns the encoding of a declared character set, or nil if
+// the name is unknown or means UTF-8: the caller has already seen that the
+// bytes are not UTF-8.
+func encodingByName(name string) encoding.Encoding {
 	if name == "" {
 		return nil
 	}
@@ -100,9 +102,9 @@ func decodeWith(data []byte, enc encoding.Encoding) (string, error) {
 	return string(out), nil
 }
 
-// Clean normalises text: every kind of line end becomes \n, a form feed ends a
-// paragraph, and control characters, noncharacters and what knowledge.Invisible
-// names go.
+// Clean normalises text. Every kind of line end becomes \n and a form feed ends
+// a paragraph. Control characters, noncharacters and the characters that
+// knowledge.Invisible reports are removed.
 func Clean(s string) string {
 	if isClean(s) {
 		return s
@@ -140,7 +142,7 @@ func isClean(s string) bool {
 }
 
 // unwanted reports whether r is a control character other than \n and \t, an
-// invisible one, or a code point that is no character.
+// invisible character, or a noncharacter.
 func unwanted(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -152,7 +154,7 @@ func unwanted(r rune) bool {
 	}
 }
 
-// Blank reports whether data holds nothing but a byte order mark, white space,
+// Blank reports whether data consists only of a byte order mark, white space,
 // invisible characters and NUL.
 func Blank(data []byte) bool {
 	for _, mark := range []string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"} {

@@ -11,20 +11,20 @@ import (
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ behaviour, data, declared, want string }{
-		{"UTF-8 stays", "café 日本 😀", "", "café 日本 😀"},
-		{"a mark of UTF-8 goes", "\xef\xbb\xbfx", "", "x"},
+		{"UTF-8 is kept", "café 日本 😀", "", "café 日本 😀"},
+		{"a UTF-8 byte order mark is removed", "\xef\xbb\xbfx", "", "x"},
 		{"UTF-16 little endian", "\xff\xfeh\x00\xe9\x00=\xd8\x00\xde", "", "hé😀"},
 		{"UTF-16 big endian", "\xfe\xff\x00h\x00i", "", "hi"},
 		{"a declared character set", "caf\xe9 \x80", "windows-1252", "café €"},
 		{"a declaration is not needed for UTF-8", "é", "windows-1252", "é"},
 		{"Windows and old Mac line ends", "a\r\nb\rc\n", "", "a\nb\nc\n"},
-		{"control characters go", "a\x00b\x07c\x1bd\x7fe\u0085f\tg", "", "abcde\nf\tg"},
+		{"control characters are removed", "a\x00b\x07c\x1bd\x7fe\u0085f\tg", "", "abcde\nf\tg"},
 		{"a form feed ends a paragraph", "a\fb", "", "a\n\nb"},
-		{"line separators are line ends", "a\u2028b\u2029c", "", "a\nb\n\nc"},
-		{"noncharacters and marks inside go", "a\ufeffb\ufffec\U0001ffffd\ufdd0e", "", "abcde"},
-		{"what is invisible goes", "Öffnungs\u00adzeiten, zero\u200bwidth, word\u2060joiner", "", "Öffnungszeiten, zerowidth, wordjoiner"},
-		{"the joiners of scripts and emoji stay", "\u0645\u06cc\u200c\u062e, \U0001f469\u200d\U0001f680", "", "\u0645\u06cc\u200c\u062e, \U0001f469\u200d\U0001f680"},
-		{"a replacement character stays", "a\ufffdb", "", "a\ufffdb"},
+		{"line separators become line ends", "a\u2028b\u2029c", "", "a\nb\n\nc"},
+		{"noncharacters and marks inside the text are removed", "a\ufeffb\ufffec\U0001ffffd\ufdd0e", "", "abcde"},
+		{"invisible characters are removed", "Öffnungs\u00adzeiten, zero\u200bwidth, word\u2060joiner", "", "Öffnungszeiten, zerowidth, wordjoiner"},
+		{"the joiners of scripts and emoji are kept", "\u0645\u06cc\u200c\u062e, \U0001f469\u200d\U0001f680", "", "\u0645\u06cc\u200c\u062e, \U0001f469\u200d\U0001f680"},
+		{"a replacement character is kept", "a\ufffdb", "", "a\ufffdb"},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
@@ -44,7 +44,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}{
 		{"Latin-1 without a declaration", "caf\xe9", "", knowledge.CodeMalformed},
 		{"bytes declared as UTF-8 that are not", "caf\xe9", "utf-8", knowledge.CodeMalformed},
-		{"a character set that nobody knows", "caf\xe9", "klingon", knowledge.CodeMalformed},
+		{"an unknown character set", "caf\xe9", "klingon", knowledge.CodeMalformed},
 		{"a surrogate in UTF-8", "\xed\xa0\x80", "", knowledge.CodeMalformed},
 		{"too much text", strings.Repeat("a", charset.MaxText+1), "", knowledge.CodeTooLarge},
 	} {

@@ -11,8 +11,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// escape makes Markdown of text that says the same. The converter can do that
-// itself, but seeks the end of each bracket through all of the text.
+// escape returns text as Markdown that renders as that text. The converter has
+// its own escaping, but that searches the whole text for the end of each
+// bracket.
 func escape(s string) string {
 	if !strings.ContainsAny(s, escaped+".)") {
 		return s
@@ -21,7 +22,7 @@ func escape(s string) string {
 	b.Grow(len(s) + len(s)/8)
 	for i := range len(s) {
 		c := s[i]
-		// A full stop or bracket makes a list of a number.
+		// A full stop or bracket after a number would begin a list.
 		if strings.IndexByte(escaped, c) >= 0 || (c == '.' || c == ')') && i > 0 && s[i-1] >= '0' && s[i-1] <= '9' {
 			b.WriteByte('\\')
 		}
@@ -30,16 +31,16 @@ func escape(s string) string {
 	return b.String()
 }
 
-// escaped are the characters that may be marks of Markdown. The converter
-// writes < and > as references.
+// escaped are the characters that can be Markdown syntax. The converter itself
+// writes < and > as character references.
 const escaped = "\\`*_[]#+-=~|&"
 
-// rootTag is an html or body element. The attributes of each are merged with
-// those of all before it.
+// rootTag matches the start tag of an html or body element. The HTML parser
+// merges the attributes of each with those of all before it.
 var rootTag = regexp.MustCompile(`(?i)<(?:html|body)[\s/][^>]*`)
 
-// maxMerge bounds merging: for each such element the bytes of it and of all
-// before it, together.
+// maxMerge bounds that merging. It is the sum, over all such elements, of the
+// bytes of the element and of those before it.
 const maxMerge = 256 << 20
 
 func checkRoots(page string) error {
@@ -58,11 +59,12 @@ func checkRoots(page string) error {
 	}
 }
 
-// maxNesting is how deep lists and quotes may lie in each other: the converter
-// writes the lines of each again for those around it.
+// maxNesting is the deepest nesting of lists and quotes. The converter copies
+// the lines of each of them once per level.
 const maxNesting = 20
 
-// reduceNesting keeps lists and quotes that lie too deep as text.
+// reduceNesting turns lists and quotes that are nested deeper than maxNesting
+// into plain text.
 func reduceNesting(n *html.Node, depth int) {
 	switch n.DataAtom {
 	case atom.Ul, atom.Ol, atom.Blockquote:
@@ -79,12 +81,13 @@ func reduceNesting(n *html.Node, depth int) {
 	}
 }
 
-// maxFill is how many times the cells that a table has it may have with its rows
-// filled up, and with what a cell spans. Any table may have markdown.MinCells.
+// maxFill is the largest ratio of the cells of a table after its rows are filled
+// up and its spans expanded to the cells that it has. Every table may have
+// markdown.MinCells.
 const maxFill = 8
 
-// reduceTables keeps tables from becoming far larger than they are: cells that
-// span too much together span nothing, and a table with some row far wider than
+// reduceTables keeps tables from growing far beyond their source: spans are
+// dropped if they cover too many cells, and a table with one row far wider than
 // the others becomes text.
 func reduceTables(root *html.Node) {
 	if root.DataAtom == atom.Table {
@@ -104,16 +107,16 @@ func reduceTable(n *html.Node) {
 		dropSpans(n)
 	}
 	if s.width*len(s.rows) > maxFill*s.cells+markdown.MinCells {
-		// The converter takes it for layout then.
+		// The converter treats such a table as layout.
 		n.Attr = append(n.Attr, html.Attribute{Key: "role", Val: "presentation"})
 	}
 }
 
-// size measures a table without those inside of it.
+// size measures a table without the tables inside it.
 type size struct {
 	cells, area, width int
-	rows               []int // cells of each, with those that span it from above
-	row                int   // the next
+	rows               []int // cells of each row, including those that span into it from above
+	row                int   // index of the next row
 }
 
 func (s *size) measure(parent *html.Node, spans bool) {
@@ -154,7 +157,7 @@ func (s *size) add(row, columns int) {
 	s.width = max(s.width, s.rows[row])
 }
 
-// span reads an attribute of at most two digits, as removeHidden leaves it.
+// span reads a span attribute. removeHidden has left at most two digits in it.
 func span(n *html.Node, key string) int {
 	value, err := strconv.Atoi(attr(n, key))
 	if err != nil {

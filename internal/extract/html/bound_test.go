@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// patience is how long a hostile page may take: without bounds each of them
-// takes minutes or all memory, with them some seconds at most.
-const patience = 30 * time.Second
+// timeLimit is the time limit for a hostile page: without bounds each of them
+// takes minutes or all memory, with bounds a few seconds.
+const timeLimit = 30 * time.Second
 
 func TestHostilePagesEnd(t *testing.T) {
 	t.Parallel()
@@ -22,7 +22,7 @@ func TestHostilePagesEnd(t *testing.T) {
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
 	for behaviour, tc := range map[string]struct {
 		page string
-		code knowledge.Code // "" = it can be read
+		code knowledge.Code // "" = it is read
 	}{
 		"brackets":                     {fill("["), ""},
 		"emphasis in the text":         {fill("*a_ "), ""},
@@ -52,8 +52,8 @@ func TestHostilePagesEnd(t *testing.T) {
 			}()
 			select {
 			case <-done:
-			case <-time.After(patience):
-				t.Fatalf("no end after %s", patience)
+			case <-time.After(timeLimit):
+				t.Fatalf("no end after %s", timeLimit)
 			}
 			total := 0
 			for _, b := range blocks {
@@ -74,7 +74,7 @@ func TestHostilePagesEnd(t *testing.T) {
 	}
 }
 
-// roots gives body elements each of which has another attribute.
+// roots returns body elements, each with another attribute.
 func roots(size int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < size; i++ {

@@ -1,3 +1,4 @@
-// Package html reads HTML pages: the character set as browsers find it, without
-// scripts, styles and navigation, by way of Markdown.
+// Package html reads HTML pages. It detects the character set in the order that
+// browsers use, drops scripts, styles and navigation, and converts the rest
+// through Markdown.
 package html

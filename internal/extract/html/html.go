@@ -17,16 +17,16 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Read gives the title and the blocks of an HTML page. declared is the
-// character set that came with the file, "" if none did; what the page itself
-// states comes next. The error is a *knowledge.Error.
+// Read returns the title and the blocks of an HTML page. declared is the
+// character set that came with the file, "" if none did; after it the page's own
+// declaration counts. Errors are *knowledge.Error.
 func Read(data []byte, declared string) (title string, blocks []knowledge.Block, err error) {
 	text, err := decode(data, declared)
 	if err != nil {
 		return "", nil, err
 	}
 	page, err := readPage(text, removeNoise)
-	if err == nil && len(page.blocks) == 0 { // nothing but navigation
+	if err == nil && len(page.blocks) == 0 { // the page is nothing but navigation
 		page, err = readPage(text, func(*html.Node) {})
 	}
 	return page.title, page.blocks, err
@@ -41,7 +41,7 @@ func readPage(text string, reduce func(*html.Node)) (page, error) {
 	if err := checkRoots(text); err != nil {
 		return page{}, err
 	}
-	// Text is always HTML; what the parser refuses is nested too deep.
+	// Any text is HTML: the parser fails only if elements are nested too deep.
 	root, err := html.Parse(strings.NewReader(text))
 	if err != nil {
 		return page{}, knowledge.Errorf(knowledge.CodeParseLimit, "the elements of the page are nested more than 512 levels deep; make it simpler").WithCause(err)
@@ -58,34 +58,34 @@ func readPage(text string, reduce func(*html.Node)) (page, error) {
 	return page{title, blocks}, err
 }
 
-// decode follows the declarations in their order: a byte order mark, what came
-// with the file, the page's own meta element. UTF-8 that is valid needs none.
+// decode applies the declarations in this order: a byte order mark, declared,
+// the page's meta element. Valid UTF-8 needs no declaration.
 func decode(data []byte, declared string) (string, error) {
 	if declared == "" {
-		declared = stated(data[:min(len(data), 4096)])
+		declared = declaredCharset(data[:min(len(data), 4096)])
 	}
 	return charset.Decode(data, declared)
 }
 
 var charsetIn = regexp.MustCompile(`(?i)charset\s*=\s*["']?([^\s"';]+)`)
 
-// stated gives the character set that a meta element at the start of a page
-// states, "" if none does or it is UTF-8.
-func stated(head []byte) string {
+// declaredCharset returns the character set that a meta element at the start of
+// a page declares, "" if none does or if it is UTF-8.
+func declaredCharset(head []byte) string {
 	z := html.NewTokenizer(bytes.NewReader(head))
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
 			return ""
 		case html.StartTagToken, html.SelfClosingTagToken:
-			if set := statedBy(z.Token()); set != "" {
+			if set := charsetOf(z.Token()); set != "" {
 				return set
 			}
 		}
 	}
 }
 
-func statedBy(element html.Token) string {
+func charsetOf(element html.Token) string {
 	if element.DataAtom != atom.Meta {
 		return ""
 	}
@@ -99,7 +99,7 @@ func statedBy(element html.Token) string {
 			set = found[1]
 		}
 	}
-	if strings.HasPrefix(strings.ToLower(set), "utf-16") { // it could not be read so far if it were
+	if strings.HasPrefix(strings.ToLower(set), "utf-16") { // false: UTF-16 text would not have been readable up to here
 		return ""
 	}
 	return charset.Declared("text/html; charset=" + set)
@@ -116,11 +116,11 @@ func convert(root *html.Node) (string, []knowledge.Block, error) {
 			table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal),
 		),
 	))
-	for _, name := range []string{"summary", "legend", "center"} { // to the converter they are words in a line
+	for _, name := range []string{"summary", "legend", "center"} { // the converter treats them as inline elements
 		c.Register.TagType(name, converter.TagTypeBlock, converter.PriorityStandard)
 	}
 	c.Register.RendererFor("tr", converter.TagTypeBlock, row, converter.PriorityEarly)
-	// Before the base plugin writes < and > as references.
+	// It must run before the base plugin writes < and > as references.
 	c.Register.TextTransformer(func(_ converter.Context, s string) string { return escape(s) }, converter.PriorityEarly)
 	md, err := c.ConvertNode(root)
 	if err != nil {
@@ -133,8 +133,8 @@ func convert(root *html.Node) (string, []knowledge.Block, error) {
 	return heading, blocks, nil
 }
 
-// row writes a row of what the converter does not take for a table, because it
-// holds a list or another table, or makes the page's layout.
+// row writes a row of a table that the converter does not convert as a table,
+// because it contains a list or another table, or because it is layout.
 func row(ctx converter.Context, w converter.Writer, n *html.Node) converter.RenderStatus {
 	var cells [][]byte
 	separator := knowledge.CellSeparator

@@ -48,7 +48,7 @@ func TestWordsAreNotGlued(t *testing.T) {
 	}{
 		{"a summary", "<details><summary>More</summary>Text</details>", []string{"More", "Text"}},
 		{"a legend", "<fieldset><legend>Address</legend>Street</fieldset>", []string{"Address", "Street"}},
-		{"what is centred", "<center>Notice</center>Text", []string{"Notice", "Text"}},
+		{"centred text", "<center>Notice</center>Text", []string{"Notice", "Text"}},
 		{"terms", "<dl><dt>Tea<dd>hot</dd><dt>Ice</dt><dd>cold</dl>", []string{"Tea", "hot", "Ice", "cold"}},
 		{"terms in a cell", "<table><tr><th>A<th>B<tr><td><dl><dt>Tea<dd>hot</dl><td>x</table>", []string{"A | B\nTea hot | x"}},
 		{"cells beside a list", "<table><tr><th>A<th>B<tr><td>x<td><ul><li>y<li>z</ul></table>", []string{"A | B", "x", "- y\n- z"}},

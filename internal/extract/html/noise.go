@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// never holds text for a reader.
-var never = []atom.Atom{
+// hiddenElements lists the elements that contain no text for readers.
+var hiddenElements = []atom.Atom{
 	atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Iframe, atom.Object, atom.Embed,
 	atom.Canvas, atom.Audio, atom.Video, atom.Head, atom.Input, atom.Select, atom.Button, atom.Textarea,
 }
@@ -23,22 +23,22 @@ func pageTitle(root *html.Node) string {
 	return ""
 }
 
-// removeHidden removes what a browser does not show as text.
+// removeHidden removes everything that a browser does not show as text.
 func removeHidden(root *html.Node) {
 	removeWhere(root, func(n *html.Node) bool {
 		if n.Type == html.CommentNode {
 			return true
 		}
-		return n.Type == html.ElementNode && (slices.Contains(never, n.DataAtom) || has(n, "hidden") || attr(n, "aria-hidden") == "true" || styledAway(n))
+		return n.Type == html.ElementNode && (slices.Contains(hiddenElements, n.DataAtom) || hasAttribute(n, "hidden") || attr(n, "aria-hidden") == "true" || hiddenByStyle(n))
 	})
 	for n := range root.Descendants() {
-		n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool { return !kept(a) })
+		n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool { return !keepsAttribute(a) })
 	}
 }
 
-// styledAway reports whether the style of an element itself hides it. One that
-// hides the whole page stands there until a script shows it.
-func styledAway(n *html.Node) bool {
+// hiddenByStyle reports whether the style attribute of an element hides it. It
+// ignores the styles of html and body: a script shows a page that they hide.
+func hiddenByStyle(n *html.Node) bool {
 	if n.DataAtom == atom.Body || n.DataAtom == atom.Html {
 		return false
 	}
@@ -51,9 +51,10 @@ func styledAway(n *html.Node) bool {
 	return declared["display"] == "none" || declared["visibility"] == "hidden" || declared["visibility"] == "collapse"
 }
 
-// kept reports whether an attribute matters for the text. Inlined pictures do
-// not, and a cell that spans a thousand others would be written a thousand times.
-func kept(a html.Attribute) bool {
+// keepsAttribute reports whether an attribute is needed for the text. Inlined
+// pictures are not. Spans of three digits are dropped, because a cell would be
+// written once for each cell that it spans.
+func keepsAttribute(a html.Attribute) bool {
 	switch a.Key {
 	case "src", "href":
 		return len(a.Val) < 2048 && !strings.HasPrefix(a.Val, "data:")
@@ -64,8 +65,8 @@ func kept(a html.Attribute) bool {
 	}
 }
 
-// removeNoise removes navigation and the page's own footer. A header stays: it
-// often holds the heading.
+// removeNoise removes navigation and the page's own footer. It keeps headers,
+// which often contain the heading.
 func removeNoise(root *html.Node) {
 	removeWhere(root, func(n *html.Node) bool {
 		if n.Type != html.ElementNode {
@@ -102,7 +103,7 @@ func inside(n *html.Node, atoms ...atom.Atom) bool {
 	return false
 }
 
-func has(n *html.Node, key string) bool {
+func hasAttribute(n *html.Node, key string) bool {
 	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == key })
 }
 

@@ -8,21 +8,21 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Some marks make the parser look back or ahead over all of a block, so that a
-// text of nothing but marks takes it time by the square of its length. Each such
-// mark pays here with the steps that it may cause. A text has stepsPerByte for
-// each of its bytes and freeSteps besides, many times what real ones need; when
-// they are spent, the marks that follow stay in the text as they are.
+// Some marks make the parser search a whole block backwards or forwards, so a
+// text that consists of such marks takes quadratic time. Each such mark is
+// charged the steps that it may cause. A text has a budget of freeSteps plus
+// stepsPerByte for each of its bytes, many times what real texts need. When the
+// budget is spent, the parser leaves later marks in the text.
 const (
 	freeSteps    = 8 << 20
 	stepsPerByte = 16
 )
 
-// maxNesting is how deep lists and quotes may lie in each other. The marks of
-// deeper ones stay in the text as they are.
+// maxNesting is the deepest nesting of lists and quotes. The marks of deeper
+// ones stay in the text.
 const maxNesting = 64
 
-// newParser gives a parser for one text of so many bytes.
+// newParser returns a parser for one text of length bytes.
 func newParser(length int) parser.Parser {
 	b := &budget{steps: freeSteps + stepsPerByte*length}
 	emphasis := &marks{budget: b}
@@ -55,10 +55,10 @@ func newParser(length int) parser.Parser {
 	)
 }
 
-// budget is what is left to one text.
+// budget counts the steps that are left for one text.
 type budget struct{ steps int }
 
-// spend takes steps, if there are as many.
+// spend takes n steps from the budget and reports whether there were enough.
 func (b *budget) spend(n int) bool {
 	if n > b.steps {
 		return false
@@ -67,7 +67,8 @@ func (b *budget) spend(n int) bool {
 	return true
 }
 
-// nested opens a quote or a list unless it would lie too deep.
+// nested opens a quote or a list unless it would be nested deeper than
+// maxNesting.
 type nested struct{ parser.BlockParser }
 
 func (p nested) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
@@ -83,15 +84,15 @@ func (p nested) Open(parent ast.Node, reader text.Reader, pc parser.Context) (as
 	return p.BlockParser.Open(parent, reader, pc)
 }
 
-// marks counts the marks of emphasis in a block: one that closes is compared
-// with those before it.
+// marks counts the emphasis marks in a block: the parser compares each closing
+// mark with all before it.
 type marks struct {
 	budget *budget
 	block  ast.Node
 	count  int
 }
 
-// counted parses marks of emphasis.
+// counted parses emphasis marks and charges them to the budget.
 type counted struct {
 	parser.InlineParser
 	marks *marks
@@ -108,8 +109,8 @@ func (p counted) Parse(parent ast.Node, block text.Reader, pc parser.Context) as
 	return p.InlineParser.Parse(parent, block, pc)
 }
 
-// codeSpans parses code between backticks. What has no end is sought through
-// the rest of the block.
+// codeSpans parses code between backticks. For backticks without an end the
+// parser searches the rest of the block, which is charged to the budget.
 type codeSpans struct {
 	parser.InlineParser
 	budget *budget
@@ -119,7 +120,7 @@ func (p codeSpans) Parse(parent ast.Node, block text.Reader, pc parser.Context) 
 	if p.budget.steps <= 0 {
 		return nil
 	}
-	rest := remaining(parent, block)
+	rest := unreadBytes(parent, block)
 	n := p.InlineParser.Parse(parent, block, pc)
 	if _, ok := n.(*ast.CodeSpan); !ok {
 		p.budget.steps -= rest
@@ -127,14 +128,14 @@ func (p codeSpans) Parse(parent ast.Node, block text.Reader, pc parser.Context) 
 	return n
 }
 
-// links parses links and pictures. For a bracket that closes, all that stands
-// behind the one that opened is looked at, and the line of that one is sought; a
-// link that does not end is sought through the rest of the block.
+// links parses links and pictures. At a closing bracket the parser reads
+// everything after the opening one and searches its line; for a link without an
+// end it searches the rest of the block. Both are charged to the budget.
 type links struct {
 	parser.InlineParser
 	budget *budget
 	block  ast.Node
-	open   []int // where the brackets stand that were not closed yet
+	open   []int // offsets of the brackets that are still open
 }
 
 func (p *links) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
@@ -156,7 +157,7 @@ func (p *links) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 		p.budget.steps -= at.Start - p.open[last] + parent.Lines().Len()
 		p.open = p.open[:last]
 	}
-	rest := remaining(parent, block)
+	rest := unreadBytes(parent, block)
 	n := p.InlineParser.Parse(parent, block, pc)
 	if n == nil && len(line) > 1 && (line[1] == '(' || line[1] == '[') {
 		p.budget.steps -= rest
@@ -164,15 +165,15 @@ func (p *links) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 	return n
 }
 
-// CloseBlock lets the parser end its brackets that nothing closed.
+// CloseBlock lets the parser end the brackets that are still open.
 func (p *links) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
 	if c, ok := p.InlineParser.(parser.CloseBlocker); ok {
 		c.CloseBlock(parent, block, pc)
 	}
 }
 
-// remaining is how many bytes of a block are not read yet.
-func remaining(parent ast.Node, block text.Reader) int {
+// unreadBytes returns how many bytes of a block are not read yet.
+func unreadBytes(parent ast.Node, block text.Reader) int {
 	lines := parent.Lines()
 	if lines.Len() == 0 {
 		return 0
@@ -181,8 +182,8 @@ func remaining(parent ast.Node, block text.Reader) int {
 	return max(lines.At(lines.Len()-1).Stop-at.Start, 0)
 }
 
-// definitions takes the definitions of links out of a paragraph; each is cut
-// out of all of its lines.
+// definitions removes link definitions from a paragraph. The parser copies the
+// paragraph's lines for each of them.
 type definitions struct {
 	parser.ParagraphTransformer
 	budget *budget
@@ -196,9 +197,9 @@ func (t definitions) Transform(node *ast.Paragraph, reader text.Reader, pc parse
 	}
 }
 
-// tables makes tables of paragraphs. A row is filled up to the width of the
-// table, so that a wide one with many rows of one cell would be far larger than
-// its text.
+// tables turns paragraphs into tables. The parser fills each row up to the width
+// of the table, so a wide table with many rows of one cell would become far
+// larger than its text.
 type tables struct {
 	parser.ParagraphTransformer
 	budget *budget
@@ -209,7 +210,7 @@ func (t tables) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Con
 	width, length := 0, 0
 	for i := range lines.Len() {
 		line := lines.At(i)
-		width = max(width, delimiters(line.Value(source)))
+		width = max(width, delimiterCells(line.Value(source)))
 		length += line.Len()
 	}
 	if width > 0 && width*lines.Len() <= length+MinCells && t.budget.spend(length) {
@@ -217,11 +218,12 @@ func (t tables) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Con
 	}
 }
 
-// MinCells is how many cells any table may have.
+// MinCells is the number of cells that every table may have.
 const MinCells = 4096
 
-// delimiters is how many cells a row of dashes has, 0 if a line is none.
-func delimiters(line []byte) int {
+// delimiterCells returns the number of cells in a delimiter row, 0 if line is
+// not one.
+func delimiterCells(line []byte) int {
 	cells, dashes := 1, 0
 	for _, c := range line {
 		switch c {

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// patience is how long a hostile text may take: without bounds each of them
-// takes minutes, with them less than a second.
-const patience = 20 * time.Second
+// timeLimit is the time limit for a hostile text: without bounds each of them
+// takes minutes, with bounds less than a second.
+const timeLimit = 20 * time.Second
 
 func TestHostileTextsEnd(t *testing.T) {
 	t.Parallel()
@@ -59,8 +59,8 @@ func TestHostileTextsEnd(t *testing.T) {
 	}
 }
 
-// ticks gives runs of backticks each longer than the one before, which never
-// close each other.
+// ticks returns runs of backticks, each longer than the one before, so that
+// none closes another.
 func ticks(size int) string {
 	var b strings.Builder
 	for n := 1; b.Len() < size; n++ {
@@ -78,8 +78,8 @@ func within(t *testing.T, do func()) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(patience):
-		t.Fatalf("no end after %s", patience)
+	case <-time.After(timeLimit):
+		t.Fatalf("no end after %s", timeLimit)
 	}
 }
 

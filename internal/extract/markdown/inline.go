@@ -10,8 +10,8 @@ import (
 	xhtml "golang.org/x/net/html"
 )
 
-// inline gives the text of a node's inline content. A soft line end is a
-// space, a hard one is a line end.
+// inline returns the text of a node's inline content. A soft line break becomes
+// a space, a hard one a line end.
 func (r *reader) inline(n ast.Node) string {
 	var b strings.Builder
 	r.writeInline(&b, n)
@@ -65,7 +65,7 @@ func (r *reader) writeCode(b *strings.Builder, span *ast.CodeSpan) {
 	}
 }
 
-// unescape resolves backslashes and character references, once each.
+// unescape resolves each backslash escape and character reference once.
 func unescape(s []byte, raw bool) string {
 	if raw || !strings.ContainsAny(string(s), `\&`) {
 		return string(s)
@@ -91,7 +91,7 @@ func unescape(s []byte, raw bool) string {
 	return b.String()
 }
 
-// tidy makes runs of white space one, and keeps line ends.
+// tidy collapses runs of white space within lines and keeps line ends.
 func tidy(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {
@@ -102,8 +102,8 @@ func tidy(s string) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// htmlText gives the text of a piece of HTML without scripts, styles and
-// comments. Elements that stand on their own end a line.
+// htmlText returns the text of a piece of HTML without scripts, styles and
+// comments. Block elements end a line.
 func htmlText(s string) string {
 	z := xhtml.NewTokenizer(strings.NewReader(s))
 	var b strings.Builder
@@ -142,7 +142,7 @@ func htmlText(s string) string {
 	}
 }
 
-// endLine ends a line at an element that stands on its own.
+// endLine ends a line if tag is a block element.
 func endLine(b *strings.Builder, tag string) {
 	switch tag {
 	case "p", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol", "pre", "summary", "details",

@@ -8,7 +8,7 @@ import (
 	extast "github.com/yuin/goldmark/extension/ast"
 )
 
-// list renders a list with a line per item, deeper ones indented.
+// list renders a list with one line per item; nested lists are indented.
 func (r *reader) list(n *ast.List, indent string) string {
 	var lines []string
 	number := n.Start
@@ -34,7 +34,7 @@ func (r *reader) list(n *ast.List, indent string) string {
 
 type itemPart struct {
 	text   string
-	nested bool // a list, which brings its own indentation
+	nested bool // a list that is indented already
 }
 
 func (r *reader) itemParts(item ast.Node, indent string) []itemPart {
@@ -60,7 +60,7 @@ func (r *reader) itemParts(item ast.Node, indent string) []itemPart {
 	return parts
 }
 
-// asText gives the blocks inside a node, such as a quote in a list, as lines.
+// asText returns the blocks inside a node, such as a quote in a list, as lines.
 func (r *reader) asText(n ast.Node) string {
 	inner := reader{source: r.source}
 	if _, ok := n.(*extast.Table); ok {

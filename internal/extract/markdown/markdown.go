@@ -10,8 +10,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Read gives the blocks of a Markdown text, and its title: that of the front
-// matter, else the first heading of level 1, else "".
+// Read returns the title and the blocks of a Markdown text. The title is that of
+// the front matter, else the first heading of level 1, else "".
 func Read(s string) (title string, blocks []knowledge.Block) {
 	matter, title, rest := frontMatter(s)
 	r := reader{source: []byte(rest)}
@@ -27,8 +27,8 @@ func Read(s string) (title string, blocks []knowledge.Block) {
 	return title, r.blocks
 }
 
-// frontMatter cuts off the metadata between two lines of --- (or +++) with
-// which a file may begin.
+// frontMatter cuts off the metadata that a file may begin with, between two
+// lines of --- or +++.
 func frontMatter(s string) (matter, title, rest string) {
 	for _, fence := range []string{"---", "+++"} {
 		body, ok := strings.CutPrefix(s, fence+"\n")
@@ -51,14 +51,15 @@ func frontMatter(s string) (matter, title, rest string) {
 	return "", "", s
 }
 
-// headingAttributes name a heading for links; they are not shown.
+// headingAttributes matches the attributes that name a heading for links. They
+// are not part of its text.
 var headingAttributes = regexp.MustCompile(` ?\{[#.][\w:.# -]*\}$`)
 
-// reader walks the tree of one document.
+// reader collects the blocks of one document from its syntax tree.
 type reader struct {
 	source []byte
 	blocks []knowledge.Block
-	inCell bool // of a table, where a bar is escaped also in code
+	inCell bool // inside a table cell, where bars are escaped even in code
 }
 
 func (r *reader) add(kind knowledge.BlockKind, s string) {
@@ -90,7 +91,7 @@ func (r *reader) block(n ast.Node) {
 	case *ast.HTMLBlock:
 		r.add(knowledge.BlockParagraph, htmlText(r.html(n)))
 	case *ast.ThematicBreak, *ast.LinkReferenceDefinition:
-	default: // a quote, or what an extension adds
+	default: // a quote, or a node of an extension
 		r.children(n)
 	}
 }

@@ -10,7 +10,7 @@ import (
 func BenchmarkPages(b *testing.B) {
 	data, err := os.ReadFile(filepath.Join(files, "pdflatex-4-pages.pdf"))
 	if err != nil {
-		lacking(b, noFiles)
+		skipOrFail(b, noFiles)
 	}
 	reader := newReader(b)
 	pages := 0

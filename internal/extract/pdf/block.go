@@ -19,7 +19,7 @@ var item = regexp.MustCompile(`^(?:[•◦▪‣●○■□–—·*-]|\(?\d{1,
 
 // blocks groups lines into paragraphs, lists, headings and tables.
 func blocks(lines []line) []knowledge.Block {
-	look := lookOf(lines)
+	look := typographyOf(lines)
 	var out []knowledge.Block
 	for start := 0; start < len(lines); {
 		if rows, n := tableAt(lines[start:]); n > 0 {
@@ -40,8 +40,7 @@ func blocks(lines []line) []knowledge.Block {
 	return out
 }
 
-// appendBlock adds a block; items of a list that stand one after the other
-// become one list.
+// appendBlock adds a block. Consecutive list blocks become one list.
 func appendBlock(out []knowledge.Block, b knowledge.Block) []knowledge.Block {
 	if len(out) == 0 || b.Kind != knowledge.BlockList || out[len(out)-1].Kind != knowledge.BlockList {
 		return append(out, b)
@@ -57,7 +56,7 @@ func appendBlock(out []knowledge.Block, b knowledge.Block) []knowledge.Block {
 	return out
 }
 
-// follows reports whether next goes on with the block that last is in.
+// follows reports whether next continues the block that last is in.
 func follows(last, next line) bool {
 	switch {
 	case next.page != last.page:
@@ -73,13 +72,14 @@ func follows(last, next line) bool {
 	return gap < .6*tall && gap > -.8*tall && overlap(a.X1, a.X2, b.X1, b.X2) > .1
 }
 
-// alike reports whether two lines are set in the same way.
+// alike reports whether two lines have the same direction, weight and font
+// size.
 func alike(a, b line) bool {
 	return a.turned == b.turned && a.bold == b.bold && math.Abs(a.size-b.size) <= .1*a.size
 }
 
-// continues reports whether a paragraph goes on over the end of a page: it
-// breaks off in mid sentence there.
+// continues reports whether a paragraph continues across the end of a page: its
+// last line there breaks off in mid sentence.
 func continues(last, next line) bool {
 	end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(last.text, `"'”’»)]`))
 	begin, _ := utf8.DecodeRuneInString(next.text)
@@ -88,11 +88,11 @@ func continues(last, next line) bool {
 
 func isItem(l line) bool { return item.MatchString(l.text) }
 
-// block joins lines to the text of one block.
-func block(lines []line, look look) knowledge.Block {
+// block joins lines to one block.
+func block(lines []line, look typography) knowledge.Block {
 	b := knowledge.Block{Kind: knowledge.BlockParagraph}
 	var text strings.Builder
-	at := 0 // code points so far
+	at := 0 // offset in code points
 	for i, l := range lines {
 		s, broken := l.text, i+1 < len(lines) && joins(l, lines[i+1])
 		if broken {
@@ -118,7 +118,8 @@ func block(lines []line, look look) knowledge.Block {
 	return b
 }
 
-// joins reports whether a word was broken at the end of l and goes on in next.
+// joins reports whether a word is hyphenated across the end of l and the start
+// of next.
 func joins(l, next line) bool {
 	before, broken := strings.CutSuffix(l.text, "-")
 	if !broken || before == "" {
@@ -129,8 +130,8 @@ func joins(l, next line) bool {
 	return unicode.IsLetter(end) && unicode.IsLower(begin)
 }
 
-// spaced reports whether a space belongs between two lines: not in scripts that
-// have none, and not after a hyphen that stays.
+// spaced reports whether a space belongs between two lines. There is none in
+// scripts without spaces, and none after a hyphen that is kept.
 func spaced(before, after string) bool {
 	end, _ := utf8.DecodeLastRuneInString(before)
 	begin, _ := utf8.DecodeRuneInString(after)

@@ -17,22 +17,23 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Where the PDFs for tests are, and what to say if they are not there.
+// The PDFs for tests, and the reason for skipping if they are missing.
 const (
 	files   = "../../../../shared/data/files/pdf"
-	noFiles = "the PDFs to read are not here; put the test files at ../shared/data/files beside the repository"
+	noFiles = "the PDFs for tests are missing; put the test files at ../shared/data/files beside the repository"
 )
 
-// floor is the share of lines whose box has to hold the words of the line.
+// floor is the smallest share of lines whose box must contain the words of the
+// line.
 const floor = .97
 
 // TestLineBoxesHoldTheWordsOfTheirLine compares every line of every file with
-// what poppler finds inside the box of the line. No line is left out. Files
-// count when both tools find text in them; the log names the others.
+// the words that poppler finds inside the box of the line. It counts the files
+// in which both tools find text and logs the others.
 func TestLineBoxesHoldTheWordsOfTheirLine(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("pdftotext"); err != nil {
-		lacking(t, "there is nothing to compare with; install pdftotext (package poppler-utils)")
+		skipOrFail(t, "there is nothing to compare with; install pdftotext (package poppler-utils)")
 	}
 	paths := testFiles(t)
 	reader := newReader(t)
@@ -45,12 +46,12 @@ func TestLineBoxesHoldTheWordsOfTheirLine(t *testing.T) {
 		}
 		layout, err := reader.Read(t.Context(), data)
 		if err != nil {
-			t.Logf("%s: not counted, no text here: %v", name, message(err))
+			t.Logf("%s: not counted, pdfium finds no text: %v", name, message(err))
 			continue
 		}
 		pages, err := popplerWords(path)
 		if err != nil || len(pages) == 0 {
-			t.Logf("%s: not counted, no text by poppler: %v", name, err)
+			t.Logf("%s: not counted, poppler finds no text: %v", name, err)
 			continue
 		}
 		n, good := compare(t, name, layout, pages)
@@ -66,7 +67,8 @@ func TestLineBoxesHoldTheWordsOfTheirLine(t *testing.T) {
 	}
 }
 
-// compare counts the lines of a layout, and those whose box holds their words.
+// compare counts the lines of a layout and those whose box contains their
+// words.
 func compare(t *testing.T, name string, layout knowledge.Layout, pages map[int][]word) (total, right int) {
 	t.Helper()
 	sizes := map[int]knowledge.PageSize{}
@@ -103,7 +105,7 @@ var (
 	wordTag = regexp.MustCompile(`<word xMin="([-\d.]+)" yMin="([-\d.]+)" xMax="([-\d.]+)" yMax="([-\d.]+)">(.*?)</word>`)
 )
 
-// popplerWords gives the words of each page that has any.
+// popplerWords returns the words of each page that has any.
 func popplerWords(path string) (map[int][]word, error) {
 	out, err := exec.Command("pdftotext", "-q", "-cropbox", "-bbox", path, "-").Output()
 	if err != nil {
@@ -139,7 +141,7 @@ func inside(words []word, b knowledge.Box) []string {
 	return found
 }
 
-// printed gives a line as it stands on its page.
+// printed returns a line as it is printed on its page.
 func printed(text []rune, l knowledge.Line) string {
 	s := string(text[l.Start:l.End])
 	if l.Hyphen {
@@ -148,8 +150,8 @@ func printed(text []rune, l knowledge.Line) string {
 	return s
 }
 
-// normal makes the spellings of two tools comparable: compatibility forms,
-// case, and the marks that are not drawn.
+// normal makes the spellings of the two tools comparable: it normalises
+// compatibility forms and case, and drops characters that are not drawn.
 func normal(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) || unicode.IsControl(r) {
@@ -159,7 +161,8 @@ func normal(s string) string {
 	}, norm.NFKC.String(s))
 }
 
-// dice compares two bags of words: twice what they share, by all of both.
+// dice returns the Dice coefficient of two bags of words: twice the number that
+// they share by the number of both.
 func dice(a, b []string) float64 {
 	count := map[string]int{}
 	for _, w := range a {
@@ -185,13 +188,13 @@ func testFiles(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	if len(paths) == 0 {
-		lacking(t, noFiles)
+		skipOrFail(t, noFiles)
 	}
 	return paths
 }
 
-// lacking skips a test that cannot run, and fails it where it must.
-func lacking(t testing.TB, what string) {
+// skipOrFail skips a test for lack of something, or fails it in CI.
+func skipOrFail(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
 		t.Fatal(what)

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// defaultCacheWait is several times what compiling takes on a busy machine.
+// defaultCacheWait is several times the time for compiling on a busy machine.
 const defaultCacheWait = 30 * time.Second
 
-// lockCache waits until no other process compiles into the cache, or loads from
-// it, so that the work is done once. The lock ends with the process that has it.
-// It saves work and nothing depends on it: who has waited long enough, or cannot
-// lock there, goes on without.
+// lockCache blocks until no other process compiles pdfium into the cache or
+// loads it from there, so that only one process compiles. The kernel releases
+// the lock when its process ends. The lock only saves work: lockCache returns
+// without it after wait, or if it cannot lock the file.
 func lockCache(ctx context.Context, dir string, wait time.Duration) (release func()) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -34,5 +34,5 @@ func lockCache(ctx context.Context, dir string, wait time.Duration) (release fun
 		}
 		break
 	}
-	return func() { _ = f.Close() } // nothing was written to it
+	return func() { _ = f.Close() } // nothing was written to the file
 }

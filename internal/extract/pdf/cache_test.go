@@ -17,7 +17,7 @@ import (
 func TestCacheThatProcessesShare(t *testing.T) {
 	t.Parallel()
 
-	t.Run("one of two compiles, also after one that was killed", func(t *testing.T) {
+	t.Run("one of two processes compiles, even after one that was killed", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		killed := compile(t, dir)
@@ -42,12 +42,12 @@ func TestCacheThatProcessesShare(t *testing.T) {
 			})
 		}
 		both.Wait()
-		if t.Logf("of the processors' time they took %v", took); min(took[0], took[1]) > max(took[0], took[1])/3 {
+		if t.Logf("processor time of the two: %v", took); min(took[0], took[1]) > max(took[0], took[1])/3 {
 			t.Error("both compiled")
 		}
 	})
 
-	t.Run("a holder that does not end holds nobody for long", func(t *testing.T) {
+	t.Run("New does not wait long for a process that keeps the lock", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		if err := os.CopyFS(dir, os.DirFS(cacheDir)); err != nil {
@@ -67,7 +67,8 @@ func TestCacheThatProcessesShare(t *testing.T) {
 	})
 }
 
-// compile starts a process that starts pdfium.
+// compile starts a process that loads pdfium, compiling it if the cache lacks
+// it.
 func compile(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	child := exec.Command(os.Args[0], compileArg, dir)
@@ -75,11 +76,11 @@ func compile(t *testing.T, dir string) *exec.Cmd {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = child.Process.Kill() }) // it has ended, if all went well
+	t.Cleanup(func() { _ = child.Process.Kill() }) // it has ended already unless the test failed
 	return child
 }
 
-// free reports whether nobody has the lock of the cache.
+// free reports whether no process has locked the cache.
 func free(t *testing.T, dir string) bool {
 	t.Helper()
 	f := lockFile(t, dir)

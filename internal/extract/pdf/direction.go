@@ -5,11 +5,11 @@ import (
 	"unicode"
 )
 
-// logical puts the characters of scripts that are written from right to left
-// into the order in which they are read. They are in the other order where the
-// file holds them as they stand from left to right; and where they are the
-// replacement text of a picture or a word, which pdfium takes for that: all of
-// them then have the box of the whole.
+// logical returns the glyphs with scripts that are written from right to left
+// in reading order. They are in the opposite order in two cases: where the file
+// stores them in visual order, and where they are the replacement text of a
+// picture or word, which pdfium reverses. In the second case all of them have
+// the box of the whole.
 func logical(glyphs []glyph, turned int) []glyph {
 	if !slices.ContainsFunc(glyphs, rightToLeft) {
 		return glyphs

@@ -1,11 +1,12 @@
-// Package pdf reads PDF files with pdfium, compiled to WebAssembly: pages, lines
-// with boxes in reading order, paragraphs, lists and headings.
+// Package pdf reads PDF files with pdfium, compiled to WebAssembly. It returns
+// pages and blocks (paragraphs, lists, tables and headings) with the box of
+// every line, in reading order.
 //
-// pdfium gives characters in the order in which the file draws them, with
-// boxes in the user space of the page. glyph.go brings them to the page as it
-// is displayed, line.go makes lines of them, number.go leaves out the numbers
-// of pages and block.go makes blocks. All lengths are PDF points; the origin is
-// the top left corner of the displayed page.
+// pdfium returns characters in the order in which the file draws them, with
+// boxes in the user space of the page. glyph.go maps them to the displayed
+// page, line.go makes lines of them, number.go removes page numbers, table.go
+// finds tables and block.go makes blocks. All lengths are PDF points; the
+// origin is the top left corner of the displayed page.
 //
-// It does not recognise text in pictures.
+// The package does not recognise text in pictures.
 package pdf

@@ -14,13 +14,13 @@ const (
 	maxLines = 1_000_000
 )
 
-// The errors of FPDF_GetLastError.
+// Results of FPDF_GetLastError.
 const (
 	errorPassword = 4
 	errorSecurity = 5
 )
 
-// readDocument extracts a document in a fresh instance.
+// readDocument extracts a document in a new instance of pdfium.
 func readDocument(ctx context.Context, lib *library, data []byte) (knowledge.Layout, error) {
 	doc, err := openDocument(lib, data)
 	if err != nil {
@@ -53,8 +53,8 @@ func readDocument(ctx context.Context, lib *library, data []byte) (knowledge.Lay
 
 var pageCount = regexp.MustCompile(`/Count +(\d+)`)
 
-// claimsPages reports whether a file in which pdfium counts no pages claims to
-// have more than it may: above a million pdfium stops counting.
+// claimsPages reports whether the file claims more pages than maxPages. pdfium
+// stops counting above a million and then reports none.
 func claimsPages(data []byte) bool {
 	for _, m := range pageCount.FindAllSubmatch(data, 100) {
 		if len(m[1]) > 6 {
@@ -87,7 +87,7 @@ func openDocument(lib *library, data []byte) (doc uint64, err error) {
 	}
 }
 
-// readPages reads all pages. A page that cannot be loaded is left out.
+// readPages reads all pages. It leaves out pages that pdfium cannot load.
 func readPages(ctx context.Context, lib *library, doc uint64, count int) (layout knowledge.Layout, lines []line, err error) {
 	size := 0
 	for i := range count {
@@ -113,8 +113,8 @@ func readPages(ctx context.Context, lib *library, doc uint64, count int) (layout
 	return layout, lines, nil
 }
 
-// title is the first heading of level 1 on the first page, else what the file
-// says of itself.
+// title returns the first heading of level 1 on the first page, else the title
+// in the document's metadata.
 func title(lib *library, doc uint64, blocks []knowledge.Block) (string, error) {
 	for _, b := range blocks {
 		if len(b.Lines) == 0 || b.Lines[0].Page > 1 {

@@ -6,14 +6,14 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// frame is how the user space of a page (origin at the bottom left, before
-// rotation) lies on the displayed page.
+// frame maps the user space of a page (origin at the bottom left, before
+// rotation) to the displayed page.
 type frame struct {
 	left, bottom, right, top float64 // the crop box, in user space
 	quarters                 int     // /Rotate, in quarter turns clockwise
 }
 
-// size gives width and height of the displayed page.
+// size returns width and height of the displayed page.
 func (f frame) size() (width, height float64) {
 	width, height = f.right-f.left, f.top-f.bottom
 	if f.quarters%2 == 1 {
@@ -22,7 +22,7 @@ func (f frame) size() (width, height float64) {
 	return width, height
 }
 
-// point brings a point of user space to the displayed page.
+// point maps a point of user space to the displayed page.
 func (f frame) point(x, y float64) (float64, float64) {
 	switch f.quarters {
 	case 1:
@@ -36,15 +36,16 @@ func (f frame) point(x, y float64) (float64, float64) {
 	}
 }
 
-// box brings a rectangle of user space to the displayed page.
+// box maps a rectangle of user space to the displayed page.
 func (f frame) box(left, bottom, right, top float64) knowledge.Box {
 	x1, y1 := f.point(left, bottom)
 	x2, y2 := f.point(right, top)
 	return knowledge.Box{X1: math.Min(x1, x2), Y1: math.Min(y1, y2), X2: math.Max(x1, x2), Y2: math.Max(y1, y2)}
 }
 
-// clip cuts a box to the displayed page, inwards to hundredths of a point so
-// that rounding never puts it outside. ok is false if nothing is left.
+// clip cuts a box to the displayed page, rounded inwards to hundredths of a
+// point so that rounding never moves it outside. ok is false if nothing is
+// left.
 func (f frame) clip(b knowledge.Box) (clipped knowledge.Box, ok bool) {
 	width, height := f.size()
 	inner := func(x float64) float64 { return math.Floor(x*100) / 100 }
@@ -72,7 +73,8 @@ func upright(b knowledge.Box, quarters int) knowledge.Box {
 
 func height(b knowledge.Box) float64 { return b.Y2 - b.Y1 }
 
-// overlap gives how much of the shorter of two intervals lies in the other, 0..1.
+// overlap returns the share of the shorter of two intervals that lies in the
+// other, 0..1.
 func overlap(a1, a2, b1, b2 float64) float64 {
 	shorter := math.Min(a2-a1, b2-b1)
 	if shorter <= 0 {

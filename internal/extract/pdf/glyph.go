@@ -11,17 +11,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// lineHyphen is what pdfium puts in place of a hyphen at the end of a line.
+// lineHyphen is the character that pdfium returns for a hyphen at the end of a
+// line.
 const lineHyphen = 0x02
 
-// softHyphen is what some fonts call the hyphen that they draw.
+// softHyphen is the character that some fonts assign to their visible hyphen.
 const softHyphen = 0xad
 
-// glyph is one character of a page. A space, a line end and a mark that joins
-// letters have no box.
+// glyph is one character of a page. Spaces, line ends and joiners have no box.
 type glyph struct {
 	char  rune
-	index int           // on pdfium's page
+	index int           // of the character on pdfium's page
 	box   knowledge.Box // on the displayed page
 }
 
@@ -34,7 +34,7 @@ type textPage struct {
 	frame  frame
 }
 
-// glyphs reads the characters of the page in pdfium's order.
+// glyphs returns the characters of the page in pdfium's order.
 func (t textPage) glyphs() ([]glyph, error) {
 	count, err := t.lib.number("FPDFText_CountChars", t.handle)
 	if err != nil {
@@ -75,8 +75,8 @@ func drawn(char rune) bool {
 	return char == lineHyphen || char == softHyphen || unicode.IsGraphic(char) && !unicode.IsSpace(char) || unicode.Is(unicode.Co, char)
 }
 
-// box gives the box of a character on the displayed page, high enough for every
-// letter of its font. It is the zero Box if pdfium has none.
+// box returns the box of a character on the displayed page, high enough for
+// every letter of its font, or the zero Box if pdfium has none.
 func (t textPage) box(index int) (knowledge.Box, error) {
 	ok, err := t.lib.run(t.lib.looseBox, t.handle, uint64(index), t.lib.scratch)
 	if err != nil || ok == 0 {
@@ -90,8 +90,8 @@ func (t textPage) box(index int) (knowledge.Box, error) {
 	return t.frame.box(r[0], r[3], r[2], r[1]), nil
 }
 
-// direction gives the quarter turns clockwise in which a character is
-// displayed.
+// direction returns the direction in which a character is displayed, in quarter
+// turns clockwise.
 func (t textPage) direction(index int) (int, error) {
 	angle, err := t.lib.call("FPDFText_GetCharAngle", t.handle, uint64(index))
 	if err != nil {
@@ -104,8 +104,8 @@ func (t textPage) direction(index int) (int, error) {
 	return ((int(turns)+t.frame.quarters)%4 + 4) % 4, nil
 }
 
-// font gives the size in which a character is displayed and whether its font
-// is bold.
+// font returns the size in which a character is displayed, in points, and
+// whether its font is bold.
 func (t textPage) font(index int) (size float64, bold bool, err error) {
 	raw, err := t.lib.call("FPDFText_GetFontSize", t.handle, uint64(index))
 	if err != nil {
@@ -130,8 +130,8 @@ func (t textPage) font(index int) (size float64, bold bool, err error) {
 	return size, n > 0 && boldFont(string(info[:min(n, nameBytes)]), info[nameBytes:]), nil
 }
 
-// boldFont reports whether a font is bold by its name or its ForceBold flag,
-// bit 19 of flags (little endian).
+// boldFont reports whether a font is bold, by its name or by its ForceBold flag
+// (bit 19 of flags, little endian).
 func boldFont(name string, flags []byte) bool {
 	name = strings.ToLower(name)
 	for _, word := range []string{"bold", "black", "heavy", "demi"} {
@@ -142,8 +142,8 @@ func boldFont(name string, flags []byte) bool {
 	return flags[2]&4 != 0
 }
 
-// letters gives the text of a character: ligatures and presentation forms as
-// the letters that they stand for, "" for what is no text.
+// letters returns the text of a character: the letters for a ligature or
+// presentation form, "" for a character that is not text.
 func letters(char rune) string {
 	switch {
 	case char >= 0xfb00 && char <= 0xfdff, char >= 0xfe70 && char < 0xfeff:

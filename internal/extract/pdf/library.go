@@ -12,9 +12,9 @@ import (
 )
 
 // library calls the functions of one instance of pdfium. go-pdfium compiles and
-// instantiates the module, but looks up the function and allocates its result
-// at each call, which for a call per character is most of the time: here both
-// happen once. A pointer into pdfium's memory is a uint64.
+// instantiates the module, but it looks up the function and allocates its
+// result at each call. With one call per character that dominates the time, so
+// library does both once. A pointer into pdfium's memory is a uint64.
 type library struct {
 	ctx       context.Context
 	module    api.Module
@@ -28,14 +28,14 @@ type library struct {
 
 const scratchBytes = 4096
 
-// trapError is a failure of the WebAssembly itself, such as an access out of
-// bounds or the end of its memory. The instance must not be used again.
+// trapError is a failure of the WebAssembly code itself, such as an access out
+// of bounds or exhausted memory. The instance must not be used again.
 type trapError struct{ cause error }
 
 func (e *trapError) Error() string { return "pdfium trapped: " + e.cause.Error() }
 func (e *trapError) Unwrap() error { return e.cause }
 
-// newLibrary takes hold of the module of an instance.
+// newLibrary returns a library for the module of an instance.
 func newLibrary(ctx context.Context, instance pdfium.Pdfium) (*library, error) {
 	field := reflect.Indirect(reflect.ValueOf(instance.GetImplementation())).FieldByName("Module")
 	if !field.IsValid() {
@@ -69,7 +69,7 @@ func (l *library) function(name string) (api.Function, error) {
 	return f, nil
 }
 
-// call calls a function by name. The result is 0 for one that gives none.
+// call calls a function by name. It returns 0 for a function without a result.
 func (l *library) call(name string, params ...uint64) (uint64, error) {
 	f, err := l.function(name)
 	if err != nil {
@@ -100,19 +100,19 @@ func (l *library) number(name string, params ...uint64) (int, error) {
 func (l *library) floats(n int) [6]float64 {
 	var out [6]float64
 	for i := range n {
-		x, _ := l.module.Memory().ReadFloat32Le(uint32(l.scratch) + uint32(4*i)) // malloc gave the space
+		x, _ := l.module.Memory().ReadFloat32Le(uint32(l.scratch) + uint32(4*i)) // the range is within the allocated scratch space
 		out[i] = float64(x)
 	}
 	return out
 }
 
-// bytes gives a copy of what is in the scratch space, up to n bytes.
+// bytes returns a copy of the first n bytes of the scratch space.
 func (l *library) bytes(n int) []byte {
 	view, _ := l.module.Memory().Read(uint32(l.scratch), uint32(max(0, min(n, scratchBytes))))
 	return append([]byte(nil), view...)
 }
 
-// load puts data into pdfium's memory; ok is false if there is no room.
+// load copies data into pdfium's memory. ok is false if there is no room.
 func (l *library) load(data []byte) (pointer uint64, ok bool, err error) {
 	pointer, err = l.call("malloc", uint64(len(data)))
 	if err != nil || pointer == 0 {
@@ -121,10 +121,10 @@ func (l *library) load(data []byte) (pointer uint64, ok bool, err error) {
 	return pointer, l.module.Memory().Write(uint32(pointer), data), nil
 }
 
-// grown gives how far pdfium's memory has grown, in bytes.
-func (l *library) grown() int { return int(l.module.Memory().Size()) }
+// memorySize returns the present size of pdfium's memory in bytes.
+func (l *library) memorySize() int { return int(l.module.Memory().Size()) }
 
-// metaText reads an entry of the document's information, "" if it has none.
+// metaText returns an entry of the document's metadata, "" if it has none.
 func (l *library) metaText(doc uint64, tag string) (string, error) {
 	const tagBytes = 64
 	if !l.module.Memory().WriteString(uint32(l.scratch), tag+"\x00") {

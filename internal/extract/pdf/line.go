@@ -19,11 +19,11 @@ type line struct {
 	bold   bool
 }
 
-// maxGap is the space between two characters, in heights of the line, above
-// which they belong to two lines: columns, or cells of a table.
+// maxGap is the gap between two characters, in heights of the line, above which
+// they belong to different lines: columns, or cells of a table.
 const maxGap = 1.5
 
-// lines reads the lines of the page in the order in which they are drawn.
+// lines returns the lines of the page in the order in which they are drawn.
 func (t textPage) lines(page int) ([]line, error) {
 	glyphs, err := t.glyphs()
 	if err != nil {
@@ -54,8 +54,8 @@ func (t textPage) lines(page int) ([]line, error) {
 	return lines, nil
 }
 
-// touches reports whether l goes on right where before ends, as after an
-// exponent, which pdfium takes for the end of a line.
+// touches reports whether l continues right where before ends, as after an
+// exponent, where pdfium ends a line.
 func touches(before, l line) bool {
 	return beside(before, l) && l.upbox.X1-before.upbox.X2 < height(before.upbox)/2
 }
@@ -66,7 +66,7 @@ func glue(a, b line) line {
 	return a
 }
 
-// runs cuts the characters where pdfium ends a line.
+// runs splits the characters where pdfium ends a line.
 func runs(glyphs []glyph) [][]glyph {
 	var out [][]glyph
 	start := 0
@@ -94,8 +94,8 @@ func firstVisible(glyphs []glyph) glyph {
 	return glyph{}
 }
 
-// split cuts a run where the next character stands on another height or far
-// away from what came before.
+// split cuts a run where the next character is at another height or far from
+// the characters before it.
 func split(run []glyph, turned int) [][]glyph {
 	var parts [][]glyph
 	start := 0
@@ -124,7 +124,8 @@ func apart(part, next knowledge.Box) bool {
 	return gap > maxGap*tall || overlap(part.Y1, part.Y2, next.Y1, next.Y2) < .3
 }
 
-// makeLine puts a line together. ok is false if nothing of it is on the page.
+// makeLine builds a line from glyphs. ok is false if no part of it is on the
+// page.
 func makeLine(glyphs []glyph, f frame, turned int) (l line, ok bool) {
 	var b strings.Builder
 	var box knowledge.Box

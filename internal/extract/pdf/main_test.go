@@ -12,8 +12,8 @@ import (
 // cacheDir keeps the compiled pdfium for all tests of this run.
 var cacheDir string
 
-// compileArg tells this test's binary that it is a process that starts pdfium
-// with the cache directory that follows.
+// compileArg makes the test binary a process that loads pdfium with the cache
+// directory in the next argument.
 const compileArg = "start-pdfium"
 
 func TestMain(m *testing.M) {
@@ -43,7 +43,7 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	cacheDir = dir
-	// Compile once, before tests that run side by side would wait for it.
+	// Compile once, before parallel tests would all wait for it.
 	if code := startPDFium(dir); code != 0 {
 		return code
 	}

@@ -8,22 +8,23 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// margin is the part of a page at its top and at its bottom in which its number
-// may stand.
+// margin is the share of a page's height, at its top and at its bottom, in
+// which page numbers are recognised.
 const margin = .15
 
-var lone = regexp.MustCompile(`^[-–—]? ?(\d{1,5}) ?[-–—]?$`)
+var loneNumber = regexp.MustCompile(`^[-–—]? ?(\d{1,5}) ?[-–—]?$`)
 
-// place is where a page has its number, and by how much that differs from the
-// page's place in the file.
-type place struct {
+// numberPlace is the position of a page's number, and the difference between
+// that number and the page's index in the file.
+type numberPlace struct {
 	bottom bool
 	offset int
 }
 
-// withoutPageNumbers leaves out the numbers of pages, which would stand in the
-// middle of what goes on over the end of a page: lone numbers outside of all
-// other lines that count up with the pages. A text of nothing else keeps them.
+// withoutPageNumbers removes page numbers, which would interrupt paragraphs
+// that continue on the next page. Page numbers are lone numbers that stand
+// further out than all other lines and count up with the pages. If the text
+// consists only of such numbers, it keeps them.
 func withoutPageNumbers(lines []line, sizes []knowledge.PageSize) []line {
 	numbers := pageNumbers(lines, sizes)
 	if len(numbers) == 0 || len(numbers) == len(lines) {
@@ -38,10 +39,10 @@ func withoutPageNumbers(lines []line, sizes []knowledge.PageSize) []line {
 	return kept
 }
 
-// pageNumbers gives the indices of the lines that are the number of their page.
+// pageNumbers returns the indices of the lines that are page numbers.
 func pageNumbers(lines []line, sizes []knowledge.PageSize) map[int]bool {
 	found := map[int]bool{}
-	before := map[place]int{} // the last candidate in each place
+	before := map[numberPlace]int{} // the last candidate in each place
 	for start, p := 0, 0; start < len(lines); p++ {
 		for sizes[p].Page != lines[start].page {
 			p++
@@ -52,7 +53,7 @@ func pageNumbers(lines []line, sizes []knowledge.PageSize) map[int]bool {
 		}
 		first, last := extent(lines[start:end])
 		for i := start; i < end; i++ {
-			at, ok := placeOf(lines[i], sizes[p].Height, first, last)
+			at, ok := numberPlaceOf(lines[i], sizes[p].Height, first, last)
 			if !ok {
 				continue
 			}
@@ -66,7 +67,8 @@ func pageNumbers(lines []line, sizes []knowledge.PageSize) map[int]bool {
 	return found
 }
 
-// extent gives where the first line of a page ends and where its last begins.
+// extent returns the end of the topmost line of a page and the beginning of the
+// lowest.
 func extent(lines []line) (first, last float64) {
 	first, last = math.Inf(1), math.Inf(-1)
 	for _, l := range lines {
@@ -75,18 +77,18 @@ func extent(lines []line) (first, last float64) {
 	return first, last
 }
 
-// placeOf gives the place of a lone number in a margin. ok is false for any
-// other line, and where something stands further out.
-func placeOf(l line, pageHeight, first, last float64) (at place, ok bool) {
-	m := lone.FindStringSubmatch(l.text)
+// numberPlaceOf returns the place of a lone number in a margin. ok is false for
+// any other line, and for a number with a line further out.
+func numberPlaceOf(l line, pageHeight, first, last float64) (at numberPlace, ok bool) {
+	m := loneNumber.FindStringSubmatch(l.text)
 	if m == nil {
-		return place{}, false
+		return numberPlace{}, false
 	}
 	n, err := strconv.Atoi(m[1])
 	if err != nil {
-		return place{}, false
+		return numberPlace{}, false
 	}
-	at = place{bottom: l.box.Y1 > pageHeight/2, offset: n - l.page}
+	at = numberPlace{bottom: l.box.Y1 > pageHeight/2, offset: n - l.page}
 	if at.bottom {
 		return at, l.box.Y1 > (1-margin)*pageHeight && last < l.box.Y2
 	}

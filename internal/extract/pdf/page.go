@@ -4,14 +4,14 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// page is what is read of one page.
+// page is the content of one page.
 type page struct {
 	size  knowledge.PageSize
 	lines []line
 }
 
-// readPage reads the page with the given index. ok is false if pdfium cannot
-// load it.
+// readPage reads the page with the given index, 0 = first. ok is false if
+// pdfium cannot load it.
 func readPage(lib *library, doc uint64, index int) (p page, ok bool, err error) {
 	handle, f, err := loadPage(lib, doc, index)
 	if err != nil || handle == 0 {
@@ -36,10 +36,10 @@ func readPage(lib *library, doc uint64, index int) (p page, ok bool, err error) 
 	return p, true, err
 }
 
-// loadPage loads a page and measures it; the handle is 0 if it cannot be
-// loaded. What stands in form fields and notes is no part of a page until it is
-// flattened, which must come after measuring: it forgets a media box that the
-// page has from its parent.
+// loadPage loads a page and measures it; the handle is 0 if pdfium cannot load
+// it. The text of form fields and annotations only becomes part of a page when
+// the page is flattened. Measuring must come first, because a flattened page
+// loses a media box that it inherits from its parent.
 func loadPage(lib *library, doc uint64, index int) (handle uint64, f frame, err error) {
 	handle, err = lib.call("FPDF_LoadPage", doc, uint64(index))
 	if err != nil || handle == 0 {

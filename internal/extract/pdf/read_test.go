@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// makePDF writes a PDF with a page for each content stream. attributes are
+// makePDF returns a PDF with one page for each content stream. attributes are
 // those of every page.
 func makePDF(attributes string, streams ...string) []byte {
 	var kids []string
@@ -41,8 +41,8 @@ func makePDF(attributes string, streams ...string) []byte {
 	return b.Bytes()
 }
 
-// toUnicode makes the digits of the font U characters that nobody sees: a soft
-// hyphen, a space of no width, a word joiner, and one that joins letters.
+// toUnicode maps digits of the font U to invisible characters: a soft hyphen, a
+// zero width space, a word joiner and a zero width joiner.
 const toUnicode = `/CIDInit /ProcSet findresource begin begincmap
 1 begincodespacerange <00> <ff> endcodespacerange
 4 beginbfchar <31> <00ad> <32> <200b> <33> <2060> <34> <200d> endbfchar
@@ -51,12 +51,13 @@ endcmap end`
 
 const a4 = "/MediaBox [0 0 595 842]"
 
-// text shows a string at a point of user space.
+// text returns the content stream that shows a string at a point of user space.
 func text(font string, size, x, y float64, s string) string {
 	return fmt.Sprintf("BT /%s %g Tf %g %g Td (%s) Tj ET\n", font, size, x, y, s)
 }
 
-// body shows lines of 11 points below each other.
+// body returns the content stream that shows lines of 11 points below each
+// other.
 func body(x, y float64, lines ...string) string {
 	var b strings.Builder
 	for i, l := range lines {
@@ -91,8 +92,8 @@ func shapes(layout knowledge.Layout) []shape {
 
 func TestBoxesFollowCropBoxAndRotation(t *testing.T) {
 	t.Parallel()
-	// The text stands around (115, 104) of user space, 65 points from the left
-	// and 84 from the bottom of a crop box of 300 x 250.
+	// The text is around (115, 104) in user space, 65 points from the left and
+	// 84 from the bottom of a crop box of 300 x 250.
 	stream := text("F", 12, 100, 100, "Hello")
 	for _, tc := range []struct {
 		rotate              int
@@ -146,9 +147,9 @@ func TestBlocks(t *testing.T) {
 		{"a gap ends a paragraph", []string{long + body(72, 640, "Another one.")}, []shape{para, {Kind: knowledge.BlockParagraph, Text: "Another one."}}},
 		{"a broken word becomes one", []string{body(72, 700, "This is an exam-", "ple of a well-", "Known case.")}, []shape{
 			{Kind: knowledge.BlockParagraph, Text: "This is an example of a well-Known case."}}},
-		{"a sentence goes on over the page", []string{body(72, 60, "The sentence is not at its end here, and"), body(72, 780, "goes on there.")}, []shape{
+		{"a sentence continues across pages", []string{body(72, 60, "The sentence is not at its end here, and"), body(72, 780, "goes on there.")}, []shape{
 			{Kind: knowledge.BlockParagraph, Text: "The sentence is not at its end here, and goes on there."}}},
-		{"a new sentence does not", []string{body(72, 60, "The sentence is at its end here."), body(72, 780, "This is new.")}, []shape{
+		{"a new sentence begins a paragraph", []string{body(72, 60, "The sentence is at its end here."), body(72, 780, "This is new.")}, []shape{
 			{Kind: knowledge.BlockParagraph, Text: "The sentence is at its end here."}, {Kind: knowledge.BlockParagraph, Text: "This is new."}}},
 		{"items are one list", []string{long + body(72, 640, "1. one thing", "2. another thing", "3. the last")}, []shape{
 			para, {Kind: knowledge.BlockList, Text: "1. one thing\n2. another thing\n3. the last"}}},
@@ -159,7 +160,7 @@ func TestBlocks(t *testing.T) {
 			body(72, 625, "Tea") + body(200, 625, "1.50") + body(300, 625, "12") +
 			body(72, 610, "Cake") + body(200, 610, "2.75") + body(300, 610, "3")}, []shape{
 			para, {Kind: knowledge.BlockTable, Header: "Item | Price | Stock", Text: "Item | Price | Stock\nTea | 1.50 | 12\nCake | 2.75 | 3"}}},
-		{"a cell that is not there is empty", []string{long +
+		{"a missing cell is empty", []string{long +
 			body(200, 640, "North") + body(300, 640, "South") +
 			body(72, 625, "Tea") + body(200, 625, "1.50") + body(300, 625, "1.40") +
 			body(72, 610, "Open") + body(200, 610, "from nine to five on every day") +
@@ -184,31 +185,31 @@ func TestPageNumbers(t *testing.T) {
 		pages     []string
 		want      []shape
 	}{
-		{"numbers at the foot go and the sentence goes on",
+		{"numbers at the foot are removed and the sentence continues",
 			[]string{body(72, 100, one) + body(290, 40, "1"), body(72, 780, two) + body(290, 40, "2"), body(72, 780, "the end.") + body(290, 40, "3")},
 			[]shape{para(one + " " + two + " the end.")}},
-		{"numbers at the head, which begin anywhere, with dashes",
+		{"numbers at the head are removed, with dashes and from any first number",
 			[]string{body(290, 810, "- 17 -") + body(72, 700, one), body(290, 810, "- 18 -") + body(72, 700, two+"-"), body(290, 810, "- 19 -") + body(72, 700, "ten.")},
 			[]shape{para(one + " " + two + "ten.")}},
-		{"what does not count up stays",
+		{"numbers that do not count up are kept",
 			[]string{body(72, 700, "First page.") + body(290, 40, "5"), body(72, 700, "Second page.") + body(290, 40, "5")},
 			[]shape{para("First page."), para("5"), para("Second page."), para("5")}},
-		{"a number of one page stays",
+		{"a number on a single page is kept",
 			[]string{body(72, 700, "First page.") + body(290, 40, "1"), body(72, 700, "Second page.")},
 			[]shape{para("First page."), para("1"), para("Second page.")}},
-		{"numbers in the text stay",
+		{"numbers in the text are kept",
 			[]string{body(72, 700, "First page.") + body(72, 400, "1"), body(72, 700, "Second page.") + body(72, 400, "2")},
 			[]shape{para("First page."), para("1"), para("Second page."), para("2")}},
-		{"numbers that stand in different heights stay",
+		{"numbers at different heights are kept",
 			[]string{body(72, 700, "First page.") + body(290, 100, "1"), body(72, 700, "Second page.") + body(290, 40, "2")},
 			[]shape{para("First page."), para("1"), para("Second page."), para("2")}},
-		{"pages of nothing else keep them",
+		{"pages of nothing but numbers keep them",
 			[]string{body(290, 40, "1"), body(290, 40, "2")},
 			[]shape{para("1"), para("2")}},
-		{"a sentence that breaks off behind a number goes on",
+		{"a sentence that breaks off after a number continues",
 			[]string{body(72, 60, "What was written in the year 1999"), body(72, 780, "was read.")},
 			[]shape{para("What was written in the year 1999 was read.")}},
-		{"a sentence that ends in a bracket does not",
+		{"a sentence that ends in a bracket does not continue",
 			[]string{body(72, 60, `The sentence is at its end \(as it seems.\)`), body(72, 780, "iPhones are new.")},
 			[]shape{para("The sentence is at its end (as it seems.)"), para("iPhones are new.")}},
 	} {
@@ -250,7 +251,7 @@ func TestInvisibleCharactersAreNoSpace(t *testing.T) {
 			t.Errorf("%q is on a line [%d,%d)", b.Text, l.Start, l.End)
 		}
 	}
-	if diff := cmp.Diff([]string{"well-known", "zerowi\u200ddth"}, got); diff != "" { // a drawn hyphen is one
+	if diff := cmp.Diff([]string{"well-known", "zerowi\u200ddth"}, got); diff != "" { // the font draws the soft hyphen, so it is a hyphen
 		t.Error(diff)
 	}
 }
@@ -282,6 +283,6 @@ func TestReadTellsErrorsApart(t *testing.T) {
 		}
 	}
 	if _, err := reader.Read(t.Context(), sound); err != nil {
-		t.Errorf("a sound PDF after them: %v", err)
+		t.Errorf("a sound PDF after the others: %v", err)
 	}
 }

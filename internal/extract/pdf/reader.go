@@ -13,33 +13,33 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// memoryPages is the memory that pdfium may have, in pages of 64 KiB: 512 MiB.
+// memoryPages is the limit of pdfium's memory, in pages of 64 KiB: 512 MiB.
 const memoryPages = 8192
 
-// usualMemory is what pdfium needs beside the file, in bytes. When it gives up
-// with more, that is because it could not get more still.
+// usualMemory is the memory that pdfium needs beside the file, in bytes. If it
+// traps with more, the reason is taken to be the memory limit.
 const usualMemory = 100 << 20
 
-// Config says how pdfium is run.
+// Config configures a Reader.
 type Config struct {
 	// CacheDir keeps the compiled WebAssembly between processes. Defaults to no
-	// cache: compiling takes some seconds.
+	// cache: every New then compiles pdfium, which takes some seconds.
 	CacheDir string
-	// CacheWait is how long to wait for another process that compiles pdfium
-	// into the cache, before it is compiled here too. Defaults to 30 s.
+	// CacheWait is how long New waits for another process that compiles pdfium
+	// into the cache, before it compiles pdfium itself. Defaults to 30 s.
 	CacheWait time.Duration
 }
 
-// Reader reads one PDF after the other, each in an instance of pdfium of its
-// own, so that nothing of a document is left for the next. It is not safe for
-// concurrent use. It cannot be interrupted: who needs a deadline ends the
-// process.
+// Reader reads one PDF after another. Each gets its own instance of pdfium, so
+// that nothing of one document is left for the next. It is not safe for
+// concurrent use. Read cannot be interrupted: a caller that needs a deadline
+// must end the process.
 type Reader struct {
 	pool  pdfium.Pool
 	cache wazero.CompilationCache
 }
 
-// New compiles pdfium, or loads it from the cache. ctx must live as long as the
+// New compiles pdfium or loads it from the cache. ctx must live as long as the
 // Reader.
 func New(ctx context.Context, cfg Config) (*Reader, error) {
 	r := &Reader{}
@@ -83,15 +83,16 @@ func (r *Reader) closeCache(ctx context.Context) error {
 
 const corrupt = "the PDF is damaged and cannot be parsed; open it in a viewer, save it again and send the new file"
 
-// Read extracts a PDF. Its errors are *knowledge.Error: encrypted, corrupt,
-// empty, parse_limit or too_large; others are failures of pdfium itself.
+// Read extracts a PDF. Errors for which the document is at fault are
+// *knowledge.Error: encrypted, corrupt, empty, parse_limit or too_large. Other
+// errors are failures of pdfium itself.
 func (r *Reader) Read(ctx context.Context, data []byte) (knowledge.Layout, error) {
 	instance, err := r.pool.GetInstanceWithContext(ctx)
 	if err != nil {
 		return knowledge.Layout{}, fmt.Errorf("start pdfium: %w", err)
 	}
-	// Kill drops the instance with all its memory; it has nothing to say about
-	// the layout, which is outside of it.
+	// Kill drops the instance with all its memory. Its error does not matter:
+	// the layout is already copied out of that memory.
 	defer func() { _ = instance.Kill() }()
 	lib, err := newLibrary(ctx, instance)
 	if err != nil {
@@ -99,7 +100,7 @@ func (r *Reader) Read(ctx context.Context, data []byte) (knowledge.Layout, error
 	}
 	layout, err := readDocument(ctx, lib, data)
 	if trap, ok := errors.AsType[*trapError](err); ok {
-		if lib.grown() > len(data)+usualMemory {
+		if lib.memorySize() > len(data)+usualMemory {
 			return knowledge.Layout{}, noMemory().WithCause(trap)
 		}
 		return knowledge.Layout{}, knowledge.Errorf(knowledge.CodeCorrupt, corrupt).WithCause(trap)

@@ -11,8 +11,8 @@ import (
 
 const (
 	minRows     = 2
-	maxCell     = 60 // code points that a cell has on average, at most; columns of prose have more
-	rowDistance = 3  // heights of a line
+	maxCell     = 60 // largest average of code points in a cell; columns of prose have more
+	rowDistance = 3  // largest gap between rows, in heights of a line
 )
 
 var number = regexp.MustCompile(`^[-+(]?[\d.,%$€£ ]+\)?$`)
@@ -20,9 +20,9 @@ var number = regexp.MustCompile(`^[-+(]?[\d.,%$€£ ]+\)?$`)
 // row is a run of lines that stand side by side.
 type row []line
 
-// tableAt gives the rows of the table that begins with the first of lines, and
-// how many lines they are; none if no table begins there. A table is two or
-// more rows of two or more cells that stand below each other.
+// tableAt returns the rows of the table that begins with the first of lines and
+// the number of lines in them, or none if no table begins there. A table is two
+// or more aligned rows of two or more cells.
 func tableAt(lines []line) (rows []row, count int) {
 	cells, length := 0, 0
 	for count < len(lines) {
@@ -57,7 +57,7 @@ func beside(a, b line) bool {
 		overlap(a.upbox.Y1, a.upbox.Y2, b.upbox.Y1, b.upbox.Y2) > .5
 }
 
-// aligned reports whether two cells of b stand below cells of a.
+// aligned reports whether at least two cells of b stand below cells of a.
 func aligned(a, b row) bool {
 	first, next := a[0], b[0]
 	tall := max(height(first.upbox), height(next.upbox))
@@ -77,7 +77,7 @@ func aligned(a, b row) bool {
 	return below >= 2
 }
 
-// tableBlocks makes blocks of the rows of a table: a line of text per row, its
+// tableBlocks returns the blocks of a table: one line of text per row, its
 // cells joined by knowledge.CellSeparator.
 func tableBlocks(rows []row) []knowledge.Block {
 	columns := widest(rows)
@@ -108,7 +108,8 @@ func tableBlocks(rows []row) []knowledge.Block {
 	return out
 }
 
-// widest is the first row with the most cells. It says where the columns are.
+// widest returns the first of the rows with the most cells. Its cells define
+// the columns.
 func widest(rows []row) row {
 	most := rows[0]
 	for _, r := range rows {
@@ -119,8 +120,8 @@ func widest(rows []row) row {
 	return most
 }
 
-// rowText gives the text of a row, in which a cell that the row does not have is
-// empty, and its lines.
+// rowText returns the text of a row and its lines. A cell that the row lacks is
+// empty.
 func rowText(r, columns row) (text string, lines []knowledge.Line) {
 	var b strings.Builder
 	at, column, next := 0, 0, 0
@@ -136,8 +137,9 @@ func rowText(r, columns row) (text string, lines []knowledge.Line) {
 	return b.String(), lines
 }
 
-// columnOf gives the column from first to last in which a cell stands: the first
-// that it lies over, as one that spans several does, else the nearest.
+// columnOf returns the column, from first to last, in which a cell stands: the
+// first that it overlaps, so that a cell over several columns is in the first
+// of them, else the nearest.
 func columnOf(cell line, columns row, first, last int) int {
 	nearest := first
 	for i := first; i <= last; i++ {
@@ -152,7 +154,7 @@ func columnOf(cell line, columns row, first, last int) int {
 	return nearest
 }
 
-// distance is how far the middles of two cells are apart, from left to right.
+// distance returns the horizontal distance between the middles of two cells.
 func distance(a, b line) float64 {
 	return math.Abs(a.upbox.X1+a.upbox.X2-b.upbox.X1-b.upbox.X2) / 2
 }

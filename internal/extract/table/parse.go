@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// maxFieldLines is how many line ends a quoted field may have. One with more is
-// taken for a stray quote that swallowed the rows after it.
+// maxFieldLines is the largest number of line ends in a quoted field. A field
+// with more is treated as a stray quote that swallowed the rows after it.
 const maxFieldLines = 200
 
-// parse reads the rows that are not blank. Cells have no line ends.
+// parse returns the rows that are not blank. Cells contain no line ends.
 func parse(s string, comma rune) [][]string {
 	r := csv.NewReader(strings.NewReader(s))
 	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = comma, -1, true, true
@@ -22,16 +22,16 @@ func parse(s string, comma rune) [][]string {
 		if err == io.EOF {
 			return rows
 		}
-		if err != nil || slices.ContainsFunc(record, runaway) {
+		if err != nil || slices.ContainsFunc(record, hasTooManyLines) {
 			return parsePlain(s, comma)
 		}
 		rows = appendRow(rows, record)
 	}
 }
 
-func runaway(field string) bool { return strings.Count(field, "\n") > maxFieldLines }
+func hasTooManyLines(field string) bool { return strings.Count(field, "\n") > maxFieldLines }
 
-// parsePlain splits at every delimiter and takes quotes as they are.
+// parsePlain splits at every delimiter and keeps quotes as text.
 func parsePlain(s string, comma rune) [][]string {
 	var rows [][]string
 	for l := range strings.Lines(s) {
@@ -53,7 +53,7 @@ func appendRow(rows [][]string, record []string) [][]string {
 	return append(rows, cells)
 }
 
-// delimiter gives the character that splits the first lines most evenly.
+// delimiter returns the character that splits the first lines most evenly.
 func delimiter(s string) rune {
 	best, bestScore := ',', 0.0
 	for _, comma := range []rune{',', ';', '\t', '|'} {
@@ -64,8 +64,8 @@ func delimiter(s string) rune {
 	return best
 }
 
-// evenness is the share of the first records that have the most usual number
-// of fields, weighted by that number; 0 if the delimiter splits nothing.
+// evenness returns the share of the first records that have the most frequent
+// number of fields, weighted by that number; 0 if the delimiter splits nothing.
 func evenness(s string, comma rune) float64 {
 	r := csv.NewReader(strings.NewReader(s[:min(len(s), 64<<10)]))
 	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = comma, -1, true, true
@@ -90,8 +90,9 @@ func evenness(s string, comma rune) float64 {
 	return float64(most) / float64(records) * (1 - 1/float64(fields+1))
 }
 
-// headerRow gives the index of the row that names the columns, -1 if none does:
-// the first row that fills as many cells as rows usually do and holds no number.
+// headerRow returns the index of the row that names the columns, -1 if there is
+// none. It is the first row that fills as many cells as the median row and
+// contains no number.
 func headerRow(rows [][]string) int {
 	if len(rows) < 2 {
 		return -1
@@ -109,7 +110,7 @@ func headerRow(rows [][]string) int {
 	return -1
 }
 
-// usualCells is the median number of filled cells of the first rows.
+// usualCells returns the median number of filled cells of the first rows.
 func usualCells(rows [][]string) int {
 	var counts []int
 	for _, row := range rows[:min(len(rows), 200)] {

@@ -1,5 +1,5 @@
-// Package table reads delimited text: CSV with any of the usual delimiters,
-// and TSV.
+// Package table reads delimited text: TSV, and CSV with comma, semicolon, tab or
+// bar.
 package table
 
 import (
@@ -10,12 +10,12 @@ import (
 
 const bytesPerBlock = 4000
 
-// Read makes table blocks of delimited text: a line per row, its cells joined
-// by knowledge.CellSeparator. Rows before the header row become a paragraph. comma is the
-// delimiter, 0 to find it out.
+// Read returns the table blocks of delimited text: one line per row, with its
+// cells joined by knowledge.CellSeparator. Rows before the header row become a
+// paragraph. comma is the delimiter; with 0 Read detects it.
 func Read(s string, comma rune) []knowledge.Block {
 	if rest, found := strings.CutPrefix(s, "sep="); found && len(rest) > 1 && (rest[1] == '\n' || rest[1] == '\r') {
-		comma, s = rune(rest[0]), rest[1:] // Excel's own way to say it
+		comma, s = rune(rest[0]), rest[1:] // Excel declares the delimiter in this way
 	}
 	if comma == 0 {
 		comma = delimiter(s)
@@ -57,7 +57,7 @@ func join(rows [][]string) string {
 	return b.String()
 }
 
-// line writes a row; empty cells at its end say nothing.
+// line joins the cells of a row without the empty ones at its end.
 func line(cells []string) string {
 	for len(cells) > 1 && cells[len(cells)-1] == "" {
 		cells = cells[:len(cells)-1]

@@ -1,3 +1,3 @@
-// Package text reads files that are nothing but text: plain text, source code,
-// JSON and JSON lines. It takes decoded text (package charset).
+// Package text reads plain text, source code, JSON and JSON lines. Its input is
+// decoded text (package charset).
 package text

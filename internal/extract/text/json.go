@@ -18,12 +18,13 @@ const (
 )
 
 // JSON flattens a JSON document to lines of "path: value", in the order of the
-// file, so that each line can be found and understood by itself:
+// file, so that each line can be found and understood on its own:
 //
 //	customer.name: Ann
 //	customer.orders[0].total: 12.50
 //
-// An element of a top level array begins a block of its own.
+// Each element of a top level array begins a new block. Errors are
+// *knowledge.Error: malformed, parse_limit or too_large.
 func JSON(s string) ([]knowledge.Block, error) {
 	f := flattener{decoder: json.NewDecoder(strings.NewReader(s))}
 	f.decoder.UseNumber()
@@ -33,8 +34,8 @@ func JSON(s string) ([]knowledge.Block, error) {
 	return f.blocks, nil
 }
 
-// Lines reads JSON lines: every line that is not empty is a document of its
-// own and becomes a block of its own.
+// Lines reads JSON lines: every line that is not empty is a document and becomes
+// at least one block. Errors are those of JSON.
 func Lines(s string) ([]knowledge.Block, error) {
 	var f flattener
 	number := 0
@@ -100,7 +101,7 @@ func (f *flattener) value() error {
 		return f.line(v.String())
 	case bool:
 		return f.line(strconv.FormatBool(v))
-	default: // null says nothing
+	default: // null
 		return nil
 	}
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Plain makes a paragraph of every run of lines between empty lines. Line ends
-// inside a paragraph are kept: what they mean in plain text cannot be known.
+// Plain returns a paragraph for each run of lines between empty lines. It keeps
+// the line ends inside a paragraph, because plain text does not tell which of
+// them matter.
 func Plain(s string) []knowledge.Block {
 	var blocks []knowledge.Block
 	var lines []string
@@ -29,9 +30,9 @@ func Plain(s string) []knowledge.Block {
 	return blocks
 }
 
-// Code makes code blocks of a source file. Every line keeps its indentation. A
-// new block begins where an empty line is followed by one that is not
-// indented, so that a block is about a function or a declaration.
+// Code returns the code blocks of a source file. Every line keeps its
+// indentation. A new block begins where an empty line is followed by a line that
+// is not indented, so that a block tends to be one function or declaration.
 func Code(s string) []knowledge.Block {
 	var blocks []knowledge.Block
 	var lines []string
@@ -48,7 +49,7 @@ func Code(s string) []knowledge.Block {
 			empty++
 			continue
 		}
-		if empty > 0 && line[0] != ' ' && line[0] != '\t' && !closes(line) {
+		if empty > 0 && line[0] != ' ' && line[0] != '\t' && !continuesBlock(line) {
 			flush()
 		}
 		for range empty {
@@ -63,8 +64,8 @@ func Code(s string) []knowledge.Block {
 	return blocks
 }
 
-// closes reports whether a line that is not indented still belongs to what
-// came before it.
-func closes(line string) bool {
+// continuesBlock reports whether a line that is not indented still belongs to
+// the lines before it.
+func continuesBlock(line string) bool {
 	return strings.ContainsRune(")]}", rune(line[0])) || strings.HasPrefix(line, "end")
 }

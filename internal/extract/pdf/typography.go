@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// look is how the text of a document is set, by which headings are told.
-type look struct {
-	body     float64   // font size of most of the text
+// typography describes the typography of a document; isHeading and level use it.
+type typography struct {
+	body     float64   // most frequent font size
 	bold     bool      // most of the text is bold
 	headings []float64 // larger font sizes, largest first
 }
 
-func lookOf(lines []line) look {
-	var l look
+func typographyOf(lines []line) typography {
+	var l typography
 	weight := map[float64]int{}
 	bold, all := 0, 0
 	for _, ln := range lines {
@@ -45,9 +45,10 @@ func lookOf(lines []line) look {
 
 func rounded(size float64) float64 { return math.Round(size*2) / 2 }
 
-// isHeading reports whether the lines of a block are a heading: few and larger
-// than the body, or a single one that is bold where the body is not.
-func (l look) isHeading(lines []line, text string) bool {
+// isHeading reports whether the lines of a block are a heading: either up to
+// three lines larger than the body, or a single bold line where the body is not
+// bold.
+func (l typography) isHeading(lines []line, text string) bool {
 	if len(lines) > 3 || utf8.RuneCountInString(text) > maxHeading || !strings.ContainsFunc(text, unicode.IsLetter) {
 		return false
 	}
@@ -59,8 +60,9 @@ func (l look) isHeading(lines []line, text string) bool {
 	return first.bold && !l.bold && first.size >= .95*l.body && len(lines) == 1 && !strings.ContainsRune(".,;:", end)
 }
 
-// level ranks a heading by its size; bold text in the body's size comes last.
-func (l look) level(first line) int {
+// level returns the level of a heading by its font size, 1..6. Bold text in the
+// body's size ranks last.
+func (l typography) level(first line) int {
 	rank := slices.Index(l.headings, rounded(first.size))
 	if rank < 0 {
 		rank = len(l.headings)
