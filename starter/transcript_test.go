@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
 )
 
 var update = flag.Bool("update", false, "write what the commands print into the transcripts")
@@ -40,54 +41,20 @@ func TestTranscripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			runTranscript(t, file, parseTranscript(string(text)))
+			runTranscript(t, file, txtar.Parse(text))
 		})
 	}
 }
 
-// section is one file of the archive.
-type section struct{ name, body string }
-
-type transcript struct {
-	comment  string
-	sections []section
-}
-
-// parseTranscript reads the txtar format.
-func parseTranscript(text string) transcript {
-	var tr transcript
-	for line := range strings.Lines(text) {
-		name, isMarker := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "-- ")
-		if isMarker && strings.HasSuffix(name, " --") {
-			tr.sections = append(tr.sections, section{name: strings.TrimSuffix(name, " --")})
-			continue
-		}
-		if len(tr.sections) == 0 {
-			tr.comment += line
-		} else {
-			tr.sections[len(tr.sections)-1].body += line
-		}
-	}
-	return tr
-}
-
-func (tr transcript) String() string {
-	text := tr.comment
-	for _, s := range tr.sections {
-		text += "-- " + s.name + " --\n" + s.body
-	}
-	return text
-}
-
-func runTranscript(t *testing.T, file string, tr transcript) {
+func runTranscript(t *testing.T, file string, archive *txtar.Archive) {
 	var exchanges []string
 	var args []string
-	for _, s := range tr.sections {
+	for _, section := range archive.Files {
 		switch {
-		case s.name == "command":
-			args = strings.Split(strings.TrimSpace(s.body), "\n")
-		case strings.HasPrefix(s.name, "exchange "):
-			exchanges = append(exchanges, s.body)
+		case section.Name == "command":
+			args = strings.Split(strings.TrimSpace(string(section.Data)), "\n")
+		case strings.HasPrefix(section.Name, "exchange "):
+			exchanges = append(exchanges, string(section.Data))
 		}
 	}
 	script := &scriptedServer{t: t, exchanges: exchanges, sent: map[string]string{}}
@@ -102,20 +69,20 @@ func runTranscript(t *testing.T, file string, tr transcript) {
 		t.Errorf("%d requests, want %d", n, len(exchanges))
 	}
 	maps.Copy(got, script.sent)
-	for i, s := range tr.sections {
-		out, ok := got[s.name]
+	for i, section := range archive.Files {
+		out, ok := got[section.Name]
 		if !ok {
 			continue
 		}
 		out = strings.ReplaceAll(out, server.URL, "SERVER")
 		if *update {
-			tr.sections[i].body = out
-		} else if diff := cmp.Diff(s.body, out); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", s.name, diff)
+			archive.Files[i].Data = []byte(out)
+		} else if diff := cmp.Diff(string(section.Data), out); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", section.Name, diff)
 		}
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(tr.String()), 0o644); err != nil {
+		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -46,8 +47,12 @@ func TestToolLoopTranscripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			comment, sections := parseArchive(string(text))
-			got := comment
+			archive := txtar.Parse(text)
+			sections := map[string]string{}
+			for _, section := range archive.Files {
+				sections[section.Name] = string(section.Data)
+			}
+			got := string(archive.Comment)
 			for _, name := range []string{"documents", "ask", "script"} {
 				got += "-- " + name + " --\n" + sections[name]
 			}
@@ -230,23 +235,4 @@ func shown(test *loopTest, v any) string {
 	encoder.SetEscapeHTML(false)
 	test.must(encoder.Encode(v))
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// parseArchive reads the txtar format.
-func parseArchive(text string) (comment string, sections map[string]string) {
-	sections = map[string]string{}
-	name := ""
-	for line := range strings.Lines(text) {
-		if marker, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "-- "); ok && strings.HasSuffix(marker, " --") {
-			name = strings.TrimSuffix(marker, " --")
-			sections[name] = ""
-			continue
-		}
-		if name == "" {
-			comment += line
-			continue
-		}
-		sections[name] += line
-	}
-	return comment, sections
 }

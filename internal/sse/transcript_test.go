@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
 
 	"github.com/cairn-rag/cairn/internal/sse"
 )
@@ -30,36 +31,48 @@ func TestTranscripts(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()
-			text, err := os.ReadFile(file)
+			archive, err := txtar.ParseFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			comment, sections := parseArchive(string(text))
-			recorder := httptest.NewRecorder()
-			play(t, recorder, sections["write"])
-			head := ""
-			for _, name := range []string{"Content-Type", "Cache-Control", "X-Accel-Buffering"} {
-				head += name + ": " + recorder.Header().Get(name) + "\n"
-			}
-			var events strings.Builder
-			for _, e := range read(t, recorder.Body.String()) {
-				events.WriteString(shown(e) + "\n")
-			}
-			got := map[string]string{"write": sections["write"], "head": head, "stream": shortened(recorder.Body.String()), "read": events.String()}
-			if *update {
-				archive := comment
-				for _, name := range []string{"write", "head", "stream", "read"} {
-					archive += "-- " + name + " --\n" + got[name]
+			script := ""
+			for _, section := range archive.Files {
+				if section.Name == "write" {
+					script = string(section.Data)
 				}
-				if err := os.WriteFile(file, []byte(archive), 0o644); err != nil {
+			}
+			got := &txtar.Archive{Comment: archive.Comment, Files: played(t, script)}
+			if *update {
+				if err := os.WriteFile(file, txtar.Format(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
 				return
 			}
-			if diff := cmp.Diff(sections, got); diff != "" {
+			if diff := cmp.Diff(string(txtar.Format(archive)), string(txtar.Format(got))); diff != "" {
 				t.Errorf("(-transcript +now):\n%s", diff)
 			}
 		})
+	}
+}
+
+// played returns the sections of a transcript with the given calls.
+func played(t *testing.T, script string) []txtar.File {
+	t.Helper()
+	recorder := httptest.NewRecorder()
+	play(t, recorder, script)
+	head := ""
+	for _, name := range []string{"Content-Type", "Cache-Control", "X-Accel-Buffering"} {
+		head += name + ": " + recorder.Header().Get(name) + "\n"
+	}
+	var events strings.Builder
+	for _, e := range read(t, recorder.Body.String()) {
+		events.WriteString(shown(e) + "\n")
+	}
+	return []txtar.File{
+		{Name: "write", Data: []byte(script)},
+		{Name: "head", Data: []byte(head)},
+		{Name: "stream", Data: []byte(shortened(recorder.Body.String()))},
+		{Name: "read", Data: []byte(events.String())},
 	}
 }
 
@@ -117,23 +130,4 @@ func shortened(text string) string {
 
 func shown(e sse.Event) string {
 	return e.ID + " " + e.Name + " " + strings.ReplaceAll(shortened(string(e.Data)), "\n", `\n`)
-}
-
-// parseArchive reads the txtar format.
-func parseArchive(text string) (comment string, sections map[string]string) {
-	sections = map[string]string{}
-	name := ""
-	for line := range strings.Lines(text) {
-		if marker, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "-- "); ok && strings.HasSuffix(marker, " --") {
-			name = strings.TrimSuffix(marker, " --")
-			sections[name] = ""
-			continue
-		}
-		if name == "" {
-			comment += line
-			continue
-		}
-		sections[name] += line
-	}
-	return comment, sections
 }
