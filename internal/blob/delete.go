@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -47,7 +44,9 @@ func (s *Store) DeletePrefix(ctx context.Context, prefix string, keep func(key s
 		}
 		removed++
 	}
-	s.pruneFolders(prefix)
+	if s.folders != nil {
+		s.folders.prune(prefix)
+	}
 	return removed, nil
 }
 
@@ -69,23 +68,4 @@ func (s *Store) SweepTemporary(ctx context.Context, before time.Time) (int, erro
 		removed++
 	}
 	return removed, nil
-}
-
-// pruneFolders removes the empty folders at and below a prefix, the deepest
-// first. One that is not empty stays, which is all the checking there is.
-func (s *Store) pruneFolders(prefix string) {
-	if s.dir == "" {
-		return
-	}
-	root := filepath.Join(s.dir, filepath.FromSlash(strings.TrimSuffix(prefix, "/")))
-	var folders []string
-	_ = filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
-		if err == nil && entry.IsDir() {
-			folders = append(folders, path)
-		}
-		return nil // a folder that cannot be read is not empty
-	})
-	for i := len(folders) - 1; i >= 0; i-- {
-		_ = os.Remove(folders[i]) // fails, rightly, where something is left
-	}
 }

@@ -119,7 +119,7 @@ func (s *Store) entries(ctx context.Context, prefix string) iter.Seq2[Object, er
 				return
 			}
 		}
-		if s.dir != "" {
+		if s.folders != nil {
 			s.walk(ctx, prefix, yield)
 			return
 		}
@@ -142,7 +142,7 @@ func (s *Store) entries(ctx context.Context, prefix string) iter.Seq2[Object, er
 // walk is entries for a folder. The bucket would hold the whole listing; this
 // holds the names of the folders on the way.
 func (s *Store) walk(ctx context.Context, prefix string, yield func(Object, error) bool) {
-	root := filepath.Join(s.dir, filepath.FromSlash(prefix))
+	root := filepath.Join(s.folders.root, filepath.FromSlash(prefix))
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && !strings.HasSuffix(path, ".attrs") {
 			var o Object
@@ -165,7 +165,7 @@ func (s *Store) object(path string, entry fs.DirEntry) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	name, err := filepath.Rel(s.dir, path)
+	name, err := filepath.Rel(s.folders.root, path)
 	return Object{Key: keyOf(name), Bytes: info.Size(), Modified: info.ModTime()}, err
 }
 

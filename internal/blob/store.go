@@ -33,9 +33,8 @@ type Ref struct {
 
 // Store keeps bytes under keys. Its methods may be called at the same time.
 type Store struct {
-	bucket *blob.Bucket
-	dir    string // the folder, "" when the store is not one
-	sync   bool   // a finished write outlives a loss of power
+	bucket  *blob.Bucket
+	folders *folders // nil when the store is not a folder
 }
 
 // Open opens the store that a URL names: "file:///dir", which is created, or
@@ -51,20 +50,26 @@ func Open(_ context.Context, address string) (*Store, error) {
 	case "mem":
 		return &Store{bucket: memblob.OpenBucket(nil)}, nil
 	case "file":
-		return openFolder(u)
+		return openFolder(u, syncFolder)
 	default:
 		return nil, fmt.Errorf("open blob store %q: supported are file:///folder and mem://", u.Redacted())
 	}
 }
 
-func openFolder(u *url.URL) (*Store, error) {
-	sync := u.RawQuery != "sync=off"
-	if (u.Host != "" && u.Host != "localhost") || u.Path == "" || u.Fragment != "" || (sync && u.RawQuery != "") {
+// openFolder opens the store in a folder. sync syncs one folder; tests count its
+// calls.
+func openFolder(u *url.URL, sync func(folder string) error) (*Store, error) {
+	if (u.Host != "" && u.Host != "localhost") || u.Path == "" || u.Fragment != "" || (u.RawQuery != "" && u.RawQuery != "sync=off") {
 		return nil, fmt.Errorf("open blob store %q: a folder is written file:///absolute/path, special characters as %%XX, with ?sync=off or nothing behind it", u.Redacted())
 	}
-	dir := filepath.Clean(filepath.FromSlash(u.Path))
-	bucket, err := fileblob.OpenBucket(dir, &fileblob.Options{
-		CreateDir:   true,
+	f := &folders{root: filepath.Clean(filepath.FromSlash(u.Path)), sync: sync}
+	if u.RawQuery == "sync=off" {
+		f.sync = nil
+	}
+	if err := f.createRoot(); err != nil {
+		return nil, mapError("open", u.Path, err)
+	}
+	bucket, err := fileblob.OpenBucket(f.root, &fileblob.Options{
 		DirFileMode: 0o700,
 		NoTempDir:   true, // a rename must not cross file systems
 		Metadata:    fileblob.MetadataDontWrite,
@@ -72,13 +77,13 @@ func openFolder(u *url.URL) (*Store, error) {
 	if err != nil {
 		return nil, mapError("open", u.Path, err)
 	}
-	return &Store{bucket: bucket, dir: dir, sync: sync}, nil
+	return &Store{bucket: bucket, folders: f}, nil
 }
 
 // Ping reports whether the store can be reached.
 func (s *Store) Ping(ctx context.Context) error {
-	if s.dir != "" { // a bucket over a folder that is gone looks empty
-		if _, err := os.Stat(s.dir); err != nil {
+	if s.folders != nil { // a bucket over a folder that is gone looks empty
+		if _, err := os.Stat(s.folders.root); err != nil {
 			return fmt.Errorf("reach blob store: %w", err)
 		}
 	}

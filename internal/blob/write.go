@@ -44,8 +44,8 @@ func (s *Store) PutReader(ctx context.Context, key string, r io.Reader) (Ref, er
 	}
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(w, sum), r)
-	if err == nil && s.sync {
-		err = file.Sync()
+	if err == nil && s.folders != nil {
+		err = s.folders.syncFile(file)
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -58,8 +58,8 @@ func (s *Store) PutReader(ctx context.Context, key string, r io.Reader) (Ref, er
 	if err := w.Close(); err != nil {
 		return Ref{}, mapError("write", key, err)
 	}
-	if s.sync {
-		if err := syncFolder(filepath.Dir(file.Name())); err != nil {
+	if s.folders != nil {
+		if err := s.folders.syncOne(filepath.Dir(file.Name())); err != nil {
 			return Ref{}, mapError("write", key, err)
 		}
 	}
@@ -83,14 +83,4 @@ func (s *Store) newWriter(ctx context.Context, key string) (*blob.Writer, *os.Fi
 		}
 		return w, file, err
 	}
-}
-
-// syncFolder makes a rename in a folder outlive a loss of power.
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
 }
