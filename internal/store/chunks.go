@@ -9,9 +9,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// chunksPerInsert bounds a statement that writes chunks.
-const chunksPerInsert = 100
-
 // ChunkView is a chunk as a reader sees it, with its document. Superseded says
 // that the document has a newer version by now.
 type ChunkView struct {
@@ -66,61 +63,6 @@ func (r *chunkRow) chunk() (knowledge.Chunk, error) {
 		return c, fmt.Errorf("decode chunk %s: %w", r.ID, err)
 	}
 	return c, nil
-}
-
-func newChunkRows(ref knowledge.VersionRef, chunks []knowledge.Chunk) ([]chunkRow, error) {
-	rows := make([]chunkRow, 0, len(chunks))
-	for _, c := range chunks {
-		row, err := newChunkRow(ref, c)
-		if err != nil {
-			return nil, fmt.Errorf("encode chunk %s: %w", c.ID, err)
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
-}
-
-// PutChunks makes chunks the chunks of a version, in place of what it had.
-// Nothing is written for a version that is being removed; for one that was, it
-// is not found.
-func (s *Store) PutChunks(ctx context.Context, ref knowledge.VersionRef, chunks []knowledge.Chunk) error {
-	rows, err := newChunkRows(ref, chunks)
-	if err != nil {
-		return err
-	}
-	doing := fmt.Sprintf("write chunks of version %d of document %s", ref.Version, ref.Document)
-	return s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
-		var v versionRow
-		if err := loadVersion(ctx, tx, ref, &v); err != nil || v.Version <= v.RemovingUpto {
-			return err
-		}
-		return replaceChunks(ctx, tx, ref, rows)
-	})
-}
-
-func replaceChunks(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, rows []chunkRow) error {
-	_, err := tx.NewDelete().Model((*chunkRow)(nil)).Where("document_id = ? AND version = ?", ref.Document, ref.Version).Exec(ctx)
-	for start := 0; start < len(rows) && err == nil; start += chunksPerInsert {
-		batch := rows[start:min(start+chunksPerInsert, len(rows))]
-		_, err = tx.NewInsert().Model(&batch).Exec(ctx)
-	}
-	return err
-}
-
-// RetireChunks deletes the chunks of versions before ref, but for those that a
-// message cites: they stay, superseded. While a question of the workspace is
-// under way all stay, since its answer may cite what it has found of them; the
-// next version takes them.
-func (s *Store) RetireChunks(ctx context.Context, ref knowledge.VersionRef) error {
-	doing := fmt.Sprintf("retire chunks before version %d of document %s", ref.Version, ref.Document)
-	return s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewDelete().Model((*chunkRow)(nil)).
-			Where("workspace = ? AND document_id = ? AND version < ?", ref.Workspace, ref.Document, ref.Version).
-			Where("NOT EXISTS (SELECT 1 FROM message_chunks AS m WHERE m.chunk_id = c.id)").
-			Where("NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.status = 'running' AND r.workspace = ? AND r.kind IN ('query', 'tool'))", ref.Workspace).
-			Exec(ctx)
-		return err
-	})
 }
 
 // DocumentChunks lists the chunks of a document's published version in their

@@ -1,6 +1,12 @@
 package store
 
-import "context"
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+	"modernc.org/sqlite"
+)
 
 // Exec runs a statement on the connection that writes, so that tests can set
 // the database limits.
@@ -24,3 +30,32 @@ var (
 	DecodeLines = decodeLines
 	DecodePages = decodePages
 )
+
+// BeforeCommit has f called before each commit from now on, while the transaction
+// still holds the connection that writes.
+func (s *Store) BeforeCommit(ctx context.Context, f func()) error {
+	conn, err := s.writer.DB.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return conn.Raw(func(driver any) error {
+		hooks, ok := driver.(sqlite.HookRegisterer)
+		if !ok {
+			return fmt.Errorf("a connection of type %T has no hooks", driver)
+		}
+		hooks.RegisterCommitHook(func() int32 { f(); return 0 })
+		return nil
+	})
+}
+
+// Waited is how many transactions had to wait for the connection that writes.
+func (s *Store) Waited() int64 { return s.writer.Stats().WaitCount }
+
+// CountChunks counts the rows of chunks in a transaction that writes.
+func (s *Store) CountChunks(ctx context.Context) (n int, err error) {
+	err = s.write(ctx, "count chunks", func(ctx context.Context, tx bun.Tx) error {
+		return tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM chunks").Scan(&n)
+	})
+	return n, err
+}

@@ -32,7 +32,7 @@ WHERE v.document_id = ?1 AND v.version = ?2 AND v.workspace = ?3 AND v.project =
 type Publication struct {
 	Ref    knowledge.VersionRef
 	RunID  string            // of End
-	Chunks []knowledge.Chunk // nil = the rows are written already
+	Chunks []knowledge.Chunk // all of them, of a short document; nil = PutChunksPart has written them
 	End    *RunEnd           // of the run, if readers see the version then; nil = the run is not ended
 }
 
@@ -49,7 +49,7 @@ func (s *Store) Publish(ctx context.Context, ref knowledge.VersionRef) (Publishe
 // version was given up. Doing it again gives the same answer.
 func (s *Store) PublishVersion(ctx context.Context, p Publication) (Published, error) {
 	var result Published
-	rows, err := newChunkRows(p.Ref, p.Chunks)
+	rows, err := newChunkRows(p.Ref, 0, p.Chunks)
 	if err != nil {
 		return result, err
 	}
@@ -57,7 +57,9 @@ func (s *Store) PublishVersion(ctx context.Context, p Publication) (Published, e
 	err = s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
 		switched, err := s.publish(ctx, tx, p.Ref, &result)
 		if err == nil && switched && p.Chunks != nil {
-			err = replaceChunks(ctx, tx, p.Ref, rows)
+			if _, err = tx.NewDelete().Model((*chunkRow)(nil)).Where("document_id = ? AND version = ?", p.Ref.Document, p.Ref.Version).Exec(ctx); err == nil {
+				err = insertChunks(ctx, tx, rows)
+			}
 		}
 		if err == nil && result.Done && p.End != nil {
 			_, err = s.endRun(ctx, tx, p.Ref.Workspace, p.RunID, *p.End)

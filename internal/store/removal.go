@@ -134,25 +134,32 @@ func (s *Store) RunningVersions(ctx context.Context, workspace, document string,
 	return decodeRows(rows, (*versionRow).version)
 }
 
-// RemoveRows takes the chunks and versions of a removal away. The document's row
-// becomes a tombstone that keeps the version counter; if it has newer versions
-// it lives on with those, or goes on being removed if a later removal took them
-// in. Doing it again changes nothing.
+// RemoveRows deletes the chunks of a removal in batches, and then its versions. The
+// document's row becomes a tombstone that keeps the version counter; if it has
+// newer versions it lives on with those, or goes on being removed if a later
+// removal took them in. Doing it again changes nothing.
 func (s *Store) RemoveRows(ctx context.Context, r Removal) error {
-	return s.write(ctx, "remove the rows of document "+r.Document, func(ctx context.Context, tx bun.Tx) error {
-		var doc documentRow
-		there, err := loadDocument(ctx, tx, r.Document, &doc)
-		if err != nil || !there || doc.Workspace != r.Workspace || doc.RemovingUpto < r.Upto {
-			return err // nothing to remove, or removed already
+	doing := "remove the rows of document " + r.Document
+	var doc documentRow
+	err := s.deleteChunks(ctx, doing, func(ctx context.Context, tx bun.Tx, q *bun.SelectQuery) (*bun.SelectQuery, error) {
+		removing, err := r.load(ctx, tx, &doc)
+		if err != nil || !removing {
+			return nil, err
 		}
-		for _, model := range []any{(*chunkRow)(nil), (*versionRow)(nil)} {
-			if _, err := tx.NewDelete().Model(model).Where("document_id = ? AND version <= ?", r.Document, r.Upto).Exec(ctx); err != nil {
-				return err
-			}
+		return q.Where("c.document_id = ? AND c.version <= ?", r.Document, r.Upto), nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
+		removing, err := r.load(ctx, tx, &doc)
+		if err != nil || !removing {
+			return err
 		}
+		_, err = tx.NewDelete().Model((*versionRow)(nil)).Where("document_id = ? AND version <= ?", r.Document, r.Upto).Exec(ctx)
 		switch {
-		case doc.RemovingUpto > r.Upto:
-			return nil
+		case err != nil || doc.RemovingUpto > r.Upto:
+			return err
 		case doc.Version > r.Upto:
 			doc.PublishedVersion, doc.RemovingUpto, doc.RemovingRun, doc.RemovingSince = 0, 0, "", 0
 			_, err = tx.NewUpdate().Model(&doc).Column("published_version", "removing_upto", "removing_run", "removing_since").WherePK().Exec(ctx)
@@ -160,6 +167,14 @@ func (s *Store) RemoveRows(ctx context.Context, r Removal) error {
 		}
 		return entomb(ctx, tx, &doc, micros(s.now()))
 	})
+}
+
+// load reads the document of a removal. It reports whether the removal is still to
+// be done.
+func (r Removal) load(ctx context.Context, tx bun.Tx, doc *documentRow) (bool, error) {
+	*doc = documentRow{}
+	there, err := loadDocument(ctx, tx, r.Document, doc)
+	return there && doc.Workspace == r.Workspace && doc.RemovingUpto >= r.Upto, err
 }
 
 // entomb leaves nothing of a document but its id and its version counter.

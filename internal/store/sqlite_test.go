@@ -117,8 +117,9 @@ func TestAFullDiskIsUnavailableAndChangesNothing(t *testing.T) {
 	ctx := t.Context()
 	s, _ := openAt(t)
 	v, chunks := publish(t, s, "a", "text", 3)
+	_, pending, err := s.AddVersion(ctx, newVersion("a"))
+	must(t, err)
 	must(t, s.Exec(ctx, "PRAGMA max_page_count = 1")) // SQLite takes the size that the file has
-	var err error
 	for i := 0; i < 1000 && err == nil; i++ {
 		_, _, err = s.AddVersion(ctx, store.NewVersion{
 			Workspace: "w", Project: "p", DocumentID: knowledge.NewID(), Name: strings.Repeat("n", 1000), RunID: knowledge.NewID(),
@@ -127,7 +128,7 @@ func TestAFullDiskIsUnavailableAndChangesNothing(t *testing.T) {
 	if e := knowledge.AsError(err); err == nil || e.Code != knowledge.CodeUnavailable || !e.Retryable || !strings.Contains(e.Message, "the disk is full") {
 		t.Fatalf("got %v", err)
 	}
-	err = s.PutChunks(ctx, v.VersionRef, []knowledge.Chunk{{ID: "new", Text: strings.Repeat("x", 1<<20)}})
+	err = s.PutChunks(ctx, pending.VersionRef, []knowledge.Chunk{{ID: "new", Text: strings.Repeat("x", 1<<20)}})
 	if !knowledge.IsCode(err, knowledge.CodeUnavailable) {
 		t.Errorf("got %v", err)
 	}

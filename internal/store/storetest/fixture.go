@@ -22,6 +22,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 		{"attributes", testAttributes},
 		{"publishing", testPublishing},
 		{"combined", testCombined},
+		{"batches", testBatches},
 		{"superseded", testSuperseded},
 		{"documents", testDocuments},
 		{"permissions", testPermissions},
