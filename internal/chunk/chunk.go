@@ -9,7 +9,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Text is the text of a document: its blocks, one after the other.
+// Text returns the text of a document: the texts of its blocks, separated by
+// knowledge.BlockSeparator.
 func Text(layout knowledge.Layout) string {
 	texts := make([]string, len(layout.Blocks))
 	for i, b := range layout.Blocks {
@@ -20,8 +21,9 @@ func Text(layout knowledge.Layout) string {
 
 // Split cuts a layout into chunks of at most ChunkSize code points. Every
 // character that is not white space is in at least one chunk. The heading path
-// and the header of a chunk have at most a quarter of ChunkSize each. A layout without
-// text gives none. A splitter that is not valid is a CodeInvalid error.
+// and the table header of a chunk have at most a quarter of ChunkSize each.
+// Split returns no chunks for a layout without text, and a CodeInvalid error
+// for a splitter that is not valid.
 func Split(layout knowledge.Layout, splitter knowledge.Splitter, ref knowledge.VersionRef) ([]knowledge.Chunk, error) {
 	splitter = splitter.WithDefaults()
 	if fields := splitter.Fields("textSplitter"); len(fields) > 0 {
@@ -44,7 +46,7 @@ func Split(layout knowledge.Layout, splitter knowledge.Splitter, ref knowledge.V
 	return chunks, nil
 }
 
-// document is a layout laid out in code points.
+// document is a layout as one sequence of code points.
 type document struct {
 	runes  []rune
 	blocks []block
@@ -52,13 +54,13 @@ type document struct {
 	pages  map[int]knowledge.PageSize
 }
 
-// block is what is needed of a block beside its text, which is in the document.
-// There may be millions.
+// block is a block without its text, which is in the document. A document may
+// have millions.
 type block struct {
 	kind   knowledge.BlockKind
 	header string
 	span   knowledge.Span
-	path   []string // headings above it, itself included if it is one
+	path   []string // headings above it, including itself if it is a heading
 }
 
 func newDocument(layout knowledge.Layout, context int) *document {
@@ -95,9 +97,9 @@ func newDocument(layout knowledge.Layout, context int) *document {
 	return d
 }
 
-// tidy takes white space off the spans, and takes out those in which nothing is
-// left, or nothing that a neighbour does not hold: where an overlap lies in
-// white space, two spans begin or end at the same character.
+// tidy trims white space from the spans and removes those that are empty or lie
+// within a neighbour: where an overlap falls into white space, two spans begin
+// or end at the same character.
 func (d *document) tidy(spans []knowledge.Span) []knowledge.Span {
 	tidied := spans[:0]
 	for _, span := range spans {
@@ -114,7 +116,7 @@ func (d *document) tidy(spans []knowledge.Span) []knowledge.Span {
 	return tidied
 }
 
-// trim takes white space off both ends of a span.
+// trim removes white space from both ends of a span.
 func (d *document) trim(s knowledge.Span) knowledge.Span {
 	for s.Start < s.End && unicode.IsSpace(d.runes[s.Start]) {
 		s.Start++
@@ -125,7 +127,7 @@ func (d *document) trim(s knowledge.Span) knowledge.Span {
 	return s
 }
 
-// chunk makes the chunk of a span that was trimmed.
+// chunk returns the chunk of a trimmed span.
 func (d *document) chunk(span knowledge.Span, ref knowledge.VersionRef, ordinal int) knowledge.Chunk {
 	c := knowledge.Chunk{
 		ID:         knowledge.ChunkID(ref.Document, ref.Version, ordinal),
@@ -134,7 +136,7 @@ func (d *document) chunk(span knowledge.Span, ref knowledge.VersionRef, ordinal 
 	}
 	if b := d.blockAt(span.Start); b != nil {
 		c.HeadingPath = d.pathOf(span)
-		// The first part of a table shows its header itself.
+		// The first part of a table contains its header.
 		if b.header != "" && !strings.HasPrefix(c.Text, strings.TrimSpace(b.header)) {
 			c.Header = b.header
 		}
@@ -148,7 +150,8 @@ func (d *document) chunk(span knowledge.Span, ref knowledge.VersionRef, ordinal 
 	return c
 }
 
-// blockAt is the block that holds the character, nil between two blocks.
+// blockAt returns the block that contains the code point at, or nil between two
+// blocks.
 func (d *document) blockAt(at int) *block {
 	i := sort.Search(len(d.blocks), func(i int) bool { return d.blocks[i].span.End > at })
 	if i == len(d.blocks) || d.blocks[i].span.Start > at {
@@ -157,7 +160,7 @@ func (d *document) blockAt(at int) *block {
 	return &d.blocks[i]
 }
 
-// pathOf is the path of the headings that all blocks of a span stand under.
+// pathOf returns the headings that are common to all blocks of a span.
 func (d *document) pathOf(span knowledge.Span) []string {
 	i := sort.Search(len(d.blocks), func(i int) bool { return d.blocks[i].span.End > span.Start })
 	path := d.blocks[i].path
@@ -171,7 +174,7 @@ func (d *document) pathOf(span knowledge.Span) []string {
 	return path
 }
 
-// linesIn gives the lines of a span, cut to it and counted from its start.
+// linesIn returns the lines of a span, cut to it, with offsets from its start.
 func (d *document) linesIn(span knowledge.Span) []knowledge.Line {
 	i := sort.Search(len(d.lines), func(i int) bool { return d.lines[i].End > span.Start })
 	var lines []knowledge.Line

@@ -25,7 +25,8 @@ func split(t testing.TB, layout knowledge.Layout, s knowledge.Splitter) []knowle
 	return chunks
 }
 
-// check holds chunks to what is promised of every splitter.
+// check fails unless the chunks have the properties that Split promises for
+// every splitter.
 func check(t testing.TB, layout knowledge.Layout, s knowledge.Splitter, chunks []knowledge.Chunk) {
 	t.Helper()
 	text := []rune(chunk.Text(layout))
@@ -98,7 +99,7 @@ func TestStructure(t *testing.T) {
 		}
 	})
 
-	t.Run("the heading path of merged sections is what they share", func(t *testing.T) {
+	t.Run("merged sections have the headings that they share", func(t *testing.T) {
 		t.Parallel()
 		layout := knowledge.Layout{Blocks: []knowledge.Block{
 			heading(1, "Handbook"), heading(2, "Leave"), paragraph("Thirty days."), heading(2, "Tea"), paragraph("At four."),
@@ -204,7 +205,7 @@ func TestStructure(t *testing.T) {
 		}
 	})
 
-	t.Run("white space as long as a chunk makes no chunk twice", func(t *testing.T) {
+	t.Run("white space as long as a chunk does not make duplicate chunks", func(t *testing.T) {
 		t.Parallel()
 		text := "Begin." + strings.Repeat(" ", 250) + "X" + strings.Repeat("y", 20) + strings.Repeat(" ", 250) + "End"
 		for _, strategy := range []string{"structure", "fixed"} {
@@ -227,7 +228,7 @@ func TestStructure(t *testing.T) {
 		}
 	})
 
-	t.Run("a layout without text gives no chunks", func(t *testing.T) {
+	t.Run("a layout without text has no chunks", func(t *testing.T) {
 		t.Parallel()
 		if chunks := split(t, knowledge.Layout{Blocks: []knowledge.Block{paragraph(" \n ")}}, knowledge.Splitter{}); len(chunks) != 0 {
 			t.Errorf("%d chunks", len(chunks))
@@ -238,13 +239,13 @@ func TestStructure(t *testing.T) {
 		t.Parallel()
 		for _, s := range []knowledge.Splitter{{ChunkSize: 50}, {ChunkSize: 200, ChunkOverlap: new(100)}, {Strategy: "magic"}} {
 			if _, err := chunk.Split(knowledge.Layout{}, s, ref); !knowledge.IsCode(err, knowledge.CodeInvalid) {
-				t.Errorf("%+v gave %v", s, err)
+				t.Errorf("%+v: error %v", s, err)
 			}
 		}
 	})
 }
 
-// FuzzSpans checks the promises on any text, cut into any blocks.
+// FuzzSpans checks the promises of Split for any text in any blocks.
 func FuzzSpans(f *testing.F) {
 	f.Add("# A\n\nSome text. More of it!\n\na | b\nc | d", uint16(100), uint16(10), uint8(3))
 	f.Add(strings.Repeat("word ", 300), uint16(120), uint16(50), uint8(1))

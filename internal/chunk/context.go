@@ -9,21 +9,23 @@ import (
 )
 
 const (
-	// contextShare is which part of ChunkSize the heading path may have, and the
-	// header of a table: every chunk below them repeats them.
+	// contextShare is the divisor of ChunkSize for the length of a heading path
+	// and of a table header. Every chunk below them repeats them.
 	contextShare = 4
-	// maxName is how much of a document's name each chunk repeats, in code points.
+	// maxName is the length in code points to which each chunk repeats a
+	// document's name.
 	maxName = 200
-	// maxHeading bounds a heading in a path, in code points: what is longer is a
-	// paragraph that looks like one.
+	// maxHeading bounds a heading in a path, in code points: a longer one is a
+	// paragraph that looks like a heading.
 	maxHeading = 200
-	// pathSeparator stands between two headings of a path.
+	// pathSeparator joins the headings of a path.
 	pathSeparator = " > "
 )
 
-// EmbeddingText is what is embedded and full text indexed for a chunk: where it
-// stands, and what it says. It has at most half of ChunkSize and 200 code points
-// more than the chunk's text.
+// EmbeddingText returns the text that is embedded and full-text indexed for a
+// chunk: the document's name, the heading path, the table header, and the
+// chunk's text. It exceeds the chunk's text by at most half of ChunkSize and
+// 200 code points.
 func EmbeddingText(c knowledge.Chunk, name string) string {
 	var b strings.Builder
 	for _, context := range []string{first(name, maxName), strings.Join(c.HeadingPath, pathSeparator), c.Header} {
@@ -36,7 +38,7 @@ func EmbeddingText(c knowledge.Chunk, name string) string {
 	return b.String()
 }
 
-// headings is the path of headings at a place in a document.
+// headings is the path of headings at a position in a document.
 type headings struct {
 	levels []int
 	names  []string
@@ -52,8 +54,8 @@ func (h *headings) enter(b knowledge.Block) {
 	h.levels, h.names = append(h.levels[:n], level), append(h.names[:n], name)
 }
 
-// within gives the path in at most so many code points, separators included. The
-// longest headings are cut first.
+// within returns the path in at most most code points, separators included. It
+// shortens the longest headings first.
 func (h *headings) within(most int) []string {
 	if len(h.names) == 0 {
 		return nil
@@ -79,7 +81,7 @@ func (h *headings) within(most int) []string {
 	return path
 }
 
-// first gives the first n code points of a text.
+// first returns the first n code points of a text.
 func first(s string, n int) string {
 	for i := range s {
 		if n == 0 {

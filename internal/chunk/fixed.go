@@ -6,14 +6,14 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// fixed cuts a document into pieces of one size with an overlap, at white space
-// where some is near.
+// fixed cuts a document into pieces of equal size that overlap, at white space
+// if there is some nearby.
 func fixed(d *document, s knowledge.Splitter) []knowledge.Span {
 	return windows(d.runes, knowledge.Span{Start: 0, End: len(d.runes)}, s.ChunkSize, *s.ChunkOverlap)
 }
 
-// windows cuts a span into pieces of at most size. Each begins about overlap
-// before the end of the one before it.
+// windows cuts a span into pieces of at most size code points. Each begins
+// about overlap code points before the end of the previous one.
 func windows(runes []rune, within knowledge.Span, size, overlap int) []knowledge.Span {
 	var spans []knowledge.Span
 	for start := within.Start; start < within.End; {
@@ -32,7 +32,8 @@ func windows(runes []rune, within knowledge.Span, size, overlap int) []knowledge
 	return spans
 }
 
-// cutBefore is the last place in (low, high] behind white space, or high.
+// cutBefore returns the last position in (low, high] next to white space, or
+// high.
 func cutBefore(runes []rune, low, high int) int {
 	for i := high; i > low; i-- {
 		if unicode.IsSpace(runes[i-1]) || i < len(runes) && unicode.IsSpace(runes[i]) {
@@ -42,7 +43,7 @@ func cutBefore(runes []rune, low, high int) int {
 	return high
 }
 
-// cutAfter is the first place in [low, high) behind white space, or low.
+// cutAfter returns the first position in [low, high) after white space, or low.
 func cutAfter(runes []rune, low, high int) int {
 	for i := max(low, 1); i < high; i++ {
 		if unicode.IsSpace(runes[i-1]) {

@@ -9,9 +9,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// patience is how long a hostile text may take: by the square of its length it
-// would take an hour, in proportion to it some seconds.
-const patience = 60 * time.Second
+// timeLimit is the time limit for a hostile text: in quadratic time it would
+// take an hour, in linear time it takes seconds.
+const timeLimit = 60 * time.Second
 
 func TestHostileTextsAreCutInTimeOfTheirLength(t *testing.T) {
 	t.Parallel()
@@ -52,7 +52,7 @@ func TestHostileTextsAreCutInTimeOfTheirLength(t *testing.T) {
 	}
 }
 
-// within calls do and fails if that takes too long.
+// within calls do and fails if that takes longer than the time limit.
 func within(t *testing.T, do func() error) {
 	t.Helper()
 	done := make(chan error, 1)
@@ -62,7 +62,7 @@ func within(t *testing.T, do func() error) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	case <-time.After(patience):
-		t.Fatalf("no end after %s", patience)
+	case <-time.After(timeLimit):
+		t.Fatalf("no end after %s", timeLimit)
 	}
 }

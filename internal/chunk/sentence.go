@@ -8,7 +8,7 @@ import (
 	"github.com/clipperhouse/uax29/v2/sentences"
 )
 
-// abbreviations end in a full stop and not in the end of a sentence.
+// abbreviations end in a full stop that does not end a sentence.
 var abbreviations = map[string]bool{
 	"dr": true, "mr": true, "mrs": true, "ms": true, "prof": true, "st": true, "no": true, "nr": true, "vs": true,
 	"e.g": true, "i.e": true, "etc": true, "fig": true, "eq": true, "sec": true, "vol": true, "ch": true, "al": true,
@@ -16,8 +16,8 @@ var abbreviations = map[string]bool{
 	"pp": true, "z.b": true, "d.h": true, "u.a": true, "bzw": true, "usw": true, "abs": true, "art": true, "mme": true, "m": true,
 }
 
-// sentenceEnds gives the ends of the sentences of a paragraph, in code points.
-// White space belongs to the sentence before it.
+// sentenceEnds returns the ends of the sentences of a paragraph, in code
+// points. White space belongs to the sentence before it.
 func sentenceEnds(runes []rune) []int {
 	text := segmentable(runes)
 	var ends []int
@@ -26,7 +26,7 @@ func sentenceEnds(runes []rune) []int {
 	for tokens.Next() {
 		sentence := tokens.Value()
 		at += utf8.RuneCountInString(sentence)
-		if at < len(runes) && (abbreviated(sentence) || !endsLikeOne(sentence)) {
+		if at < len(runes) && (endsInAbbreviation(sentence) || !hasSentenceEnd(sentence)) {
 			continue
 		}
 		ends = append(ends, at)
@@ -37,17 +37,18 @@ func sentenceEnds(runes []rune) []int {
 	return ends
 }
 
-// maxRun is how many characters in a row that are no letters or digits the
-// segmenter is shown. Behind a full stop it looks, from each of them, for what
-// comes after them all, which by the square of their number takes minutes.
+// maxRun is the longest run of characters other than letters and digits that is
+// passed to the segmenter. After a full stop the segmenter scans from each of
+// them to the end of the run, which takes quadratic time: minutes for a long
+// run.
 const maxRun = 32
 
-// filler has no part in any rule about sentences.
+// filler is a character that appears in no segmentation rule.
 const filler = '\x00'
 
-// segmentable is the text that is shown to the segmenter, a character for each
-// of runes. The standard ends a sentence at each line end; in a paragraph that
-// is only where its lines are broken.
+// segmentable returns the text for the segmenter, one character for each of
+// runes. Line ends become spaces: the standard ends a sentence at each line
+// end, but in a paragraph lines are broken anywhere.
 func segmentable(runes []rune) string {
 	var b strings.Builder
 	b.Grow(len(runes))
@@ -67,8 +68,9 @@ func segmentable(runes []rune) string {
 	return b.String()
 }
 
-// abbreviated reports whether the last word is an abbreviation.
-func abbreviated(sentence string) bool {
+// endsInAbbreviation reports whether the last word of sentence is an
+// abbreviation.
+func endsInAbbreviation(sentence string) bool {
 	words := strings.Fields(sentence)
 	if len(words) == 0 {
 		return false
@@ -81,9 +83,10 @@ func abbreviated(sentence string) bool {
 	return abbreviations[last] || utf8.RuneCountInString(last) == 1
 }
 
-// endsLikeOne keeps what has no white space behind it (3.14, example.com) with
-// what follows, but for writing that has none between sentences.
-func endsLikeOne(sentence string) bool {
+// hasSentenceEnd reports whether sentence ends in white space, or in a script
+// that has no spaces between sentences. Otherwise the full stop is inside a
+// word (3.14, example.com).
+func hasSentenceEnd(sentence string) bool {
 	last, _ := utf8.DecodeLastRuneInString(sentence)
 	return unicode.IsSpace(last) || last > unicode.MaxLatin1
 }

@@ -4,10 +4,10 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// structure cuts a document where it is jointed: at headings, then between
-// blocks, and inside a block that is larger than a chunk between its rows,
-// lines or sentences. Small neighbours under one heading share a chunk; spans
-// overlap only inside a block that had to be cut.
+// structure cuts a document at its structure: at headings, then between blocks,
+// and in a block that is larger than a chunk between rows, lines or sentences.
+// Small neighbours under one heading share a chunk. Spans overlap only inside a
+// block that had to be cut.
 func structure(d *document, s knowledge.Splitter) []knowledge.Span {
 	var spans []knowledge.Span
 	open := knowledge.Span{Start: -1}
@@ -22,8 +22,8 @@ func structure(d *document, s knowledge.Splitter) []knowledge.Span {
 		if size == 0 {
 			continue
 		}
-		// A heading begins a chunk, unless what stands before it is too little
-		// for one (a title, a heading of a heading).
+		// A heading begins a chunk, unless the text before it is too short for
+		// one (a title, or a heading right above this one).
 		if b.kind == knowledge.BlockHeading && open.Start >= 0 && open.End-open.Start >= s.ChunkSize/4 {
 			flush()
 		}
@@ -47,7 +47,7 @@ func structure(d *document, s knowledge.Splitter) []knowledge.Span {
 // cut divides a block that is larger than a chunk.
 func cut(d *document, b block, s knowledge.Splitter) []knowledge.Span {
 	runes := d.runes[b.span.Start:b.span.End]
-	var units []int // ends of its parts, counted from its start
+	var units []int // ends of the block's parts, as offsets from its start
 	overlap := *s.ChunkOverlap
 	switch b.kind {
 	case knowledge.BlockTable, knowledge.BlockCode, knowledge.BlockList:
@@ -69,12 +69,12 @@ func cut(d *document, b block, s knowledge.Splitter) []knowledge.Span {
 	return out
 }
 
-// pack joins parts, given by their ends, to spans of at most size. Each begins
-// with the parts that fit into the overlap before it. A part that is larger than
-// size is a span of its own.
+// pack joins parts, given by their ends, to spans of at most size. Each span
+// begins with the parts of the previous one that fit into the overlap. A part
+// that is larger than size becomes a span of its own.
 func pack(ends []int, size, overlap int) []knowledge.Span {
 	var spans []knowledge.Span
-	start, first := 0, 0 // of the open span: its start, its first part
+	start, first := 0, 0 // start offset and first part of the open span
 	for i := range ends {
 		begin := partStart(ends, i)
 		if i > first && ends[i]-start > size {
