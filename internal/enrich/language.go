@@ -1,5 +1,4 @@
-// Package enrich finds out about a document what its bytes do not say: its
-// language.
+// Package enrich derives facts about a document from its text: its language.
 package enrich
 
 import (
@@ -8,12 +7,14 @@ import (
 	"github.com/abadojack/whatlanggo"
 )
 
-// Undetermined is the language of a text that is too short or too mixed to tell.
+// Undetermined is the language of a text that is too short or too mixed to
+// detect.
 const Undetermined = "und"
 
-// Below minLetters letters a guess is mostly wrong, which where a script is that
-// of few languages is less (minForeign) or nothing (minScript) to guess; beyond
-// sampleRunes characters it does not get better.
+// A guess from fewer letters than minLetters is mostly wrong. Scripts that few
+// languages use need fewer (minForeign), and scripts of a single language need
+// hardly any (minScript). Beyond sampleRunes code points a guess does not
+// improve.
 const (
 	minLetters  = 40
 	minForeign  = 20
@@ -21,8 +22,8 @@ const (
 	sampleRunes = 1500
 )
 
-// languages are those that have a script for themselves. Kana stand for the Han
-// characters between them.
+// languages are those with a script of their own. In a Japanese text the Han
+// characters between the Kana count as Japanese.
 var languages = []struct {
 	code    string
 	scripts []*unicode.RangeTable
@@ -34,7 +35,8 @@ var languages = []struct {
 	{"tha", []*unicode.RangeTable{unicode.Thai}},
 }
 
-// Language gives the language of a text as ISO 639-3, or Undetermined.
+// Language returns the language of a text as an ISO 639-3 code, or
+// Undetermined.
 func Language(text string) string {
 	sample := make([]rune, 0, sampleRunes)
 	letters := 0
@@ -64,15 +66,15 @@ func Language(text string) string {
 	return Undetermined
 }
 
-// byScript gives the language that has the script of most letters for itself,
-// "" if none has.
+// byScript returns the language to which the script of most letters belongs, ""
+// if that script is used by several.
 func byScript(sample []rune, letters int) string {
 	if letters < minScript {
 		return ""
 	}
 	for _, l := range languages {
 		own := count(sample, l.scripts...)
-		if l.code == "jpn" && 10*own > letters { // a Chinese text may quote some
+		if l.code == "jpn" && 10*own > letters { // below that share, a Chinese text may quote some Kana
 			own += count(sample, unicode.Han)
 		}
 		if 2*own > letters {
