@@ -11,56 +11,57 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// DefaultWorkspace is where the instance's administrator acts if the request
-// names no workspace.
+// DefaultWorkspace is the workspace of the instance's administrator if the
+// request names none.
 const DefaultWorkspace = "default"
 
-// maxName bounds the name of an end user, in bytes.
+// maxName is the longest name of an end user, in bytes.
 const maxName = 256
 
-// Store is all that access asks of the database.
+// Store reads what access needs from the database.
 type Store interface {
-	// KeyByHash gives the key with this hash; one that is not there, was
-	// revoked or has expired is CodeNotFound.
+	// KeyByHash returns the key with this hash. An unknown, revoked or expired
+	// key is CodeNotFound.
 	KeyByHash(ctx context.Context, hash string) (store.Key, error)
-	// WorkspaceExists reports whether there is a workspace with this id.
+	// WorkspaceExists reports whether a workspace with this id exists.
 	WorkspaceExists(ctx context.Context, id string) (bool, error)
-	// Conversation gives the principal's conversation; somebody else's is
-	// CodeNotFound.
+	// Conversation returns the principal's conversation. Another owner's
+	// conversation is CodeNotFound.
 	Conversation(ctx context.Context, p knowledge.Principal, id string) (store.Conversation, error)
 }
 
-// Config says which JWTs are believed. Without a Secret none are. Issuer and
-// Audience are checked where they are set.
+// Config configures the JWTs that are accepted. Without a Secret none are.
+// Issuer and Audience are checked if they are set.
 type Config struct {
 	Issuer   string
 	Audience string
 	Secret   string
 }
 
-// Authenticator makes principals. It is safe for concurrent use.
+// Authenticator creates principals. It is safe for concurrent use.
 type Authenticator struct {
 	cfg    Config
 	store  Store
 	secret []byte // signs run tokens
 }
 
-// New gives an Authenticator; secret signs run tokens and must stay the same
-// over restarts.
+// New returns an Authenticator. secret signs run tokens and must not change
+// across restarts.
 func New(cfg Config, s Store, secret []byte) *Authenticator {
 	return &Authenticator{cfg: cfg, store: s, secret: secret}
 }
 
-// Credentials are what a request brings.
+// Credentials are the credentials of a request.
 type Credentials struct {
 	Key       string // header knowledge-project-apikey
 	Bearer    string // Authorization: Bearer, a key or a JWT
 	Workspace string // header Cairn-Workspace
 }
 
-// Authenticate proves credentials. Missing or wrong ones are CodeUnauthorized, a
-// token without a role is CodeForbidden, and a workspace that is not the
-// principal's is CodeNotFound.
+// Authenticate verifies credentials and returns their principal. Missing or
+// wrong credentials are CodeUnauthorized, a token without a role is
+// CodeForbidden, and a workspace that the principal does not belong to is
+// CodeNotFound.
 func (a *Authenticator) Authenticate(ctx context.Context, c Credentials) (knowledge.Principal, error) {
 	claims, err := a.claims(ctx, c)
 	if err != nil {
@@ -97,9 +98,9 @@ func (a *Authenticator) fromKey(ctx context.Context, plain string) (knowledge.Cl
 	}, nil
 }
 
-// In gives the principal as it acts in a workspace: the instance's administrator
-// may do so in any that exists, everybody else in its own. Another one is not
-// found.
+// In returns the principal for a workspace. The instance's administrator may
+// act in every workspace that exists, all others only in their own. Any other
+// workspace is CodeNotFound.
 func (a *Authenticator) In(ctx context.Context, p knowledge.Principal, workspace string) (knowledge.Principal, error) {
 	claims := p.Claims()
 	if claims.Workspace == "" || workspace == "" {
@@ -108,7 +109,8 @@ func (a *Authenticator) In(ctx context.Context, p knowledge.Principal, workspace
 	return a.in(ctx, claims, workspace)
 }
 
-// in holds claims to a workspace; "" means their own.
+// in checks that claims may act in a workspace, "" for their own, and returns
+// their principal there.
 func (a *Authenticator) in(ctx context.Context, claims knowledge.Claims, workspace string) (knowledge.Principal, error) {
 	if workspace == "" || workspace == claims.Workspace {
 		return knowledge.NewPrincipal(claims), nil
@@ -116,27 +118,27 @@ func (a *Authenticator) in(ctx context.Context, claims knowledge.Claims, workspa
 	if !claims.Instance {
 		return knowledge.Principal{}, knowledge.NotFound("workspace", workspace)
 	}
-	there, err := a.store.WorkspaceExists(ctx, workspace)
+	exists, err := a.store.WorkspaceExists(ctx, workspace)
 	if err != nil {
 		return knowledge.Principal{}, fmt.Errorf("look up workspace: %w", err)
 	}
-	if !there {
+	if !exists {
 		return knowledge.Principal{}, knowledge.NotFound("workspace", workspace)
 	}
 	claims.Workspace, claims.ConversationID = workspace, ""
 	return knowledge.NewPrincipal(claims), nil
 }
 
-// Acting names for whom a request acts.
+// Acting names the end user and the conversation for which a request acts.
 type Acting struct {
 	User         string // the platform's user
 	ExternalUser string // the application's own user
-	Session      string // the conversation whose attachments count
+	Session      string // the conversation whose attachments are searched
 }
 
-// As gives the principal as it acts for an end user, in a conversation. A key
-// may name any user; a JWT is its own user, and another one is CodeForbidden. A
-// conversation that is not this principal's is CodeNotFound.
+// As returns the principal acting for an end user, in a conversation. A key may
+// name any user. A JWT may only name its own user; another one is
+// CodeForbidden. A conversation that is not this principal's is CodeNotFound.
 func (a *Authenticator) As(ctx context.Context, p knowledge.Principal, acting Acting) (knowledge.Principal, error) {
 	if acting == (Acting{}) {
 		return p, nil
@@ -173,7 +175,7 @@ func (a *Authenticator) As(ctx context.Context, p knowledge.Principal, acting Ac
 	return knowledge.NewPrincipal(claims), nil
 }
 
-// check refuses names that are no names.
+// check refuses names that are too long or contain control characters.
 func (acting Acting) check() error {
 	for _, f := range []struct{ location, name string }{{"userId", acting.User}, {"external_user_id", acting.ExternalUser}} {
 		if len(f.name) > maxName || !utf8.ValidString(f.name) || strings.ContainsFunc(f.name, unicode.IsControl) {
@@ -186,9 +188,9 @@ func (acting Acting) check() error {
 	return nil
 }
 
-// ForDocumentRun is the principal with which the readers of a signed link see
-// what a document's ingest or removal tells about that document: whoever manages
-// its project.
+// ForDocumentRun returns the principal with which readers of a signed link see
+// the events of a document's ingest or removal: it has the write scope for the
+// project.
 func ForDocumentRun(workspace, project string) knowledge.Principal {
 	return knowledge.NewPrincipal(knowledge.Claims{
 		Workspace: workspace, Project: project, Scopes: []knowledge.Scope{knowledge.ScopeWrite},

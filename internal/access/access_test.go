@@ -46,7 +46,7 @@ func open(t *testing.T, cfg access.Config) instance {
 	return instance{access.New(cfg, s, []byte("signing secret")), s}
 }
 
-// key stores a key and gives it.
+// key stores a key and returns its plain text.
 func (i instance) key(t *testing.T, k store.Key) string {
 	t.Helper()
 	plain, hash, prefix := access.NewKey()
@@ -79,7 +79,7 @@ func sign(t *testing.T, method jwt.SigningMethod, secret any, claims jwt.MapClai
 	return token
 }
 
-// valid are the claims of a token that is believed.
+// valid returns the claims of a token that is accepted.
 func valid(change ...func(jwt.MapClaims)) jwt.MapClaims {
 	claims := jwt.MapClaims{
 		"sub": "ann", "workspace": "default", "roles": []string{"editor"}, "groups": []string{"legal"},
@@ -104,7 +104,7 @@ func TestKeys(t *testing.T) {
 	scopes := []knowledge.Scope{knowledge.ScopeRead}
 	plain := i.key(t, store.Key{Workspace: "default", Project: "handbook", Scopes: scopes})
 
-	t.Run("a_new_key_is_random_base62_and_known_by_its_hash", func(t *testing.T) {
+	t.Run("a_new_key_is_random_base62_and_found_by_its_hash", func(t *testing.T) {
 		t.Parallel()
 		one, hash, prefix := access.NewKey()
 		two, _, _ := access.NewKey()
@@ -119,12 +119,12 @@ func TestKeys(t *testing.T) {
 			t.Errorf("prefix %q of key %q", prefix, one)
 		}
 	})
-	t.Run("a_key_is_taken_from_either_header", func(t *testing.T) {
+	t.Run("a_key_is_accepted_in_either_header", func(t *testing.T) {
 		t.Parallel()
 		for _, c := range []access.Credentials{{Key: plain}, {Bearer: plain}} {
 			p := i.principal(t, c)
 			if p.Workspace() != "default" || p.Project() != "handbook" || !p.Can(knowledge.ScopeRead) || p.Can(knowledge.ScopeWrite) || p.Instance() {
-				t.Errorf("key gives %+v", p)
+				t.Errorf("principal of the key: %+v", p)
 			}
 		}
 	})
@@ -166,7 +166,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("in its own workspace: %+v, %v", p, err)
 		}
 	})
-	t.Run("the_zero_principal_is_nowhere", func(t *testing.T) {
+	t.Run("the_zero_principal_has_no_workspace", func(t *testing.T) {
 		t.Parallel()
 		_, err := i.In(t.Context(), knowledge.Principal{}, "")
 		wantCode(t, err, knowledge.CodeNotFound)
@@ -198,7 +198,7 @@ func TestTokens(t *testing.T) {
 	i := open(t, access.Config{Issuer: "issuer", Audience: "cairn", Secret: jwtSecret})
 	hs256 := jwt.SigningMethodHS256
 
-	t.Run("a_valid_token_gives_user_groups_and_scopes", func(t *testing.T) {
+	t.Run("a_valid_token_sets_user_groups_and_scopes", func(t *testing.T) {
 		t.Parallel()
 		p := i.principal(t, access.Credentials{Bearer: sign(t, hs256, []byte(jwtSecret), valid())})
 		if diff := cmp.Diff([]string{"w:default", "u:ann", "g:legal"}, p.Tokens()); diff != "" {
@@ -262,7 +262,7 @@ func TestTokens(t *testing.T) {
 		_, err := i.Authenticate(t.Context(), access.Credentials{Bearer: token})
 		wantCode(t, err, knowledge.CodeForbidden)
 	})
-	t.Run("a_token_stays_in_its_workspace", func(t *testing.T) {
+	t.Run("a_token_does_not_reach_another_workspace", func(t *testing.T) {
 		t.Parallel()
 		token := sign(t, hs256, []byte(jwtSecret), valid(func(c jwt.MapClaims) { c["roles"] = []string{"admin"} }))
 		_, err := i.Authenticate(t.Context(), access.Credentials{Bearer: token, Workspace: "other"})
@@ -270,7 +270,7 @@ func TestTokens(t *testing.T) {
 		_, err = i.In(t.Context(), i.principal(t, access.Credentials{Bearer: token}), "other")
 		wantCode(t, err, knowledge.CodeNotFound)
 	})
-	t.Run("without_a_configured_secret_no_token_is_taken", func(t *testing.T) {
+	t.Run("without_a_configured_secret_no_token_is_accepted", func(t *testing.T) {
 		t.Parallel()
 		none := open(t, access.Config{})
 		for _, secret := range []string{jwtSecret, ""} {
@@ -349,7 +349,7 @@ func TestActing(t *testing.T) {
 		wantCode(t, err, knowledge.CodeNotFound)
 		p := as(t, there, access.Acting{Session: "elsewhere"})
 		if p, err = i.In(t.Context(), p, "default"); err != nil || p.ConversationID() != "" {
-			t.Errorf("the session went along to another workspace: %q, %v", p.ConversationID(), err)
+			t.Errorf("the session is kept in another workspace: %q, %v", p.ConversationID(), err)
 		}
 	})
 	t.Run("a_user_with_control_characters_is_invalid", func(t *testing.T) {
@@ -392,7 +392,7 @@ func TestRunTokens(t *testing.T) {
 		_, err = none.VerifyRun(none.SignRun("default", "run-1", now.Add(time.Hour)), "run-1", now)
 		wantCode(t, err, knowledge.CodeUnauthorized)
 	})
-	t.Run("no_changed_token_is_taken", func(t *testing.T) {
+	t.Run("a_changed_token_is_refused", func(t *testing.T) {
 		t.Parallel()
 		body, mac, _ := strings.Cut(token, ".")
 		longer := base64.RawURLEncoding.EncodeToString([]byte(`{"w":"default","r":"run-1","e":9999999999}`))

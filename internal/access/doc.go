@@ -1,11 +1,11 @@
-// Package access decides who asks: it turns an API key or a JWT into a
+// Package access authenticates requests. It turns an API key or a JWT into a
 // Principal, lets a key act for one of its application's users, and signs the
-// links by which a browser follows one run. It is the only package that makes
-// principals; what a principal may then do is asked of the principal itself
-// (its scopes) and of package store (its tokens).
+// links with which a browser follows one run. Only this package creates
+// principals. Authorization is elsewhere: the principal knows its scopes, and
+// package store checks its tokens.
 //
-// Keys are random and stored as SHA-256, so looking one up by its hash tells
-// nothing to a clock. JWTs are HS256 with the instance's secret; the algorithm
-// is fixed, whatever a token says of itself. No credential is ever logged or
-// put into an error.
+// Keys are random and stored as SHA-256 hashes, so the time of a lookup reveals
+// nothing about them. JWTs are HS256 with the instance's secret; the algorithm
+// in a token's header is not trusted. Credentials are never logged or repeated
+// in an error.
 package access

@@ -11,10 +11,10 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// jwtLeeway is how far two clocks may be apart.
+// jwtLeeway is the tolerated difference between two clocks.
 const jwtLeeway = 30 * time.Second
 
-// tokenClaims are the claims of a JWT that count.
+// tokenClaims are the claims of a JWT that Cairn uses.
 type tokenClaims struct {
 	jwt.RegisteredClaims
 	Workspace string   `json:"workspace"`
@@ -22,8 +22,8 @@ type tokenClaims struct {
 	Groups    []string `json:"groups"`
 }
 
-// isJWT tells a JWT from a key: a JWT begins with a JSON object in base64 and
-// has three parts.
+// isJWT distinguishes a JWT from a key: a JWT begins with a JSON object in
+// base64 and has three parts.
 func isJWT(bearer string) bool {
 	return strings.HasPrefix(bearer, "eyJ") && strings.Count(bearer, ".") == 2
 }
@@ -51,16 +51,16 @@ func (a *Authenticator) fromJWT(ctx context.Context, token string) (knowledge.Cl
 	return a.fromClaims(ctx, claims)
 }
 
-// fromClaims checks what a token with a valid signature says.
+// fromClaims checks the claims of a token whose signature is valid.
 func (a *Authenticator) fromClaims(ctx context.Context, claims tokenClaims) (knowledge.Claims, error) {
 	if claims.Subject == "" || (Acting{User: claims.Subject}).check() != nil {
 		return knowledge.Claims{}, unauthorized("this token names no user: it needs a claim sub")
 	}
-	there, err := a.store.WorkspaceExists(ctx, claims.Workspace)
+	exists, err := a.store.WorkspaceExists(ctx, claims.Workspace)
 	if err != nil {
 		return knowledge.Claims{}, fmt.Errorf("look up workspace: %w", err)
 	}
-	if !there {
+	if !exists {
 		return knowledge.Claims{}, unauthorized("this token is for a workspace that does not exist here: it needs a claim workspace")
 	}
 	scopes := scopesOf(claims.Roles)
@@ -72,7 +72,7 @@ func (a *Authenticator) fromClaims(ctx context.Context, claims tokenClaims) (kno
 	}, nil
 }
 
-// scopesOf gives what roles stand for; those of other systems mean nothing here.
+// scopesOf returns the scopes of roles. It ignores roles of other systems.
 func scopesOf(roles []string) []knowledge.Scope {
 	var scopes []knowledge.Scope
 	for _, role := range roles {

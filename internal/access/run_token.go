@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// runTokenPurpose keeps these signatures apart from others with the same secret.
+// runTokenPurpose separates these signatures from others with the same secret.
 const runTokenPurpose = "cairn run token 1\n"
 
-// runToken is what a signed link says.
+// runToken is the content of a signed link.
 type runToken struct {
 	Workspace string `json:"w"`
 	Run       string `json:"r"`
-	Expires   int64  `json:"e"` // seconds since 1970
+	Expires   int64  `json:"e"` // Unix seconds
 }
 
-// SignRun gives a token by which whoever has it may follow one run until
+// SignRun returns a token with which its holder may follow one run until
 // expires.
 func (a *Authenticator) SignRun(workspace, run string, expires time.Time) string {
 	body, err := json.Marshal(runToken{Workspace: workspace, Run: run, Expires: expires.Unix()})
@@ -29,8 +29,8 @@ func (a *Authenticator) SignRun(workspace, run string, expires time.Time) string
 	return base64.RawURLEncoding.EncodeToString(body) + "." + base64.RawURLEncoding.EncodeToString(a.mac(body))
 }
 
-// VerifyRun gives the workspace of the run that a token is for. A token that is
-// forged, expired or for another run is CodeUnauthorized.
+// VerifyRun returns the workspace of the run that a token is for. A forged or
+// expired token, or one for another run, is CodeUnauthorized.
 func (a *Authenticator) VerifyRun(token, run string, now time.Time) (workspace string, err error) {
 	refused := unauthorized("this link is not valid or has expired: ask for the run again with an API key")
 	first, second, _ := strings.Cut(token, ".")
