@@ -9,14 +9,14 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// maxRedirects is how many redirects a client follows.
+// maxRedirects is the largest number of redirects that a client follows.
 const maxRedirects = 5
 
-// Client gives an HTTP client that reaches what the Dialer lets it reach, by
-// http and https, without a proxy, following at most five redirects, each of
-// which is checked as the first address was. timeout bounds a whole exchange,
-// its body included; 0 is none. What it refuses is a *knowledge.Error inside
-// the client's error.
+// Client returns an HTTP client that reaches only addresses that the Dialer
+// allows, by http and https, without a proxy. It follows at most five redirects
+// and checks each like the first address. timeout bounds a whole exchange,
+// including its body; 0 means none. A refusal is a *knowledge.Error inside the
+// client's error.
 func (d *Dialer) Client(timeout time.Duration) *http.Client {
 	return &http.Client{
 		Transport: checked{d},
@@ -30,9 +30,8 @@ func (d *Dialer) Client(timeout time.Duration) *http.Client {
 	}
 }
 
-// CheckURL refuses an address that can be seen not to be allowed without asking
-// anybody for its name. What it lets pass may still be refused at the
-// connection.
+// CheckURL refuses an address that can be refused without resolving its name.
+// An address that it accepts may still be refused when it is dialled.
 func (d *Dialer) CheckURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -48,7 +47,7 @@ func (d *Dialer) checkURL(u *url.URL) error {
 	}
 	ip, err := netip.ParseAddr(host)
 	if err != nil {
-		if numeric(host) {
+		if isNumeric(host) {
 			return refused()
 		}
 		return nil
@@ -59,20 +58,19 @@ func (d *Dialer) checkURL(u *url.URL) error {
 	return nil
 }
 
-// checked looks at each request, those of redirects among them, before it is
-// sent.
+// checked checks each request, including those of redirects, before it is sent.
 type checked struct{ dialer *Dialer }
 
 // RoundTrip implements http.RoundTripper.
 func (c checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := c.dialer.checkURL(r.URL); err != nil {
 		if r.Body != nil {
-			_ = r.Body.Close() // as the interface asks
+			_ = r.Body.Close() // http.RoundTripper requires it
 		}
 		return nil, err
 	}
 	return c.dialer.transport.RoundTrip(r)
 }
 
-// CloseIdleConnections closes connections that nobody uses now.
+// CloseIdleConnections closes connections that are not in use.
 func (c checked) CloseIdleConnections() { c.dialer.transport.CloseIdleConnections() }

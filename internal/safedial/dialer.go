@@ -14,7 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// The limits of one connection.
+// Limits of one connection.
 const (
 	connectTimeout = 10 * time.Second
 	headerTimeout  = 30 * time.Second
@@ -22,26 +22,26 @@ const (
 	maxHeaderBytes = 256 << 10
 )
 
-// Resolver finds the addresses of a name. *net.Resolver is one.
+// Resolver resolves names to addresses. *net.Resolver implements it.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// Config says what may be reached.
+// Config lists the addresses that may be reached.
 type Config struct {
-	// Allow are ranges that may be reached although they are not public.
+	// Allow lists ranges that may be reached although they are not public.
 	// Defaults to none.
 	Allow []netip.Prefix
-	// Refuse are the listeners of this process, which are never reached,
-	// whatever Allow says. One of an unspecified address stands for its port on
-	// every address of this machine. Defaults to none.
+	// Refuse lists the listeners of this process, which are never reached,
+	// whatever Allow contains. A listener with an unspecified address stands
+	// for its port on every address of this machine. Defaults to none.
 	Refuse []netip.AddrPort
-	// Resolver finds the addresses of names. Defaults to the system's.
+	// Resolver resolves names. Defaults to net.DefaultResolver.
 	Resolver Resolver
 }
 
-// Dialer connects to addresses that users gave. It may be used at the same
-// time by many.
+// Dialer connects to addresses that users supply. It is safe for concurrent
+// use.
 type Dialer struct {
 	allow     []netip.Prefix
 	refuse    []netip.AddrPort
@@ -50,7 +50,7 @@ type Dialer struct {
 	transport *http.Transport
 }
 
-// New gives a Dialer.
+// New returns a Dialer.
 func New(c Config) *Dialer {
 	d := &Dialer{resolver: c.Resolver, dialer: net.Dialer{Timeout: connectTimeout}}
 	if d.resolver == nil {
@@ -75,7 +75,8 @@ func New(c Config) *Dialer {
 	return d
 }
 
-// unmapPrefix writes a range of mapped addresses as the IPv4 range it is.
+// unmapPrefix returns a range of IPv4-mapped addresses as an IPv4 range, and
+// any other range unchanged.
 func unmapPrefix(p netip.Prefix) netip.Prefix {
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
 		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96).Masked()
@@ -83,15 +84,16 @@ func unmapPrefix(p netip.Prefix) netip.Prefix {
 	return p
 }
 
-// refused is the error for what must not be reached. It does not say which
-// address a name has, since that may be a secret of the network.
+// refused returns the error for an address that must not be reached. It does
+// not contain the address that a name resolves to, which may be a secret of the
+// network.
 func refused() error {
 	return knowledge.Errorf(knowledge.CodeInvalid, "refused address: only public addresses may be reached, by http or https; an operator can allow others in egress.allow")
 }
 
-// DialContext connects to a host and port, as net.Dialer does, if one of the
-// host's addresses may be reached; otherwise the error is a *knowledge.Error
-// with CodeInvalid.
+// DialContext connects to a host and port, like net.Dialer. If none of the
+// host's addresses may be reached, the error is a *knowledge.Error with
+// CodeInvalid.
 func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	host, portText, err := net.SplitHostPort(address)
 	if err != nil {
@@ -108,7 +110,7 @@ func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.
 	var errs []error
 	for _, ip := range addrs {
 		target := netip.AddrPortFrom(ip.Unmap(), uint16(port))
-		if d.own(target) {
+		if d.isOwnListener(target) {
 			return nil, refused()
 		}
 		if !d.mayReach(target.Addr()) {
@@ -133,7 +135,7 @@ func (d *Dialer) lookup(ctx context.Context, host string) ([]netip.Addr, error) 
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{ip}, nil
 	}
-	if numeric(host) {
+	if isNumeric(host) {
 		return nil, refused()
 	}
 	addrs, err := d.resolver.LookupNetIP(ctx, "ip", host)
@@ -143,18 +145,18 @@ func (d *Dialer) lookup(ctx context.Context, host string) ([]netip.Addr, error) 
 	return addrs, nil
 }
 
-// numeric reports whether a host is an address in a form that some resolvers
-// read and others do not: decimal, octal, hexadecimal or shortened. A name's
-// last label is never a number.
-func numeric(host string) bool {
+// isNumeric reports whether a host is a decimal, octal, hexadecimal or shortened
+// IP address, which some resolvers accept. The last label of a name is never a
+// number.
+func isNumeric(host string) bool {
 	host = strings.TrimSuffix(host, ".")
 	last := host[strings.LastIndex(host, ".")+1:]
 	_, err := strconv.ParseUint(last, 0, 64)
 	return err == nil || last == "" || strings.Trim(last, "0123456789") == ""
 }
 
-// mayReach reports whether an address, which is not mapped, may be reached. An
-// unspecified one means this machine, whatever range it is in.
+// mayReach reports whether an address, which is not IPv4-mapped, may be
+// reached. Unspecified addresses never may, because they mean this machine.
 func (d *Dialer) mayReach(ip netip.Addr) bool {
 	if ip.IsUnspecified() || ip.Zone() != "" {
 		return false
@@ -162,27 +164,27 @@ func (d *Dialer) mayReach(ip netip.Addr) bool {
 	return public(ip) || contains(d.allow, ip)
 }
 
-// own reports whether a listener of this process is at an address.
-func (d *Dialer) own(target netip.AddrPort) bool {
+// isOwnListener reports whether a listener of this process has the address.
+func (d *Dialer) isOwnListener(target netip.AddrPort) bool {
 	for _, listener := range d.refuse {
 		if listener.Port() != target.Port() {
 			continue
 		}
-		if listener.Addr() == target.Addr() || (listener.Addr().IsUnspecified() && thisMachine(target.Addr())) {
+		if listener.Addr() == target.Addr() || (listener.Addr().IsUnspecified() && isThisMachine(target.Addr())) {
 			return true
 		}
 	}
 	return false
 }
 
-// thisMachine reports whether an address is one of this machine's.
-func thisMachine(ip netip.Addr) bool {
+// isThisMachine reports whether an address belongs to this machine.
+func isThisMachine(ip netip.Addr) bool {
 	if ip.IsLoopback() {
 		return true
 	}
 	addrs, err := net.InterfaceAddrs()
 	if err != nil {
-		return true // cannot be ruled out
+		return true // it may be one of this machine's
 	}
 	for _, a := range addrs {
 		if p, err := netip.ParsePrefix(a.String()); err == nil && p.Addr().Unmap() == ip {

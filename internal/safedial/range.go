@@ -4,12 +4,12 @@ import (
 	"net/netip"
 )
 
-// globalIPv6 is all that IPv6 calls global; what else there is has a purpose
-// that no document lies behind.
+// globalIPv6 contains all global IPv6 addresses. Ranges outside it have special
+// purposes.
 var globalIPv6 = netip.MustParsePrefix("2000::/3")
 
-// notPublic are the ranges, inside the global ones, of the IANA registries for
-// special purposes, and addresses that only clouds answer on.
+// notPublic are the ranges within the global ones that the IANA registries
+// assign to special purposes, and addresses that only answer inside clouds.
 var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),        // this host, and unspecified
 	netip.MustParsePrefix("10.0.0.0/8"),       // private
@@ -33,9 +33,9 @@ var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("3fff::/20"),        // documentation
 }
 
-// public reports whether anybody on the internet could reach an address. Forms
-// that carry an IPv4 address inside (NAT64, 6to4, compatible) are not public,
-// but for mapped ones, which mean that IPv4 address itself.
+// public reports whether an address can be reached from the internet. Addresses
+// that embed an IPv4 address (NAT64, 6to4, compatible) are not public, except
+// IPv4-mapped ones, which are treated as that IPv4 address.
 func public(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	if !ip.IsValid() || ip.Zone() != "" || (ip.Is6() && !globalIPv6.Contains(ip)) {

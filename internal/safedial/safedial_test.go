@@ -18,7 +18,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/safedial"
 )
 
-// names resolves from a table and counts nothing as known otherwise.
+// names resolves names from a table.
 type names map[string][]string
 
 func (n names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
@@ -40,7 +40,7 @@ func prefixes(list ...string) []netip.Prefix {
 	return all
 }
 
-// site is a server on loopback that answers with the path it was asked for.
+// site returns a server on loopback that answers with the path of the request.
 func site(t *testing.T) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -79,7 +79,7 @@ func wantRefused(t *testing.T, err error, secret string) {
 		t.Fatalf("got error %v, want invalid", err)
 	}
 	if secret != "" && (strings.Contains(e.Message, secret) || strings.Contains(e.Error(), secret)) {
-		t.Errorf("error %q tells the address", e)
+		t.Errorf("error %q contains the address", e)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestLoopback(t *testing.T) {
 			d := safedial.New(safedial.Config{Resolver: table, Allow: prefixes("0.0.0.0/0", "::/0"), Refuse: []netip.AddrPort{listener}})
 			for _, host := range hosts {
 				if host == "mixed.example" {
-					continue // would wait for 10.0.0.1
+					continue // dialling 10.0.0.1 would block
 				}
 				_, err := get(t, d, "http://"+host+at+"/x")
 				wantRefused(t, err, "")
@@ -199,7 +199,7 @@ func TestRanges(t *testing.T) {
 	}
 	for _, address := range []string{"", "example.com", "http://", "ftp://example.com", "javascript:alert(1)", "http://[fe80::1%25eth0]/", "http://user@example.com/", "http://a b/", "//example.com"} {
 		if err := d.CheckURL(address); err == nil {
-			t.Errorf("%q was taken", address)
+			t.Errorf("%q was accepted", address)
 		}
 	}
 	if err := d.CheckURL("http://example.com:8080/x?y"); err != nil {
@@ -246,7 +246,7 @@ func TestProxiesOfTheEnvironmentAreNotUsed(t *testing.T) {
 	}
 }
 
-func TestTheAddressThatWasCheckedIsTheOneThatIsReached(t *testing.T) {
+func TestTheCheckedAddressIsDialled(t *testing.T) {
 	t.Parallel()
 	server := site(t)
 	first := true
@@ -255,7 +255,7 @@ func TestTheAddressThatWasCheckedIsTheOneThatIsReached(t *testing.T) {
 			first = false
 			return "127.0.0.1"
 		}
-		return "127.0.0.2" // what a rebinding server would say next
+		return "127.0.0.2" // the second answer of a rebinding server
 	})})
 	if got, err := get(t, d, "http://turn.example:"+port(t, server.URL)+"/x"); err != nil || got != "page /x" {
 		t.Errorf("got %q, %v", got, err)
