@@ -1,5 +1,4 @@
-// Package telemetry is what an operator sees of a process while it runs: log
-// lines in JSON that carry the ids of what they are about, and metrics in the
-// form that Prometheus reads. Neither ever has a question, an answer, a text of
-// a document or a secret in it.
+// Package telemetry writes the logs and metrics of a running process: log lines
+// in JSON with the ids of the objects concerned, and metrics in the Prometheus
+// format. Neither contains questions, answers, document text or secrets.
 package telemetry

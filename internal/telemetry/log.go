@@ -6,8 +6,8 @@ import (
 	"log/slog"
 )
 
-// NewLogger gives a logger that writes one JSON object a line, from a level on
-// ("debug", "info", "warn" or "error").
+// NewLogger returns a logger that writes one JSON object per line, for records
+// of level ("debug", "info", "warn" or "error") and above.
 func NewLogger(w io.Writer, level string) (*slog.Logger, error) {
 	var least slog.Level
 	if err := least.UnmarshalText([]byte(level)); err != nil {
@@ -17,7 +17,8 @@ func NewLogger(w io.Writer, level string) (*slog.Logger, error) {
 	return slog.New(handler), nil
 }
 
-// utc writes the time of a line in UTC, so that lines of several hosts sort.
+// utc writes the time of a record in UTC, so that lines of several hosts can be
+// sorted.
 func utc(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && a.Key == slog.TimeKey && a.Value.Kind() == slog.KindTime {
 		a.Value = slog.TimeValue(a.Value.Time().UTC())

@@ -10,9 +10,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics counts what a process does. Its methods may be called at the same
-// time. Labels take values of our own only (a route's pattern, a stage, a
-// status), so that no client can make new series.
+// Metrics counts what a process does. It is safe for concurrent use. Label
+// values come only from Cairn (a route's pattern, a stage, a status), so that
+// clients cannot create new series.
 type Metrics struct {
 	registry      *prometheus.Registry
 	requests      *prometheus.HistogramVec
@@ -25,15 +25,15 @@ type Metrics struct {
 	retrievalLegs *prometheus.HistogramVec
 }
 
-// Buckets in seconds: of what should take milliseconds, and of what may take
-// minutes.
+// Bucket limits in seconds: quick for work that should take milliseconds, slow
+// for work that may take minutes.
 var (
 	quick = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10}
 	slow  = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
 )
 
-// NewMetrics gives metrics with a registry of their own, with those of the Go
-// runtime and the process besides.
+// NewMetrics returns metrics with a registry of their own, which also has those
+// of the Go runtime and the process.
 func NewMetrics() *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -63,13 +63,13 @@ func counter(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 }
 
-// Handler serves the metrics.
+// Handler serves the metrics in the Prometheus text format.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
 }
 
 // Request counts one HTTP request. route is the pattern that matched, never the
-// path, and a method that HTTP does not know counts as "other".
+// path. Methods that HTTP does not define count as "other".
 func (m *Metrics) Request(method, route string, status int, took time.Duration) {
 	m.requests.WithLabelValues(knownMethod(method), route, strconv.Itoa(status)).Observe(took.Seconds())
 }
@@ -83,7 +83,7 @@ func knownMethod(method string) string {
 	}
 }
 
-// OpenStreams says how many event streams are open now.
+// OpenStreams sets the number of open event streams.
 func (m *Metrics) OpenStreams(n int) { m.streams.Set(float64(n)) }
 
 // WorkflowDone counts a workflow that ended, by its type and status.
@@ -91,26 +91,26 @@ func (m *Metrics) WorkflowDone(workflow, status string) {
 	m.workflows.WithLabelValues(workflow, status).Inc()
 }
 
-// DocumentDone counts a version whose ingest ended.
+// DocumentDone counts a version whose ingest ended, by outcome.
 func (m *Metrics) DocumentDone(outcome string) { m.documents.WithLabelValues(outcome).Inc() }
 
-// IngestStage counts the time that a stage of an ingest took.
+// IngestStage records the duration of one stage of an ingest.
 func (m *Metrics) IngestStage(stage string, seconds float64) {
 	m.stages.WithLabelValues(stage).Observe(seconds)
 }
 
-// ModelCall counts one call of a model (kind "chat" or "embedding"), with the
+// ModelCall records one call of a model (kind "chat" or "embedding") and the
 // tokens that its provider counted.
 func (m *Metrics) ModelCall(provider, kind, outcome string, seconds float64, promptTokens, completionTokens int) {
 	m.modelCalls.WithLabelValues(provider, kind, outcome).Observe(seconds)
 	for direction, tokens := range map[string]int{"prompt": promptTokens, "completion": completionTokens} {
-		if tokens > 0 { // a counter panics below 0, and a provider may say anything
+		if tokens > 0 { // a counter panics below 0, and a provider may report any number
 			m.modelTokens.WithLabelValues(provider, kind, direction).Add(float64(tokens))
 		}
 	}
 }
 
-// Retrieval counts the time of each leg of one retrieval.
+// Retrieval records the duration of each leg of one retrieval.
 func (m *Metrics) Retrieval(legs map[string]time.Duration) {
 	for leg, took := range legs {
 		m.retrievalLegs.WithLabelValues(leg).Observe(took.Seconds())

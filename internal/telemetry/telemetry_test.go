@@ -39,7 +39,7 @@ func TestLogger(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, err := telemetry.NewLogger(&out, "loud"); err == nil {
-		t.Error("an unknown level was taken")
+		t.Error("an unknown level was accepted")
 	}
 }
 
@@ -87,7 +87,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-func TestTwoOfThemDoNotMeet(t *testing.T) {
+func TestMetricsDoNotShareARegistry(t *testing.T) {
 	t.Parallel()
 	a, b := telemetry.NewMetrics(), telemetry.NewMetrics()
 	var all sync.WaitGroup
