@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Project is a project as the API shows it. AI, Tools and Limits are kept as
-// they came, so that what this client does not know is not lost in an update.
+// Project is a project as the API returns it. AI, Tools and Limits are kept as
+// raw JSON, so that an update keeps fields that this client does not know.
 type Project struct {
 	ID     string          `json:"id,omitempty"`
 	Name   string          `json:"name,omitempty"`
 	AI     json.RawMessage `json:"ai,omitempty"`
 	Tools  json.RawMessage `json:"tools,omitempty"`
 	Limits json.RawMessage `json:"limits,omitempty"`
-	APIKey string          `json:"apiKey,omitempty"` // of a new project, shown once
+	APIKey string          `json:"apiKey,omitempty"` // only in the answer that creates the project
 }
 
 // Projects lists the projects of the workspace.
@@ -25,7 +25,7 @@ func (c *Client) Projects(ctx context.Context, cursor string, limit int) (List[P
 	return list, err
 }
 
-// Project gives one project.
+// Project returns one project.
 func (c *Client) Project(ctx context.Context, id string) (Project, error) {
 	var p Project
 	_, err := c.call(ctx, http.MethodGet, c.inWorkspace("projects", id), nil, nil, &p)
@@ -40,12 +40,12 @@ func (c *Client) SaveProject(ctx context.Context, p Project) (Project, error) {
 	return saved, err
 }
 
-// Key is an API key. Secret is the key itself, which only the answer that
-// creates it has.
+// Key is an API key. Secret is the key itself; only the answer that creates the
+// key contains it.
 type Key struct {
 	ID        string     `json:"id"`
 	Name      string     `json:"name"`
-	ProjectID string     `json:"project_id,omitempty"` // "" = every project
+	ProjectID string     `json:"project_id,omitempty"` // "" = all projects
 	Scopes    []string   `json:"scopes"`
 	Prefix    string     `json:"prefix,omitempty"`
 	CreatedAt time.Time  `json:"created_at,omitzero"`
@@ -76,7 +76,7 @@ func (c *Client) Keys(ctx context.Context, cursor string, limit int) (List[Key],
 	return list, err
 }
 
-// RevokeKey ends a key at once.
+// RevokeKey revokes a key with immediate effect.
 func (c *Client) RevokeKey(ctx context.Context, id string) error {
 	_, err := c.call(ctx, http.MethodDelete, c.inWorkspace("keys", id), nil, nil, nil)
 	return err

@@ -14,25 +14,27 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// Config says which server a Client speaks to, and as whom.
+// Config configures the server and the credentials of a Client.
 type Config struct {
 	// URL is the server's root, such as http://127.0.0.1:8080. Required.
 	URL string
-	// Key is an API key or a JWT. Defaults to none, which most routes refuse.
+	// Key is an API key or a JWT. Defaults to none; most routes then refuse the
+	// request.
 	Key string
 	// Workspace is the workspace in which the client acts. Defaults to "default".
 	Workspace string
-	// HTTP makes the requests. It must not have a timeout of its own, which
-	// would cut streams. Defaults to a client with its own transport.
+	// HTTP sends the requests. It must not have a timeout, which would cut
+	// streams. Defaults to a client with its own transport.
 	HTTP *http.Client
-	// Patience is how long a stream of events keeps trying to come back after a
-	// connection that was up has ended: one that brought an event, or that stood for
-	// more than a moment (at most 2 s) without falling silent. Defaults to 60 s.
+	// Patience is how long a stream of events tries to reconnect. The time
+	// starts again after a connection that was up: one that delivered an event,
+	// or that lasted longer than 2 s (or Patience, if that is shorter) without
+	// falling silent. Defaults to 60 s.
 	Patience time.Duration
-	// Silence is how long the server may say nothing, comments included, before
-	// the connection counts as lost: within a stream, and (unless HTTP is given)
-	// between a request and the first of its answer. Defaults to 45 s, three of
-	// the server's comments.
+	// Silence is how long the server may send nothing, comments included,
+	// before the connection counts as lost. It applies within a stream and,
+	// unless HTTP is set, between a request and the first byte of its answer.
+	// Defaults to 45 s, three times the interval of the server's comments.
 	Silence time.Duration
 }
 
@@ -46,15 +48,15 @@ type Client struct {
 	silence   time.Duration
 }
 
-// New makes a client. It does not connect.
+// New returns a Client. It does not connect.
 func New(cfg Config) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(cfg.URL, "/"))
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
 		return nil, fmt.Errorf("server address %q: want http://host:port or https://host", cfg.URL)
 	}
-	for what, value := range map[string]string{"key": cfg.Key, "workspace": cfg.Workspace} {
+	for name, value := range map[string]string{"key": cfg.Key, "workspace": cfg.Workspace} {
 		if !httpguts.ValidHeaderFieldValue(value) {
-			return nil, fmt.Errorf("the %s has a line break or another control character in it", what)
+			return nil, fmt.Errorf("the %s contains a line break or another control character", name)
 		}
 	}
 	c := &Client{base: base, key: cfg.Key, workspace: cfg.Workspace, http: cfg.HTTP,
@@ -70,27 +72,28 @@ func New(cfg Config) (*Client, error) {
 	}
 	if c.http == nil {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
-		// Streams too: theirs begin with an event or a comment. Nothing that this
-		// client asks for waits for a result without either.
+		// This holds for streams too: they begin with an event or a comment at
+		// once. No request of this client waits for a result before its answer
+		// begins.
 		transport.ResponseHeaderTimeout = c.silence
 		c.http = &http.Client{Transport: transport}
 	}
 	return c, nil
 }
 
-// Ready reports nil when the server answers that it can serve, ErrNoServer when
-// nothing answers, and otherwise what the server says.
+// Ready returns nil if the server reports that it is ready, an error that wraps
+// ErrNoServer if no server answers, and otherwise the server's error.
 func (c *Client) Ready(ctx context.Context) error {
 	_, err := c.call(ctx, http.MethodGet, "/readyz", nil, nil, nil)
 	return err
 }
 
-// inWorkspace is the path of one of our own resources.
+// inWorkspace returns the path of a resource of the workspace.
 func (c *Client) inWorkspace(parts ...string) string {
 	return c.path("/workspaces/"+url.PathEscape(c.workspace), parts)
 }
 
-// webhook is the path of a seed route.
+// webhook returns the path of a webhook route of the workspace.
 func (c *Client) webhook(parts ...string) string {
 	return c.path("/workspaces/"+url.PathEscape(c.workspace)+"/webhooks", parts)
 }
@@ -102,8 +105,8 @@ func (c *Client) path(prefix string, parts []string) string {
 	return prefix
 }
 
-// call makes a request with a JSON body (nil = none) and decodes a JSON answer
-// into out (nil = dropped). It returns the answer's header.
+// call sends a request with a JSON body (nil = none), decodes the JSON answer
+// into out (nil = ignore it) and returns the answer's header.
 func (c *Client) call(ctx context.Context, method, path string, query url.Values, body, out any) (http.Header, error) {
 	var reader io.Reader
 	header := http.Header{}
@@ -118,7 +121,7 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 	return c.exchange(ctx, method, path, query, header, reader, out)
 }
 
-// exchange is call with a body of any kind.
+// exchange is like call, for a body of any content type.
 func (c *Client) exchange(ctx context.Context, method, path string, query url.Values, header http.Header, body io.Reader, out any) (http.Header, error) {
 	res, err := c.send(ctx, method, path, query, header, body)
 	if err != nil {
@@ -130,15 +133,16 @@ func (c *Client) exchange(ctx context.Context, method, path string, query url.Va
 	}
 	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
 		if kind := res.Header.Get("Content-Type"); !isJSON(kind) {
-			return nil, c.stranger(method, path, kind)
+			return nil, c.notCairnError(method, path, kind)
 		}
 		return nil, fmt.Errorf("decode the answer to %s %s: %w", method, path, err)
 	}
 	return res.Header, nil
 }
 
-// send makes a request. An answer of 400 or more is returned as *Error, and no
-// answer at all as *NoServerError; otherwise the caller closes the body.
+// send sends a request. It returns an answer with status 400 or above as
+// *Error, and no answer as *NoServerError. Otherwise the caller must close the
+// body.
 func (c *Client) send(ctx context.Context, method, path string, query url.Values, header http.Header, body io.Reader) (*http.Response, error) {
 	target := c.base.String() + path
 	if len(query) > 0 {
@@ -157,7 +161,7 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	req.Header.Set("Cairn-Workspace", c.workspace)
 	res, err := c.http.Do(req)
 	if err != nil {
-		return nil, c.unreached(ctx, method, path, err)
+		return nil, c.transportError(ctx, method, path, err)
 	}
 	if res.StatusCode >= http.StatusBadRequest {
 		defer res.Body.Close()

@@ -43,7 +43,7 @@ func TestErrors(t *testing.T) {
 		}
 	})
 
-	t.Run("an_answer_of_something_else_keeps_its_status", func(t *testing.T) {
+	t.Run("an_answer_of_another_server_keeps_its_status", func(t *testing.T) {
 		t.Parallel()
 		_, c := play(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
@@ -57,7 +57,7 @@ func TestErrors(t *testing.T) {
 		}
 	})
 
-	t.Run("no_server_is_told_apart", func(t *testing.T) {
+	t.Run("no_server_is_recognised", func(t *testing.T) {
 		t.Parallel()
 		c, err := client.New(client.Config{URL: "http://cairn.test", HTTP: &http.Client{Transport: transport(
 			func(*http.Request) (*http.Response, error) { return nil, errDial })}})
@@ -70,10 +70,10 @@ func TestErrors(t *testing.T) {
 		}
 	})
 
-	t.Run("a_server_that_says_nothing_is_none", func(t *testing.T) {
+	t.Run("a_silent_server_is_ErrNoServer", func(t *testing.T) {
 		t.Parallel()
 		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // otherwise the end of the connection goes unseen
+			_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice the end of the connection
 			<-r.Context().Done()
 		}))
 		t.Cleanup(server.Close)
@@ -91,7 +91,7 @@ func TestErrors(t *testing.T) {
 		}
 	})
 
-	t.Run("what_is_not_a_cairn_server_is_said_to_be_none", func(t *testing.T) {
+	t.Run("another_server_is_reported_as_not_Cairn", func(t *testing.T) {
 		t.Parallel()
 		page := func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<!DOCTYPE html><p>Welcome") }
 		_, c := play(t, page, page, page)
@@ -105,7 +105,7 @@ func TestErrors(t *testing.T) {
 		}
 	})
 
-	t.Run("what_the_detail_says_is_not_said_again", func(t *testing.T) {
+	t.Run("a_field_in_the_detail_is_not_repeated", func(t *testing.T) {
 		t.Parallel()
 		err := &client.Error{Code: "invalid", Detail: "body.text must not be empty", Fields: []knowledge.Field{{Location: "body.text", Message: "must not be empty"}}}
 		if got := err.Error(); got != "invalid: body.text must not be empty" {
@@ -113,19 +113,19 @@ func TestErrors(t *testing.T) {
 		}
 	})
 
-	t.Run("a_key_that_no_header_can_hold_is_refused", func(t *testing.T) {
+	t.Run("a_key_with_a_line_break_is_refused", func(t *testing.T) {
 		t.Parallel()
 		_, err := client.New(client.Config{URL: "http://cairn.test", Key: "cairn_k\n"})
-		if err == nil || !strings.Contains(err.Error(), "the key has a line break") {
+		if err == nil || !strings.Contains(err.Error(), "the key contains a line break") {
 			t.Errorf("got %v", err)
 		}
 	})
 
-	t.Run("an_address_that_is_none_is_refused", func(t *testing.T) {
+	t.Run("a_malformed_address_is_refused", func(t *testing.T) {
 		t.Parallel()
 		for _, address := range []string{"", "127.0.0.1:8080", "ftp://host", "http://"} {
 			if _, err := client.New(client.Config{URL: address}); err == nil {
-				t.Errorf("New took %q", address)
+				t.Errorf("New accepted %q", address)
 			}
 		}
 	})
@@ -179,7 +179,7 @@ func TestUploadFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := client.Document{ID: "d1", Name: "a.md", Status: "pending", Version: 1, RunID: "run-1"}
-		if diff := cmp.Diff(want, d, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(client.Document{}, "Said")); diff != "" {
+		if diff := cmp.Diff(want, d, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(client.Document{}, "Raw")); diff != "" {
 			t.Errorf("document (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff([]string{"externalId  docs/a.md", `tags  ["x","y"]`, "files a.md # A"}, parts); diff != "" {
@@ -190,10 +190,10 @@ func TestUploadFile(t *testing.T) {
 		}
 	})
 
-	t.Run("a_file_that_is_sent_again_is_the_same_request", func(t *testing.T) {
+	t.Run("a_repeated_upload_is_the_same_request", func(t *testing.T) {
 		t.Parallel()
 		var bodies []string
-		_, c := play(t, keep(t, &bodies, status(http.StatusServiceUnavailable)), keep(t, &bodies, answerJSON(202, `{"documents":[{"id":"d1"}]}`)))
+		_, c := play(t, record(t, &bodies, status(http.StatusServiceUnavailable)), record(t, &bodies, answerJSON(202, `{"documents":[{"id":"d1"}]}`)))
 		opened := 0
 		_, err := c.UploadFile(t.Context(), client.Upload{Project: "p", Name: "a.md", Open: func() (io.ReadCloser, error) {
 			opened++
@@ -207,7 +207,7 @@ func TestUploadFile(t *testing.T) {
 		}
 	})
 
-	t.Run("a_file_that_cannot_be_read_is_no_lost_connection", func(t *testing.T) {
+	t.Run("a_file_that_cannot_be_read_is_not_a_lost_connection", func(t *testing.T) {
 		t.Parallel()
 		damaged := &fs.PathError{Op: "read", Path: "/a.md", Err: errors.New("input/output error")}
 		tries := 0
@@ -221,10 +221,10 @@ func TestUploadFile(t *testing.T) {
 		}
 	})
 
-	t.Run("a_refusal_before_the_end_of_the_file_is_heard", func(t *testing.T) {
+	t.Run("a_refusal_before_the_end_of_the_file_is_returned", func(t *testing.T) {
 		t.Parallel()
 		_, c := play(t, problem(http.StatusUnsupportedMediaType, `{"code":"unsupported_format","detail":"not a format that is read"}`))
-		content := io.LimitReader(zeros{}, 8<<20) // the server stops reading long before
+		content := io.LimitReader(zeros{}, 8<<20) // the server stops reading long before its end
 		_, err := c.UploadFile(t.Context(), client.Upload{Project: "p", Name: "a.zip", Open: opens(content)})
 		if !client.IsCode(err, knowledge.CodeUnsupportedFormat) {
 			t.Errorf("got %v, want unsupported_format", err)
@@ -232,8 +232,8 @@ func TestUploadFile(t *testing.T) {
 	})
 }
 
-// keep remembers the body and the Idempotency-Key of a request and goes on.
-func keep(t *testing.T, bodies *[]string, next http.HandlerFunc) http.HandlerFunc {
+// record records the body and the Idempotency-Key of a request and calls next.
+func record(t *testing.T, bodies *[]string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		sent, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -259,7 +259,7 @@ func TestAsk(t *testing.T) {
 	t.Parallel()
 	started := event(1, client.EventStarted, `{"runId":"run-1"}`)
 
-	t.Run("a_lost_answer_is_followed_by_its_run", func(t *testing.T) {
+	t.Run("a_cut_answer_is_resumed_from_its_run", func(t *testing.T) {
 		t.Parallel()
 		s, c := play(t, stream(true, started, chunk(2, "one ")),
 			stream(false, event(3, client.EventReset, `{"attempt":2,"reason":"retry"}`), chunk(4, "two"), event(5, client.EventCompleted, `{}`)))
@@ -269,14 +269,14 @@ func TestAsk(t *testing.T) {
 		}
 		wantEvents(t, seen, "1 runStarted", "2 apiMessageChunk", "3 messageReset", "4 apiMessageChunk", "5 completedMessage")
 		if got := s.requests()[1]; got.Method != "GET" || got.URL.Path != "/runs/run-1/events" || got.Header.Get("Last-Event-ID") != "2" {
-			t.Errorf("came back with %s %s, Last-Event-ID %q", got.Method, got.URL, got.Header.Get("Last-Event-ID"))
+			t.Errorf("reconnected with %s %s, Last-Event-ID %q", got.Method, got.URL, got.Header.Get("Last-Event-ID"))
 		}
 	})
 
-	t.Run("a_question_that_is_sent_again_is_the_same_question", func(t *testing.T) {
+	t.Run("a_repeated_question_is_the_same_request", func(t *testing.T) {
 		t.Parallel()
 		var bodies []string
-		_, c := play(t, keep(t, &bodies, status(http.StatusServiceUnavailable)), keep(t, &bodies, stream(false, started, event(2, client.EventCompleted, `{}`))))
+		_, c := play(t, record(t, &bodies, status(http.StatusServiceUnavailable)), record(t, &bodies, stream(false, started, event(2, client.EventCompleted, `{}`))))
 		if _, err := gather(c.Ask(t.Context(), client.Question{Text: "why?"})); err != nil {
 			t.Fatal(err)
 		}
@@ -285,7 +285,7 @@ func TestAsk(t *testing.T) {
 		}
 	})
 
-	t.Run("where_no_server_answers_it_says_so_at_once", func(t *testing.T) {
+	t.Run("without_a_server_the_error_is_returned_at_once", func(t *testing.T) {
 		t.Parallel()
 		tries := 0
 		c, err := client.New(client.Config{URL: "http://cairn.test", HTTP: &http.Client{Transport: transport(
@@ -318,6 +318,6 @@ func TestBoxesAreReadInEachForm(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal([]byte(`"x"`), new(client.Boxes)); err == nil {
-		t.Error("a string passed for boxes")
+		t.Error("a string was accepted as boxes")
 	}
 }

@@ -1,6 +1,6 @@
-// Package client speaks Cairn's HTTP contract: typed requests, errors decoded
-// from problem+json, and event streams that outlive a restart of the server.
+// Package client calls Cairn's HTTP API: typed requests, errors decoded from
+// problem+json, and event streams that reconnect after a restart of the server.
 //
-// A Client holds no state but its configuration and is safe for concurrent use.
-// It reads no environment and no files; whoever makes it does.
+// A Client has no state but its configuration and is safe for concurrent use.
+// It reads neither the environment nor files; its caller does.
 package client

@@ -17,8 +17,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Document is a document as the API shows it. An answer that started a run has
-// RunID.
+// Document is a document as the API returns it. RunID is set in answers that
+// started a run.
 type Document struct {
 	ID               string                   `json:"id"`
 	ExternalID       string                   `json:"externalId"`
@@ -43,21 +43,21 @@ type Document struct {
 	OperatorURL      string                   `json:"operatorUrl"`
 	RunID            string                   `json:"runId"`
 
-	Said map[string]json.RawMessage `json:"-"` // all that the API said, for MarshalJSON
+	Raw map[string]json.RawMessage `json:"-"` // every field of the API's answer, for MarshalJSON
 }
 
-// UnmarshalJSON reads an answer, over what was read before.
+// UnmarshalJSON decodes an answer over the document's present fields.
 func (d *Document) UnmarshalJSON(data []byte) error {
 	type fields Document
 	if err := json.Unmarshal(data, (*fields)(d)); err != nil {
 		return err
 	}
-	return json.Unmarshal(data, &d.Said)
+	return json.Unmarshal(data, &d.Raw)
 }
 
-// MarshalJSON writes what the API said: empty fields and those that this client
-// does not know included, and no others.
-func (d Document) MarshalJSON() ([]byte, error) { return json.Marshal(d.Said) }
+// MarshalJSON returns the API's answer with its own fields only, including
+// empty ones and those that this client does not know.
+func (d Document) MarshalJSON() ([]byte, error) { return json.Marshal(d.Raw) }
 
 // Upload is a file to ingest.
 type Upload struct {
@@ -65,17 +65,17 @@ type Upload struct {
 	Name       string
 	ExternalID string // "" = a new document each time
 	Tags       []string
-	// Open gives the file's content, from its beginning at each call.
+	// Open returns the file's content. Each call starts at its beginning.
 	Open func() (io.ReadCloser, error)
 }
 
-// UploadFile sends one file without holding it in memory and returns the
-// document, whose ingestion then runs. A server that goes away meanwhile is
-// waited for.
+// UploadFile uploads one file without holding it in memory and returns the
+// document, whose ingestion has started. If the connection is lost, it repeats
+// the upload until Config.Patience has passed.
 func (c *Client) UploadFile(ctx context.Context, u Upload) (Document, error) {
 	var d Document
 	key := knowledge.NewID()
-	err := c.again(ctx, func() (err error) {
+	err := c.retryRequest(ctx, func() (err error) {
 		d, err = c.uploadOnce(ctx, u, key)
 		return err
 	})
@@ -93,7 +93,8 @@ func (c *Client) uploadOnce(ctx context.Context, u Upload, key string) (Document
 	defer content.Close()
 	reader, writer := io.Pipe()
 	form := multipart.NewWriter(writer)
-	// The same boundary each time: a repeated request must be the same bytes.
+	// Every try uses the same boundary: a repeated request must have the same
+	// bytes.
 	if err := form.SetBoundary("cairn-" + key); err != nil {
 		return Document{}, err
 	}
@@ -109,8 +110,8 @@ func (c *Client) uploadOnce(ctx context.Context, u Upload, key string) (Document
 	}
 	got, err := c.exchange(ctx, http.MethodPost, c.inWorkspace("projects", u.Project, "files"), nil, header, reader, &answer)
 	_ = reader.Close() // ends the writer when the server answers early
-	if unread := <-written; unread != nil && !errors.Is(unread, io.ErrClosedPipe) {
-		return Document{}, unread // the file's own error: the server got half of it
+	if readErr := <-written; readErr != nil && !errors.Is(readErr, io.ErrClosedPipe) {
+		return Document{}, readErr // reading the file failed; the server received a part of it
 	}
 	if err != nil {
 		return Document{}, err
@@ -121,8 +122,8 @@ func (c *Client) uploadOnce(ctx context.Context, u Upload, key string) (Document
 	return withRun(answer.Documents[0], got), nil
 }
 
-// writeForm writes the fields before the file, so that the server knows them
-// when the bytes arrive.
+// writeForm writes the fields before the file, so that the server has them when
+// the file's bytes arrive.
 func writeForm(form *multipart.Writer, u Upload, content io.Reader) error {
 	if u.ExternalID != "" {
 		if err := form.WriteField("externalId", u.ExternalID); err != nil {
@@ -148,13 +149,14 @@ func writeForm(form *multipart.Writer, u Upload, content io.Reader) error {
 	return form.Close()
 }
 
-// Content is the source of a document that is not uploaded as a file.
+// Content is the content of a document that is not uploaded as a file.
 type Content struct {
 	Text string `json:"text,omitempty"`
 	URL  string `json:"url,omitempty"`
 }
 
-// NewDocument is a document whose content is text, or is fetched by the server.
+// NewDocument is a document whose content is text, or an address that the
+// server fetches.
 type NewDocument struct {
 	Project    string   `json:"-"`
 	Name       string   `json:"name,omitempty"`
@@ -171,7 +173,7 @@ func (c *Client) AddDocument(ctx context.Context, d NewDocument) (Document, erro
 	}
 	var answer Document
 	header := http.Header{"Content-Type": {"application/json"}, idempotencyHeader: {knowledge.NewID()}}
-	err = c.again(ctx, func() error {
+	err = c.retryRequest(ctx, func() error {
 		got, err := c.exchange(ctx, http.MethodPost, c.webhook("document"), projectQuery(d.Project), header, bytes.NewReader(encoded), &answer)
 		answer = withRun(answer, got)
 		return err
@@ -182,7 +184,7 @@ func (c *Client) AddDocument(ctx context.Context, d NewDocument) (Document, erro
 	return answer, nil
 }
 
-// DocumentQuery narrows a list of documents. Zero fields narrow nothing.
+// DocumentQuery filters a list of documents. Zero fields do not filter.
 type DocumentQuery struct {
 	Project    string
 	Status     string
@@ -200,7 +202,7 @@ type DocumentList struct {
 	Total     int        `json:"total"`
 }
 
-// Documents lists a project's documents, a page at a time.
+// Documents returns one page of a project's documents.
 func (c *Client) Documents(ctx context.Context, q DocumentQuery) (DocumentList, error) {
 	query := projectQuery(q.Project)
 	query.Set("page", strconv.Itoa(q.Page))
@@ -217,7 +219,7 @@ func (c *Client) Documents(ctx context.Context, q DocumentQuery) (DocumentList, 
 	return list, err
 }
 
-// Document gives one document.
+// Document returns one document.
 func (c *Client) Document(ctx context.Context, id string) (Document, error) {
 	var d Document
 	_, err := c.call(ctx, http.MethodGet, c.inWorkspace("documents", id), nil, nil, &d)
@@ -229,12 +231,12 @@ func (c *Client) RemoveDocument(ctx context.Context, id string) (Document, error
 	return c.act(ctx, http.MethodDelete, id)
 }
 
-// RetryDocument goes on with an ingestion that failed, from its failed stage.
+// RetryDocument resumes an ingestion that failed, from its failed stage.
 func (c *Client) RetryDocument(ctx context.Context, id string) (Document, error) {
 	return c.act(ctx, http.MethodPost, id, "retry")
 }
 
-// ReingestDocument makes a new version out of the original that is stored.
+// ReingestDocument creates a new version from the stored original.
 func (c *Client) ReingestDocument(ctx context.Context, id string) (Document, error) {
 	return c.act(ctx, http.MethodPost, id, "reingest")
 }
@@ -248,18 +250,18 @@ func (c *Client) act(ctx context.Context, method, id string, action ...string) (
 	return withRun(d, header), nil
 }
 
-// withRun fills in the run from the header that every answer which starts one has.
+// withRun sets the run from the header of an answer that started one.
 func withRun(d Document, header http.Header) Document {
 	if run := header.Get(runHeader); run != "" {
 		d.RunID = run
-		said := map[string]json.RawMessage{"runId": json.RawMessage(strconv.Quote(run))}
-		maps.Copy(said, d.Said)
-		d.Said = said
+		raw := map[string]json.RawMessage{"runId": json.RawMessage(strconv.Quote(run))}
+		maps.Copy(raw, d.Raw)
+		d.Raw = raw
 	}
 	return d
 }
 
-// runHeader names the run that an answer started.
+// runHeader is the header with the id of the run that a request started.
 const runHeader = "Cairn-Run-Id"
 
 func projectQuery(project string) url.Values {

@@ -17,17 +17,18 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Error is an answer of the server that says no.
+// Error is an error answer of the server.
 type Error struct {
 	Status     int
 	Code       knowledge.Code // "" if the answer was not one of Cairn's
 	Title      string
 	Detail     string
 	Fields     []knowledge.Field
-	RetryAfter time.Duration // 0 = not said
+	RetryAfter time.Duration // 0 = not sent
 }
 
-// Error says what the server said, its fields included.
+// Error returns the code and the detail, and the fields that the detail does
+// not mention.
 func (e *Error) Error() string {
 	text := e.Detail
 	if text == "" {
@@ -37,11 +38,11 @@ func (e *Error) Error() string {
 		text = http.StatusText(e.Status)
 	}
 	if e.Code == "" && e.Detail == "" {
-		text += " (the answer is not a Cairn server's)"
+		text += " (the answer is not from a Cairn server)"
 	}
 	for _, f := range e.Fields {
 		if strings.Contains(e.Detail, f.Message) {
-			continue // said already
+			continue // the detail contains it
 		}
 		text += fmt.Sprintf("; %s: %s", f.Location, f.Message)
 	}
@@ -52,7 +53,7 @@ func (e *Error) Error() string {
 	return code + ": " + text
 }
 
-// Temporary reports whether the same request may be answered a little later.
+// Temporary reports whether the same request may succeed later.
 func (e *Error) Temporary() bool {
 	switch e.Status {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -67,12 +68,12 @@ func IsCode(err error, code knowledge.Code) bool {
 	return ok && e.Code == code
 }
 
-// ErrNoServer is inside every error that means that nothing answered.
+// ErrNoServer is wrapped by every error that means that no server answered.
 var ErrNoServer = errors.New("no server answers")
 
-// NoServerError says that a request got no answer. It wraps ErrNoServer if the
-// server was never reached or said nothing at all; otherwise the connection was
-// lost on the way.
+// NoServerError reports that a request got no answer. It wraps ErrNoServer if
+// the server could not be reached or did not answer at all. Otherwise the
+// connection was lost before the answer was complete.
 type NoServerError struct {
 	URL     string
 	Request string
@@ -80,7 +81,7 @@ type NoServerError struct {
 	dialed  bool
 }
 
-// Error names the address and the cause.
+// Error returns the address and the cause.
 func (e *NoServerError) Error() string {
 	if e.dialed {
 		return fmt.Sprintf("%s: the connection to %s was lost: %v", e.Request, e.URL, e.Cause)
@@ -88,7 +89,7 @@ func (e *NoServerError) Error() string {
 	return fmt.Sprintf("no server answers at %s: %v", e.URL, e.Cause)
 }
 
-// Unwrap gives the cause, and ErrNoServer if the server was never reached.
+// Unwrap returns the cause, and ErrNoServer if the server was never reached.
 func (e *NoServerError) Unwrap() []error {
 	if e.dialed {
 		return []error{e.Cause}
@@ -96,22 +97,23 @@ func (e *NoServerError) Unwrap() []error {
 	return []error{ErrNoServer, e.Cause}
 }
 
-func (c *Client) unreached(ctx context.Context, method, path string, err error) error {
+func (c *Client) transportError(ctx context.Context, method, path string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err // the address is said once
+		err = wrapped.Err // the message already contains the address
 	}
 	op, isOp := errors.AsType[*net.OpError](err)
 	_, isDNS := errors.AsType[*net.DNSError](err)
-	// A server that takes the connection and says nothing is as good as none.
+	// A server that accepts the connection and sends nothing counts as
+	// unreachable.
 	waited, isWait := errors.AsType[net.Error](err)
 	dial := isDNS || isOp && op.Op == "dial" || isWait && waited.Timeout()
 	return &NoServerError{URL: c.base.String(), Request: method + " " + path, Cause: err, dialed: !dial}
 }
 
-// decodeError reads problem+json, and whatever else a proxy between may answer.
+// decodeError decodes problem+json, or the answer of a proxy in between.
 func decodeError(res *http.Response) error {
 	e := &Error{Status: res.StatusCode}
 	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil {
@@ -119,7 +121,7 @@ func decodeError(res *http.Response) error {
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	if err != nil {
-		e.Detail = "the answer broke off"
+		e.Detail = "the answer was cut off"
 		return e
 	}
 	if !isJSON(res.Header.Get("Content-Type")) {
@@ -138,17 +140,18 @@ func decodeError(res *http.Response) error {
 }
 
 func isJSON(contentType string) bool {
-	kind, _, _ := mime.ParseMediaType(contentType) // a bad one is no JSON
+	kind, _, _ := mime.ParseMediaType(contentType) // a malformed type is not JSON
 	return kind == "application/json" || strings.HasSuffix(kind, "+json")
 }
 
-// stranger is the error of an answer that no Cairn server gives.
-func (c *Client) stranger(method, path, kind string) error {
+// notCairnError returns the error for an answer that cannot be from a Cairn
+// server.
+func (c *Client) notCairnError(method, path, kind string) error {
 	return fmt.Errorf("%s is not a Cairn server: %s %s was answered with %q", c.base, method, path, kind)
 }
 
-// passing reports whether a stream should try again after err.
-func passing(ctx context.Context, err error) bool {
+// isTransient reports whether a stream should reconnect after err.
+func isTransient(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return false
 	}
@@ -159,5 +162,5 @@ func passing(ctx context.Context, err error) bool {
 	return lost || errors.Is(err, errCut)
 }
 
-// errCut is a stream that broke off before its last event.
-var errCut = errors.New("the stream of events broke off")
+// errCut reports a stream that ended before its last event.
+var errCut = errors.New("the stream of events was cut off")

@@ -15,8 +15,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/sse"
 )
 
-// The names of the events that end a run, and of those that a reader of answers
-// acts on.
+// Event names: those that end a run, and those that a reader of answers
+// handles.
 const (
 	EventStarted   = "runStarted"
 	EventChunk     = "apiMessageChunk"
@@ -29,7 +29,7 @@ const (
 	EventToolEnd   = "tool_end"
 )
 
-// Event is one event of a run. Ids start at 1 and leave no number out.
+// Event is one event of a run. Ids start at 1 and are consecutive.
 type Event struct {
 	ID   int64
 	Name string
@@ -45,7 +45,7 @@ func (e Event) Terminal() bool {
 	return false
 }
 
-// Decode reads the event's data into v.
+// Decode decodes the event's data into v.
 func (e Event) Decode(v any) error {
 	if err := json.Unmarshal(e.Data, v); err != nil {
 		return fmt.Errorf("decode event %d (%s): %w", e.ID, e.Name, err)
@@ -53,18 +53,17 @@ func (e Event) Decode(v any) error {
 	return nil
 }
 
-// Events yields the events of a run after the one with the id after (0 = all)
-// and follows it to its last event. When the connection or the server goes away
-// it comes back with Last-Event-ID, so no event is missed or seen twice, until
-// Config.Patience has passed without a connection. A run whose events after
-// `after` are none and that has ended yields nothing. The first error is the last
-// yield.
+// Events yields the events of a run after the event with id after (0 = all), up
+// to its last event. When the connection is lost, it reconnects with
+// Last-Event-ID, so that no event is missed or repeated, until Config.Patience
+// has passed without a connection. It yields nothing if the run has ended and
+// has no events after that id. An error is the last element of the sequence.
 func (c *Client) Events(ctx context.Context, runID string, after int64) iter.Seq2[Event, error] {
 	return c.follow(ctx, runID, after, nil)
 }
 
-// follow yields events from first (which may be nil) and then from the run's own
-// events, whenever the stream breaks off.
+// follow yields events from first (which may be nil). When that stream is cut
+// off, it yields the run's further events.
 func (c *Client) follow(ctx context.Context, runID string, after int64, first io.ReadCloser) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		last, body := after, first
@@ -82,11 +81,11 @@ func (c *Client) follow(ctx context.Context, runID string, after int64, first io
 					return
 				}
 				body = nil
-				if last > before || alive.stood(min(backoffLast, c.patience)) {
+				if last > before || alive.wasUp(min(backoffLast, c.patience)) {
 					retry = backoff{deadline: time.Now().Add(c.patience)}
 				}
 			}
-			if !passing(ctx, err) || !retry.wait(ctx, err) {
+			if !isTransient(ctx, err) || !retry.wait(ctx, err) {
 				if ctx.Err() != nil {
 					err = ctx.Err()
 				}
@@ -97,8 +96,8 @@ func (c *Client) follow(ctx context.Context, runID string, after int64, first io
 	}
 }
 
-// open gets the events of a run after last, unless body is open already. The
-// body stays nil if there are none and none will come.
+// open requests the events of a run after last, unless body is open already. It
+// leaves body nil if the run has ended and has no further events.
 func (c *Client) open(ctx context.Context, runID string, last int64, body *io.ReadCloser) error {
 	if *body != nil {
 		return nil
@@ -117,18 +116,18 @@ func (c *Client) open(ctx context.Context, runID string, last int64, body *io.Re
 	}
 	if kind := res.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/event-stream") {
 		res.Body.Close()
-		return c.stranger(http.MethodGet, path, kind)
+		return c.notCairnError(http.MethodGet, path, kind)
 	}
 	*body = res.Body
 	return nil
 }
 
-// compact asks for text chunks without the whole text before them: whoever
-// follows a run puts it together.
+// compact requests text chunks without the text before them: the reader of a
+// run assembles the text.
 func compact() url.Values { return url.Values{"compact": {"true"}} }
 
-// drain yields what alive holds. It is done when the run has ended or the
-// consumer has had enough; otherwise the error says why the stream stopped.
+// drain yields the events in alive. done is true if the run has ended or the
+// consumer stopped; otherwise err says why the stream stopped.
 func (c *Client) drain(ctx context.Context, alive *watched, last *int64, yield func(Event, error) bool) (done bool, err error) {
 	defer alive.Close()
 	stop := context.AfterFunc(ctx, func() { _ = alive.Close() })
@@ -142,7 +141,7 @@ func (c *Client) drain(ctx context.Context, alive *watched, last *int64, yield f
 			return false, fmt.Errorf("event %s has the id %q, which is not a number", raw.Name, raw.ID)
 		}
 		if id <= *last {
-			continue // a replay of what was seen
+			continue // seen already
 		}
 		*last = id
 		e := Event{ID: id, Name: raw.Name, Data: raw.Data}

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// gather writes each event as "id name" and gives the error at the end.
+// gather returns each event as "id name", and the error at the end.
 func gather(events iter.Seq2[client.Event, error]) (seen []string, err error) {
 	for e, err := range events {
 		if err != nil {
@@ -40,7 +40,7 @@ func TestEvents(t *testing.T) {
 	started := event(1, client.EventStarted, `{"runId":"run-1"}`)
 	completed := event(5, client.EventCompleted, `{"answer":"one two"}`)
 
-	t.Run("a_cut_stream_goes_on_after_the_last_event_seen", func(t *testing.T) {
+	t.Run("a_cut_stream_resumes_after_the_last_event_seen", func(t *testing.T) {
 		t.Parallel()
 		s, c := play(t,
 			stream(true, started, chunk(2, "one ")),
@@ -60,7 +60,7 @@ func TestEvents(t *testing.T) {
 		}
 	})
 
-	t.Run("a_stream_that_ends_without_a_last_event_was_cut_too", func(t *testing.T) {
+	t.Run("a_stream_that_ends_without_a_last_event_is_resumed", func(t *testing.T) {
 		t.Parallel()
 		_, c := play(t, stream(false, started), stream(false, event(2, client.EventEnded, `{"status":"completed"}`)))
 		seen, err := gather(c.Events(t.Context(), "run-1", 0))
@@ -70,7 +70,7 @@ func TestEvents(t *testing.T) {
 		wantEvents(t, seen, "1 runStarted", "2 runEnded")
 	})
 
-	t.Run("events_that_were_seen_are_not_yielded_again", func(t *testing.T) {
+	t.Run("events_are_not_yielded_twice", func(t *testing.T) {
 		t.Parallel()
 		_, c := play(t, stream(true, started, chunk(2, "one ")), stream(false, started, chunk(2, "one "), chunk(3, "two"), chunk(4, ""), completed))
 		seen, err := gather(c.Events(t.Context(), "run-1", 0))
@@ -111,7 +111,7 @@ func TestEvents(t *testing.T) {
 		}
 	})
 
-	t.Run("a_reader_that_has_had_enough_makes_no_more_requests", func(t *testing.T) {
+	t.Run("a_reader_that_stops_makes_no_more_requests", func(t *testing.T) {
 		t.Parallel()
 		s, c := play(t, stream(true, started, chunk(2, "one ")))
 		for range c.Events(t.Context(), "run-1", 0) {
@@ -144,7 +144,8 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// transport answers requests in the process, so that time can be the test's.
+// transport answers requests in the process, so that tests can use a fake
+// clock.
 type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
@@ -162,7 +163,8 @@ func body(r io.ReadCloser) *http.Response {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: r}
 }
 
-// comments says something once a second, so often, and then breaks off.
+// comments sends a comment every second for the given time and then breaks the
+// connection.
 func comments(during time.Duration) io.ReadCloser {
 	r, w := io.Pipe()
 	go func() {
@@ -183,7 +185,7 @@ var errDial = &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection r
 
 func TestEventsInTime(t *testing.T) {
 	t.Parallel()
-	t.Run("patience_ends_that_long_after_the_last_connection", func(t *testing.T) {
+	t.Run("patience_starts_at_the_last_connection", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			first := true
@@ -226,25 +228,25 @@ func TestEventsInTime(t *testing.T) {
 		})
 	})
 
-	t.Run("connections_that_fall_silent_do_not", func(t *testing.T) {
+	t.Run("connections_that_fall_silent_do_not_renew_patience", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			tries := 0
 			c := inBubble(t, func(*http.Request) (*http.Response, error) {
 				if tries++; tries > 10 {
-					return nil, errors.New("it goes on and on")
+					return nil, errors.New("too many tries")
 				}
 				r, w := io.Pipe()
 				go io.WriteString(w, ": here\n\n")
 				return body(r), nil
 			})
 			if _, err := gather(c.Events(t.Context(), "run-1", 0)); err == nil || tries != 1 {
-				t.Errorf("got %v after %d tries, want one: silence took the patience up", err, tries)
+				t.Errorf("got %v after %d tries, want one: patience is used up in silence", err, tries)
 			}
 		})
 	})
 
-	t.Run("connections_that_break_off_at_once_do_not", func(t *testing.T) {
+	t.Run("connections_that_end_at_once_do_not_renew_patience", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			c := inBubble(t, func(*http.Request) (*http.Response, error) { return body(comments(0)), nil })
@@ -258,7 +260,7 @@ func TestEventsInTime(t *testing.T) {
 		})
 	})
 
-	t.Run("a_try_is_not_made_before_its_time", func(t *testing.T) {
+	t.Run("a_try_waits_for_retry_after", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			for _, test := range []struct {
@@ -290,7 +292,7 @@ func TestEventsInTime(t *testing.T) {
 		})
 	})
 
-	t.Run("a_connection_that_says_nothing_is_given_up", func(t *testing.T) {
+	t.Run("a_silent_connection_is_closed", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			first := true
@@ -310,7 +312,7 @@ func TestEventsInTime(t *testing.T) {
 			}
 			wantEvents(t, seen, "1 runStarted", "2 runEnded")
 			if d := time.Since(begin); d < 45*time.Second || d > 46*time.Second {
-				t.Errorf("came back after %v, want 45 s of silence", d)
+				t.Errorf("reconnected after %v, want 45 s of silence", d)
 			}
 		})
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Question is what a project is asked.
+// Question is a question to a project.
 type Question struct {
 	Text           string           `json:"text"`
 	Project        string           `json:"projectId,omitempty"`
@@ -20,8 +20,8 @@ type Question struct {
 	Filters        knowledge.Filter `json:"filters,omitempty"`
 }
 
-// Answer is a finished answer. Text holds citations as
-// <citation id="CHUNK">[n]</citation>, where n is the rank of a source.
+// Answer is a finished answer. Text contains citations as <citation
+// id="CHUNK">[n]</citation>, where n is the rank of a source.
 type Answer struct {
 	MessageID      string          `json:"messageId"`
 	ConversationID string          `json:"conversationId"`
@@ -34,7 +34,7 @@ type Answer struct {
 	OperatorURL    string          `json:"operatorUrl,omitempty"`
 }
 
-// Source is a passage that the model was given.
+// Source is a passage that the model received.
 type Source struct {
 	Rank           int     `json:"rank"`
 	ChunkID        string  `json:"chunkId"`
@@ -45,7 +45,7 @@ type Source struct {
 	Page           int     `json:"pageNumber,omitempty"` // 0 = a format without pages
 	Boxes          Boxes   `json:"bbox,omitempty"`
 	UsedInResponse bool    `json:"usedInResponse"`
-	Removed        bool    `json:"removed,omitempty"` // the passage is gone, or not yours to see any more
+	Removed        bool    `json:"removed,omitempty"` // the passage was removed, or the principal may no longer see it
 }
 
 // PageBox is a rectangle on a page, in PDF points from the page's top left.
@@ -54,11 +54,11 @@ type PageBox struct {
 	Box  knowledge.Box `json:"bbox"`
 }
 
-// Boxes are the rectangles of a passage, one a page.
+// Boxes are the rectangles of a passage, one per page.
 type Boxes []PageBox
 
-// UnmarshalJSON reads a list of boxes with their pages, and a single box, which
-// is on the page of its source.
+// UnmarshalJSON decodes a list of boxes with their pages, or a single box,
+// which is on the page of its source.
 func (b *Boxes) UnmarshalJSON(data []byte) error {
 	var list []PageBox
 	if err := json.Unmarshal(data, &list); err == nil {
@@ -73,20 +73,21 @@ func (b *Boxes) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// TextChunk is the data of an apiMessageChunk.
+// TextChunk is the data of an apiMessageChunk event.
 type TextChunk struct {
 	Chunk struct {
 		Data string `json:"data"`
 	} `json:"chunk"`
 }
 
-// Reset is the data of a messageReset: the text so far is void.
+// Reset is the data of a messageReset event: the reader discards the text so
+// far.
 type Reset struct {
 	Attempt int    `json:"attempt"`
 	Reason  string `json:"reason"` // "retry" or "tool_calls"
 }
 
-// Started is the data of a runStarted.
+// Started is the data of a runStarted event.
 type Started struct {
 	RunID          string `json:"runId"`
 	MessageID      string `json:"messageId"`
@@ -100,12 +101,12 @@ type Failure struct {
 	Message string         `json:"message"`
 }
 
-// Error lets a failed run be returned as an error.
+// Error returns the code and the message.
 func (f Failure) Error() string { return fmt.Sprintf("%s: %s", f.Code, f.Message) }
 
-// Ask asks a question and yields the events of its run, as Events does, from
-// the first one on. The run is started once, whatever happens to the connection:
-// a request that is repeated carries the same Idempotency-Key.
+// Ask starts the run of a question and yields its events from the first one,
+// like Events. It starts the run only once: repeated requests carry the same
+// Idempotency-Key.
 func (c *Client) Ask(ctx context.Context, q Question) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		body, run, err := c.start(ctx, q)
@@ -121,7 +122,8 @@ func (c *Client) Ask(ctx context.Context, q Question) iter.Seq2[Event, error] {
 	}
 }
 
-// start begins the run of a question.
+// start starts the run of a question. It returns its stream of events and the
+// run's id.
 func (c *Client) start(ctx context.Context, q Question) (io.ReadCloser, string, error) {
 	q2 := struct {
 		Question
@@ -137,7 +139,7 @@ func (c *Client) start(ctx context.Context, q Question) (io.ReadCloser, string, 
 		idempotencyHeader: {knowledge.NewID()},
 	}
 	var res *http.Response
-	err = c.again(ctx, func() (err error) {
+	err = c.retryRequest(ctx, func() (err error) {
 		res, err = c.send(ctx, http.MethodPost, c.webhook("query"), compact(), header, bytes.NewReader(encoded)) //nolint:bodyclose // the caller reads and closes it
 		return err
 	})
@@ -147,7 +149,7 @@ func (c *Client) start(ctx context.Context, q Question) (io.ReadCloser, string, 
 	run := res.Header.Get(runHeader)
 	if run == "" {
 		res.Body.Close()
-		return nil, "", c.stranger(http.MethodPost, c.webhook("query"), res.Header.Get("Content-Type"))
+		return nil, "", c.notCairnError(http.MethodPost, c.webhook("query"), res.Header.Get("Content-Type"))
 	}
 	return res.Body, run, nil
 }

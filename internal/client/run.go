@@ -12,7 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Run is a question, a tool call or one version of one document at work.
+// Run is the run of a question, a tool call, or one version of a document.
 type Run struct {
 	ID          string          `json:"id"`
 	Kind        string          `json:"kind"`
@@ -33,7 +33,7 @@ type List[T any] struct {
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
-// RunQuery narrows a list of runs. Zero fields narrow nothing.
+// RunQuery filters a list of runs. Zero fields do not filter.
 type RunQuery struct {
 	Kind    string
 	Status  string
@@ -53,27 +53,28 @@ func (c *Client) Runs(ctx context.Context, q RunQuery) (List[Run], error) {
 	return list, err
 }
 
-// Run gives one run.
+// Run returns one run.
 func (c *Client) Run(ctx context.Context, id string) (Run, error) {
 	var r Run
 	_, err := c.call(ctx, http.MethodGet, c.inWorkspace("runs", id), nil, nil, &r)
 	return r, err
 }
 
-// CancelRun asks a run to stop. Its last event says that it did.
+// CancelRun asks a run to stop. Its last event reports the cancellation.
 func (c *Client) CancelRun(ctx context.Context, id string) error {
 	_, err := c.call(ctx, http.MethodPost, c.inWorkspace("runs", id, "cancel"), nil, nil, nil)
 	return err
 }
 
-// Ended is the data of a runEnded: how a run that is no question came out.
+// Ended is the data of a runEnded event: the outcome of a run that is not a
+// question.
 type Ended struct {
 	Status string                   `json:"status"`
 	Result json.RawMessage          `json:"result,omitempty"`
 	Error  *knowledge.DocumentError `json:"error,omitempty"`
 }
 
-// Document reads the document that an ingestion ended with into d, if there is one.
+// Document decodes the document of an ingestion into d, if the event has one.
 func (e Ended) Document(d *Document) error {
 	if len(e.Result) == 0 {
 		return nil
@@ -84,8 +85,8 @@ func (e Ended) Document(d *Document) error {
 	return nil
 }
 
-// Wait follows a run to its last event and returns it. seen, which may be nil,
-// gets every event.
+// Wait follows a run to its last event and returns it. It calls seen, which may
+// be nil, for every event.
 func (c *Client) Wait(ctx context.Context, runID string, seen func(Event)) (Event, error) {
 	var last Event
 	for e, err := range c.Events(ctx, runID, 0) {

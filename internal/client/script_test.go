@@ -11,8 +11,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/client"
 )
 
-// script is a server that answers each request with its next step and keeps
-// what it was asked.
+// script is a server that answers each request with its next step and records
+// the requests.
 type script struct {
 	mu    sync.Mutex
 	steps []http.HandlerFunc
@@ -37,7 +37,7 @@ func (s *script) requests() []*http.Request {
 	return s.asked
 }
 
-// play starts a server with these steps and a client of it.
+// play starts a server with these steps and returns it with a client.
 func play(t *testing.T, steps ...http.HandlerFunc) (*script, *client.Client) {
 	t.Helper()
 	s := &script{steps: steps}
@@ -50,8 +50,8 @@ func play(t *testing.T, steps ...http.HandlerFunc) (*script, *client.Client) {
 	return s, c
 }
 
-// stream answers with events as they stand on the wire and then, if cut, breaks
-// the connection instead of ending the answer.
+// stream answers with events in wire form. If cut, it then breaks the
+// connection instead of ending the answer.
 func stream(cut bool, events ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")

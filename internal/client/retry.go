@@ -13,14 +13,15 @@ const (
 	backoffLast  = 2 * time.Second
 )
 
-// backoff waits between tries, longer each time, until a deadline.
+// backoff waits between tries until a deadline, twice as long each time up to
+// backoffLast.
 type backoff struct {
 	deadline time.Time
 	next     time.Duration
 }
 
-// wait reports whether there is time for another try after err, after having
-// waited: no less than the server asked for.
+// wait waits before another try after err, at least as long as the server asked
+// for. It reports false at once if the deadline comes first, and when ctx ends.
 func (b *backoff) wait(ctx context.Context, err error) bool {
 	b.next = min(max(b.next*2, backoffFirst), backoffLast)
 	pause := b.next
@@ -40,13 +41,13 @@ func (b *backoff) wait(ctx context.Context, err error) bool {
 	}
 }
 
-// idempotencyHeader lets a request be repeated without being done twice.
+// idempotencyHeader makes a repeated request have its effect only once.
 const idempotencyHeader = "Idempotency-Key"
 
-// again makes a request that carries an Idempotency-Key until it is answered.
-// Only a server that was reached is tried again: where none answers at all, the
-// caller should hear so at once.
-func (c *Client) again(ctx context.Context, request func() error) error {
+// retryRequest repeats a request that carries an Idempotency-Key until it is
+// answered. It does not repeat it if no server was ever reached, so that the
+// caller gets that error at once.
+func (c *Client) retryRequest(ctx context.Context, request func() error) error {
 	retry := backoff{deadline: time.Now().Add(c.patience)}
 	reached := false
 	for {
@@ -55,21 +56,21 @@ func (c *Client) again(ctx context.Context, request func() error) error {
 			return nil
 		}
 		reached = reached || !errors.Is(err, ErrNoServer)
-		if !reached || !passing(ctx, err) || !retry.wait(ctx, err) {
+		if !reached || !isTransient(ctx, err) || !retry.wait(ctx, err) {
 			return err
 		}
 	}
 }
 
-// watched is a body that is closed when nothing was read from it for a while,
-// because a server that lost its machine says nothing, not even goodbye.
+// watched closes a body from which nothing was read for a while. The connection
+// to a server that lost its machine stays open without traffic.
 type watched struct {
 	body    io.ReadCloser
 	silence time.Duration
 	timer   *time.Timer
 	close   func() error
 	since   time.Time
-	heard   time.Time // when something was last read
+	heard   time.Time // time of the last read
 }
 
 func watch(body io.ReadCloser, silence time.Duration) *watched {
@@ -89,9 +90,9 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// stood reports whether the connection was up for longer than a moment, and did
-// not end by its silence.
-func (w *watched) stood(moment time.Duration) bool {
+// wasUp reports whether the connection lasted longer than moment and did not
+// end in silence.
+func (w *watched) wasUp(moment time.Duration) bool {
 	return time.Since(w.since) > moment && time.Since(w.heard) < w.silence
 }
 
