@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -139,6 +140,27 @@ func TestAFullDiskIsUnavailableAndChangesNothing(t *testing.T) {
 	}
 	must(t, s.Exec(ctx, "PRAGMA max_page_count = 100000"))
 	publish(t, s, "b", "text", 3)
+}
+
+func TestPing(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir() + "/cairn.db"
+	s, err := store.Open(t.Context(), store.Config{URL: "sqlite://" + path})
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	t.Run("does_not_wait_for_a_writer", func(t *testing.T) {
+		must(t, s.Exec(t.Context(), "BEGIN IMMEDIATE")) // on the one connection that writes
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		must(t, s.Ping(ctx))
+		must(t, s.Exec(t.Context(), "ROLLBACK"))
+	})
+	t.Run("fails_when_the_file_is_gone", func(t *testing.T) {
+		must(t, os.Rename(path, path+".moved"))
+		if err := s.Ping(t.Context()); err == nil {
+			t.Error("a store without its file answers a ping")
+		}
+	})
 }
 
 func TestOpen(t *testing.T) {
