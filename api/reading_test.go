@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
@@ -307,10 +308,13 @@ func TestRetrieveContext(t *testing.T) {
 
 func TestQueriesPerMinute(t *testing.T) {
 	t.Parallel()
-	path := hooks + "/retrieve-context"
+	path := hooks + "/query"
+	answers := func(t *testing.T, perUser int) *edge {
+		return (&answering{record: activities.AnswerRecord{Answer: "Yes."}}).open(t, func(c *api.Config, _ *api.Deps) { c.UserQueriesPerMinute = perUser })
+	}
 	t.Run("by_project", func(t *testing.T) {
 		t.Parallel()
-		e := open(t)
+		e := answers(t, 0)
 		e.do("PATCH", own+"/projects/default", e.admin, `{"limits":{"queriesPerMinute":2}}`).want(200)
 		for range 2 {
 			e.do("POST", path, e.reader, `{"text":"a","projectId":"default"}`).want(200)
@@ -324,19 +328,30 @@ func TestQueriesPerMinute(t *testing.T) {
 	})
 	t.Run("by_user", func(t *testing.T) {
 		t.Parallel()
-		e := open(t, func(c *api.Config, _ *api.Deps) { c.UserQueriesPerMinute = 1 })
+		e := answers(t, 1)
 		e.do("POST", path, e.reader, `{"text":"a","userId":"ann"}`).want(200)
 		e.do("POST", path, e.reader, `{"text":"a","userId":"ann"}`).refused(429, knowledge.CodeRateLimited)
 		e.do("POST", path, e.reader, `{"text":"a","userId":"bob"}`).want(200)
 	})
 	t.Run("one_user_does_not_use_up_the_projects", func(t *testing.T) {
 		t.Parallel()
-		e := open(t, func(c *api.Config, _ *api.Deps) { c.UserQueriesPerMinute = 1 })
+		e := answers(t, 1)
 		e.do("PATCH", own+"/projects/default", e.admin, `{"limits":{"queriesPerMinute":2}}`).want(200)
 		e.do("POST", path, e.reader, `{"text":"a","projectId":"default","userId":"ann"}`).want(200)
 		for range 3 {
 			e.do("POST", path, e.reader, `{"text":"a","projectId":"default","userId":"ann"}`).refused(429, knowledge.CodeRateLimited)
 		}
 		e.do("POST", path, e.reader, `{"text":"a","projectId":"default","userId":"bob"}`).want(200)
+	})
+	t.Run("retrieve_context_uses_up_none", func(t *testing.T) {
+		t.Parallel()
+		e := answers(t, 2)
+		e.do("PATCH", own+"/projects/default", e.admin, `{"limits":{"queriesPerMinute":2}}`).want(200)
+		for range 2 {
+			e.do("POST", hooks+"/retrieve-context", e.reader, `{"text":"a","projectId":"default"}`).want(200)
+			e.do("POST", hooks+"/retrieve-context", e.reader, `{"text":"a","projectId":"default"}`).want(200)
+			e.do("POST", path, e.reader, `{"text":"a","projectId":"default"}`).want(200)
+		}
+		e.do("POST", hooks+"/retrieve-context", e.reader, `{"text":"a","projectId":"default"}`).want(200)
 	})
 }

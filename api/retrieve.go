@@ -66,9 +66,6 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.allowQuery(p, project); err != nil {
-		return nil, err
-	}
 	config := project.Config.WithDefaults()
 	if b.NumberOfChunks > 0 {
 		config.AI.Retrieval.NumberOfChunks = b.NumberOfChunks
