@@ -82,7 +82,7 @@ func (b *bodySchemas) check(t reflect.Type, parsed any) []knowledge.Field {
 	for _, err := range result.Errors {
 		var detail *huma.ErrorDetail
 		if errors.As(err, &detail) {
-			fields = append(fields, knowledge.Field{Location: detail.Location, Message: detail.Message})
+			fields = append(fields, knowledge.Field{Location: detail.Location, Message: knowledge.Cut(detail.Message, maxRepeated)})
 		}
 	}
 	return fields

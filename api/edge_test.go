@@ -26,8 +26,11 @@ func TestUnknownRoutes(t *testing.T) {
 	for _, path := range []string{"/nope", "/workspaces/default/imports", "/mcp", "/v1/models", "/tools/web_search", "/workspaces/default/websocket"} {
 		e.do("GET", path, e.admin, nil).refused(404, knowledge.CodeNotFound)
 	}
+	for _, path := range []string{"//", "/workspaces//documents", "/chunks/..", "/./docs", "/" + strings.Repeat("a/", 5000)} {
+		e.do("GET", path, e.admin, nil).refused(404, knowledge.CodeNotFound)
+	}
 	got := e.do("PUT", "/workspaces", e.admin, `{}`)
-	got.refused(405, knowledge.CodeNotFound)
+	got.refused(405, knowledge.CodeMethodNotAllowed)
 	if allow := got.header.Get("Allow"); allow != "GET, HEAD, POST" {
 		t.Errorf("Allow %q", allow)
 	}

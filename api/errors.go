@@ -33,6 +33,7 @@ var kinds = map[knowledge.Code]struct {
 	knowledge.CodeUnauthorized:      {http.StatusUnauthorized, "Credentials are missing or wrong"},
 	knowledge.CodeForbidden:         {http.StatusForbidden, "Not allowed"},
 	knowledge.CodeNotFound:          {http.StatusNotFound, "Not found"},
+	knowledge.CodeMethodNotAllowed:  {http.StatusMethodNotAllowed, "Method not allowed"},
 	knowledge.CodeConflict:          {http.StatusConflict, "Conflict"},
 	knowledge.CodeGone:              {http.StatusGone, "Gone"},
 	knowledge.CodeTooLarge:          {http.StatusRequestEntityTooLarge, "Too large"},
@@ -81,6 +82,38 @@ func (p *Problem) GetHeaders() http.Header { return p.headers }
 // ContentType implements huma.ContentTypeFilter.
 func (p *Problem) ContentType(string) string { return problemType }
 
+// The bounds of an error's body, whatever was sent.
+const (
+	maxLocation = 200 // code points; a location may be a path that the client made up
+	maxMessage  = 400 // code points, of which a message repeats at most 200 of a value (knowledge.Messagef)
+	maxRepeated = 200 // code points of a message that huma made
+	maxErrors   = 20
+	maxProblem  = 7900 // bytes of the whole body
+)
+
+// addFields lists the wrong fields within these bounds. The detail says how many
+// it leaves out.
+func (p *Problem) addFields(fields []knowledge.Field) {
+	for _, f := range fields[:min(len(fields), maxErrors)] {
+		p.Errors = append(p.Errors, ProblemField{Location: knowledge.Cut(f.Location, maxLocation), Message: knowledge.Cut(f.Message, maxMessage)})
+	}
+	for len(p.Errors) > 1 && p.size() > maxProblem {
+		p.Errors = p.Errors[:len(p.Errors)-1]
+	}
+	if left := len(fields) - len(p.Errors); left > 0 {
+		p.Detail += fmt.Sprintf(" (%d more are not listed)", left)
+	}
+}
+
+// size returns the length of the body in bytes.
+func (p *Problem) size() int {
+	body, err := json.Marshal(p)
+	if err != nil {
+		return 0 // a Problem holds nothing that has no JSON
+	}
+	return len(body)
+}
+
 // newProblem gives what a client is told of e.
 func newProblem(e *knowledge.Error) *Problem {
 	kind, ok := kinds[e.Code]
@@ -89,12 +122,10 @@ func newProblem(e *knowledge.Error) *Problem {
 		e = &knowledge.Error{Code: knowledge.CodeInternal, Message: "something went wrong on our side"}
 	}
 	p := &Problem{
-		Type: "/docs#" + string(e.Code), Title: kind.title, Status: kind.status, Detail: e.Message, Code: e.Code,
+		Type: "/docs#" + string(e.Code), Title: kind.title, Status: kind.status, Detail: knowledge.Cut(e.Message, maxMessage), Code: e.Code,
 		Errors: []ProblemField{}, headers: http.Header{},
 	}
-	for _, f := range e.Fields {
-		p.Errors = append(p.Errors, ProblemField(f))
-	}
+	p.addFields(e.Fields)
 	if e.RetryAfter > 0 {
 		p.headers.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
 	}
@@ -197,7 +228,7 @@ func reshape(_ huma.Context, _ string, v any) (any, error) {
 	}
 	e := knowledge.Errorf(code, "%s", detail)
 	for _, d := range theirs.Errors {
-		e.Fields = append(e.Fields, knowledge.Field{Location: d.Location, Message: d.Message})
+		e.Fields = append(e.Fields, knowledge.Field{Location: d.Location, Message: knowledge.Cut(d.Message, maxRepeated)})
 	}
 	p := newProblem(e)
 	p.Status = theirs.Status
@@ -205,11 +236,8 @@ func reshape(_ huma.Context, _ string, v any) (any, error) {
 }
 
 // invalid is the error for one wrong field.
-func invalid(location, format string, args ...any) *knowledge.Error {
-	message := fmt.Sprintf(format, args...)
-	e := knowledge.Errorf(knowledge.CodeInvalid, "%s %s", location, message)
-	e.Fields = []knowledge.Field{{Location: location, Message: message}}
-	return e
+func invalid(location, format string, args ...any) error {
+	return invalidFields([]knowledge.Field{{Location: location, Message: knowledge.Messagef(format, args...)}})
 }
 
 // invalidFields is the error for several wrong fields, nil for none.
@@ -217,9 +245,8 @@ func invalidFields(fields []knowledge.Field) error {
 	if len(fields) == 0 {
 		return nil
 	}
-	e := knowledge.Errorf(knowledge.CodeInvalid, "%s %s", fields[0].Location, fields[0].Message)
-	e.Fields = fields
-	return e
+	first := fields[0]
+	return &knowledge.Error{Code: knowledge.CodeInvalid, Message: knowledge.Cut(first.Location, maxLocation) + " " + first.Message, Fields: fields}
 }
 
 func tooLargeError(limit int64) *knowledge.Error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"path"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -115,22 +116,28 @@ func (s *Server) done(r *http.Request, rec *response, took time.Duration, log *s
 		"status", status, "bytes", rec.bytes, "seconds", took.Seconds())
 }
 
-// route serves the routes, and answers in our shape where there is none.
+// route serves the routes, and answers in our shape where there is none. A path
+// that ServeMux would redirect, such as one with //, has no route.
 func (s *Server) route() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler, pattern := s.mux.Handler(r)
-		if pattern != "" {
+		escaped := r.URL.EscapedPath()
+		redirected := path.Clean(escaped) != escaped
+		if pattern != "" && !redirected {
 			s.mux.ServeHTTP(w, r)
 			return
 		}
 		none := &unrouted{header: http.Header{}}
-		handler.ServeHTTP(none, r)
-		p := newProblem(knowledge.Errorf(knowledge.CodeNotFound, "there is no such route; see /docs"))
-		if none.status == http.StatusMethodNotAllowed {
-			p.Status, p.Title = none.status, "Method not allowed"
-			p.Detail = "this route does not know " + r.Method + "; it knows " + none.header.Get("Allow")
-			p.headers.Set("Allow", none.header.Get("Allow"))
+		if !redirected {
+			handler.ServeHTTP(none, r)
 		}
+		if none.status != http.StatusMethodNotAllowed {
+			writeProblem(w, newProblem(knowledge.Errorf(knowledge.CodeNotFound, "there is no such route; see /docs")))
+			return
+		}
+		allow := none.header.Get("Allow")
+		p := newProblem(knowledge.Errorf(knowledge.CodeMethodNotAllowed, "this route does not have the method %s; it has %s", r.Method, allow))
+		p.headers.Set("Allow", allow)
 		writeProblem(w, p)
 	})
 }

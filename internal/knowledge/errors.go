@@ -3,6 +3,7 @@ package knowledge
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -15,6 +16,7 @@ const (
 	CodeUnauthorized      Code = "unauthorized"       // missing or wrong credentials
 	CodeForbidden         Code = "forbidden"          // known, but not allowed
 	CodeNotFound          Code = "not_found"          // does not exist for this principal
+	CodeMethodNotAllowed  Code = "method_not_allowed" // the route has other methods
 	CodeConflict          Code = "conflict"           // contradicts what is there
 	CodeGone              Code = "gone"               // existed, was removed
 	CodeTooLarge          Code = "too_large"          // above a limit of size
@@ -36,7 +38,7 @@ const (
 // Known reports whether the code is one of those above.
 func (c Code) Known() bool {
 	switch c {
-	case CodeMalformed, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeConflict, CodeGone, CodeTooLarge, CodeInvalid,
+	case CodeMalformed, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeMethodNotAllowed, CodeConflict, CodeGone, CodeTooLarge, CodeInvalid,
 		CodeRateLimited, CodeLimitReached, CodeCanceled, CodeProviderFailed, CodeNeedsComponent, CodeUnavailable,
 		CodeInternal, CodeEmpty, CodeUnsupportedFormat, CodeEncrypted, CodeCorrupt, CodeParseLimit:
 		return true
@@ -73,9 +75,39 @@ func (e *Error) Error() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Errorf makes an Error with a message for clients.
+// Errorf returns an Error with a message for clients. A message repeats at most
+// maxRepeated characters of a request: string and error arguments are cut there.
 func Errorf(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	return &Error{Code: code, Message: Messagef(format, args...)}
+}
+
+// maxRepeated is how many code points of one value of a request a message repeats.
+const maxRepeated = 200
+
+// Messagef formats a message for clients as Errorf does.
+func Messagef(format string, args ...any) string {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		switch v := arg.(type) {
+		case string:
+			args[i] = Cut(v, maxRepeated)
+		case error:
+			args[i] = Cut(v.Error(), maxRepeated)
+		}
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// Cut returns text, or its first code points and an ellipsis where it has more
+// than most of them.
+func Cut(text string, most int) string {
+	for i := range text {
+		if most == 0 {
+			return text[:i] + "…"
+		}
+		most--
+	}
+	return text
 }
 
 // WithCause sets the cause, for the log, and returns e.
