@@ -191,28 +191,15 @@ func (s *Server) reingestDocument(ctx context.Context, p knowledge.Principal, in
 	if err != nil {
 		return nil, fmt.Errorf("read document %s: %w", in.ID, err)
 	}
-	versions, _, err := s.deps.Store.Versions(ctx, p, in.ID, store.Page{Limit: 1})
-	if err != nil {
-		return nil, fmt.Errorf("read versions of document %s: %w", in.ID, err)
-	}
-	if len(versions) == 0 {
-		return nil, knowledge.NotFound("document", in.ID)
-	}
-	newest := versions[0]
-	if newest.SourceKey == "" { // it was refused at the upload
-		return nil, knowledge.Errorf(knowledge.CodeConflict, "the original of document %q was not stored: upload the file again", in.ID)
-	}
 	project, err := s.deps.Store.Project(ctx, p, d.Project)
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", d.Project, err)
 	}
-	d, err = s.accept(ctx, store.NewVersion{
-		Workspace: d.Workspace, Project: d.Project, DocumentID: d.ID, ExternalID: d.ExternalID, Name: newest.Name,
-		MediaType: newest.MediaType, Bytes: newest.Bytes, SourceKey: newest.SourceKey, SourceURL: newest.SourceURL,
-		Splitter: project.Config.WithDefaults().AI.Splitter, RunID: run, Again: newest.Version, Now: s.now(),
-	})
+	d, v, err := s.deps.Store.ReingestVersion(ctx, p, d.ID, run, project.Config.WithDefaults().AI.Splitter, s.now())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reingest document %s: %w", in.ID, err)
 	}
+	d.Name, d.Status = v.Name, v.Status // the answer is about the new version
+	s.dispatch(ctx, v)
 	return &documentOutput{Run: run, Body: s.startedView(d, run)}, nil
 }

@@ -707,3 +707,35 @@ func TestDocumentOverridesTheSplitter(t *testing.T) {
 		}
 	}
 }
+
+// An upload that comes between the reads and the writes of a reingest is what is
+// ingested again, with its own access.
+func TestReingestTakesTheNewestVersion(t *testing.T) {
+	t.Parallel()
+	meanwhile := func() {}
+	e := open(t, func(_ *api.Config, deps *api.Deps) {
+		deps.Clock = func() time.Time { meanwhile(); return time.Now() }
+	})
+	id := e.add(e.editor, "a.txt", "everybody's", map[string]any{"externalId": "x"})
+	uploads := 0
+	meanwhile = func() { // whenever the time is asked for
+		uploads++
+		_, _, err := e.store.AddVersion(t.Context(), store.NewVersion{
+			Workspace: "default", Project: "default", DocumentID: id, ExternalID: "x", Name: "a.txt", MediaType: "text/plain",
+			SourceKey: fmt.Sprint("upload-", uploads), Access: &knowledge.Access{Users: []string{fmt.Sprint("user-", uploads)}}, RunID: knowledge.NewID(),
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	e.do("POST", own+"/documents/"+id+"/reingest", e.editor, nil).want(202)
+	again := e.work.ingests[len(e.work.ingests)-1]
+	before, err := e.store.Version(t.Context(), knowledge.VersionRef{Workspace: "default", Project: "default", Document: id, Version: again.Version - 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if uploads == 0 || again.SourceKey != before.SourceKey || !slices.Equal(again.ACL, before.ACL) {
+		t.Errorf("after %d uploads version %d is %q for %q, and the one before %q for %q",
+			uploads, again.Version, again.SourceKey, again.ACL, before.SourceKey, before.ACL)
+	}
+}

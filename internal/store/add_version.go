@@ -33,7 +33,6 @@ type NewVersion struct {
 	ConversationID *string
 	Splitter       knowledge.Splitter
 	RunID          string
-	Again          int                      // the version whose original this one takes again, and whose attributes are kept; 0 = none
 	Error          *knowledge.DocumentError // refused at once: the version is made, and its run has failed
 	Now            time.Time
 }
@@ -42,25 +41,43 @@ type NewVersion struct {
 // and the version's run, all in one transaction. While nothing of the document
 // is published it shows what the upload says; otherwise that holds from the
 // version's publication on. While an older removal is under way the new version
-// waits for it; one that takes an original again is a conflict then, and not
-// found once that version was removed.
+// waits for it.
 func (s *Store) AddVersion(ctx context.Context, nv NewVersion) (knowledge.Document, Version, error) {
 	a := addition{NewVersion: nv}
 	a.Now = s.orNow(nv.Now)
-	err := s.write(ctx, "add a version of document "+nv.DocumentID, a.run)
+	if err := s.write(ctx, "add a version of document "+nv.DocumentID, a.run); err != nil {
+		return knowledge.Document{}, Version{}, err
+	}
+	return a.result()
+}
+
+// ReingestVersion makes the next version of a document of the original and the
+// attributes of its newest one, whichever that is when the version is made, and
+// the version's run. A document that is being removed, or whose newest original
+// was not stored, is a conflict.
+func (s *Store) ReingestVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, splitter knowledge.Splitter, now time.Time) (knowledge.Document, Version, error) {
+	if err := manages(p); err != nil {
+		return knowledge.Document{}, Version{}, err
+	}
+	a := addition{NewVersion: NewVersion{DocumentID: documentID, RunID: runID, Splitter: splitter, Now: s.orNow(now)}}
+	err := s.write(ctx, "reingest document "+documentID, func(ctx context.Context, tx bun.Tx) error {
+		doc, err := managed(ctx, tx, p, documentID)
+		if err != nil {
+			return err
+		}
+		a.doc, a.there = *doc, true
+		if err := a.copyNewest(ctx, tx); err != nil {
+			return err
+		}
+		return a.insert(ctx, tx)
+	})
 	if err != nil {
 		return knowledge.Document{}, Version{}, err
 	}
-	d, err := a.doc.document()
-	if err != nil {
-		return d, Version{}, err
-	}
-	a.row.RemovingUpto, a.row.DocumentCreatedAt = a.doc.RemovingUpto, a.doc.CreatedAt
-	v, err := a.row.version()
-	return d, v, err
+	return a.result()
 }
 
-// addition is the work of AddVersion.
+// addition is the work of AddVersion and ReingestVersion.
 type addition struct {
 	NewVersion
 	doc   documentRow
@@ -85,6 +102,11 @@ func (a *addition) run(ctx context.Context, tx bun.Tx) error {
 	if err := a.said.take(&a.NewVersion); err != nil {
 		return err
 	}
+	return a.insert(ctx, tx)
+}
+
+// insert writes the version, its run, and what they change of the document.
+func (a *addition) insert(ctx context.Context, tx bun.Tx) (err error) {
 	if err := a.apply(); err != nil {
 		return err
 	}
@@ -102,10 +124,7 @@ func (a *addition) run(ctx context.Context, tx bun.Tx) error {
 
 // base finds the attributes that the upload starts from.
 func (a *addition) base(ctx context.Context, tx bun.Tx) error {
-	switch {
-	case a.Again > 0:
-		return a.again(ctx, tx)
-	case a.fresh:
+	if a.fresh {
 		a.said = unsaid
 		return nil
 	}
@@ -122,16 +141,24 @@ func (a *addition) base(ctx context.Context, tx bun.Tx) error {
 	return err
 }
 
-// again starts from the version whose original is taken again. A removal that
-// came before stays one: it must not bring back what somebody took away.
-func (a *addition) again(ctx context.Context, tx bun.Tx) error {
+// copyNewest takes the original and the attributes of the document's newest
+// version.
+func (a *addition) copyNewest(ctx context.Context, tx bun.Tx) error {
 	if a.doc.RemovingUpto > 0 {
 		return knowledge.Errorf(knowledge.CodeConflict, "this document is being removed")
 	}
-	ref := knowledge.VersionRef{Workspace: a.Workspace, Project: a.Project, Document: a.DocumentID, Version: a.Again}
-	err := loadVersion(ctx, tx, ref, &a.row)
-	a.said = a.row.attributes
-	return err
+	a.Workspace, a.Project, a.ExternalID = a.doc.Workspace, a.doc.Project, a.doc.ExternalID
+	ref := knowledge.VersionRef{Workspace: a.Workspace, Project: a.Project, Document: a.DocumentID, Version: a.doc.Version}
+	var newest versionRow
+	if err := loadVersion(ctx, tx, ref, &newest); err != nil {
+		return err
+	}
+	if newest.SourceKey == "" { // it was refused at the upload
+		return knowledge.Errorf(knowledge.CodeConflict, "the original of document %q was not stored: upload the file again", a.DocumentID)
+	}
+	a.said, a.Name, a.MediaType, a.Bytes = newest.attributes, newest.Name, newest.MediaType, newest.Bytes
+	a.SourceKey, a.SourceURL = newest.SourceKey, newest.SourceURL
+	return nil
 }
 
 // apply brings the document's row to what it is with the new version.
@@ -182,6 +209,17 @@ func (a *addition) version() (versionRow, error) {
 		Language: undetermined, SourceKey: a.SourceKey, SourceURL: a.SourceURL, Bytes: a.Bytes, Splitter: splitter,
 		CreatedAt: micros(a.Now), UpdatedAt: micros(a.Now),
 	}, nil
+}
+
+// result is what AddVersion returns.
+func (a *addition) result() (knowledge.Document, Version, error) {
+	d, err := a.doc.document()
+	if err != nil {
+		return d, Version{}, err
+	}
+	a.row.RemovingUpto, a.row.DocumentCreatedAt = a.doc.RemovingUpto, a.doc.CreatedAt
+	v, err := a.row.version()
+	return d, v, err
 }
 
 func (a *addition) ingestRun() Run {

@@ -2,7 +2,9 @@ package storetest
 
 import (
 	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -12,15 +14,16 @@ import (
 
 func testAttributes(t *testing.T, open func(t *testing.T) *store.Store) {
 	each(t, open, map[string]func(f *fixture){
-		"an_upload_holds_from_its_publication_on":            holdsWhenPublished,
-		"an_upload_that_fails_leaves_the_document_as_it_was": failedUpload,
-		"a_document_shows_the_upload_that_is_published":      showsPublished,
-		"a_patch_holds_for_versions_that_are_pending":        patchPending,
-		"a_patch_is_on_record_until_the_index_follows":       staleInIndex,
-		"an_upload_goes_on_from_the_one_that_is_pending":     goesOnFromPending,
-		"taking_an_original_again_keeps_who_may_see_it":      takesAgain,
-		"what_an_upload_does_not_say_is_kept":                keepUnsaid,
-		"a_cited_passage_stays_with_those_who_saw_it":        citedStays,
+		"an_upload_holds_from_its_publication_on":                 holdsWhenPublished,
+		"an_upload_that_fails_leaves_the_document_as_it_was":      failedUpload,
+		"a_document_shows_the_upload_that_is_published":           showsPublished,
+		"a_patch_holds_for_versions_that_are_pending":             patchPending,
+		"a_patch_is_on_record_until_the_index_follows":            staleInIndex,
+		"an_upload_goes_on_from_the_one_that_is_pending":          goesOnFromPending,
+		"ingesting_the_newest_version_again_keeps_who_may_see_it": reingest,
+		"an_original_keeps_its_access_beside_uploads":             reingestAtOnce,
+		"what_an_upload_does_not_say_is_kept":                     keepUnsaid,
+		"a_cited_passage_stays_with_those_who_saw_it":             citedStays,
 	})
 }
 
@@ -216,14 +219,57 @@ func goesOnFromPending(f *fixture) {
 	}
 }
 
-func takesAgain(f *fixture) {
+func (f *fixture) reingest(document string) store.Version {
+	f.Helper()
+	splitter := knowledge.Splitter{ChunkSize: 700}
+	d, v, err := f.ReingestVersion(f.ctx, manager("acme"), document, knowledge.NewID(), splitter, time.Now())
+	f.must(err)
+	if d.Version != v.Version || v.Splitter.ChunkSize != 700 || f.run(v.RunID).Version != v.Version {
+		f.Errorf("document %+v, version %+v", d, v)
+	}
+	return v
+}
+
+func reingest(f *fixture) {
 	f.publish(upload("a.txt"), "one")
 	v2 := f.add(forUsers("ann"))
 	f.must(f.FailVersion(f.ctx, v2.VersionRef, v2.RunID, knowledge.DocumentError{Code: knowledge.CodeCorrupt}))
-	again := silent()
-	again.Again = v2.Version
-	if v := f.add(again); !cmp.Equal(v.ACL, []string{"u:ann"}) {
-		f.Errorf("the original that was for ann is taken again for %q", v.ACL)
+	v3 := f.reingest(v2.Document)
+	if v3.SourceKey != v2.SourceKey || v3.Name != v2.Name || v3.MediaType != v2.MediaType || v3.Bytes != v2.Bytes || !cmp.Equal(v3.ACL, []string{"u:ann"}) {
+		f.Errorf("version %+v of %+v", v3, v2)
+	}
+	_, _, err := f.ReingestVersion(f.ctx, reader("ann"), v2.Document, knowledge.NewID(), knowledge.Splitter{}, time.Now())
+	f.wantCode(err, knowledge.CodeForbidden)
+	_, _, err = f.ReingestVersion(f.ctx, manager("other"), v2.Document, knowledge.NewID(), knowledge.Splitter{}, time.Now())
+	f.wantCode(err, knowledge.CodeNotFound)
+
+	refused := upload("refused.txt")
+	refused.SourceKey = ""
+	_, _, err = f.ReingestVersion(f.ctx, manager("acme"), f.add(refused).Document, knowledge.NewID(), knowledge.Splitter{}, time.Now())
+	f.wantCode(err, knowledge.CodeConflict)
+}
+
+// reingestAtOnce takes documents in and again side by side: each version that is
+// made of an original has the access that came with that original.
+func reingestAtOnce(f *fixture) {
+	first := f.add(forUsers("user0"))
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() { f.add(forUsers(numbered("user", i+1))) })
+		wg.Go(func() { f.reingest(first.Document) })
+	}
+	wg.Wait()
+	list, _, err := f.Versions(f.ctx, manager("acme"), first.Document, store.Page{})
+	f.must(err)
+	originals := map[string][]string{}
+	for _, v := range list {
+		if acl, ok := originals[v.SourceKey]; ok && !cmp.Equal(acl, v.ACL) {
+			f.Errorf("version %d of an original for %q is for %q", v.Version, acl, v.ACL)
+		}
+		originals[v.SourceKey] = v.ACL
+	}
+	if len(list) != 17 || len(originals) != 9 {
+		f.Errorf("%d versions of %d originals", len(list), len(originals))
 	}
 }
 

@@ -21,7 +21,7 @@ func testRemoval(t *testing.T, open func(t *testing.T) *store.Store) {
 		"removing_what_was_uploaded_meanwhile_takes_it_too": removedMeanwhile,
 		"the_runs_of_doomed_versions_are_listed":            doomedRuns,
 		"marks_at_once_make_one_removal":                    marksAtOnce,
-		"an_original_that_goes_is_not_taken_again":          takesAgainRemoved,
+		"an_original_that_goes_is_not_ingested_again":       reingestRemoved,
 	})
 }
 
@@ -244,26 +244,23 @@ func marksAtOnce(f *fixture) {
 	}
 }
 
-func takesAgainRemoved(f *fixture) {
+func reingestRemoved(f *fixture) {
 	v1, _ := f.publish(forUsers("ann"), "one")
-	again := func(want knowledge.Code) {
+	refused := func(want knowledge.Code) {
 		f.Helper()
-		nv := silent()
-		nv.Again = v1.Version
-		_, _, err := f.AddVersion(f.ctx, nv)
+		_, _, err := f.ReingestVersion(f.ctx, manager("acme"), v1.Document, knowledge.NewID(), knowledge.Splitter{}, time.Now())
 		f.wantCode(err, want)
 	}
 	f.mark(v1.Document)
-	again(knowledge.CodeConflict)
+	refused(knowledge.CodeConflict)
 	v2 := f.add(silent())
-	again(knowledge.CodeConflict)
+	refused(knowledge.CodeConflict)
 	r, err := f.Removal(f.ctx, manager("acme"), v1.Document)
 	f.must(err)
 	f.must(f.RemoveRows(f.ctx, r))
-	again(knowledge.CodeNotFound)
-	if d := f.document(v1.Document); d.Version != v2.Version {
-		f.Errorf("version %d was made of an original that is gone", d.Version)
+	if v3 := f.reingest(v1.Document); v3.SourceKey != v2.SourceKey || v3.SourceKey == v1.SourceKey {
+		f.Errorf("version %+v was not made of version 2", v3)
 	}
 	f.remove(manager("acme"), v1.Document)
-	again(knowledge.CodeNotFound)
+	refused(knowledge.CodeNotFound)
 }
