@@ -9,30 +9,31 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// assembly gathers what a stream says besides its text.
+// assembly collects the parts of a stream other than its text.
 type assembly struct {
-	content bool // text or a tool call has come
+	content bool // text or a tool call was received
 	calls   []*fragment
 	finish  string
 	model   string
 	usage   Usage
 }
 
-// The most tool calls of an answer, and bytes of the name of one, that are kept:
-// more than anybody runs, and little enough to go through for each fragment.
+// Limits of the tool calls of one answer, and of the bytes of a tool's name.
+// They are larger than any use and small enough to be searched for each
+// fragment.
 const (
 	maxToolCalls = 128
 	maxToolName  = 256
 )
 
-// fragment is a tool call that is still coming.
+// fragment is a tool call that is still being received.
 type fragment struct {
 	index     int
 	id, name  string
 	arguments strings.Builder
 }
 
-// add takes one event and gives its text.
+// add adds one event and returns its text.
 func (a *assembly) add(event openai.ChatCompletionStreamResponse) string {
 	if event.Model != "" {
 		a.model = event.Model
@@ -58,9 +59,9 @@ func (a *assembly) add(event openai.ChatCompletionStreamResponse) string {
 	return words.String()
 }
 
-// addCall joins a fragment to its call. Fragments belong together by index;
-// some endpoints leave the index out, or give every call the index 0, and tell
-// calls apart by id only.
+// addCall joins a fragment to its call. Fragments with the same index belong
+// together. Some endpoints leave the index out or send 0 for every call, and
+// distinguish calls by id only.
 func (a *assembly) addCall(wire openai.ToolCall) {
 	f := a.find(wire)
 	if f == nil && len(a.calls) == maxToolCalls {
@@ -96,18 +97,19 @@ func (a *assembly) find(wire openai.ToolCall) *fragment {
 	return nil
 }
 
-// end decides whether an answer that stopped with err is complete.
+// end returns nil if an answer that stopped with err is complete, and otherwise
+// the error for the caller.
 func (a *assembly) end(x *exchange, err error) error {
-	closed := errors.Is(err, io.EOF) // also what the library says at the mark
+	closed := errors.Is(err, io.EOF) // the library also returns it at the done mark
 	switch {
 	case a.finish != "", closed && a.content && x.body.sawDone():
 		return nil
 	case closed && !a.content && x.caller.Err() == nil:
-		return x.explain("chat", x.broken(CodeBadResponse, "the stream was empty"))
+		return x.callError("chat", x.badAnswer(CodeBadResponse, "the stream was empty"))
 	case closed:
-		return x.explain("chat", x.broken(CodeEnded, "the answer ended in mid stream, without a finish reason"))
+		return x.callError("chat", x.badAnswer(CodeEnded, "the answer ended in mid stream, without a finish reason"))
 	default:
-		return x.explain("chat", err)
+		return x.callError("chat", err)
 	}
 }
 
@@ -126,7 +128,8 @@ func (a *assembly) completion() *Completion {
 	return done
 }
 
-// finishReason maps the many names that endpoints have for few things.
+// finishReason maps the names that endpoints use to the Finish constants. It
+// returns unknown names unchanged.
 func (a *assembly) finishReason() string {
 	switch a.finish {
 	case "length", "max_tokens", "model_length":

@@ -10,17 +10,17 @@ import (
 // drainTime bounds the wait for the end of a body whose content is complete.
 const drainTime = 100 * time.Millisecond
 
-// doneMark ends a stream of the OpenAI protocol. A line break cannot stand
-// inside a JSON string, so the mark cannot be part of an answer.
+// doneMark ends a stream of the OpenAI protocol. A JSON string contains no line
+// break, so a line with the mark cannot be part of an answer.
 const doneMark = "[DONE]"
 
-// watchedBody bounds each wait and the size of an answer, and remembers its
-// last bytes.
+// watchedBody bounds each wait and the size of an answer, and keeps its last
+// bytes.
 type watchedBody struct {
 	x    *exchange
 	body io.ReadCloser
 	left int64
-	tail []byte // the last bytes, enough to see the mark
+	tail []byte // the last bytes, enough to contain the mark
 	eof  bool
 }
 
@@ -32,7 +32,7 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	if int64(len(p)) > b.left {
 		p = p[:b.left]
 	}
-	n, err := b.x.waiting(func() (int, error) { return b.body.Read(p) })
+	n, err := b.x.withIdleTimeout(func() (int, error) { return b.body.Read(p) })
 	if n > 0 {
 		b.left -= int64(n)
 		b.remember(p[:n])
@@ -56,7 +56,7 @@ func (b *watchedBody) remember(p []byte) {
 	}
 }
 
-// sawDone reports whether the last line that was read is the mark.
+// sawDone reports whether the last line that was read is the done mark.
 func (b *watchedBody) sawDone() bool {
 	line := bytes.TrimSpace(b.tail)
 	if i := bytes.LastIndexByte(line, '\n'); i >= 0 {
@@ -67,10 +67,10 @@ func (b *watchedBody) sawDone() bool {
 }
 
 // drain reads the few bytes that end a complete body, so that the connection
-// can be used again.
+// can be reused.
 func (b *watchedBody) drain() {
 	b.x.wait, b.x.kept = drainTime, nil
-	// An error here only costs the connection.
+	// After an error the connection is not reused.
 	_, _ = io.CopyN(io.Discard, b, 4<<10)
 }
 

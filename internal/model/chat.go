@@ -13,7 +13,7 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// The roles of a Message.
+// Roles of a Message.
 const (
 	RoleSystem    = "system"
 	RoleUser      = "user"
@@ -21,14 +21,14 @@ const (
 	RoleTool      = "tool"
 )
 
-// The tool choices beside a tool's name.
+// Tool choices, beside a tool's name.
 const (
 	ToolChoiceAuto     = "auto"
 	ToolChoiceNone     = "none"
 	ToolChoiceRequired = "required"
 )
 
-// The finish reasons of a Completion. Another one is given as it came.
+// Finish reasons of a Completion. Unknown ones are passed on as received.
 const (
 	FinishStop      = "stop"
 	FinishLength    = "length"
@@ -47,40 +47,40 @@ type Message struct {
 	ToolCallID string     `json:"tool_call_id,omitempty"`
 }
 
-// ToolCall is a model's wish to call a tool. Arguments is what the model wrote,
-// JSON if it keeps its promise.
+// ToolCall is a call of a tool that a model requests. Arguments is the text
+// that the model wrote; models promise JSON.
 type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 }
 
-// Tool is a tool on offer. Parameters is a JSON schema.
+// Tool is a tool that the model may call. Parameters is a JSON schema.
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-// ChatRequest asks for the next message.
+// ChatRequest is a request for the next message.
 type ChatRequest struct {
 	Model       string // "" = the endpoint's
 	Messages    []Message
 	Tools       []Tool
 	ToolChoice  string // "", auto, none, required, or a tool's name
 	Temperature *float64
-	MaxTokens   int // 0 = the endpoint's own limit
+	MaxTokens   int // 0 = the endpoint's limit
 	Seed        *int
 }
 
-// Delta is a piece of an answer: text, or the end.
+// Delta is a piece of an answer: text, or the completion.
 type Delta struct {
 	Text string
 	Done *Completion // set in the last one
 }
 
-// Completion is what is known when an answer is complete. Of tool calls it holds
-// the first 128, as the endpoint names and numbers them.
+// Completion describes a complete answer. It contains the first 128 tool calls,
+// with the endpoint's names and ids.
 type Completion struct {
 	ToolCalls    []ToolCall
 	FinishReason string
@@ -88,16 +88,16 @@ type Completion struct {
 	Usage        Usage
 }
 
-// Usage counts tokens as the endpoint does; zero = it did not say.
+// Usage counts tokens as the endpoint reports them; zero = not reported.
 type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
 }
 
-// Chat streams the next message: text deltas as they come and, last, one with
-// Done. Every failure ends the sequence with an *Error, or with the caller's own
-// cancellation. An answer that stops before its finish reason is such a failure.
-// Leaving the sequence early closes the request.
+// Chat streams the next message: text deltas as they arrive and, last, one with
+// Done. Every failure ends the sequence with an *Error, or with the cause of
+// the caller's cancellation. An answer that stops before its finish reason is
+// such a failure. If the caller leaves the loop, the request is closed.
 func (c *Client) Chat(ctx context.Context, req ChatRequest) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		x := newExchange(ctx, c.endpoint)
@@ -105,8 +105,8 @@ func (c *Client) Chat(ctx context.Context, req ChatRequest) iter.Seq2[Delta, err
 		body := c.chatBody(req)
 		x.limit = maxStreamBytes
 		stream, err := c.api.CreateChatCompletionStream(x.ctx, body)
-		if body.StreamOptions != nil && refuses(err, "stream_options", "include_usage") {
-			c.lacks.streamOptions.Store(true)
+		if body.StreamOptions != nil && refusedOption(err, "stream_options", "include_usage") {
+			c.refused.streamOptions.Store(true)
 			x.close()
 			x = newExchange(ctx, c.endpoint)
 			x.limit = maxStreamBytes
@@ -114,15 +114,15 @@ func (c *Client) Chat(ctx context.Context, req ChatRequest) iter.Seq2[Delta, err
 			stream, err = c.api.CreateChatCompletionStream(x.ctx, body)
 		}
 		if err != nil {
-			yield(Delta{}, x.explain("chat", err))
+			yield(Delta{}, x.callError("chat", err))
 			return
 		}
-		defer func() { _ = stream.Close() }() // only read
+		defer func() { _ = stream.Close() }() // the stream was only read
 		x.relay(stream, yield)
 	}
 }
 
-// relay passes the stream on until it ends or the reader leaves.
+// relay yields the stream's deltas until it ends or the reader stops.
 func (x *exchange) relay(stream *openai.ChatCompletionStream, yield func(Delta, error) bool) {
 	var a assembly
 	for {
@@ -146,21 +146,21 @@ func (x *exchange) relay(stream *openai.ChatCompletionStream, yield func(Delta, 
 	}
 }
 
-// chatBody makes the request's wire form.
+// chatBody returns the request in wire form.
 func (c *Client) chatBody(req ChatRequest) openai.ChatCompletionRequest {
 	body := openai.ChatCompletionRequest{Model: req.Model, Seed: req.Seed}
-	// Many servers know only the older name of this limit.
+	// Many servers support only the older name of this limit.
 	body.MaxTokens = req.MaxTokens //nolint:staticcheck // deprecated by OpenAI alone
 	if body.Model == "" {
 		body.Model = c.endpoint.Model
 	}
 	if req.Temperature != nil {
-		body.Temperature = max(float32(*req.Temperature), math.SmallestNonzeroFloat32) // 0 would be left out
+		body.Temperature = max(float32(*req.Temperature), math.SmallestNonzeroFloat32) // the library would leave 0 out
 	}
-	if reasons(body.Model) { // these refuse the older name and any temperature
+	if isReasoningModel(body.Model) { // these models refuse the older name and any temperature
 		body.MaxTokens, body.MaxCompletionTokens, body.Temperature = 0, req.MaxTokens, 0 //nolint:staticcheck // as above
 	}
-	if !c.lacks.streamOptions.Load() {
+	if !c.refused.streamOptions.Load() {
 		body.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	}
 	for _, m := range req.Messages {
@@ -202,8 +202,8 @@ func wireToolChoice(choice string) any {
 	}
 }
 
-// reasons reports whether this is one of OpenAI's reasoning models.
-func reasons(model string) bool {
+// isReasoningModel reports whether this is one of OpenAI's reasoning models.
+func isReasoningModel(model string) bool {
 	for _, prefix := range []string{"o1", "o3", "o4", "gpt-5", "gpt-6"} {
 		if strings.HasPrefix(model, prefix) {
 			return true
@@ -212,9 +212,9 @@ func reasons(model string) bool {
 	return false
 }
 
-// refuses reports whether err is a refused request whose text names one of the
-// words, so that asking again without it is worth it.
-func refuses(err error, words ...string) bool {
+// refusedOption reports whether err is a refused request whose text contains
+// one of the words, so that the request can be repeated without that option.
+func refusedOption(err error, words ...string) bool {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
 		return false

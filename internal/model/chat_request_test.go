@@ -15,7 +15,7 @@ import (
 
 func TestChatRequest(t *testing.T) {
 	t.Parallel()
-	// ask gives the body that a request becomes.
+	// ask returns the JSON body of a request.
 	ask := func(t *testing.T, req model.ChatRequest, change ...func(*model.Endpoint)) map[string]any {
 		t.Helper()
 		var body map[string]any
@@ -48,7 +48,7 @@ func TestChatRequest(t *testing.T) {
 		t.Parallel()
 		got := ask(t, full)
 		if temperature, ok := got["temperature"].(float64); !ok || temperature > 1e-6 {
-			t.Errorf("temperature %v, must be sent and be next to 0", got["temperature"])
+			t.Errorf("temperature %v, must be sent and be almost 0", got["temperature"])
 		}
 		delete(got, "temperature")
 		want := map[string]any{

@@ -19,11 +19,11 @@ import (
 	"github.com/cairn-rag/cairn/internal/model"
 )
 
-// raw serves a handler and gives a client for it.
+// raw serves a handler and returns a client for it.
 func raw(t *testing.T, handler http.HandlerFunc, change ...func(*model.Endpoint)) *model.Client {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body) // a server sees a client leave only once it has read the body
+		body, err := io.ReadAll(r.Body) // the server only notices that a client disconnected after it has read the body
 		if err != nil {
 			t.Error(err)
 		}
@@ -55,7 +55,7 @@ func collect(ctx context.Context, c *model.Client, req model.ChatRequest) (text 
 	return text, done, nil
 }
 
-// say gives the events of a stream: each line of JSON as one event.
+// say returns the events of a stream: one for each line of JSON.
 func say(lines ...string) string {
 	var b strings.Builder
 	for _, line := range lines {
@@ -190,24 +190,24 @@ func TestChatFails(t *testing.T) {
 		permanent bool
 		text      string
 	}{
-		"an empty body":                      {write(""), model.CodeBadResponse, false, ""},
-		"nothing but the mark":               {write(say(done)), model.CodeBadResponse, false, ""},
-		"a web page":                         {write("<html>\n<body>welcome</body>\n</html>\n"), model.CodeBadResponse, false, ""},
-		"an event that is not JSON":          {write(say(hello, `{"choices": [}`)), model.CodeBadResponse, false, "Hel"},
-		"an event of another type":           {write(say(hello, `{"choices": "none"}`)), model.CodeBadResponse, false, "Hel"},
-		"a stream that just ends":            {write(say(hello, lo)), model.CodeEnded, false, "Hello"},
-		"the mark inside a text is no mark":  {write(say(hello, `{"choices":[{"index":0,"delta":{"content":"data: [DONE]"}}]}`)), model.CodeEnded, false, "Heldata: [DONE]"},
-		"a stream that ends inside an event": {write(say(hello) + `data: {"choices":[{"ind`), model.CodeEnded, false, "Hel"},
+		"an empty body":                                  {write(""), model.CodeBadResponse, false, ""},
+		"nothing but the mark":                           {write(say(done)), model.CodeBadResponse, false, ""},
+		"a web page":                                     {write("<html>\n<body>welcome</body>\n</html>\n"), model.CodeBadResponse, false, ""},
+		"an event that is not JSON":                      {write(say(hello, `{"choices": [}`)), model.CodeBadResponse, false, "Hel"},
+		"an event of another type":                       {write(say(hello, `{"choices": "none"}`)), model.CodeBadResponse, false, "Hel"},
+		"a stream that just ends":                        {write(say(hello, lo)), model.CodeEnded, false, "Hello"},
+		"the mark inside a text does not end the stream": {write(say(hello, `{"choices":[{"index":0,"delta":{"content":"data: [DONE]"}}]}`)), model.CodeEnded, false, "Heldata: [DONE]"},
+		"a stream that ends inside an event":             {write(say(hello) + `data: {"choices":[{"ind`), model.CodeEnded, false, "Hel"},
 		"a stream that is cut": {func(w http.ResponseWriter, r *http.Request) {
 			write(say(hello))(w, r)
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		}, model.CodeEnded, false, "Hel"},
-		"an error inside the stream":            {write(say(hello, inBand) + "\n"), model.CodeOverloaded, false, "Hel"},
-		"a rate limit inside the stream":        {write(say(strings.Replace(inBand, "null", "429", 1)) + "\n"), model.CodeRateLimited, false, ""},
-		"a refusal inside the stream":           {write(say(strings.Replace(inBand, "server_error", "invalid_request_error", 1)) + "\n"), model.CodeBadRequest, true, ""},
-		"an error in place of a stream":         {write(inBand), model.CodeBadResponse, false, ""},
-		"more comments than anybody would send": {write(strings.Repeat(": wait\n\n", 10_001)), model.CodeBadResponse, false, ""},
+		"an error inside the stream":     {write(say(hello, inBand) + "\n"), model.CodeOverloaded, false, "Hel"},
+		"a rate limit inside the stream": {write(say(strings.Replace(inBand, "null", "429", 1)) + "\n"), model.CodeRateLimited, false, ""},
+		"a refusal inside the stream":    {write(say(strings.Replace(inBand, "server_error", "invalid_request_error", 1)) + "\n"), model.CodeBadRequest, true, ""},
+		"an error in place of a stream":  {write(inBand), model.CodeBadResponse, false, ""},
+		"too many comments":              {write(strings.Repeat(": wait\n\n", 10_001)), model.CodeBadResponse, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

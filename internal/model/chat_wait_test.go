@@ -38,7 +38,7 @@ func TestChatWaits(t *testing.T) {
 		t.Parallel()
 		timedOut(t, raw(t, silent(""), idle(40*time.Millisecond)))
 	})
-	t.Run("so does one that sends a status and no more", func(t *testing.T) {
+	t.Run("an endpoint that sends only a status times out", func(t *testing.T) {
 		t.Parallel()
 		timedOut(t, raw(t, func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusOK)
@@ -46,15 +46,15 @@ func TestChatWaits(t *testing.T) {
 			<-r.Context().Done()
 		}, idle(40*time.Millisecond)))
 	})
-	t.Run("so does one that stops talking", func(t *testing.T) {
+	t.Run("an endpoint that stops in mid stream times out", func(t *testing.T) {
 		t.Parallel()
 		timedOut(t, raw(t, silent(say(hello)), idle(40*time.Millisecond)))
 	})
-	t.Run("so does one that takes longer than the timeout", func(t *testing.T) {
+	t.Run("a call that takes longer than the timeout times out", func(t *testing.T) {
 		t.Parallel()
 		timedOut(t, raw(t, silent(say(hello)), func(e *model.Endpoint) { e.Timeout = 40 * time.Millisecond }))
 	})
-	t.Run("cancelling wakes the call and gives the caller's own error", func(t *testing.T) {
+	t.Run("cancelling ends the call with the caller's cause", func(t *testing.T) {
 		t.Parallel()
 		why := errors.New("stopped by the user")
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -88,7 +88,7 @@ func TestChatWaits(t *testing.T) {
 		}
 		<-left
 	})
-	t.Run("nobody listening is a connection error", func(t *testing.T) {
+	t.Run("a closed port is a connection error", func(t *testing.T) {
 		t.Parallel()
 		server := httptest.NewServer(http.NotFoundHandler())
 		server.Close()
@@ -100,11 +100,11 @@ func TestChatWaits(t *testing.T) {
 	})
 }
 
-// TestChatClock uses a clock of its own, and an endpoint without a network.
+// TestChatClock uses a fake clock, and an endpoint without a network.
 func TestChatClock(t *testing.T) {
 	t.Parallel()
-	// call asks an endpoint that thinks before it answers and gives how long the
-	// call took; read is what the reader does with each piece.
+	// call asks an endpoint that thinks before it answers and returns the time
+	// that the call took; read is what the reader does with each piece.
 	call := func(t *testing.T, thinks time.Duration, endpoint model.Endpoint, read func()) (took time.Duration, err error) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
@@ -135,13 +135,13 @@ func TestChatClock(t *testing.T) {
 			t.Errorf("%#v after %s", err, took)
 		}
 	})
-	t.Run("thinking for less is waited for", func(t *testing.T) {
+	t.Run("the call waits for an endpoint that thinks for less", func(t *testing.T) {
 		t.Parallel()
 		if took, err := call(t, 50*time.Second, model.Endpoint{}, func() {}); err != nil || took != 50*time.Second {
 			t.Errorf("%#v after %s", err, took)
 		}
 	})
-	t.Run("a slow reader is not taken for a silent endpoint", func(t *testing.T) {
+	t.Run("time of a slow reader does not count as silence", func(t *testing.T) {
 		t.Parallel()
 		endpoint := model.Endpoint{IdleTimeout: time.Second}
 		if took, err := call(t, 0, endpoint, func() { time.Sleep(time.Minute) }); err != nil || took != 3*time.Minute {

@@ -12,16 +12,16 @@ import (
 type Client struct {
 	endpoint Endpoint
 	api      *openai.Client
-	lacks    capabilities
+	refused  capabilities
 }
 
-// capabilities are what an endpoint turned out not to accept, so that it is
-// asked in vain once only.
+// capabilities are the options that an endpoint has refused, so that each is
+// tried only once.
 type capabilities struct {
 	streamOptions, dimensions, base64 atomic.Bool
 }
 
-// New makes a Client. A nil client stands for NewHTTPClient().
+// New returns a Client. If client is nil, it uses NewHTTPClient().
 func New(endpoint Endpoint, client *http.Client) *Client {
 	if client == nil {
 		client = NewHTTPClient()
@@ -30,23 +30,24 @@ func New(endpoint Endpoint, client *http.Client) *Client {
 	config := openai.DefaultConfig(endpoint.APIKey)
 	config.BaseURL = endpoint.BaseURL
 	config.HTTPClient = doer{client}
-	// Some endpoints send a comment every second while they think. The waits and
-	// the size are bounded by us, so their number need not be.
+	// Some endpoints send a comment every second while the model thinks. Time
+	// and size of an answer are bounded here, so the number of comments need
+	// not be.
 	config.EmptyMessagesLimit = 20_000
 	return &Client{endpoint: endpoint, api: openai.NewClientWithConfig(config)}
 }
 
-// Endpoint gives the endpoint, with its defaults filled in.
+// Endpoint returns the endpoint with its defaults filled in.
 func (c *Client) Endpoint() Endpoint { return c.endpoint }
 
-// Models lists the names of the models that the endpoint offers, as it sorts
-// them. It is also the cheapest proof that the endpoint is there.
+// Models returns the names of the models that the endpoint offers, in the
+// endpoint's order. It is also the cheapest check that the endpoint answers.
 func (c *Client) Models(ctx context.Context) ([]string, error) {
 	x := newExchange(ctx, c.endpoint)
 	defer x.close()
 	list, err := c.api.ListModels(x.ctx)
 	if err != nil {
-		return nil, x.explain("list models", err)
+		return nil, x.callError("list models", err)
 	}
 	names := make([]string, 0, len(list.Models))
 	for _, m := range list.Models {

@@ -1,11 +1,11 @@
-// Package model speaks to model endpoints: chat with streaming and tool calls,
-// embeddings, and the list of models, for anything that answers in the OpenAI
-// protocol. The offline model (package localmodel) is reached like any other.
+// Package model calls model endpoints that speak the OpenAI protocol: chat with
+// streaming and tool calls, embeddings, and the list of models. The offline
+// model (package localmodel) is called in the same way.
 //
-// A Client never retries: every failure is an *Error that says what happened,
-// whether trying again can help and when, and the caller decides. An endpoint
-// that says nothing, stops in the middle or sends garbage ends in such an error
-// too; no call hangs.
+// A Client does not retry, except without an option that the endpoint refuses.
+// Every failure is an *Error with a code, whether a retry can help, and when;
+// the caller decides. No call hangs: an endpoint that is silent, stops in mid
+// answer or sends garbage causes such an error too.
 //
-// It does not choose endpoints, pace calls or remember results.
+// The package does not choose endpoints, pace calls or store results.
 package model

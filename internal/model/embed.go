@@ -12,11 +12,11 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// Embed gives one vector for each text, in the order of the texts. A count or a
-// number that is not what was asked for is an *Error with CodeBadResponse; no
-// vector is ever returned for another text. How long the vectors are is
-// Endpoint.Dimensions or, if that is 0, the same for all. Another length than
-// Endpoint.Dimensions is an *Error with CodeDimensions, which no retry helps.
+// Embed returns one vector for each text, in the order of the texts. A wrong
+// number of vectors, or a number that is not finite, is an *Error with
+// CodeBadResponse. All vectors have the length Endpoint.Dimensions or, if that
+// is 0, the length of the first. A vector of another length than
+// Endpoint.Dimensions is an *Error with CodeDimensions, which is not retryable.
 func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, Usage, error) {
 	if len(texts) == 0 {
 		return nil, Usage{}, nil
@@ -29,18 +29,18 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, Usage,
 	}
 }
 
-// embedOnce asks once. again says that the endpoint refused something that can
-// be left out, which is remembered; at most two such rounds are possible.
+// embedOnce sends one request. again reports that the endpoint refused an
+// option, which is left out from then on; that happens at most twice.
 func (c *Client) embedOnce(ctx context.Context, texts []string) (_ [][]float32, _ Usage, again bool, _ error) {
 	x := newExchange(ctx, c.endpoint)
 	defer x.close()
 	x.complete = true
 	req := openai.EmbeddingRequest{Input: texts, Model: openai.EmbeddingModel(c.endpoint.Model)}
-	if !c.lacks.base64.Load() {
-		req.EncodingFormat = openai.EmbeddingEncodingFormatBase64 // half the bytes of digits, a fraction of the parsing
+	if !c.refused.base64.Load() {
+		req.EncodingFormat = openai.EmbeddingEncodingFormatBase64 // half the bytes of decimal digits, and faster to parse
 		x.kept = new(bytes.Buffer)
 	}
-	if !c.lacks.dimensions.Load() {
+	if !c.refused.dimensions.Load() {
 		req.Dimensions = c.endpoint.Dimensions
 	}
 	kept := x.kept
@@ -48,43 +48,43 @@ func (c *Client) embedOnce(ctx context.Context, texts []string) (_ [][]float32, 
 	kind, mistyped := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
 	case kept != nil && mistyped && kind.Value == "array":
-		// It answers with digits whatever it is asked for: read these.
-		c.lacks.base64.Store(true)
+		// The endpoint ignores the format and sends digits: decode those.
+		c.refused.base64.Store(true)
 		err = json.NewDecoder(kept).Decode(&res)
-	case kept != nil && refuses(err, "encoding_format", "base64"):
-		c.lacks.base64.Store(true)
+	case kept != nil && refusedOption(err, "encoding_format", "base64"):
+		c.refused.base64.Store(true)
 		return nil, Usage{}, true, nil
-	case req.Dimensions > 0 && refuses(err, "dimension", "matryoshka"):
-		c.lacks.dimensions.Store(true)
+	case req.Dimensions > 0 && refusedOption(err, "dimension", "matryoshka"):
+		c.refused.dimensions.Store(true)
 		return nil, Usage{}, true, nil
 	}
 	if err != nil {
-		return nil, Usage{}, false, x.explain("embed", err)
+		return nil, Usage{}, false, x.callError("embed", err)
 	}
 	vectors, err := inOrder(res.Data, len(texts), c.endpoint.Dimensions)
-	if errors.Is(err, errDimensions) { // and so would each repetition be, for as much money
+	if errors.Is(err, errDimensions) { // a retry would cost as much and fail in the same way
 		wrong := x.failure(CodeDimensions, false)
 		wrong.Cause = err
 		return nil, Usage{}, false, wrong
 	}
 	if err != nil {
-		return nil, Usage{}, false, x.broken(CodeBadResponse, err.Error())
+		return nil, Usage{}, false, x.badAnswer(CodeBadResponse, err.Error())
 	}
 	return vectors, Usage{PromptTokens: res.Usage.PromptTokens}, false, nil
 }
 
-// errDimensions is a vector of another length than was asked for.
+// errDimensions reports a vector of another length than requested.
 var errDimensions = errors.New("a vector of another length than Endpoint.Dimensions")
 
-// inOrder gives the vectors by their index and checks each of them. asked is
-// their length, 0 = any.
+// inOrder checks the vectors and returns them by their index. asked is their
+// length, 0 = any.
 func inOrder(data []openai.Embedding, count, asked int) ([][]float32, error) {
 	if len(data) != count {
 		return nil, fmt.Errorf("%d vectors for %d texts", len(data), count)
 	}
 	dimensions := cmp.Or(asked, len(data[0].Embedding))
 	vectors := make([][]float32, count)
-	numbered := false // some endpoints leave the index out: then the order counts
+	numbered := false // some endpoints send no index: then the order counts
 	for _, d := range data {
 		numbered = numbered || d.Index != 0
 	}

@@ -23,27 +23,27 @@ func TestEmbed(t *testing.T) {
 	// AACAPwAAAEA= is 1, 2 and AABAQAAAgEA= is 3, 4, little-endian.
 	for name, test := range map[string]struct {
 		body string
-		code string // "" = it is well
+		code string // "" = no error
 	}{
-		"base64":                    {`{"data":[{"index":0,"embedding":"AACAPwAAAEA="},{"index":1,"embedding":"AABAQAAAgEA="}],"usage":{"prompt_tokens":4}}`, ""},
-		"numbers":                   {`{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[3,4]}],"usage":{"prompt_tokens":4}}`, ""},
-		"another order":             {`{"data":[{"index":1,"embedding":[3,4]},{"index":0,"embedding":[1,2]}],"usage":{"prompt_tokens":4}}`, ""},
-		"no indices":                {`{"data":[{"embedding":[1,2]},{"embedding":[3,4]}],"usage":{"prompt_tokens":4}}`, ""},
-		"too few":                   {`{"data":[{"index":0,"embedding":[1,2]}]}`, model.CodeBadResponse},
-		"too many":                  {`{"data":[{"embedding":[1,2]},{"embedding":[1,2]},{"embedding":[1,2]}]}`, model.CodeBadResponse},
-		"none":                      {`{"data":[]}`, model.CodeBadResponse},
-		"an index twice":            {`{"data":[{"index":1,"embedding":[1,2]},{"index":1,"embedding":[3,4]}]}`, model.CodeBadResponse},
-		"an index out of range":     {`{"data":[{"index":1,"embedding":[1,2]},{"index":2,"embedding":[3,4]}]}`, model.CodeBadResponse},
-		"a negative index":          {`{"data":[{"index":-1,"embedding":[1,2]},{"index":0,"embedding":[3,4]}]}`, model.CodeBadResponse},
-		"another length":            {`{"data":[{"index":0,"embedding":[1,2,3]},{"index":1,"embedding":[3,4,5]}]}`, model.CodeDimensions},
-		"no numbers":                {`{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[]}]}`, model.CodeBadResponse},
-		"a number that is infinite": {`{"data":[{"index":0,"embedding":"AACAfwAAAEA="},{"index":1,"embedding":"AABAQAAAgEA="}]}`, model.CodeBadResponse},
-		"a number that is none":     {`{"data":[{"index":0,"embedding":"AADAfwAAAEA="},{"index":1,"embedding":"AABAQAAAgEA="}]}`, model.CodeBadResponse},
-		"a number out of range":     {`{"data":[{"index":0,"embedding":[1e99,2]},{"index":1,"embedding":[3,4]}]}`, model.CodeBadResponse},
-		"not base64":                {`{"data":[{"index":0,"embedding":"!"},{"index":1,"embedding":"!"}]}`, model.CodeBadResponse},
-		"not JSON":                  {`<html>`, model.CodeBadResponse},
-		"nothing":                   {``, model.CodeBadResponse},
-		"half an answer":            {`{"data":[{"index":0,"emb`, model.CodeEnded},
+		"base64":                {`{"data":[{"index":0,"embedding":"AACAPwAAAEA="},{"index":1,"embedding":"AABAQAAAgEA="}],"usage":{"prompt_tokens":4}}`, ""},
+		"numbers":               {`{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[3,4]}],"usage":{"prompt_tokens":4}}`, ""},
+		"another order":         {`{"data":[{"index":1,"embedding":[3,4]},{"index":0,"embedding":[1,2]}],"usage":{"prompt_tokens":4}}`, ""},
+		"no indices":            {`{"data":[{"embedding":[1,2]},{"embedding":[3,4]}],"usage":{"prompt_tokens":4}}`, ""},
+		"too few":               {`{"data":[{"index":0,"embedding":[1,2]}]}`, model.CodeBadResponse},
+		"too many":              {`{"data":[{"embedding":[1,2]},{"embedding":[1,2]},{"embedding":[1,2]}]}`, model.CodeBadResponse},
+		"none":                  {`{"data":[]}`, model.CodeBadResponse},
+		"an index twice":        {`{"data":[{"index":1,"embedding":[1,2]},{"index":1,"embedding":[3,4]}]}`, model.CodeBadResponse},
+		"an index out of range": {`{"data":[{"index":1,"embedding":[1,2]},{"index":2,"embedding":[3,4]}]}`, model.CodeBadResponse},
+		"a negative index":      {`{"data":[{"index":-1,"embedding":[1,2]},{"index":0,"embedding":[3,4]}]}`, model.CodeBadResponse},
+		"another length":        {`{"data":[{"index":0,"embedding":[1,2,3]},{"index":1,"embedding":[3,4,5]}]}`, model.CodeDimensions},
+		"no numbers":            {`{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[]}]}`, model.CodeBadResponse},
+		"an infinite number":    {`{"data":[{"index":0,"embedding":"AACAfwAAAEA="},{"index":1,"embedding":"AABAQAAAgEA="}]}`, model.CodeBadResponse},
+		"a NaN":                 {`{"data":[{"index":0,"embedding":"AADAfwAAAEA="},{"index":1,"embedding":"AABAQAAAgEA="}]}`, model.CodeBadResponse},
+		"a number out of range": {`{"data":[{"index":0,"embedding":[1e99,2]},{"index":1,"embedding":[3,4]}]}`, model.CodeBadResponse},
+		"not base64":            {`{"data":[{"index":0,"embedding":"!"},{"index":1,"embedding":"!"}]}`, model.CodeBadResponse},
+		"not JSON":              {`<html>`, model.CodeBadResponse},
+		"nothing":               {``, model.CodeBadResponse},
+		"half an answer":        {`{"data":[{"index":0,"emb`, model.CodeEnded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +54,7 @@ func TestEmbed(t *testing.T) {
 			}, dimensions(2))
 			vectors, usage, err := c.Embed(t.Context(), []string{"one", "two"})
 			if calls.Load() != 1 {
-				t.Errorf("%d paid calls", calls.Load())
+				t.Errorf("%d calls", calls.Load())
 			}
 			if test.code != "" {
 				if e, ok := errors.AsType[*model.Error](err); !ok || e.Code != test.code || e.Retryable == (test.code == model.CodeDimensions) || vectors != nil {
@@ -104,7 +104,7 @@ func TestEmbedAsks(t *testing.T) {
 			}
 		})
 	}
-	t.Run("and takes a refusal of everything for what it is", func(t *testing.T) {
+	t.Run("a refusal of everything is an error", func(t *testing.T) {
 		t.Parallel()
 		var calls atomic.Int32
 		c := raw(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -117,7 +117,7 @@ func TestEmbedAsks(t *testing.T) {
 			t.Errorf("%d calls, %v", calls.Load(), err)
 		}
 	})
-	t.Run("and reads no more than its limit", func(t *testing.T) {
+	t.Run("no more than the limit is read", func(t *testing.T) {
 		t.Parallel()
 		c := raw(t, func(w http.ResponseWriter, _ *http.Request) {
 			block := strings.Repeat(" ", 1<<20)

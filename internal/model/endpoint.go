@@ -5,31 +5,32 @@ import (
 	"time"
 )
 
-// The defaults of an Endpoint.
+// Defaults of an Endpoint.
 const (
 	DefaultTimeout     = 10 * time.Minute
 	DefaultIdleTimeout = 60 * time.Second
 )
 
-// Endpoint is one model behind one address.
+// Endpoint is one model at one address.
 type Endpoint struct {
 	// Provider is the endpoint's name in logs, metrics and errors. Defaults to
 	// "model".
 	Provider string
-	// BaseURL is the address that ends before "/chat/completions", usually in
+	// BaseURL is the address before "/chat/completions", usually ending in
 	// "/v1".
 	BaseURL string
-	// Model is the model's name at the provider.
+	// Model is the provider's name of the model.
 	Model string
 	// APIKey is sent as a bearer token. Empty sends none.
 	APIKey string
-	// Dimensions is the length of the embedding vectors. It is asked for, and an
-	// answer of another length is an error. 0 takes what comes.
+	// Dimensions is the length of the embedding vectors. It is sent with each
+	// request, and an answer of another length is an error. 0 accepts any
+	// length.
 	Dimensions int
-	// Timeout bounds one call as a whole. Defaults to DefaultTimeout.
+	// Timeout bounds a whole call. Defaults to DefaultTimeout.
 	Timeout time.Duration
-	// IdleTimeout bounds the wait for the first byte of an answer's body and for
-	// each further one. Defaults to DefaultIdleTimeout.
+	// IdleTimeout bounds the wait for the first byte of an answer's body and
+	// for each read after it. Defaults to DefaultIdleTimeout.
 	IdleTimeout time.Duration
 }
 
@@ -46,9 +47,10 @@ func (e Endpoint) withDefaults() Endpoint {
 	return e
 }
 
-// NewHTTPClient gives the HTTP client that New uses when it is given none: many
-// kept connections to one host, no compression (it would hold back a stream),
-// and no redirects, since a redirect would carry the prompt elsewhere.
+// NewHTTPClient returns the HTTP client that New uses by default. It keeps many
+// connections to one host, does not compress (compression would delay a
+// stream), and does not follow redirects, which would send the prompt to
+// another address.
 func NewHTTPClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConns = 1024

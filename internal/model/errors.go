@@ -10,7 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// The codes of an Error.
+// Codes of an Error.
 const (
 	CodeRateLimited  = "rate_limited"
 	CodeOverloaded   = "overloaded"
@@ -23,22 +23,22 @@ const (
 	CodeEnded        = "ended"      // the stream stopped before the answer was complete
 )
 
-// maxRetryAfter bounds what a provider may ask us to wait.
+// maxRetryAfter bounds the wait that a provider may ask for.
 const maxRetryAfter = 24 * time.Hour
 
-// Error is a failed call. Of what the provider wrote it has names only: the words
-// may be those of a question or a document.
+// Error is a failed call. It contains only names from the provider's answer,
+// because the provider's text may repeat a question or a document.
 type Error struct {
 	Code       string
 	Provider   string
-	Status     int    // HTTP status, 0 = none came
-	RequestID  string // the provider's, "" = not said
+	Status     int    // HTTP status, 0 = no answer
+	RequestID  string // the provider's, "" = none
 	RetryAfter time.Duration
 	Retryable  bool
 	Cause      error
 }
 
-// Error implements error. It includes the cause and is for logs only.
+// Error returns the code with the cause. It is for logs only.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "model endpoint %s: %s", e.Provider, e.Code)
@@ -54,10 +54,10 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Public gives the error as a client may see it, with e as its cause.
+// Public returns the error for clients, with e as its cause.
 func (e *Error) Public() *knowledge.Error {
 	return &knowledge.Error{
 		Code:       knowledge.CodeProviderFailed,
@@ -68,7 +68,7 @@ func (e *Error) Public() *knowledge.Error {
 	}
 }
 
-// publicMessages says per code what happened and what to do.
+// publicMessages says for each code what happened and what to do.
 var publicMessages = map[string]string{
 	CodeRateLimited:  "is limiting requests; try again later",
 	CodeOverloaded:   "is overloaded or failing; try again later",
@@ -76,12 +76,13 @@ var publicMessages = map[string]string{
 	CodeBadRequest:   "refused the request; check models.*.model and its limits",
 	CodeUnauthorized: "refused our credentials; check the key that models.*.key_env names",
 	CodeBadResponse:  "sent an answer that cannot be read; check that it speaks the OpenAI protocol",
-	CodeDimensions:   "gives vectors of another length than models.embedding.dimensions says; correct that setting",
+	CodeDimensions:   "returns vectors of another length than models.embedding.dimensions; correct that setting",
 	CodeConnection:   "cannot be reached; check its address and that it is running",
 	CodeEnded:        "stopped in the middle of its answer; try again",
 }
 
-// codeOfStatus maps an HTTP status to a code and whether a retry can help.
+// codeOfStatus returns the code for an HTTP status and whether a retry can
+// help.
 func codeOfStatus(status int) (code string, retryable bool) {
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
@@ -97,8 +98,8 @@ func codeOfStatus(status int) (code string, retryable bool) {
 	}
 }
 
-// retryAfter reads how long a provider asks us to wait: milliseconds, seconds
-// or a date. 0 = it did not say.
+// retryAfter returns the wait that a provider asks for, sent as milliseconds,
+// seconds or a date. It returns 0 if the provider sends none.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return boundedWait(ms * float64(time.Millisecond))
@@ -117,7 +118,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 }
 
 func boundedWait(nanoseconds float64) time.Duration {
-	if !(nanoseconds > 0) { // also NaN
+	if !(nanoseconds > 0) { // true for NaN too
 		return 0
 	}
 	if nanoseconds > float64(maxRetryAfter) {

@@ -16,8 +16,8 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// The most bytes that are read of a stream (a long one has some hundred bytes a
-// token), of any other answer, and of an error.
+// Limits in bytes of a stream (a long one has some hundred bytes per token), of
+// any other answer, and of an error.
 const (
 	maxStreamBytes = 128 << 20
 	maxAnswerBytes = 16 << 20
@@ -32,26 +32,26 @@ var (
 
 type exchangeKey struct{}
 
-// exchange is one HTTP request and what is known of its answer. It is used by
-// one goroutine, beside the timer that ends a wait.
+// exchange is one HTTP request and the state of its answer. Only one goroutine
+// uses it, beside the timer that ends a wait.
 type exchange struct {
 	endpoint Endpoint
-	caller   context.Context // what the caller gave
+	caller   context.Context // the caller's context
 	ctx      context.Context // caller, bounded by the timeouts
 	cancel   context.CancelCauseFunc
 	timer    *time.Timer
-	wait     time.Duration // how long the next read may wait
-	limit    int64         // bytes of the answer
+	wait     time.Duration // limit of the next read
+	limit    int64         // largest answer in bytes
 
 	sent     bool
 	status   int
 	header   http.Header
 	body     *watchedBody
-	complete bool          // what is left of the body does not matter
-	kept     *bytes.Buffer // if set, gets what is read of the body
+	complete bool          // the rest of the body is not needed
+	kept     *bytes.Buffer // if set, receives a copy of the body
 }
 
-// newExchange starts the clock of a call. The caller must call close.
+// newExchange starts the timeout of a call. The caller must call close.
 func newExchange(caller context.Context, endpoint Endpoint) *exchange {
 	x := &exchange{endpoint: endpoint, caller: caller, wait: endpoint.IdleTimeout, limit: maxAnswerBytes}
 	bounded, stop := context.WithTimeoutCause(caller, endpoint.Timeout, errCallTimeout)
@@ -68,17 +68,17 @@ func (x *exchange) close() {
 	x.cancel(nil)
 }
 
-// waiting runs f, and cancels the exchange if f takes longer than x.wait. Only
-// time spent waiting for the endpoint counts, not what the reader does between.
-func (x *exchange) waiting(f func() (int, error)) (int, error) {
+// withIdleTimeout runs f and cancels the exchange if f takes longer than
+// x.wait. Only f's time counts, not the reader's time between calls.
+func (x *exchange) withIdleTimeout(f func() (int, error)) (int, error) {
 	x.timer = time.AfterFunc(x.wait, func() { x.cancel(errIdle) })
 	n, err := f()
 	x.timer.Stop()
 	return n, err
 }
 
-// doer is the go-openai client's way out. It bounds every wait and size, and
-// turns each status that is not 2xx into an *Error itself.
+// doer sends the requests of the go-openai client. It bounds every wait and
+// size, and returns an *Error for every status other than 2xx.
 type doer struct{ client *http.Client }
 
 // Do implements openai.HTTPDoer.
@@ -89,8 +89,8 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 	}
 	x.sent = true
 	var res *http.Response
-	_, err := x.waiting(func() (n int, err error) {
-		res, err = d.client.Do(req) //nolint:bodyclose // closed by whoever reads the answer
+	_, err := x.withIdleTimeout(func() (n int, err error) {
+		res, err = d.client.Do(req) //nolint:bodyclose // the reader of the answer closes it
 		return 0, err
 	})
 	if err != nil {
@@ -106,13 +106,13 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// statusError makes the error for a status that is not 2xx.
+// statusError returns the error for a status other than 2xx.
 func (x *exchange) statusError(res *http.Response) *Error {
 	e := x.failure(codeOfStatus(res.StatusCode))
 	e.RetryAfter = retryAfter(res.Header, time.Now())
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxErrorBytes))
 	var said openai.ErrorResponse
-	// What is no JSON names nothing.
+	// A text that is not JSON contains no names.
 	_ = json.Unmarshal(text, &said)
 	e.Cause = &refusal{text: string(text), named: said.Error, err: err}
 	return e
@@ -125,22 +125,22 @@ func (x *exchange) failure(code string, retryable bool) *Error {
 	}
 }
 
-// broken is the failure of an answer that came with status 200.
-func (x *exchange) broken(code, why string) *Error {
+// badAnswer returns the error for a faulty answer with status 200.
+func (x *exchange) badAnswer(code, why string) *Error {
 	e := x.failure(code, true)
 	e.Cause = errors.New(why)
 	return e
 }
 
-// refusal is what a provider wrote in place of a result. Its words may repeat
-// what it was asked, or a key, so only names of it are for logs.
+// refusal is a provider's text in place of a result. The text may repeat the
+// request or a key, so only names from it are logged.
 type refusal struct {
 	text  string
 	named *openai.APIError
-	err   error // why it could not be read to its end
+	err   error // error of reading the text
 }
 
-// Error implements error.
+// Error returns the length of the text and the names in it.
 func (r *refusal) Error() string {
 	said := fmt.Sprintf("the endpoint wrote %d bytes", len(r.text))
 	if r.named == nil {
@@ -154,15 +154,15 @@ func (r *refusal) Error() string {
 	return said
 }
 
-// Unwrap gives the reading's own error.
+// Unwrap returns the error of reading the text.
 func (r *refusal) Unwrap() error { return r.err }
 
-// errorName is what the names of errors look like.
+// errorName matches the names of errors.
 var errorName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// explain turns what go-openai returned into the error of this call: the
-// caller's own cancellation as it is, everything else as an *Error.
-func (x *exchange) explain(verb string, err error) error {
+// callError returns the error of this call for an error of go-openai: the cause
+// of the caller's cancellation, or an *Error.
+func (x *exchange) callError(verb string, err error) error {
 	if x.caller.Err() != nil {
 		return fmt.Errorf("%s with %s: %w", verb, x.endpoint.Provider, context.Cause(x.caller))
 	}
@@ -189,28 +189,29 @@ func (x *exchange) classify(err error) *Error {
 	case errors.Is(cause, errCallTimeout), errors.Is(cause, errIdle):
 		return x.failure(CodeTimeout, true)
 	case !x.sent:
-		return x.failure(CodeBadRequest, false) // the library refused it
+		return x.failure(CodeBadRequest, false) // the library refused the request
 	case fromProvider:
 		return x.failure(codeOfEvent(provider))
 	case errors.As(err, &syntax), errors.As(err, &kind), errors.As(err, &encoding), errors.Is(err, errTooLarge),
-		errors.Is(err, io.EOF), // nothing at all; in the middle it would be ErrUnexpectedEOF
+		errors.Is(err, io.EOF), // an empty answer; in mid answer the error is ErrUnexpectedEOF
 		errors.Is(err, openai.ErrTooManyEmptyStreamMessages):
 		return x.failure(CodeBadResponse, true)
-	case x.header != nil: // the answer had begun
+	case x.header != nil: // the answer had started
 		return x.failure(CodeEnded, true)
 	default:
 		return x.failure(CodeConnection, true)
 	}
 }
 
-// codeOfEvent maps an error that came inside a stream, where the status was 200.
+// codeOfEvent returns the code for an error inside a stream, whose status is
+// 200.
 func codeOfEvent(e *openai.APIError) (code string, retryable bool) {
 	status := 0
 	switch c := e.Code.(type) {
 	case int:
 		status = c
 	case string:
-		status, _ = strconv.Atoi(c) // a name instead of a number leaves 0
+		status, _ = strconv.Atoi(c) // a name leaves 0
 	}
 	switch {
 	case status >= 400:

@@ -9,20 +9,21 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/protocol"
 )
 
-// What the model says when it has nothing to quote.
+// Answers of the model when it has no passage to quote.
 const (
 	noAnswer  = "The documents do not contain an answer to this question."
 	noSources = "This is Cairn's offline model. It answers by quoting passages of documents, and none came with this question."
 )
 
-// How good a passage must be beside the best one to be quoted too.
+// Limits of a passage's score, relative to the best passage, from which on it
+// is quoted too.
 const (
 	nearBest         = 0.5
-	nearBestSame     = 0.8 // where it has no term of the question that the best one lacks
-	nearBestDetailed = 0.4 // what stands around the chosen passages fills the answer
+	nearBestSame     = 0.8 // if it contains no term of the question that the best one lacks
+	nearBestDetailed = 0.4 // the passages around the chosen ones lengthen the answer
 )
 
-// answer gives the text for a conversation.
+// answer returns the text of the next message of a conversation.
 func (m *Model) answer(messages []protocol.Message) string {
 	sources := findSources(messages)
 	if len(sources) == 0 {
@@ -38,7 +39,7 @@ func (m *Model) answer(messages []protocol.Message) string {
 	return r.render(r.choose())
 }
 
-// choose gives the passages to quote, as indices of candidates.
+// choose returns the passages to quote, as indices of candidates.
 func (r *reading) choose() []int {
 	order := make([]int, len(r.candidates))
 	for i := range order {
@@ -51,18 +52,18 @@ func (r *reading) choose() []int {
 		if len(chosen) >= r.q.length || r.candidates[i].score <= 0 {
 			break
 		}
-		if r.near(best, r.candidates[i]) && !r.repeats(chosen, i) {
+		if r.nearEnough(best, r.candidates[i]) && !r.repeats(chosen, i) {
 			chosen = append(chosen, r.withItems(i, r.q.length-len(chosen), chosen)...)
 		}
 	}
 	if r.q.detailed {
-		chosen = r.fill(chosen)
+		chosen = r.lengthen(chosen)
 	}
 	return chosen
 }
 
-// near reports whether a passage is good enough beside the best one.
-func (r *reading) near(best, c candidate) bool {
+// nearEnough reports whether a passage's score is near enough to the best one.
+func (r *reading) nearEnough(best, c candidate) bool {
 	switch {
 	case r.q.detailed:
 		return c.score >= nearBestDetailed*best.score
@@ -73,8 +74,8 @@ func (r *reading) near(best, c candidate) bool {
 	}
 }
 
-// withItems gives candidate i and, if it introduces a list, the items that
-// follow it, limit in all.
+// withItems returns candidate i and, if it introduces a list, the items that
+// follow it, at most limit in all.
 func (r *reading) withItems(i, limit int, chosen []int) []int {
 	group := []int{i}
 	if !strings.HasSuffix(r.candidates[i].text, ":") {
@@ -93,9 +94,9 @@ func (r *reading) withItems(i, limit int, chosen []int) []int {
 	return group
 }
 
-// fill lengthens an answer that was asked for in detail with what stands around
-// the chosen passages: first after them, then in the rest of their sources.
-func (r *reading) fill(chosen []int) []int {
+// lengthen extends a detailed answer with the passages around the chosen ones:
+// first those after them, then the rest of their sources.
+func (r *reading) lengthen(chosen []int) []int {
 	add := func(i int) {
 		if i >= 0 && i < len(r.candidates) && len(chosen) < r.q.length && !slices.Contains(chosen, i) && !r.repeats(chosen, i) {
 			chosen = append(chosen, i)
@@ -116,21 +117,21 @@ func (r *reading) fill(chosen []int) []int {
 	return chosen
 }
 
-// repeats reports whether candidate i says what a chosen one says: passages of
+// repeats reports whether candidate i repeats a chosen one: the passages of
 // neighbouring chunks overlap.
 func (r *reading) repeats(chosen []int, i int) bool {
 	text := r.candidates[i].text
 	for _, j := range chosen {
 		other := r.candidates[j].text
-		if i == j || strings.Contains(other, text) || strings.Contains(text, other) || alike(text, other) {
+		if i == j || strings.Contains(other, text) || strings.Contains(text, other) || mostlyEqual(text, other) {
 			return true
 		}
 	}
 	return false
 }
 
-// alike reports whether two texts share most of their words.
-func alike(a, b string) bool {
+// mostlyEqual reports whether two texts have most of their words in common.
+func mostlyEqual(a, b string) bool {
 	if len(a) > 2*len(b) || len(b) > 2*len(a) {
 		return false
 	}
@@ -153,10 +154,10 @@ func alike(a, b string) bool {
 	return 4*shared > 3*total
 }
 
-// render writes the chosen passages: by source, the best source first, and
-// inside a source as they stand there. Each is followed by its citation.
+// render writes the chosen passages grouped by source, the best source first,
+// in the order of each source. Each is followed by its citation.
 func (r *reading) render(chosen []int) string {
-	best := map[int]int{} // source -> place of its best passage
+	best := map[int]int{} // source -> position of its best passage
 	for place, i := range chosen {
 		if _, ok := best[r.candidates[i].source]; !ok {
 			best[r.candidates[i].source] = place
@@ -177,7 +178,7 @@ func (r *reading) render(chosen []int) string {
 			b.WriteByte(' ')
 		}
 		b.WriteString(c.text)
-		if !endsWell(c.text) {
+		if !endsLikeSentence(c.text) {
 			b.WriteByte('.')
 		}
 		b.WriteString(" " + sourceMark + strconv.Itoa(r.sources[c.source].number) + ">")

@@ -11,7 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
 )
 
-// prose is about n characters of text with few words twice.
+// prose returns about n characters of text with few repeated words.
 func prose(n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {

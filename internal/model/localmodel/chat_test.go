@@ -14,7 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/prompt"
 )
 
-// handbook is a prompt as Cairn writes it.
+// handbook is a prompt in the form that Cairn writes.
 const handbook = `You answer from the passages below. Cite each sentence with the number of its passage, like this: <source_1>.
 If they do not answer, say so.
 
@@ -65,7 +65,7 @@ func answer(t *testing.T, messages []model.Message) string {
 		t.Fatal(err)
 	}
 	if done.Model != "cairn-offline" {
-		t.Errorf("the answer says it is by %q", done.Model)
+		t.Errorf("model of the answer: %q", done.Model)
 	}
 	return text
 }
@@ -76,8 +76,8 @@ func TestAnswer(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		ask   []string
-		want  string   // how the answer begins
-		holds []string // what else it holds
+		want  string   // beginning of the answer
+		holds []string // other texts in the answer
 		lacks []string
 	}{
 		"a fact": {
@@ -86,11 +86,11 @@ func TestAnswer(t *testing.T) {
 			ask: []string{"Who gives approvals for working remotely?"}, want: "", holds: []string{"approval of the team lead, who answers within five working days. <source_1>"}},
 		"a sentence over two lines, with a title, a number and an abbreviation inside": {
 			ask: []string{"Who approves an expensive journey?"}, holds: []string{"Dr. Marta Okafor approves journeys that cost more than 2,000 euros, e.g. those to another continent. <source_2>"}},
-		"what looks like markup stands as it is in the passage": {
+		"text that looks like markup is quoted unchanged": {
 			ask: []string{"How does an unread message end?"}, want: `An unread message of type *T has a _size field and ends with '\n' or **EOF**. <source_1>`},
 		"a row of a table with the names of its columns": {
 			ask: []string{"What is the price of the Team plan?"}, want: "Plan: Team, Price per month: 29 EUR, Storage: 200 GB. <source_3>"},
-		"a list with what introduces it": {
+		"a list with its introduction": {
 			ask: []string{"Which papers must I collect before a journey?"}, want: "Before a journey, collect these papers: <source_2> A passport that is valid for six months. <source_2>",
 			holds: []string{"The booking confirmation. <source_2>", "A letter of invitation. <source_2>"}},
 		"a whole sentence rather than a fragment": {
@@ -99,7 +99,7 @@ func TestAnswer(t *testing.T) {
 			ask: []string{"Why does a pump stall?"}, want: "A pump stalls when air enters the suction line. <source_4>", lacks: []string{"Why does"}},
 		"one sentence where that is asked for": {
 			ask: []string{"Briefly: within what time are expenses paid back?"}, want: "Expenses are paid back within ten days. <source_2>", lacks: []string{"<source_1>", "<source_4>"}},
-		"a follow-up leans on the question before": {
+		"a follow-up refers to the previous question": {
 			ask: []string{"How many days a week may I work remotely?", "Three.", "And who approves it?"}, holds: []string{"approval of the team lead, who answers within five working days. <source_1>"}},
 		"a follow-up on something else does not": {
 			ask: []string{"How many days a week may I work remotely?", "Three.", "What does the Basic plan cost per month?"}, want: "Plan: Basic, Price per month: 9 EUR, Storage: 10 GB. <source_3>"},
@@ -123,7 +123,7 @@ func TestAnswer(t *testing.T) {
 			}
 			for _, s := range test.lacks {
 				if strings.Contains(got, s) {
-					t.Errorf("%q\nholds %q", got, s)
+					t.Errorf("%q\ncontains %q", got, s)
 				}
 			}
 		})
@@ -210,7 +210,7 @@ func TestAnswerShapes(t *testing.T) {
 		}
 	})
 
-	t.Run("without passages it says what it is", func(t *testing.T) {
+	t.Run("without passages it says that it is the offline model", func(t *testing.T) {
 		t.Parallel()
 		got := answer(t, []model.Message{{Role: model.RoleUser, Content: "Hello"}})
 		if !strings.Contains(got, "offline model") || strings.Contains(got, "<source") {
@@ -235,16 +235,16 @@ func TestToolRule(t *testing.T) {
 	for name, test := range map[string]struct {
 		req  model.ChatRequest
 		call string // name and arguments, "" = none
-		text string // how the answer begins
+		text string // beginning of the answer
 	}{
 		"it searches when it has no passages": {
 			model.ChatRequest{Messages: asked, Tools: []model.Tool{other, search}}, `documents_rag{"query":"Where is the key?"}`, ""},
-		"it searches for a follow-up together with what it leans on": {
+		"it searches for a follow-up together with the previous question": {
 			model.ChatRequest{Messages: []model.Message{asked[0], {Role: model.RoleAssistant, Content: "In the safe."}, {Role: model.RoleUser, Content: "And who has it?"}}, Tools: []model.Tool{search}},
 			`documents_rag{"query":"Where is the key?\nAnd who has it?"}`, ""},
 		"it does not search when it has passages": {
 			model.ChatRequest{Messages: say("How many days a week may I work remotely?"), Tools: []model.Tool{search}}, "", "Employees may"},
-		"it searches when its passages were found without the question that this one leans on": {
+		"it searches when its passages were found without the previous question": {
 			model.ChatRequest{Messages: say("How many days a week may I work remotely?", "Three.", "And who approves it?"), Tools: []model.Tool{search}},
 			`documents_rag{"query":"How many days a week may I work remotely?\nAnd who approves it?"}`, ""},
 		"it does not search twice": {
@@ -253,12 +253,12 @@ func TestToolRule(t *testing.T) {
 			model.ChatRequest{Messages: result("<source_1 document=\"a\">\nThe key is under the mat.\n</source_1>"), Tools: []model.Tool{search}}, "", "The key is under the mat. <source_1>"},
 		"it calls nothing where that is forbidden": {
 			model.ChatRequest{Messages: asked, Tools: []model.Tool{search}, ToolChoice: "none"}, "", "This is Cairn's offline model."},
-		"it calls no other tool of its own will": {
+		"it calls another tool only if the request requires it": {
 			model.ChatRequest{Messages: asked, Tools: []model.Tool{other}}, "", "This is Cairn's offline model."},
-		"it calls what it must, and fills in what is required": {
+		"it calls a required tool, and fills in its required parameters": {
 			model.ChatRequest{Messages: asked, Tools: []model.Tool{other}, ToolChoice: "required"},
 			`create_ticket{"count":2,"kind":"bug","labels":["Where is the key?"],"title":"Where is the key?","urgent":false,"who":{"name":"Where is the key?"}}`, ""},
-		"it calls the tool that is named, also with passages": {
+		"it calls a named tool even if it has passages": {
 			model.ChatRequest{Messages: say("Who?"), Tools: []model.Tool{other, search}, ToolChoice: "documents_rag"}, `documents_rag{"query":"Who?"}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,8 +2,8 @@ package localmodel
 
 import "strings"
 
-// commonWords are words that turn up in texts on any subject, and so say less
-// about a text than others do.
+// commonWords are words that occur in texts on any subject, and so distinguish
+// texts less than other words.
 const commonWords = `
 able according account actual add all allow almost alone along already although always among amount another any
 appear apply approach approximate area around assume assumption available base basic basis become begin better big
@@ -23,7 +23,7 @@ study subject suggest suitable system take taken term test theoretical theory th
 total treat treatment true try turn two type understand use used useful usual value various vary view way well whole
 wide work world year yield`
 
-// commonStems gives the stems of the common words.
+// commonStems returns the stems of the common words.
 func commonStems() map[string]struct{} {
 	stems := make(map[string]struct{}, 400)
 	for word := range strings.FieldsSeq(commonWords) {

@@ -17,7 +17,7 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// serve starts a model and gives clients for it.
+// serve starts a model and returns clients for it.
 func serve(t testing.TB, cfg localmodel.Config) (chat, embedding *model.Client) {
 	t.Helper()
 	server := httptest.NewServer(localmodel.New(cfg).Handler())

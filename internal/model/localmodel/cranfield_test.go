@@ -15,8 +15,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
 )
 
-// TestEmbeddings ranks the Cranfield collection by the vectors alone, and holds
-// the floor that the weights in embedding.go were chosen for.
+// TestEmbeddings ranks the Cranfield collection by the vectors alone and checks
+// the floor for which the weights in embedding.go were tuned.
 func TestEmbeddings(t *testing.T) {
 	t.Parallel()
 	c := readCranfield(t)
@@ -45,9 +45,9 @@ func TestEmbeddings(t *testing.T) {
 	}
 }
 
-// rank gives the numbers (1 = first) of all documents, the nearest first.
+// rank returns the numbers (1 = first) of all documents, the nearest first.
 func rank(query []float32, documents [][]float32) []int {
-	var used []int // a query has few features, so most of its numbers are 0
+	var used []int // a query has few features, so most of its vector is 0
 	for j, v := range query {
 		if v != 0 {
 			used = append(used, j)

@@ -8,25 +8,25 @@ import (
 // Dimensions is the length of the offline model's vectors.
 const Dimensions = 512
 
-// The weights of a vector's features, chosen on the Cranfield collection
-// (TestEmbeddings measures it).
+// Weights of a vector's features, tuned on the Cranfield collection (measured
+// by TestEmbeddings).
 const (
-	gramWeight     = 0.35 // of all n-grams of a word, beside the word's own
-	gramSize       = 4    // bytes, with a mark at either end of the word
-	pairWeight     = 0.25 // of two words that follow each other
+	gramWeight     = 0.35 // of all n-grams of a word together, relative to the word
+	gramSize       = 4    // bytes, counting a mark at either end of the word
+	pairWeight     = 0.25 // of two consecutive words
 	stopWeight     = 0.05 // of a stop word
 	commonWeight   = 0.4  // of a common word
-	repeatExponent = 0.75 // a word that comes n times counts n^this
+	repeatExponent = 0.75 // a word that occurs n times counts n^repeatExponent
 )
 
-// Embed gives one vector of Dimensions numbers and length 1 for each text: the
-// same text always the same vector. Its features are the text's words, without
-// their endings, the n-grams of these, and pairs of neighbours, each hashed to
-// a place. Texts that share words or parts of words are near each other;
+// Embed returns one vector of Dimensions numbers and length 1 for each text.
+// The same text always has the same vector. Its features are the stems of the
+// text's words, their n-grams, and pairs of consecutive words, each hashed to a
+// dimension. Texts that share words or parts of words are near each other;
 // synonyms are not.
 func (m *Model) Embed(texts []string) [][]float32 { return m.EmbedTo(texts, Dimensions) }
 
-// EmbedTo is Embed with fewer dimensions, 1 to Dimensions.
+// EmbedTo is like Embed, with fewer dimensions (1 to Dimensions).
 func (m *Model) EmbedTo(texts []string, dimensions int) [][]float32 {
 	vectors := make([][]float32, len(texts))
 	for i, text := range texts {
@@ -38,12 +38,12 @@ func (m *Model) EmbedTo(texts []string, dimensions int) [][]float32 {
 	return vectors
 }
 
-// feature is one distinct word of a text, or a pair of them.
+// feature is a distinct word of a text or a pair of words.
 type feature struct {
 	hash   uint64
 	count  float64
 	weight float64
-	stem   []byte // nil: it has no n-grams
+	stem   []byte // nil = without n-grams
 }
 
 // sketch is the working memory of one embedding.
@@ -73,14 +73,14 @@ func (m *Model) embed(text string) []float32 {
 		}
 	}
 	if !normalise(vector) {
-		// No words at all: a place of its own for each such text.
+		// The text has no words: hash the whole text.
 		add(vector, hashBytes([]byte(text)), 1)
 		normalise(vector)
 	}
 	return vector
 }
 
-// read gathers the features of a text.
+// read collects the features of a text.
 func (s *sketch) read(text string, common map[string]struct{}) {
 	w := words{text: text}
 	var before uint64
@@ -114,13 +114,13 @@ func (s *sketch) count(hash uint64, weight float64, stem []byte) {
 	if stem != nil {
 		start := len(s.letters)
 		s.letters = append(s.letters, stem...)
-		f.stem = s.letters[start:] // stays valid when letters grows: the old array is kept
+		f.stem = s.letters[start:] // stays valid when letters grows, which copies it
 	}
 	s.features = append(s.features, f)
 }
 
-// wordWeight guesses how telling a word is, having seen no collection: common
-// words say little, and long words are rarer than short ones.
+// wordWeight estimates from a stem alone how much it distinguishes texts:
+// common words do little, and long words are rarer than short ones.
 func wordWeight(stem []byte, common map[string]struct{}) float64 {
 	if _, ok := common[string(stem)]; ok {
 		return commonWeight
@@ -128,7 +128,7 @@ func wordWeight(stem []byte, common map[string]struct{}) float64 {
 	return min(1, 0.5+0.1*float64(len(stem)))
 }
 
-// addGrams adds the n-grams of a stem, which together weigh weight.
+// addGrams adds the n-grams of a stem, with the total weight given.
 func addGrams(vector []float32, stem []byte, weight float64) {
 	var marked [maxWord + 2]byte
 	b := append(marked[:0], '^')
@@ -144,9 +144,8 @@ func addGrams(vector []float32, stem []byte, weight float64) {
 	}
 }
 
-// add puts a feature into the place that its hash names. Its sign comes from the
-// hash too, so that what features add to each other's places is noise around
-// nothing.
+// add adds a feature to the dimension that its hash selects. The hash also
+// selects the sign, so that the expected sum of features that collide is zero.
 func add(vector []float32, hash uint64, weight float64) {
 	h := mix(hash)
 	if h&1 == 0 {
@@ -155,7 +154,8 @@ func add(vector []float32, hash uint64, weight float64) {
 	vector[(h>>1)%Dimensions] += float32(weight)
 }
 
-// normalise makes a vector's length 1; false if it has none.
+// normalise scales a vector to length 1. It reports false if the vector is
+// zero.
 func normalise(vector []float32) bool {
 	sum := 0.0
 	for _, v := range vector {
@@ -171,19 +171,19 @@ func normalise(vector []float32) bool {
 	return true
 }
 
-// fold shortens a vector to fewer dimensions.
+// fold reduces a vector to fewer dimensions by adding them up.
 func fold(vector []float32, dimensions int) []float32 {
 	short := make([]float32, dimensions)
 	for i, v := range vector {
 		short[i%dimensions] += v
 	}
 	if !normalise(short) {
-		short[0] = 1 // everything cancelled out
+		short[0] = 1 // all sums are zero
 	}
 	return short
 }
 
-// hashBytes is FNV-1a.
+// hashBytes returns the FNV-1a hash.
 func hashBytes(b []byte) uint64 {
 	h := uint64(14695981039346656037)
 	for _, c := range b {
@@ -192,7 +192,7 @@ func hashBytes(b []byte) uint64 {
 	return h
 }
 
-// mix spreads a hash over all its bits (the finaliser of MurmurHash3).
+// mix distributes a hash over all bits (the finaliser of MurmurHash3).
 func mix(h uint64) uint64 {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd

@@ -11,8 +11,8 @@ import (
 
 var sourceMark = regexp.MustCompile(`<source_(\d+)>`)
 
-// FuzzAnswer gives the model any passage and any question. It must answer, and
-// cite nothing but that passage.
+// FuzzAnswer sends any passage and any question to the model. It must answer
+// and cite only that passage.
 func FuzzAnswer(f *testing.F) {
 	f.Add("The key is under the mat.\n\n- one\n- two", "Where is the key?")
 	f.Add("a | b\n--- | ---\n1 | 2\n|", "what is b in detail")
@@ -43,7 +43,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// FuzzEmbed gives the model any text. Its vector must have the length 1.
+// FuzzEmbed embeds any text. Its vector must have length 1.
 func FuzzEmbed(f *testing.F) {
 	m := localmodel.New(localmodel.Config{})
 	f.Add("")

@@ -13,10 +13,10 @@ import (
 )
 
 // Handler serves the model in the OpenAI protocol: /v1/chat/completions,
-// /v1/embeddings and /v1/models. It asks for no key.
+// /v1/embeddings and /v1/models. It requires no key.
 func (m *Model) Handler() http.Handler {
 	return protocol.NewMux(m.serveChat, m.serveEmbeddings, func(w http.ResponseWriter, _ *http.Request) {
-		// The client may have left; there is nobody else to tell.
+		// The client may have disconnected; nobody else needs the error.
 		_ = protocol.WriteModels(w, ChatModel, EmbeddingModel)
 	})
 }
@@ -37,11 +37,11 @@ func (m *Model) serveEmbeddings(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	vectors := m.EmbedTo(req.Input, cmp.Or(req.Dimensions, Dimensions))
-	// The client may have left; there is nobody else to tell.
+	// The client may have disconnected; nobody else needs the error.
 	_ = protocol.WriteEmbeddings(w, req, vectors)
 }
 
-// reply is an answer in the pieces in which it streams.
+// reply is an answer in the pieces in which it is streamed.
 type reply struct {
 	pieces []string
 	calls  []protocol.ToolCall
@@ -77,11 +77,11 @@ func (m *Model) serveChat(w http.ResponseWriter, r *http.Request) {
 	}
 	completion.Text = strings.Join(answer.pieces, "")
 	completion.ToolCalls, completion.FinishReason, completion.Usage = answer.calls, answer.finish, answer.usage
-	// The client may have left; there is nobody else to tell.
+	// The client may have disconnected; nobody else needs the error.
 	_ = protocol.WriteCompletion(w, completion)
 }
 
-// reply decides what to answer.
+// reply returns the answer to a request.
 func (m *Model) reply(req protocol.ChatRequest, id string) reply {
 	prompt := protocol.PromptTokens(req)
 	if tool, ok := chooseTool(req); ok {
@@ -99,8 +99,8 @@ func (m *Model) reply(req protocol.ChatRequest, id string) reply {
 	return answer
 }
 
-// stream writes the answer piece by piece, at the model's pace. It ends when the
-// client leaves.
+// stream writes the answer piece by piece, at the model's pace. It stops when
+// the client disconnects.
 func (m *Model) stream(ctx context.Context, s *protocol.Stream, req protocol.ChatRequest, answer reply) {
 	began := time.Now()
 	for i, piece := range answer.pieces {
@@ -123,8 +123,8 @@ func (m *Model) stream(ctx context.Context, s *protocol.Stream, req protocol.Cha
 	s.Done()
 }
 
-// pause waits until n tokens' time has passed since began, and reports whether
-// the client is still there.
+// pause waits until the time for n tokens has passed since began, and reports
+// whether the client is still connected.
 func (m *Model) pause(ctx context.Context, began time.Time, n int) bool {
 	wait := time.Until(began.Add(time.Duration(n) * m.interval))
 	if m.interval == 0 || wait <= 0 {
@@ -140,7 +140,7 @@ func (m *Model) pause(ctx context.Context, began time.Time, n int) bool {
 	}
 }
 
-// pieces cuts a text into words, each with the space before it.
+// pieces splits a text into words, each with the space before it.
 func pieces(text string) []string {
 	out := make([]string, 0, len(text)/5+1)
 	start, inWord := 0, false

@@ -17,7 +17,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
 )
 
-// post sends a body and gives status and answer.
+// post sends a body and returns status and answer.
 func post(t testing.TB, cfg localmodel.Config, path, body string) (int, string) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -36,30 +36,30 @@ func TestBadRequests(t *testing.T) {
 		status     int
 		param      string
 	}{
-		"not JSON":                      {"chat/completions", `{"model"`, 400, ""},
-		"an empty body":                 {"chat/completions", ``, 400, ""},
-		"no model":                      {"chat/completions", `{"messages":[{"role":"user","content":"x"}]}`, 400, "model"},
-		"another model":                 {"chat/completions", `{"model":"gpt-9","messages":[{"role":"user","content":"x"}]}`, 404, "model"},
-		"no messages":                   {"chat/completions", `{"model":"cairn-offline","messages":[]}`, 400, "messages"},
-		"a wrong type":                  {"chat/completions", `{"model":"cairn-offline","messages":"x"}`, 400, "messages"},
-		"an unknown role":               {"chat/completions", `{"model":"cairn-offline","messages":[{"role":"boss","content":"x"}]}`, 400, "messages[0].role"},
-		"a picture":                     {"chat/completions", `{"model":"cairn-offline","messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, 400, "messages"},
-		"a result that belongs nowhere": {"chat/completions", `{"model":"cairn-offline","messages":[{"role":"tool","content":"x"}]}`, 400, "messages[0].tool_call_id"},
-		"two answers at once":           {"chat/completions", chat(`,"n":2`), 400, "n"},
-		"a negative limit":              {"chat/completions", chat(`,"max_tokens":-1`), 400, "max_tokens"},
-		"a temperature of 3":            {"chat/completions", chat(`,"temperature":3`), 400, "temperature"},
-		"a choice without tools":        {"chat/completions", chat(`,"tool_choice":"required"`), 400, "tool_choice"},
-		"an unknown choice":             {"chat/completions", chat(`,"tool_choice":"maybe"`), 400, "tool_choice"},
-		"a choice of no tool":           {"chat/completions", chat(`,"tools":[{"type":"function","function":{"name":"a"}}],"tool_choice":{"type":"function","function":{"name":"b"}}`), 400, "tool_choice"},
-		"a tool without name":           {"chat/completions", chat(`,"tools":[{"type":"function"}]`), 400, "tools[0]"},
-		"no input":                      {"embeddings", `{"model":"cairn-offline-embedding"}`, 400, "input"},
-		"an empty input":                {"embeddings", `{"model":"cairn-offline-embedding","input":["a",""]}`, 400, "input[1]"},
-		"input of tokens":               {"embeddings", `{"model":"cairn-offline-embedding","input":[1,2]}`, 400, "input"},
-		"too many inputs":               {"embeddings", `{"model":"cairn-offline-embedding","input":[` + strings.Repeat(`"a",`, 2048) + `"a"]}`, 400, "input"},
-		"an unknown encoding":           {"embeddings", `{"model":"cairn-offline-embedding","input":"a","encoding_format":"hex"}`, 400, "encoding_format"},
-		"too many dimensions":           {"embeddings", `{"model":"cairn-offline-embedding","input":"a","dimensions":513}`, 400, "dimensions"},
-		"the chat model":                {"embeddings", `{"model":"cairn-offline","input":"a"}`, 404, "model"},
-		"another path":                  {"images", `{}`, 404, ""},
+		"not JSON":                     {"chat/completions", `{"model"`, 400, ""},
+		"an empty body":                {"chat/completions", ``, 400, ""},
+		"no model":                     {"chat/completions", `{"messages":[{"role":"user","content":"x"}]}`, 400, "model"},
+		"another model":                {"chat/completions", `{"model":"gpt-9","messages":[{"role":"user","content":"x"}]}`, 404, "model"},
+		"no messages":                  {"chat/completions", `{"model":"cairn-offline","messages":[]}`, 400, "messages"},
+		"a wrong type":                 {"chat/completions", `{"model":"cairn-offline","messages":"x"}`, 400, "messages"},
+		"an unknown role":              {"chat/completions", `{"model":"cairn-offline","messages":[{"role":"boss","content":"x"}]}`, 400, "messages[0].role"},
+		"a picture":                    {"chat/completions", `{"model":"cairn-offline","messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, 400, "messages"},
+		"a tool result without a call": {"chat/completions", `{"model":"cairn-offline","messages":[{"role":"tool","content":"x"}]}`, 400, "messages[0].tool_call_id"},
+		"two answers at once":          {"chat/completions", chat(`,"n":2`), 400, "n"},
+		"a negative limit":             {"chat/completions", chat(`,"max_tokens":-1`), 400, "max_tokens"},
+		"a temperature of 3":           {"chat/completions", chat(`,"temperature":3`), 400, "temperature"},
+		"a choice without tools":       {"chat/completions", chat(`,"tool_choice":"required"`), 400, "tool_choice"},
+		"an unknown choice":            {"chat/completions", chat(`,"tool_choice":"maybe"`), 400, "tool_choice"},
+		"a choice of no tool":          {"chat/completions", chat(`,"tools":[{"type":"function","function":{"name":"a"}}],"tool_choice":{"type":"function","function":{"name":"b"}}`), 400, "tool_choice"},
+		"a tool without name":          {"chat/completions", chat(`,"tools":[{"type":"function"}]`), 400, "tools[0]"},
+		"no input":                     {"embeddings", `{"model":"cairn-offline-embedding"}`, 400, "input"},
+		"an empty input":               {"embeddings", `{"model":"cairn-offline-embedding","input":["a",""]}`, 400, "input[1]"},
+		"input of tokens":              {"embeddings", `{"model":"cairn-offline-embedding","input":[1,2]}`, 400, "input"},
+		"too many inputs":              {"embeddings", `{"model":"cairn-offline-embedding","input":[` + strings.Repeat(`"a",`, 2048) + `"a"]}`, 400, "input"},
+		"an unknown encoding":          {"embeddings", `{"model":"cairn-offline-embedding","input":"a","encoding_format":"hex"}`, 400, "encoding_format"},
+		"too many dimensions":          {"embeddings", `{"model":"cairn-offline-embedding","input":"a","dimensions":513}`, 400, "dimensions"},
+		"the chat model":               {"embeddings", `{"model":"cairn-offline","input":"a"}`, 404, "model"},
+		"another path":                 {"images", `{}`, 404, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -169,7 +169,7 @@ func TestWireForms(t *testing.T) {
 	})
 }
 
-// TestPace uses a clock of its own.
+// TestPace uses a fake clock.
 func TestPace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -223,11 +223,11 @@ func TestLeaving(t *testing.T) {
 	_ = res.Body.Close()
 	<-finished
 	if waited := time.Since(began); waited > 5*time.Second {
-		t.Errorf("went on for %s after its reader had left", waited)
+		t.Errorf("streamed for %s after its reader disconnected", waited)
 	}
 }
 
-// pipeWriter is a response that can be read while it is written.
+// pipeWriter is a response that the test reads while it is written.
 type pipeWriter struct {
 	w      io.Writer
 	header http.Header

@@ -6,13 +6,13 @@ import (
 	"unicode"
 )
 
-// isRow reports whether a line is a row of a table: cells between bars, or
+// isRow reports whether a line is a row of a table, with cells between bars or
 // separated by tabs.
 func isRow(line string) bool {
 	return strings.Count(line, "|") >= 2 || strings.Contains(line, " | ") || strings.Count(line, "\t") >= 2
 }
 
-// cutRow gives the cells of a row, none for the rule below a header.
+// cutRow returns the cells of a row, or none for the rule below a header.
 func cutRow(row string) []string {
 	if strings.Trim(row, "|:-+= \t") == "" {
 		return nil
@@ -23,13 +23,13 @@ func cutRow(row string) []string {
 	}
 	cells := strings.Split(strings.Trim(strings.TrimSpace(row), separator), separator)
 	for i := range cells {
-		cells[i] = cutTags(strings.TrimSpace(cells[i]))
+		cells[i] = removeCitationMarks(strings.TrimSpace(cells[i]))
 	}
 	return cells
 }
 
 // isHeader reports whether the cells of a first row name columns: each has a
-// text, and none is a mere number.
+// text that is not just a number.
 func isHeader(cells []string) bool {
 	for _, cell := range cells {
 		if cell == "" || !strings.ContainsFunc(cell, unicode.IsLetter) {
@@ -39,7 +39,7 @@ func isHeader(cells []string) bool {
 	return true
 }
 
-// renderRow writes a row as text.
+// renderRow returns a row as text.
 func renderRow(header, cells []string) string {
 	var parts []string
 	for i, cell := range cells {
@@ -57,10 +57,10 @@ func renderRow(header, cells []string) string {
 	return strings.Join(parts, ", ") + "."
 }
 
-// referenceNumber is that of an entry of a list of references.
+// referenceNumber matches the number of an entry in a list of references.
 var referenceNumber = regexp.MustCompile(`^\[\d{1,4}\]\s+`)
 
-// cutBullet takes the mark off a list item.
+// cutBullet removes the mark of a list item.
 func cutBullet(line string) (item string, isItem bool) {
 	for _, mark := range []string{"- ", "* ", "+ ", "• ", "– ", "> "} {
 		if rest, ok := strings.CutPrefix(line, mark); ok {
@@ -78,10 +78,11 @@ func cutBullet(line string) (item string, isItem bool) {
 	return line, false
 }
 
-// cutTags removes what looks like a mark of citation, which would otherwise
-// pass for one of ours. All else is quoted as it stands: what looks like Markdown
-// in a passage is mostly code, for extraction has taken markup off.
-func cutTags(text string) string {
+// removeCitationMarks removes text that looks like a citation mark and would
+// otherwise be read as one of the model's own. It keeps everything else:
+// extraction has removed markup, so Markdown syntax in a passage is mostly
+// code.
+func removeCitationMarks(text string) string {
 	for _, mark := range []string{"<source_", "</source_", "<citation", "</citation"} {
 		for {
 			i := strings.Index(text, mark)

@@ -2,27 +2,27 @@ package localmodel
 
 import "time"
 
-// The names of the models.
+// Model names.
 const (
 	ChatModel      = "cairn-offline"
 	EmbeddingModel = "cairn-offline-embedding"
 )
 
-// Config says how the model behaves.
+// Config configures a Model.
 type Config struct {
-	// TokensPerSecond paces a chat answer, for whoever wants to watch it come.
-	// Defaults to 0, which answers at once.
+	// TokensPerSecond paces a chat answer, to show streaming. Defaults to 0,
+	// which answers at once.
 	TokensPerSecond int
 }
 
-// Model is the offline model. It is safe for concurrent use and keeps nothing
-// between two requests.
+// Model is the offline model. It is safe for concurrent use and keeps no state
+// between requests.
 type Model struct {
 	interval time.Duration       // between two tokens
-	common   map[string]struct{} // stems
+	common   map[string]struct{} // stems of common words
 }
 
-// New makes a Model.
+// New returns a Model.
 func New(cfg Config) *Model {
 	m := &Model{common: commonStems()}
 	if cfg.TokensPerSecond > 0 {

@@ -7,18 +7,18 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/protocol"
 )
 
-// question is what the user wants to know.
+// question is the user's question.
 type question struct {
 	text     string
-	previous string             // the question before, if this one leans on it
-	terms    map[string]float64 // stem -> how much it counts
+	previous string             // the previous question, if this one refers to it
+	terms    map[string]float64 // stem -> weight
 	order    []string           // the stems in the order of the text
-	length   int                // sentences that the answer may have
+	length   int                // largest number of sentences in the answer
 	detailed bool
 	wants    wanted
 }
 
-// wanted is a kind of thing that a question asks for.
+// wanted is the kind of answer that a question asks for.
 type wanted int
 
 const (
@@ -27,18 +27,18 @@ const (
 	wantsName
 )
 
-// The number of sentences of an answer.
+// Numbers of sentences in an answer.
 const (
 	usualLength    = 3
 	listLength     = 5
 	detailedLength = 12
 )
 
-// leaning is how much the terms of the question before count in a question that
-// leans on it.
-const leaning = 0.5
+// previousWeight is the weight of the previous question's terms in a question
+// that refers to it.
+const previousWeight = 0.5
 
-// readQuestion takes the last question of a conversation.
+// readQuestion returns the last question of a conversation.
 func readQuestion(messages []protocol.Message) question {
 	var asked []string
 	for _, m := range messages {
@@ -54,14 +54,14 @@ func readQuestion(messages []protocol.Message) question {
 	pronoun := q.addTerms(q.text, 1)
 	if len(asked) > 1 && (pronoun && len(q.order) < 6 || len(q.order) < 2) {
 		q.previous = asked[len(asked)-2]
-		q.addTerms(q.previous, leaning)
+		q.addTerms(q.previous, previousWeight)
 	}
 	q.readShape()
 	return q
 }
 
-// search is the text to search for: a question that leans on the one before
-// brings it along.
+// search returns the text to search for. It includes the previous question if
+// this one refers to it.
 func (q question) search() string {
 	if q.previous != "" {
 		return q.previous + "\n" + q.text
@@ -69,8 +69,8 @@ func (q question) search() string {
 	return q.text
 }
 
-// addTerms adds the telling words of a text and reports whether it points at
-// something that was said before.
+// addTerms adds the significant words of a text and reports whether the text
+// refers to something said before.
 func (q *question) addTerms(text string, weight float64) (pronoun bool) {
 	w := words{text: text}
 	for first := true; ; first = false {
@@ -87,21 +87,22 @@ func (q *question) addTerms(text string, weight float64) (pronoun bool) {
 		if stopWord(word) || requestWord(word) {
 			continue
 		}
-		share := telling(word)
+		share := nonGrammarShare(word)
 		if share == 0 {
 			continue
 		}
 		term := string(stem(word))
-		if _, known := q.terms[term]; !known {
+		if _, ok := q.terms[term]; !ok {
 			q.terms[term] = weight * share
 			q.order = append(q.order, term)
 		}
 	}
 }
 
-// telling is the share of a word that is not grammar. In Japanese, hiragana mostly
-// writes grammar, so a pair of characters counts by what else it has.
-func telling(word []byte) float64 {
+// nonGrammarShare returns the share of a word that is not grammar. In Japanese,
+// hiragana mostly write grammar, so a pair of characters counts by its other
+// characters.
+func nonGrammarShare(word []byte) float64 {
 	var grammar, total float64
 	for _, r := range string(word) {
 		total++
@@ -112,7 +113,8 @@ func telling(word []byte) float64 {
 	return 1 - grammar/total
 }
 
-// readShape guesses from the question's words what its answer looks like.
+// readShape guesses from the question's words the length and kind of its
+// answer.
 func (q *question) readShape() {
 	lower := " " + strings.Join(strings.Fields(strings.ToLower(q.text)), " ") + " "
 	has := func(phrases ...string) bool {

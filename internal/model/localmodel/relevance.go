@@ -7,57 +7,57 @@ import (
 	"unicode/utf8"
 )
 
-// The weights of a passage's score. Scores are compared within one answer only.
+// Weights of a passage's score. Scores are compared only within one answer.
 const (
-	commonTerm     = 0.5  // a common word of the question
-	properTerm     = 2.0  // a name or a number of the question
-	contextWeight  = 0.35 // a term in the heading or the document's name only
-	phraseBonus    = 0.4  // two terms side by side, as in the question
-	fragmentFactor = 0.75
-	rowFactor      = 0.7 // a sentence tells more than a row with the same words
-	questionFactor = 0.4 // a question is no answer
-	introducing    = 0.6 // what a question or a colon hands to the passage after it
-	rankFactor     = 0.02
-	numberFactor   = 1.3
-	nameFactor     = 1.15
-	enoughCoverage = 0.4 // of the question, from which on a passage is relevant
-	partCoverage   = 0.2 // the same for a passage with several telling terms: a part of a long question
+	commonTerm        = 0.5  // a common word of the question
+	properTerm        = 2.0  // a name or a number of the question
+	contextWeight     = 0.35 // a term that occurs only in the heading or the document's name
+	phraseBonus       = 0.4  // two terms side by side, as in the question
+	fragmentFactor    = 0.75
+	rowFactor         = 0.7 // a sentence says more than a row with the same words
+	questionFactor    = 0.4 // a question is not an answer
+	introductionShare = 0.6 // share of the terms of a question, or of a text ending in a colon, that counts for the passage after it
+	rankFactor        = 0.02
+	numberFactor      = 1.3
+	nameFactor        = 1.15
+	enoughCoverage    = 0.4 // share of the question from which on a passage is relevant
+	partCoverage      = 0.2 // the same for a passage with several significant terms, which answers a part of a long question
 )
 
-// How many terms of a question make a passage relevant to a part of it.
+// Limits from which on a passage is relevant to a part of a question.
 const (
-	tellingWeight = 1.0 // of a term, from which on it tells what a text is about
-	partTerms     = 2
+	significantWeight = 1.0 // weight from which on a term is significant
+	partTerms         = 2
 )
 
-// term is a telling word of the question.
+// term is a significant word of the question.
 type term struct {
 	stem   string
-	weight float64 // in the question
-	found  float64 // in how many passages
+	weight float64 // weight in the question
+	found  float64 // number of passages with the term
 	idf    float64
 }
 
-// candidate is a passage with what it has to do with the question.
+// candidate is a passage with its match to the question.
 type candidate struct {
 	passage
-	has     uint64 // terms, by bit
-	phrases int    // terms that follow each other as in the question
+	has     uint64 // bit i = contains term i
+	phrases int    // pairs of consecutive terms, as in the question
 	words   int
 	score   float64
 }
 
-// reading is everything about a question and the passages it is asked of.
+// reading is a question and the passages for its answer.
 type reading struct {
 	q          question
 	sources    []source
 	terms      []term
 	initials   [256]bool // first bytes of the terms
-	context    []uint64  // per source: the terms in its name and heading
+	context    []uint64  // per source: terms in its name and headings, as bits
 	candidates []candidate
 }
 
-// maxTerms is what fits into the bits of a candidate.
+// maxTerms is the number of bits in a candidate's terms.
 const maxTerms = 64
 
 func (m *Model) read(q question, sources []source) *reading {
@@ -65,7 +65,7 @@ func (m *Model) read(q question, sources []source) *reading {
 	proper := properWords(q.text)
 	for _, s := range q.order[:min(len(q.order), maxTerms)] {
 		weight := q.terms[s]
-		if _, common := m.common[s]; common || len(s) == 1 && s[0] < utf8.RuneSelf { // the 4 of HX-4 is on every page
+		if _, common := m.common[s]; common || len(s) == 1 && s[0] < utf8.RuneSelf { // as the 4 of HX-4, which is on every page
 			weight *= commonTerm
 		} else if proper[s] {
 			weight *= properTerm
@@ -84,8 +84,8 @@ func (m *Model) read(q question, sources []source) *reading {
 	return r
 }
 
-// properWords gives the stems of a question's names and numbers: words with a
-// digit, or in capitals where no sentence begins.
+// properWords returns the stems of a question's names and numbers: words with a
+// digit, and capitalised words that do not begin a sentence.
 func properWords(text string) map[string]bool {
 	proper := map[string]bool{}
 	w := words{text: text}
@@ -127,7 +127,7 @@ func (r *reading) match(text string) (has uint64, phrases, count int) {
 			return has, phrases, count
 		}
 		count++
-		if !r.initials[word[0]] && before < 0 { // most words, and cheaply
+		if !r.initials[word[0]] && before < 0 { // skips most words cheaply
 			continue
 		}
 		if stopWord(word) {
@@ -146,7 +146,8 @@ func (r *reading) match(text string) (has uint64, phrases, count int) {
 	}
 }
 
-// find gives the term that a stem is, or is closely related to; -1 = none.
+// find returns the index of the term that is related to a stem, -1 if there is
+// none.
 func (r *reading) find(stem []byte) int {
 	for i := range r.terms {
 		if related(r.terms[i].stem, stem) {
@@ -156,7 +157,7 @@ func (r *reading) find(stem []byte) int {
 	return -1
 }
 
-// related reports whether two stems are the same or differ in their end only.
+// related reports whether two stems are equal or differ only at the end.
 func related(a string, b []byte) bool {
 	if a[0] != b[0] {
 		return false
@@ -171,7 +172,7 @@ func related(a string, b []byte) bool {
 	return n >= 5 && 4*n >= 3*max(len(a), len(b))
 }
 
-// weigh scores the candidates.
+// weigh computes the scores of the candidates.
 func (r *reading) weigh() {
 	n := float64(len(r.candidates))
 	for i, t := range r.terms {
@@ -185,7 +186,7 @@ func (r *reading) weigh() {
 		}
 		before := &r.candidates[i-1]
 		if last := before.text[len(before.text)-1]; last == '?' || last == ':' {
-			c.score += introducing * r.sum(before.has&^c.has)
+			c.score += introductionShare * r.sum(before.has&^c.has)
 		}
 	}
 }
@@ -226,7 +227,7 @@ func (r *reading) score(c *candidate) float64 {
 	return score
 }
 
-// namesSomebody reports whether a text has a word in capitals after its first.
+// namesSomebody reports whether a text has a capitalised word after its first.
 func namesSomebody(text string) bool {
 	_, rest, _ := strings.Cut(text, " ")
 	for word := range strings.FieldsSeq(rest) {
@@ -237,9 +238,9 @@ func namesSomebody(text string) bool {
 	return false
 }
 
-// relevant reports whether some passage speaks of the question: of much of it,
-// with the heading it stands under, or of a part of it in telling words of its
-// own. Of a question with three parts, no single sentence covers much.
+// relevant reports whether some passage answers the question: with its heading
+// it contains much of the question, or by itself several significant terms of
+// it. In a question with three parts, no single sentence covers much.
 func (r *reading) relevant() bool {
 	total := 0.0
 	for _, t := range r.terms {
@@ -249,25 +250,26 @@ func (r *reading) relevant() bool {
 		if c.has == 0 && r.context[c.source] == 0 {
 			continue
 		}
-		own, telling := r.share(c.has)
+		own, significant := r.share(c.has)
 		all, _ := r.share(c.has | r.context[c.source])
-		if all >= enoughCoverage*total || telling >= partTerms && own >= partCoverage*total {
+		if all >= enoughCoverage*total || significant >= partTerms && own >= partCoverage*total {
 			return total > 0
 		}
 	}
 	return false
 }
 
-// share gives the weight of some terms, and how many of them are telling.
-func (r *reading) share(has uint64) (weight float64, telling int) {
+// share returns the total weight of some terms, and the number of significant
+// ones.
+func (r *reading) share(has uint64) (weight float64, significant int) {
 	for i, t := range r.terms {
 		if has>>i&1 == 0 {
 			continue
 		}
 		weight += t.weight
-		if t.weight >= tellingWeight {
-			telling++
+		if t.weight >= significantWeight {
+			significant++
 		}
 	}
-	return weight, telling
+	return weight, significant
 }

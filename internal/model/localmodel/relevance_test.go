@@ -7,7 +7,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/model"
 )
 
-// station is a prompt with sentences and rows that speak of the same things.
+// station is a prompt with sentences and rows about the same things.
 const station = `<source_1 document="register.csv">
 gauge | river | crew | holiday cover | fault
 G-11 | Danube | Hofer | none | E02
@@ -32,7 +32,7 @@ func TestRelevance(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		question string
-		want     string // how the answer begins
+		want     string // beginning of the answer
 		holds    []string
 	}{
 		"a sentence comes before rows with the same words": {
@@ -46,11 +46,11 @@ func TestRelevance(t *testing.T) {
 		"a long question that shares a telling phrase is answered": {
 			"I wonder, before booking anything for the conference in Vienna next month, whether travel in Europe goes by train or by aeroplane here?",
 			"Travel in Europe is by train where it takes less than nine hours. <source_3>", nil},
-		"a long question that shares one word is not": {
+		"a long question that shares one word is not answered": {
 			"How does photosynthesis turn light and water into sugar, which organisms do it, and when did it begin?", nothing, nil},
-		"a long question that shares common words alone is not": {
+		"a long question that shares only common words is not answered": {
 			"What different systems of government do people form, and how many have changed in less than nine years?", nothing, nil},
-		"a question on something else is not": {"What is the population of Tokyo?", nothing, nil},
+		"a question on something else is not answered": {"What is the population of Tokyo?", nothing, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,30 +7,32 @@ import (
 	"unicode/utf8"
 )
 
-// passage is a sentence, list item or table row of a source, ready to be quoted.
+// passage is a sentence, list item or table row of a source, in the form in
+// which it is quoted.
 type passage struct {
 	text     string
 	source   int  // index into the sources
 	position int  // among the passages of its source
-	fragment bool // does not read as a whole sentence
-	row      bool // of a table
+	fragment bool // not a whole sentence
+	row      bool // row of a table
 	heading  string
 }
 
-// maxPassage bounds a quoted passage in bytes; what is longer is cut at a word.
+// maxPassage is the length in bytes above which a quoted passage is cut at a
+// word.
 const maxPassage = 480
 
-// splitter cuts one source's text into passages.
+// splitter splits the text of one source into passages.
 type splitter struct {
 	out       []passage
 	source    int
 	heading   string
 	paragraph []string
-	table     []string // the rows so far
-	fenced    bool     // inside a block of code
+	table     []string // the rows read so far
+	fenced    bool     // inside a code block
 }
 
-// passages cuts a source's text.
+// passages returns the passages of a source.
 func passages(s source, index int) []passage {
 	c := &splitter{source: index}
 	for line := range strings.Lines(s.text) {
@@ -59,7 +61,7 @@ func (c *splitter) line(line string) {
 		c.add(line, true)
 	case strings.HasPrefix(line, "#"):
 		c.flush()
-		c.heading = cutTags(strings.TrimSpace(strings.TrimLeft(line, "#")))
+		c.heading = removeCitationMarks(strings.TrimSpace(strings.TrimLeft(line, "#")))
 	default:
 		item, isItem := cutBullet(line)
 		if isItem {
@@ -74,30 +76,31 @@ func (c *splitter) flush() {
 	c.flushTable()
 }
 
-// flushParagraph joins the lines gathered so far and cuts them into sentences.
+// flushParagraph joins the lines collected so far and splits them into
+// sentences.
 func (c *splitter) flushParagraph() {
 	lines := c.paragraph
 	c.paragraph = nil
 	if len(lines) == 0 {
 		return
 	}
-	if text := cutTags(joinLines(lines)); !runsOn(text, len(lines)) {
+	if text := removeCitationMarks(joinLines(lines)); !hasNoSentences(text, len(lines)) {
 		for _, sentence := range cutSentences(text) {
 			c.add(sentence, false)
 		}
 		return
 	}
-	for _, line := range lines { // names and values, addresses, verses: each line stands alone
-		c.add(cutTags(line), true)
+	for _, line := range lines { // names and values, addresses, verses: each line is a passage
+		c.add(removeCitationMarks(line), true)
 	}
 }
 
-// runsOn reports whether a paragraph of several lines has no sentences in it.
-func runsOn(text string, lines int) bool {
+// hasNoSentences reports whether a paragraph of several lines has no sentences.
+func hasNoSentences(text string, lines int) bool {
 	return lines > 2 && len(text) > 200 && len(cutSentences(text))*300 < len(text)
 }
 
-// flushTable turns rows into lines of "column: cell".
+// flushTable turns the rows collected so far into lines of "column: cell".
 func (c *splitter) flushTable() {
 	rows := c.table
 	c.table = nil
@@ -132,29 +135,29 @@ func (c *splitter) add(text string, fragment bool) {
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, `"'“‘(`))
 	c.out = append(c.out, passage{
 		text: text, source: c.source, position: len(c.out), heading: c.heading,
-		fragment: fragment || unicode.IsLower(first) || !endsWell(text),
+		fragment: fragment || unicode.IsLower(first) || !endsLikeSentence(text),
 	})
 }
 
-// endsWell reports whether a text ends as a sentence or a row does.
-func endsWell(text string) bool {
+// endsLikeSentence reports whether a text ends like a sentence or a row.
+func endsLikeSentence(text string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, `"'”’)]`))
 	return strings.ContainsRune(".!?…:;。！？", last)
 }
 
-// joinLines puts wrapped lines together; a word that was divided at the end of
-// a line becomes whole again.
+// joinLines joins wrapped lines. A word that was hyphenated at the end of a
+// line becomes whole again.
 func joinLines(lines []string) string {
 	if len(lines) == 1 && !strings.Contains(lines[0], "  ") && !strings.Contains(lines[0], "\t") {
 		return lines[0]
 	}
-	lines = slices.Clone(lines) // what belongs to the line before is taken out below
+	lines = slices.Clone(lines) // the loop removes the ends of hyphenated words
 	var b strings.Builder
 	for i, line := range lines {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		if i+1 < len(lines) && divided(line, lines[i+1]) {
+		if i+1 < len(lines) && isHyphenated(line, lines[i+1]) {
 			line = strings.TrimSuffix(line, "-")
 			b.WriteString(line)
 			first, rest, _ := strings.Cut(lines[i+1], " ")
@@ -167,7 +170,7 @@ func joinLines(lines []string) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-func divided(line, next string) bool {
+func isHyphenated(line, next string) bool {
 	before, ok := strings.CutSuffix(line, "-")
 	if !ok || before == "" || next == "" {
 		return false
@@ -177,8 +180,9 @@ func divided(line, next string) bool {
 	return unicode.IsLower(last) && unicode.IsLower(first)
 }
 
-// cutSentences cuts a text where a sentence ends: at a full stop, question or
-// exclamation mark before a space and something that can begin a sentence.
+// cutSentences splits a text at the ends of sentences: at a full stop, question
+// mark or exclamation mark before a space and a possible beginning of a
+// sentence.
 func cutSentences(text string) []string {
 	var out []string
 	start := 0
@@ -200,7 +204,7 @@ func cutSentences(text string) []string {
 			continue
 		}
 		rest := strings.TrimLeft(text[end:], " ")
-		if r == '.' && (!begins(rest) || abbreviation(text[start:i])) {
+		if r == '.' && (!canBeginSentence(rest) || endsInAbbreviation(text[start:i])) {
 			continue
 		}
 		out = append(out, text[start:end])
@@ -212,15 +216,15 @@ func cutSentences(text string) []string {
 	return out
 }
 
-// begins reports whether a sentence can begin like this.
-func begins(text string) bool {
+// canBeginSentence reports whether a text can be the beginning of a sentence.
+func canBeginSentence(text string) bool {
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, `"'“‘([*`))
 	return text == "" || unicode.IsUpper(first) || unicode.IsDigit(first) || unicode.Is(unicode.Lo, first)
 }
 
-// abbreviation reports whether the text ends in a word whose full stop does not
-// end a sentence.
-func abbreviation(text string) bool {
+// endsInAbbreviation reports whether the text ends in a word whose full stop
+// does not end a sentence.
+func endsInAbbreviation(text string) bool {
 	word := text[strings.LastIndexAny(text, " -(\"'")+1:]
 	switch word {
 	case "e.g", "i.e", "cf", "vs", "etc", "Dr", "Mr", "Mrs", "Ms", "Prof", "St", "No", "Nos", "Fig", "Figs", "Eq", "Sec", "Vol", "pp", "p",

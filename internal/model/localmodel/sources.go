@@ -11,18 +11,19 @@ import (
 
 // source is a passage of the prompt.
 type source struct {
-	number   int // as it must be cited
+	number   int // number for its citation
 	document string
 	heading  string
 	text     string
 }
 
-// maxSources bounds how many passages are looked at.
+// maxSources is the largest number of passages that the model reads.
 const maxSources = 200
 
-// findSources gives the passages that the system and tool messages hold, in the
-// order of their numbers. A passage stands between <source_N document="…"
-// heading="…">, of which heading may be missing, and </source_N>; of two with the same number the later counts.
+// findSources returns the passages in the system and tool messages, in the
+// order of their numbers. A passage is the text between <source_N document="…"
+// heading="…">, where heading is optional, and </source_N>. Of two passages
+// with the same number the later counts.
 func findSources(messages []protocol.Message) []source {
 	var found []source
 	for _, m := range messages {
@@ -57,11 +58,11 @@ func appendSources(found []source, text string) []source {
 		}
 		attributes, size := readAttributes(text[digits:])
 		if _, named := attributes["document"]; !named {
-			continue // "<source_1>" in the instructions, as an example
+			continue // an example in the instructions
 		}
 		body, rest, closed := strings.Cut(text[digits+size:], "</source_"+text[:digits]+">")
 		if !closed {
-			continue // a mere mention of the mark
+			continue // the mark is only mentioned
 		}
 		s := source{number: number, text: strings.TrimSpace(body)}
 		s.document, s.heading = attributes["document"], attributes["heading"]
@@ -69,8 +70,9 @@ func appendSources(found []source, text string) []source {
 	}
 }
 
-// readAttributes reads name="value" pairs up to the ">" that ends a tag, and
-// gives how many bytes that took; 0 = this is no tag. A value may hold ">".
+// readAttributes parses name="value" pairs up to the ">" that ends a tag. It
+// returns the number of bytes read, 0 if text is not the rest of a tag. A value
+// may contain ">".
 func readAttributes(text string) (attributes map[string]string, size int) {
 	attributes = map[string]string{}
 	rest := text

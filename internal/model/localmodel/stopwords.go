@@ -1,6 +1,6 @@
 package localmodel
 
-// stopWord reports whether a folded word carries next to no meaning of its own.
+// stopWord reports whether a folded word has hardly any meaning of its own.
 func stopWord(word []byte) bool {
 	switch string(word) {
 	case "a", "about", "above", "after", "again", "against", "all", "also", "am", "an", "and", "any", "are", "as", "at",
@@ -21,8 +21,8 @@ func stopWord(word []byte) bool {
 	return false
 }
 
-// requestWord reports whether a word of a question says what to do with the
-// answer rather than what it is about.
+// requestWord reports whether a word in a question describes the form of the
+// answer rather than its subject.
 func requestWord(word []byte) bool {
 	switch string(word) {
 	case "answer", "briefly", "describe", "detail", "detailed", "details", "discuss", "explain", "find", "give", "hello", "hi",

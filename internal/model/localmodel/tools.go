@@ -7,13 +7,13 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/protocol"
 )
 
-// searchTool is the tool that finds passages.
+// searchTool is the name of the tool that finds passages.
 const searchTool = "documents_rag"
 
-// chooseTool gives the tool to call, if one is to be called: the one that the
-// request insists on, else the search, if the last question was not searched for
-// yet: the conversation has no passages, or they were found without the question
-// before, on which the last one leans.
+// chooseTool returns the tool to call, if there is one: the tool that the
+// request requires, else the search if the last question was not searched for
+// yet. That is so if the conversation has no passages, or if they were found
+// without the previous question to which the last one refers.
 func chooseTool(req protocol.ChatRequest) (tool protocol.Tool, ok bool) {
 	find := func(name string) (protocol.Tool, bool) {
 		i := slices.IndexFunc(req.Tools, func(t protocol.Tool) bool { return t.Function.Name == name })
@@ -39,11 +39,12 @@ func chooseTool(req protocol.ChatRequest) (tool protocol.Tool, ok bool) {
 	}
 }
 
-// arguments fills a tool's parameters: what must be text gets the question, and
-// everything else that is required the smallest value that its schema allows.
+// arguments fills in a tool's parameters: required text parameters get the
+// question, other required parameters the smallest value that the schema
+// allows.
 func arguments(tool protocol.Tool, query string) string {
 	var schema parameter
-	// A schema that cannot be read asks for nothing that we could fill in.
+	// A schema that cannot be decoded has no parameters to fill in.
 	_ = json.Unmarshal(tool.Function.Parameters, &schema)
 	values := map[string]any{}
 	for _, name := range schema.Required {
@@ -59,7 +60,7 @@ func arguments(tool protocol.Tool, query string) string {
 	return string(b)
 }
 
-// parameter is the part of a JSON schema that is looked at.
+// parameter is the part of a JSON schema that arguments uses.
 type parameter struct {
 	Type       any                  `json:"type"`
 	Enum       []any                `json:"enum"`

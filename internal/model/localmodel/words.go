@@ -7,23 +7,23 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxWord bounds a word in bytes; what is longer (a key, a blob of base64) is
-// cut, which makes it no less unique.
+// maxWord is the length in bytes to which a word is cut. Longer ones (a key, a
+// piece of base64) stay unique.
 const maxWord = 64
 
-// words gives the words of a text one after the other, folded: lower case,
-// without diacritics. Text in scripts that do not separate words comes as pairs
-// of characters. No word is empty, and each is valid until the next call.
+// words splits a text into words, folded to lower case without diacritics. In
+// scripts without spaces between words, each pair of characters is a word. No
+// word is empty, and each is valid until the next call of next.
 type words struct {
 	text string
 	at   int
 	buf  [maxWord + 2*utf8.UTFMax]byte
-	last rune // the character before, if the script does not separate words
-	// start and end are the word's bytes in the text.
+	last rune // the previous character, if its script has no spaces between words
+	// start and end are the byte offsets of the word in the text.
 	start, end int
 }
 
-// next gives the next word, and false at the end.
+// next returns the next word, and false at the end.
 func (w *words) next() ([]byte, bool) {
 	for w.at < len(w.text) {
 		r, size := utf8.DecodeRuneInString(w.text[w.at:])
@@ -35,7 +35,7 @@ func (w *words) next() ([]byte, bool) {
 			w.at += size
 			following, _ := utf8.DecodeRuneInString(w.text[w.at:])
 			if before == 0 && unsegmented(following) {
-				continue // the pair that it begins stands for it
+				continue // the pair that begins with it includes it
 			}
 			word := w.buf[:0]
 			if before != 0 {
@@ -45,7 +45,7 @@ func (w *words) next() ([]byte, bool) {
 			return utf8.AppendRune(word, r), true
 		case wordRune(r):
 			w.last = 0
-			if word := w.take(); len(word) > 0 { // a half-width sound mark is a letter that folds to nothing
+			if word := w.readWord(); len(word) > 0 { // a half-width sound mark is a letter, but folds to ""
 				return word, true
 			}
 		default:
@@ -56,8 +56,8 @@ func (w *words) next() ([]byte, bool) {
 	return nil, false
 }
 
-// take reads the word that begins at w.at.
-func (w *words) take() []byte {
+// readWord reads the word that begins at w.at.
+func (w *words) readWord() []byte {
 	w.start = w.at
 	word := w.buf[:0]
 	for w.at < len(w.text) {
@@ -121,7 +121,8 @@ func wordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// unsegmented reports whether r belongs to a script without spaces between words.
+// unsegmented reports whether r belongs to a script without spaces between
+// words.
 func unsegmented(r rune) bool {
 	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }

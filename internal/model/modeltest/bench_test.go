@@ -8,7 +8,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
-// BenchmarkChat streams an answer of 60 words; client and server both count.
+// BenchmarkChat streams an answer of 60 words; the time is that of client and
+// server.
 func BenchmarkChat(b *testing.B) {
 	s := modeltest.New(modeltest.Options{Tokens: 60})
 	defer s.Close()
@@ -20,7 +21,8 @@ func BenchmarkChat(b *testing.B) {
 	}
 }
 
-// BenchmarkEmbed embeds batches of 64 short texts; client and server both count.
+// BenchmarkEmbed embeds batches of 64 short texts; the time is that of client
+// and server.
 func BenchmarkEmbed(b *testing.B) {
 	s := modeltest.New(modeltest.Options{})
 	defer s.Close()

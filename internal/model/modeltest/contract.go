@@ -9,32 +9,32 @@ import (
 	"github.com/cairn-rag/cairn/internal/model"
 )
 
-// Clients are two clients of one server: one whose endpoint has a chat model,
-// one with an embedding model.
+// Clients are two clients of one server: one for its chat model, one for its
+// embedding model.
 type Clients struct{ Chat, Embedding *model.Client }
 
-// RunContract checks what every endpoint must do when it is called through a
-// model.Client. Each subtest calls open for clients of its own.
+// RunContract checks the behaviour of an endpoint that is called through a
+// model.Client. Each subtest calls open for its own clients.
 func RunContract(t *testing.T, open func(t *testing.T) Clients) {
 	t.Helper()
 	for name, check := range map[string]func(*testing.T, Clients){
-		"chat streams text and ends with the completion":         chatStreams,
-		"the same request gets the same answer":                  chatRepeats,
-		"a longer conversation counts more tokens":               chatCounts,
-		"max tokens cuts the answer and says so":                 chatCuts,
-		"a required tool is called with its arguments as JSON":   chatRequires,
-		"a named tool is the one that is called":                 chatNames,
-		"with tool choice none no tool is called":                chatRefrains,
-		"after the result of a tool there is an answer":          chatConcludes,
-		"leaving the stream early is no error":                   chatLeaves,
-		"a cancelled call ends with the caller's error":          chatCancels,
-		"a request that makes no sense is refused for good":      chatRefuses,
-		"embeddings come in the order and number of the texts":   embedOrders,
-		"the same text has the same vector in every batch":       embedRepeats,
-		"vectors are finite, of one length and not nothing":      embedMeasures,
-		"a text is nearer to its like than to another":           embedCompares,
-		"no texts need no call":                                  embedNothing,
-		"the list of models holds the model that is asked there": modelsList,
+		"chat streams text and ends with the completion":       chatStreams,
+		"the same request gets the same answer":                chatRepeats,
+		"a longer conversation counts more tokens":             chatCounts,
+		"max tokens cuts the answer and says so":               chatCuts,
+		"a required tool is called with its arguments as JSON": chatRequires,
+		"a named tool is the one that is called":               chatNames,
+		"with tool choice none no tool is called":              chatRefrains,
+		"after the result of a tool there is an answer":        chatConcludes,
+		"leaving the stream early is not an error":             chatLeaves,
+		"a cancelled call ends with the caller's error":        chatCancels,
+		"a request that makes no sense is refused for good":    chatRefuses,
+		"embeddings come in the order and number of the texts": embedOrders,
+		"the same text has the same vector in every batch":     embedRepeats,
+		"vectors are finite, of one length and not zero":       embedMeasures,
+		"similar texts are nearer than other texts":            embedCompares,
+		"no texts have no vectors":                             embedNothing,
+		"the list of models contains the chat model":           modelsList,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -43,7 +43,7 @@ func RunContract(t *testing.T, open func(t *testing.T) Clients) {
 	}
 }
 
-// Collect reads a whole answer.
+// Collect returns a whole answer.
 func Collect(ctx context.Context, c *model.Client, req model.ChatRequest) (string, model.Completion, error) {
 	var text strings.Builder
 	for delta, err := range c.Chat(ctx, req) {
@@ -55,7 +55,7 @@ func Collect(ctx context.Context, c *model.Client, req model.ChatRequest) (strin
 			return text.String(), *delta.Done, nil
 		}
 	}
-	return text.String(), model.Completion{}, errors.New("the sequence ended without an end")
+	return text.String(), model.Completion{}, errors.New("the sequence ended without a completion")
 }
 
 func modelsList(t *testing.T, c Clients) {

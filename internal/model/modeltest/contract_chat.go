@@ -10,7 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/model"
 )
 
-// passages is a system message as Cairn's prompt has it.
+// passages is a system message in the form of Cairn's prompt.
 const passages = `Answer from these passages and cite each sentence with <source_N>.
 <source_1 document="Handbook.md" heading="Leave > Remote work">
 Employees may work remotely three days a week. Remote work needs the approval of the team lead.
@@ -56,7 +56,7 @@ func chatStreams(t *testing.T, c Clients) {
 			t.Fatal(err)
 		}
 		if done != nil {
-			t.Fatal("something came after the end")
+			t.Fatal("a delta after the completion")
 		}
 		if delta.Text != "" {
 			deltas++

@@ -8,20 +8,20 @@ import (
 	"maps"
 )
 
-// Count is how often the same thing was asked for, and how often the whole
-// answer was handed to a connection that was still open. Answered follows the
-// answer's last byte by a moment; Wait for it.
+// Count counts identical requests, and the answers that were written completely
+// while the client was still connected. Answered is updated shortly after the
+// answer's last byte; use Wait.
 type Count struct{ Asked, Answered int }
 
 // Totals are sums over all requests.
 type Totals struct {
 	Chats      Count
 	Embeddings Count
-	Tokens     int // sent, of all chats
-	Texts      int // in all batches that were asked for
+	Tokens     int // sent in all chats
+	Texts      int // in all requested batches
 }
 
-// BatchKey is the key of a batch of texts in Embeddings.
+// BatchKey returns the key of a batch of texts in Embeddings.
 func BatchKey(texts []string) string {
 	h := sha256.New()
 	for _, text := range texts {
@@ -33,29 +33,29 @@ func BatchKey(texts []string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Embeddings gives the count of each batch, by BatchKey.
+// Embeddings returns the counts of batches, by BatchKey.
 func (s *Server) Embeddings() map[string]Count {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.batches)
 }
 
-// Chats gives the count of each chat request, by the hash of its body: a call
-// that is repeated word by word has the same key.
+// Chats returns the counts of chat requests, by the hash of their body.
 func (s *Server) Chats() map[string]Count {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.chats)
 }
 
-// Totals gives the sums.
+// Totals returns the sums over all requests.
 func (s *Server) Totals() Totals {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.totals
 }
 
-// Wait returns when the totals satisfy reached, or with ctx's error.
+// Wait blocks until the totals satisfy reached. It returns the cause of ctx if
+// ctx ends first.
 func (s *Server) Wait(ctx context.Context, reached func(Totals) bool) error {
 	for {
 		s.mu.Lock()
@@ -72,7 +72,7 @@ func (s *Server) Wait(ctx context.Context, reached func(Totals) bool) error {
 	}
 }
 
-// update changes the counts and wakes whoever waits for them.
+// update changes the counts and wakes the callers of Wait.
 func (s *Server) update(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,24 +7,25 @@ import (
 	"github.com/cairn-rag/cairn/internal/model"
 )
 
-// Reply is what the server does with one request. The zero Reply is its usual
+// Reply is the server's reaction to one request. The zero Reply is the usual
 // answer.
 type Reply struct {
-	Status     int         // answers with this status and Body; 0 = answers well
+	Status     int         // with Body, in place of an answer; 0 = a usual answer
 	Header     http.Header // of any answer
 	Body       string
-	Hang       bool          // says nothing until the client leaves
-	Garbage    bool          // status 200 and lines that are no events
-	Empty      bool          // status 200 and nothing more
+	Hang       bool          // sends nothing until the client disconnects
+	Garbage    bool          // status 200 and lines that are not events
+	Empty      bool          // status 200 and an empty body
 	Cut        bool          // breaks the connection after the tokens
 	Delay      time.Duration // before the first byte
-	TokenDelay time.Duration // before each token; 0 = the server's own
-	Tokens     int           // how many words; 0 = the server's own
+	TokenDelay time.Duration // before each token; 0 = Options.TokenDelay
+	Tokens     int           // number of words; 0 = Options.Tokens
 	Text       string        // instead of tokens
 	ToolCalls  []model.ToolCall
 }
 
-// Fail answers with a status and headers, given as name, value, name, value.
+// Fail answers with a status and headers, given as alternating names and
+// values.
 func Fail(status int, headers ...string) Reply {
 	r := Reply{Status: status, Header: http.Header{}}
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -33,13 +34,13 @@ func Fail(status int, headers ...string) Reply {
 	return r
 }
 
-// Hang says nothing until the client leaves.
+// Hang sends nothing until the client disconnects.
 func Hang() Reply { return Reply{Hang: true} }
 
-// Garbage sends a good status and then what is no answer.
+// Garbage sends status 200 and a body that is not an answer.
 func Garbage() Reply { return Reply{Garbage: true} }
 
-// Empty sends a good status and then nothing.
+// Empty sends status 200 and an empty body.
 func Empty() Reply { return Reply{Empty: true} }
 
 // CutAfter breaks the connection after n tokens (n > 0).
@@ -51,5 +52,5 @@ func Answer(n int) Reply { return Reply{Tokens: n} }
 // Text answers with this text.
 func Text(text string) Reply { return Reply{Text: text} }
 
-// Call answers with calls of tools.
+// Call answers with tool calls.
 func Call(calls ...model.ToolCall) Reply { return Reply{ToolCalls: calls} }

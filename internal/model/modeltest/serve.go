@@ -28,7 +28,7 @@ func (s *Server) serveEmbeddings(w http.ResponseWriter, r *http.Request) {
 	key := BatchKey(req.Input)
 	var reply Reply
 	s.update(func() {
-		reply = take(&s.embeddingScript)
+		reply = nextReply(&s.embeddingScript)
 		s.totals.Texts += len(req.Input)
 		bump(s.batches, key, &s.totals.Embeddings, 1, 0)
 	})
@@ -61,7 +61,7 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 	key := hex.EncodeToString(hash[:])
 	var reply Reply
 	s.update(func() {
-		reply = take(&s.chatScript)
+		reply = nextReply(&s.chatScript)
 		bump(s.chats, key, &s.totals.Chats, 1, 0)
 		s.requests = append(s.requests, req)
 		if len(s.requests) > 2*keptRequests {
@@ -85,7 +85,7 @@ type plan struct {
 	cut    bool
 }
 
-// plan turns a reply into an answer to req.
+// plan returns the answer to req that reply asks for.
 func (s *Server) plan(req protocol.ChatRequest, reply Reply) plan {
 	p := plan{finish: model.FinishStop, cut: reply.Cut, delay: cmp.Or(reply.TokenDelay, s.options.TokenDelay)}
 	calls := reply.ToolCalls
@@ -112,8 +112,8 @@ func (s *Server) plan(req protocol.ChatRequest, reply Reply) plan {
 	return p
 }
 
-// tokens gives "word1", " word2" and so on, n in all, and a citation, unless the
-// answer is to be cut.
+// tokens returns n words "word1", " word2" and so on, and a citation unless the
+// answer is cut.
 func tokens(n int, cut bool) []string {
 	out := make([]string, 0, n+1)
 	for i := range n {
@@ -126,7 +126,7 @@ func tokens(n int, cut bool) []string {
 	return out
 }
 
-// answer writes the answer and reports whether all of it went out.
+// answer writes the answer and reports whether all of it was sent.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, req protocol.ChatRequest, p plan, key string) bool {
 	c := protocol.Completion{ID: "chatcmpl-" + key[:24], Model: req.Model, Created: time.Now().Unix()}
 	usage := protocol.NewUsage(protocol.PromptTokens(req), len(p.pieces))

@@ -14,14 +14,14 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/protocol"
 )
 
-// ModelName is the name under which the server answers to chat and embeddings.
-// It takes every other name as well.
+// ModelName is the server's model name for chat and embeddings. The server
+// accepts every other name as well.
 const ModelName = "stand-in"
 
-// keptRequests is how many chat requests are kept for Requests.
+// keptRequests is the number of chat requests that are kept for Requests.
 const keptRequests = 1000
 
-// Options say how the server answers when no script says otherwise.
+// Options configure the answers of a Server without a script.
 type Options struct {
 	// Tokens is the number of words of an answer, "word1 word2 … <source_1>".
 	// Defaults to 40.
@@ -43,7 +43,7 @@ type Server struct {
 	once     sync.Once
 
 	mu              sync.Mutex
-	changed         chan struct{} // closed at each change of the counts
+	changed         chan struct{} // closed and replaced at each change of the counts
 	chatScript      []Reply
 	embeddingScript []Reply
 	batches, chats  map[string]Count
@@ -51,7 +51,7 @@ type Server struct {
 	requests        []protocol.ChatRequest
 }
 
-// New starts a Server. It panics if there is no loopback port to be had.
+// New starts a Server. It panics if it cannot listen on loopback.
 func New(options Options) *Server {
 	if options.Tokens <= 0 {
 		options.Tokens = 40
@@ -67,23 +67,23 @@ func New(options Options) *Server {
 	}
 	s.http = &http.Server{
 		Handler: protocol.NewMux(s.serveChat, s.serveEmbeddings, func(w http.ResponseWriter, _ *http.Request) {
-			// The client may have left; there is nobody else to tell.
+			// The client may have disconnected; nobody else needs the error.
 			_ = protocol.WriteModels(w, ModelName)
 		}),
 		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          log.New(io.Discard, "", 0), // a killed client is no news
+		ErrorLog:          log.New(io.Discard, "", 0), // killed clients are expected
 	}
 	go func() {
-		// It always ends with ErrServerClosed, at Close.
+		// Serve returns ErrServerClosed when Close is called.
 		_ = s.http.Serve(listener)
 	}()
 	return s
 }
 
-// URL is the server's base URL, which ends in /v1.
+// URL returns the server's base URL, which ends in /v1.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/v1" }
 
-// Endpoint is the server as an endpoint for chat and embeddings.
+// Endpoint returns the server as an endpoint for chat and embeddings.
 func (s *Server) Endpoint() model.Endpoint {
 	return model.Endpoint{Provider: "modeltest", BaseURL: s.URL(), Model: ModelName, Dimensions: localmodel.Dimensions}
 }
@@ -92,31 +92,32 @@ func (s *Server) Endpoint() model.Endpoint {
 func (s *Server) Close() {
 	s.once.Do(func() {
 		close(s.closed)
-		// Its only error is that of closing the listener.
+		// The only error is that of closing the listener.
 		_ = s.http.Close()
 	})
 }
 
-// ScriptChat says what to do with the next chat requests, one reply each.
+// ScriptChat appends replies to the script for chat requests, one for each
+// request.
 func (s *Server) ScriptChat(replies ...Reply) {
 	s.update(func() { s.chatScript = append(s.chatScript, replies...) })
 }
 
-// ScriptEmbeddings says what to do with the next requests for embeddings. Of a
-// Reply only Status, Header, Body, Hang, Garbage, Empty, Cut and Delay count.
+// ScriptEmbeddings appends replies to the script for embedding requests. Only
+// the fields Status, Header, Body, Hang, Garbage, Empty, Cut and Delay apply.
 func (s *Server) ScriptEmbeddings(replies ...Reply) {
 	s.update(func() { s.embeddingScript = append(s.embeddingScript, replies...) })
 }
 
-// Requests gives the last chat requests, oldest first.
+// Requests returns the last chat requests, oldest first.
 func (s *Server) Requests() []protocol.ChatRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]protocol.ChatRequest(nil), s.requests...)
 }
 
-// take gives the next reply of a script.
-func take(script *[]Reply) Reply {
+// nextReply removes and returns the next reply of a script.
+func nextReply(script *[]Reply) Reply {
 	if len(*script) == 0 {
 		return Reply{}
 	}
@@ -125,7 +126,7 @@ func take(script *[]Reply) Reply {
 	return r
 }
 
-// wait waits d, and reports whether client and server are still there.
+// wait waits for d and reports whether client and server are still connected.
 func (s *Server) wait(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
@@ -141,8 +142,8 @@ func (s *Server) wait(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-// misbehave does what a reply says instead of an answer, and reports whether
-// it did.
+// misbehave does what a reply says in place of an answer, and reports whether
+// the reply says so.
 func (s *Server) misbehave(w http.ResponseWriter, r *http.Request, reply Reply) bool {
 	for name, values := range reply.Header {
 		w.Header()[name] = values
@@ -156,7 +157,7 @@ func (s *Server) misbehave(w http.ResponseWriter, r *http.Request, reply Reply) 
 	case !s.wait(r.Context(), reply.Delay):
 	case reply.Status != 0 && reply.Body != "":
 		w.WriteHeader(reply.Status)
-		// The client may have left; the counts do not depend on it.
+		// The client may have disconnected; the counts do not depend on it.
 		_, _ = io.WriteString(w, reply.Body)
 	case reply.Status != 0:
 		protocol.WriteError(w, &protocol.Error{Status: reply.Status, Message: "scripted failure"})

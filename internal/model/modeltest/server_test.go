@@ -44,7 +44,7 @@ func question(words string) model.ChatRequest {
 func TestScript(t *testing.T) {
 	t.Parallel()
 
-	t.Run("replies are used one after the other and then the usual answer", func(t *testing.T) {
+	t.Run("replies are used in order, then the usual answer", func(t *testing.T) {
 		t.Parallel()
 		s, c := start(t, modeltest.Options{Tokens: 2})
 		call := model.ToolCall{ID: "call_7", Name: "documents_rag", Arguments: `{"query":"a long enough query to be cut in fragments"}`}
@@ -88,7 +88,7 @@ func TestScript(t *testing.T) {
 func TestCounts(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a batch is counted by its texts, and answered only if it was", func(t *testing.T) {
+	t.Run("a batch is counted by its texts, and as answered only if it was", func(t *testing.T) {
 		t.Parallel()
 		s, c := start(t, modeltest.Options{})
 		s.ScriptEmbeddings(modeltest.Fail(500), modeltest.Reply{Cut: true})
@@ -111,7 +111,7 @@ func TestCounts(t *testing.T) {
 		}
 	})
 
-	t.Run("the same chat request has one key and an abandoned one is not answered", func(t *testing.T) {
+	t.Run("equal chat requests have one key, and an abandoned one does not count as answered", func(t *testing.T) {
 		t.Parallel()
 		s, c := start(t, modeltest.Options{Tokens: 1000, TokenDelay: 5 * time.Millisecond})
 		for range 2 {

@@ -14,16 +14,16 @@ type Usage struct {
 	TotalTokens      int `json:"total_tokens"`
 }
 
-// NewUsage adds up.
+// NewUsage returns a Usage with the total.
 func NewUsage(prompt, completion int) Usage {
 	return Usage{PromptTokens: prompt, CompletionTokens: completion, TotalTokens: prompt + completion}
 }
 
-// CountTokens estimates how many tokens a text has: one for every four code
+// CountTokens estimates the number of tokens of a text: one for every four code
 // points, as is usual for English.
 func CountTokens(text string) int { return (utf8.RuneCountInString(text) + 3) / 4 }
 
-// PromptTokens estimates how many tokens a request has.
+// PromptTokens estimates the number of tokens of a request.
 func PromptTokens(req ChatRequest) int {
 	n := 0
 	for _, m := range req.Messages {
@@ -38,11 +38,11 @@ func PromptTokens(req ChatRequest) int {
 	return n
 }
 
-// Completion is a whole answer.
+// Completion is a complete answer.
 type Completion struct {
 	ID           string
 	Model        string
-	Created      int64 // unix seconds
+	Created      int64 // Unix seconds
 	Text         string
 	ToolCalls    []ToolCall
 	FinishReason string
@@ -93,7 +93,7 @@ func WriteModels(w http.ResponseWriter, names ...string) error {
 	return writeJSON(w, http.StatusOK, append(b, "]}\n"...))
 }
 
-// NewMux routes the three calls, and answers every other one with an error.
+// NewMux routes the three calls and answers every other request with an error.
 func NewMux(chat, embeddings, models http.HandlerFunc) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", chat)

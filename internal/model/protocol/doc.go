@@ -1,5 +1,5 @@
-// Package protocol is the serving side of the OpenAI protocol, as far as Cairn's
-// own model servers (localmodel and modeltest) speak it: reading and checking
-// requests for chat, embeddings and models, and writing answers, streams and
-// errors in the shapes that clients expect. What to answer is not its matter.
+// Package protocol is the server side of the OpenAI protocol for Cairn's own
+// model servers (localmodel and modeltest). It reads and checks requests for
+// chat, embeddings and models, and writes answers, streams and errors in the
+// form that clients expect. The servers decide what to answer.
 package protocol

@@ -17,7 +17,7 @@ type EmbeddingRequest struct {
 	Dimensions     int    `json:"dimensions"`      // 0 = the model's own
 }
 
-// Inputs are texts, which may come as one string.
+// Inputs are texts. JSON may have a single string instead of a list.
 type Inputs []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -32,8 +32,8 @@ func (in *Inputs) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ParseEmbeddings reads and checks a request for embeddings of at most
-// maxDimensions dimensions.
+// ParseEmbeddings decodes and checks a request for embeddings of at most
+// maxDimensions dimensions. Errors are *Error.
 func ParseEmbeddings(body []byte, maxDimensions int) (EmbeddingRequest, error) {
 	var req EmbeddingRequest
 	if err := parse(body, &req); err != nil {
@@ -59,8 +59,8 @@ func ParseEmbeddings(body []byte, maxDimensions int) (EmbeddingRequest, error) {
 	return req, nil
 }
 
-// WriteEmbeddings writes one vector for each input, in their order, and reports
-// whether the whole answer was written.
+// WriteEmbeddings writes one vector for each input, in their order. It returns
+// an error if the answer was not written completely.
 func WriteEmbeddings(w http.ResponseWriter, req EmbeddingRequest, vectors [][]float32) error {
 	size := 256
 	for _, v := range vectors {

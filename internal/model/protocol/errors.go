@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// Error is an error as clients of the protocol see it.
+// Error is an error of the protocol.
 type Error struct {
 	Status  int
 	Message string
@@ -21,7 +21,7 @@ func invalid(param, message string) *Error {
 	return &Error{Status: http.StatusBadRequest, Param: param, Message: message}
 }
 
-// UnknownModel is the error for a model that is not served here.
+// UnknownModel returns the error for a model that the server does not have.
 func UnknownModel(name string) *Error {
 	return &Error{
 		Status: http.StatusNotFound, Param: "model", Code: "model_not_found",
@@ -29,7 +29,7 @@ func UnknownModel(name string) *Error {
 	}
 }
 
-// WriteError writes err; one that is no *Error becomes status 500.
+// WriteError writes err. An error that is not an *Error becomes status 500.
 func WriteError(w http.ResponseWriter, err error) {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -62,6 +62,6 @@ func WriteError(w http.ResponseWriter, err error) {
 	if err != nil {
 		b = []byte(`{"error":{"message":"the server failed","type":"server_error","param":null,"code":null}}`)
 	}
-	// The client may have left; there is nobody else to tell.
+	// The client may have disconnected; nobody else needs the error.
 	_ = writeJSON(w, e.Status, append(b, '\n'))
 }

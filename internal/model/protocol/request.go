@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// The limits of a request.
+// Limits of a request.
 const (
 	MaxBodyBytes  = 32 << 20
 	MaxInputs     = 2048
@@ -34,7 +34,7 @@ type ChatRequest struct {
 	} `json:"stream_options"`
 }
 
-// Limit is the most tokens that the answer may have, 0 = no limit.
+// Limit returns the largest number of tokens of the answer, 0 = no limit.
 func (r ChatRequest) Limit() int { return max(r.MaxTokens, r.MaxCompletionTokens) }
 
 // Message is one message of a conversation.
@@ -45,7 +45,7 @@ type Message struct {
 	ToolCallID string     `json:"tool_call_id"`
 }
 
-// Content is the text of a message, which may come as a string or in parts.
+// Content is the text of a message. JSON may have a string or a list of parts.
 type Content string
 
 // UnmarshalJSON implements json.Unmarshaler. Parts other than text are refused.
@@ -68,7 +68,7 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Tool is a function on offer.
+// Tool is a function that the model may call.
 type Tool struct {
 	Type     string   `json:"type"`
 	Function Function `json:"function"`
@@ -116,7 +116,7 @@ func (t *ToolChoice) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ReadBody reads a request's body, up to MaxBodyBytes.
+// ReadBody reads a request's body, up to MaxBodyBytes. Errors are *Error.
 func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	limited := http.MaxBytesReader(w, r.Body, MaxBodyBytes)
 	var body []byte
@@ -136,7 +136,8 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// ParseChat reads and checks a request for a chat completion.
+// ParseChat decodes and checks a request for a chat completion. Errors are
+// *Error.
 func ParseChat(body []byte) (ChatRequest, error) {
 	var req ChatRequest
 	if err := parse(body, &req); err != nil {
@@ -203,7 +204,7 @@ func checkTools(req ChatRequest) error {
 	}
 }
 
-// parse decodes JSON; a wrong type names its field.
+// parse decodes JSON. The error for a value of a wrong type names its field.
 func parse(body []byte, v any) error {
 	err := json.Unmarshal(body, v)
 	if err == nil {

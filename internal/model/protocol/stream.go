@@ -6,17 +6,17 @@ import (
 	"strconv"
 )
 
-// Stream writes a streamed answer, one event at a time. The first error of a
-// write stays, and ends it.
+// Stream writes a streamed answer, one event at a time. After the first error
+// of a write it writes nothing more.
 type Stream struct {
 	w    http.ResponseWriter
 	ctl  *http.ResponseController
-	head []byte // every event's beginning
+	head []byte // beginning of every event
 	buf  []byte
 	err  error
 }
 
-// NewStream begins the answer named by c; the rest of c is not looked at.
+// NewStream starts the answer with the id, model and time of c.
 func NewStream(w http.ResponseWriter, c Completion) *Stream {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
@@ -42,8 +42,8 @@ func (s *Stream) Text(piece string) {
 	s.end()
 }
 
-// ToolCalls writes the calls as providers do: for each one its name, then its
-// arguments in fragments.
+// ToolCalls writes the calls in the way of providers: the name of each, then
+// its arguments in fragments.
 func (s *Stream) ToolCalls(calls []ToolCall) {
 	const fragment = 24
 	for i, call := range calls {
@@ -61,7 +61,7 @@ func (s *Stream) ToolCalls(calls []ToolCall) {
 // Finish writes the finish reason.
 func (s *Stream) Finish(reason string) { s.delta("{}", reason) }
 
-// Usage writes the event that holds the usage and no choice.
+// Usage writes the event with the usage and without choices.
 func (s *Stream) Usage(u Usage) {
 	b, err := json.Marshal(u)
 	if err != nil {
@@ -74,21 +74,21 @@ func (s *Stream) Usage(u Usage) {
 	s.end()
 }
 
-// Done writes the mark that ends the stream and flushes it.
+// Done writes the mark that ends the stream, and flushes.
 func (s *Stream) Done() {
 	s.buf = append(s.buf[:0], "data: [DONE]"...)
 	s.end()
 	s.Flush()
 }
 
-// Flush sends what was written so far.
+// Flush sends everything written so far.
 func (s *Stream) Flush() {
 	if s.err == nil {
 		s.err = s.ctl.Flush()
 	}
 }
 
-// Err gives the first error.
+// Err returns the first error of a write.
 func (s *Stream) Err() error { return s.err }
 
 func (s *Stream) delta(delta, finish string) {
@@ -114,11 +114,11 @@ func (s *Stream) end() {
 	_, s.err = s.w.Write(s.buf)
 }
 
-// Quote gives s as a JSON string.
+// Quote returns s as a JSON string.
 func Quote(s string) string { return string(appendString(nil, s)) }
 
-// appendString appends s as a JSON string; plain ASCII, the usual case, is
-// copied as it is.
+// appendString appends s as a JSON string. Plain ASCII, the usual case, is
+// copied.
 func appendString(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {
