@@ -340,3 +340,28 @@ func (s *Store) RunningRuns(ctx context.Context, kinds []string, before time.Tim
 	}
 	return decodeRows(rows, (*runRow).run)
 }
+
+// RunningQuery asks for a page of the runs that have not ended.
+type RunningQuery struct {
+	Kinds  []string  // nil = all
+	Before time.Time // started before
+	After  Position  // of the last one of the page before; zero = the first page
+	Limit  int
+}
+
+// RunningRunsPage lists runs that have not ended, oldest first.
+func (s *Store) RunningRunsPage(ctx context.Context, query RunningQuery) ([]Run, error) {
+	var rows []runRow
+	q := s.reader.NewSelect().Model(&rows).Where("r.status = 'running' AND r.created_at < ?", micros(query.Before)).
+		Where("(r.created_at, r.id) > (?, ?)", micros(query.After.At), query.After.ID)
+	if len(query.Kinds) > 0 {
+		q = q.Where("r.kind IN (?)", bun.List(query.Kinds))
+	}
+	if err := q.OrderExpr("r.created_at, r.id").Limit(int64(query.Limit)).Scan(ctx); err != nil {
+		return nil, fmt.Errorf("list running runs: %w", failure(err))
+	}
+	return decodeRows(rows, (*runRow).run)
+}
+
+// Position returns the run's place in RunningRunsPage.
+func (r Run) Position() Position { return Position{At: r.CreatedAt, ID: r.ID} }

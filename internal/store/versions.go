@@ -136,6 +136,41 @@ func (s *Store) PendingVersions(ctx context.Context, from, before time.Time, lim
 	return decodeRows(rows, (*versionRow).version)
 }
 
+// PendingQuery asks for a page of the versions that wait for their ingestion.
+type PendingQuery struct {
+	Begun  *bool     // nil = both those that a run has begun and those that none has
+	Before time.Time // last changed before
+	After  Position  // of the last one of the page before; zero = the first page
+	Limit  int
+}
+
+// PendingVersionsPage lists versions that wait for their ingestion, the one that
+// was changed the longest ago first. A version that is being removed is left out.
+func (s *Store) PendingVersionsPage(ctx context.Context, query PendingQuery) ([]Version, error) {
+	var rows []versionRow
+	q := selectVersions(s.reader, &rows).Where("v.status = 'pending' AND v.updated_at < ? AND v.version > d.removing_upto", micros(query.Before)).
+		Where("(v.updated_at, v.document_id, v.version) > (?, ?, ?)", micros(query.After.At), query.After.ID, query.After.Version)
+	if query.Begun != nil {
+		q = q.Where("v.begun = ?", *query.Begun)
+	}
+	if err := q.OrderExpr("v.updated_at, v.document_id, v.version").Limit(int64(query.Limit)).Scan(ctx); err != nil {
+		return nil, fmt.Errorf("list pending versions: %w", failure(err))
+	}
+	return decodeRows(rows, (*versionRow).version)
+}
+
+// Position is where a page of PendingVersionsPage or RunningRunsPage ended.
+type Position struct {
+	At      time.Time
+	ID      string
+	Version int // of a document
+}
+
+// Position returns the version's place in PendingVersionsPage.
+func (v Version) Position() Position {
+	return Position{At: v.UpdatedAt, ID: v.Document, Version: v.Version}
+}
+
 // ingestWorkflow and removeWorkflow are the ids of the workflows that serve a
 // document, as the design fixes them.
 func ingestWorkflow(workspace, document string) string { return "ingest/" + workspace + "/" + document }

@@ -23,6 +23,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 		{"publishing", testPublishing},
 		{"combined", testCombined},
 		{"batches", testBatches},
+		{"backlog", testBacklog},
 		{"superseded", testSuperseded},
 		{"documents", testDocuments},
 		{"permissions", testPermissions},
