@@ -2,6 +2,7 @@ package api
 
 import (
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 
@@ -20,6 +21,11 @@ var BodyError = bodyError
 // Steady lets a test look at the deadlines that are set while a body comes.
 func Steady(w http.ResponseWriter, r *http.Request, limit int64) io.Reader {
 	return newSteady(w, r, limit)
+}
+
+// Observe puts around a handler what every request gets.
+func Observe(next http.Handler) http.Handler {
+	return (&Server{deps: Deps{Log: slog.New(slog.DiscardHandler), Metrics: noMetrics{}}}).observe(next)
 }
 
 // Spool keeps a form in a file, and gives the code of what a client is told.

@@ -7,13 +7,22 @@ import (
 	"net/http"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// response notes what was answered.
+// A client that reads slowly is served; one that stops reading is dropped, and
+// holds no connection and no goroutine. These bound how slow it may be: it must
+// take a piece of an answer within the patience, 140 bytes a second.
+const (
+	writePiece    = 8 << 10
+	writePatience = 60 * time.Second
+)
+
+// response notes what was answered, and gives each piece of it a deadline.
 type response struct {
 	http.ResponseWriter
 	status int // 0 = nothing yet
@@ -28,14 +37,22 @@ func (w *response) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements http.ResponseWriter.
-func (w *response) Write(p []byte) (int, error) {
+// Write implements http.ResponseWriter. It returns os.ErrDeadlineExceeded for a
+// client that stopped reading. The server takes the deadline away after the answer.
+func (w *response) Write(p []byte) (written int, err error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	n, err := w.ResponseWriter.Write(p)
-	w.bytes += int64(n)
-	return n, err
+	control := http.NewResponseController(w.ResponseWriter)
+	for piece := range slices.Chunk(p, writePiece) {
+		_ = control.SetWriteDeadline(time.Now().Add(writePatience)) // not a connection, as in tests
+		n, err := w.ResponseWriter.Write(piece)
+		written, w.bytes = written+n, w.bytes+int64(n)
+		if err != nil {
+			return written, err
+		}
+	}
+	return written, nil
 }
 
 // Unwrap lets http.ResponseController reach the connection.

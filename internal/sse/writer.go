@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"time"
 )
 
 // retryMilliseconds is how long a client waits before it connects again.
@@ -17,12 +16,10 @@ type Options struct {
 	Delta bool
 	// RunID makes the ids of pieces, so that every replay cuts alike.
 	RunID string
-	// WriteTimeout is how long a client may take to read what is written before
-	// it is dropped; only tests set it. Defaults to 30 s.
-	WriteTimeout time.Duration
 }
 
-// Writer writes events to one client. It is used by one goroutine.
+// Writer writes events to one client. It is used by one goroutine. It sets no
+// deadlines: the http.ResponseWriter drops a client that stops reading.
 type Writer struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -34,9 +31,6 @@ type Writer struct {
 // NewWriter prepares a response for a stream of events. The status and headers
 // go out with the first event or comment.
 func NewWriter(w http.ResponseWriter, o Options) *Writer {
-	if o.WriteTimeout == 0 {
-		o.WriteTimeout = 30 * time.Second
-	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
@@ -44,8 +38,7 @@ func NewWriter(w http.ResponseWriter, o Options) *Writer {
 	return &Writer{w: w, control: http.NewResponseController(w), options: o}
 }
 
-// Event writes one event. An error means that the client is gone, or reads too
-// slowly to be waited for.
+// Event writes one event. An error means that the client has left or was dropped.
 func (w *Writer) Event(id int64, event string, data []byte) error {
 	if !w.options.Delta || len(data) <= maxData {
 		w.frame(strconv.FormatInt(id, 10), event, data)
@@ -96,9 +89,6 @@ func (w *Writer) frame(id, event string, data []byte) {
 }
 
 func (w *Writer) flush() error {
-	// Not every writer knows deadlines (a test's recorder does not); then the
-	// connection's own limits hold.
-	_ = w.control.SetWriteDeadline(time.Now().Add(w.options.WriteTimeout))
 	_, err := w.w.Write(w.buffer.Bytes())
 	w.buffer.Reset()
 	if err != nil {
