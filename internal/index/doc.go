@@ -1,11 +1,11 @@
-// Package index is the port through which passages are found: by the nearness
-// of their vectors, and by the words in them.
+// Package index is the port through which passages are found, by the nearness
+// of their vectors and by their words.
 //
-// An index is a cache of what SQL and the blob store know, and can be rebuilt
-// from them. It is not the truth about who may see what: it holds the access
-// tokens of each document and obeys them inside each query, and package
-// retrieve asks SQL again before a text leaves.
+// An index is a cache: it can be rebuilt from SQL and the blob store. It stores
+// the access tokens of each document and applies them inside each query, but
+// SQL decides about permission: package retrieve checks each hit in SQL before
+// its text leaves.
 //
-// Package embedded keeps the index in an SQLite file of its own; package
-// indextest is the contract that every index must keep.
+// Package embedded keeps the index in an SQLite file of its own. Package
+// indextest is the contract for every index.
 package index

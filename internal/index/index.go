@@ -8,12 +8,12 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// MaxLimit is the most hits that one query can give.
+// MaxLimit is the largest number of hits of one query.
 const MaxLimit = 2000
 
-// Entry is one chunk as the index keeps it. All but ChunkID, Ordinal, Text and
-// Vector are facts of the document's version: entries of one version carry the
-// same, and those that were written last count for the whole version.
+// Entry is one chunk in the index. All fields but ChunkID, Ordinal, Text and
+// Vector belong to the document's version: entries of one version have the same
+// values, and the last ones written apply to the whole version.
 type Entry struct {
 	ChunkID        string
 	Workspace      string
@@ -21,10 +21,10 @@ type Entry struct {
 	DocumentID     string
 	Version        int
 	Ordinal        int       // of the chunk in its version, 0 = first
-	Text           string    // context + text, for full-text search
-	Vector         []float32 // any length above 0; it is normalised when written. None: found by words only
+	Text           string    // chunk.EmbeddingText, for full-text search
+	Vector         []float32 // any length above 0, normalised when written; none = found only by words
 	Tags           []string
-	ACL            []string // access tokens; none: nobody finds it
+	ACL            []string // access tokens; none = found by nobody
 	Language       string
 	Classification string
 	Name           string
@@ -32,17 +32,17 @@ type Entry struct {
 	CreatedAt      time.Time
 }
 
-// Query says what may be found. Permission comes from the Principal: its
-// workspace, its project if it is held to one, and its tokens.
+// Query restricts the entries that may be found. Permission comes from the
+// Principal: its workspace, its project if it has one, and its tokens.
 type Query struct {
 	Principal knowledge.Principal
-	Projects  []string // empty = all that the principal covers
+	Projects  []string // empty = all that the principal may see
 	Documents []string // empty = all
 	Filter    knowledge.Filter
 	Limit     int // 1..MaxLimit
 }
 
-// Attributes are the facts of a version that can change after it was written.
+// Attributes are the fields of a version that may change after it was written.
 type Attributes struct {
 	Tags           []string
 	ACL            []string
@@ -50,47 +50,47 @@ type Attributes struct {
 	Metadata       map[string]any
 }
 
-// Index finds chunks. It is safe for concurrent use. Writes are visible to the
-// queries that start after they return, and survive the end of the process.
+// Index finds chunks. It is safe for concurrent use. Queries that start after a
+// write has returned see it, and it survives the end of the process.
 //
-// Dense and BM25 fail with CodeForbidden for a principal without tokens or
-// without one of the query's projects, and with CodeInvalid for a filter or a
-// limit that is wrong. They give hits best first, equal scores by chunk id.
+// Dense and BM25 return CodeForbidden for a principal without tokens, or that
+// may not see one of the query's projects, and CodeInvalid for a wrong filter
+// or limit. They return hits best first, equal scores ordered by chunk id.
 type Index interface {
-	// Upsert writes entries in one transaction. An entry that is there already
-	// (same workspace, document, version and chunk) is replaced.
+	// Upsert writes entries in one transaction. It replaces an entry with the
+	// same workspace, document, version and chunk.
 	Upsert(ctx context.Context, entries []Entry) error
-	// Dense gives the entries whose vectors are nearest to vector, among those
-	// of the same dimension. The score is the cosine.
+	// Dense returns the entries whose vectors are nearest to vector, among
+	// those of the same dimension. The score is the cosine.
 	Dense(ctx context.Context, q Query, vector []float32) ([]knowledge.Hit, error)
-	// BM25 gives the entries that share words with text, ranked by BM25. No
-	// character of text is an operator. Text without a word gives no hits.
+	// BM25 returns the entries that share words with text, ranked by BM25. No
+	// character of text is an operator. Text without words has no hits.
 	BM25(ctx context.Context, q Query, text string) ([]knowledge.Hit, error)
 	// RemoveVersions removes every entry of the document whose version is below
 	// keep. It is idempotent.
 	RemoveVersions(ctx context.Context, workspace, document string, keep int) error
 	// RemoveDocument removes every entry of the document up to and including
-	// version upto: vectors, words and tokens, so that nothing of them can be
-	// read in the index's files any more. It is idempotent.
+	// version upto: vectors, words and tokens. Nothing of them can be read in
+	// the index's files afterwards. It is idempotent.
 	RemoveDocument(ctx context.Context, workspace, document string, upto int) error
-	// SetAttributes replaces the attributes of one version of the document. A
-	// version without entries is none of its business.
+	// SetAttributes replaces the attributes of one version of the document. It
+	// does nothing if the version has no entries.
 	SetAttributes(ctx context.Context, workspace, document string, version int, a Attributes) error
-	// Count gives the number of entries of each version of the document.
+	// Count returns the number of entries of each version of the document.
 	Count(ctx context.Context, workspace, document string) (map[int]int, error)
-	// Ping reports whether the index can be read.
+	// Ping returns an error if the index cannot be read.
 	Ping(ctx context.Context) error
-	// Close waits for what is under way. The index cannot be used after it.
+	// Close waits for running calls. The index cannot be used afterwards.
 	Close() error
 }
 
-// Check gives the error that a query deserves before an index looks at
-// anything: forbidden for a principal that has no tokens or not the projects,
-// invalid for a wrong filter or limit.
+// Check returns CodeForbidden for a principal without tokens or that may not
+// see the projects, and CodeInvalid for a wrong filter or limit. Indexes call
+// it first.
 func (q Query) Check() error {
 	p := q.Principal
 	if p.Workspace() == "" || len(p.Tokens()) == 0 {
-		return knowledge.Errorf(knowledge.CodeForbidden, "a search needs somebody for whom it is made; send a key or a token")
+		return knowledge.Errorf(knowledge.CodeForbidden, "a search needs a principal; send a key or a token")
 	}
 	for _, project := range q.Projects {
 		if !p.CoversProject(project) {
@@ -98,18 +98,18 @@ func (q Query) Check() error {
 		}
 	}
 	if q.Limit < 1 || q.Limit > MaxLimit {
-		return knowledge.Errorf(knowledge.CodeInvalid, "a search can give between 1 and %d passages", MaxLimit)
+		return knowledge.Errorf(knowledge.CodeInvalid, "a search can return between 1 and %d passages", MaxLimit)
 	}
 	if wrong := q.Filter.ConditionFields("filters"); len(wrong) > 0 {
-		e := knowledge.Errorf(knowledge.CodeInvalid, "the filters are not right; see fields")
+		e := knowledge.Errorf(knowledge.CodeInvalid, "the filters are not valid; see fields")
 		e.Fields = wrong
 		return e
 	}
 	return nil
 }
 
-// InProjects gives the projects to which the query is held, none = every
-// project of the workspace.
+// InProjects returns the projects to which the query is restricted, none = all
+// projects of the workspace.
 func (q Query) InProjects() []string {
 	if len(q.Projects) > 0 {
 		projects := slices.Clone(q.Projects)

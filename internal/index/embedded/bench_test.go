@@ -14,8 +14,8 @@ import (
 
 const benchDimension = 384
 
-// filled is an index of documents of five passages, whose words are spread as
-// those of a language are: few are frequent, most are rare.
+// filled returns an index of documents of five passages, with the word
+// frequencies of a language: few words are frequent, most are rare.
 func filled(b *testing.B, entries int) (*embedded.Index, *rand.Rand) {
 	x, err := embedded.Open(b.Context(), embedded.Config{Path: filepath.Join(b.TempDir(), "index.db")})
 	if err != nil {

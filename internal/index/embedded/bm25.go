@@ -9,18 +9,20 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// matchesPerHit is how many passages are ranked for each that is asked for.
+// matchesPerHit is the number of passages that are ranked for each requested
+// hit.
 const matchesPerHit = 6
 
-// BM25 gives the entries that share words with text. As with Dense, there is a
-// way for searches that only permission narrows, of which the best ranked are
-// mostly allowed, and one for the others, which ranks only what is allowed.
+// BM25 returns the entries that share words with text. As in Dense, there is
+// one way for searches that only permission narrows, where most of the best
+// ranked are allowed, and one for all other searches, which ranks only allowed
+// entries.
 //
-// The first way ranks passages that have one of the rarer words: as many words
-// as bring matchesPerHit passages for each hit. The time that ranking takes
-// goes with the number of passages ranked, and frequent words stand in most of
-// a workspace, but weigh little. Of the questions of the Cranfield collection,
-// .992 of the first ten hits stay the same.
+// The first way ranks passages with one of the rarer words: as many words as
+// are needed for matchesPerHit passages per hit. The time for ranking grows
+// with the number of ranked passages, and frequent words occur in most passages
+// of a workspace but add little to a score. In the Cranfield collection .992 of
+// the first ten hits are the same as with all words.
 func (x *Index) BM25(ctx context.Context, q index.Query, text string) ([]knowledge.Hit, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
@@ -59,13 +61,13 @@ type wordSearch struct {
 	limit int
 }
 
-// best ranks all passages of the workspace that have one of the rarer terms, and
-// drops what is not allowed from the first k within the same statement. complete
-// is true if no other of them could be among the hits.
+// best ranks all passages of the workspace with one of the rarer terms and, in
+// the same statement, drops those of the first k that are not allowed. complete
+// is true if no passage outside the first k could be among the hits.
 func (s *wordSearch) best(ctx context.Context, rarer, others []term, k int) (hits []knowledge.Hit, complete bool, err error) {
 	words, times := s.words, 1.0
 	if len(others) > 0 {
-		// Each term stands here twice, so the score is the double of what it is.
+		// The expression contains each term twice, which doubles the score.
 		words, times = "("+anyOf(rarer...)+") AND ("+anyOf(slices.Concat(rarer, others, others)...)+")", 2
 	}
 	statement := "WITH best AS MATERIALIZED (SELECT rowid AS id, bm25(" + s.table + ") AS score FROM " + s.table +
@@ -83,7 +85,7 @@ func (s *wordSearch) best(ctx context.Context, rarer, others []term, k int) (hit
 	return hits, seen < k && len(others) == 0 || len(hits) == s.limit && score < worst, nil
 }
 
-// all ranks the entries that are allowed.
+// all ranks all allowed entries.
 func (s *wordSearch) all(ctx context.Context) ([]knowledge.Hit, error) {
 	statement := "SELECT e.chunk_id, v.document_id, v.version, bm25(" + s.table + ") AS score FROM " + s.table +
 		" CROSS JOIN entries e ON e.id = " + s.table + ".rowid CROSS JOIN versions v ON v.id = e.version_id" +
@@ -93,8 +95,8 @@ func (s *wordSearch) all(ctx context.Context) ([]knowledge.Hit, error) {
 	return s.run(ctx, query{sql: statement, args: args}, &score)
 }
 
-// run reads hits whose fourth column is FTS5's score, which is the lower the
-// better; more columns go to more.
+// run returns hits whose fourth column is FTS5's score, where lower is better.
+// Further columns are scanned into more.
 func (s *wordSearch) run(ctx context.Context, q query, score *float64, more ...any) ([]knowledge.Hit, error) {
 	hits, err := s.db.hits(ctx, q, append([]any{score}, more...), func() float64 { return -*score })
 	if err != nil {

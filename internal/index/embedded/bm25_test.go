@@ -11,8 +11,8 @@ import (
 )
 
 // TestRarerWords compares searches that rank only passages with one of the
-// rarer words of the question to searches that rank all: the scores are the
-// same, and nearly always the passages.
+// rarer words of the question with searches that rank all: the scores are
+// equal, and nearly always the passages.
 func TestRarerWords(t *testing.T) {
 	t.Parallel()
 	x := open(t, filepath.Join(t.TempDir(), "index.db"))
@@ -50,7 +50,7 @@ func TestRarerWords(t *testing.T) {
 			}
 			same++
 			if math.Abs(score-h.Score) > 1e-9 {
-				t.Fatalf("%s scores %g, and %g where all passages are ranked", h.ChunkID, h.Score, score)
+				t.Fatalf("%s scores %g, and %g if all passages are ranked", h.ChunkID, h.Score, score)
 			}
 		}
 	}
@@ -59,8 +59,8 @@ func TestRarerWords(t *testing.T) {
 	}
 }
 
-// TestFrequentWords asks with words that all stand in many passages, which a
-// principal may mostly not see: what it may see is found all the same.
+// TestFrequentWords searches for words that occur in many passages, most of
+// which the principal may not see: the allowed ones are still found.
 func TestFrequentWords(t *testing.T) {
 	t.Parallel()
 	x := open(t, filepath.Join(t.TempDir(), "index.db"))
@@ -78,6 +78,6 @@ func TestFrequentWords(t *testing.T) {
 	}
 	hits, err := x.BM25(t.Context(), index.Query{Principal: member, Limit: 3}, "brick")
 	if err != nil || len(hits) != 3 {
-		t.Errorf("found %d passages, %v; want the 3 that may be seen", len(hits), err)
+		t.Errorf("found %d passages, %v; want the 3 allowed ones", len(hits), err)
 	}
 }

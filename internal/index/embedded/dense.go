@@ -9,21 +9,22 @@ import (
 )
 
 const (
-	// maxNearest is the most neighbours that vec0 gives at a time.
+	// maxNearest is the largest number of neighbours that vec0 returns.
 	maxNearest = 4096
-	// maxCompared is up to how many entries are compared one by one: that costs
-	// 8 µs an entry, and a scan 1 to 2 µs for every vector of the partition.
+	// maxCompared is the largest number of entries that are compared one by
+	// one. That takes 8 µs for each; a scan takes 1 to 2 µs for each vector of
+	// the partition.
 	maxCompared = 500
 )
 
-// Dense gives the entries whose vectors are nearest to vector. All three ways
-// of searching give the same, exact answer; they differ in what they cost.
+// Dense returns the entries whose vectors are nearest to vector. It has three
+// ways of searching. All return the same exact result, at different cost.
 //
-// Where nothing narrows the search but permission, most neighbours are allowed:
-// the nearest of the partition are found and those refused are dropped within
-// the same statement. If too few are left, or if a filter narrows the search,
-// the allowed entries are compared one by one if they are few, and else handed
-// to the scan as the rows that it may consider.
+// If only permission narrows the search, most neighbours are allowed: one
+// statement finds the nearest of the partition and drops those that are not
+// allowed. If too few are left, or if the query has a filter, the allowed
+// entries are compared one by one if they are few. Otherwise the scan gets them
+// as the rows that it may consider.
 func (x *Index) Dense(ctx context.Context, q index.Query, vector []float32) ([]knowledge.Hit, error) {
 	s, err := x.newDenseSearch(ctx, q, vector)
 	if err != nil || s == nil {
@@ -50,8 +51,8 @@ func (x *Index) Dense(ctx context.Context, q index.Query, vector []float32) ([]k
 	}
 }
 
-// withSpare is how many candidates are looked at for limit hits, so that some
-// may be refused or tie.
+// withSpare returns the number of candidates for limit hits, so that some may
+// be dropped or have equal scores.
 func withSpare(limit int) int { return limit + limit/5 + 5 }
 
 type denseSearch struct {
@@ -59,13 +60,13 @@ type denseSearch struct {
 	table     string
 	dimension int
 	workspace int64
-	project   string // "" = more than one
+	project   string // "" = several
 	limit     int
 	vector    []byte
 	scope     condition
 }
 
-// newDenseSearch gives nil where there is nothing to find.
+// newDenseSearch returns nil if there is nothing to find.
 func (x *Index) newDenseSearch(ctx context.Context, q index.Query, vector []float32) (*denseSearch, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
@@ -87,10 +88,10 @@ func (x *Index) newDenseSearch(ctx context.Context, q index.Query, vector []floa
 	return s, err
 }
 
-// nearest finds the k nearest of the partition, or of its allowed rows, and
-// gives those that are allowed. complete is true if no other could be among the
-// hits: there was no more to find, or the last hit is nearer than the farthest
-// neighbour that was seen.
+// nearest finds the k nearest vectors of the partition, or of its allowed rows,
+// and returns those that are allowed. complete is true if no other vector could
+// be among the hits: there were no more, or the last hit is nearer than the
+// farthest neighbour found.
 func (s *denseSearch) nearest(ctx context.Context, k int, allowedOnly bool) (hits []knowledge.Hit, complete bool, err error) {
 	k = min(k, maxNearest)
 	near := condition{"vector MATCH ? AND k = ? AND workspace = ?", []any{s.vector, k, s.workspace}}
@@ -114,12 +115,12 @@ func (s *denseSearch) nearest(ctx context.Context, k int, allowedOnly bool) (hit
 	if err != nil {
 		return nil, false, err
 	}
-	// Without a hit nothing was counted: the allowed ones, if any, are farther.
+	// Without a hit, seen is not set: the allowed vectors, if any, are farther.
 	exhausted := len(hits) > 0 && seen < k || len(hits) == 0 && allowedOnly
 	return hits, exhausted || len(hits) == s.limit && distance < farthest, nil
 }
 
-// compare reckons the distance of each allowed entry.
+// compare computes the distance of each allowed entry.
 func (s *denseSearch) compare(ctx context.Context) ([]knowledge.Hit, error) {
 	statement := "SELECT e.chunk_id, v.document_id, v.version, vec_distance_l2(d.vector, ?) AS distance FROM versions v" +
 		" CROSS JOIN entries e ON e.version_id = v.id CROSS JOIN " + s.table + " d ON d.rowid = e.id" +
@@ -139,15 +140,17 @@ func (s *denseSearch) fewAllowed(ctx context.Context) (bool, error) {
 	return n <= maxCompared, nil
 }
 
-// allowed is the FROM and WHERE of the entries that may be found.
+// allowed returns FROM and WHERE clauses for the entries that the query may
+// find.
 func (s *denseSearch) allowed() string {
 	return fmt.Sprintf("FROM versions v CROSS JOIN entries e ON e.version_id = v.id WHERE e.dimension = %d AND %s", s.dimension, s.scope.sql)
 }
 
-// run reads hits whose fourth column is their distance; more columns go to more.
+// run returns hits whose fourth column is their distance. Further columns are
+// scanned into more.
 func (s *denseSearch) run(ctx context.Context, q query, distance *float64, more ...any) ([]knowledge.Hit, error) {
 	hits, err := s.db.hits(ctx, q, append([]any{distance}, more...), func() float64 {
-		return 1 - *distance**distance/2 // the cosine, of vectors of length 1
+		return 1 - *distance**distance/2 // the cosine of vectors of length 1
 	})
 	if err != nil {
 		return nil, fmt.Errorf("search among vectors of %d: %w", s.dimension, err)

@@ -3,11 +3,11 @@
 //
 // There is one vec0 table for each dimension, partitioned by workspace and
 // project, and one FTS5 table for each workspace: the weight of a word is
-// reckoned from the workspace's own documents, and the time of a search does
-// not depend on what other workspaces hold. Words are cut and stemmed here
-// (words.go), so that a document and a question are treated alike and so that
-// nothing in a question can be an operator.
+// computed from the workspace's own documents, and the time of a search does
+// not depend on other workspaces. This package splits and stems words itself
+// (words.go), so that documents and questions are treated alike and nothing in
+// a question can be an operator.
 //
-// What was written survives a power cut, as SQL and blobs do: a document that
-// SQL calls published is found.
+// Committed writes survive a power failure, as those of SQL and blobs do: a
+// document that SQL has published is found.
 package embedded

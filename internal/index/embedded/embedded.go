@@ -16,20 +16,23 @@ import (
 	_ "modernc.org/sqlite/vec" // vec0 tables
 )
 
-// Config says where the index is.
+// Config configures an Index.
 type Config struct {
-	// Path of the SQLite file. It and its directory are created when missing.
+	// Path is the path of the SQLite file. Open creates the file and its
+	// directory if they do not exist.
 	Path string
-	// Readers is the number of queries that run side by side. Defaults to the
-	// number of processors, at least 4.
+	// Readers is the number of concurrent queries. Defaults to the number of
+	// processors, at least 4.
 	Readers int
-	// Logger. Defaults to one that discards.
+	// Logger receives the index's log records. Defaults to one that discards
+	// them.
 	Logger *slog.Logger
 }
 
-// Index is an index.Index in an SQLite file. One process may have the file open.
+// Index is an index.Index in an SQLite file. Only one process may have the file
+// open.
 type Index struct {
-	writer *sql.DB // one connection, every transaction takes the write lock at once
+	writer *sql.DB // one connection; every transaction takes the write lock when it begins
 	reader *sql.DB
 	path   string
 	log    *slog.Logger
@@ -39,11 +42,11 @@ type Index struct {
 	tidier      *tidier
 
 	mu         sync.RWMutex
-	workspaces map[string]int64 // name -> id, of the committed ones
-	dimensions map[int]bool     // that have a table, committed
+	workspaces map[string]int64 // name -> id of committed workspaces
+	dimensions map[int]bool     // dimensions with a committed table
 }
 
-// Open opens the index, and creates it when there is none.
+// Open opens the index. It creates the file if there is none.
 func Open(ctx context.Context, cfg Config) (*Index, error) {
 	if cfg.Path == "" {
 		return nil, errors.New("open index: no path")
@@ -58,7 +61,7 @@ func Open(ctx context.Context, cfg Config) (*Index, error) {
 		return nil, fmt.Errorf("open index %s: %w", cfg.Path, err)
 	}
 	x := &Index{path: cfg.Path, log: cfg.Logger, workspaces: map[string]int64{}, dimensions: map[int]bool{},
-		frequencies: frequencies{known: map[wordOf]int{}}}
+		frequencies: frequencies{counts: map[workspaceWord]int{}}}
 	if err := x.connect(ctx, cfg.Readers); err != nil {
 		return nil, errors.Join(fmt.Errorf("open index %s: %w", cfg.Path, err), x.Close())
 	}
@@ -66,7 +69,7 @@ func Open(ctx context.Context, cfg Config) (*Index, error) {
 	return x, nil
 }
 
-// Ping reports whether the index can be read.
+// Ping returns an error if the index cannot be read.
 func (x *Index) Ping(ctx context.Context) error {
 	var n int
 	if err := x.reader.QueryRowContext(ctx, `SELECT count(*) FROM workspaces`).Scan(&n); err != nil {
@@ -75,7 +78,7 @@ func (x *Index) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Close waits for what is under way and closes the file.
+// Close waits for running statements and closes the file.
 func (x *Index) Close() error {
 	var errs []error
 	if x.tidier != nil {
@@ -91,8 +94,8 @@ func (x *Index) Close() error {
 }
 
 func (x *Index) connect(ctx context.Context, readers int) (err error) {
-	// Vectors are read from the mapped file: a call for each page took a third of
-	// a search's time.
+	// Vectors are read from the mapped file: one read call per page took a
+	// third of a search's time.
 	pragmas := url.Values{"_pragma": {
 		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 		"secure_delete(1)", "temp_store(MEMORY)", "cache_size(-16000)", "mmap_size(268435456)", "journal_size_limit(16777216)",
@@ -118,7 +121,7 @@ func (x *Index) connect(ctx context.Context, readers int) (err error) {
 	return x.Ping(ctx)
 }
 
-// create makes the file, so that only its owner can read it.
+// create creates the file, readable by its owner only.
 func create(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -130,7 +133,7 @@ func create(path string) error {
 	return f.Close()
 }
 
-// write runs change in one transaction of the one writer.
+// write runs change in a transaction on the single writer connection.
 func (x *Index) write(ctx context.Context, change func(*sql.Tx) error) error {
 	tx, err := x.writer.BeginTx(ctx, nil)
 	if err != nil {

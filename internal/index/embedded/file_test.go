@@ -22,8 +22,8 @@ import (
 
 var member = knowledge.NewPrincipal(knowledge.Claims{Workspace: "acme"})
 
-// passage is a chunk of a document whose words, tokens, tags and metadata all
-// contain mark.
+// passage returns a chunk of a document whose words, tokens, tags and metadata
+// all contain mark.
 func passage(mark string, document, ordinal int, vector []float32) index.Entry {
 	var text strings.Builder
 	for i := range 60 {
@@ -50,7 +50,7 @@ func randomVector(r *rand.Rand, dimension int) []float32 {
 	return v
 }
 
-// raw is what anybody reads who has the files.
+// raw returns the bytes of the index's files.
 func raw(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -72,7 +72,7 @@ func TestRemoveDocument(t *testing.T) {
 		x := open(t, path)
 		r := rand.New(rand.NewPCG(1, 2))
 		var vectors [][]float32
-		// Documents to keep stand before, between and after the one that goes.
+		// Documents to keep are before, between and after the removed one.
 		for i := range 30 {
 			for _, mark := range []string{"keepsake", "zebrafish"} {
 				v := randomVector(r, 64)
@@ -107,7 +107,7 @@ func TestRemoveDocument(t *testing.T) {
 			t.Errorf("the other document has %d of 30 chunks, error %v", len(hits), err)
 		}
 	})
-	t.Run("waits for a query that is under way", func(t *testing.T) {
+	t.Run("waits for a running query", func(t *testing.T) {
 		t.Parallel()
 		path := filepath.Join(t.TempDir(), "index.db")
 		x := open(t, path)
@@ -119,7 +119,7 @@ func TestRemoveDocument(t *testing.T) {
 		go func() {
 			defer close(done)
 			for ctx.Err() == nil {
-				_, _ = x.BM25(ctx, index.Query{Principal: member, Limit: 100}, "common") // its error is the end of ctx
+				_, _ = x.BM25(ctx, index.Query{Principal: member, Limit: 100}, "common") // it ends with the error of ctx
 			}
 		}()
 		if err := x.RemoveDocument(t.Context(), "acme", "zebrafish-document-0", 1); err != nil {
@@ -134,8 +134,8 @@ func TestRemoveDocument(t *testing.T) {
 }
 
 func containsVector(data []byte, v []float32) bool {
-	// Normalising may change the last bit, so three exact components in a row
-	// would be too strict for all and are enough for some.
+	// Normalising may change the last bit of a component, so equality of all
+	// would be too strict. Three consecutive exact components are enough.
 	for i := range len(v) - 1 {
 		var b []byte
 		for _, f := range v[i : i+2] {
@@ -150,14 +150,14 @@ func containsVector(data []byte, v []float32) bool {
 
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	t.Run("finds what another process left when it was killed", func(t *testing.T) {
+	t.Run("finds the entries of a killed process", func(t *testing.T) {
 		t.Parallel()
 		path := filepath.Join(t.TempDir(), "index.db")
 		x := open(t, path)
 		if err := x.Upsert(t.Context(), []index.Entry{passage("kept", 0, 1, []float32{1, 0})}); err != nil {
 			t.Fatal(err)
 		}
-		// The files as they are now are what a killed process leaves behind.
+		// The files now are those that a killed process would leave.
 		copied := filepath.Join(t.TempDir(), "copy.db")
 		for _, suffix := range []string{"", "-wal"} {
 			data, err := os.ReadFile(path + suffix)
@@ -172,14 +172,14 @@ func TestOpen(t *testing.T) {
 		q := index.Query{Principal: member, Limit: 10}
 		dense, err := y.Dense(t.Context(), q, []float32{1, 0})
 		if err != nil || len(dense) != 1 {
-			t.Errorf("dense gives %v, error %v", dense, err)
+			t.Errorf("dense: %v, error %v", dense, err)
 		}
 		words, err := y.BM25(t.Context(), q, "keptword0")
 		if err != nil || len(words) != 1 {
-			t.Errorf("BM25 gives %v, error %v", words, err)
+			t.Errorf("BM25: %v, error %v", words, err)
 		}
 	})
-	t.Run("keeps the file to its owner", func(t *testing.T) {
+	t.Run("only the owner can read the file", func(t *testing.T) {
 		t.Parallel()
 		path := filepath.Join(t.TempDir(), "new", "index.db")
 		open(t, path)
@@ -193,7 +193,7 @@ func TestOpen(t *testing.T) {
 			}
 		}
 	})
-	t.Run("says what is wrong with a file that is no index", func(t *testing.T) {
+	t.Run("fails for a file that is not an index", func(t *testing.T) {
 		t.Parallel()
 		path := filepath.Join(t.TempDir(), "index.db")
 		if err := os.WriteFile(path, bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {
@@ -205,8 +205,8 @@ func TestOpen(t *testing.T) {
 	})
 }
 
-// TestDenseIsExact compares the three ways of searching with the plain
-// definition, over enough entries for each of them to be taken.
+// TestDenseIsExact compares the three ways of searching with the definition,
+// over enough entries to use each of them.
 func TestDenseIsExact(t *testing.T) {
 	t.Parallel()
 	x := open(t, filepath.Join(t.TempDir(), "index.db"))

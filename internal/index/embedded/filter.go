@@ -6,7 +6,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// compile turns one condition of a checked filter into SQL.
+// compile translates one condition of a checked filter into SQL.
 func compile(c knowledge.Condition) (condition, error) {
 	if key, ok := c.MetadataKey(); ok {
 		return compileMetadata(c, key)
@@ -25,25 +25,25 @@ func compile(c knowledge.Condition) (condition, error) {
 	case knowledge.FieldClassification:
 		return compileText(c, "v.classification")
 	}
-	return condition{}, unknown(c)
+	return condition{}, unsupported(c)
 }
 
-// compileText compares a column of text. An empty one is a field that is not
-// there, which has no value and no part, be it the empty text.
+// compileText compares a text column. An empty column is an absent field: it
+// equals nothing and contains nothing, not even the empty text.
 func compileText(c knowledge.Condition, column string) (condition, error) {
-	known := condition{column + " <> ''", nil}
-	isOneOf := and(known, in(column, c.Values(), ""))
+	present := condition{column + " <> ''", nil}
+	isOneOf := and(present, in(column, c.Values(), ""))
 	switch c.Type {
 	case knowledge.OpEq, knowledge.OpIn:
 		return isOneOf, nil
 	case knowledge.OpNe, knowledge.OpNin:
 		return not(isOneOf), nil
 	case knowledge.OpContains:
-		return and(known, condition{"instr(" + column + ", ?) > 0", c.Values()}), nil
+		return and(present, condition{"instr(" + column + ", ?) > 0", c.Values()}), nil
 	case knowledge.OpExists:
-		return existing(c, known), nil
+		return existing(c, present), nil
 	}
-	return condition{}, unknown(c)
+	return condition{}, unsupported(c)
 }
 
 func compileTags(c knowledge.Condition) (condition, error) {
@@ -60,20 +60,20 @@ func compileTags(c knowledge.Condition) (condition, error) {
 	case knowledge.OpExists:
 		return existing(c, condition{"+EXISTS (SELECT 1" + of + ")", nil}), nil
 	}
-	return condition{}, unknown(c)
+	return condition{}, unsupported(c)
 }
 
 func compileTime(c knowledge.Condition) (condition, error) {
-	known := condition{"v.created_at <> 0", nil}
+	present := condition{"v.created_at <> 0", nil}
 	if c.Type == knowledge.OpExists {
-		return existing(c, known), nil
+		return existing(c, present), nil
 	}
 	t, err := knowledge.FilterTime(c.Value)
 	if err != nil {
 		return condition{}, fmt.Errorf("filter on %s: %w", c.Field, err)
 	}
 	compare := func(operator string) condition {
-		return and(known, condition{"v.created_at " + operator + " ?", []any{micros(t)}})
+		return and(present, condition{"v.created_at " + operator + " ?", []any{micros(t)}})
 	}
 	if c.Type == knowledge.OpNe {
 		return not(compare("=")), nil
@@ -81,17 +81,17 @@ func compileTime(c knowledge.Condition) (condition, error) {
 	if operator, ok := comparison(c.Type); ok {
 		return compare(operator), nil
 	}
-	return condition{}, unknown(c)
+	return condition{}, unsupported(c)
 }
 
-// sameKind holds where the JSON values m and w can be compared: both text, both
+// sameKind is true if the JSON values m and w can be compared: both text, both
 // numbers or both booleans.
 const sameKind = `CASE m.type WHEN 'text' THEN w.type = 'text'
 	WHEN 'true' THEN w.type IN ('true', 'false') WHEN 'false' THEN w.type IN ('true', 'false')
 	WHEN 'integer' THEN w.type IN ('integer', 'real') WHEN 'real' THEN w.type IN ('integer', 'real') ELSE 0 END`
 
-// compileMetadata looks the key up among the object's keys instead of building
-// a JSON path from it, so no key can be anything but a key.
+// compileMetadata searches the object's keys for the key. It does not build a
+// JSON path from it, so a key is never interpreted.
 func compileMetadata(c knowledge.Condition, key string) (condition, error) {
 	const of = "+EXISTS (SELECT 1 FROM json_each(v.metadata) m WHERE m.key = ? AND "
 	against := func(operator string) condition {
@@ -116,11 +116,11 @@ func compileMetadata(c knowledge.Condition, key string) (condition, error) {
 	if operator, ok := comparison(c.Type); ok {
 		return against(operator), nil
 	}
-	return condition{}, unknown(c)
+	return condition{}, unsupported(c)
 }
 
-// hasElement asks whether a list of the metadata has the value among its
-// elements. It binds the JSON list of the value, then the key.
+// hasElement is true if a list in the metadata contains the value. It binds a
+// JSON list with the value, then the key.
 const hasElement = `+EXISTS (SELECT 1 FROM json_each(?) w, json_each(v.metadata) o,
 	json_each(CASE o.type WHEN 'array' THEN o.value ELSE '[]' END) m
 	WHERE o.key = ? AND m.value = w.value AND ` + sameKind + `)`
@@ -141,7 +141,7 @@ func comparison(o knowledge.Operator) (string, bool) {
 	return "", false
 }
 
-// existing gives present, or its contrary for exists false.
+// existing returns present, negated if the condition is exists false.
 func existing(c knowledge.Condition, present condition) condition {
 	if c.Exists() {
 		return present
@@ -149,6 +149,6 @@ func existing(c knowledge.Condition, present condition) condition {
 	return not(present)
 }
 
-func unknown(c knowledge.Condition) error {
+func unsupported(c knowledge.Condition) error {
 	return knowledge.Errorf(knowledge.CodeInvalid, "the index cannot filter %s with %s", c.Field, c.Type)
 }

@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-// maxFrequencies is how many words' frequencies are remembered.
+// maxFrequencies is the largest number of words whose frequencies are kept.
 const maxFrequencies = 20_000
 
-// frequencies remembers in how many passages words stand, until something is
-// written. They only steer which passages are ranked: one that is a little old
-// does no harm.
+// frequencies caches the number of passages in which each word occurs, until
+// the next write. It only decides which passages are ranked, so an outdated
+// number does no harm.
 type frequencies struct {
-	mu    sync.Mutex
-	known map[wordOf]int
+	mu     sync.Mutex
+	counts map[workspaceWord]int
 }
 
-type wordOf struct {
+type workspaceWord struct {
 	workspace int64
 	word      string
 }
@@ -25,46 +25,46 @@ type wordOf struct {
 func (f *frequencies) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	clear(f.known)
+	clear(f.counts)
 }
 
-// of gives the frequencies of words, as far as they are known.
-func (f *frequencies) of(workspace int64, terms []term) (known map[string]int, unknown []string) {
+// cached returns the cached frequencies of words, and the words without one.
+func (f *frequencies) cached(workspace int64, terms []term) (cached map[string]int, missing []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	known = map[string]int{}
+	cached = map[string]int{}
 	for _, t := range terms {
-		if n, ok := f.known[wordOf{workspace, t.word}]; ok {
-			known[t.word] = n
+		if n, ok := f.counts[workspaceWord{workspace, t.word}]; ok {
+			cached[t.word] = n
 		} else if !t.prefix {
-			unknown = append(unknown, t.word)
+			missing = append(missing, t.word)
 		}
 	}
-	return known, unknown
+	return cached, missing
 }
 
-func (f *frequencies) learn(workspace int64, counted map[string]int) {
+func (f *frequencies) store(workspace int64, counted map[string]int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.known)+len(counted) > maxFrequencies {
-		clear(f.known)
+	if len(f.counts)+len(counted) > maxFrequencies {
+		clear(f.counts)
 	}
 	for word, n := range counted {
-		f.known[wordOf{workspace, word}] = n
+		f.counts[workspaceWord{workspace, word}] = n
 	}
 }
 
-// byFrequency parts terms into the rarest, of which as many as together stand in
-// enough passages, and the others. What a prefix stands for is not counted; it
-// is taken to be rare.
+// byFrequency splits terms into the rarest, as many as occur together in enough
+// passages, and the others. A prefix counts as rare; the words that begin with
+// it are not counted.
 func (x *Index) byFrequency(ctx context.Context, workspace int64, terms []term, enough int) (rarest, others []term, err error) {
-	frequency, unknown := x.frequencies.of(workspace, terms)
-	if len(unknown) > 0 {
-		counted, err := x.count(ctx, workspace, unknown)
+	frequency, missing := x.frequencies.cached(workspace, terms)
+	if len(missing) > 0 {
+		counted, err := x.count(ctx, workspace, missing)
 		if err != nil {
 			return nil, nil, err
 		}
-		x.frequencies.learn(workspace, counted)
+		x.frequencies.store(workspace, counted)
 		for word, n := range counted {
 			frequency[word] = n
 		}
@@ -83,7 +83,8 @@ func (x *Index) byFrequency(ctx context.Context, workspace int64, terms []term, 
 	return sorted, nil, nil
 }
 
-// count reads from the full-text table in how many passages words stand.
+// count reads the number of passages in which each word occurs from the
+// full-text table.
 func (x *Index) count(ctx context.Context, workspace int64, words []string) (map[string]int, error) {
 	rows, err := x.statements.query(ctx, query{
 		sql:  `SELECT term, doc FROM ` + vocabularyTable(workspace) + ` WHERE term IN (SELECT value FROM json_each(?))`,

@@ -13,7 +13,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// guarded is an index with one entry that member sees and one that it does not.
+// guarded returns an index with one entry that member may see and one that it
+// may not.
 func guarded(f *testing.F) *embedded.Index {
 	x, err := embedded.Open(f.Context(), embedded.Config{Path: filepath.Join(f.TempDir(), "index.db")})
 	if err != nil {
@@ -40,7 +41,8 @@ func check(t *testing.T, hits []knowledge.Hit, err error) {
 	}
 }
 
-// FuzzQuestion: whatever is asked, the statement is right and permission holds.
+// FuzzQuestion checks for any question that the statement is valid and that
+// permission holds.
 func FuzzQuestion(f *testing.F) {
 	for _, text := range []string{"common words", `"a" NEAR(b c, 2) AND NOT d*`, "words:x^2 {y}", "知识 graph", "a\x00b\xff", "’'’s", "é\u0301 ﬁ ⅷ ①", "ー゛"} {
 		f.Add(text)
@@ -49,7 +51,8 @@ func FuzzQuestion(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		hits, err := x.BM25(t.Context(), index.Query{Principal: member, Limit: 10}, text)
 		check(t, hits, err)
-		// What a document says finds it: questions and documents are cut alike.
+		// A document is found by its own text: questions and documents are
+		// split alike.
 		e := passage("public", 0, 1, nil)
 		e.Text = text
 		if err := x.Upsert(t.Context(), []index.Entry{e}); err != nil {
@@ -64,8 +67,8 @@ func FuzzQuestion(f *testing.F) {
 	})
 }
 
-// FuzzFilter: a filter with which nothing is wrong never fails, and opens
-// nothing.
+// FuzzFilter checks that a valid filter never fails and never shows a hidden
+// entry.
 func FuzzFilter(f *testing.F) {
 	for _, seed := range []knowledge.Condition{
 		{Field: "tags", Type: "in", Value: []any{"a", `"`}}, {Field: "metadata.a') OR 1=1 --", Type: "eq", Value: "x"},
@@ -82,7 +85,7 @@ func FuzzFilter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, field, operator, value string) {
 		c := knowledge.Condition{Field: field, Type: knowledge.Operator(operator)}
 		if json.Unmarshal([]byte(value), &c.Value) != nil {
-			t.Skip("no JSON")
+			t.Skip("not JSON")
 		}
 		q := index.Query{Principal: member, Limit: 10, Filter: knowledge.Filter{c}}
 		if len(q.Filter.Fields("f")) > 0 {

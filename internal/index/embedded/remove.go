@@ -9,11 +9,12 @@ import (
 	"github.com/cairn-rag/cairn/internal/index"
 )
 
-// removeBatch is how many entries one transaction removes. Erasing a passage's
-// words takes some milliseconds, and others want to write meanwhile.
+// removeBatch is the number of entries that one transaction removes. Erasing
+// the words of a passage takes milliseconds, and other writers wait.
 const removeBatch = 64
 
-// RemoveVersions removes every entry of the document whose version is below keep.
+// RemoveVersions removes every entry of the document whose version is below
+// keep.
 func (x *Index) RemoveVersions(ctx context.Context, workspace, document string, keep int) error {
 	if err := x.remove(ctx, workspace, document, keep-1); err != nil {
 		return fmt.Errorf("remove versions of document %s below %d from the index: %w", document, keep, err)
@@ -21,8 +22,9 @@ func (x *Index) RemoveVersions(ctx context.Context, workspace, document string, 
 	return nil
 }
 
-// RemoveDocument removes the document's versions up to upto and empties the
-// write-ahead log, so that nothing of them is left in either file.
+// RemoveDocument removes the document's versions up to and including upto. It
+// then empties the write-ahead log, so that nothing of them is left in either
+// file.
 func (x *Index) RemoveDocument(ctx context.Context, workspace, document string, upto int) error {
 	if err := x.remove(ctx, workspace, document, upto); err != nil {
 		return fmt.Errorf("remove document %s from the index: %w", document, err)
@@ -38,7 +40,8 @@ func (x *Index) remove(ctx context.Context, workspaceName, document string, upto
 	if err != nil || workspace == 0 {
 		return err
 	}
-	// The tokens go first: nothing is found any more while batches are removed.
+	// The tokens are removed first, so that nothing is found while batches are
+	// removed.
 	err = x.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM acl WHERE version_id IN
 			(SELECT id FROM versions WHERE workspace = ? AND document_id = ? AND version <= ?)`, workspace, document, upto)
@@ -50,18 +53,18 @@ func (x *Index) remove(ctx context.Context, workspaceName, document string, upto
 			return err
 		})
 	}
-	x.tidier.wrote(workspace)
+	x.tidier.noteWrite(workspace)
 	return err
 }
 
-// eraseSome erases a batch of entries, and when none is left the versions.
+// eraseSome erases a batch of entries, and the versions when no entry is left.
 func eraseSome(ctx context.Context, tx *sql.Tx, workspace int64, document string, upto int) (more bool, err error) {
 	w := writing{tx: tx, statements: map[string]*sql.Stmt{}}
 	entries, err := someEntries(ctx, tx, workspace, document, upto)
 	if err != nil {
 		return false, err
 	}
-	// All words go before anything else does, for the reason that putWords gives.
+	// Erase all words before anything else, for the reason in putWords.
 	for id := range entries {
 		if err := eraseWords(ctx, w.exec, workspace, id); err != nil {
 			return false, err
@@ -111,9 +114,9 @@ func eraseVector(ctx context.Context, exec execer, id int64, dimension int) erro
 	return exec(ctx, `DELETE FROM `+vectorTable(dimension)+` WHERE rowid = ?`, id)
 }
 
-// truncateLog moves all of the write-ahead log into the file and empties it. It
-// waits for the queries under way, and fails if they take too long: whoever
-// removes tries again, and finds nothing left but this.
+// truncateLog moves the whole write-ahead log into the file and empties it. It
+// waits for running queries and fails if they take too long; the caller then
+// retries the removal, which only has to do this again.
 func (x *Index) truncateLog(ctx context.Context) error {
 	var busy, pages, moved int
 	if err := x.writer.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &moved); err != nil {
@@ -155,7 +158,7 @@ func (x *Index) SetAttributes(ctx context.Context, workspaceName, document strin
 	return nil
 }
 
-// Count gives the number of entries of each version of the document.
+// Count returns the number of entries of each version of the document.
 func (x *Index) Count(ctx context.Context, workspace, document string) (map[int]int, error) {
 	rows, err := x.reader.QueryContext(ctx, `SELECT v.version, count(*) FROM workspaces w
 		JOIN versions v ON v.workspace = w.id JOIN entries e ON e.version_id = v.id

@@ -9,13 +9,14 @@ import (
 	"strings"
 )
 
-// vectorsPerChunk is how many vectors vec0 reserves at a time in a partition.
-// Measured with 384 dimensions: 64 costs .5 ms and 100 KB for the first vector
-// of a project and searches as fast as 1,024, which costs 8 ms and 1.6 MB.
+// vectorsPerChunk is the number of vectors that vec0 allocates at a time in a
+// partition. Measured with 384 dimensions: with 64 the first vector of a
+// project costs .5 ms and 100 KB, with 1,024 it costs 8 ms and 1.6 MB, and
+// searches are equally fast.
 const vectorsPerChunk = 64
 
-// schema is what every index has. A row of versions is one version of one
-// document: its entries share its facts, its tokens and its tags.
+// schema is the schema of every index. A row of versions is one version of one
+// document: its entries share its fields, tokens and tags.
 const schema = `
 CREATE TABLE IF NOT EXISTS workspaces (
 	id INTEGER PRIMARY KEY,
@@ -82,8 +83,8 @@ func vocabularyTable(workspace int64) string {
 }
 func (x *Index) hasDimension(d int) bool { x.mu.RLock(); defer x.mu.RUnlock(); return x.dimensions[d] }
 
-// createVectorTable makes the table for a dimension. Vectors are normalised, so
-// the plain (L2) distance ranks as the cosine does, and is quicker to reckon.
+// createVectorTable creates the table for a dimension. Vectors are normalised,
+// so the L2 distance ranks like the cosine, and it is faster to compute.
 func createVectorTable(ctx context.Context, tx *sql.Tx, dimension int) error {
 	_, err := tx.ExecContext(ctx, fmt.Sprintf(
 		`CREATE VIRTUAL TABLE IF NOT EXISTS %s USING vec0(
@@ -96,7 +97,8 @@ func createVectorTable(ctx context.Context, tx *sql.Tx, dimension int) error {
 	return nil
 }
 
-// createWorkspace gives the workspace's id, and a table for its words if it is new.
+// createWorkspace returns the workspace's id. It creates a new workspace with
+// the tables for its words.
 func createWorkspace(ctx context.Context, tx *sql.Tx, name string) (int64, error) {
 	var id int64
 	err := tx.QueryRowContext(ctx, `SELECT id FROM workspaces WHERE name = ?`, name).Scan(&id)
@@ -106,8 +108,8 @@ func createWorkspace(ctx context.Context, tx *sql.Tx, name string) (int64, error
 	if err := tx.QueryRowContext(ctx, `INSERT INTO workspaces (name) VALUES (?) RETURNING id`, name).Scan(&id); err != nil {
 		return 0, err
 	}
-	// The ascii tokenizer cuts at every ASCII character that is no letter and
-	// no digit, and nowhere else: exactly at the spaces between our words.
+	// The ascii tokenizer splits at every ASCII character other than letters
+	// and digits, and nowhere else: exactly at the spaces between our words.
 	_, err = tx.ExecContext(ctx, fmt.Sprintf(
 		`CREATE VIRTUAL TABLE %[1]s USING fts5(words, tokenize = 'ascii');
 		 INSERT INTO %[1]s (%[1]s, rank) VALUES ('secure-delete', 1);
@@ -116,8 +118,8 @@ func createWorkspace(ctx context.Context, tx *sql.Tx, name string) (int64, error
 	return id, err
 }
 
-// workspace gives the id of a workspace that holds or held something, 0 if
-// there is none.
+// workspace returns the id of a workspace that has or had entries, 0 if there
+// is none.
 func (x *Index) workspace(ctx context.Context, name string) (int64, error) {
 	x.mu.RLock()
 	id, ok := x.workspaces[name]
@@ -136,7 +138,7 @@ func (x *Index) workspace(ctx context.Context, name string) (int64, error) {
 	return id, nil
 }
 
-// remember notes what is committed.
+// remember caches committed workspaces and dimensions.
 func (x *Index) remember(workspaces map[string]int64, dimensions []int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -7,17 +7,17 @@ import (
 	"github.com/cairn-rag/cairn/internal/index"
 )
 
-// condition is SQL about a row v of versions, with the values that it binds.
-// What a client sent is only ever among the values.
+// condition is SQL about a row v of versions, with the values that it binds. A
+// client's input is only ever among the values.
 //
 // The + before each EXISTS keeps SQLite from turning it into a join, which it
-// would then do last, after the vectors have been read.
+// would then run last, after reading the vectors.
 type condition struct {
 	sql  string
 	args []any
 }
 
-// and joins conditions, of which there is at least one.
+// and joins at least one condition.
 func and(list ...condition) condition {
 	var c condition
 	parts := make([]string, len(list))
@@ -31,9 +31,9 @@ func and(list ...condition) condition {
 
 func not(c condition) condition { return condition{"NOT (" + c.sql + ")", c.args} }
 
-// scope says which versions the query may find: those of its workspace and
-// projects that share a token with its principal, narrowed by its documents
-// and its filter.
+// scope returns the condition for the versions that the query may find: those
+// of its workspace and projects that share a token with its principal, narrowed
+// by its documents and its filter.
 func scope(q index.Query, workspace int64) (condition, error) {
 	list := []condition{
 		{"v.workspace = ?", []any{workspace}},
@@ -55,11 +55,12 @@ func scope(q index.Query, workspace int64) (condition, error) {
 	return and(list...), nil
 }
 
-// maxBound is up to how many values of a list are bound one by one, which is
-// the quickest; SQLite has a limit to how many a statement may bind.
+// maxBound is the largest list whose values are bound one by one, which is
+// fastest. SQLite limits the number of values of a statement.
 const maxBound = 200
 
-// in says that what is before is one of values; after closes what before opened.
+// in compares the expression before with values; after closes what before
+// opened.
 func in[T any](before string, values []T, after string) condition {
 	if len(values) > maxBound {
 		return condition{before + " IN (SELECT value FROM json_each(?))" + after, []any{jsonList(values)}}
@@ -74,8 +75,8 @@ func in[T any](before string, values []T, after string) condition {
 func jsonList[T any](values []T) string {
 	b, err := json.Marshal(values)
 	if err != nil {
-		// Strings, finite numbers and booleans, which Query.Check has seen to,
-		// can always be written.
+		// Strings, finite numbers and booleans can always be encoded, and
+		// Query.Check has refused everything else.
 		return "[]"
 	}
 	return string(b)

@@ -9,14 +9,15 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// maxStatements is how many prepared statements are kept: those of searches
-// that nothing narrows but permission, a few for each workspace. All others are
-// prepared each time.
+// maxStatements is the largest number of prepared statements that are kept:
+// those of searches that only permission narrows, a few for each workspace. All
+// others are prepared each time.
 const maxStatements = 512
 
-// statements are the readers with the statements that they have prepared:
-// preparing takes a tenth of a search's time. In these a limit is written +?,
-// for SQLite plans a statement with LIMIT ? anew each time a number is bound.
+// statements is the pool of readers with its prepared statements: preparing
+// takes a tenth of a search's time. Kept statements write a limit as +?,
+// because SQLite plans a statement with LIMIT ? again whenever a value is
+// bound.
 type statements struct {
 	pool *sql.DB
 
@@ -32,7 +33,7 @@ func newStatements(pool *sql.DB) *statements {
 type query struct {
 	sql  string
 	args []any
-	keep bool // its statement, prepared
+	keep bool // keep the prepared statement
 }
 
 func (s *statements) query(ctx context.Context, q query) (*sql.Rows, error) {
@@ -49,7 +50,7 @@ func (s *statements) query(ctx context.Context, q query) (*sql.Rows, error) {
 	return prepared.QueryContext(ctx, q.args...)
 }
 
-// prepare gives nil when there are enough statements already.
+// prepare returns nil if maxStatements are kept already.
 func (s *statements) prepare(ctx context.Context, statement string) (*sql.Stmt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,8 +64,8 @@ func (s *statements) prepare(ctx context.Context, statement string) (*sql.Stmt, 
 	return p, err
 }
 
-// hits reads rows of chunk id, document id and version; the columns after these
-// go to rest, from which score reckons the hit's score.
+// hits reads rows of chunk id, document id and version. Further columns are
+// scanned into rest, from which score computes the hit's score.
 func (s *statements) hits(ctx context.Context, q query, rest []any, score func() float64) ([]knowledge.Hit, error) {
 	rows, err := s.query(ctx, q)
 	if err != nil {

@@ -1,7 +1,8 @@
 package embedded
 
 // isStopWord reports whether word says nothing about a subject. Stop words are
-// indexed, so that a question made of nothing else still finds something.
+// indexed, so that a question that consists of stop words still finds
+// something.
 func isStopWord(word string) bool {
 	switch word {
 	case "a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any", "are",

@@ -8,33 +8,33 @@ import (
 )
 
 const (
-	// restBeforeTidying is how long nothing must have been written before the
-	// index is tidied.
+	// restBeforeTidying is the time without writes after which the index is
+	// tidied.
 	restBeforeTidying = 500 * time.Millisecond
-	// mergedPages is how many pages of words one transaction merges: some
-	// milliseconds, for others may want to write.
+	// mergedPages is the number of pages of words that one transaction merges.
+	// It takes milliseconds, because other writers wait.
 	mergedPages = 64
 )
 
-// tidier prepares the files for searches once writes have rested. It merges the
-// segments that writes leave behind in the full-text tables, and moves the
+// tidier prepares the files for searches after writes have stopped. It merges
+// the segments that writes leave in the full-text tables, and moves the
 // write-ahead log into the file, where pages are read without a copy. Measured
-// at 2,800 passages: a search for words takes a third less time afterwards.
+// at 2,800 passages: a search for words then takes a third less time.
 //
-// A merge joins segments of the same level only, so that a word is written
-// again log2(writes) times at most, however often writes rest.
+// A merge joins only segments of the same level, so that a word is rewritten at
+// most log2(writes) times.
 type tidier struct {
 	index *Index
 	stop  context.CancelFunc
 	done  sync.WaitGroup
 
 	mu      sync.Mutex
-	written map[int64]bool // workspaces, since the last time
-	wake    chan struct{}  // has an element while written has one
+	written map[int64]bool // workspaces written since the last tidying
+	wake    chan struct{}  // has an element if written has one
 }
 
 func startTidier(x *Index) *tidier {
-	ctx, stop := context.WithCancel(context.Background()) // it lives until close, longer than the call that opened the index
+	ctx, stop := context.WithCancel(context.Background()) // canceled by close, not by the caller of Open
 	t := &tidier{index: x, stop: stop, written: map[int64]bool{}, wake: make(chan struct{}, 1)}
 	t.done.Go(func() { t.run(ctx) })
 	return t
@@ -45,8 +45,8 @@ func (t *tidier) close() {
 	t.done.Wait()
 }
 
-// wrote notes that something of these workspaces was written.
-func (t *tidier) wrote(workspaces ...int64) {
+// noteWrite notes a write to these workspaces.
+func (t *tidier) noteWrite(workspaces ...int64) {
 	t.index.frequencies.forget()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -59,7 +59,8 @@ func (t *tidier) wrote(workspaces ...int64) {
 	}
 }
 
-// run waits for a write, then until no other has followed for a while.
+// run waits for a write, and tidies when no other write has followed for
+// restBeforeTidying.
 func (t *tidier) run(ctx context.Context) {
 	rested := time.NewTimer(restBeforeTidying)
 	rested.Stop()
@@ -77,7 +78,8 @@ func (t *tidier) run(ctx context.Context) {
 	}
 }
 
-// tidy stops early when somebody writes: their rest is awaited again.
+// tidy merges the words of the written workspaces. It stops at the next write,
+// and is started again after it.
 func (t *tidier) tidy(ctx context.Context) error {
 	t.mu.Lock()
 	workspaces := t.written
@@ -86,7 +88,7 @@ func (t *tidier) tidy(ctx context.Context) error {
 	for w := range workspaces {
 		for more := true; more; {
 			if len(t.wake) > 0 {
-				t.wrote(w)
+				t.noteWrite(w)
 				break
 			}
 			var err error
@@ -99,8 +101,8 @@ func (t *tidier) tidy(ctx context.Context) error {
 	return t.index.writer.QueryRowContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &pages, &moved)
 }
 
-// mergeWords merges some of a workspace's words; more is false when there is
-// nothing left to merge. FTS5 says so by changing less than two rows.
+// mergeWords merges some of a workspace's words. more is false if nothing is
+// left to merge, which FTS5 shows by changing fewer than two rows.
 func (x *Index) mergeWords(ctx context.Context, workspace int64) (more bool, err error) {
 	connection, err := x.writer.Conn(ctx)
 	if err != nil {

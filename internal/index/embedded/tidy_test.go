@@ -11,8 +11,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/index"
 )
 
-// TestTidy writes many passages one by one and waits until the index has put
-// its files in order by itself: few segments of words, nothing left in the log.
+// TestTidy writes many passages one by one and waits until the index has tidied
+// its files: few segments of words, and an empty log.
 func TestTidy(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "index.db")
@@ -28,7 +28,7 @@ func TestTidy(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	const most = 8 // log2 of the writes
-	segments, pages := 0, int64(0)
+	segments, bytes := 0, int64(0)
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if err := db.QueryRowContext(t.Context(), `SELECT count(DISTINCT segid) FROM words_1_idx`).Scan(&segments); err != nil {
 			t.Fatal(err)
@@ -37,12 +37,12 @@ func TestTidy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := db.QueryRowContext(t.Context(), `SELECT page_count * page_size FROM pragma_page_count, pragma_page_size`).Scan(&pages); err != nil {
+		if err := db.QueryRowContext(t.Context(), `SELECT page_count * page_size FROM pragma_page_count, pragma_page_size`).Scan(&bytes); err != nil {
 			t.Fatal(err)
 		}
-		if segments <= most && info.Size() == pages {
+		if segments <= most && info.Size() == bytes {
 			return
 		}
 	}
-	t.Errorf("after 20 s of rest there are %d segments of words, at most %d wanted, and the file has not its %d bytes", segments, most, pages)
+	t.Errorf("after 20 s of rest there are %d segments of words, want at most %d, and a file of %d bytes", segments, most, bytes)
 }

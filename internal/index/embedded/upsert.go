@@ -15,7 +15,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/index"
 )
 
-// versionKey names a version of a document within the index.
+// versionKey identifies a version of a document in the index.
 type versionKey struct {
 	workspace, document string
 	version             int
@@ -26,7 +26,8 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	// What can be reckoned outside the transaction is, to hold its lock briefly.
+	// Compute everything possible before the transaction, to hold its lock
+	// briefly.
 	rows := make([]row, len(entries))
 	last := map[versionKey]index.Entry{}
 	var dimensions []int
@@ -60,23 +61,24 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 		return fmt.Errorf("write %d entries of document %s into the index: %w", len(entries), entries[0].DocumentID, err)
 	}
 	x.remember(w.workspaces, dimensions)
-	x.tidier.wrote(slices.Collect(maps.Values(w.workspaces))...)
+	x.tidier.noteWrite(slices.Collect(maps.Values(w.workspaces))...)
 	return nil
 }
 
-// row is an entry, made ready.
+// row is an entry in the form in which it is written.
 type row struct {
 	entry  index.Entry
 	vector []byte // little-endian float32, normalised; nil = none
 	words  string
-	id     int64 // once it is written
+	id     int64 // set by put
 }
 
 func (r row) dimension() int { return len(r.vector) / 4 }
 
 type writtenVersion struct{ id, workspace int64 }
 
-// writing is what one transaction has found out and prepared so far.
+// writing is the state of one transaction: the versions and workspaces that it
+// has looked up, and its prepared statements.
 type writing struct {
 	tx         *sql.Tx
 	versions   map[versionKey]writtenVersion
@@ -86,8 +88,8 @@ type writing struct {
 
 func keyOf(e index.Entry) versionKey { return versionKey{e.Workspace, e.DocumentID, e.Version} }
 
-// put writes one entry without its words, and its version's facts with the
-// first of them.
+// put writes one entry without its words. With the first entry of a version it
+// also writes the version's fields.
 func (w *writing) put(ctx context.Context, r *row, facts index.Entry) (err error) {
 	if r.entry.Project != facts.Project {
 		return fmt.Errorf("version %d is in project %s and cannot be in %s too", facts.Version, facts.Project, r.entry.Project)
@@ -106,10 +108,11 @@ func (w *writing) put(ctx context.Context, r *row, facts index.Entry) (err error
 		r.id, version.workspace, r.entry.Project, r.vector)
 }
 
-// putWords writes the words of all entries one after the other: FTS5 gathers
-// them in memory, and writes them out whenever another statement comes between.
+// putWords writes the words of all entries one after the other: FTS5 buffers
+// them in memory, and flushes the buffer whenever another statement runs in
+// between.
 func (w *writing) putWords(ctx context.Context, rows []row) error {
-	at := make(map[int64]int, len(rows)) // the last of rows that are the same entry
+	at := make(map[int64]int, len(rows)) // index of the last row of each entry
 	for i, r := range rows {
 		at[r.id] = i
 	}
@@ -125,8 +128,7 @@ func (w *writing) putWords(ctx context.Context, rows []row) error {
 	return nil
 }
 
-// putEntry writes the row of the entry and takes away the vector and the words
-// that it had before.
+// putEntry writes the entry's row and removes its former vector and words.
 func (w *writing) putEntry(ctx context.Context, version writtenVersion, r *row) (id int64, err error) {
 	var dimension int
 	find, err := w.prepare(ctx, `SELECT id, dimension FROM entries WHERE version_id = ? AND chunk_id = ?`)
@@ -208,7 +210,8 @@ func (w *writing) exec(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
-// prepare keeps statements until the transaction ends, which closes them.
+// prepare prepares a statement and keeps it for this transaction, whose end
+// closes it.
 func (w *writing) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	if s, ok := w.statements[query]; ok {
 		return s, nil
@@ -238,15 +241,15 @@ func micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// normalised gives the vector at length 1, as vec0 takes it, and nil for one
-// that points nowhere.
+// normalised returns the vector scaled to length 1, in the form of vec0. It
+// returns nil for a vector of length 0.
 func normalised(vector []float32) ([]byte, error) {
 	var sum float64
 	for _, f := range vector {
 		sum += float64(f) * float64(f)
 	}
 	if math.IsNaN(sum) || math.IsInf(sum, 0) {
-		return nil, fmt.Errorf("a vector of %d has a component that is no number", len(vector))
+		return nil, fmt.Errorf("a vector of %d has a component that is not a number", len(vector))
 	}
 	if sum == 0 {
 		return nil, nil

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	maxWordBytes     = 80   // longer words are cut, in documents and questions alike
-	maxQuestionRunes = 2000 // of a question that are looked at
-	maxQuestionWords = 64   // different ones
+	maxWordBytes     = 80   // longer words are cut, in documents and in questions
+	maxQuestionRunes = 2000 // beginning of a question that is used
+	maxQuestionWords = 64   // distinct words of a question that are used
 )
 
 // unspaced are the scripts that are written without spaces between words. A
@@ -22,7 +22,7 @@ var unspaced = []*unicode.RangeTable{
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// documentWords gives text as the words that are indexed, joined by spaces.
+// documentWords returns the words of text that are indexed, joined by spaces.
 func documentWords(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -31,8 +31,8 @@ func documentWords(text string) string {
 			appendWord(&b, stem(run))
 			return
 		}
-		// The last character also stands alone, so that each character of the
-		// run begins a word and a question of one character finds it.
+		// The last character is also a word of its own, so that each character
+		// of the run begins a word and a question of one character finds it.
 		runes := []rune(run)
 		for i := range runes {
 			appendWord(&b, string(runes[i:min(i+2, len(runes))]))
@@ -44,11 +44,10 @@ func documentWords(text string) string {
 // term is a word of a question.
 type term struct {
 	word   string
-	prefix bool // it stands for all words that begin with it
+	prefix bool // matches all words that begin with word
 }
 
-// fts5 gives the term as an FTS5 expression. It is quoted, and of letters and
-// digits only.
+// fts5 returns the term as a quoted FTS5 expression.
 func (t term) fts5() string {
 	quoted := `"` + strings.ReplaceAll(t.word, `"`, `""`) + `"`
 	if t.prefix {
@@ -57,7 +56,7 @@ func (t term) fts5() string {
 	return quoted
 }
 
-// anyOf gives an FTS5 expression that any of the terms satisfies.
+// anyOf returns an FTS5 expression that matches any of the terms.
 func anyOf(terms ...term) string {
 	list := make([]string, len(terms))
 	for i, t := range terms {
@@ -66,8 +65,8 @@ func anyOf(terms ...term) string {
 	return strings.Join(list, " OR ")
 }
 
-// question gives the different terms of text, none if it has no word. Stop
-// words count only where there is nothing else.
+// question returns the distinct terms of text, none if it has no word. Stop
+// words are used only if there is nothing else.
 func question(text string) []term {
 	if utf8.RuneCountInString(text) > maxQuestionRunes {
 		text = string([]rune(text)[:maxQuestionRunes])
@@ -113,9 +112,9 @@ func appendWord(b *strings.Builder, word string) {
 	b.WriteString(word)
 }
 
-// eachRun calls yield with each run of letters, digits and marks, in lower case
+// eachRun calls yield for each run of letters, digits and marks, in lower case
 // and without the accents of Latin letters. pairs is true for a run of a script
-// that has no spaces.
+// without spaces.
 func eachRun(text string, yield func(run string, pairs bool)) {
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, " ")
@@ -160,8 +159,8 @@ func letterFollows(text string) bool {
 	return unicode.IsLetter(r)
 }
 
-// plain takes the accents off Latin letters, makes apostrophes plain and cuts
-// what is too long.
+// plain removes the accents of Latin letters, replaces curly apostrophes and
+// cuts long words.
 func plain(run string, pairs bool) string {
 	if pairs || isASCII(run) {
 		return cut(run, pairs)
@@ -194,9 +193,9 @@ func cut(run string, pairs bool) string {
 	return run[:at]
 }
 
-// stem gives the English stem of a word of plain letters, and any other word
-// without its apostrophes. A word of another language gets some stem too, the
-// same in a document and in a question.
+// stem returns the English stem of a word of ASCII letters, and any other word
+// without its apostrophes. A word of another language may get a wrong stem, but
+// the same in a document and in a question.
 func stem(word string) string {
 	if len(word) > 2 && isASCII(word) && !strings.ContainsAny(word, "0123456789") {
 		word = english.Stem(word, false)

@@ -1,3 +1,3 @@
-// Package indextest is the contract of index.Index as tests, to be run on every
-// implementation. It is for tests only.
+// Package indextest is the contract of index.Index as tests, for every
+// implementation.
 package indextest

@@ -11,7 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// filtered are the entries that the filters choose from. "bare" has nothing
+// filtered returns the entries for the filter tests. "bare" lacks every field
 // that can be absent.
 func filtered() []index.Entry {
 	return []index.Entry{
@@ -35,7 +35,7 @@ func filtered() []index.Entry {
 	}
 }
 
-// oneCondition are filters of one condition, and what they find.
+// oneCondition are filters of one condition, and the documents that they find.
 var oneCondition = []struct {
 	field string
 	op    knowledge.Operator
@@ -169,7 +169,7 @@ func testInjection(t *testing.T, open Open) {
 			}
 		}
 	})
-	t.Run("what is no filter is refused", func(t *testing.T) {
+	t.Run("wrong filters are refused", func(t *testing.T) {
 		f := f
 		f.T = t
 		for _, c := range []knowledge.Condition{

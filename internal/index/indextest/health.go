@@ -15,7 +15,7 @@ func testHealth(t *testing.T, open Open) {
 		t.Fatalf("close: %v", err)
 	}
 	if err := f.Ping(f.ctx); err == nil {
-		t.Error("an index that was closed says that it can be read")
+		t.Error("Ping of a closed index returned nil")
 	}
 	q := index.Query{Principal: member(), Limit: 10}
 	if hits, err := f.BM25(f.ctx, q, "common"); err == nil {
@@ -25,7 +25,7 @@ func testHealth(t *testing.T, open Open) {
 		t.Errorf("a closed index found %v", ids(hits))
 	}
 	if err := f.Upsert(f.ctx, []index.Entry{entry("b", "common")}); err == nil {
-		t.Error("a closed index took an entry")
+		t.Error("a closed index accepted an entry")
 	}
 	if err := f.Close(); err != nil {
 		t.Errorf("close again: %v", err)

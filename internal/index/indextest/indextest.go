@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Open gives a new, empty index, which is closed when the test ends.
+// Open returns a new, empty index, which is closed when the test ends.
 type Open func(t *testing.T) index.Index
 
-// Run holds an index against the contract.
+// Run checks that an index keeps the contract.
 func Run(t *testing.T, open Open) {
 	for _, suite := range []struct {
 		name string
@@ -43,8 +43,8 @@ const (
 	project   = "manuals"
 )
 
-// principal makes a principal as the stored snapshot of a run does: only package
-// access makes one from proved claims.
+// principal decodes a principal as from the stored snapshot of a run, because
+// only package access may create one from claims.
 func principal(c knowledge.Claims) knowledge.Principal {
 	data, err := json.Marshal(c)
 	if err != nil {
@@ -57,13 +57,13 @@ func principal(c knowledge.Claims) knowledge.Principal {
 	return p
 }
 
-// member is a principal who holds the workspace's token and nothing else.
+// member returns a principal whose only token is the workspace's.
 func member() knowledge.Principal {
 	return principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeRead}})
 }
 
-// entry is the one chunk of a document that the whole workspace may see. Its
-// name is its document's id and its chunk's.
+// entry returns the only chunk of a document that the whole workspace may see.
+// name is the id of the document and of the chunk.
 func entry(name, text string, change ...func(*index.Entry)) index.Entry {
 	e := index.Entry{
 		ChunkID: name, Workspace: workspace, Project: project, DocumentID: name, Version: 1,
@@ -76,7 +76,7 @@ func entry(name, text string, change ...func(*index.Entry)) index.Entry {
 	return e
 }
 
-// fixture is an index with a test.
+// fixture is an index and the test that uses it.
 type fixture struct {
 	*testing.T
 	index.Index
@@ -115,8 +115,8 @@ func (f fixture) words(q index.Query, text string) []string {
 	return ids(hits)
 }
 
-// bothFind checks that both legs find exactly these chunks, in any order, when
-// asked for the vector and the word that every entry of the test has.
+// bothFind checks that both legs find exactly these chunks, in any order, for
+// the vector and the word that all entries have.
 func (f fixture) bothFind(q index.Query, want ...string) {
 	f.Helper()
 	if q.Limit == 0 {
@@ -138,7 +138,7 @@ func (f fixture) bothFail(q index.Query, code knowledge.Code) {
 	_, words := f.BM25(f.ctx, q, "common")
 	for leg, err := range map[string]error{"dense": dense, "BM25": words} {
 		if !knowledge.IsCode(err, code) {
-			f.Errorf("%s gave error %v, want code %s", leg, err, code)
+			f.Errorf("%s: error %v, want code %s", leg, err, code)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func in(workspace, project string) func(*index.Entry) {
 }
 
 func testPermission(t *testing.T, open Open) {
-	t.Run("each kind of token opens what carries it and nothing else", func(t *testing.T) {
+	t.Run("each kind of token opens only entries with that token", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t, open,
 			entry("everybody", "common"),
@@ -49,24 +49,24 @@ func testPermission(t *testing.T, open Open) {
 			})
 		}
 	})
-	t.Run("nobody is refused, not shown everything", func(t *testing.T) {
+	t.Run("a principal without tokens is refused", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t, open, entry("everybody", "common"))
 		f.bothFail(index.Query{Limit: 10}, knowledge.CodeForbidden)
 		f.bothFail(index.Query{Limit: 10, Principal: principal(knowledge.Claims{User: "alice"})}, knowledge.CodeForbidden)
 	})
-	t.Run("a workspace never sees another's", func(t *testing.T) {
+	t.Run("a workspace never sees another's entries", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t, open,
 			entry("ours", "common"),
 			entry("theirs", "common", in("other", project)),
-			// A wrong token on another workspace's entry opens nothing either.
+			// A token of this workspace on another workspace's entry opens nothing.
 			entry("stray", "common", in("other", project), acl("w:"+workspace)),
 		)
 		f.bothFind(index.Query{Principal: member()}, "ours")
 		f.bothFind(index.Query{Principal: principal(knowledge.Claims{Workspace: "third"})})
 	})
-	t.Run("projects narrow, and a principal's own project binds", func(t *testing.T) {
+	t.Run("projects narrow, and a principal's project restricts", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t, open,
 			entry("a", "common", in(workspace, "one")),
@@ -82,14 +82,14 @@ func testPermission(t *testing.T, open Open) {
 		f.bothFail(index.Query{Principal: bound, Projects: []string{"one"}, Limit: 10}, knowledge.CodeForbidden)
 		f.bothFail(index.Query{Principal: bound, Projects: []string{"two", "one"}, Limit: 10}, knowledge.CodeForbidden)
 	})
-	t.Run("the few that are allowed are found among many that are not", func(t *testing.T) {
+	t.Run("few allowed entries are found among many that are not", func(t *testing.T) {
 		t.Parallel()
 		testFewAllowed(t, open)
 	})
 }
 
-// testFewAllowed hides the allowed entries behind many nearer ones: a search
-// that drops what is not allowed after a fixed number of neighbours fails it.
+// testFewAllowed puts the allowed entries behind many nearer ones: a search
+// that drops entries after a fixed number of neighbours fails it.
 func testFewAllowed(t *testing.T, open Open) {
 	const hidden, allowed = 600, 550
 	var entries []index.Entry
@@ -99,7 +99,7 @@ func testFewAllowed(t *testing.T, open Open) {
 	var want []string
 	for i := range allowed {
 		e := entry(fmt.Sprintf("allowed-%04d", i), "common and rare words besides", func(e *index.Entry) {
-			e.Vector = []float32{1, float32(1 + i), 0, 0} // the farther the later
+			e.Vector = []float32{1, float32(1 + i), 0, 0} // later entries are farther
 			if i < 5 {
 				e.ACL = append(e.ACL, "u:alice")
 				e.Tags = []string{"few"}

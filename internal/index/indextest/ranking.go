@@ -30,7 +30,7 @@ func testRanking(t *testing.T, open Open) {
 			}
 		}
 	})
-	t.Run("a hit says of what it is a hit", func(t *testing.T) {
+	t.Run("a hit has its document and version", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t, open, entry("chunk", "common", func(e *index.Entry) { e.DocumentID, e.Version = "document", 7 }))
 		dense, _ := f.Dense(f.ctx, q, []float32{1, 0, 0, 0})
@@ -44,7 +44,7 @@ func testRanking(t *testing.T, open Open) {
 			}
 		}
 	})
-	t.Run("equal scores come by chunk id, also at the limit", func(t *testing.T) {
+	t.Run("equal scores are ordered by chunk id, also at the limit", func(t *testing.T) {
 		t.Parallel()
 		var entries []index.Entry
 		for i := range 400 {
@@ -105,19 +105,19 @@ func testWords(t *testing.T, open Open) {
 		{"an apostrophe does not matter", "dont", "en"},
 		{"accents do not matter", "cafe ferme", "fr"},
 		{"umlauts and sharp s", "kuhlung STRASSE", "de"},
-		{"a curly apostrophe is a straight one", "l'ete", "fr"},
+		{"a curly apostrophe equals a straight one", "l'ete", "fr"},
 		{"Cyrillic", "СИСТЕМА", "ru"},
 		{"Chinese, a word inside a run", "检索", "zh"},
 		{"Chinese, one character", "谱", "zh"},
 		{"Chinese, the last character", "成", "zh"},
-		{"Chinese, a question of more", "什么是知识图谱？", "zh"},
+		{"Chinese, a longer question", "什么是知识图谱？", "zh"},
 		{"Japanese", "東京", "ja"},
 		{"Japanese katakana with a long vowel", "タワー", "ja"},
 		{"half-width katakana", "ﾒｰﾄﾙ", "ja"},
 		{"Korean, a word inside a run", "특별시", "ko"},
 		{"Devanagari with vowel signs", "हिन्दी", "hi"},
 		{"Thai, a word inside a run", "ไทย", "th"},
-		{"stop words alone still find", "the who", "who"},
+		{"stop words alone find", "the who", "who"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := f.words(q, test.question)
@@ -126,14 +126,14 @@ func testWords(t *testing.T, open Open) {
 			}
 		})
 	}
-	t.Run("a word that nobody wrote finds nothing", func(t *testing.T) {
+	t.Run("an unknown word finds nothing", func(t *testing.T) {
 		for _, question := range []string{"", " ", "?!", "zeppelin", "图书", "val"} {
 			if got := f.words(q, question); len(got) > 0 {
 				t.Errorf("%q found %v", question, got)
 			}
 		}
 	})
-	t.Run("stop words do not find when others are there", func(t *testing.T) {
+	t.Run("stop words are ignored beside other words", func(t *testing.T) {
 		if got := f.words(q, "the who zeppelin"); len(got) > 0 {
 			t.Errorf("found %v", got)
 		}

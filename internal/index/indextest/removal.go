@@ -7,7 +7,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/index"
 )
 
-// version makes an entry the chunk of one version of document "d".
+// version makes an entry a chunk of version v of document "d".
 func version(v int) func(*index.Entry) {
 	return func(e *index.Entry) { e.DocumentID, e.Version = "d", v }
 }
@@ -19,7 +19,7 @@ func testRemoval(t *testing.T, open Open) {
 			entry("v2b", "common", version(2)), entry("v3", "common", version(3)), entry("e", "common"),
 			entry("elsewhere", "common", version(1), in("other", project)))
 	}
-	t.Run("versions below the one to keep go", func(t *testing.T) {
+	t.Run("versions below the one to keep are removed", func(t *testing.T) {
 		t.Parallel()
 		f := versions(t)
 		for range 2 {
@@ -30,7 +30,7 @@ func testRemoval(t *testing.T, open Open) {
 			f.counts("d", map[int]int{3: 1})
 		}
 	})
-	t.Run("a document goes up to a version", func(t *testing.T) {
+	t.Run("a document is removed up to a version", func(t *testing.T) {
 		t.Parallel()
 		f := versions(t)
 		for range 2 {
@@ -50,7 +50,7 @@ func testRemoval(t *testing.T, open Open) {
 		f.bothFind(q, "e")
 		f.counts("d", map[int]int{})
 	})
-	t.Run("what never was can be removed", func(t *testing.T) {
+	t.Run("removing an unknown document succeeds", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t, open)
 		if err := f.RemoveDocument(f.ctx, workspace, "d", 9); err != nil {
@@ -60,7 +60,7 @@ func testRemoval(t *testing.T, open Open) {
 			t.Error(err)
 		}
 	})
-	t.Run("a document of many chunks goes, and can come again", func(t *testing.T) {
+	t.Run("a document of many chunks is removed, and can be added again", func(t *testing.T) {
 		t.Parallel()
 		var entries []index.Entry
 		var names []string

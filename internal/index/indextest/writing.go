@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// inOrder checks what a leg found, in order.
+// inOrder checks the hits of a leg in order.
 func (f fixture) inOrder(leg string, got []string, want ...string) {
 	f.Helper()
 	if diff := cmp.Diff(want, got); diff != "" && len(want)+len(got) > 0 {
@@ -32,7 +32,7 @@ func (f fixture) counts(document string, want map[int]int) {
 
 func testWriting(t *testing.T, open Open) {
 	q := index.Query{Principal: member(), Limit: 10}
-	t.Run("the same entry twice is one", func(t *testing.T) {
+	t.Run("an entry written twice is one entry", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t, open, entry("a", "common"), entry("a", "common"))
 		f.upsert(entry("a", "common"))
@@ -49,7 +49,7 @@ func testWriting(t *testing.T, open Open) {
 		f.inOrder("after", f.words(alice, "after"), "a")
 		f.inOrder("dense", f.dense(alice, 0, 1, 0, 0), "a", "b")
 	})
-	t.Run("two dimensions stand side by side", func(t *testing.T) {
+	t.Run("two dimensions exist side by side", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t, open, entry("four", "common"),
 			entry("two", "common", func(e *index.Entry) { e.Vector = []float32{0, 1} }))
@@ -72,11 +72,11 @@ func testWriting(t *testing.T, open Open) {
 		f := newFixture(t, open)
 		nan := entry("nan", "common", func(e *index.Entry) { e.Vector = []float32{1, float32(math.NaN()), 0, 0} })
 		if err := f.Upsert(f.ctx, []index.Entry{entry("good", "common"), nan}); err == nil {
-			t.Error("a vector that is no number was taken")
+			t.Error("a vector with a NaN was accepted")
 		}
 		f.bothFind(q)
 	})
-	t.Run("nothing to write is fine", func(t *testing.T) {
+	t.Run("writing no entries succeeds", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t, open)
 		f.upsert()
