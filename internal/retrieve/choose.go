@@ -9,22 +9,22 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// choice is what came of a list of candidates.
+// choice is the result of rechecking a list of candidates.
 type choice struct {
 	chosen  []Context
-	dropped int             // that SQL did not show or that said nothing new: others could take their place
-	hidden  []knowledge.Hit // that SQL did not show, of documents of which it showed nothing
+	dropped int             // candidates that SQL did not show or that were duplicates: more candidates could replace them
+	hidden  []knowledge.Hit // hits that SQL did not show, of documents of which it showed no hit
 }
 
-// choose goes through the candidates, best first, and keeps those that SQL
-// shows, that score enough and that say something new, until there are as many
-// as were asked for.
+// choose goes through the candidates, best first. It keeps those that SQL
+// shows, that reach the minimum score and that are no duplicates, up to the
+// requested number.
 func (s *search) choose(ctx context.Context, candidates []knowledge.Hit) (choice, error) {
 	var c choice
-	shown := map[string]bool{} // documents and their chunks
+	shown := map[string]bool{} // ids of documents and of their chunks
 	want := s.request.Config.NumberOfChunks
 	var said duplicates
-	// One batch is mostly enough: little is dropped.
+	// Few candidates are dropped, so one batch is mostly enough.
 	for batch := 2 * want; len(candidates) > 0 && len(c.chosen) < want; {
 		hits := candidates[:min(batch, len(candidates))]
 		candidates = candidates[len(hits):]

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// clock adds up how long the stages of one search take.
+// clock measures the time of the stages of one search.
 type clock struct {
 	mu    sync.Mutex
 	spent map[string]time.Duration
@@ -14,7 +14,7 @@ type clock struct {
 
 func newClock() *clock { return &clock{spent: map[string]time.Duration{}} }
 
-// start begins to time a stage; the function that it gives ends that.
+// start starts the time of a stage. The returned function stops it.
 func (c *clock) start(stage string) func() {
 	began := time.Now()
 	return func() {

@@ -24,10 +24,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestCranfield measures the whole of retrieval, with the offline embeddings
-// and the embedded index, on the Cranfield collection: 1,400 abstracts, 225
-// questions. What it measures is in testdata/cranfield.golden, so that a change
-// of ranking shows as a difference there.
+// TestCranfield measures retrieval with the offline embeddings and the embedded
+// index on the Cranfield collection: 1,400 abstracts, 225 questions. The result
+// is in testdata/cranfield.golden, so that a change of ranking shows as a
+// difference there.
 func TestCranfield(t *testing.T) {
 	t.Parallel()
 	c := readCranfield(t)
@@ -57,7 +57,7 @@ func TestCranfield(t *testing.T) {
 		t.Errorf("nDCG@10 of the default is %.4f, below that of its best single leg, %.4f", defaults.ndcg10, best)
 	}
 	for name, other := range others {
-		if other.ndcg10 > defaults.ndcg10+0.002 { // less is chance, of 225 questions
+		if other.ndcg10 > defaults.ndcg10+0.002 { // a smaller difference is chance with 225 questions
 			t.Errorf("nDCG@10 of the default is %.4f, that of %s %.4f: it should be the default", defaults.ndcg10, name, other.ndcg10)
 		}
 	}
@@ -81,7 +81,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// quality is the mean over the questions that somebody judged.
+// quality is the mean over the questions with judgements.
 type quality struct{ ndcg10, recall10 float64 }
 
 // cranfield is the collection. Documents and questions are numbered from 1.
@@ -151,9 +151,9 @@ var (
 	questionPattern = regexp.MustCompile(`(?s)<title>(.*?)</title>`)
 )
 
-// readCranfield reads the collection with patterns, for it is no XML (a bare &,
-// no root). The judgements name a question by its place in the file, not by its
-// <num>.
+// readCranfield parses the collection with regular expressions, because it is
+// not XML (bare &, no root element). The judgements identify a question by its
+// position in the file, not by its <num>.
 func readCranfield(t testing.TB) *cranfield {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "shared", "data", "cranfield")
@@ -174,7 +174,7 @@ func readCranfield(t testing.TB) *cranfield {
 	for _, m := range documentPattern.FindAllStringSubmatch(read("cran.all.1400.xml"), -1) {
 		c.documents = append(c.documents, m[2]+"\n"+m[3])
 		if number, _ := strconv.Atoi(m[1]); number != len(c.documents) {
-			t.Fatalf("document %s stands at place %d", m[1], len(c.documents))
+			t.Fatalf("document %s is at position %d", m[1], len(c.documents))
 		}
 		c.put(documentID(len(c.documents)), m[3])
 	}
@@ -199,8 +199,8 @@ func readCranfield(t testing.TB) *cranfield {
 	return c
 }
 
-// BenchmarkRetrieve is one question after the other with the default
-// configuration; what SQL takes for the recheck is not in it.
+// BenchmarkRetrieve asks one question after another with the default
+// configuration, without the time of SQL for the recheck.
 func BenchmarkRetrieve(b *testing.B) {
 	c := readCranfield(b)
 	r := retrieve.New(c.index(b), c, embedder{localmodel.New(localmodel.Config{})})
@@ -218,8 +218,8 @@ func (e embedder) Embed(_ context.Context, texts []string) ([][]float32, error) 
 	return e.model.Embed(texts), nil
 }
 
-// legs remembers what the legs found for each question, which does not depend
-// on how it is fused: each is searched once instead of a dozen times.
+// legs caches the hits of the legs for each question. They do not depend on the
+// fusion, so each leg is searched once instead of a dozen times.
 type legs struct {
 	retrieve.Index
 	dense, words map[string][]knowledge.Hit

@@ -6,27 +6,26 @@ import (
 )
 
 const (
-	// shingleWords is how many words in a row make a shingle.
+	// shingleWords is the number of consecutive words in a shingle.
 	shingleWords = 4
-	// duplicateShare is what share of the shingles of the longer of two texts
-	// both must have, for the two to say the same.
+	// duplicateShare is the share of the longer text's shingles that the other
+	// text must have, for the two to be duplicates.
 	duplicateShare = 0.9
 )
 
-// duplicates knows what the texts that were chosen say. The zero value knows of
-// none.
+// duplicates are the texts that were chosen. The zero value has none.
 type duplicates struct{ texts []fingerprint }
 
-// fingerprint is a text as its shingles, sorted, each once, and the sum of its
-// words that have a digit: two texts with different figures never say the same,
-// however alike the words around these are.
+// fingerprint is a text as its distinct shingles, sorted, and the sum of its
+// words with a digit. Two texts with different figures are never duplicates,
+// however similar their other words are.
 type fingerprint struct {
 	shingles []uint64
 	figures  uint64
 }
 
-// seen reports whether text says what a text before it said; if not, it is
-// remembered.
+// seen reports whether text is a duplicate of an earlier text. If not, it adds
+// the text.
 func (d *duplicates) seen(text string) bool {
 	f := newFingerprint(text)
 	if slices.ContainsFunc(d.texts, f.same) {
@@ -36,12 +35,12 @@ func (d *duplicates) seen(text string) bool {
 	return false
 }
 
-// same reports whether two texts say the same. A text within a much longer one
-// does not: what surrounds it may be the answer.
+// same reports whether two texts are duplicates. A text within a much longer
+// one is not: the text around it may be the answer.
 func (f fingerprint) same(other fingerprint) bool {
 	a, b := f.shingles, other.shingles
 	longer := float64(max(len(a), len(b)))
-	mayMiss := int((1 - duplicateShare) * longer) // of the longer, by the shorter
+	mayMiss := int((1 - duplicateShare) * longer) // shingles of the longer text that the shorter may lack
 	if f.figures != other.figures || max(len(a), len(b))-min(len(a), len(b)) > mayMiss {
 		return false
 	}
@@ -80,15 +79,15 @@ func newFingerprint(text string) fingerprint {
 	return fingerprint{slices.Compact(shingles), figures}
 }
 
-// The parameters of FNV-1a, whose step hashes words here, character by
-// character, and shingles, word by word.
+// FNV-1a parameters. The hash runs over words character by character, and over
+// shingles word by word.
 const (
 	hashStart = 14695981039346656037
 	hashPrime = 1099511628211
 )
 
-// hashWords gives the hash of each word in lower case, and of each character
-// of a script that does not separate words; figures is the sum of those with a
+// hashWords returns the hash of each word in lower case, and of each character
+// of a script without spaces. figures is the sum of the hashes of words with a
 // digit.
 func hashWords(text string) (words []uint64, figures uint64) {
 	h, figure := uint64(hashStart), false

@@ -10,7 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// chunks is a ChunkReader that shows the chunks it holds to everybody.
+// chunks is a ChunkReader that shows all its chunks to everybody.
 type chunks map[string]store.ChunkView
 
 func (c chunks) put(id, text string) {
@@ -31,7 +31,8 @@ func (c chunks) Superseded(context.Context, knowledge.Principal, []string, []kno
 	return false, nil
 }
 
-// republished is a ChunkReader whose document "old" has just become "new".
+// republished is a ChunkReader whose document "old" has just been replaced by
+// "new".
 type republished struct {
 	chunks
 	index *scripted
@@ -42,11 +43,11 @@ func (r republished) Superseded(_ context.Context, _ knowledge.Principal, _ []st
 	return len(hidden) == 1 && hidden[0].ChunkID == "old", nil
 }
 
-// scripted is an Index whose legs give the first hits of fixed lists.
+// scripted is an Index whose legs return the first hits of fixed lists.
 type scripted struct {
 	dense, words       []knowledge.Hit
 	denseErr, wordsErr error
-	wait               chan struct{} // if set, the word leg waits until it is closed or canceled
+	wait               chan struct{} // if set, the word leg waits until wait is closed or ctx canceled
 
 	mu      sync.Mutex
 	queries []index.Query
@@ -77,7 +78,7 @@ func (s *scripted) note(q index.Query, asked ...string) {
 	s.queries = append(s.queries, q)
 }
 
-// counting is an Embedder that counts what it is asked.
+// counting is an Embedder that records its texts.
 type counting struct {
 	mu    sync.Mutex
 	texts []string

@@ -8,12 +8,12 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// rrfConstant is k of reciprocal rank fusion, as its authors chose it: the
-// higher, the less the first ranks stand out.
+// rrfConstant is k of reciprocal rank fusion, with the value of its authors:
+// the higher it is, the less the first ranks stand out.
 const rrfConstant = 60
 
-// fuse makes one list of the two legs' hits, best first, equal scores by chunk
-// id. Its scores lie between 0 and 1.
+// fuse merges the hits of the two legs into one list, best first, equal scores
+// ordered by chunk id. Scores are between 0 and 1.
 func fuse(dense, words []knowledge.Hit, c knowledge.RetrievalConfig) []knowledge.Hit {
 	switch {
 	case c.Strategy == knowledge.StrategyDense:
@@ -34,7 +34,7 @@ func fuse(dense, words []knowledge.Hit, c knowledge.RetrievalConfig) []knowledge
 	}
 }
 
-// weighted is a list of hits with its share in the fused score.
+// weighted is a list of hits with its share of the fused score.
 type weighted struct {
 	hits  []knowledge.Hit
 	share float64
@@ -60,8 +60,8 @@ func sum(lists ...weighted) []knowledge.Hit {
 	return fused
 }
 
-// normalise maps the scores of a list, which is in order, onto 0 to 1. A list
-// whose scores are all the same says that all are as good: 1.
+// normalise maps the scores of a sorted list to 0..1. If all scores are equal,
+// all become 1.
 func normalise(hits []knowledge.Hit) []knowledge.Hit {
 	if len(hits) == 0 {
 		return nil
@@ -75,7 +75,7 @@ func normalise(hits []knowledge.Hit) []knowledge.Hit {
 	})
 }
 
-// rescore copies hits with new scores; the first has rank 1.
+// rescore returns a copy of hits with new scores. The first has rank 1.
 func rescore(hits []knowledge.Hit, score func(h knowledge.Hit, rank int) float64) []knowledge.Hit {
 	list := slices.Clone(hits)
 	for i := range list {

@@ -12,14 +12,14 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// Index finds candidates; see index.Index, which it is a part of.
+// Index finds candidates. It is a part of index.Index.
 type Index interface {
 	Dense(ctx context.Context, q index.Query, vector []float32) ([]knowledge.Hit, error)
 	BM25(ctx context.Context, q index.Query, text string) ([]knowledge.Hit, error)
 }
 
-// ChunkReader is the recheck: it gives the chunks of hits in their order and
-// leaves out what the principal may not see, or not any more.
+// ChunkReader is the recheck. VisibleChunks returns the chunks of hits in the
+// order of the hits, without those that the principal may not see (any more).
 type ChunkReader interface {
 	VisibleChunks(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) ([]store.ChunkView, error)
 	// Superseded reports whether the principal sees a newer version of a hit's
@@ -27,16 +27,16 @@ type ChunkReader interface {
 	Superseded(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) (bool, error)
 }
 
-// Embedder turns texts into vectors, one for each, in their order.
+// Embedder embeds texts. It returns one vector for each, in their order.
 type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Request is a question and who asks it.
+// Request is a question with its principal.
 type Request struct {
 	Principal knowledge.Principal
 	Query     string
-	Projects  []string // empty = all that the principal covers
+	Projects  []string // empty = all that the principal may see
 	Documents []string // empty = all
 	Filter    knowledge.Filter
 	Config    knowledge.RetrievalConfig // zero fields mean the defaults
@@ -45,23 +45,24 @@ type Request struct {
 // Context is a passage that was found.
 type Context struct {
 	store.ChunkView
-	// Score is between 0 and 1, the higher the better: of strategy dense the
-	// cosine, else relative to the other candidates of the same question.
+	// Score is between 0 and 1, higher is better. With strategy dense it is the
+	// cosine, otherwise it is relative to the other candidates of the same
+	// question.
 	Score float64
 	Rank  int // 1 = best
 }
 
-// Result is what was found, best first.
+// Result contains the passages that were found, best first.
 type Result struct {
 	Contexts  []Context
-	Retrieved int // different candidates that the legs found
+	Retrieved int // distinct candidates of the legs
 	// Timings of the stages that ran: embed, dense, bm25, recheck, total. The
-	// legs run side by side, so total is less than their sum.
+	// legs run concurrently, so total is less than the sum.
 	Timings map[string]time.Duration
 }
 
-// Passages gives the contexts as a model is given them: a part of a table under
-// the header that it continues.
+// Passages returns the contexts in the form for a model: a part of a table
+// follows the table's header.
 func (r Result) Passages() []citation.Context {
 	list := make([]citation.Context, 0, len(r.Contexts))
 	for _, c := range r.Contexts {
@@ -76,21 +77,21 @@ func (r Result) Passages() []citation.Context {
 	return list
 }
 
-// Retriever retrieves. It is safe for concurrent use.
+// Retriever retrieves passages. It is safe for concurrent use.
 type Retriever struct {
 	index  Index
 	chunks ChunkReader
 	embed  Embedder
 }
 
-// New makes a Retriever.
+// New returns a Retriever.
 func New(index Index, chunks ChunkReader, embed Embedder) *Retriever {
 	return &Retriever{index: index, chunks: chunks, embed: embed}
 }
 
-// Retrieve finds passages for a question. It fails with CodeInvalid for a
-// question without text or a wrong filter, with CodeForbidden for a principal
-// that may see nothing, and else as the index, the store or the embedder do.
+// Retrieve finds passages for a question. It returns CodeInvalid for a question
+// without text or a wrong filter, CodeForbidden for a principal without tokens,
+// and otherwise the errors of the index, the store or the embedder.
 func (r *Retriever) Retrieve(ctx context.Context, req Request) (Result, error) {
 	req.Query = knowledge.Visible(req.Query)
 	if strings.TrimSpace(req.Query) == "" {

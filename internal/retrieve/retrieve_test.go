@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// hits makes hits from "id score" pairs.
+// hits returns hits from pairs of id and score.
 func hits(list ...any) []knowledge.Hit {
 	var out []knowledge.Hit
 	for i := 0; i < len(list); i += 2 {
@@ -23,7 +23,7 @@ func hits(list ...any) []knowledge.Hit {
 	return out
 }
 
-// showing is a ChunkReader with a chunk of its own text for each id.
+// showing returns a ChunkReader with a chunk of its own text for each id.
 func showing(ids ...string) chunks {
 	c := chunks{}
 	for _, id := range ids {
@@ -50,7 +50,7 @@ func find(t *testing.T, x *scripted, c retrieve.ChunkReader, request retrieve.Re
 	return result
 }
 
-// scored gives contexts as "id score", with three decimals.
+// scored returns contexts as "id score", with three decimals.
 func scored(r retrieve.Result) []string {
 	var list []string
 	for _, c := range r.Contexts {
@@ -102,7 +102,7 @@ func TestFusion(t *testing.T) {
 
 func TestRecheck(t *testing.T) {
 	t.Parallel()
-	t.Run("drops what SQL does not show", func(t *testing.T) {
+	t.Run("drops chunks that SQL does not show", func(t *testing.T) {
 		t.Parallel()
 		x := &scripted{dense: hits("hidden", .9, "a", .8), words: hits("hidden", 9.0, "b", 8.0, "a", 7.0)}
 		r := find(t, x, showing("a", "b"), retrieve.Request{})
@@ -110,7 +110,7 @@ func TestRecheck(t *testing.T) {
 			t.Errorf("kept %d of %d, want 2 of 3", got, r.Retrieved)
 		}
 	})
-	t.Run("looks again where a version was published meanwhile", func(t *testing.T) {
+	t.Run("searches again if a version was published meanwhile", func(t *testing.T) {
 		t.Parallel()
 		x := &scripted{dense: hits("old", .9, "a", .8)}
 		c := republished{chunks: showing("a", "new"), index: x}
@@ -118,7 +118,7 @@ func TestRecheck(t *testing.T) {
 			t.Errorf("found %v, want new and a", got)
 		}
 	})
-	t.Run("asks for more until enough survive, and embeds once", func(t *testing.T) {
+	t.Run("requests more candidates until enough are left, and embeds once", func(t *testing.T) {
 		t.Parallel()
 		x, c := &scripted{}, chunks{}
 		for i := range 1000 {
@@ -148,7 +148,7 @@ func TestRecheck(t *testing.T) {
 			t.Errorf("embedded %d texts, want 1", len(e.texts))
 		}
 	})
-	t.Run("does not ask again when there is no more", func(t *testing.T) {
+	t.Run("does not search again when there are no more candidates", func(t *testing.T) {
 		t.Parallel()
 		x := &scripted{dense: hits("hidden", .9, "a", .8)}
 		find(t, x, showing("a"), retrieve.Request{})
@@ -156,7 +156,7 @@ func TestRecheck(t *testing.T) {
 			t.Errorf("%d queries, want one for each leg", len(x.queries))
 		}
 	})
-	t.Run("nothing is left where SQL shows nothing", func(t *testing.T) {
+	t.Run("returns nothing if SQL shows nothing", func(t *testing.T) {
 		t.Parallel()
 		x := &scripted{dense: hits("a", .9), words: hits("b", 9.0)}
 		if r := find(t, x, chunks{}, retrieve.Request{}); len(r.Contexts) != 0 {
@@ -195,7 +195,7 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-func TestInvisibleCharactersOfAQuestionGo(t *testing.T) {
+func TestInvisibleCharactersOfAQuestionAreRemoved(t *testing.T) {
 	t.Parallel()
 	x, e := &scripted{}, &counting{}
 	_, err := retrieve.New(x, chunks{}, e).Retrieve(t.Context(), retrieve.Request{Principal: asker, Query: "Öffnungs\u00adzeiten\u200b"})
@@ -218,7 +218,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("error %v after %d embeddings", err, len(e.texts))
 		}
 	})
-	t.Run("nobody is refused before a model is asked", func(t *testing.T) {
+	t.Run("a principal without tokens is refused before a model is called", func(t *testing.T) {
 		t.Parallel()
 		e := &counting{}
 		_, err := retrieve.New(&scripted{}, chunks{}, e).Retrieve(t.Context(), retrieve.Request{Query: "question"})
@@ -227,15 +227,15 @@ func TestErrors(t *testing.T) {
 		}
 	})
 	broken := errors.New("broken")
-	t.Run("a leg that fails stops the other, and its error is the one", func(t *testing.T) {
+	t.Run("a leg that fails stops the other, and its error is returned", func(t *testing.T) {
 		t.Parallel()
-		x := &scripted{denseErr: broken, wait: make(chan struct{})} // never closed: only cancellation ends the word leg
+		x := &scripted{denseErr: broken, wait: make(chan struct{})} // never closed, so only cancellation ends the word leg
 		_, err := retrieve.New(x, chunks{}, &counting{}).Retrieve(t.Context(), retrieve.Request{Principal: asker, Query: "question"})
 		if !errors.Is(err, broken) {
 			t.Errorf("error %v, want that of the dense leg", err)
 		}
 	})
-	t.Run("an embedder that fails is an error, unless only words are asked for", func(t *testing.T) {
+	t.Run("an embedder that fails is an error, unless the strategy is bm25", func(t *testing.T) {
 		t.Parallel()
 		x := &scripted{words: hits("a", 1.0)}
 		r := retrieve.New(x, showing("a"), &counting{err: broken})
@@ -252,7 +252,7 @@ func TestErrors(t *testing.T) {
 
 func TestRequest(t *testing.T) {
 	t.Parallel()
-	t.Run("what narrows it reaches both legs", func(t *testing.T) {
+	t.Run("restrictions reach both legs", func(t *testing.T) {
 		t.Parallel()
 		x := &scripted{}
 		filter := knowledge.Filter{{Field: "tags", Type: "eq", Value: "x"}}

@@ -11,29 +11,30 @@ import (
 )
 
 const (
-	// maxEmbeddedRunes is how much of a question is embedded. Models refuse
-	// texts above some thousand tokens, and the meaning is settled before that.
+	// maxEmbeddedRunes is the length to which a question is cut before it is
+	// embedded. Models refuse texts above some thousand tokens, and the
+	// beginning decides the meaning.
 	maxEmbeddedRunes = 8000
-	// moreCandidates is by what the number of candidates grows when too few of
-	// them survive.
+	// moreCandidates is the factor by which the number of candidates grows if
+	// too few of them are left.
 	moreCandidates = 4
-	// maxLooks bounds how often a search is repeated because a document has got
-	// a newer version meanwhile.
+	// maxLooks is the largest number of repetitions of a search because a
+	// document was published meanwhile.
 	maxLooks = 5
 )
 
-// search is one question under way.
+// search is the state of one call of Retrieve.
 type search struct {
 	*Retriever
 	request Request
 	clock   *clock
-	vector  []float32 // of the question, once it is embedded
+	vector  []float32 // of the question; nil before it is embedded
 }
 
-// run asks for more candidates until enough of them survive the recheck, or
-// until there are no more. It looks again where a version was published between
-// the look into the index and the recheck: the older one is not shown any more,
-// and the newer one was not there to be found.
+// run requests more candidates until enough of them pass the recheck or there
+// are no more. It searches again if a version was published between the query
+// of the index and the recheck: SQL no longer shows the old version, and the
+// index did not have the new one yet.
 func (s *search) run(ctx context.Context) (Result, error) {
 	limit := min(s.request.Config.Candidates, index.MaxLimit)
 	for again := 0; ; {
@@ -64,8 +65,8 @@ func (s *search) run(ctx context.Context) (Result, error) {
 	}
 }
 
-// superseded reports whether a newer version of one of the hits' documents is
-// there to be found.
+// superseded reports whether SQL shows a newer version of one of the hits'
+// documents.
 func (s *search) superseded(ctx context.Context, hidden []knowledge.Hit) (bool, error) {
 	if len(hidden) == 0 {
 		return false, nil
@@ -77,8 +78,8 @@ func (s *search) superseded(ctx context.Context, hidden []knowledge.Hit) (bool, 
 	return yes, nil
 }
 
-// candidates runs the legs side by side and fuses what they found. full is true
-// if a leg found as many as it was asked for, so that there may be more.
+// candidates runs the legs concurrently and fuses their hits. full is true if a
+// leg reached the limit, so that there may be more.
 func (s *search) candidates(ctx context.Context, limit int) (fused []knowledge.Hit, full bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -90,7 +91,7 @@ func (s *search) candidates(ctx context.Context, limit int) (fused []knowledge.H
 	leg := func(hits *[]knowledge.Hit, err *error, find func(context.Context, index.Query) ([]knowledge.Hit, error)) {
 		legs.Go(func() {
 			if *hits, *err = find(ctx, q); *err != nil {
-				cancel() // the other leg is of no use any more
+				cancel() // the other leg is not needed any more
 			}
 		})
 	}
@@ -109,7 +110,7 @@ func (s *search) candidates(ctx context.Context, limit int) (fused []knowledge.H
 
 func (s *search) dense(ctx context.Context, q index.Query) ([]knowledge.Hit, error) {
 	if err := q.Check(); err != nil {
-		return nil, err // before a model is asked
+		return nil, err // before the model is called
 	}
 	if s.vector == nil {
 		stop := s.clock.start("embed")
@@ -132,8 +133,8 @@ func (s *search) words(ctx context.Context, q index.Query) ([]knowledge.Hit, err
 	return s.index.BM25(ctx, q, s.request.Query)
 }
 
-// firstCause prefers the error that came first over the other leg's
-// cancellation that it brought about.
+// firstCause returns the error that came first rather than the other leg's
+// cancellation, which it caused.
 func firstCause(a, b error) error {
 	if a == nil || errors.Is(a, context.Canceled) && b != nil {
 		return b
