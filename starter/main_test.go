@@ -85,7 +85,7 @@ func TestExitCodes(t *testing.T) {
 		{"an_argument_that_is_not_utf8", []string{"ask", "\xff\xfe"}, exitUsage, "<question>: is not UTF-8"},
 		{"a_flag_that_is_not_utf8", []string{"ask", "why?", "--document", "\xff"}, exitUsage, "--document: is not UTF-8"},
 		{"a_project_without_a_name", []string{"ingest", file, "--project", ""}, exitUsage, "--project"},
-		{"a_key_with_a_line_break", []string{"ask", "why?", "--key", "a\nb"}, exitUsage, "the key has a line break"},
+		{"a_key_with_a_line_break", []string{"ask", "why?", "--key", "a\nb"}, exitUsage, "the key contains a line break"},
 		{"fewer_runs_than_none", []string{"runs", "list", "--limit=-1"}, exitUsage, "--limit"},
 		{"fewer_documents_than_none", []string{"documents", "list", "--limit=-1"}, exitUsage, "--limit"},
 		{"a_project_with_its_name_taken_away", []string{"projects", "set", "p-1", "name="}, exitUsage, "name must not be empty"},
