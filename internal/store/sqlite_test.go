@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -167,9 +168,9 @@ func TestOpen(t *testing.T) {
 	t.Parallel()
 	t.Run("only_an_absolute_sqlite_url_is_taken", func(t *testing.T) {
 		t.Parallel()
-		for _, url := range []string{"", "cairn.db", "sqlite://cairn.db", "postgres://localhost/cairn", "sqlite:/cairn.db"} {
-			if _, err := store.Open(t.Context(), store.Config{URL: url}); !knowledge.IsCode(err, knowledge.CodeInvalid) {
-				t.Errorf("%q: %v", url, err)
+		for _, address := range []string{"", "cairn.db", "sqlite://cairn.db", "postgres://localhost/cairn", "sqlite:/cairn.db", "sqlite://host/cairn.db", "sqlite:///100%/cairn.db", "sqlite:///a?b/cairn.db", "sqlite:///a#b/cairn.db"} {
+			if _, err := store.Open(t.Context(), store.Config{URL: address}); !knowledge.IsCode(err, knowledge.CodeInvalid) {
+				t.Errorf("%q: %v", address, err)
 			}
 		}
 	})
@@ -182,8 +183,9 @@ func TestOpen(t *testing.T) {
 	t.Run("any_path_is_taken_and_the_files_are_the_owners_alone", func(t *testing.T) {
 		t.Parallel()
 		path := t.TempDir() + "/ä ?mode=memory&x=%41#y.db"
+		address := url.URL{Scheme: "sqlite", Path: path}
 		for i := range 2 { // what was written is there when it is opened again
-			s, err := store.Open(t.Context(), store.Config{URL: "sqlite://" + path})
+			s, err := store.Open(t.Context(), store.Config{URL: address.String()})
 			must(t, err)
 			value, err := s.Setting(t.Context(), "opened", func() string { return fmt.Sprint(i) })
 			if err != nil || value != "0" {

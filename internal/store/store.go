@@ -28,7 +28,8 @@ var migrations embed.FS
 
 // Config says where the database is.
 type Config struct {
-	// URL is sqlite:///absolute/path/to/cairn.db. The file is created.
+	// URL is sqlite:///absolute/path/to/cairn.db, escaped as the path of a URL. The
+	// file is created.
 	URL string
 	// Logger gets the migrations that run. Defaults to none.
 	Logger *slog.Logger
@@ -124,13 +125,16 @@ func (s *Store) migrations() (*goose.Provider, error) {
 	return goose.NewProvider(goose.DialectSQLite3, s.writer.DB, files, goose.WithSlog(s.log), goose.WithDisableGlobalRegistry(true))
 }
 
-// sqlitePath gives the path in a URL sqlite:///path.
+// sqlitePath returns the path in a URL sqlite:///path, unescaped once.
 func sqlitePath(databaseURL string) (string, error) {
-	path, ok := strings.CutPrefix(databaseURL, "sqlite://")
-	if !ok || !filepath.IsAbs(path) {
-		return "", knowledge.Errorf(knowledge.CodeInvalid, "database.url must be sqlite:///absolute/path/cairn.db")
+	u, err := url.Parse(databaseURL)
+	switch {
+	case err != nil, !strings.HasPrefix(databaseURL, "sqlite:///"), !filepath.IsAbs(u.Path):
+		return "", knowledge.Errorf(knowledge.CodeInvalid, "database.url must be sqlite:///absolute/path/cairn.db, with a %% written as %%25")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return "", knowledge.Errorf(knowledge.CodeInvalid, "database.url must be a path alone: write ? as %%3F and # as %%23")
 	}
-	return filepath.Clean(path), nil
+	return filepath.Clean(u.Path), nil
 }
 
 // createFile makes the file for its owner alone; SQLite gives the files beside
