@@ -59,7 +59,7 @@ func TestBadInput(t *testing.T) {
 	})
 	t.Run("leaves the server and its parsers alive", func(t *testing.T) {
 		select {
-		case <-s.died:
+		case <-s.child.Done():
 			t.Fatal("the server has ended")
 		default:
 		}

@@ -37,7 +37,7 @@ func TestKillDuringExtraction(t *testing.T) {
 	}
 	copies := filepath.Join(s.folder, "tmp", "cairn-original-*")
 	await(t, 30*time.Second, "the document is being read", func(context.Context) error {
-		if found, err := filepath.Glob(copies); err != nil || len(found) == 0 || len(s.parsers()) == 0 {
+		if found, err := filepath.Glob(copies); err != nil || len(found) == 0 || len(s.child.Children()) == 0 {
 			return errors.Join(err, errors.New("no copy of it, or no parser"))
 		}
 		return nil

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/childserver"
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
@@ -23,7 +24,7 @@ func command(t *testing.T, env []string, args ...string) (code int, stdout, stde
 	defer cancel()
 	var out, err bytes.Buffer
 	c := exec.CommandContext(ctx, binary, args...)
-	c.Env = append(environment(), env...)
+	c.Env = append(childserver.Environment(os.Environ()), env...)
 	c.Stdout, c.Stderr = &out, &err
 	if e := c.Run(); e != nil && c.ProcessState == nil {
 		t.Fatal(e)
@@ -41,7 +42,7 @@ func TestUp(t *testing.T) {
 		if code != 1 {
 			t.Errorf("exit code %d, want 1", code)
 		}
-		for _, want := range []string{strconv.Itoa(s.child.Process.Pid), s.ends.API, "--data"} {
+		for _, want := range []string{strconv.Itoa(s.child.PID()), s.ends.API, "--data"} {
 			if !strings.Contains(stderr, want) {
 				t.Errorf("the refusal %q does not name %q", stderr, want)
 			}
@@ -91,8 +92,8 @@ func TestUp(t *testing.T) {
 	t.Run("an address that is taken is named", func(t *testing.T) {
 		t.Parallel()
 		s := start(t)
-		code, _, stderr := command(t, nil, "up", "--data", t.TempDir(), "--listen", address(s.ends.API), "--temporal-listen", "127.0.0.1:0", "--ui-listen", "127.0.0.1:0")
-		if code != 1 || !strings.Contains(stderr, address(s.ends.API)) {
+		code, _, stderr := command(t, nil, "up", "--data", t.TempDir(), "--listen", childserver.Address(s.ends.API), "--temporal-listen", "127.0.0.1:0", "--ui-listen", "127.0.0.1:0")
+		if code != 1 || !strings.Contains(stderr, childserver.Address(s.ends.API)) {
 			t.Errorf("exit code %d, %q; want 1 and the address", code, stderr)
 		}
 	})

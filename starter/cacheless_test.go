@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -9,10 +8,9 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -22,6 +20,7 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 	sdk "go.temporal.io/sdk/worker"
 
+	"github.com/cairn-rag/cairn/internal/childserver"
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
@@ -51,61 +50,36 @@ type cacheless struct {
 
 func startCacheless(t *testing.T, m *modeltest.Server) *cacheless {
 	t.Helper()
-	ends := startChild(t, m)
-	key, err := os.ReadFile(ends.KeyFile)
-	if err != nil {
+	folder := t.TempDir()
+	child := childserver.New(childserver.Config{
+		Program: os.Args[0], Data: folder, Log: filepath.Join(t.TempDir(), "log"), Env: childserver.Models(m.URL(), modeltest.ModelName),
+	})
+	t.Cleanup(func() {
+		if err := child.Stop(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Logf("the server's last lines:\n%s", child.LastLines(30))
+		}
+	})
+	if err := child.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	s := &cacheless{ctx: ctx, api: ends.API, key: strings.TrimSpace(string(key))}
-	if s.Client, err = client.New(client.Config{URL: s.api, Key: s.key}); err != nil {
+	s := &cacheless{ctx: ctx, api: child.Endpoints().API, key: child.Key()}
+	var err error
+	if s.Client, err = child.Client(); err != nil {
 		t.Fatal(err)
 	}
 	s.operator, err = temporal.DialContext(t.Context(), temporal.Options{
-		HostPort: ends.Temporal, Namespace: "cairn", Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+		HostPort: child.Endpoints().Temporal, Namespace: "cairn", Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.operator.Close)
 	return s
-}
-
-// startChild starts the server and returns when it is ready. It ends with the test.
-func startChild(t *testing.T, m *modeltest.Server) (ends endpoints) {
-	t.Helper()
-	folder := t.TempDir()
-	child := exec.Command(os.Args[0], "up", "--data", folder,
-		"--listen", "127.0.0.1:0", "--temporal-listen", "127.0.0.1:0", "--ui-listen", "127.0.0.1:0")
-	child.Env = demoEnvironment(os.Environ())
-	for _, kind := range []string{"CHAT", "EMBEDDING"} {
-		child.Env = append(child.Env, "CAIRN_MODELS__"+kind+"__BASE_URL="+m.URL(), "CAIRN_MODELS__"+kind+"__MODEL="+modeltest.ModelName)
-	}
-	child.Stderr = t.Output()
-	out, err := child.StdoutPipe()
-	if err == nil {
-		err = child.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		late := time.AfterFunc(20*time.Second, func() { _ = child.Process.Kill() }) // it may be gone
-		defer late.Stop()
-		_ = child.Process.Signal(syscall.SIGTERM) // likewise
-		if err := child.Wait(); err != nil {
-			t.Errorf("the server ended with %v", err)
-		}
-	})
-	lines := bufio.NewScanner(out)
-	if !lines.Scan() || lines.Text() != "Cairn is ready." {
-		t.Fatalf("the server said %q", lines.Text())
-	}
-	if ends, err = readEndpoints(folder); err != nil {
-		t.Fatal(err)
-	}
-	return ends
 }
 
 // TestWithoutAWorkflowCache ingests, answers and removes with every workflow task

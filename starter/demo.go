@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/childserver"
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/samples"
@@ -44,21 +45,29 @@ func (d demoCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return fmt.Errorf("make a folder for the demo: %w", err)
 	}
-	server := &demoServer{folder: folder}
+	program, err := os.Executable()
+	if err != nil {
+		return errors.Join(fmt.Errorf("find this program: %w", err), removeFolder(folder))
+	}
+	// In a group of its own: Ctrl-C ends the demo, and the demo ends the server.
+	server := childserver.New(childserver.Config{
+		Program: program, Data: folder, Log: filepath.Join(folder, "demo.log"), OwnGroup: true,
+		Env: []string{"CAIRN_MODELS__OFFLINE__TOKENS_PER_SECOND=25"},
+	})
 	defer func() {
 		if err != nil && context.Cause(ctx) != nil {
 			err = errors.Join(context.Cause(ctx), err)
 		}
 		if err != nil && !errors.Is(err, context.Canceled) {
-			fmt.Fprint(a.stderr, server.lastWords())
+			fmt.Fprintf(a.stderr, "The server's last lines:\n%s\n", server.LastLines(6))
 		}
-		err = errors.Join(err, server.end(), removeFolder(folder))
+		err = errors.Join(err, server.Close(), removeFolder(folder))
 	}()
 	begin := time.Now()
-	if err := server.start(ctx); err != nil {
+	if err := server.Start(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "Cairn is ready after %.1f s at %s; its data is in %s.\n", time.Since(begin).Seconds(), server.ends.API, folder)
+	fmt.Fprintf(a.stdout, "Cairn is ready after %.1f s at %s; its data is in %s.\n", time.Since(begin).Seconds(), server.Endpoints().API, folder)
 	show := demonstration{app: a, server: server, question: d.Question}
 	return show.run(ctx)
 }
@@ -79,14 +88,14 @@ func removeFolder(folder string) error {
 // demonstration is the demo once its server runs.
 type demonstration struct {
 	app      *app
-	server   *demoServer
+	server   *childserver.Server
 	client   *client.Client
 	question string
 	count    int // documents that were sent
 }
 
 func (d *demonstration) run(ctx context.Context) (err error) {
-	if d.client, err = d.server.connect(); err != nil {
+	if d.client, err = d.server.Client(); err != nil {
 		return err
 	}
 	if err := d.ingest(ctx); err != nil {

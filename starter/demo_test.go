@@ -24,12 +24,12 @@ type mortal struct {
 	broken error
 }
 
-func (m *mortal) kill() error {
+func (m *mortal) Kill() error {
 	m.log = append(m.log, "killed")
 	return nil
 }
 
-func (m *mortal) start(context.Context) error {
+func (m *mortal) Start(context.Context) error {
 	m.log = append(m.log, "started")
 	return m.broken
 }
@@ -114,25 +114,6 @@ func TestWitness(t *testing.T) {
 				t.Errorf("printed %q, killed at %d, %d events, %d of them after it", out.String(), w.killedAt, w.events, w.eventsAfter)
 			}
 		})
-	}
-}
-
-func TestTheDemoIsNotConfiguredByTheUsersEnvironment(t *testing.T) {
-	t.Parallel()
-	got := demoEnvironment([]string{"PATH=/bin", "OPENAI_API_KEY=sk", "CAIRN_CONFIG=/etc/cairn.yaml", "HOME=/root", "TEMPORAL_ADDRESS=cloud"})
-	if diff := cmp.Diff([]string{"PATH=/bin", "HOME=/root"}, got); diff != "" {
-		t.Errorf("environment (-want +got):\n%s", diff)
-	}
-}
-
-func TestTheDemoListensWhereItListenedBefore(t *testing.T) {
-	t.Parallel()
-	for before, want := range map[string]string{
-		"": "127.0.0.1:0", "http://127.0.0.1:4711": "127.0.0.1:4711", "http://127.0.0.1:4711/": "127.0.0.1:4711", "127.0.0.1:7233": "127.0.0.1:7233",
-	} {
-		if got := address(before); got != want {
-			t.Errorf("address(%q) = %q, want %q", before, got, want)
-		}
 	}
 }
 

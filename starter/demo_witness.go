@@ -15,11 +15,11 @@ import (
 
 // victim is a server that the witness kills and starts again.
 type victim interface {
-	// kill ends the server with SIGKILL and returns when it is dead.
-	kill() error
-	// start starts it on the same folder and addresses and returns when it is
-	// ready.
-	start(ctx context.Context) error
+	// Kill ends the server with SIGKILL and returns when it has ended.
+	Kill() error
+	// Start starts the server on the same folder and addresses and returns when
+	// it is ready.
+	Start(ctx context.Context) error
 }
 
 // witness prints an answer, kills the server in the middle of it and remembers
@@ -104,14 +104,14 @@ func (w *witness) see(ctx context.Context, e client.Event) error {
 // strike kills the server and has it started again, while the reader goes on.
 func (w *witness) strike(ctx context.Context) error {
 	w.killedAt = runes(w.out.Text())
-	if err := w.server.kill(); err != nil {
+	if err := w.server.Kill(); err != nil {
 		return err
 	}
 	fmt.Fprint(w.aside, "[SIGKILL]") // in mid line, where it happened
 	w.restarted = make(chan error, 1)
 	begin := time.Now()
 	go func(done chan<- error) {
-		err := w.server.start(ctx)
+		err := w.server.Start(ctx)
 		w.ready = time.Since(begin)
 		done <- err
 	}(w.restarted)

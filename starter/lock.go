@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cairn-rag/cairn/internal/childserver"
 )
 
 // lockFolder takes a data folder for this process alone. Where another process
@@ -41,7 +42,7 @@ func holder(dir, path string) string {
 	if err != nil || who == "" {
 		return "another process"
 	}
-	if e, err := readEndpoints(dir); err == nil && who == lockText(e.PID) {
+	if e, err := childserver.ReadEndpoints(dir); err == nil && who == lockText(e.PID) {
 		who += " at " + e.API
 	}
 	return who
@@ -53,38 +54,4 @@ func lockText(pid int) string { return fmt.Sprintf("process %d", pid) }
 func writeAt(f *os.File, text string) error {
 	_, err := f.WriteAt([]byte(text), 0)
 	return err
-}
-
-// endpoints are what a running cairn up tells about itself in its data folder.
-type endpoints struct {
-	API      string `json:"api"`
-	UI       string `json:"ui"`
-	Temporal string `json:"temporal"`
-	KeyFile  string `json:"key_file"`
-	PID      int    `json:"pid"`
-}
-
-// readEndpoints reads DIR/endpoints.json, which may be that of a process before.
-func readEndpoints(dir string) (e endpoints, err error) {
-	b, err := os.ReadFile(filepath.Join(dir, "endpoints.json"))
-	if err != nil {
-		return e, err
-	}
-	return e, json.Unmarshal(b, &e)
-}
-
-// write replaces DIR/endpoints.json in one step.
-func (e endpoints) write(dir string) error {
-	b, err := json.MarshalIndent(e, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode endpoints: %w", err)
-	}
-	tmp := filepath.Join(dir, "endpoints.json.new")
-	if err := os.WriteFile(tmp, append(b, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write endpoints: %w", err)
-	}
-	if err := os.Rename(tmp, filepath.Join(dir, "endpoints.json")); err != nil {
-		return fmt.Errorf("write endpoints: %w", err)
-	}
-	return nil
 }

@@ -78,7 +78,7 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return errors.Join(err, p.close())
 	}
-	if err := p.ends.write(cfg.Data); err != nil {
+	if err := p.ends.Write(cfg.Data); err != nil {
 		return errors.Join(err, p.close())
 	}
 	fmt.Fprintf(a.stdout, "Cairn is ready.\n  API        %s\n  Documents  %s/docs\n  Operator   %s\n  Admin key  %s\n",

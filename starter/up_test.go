@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cairn-rag/cairn/internal/childserver"
 )
 
 // up runs cairn up on a folder and free ports until ctx ends.
@@ -38,7 +40,7 @@ func TestAFolderInUseNamesItsHolder(t *testing.T) {
 	}
 	defer release()
 	for pid, address := range map[int]string{os.Getpid(): " at http://127.0.0.1:1;", os.Getpid() + 1: ";"} {
-		if err := (endpoints{API: "http://127.0.0.1:1", PID: pid}).write(dir); err != nil {
+		if err := (childserver.Endpoints{API: "http://127.0.0.1:1", PID: pid}).Write(dir); err != nil {
 			t.Fatal(err)
 		}
 		want := fmt.Sprintf("in use by process %d%s", os.Getpid(), address)
@@ -60,7 +62,7 @@ func TestAdminKeyFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &platform{ends: endpoints{KeyFile: filepath.Join(t.TempDir(), "admin.key")}}
+			p := &platform{ends: childserver.Endpoints{KeyFile: filepath.Join(t.TempDir(), "admin.key")}}
 			if err := os.WriteFile(p.ends.KeyFile, []byte(test.text), 0o644); err != nil {
 				t.Fatal(err)
 			}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/childserver"
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/dispatch"
 	"github.com/cairn-rag/cairn/internal/embedded"
@@ -55,7 +56,7 @@ type platform struct {
 	worker     *worker.Worker
 	identity   string // of this start's workers
 
-	ends    endpoints
+	ends    childserver.Endpoints
 	failed  chan error // of a listener that gave up
 	closers []func() error
 	stopBy  time.Time // for all that is closed, set when closing begins
@@ -66,7 +67,7 @@ type platform struct {
 func newPlatform(ctx context.Context, cfg config.Config, log *slog.Logger) (*platform, error) {
 	p := &platform{
 		cfg: cfg, log: log, metrics: telemetry.NewMetrics(), hub: stream.NewHub(), failed: make(chan error, 4),
-		ends: endpoints{PID: os.Getpid(), KeyFile: filepath.Join(cfg.Data, "admin.key")},
+		ends: childserver.Endpoints{PID: os.Getpid(), KeyFile: filepath.Join(cfg.Data, "admin.key")},
 	}
 	for _, start := range []func(context.Context) error{
 		p.listen, p.emptyTemporary, p.startStores, p.startModels, p.startTemporal, p.startWorker, p.startAPI,
