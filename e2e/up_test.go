@@ -98,11 +98,26 @@ func TestUp(t *testing.T) {
 		}
 	})
 
-	t.Run("an unknown key of the configuration names the nearest", func(t *testing.T) {
+	t.Run("an unknown key of the configuration file names the nearest", func(t *testing.T) {
 		t.Parallel()
-		code, _, stderr := command(t, []string{"CAIRN_MODELS__CHAT__BASE_ULR=http://127.0.0.1:1/v1"}, "up", "--data", t.TempDir())
+		file := filepath.Join(t.TempDir(), "cairn.yaml")
+		if err := os.WriteFile(file, []byte("models:\n  chat:\n    base_ulr: http://127.0.0.1:1/v1\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, _, stderr := command(t, nil, "up", "--data", t.TempDir(), "--config", file)
 		if code != 2 || !strings.Contains(stderr, "models.chat.base_url") {
 			t.Errorf("exit code %d, %q; want 2 and models.chat.base_url", code, stderr)
+		}
+	})
+
+	t.Run("an unknown variable is named in the log, and none stops the start", func(t *testing.T) {
+		t.Parallel()
+		s := start(t, "CAIRN_PORT=tcp://10.0.0.1:8080", "CAIRN_LIMITS__PARSE_SECUNDS=10")
+		log := s.child.LastLines(30)
+		for _, want := range []string{"CAIRN_LIMITS__PARSE_SECUNDS", "limits.parse_seconds"} {
+			if !strings.Contains(log, want) {
+				t.Errorf("the log does not name %s:\n%s", want, log)
+			}
 		}
 	})
 }
