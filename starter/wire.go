@@ -29,6 +29,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/telemetry"
 	"github.com/cairn-rag/cairn/worker"
+	"github.com/cairn-rag/cairn/workflows"
 )
 
 // platform is everything that cairn up runs, wired. Its parts are closed in the
@@ -155,7 +156,7 @@ func (p *platform) startModels(context.Context) error {
 func (p *platform) startTemporal(ctx context.Context) (err error) {
 	p.temporal, err = embedded.Start(ctx, embedded.Config{
 		Dir: filepath.Join(p.cfg.Data, "temporal"), Listen: p.cfg.Temporal.Listen, UIListen: p.cfg.Temporal.UIListen,
-		SearchAttributes: searchAttributes(), Sync: embedded.Sync(p.cfg.Temporal.Sync), Logger: p.log,
+		SearchAttributes: searchAttributes(), ListedBy: []string{workflows.AttributeDocument}, Sync: embedded.Sync(p.cfg.Temporal.Sync), Logger: p.log,
 	})
 	if err != nil {
 		return fmt.Errorf("start the Temporal server: %w", err)

@@ -43,6 +43,10 @@ type Config struct {
 	// SearchAttributes are made at the first start, and missing ones at any
 	// later one. Defaults to none.
 	SearchAttributes map[string]enumspb.IndexedValueType
+	// ListedBy names the search attributes by which workflows are listed often.
+	// They have an index; a list by another attribute scans all workflows.
+	// Defaults to none.
+	ListedBy []string
 	// Sync is what an acknowledged step survives. Defaults to SyncFull.
 	Sync Sync
 	// Logger takes the server's warnings and errors. Required.

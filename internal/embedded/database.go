@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,8 +22,9 @@ const (
 	synchronousFull   = "2"
 )
 
-// database describes one SQLite file to the server. Its one connection writes
-// ahead into a log that is folded back every 40 MB.
+// database returns the configuration of one SQLite file. The server uses it
+// through one connection, which writes into a write-ahead log and moves that
+// into the file every 40 MB.
 func database(path, synchronous string) *config.SQL {
 	return &config.SQL{
 		PluginName:   sqliteplugin.PluginName,
@@ -41,15 +43,23 @@ func database(path, synchronous string) *config.SQL {
 	}
 }
 
-// escapePath writes a path as the file: URI wants it.
+// synchronous returns the pragma's value for the histories.
+func synchronous(s Sync) string {
+	if s == SyncNormal {
+		return synchronousNormal
+	}
+	return synchronousFull
+}
+
+// escapePath returns a path as it is written in a file: URI.
 func escapePath(path string) string {
 	return (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
 }
 
-// createDatabase makes a database file with its schema and, if it is given, a
-// namespace, unless the file exists. The file is made under another name and
-// renamed when it is whole, because a schema that a kill cut in two could never
-// be completed.
+// createDatabase creates a database file with its schema and, if one is given, a
+// namespace, unless the file exists. It writes the file under another name and
+// renames the finished file, because a schema that a kill left half written
+// could never be completed.
 func createDatabase(path string, namespace *sqlite.NamespaceConfig) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -60,13 +70,13 @@ func createDatabase(path string, namespace *sqlite.NamespaceConfig) error {
 			return err
 		}
 	}
-	sql := database(unfinished, synchronousOff)
-	sql.ConnectAttributes["journal_mode"] = "memory"
-	if err := sqlite.SetupSchema(sql); err != nil {
+	conf := database(unfinished, synchronousOff)
+	conf.ConnectAttributes["journal_mode"] = "memory"
+	if err := sqlite.SetupSchema(conf); err != nil {
 		return fmt.Errorf("create %s: %w", path, err)
 	}
 	if namespace != nil {
-		if err := sqlite.CreateNamespaces(sql, namespace); err != nil {
+		if err := sqlite.CreateNamespaces(conf, namespace); err != nil {
 			return fmt.Errorf("create %s: %w", path, err)
 		}
 	}
@@ -88,9 +98,10 @@ func syncFile(path string) error {
 	return f.Sync()
 }
 
-// createDatabases makes what is missing of the two files: histories in one,
-// what lists and searches show in the other, which may be a moment behind.
-func createDatabases(c Config) error {
+// createDatabases creates those of the two files that are missing: one holds
+// the histories, the other what lists and searches show, which may be a moment
+// behind.
+func createDatabases(ctx context.Context, c Config) error {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return fmt.Errorf("create the folder of the Temporal server: %w", err)
 	}
@@ -99,10 +110,21 @@ func createDatabases(c Config) error {
 		return fmt.Errorf("describe namespace %s: %w", namespace, err)
 	}
 	first.Detail.Config.Retention = durationpb.New(retention)
-	if err := createDatabase(historyPath(c.Dir), first); err != nil {
+	history, visibility := historyPath(c.Dir), visibilityPath(c.Dir)
+	if err := createDatabase(history, first); err != nil {
 		return err
 	}
-	return createDatabase(visibilityPath(c.Dir), nil)
+	if err := createDatabase(visibility, nil); err != nil {
+		return err
+	}
+	columns, err := attributeColumns(ctx, history, synchronous(c.Sync), c.ListedBy)
+	if err != nil {
+		return err
+	}
+	if err := reduceIndexes(ctx, visibility, columns); err != nil {
+		return fmt.Errorf("reduce the indexes of %s: %w", visibility, err)
+	}
+	return nil
 }
 
 func historyPath(dir string) string    { return filepath.Join(dir, "temporal.db") }

@@ -82,7 +82,7 @@ func runWorker(t *testing.T, c client.Client) worker.Worker {
 func TestServer(t *testing.T) {
 	t.Parallel()
 	config := embedded.Config{
-		Dir:              filepath.Join(t.TempDir(), "a folder", "temporal"),
+		Dir:              filepath.Join(t.TempDir(), "a b%20c?d#e", "temporal"),
 		SearchAttributes: map[string]enumspb.IndexedValueType{"CairnStage": enumspb.INDEXED_VALUE_TYPE_KEYWORD},
 	}
 	s := start(t, config)

@@ -46,7 +46,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := createDatabases(config); err != nil {
+	if err := createDatabases(ctx, config); err != nil {
 		return nil, errors.Join(err, uiListener.Close())
 	}
 	s := &Server{config: config, stopping: new(atomic.Bool)}

@@ -45,6 +45,9 @@ func tuning() dynamicconfig.StaticClient {
 		// A worker is told of a cancel at once, not with its next heartbeat.
 		"frontend.WorkerCommandsEnabled":           true,
 		"system.enableCancelActivityWorkerCommand": true,
+		// No payload is kept outside of the histories. The server would walk through
+		// every event to count such payloads.
+		"history.externalPayloadsEnabled": false,
 		// A worker that stops gets no more tasks, which would wait for a time-out.
 		"frontend.enableCancelWorkerPollsOnShutdown": true,
 	}
@@ -71,10 +74,6 @@ func serverConfig(c Config, host netip.Addr, ports map[primitives.ServiceName]in
 		services[string(name)] = config.Service{RPC: config.RPC{GRPCPort: port, BindOnIP: host.String()}}
 	}
 	frontend := net.JoinHostPort(host.String(), strconv.Itoa(ports[primitives.FrontendService]))
-	synchronous := synchronousFull
-	if c.Sync == SyncNormal {
-		synchronous = synchronousNormal
-	}
 	return &config.Config{
 		Global: config.Global{Membership: config.Membership{
 			MaxJoinDuration: 30 * time.Second, BroadcastAddress: host.String(),
@@ -84,7 +83,7 @@ func serverConfig(c Config, host netip.Addr, ports map[primitives.ServiceName]in
 			VisibilityStore:  "visibility",
 			NumHistoryShards: 1,
 			DataStores: map[string]config.DataStore{
-				"history":    {SQL: database(historyPath(c.Dir), synchronous)},
+				"history":    {SQL: database(historyPath(c.Dir), synchronous(c.Sync))},
 				"visibility": {SQL: database(visibilityPath(c.Dir), synchronousNormal)},
 			},
 		},
