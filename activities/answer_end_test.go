@@ -24,19 +24,19 @@ func (f *fixture) toFinish(conversation string) activities.FinishAnswerInput {
 	f.Helper()
 	_, err := f.store.EnsureConversation(f.ctx, member(), store.Conversation{ID: conversation, Project: "p"})
 	f.must(err)
-	run := f.ask("when are apples picked?", func(r *activities.Request) {
+	run := f.ask("when are apples picked?", func(r *knowledge.Request) {
 		r.ConversationID, r.QuestionID, r.MessageID = conversation, "question", "answer"
 	})
 	f.must(f.store.AddRun(f.ctx, store.Run{
 		ID: run.Run, Workspace: "w", Project: "p", Kind: "query", Owner: member().Owner(), ConversationID: conversation,
 	}))
-	key := run.Key("turn-1.json")
+	key := run.TurnKey(1)
 	_, err = f.blobs.PutJSON(f.ctx, key, activities.TurnRecord{Text: "In autumn.", Model: "m"})
 	f.must(err)
 	entry, err := stream.NewEntry(stream.TopicDelta, stream.Event{Turn: 1, Attempt: 1, Text: "In autumn."})
 	f.must(err)
 	return activities.FinishAnswerInput{
-		RunRef: run, Status: store.RunCompleted, Workflow: "AnswerQuery", Loop: activities.Loop{Answer: key},
+		RunRef: run, Status: knowledge.RunCompleted, Workflow: "AnswerQuery", Loop: activities.Loop{Answer: key},
 		Items: []stream.Item{{Topic: entry.Topic, Data: entry.Data, Offset: 3}},
 	}
 }
@@ -72,7 +72,7 @@ func TestFinishAnswerThatDies(t *testing.T) {
 			f.answering.Runs = cutRuns{Runs: f.store, beforeEnd: kill}
 		},
 		"for want of a search": func(_ *fixture, in *activities.FinishAnswerInput) {
-			in.Loop.Searches = []string{in.Key("none.json")}
+			in.Loop.Searches = []string{in.SearchKey(9, 9)}
 		},
 		"for want of a part of the log": func(_ *fixture, in *activities.FinishAnswerInput) { in.Segments = 1 },
 	} {
@@ -88,7 +88,7 @@ func TestFinishAnswerThatDies(t *testing.T) {
 			run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
 			f.must(err)
 			given, ended, _, _ := f.hub.Since(in.Run, 3)
-			if run.Status != store.RunRunning || ended || len(given) != 0 {
+			if run.Status != knowledge.RunRunning || ended || len(given) != 0 {
 				t.Errorf("the run is %s; readers were given %d items and told of an end: %t", run.Status, len(given), ended)
 			}
 			f.answering.Runs = f.store
@@ -97,7 +97,7 @@ func TestFinishAnswerThatDies(t *testing.T) {
 			f.must(err)
 			messages, err := f.store.LastMessages(f.ctx, member(), "talk", 10)
 			f.must(err)
-			if run.Status != store.RunCompleted || len(messages) != 2 || messages[1].Text != "In autumn." {
+			if run.Status != knowledge.RunCompleted || len(messages) != 2 || messages[1].Text != "In autumn." {
 				t.Errorf("the run is %s with messages %+v", run.Status, messages)
 			}
 			given, ended, _, _ = f.hub.Since(in.Run, 3)
@@ -112,7 +112,7 @@ func TestFinishAnswerThatDies(t *testing.T) {
 // questions is answered.
 func TestFinishAnswerOfADeletedConversation(t *testing.T) {
 	t.Parallel()
-	for _, status := range []string{store.RunCompleted, store.RunFailed} {
+	for _, status := range []knowledge.RunStatus{knowledge.RunCompleted, knowledge.RunFailed} {
 		f := newFixture(t)
 		in := f.toFinish("talk")
 		in.Status = status

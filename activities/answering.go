@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/prompt"
 )
@@ -80,7 +81,7 @@ func (a *Answering) passages(ctx context.Context, loop Loop) (all []citation.Con
 // alone: somebody sits before it.
 const patience = time.Minute
 
-func (a *Answering) fail(ctx context.Context, run RunRef, err error) error {
+func (a *Answering) fail(ctx context.Context, run knowledge.RunRef, err error) error {
 	if e, ok := errors.AsType[*model.Error](err); ok && e.RetryAfter > patience {
 		hopeless := *e
 		hopeless.Retryable = false

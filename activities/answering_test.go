@@ -22,17 +22,17 @@ import (
 )
 
 // ask writes the snapshot of a question.
-func (f *fixture) ask(question string, change ...func(*activities.Request)) activities.RunRef {
+func (f *fixture) ask(question string, change ...func(*knowledge.Request)) knowledge.RunRef {
 	f.Helper()
-	request := activities.Request{
+	request := knowledge.Request{
 		Principal: member(), Kind: "query", Question: question, Config: knowledge.ProjectConfig{}.WithDefaults(),
 		Date: time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC),
 	}
 	for _, c := range change {
 		c(&request)
 	}
-	run := activities.RunRef{Workspace: "w", Project: "p", Run: knowledge.NewID()}
-	_, err := f.blobs.PutJSON(f.ctx, run.Key(activities.RequestBlob), request)
+	run := knowledge.RunRef{Workspace: "w", Project: "p", Run: knowledge.NewID()}
+	_, err := f.blobs.PutJSON(f.ctx, run.RequestKey(), request)
 	f.must(err)
 	return run
 }
@@ -219,7 +219,8 @@ func TestCallModel(t *testing.T) {
 	})
 
 	for name, tc := range map[string]struct {
-		kind, prompt, want string
+		kind         knowledge.RunKind
+		prompt, want string
 	}{
 		"a tool's model is given the passages where its prompt has a place": {"tool", "Passages: ${context} Be brief.", "Passages: SOURCES Be brief."},
 		"a tool's model is given the passages behind a prompt without":      {"tool", "Answer like a lawyer.", "Answer like a lawyer.\n\nSOURCES"},
@@ -229,7 +230,7 @@ func TestCallModel(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 			f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
-			run := f.ask("when are apples picked?", func(r *activities.Request) { r.Kind, r.Config.AI.Prompt = tc.kind, tc.prompt })
+			run := f.ask("when are apples picked?", func(r *knowledge.Request) { r.Kind, r.Config.AI.Prompt = tc.kind, tc.prompt })
 			search, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: run})
 			f.must(err)
 			in := activities.ModelCallInput{RunRef: run, Turn: 1, NoTools: true}
@@ -275,7 +276,7 @@ func TestCallModel(t *testing.T) {
 			if !errors.Is(err, context.Canceled) && (err != nil || !tc.kept) {
 				t.Errorf("%s: %v", name, err)
 			}
-			if kept, err := f.blobs.Exists(f.ctx, in.Key("turn-1.json")); err != nil || kept != tc.kept {
+			if kept, err := f.blobs.Exists(f.ctx, in.TurnKey(1)); err != nil || kept != tc.kept {
 				t.Errorf("%s: kept %t, %v", name, kept, err)
 			}
 		}
@@ -299,7 +300,7 @@ func TestCallModel(t *testing.T) {
 			in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
 			_, err := do(f, f.answering.CallModel, in)
 			f.failed(err, knowledge.CodeProviderFailed, tc.retryable)
-			if there, err := f.blobs.Exists(f.ctx, in.Key("turn-1.json")); err != nil || there {
+			if there, err := f.blobs.Exists(f.ctx, in.TurnKey(1)); err != nil || there {
 				t.Errorf("stored: %t, %v", there, err)
 			}
 		})

@@ -16,7 +16,7 @@ import (
 
 // turn lets the model call tools, and gives what the workflow gets of them and
 // what is stored.
-func (f *fixture) turn(run activities.RunRef, calls ...model.ToolCall) (activities.ModelCallResult, []model.ToolCall) {
+func (f *fixture) turn(run knowledge.RunRef, calls ...model.ToolCall) (activities.ModelCallResult, []model.ToolCall) {
 	f.Helper()
 	f.server.ScriptChat(modeltest.Reply{ToolCalls: calls}, modeltest.Text("done"))
 	result, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: run, Turn: 1})
@@ -125,7 +125,7 @@ func TestCallsThatAModelMakesUp(t *testing.T) {
 		in.Call++
 		_, err = do(f, f.answering.CallTool, in)
 		f.failed(err, knowledge.CodeInvalid, false)
-		if told := activities.Describe(err, activities.Failure{}).Message; !strings.Contains(told, fmt.Sprint("at most ", activities.MaxCalls)) {
+		if told := activities.Describe(err, knowledge.Failure{}).Message; !strings.Contains(told, fmt.Sprint("at most ", activities.MaxCalls)) {
 			t.Errorf("it is told %q", told)
 		}
 	})
@@ -144,7 +144,7 @@ func TestCallsThatAModelMakesUp(t *testing.T) {
 		}
 		_, err = do(f, f.answering.CallTool, activities.ToolCallInput{RunRef: run, Turn: 1, Key: result.Key})
 		f.failed(err, knowledge.CodeInvalid, false)
-		if told := activities.Describe(err, activities.Failure{}).Message; !strings.Contains(told, "8192") {
+		if told := activities.Describe(err, knowledge.Failure{}).Message; !strings.Contains(told, "8192") {
 			t.Errorf("it is told %q", told)
 		}
 	})

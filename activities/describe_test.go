@@ -14,21 +14,21 @@ import (
 
 func TestDescribe(t *testing.T) {
 	t.Parallel()
-	late := activities.Failure{Code: knowledge.CodeParseLimit, Message: "the document took too long to parse", Retryable: true}
-	defect := activities.Failure{Code: knowledge.CodeInternal, Message: "something went wrong on our side", Retryable: true}
+	late := knowledge.Failure{Code: knowledge.CodeParseLimit, Message: "the document took too long to parse", Retryable: true}
+	defect := knowledge.Failure{Code: knowledge.CodeInternal, Message: "something went wrong on our side", Retryable: true}
 	for name, tc := range map[string]struct {
 		err  error
-		want activities.Failure
+		want knowledge.Failure
 	}{
 		"a refusal keeps its code and words": {
 			temporal.NewNonRetryableApplicationError("it is empty", "empty", nil),
-			activities.Failure{Code: knowledge.CodeEmpty, Message: "it is empty"},
+			knowledge.Failure{Code: knowledge.CodeEmpty, Message: "it is empty"},
 		},
 		"a refusal's details decide": {
 			temporal.NewApplicationErrorWithOptions("it failed", "provider_failed", temporal.ApplicationErrorOptions{
 				NonRetryable: true, Details: []any{activities.ErrorDetails{Code: knowledge.CodeProviderFailed, Retryable: true}},
 			}),
-			activities.Failure{Code: knowledge.CodeProviderFailed, Message: "it failed", Retryable: true},
+			knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "it failed", Retryable: true},
 		},
 		"a time-out is what it means in its step": {temporal.NewTimeoutError(enums.TIMEOUT_TYPE_START_TO_CLOSE, nil), late},
 		"an attempt that saw its time end too":    {temporal.NewApplicationError("the attempt took too long", "late"), late},
@@ -36,7 +36,7 @@ func TestDescribe(t *testing.T) {
 		"an error of the SDK does not either":     {temporal.NewApplicationError("context deadline exceeded", "deadlineExceededError"), defect},
 		"an error of any kind does not either":    {errors.New("dial /secret/path"), defect},
 		"a cancel is one": {
-			temporal.NewCanceledError(), activities.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request", Retryable: true},
+			temporal.NewCanceledError(), knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request", Retryable: true},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

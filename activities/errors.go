@@ -119,12 +119,12 @@ func stopping(ctx context.Context) bool {
 
 // Describe says what an activity's failure, as a workflow sees it, means to a
 // client. late is what a time-out stands for in the step that failed.
-func Describe(err error, late Failure) Failure {
+func Describe(err error, late knowledge.Failure) knowledge.Failure {
 	var application *temporal.ApplicationError
 	var timeout *temporal.TimeoutError
 	switch {
 	case temporal.IsCanceledError(err):
-		return Failure{Code: knowledge.CodeCanceled, Message: "canceled on request", Retryable: true}
+		return knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request", Retryable: true}
 	case errors.As(err, &application) && application.Type() == typeLate, errors.As(err, &timeout):
 		return late
 	case application != nil && knowledge.Code(application.Type()).Known():
@@ -133,8 +133,8 @@ func Describe(err error, late Failure) Failure {
 			// Details that do not decode leave what the type says.
 			_ = application.Details(&details)
 		}
-		return Failure{Code: details.Code, Message: application.Message(), Retryable: details.Retryable}
+		return knowledge.Failure{Code: details.Code, Message: application.Message(), Retryable: details.Retryable}
 	default: // a panic, for one: its words are not for clients
-		return Failure{Code: knowledge.CodeInternal, Message: "something went wrong on our side", Retryable: true}
+		return knowledge.Failure{Code: knowledge.CodeInternal, Message: "something went wrong on our side", Retryable: true}
 	}
 }

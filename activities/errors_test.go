@@ -85,7 +85,7 @@ func TestErrors(t *testing.T) {
 			f.ingestion.Index = failingIndex{err: tc.err}
 			err := step(f, f.ingestion.RemoveEntries, activities.RemoveInput{Workspace: "w", Document: "d"})
 			f.failed(err, tc.want.code, tc.want.retryable)
-			if got := activities.Describe(err, activities.Failure{}); !strings.Contains(got.Message, tc.want.says) {
+			if got := activities.Describe(err, knowledge.Failure{}); !strings.Contains(got.Message, tc.want.says) {
 				t.Errorf("it says %q, want something of %q", got.Message, tc.want.says)
 			}
 			if wait := retryDelay(err); wait != tc.want.wait {
@@ -127,7 +127,7 @@ func TestErrorCodes(t *testing.T) {
 func TestEndedContext(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	late := activities.Failure{Code: knowledge.CodeParseLimit, Message: "it took too long", Retryable: true}
+	late := knowledge.Failure{Code: knowledge.CodeParseLimit, Message: "it took too long", Retryable: true}
 	in := activities.RemoveInput{Workspace: "w", Document: "d"}
 	for name, storeSays := range map[string]error{
 		"a wrong document": knowledge.Errorf(knowledge.CodeCorrupt, "it is broken"), "a model": &model.Error{Code: model.CodeTimeout}, "anything": errors.New("x"),

@@ -19,14 +19,14 @@ import (
 // workflow holds of its log, the last items among them; what it no longer holds
 // stands in Segments stored parts.
 type FinishAnswerInput struct {
-	RunRef
-	Loop     Loop           `json:"loop"`
-	Status   string         `json:"status"` // completed, failed or canceled
-	Code     knowledge.Code `json:"code,omitempty"`
-	Message  string         `json:"message,omitempty"`
-	Workflow string         `json:"workflow"`
-	Segments int            `json:"segments,omitempty"`
-	Items    []stream.Item  `json:"items"`
+	knowledge.RunRef
+	Loop     Loop                `json:"loop"`
+	Status   knowledge.RunStatus `json:"status"` // completed, failed or canceled
+	Code     knowledge.Code      `json:"code,omitempty"`
+	Message  string              `json:"message,omitempty"`
+	Workflow string              `json:"workflow"`
+	Segments int                 `json:"segments,omitempty"`
+	Items    []stream.Item       `json:"items"`
 }
 
 // AnswerRecord is the stored outcome of a question. It holds no passage: whoever
@@ -54,10 +54,10 @@ type Source struct {
 
 // CalledTool tells of a tool call.
 type CalledTool struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	Arguments string `json:"arguments"`
-	Status    string `json:"status"`
+	ID        string              `json:"id"`
+	Name      string              `json:"name"`
+	Arguments string              `json:"arguments"`
+	Status    knowledge.RunStatus `json:"status"` // completed or failed
 }
 
 // FinishAnswer saves the answer and the conversation, stores the whole log and
@@ -66,7 +66,7 @@ func (a *Answering) FinishAnswer(ctx context.Context, in FinishAnswerInput) erro
 	if err := a.finishAnswer(ctx, in); err != nil {
 		return a.fail(ctx, in.RunRef, fmt.Errorf("finish run %s: %w", in.Run, err))
 	}
-	a.Metrics.WorkflowDone(in.Workflow, in.Status)
+	a.Metrics.WorkflowDone(in.Workflow, string(in.Status))
 	a.Log.InfoContext(ctx, "run ended", "workspace", in.Workspace, "run", in.Run, "status", in.Status)
 	return nil
 }
@@ -85,14 +85,14 @@ func (a *Answering) finishAnswer(ctx context.Context, in FinishAnswerInput) erro
 		Sources: []Source{}, Used: []int{}, ToolCalls: []CalledTool{}, Usage: in.Loop.Usage,
 	}
 	end := store.RunEnd{Status: in.Status, At: time.Now().UTC()}
-	if in.Status == "completed" {
+	if in.Status == knowledge.RunCompleted {
 		if err := a.complete(ctx, in, &record); err != nil {
 			return err
 		}
-		end.ResultKey = in.Key(AnswerBlob)
+		end.ResultKey = in.AnswerKey()
 	} else {
 		record.Answer = publishedText(items)
-		end.Error = &store.RunError{Code: in.Code, Message: in.Message}
+		end.Error = &knowledge.Failure{Code: in.Code, Message: in.Message}
 	}
 	if end.Usage, err = json.Marshal(in.Loop.Usage); err != nil {
 		return fmt.Errorf("encode usage: %w", err)
@@ -136,9 +136,9 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 			return fmt.Errorf("read turn %d: %w", i+1, err)
 		}
 		for j, c := range called.ToolCalls {
-			status := "completed"
+			status := knowledge.RunCompleted
 			if turn.Outputs[j].Failure != "" {
-				status = "failed"
+				status = knowledge.RunFailed
 			}
 			record.ToolCalls = append(record.ToolCalls, CalledTool{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Status: status})
 		}
@@ -149,7 +149,7 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 // saveConversation keeps the question and what was answered, also where that
 // was cut short. A conversation that its owner deleted meanwhile stays deleted,
 // and the run ends all the same.
-func (a *Answering) saveConversation(ctx context.Context, in FinishAnswerInput, r Request, record AnswerRecord) error {
+func (a *Answering) saveConversation(ctx context.Context, in FinishAnswerInput, r knowledge.Request, record AnswerRecord) error {
 	if r.ConversationID == "" {
 		return nil
 	}
@@ -167,11 +167,11 @@ func (a *Answering) saveConversation(ctx context.Context, in FinishAnswerInput, 
 	}
 	question := store.Message{
 		ID: r.QuestionID, ConversationID: r.ConversationID, RunID: in.Run, Role: "user", Text: r.Question,
-		Status: "completed", CreatedAt: r.Date,
+		Status: string(knowledge.RunCompleted), CreatedAt: r.Date,
 	}
 	answer := store.Message{
 		ID: r.MessageID, ConversationID: r.ConversationID, RunID: in.Run, Role: "assistant", Text: record.Answer,
-		Sources: sources, ChunkIDs: cited, Status: in.Status, CreatedAt: time.Now().UTC(),
+		Sources: sources, ChunkIDs: cited, Status: string(in.Status), CreatedAt: time.Now().UTC(),
 	}
 	err = a.Runs.SaveMessages(ctx, in.Workspace, question, answer)
 	if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
@@ -182,17 +182,14 @@ func (a *Answering) saveConversation(ctx context.Context, in FinishAnswerInput, 
 
 // SegmentInput stores a part of a log that leaves the workflow's memory.
 type SegmentInput struct {
-	RunRef
+	knowledge.RunRef
 	Number int           `json:"number"` // 0 = first
 	Items  []stream.Item `json:"items"`
 }
 
-// SegmentBlob is the name of a stored part of a log.
-func SegmentBlob(number int) string { return fmt.Sprintf("log-%06d.json", number) }
-
 // StoreSegment stores a part of a log. Local, like FinishAnswer.
 func (a *Answering) StoreSegment(ctx context.Context, in SegmentInput) error {
-	if _, err := a.Blobs.PutJSON(ctx, in.Key(SegmentBlob(in.Number)), StoredLog{Items: in.Items}); err != nil {
+	if _, err := a.Blobs.PutJSON(ctx, in.SegmentKey(in.Number), stream.StoredLog{Items: in.Items}); err != nil {
 		return a.fail(ctx, in.RunRef, fmt.Errorf("store log segment %d: %w", in.Number, err))
 	}
 	return nil
@@ -201,8 +198,8 @@ func (a *Answering) StoreSegment(ctx context.Context, in SegmentInput) error {
 func (a *Answering) wholeLog(ctx context.Context, in FinishAnswerInput) ([]stream.Item, error) {
 	var items []stream.Item
 	for n := range in.Segments {
-		var segment StoredLog
-		if err := a.Blobs.GetJSON(ctx, in.Key(SegmentBlob(n)), &segment); err != nil {
+		var segment stream.StoredLog
+		if err := a.Blobs.GetJSON(ctx, in.SegmentKey(n), &segment); err != nil {
 			return nil, fmt.Errorf("read log segment %d: %w", n, err)
 		}
 		items = append(items, segment.Items...)

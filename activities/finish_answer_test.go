@@ -16,22 +16,22 @@ import (
 )
 
 // talk is a question within a conversation, with its run's row.
-func (f *fixture) talk(question string) activities.RunRef {
+func (f *fixture) talk(question string) knowledge.RunRef {
 	f.Helper()
 	conversation := knowledge.NewID()
 	_, err := f.store.EnsureConversation(f.ctx, member(), store.Conversation{ID: conversation, Workspace: "w", Owner: member().Owner()})
 	f.must(err)
-	run := f.ask(question, func(r *activities.Request) {
+	run := f.ask(question, func(r *knowledge.Request) {
 		r.ConversationID, r.QuestionID, r.MessageID, r.ExecutionID = conversation, knowledge.NewID(), knowledge.NewID(), "call_1"
 	})
 	f.must(f.store.AddRun(f.ctx, store.Run{
-		ID: run.Run, Workspace: "w", Project: "p", Kind: "query", Status: store.RunRunning, Owner: member().Owner(),
+		ID: run.Run, Workspace: "w", Project: "p", Kind: "query", Status: knowledge.RunRunning, Owner: member().Owner(),
 		ConversationID: conversation, CreatedAt: time.Now(),
 	}))
 	return run
 }
 
-func (f *fixture) messages(run activities.RunRef) []store.Message {
+func (f *fixture) messages(run knowledge.RunRef) []store.Message {
 	f.Helper()
 	row, err := f.store.RunForSystem(f.ctx, "w", run.Run)
 	f.must(err)
@@ -90,7 +90,7 @@ func TestFinishAnswer(t *testing.T) {
 		f.must(step(f, f.answering.FinishAnswer, in))
 		again, err := f.store.RunForSystem(f.ctx, "w", run.Run)
 		f.must(err)
-		if diff := cmp.Diff(row, again); diff != "" || row.Status != store.RunCompleted {
+		if diff := cmp.Diff(row, again); diff != "" || row.Status != knowledge.RunCompleted {
 			t.Errorf("status %s, then %s", row.Status, diff)
 		}
 		var usage activities.Usage
@@ -128,11 +128,11 @@ func TestFinishAnswer(t *testing.T) {
 		}
 	})
 
-	for status, end := range map[string]store.RunEnd{
-		"failed":   {Status: store.RunFailed, Error: &store.RunError{Code: knowledge.CodeProviderFailed, Message: "the model failed"}},
-		"canceled": {Status: store.RunCanceled, Error: &store.RunError{Code: knowledge.CodeCanceled, Message: "canceled on request"}},
+	for status, end := range map[knowledge.RunStatus]store.RunEnd{
+		"failed":   {Status: knowledge.RunFailed, Error: &knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the model failed"}},
+		"canceled": {Status: knowledge.RunCanceled, Error: &knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request"}},
 	} {
-		t.Run("of one that "+status+" the words that readers have are kept", func(t *testing.T) {
+		t.Run("of one that "+string(status)+" the words that readers have are kept", func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 			run := f.talk("what?")
@@ -150,7 +150,7 @@ func TestFinishAnswer(t *testing.T) {
 				t.Errorf("status %s, result %q, %s", row.Status, row.ResultKey, diff)
 			}
 			messages := f.messages(run)
-			if len(messages) != 2 || messages[1].Text != "half an answer " && messages[1].Text != "half an answer" || messages[1].Status != status {
+			if len(messages) != 2 || messages[1].Text != "half an answer " && messages[1].Text != "half an answer" || messages[1].Status != string(status) {
 				t.Errorf("messages %+v", messages)
 			}
 		})
@@ -172,7 +172,7 @@ func TestFinishAnswer(t *testing.T) {
 		f.must(step(f, f.answering.FinishAnswer, in))
 		row, err := f.store.RunForSystem(f.ctx, "w", run.Run)
 		f.must(err)
-		var log activities.StoredLog
+		var log stream.StoredLog
 		f.must(f.blobs.GetJSON(f.ctx, row.LogKey, &log))
 		if text, _ := read(t, log.Items); text != "one two three" || len(log.Items) != 3 {
 			t.Errorf("the log says %q in %d items", text, len(log.Items))
@@ -186,7 +186,7 @@ func TestFinishAnswer(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		run := f.ask("what?")
-		f.must(f.store.AddRun(f.ctx, store.Run{ID: run.Run, Workspace: "w", Project: "p", Kind: "tool", Status: store.RunRunning, CreatedAt: time.Now()}))
+		f.must(f.store.AddRun(f.ctx, store.Run{ID: run.Run, Workspace: "w", Project: "p", Kind: "tool", Status: knowledge.RunRunning, CreatedAt: time.Now()}))
 		f.answering.Chat = says("an answer")
 		answered, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: run, Turn: 1, NoTools: true})
 		f.must(err)
@@ -202,9 +202,9 @@ func TestFinishAnswer(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		run := f.talk("what?")
-		in := activities.FinishAnswerInput{RunRef: run, Loop: activities.Loop{Answer: run.Key("turn-1.json")}, Status: "completed"}
+		in := activities.FinishAnswerInput{RunRef: run, Loop: activities.Loop{Answer: run.TurnKey(1)}, Status: "completed"}
 		f.failed(step(f, f.answering.FinishAnswer, in), knowledge.CodeInternal, true)
-		if row, err := f.store.RunForSystem(f.ctx, "w", run.Run); err != nil || row.Status != store.RunRunning {
+		if row, err := f.store.RunForSystem(f.ctx, "w", run.Run); err != nil || row.Status != knowledge.RunRunning {
 			t.Errorf("the run is %s, %v", row.Status, err)
 		}
 	})

@@ -228,7 +228,7 @@ func (f *fixture) failed(err error, code knowledge.Code, retryable bool) {
 		f.Errorf("no error, want code %s", code)
 		return
 	}
-	got := activities.Describe(err, activities.Failure{Code: knowledge.CodeParseLimit})
+	got := activities.Describe(err, knowledge.Failure{Code: knowledge.CodeParseLimit})
 	if got.Code != code || got.Retryable != retryable || got.Message == "" {
 		f.Errorf("failed with %+v (%v), want code %s, retryable %t", got, err, code, retryable)
 	}

@@ -97,7 +97,7 @@ func (a *Ingestion) over(ctx context.Context, in StepInput, v store.Version) err
 	if err != nil {
 		return a.fail(ctx, in, fmt.Errorf("read run: %w", err))
 	}
-	if run.Status != store.RunRunning {
+	if run.Status != knowledge.RunRunning {
 		return nil
 	}
 	data := EndOf(v)

@@ -59,18 +59,18 @@ func TestBeginVersion(t *testing.T) {
 
 	for name, tc := range map[string]struct {
 		before func(f *fixture, in activities.StepInput)
-		status string
+		status knowledge.RunStatus
 		end    string
 	}{
 		"a newer one overtook": {
-			func(f *fixture, _ activities.StepInput) { f.publish(f.upload("a.txt", "newer")) }, store.RunCompleted, `{"status":"completed"}`,
+			func(f *fixture, _ activities.StepInput) { f.publish(f.upload("a.txt", "newer")) }, knowledge.RunCompleted, `{"status":"completed"}`,
 		},
 		"is published": {
-			func(f *fixture, in activities.StepInput) { f.publish(in) }, store.RunCompleted, `{"published":true,"status":"completed"}`,
+			func(f *fixture, in activities.StepInput) { f.publish(in) }, knowledge.RunCompleted, `{"published":true,"status":"completed"}`,
 		},
 		"failed": {func(f *fixture, in activities.StepInput) {
 			f.must(f.store.FailVersion(f.ctx, in.VersionRef, in.Run, knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract}))
-		}, store.RunFailed, `{"error":{"code":"corrupt","stage":"extract","message":"","retryable":false},"status":"failed"}`},
+		}, knowledge.RunFailed, `{"error":{"code":"corrupt","stage":"extract","message":"","retryable":false},"status":"failed"}`},
 	} {
 		t.Run("the run of one that "+name+" ends, once", func(t *testing.T) {
 			t.Parallel()
@@ -91,7 +91,7 @@ func TestBeginVersion(t *testing.T) {
 					t.Errorf("its run is %s %s", run.Status, diff)
 				}
 			}
-			var log activities.StoredLog
+			var log stream.StoredLog
 			f.must(f.blobs.GetJSON(f.ctx, first.LogKey, &log))
 			if len(log.Items) != 1 || log.Items[0].Offset != 0 { // where readers of a run that never began look
 				t.Fatalf("its log is %+v", log)
@@ -342,10 +342,10 @@ func TestFinishVersion(t *testing.T) {
 		f.must(step(f, f.ingestion.FinishVersion, finish))
 		again, err := f.store.RunForSystem(f.ctx, "w", in.Run)
 		f.must(err)
-		if diff := cmp.Diff(first, again); diff != "" || first.Status != store.RunCompleted {
+		if diff := cmp.Diff(first, again); diff != "" || first.Status != knowledge.RunCompleted {
 			t.Errorf("status %s, ended again: %s", first.Status, diff)
 		}
-		var log activities.StoredLog
+		var log stream.StoredLog
 		f.must(f.blobs.GetJSON(f.ctx, first.LogKey, &log))
 		if diff := cmp.Diff(finish.Items, log.Items); diff != "" {
 			t.Error(diff)
@@ -376,7 +376,7 @@ func TestFinishVersion(t *testing.T) {
 		}
 		run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
 		f.must(err)
-		if run.Status != store.RunFailed || run.Error == nil || run.Error.Code != knowledge.CodeCorrupt {
+		if run.Status != knowledge.RunFailed || run.Error == nil || run.Error.Code != knowledge.CodeCorrupt {
 			t.Errorf("run %+v", run)
 		}
 	})
@@ -390,7 +390,7 @@ func TestFinishVersion(t *testing.T) {
 		f.must(step(f, f.ingestion.FinishVersion, finish))
 		run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
 		f.must(err)
-		if run.Status != store.RunCanceled {
+		if run.Status != knowledge.RunCanceled {
 			t.Errorf("run %+v", run)
 		}
 	})

@@ -44,7 +44,7 @@ func LeftLog(ctx context.Context, run store.Run, events func(ctx context.Context
 // of a document serves its versions one after the other.
 func belongsTo(item stream.Item, run store.Run) bool {
 	if item.Topic != stream.TopicDocument {
-		return run.Kind != "ingest"
+		return !run.Kind.Traits().SharesWorkflow
 	}
 	var of struct {
 		Version int `json:"version"`

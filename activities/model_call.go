@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/prompt"
 	"github.com/cairn-rag/cairn/internal/stream"
@@ -21,7 +22,7 @@ import (
 // Offset. Preceding are items that the log holds already and that readers in
 // this process have not been given.
 type ModelCallInput struct {
-	RunRef
+	knowledge.RunRef
 	Loop      Loop          `json:"loop"`
 	Turn      int           `json:"turn"` // 1 = first
 	NoTools   bool          `json:"no_tools,omitempty"`
@@ -74,7 +75,7 @@ func (a *Answering) callModel(ctx context.Context, in ModelCallInput, p *publish
 	if err := p.resume(ctx); err != nil {
 		return ModelCallResult{}, err
 	}
-	key := in.Key(fmt.Sprintf("turn-%d.json", in.Turn))
+	key := in.TurnKey(in.Turn)
 	var record TurnRecord
 	err := a.Blobs.GetJSON(ctx, key, &record)
 	switch {
@@ -173,17 +174,19 @@ func (a *Answering) stream(ctx context.Context, chat model.ChatRequest, text fun
 
 // chatRequest builds what the model is asked: the prompt with the passages of
 // the first search, the conversation, and the turns so far.
-func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r Request, each [][]citation.Context) (model.ChatRequest, error) {
+func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowledge.Request, each [][]citation.Context) (model.ChatRequest, error) {
 	chat := model.ChatRequest{
 		Model: r.Config.AI.Model, Temperature: r.Config.AI.Temperature, MaxTokens: r.Config.AI.MaxTokens, Seed: seed(),
 	}
 	next := 0 // search of each
 	var first []citation.Context
-	if r.SearchFirst() && len(each) > 0 {
+	if SearchFirst(r) && len(each) > 0 {
 		first, next = each[0], 1
 	}
-	chat.Messages = append(chat.Messages, model.Message{Role: "system", Content: prompt.System(r.prompt(), first, r.Date)})
-	chat.Messages = append(chat.Messages, r.History...)
+	chat.Messages = append(chat.Messages, model.Message{Role: "system", Content: prompt.System(promptTemplate(r), first, r.Date)})
+	for _, m := range r.History {
+		chat.Messages = append(chat.Messages, model.Message{Role: m.Role, Content: m.Content})
+	}
 	chat.Messages = append(chat.Messages, model.Message{Role: "user", Content: r.Question})
 	for i, turn := range in.Loop.Turns {
 		var record TurnRecord
@@ -200,7 +203,7 @@ func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r Reques
 			chat.Messages = append(chat.Messages, message)
 		}
 	}
-	if r.Kind == "query" {
+	if r.Kind == knowledge.KindQuery {
 		chat.Tools = tools()
 		switch {
 		case in.NoTools:

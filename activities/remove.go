@@ -67,8 +67,8 @@ func (a *Ingestion) StopIngest(ctx context.Context, in RemoveInput) error {
 
 // endRuns ends the runs of versions that no workflow holds.
 func (a *Ingestion) endRuns(ctx context.Context, in RemoveInput, versions []store.Version) error {
-	removed := Failure{Code: knowledge.CodeCanceled, Message: "the document was removed"}
-	entry, err := stream.NewEntry(stream.TopicError, stream.Event{Data: stream.Data(removed.Event())})
+	removed := knowledge.Failure{Code: knowledge.CodeCanceled, Message: "the document was removed"}
+	entry, err := stream.NewEntry(stream.TopicError, stream.Event{Data: stream.Data(removed)})
 	if err != nil {
 		return a.fail(ctx, in.Step(), err)
 	}
@@ -82,8 +82,8 @@ func (a *Ingestion) endRuns(ctx context.Context, in RemoveInput, versions []stor
 			return a.fail(ctx, in.Step(), err)
 		}
 		items = append(items, stream.Item{Topic: entry.Topic, Data: entry.Data, Offset: LastOffset(run, items)})
-		end := store.RunEnd{Status: store.RunCanceled, At: time.Now().UTC(), Error: &store.RunError{Code: removed.Code, Message: removed.Message}}
-		ref := RunRef{Workspace: in.Workspace, Project: in.Project, Run: v.RunID}
+		end := store.RunEnd{Status: knowledge.RunCanceled, At: time.Now().UTC(), Error: &knowledge.Failure{Code: removed.Code, Message: removed.Message}}
+		ref := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: v.RunID}
 		if err := storeLog(ctx, a.Blobs, a.Runs, a.Hub, ref, items, end); err != nil {
 			return a.fail(ctx, in.Step(), err)
 		}
@@ -144,12 +144,12 @@ func (a *Ingestion) RemoveRows(ctx context.Context, in RemoveInput) error {
 func (a *Ingestion) FinishRemoval(ctx context.Context, in FinishInput) error {
 	end := store.RunEnd{Status: in.Status, At: time.Now().UTC()}
 	if in.Error != nil {
-		end.Error = &store.RunError{Code: in.Error.Code, Message: in.Error.Message}
+		end.Error = &knowledge.Failure{Code: in.Error.Code, Message: in.Error.Message}
 	}
-	run := RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}
+	run := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}
 	if err := storeLog(ctx, a.Blobs, a.Runs, a.Hub, run, in.Items, end); err != nil {
 		return a.fail(ctx, in.StepInput, err)
 	}
-	a.Metrics.WorkflowDone("RemoveDocument", in.Status)
+	a.Metrics.WorkflowDone("RemoveDocument", string(in.Status))
 	return nil
 }

@@ -123,7 +123,7 @@ func TestStopIngest(t *testing.T) {
 		in := f.upload("a.txt", "text")
 		f.workflows.running = 2
 		f.workflows.onStop = func() {
-			f.must(f.store.EndRun(f.ctx, "w", in.Run, store.RunEnd{Status: store.RunCanceled, At: time.Now()}))
+			f.must(f.store.EndRun(f.ctx, "w", in.Run, store.RunEnd{Status: knowledge.RunCanceled, At: time.Now()}))
 		}
 		f.must(step(f, f.ingestion.StopIngest, f.mark(in.Document)))
 		if f.workflows.stopped != 3 {
@@ -141,9 +141,9 @@ func TestStopIngest(t *testing.T) {
 		}
 		run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
 		f.must(err)
-		var log activities.StoredLog
+		var log stream.StoredLog
 		f.must(f.blobs.GetJSON(f.ctx, run.LogKey, &log))
-		if run.Status != store.RunCanceled || len(log.Items) != 1 || log.Items[0].Topic != "error" {
+		if run.Status != knowledge.RunCanceled || len(log.Items) != 1 || log.Items[0].Topic != "error" {
 			t.Errorf("run %s, log %+v", run.Status, log)
 		}
 	})
@@ -186,7 +186,7 @@ func TestStopIngest(t *testing.T) {
 		removal := f.mark(in.Document)
 		f.workflows.unread = errors.New("the worker is busy")
 		f.failed(step(f, f.ingestion.StopIngest, removal), knowledge.CodeInternal, true)
-		if run, err := f.store.RunForSystem(f.ctx, "w", in.Run); err != nil || run.Status != store.RunRunning {
+		if run, err := f.store.RunForSystem(f.ctx, "w", in.Run); err != nil || run.Status != knowledge.RunRunning {
 			t.Fatalf("the run is %s, %v", run.Status, err)
 		}
 		f.workflows.unread = nil
@@ -212,7 +212,7 @@ func TestStopIngest(t *testing.T) {
 		removal := f.mark(in.Document)
 		newer := f.upload("a.txt", "text")
 		f.must(step(f, f.ingestion.StopIngest, removal))
-		if run, err := f.store.RunForSystem(f.ctx, "w", newer.Run); err != nil || run.Status != store.RunRunning {
+		if run, err := f.store.RunForSystem(f.ctx, "w", newer.Run); err != nil || run.Status != knowledge.RunRunning {
 			t.Errorf("the newer run is %s, %v", run.Status, err)
 		}
 	})
@@ -231,7 +231,7 @@ func TestFinishRemoval(t *testing.T) {
 	finish.Error = &knowledge.DocumentError{Code: knowledge.CodeInternal}
 	f.must(step(f, f.ingestion.FinishRemoval, finish))
 	run, err := f.store.RunForSystem(f.ctx, "w", removal.Run)
-	if err != nil || run.Status != store.RunCompleted || run.Error != nil {
+	if err != nil || run.Status != knowledge.RunCompleted || run.Error != nil {
 		t.Errorf("run %+v, %v", run, err)
 	}
 	if diff := cmp.Diff(stored, f.stored(removal.Run)); diff != "" {
@@ -240,7 +240,7 @@ func TestFinishRemoval(t *testing.T) {
 }
 
 // stored is the log of a run that has ended.
-func (f *fixture) stored(id string) (log activities.StoredLog) {
+func (f *fixture) stored(id string) (log stream.StoredLog) {
 	f.Helper()
 	run, err := f.store.RunForSystem(f.ctx, "w", id)
 	f.must(err)

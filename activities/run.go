@@ -8,58 +8,18 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/prompt"
-	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// RunRef names a run and its workspace.
-type RunRef struct {
-	Workspace string `json:"workspace"`
-	Project   string `json:"project"`
-	Run       string `json:"run"`
-}
+// SearchFirst reports whether the prompt of a question has a place for passages,
+// so that a search comes before the first model call.
+func SearchFirst(r knowledge.Request) bool { return prompt.WantsContext(promptTemplate(r)) }
 
-// Key is the key of one of the run's blobs.
-func (r RunRef) Key(name string) string { return blob.RunKey(r.Workspace, r.Run, name) }
-
-// The blobs of a run.
-const (
-	RequestBlob = "request.json"
-	AnswerBlob  = "answer.json"
-	LogBlob     = "log.json"
-)
-
-// Request is the snapshot with which a question starts: who asks, what, and
-// the configuration of that moment. It is written to the blob store before the
-// workflow starts and never enters history.
-type Request struct {
-	Principal      knowledge.Principal     `json:"principal"`
-	Kind           string                  `json:"kind"` // "query" or "tool"
-	Question       string                  `json:"question"`
-	Projects       []string                `json:"projects,omitempty"`
-	Documents      []string                `json:"documents,omitempty"`
-	Filter         knowledge.Filter        `json:"filter,omitempty"`
-	Config         knowledge.ProjectConfig `json:"config"` // with defaults
-	History        []model.Message         `json:"history,omitempty"`
-	ToolChoice     string                  `json:"tool_choice,omitempty"`
-	ConversationID string                  `json:"conversation_id,omitempty"`
-	QuestionID     string                  `json:"question_id,omitempty"` // of the user's message
-	MessageID      string                  `json:"message_id,omitempty"`  // of the answer
-	ExecutionID    string                  `json:"execution_id,omitempty"`
-	Date           time.Time               `json:"date"`
-}
-
-// SearchFirst reports whether the prompt has passages in it, which must be found
-// before the model is asked.
-func (r Request) SearchFirst() bool { return prompt.WantsContext(r.prompt()) }
-
-// prompt is the template of the system message. A tool has no other way to the
-// passages that it searched for.
-func (r Request) prompt() string {
-	if r.Kind == "tool" {
+// promptTemplate returns the template of the system message. A tool's always has
+// a place for passages: it searches only once.
+func promptTemplate(r knowledge.Request) string {
+	if r.Kind == knowledge.KindTool {
 		return prompt.WithContext(r.Config.AI.Prompt)
 	}
 	return r.Config.AI.Prompt
@@ -72,17 +32,11 @@ type RequestBlobs interface {
 }
 
 // ReadRequest reads a run's request. A missing one is blob.ErrNotFound.
-func ReadRequest(ctx context.Context, blobs RequestBlobs, run RunRef) (r Request, err error) {
-	if err := blobs.GetJSON(ctx, run.Key(RequestBlob), &r); err != nil {
+func ReadRequest(ctx context.Context, blobs RequestBlobs, run knowledge.RunRef) (r knowledge.Request, err error) {
+	if err := blobs.GetJSON(ctx, run.RequestKey(), &r); err != nil {
 		return r, fmt.Errorf("read request of run %s: %w", run.Run, err)
 	}
 	return r, nil
-}
-
-// StoredLog is a run's log as it stands in the blob store once the run ended,
-// with the offsets that the items had in the workflow's log.
-type StoredLog struct {
-	Items []stream.Item `json:"items"`
 }
 
 // heartbeat tells Temporal every second, from now until stop, that the

@@ -7,12 +7,13 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 )
 
 // SearchInput asks for passages for the question of a run.
 type SearchInput struct {
-	RunRef
+	knowledge.RunRef
 }
 
 // SearchResult says how much was found, and where it stands.
@@ -35,7 +36,7 @@ func (a *Answering) SearchKnowledge(ctx context.Context, in SearchInput) (Search
 	if err != nil {
 		return SearchResult{}, a.fail(ctx, in.RunRef, err)
 	}
-	result, err := a.find(ctx, in.RunRef, "search-0", request, request.Question)
+	result, err := a.find(ctx, in.RunRef, in.FirstSearchKey(), request, request.Question)
 	if err != nil {
 		return SearchResult{}, a.fail(ctx, in.RunRef, err)
 	}
@@ -43,8 +44,7 @@ func (a *Answering) SearchKnowledge(ctx context.Context, in SearchInput) (Search
 }
 
 // find searches and stores what it found, unless an earlier attempt did.
-func (a *Answering) find(ctx context.Context, run RunRef, name string, request Request, query string) (SearchResult, error) {
-	key := run.Key(name + ".json")
+func (a *Answering) find(ctx context.Context, run knowledge.RunRef, key string, request knowledge.Request, query string) (SearchResult, error) {
 	var record SearchRecord
 	err := a.Blobs.GetJSON(ctx, key, &record)
 	if err == nil {

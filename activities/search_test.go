@@ -63,16 +63,16 @@ func TestSearchKnowledge(t *testing.T) {
 		f.publish(mine)
 		f.publish(f.upload("bob.txt", "apples for bob", of("bob")))
 		for name, tc := range map[string]struct {
-			change func(*activities.Request)
+			change func(*knowledge.Request)
 			want   []string
 		}{
-			"all":        {func(*activities.Request) {}, []string{"ann.txt", "everyone.txt"}},
-			"a document": {func(r *activities.Request) { r.Documents = []string{mine.Document} }, []string{"ann.txt"}},
-			"a filter": {func(r *activities.Request) {
+			"all":        {func(*knowledge.Request) {}, []string{"ann.txt", "everyone.txt"}},
+			"a document": {func(r *knowledge.Request) { r.Documents = []string{mine.Document} }, []string{"ann.txt"}},
+			"a filter": {func(r *knowledge.Request) {
 				r.Filter = knowledge.Filter{{Field: "name", Type: "eq", Value: "everyone.txt"}}
 			}, []string{"everyone.txt"}},
-			"one passage": {func(r *activities.Request) { r.Config.AI.Retrieval.NumberOfChunks = 1; r.Question = "apples ann" }, []string{"ann.txt"}},
-			"no project":  {func(r *activities.Request) { r.Projects = []string{"another"} }, []string{}},
+			"one passage": {func(r *knowledge.Request) { r.Config.AI.Retrieval.NumberOfChunks = 1; r.Question = "apples ann" }, []string{"ann.txt"}},
+			"no project":  {func(r *knowledge.Request) { r.Projects = []string{"another"} }, []string{}},
 		} {
 			result, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: f.ask("apples", tc.change)})
 			f.must(err)
@@ -89,7 +89,7 @@ func TestSearchKnowledge(t *testing.T) {
 	t.Run("somebody without a token is refused for good", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		run := f.ask("apples", func(r *activities.Request) { r.Principal = knowledge.Principal{} })
+		run := f.ask("apples", func(r *knowledge.Request) { r.Principal = knowledge.Principal{} })
 		_, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: run})
 		f.failed(err, knowledge.CodeForbidden, false)
 	})
@@ -97,7 +97,7 @@ func TestSearchKnowledge(t *testing.T) {
 	t.Run("a run whose request is not there is a defect", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		_, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: activities.RunRef{Workspace: "w", Run: "none"}})
+		_, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: knowledge.RunRef{Workspace: "w", Run: "none"}})
 		f.failed(err, knowledge.CodeInternal, true)
 	})
 }

@@ -14,7 +14,7 @@ const DocumentsRAG = "documents_rag"
 
 // ToolCallInput names one call of a turn; its arguments are in the turn's blob.
 type ToolCallInput struct {
-	RunRef
+	knowledge.RunRef
 	Turn int    `json:"turn"`
 	Call int    `json:"call"`
 	Key  string `json:"key"`
@@ -76,6 +76,6 @@ func (a *Answering) callTool(ctx context.Context, in ToolCallInput) (ToolOutput,
 	if err != nil {
 		return ToolOutput{}, err
 	}
-	found, err := a.find(ctx, in.RunRef, fmt.Sprintf("search-%d-%d", in.Turn, in.Call), request, arguments.Query)
+	found, err := a.find(ctx, in.RunRef, in.SearchKey(in.Turn, in.Call), request, arguments.Query)
 	return ToolOutput{Search: found.Key, Kept: found.Kept}, err
 }

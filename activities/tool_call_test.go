@@ -12,9 +12,9 @@ import (
 )
 
 // calls stores a turn that called tools.
-func (f *fixture) calls(run activities.RunRef, calls ...model.ToolCall) activities.ToolCallInput {
+func (f *fixture) calls(run knowledge.RunRef, calls ...model.ToolCall) activities.ToolCallInput {
 	f.Helper()
-	key := run.Key("turn-1.json")
+	key := run.TurnKey(1)
 	_, err := f.blobs.PutJSON(f.ctx, key, activities.TurnRecord{ToolCalls: calls})
 	f.must(err)
 	return activities.ToolCallInput{RunRef: run, Turn: 1, Key: key}
@@ -45,14 +45,14 @@ func TestCallTool(t *testing.T) {
 			in := f.calls(f.ask("what?"), model.ToolCall{ID: "a", Name: tc.tool, Arguments: tc.arguments})
 			_, err := do(f, f.answering.CallTool, in)
 			f.failed(err, knowledge.CodeInvalid, false)
-			told := activities.Describe(err, activities.Failure{}).Message
+			told := activities.Describe(err, knowledge.Failure{}).Message
 			if !strings.Contains(told, tc.says) || strings.Contains(told, "apples") {
 				t.Errorf("it is told %q", told)
 			}
 			if n := f.server.Totals().Embeddings.Asked; n != 0 {
 				t.Errorf("%d requests for embeddings", n)
 			}
-			if there, err := f.blobs.Exists(f.ctx, in.RunRef.Key("search-1-0.json")); err != nil || there {
+			if there, err := f.blobs.Exists(f.ctx, in.RunRef.SearchKey(1, 0)); err != nil || there {
 				t.Errorf("a search is stored: %t, %v", there, err)
 			}
 		})
@@ -108,7 +108,7 @@ func TestCallTool(t *testing.T) {
 		in.Call = 1
 		_, err := do(f, f.answering.CallTool, in)
 		f.failed(err, knowledge.CodeInternal, true)
-		in.Key = in.RunRef.Key("turn-9.json")
+		in.Key = in.RunRef.TurnKey(9)
 		_, err = do(f, f.answering.CallTool, in)
 		f.failed(err, knowledge.CodeInternal, true)
 	})

@@ -26,7 +26,7 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, p knowledge
 	case name == terminal:
 		writeJSON(w, http.StatusOK, data)
 	default:
-		writeError(w, r, runError(data))
+		writeError(w, r, endedWith(data))
 	}
 }
 
@@ -65,8 +65,8 @@ func (s *Server) lastItem(ctx context.Context, ref stream.RunRef) (stream.Item, 
 	return stream.Item{}, fmt.Errorf("run %s ended without a last event", ref.Run)
 }
 
-// runError is the error with which a run ended.
-func runError(data any) error {
+// endedWith returns the error with which a run ended.
+func endedWith(data any) error {
 	var ended struct {
 		Code    knowledge.Code `json:"code"`
 		Message string         `json:"message"`
@@ -83,7 +83,7 @@ func runRef(run store.Run) stream.RunRef {
 }
 
 func requestKey(run store.Run) string {
-	return activities.RunRef{Workspace: run.Workspace, Run: run.ID}.Key(activities.RequestBlob)
+	return knowledge.RunRef{Workspace: run.Workspace, Run: run.ID}.RequestKey()
 }
 
 // claimRun holds the run of a request: a new one, or, under an Idempotency-Key
@@ -116,17 +116,17 @@ func (s *Server) releaseRun(ctx context.Context, held *claim) {
 // found is a run of which too little was stored.
 func (s *Server) takeUp(ctx context.Context, p knowledge.Principal, id string) (store.Run, error) {
 	run, err := s.deps.Store.Run(ctx, p, id)
-	if err != nil || run.Status != store.RunRunning {
+	if err != nil || run.Status != knowledge.RunRunning {
 		return run, err
 	}
-	request, err := activities.ReadRequest(ctx, s.deps.Blobs, activities.RunRef{Workspace: run.Workspace, Run: run.ID})
+	request, err := activities.ReadRequest(ctx, s.deps.Blobs, knowledge.RunRef{Workspace: run.Workspace, Run: run.ID})
 	if errors.Is(err, blob.ErrNotFound) {
 		return run, knowledge.NotFound("run", id)
 	}
 	if err != nil {
 		return run, err
 	}
-	in := workflows.NewAnswerInput(activities.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}, request)
+	in := workflows.NewAnswerInput(knowledge.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}, request)
 	if err := s.deps.Answers.Answer(ctx, run.Kind, in); err != nil {
 		return run, fmt.Errorf("start run %s: %w", id, err)
 	}

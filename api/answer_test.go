@@ -28,7 +28,7 @@ func (e *edge) answered(owner access.Acting, key, conversation, document, chunk 
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	ref := activities.RunRef{Workspace: "default", Run: knowledge.NewID()}
+	ref := knowledge.RunRef{Workspace: "default", Run: knowledge.NewID()}
 	record := activities.AnswerRecord{
 		Answer: "It says so.", ConversationID: conversation, Used: []int{1}, Sources: []activities.Source{{Rank: 1, ChunkID: chunk, DocumentID: document}},
 	}
@@ -36,12 +36,12 @@ func (e *edge) answered(owner access.Acting, key, conversation, document, chunk 
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	_, written := e.blobs.PutJSON(e.t.Context(), ref.Key(activities.AnswerBlob), record)
-	_, asked := e.blobs.PutJSON(e.t.Context(), ref.Key(activities.RequestBlob), activities.Request{Principal: p})
+	_, written := e.blobs.PutJSON(e.t.Context(), ref.AnswerKey(), record)
+	_, asked := e.blobs.PutJSON(e.t.Context(), ref.RequestKey(), knowledge.Request{Principal: p})
 	added := e.store.AddRun(e.t.Context(), store.Run{
 		ID: ref.Run, Workspace: "default", Kind: "query", Owner: p.Owner(), ConversationID: conversation, WorkflowID: "query/default/" + ref.Run,
 	})
-	ended := e.store.EndRun(e.t.Context(), "default", ref.Run, store.RunEnd{Status: store.RunCompleted, ResultKey: ref.Key(activities.AnswerBlob)})
+	ended := e.store.EndRun(e.t.Context(), "default", ref.Run, store.RunEnd{Status: knowledge.RunCompleted, ResultKey: ref.AnswerKey()})
 	saved := e.store.SaveMessages(e.t.Context(), "default", store.Message{
 		ID: knowledge.NewID(), ConversationID: conversation, RunID: ref.Run, Role: "assistant", Text: record.Answer, Sources: sources, ChunkIDs: []string{chunk}, Status: "completed",
 	})
@@ -56,11 +56,11 @@ type told struct{ ended }
 
 func (s told) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, bool, error) {
 	items := make([]stream.Item, 0, 3)
-	run := activities.RunRef{Workspace: ref.Workspace, Run: ref.Run}
+	run := knowledge.RunRef{Workspace: ref.Workspace, Run: ref.Run}
 	for _, entry := range []stream.Entry{
 		workflows.QueryStarted(workflows.AnswerInput{}),
-		must(stream.NewEntry(stream.TopicSources, stream.Event{Ref: run.Key(activities.AnswerBlob)})),
-		must(stream.NewEntry(stream.TopicCompleted, stream.Event{Ref: run.Key(activities.AnswerBlob)})),
+		must(stream.NewEntry(stream.TopicSources, stream.Event{Ref: run.AnswerKey()})),
+		must(stream.NewEntry(stream.TopicCompleted, stream.Event{Ref: run.AnswerKey()})),
 	} {
 		items = append(items, stream.Item{Topic: entry.Topic, Data: entry.Data, Offset: int64(len(items))})
 	}

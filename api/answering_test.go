@@ -45,17 +45,17 @@ func (a *answering) open(t *testing.T, change ...func(*api.Config, *api.Deps)) *
 	return a.edge
 }
 
-func (a *answering) Answer(ctx context.Context, kind string, in workflows.AnswerInput) error {
+func (a *answering) Answer(ctx context.Context, kind knowledge.RunKind, in workflows.AnswerInput) error {
 	record := a.record
 	record.MessageID, record.ConversationID, record.ExecutionID = in.MessageID, in.ConversationID, in.ExecutionID
-	if _, err := a.edge.blobs.PutJSON(ctx, in.Key(activities.AnswerBlob), record); err != nil {
+	if _, err := a.edge.blobs.PutJSON(ctx, in.AnswerKey(), record); err != nil {
 		return err
 	}
 	first, topic := workflows.QueryStarted(in), stream.TopicCompleted
 	if kind == "tool" {
 		first, topic = workflows.ToolStarted(), stream.TopicToolEnd
 	}
-	last, err := stream.NewEntry(topic, stream.Event{Ref: in.Key(activities.AnswerBlob)})
+	last, err := stream.NewEntry(topic, stream.Event{Ref: in.AnswerKey()})
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (a *answering) Answer(ctx context.Context, kind string, in workflows.Answer
 	defer a.mu.Unlock()
 	a.inputs = append(a.inputs, in)
 	a.logs[in.Run] = []stream.Item{{Topic: first.Topic, Data: first.Data}, {Topic: last.Topic, Data: last.Data, Offset: 1}}
-	end := store.RunEnd{Status: store.RunCompleted, ResultKey: in.Key(activities.AnswerBlob), At: time.Now()}
+	end := store.RunEnd{Status: knowledge.RunCompleted, ResultKey: in.AnswerKey(), At: time.Now()}
 	if err := a.edge.store.EndRun(ctx, in.Workspace, in.Run, end); err != nil {
 		return err
 	}
@@ -122,8 +122,8 @@ func TestProjectOfAQuestion(t *testing.T) {
 				t.Errorf("the run is of project %v", project)
 			}
 			in := a.last()
-			var request activities.Request
-			if err := e.blobs.GetJSON(t.Context(), in.Key(activities.RequestBlob), &request); err != nil {
+			var request knowledge.Request
+			if err := e.blobs.GetJSON(t.Context(), in.RequestKey(), &request); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff([]string{"house"}, request.Projects); diff != "" || in.Project != "house" {

@@ -8,9 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api"
-	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
@@ -23,7 +21,7 @@ type stopped struct{ store *store.Store }
 
 func (s stopped) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, bool, error) {
 	run, err := s.store.RunForSystem(ctx, ref.Workspace, ref.Run)
-	if err != nil || run.Status == store.RunRunning {
+	if err != nil || run.Status == knowledge.RunRunning {
 		return nil, false, err
 	}
 	entry, err := stream.NewEntry(stream.TopicError, stream.Event{Data: stream.Data(run.Error)})
@@ -45,7 +43,7 @@ func TestIdempotencyKeyOfABrokenStart(t *testing.T) {
 	setup := func(t *testing.T) *edge {
 		e := open(t, func(_ *api.Config, d *api.Deps) { d.Relay = stream.NewRelay(stopped{d.Store}, stream.NewHub()) })
 		e.work.end = func(in workflows.AnswerInput) error {
-			return e.store.EndRun(t.Context(), in.Workspace, in.Run, store.RunEnd{Status: store.RunFailed, Error: &store.RunError{Code: knowledge.CodeCanceled, Message: "over"}})
+			return e.store.EndRun(t.Context(), in.Workspace, in.Run, store.RunEnd{Status: knowledge.RunFailed, Error: &knowledge.Failure{Code: knowledge.CodeCanceled, Message: "over"}})
 		}
 		return e
 	}
@@ -80,7 +78,7 @@ func TestIdempotencyKeyOfABrokenStart(t *testing.T) {
 		e := setup(t)
 		run := claim(e)
 		e.reopen(run)
-		if err := e.blobs.Delete(t.Context(), blob.RunKey("default", run, activities.RequestBlob)); err != nil {
+		if err := e.blobs.Delete(t.Context(), knowledge.RunRef{Workspace: "default", Run: run}.RequestKey()); err != nil {
 			t.Fatal(err)
 		}
 		repeated(e, run, 2)
@@ -123,7 +121,7 @@ func TestIdempotencyKeyOfABrokenStart(t *testing.T) {
 		got := e.do("POST", path, e.reader, body, keyName, "k")
 		got.refused(503, knowledge.CodeUnavailable)
 		run := e.work.answers[0].Run
-		if row := e.do("GET", "/runs/"+run, e.reader, nil).want(200); row["status"] != store.RunRunning || got.header.Get("Cairn-Run-Id") != run {
+		if row := e.do("GET", "/runs/"+run, e.reader, nil).want(200); row["status"] != knowledge.RunRunning || got.header.Get("Cairn-Run-Id") != run {
 			t.Errorf("the run: %v, named %q", row, got.header.Get("Cairn-Run-Id"))
 		}
 		e.work.fail, e.work.end = nil, end

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
@@ -95,9 +96,9 @@ type Dispatcher interface {
 
 // Answers starts the workflows that answer.
 type Answers interface {
-	// Answer starts a question (kind "query") or a tool (kind "tool"). Doing it
-	// twice changes nothing, also when the first has ended.
-	Answer(ctx context.Context, kind string, in workflows.AnswerInput) error
+	// Answer starts the workflow of a run that ends in an answer. A second call
+	// for the same run changes nothing, also after the run has ended.
+	Answer(ctx context.Context, kind knowledge.RunKind, in workflows.AnswerInput) error
 }
 
 // Retriever finds passages.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // eventsLife is how long the token in an eventsUrl is good.
@@ -49,9 +48,9 @@ type documentAccess struct {
 
 // documentView gives a document as clients see it.
 func (s *Server) documentView(d knowledge.Document) Document {
-	workflow := workflows.IngestID(d.Workspace, d.ID)
+	workflow := knowledge.KindIngest.WorkflowID(d.Workspace, d.ID)
 	if d.Status == knowledge.StatusDeleting {
-		workflow = workflows.RemoveID(d.Workspace, d.ID)
+		workflow = knowledge.KindRemove.WorkflowID(d.Workspace, d.ID)
 	}
 	metadata := d.Metadata
 	if metadata == nil {

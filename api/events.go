@@ -45,7 +45,7 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ref := runRef(run)
-	if run.Status != store.RunRunning && s.isPast(r.Context(), ref, after) {
+	if run.Status != knowledge.RunRunning && s.isPast(r.Context(), ref, after) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
@@ -114,7 +114,7 @@ func (s *Server) linkedRun(r *http.Request, token, id string) (knowledge.Princip
 // is forbidden, but for an administrator.
 func (s *Server) runReader(ctx context.Context, p knowledge.Principal, run store.Run) (knowledge.Principal, error) {
 	switch {
-	case run.Kind == "ingest" || run.Kind == "remove":
+	case !run.Kind.Traits().Answers:
 		return p, nil
 	case run.Owner == p.Owner():
 		return s.inConversation(ctx, p, run.ConversationID)
@@ -127,7 +127,7 @@ func (s *Server) runReader(ctx context.Context, p knowledge.Principal, run store
 // runPrincipal is who started a run: from its snapshot, or, for a document's
 // runs, whoever manages the document's project.
 func (s *Server) runPrincipal(ctx context.Context, run store.Run) (knowledge.Principal, error) {
-	if run.Kind == "ingest" || run.Kind == "remove" {
+	if !run.Kind.Traits().Answers {
 		return access.ForDocumentRun(run.Workspace, run.Project), nil
 	}
 	var request struct {
@@ -185,7 +185,7 @@ func (s *Server) awaitTurn(ctx context.Context, run store.Run, alive func() erro
 	}
 	look := time.NewTicker(turnInterval)
 	defer look.Stop()
-	for looks := 0; run.FirstOffset < 0 && run.Status == store.RunRunning; looks++ {
+	for looks := 0; run.FirstOffset < 0 && run.Status == knowledge.RunRunning; looks++ {
 		if looks%int(quietInterval/turnInterval) == 0 {
 			if err := alive(); err != nil {
 				return stream.RunRef{}, err

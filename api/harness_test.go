@@ -99,7 +99,7 @@ func (w *work) CancelRun(_ context.Context, r store.Run) (known bool, err error)
 	return !w.unknown, w.fail
 }
 
-func (w *work) Answer(ctx context.Context, _ string, in workflows.AnswerInput) error {
+func (w *work) Answer(ctx context.Context, _ knowledge.RunKind, in workflows.AnswerInput) error {
 	w.mu.Lock()
 	w.answers = append(w.answers, in)
 	err := errors.Join(w.fail, w.end(in))
@@ -139,7 +139,7 @@ type ended struct {
 
 func (s ended) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, bool, error) {
 	run, err := s.store.RunForSystem(ctx, ref.Workspace, ref.Run)
-	if err != nil || run.Status == store.RunRunning {
+	if err != nil || run.Status == knowledge.RunRunning {
 		return nil, false, err
 	}
 	end := map[string]any{"status": run.Status, "published": run.Error == nil}
@@ -176,7 +176,7 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	})
 	t.Cleanup(e.close)
 	e.work.end = func(in workflows.AnswerInput) error {
-		return e.store.EndRun(ctx, in.Workspace, in.Run, store.RunEnd{Status: store.RunCompleted, At: time.Now()})
+		return e.store.EndRun(ctx, in.Workspace, in.Run, store.RunEnd{Status: knowledge.RunCompleted, At: time.Now()})
 	}
 	e.access = access.New(access.Config{}, e.store, []byte("a secret to sign with"))
 	e.populate(ctx)
@@ -336,7 +336,7 @@ func (e *edge) publish(id string, chunks ...knowledge.Chunk) {
 	_, begun := e.store.BeginVersion(ctx, v.VersionRef, v.RunID, 0)
 	put := e.store.PutChunks(ctx, v.VersionRef, chunks)
 	_, published := e.store.Publish(ctx, v.VersionRef)
-	end := e.store.EndRun(ctx, v.Workspace, v.RunID, store.RunEnd{Status: store.RunCompleted, At: time.Now()})
+	end := e.store.EndRun(ctx, v.Workspace, v.RunID, store.RunEnd{Status: knowledge.RunCompleted, At: time.Now()})
 	if err := errors.Join(begun, put, published, end); err != nil {
 		e.t.Fatal(err)
 	}
@@ -348,7 +348,7 @@ func (e *edge) refuse(v store.Version, code knowledge.Code) {
 	ctx := e.t.Context()
 	_, begun := e.store.BeginVersion(ctx, v.VersionRef, v.RunID, 0)
 	failed := e.store.FailVersion(ctx, v.VersionRef, v.RunID, knowledge.DocumentError{Code: code, Stage: knowledge.StageExtract})
-	end := e.store.EndRun(ctx, v.Workspace, v.RunID, store.RunEnd{Status: store.RunFailed, At: time.Now(), Error: &store.RunError{Code: code}})
+	end := e.store.EndRun(ctx, v.Workspace, v.RunID, store.RunEnd{Status: knowledge.RunFailed, At: time.Now(), Error: &knowledge.Failure{Code: code}})
 	if err := errors.Join(begun, failed, end); err != nil {
 		e.t.Fatal(err)
 	}

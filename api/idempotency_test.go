@@ -110,7 +110,7 @@ func TestIdempotencyKeyOfRuns(t *testing.T) {
 			e.work.mu.Lock()
 			v := e.work.ingests[len(e.work.ingests)-1]
 			e.work.mu.Unlock()
-			err := e.store.EndRun(context.WithoutCancel(t.Context()), v.Workspace, v.RunID, store.RunEnd{Status: store.RunFailed, At: time.Now()})
+			err := e.store.EndRun(context.WithoutCancel(t.Context()), v.Workspace, v.RunID, store.RunEnd{Status: knowledge.RunFailed, At: time.Now()})
 			if err != nil {
 				t.Error(err)
 			}

@@ -93,7 +93,7 @@ func (s *Server) query(_ context.Context, in *queryInput) (*huma.StreamResponse,
 		s.ask(w, r, p, asking{
 			body: b, stream: b.SSE, terminal: "completedMessage",
 			question: question{
-				kind: "query", field: "text", text: b.Text, project: b.ProjectID, documents: b.DocumentIDs, filter: b.Filters,
+				kind: knowledge.KindQuery, field: "text", text: b.Text, project: b.ProjectID, documents: b.DocumentIDs, filter: b.Filters,
 				tags: b.Tags, toolChoice: b.ToolChoice, override: json.RawMessage(b.Override), converse: true, session: session,
 			},
 		})
@@ -130,7 +130,7 @@ func (s *Server) ragSearch(_ context.Context, in *ragSearchInput) (*huma.StreamR
 		s.ask(w, r, p, asking{
 			body: b, stream: b.Stream, terminal: "tool_end",
 			question: question{
-				kind: "tool", field: "query", text: b.Query, project: b.ProjectID, documents: b.DocumentIDs, filter: b.Filters, session: b.SessionID,
+				kind: knowledge.KindTool, field: "query", text: b.Query, project: b.ProjectID, documents: b.DocumentIDs, filter: b.Filters, session: b.SessionID,
 			},
 		})
 	}), nil

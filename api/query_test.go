@@ -42,7 +42,7 @@ func TestQueryForWhatIsNotThere(t *testing.T) {
 
 // asked sends a question that is taken, and gives the snapshot that its run
 // starts with.
-func (e *edge) asked(path, key string, body map[string]any) activities.Request {
+func (e *edge) asked(path, key string, body map[string]any) knowledge.Request {
 	e.t.Helper()
 	if got := e.do("POST", path, key, body); got.status != http.StatusOK {
 		e.t.Fatalf("status %d: %s", got.status, got.body)
@@ -50,8 +50,8 @@ func (e *edge) asked(path, key string, body map[string]any) activities.Request {
 	e.work.mu.Lock()
 	in := e.work.answers[len(e.work.answers)-1]
 	e.work.mu.Unlock()
-	var request activities.Request
-	if err := e.blobs.GetJSON(e.t.Context(), in.Key(activities.RequestBlob), &request); err != nil {
+	var request knowledge.Request
+	if err := e.blobs.GetJSON(e.t.Context(), in.RequestKey(), &request); err != nil {
 		e.t.Fatal(err)
 	}
 	return request
@@ -170,8 +170,8 @@ func TestTagsOfAQuestion(t *testing.T) {
 		t.Errorf("%d runs were started", len(a.inputs))
 	}
 	ask([]string{"a", "b"}).want(200)
-	var request activities.Request
-	if err := e.blobs.GetJSON(t.Context(), a.last().Key(activities.RequestBlob), &request); err != nil {
+	var request knowledge.Request
+	if err := e.blobs.GetJSON(t.Context(), a.last().RequestKey(), &request); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(request.Filter); n != len(filters)+1 {

@@ -85,7 +85,7 @@ func (r *renderer) started(e stream.Event) (string, any, error) {
 }
 
 func (r *renderer) delta(e stream.Event) (string, any, error) {
-	if r.run.Kind == "tool" {
+	if r.run.Kind == knowledge.KindTool {
 		return "tool_partial_update", map[string]any{"content": e.Text, "output_key": "response"}, nil
 	}
 	data := map[string]any{"chunk": map[string]any{"data": e.Text}}
@@ -100,7 +100,7 @@ func (r *renderer) delta(e stream.Event) (string, any, error) {
 // generation once more.
 func (r *renderer) reset(e stream.Event) (string, any, error) {
 	r.text.Reset()
-	if r.run.Kind == "tool" {
+	if r.run.Kind == knowledge.KindTool {
 		return "tool_update", workflows.PhaseData{Phase: "COMPILING_RESULTS", Status: "started"}, nil
 	}
 	return "messageReset", e.Data, nil
@@ -196,7 +196,7 @@ func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 	}
 	calls := make([]calledTool, 0, len(out.record.ToolCalls))
 	for _, c := range out.record.ToolCalls {
-		calls = append(calls, calledTool{ID: c.ID, Name: c.Name, Arguments: arguments(c.Arguments), Status: c.Status})
+		calls = append(calls, calledTool{ID: c.ID, Name: c.Name, Arguments: arguments(c.Arguments), Status: string(c.Status)})
 	}
 	return queryAnswer{
 		MessageID: out.record.MessageID, ConversationID: out.record.ConversationID, RunID: r.run.ID, Answer: out.record.Answer,
@@ -261,7 +261,7 @@ func (r *renderer) ended(ctx context.Context, item stream.Item) (string, any, er
 	case end.Error != nil:
 		out["error"] = end.Error
 		return "runEnded", out, nil
-	case r.run.Kind == "remove":
+	case r.run.Kind == knowledge.KindRemove:
 		out["result"] = map[string]any{"id": r.run.Subject}
 		return "runEnded", out, nil
 	}

@@ -29,12 +29,12 @@ func TestArgumentsOfToolCalls(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := open(t)
-			ref := activities.RunRef{Workspace: "default", Run: knowledge.NewID()}
-			turn, end := ref.Key("turn-1.json"), ref.Key(activities.AnswerBlob)
+			ref := knowledge.RunRef{Workspace: "default", Run: knowledge.NewID()}
+			turn, end := ref.TurnKey(1), ref.AnswerKey()
 			_, putTurn := e.blobs.PutJSON(t.Context(), turn, activities.TurnRecord{ToolCalls: []model.ToolCall{{ID: "1", Name: "documents_rag", Arguments: c.given}}})
 			_, putEnd := e.blobs.PutJSON(t.Context(), end, activities.AnswerRecord{ToolCalls: []activities.CalledTool{{ID: "1", Name: "documents_rag", Arguments: c.given}}})
 			added := e.store.AddRun(t.Context(), store.Run{ID: ref.Run, Workspace: "default", Kind: "query", CreatedAt: time.Now()})
-			ended := e.store.EndRun(t.Context(), "default", ref.Run, store.RunEnd{Status: store.RunCompleted, ResultKey: end, At: time.Now()})
+			ended := e.store.EndRun(t.Context(), "default", ref.Run, store.RunEnd{Status: knowledge.RunCompleted, ResultKey: end, At: time.Now()})
 			call, callErr := stream.NewEntry(stream.TopicToolCall, stream.Event{Ref: turn, Data: stream.Data(workflows.ToolCallData{ID: "1", Name: "documents_rag", Status: "started"})})
 			last, lastErr := stream.NewEntry(stream.TopicCompleted, stream.Event{Ref: end})
 			if err := errors.Join(putTurn, putEnd, added, ended, callErr, lastErr); err != nil {

@@ -13,20 +13,26 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
+// runError is why a run failed.
+type runError struct {
+	Code    knowledge.Code `json:"code"`
+	Message string         `json:"message"`
+}
+
 // runView is a run as clients see it.
 type runView struct {
-	ID          string          `json:"id"`
-	Kind        string          `json:"kind" enum:"ingest,remove,query,tool"`
-	Status      string          `json:"status" enum:"running,completed,failed,canceled"`
-	WorkflowID  string          `json:"workflow_id"`
-	ProjectID   *string         `json:"project_id" doc:"null: every project"`
-	DocumentID  *string         `json:"document_id,omitempty" doc:"That is ingested or removed"`
-	CreatedAt   time.Time       `json:"created_at"`
-	EndedAt     *time.Time      `json:"ended_at"`
-	Usage       json.RawMessage `json:"usage"`
-	Error       *store.RunError `json:"error"`
-	Result      any             `json:"result" doc:"Of a run that completed; not in lists. A question's is for who asked it, and for the admin scope: null for others"`
-	OperatorURL string          `json:"operator_url"`
+	ID          string              `json:"id"`
+	Kind        knowledge.RunKind   `json:"kind" enum:"ingest,remove,query,tool"`
+	Status      knowledge.RunStatus `json:"status" enum:"running,completed,failed,canceled"`
+	WorkflowID  string              `json:"workflow_id"`
+	ProjectID   *string             `json:"project_id" doc:"null: every project"`
+	DocumentID  *string             `json:"document_id,omitempty" doc:"That is ingested or removed"`
+	CreatedAt   time.Time           `json:"created_at"`
+	EndedAt     *time.Time          `json:"ended_at"`
+	Usage       json.RawMessage     `json:"usage"`
+	Error       *runError           `json:"error"`
+	Result      any                 `json:"result" doc:"Of a run that completed; not in lists. A question's is for who asked it, and for the admin scope: null for others"`
+	OperatorURL string              `json:"operator_url"`
 }
 
 type runOutput struct{ Body runView }
@@ -57,9 +63,9 @@ func (s *Server) listRuns(ctx context.Context, p knowledge.Principal, in *struct
 	WorkspacePath
 	ActingQuery
 	PageQuery
-	Kind    string `query:"kind" enum:"ingest,remove,query,tool"`
-	Status  string `query:"status" enum:"running,completed,failed,canceled"`
-	Project string `query:"project_id" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
+	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool"`
+	Status  knowledge.RunStatus `query:"status" enum:"running,completed,failed,canceled"`
+	Project string              `query:"project_id" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
 }) (*listed[runView], error) {
 	project, err := s.projectID(ctx, p, in.Project)
 	if err != nil {
@@ -101,16 +107,16 @@ func (s *Server) cancelRun(ctx context.Context, p knowledge.Principal, in *runPa
 		return nil, knowledge.Errorf(knowledge.CodeForbidden, "only who started a run, or a key with the write scope, may cancel it")
 	}
 	switch {
-	case run.Kind == "remove" && run.Status == store.RunRunning:
+	case !run.Kind.Traits().Cancelable && run.Status == knowledge.RunRunning:
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "a removal goes on once it was accepted: it cannot be canceled")
-	case run.Status == store.RunRunning:
+	case run.Status == knowledge.RunRunning:
 		if err := s.stopRun(ctx, run); err != nil {
 			return nil, fmt.Errorf("cancel run %s: %w", in.ID, err)
 		}
 		if run, err = s.deps.Store.Run(ctx, p, in.ID); err != nil {
 			return nil, fmt.Errorf("read run %s: %w", in.ID, err)
 		}
-	case run.Status == store.RunCanceled:
+	case run.Status == knowledge.RunCanceled:
 	default:
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "run %q has ended already: it is %s", run.ID, run.Status)
 	}
@@ -126,11 +132,11 @@ func (s *Server) stopRun(ctx context.Context, run store.Run) error {
 		return err
 	}
 	switch run.Kind {
-	case "query", "tool":
+	case knowledge.KindQuery, knowledge.KindTool:
 		return s.deps.Store.EndRun(ctx, run.Workspace, run.ID, store.RunEnd{
-			Status: store.RunCanceled, At: s.now(), Error: &store.RunError{Code: knowledge.CodeCanceled, Message: "canceled on request"},
+			Status: knowledge.RunCanceled, At: s.now(), Error: &knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request"},
 		})
-	case "ingest":
+	case knowledge.KindIngest:
 		ref := knowledge.VersionRef{Workspace: run.Workspace, Project: run.Project, Document: run.Subject, Version: run.Version}
 		v, err := s.deps.Store.Version(ctx, ref)
 		if err == nil {
@@ -147,7 +153,10 @@ func (s *Server) stopRun(ctx context.Context, run store.Run) error {
 func (s *Server) viewRun(r store.Run) runView {
 	view := runView{
 		ID: r.ID, Kind: r.Kind, Status: r.Status, WorkflowID: r.WorkflowID, ProjectID: orNull(r.Project), DocumentID: orNull(r.Subject),
-		CreatedAt: r.CreatedAt, EndedAt: orNull(r.EndedAt), Usage: r.Usage, Error: r.Error, OperatorURL: s.deps.Links.OperatorURL(r.WorkflowID),
+		CreatedAt: r.CreatedAt, EndedAt: orNull(r.EndedAt), Usage: r.Usage, OperatorURL: s.deps.Links.OperatorURL(r.WorkflowID),
+	}
+	if r.Error != nil {
+		view.Error = &runError{Code: r.Error.Code, Message: r.Error.Message}
 	}
 	if len(view.Usage) == 0 {
 		view.Usage = json.RawMessage("null")
@@ -157,16 +166,16 @@ func (s *Server) viewRun(r store.Run) runView {
 
 // runResult gives what a completed run came to, as its last event showed it.
 func (s *Server) runResult(ctx context.Context, p knowledge.Principal, run store.Run) (any, error) {
-	if run.Status != store.RunCompleted {
+	if run.Status != knowledge.RunCompleted {
 		return nil, nil
 	}
 	rendered := &renderer{server: s, principal: p, run: run}
 	switch run.Kind {
-	case "query":
+	case knowledge.KindQuery:
 		return rendered.answer(ctx, run.ResultKey)
-	case "tool":
+	case knowledge.KindTool:
 		return rendered.toolResult(ctx, run.ResultKey)
-	case "remove":
+	case knowledge.KindRemove:
 		return nil, nil
 	}
 	last, err := s.lastItem(ctx, runRef(run))

@@ -11,10 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/prompt"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
@@ -27,7 +25,7 @@ const maxQuestion = 32_000
 // question is what starts a run that ends in an answer.
 type question struct {
 	run        string // set by begin
-	kind       string // "query" or "tool"
+	kind       knowledge.RunKind
 	field      string // of the question's text, for errors
 	text       string
 	project    string
@@ -63,11 +61,11 @@ func (s *Server) begin(ctx context.Context, p knowledge.Principal, run string, q
 	if err != nil {
 		return begun{}, err
 	}
-	in := workflows.NewAnswerInput(activities.RunRef{Workspace: p.Workspace(), Project: q.project, Run: run}, request)
-	ref := stream.RunRef{Workspace: p.Workspace(), Run: run, WorkflowID: workflows.QueryID(p.Workspace(), run)}
+	in := workflows.NewAnswerInput(knowledge.RunRef{Workspace: p.Workspace(), Project: q.project, Run: run}, request)
+	ref := stream.RunRef{Workspace: p.Workspace(), Run: run, WorkflowID: q.kind.WorkflowID(p.Workspace(), run)}
 	first := workflows.QueryStarted(in)
-	if q.kind == "tool" {
-		ref.WorkflowID, first = workflows.ToolID(p.Workspace(), run), workflows.ToolStarted()
+	if q.kind == knowledge.KindTool {
+		first = workflows.ToolStarted()
 	}
 	if err := s.launch(ctx, p, q, in, ref, request); err != nil {
 		s.giveUp(ctx, p, run)
@@ -91,7 +89,7 @@ func (s *Server) begin(ctx context.Context, p knowledge.Principal, run string, q
 // giveUp ends a run that did not start, whose row would tell of a run that
 // nobody holds.
 func (s *Server) giveUp(ctx context.Context, p knowledge.Principal, run string) {
-	end := store.RunEnd{Status: store.RunFailed, At: s.now(), Error: &store.RunError{Code: knowledge.CodeUnavailable, Message: "the run could not be started"}}
+	end := store.RunEnd{Status: knowledge.RunFailed, At: s.now(), Error: &knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the run could not be started"}}
 	err := s.deps.Store.EndRun(context.WithoutCancel(ctx), p.Workspace(), run, end)
 	if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
 		s.deps.Log.ErrorContext(ctx, "end a run that did not start", "run", run, "error", err)
@@ -100,17 +98,17 @@ func (s *Server) giveUp(ctx context.Context, p knowledge.Principal, run string) 
 
 // launch writes the snapshot and the run's row, side by side: neither is of use
 // without the other, and a run whose start fails is ended.
-func (s *Server) launch(ctx context.Context, p knowledge.Principal, q question, in workflows.AnswerInput, ref stream.RunRef, request activities.Request) error {
+func (s *Server) launch(ctx context.Context, p knowledge.Principal, q question, in workflows.AnswerInput, ref stream.RunRef, request knowledge.Request) error {
 	var group errgroup.Group
 	group.Go(func() error {
-		if _, err := s.deps.Blobs.PutJSON(ctx, in.Key(activities.RequestBlob), request); err != nil {
+		if _, err := s.deps.Blobs.PutJSON(ctx, in.RequestKey(), request); err != nil {
 			return fmt.Errorf("write the request of run %s: %w", in.Run, err)
 		}
 		return nil
 	})
 	group.Go(func() error {
 		err := s.deps.Store.AddRun(ctx, store.Run{
-			ID: in.Run, Workspace: p.Workspace(), Project: q.project, Kind: q.kind, Status: store.RunRunning, WorkflowID: ref.WorkflowID,
+			ID: in.Run, Workspace: p.Workspace(), Project: q.project, Kind: q.kind, Status: knowledge.RunRunning, WorkflowID: ref.WorkflowID,
 			Owner: p.Owner(), ConversationID: cmp.Or(request.ConversationID, p.ConversationID()), CreatedAt: s.now(),
 		})
 		// There is a row already where a crash broke the same request off before.
@@ -124,8 +122,8 @@ func (s *Server) launch(ctx context.Context, p knowledge.Principal, q question, 
 
 // snapshot checks the question against what the principal may do and gathers
 // what the run needs to know.
-func (s *Server) snapshot(ctx context.Context, p knowledge.Principal, q question, project knowledge.Project) (activities.Request, error) {
-	request := activities.Request{
+func (s *Server) snapshot(ctx context.Context, p knowledge.Principal, q question, project knowledge.Project) (knowledge.Request, error) {
+	request := knowledge.Request{
 		Principal: p, Kind: q.kind, Question: q.text, Documents: q.documents, Filter: q.filter,
 		ToolChoice: q.toolChoice, ExecutionID: "call_" + strings.ReplaceAll(knowledge.NewID(), "-", ""), Date: s.now(),
 	}
@@ -156,7 +154,7 @@ func (s *Server) snapshot(ctx context.Context, p knowledge.Principal, q question
 
 // converse takes up the conversation, or makes a new one. Ids are made of the
 // run's, so that a run which is begun again has no second conversation.
-func (s *Server) converse(ctx context.Context, p knowledge.Principal, q question, request *activities.Request) error {
+func (s *Server) converse(ctx context.Context, p knowledge.Principal, q question, request *knowledge.Request) error {
 	request.QuestionID, request.MessageID = knowledge.DerivedID("question", q.run), knowledge.DerivedID("message", q.run)
 	request.ConversationID = q.session
 	if q.session == "" {
@@ -173,10 +171,10 @@ func (s *Server) converse(ctx context.Context, p knowledge.Principal, q question
 	if err != nil {
 		return fmt.Errorf("read conversation %s: %w", q.session, err)
 	}
-	history := make([]model.Message, 0, len(messages))
+	history := make([]knowledge.Message, 0, len(messages))
 	for _, m := range messages {
 		if m.Text != "" {
-			history = append(history, model.Message{Role: m.Role, Content: citation.Strip(m.Text)})
+			history = append(history, knowledge.Message{Role: m.Role, Content: citation.Strip(m.Text)})
 		}
 	}
 	request.History = prompt.History(history, request.Config.AI.History.Tokens)

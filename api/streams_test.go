@@ -74,7 +74,7 @@ func TestResumingReadsWhatIsStillToCome(t *testing.T) {
 		} {
 			e.logs[in.Run] = append(e.logs[in.Run], stream.Item{Topic: entry.Topic, Data: entry.Data, Offset: int64(len(e.logs[in.Run]))})
 		}
-		return e.store.EndRun(t.Context(), in.Workspace, in.Run, store.RunEnd{Status: store.RunCompleted})
+		return e.store.EndRun(t.Context(), in.Workspace, in.Run, store.RunEnd{Status: knowledge.RunCompleted})
 	}
 	run := e.do("POST", hooks+"/query", e.reader, `{"text":"Why?"}`).header.Get("Cairn-Run-Id")
 	for query, words := range map[string]string{"after=4": `"value":"two three"`, "after=4&compact=true": `"data":"three"`} {

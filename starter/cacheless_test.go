@@ -26,7 +26,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // TestMain lets the test's own binary be cairn up, with the difference that its
@@ -104,8 +103,8 @@ func TestWithoutAWorkflowCache(t *testing.T) {
 	}
 	s.end(t, s.Events(s.ctx, removal.RunID, 0), client.EventEnded)
 	for workflow, tasks := range map[string]int{
-		workflows.IngestID("default", d.ID): 6, workflows.IngestID("default", small.ID): 2, workflows.QueryID("default", query): 4,
-		workflows.ToolID("default", tool): 3, workflows.RemoveID("default", d.ID): 1,
+		knowledge.KindIngest.WorkflowID("default", d.ID): 6, knowledge.KindIngest.WorkflowID("default", small.ID): 2, knowledge.KindQuery.WorkflowID("default", query): 4,
+		knowledge.KindTool.WorkflowID("default", tool): 3, knowledge.KindRemove.WorkflowID("default", d.ID): 1,
 	} {
 		s.wantReplays(t, workflow, tasks)
 	}
@@ -199,7 +198,7 @@ func (s *cacheless) answer(t *testing.T, m *modeltest.Server) (run string) {
 func (s *cacheless) poll(t *testing.T, run string) (text string) {
 	for offset := int64(0); ; {
 		handle, err := s.operator.UpdateWorkflow(s.ctx, temporal.UpdateWorkflowOptions{
-			WorkflowID: workflows.QueryID("default", run), UpdateName: stream.UpdatePoll, WaitForStage: temporal.WorkflowUpdateStageCompleted,
+			WorkflowID: knowledge.KindQuery.WorkflowID("default", run), UpdateName: stream.UpdatePoll, WaitForStage: temporal.WorkflowUpdateStageCompleted,
 			Args: []any{stream.PollInput{FromOffset: offset}},
 		})
 		var page stream.Page

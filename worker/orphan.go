@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -23,7 +24,7 @@ const orphanLimit = 200
 
 // RunLister lists the runs that have not ended, oldest first.
 type RunLister interface {
-	RunningRuns(ctx context.Context, kinds []string, before time.Time, limit int) ([]store.Run, error)
+	RunningRuns(ctx context.Context, kinds []knowledge.RunKind, before time.Time, limit int) ([]store.Run, error)
 }
 
 // Orphans gives up, at a start, the activities of questions that an earlier
@@ -40,7 +41,7 @@ type Orphans struct {
 
 // Release gives them up. An activity that cannot be is left to its time-out.
 func (o *Orphans) Release(ctx context.Context) {
-	runs, err := o.Store.RunningRuns(ctx, []string{"query", "tool"}, time.Now(), orphanLimit)
+	runs, err := o.Store.RunningRuns(ctx, knowledge.AnswerKinds(), time.Now(), orphanLimit)
 	if err != nil {
 		o.Log.WarnContext(ctx, "cannot list the runs of the process before", "error", err)
 		return

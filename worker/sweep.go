@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 type SweepStore interface {
 	PendingVersions(ctx context.Context, from, before time.Time, limit int) ([]store.Version, error)
 	PendingRemovals(ctx context.Context, limit int) ([]store.Removal, error)
-	RunningRuns(ctx context.Context, kinds []string, before time.Time, limit int) ([]store.Run, error)
+	RunningRuns(ctx context.Context, kinds []knowledge.RunKind, before time.Time, limit int) ([]store.Run, error)
 }
 
 // SweepWorkflows is how the sweep reaches workflows.
@@ -82,7 +82,7 @@ func (s *Sweep) once(ctx context.Context, before time.Time) error {
 			errs = append(errs, fmt.Errorf("take up removal of %s: %w", r.Document, err))
 		}
 	}
-	errs = append(errs, s.pending(ctx, before), s.settle(ctx, before, "query", "tool"), s.settle(ctx, before, "ingest", "remove"))
+	errs = append(errs, s.pending(ctx, before), s.settle(ctx, before, knowledge.AnswerKinds()), s.settle(ctx, before, knowledge.DocumentKinds()))
 	errs = append(errs, s.Attributes.Follow(ctx, ""))
 	return errors.Join(errs...)
 }
@@ -104,7 +104,7 @@ func (s *Sweep) pending(ctx context.Context, before time.Time) error {
 	return errors.Join(errs...)
 }
 
-func (s *Sweep) settle(ctx context.Context, before time.Time, kinds ...string) error {
+func (s *Sweep) settle(ctx context.Context, before time.Time, kinds []knowledge.RunKind) error {
 	runs, err := s.Store.RunningRuns(ctx, kinds, before, sweepLimit)
 	if err != nil {
 		return fmt.Errorf("list running runs: %w", err)
@@ -123,7 +123,7 @@ func (s *Sweep) settle(ctx context.Context, before time.Time, kinds ...string) e
 // is held by its workflow while that runs.
 func (s *Sweep) version(ctx context.Context, v store.Version) error {
 	if v.Begun {
-		running, _, err := s.Workflows.Running(ctx, workflows.IngestID(v.Workspace, v.Document))
+		running, _, err := s.Workflows.Running(ctx, knowledge.KindIngest.WorkflowID(v.Workspace, v.Document))
 		if err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ func (b *backlog) PendingVersions(_ context.Context, from, before time.Time, lim
 
 func (b *backlog) PendingRemovals(context.Context, int) ([]store.Removal, error) { return nil, nil }
 
-func (b *backlog) RunningRuns(_ context.Context, kinds []string, _ time.Time, limit int) ([]store.Run, error) {
+func (b *backlog) RunningRuns(_ context.Context, kinds []knowledge.RunKind, _ time.Time, limit int) ([]store.Run, error) {
 	var list []store.Run
 	for _, r := range b.runs {
 		if slices.Contains(kinds, r.Kind) && len(list) < limit {

@@ -13,7 +13,7 @@ import (
 // AnswerInput starts a question, or a tool that answers one. The question
 // itself is in the request's blob.
 type AnswerInput struct {
-	activities.RunRef
+	knowledge.RunRef
 	MessageID      string           `json:"message_id,omitempty"`
 	ConversationID string           `json:"conversation_id,omitempty"`
 	ExecutionID    string           `json:"execution_id,omitempty"`
@@ -26,10 +26,10 @@ type AnswerInput struct {
 
 // NewAnswerInput gives the input of a run's workflow, of which the run's request
 // is the only source.
-func NewAnswerInput(run activities.RunRef, r activities.Request) AnswerInput {
+func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
 	return AnswerInput{
 		RunRef: run, MessageID: r.MessageID, ConversationID: r.ConversationID, ExecutionID: r.ExecutionID,
-		SearchFirst: r.SearchFirst(), MaxToolTurns: r.Config.Tools.MaxPerRequest,
+		SearchFirst: activities.SearchFirst(r), MaxToolTurns: r.Config.Tools.MaxPerRequest,
 	}
 }
 
@@ -63,8 +63,8 @@ func AnswerQuery(ctx workflow.Context, in AnswerInput) error {
 		return next
 	}
 	return a.finish(ctx, err, []stream.Entry{
-		entry(stream.TopicSources, stream.Event{Ref: in.Key(activities.AnswerBlob)}),
-		entry(stream.TopicCompleted, stream.Event{Ref: in.Key(activities.AnswerBlob)}),
+		entry(stream.TopicSources, stream.Event{Ref: in.AnswerKey()}),
+		entry(stream.TopicCompleted, stream.Event{Ref: in.AnswerKey()}),
 	})
 }
 
@@ -118,15 +118,15 @@ func (a *answer) converse(ctx workflow.Context) error {
 // entries are shown only once that is durable.
 func (a *answer) finish(ctx workflow.Context, err error, last []stream.Entry) error {
 	in := activities.FinishAnswerInput{
-		RunRef: a.in.RunRef, Loop: a.loop, Status: "completed", Workflow: a.name, Segments: a.segments,
+		RunRef: a.in.RunRef, Loop: a.loop, Status: knowledge.RunCompleted, Workflow: a.name, Segments: a.segments,
 	}
 	if err = canceled(ctx, err); err != nil {
-		f := activities.Describe(err, activities.Failure{Code: knowledge.CodeProviderFailed, Message: "the model did not answer in time; try again later", Retryable: true})
-		in.Status, in.Code, in.Message = "failed", f.Code, f.Message
+		f := activities.Describe(err, knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the model did not answer in time; try again later", Retryable: true})
+		in.Status, in.Code, in.Message = knowledge.RunFailed, f.Code, f.Message
 		if f.Code == knowledge.CodeCanceled {
-			in.Status = "canceled"
+			in.Status = knowledge.RunCanceled
 		}
-		last = []stream.Entry{entry(stream.TopicError, stream.Event{Data: stream.Data(f.Event())})}
+		last = []stream.Entry{entry(stream.TopicError, stream.Event{Data: stream.Data(f)})}
 	}
 	a.log.drain(ctx)
 	in.Items = a.log.Items(0)

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/workflows"
 )
@@ -45,7 +46,7 @@ func (test *answerTest) model(reply func(in activities.ModelCallInput) (activiti
 
 func (test *answerTest) run(t *testing.T, in workflows.AnswerInput) activities.FinishAnswerInput {
 	t.Helper()
-	in.RunRef = activities.RunRef{Workspace: "w", Project: "p", Run: "r"}
+	in.RunRef = knowledge.RunRef{Workspace: "w", Project: "p", Run: "r"}
 	test.env.ExecuteWorkflow(workflows.AnswerQuery, in)
 	if err := test.env.GetWorkflowError(); err != nil {
 		t.Fatal(err)

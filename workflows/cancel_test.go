@@ -53,7 +53,7 @@ func failing[In any](began chan<- struct{}) func(context.Context, In) error {
 func TestCancel(t *testing.T) {
 	server := newServerTest(t)
 	ingest := workflows.IngestInput{Workspace: "w", Project: "p", Document: "d", Tasks: []workflows.IngestTask{{Version: 1, Run: "r"}}}
-	question := workflows.AnswerInput{RunRef: activities.RunRef{Workspace: "w", Project: "p", Run: "r"}, MaxToolTurns: 5}
+	question := workflows.AnswerInput{RunRef: knowledge.RunRef{Workspace: "w", Project: "p", Run: "r"}, MaxToolTurns: 5}
 
 	t.Run("a version whose worker died is canceled", func(t *testing.T) {
 		t.Parallel()
@@ -112,7 +112,7 @@ func TestCancel(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		published bool
-		want      string
+		want      knowledge.RunStatus
 	}{
 		{"a version that is canceled before the switch to it is not published", false, "canceled"},
 		{"a version that is canceled after the switch to it is published", true, "completed"},

@@ -19,7 +19,7 @@ var errEnded = temporal.NewApplicationError("the process that ran this has ended
 // it is not parallel see TestCancel.
 func TestProcessEnds(t *testing.T) {
 	server := newServerTest(t)
-	question := workflows.AnswerInput{RunRef: activities.RunRef{Workspace: "w", Project: "p", Run: "r"}, MaxToolTurns: 5}
+	question := workflows.AnswerInput{RunRef: knowledge.RunRef{Workspace: "w", Project: "p", Run: "r"}, MaxToolTurns: 5}
 
 	t.Run("a model call outlives more deaths than it has tries, and its attempts are one row", func(t *testing.T) {
 		t.Parallel()

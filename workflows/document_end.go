@@ -17,23 +17,23 @@ type documentEnd struct {
 	stage     knowledge.Stage // that failed
 	published bool
 	err       error
-	late      activities.Failure // what it means that the stage ran out of time
+	late      knowledge.Failure // what it means that the stage ran out of time
 }
 
 // finish writes the end of a document's run: in SQL, in the stored log and in the
 // workflow's log. write is the activity that does so, FinishVersion or
 // FinishRemoval.
 func (l *eventLog) finish(ctx workflow.Context, end documentEnd, write any) error {
-	in := activities.FinishInput{StepInput: end.StepInput, Status: "completed"}
-	last := entry(stream.TopicEnded, stream.Event{Data: stream.Data(activities.EndedData{Status: "completed", Published: end.published})})
+	in := activities.FinishInput{StepInput: end.StepInput, Status: knowledge.RunCompleted}
+	last := entry(stream.TopicEnded, stream.Event{Data: stream.Data(activities.EndedData{Status: knowledge.RunCompleted, Published: end.published})})
 	if end.err != nil {
 		f := activities.Describe(end.err, end.late)
-		in.Status = "failed"
+		in.Status = knowledge.RunFailed
 		in.Error = &knowledge.DocumentError{Code: f.Code, Stage: end.stage, Message: f.Message, Retryable: f.Retryable}
-		last = entry(stream.TopicEnded, stream.Event{Data: stream.Data(activities.EndedData{Status: "failed", Error: in.Error})})
+		last = entry(stream.TopicEnded, stream.Event{Data: stream.Data(activities.EndedData{Status: knowledge.RunFailed, Error: in.Error})})
 		if f.Code == knowledge.CodeCanceled {
-			in.Status = "canceled"
-			last = entry(stream.TopicError, stream.Event{Data: stream.Data(f.Event())})
+			in.Status = knowledge.RunCanceled
+			last = entry(stream.TopicError, stream.Event{Data: stream.Data(f)})
 		}
 	}
 	in.Items = append(l.Items(end.first), stream.Item{Topic: last.Topic, Data: last.Data, Offset: l.End()})

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/workflows"
 )
@@ -151,7 +152,7 @@ func TestEventLogProtocol(t *testing.T) {
 				}
 				return nil
 			})
-		test.env.ExecuteWorkflow(workflows.AnswerQuery, workflows.AnswerInput{RunRef: activities.RunRef{Workspace: "w", Run: "r"}, MaxToolTurns: 5})
+		test.env.ExecuteWorkflow(workflows.AnswerQuery, workflows.AnswerInput{RunRef: knowledge.RunRef{Workspace: "w", Run: "r"}, MaxToolTurns: 5})
 		if !isContinueAsNew(test.env.GetWorkflowError()) {
 			t.Fatalf("ended with %v", test.env.GetWorkflowError())
 		}

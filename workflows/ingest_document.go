@@ -270,14 +270,14 @@ func (w *ingest) retire(ctx workflow.Context, small bool) {
 }
 
 // late is what it means that the present stage ran out of time.
-func (w *ingest) late() activities.Failure {
+func (w *ingest) late() knowledge.Failure {
 	switch w.stage {
 	case knowledge.StageExtract:
-		return activities.Failure{Code: knowledge.CodeParseLimit, Message: "the document took too long to parse", Retryable: true}
+		return knowledge.Failure{Code: knowledge.CodeParseLimit, Message: "the document took too long to parse", Retryable: true}
 	case knowledge.StageEmbed:
-		return activities.Failure{Code: knowledge.CodeProviderFailed, Message: "the embedding model did not answer in time; try again later", Retryable: true}
+		return knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the embedding model did not answer in time; try again later", Retryable: true}
 	default:
-		return activities.Failure{Code: knowledge.CodeUnavailable, Message: "the step took too long; try again later", Retryable: true}
+		return knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the step took too long; try again later", Retryable: true}
 	}
 }
 

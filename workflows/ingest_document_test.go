@@ -67,7 +67,7 @@ func (test *ingestTest) outcomes() map[int]string {
 	defer test.mu.Unlock()
 	out := map[int]string{}
 	for _, f := range test.finished {
-		out[f.Version] = f.Status
+		out[f.Version] = string(f.Status)
 	}
 	return out
 }

@@ -123,11 +123,11 @@ func canceled(ctx workflow.Context, err error) error {
 // noteStatus lets an operator find runs that did not end well: their workflow
 // completes, because it wrote that end down. One that ended well is told by
 // Temporal's own status, without a write of its own.
-func noteStatus(ctx workflow.Context, status string) error {
-	if status == "completed" {
+func noteStatus(ctx workflow.Context, status knowledge.RunStatus) error {
+	if status == knowledge.RunCompleted {
 		return nil
 	}
-	if err := workflow.UpsertTypedSearchAttributes(ctx, KeyStatus.ValueSet(status)); err != nil {
+	if err := workflow.UpsertTypedSearchAttributes(ctx, KeyStatus.ValueSet(string(status))); err != nil {
 		return fmt.Errorf("set status: %w", err)
 	}
 	return nil

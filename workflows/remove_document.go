@@ -23,7 +23,7 @@ func RemoveDocument(ctx workflow.Context, in activities.RemoveInput) error {
 	var acts *activities.Ingestion
 	err = log.finish(ctx, documentEnd{
 		StepInput: in.Step(), err: err,
-		late: activities.Failure{Code: knowledge.CodeUnavailable, Message: "the removal took too long", Retryable: true},
+		late: knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the removal took too long", Retryable: true},
 	}, acts.FinishRemoval)
 	if err != nil {
 		return err

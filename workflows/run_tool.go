@@ -31,7 +31,7 @@ func RunTool(ctx workflow.Context, in AnswerInput) error {
 	a.log.Append(ToolStarted())
 	err = a.converse(ctx)
 	return a.finish(ctx, err, []stream.Entry{
-		entry(stream.TopicToolEnd, stream.Event{Ref: in.Key(activities.AnswerBlob)}),
+		entry(stream.TopicToolEnd, stream.Event{Ref: in.AnswerKey()}),
 	})
 }
 

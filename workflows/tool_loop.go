@@ -93,10 +93,10 @@ func (a *answer) tools(ctx workflow.Context, turn int, result activities.ModelCa
 			defer group.Done()
 			started := workflow.Now(ctx)
 			output, err := a.tool(ctx, turn, i, result)
-			status := "completed"
+			status := knowledge.RunCompleted
 			if err != nil {
-				f := activities.Describe(err, activities.Failure{Code: knowledge.CodeProviderFailed, Message: "the tool took too long"})
-				output, status = activities.ToolOutput{Failure: f.Message}, "failed"
+				f := activities.Describe(err, knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the tool took too long"})
+				output, status = activities.ToolOutput{Failure: f.Message}, knowledge.RunFailed
 			}
 			outputs[i] = output
 			a.toolEvent(result.Key, i, call, status, output, workflow.Now(ctx).Sub(started))
@@ -122,18 +122,18 @@ func (a *answer) tool(ctx workflow.Context, turn, i int, result activities.Model
 // ToolCallData is the inline data of a toolCall event; the arguments are in the
 // blob of the model call that the event refers to.
 type ToolCallData struct {
-	ID      string  `json:"id"`
-	Name    string  `json:"name"`
-	Call    int     `json:"call"` // its place among the calls of the turn
-	Status  string  `json:"status"`
-	Found   *int    `json:"found,omitempty"` // passages that the tool gave
-	Failure string  `json:"failure,omitempty"`
-	Seconds float64 `json:"seconds,omitempty"`
+	ID      string              `json:"id"`
+	Name    string              `json:"name"`
+	Call    int                 `json:"call"`            // its place among the calls of the turn
+	Status  knowledge.RunStatus `json:"status"`          // "started", completed or failed
+	Found   *int                `json:"found,omitempty"` // passages that the tool gave
+	Failure string              `json:"failure,omitempty"`
+	Seconds float64             `json:"seconds,omitempty"`
 }
 
-func (a *answer) toolEvent(key string, i int, call activities.ToolCallRef, status string, output activities.ToolOutput, took time.Duration) {
+func (a *answer) toolEvent(key string, i int, call activities.ToolCallRef, status knowledge.RunStatus, output activities.ToolOutput, took time.Duration) {
 	data := ToolCallData{ID: call.ID, Name: call.Name, Call: i, Status: status, Failure: output.Failure, Seconds: took.Seconds()}
-	if status == "completed" {
+	if status == knowledge.RunCompleted {
 		data.Found = &output.Kept
 	}
 	a.log.add(stream.TopicToolCall, stream.Event{Ref: key, Data: stream.Data(data)})

@@ -33,7 +33,7 @@ import (
 type loopTest struct {
 	*testing.T
 	env    *testsuite.TestWorkflowEnvironment
-	run    activities.RunRef
+	run    knowledge.RunRef
 	store  *store.Store
 	index  *embedded.Index
 	blobs  *blob.Store
@@ -48,7 +48,7 @@ func newLoopTest(t *testing.T) *loopTest {
 	var suite testsuite.WorkflowTestSuite
 	test := &loopTest{
 		T: t, env: suite.NewTestWorkflowEnvironment(), server: modeltest.New(modeltest.Options{}), hub: stream.NewHub(),
-		run: activities.RunRef{Workspace: "acme", Project: "handbook", Run: "run"},
+		run: knowledge.RunRef{Workspace: "acme", Project: "handbook", Run: "run"},
 	}
 	t.Cleanup(test.server.Close)
 	test.env.SetTestTimeout(2 * time.Minute)
@@ -122,17 +122,17 @@ func (test *loopTest) publish(name string, passages []string) {
 }
 
 // answer runs the workflow as the API starts it.
-func (test *loopTest) answer(request activities.Request, searchFirst bool) {
+func (test *loopTest) answer(request knowledge.Request, searchFirst bool) {
 	test.Helper()
 	claims, err := json.Marshal(knowledge.Claims{
 		Workspace: test.run.Workspace, Scopes: []knowledge.Scope{knowledge.ScopeRead}, KeyID: "reader",
 	})
 	test.must(err)
 	test.must(json.Unmarshal(claims, &request.Principal))
-	_, err = test.blobs.PutJSON(test.Context(), test.run.Key(activities.RequestBlob), request)
+	_, err = test.blobs.PutJSON(test.Context(), test.run.RequestKey(), request)
 	test.must(err)
 	test.must(test.store.AddRun(test.Context(), store.Run{
-		ID: test.run.Run, Workspace: test.run.Workspace, Project: test.run.Project, Kind: "query", Status: store.RunRunning,
+		ID: test.run.Run, Workspace: test.run.Workspace, Project: test.run.Project, Kind: "query", Status: knowledge.RunRunning,
 		WorkflowID: "query/acme/run", CreatedAt: time.Now(),
 	}))
 	test.Cleanup(test.hub.Follow(test.run.Run))

@@ -104,7 +104,7 @@ func playLoop(t *testing.T, sections map[string]string) string {
 		AI:    knowledge.AIConfig{Prompt: ask.Prompt, Retrieval: knowledge.RetrievalConfig{NumberOfChunks: ask.Passages}},
 		Tools: knowledge.ToolsConfig{MaxPerRequest: ask.ToolTurns},
 	}
-	test.answer(activities.Request{
+	test.answer(knowledge.Request{
 		Kind: "query", Question: ask.Question, Config: config.WithDefaults(), ToolChoice: ask.ToolChoice, MessageID: "message",
 		Date: time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC),
 	}, prompt.WantsContext(ask.Prompt))
@@ -174,8 +174,8 @@ func sent(before, r protocol.ChatRequest) string {
 // process and in the blob store.
 func (test *loopTest) events() string {
 	test.Helper()
-	var stored activities.StoredLog
-	test.must(test.blobs.GetJSON(test.Context(), test.run.Key(activities.LogBlob), &stored))
+	var stored stream.StoredLog
+	test.must(test.blobs.GetJSON(test.Context(), test.run.LogKey(), &stored))
 	page, err := ownLog{env: test.env}.Events(test.Context(), "", 0)
 	test.must(err)
 	if diff := gocmp.Diff(stored.Items, page.Items); diff != "" || !page.Closed {

@@ -47,7 +47,7 @@ var own = map[string][]string{
 	"internal/extract/text":     {"internal/knowledge", "internal/extract/charset"},
 	"internal/index":            {"internal/knowledge"},
 	"internal/model":            {"internal/knowledge"},
-	"internal/prompt":           {"internal/citation", "internal/model"},
+	"internal/prompt":           {"internal/citation", "internal/knowledge"},
 	"internal/retrieve":         {"internal/citation", "internal/index", "internal/knowledge", "internal/store"},
 	"internal/safedial":         {"internal/knowledge"},
 	"internal/store":            {"internal/knowledge"},

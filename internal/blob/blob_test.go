@@ -176,11 +176,10 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	v := knowledge.VersionRef{Workspace: "w", Project: "p", Document: "d", Version: 3}
 	for got, want := range map[string]string{
-		blob.DocumentPrefix("w", "p", "d"):   "w/p/d/",
-		blob.VersionPrefix(v):                "w/p/d/3/",
-		blob.StepKey(v, "layout.json"):       "w/p/d/3/layout.json",
-		blob.UploadKey("w", "p", "d", "u1"):  "w/p/d/upload-u1/original",
-		blob.RunKey("w", "r", "answer.json"): "w/runs/r/answer.json",
+		blob.DocumentPrefix("w", "p", "d"):  "w/p/d/",
+		blob.VersionPrefix(v):               "w/p/d/3/",
+		blob.StepKey(v, "layout.json"):      "w/p/d/3/layout.json",
+		blob.UploadKey("w", "p", "d", "u1"): "w/p/d/upload-u1/original",
 	} {
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)

@@ -40,12 +40,6 @@ func UploadKey(workspace, project, document, upload string) string {
 	return DocumentPrefix(workspace, project, document) + "upload-" + upload + "/original"
 }
 
-// RunKey is the key of something that belongs to a run: its prompt, its
-// answer, a segment of its log.
-func RunKey(workspace, run, name string) string {
-	return workspace + "/runs/" + run + "/" + name
-}
-
 // checkKey refuses a key that could leave its prefix or that some store could
 // not hold: a key is made of our own ids, so a bad one is a defect or an attack.
 func checkKey(key string) error {

@@ -44,7 +44,7 @@ func New(c client.Client, build string) *Dispatcher {
 // already ingests the document. Doing it twice changes nothing.
 func (d *Dispatcher) Ingest(ctx context.Context, v store.Version) error {
 	task := workflows.IngestTask{Version: v.Version, Run: v.RunID}
-	options := d.options(workflows.IngestID(v.Workspace, v.Document), workflows.QueueIngest, priorityUpload, v.Workspace)
+	options := d.options(knowledge.KindIngest.WorkflowID(v.Workspace, v.Document), workflows.QueueIngest, priorityUpload, v.Workspace)
 	options.StaticSummary = "ingest a document"
 	options.TypedSearchAttributes = d.attributes(v.Workspace, v.Project, workflows.KeyDocument.ValueSet(v.Document))
 	in := workflows.IngestInput{Workspace: v.Workspace, Project: v.Project, Document: v.Document, Tasks: []workflows.IngestTask{task}}
@@ -61,7 +61,7 @@ func (d *Dispatcher) Ingest(ctx context.Context, v store.Version) error {
 
 // Remove starts the removal of a document. Doing it twice changes nothing.
 func (d *Dispatcher) Remove(ctx context.Context, r store.Removal) error {
-	options := d.options(workflows.RemoveID(r.Workspace, r.Document), workflows.QueueIngest, priorityUpload, r.Workspace)
+	options := d.options(knowledge.KindRemove.WorkflowID(r.Workspace, r.Document), workflows.QueueIngest, priorityUpload, r.Workspace)
 	options.StaticSummary = "remove a document"
 	options.TypedSearchAttributes = d.attributes(r.Workspace, r.Project, workflows.KeyDocument.ValueSet(r.Document))
 	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.RemoveDocument, activities.RemoveInput{
@@ -73,14 +73,14 @@ func (d *Dispatcher) Remove(ctx context.Context, r store.Removal) error {
 	return wrap(err, "start removal of", r.Document)
 }
 
-// Answer starts a question (kind "query") or a tool (kind "tool"). Doing it twice
-// changes nothing, also when the first has ended.
-func (d *Dispatcher) Answer(ctx context.Context, kind string, in workflows.AnswerInput) error {
-	id, summary, workflow := workflows.QueryID(in.Workspace, in.Run), "answer a question", workflows.AnswerQuery
-	if kind == "tool" {
-		id, summary, workflow = workflows.ToolID(in.Workspace, in.Run), "rag_search", workflows.RunTool
+// Answer starts the workflow of a run that ends in an answer. A second call for
+// the same run changes nothing, also after the run has ended.
+func (d *Dispatcher) Answer(ctx context.Context, kind knowledge.RunKind, in workflows.AnswerInput) error {
+	summary, workflow := "answer a question", workflows.AnswerQuery
+	if kind == knowledge.KindTool {
+		summary, workflow = "rag_search", workflows.RunTool
 	}
-	options := d.options(id, workflows.QueueQuery, priorityQuestion, in.Workspace)
+	options := d.options(kind.WorkflowID(in.Workspace, in.Run), workflows.QueueQuery, priorityQuestion, in.Workspace)
 	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
 	options.StaticSummary = summary
 	options.TypedSearchAttributes = d.attributes(in.Workspace, in.Project)
@@ -95,21 +95,21 @@ func (d *Dispatcher) Answer(ctx context.Context, kind string, in workflows.Answe
 // end. known is false where nobody could be asked: a question has no workflow,
 // open or closed, or a document's ingest none that is open.
 func (d *Dispatcher) CancelRun(ctx context.Context, r store.Run) (known bool, err error) {
-	if r.Kind == "ingest" {
-		err = d.client.SignalWorkflow(ctx, workflows.IngestID(r.Workspace, r.Subject), "", workflows.SignalStop, workflows.IngestStop{Run: r.ID})
+	if r.Kind.Traits().SharesWorkflow {
+		err = d.client.SignalWorkflow(ctx, knowledge.KindIngest.WorkflowID(r.Workspace, r.Subject), "", workflows.SignalStop, workflows.IngestStop{Run: r.ID})
 	} else {
 		err = d.client.CancelWorkflow(ctx, r.WorkflowID, "")
 	}
 	if isMissing(err) { // it has ended meanwhile, or did not start
 		running, known, err := d.Running(ctx, r.WorkflowID)
-		return running || known && r.Kind != "ingest", err
+		return running || known && !r.Kind.Traits().SharesWorkflow, err
 	}
 	return true, wrap(err, "cancel run", r.ID)
 }
 
 // StopIngest tells a document's ingest to give up versions up to upto.
 func (d *Dispatcher) StopIngest(ctx context.Context, workspace, document string, upto int) (running bool, err error) {
-	err = d.client.SignalWorkflow(ctx, workflows.IngestID(workspace, document), "", workflows.SignalStop, workflows.IngestStop{Upto: upto})
+	err = d.client.SignalWorkflow(ctx, knowledge.KindIngest.WorkflowID(workspace, document), "", workflows.SignalStop, workflows.IngestStop{Upto: upto})
 	if isMissing(err) {
 		return false, nil
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/dispatch"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -89,14 +90,14 @@ func TestTheLogOfAWorkflowEndedFromOutside(t *testing.T) {
 				t.Fatal(err)
 			}
 			table := &runs{rows: map[string]store.Run{"r": {
-				ID: "r", Workspace: "w", Kind: "query", Status: store.RunRunning, CreatedAt: time.Now().Add(-time.Hour), WorkflowID: "query/w/r",
+				ID: "r", Workspace: "w", Kind: "query", Status: knowledge.RunRunning, CreatedAt: time.Now().Add(-time.Hour), WorkflowID: "query/w/r",
 			}}}
 			source := dispatch.NewSource(dispatch.New(server, "test"), table, blobs)
 			ref := stream.RunRef{Workspace: "w", Run: "r", WorkflowID: "query/w/r"}
 			if err := source.Settle(t.Context(), ref); (err == nil) != test.ended {
 				t.Errorf("settled with %v", err)
 			}
-			if ended := table.rows["r"].Status == store.RunFailed; ended != test.ended {
+			if ended := table.rows["r"].Status == knowledge.RunFailed; ended != test.ended {
 				t.Fatalf("the run is %s", table.rows["r"].Status)
 			}
 			if !test.ended {

@@ -51,14 +51,14 @@ func (s *Source) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, 
 	if err != nil {
 		return nil, false, fmt.Errorf("read run %s: %w", ref.Run, err)
 	}
-	if run.Status == "running" {
+	if run.Status == knowledge.RunRunning {
 		return nil, false, nil
 	}
 	if run.LogKey == "" {
 		items, err := withoutWorkflow(ref, run)
 		return items, true, err
 	}
-	var log activities.StoredLog
+	var log stream.StoredLog
 	if err := s.blobs.GetJSON(ctx, run.LogKey, &log); err != nil {
 		return nil, false, fmt.Errorf("read the log of run %s: %w", ref.Run, err)
 	}
@@ -74,8 +74,8 @@ func withoutWorkflow(ref stream.RunRef, run store.Run) ([]stream.Item, error) {
 	}
 	refusal := knowledge.DocumentError{Code: run.Error.Code, Stage: knowledge.StageCheck, Message: run.Error.Message}
 	topic, data := stream.TopicEnded, stream.Data(activities.EndedData{Status: run.Status, Error: &refusal})
-	if run.Kind == "query" || run.Kind == "tool" {
-		topic, data = stream.TopicError, stream.Data(activities.Failure{Code: run.Error.Code, Message: run.Error.Message}.Event())
+	if run.Kind.Traits().Answers {
+		topic, data = stream.TopicError, stream.Data(knowledge.Failure{Code: run.Error.Code, Message: run.Error.Message})
 	}
 	last, err := stream.NewEntry(topic, stream.Event{Data: data})
 	if err != nil {
@@ -102,11 +102,11 @@ func (s *Source) withSegments(ctx context.Context, ref stream.RunRef, from int64
 	if from >= page.Base {
 		return page, nil
 	}
-	run := activities.RunRef{Workspace: ref.Workspace, Run: ref.Run}
+	run := knowledge.RunRef{Workspace: ref.Workspace, Run: ref.Run}
 	var older []stream.Item
 	for n := 0; ; n++ {
-		var segment activities.StoredLog
-		err := s.blobs.GetJSON(ctx, run.Key(activities.SegmentBlob(n)), &segment)
+		var segment stream.StoredLog
+		err := s.blobs.GetJSON(ctx, run.SegmentKey(n), &segment)
 		if errors.Is(err, blob.ErrNotFound) {
 			break
 		}
@@ -134,11 +134,11 @@ func (s *Source) TakeUp(ctx context.Context, ref stream.RunRef) error { return s
 
 func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Duration) error {
 	run, err := s.runs.RunForSystem(ctx, ref.Workspace, ref.Run)
-	if err != nil || run.Status != store.RunRunning {
+	if err != nil || run.Status != knowledge.RunRunning {
 		return err
 	}
 	var became *ending
-	if run.Kind == "ingest" || run.Kind == "remove" {
+	if !run.Kind.Traits().Answers {
 		if became, err = s.documentEnd(ctx, run); err != nil || became == nil {
 			return err // the sweep starts these again
 		}
@@ -148,14 +148,14 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 		return err
 	}
 	// Look again: the run may have ended between the two looks.
-	if run, err = s.runs.RunForSystem(ctx, ref.Workspace, ref.Run); err != nil || run.Status != store.RunRunning {
+	if run, err = s.runs.RunForSystem(ctx, ref.Workspace, ref.Run); err != nil || run.Status != knowledge.RunRunning {
 		return err
 	}
 	switch {
 	case became != nil:
 		return s.end(ctx, run, *became)
 	case known:
-		return s.end(ctx, run, failure(activities.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"}))
+		return s.end(ctx, run, failure(knowledge.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"}))
 	}
 	return s.start(ctx, run)
 }
@@ -167,12 +167,12 @@ type ending struct {
 	event stream.Event
 }
 
-func failure(f activities.Failure) ending {
-	end := store.RunEnd{Status: store.RunFailed, Error: &store.RunError{Code: f.Code, Message: f.Message}}
+func failure(f knowledge.Failure) ending {
+	end := store.RunEnd{Status: knowledge.RunFailed, Error: &knowledge.Failure{Code: f.Code, Message: f.Message}}
 	if f.Code == knowledge.CodeCanceled {
-		end.Status = store.RunCanceled
+		end.Status = knowledge.RunCanceled
 	}
-	return ending{end, stream.TopicError, stream.Event{Data: stream.Data(f.Event())}}
+	return ending{end, stream.TopicError, stream.Event{Data: stream.Data(f)}}
 }
 
 // documentEnd says what became of a version, or of a removal; nil is one that is
@@ -185,22 +185,22 @@ func (s *Source) documentEnd(ctx context.Context, run store.Run) (*ending, error
 	}
 	data := activities.EndOf(v)
 	switch {
-	case run.Kind == "remove":
+	case run.Kind == knowledge.KindRemove:
 		if !gone {
 			return nil, nil
 		}
 	case gone:
-		removed := failure(activities.Failure{Code: knowledge.CodeCanceled, Message: "the document was removed"})
+		removed := failure(knowledge.Failure{Code: knowledge.CodeCanceled, Message: "the document was removed"})
 		return &removed, nil
 	case v.RunID != run.ID:
-		data.Status = store.RunFailed
+		data.Status = knowledge.RunFailed
 		data.Error = &knowledge.DocumentError{Code: knowledge.CodeInternal, Message: "the run was ended from outside; another one took its place"}
 	case v.Status == knowledge.StatusPending:
 		return nil, nil
 	}
 	end := store.RunEnd{Status: data.Status}
 	if data.Error != nil {
-		end.Error = &store.RunError{Code: data.Error.Code, Message: data.Error.Message}
+		end.Error = &knowledge.Failure{Code: data.Error.Code, Message: data.Error.Message}
 	}
 	return &ending{end, stream.TopicEnded, stream.Event{Data: stream.Data(data)}}, nil
 }
@@ -208,7 +208,7 @@ func (s *Source) documentEnd(ctx context.Context, run store.Run) (*ending, error
 // start starts the workflow of a run that has none. Without a request there is
 // nothing to start, and the same question may be asked again under its key.
 func (s *Source) start(ctx context.Context, run store.Run) error {
-	of := activities.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}
+	of := knowledge.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}
 	request, err := activities.ReadRequest(ctx, s.blobs, of)
 	if err == nil {
 		return s.workflows.Answer(ctx, run.Kind, workflows.NewAnswerInput(of, request))
@@ -216,7 +216,7 @@ func (s *Source) start(ctx context.Context, run store.Run) error {
 	if !errors.Is(err, blob.ErrNotFound) || time.Since(run.CreatedAt) < startGrace {
 		return err
 	}
-	failed := activities.Failure{Code: knowledge.CodeUnavailable, Message: "the server stopped before the run had started; ask again"}
+	failed := knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the server stopped before the run had started; ask again"}
 	if err := s.end(ctx, run, failure(failed)); err != nil {
 		return err
 	}
@@ -242,8 +242,8 @@ func (s *Source) end(ctx context.Context, run store.Run, end ending) error {
 		return err
 	}
 	items = append(items, stream.Item{Topic: last.Topic, Data: last.Data, Offset: activities.LastOffset(run, items)})
-	end.At, end.LogKey = time.Now().UTC(), activities.RunRef{Workspace: run.Workspace, Run: run.ID}.Key(activities.LogBlob)
-	if _, err := s.blobs.PutJSON(ctx, end.LogKey, activities.StoredLog{Items: items}); err != nil {
+	end.At, end.LogKey = time.Now().UTC(), knowledge.RunRef{Workspace: run.Workspace, Run: run.ID}.LogKey()
+	if _, err := s.blobs.PutJSON(ctx, end.LogKey, stream.StoredLog{Items: items}); err != nil {
 		return fmt.Errorf("store the log of run %s: %w", run.ID, err)
 	}
 	if err := s.runs.EndRun(ctx, run.Workspace, run.ID, end.RunEnd); err != nil {

@@ -11,7 +11,6 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/dispatch"
 	"github.com/cairn-rag/cairn/internal/embedded"
@@ -92,15 +91,15 @@ func TestTakeUp(t *testing.T) {
 	table := &runs{rows: map[string]store.Run{}}
 	d := dispatch.New(c, "test")
 	source := dispatch.NewSource(d, table, blobs)
-	add := func(id string, age time.Duration) (activities.RunRef, stream.RunRef) {
-		table.rows[id] = store.Run{ID: id, Workspace: "w", Kind: "query", Status: "running", CreatedAt: time.Now().Add(-age), WorkflowID: workflows.QueryID("w", id)}
-		return activities.RunRef{Workspace: "w", Run: id}, stream.RunRef{Workspace: "w", Run: id, WorkflowID: workflows.QueryID("w", id)}
+	add := func(id string, age time.Duration) (knowledge.RunRef, stream.RunRef) {
+		table.rows[id] = store.Run{ID: id, Workspace: "w", Kind: "query", Status: "running", CreatedAt: time.Now().Add(-age), WorkflowID: knowledge.KindQuery.WorkflowID("w", id)}
+		return knowledge.RunRef{Workspace: "w", Run: id}, stream.RunRef{Workspace: "w", Run: id, WorkflowID: knowledge.KindQuery.WorkflowID("w", id)}
 	}
 
 	t.Run("with_a_request_it_is_started_once", func(t *testing.T) {
 		of, ref := add("asked", 0)
-		request := activities.Request{Kind: "query", MessageID: "m", ConversationID: "c", ExecutionID: "e"}
-		if _, err := blobs.PutJSON(t.Context(), of.Key(activities.RequestBlob), request); err != nil {
+		request := knowledge.Request{Kind: "query", MessageID: "m", ConversationID: "c", ExecutionID: "e"}
+		if _, err := blobs.PutJSON(t.Context(), of.RequestKey(), request); err != nil {
 			t.Fatal(err)
 		}
 		if err := source.TakeUp(t.Context(), ref); err != nil {
@@ -147,22 +146,22 @@ func TestTakeUp(t *testing.T) {
 	t.Run("a document's run that its workflow left behind ends by what became of it", func(t *testing.T) {
 		failed := &knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract, Message: "it cannot be read"}
 		for name, c := range map[string]struct {
-			kind    string
+			kind    knowledge.RunKind
 			version *store.Version
-			want    string // the run's status then
-			last    string // the topic of the last event
+			want    knowledge.RunStatus // the run's status then
+			last    string              // the topic of the last event
 			code    knowledge.Code
 		}{
-			"published":   {"ingest", &store.Version{RunID: "published", Status: knowledge.StatusPublished}, store.RunCompleted, stream.TopicEnded, ""},
-			"superseded":  {"ingest", &store.Version{RunID: "superseded", Status: knowledge.StatusInactive}, store.RunCompleted, stream.TopicEnded, ""},
-			"failed":      {"ingest", &store.Version{RunID: "failed", Status: knowledge.StatusError, Error: failed}, store.RunFailed, stream.TopicEnded, knowledge.CodeCorrupt},
-			"retried":     {"ingest", &store.Version{RunID: "another", Status: knowledge.StatusPending}, store.RunFailed, stream.TopicEnded, knowledge.CodeInternal},
-			"pending":     {"ingest", &store.Version{RunID: "pending", Status: knowledge.StatusPending}, store.RunRunning, "", ""},
-			"removed":     {"ingest", nil, store.RunCanceled, stream.TopicError, knowledge.CodeCanceled},
-			"removal":     {"remove", nil, store.RunCompleted, stream.TopicEnded, ""},
-			"not removed": {"remove", &store.Version{}, store.RunRunning, "", ""},
+			"published":   {"ingest", &store.Version{RunID: "published", Status: knowledge.StatusPublished}, knowledge.RunCompleted, stream.TopicEnded, ""},
+			"superseded":  {"ingest", &store.Version{RunID: "superseded", Status: knowledge.StatusInactive}, knowledge.RunCompleted, stream.TopicEnded, ""},
+			"failed":      {"ingest", &store.Version{RunID: "failed", Status: knowledge.StatusError, Error: failed}, knowledge.RunFailed, stream.TopicEnded, knowledge.CodeCorrupt},
+			"retried":     {"ingest", &store.Version{RunID: "another", Status: knowledge.StatusPending}, knowledge.RunFailed, stream.TopicEnded, knowledge.CodeInternal},
+			"pending":     {"ingest", &store.Version{RunID: "pending", Status: knowledge.StatusPending}, knowledge.RunRunning, "", ""},
+			"removed":     {"ingest", nil, knowledge.RunCanceled, stream.TopicError, knowledge.CodeCanceled},
+			"removal":     {"remove", nil, knowledge.RunCompleted, stream.TopicEnded, ""},
+			"not removed": {"remove", &store.Version{}, knowledge.RunRunning, "", ""},
 		} {
-			run := store.Run{ID: name, Workspace: "w", Project: "p", Kind: c.kind, Status: store.RunRunning, Subject: name, Version: 3, FirstOffset: 7, WorkflowID: "of/" + name}
+			run := store.Run{ID: name, Workspace: "w", Project: "p", Kind: c.kind, Status: knowledge.RunRunning, Subject: name, Version: 3, FirstOffset: 7, WorkflowID: "of/" + name}
 			table.rows[name] = run
 			if c.version != nil {
 				ref := knowledge.VersionRef{Workspace: "w", Project: "p", Document: name, Version: 3}

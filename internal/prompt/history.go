@@ -4,13 +4,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // History keeps the newest messages of a conversation that have at most so many
 // tokens together. It starts with a user's message, so that no answer stands
 // without its question.
-func History(messages []model.Message, limit int) []model.Message {
+func History(messages []knowledge.Message, limit int) []knowledge.Message {
 	start := len(messages)
 	for start > 0 {
 		if limit -= tokens(messages[start-1].Content); limit < 0 {

@@ -6,28 +6,28 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/prompt"
 )
 
 func TestHistory(t *testing.T) {
 	t.Parallel()
-	user := func(text string) model.Message { return model.Message{Role: model.RoleUser, Content: text} }
-	said := func(text string) model.Message { return model.Message{Role: model.RoleAssistant, Content: text} }
+	user := func(text string) knowledge.Message { return knowledge.Message{Role: "user", Content: text} }
+	said := func(text string) knowledge.Message { return knowledge.Message{Role: "assistant", Content: text} }
 	for name, test := range map[string]struct {
-		messages []model.Message
+		messages []knowledge.Message
 		limit    int
 		want     int // of the last messages
 	}{
 		"nothing":                               {nil, 10, 0},
-		"all that fits":                         {[]model.Message{user("four"), said("five5")}, 3, 2},
-		"an answer whose question does not":     {[]model.Message{user("four"), said("five5")}, 2, 0},
-		"the newest":                            {[]model.Message{user("a"), said("b"), user("c"), said("d")}, 3, 2},
-		"another alphabet":                      {[]model.Message{user("знать")}, 3, 1},
-		"more of another alphabet":              {[]model.Message{user("знать")}, 2, 0},
-		"a script without spaces":               {[]model.Message{user(strings.Repeat("知识", 2000))}, 4000, 1},
-		"more of a script without spaces":       {[]model.Message{user(strings.Repeat("知识", 2000) + "库")}, 4000, 0},
-		"nothing behind a message that is long": {[]model.Message{user("a"), said("b"), user(strings.Repeat("long", 9)), said("d")}, 8, 0},
+		"all that fits":                         {[]knowledge.Message{user("four"), said("five5")}, 3, 2},
+		"an answer whose question does not":     {[]knowledge.Message{user("four"), said("five5")}, 2, 0},
+		"the newest":                            {[]knowledge.Message{user("a"), said("b"), user("c"), said("d")}, 3, 2},
+		"another alphabet":                      {[]knowledge.Message{user("знать")}, 3, 1},
+		"more of another alphabet":              {[]knowledge.Message{user("знать")}, 2, 0},
+		"a script without spaces":               {[]knowledge.Message{user(strings.Repeat("知识", 2000))}, 4000, 1},
+		"more of a script without spaces":       {[]knowledge.Message{user(strings.Repeat("知识", 2000) + "库")}, 4000, 0},
+		"nothing behind a message that is long": {[]knowledge.Message{user("a"), said("b"), user(strings.Repeat("long", 9)), said("d")}, 8, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -224,12 +224,12 @@ func (a *addition) result() (knowledge.Document, Version, error) {
 
 func (a *addition) ingestRun() Run {
 	r := Run{
-		ID: a.RunID, Workspace: a.Workspace, Project: a.Project, Kind: "ingest", FirstOffset: notBegun, Status: RunRunning,
-		WorkflowID: ingestWorkflow(a.Workspace, a.DocumentID), Subject: a.DocumentID, Version: a.doc.Version, CreatedAt: a.Now,
+		ID: a.RunID, Workspace: a.Workspace, Project: a.Project, Kind: knowledge.KindIngest, FirstOffset: notBegun, Status: knowledge.RunRunning,
+		WorkflowID: knowledge.KindIngest.WorkflowID(a.Workspace, a.DocumentID), Subject: a.DocumentID, Version: a.doc.Version, CreatedAt: a.Now,
 	}
 	if a.Error != nil {
-		r.Status, r.EndedAt = RunFailed, a.Now
-		r.Error = &RunError{Code: a.Error.Code, Message: a.Error.Message}
+		r.Status, r.EndedAt = knowledge.RunFailed, a.Now
+		r.Error = &knowledge.Failure{Code: a.Error.Code, Message: a.Error.Message}
 	}
 	return r
 }

@@ -75,7 +75,7 @@ func (r *versionRow) begin(ctx context.Context, tx bun.Tx, ref knowledge.Version
 		return false, overtake(ctx, tx, ref, r.PublishedVersion)
 	}
 	_, err = tx.NewUpdate().Model((*runRow)(nil)).Set("first_offset = ?", firstOffset).
-		Where("id = ? AND status = ?", runID, RunRunning).Exec(ctx)
+		Where("id = ? AND status = ?", runID, knowledge.RunRunning).Exec(ctx)
 	if err != nil || removing {
 		return false, err
 	}

@@ -200,8 +200,8 @@ func (s *Store) RetryVersion(ctx context.Context, p knowledge.Principal, documen
 			return err
 		}
 		return insertRun(ctx, tx, Run{
-			ID: runID, Workspace: row.Workspace, Project: row.Project, Kind: "ingest", FirstOffset: notBegun, Status: RunRunning, Owner: p.Owner(),
-			WorkflowID: ingestWorkflow(row.Workspace, documentID), Subject: documentID, Version: row.Version, CreatedAt: now,
+			ID: runID, Workspace: row.Workspace, Project: row.Project, Kind: knowledge.KindIngest, FirstOffset: notBegun, Status: knowledge.RunRunning, Owner: p.Owner(),
+			WorkflowID: knowledge.KindIngest.WorkflowID(row.Workspace, documentID), Subject: documentID, Version: row.Version, CreatedAt: now,
 		})
 	})
 	if err != nil {

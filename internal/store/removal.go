@@ -62,8 +62,8 @@ func (r *documentRow) mark(ctx context.Context, tx bun.Tx, owner, runID string, 
 		return err
 	}
 	return insertRun(ctx, tx, Run{
-		ID: runID, Workspace: r.Workspace, Project: r.Project, Kind: "remove", Status: RunRunning, Owner: owner,
-		WorkflowID: removeWorkflow(r.Workspace, r.ID), Subject: r.ID, Version: r.Version, CreatedAt: now,
+		ID: runID, Workspace: r.Workspace, Project: r.Project, Kind: knowledge.KindRemove, Status: knowledge.RunRunning, Owner: owner,
+		WorkflowID: knowledge.KindRemove.WorkflowID(r.Workspace, r.ID), Subject: r.ID, Version: r.Version, CreatedAt: now,
 	})
 }
 
@@ -126,7 +126,7 @@ func (s *Store) PendingRemovals(ctx context.Context, limit int) ([]Removal, erro
 func (s *Store) RunningVersions(ctx context.Context, workspace, document string, upto int) ([]Version, error) {
 	var rows []versionRow
 	err := selectVersions(s.reader, &rows).Join("JOIN runs AS r ON r.id = v.run_id").
-		Where("v.document_id = ? AND v.workspace = ? AND v.version <= ? AND r.status = ?", document, workspace, upto, RunRunning).
+		Where("v.document_id = ? AND v.workspace = ? AND v.version <= ? AND r.status = ?", document, workspace, upto, knowledge.RunRunning).
 		OrderExpr("v.version").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list running versions of document %s: %w", document, failure(err))

@@ -13,14 +13,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// The statuses of a run.
-const (
-	RunRunning   = "running"
-	RunCompleted = "completed"
-	RunFailed    = "failed"
-	RunCanceled  = "canceled"
-)
-
 // notBegun is the first offset of an ingest whose workflow is still busy with
 // other versions of the document: the events in its log are theirs.
 const notBegun = -1
@@ -31,8 +23,8 @@ type Run struct {
 	ID             string
 	Workspace      string
 	Project        string
-	Kind           string // ingest, remove, query or tool
-	Status         string
+	Kind           knowledge.RunKind
+	Status         knowledge.RunStatus
 	WorkflowID     string
 	Subject        string // document id or ""
 	Version        int
@@ -42,7 +34,7 @@ type Run struct {
 	LogKey         string
 	ResultKey      string
 	Usage          json.RawMessage
-	Error          *RunError
+	Error          *knowledge.Failure
 	CreatedAt      time.Time
 	EndedAt        time.Time // zero = it goes on
 }
@@ -51,49 +43,43 @@ type Run struct {
 // a run that ended before its turn came these are those of its end alone.
 func (r Run) EventsFrom() int64 { return max(r.FirstOffset, 0) }
 
-// RunError says why a run failed.
-type RunError struct {
-	Code    knowledge.Code `json:"code"`
-	Message string         `json:"message"`
-}
-
 // RunEnd is how a run ended.
 type RunEnd struct {
-	Status    string
+	Status    knowledge.RunStatus
 	LogKey    string
 	ResultKey string
 	Usage     json.RawMessage
-	Error     *RunError
+	Error     *knowledge.Failure
 	At        time.Time
 }
 
 // RunQuery asks for runs. Empty fields ask for all.
 type RunQuery struct {
-	Kind    string
-	Status  string
+	Kind    knowledge.RunKind
+	Status  knowledge.RunStatus
 	Project string
 	Page
 }
 
 type runRow struct {
 	bun.BaseModel  `bun:"table:runs,alias:r"`
-	ID             string `bun:"id,pk"`
-	Workspace      string `bun:"workspace"`
-	Project        string `bun:"project"`
-	Kind           string `bun:"kind"`
-	Status         string `bun:"status"`
-	WorkflowID     string `bun:"workflow_id"`
-	Subject        string `bun:"subject"`
-	Version        int    `bun:"version"`
-	Owner          string `bun:"owner"`
-	ConversationID string `bun:"conversation_id"`
-	FirstOffset    int64  `bun:"first_offset"`
-	LogKey         string `bun:"log_key"`
-	ResultKey      string `bun:"result_key"`
-	Usage          string `bun:"usage"`
-	Error          string `bun:"error"`
-	CreatedAt      int64  `bun:"created_at"`
-	EndedAt        int64  `bun:"ended_at"`
+	ID             string              `bun:"id,pk"`
+	Workspace      string              `bun:"workspace"`
+	Project        string              `bun:"project"`
+	Kind           knowledge.RunKind   `bun:"kind"`
+	Status         knowledge.RunStatus `bun:"status"`
+	WorkflowID     string              `bun:"workflow_id"`
+	Subject        string              `bun:"subject"`
+	Version        int                 `bun:"version"`
+	Owner          string              `bun:"owner"`
+	ConversationID string              `bun:"conversation_id"`
+	FirstOffset    int64               `bun:"first_offset"`
+	LogKey         string              `bun:"log_key"`
+	ResultKey      string              `bun:"result_key"`
+	Usage          string              `bun:"usage"`
+	Error          string              `bun:"error"`
+	CreatedAt      int64               `bun:"created_at"`
+	EndedAt        int64               `bun:"ended_at"`
 }
 
 func newRunRow(r Run) (runRow, error) {
@@ -104,12 +90,12 @@ func newRunRow(r Run) (runRow, error) {
 		CreatedAt: micros(r.CreatedAt), EndedAt: micros(r.EndedAt),
 	}
 	if row.Status == "" {
-		row.Status = RunRunning
+		row.Status = knowledge.RunRunning
 	}
 	return row, row.setError(r.Error)
 }
 
-func (r *runRow) setError(e *RunError) error {
+func (r *runRow) setError(e *knowledge.Failure) error {
 	if e == nil {
 		r.Error = ""
 		return nil
@@ -184,7 +170,7 @@ func (s *Store) Runs(ctx context.Context, p knowledge.Principal, query RunQuery)
 	}
 	var rows []runRow
 	q := visibleRuns(s.reader.NewSelect().Model(&rows), p)
-	for column, value := range map[string]string{"r.kind": query.Kind, "r.status": query.Status, "r.project": query.Project} {
+	for column, value := range map[string]string{"r.kind": string(query.Kind), "r.status": string(query.Status), "r.project": query.Project} {
 		if value != "" {
 			q = q.Where("? = ?", bun.Ident(column), value)
 		}
@@ -220,7 +206,7 @@ func visibleRuns(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
 func (s *Store) seenRuns(ctx context.Context, p knowledge.Principal, rows []runRow) ([]runRow, error) {
 	hidden := map[string]bool{}
 	for _, r := range rows {
-		if r.Kind == "ingest" && r.Owner != p.Owner() && !p.Can(knowledge.ScopeWrite) {
+		if r.Kind == knowledge.KindIngest && r.Owner != p.Owner() && !p.Can(knowledge.ScopeWrite) {
 			hidden[r.ID] = true
 		}
 	}
@@ -316,7 +302,7 @@ func (s *Store) endRun(ctx context.Context, tx bun.Tx, workspace, id string, end
 		return false, fmt.Errorf("encode the error of run %s: %w", id, err)
 	}
 	ended, err = changed(tx.NewUpdate().Model(&row).Column("status", "log_key", "result_key", "usage", "error", "ended_at").
-		Where("id = ? AND workspace = ? AND status = ?", id, workspace, RunRunning).Exec(ctx))
+		Where("id = ? AND workspace = ? AND status = ?", id, workspace, knowledge.RunRunning).Exec(ctx))
 	if err != nil || ended {
 		return ended, err
 	}
@@ -329,7 +315,7 @@ func (s *Store) endRun(ctx context.Context, tx bun.Tx, workspace, id string, end
 
 // RunningRuns lists runs of these kinds (none = all) that go on and began before
 // a moment, oldest first.
-func (s *Store) RunningRuns(ctx context.Context, kinds []string, before time.Time, limit int) ([]Run, error) {
+func (s *Store) RunningRuns(ctx context.Context, kinds []knowledge.RunKind, before time.Time, limit int) ([]Run, error) {
 	var rows []runRow
 	q := s.reader.NewSelect().Model(&rows).Where("r.status = 'running' AND r.created_at < ?", micros(before))
 	if len(kinds) > 0 {
@@ -343,9 +329,9 @@ func (s *Store) RunningRuns(ctx context.Context, kinds []string, before time.Tim
 
 // RunningQuery asks for a page of the runs that have not ended.
 type RunningQuery struct {
-	Kinds  []string  // nil = all
-	Before time.Time // started before
-	After  Position  // of the last one of the page before; zero = the first page
+	Kinds  []knowledge.RunKind // nil = all
+	Before time.Time           // started before
+	After  Position            // of the last one of the page before; zero = the first page
 	Limit  int
 }
 

@@ -173,5 +173,3 @@ func (v Version) Position() Position {
 
 // ingestWorkflow and removeWorkflow are the ids of the workflows that serve a
 // document, as the design fixes them.
-func ingestWorkflow(workspace, document string) string { return "ingest/" + workspace + "/" + document }
-func removeWorkflow(workspace, document string) string { return "remove/" + workspace + "/" + document }

@@ -52,6 +52,12 @@ type EventsPage struct {
 	Closed bool  `json:"closed"` // nothing will be added
 }
 
+// StoredLog is a part of a log as the blob store keeps it, or the whole log of a
+// run that has ended. The items have the offsets that they had in the workflow.
+type StoredLog struct {
+	Items []Item `json:"items"`
+}
+
 // Log is the log of one workflow. It is plain state: the workflow that holds it
 // applies batches and carries it over a continue-as-new. Not safe for
 // concurrent use (a workflow is single-threaded).

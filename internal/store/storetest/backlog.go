@@ -137,7 +137,7 @@ func runningPages(f *fixture) {
 		f.must(f.AddRun(f.ctx, run(want[i], func(r *store.Run) { r.CreatedAt = at })))
 	}
 	f.must(f.AddRun(f.ctx, run("ended", func(r *store.Run) { r.CreatedAt = at })))
-	f.must(f.EndRun(f.ctx, "acme", "ended", store.RunEnd{Status: store.RunCompleted}))
+	f.must(f.EndRun(f.ctx, "acme", "ended", store.RunEnd{Status: knowledge.RunCompleted}))
 	f.must(f.AddRun(f.ctx, run("new")))
 	if diff := cmp.Diff(append(want, "new"), f.walk(f.running(store.RunningQuery{}))); diff != "" {
 		f.Error(diff)
@@ -145,15 +145,15 @@ func runningPages(f *fixture) {
 }
 
 func runningKinds(f *fixture) {
-	for _, kind := range []string{"query", "tool", "ingest"} {
-		f.must(f.AddRun(f.ctx, run(kind, func(r *store.Run) { r.Kind, r.CreatedAt = kind, time.Now().Add(-time.Hour) })))
+	for _, kind := range []knowledge.RunKind{"query", "tool", "ingest"} {
+		f.must(f.AddRun(f.ctx, run(string(kind), func(r *store.Run) { r.Kind, r.CreatedAt = kind, time.Now().Add(-time.Hour) })))
 	}
 	f.must(f.AddRun(f.ctx, run("young")))
-	got := f.walk(f.running(store.RunningQuery{Kinds: []string{"query", "tool"}}))
+	got := f.walk(f.running(store.RunningQuery{Kinds: knowledge.AnswerKinds()}))
 	if slices.Sort(got); !slices.Equal([]string{"query", "tool", "young"}, got) {
 		f.Errorf("got %q", got)
 	}
-	list, err := f.RunningRunsPage(f.ctx, store.RunningQuery{Kinds: []string{"query"}, Before: time.Now().Add(-time.Minute), Limit: 9})
+	list, err := f.RunningRunsPage(f.ctx, store.RunningQuery{Kinds: []knowledge.RunKind{knowledge.KindQuery}, Before: time.Now().Add(-time.Minute), Limit: 9})
 	f.must(err)
 	if len(list) != 1 || list[0].ID != "query" {
 		f.Errorf("old ones: %+v", list)

@@ -149,7 +149,7 @@ func discardNothing(f *fixture) {
 			f.Errorf("chunk %d: %+v, %v", i, view, err)
 		}
 	}
-	f.must(f.EndRun(f.ctx, "acme", "r1", store.RunEnd{Status: store.RunCompleted}))
+	f.must(f.EndRun(f.ctx, "acme", "r1", store.RunEnd{Status: knowledge.RunCompleted}))
 	f.must(f.DiscardVersion(f.ctx, v1.VersionRef))
 	if _, err := f.Chunk(f.ctx, manager("acme"), old[0].ID); err != nil {
 		f.Errorf("a cited chunk: %v", err)

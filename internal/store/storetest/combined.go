@@ -97,7 +97,7 @@ func prepareNothing(f *fixture) {
 func publication(v store.Version, texts ...string) store.Publication {
 	return store.Publication{
 		Ref: v.VersionRef, RunID: v.RunID, Chunks: passages(v.VersionRef, texts...),
-		End: &store.RunEnd{Status: store.RunCompleted, LogKey: "log", At: time.Now()},
+		End: &store.RunEnd{Status: knowledge.RunCompleted, LogKey: "log", At: time.Now()},
 	}
 }
 
@@ -118,10 +118,10 @@ func publishAll(f *fixture) {
 		if diff := cmp.Diff([]string{"one", "two"}, f.sees(reader("ann"), p.Chunks...)); diff != "" {
 			f.Error(diff)
 		}
-		if r := f.run(v.RunID); r.Status != store.RunCompleted || r.LogKey != "log" || r.EndedAt.IsZero() {
+		if r := f.run(v.RunID); r.Status != knowledge.RunCompleted || r.LogKey != "log" || r.EndedAt.IsZero() {
 			f.Errorf("run %+v", r)
 		}
-		p.End = &store.RunEnd{Status: store.RunFailed, LogKey: "second"} // the first end counts
+		p.End = &store.RunEnd{Status: knowledge.RunFailed, LogKey: "second"} // the first end counts
 	}
 }
 
@@ -133,7 +133,7 @@ func publishWritten(f *fixture) {
 	if diff := cmp.Diff([]string{"one", "two"}, f.sees(reader("ann"), chunks...)); diff != "" {
 		f.Error(diff)
 	}
-	if r := f.run(v.RunID); r.Status != store.RunRunning {
+	if r := f.run(v.RunID); r.Status != knowledge.RunRunning {
 		f.Errorf("the run is %s", r.Status)
 	}
 }
@@ -142,7 +142,7 @@ func publishNothing(f *fixture) {
 	running := func(when string, v store.Version) {
 		f.Helper()
 		f.publishVersion(publication(v, "unseen"), false)
-		if r := f.run(v.RunID); r.Status != store.RunRunning {
+		if r := f.run(v.RunID); r.Status != knowledge.RunRunning {
 			f.Errorf("%s: the run is %s", when, r.Status)
 		}
 	}
@@ -240,11 +240,11 @@ func (f *fixture) texts(conversation string) []string {
 func endAnswer(f *fixture) {
 	messages := f.talk("talk")
 	for i, end := range []store.RunEnd{
-		{Status: store.RunCompleted, LogKey: "log", ResultKey: "answer"},
-		{Status: store.RunFailed, LogKey: "late"},
+		{Status: knowledge.RunCompleted, LogKey: "log", ResultKey: "answer"},
+		{Status: knowledge.RunFailed, LogKey: "late"},
 	} {
 		f.must(f.EndAnswer(f.ctx, "acme", "talk", end, messages...))
-		if r := f.run("talk"); r.Status != store.RunCompleted || r.LogKey != "log" || r.ResultKey != "answer" {
+		if r := f.run("talk"); r.Status != knowledge.RunCompleted || r.LogKey != "log" || r.ResultKey != "answer" {
 			f.Errorf("end %d: run %+v", i, r)
 		}
 		if diff := cmp.Diff([]string{"Why?", "Because."}, f.texts("talk")); diff != "" {
@@ -252,15 +252,15 @@ func endAnswer(f *fixture) {
 		}
 		messages[1].Text = "Too late."
 	}
-	f.wantCode(f.EndAnswer(f.ctx, "acme", "missing", store.RunEnd{Status: store.RunCompleted}, messages...), knowledge.CodeNotFound)
+	f.wantCode(f.EndAnswer(f.ctx, "acme", "missing", store.RunEnd{Status: knowledge.RunCompleted}, messages...), knowledge.CodeNotFound)
 }
 
 func endAnswerDeleted(f *fixture) {
 	messages := f.talk("talk")
 	f.must(f.DeleteConversation(f.ctx, reader("ann"), "talk"))
 	for range 2 {
-		f.must(f.EndAnswer(f.ctx, "acme", "talk", store.RunEnd{Status: store.RunCompleted}, messages...))
-		if r := f.run("talk"); r.Status != store.RunCompleted {
+		f.must(f.EndAnswer(f.ctx, "acme", "talk", store.RunEnd{Status: knowledge.RunCompleted}, messages...))
+		if r := f.run("talk"); r.Status != knowledge.RunCompleted {
 			f.Errorf("run %+v", r)
 		}
 		_, err := f.Conversation(f.ctx, reader("ann"), "talk")
@@ -273,8 +273,8 @@ func endAnswerFailed(f *fixture) {
 	f.must(f.SaveMessages(f.ctx, "acme", other...))
 	messages := f.talk("talk")
 	messages[1].ID = other[1].ID
-	f.wantCode(f.EndAnswer(f.ctx, "acme", "talk", store.RunEnd{Status: store.RunCompleted}, messages...), knowledge.CodeConflict)
-	if r := f.run("talk"); r.Status != store.RunRunning || len(f.texts("talk")) != 0 {
+	f.wantCode(f.EndAnswer(f.ctx, "acme", "talk", store.RunEnd{Status: knowledge.RunCompleted}, messages...), knowledge.CodeConflict)
+	if r := f.run("talk"); r.Status != knowledge.RunRunning || len(f.texts("talk")) != 0 {
 		f.Errorf("run %+v, messages %q", r, f.texts("talk"))
 	}
 }

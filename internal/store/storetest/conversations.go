@@ -64,7 +64,7 @@ func keptForQuestion(f *fixture) {
 	f.must(f.AddRun(f.ctx, run("question")))
 	_, second := f.publish(upload("a.txt"), "two")
 	f.cite(reader("ann"), "talk", "m1", first[0])
-	f.must(f.EndRun(f.ctx, "acme", "question", store.RunEnd{Status: store.RunCompleted}))
+	f.must(f.EndRun(f.ctx, "acme", "question", store.RunEnd{Status: knowledge.RunCompleted}))
 	view, err := f.Chunk(f.ctx, reader("ann"), first[0].ID)
 	if err != nil || view.Text != "one" || !view.Superseded {
 		f.Errorf("cited by a question that was under way: %+v, %v", view, err)

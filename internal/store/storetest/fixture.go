@@ -187,7 +187,7 @@ func (f *fixture) publish(nv store.NewVersion, texts ...string) (store.Version, 
 		f.Fatalf("version %d of %s was not published", v.Version, nv.Name)
 	}
 	f.must(f.RetireChunks(f.ctx, v.VersionRef))
-	f.must(f.EndRun(f.ctx, v.Workspace, v.RunID, store.RunEnd{Status: store.RunCompleted, At: time.Now()}))
+	f.must(f.EndRun(f.ctx, v.Workspace, v.RunID, store.RunEnd{Status: knowledge.RunCompleted, At: time.Now()}))
 	return v, chunks
 }
 

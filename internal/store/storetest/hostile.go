@@ -75,7 +75,7 @@ func RoundTrip(t testing.TB, s *store.Store, word string) {
 			t.Errorf("%q is not found by %+v", word, query)
 		}
 	}
-	_, _, err = f.Runs(f.ctx, reader(word), store.RunQuery{Kind: word, Status: word})
+	_, _, err = f.Runs(f.ctx, reader(word), store.RunQuery{Kind: knowledge.RunKind(word), Status: knowledge.RunStatus(word)})
 	f.must(err)
 }
 

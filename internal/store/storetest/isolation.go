@@ -54,7 +54,7 @@ func nothingByID(f *fixture) {
 		}
 		_, err := f.RunForSystem(f.ctx, "other", v.RunID)
 		f.wantCode(err, knowledge.CodeNotFound)
-		f.wantCode(f.EndRun(f.ctx, "other", v.RunID, store.RunEnd{Status: store.RunFailed}), knowledge.CodeNotFound)
+		f.wantCode(f.EndRun(f.ctx, "other", v.RunID, store.RunEnd{Status: knowledge.RunFailed}), knowledge.CodeNotFound)
 		_, err = f.UpdateProject(f.ctx, p, "press", func(project *knowledge.Project) error { project.Name = "taken"; return nil })
 		f.wantCode(err, knowledge.CodeNotFound)
 		f.wantCode(f.SaveMessages(f.ctx, "other", store.Message{ID: "m2", ConversationID: "talk"}), knowledge.CodeNotFound)

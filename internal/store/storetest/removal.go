@@ -62,7 +62,7 @@ func markHides(f *fixture) {
 	}
 	r, err := f.Run(f.ctx, manager("acme"), run)
 	f.must(err)
-	if r.Kind != "remove" || r.Status != store.RunRunning || r.Subject != v.Document || r.WorkflowID != "remove/acme/"+v.Document {
+	if r.Kind != "remove" || r.Status != knowledge.RunRunning || r.Subject != v.Document || r.WorkflowID != "remove/acme/"+v.Document {
 		f.Errorf("run %+v", r)
 	}
 }
@@ -221,7 +221,7 @@ func doomedRuns(f *fixture) {
 	if len(list) != 1 || list[0].VersionRef != v2.VersionRef || list[0].RunID != v2.RunID {
 		f.Errorf("running: %+v", list)
 	}
-	f.must(f.EndRun(f.ctx, "acme", v2.RunID, store.RunEnd{Status: store.RunCanceled}))
+	f.must(f.EndRun(f.ctx, "acme", v2.RunID, store.RunEnd{Status: knowledge.RunCanceled}))
 	if list, err = f.RunningVersions(f.ctx, "acme", v1.Document, upto); err != nil || len(list) != 0 {
 		f.Errorf("running: %+v, %v", list, err)
 	}

@@ -26,7 +26,7 @@ func testRuns(t *testing.T, open func(t *testing.T) *store.Store) {
 
 func run(id string, change ...func(*store.Run)) store.Run {
 	r := store.Run{
-		ID: id, Workspace: "acme", Project: "handbook", Kind: "query", Status: store.RunRunning, WorkflowID: "query/acme/" + id,
+		ID: id, Workspace: "acme", Project: "handbook", Kind: "query", Status: knowledge.RunRunning, WorkflowID: "query/acme/" + id,
 		Owner: "u:ann", CreatedAt: time.Now().UTC().Truncate(time.Microsecond),
 	}
 	for _, c := range change {
@@ -49,8 +49,8 @@ func runRoundTrip(f *fixture) {
 				f.Error(diff)
 			}
 		}
-		want.Status, want.LogKey, want.ResultKey, want.Usage = store.RunFailed, "log", "result", json.RawMessage(`{"tokens":5}`)
-		want.Error, want.EndedAt = &store.RunError{Code: knowledge.CodeProviderFailed, Message: "it's down"}, want.CreatedAt.Add(time.Minute)
+		want.Status, want.LogKey, want.ResultKey, want.Usage = knowledge.RunFailed, "log", "result", json.RawMessage(`{"tokens":5}`)
+		want.Error, want.EndedAt = &knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "it's down"}, want.CreatedAt.Add(time.Minute)
 		f.must(f.EndRun(f.ctx, "acme", "r1", store.RunEnd{
 			Status: want.Status, LogKey: want.LogKey, ResultKey: want.ResultKey, Usage: want.Usage, Error: want.Error, At: want.EndedAt,
 		}))
@@ -59,14 +59,14 @@ func runRoundTrip(f *fixture) {
 
 func firstEnd(f *fixture) {
 	f.must(f.AddRun(f.ctx, run("r1")))
-	f.must(f.EndRun(f.ctx, "acme", "r1", store.RunEnd{Status: store.RunCompleted, LogKey: "first"}))
-	f.must(f.EndRun(f.ctx, "acme", "r1", store.RunEnd{Status: store.RunFailed, LogKey: "second", Error: &store.RunError{Code: knowledge.CodeInternal}}))
+	f.must(f.EndRun(f.ctx, "acme", "r1", store.RunEnd{Status: knowledge.RunCompleted, LogKey: "first"}))
+	f.must(f.EndRun(f.ctx, "acme", "r1", store.RunEnd{Status: knowledge.RunFailed, LogKey: "second", Error: &knowledge.Failure{Code: knowledge.CodeInternal}}))
 	r, err := f.RunForSystem(f.ctx, "acme", "r1")
 	f.must(err)
-	if r.Status != store.RunCompleted || r.LogKey != "first" || r.Error != nil || r.EndedAt.IsZero() {
+	if r.Status != knowledge.RunCompleted || r.LogKey != "first" || r.Error != nil || r.EndedAt.IsZero() {
 		f.Errorf("run %+v", r)
 	}
-	f.wantCode(f.EndRun(f.ctx, "acme", "missing", store.RunEnd{Status: store.RunFailed}), knowledge.CodeNotFound)
+	f.wantCode(f.EndRun(f.ctx, "acme", "missing", store.RunEnd{Status: knowledge.RunFailed}), knowledge.CodeNotFound)
 }
 
 func runVisibility(f *fixture) {
@@ -103,20 +103,20 @@ func runVisibility(f *fixture) {
 }
 
 func runningRuns(f *fixture) {
-	old := func(kind string) func(*store.Run) {
+	old := func(kind knowledge.RunKind) func(*store.Run) {
 		return func(r *store.Run) { r.Kind, r.CreatedAt = kind, time.Now().Add(-time.Hour) }
 	}
 	f.must(f.AddRun(f.ctx, run("old", old("query"))))
 	f.must(f.AddRun(f.ctx, run("old-tool", old("tool"))))
 	f.must(f.AddRun(f.ctx, run("old-ended", old("query"))))
-	f.must(f.EndRun(f.ctx, "acme", "old-ended", store.RunEnd{Status: store.RunCompleted}))
+	f.must(f.EndRun(f.ctx, "acme", "old-ended", store.RunEnd{Status: knowledge.RunCompleted}))
 	f.must(f.AddRun(f.ctx, run("new")))
 	for _, test := range []struct {
-		kinds  []string
+		kinds  []knowledge.RunKind
 		before time.Duration
 		limit  int
 		want   int
-	}{{[]string{"query"}, -time.Minute, 10, 1}, {nil, -time.Minute, 10, 2}, {[]string{"query", "tool"}, time.Minute, 10, 3}, {nil, time.Minute, 1, 1}, {[]string{"ingest"}, time.Minute, 9, 0}} {
+	}{{[]knowledge.RunKind{knowledge.KindQuery}, -time.Minute, 10, 1}, {nil, -time.Minute, 10, 2}, {knowledge.AnswerKinds(), time.Minute, 10, 3}, {nil, time.Minute, 1, 1}, {[]knowledge.RunKind{knowledge.KindIngest}, time.Minute, 9, 0}} {
 		list, err := f.RunningRuns(f.ctx, test.kinds, time.Now().Add(test.before), test.limit)
 		if err != nil || len(list) != test.want {
 			f.Errorf("%+v: %d runs, %v", test, len(list), err)
@@ -128,14 +128,14 @@ func queryRuns(f *fixture) {
 	f.must(f.AddRun(f.ctx, run("a")))
 	f.must(f.AddRun(f.ctx, run("b", func(r *store.Run) { r.Kind = "tool" })))
 	f.must(f.AddRun(f.ctx, run("c", func(r *store.Run) { r.Project = "press" })))
-	f.must(f.EndRun(f.ctx, "acme", "c", store.RunEnd{Status: store.RunCanceled}))
+	f.must(f.EndRun(f.ctx, "acme", "c", store.RunEnd{Status: knowledge.RunCanceled}))
 	for _, test := range []struct {
 		query store.RunQuery
 		want  []string
 	}{
 		{store.RunQuery{}, []string{"a", "b", "c"}},
 		{store.RunQuery{Kind: "tool"}, []string{"b"}},
-		{store.RunQuery{Status: store.RunCanceled}, []string{"c"}},
+		{store.RunQuery{Status: knowledge.RunCanceled}, []string{"c"}},
 		{store.RunQuery{Project: "handbook", Kind: "query"}, []string{"a"}},
 		{store.RunQuery{Kind: "other"}, []string{}},
 	} {

@@ -67,7 +67,7 @@ func firstUpload(f *fixture) {
 	}
 	run, err := f.RunForSystem(f.ctx, "acme", nv.RunID)
 	f.must(err)
-	if run.Kind != "ingest" || run.Status != store.RunRunning || run.Subject != nv.DocumentID || run.Version != 1 ||
+	if run.Kind != "ingest" || run.Status != knowledge.RunRunning || run.Subject != nv.DocumentID || run.Version != 1 ||
 		run.WorkflowID != "ingest/acme/"+nv.DocumentID || !run.CreatedAt.Equal(now) {
 		f.Errorf("run %+v", run)
 	}
@@ -141,7 +141,7 @@ func refusedUpload(f *fixture) {
 	}
 	run, err := f.RunForSystem(f.ctx, "acme", nv.RunID)
 	f.must(err)
-	if run.Status != store.RunFailed || run.EndedAt.IsZero() || run.Error == nil || run.Error.Code != knowledge.CodeUnsupportedFormat {
+	if run.Status != knowledge.RunFailed || run.EndedAt.IsZero() || run.Error == nil || run.Error.Code != knowledge.CodeUnsupportedFormat {
 		f.Errorf("run %+v", run)
 	}
 	if got := f.sees(reader("bob"), chunks...); len(got) != 1 {
@@ -285,7 +285,7 @@ func retry(f *fixture) {
 	}
 	run, err := f.RunForSystem(f.ctx, "acme", again.RunID)
 	f.must(err)
-	if run.Status != store.RunRunning || run.Subject != v.Document || run.Kind != "ingest" {
+	if run.Status != knowledge.RunRunning || run.Subject != v.Document || run.Kind != "ingest" {
 		f.Errorf("run %+v", run)
 	}
 	_, err = try(manager("acme"))

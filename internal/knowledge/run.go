@@ -1,0 +1,158 @@
+package knowledge
+
+import (
+	"fmt"
+	"time"
+)
+
+// RunKind says what a run does. A run is one row in SQL; it maps to a workflow
+// and a log.
+type RunKind string
+
+// The kinds of runs. RunKinds holds what differs between them.
+const (
+	KindQuery  RunKind = "query"  // answers a question
+	KindTool   RunKind = "tool"   // answers a question by one tool, as a contract of its own
+	KindIngest RunKind = "ingest" // ingests one version of a document
+	KindRemove RunKind = "remove" // removes a document
+)
+
+// RunStatus says where a run stands.
+type RunStatus string
+
+// The statuses of a run. The last three are final.
+const (
+	RunRunning   RunStatus = "running"
+	RunCompleted RunStatus = "completed"
+	RunFailed    RunStatus = "failed"
+	RunCanceled  RunStatus = "canceled"
+)
+
+// KindTraits is what differs between the kinds of runs for those who start,
+// show, sweep and end them.
+type KindTraits struct {
+	Kind RunKind
+	// Workflow is the name of the workflow type.
+	Workflow string
+	// Answers: the run ends in an answer, which only its owner and administrators
+	// read. Otherwise it is a document's: whoever manages the document reads it,
+	// and the sweep starts it again by the document's rows.
+	Answers bool
+	// SharesWorkflow: one workflow serves several runs, one after the other, so
+	// each run has its own first offset in the workflow's log and is canceled by a
+	// signal to that workflow.
+	SharesWorkflow bool
+	// Cancelable: a user may cancel it.
+	Cancelable bool
+}
+
+// RunKinds returns the table of run kinds.
+func RunKinds() []KindTraits {
+	return []KindTraits{
+		{Kind: KindQuery, Workflow: "AnswerQuery", Answers: true, Cancelable: true},
+		{Kind: KindTool, Workflow: "RunTool", Answers: true, Cancelable: true},
+		{Kind: KindIngest, Workflow: "IngestDocument", SharesWorkflow: true, Cancelable: true},
+		{Kind: KindRemove, Workflow: "RemoveDocument"},
+	}
+}
+
+// Traits returns the row of the kind in RunKinds, the zero row for an unknown one.
+func (k RunKind) Traits() KindTraits {
+	for _, t := range RunKinds() {
+		if t.Kind == k {
+			return t
+		}
+	}
+	return KindTraits{Kind: k}
+}
+
+// KindsThat returns the kinds whose row satisfies the condition.
+func KindsThat(satisfy func(KindTraits) bool) []RunKind {
+	var kinds []RunKind
+	for _, t := range RunKinds() {
+		if satisfy(t) {
+			kinds = append(kinds, t.Kind)
+		}
+	}
+	return kinds
+}
+
+// AnswerKinds returns the kinds of runs that end in an answer.
+func AnswerKinds() []RunKind { return KindsThat(func(t KindTraits) bool { return t.Answers }) }
+
+// DocumentKinds returns the kinds of runs that are a document's.
+func DocumentKinds() []RunKind { return KindsThat(func(t KindTraits) bool { return !t.Answers }) }
+
+// WorkflowID returns the id of the workflow that holds the log of a run of this
+// kind. subject is the run's id if the run ends in an answer, else the document's.
+func (k RunKind) WorkflowID(workspace, subject string) string {
+	return string(k) + "/" + workspace + "/" + subject
+}
+
+// RunRef names a run. Project may be empty.
+type RunRef struct {
+	Workspace string `json:"workspace"`
+	Project   string `json:"project"`
+	Run       string `json:"run"`
+}
+
+// RequestKey is the blob key of a question's Request.
+func (r RunRef) RequestKey() string { return r.key("request.json") }
+
+// AnswerKey is the blob key of a question's answer.
+func (r RunRef) AnswerKey() string { return r.key("answer.json") }
+
+// LogKey is the blob key of the whole log of a run that has ended.
+func (r RunRef) LogKey() string { return r.key("log.json") }
+
+// SegmentKey is the blob key of a part of a running run's log that left the
+// workflow's memory, 0 = first.
+func (r RunRef) SegmentKey(number int) string { return r.key(fmt.Sprintf("log-%06d.json", number)) }
+
+// TurnKey is the blob key of the result of a model call, 1 = first.
+func (r RunRef) TurnKey(turn int) string { return r.key(fmt.Sprintf("turn-%d.json", turn)) }
+
+// FirstSearchKey is the blob key of the search that came before the first model
+// call.
+func (r RunRef) FirstSearchKey() string { return r.key("search-0.json") }
+
+// SearchKey is the blob key of the search that a tool call made, 0 = the first
+// call of the turn.
+func (r RunRef) SearchKey(turn, call int) string {
+	return r.key(fmt.Sprintf("search-%d-%d.json", turn, call))
+}
+
+func (r RunRef) key(name string) string { return r.Workspace + "/runs/" + r.Run + "/" + name }
+
+// Failure says to a client why a run, or a step of one, failed.
+type Failure struct {
+	Code      Code   `json:"code"`
+	Message   string `json:"message"`
+	Retryable bool   `json:"-"` // trying the whole step again later can help
+}
+
+// Request is the snapshot with which a question starts: who asks, the question,
+// and the configuration of that moment. The caller writes it to the blob store
+// before it starts the workflow. It never enters a workflow's history.
+type Request struct {
+	Principal      Principal     `json:"principal"`
+	Kind           RunKind       `json:"kind"` // KindQuery or KindTool
+	Question       string        `json:"question"`
+	Projects       []string      `json:"projects,omitempty"`
+	Documents      []string      `json:"documents,omitempty"`
+	Filter         Filter        `json:"filter,omitempty"`
+	Config         ProjectConfig `json:"config"` // with defaults
+	History        []Message     `json:"history,omitempty"`
+	ToolChoice     string        `json:"tool_choice,omitempty"`
+	ConversationID string        `json:"conversation_id,omitempty"`
+	QuestionID     string        `json:"question_id,omitempty"` // of the user's message
+	MessageID      string        `json:"message_id,omitempty"`  // of the answer
+	ExecutionID    string        `json:"execution_id,omitempty"`
+	Date           time.Time     `json:"date"`
+}
+
+// Message is an earlier message of a conversation.
+type Message struct {
+	Role    string `json:"role"` // user or assistant
+	Content string `json:"content"`
+}
