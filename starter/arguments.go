@@ -9,8 +9,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// source is a path or an address byte for byte as it was given, since a file's
-// name need not be UTF-8.
+// source is a path or an address, byte for byte as given: a file name need not
+// be UTF-8.
 type source string
 
 // Decode implements kong.MapperValue.
@@ -20,20 +20,20 @@ func (s *source) Decode(ctx *kong.DecodeContext) error {
 	return err
 }
 
-// atMost is how much of a list is wanted; 0 is all of it.
+// atMost limits the length of a list; 0 is no limit.
 type atMost int
 
-// Validate is asked by kong.
+// Validate implements the interface that kong calls after parsing.
 func (n atMost) Validate() error {
 	if n < 0 {
-		return errors.New("must not be less than 0, which is all")
+		return errors.New("must be at least 0 (0 = all)")
 	}
 	return nil
 }
 
-// decodeText takes any other string. What is not UTF-8 would become another text
-// on its way, and an argument without text is a mistake: an id or a question that
-// a script did not fill in.
+// decodeText decodes all other strings. It refuses text that is not UTF-8,
+// which would change when it is sent, and an empty argument, which is a
+// mistake: an id or a question that a script did not fill in.
 func decodeText(ctx *kong.DecodeContext, target reflect.Value) error {
 	token, err := ctx.Scan.PopValue("string")
 	if err != nil {

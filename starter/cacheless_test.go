@@ -28,9 +28,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// TestMain lets the test's own binary be cairn up, with the difference that its
-// worker keeps no workflow in memory, and the parser that cairn up starts. That
-// cache is the SDK's and one for a process: it cannot be set from outside.
+// TestMain lets the test binary also be cairn up without a workflow cache, and
+// the parser that cairn up starts. The SDK has one cache for a process, which
+// cannot be configured from outside.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && (os.Args[1] == "up" || os.Args[1] == "parse") {
 		sdk.SetStickyWorkflowCacheSize(0)
@@ -39,10 +39,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// cacheless is a running server without a workflow cache, and what reaches it.
+// cacheless is a running server without a workflow cache, with clients for it.
 type cacheless struct {
 	*client.Client
-	ctx      context.Context // ends when a workflow must have got stuck
+	ctx      context.Context // ends when a workflow must be stuck
 	api, key string
 	operator temporal.Client
 }
@@ -81,16 +81,16 @@ func startCacheless(t *testing.T, m *modeltest.Server) *cacheless {
 	return s
 }
 
-// TestWithoutAWorkflowCache ingests, answers and removes with every workflow task
-// a replay from the first event on: a workflow that does not decide the same each
-// time gets stuck here.
+// TestWithoutAWorkflowCache ingests, answers and removes with a replay from the
+// first event for every workflow task: a workflow that is not deterministic
+// gets stuck.
 func TestWithoutAWorkflowCache(t *testing.T) {
 	t.Parallel()
 	m := modeltest.New(modeltest.Options{TokenDelay: 10 * time.Millisecond, EmbeddingDelay: 20 * time.Millisecond})
 	t.Cleanup(m.Close)
 	s := startCacheless(t, m)
 	var text strings.Builder
-	for i := range 300 { // several batches of passages, and too much for local activities
+	for i := range 300 { // several batches of passages, and too large for local activities
 		fmt.Fprintf(&text, "# Pier %d\n\nPier %d has a lighthouse. %s\n\n", i, i, strings.Repeat("Ships pass it by day and by night. ", 26))
 	}
 	d := s.publish(t, "piers.md", text.String())
@@ -110,7 +110,7 @@ func TestWithoutAWorkflowCache(t *testing.T) {
 	}
 }
 
-// publish sends a text and waits until it is published.
+// publish adds a text and waits until it is published.
 func (s *cacheless) publish(t *testing.T, name, text string) client.Document {
 	t.Helper()
 	d, err := s.AddDocument(s.ctx, client.NewDocument{Project: "default", Name: name, ExternalID: name, Content: client.Content{Text: text}})
@@ -124,7 +124,7 @@ func (s *cacheless) publish(t *testing.T, name, text string) client.Document {
 	return d
 }
 
-// end reads events up to the run's last one, which must have this name.
+// end reads events up to the run's last one, which must have the given name.
 func (s *cacheless) end(t *testing.T, events iter.Seq2[client.Event, error], name string) (all []client.Event) {
 	t.Helper()
 	for e, err := range events {
@@ -142,7 +142,7 @@ func (s *cacheless) end(t *testing.T, events iter.Seq2[client.Event, error], nam
 }
 
 // answer asks a question for which the model searches twice, and reads its
-// events over HTTP and in the workflow's own stream.
+// events over HTTP and from the workflow's stream.
 func (s *cacheless) answer(t *testing.T, m *modeltest.Server) (run string) {
 	t.Helper()
 	want := strings.Repeat("There is a lighthouse. ", 50)
@@ -188,13 +188,13 @@ func (s *cacheless) answer(t *testing.T, m *modeltest.Server) (run string) {
 		t.Errorf("the answer is %q with %d sources, readers have %q", answer.Text, len(answer.Sources), read)
 	}
 	if polled == "" || !strings.HasPrefix(answer.Text, polled) {
-		t.Errorf("the workflow's stream gave %q of the answer", polled)
+		t.Errorf("the workflow's stream has %q of the answer", polled)
 	}
 	return run
 }
 
-// poll reads the words of a run by updates of its workflow, until that ends: the
-// last words may be in the store alone by then.
+// poll reads the text of a run by updates of its workflow until the workflow
+// ends. The last text may then be only in the store.
 func (s *cacheless) poll(t *testing.T, run string) (text string) {
 	for offset := int64(0); ; {
 		handle, err := s.operator.UpdateWorkflow(s.ctx, temporal.UpdateWorkflowOptions{
@@ -230,7 +230,7 @@ func (s *cacheless) poll(t *testing.T, run string) (text string) {
 	}
 }
 
-// ragSearch runs the tool.
+// ragSearch runs the tool and returns its run.
 func (s *cacheless) ragSearch(t *testing.T, m *modeltest.Server) (run string) {
 	t.Helper()
 	m.ScriptChat(modeltest.Text(strings.Repeat("It shines. ", 50) + "<source_1>"))
@@ -250,13 +250,14 @@ func (s *cacheless) ragSearch(t *testing.T, m *modeltest.Server) (run string) {
 	}
 	events := s.end(t, s.Events(s.ctx, run, 0), client.EventToolEnd)
 	if last := events[len(events)-1]; !strings.Contains(string(last.Data), strings.Repeat("It shines. ", 50)) {
-		t.Errorf("rag_search gave %s", last.Data)
+		t.Errorf("rag_search returned %s", last.Data)
 	}
 	return run
 }
 
-// wantReplays checks that a workflow has ended, had so many workflow tasks at
-// least, no worker had it in its cache for any of them, and all went well.
+// wantReplays checks that a workflow has ended without a failed task, had at
+// least tasks workflow tasks, and that no worker had it in its cache for any of
+// them.
 func (s *cacheless) wantReplays(t *testing.T, workflow string, tasks int) {
 	t.Helper()
 	if err := s.operator.GetWorkflow(s.ctx, workflow, "").Get(s.ctx, nil); err != nil {

@@ -11,17 +11,17 @@ import (
 )
 
 type configCmd struct {
-	Config string `type:"path" placeholder:"FILE" help:"The configuration file. Default: the one that CAIRN_CONFIG names."`
+	Config string `type:"path" placeholder:"FILE" help:"The configuration file. Default: the file in CAIRN_CONFIG."`
 	JSON   bool   `name:"json" help:"Print JSON."`
 }
 
-// Help is the command's example.
+// Help returns the command's details and an example.
 func (configCmd) Help() string {
-	return "What is printed is a configuration file: with CAIRN_CONFIG it gives the same configuration again, " +
-		"once the secrets that are masked (********) are written in their places.\n\nExample:\n\n    cairn config --config cairn.yaml"
+	return "The output is a configuration file: loaded with CAIRN_CONFIG it results in the same configuration, " +
+		"after the masked secrets (********) are filled in.\n\nExample:\n\n    cairn config --config cairn.yaml"
 }
 
-// Run prints the configuration that the server's commands would run with.
+// Run prints the configuration that cairn up would use.
 func (c configCmd) Run(a *app) error {
 	loaded, err := config.Load(config.Options{File: c.Config, Environ: os.Environ()})
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"github.com/cairn-rag/cairn/internal/config"
 )
 
-// clientFlags are the flags of every command that speaks to a server.
+// clientFlags are the flags of every command that calls a server.
 type clientFlags struct {
 	URL       string `name:"url" env:"CAIRN_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"The server (${env})."`
-	Key       string `name:"key" env:"CAIRN_KEY" placeholder:"KEY" help:"API key or JWT (${env}); for a server on this machine ./cairn-data/admin.key is read otherwise."`
-	Workspace string `name:"workspace" default:"default" help:"The workspace to act in."`
+	Key       string `name:"key" env:"CAIRN_KEY" placeholder:"KEY" help:"API key or JWT (${env}); without one, ./cairn-data/admin.key is used for a server on this machine."`
+	Workspace string `name:"workspace" default:"default" help:"The workspace to use."`
 	JSON      bool   `name:"json" help:"Print JSON."`
 }
 
-// connect makes a client; it does not speak to the server yet.
+// connect returns a client. It does not call the server.
 func (f clientFlags) connect() (*client.Client, error) {
 	key := f.Key
 	if key == "" {
@@ -32,7 +32,8 @@ func (f clientFlags) connect() (*client.Client, error) {
 	return c, nil
 }
 
-// localKey reads the key of a server on this machine. It is sent nowhere else.
+// localKey returns the key in the file path if the server is on this machine,
+// else "": the key must not be sent to another machine.
 func localKey(server, path string) string {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -44,7 +45,7 @@ func localKey(server, path string) string {
 	}
 	key, err := os.ReadFile(path)
 	if err != nil {
-		return "" // the server says that a key is missing
+		return "" // the server then answers that a key is missing
 	}
 	return strings.TrimSpace(string(key))
 }

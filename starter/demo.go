@@ -20,24 +20,24 @@ import (
 )
 
 type demoCmd struct {
-	Question string `default:"Explain in detail what fault E02 means and how lithium packs that met sea water are handled." help:"What to ask about the documents."`
+	Question string `default:"Explain in detail what fault E02 means and how lithium packs that met sea water are handled." help:"The question to ask about the documents."`
 }
 
-// Help is the command's example.
+// Help returns the command's details and an example.
 func (demoCmd) Help() string {
-	return "Everything happens in a temporary folder and on free ports, with the offline model, and nothing is left behind. " +
-		"Exit code 1 if anything that the demo shows did not happen.\n\nExample:\n\n    cairn demo"
+	return "The demo uses a temporary folder, free ports and the offline model, and leaves nothing behind. " +
+		"The exit code is 1 if anything that it shows did not happen.\n\nExample:\n\n    cairn demo"
 }
 
 const (
-	// demoTime is how long the demo may take.
+	// demoTime is the time limit of the demo.
 	demoTime = 60 * time.Second
-	// demoKillAfter is how much of the answer is printed before the kill, in
-	// code points.
+	// demoKillAfter is the length of the answer before the kill, in code
+	// points.
 	demoKillAfter = 200
 )
 
-// Run shows the whole path and checks each step of it.
+// Run runs the demo and checks each step.
 func (d demoCmd) Run(ctx context.Context, a *app) (err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, demoTime, fmt.Errorf("the demo took more than %v", demoTime))
 	defer cancel()
@@ -72,8 +72,8 @@ func (d demoCmd) Run(ctx context.Context, a *app) (err error) {
 	return show.run(ctx)
 }
 
-// removeFolder removes the demo's folder. What a dying process still writes
-// into it can make the first try fail.
+// removeFolder removes the demo's folder. A dying process may still write into
+// it, which can make the first try fail.
 func removeFolder(folder string) error {
 	var err error
 	for range 20 {
@@ -85,13 +85,13 @@ func removeFolder(folder string) error {
 	return fmt.Errorf("remove the demo's folder: %w", err)
 }
 
-// demonstration is the demo once its server runs.
+// demonstration is the part of the demo after the server is ready.
 type demonstration struct {
 	app      *app
 	server   *childserver.Server
 	client   *client.Client
 	question string
-	count    int // documents that were sent
+	count    int // documents that were ingested
 }
 
 func (d *demonstration) run(ctx context.Context) (err error) {
@@ -107,7 +107,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	if err := errors.Join(err, w.out.Close()); err != nil {
 		return err
 	}
-	fmt.Fprintln(d.app.stdout) // a failure shows with the next line
+	fmt.Fprintln(d.app.stdout) // an error shows again at the next write
 	if err := terminal.Sources(d.app.stdout, answer.Sources); err != nil {
 		return err
 	}
@@ -115,8 +115,8 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	return d.conclude(ctx, w, answer)
 }
 
-// ingest sends the sample documents, and Go's own where the toolchain has them,
-// and waits until each is published.
+// ingest ingests the sample documents, and the documentation of the Go
+// toolchain if there is one, and waits until all are published.
 func (d *demonstration) ingest(ctx context.Context) error {
 	documents, err := samples.Documents()
 	if err != nil {
@@ -136,7 +136,7 @@ func (d *demonstration) ingest(ctx context.Context) error {
 	begin := time.Now()
 	progress := terminal.NewProgress(d.app.stdout, d.app.bar, len(entries))
 	in := ingestion{client: d.client, project: "default", wait: true, progress: progress}
-	outcomes, err := in.all(ctx, entries, 4)
+	outcomes, err := in.ingestAll(ctx, entries, 4)
 	if err := errors.Join(err, progress.Close()); err != nil {
 		return err
 	}
@@ -150,19 +150,20 @@ func (d *demonstration) ingest(ctx context.Context) error {
 	return nil
 }
 
-// goDocumentation finds the documentation that comes with the Go toolchain.
+// goDocumentation returns the folder of the documentation that comes with the
+// Go toolchain.
 func goDocumentation(ctx context.Context) (string, bool) {
 	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
-		return "", false // no toolchain here: the samples are enough
+		return "", false // without a toolchain the samples are enough
 	}
 	docs := filepath.Join(strings.TrimSpace(string(out)), "doc")
 	info, err := os.Stat(docs)
 	return docs, err == nil && info.IsDir()
 }
 
-// folderEntries are the documents of a file system that hold text; prefix goes
-// before their names. Empty files are left out.
+// folderEntries returns the text documents of a file system, without empty
+// files. prefix is put before their names.
 func folderEntries(files fs.FS, prefix string) ([]entry, error) {
 	var entries []entry
 	err := fs.WalkDir(files, ".", func(path string, f fs.DirEntry, err error) error {
@@ -184,7 +185,7 @@ func folderEntries(files fs.FS, prefix string) ([]entry, error) {
 	return entries, err
 }
 
-// conclude checks what the demo claims and then says it.
+// conclude checks the demo's claims and then prints them.
 func (d *demonstration) conclude(ctx context.Context, w *witness, answer client.Answer) error {
 	if err := w.verdict(answer); err != nil {
 		return err
@@ -198,18 +199,18 @@ func (d *demonstration) conclude(ctx context.Context, w *witness, answer client.
 		return err
 	}
 	if stored.Text != w.out.Text() {
-		return fmt.Errorf("the answer as it streamed (%d bytes) is not the stored one (%d bytes)", len(w.out.Text()), len(stored.Text))
+		return fmt.Errorf("the streamed answer (%d bytes) differs from the stored one (%d bytes)", len(w.out.Text()), len(stored.Text))
 	}
 	list, err := d.client.Documents(ctx, client.DocumentQuery{Project: "default", Status: string(knowledge.StatusPublished), Limit: 1})
 	if err != nil {
 		return fmt.Errorf("count the documents: %w", err)
 	}
 	if list.Total != d.count {
-		return fmt.Errorf("%d documents are published after the kill, and %d were before it", list.Total, d.count)
+		return fmt.Errorf("%d documents are published after the kill, but %d were before it", list.Total, d.count)
 	}
-	_, err = fmt.Fprintf(d.app.stdout, "1. %d documents were published, and after a SIGKILL of the whole server all %d still are.\n"+
-		"2. The server died after character %d of the answer and was ready again %.1f s later; the %d characters put together from the events (citations marked up) are the stored answer, without a gap or a repeat.\n"+
-		"3. The %d events of the answer have the ids 1 to %d, none missing, none twice; %d came after the restart.\n",
+	_, err = fmt.Fprintf(d.app.stdout, "1. %d documents were published. After SIGKILL of the whole server all %d still are.\n"+
+		"2. The server was killed at character %d of the answer and ready again after %.1f s. The %d characters assembled from the events (with citations as markup) equal the stored answer.\n"+
+		"3. The %d events of the answer have the ids 1 to %d without a gap or a duplicate; %d of them came after the restart.\n",
 		d.count, list.Total, w.killedAt, w.ready.Seconds(), runes(stored.Text), w.events, w.events, w.eventsAfter)
 	return err
 }

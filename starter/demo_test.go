@@ -18,29 +18,30 @@ import (
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
-// mortal is a server that the witness can kill.
-type mortal struct {
+// fakeServer is a server that the witness can kill.
+type fakeServer struct {
 	log    []string
 	broken error
 }
 
-func (m *mortal) Kill() error {
+func (m *fakeServer) Kill() error {
 	m.log = append(m.log, "killed")
 	return nil
 }
 
-func (m *mortal) Start(context.Context) error {
+func (m *fakeServer) Start(context.Context) error {
 	m.log = append(m.log, "started")
 	return m.broken
 }
 
-// told is a log whose events after the kill come when the server is back.
-func told(w *witness, events ...client.Event) iter.Seq2[client.Event, error] {
+// eventsWithRestart yields events. Those after the kill come when the server is
+// back.
+func eventsWithRestart(w *witness, events ...client.Event) iter.Seq2[client.Event, error] {
 	return func(yield func(client.Event, error) bool) {
 		for i, e := range events {
 			if w.restarted != nil {
 				err := <-w.restarted
-				w.restarted <- err // for the witness
+				w.restarted <- err // for the witness to receive
 			}
 			if e.ID == 0 {
 				e.ID = int64(i + 1)
@@ -77,9 +78,9 @@ func TestWitness(t *testing.T) {
 		name   string
 		events []client.Event
 		broken error
-		says   string // "" = all is well
+		says   string // "" = no error
 	}{
-		{"an_answer_that_goes_on_passes", []client.Event{started, words("one two "), words("three"), completed("one two three", placed)}, nil, ""},
+		{"an_answer_that_continues_passes", []client.Event{started, words("one two "), words("three"), completed("one two three", placed)}, nil, ""},
 		{"an_answer_too_short_to_be_killed_in", []client.Event{started, words("one"), completed("one", placed)}, nil, "before the server could be killed"},
 		{"nothing_left_to_say_after_the_kill", []client.Event{started, words("one two "), completed("one two ", placed)}, nil, "had ended when the server was killed"},
 		{"a_missing_event", []client.Event{started, words("one two "), {ID: 4, Name: client.EventChunk}}, nil, "event 4 came after event 2"},
@@ -92,9 +93,9 @@ func TestWitness(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var out, aside bytes.Buffer
-			server := &mortal{broken: test.broken}
+			server := &fakeServer{broken: test.broken}
 			w := &witness{out: terminal.NewAnswer(&out), aside: &aside, server: server, killAfter: 5}
-			answer, err := w.watch(t.Context(), told(w, test.events...))
+			answer, err := w.watch(t.Context(), eventsWithRestart(w, test.events...))
 			if err == nil {
 				err = w.verdict(answer)
 			}

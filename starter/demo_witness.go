@@ -13,8 +13,8 @@ import (
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
-// victim is a server that the witness kills and starts again.
-type victim interface {
+// restartable is a server that the witness kills and restarts.
+type restartable interface {
 	// Kill ends the server with SIGKILL and returns when it has ended.
 	Kill() error
 	// Start starts the server on the same folder and addresses and returns when
@@ -22,32 +22,32 @@ type victim interface {
 	Start(ctx context.Context) error
 }
 
-// witness prints an answer, kills the server in the middle of it and remembers
-// what the claims of the demo need.
+// witness prints an answer, kills the server in the middle of it, and records
+// the facts that the demo claims.
 type witness struct {
 	out       *terminal.Answer
-	aside     io.Writer // for what is not the answer's
-	server    victim
+	aside     io.Writer // for everything but the answer
+	server    restartable
 	killAfter int // code points of the answer
 
-	events      int64 // how many came
-	eventsAfter int64 // of them after the restart
-	killedAt    int   // code points that had come, 0 = not killed
+	events      int64 // events received
+	eventsAfter int64 // events received after the restart
+	killedAt    int   // code points received before the kill, 0 = not killed
 	ready       time.Duration
-	resets      int // after the kill
+	resets      int // messageReset events after the kill
 	restarted   chan error
 	back        bool
 }
 
-// watch prints the events of a question's run to its end.
+// watch prints the events of a question's run until it ends.
 func (w *witness) watch(ctx context.Context, events iter.Seq2[client.Event, error]) (client.Answer, error) {
 	var answer client.Answer
 	if err := w.read(ctx, events, &answer); err != nil {
-		// The restart, if one is under way, must not outlive the demo; its
-		// error is the better explanation.
-		return answer, errors.Join(w.settle(), err)
+		// A restart in progress must not outlive the demo. Its error explains
+		// more than err.
+		return answer, errors.Join(w.awaitRestart(), err)
 	}
-	return answer, w.settle()
+	return answer, w.awaitRestart()
 }
 
 func (w *witness) read(ctx context.Context, events iter.Seq2[client.Event, error], answer *client.Answer) error {
@@ -55,7 +55,7 @@ func (w *witness) read(ctx context.Context, events iter.Seq2[client.Event, error
 	_, err := n.follow(func(yield func(client.Event, error) bool) {
 		for e, err := range events {
 			if err == nil {
-				err = w.see(ctx, e)
+				err = w.check(ctx, e)
 			}
 			if err == nil && e.Name == client.EventCompleted {
 				err = e.Decode(answer)
@@ -64,7 +64,7 @@ func (w *witness) read(ctx context.Context, events iter.Seq2[client.Event, error
 				return
 			}
 			if err == nil && w.killedAt == 0 && runes(w.out.Text()) >= w.killAfter {
-				if err := w.strike(ctx); err != nil {
+				if err := w.killAndRestart(ctx); err != nil {
 					yield(client.Event{}, err)
 					return
 				}
@@ -74,8 +74,9 @@ func (w *witness) read(ctx context.Context, events iter.Seq2[client.Event, error
 	return err
 }
 
-// see checks an event's place in the log.
-func (w *witness) see(ctx context.Context, e client.Event) error {
+// check counts an event. It returns an error unless the event follows the one
+// before it.
+func (w *witness) check(ctx context.Context, e client.Event) error {
 	if e.ID != w.events+1 {
 		return fmt.Errorf("event %d came after event %d", e.ID, w.events)
 	}
@@ -101,13 +102,14 @@ func (w *witness) see(ctx context.Context, e client.Event) error {
 	return ctx.Err()
 }
 
-// strike kills the server and has it started again, while the reader goes on.
-func (w *witness) strike(ctx context.Context) error {
+// killAndRestart kills the server and restarts it in the background, while the
+// reader continues.
+func (w *witness) killAndRestart(ctx context.Context) error {
 	w.killedAt = runes(w.out.Text())
 	if err := w.server.Kill(); err != nil {
 		return err
 	}
-	fmt.Fprint(w.aside, "[SIGKILL]") // in mid line, where it happened
+	fmt.Fprint(w.aside, "[SIGKILL]") // at the place in the answer where it happened
 	w.restarted = make(chan error, 1)
 	begin := time.Now()
 	go func(done chan<- error) {
@@ -118,8 +120,8 @@ func (w *witness) strike(ctx context.Context) error {
 	return nil
 }
 
-// settle waits for the restart, if one is under way.
-func (w *witness) settle() error {
+// awaitRestart waits for a restart in progress.
+func (w *witness) awaitRestart() error {
 	if w.restarted == nil {
 		return nil
 	}
@@ -128,7 +130,7 @@ func (w *witness) settle() error {
 	return err
 }
 
-// verdict reports what did not happen as the demo claims.
+// verdict returns an error if one of the demo's claims does not hold.
 func (w *witness) verdict(answer client.Answer) error {
 	placed := false
 	for _, s := range answer.Sources {
@@ -136,13 +138,13 @@ func (w *witness) verdict(answer client.Answer) error {
 	}
 	switch {
 	case w.killedAt == 0:
-		return errors.New("the answer ended before the server could be killed in the middle of it")
+		return errors.New("the answer ended before the server could be killed")
 	case w.eventsAfter < 2 || runes(w.out.Text()) <= w.killedAt:
 		return errors.New("the answer had ended when the server was killed")
 	case w.resets > 0:
-		return errors.New("the answer started over after the restart instead of going on")
+		return errors.New("the answer started over after the restart instead of continuing")
 	case w.out.Text() != answer.Text:
-		return errors.New("the text put together from the events is not the answer")
+		return errors.New("the text assembled from the events is not the answer")
 	case !placed:
 		return errors.New("no source of the answer has a page and a box")
 	}

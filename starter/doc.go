@@ -1,4 +1,4 @@
-// The cairn command: the server in one process, and a client of it. This package
-// is the wiring: the wire files put the server together, up.go starts it, and the
-// rest are the commands, by their subjects.
+// The cairn command: the server in one process, and a client for it. The wire
+// files assemble the server and up.go starts it. The other files are the
+// commands, grouped by subject.
 package main

@@ -12,12 +12,12 @@ import (
 type documentsCmd struct {
 	List     documentsListCmd     `cmd:"" help:"List a project's documents."`
 	Show     documentsShowCmd     `cmd:"" help:"Show a document."`
-	Remove   documentsRemoveCmd   `cmd:"" help:"Remove a document and everything made of it."`
-	Reingest documentsReingestCmd `cmd:"" help:"Make a new version out of the stored original."`
-	Retry    documentsRetryCmd    `cmd:"" help:"Go on with a failed ingestion from its failed stage."`
+	Remove   documentsRemoveCmd   `cmd:"" help:"Remove a document and everything derived from it."`
+	Reingest documentsReingestCmd `cmd:"" help:"Create a new version from the stored original."`
+	Retry    documentsRetryCmd    `cmd:"" help:"Resume a failed ingestion at its failed stage."`
 }
 
-// Help is an example of the commands.
+// Help returns an example of the commands.
 func (documentsCmd) Help() string {
 	return "Example:\n\n    cairn documents list --status error"
 }
@@ -28,10 +28,10 @@ type documentsListCmd struct {
 	Status     string   `enum:",pending,published,error,inactive,deleting" default:"" help:"Only documents with this status: pending, published, error, inactive or deleting."`
 	Tag        []string `sep:"none" help:"Only documents with one of these tags; may be repeated."`
 	ExternalID string   `name:"external-id" help:"Only the document with this external id."`
-	Limit      atMost   `default:"0" help:"At most so many; 0 is all."`
+	Limit      atMost   `default:"0" help:"The largest number to list; 0 lists all."`
 }
 
-// Help is the command's example.
+// Help returns the command's example.
 func (documentsListCmd) Help() string {
 	return "Example:\n\n    cairn documents list --project default --status error"
 }
@@ -89,7 +89,7 @@ func (l documentsListCmd) documents(ctx context.Context, c *client.Client) ([]cl
 	}
 }
 
-// documentFlags are those of the commands that name a document.
+// documentFlags are the flags of the commands for one document.
 type documentFlags struct {
 	clientFlags
 	ID string `arg:"" help:"The document's id."`
@@ -97,7 +97,7 @@ type documentFlags struct {
 
 type documentsShowCmd struct{ documentFlags }
 
-// Help is the command's example.
+// Help returns the command's example.
 func (documentsShowCmd) Help() string {
 	return "Example:\n\n    cairn documents show 7f15f1ff-d15e-5894-8fb3-155392ab8972"
 }
@@ -137,10 +137,11 @@ func optionalInt(n int) string {
 // documentAction is a command that starts a run on a document.
 type documentAction struct {
 	documentFlags
-	Wait bool `help:"Wait for the end; exit code 1 if it failed. With --json what came of it is printed."`
+	Wait bool `help:"Wait for the end; exit code 1 if it failed. With --json the result is printed."`
 }
 
-// run does it. doing and done say what it does, while it goes on and after it.
+// run starts the action with act and, with --wait, follows its run. doing and
+// done describe the action while it runs and after it.
 func (d documentAction) run(ctx context.Context, a *app, doing, done string, act func(*client.Client) (client.Document, error)) error {
 	c, err := d.connect()
 	if err != nil {
@@ -172,9 +173,9 @@ func (d documentAction) run(ctx context.Context, a *app, doing, done string, act
 
 type documentsRemoveCmd struct{ documentAction }
 
-// Help is the command's example.
+// Help returns the command's details and an example.
 func (documentsRemoveCmd) Help() string {
-	return "It is invisible at once; with --wait the command ends when its last byte is gone.\n\nExample:\n\n" +
+	return "The document is invisible at once. With --wait the command ends when its last byte is deleted.\n\nExample:\n\n" +
 		"    cairn documents remove 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait"
 }
 
@@ -185,24 +186,24 @@ func (d documentsRemoveCmd) Run(ctx context.Context, a *app) error {
 
 type documentsReingestCmd struct{ documentAction }
 
-// Help is the command's example.
+// Help returns the command's example.
 func (documentsReingestCmd) Help() string {
 	return "Example:\n\n    cairn documents reingest 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait"
 }
 
-// Run makes a new version.
+// Run creates a new version.
 func (d documentsReingestCmd) Run(ctx context.Context, a *app) error {
 	return d.run(ctx, a, "ingesting again", "ingested again", func(c *client.Client) (client.Document, error) { return c.ReingestDocument(ctx, d.ID) })
 }
 
 type documentsRetryCmd struct{ documentAction }
 
-// Help is the command's example.
+// Help returns the command's example.
 func (documentsRetryCmd) Help() string {
 	return "Example:\n\n    cairn documents retry 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait"
 }
 
-// Run retries.
+// Run resumes a failed ingestion.
 func (d documentsRetryCmd) Run(ctx context.Context, a *app) error {
 	return d.run(ctx, a, "retrying", "retried", func(c *client.Client) (client.Document, error) { return c.RetryDocument(ctx, d.ID) })
 }

@@ -15,25 +15,25 @@ import (
 
 type ingestCmd struct {
 	clientFlags
-	Sources    []source `arg:"" name:"path|dir|url" help:"Files, folders (all they hold) and http(s) addresses."`
-	Project    string   `short:"p" default:"default" help:"The project to put them into."`
-	Tag        []string `sep:"none" help:"A tag for each of them; may be repeated."`
+	Sources    []source `arg:"" name:"path|dir|url" help:"Files, folders (with everything in them) and http(s) addresses."`
+	Project    string   `short:"p" default:"default" help:"The project of the documents."`
+	Tag        []string `sep:"none" help:"A tag for all documents; may be repeated."`
 	ExternalID string   `name:"external-id" xor:"id" help:"The external id of a single file or address. Default: its path inside the folder, its name, or the address."`
-	Prefix     string   `xor:"id" placeholder:"TEXT" help:"Put this before each external id, so that two folders with files of the same names live side by side."`
-	Wait       bool     `help:"Wait until each is published or has failed."`
-	Parallel   int      `default:"4" help:"Uploads at a time."`
+	Prefix     string   `xor:"id" placeholder:"TEXT" help:"Text to put before each external id, so that two folders may contain files of the same names."`
+	Wait       bool     `help:"Wait until each document is published or has failed."`
+	Parallel   int      `default:"4" help:"Number of concurrent uploads."`
 }
 
-// Help is the command's example.
+// Help returns the command's details and an example.
 func (ingestCmd) Help() string {
-	return "A document with the same external id as one before is a new version of it, and is said to be; give each folder " +
-		"a --prefix of its own where that is not meant. Files of a kind that is not " +
-		"read and links to folders are named and skipped; hidden files are counted. Exit code 1 if a document failed, or if nothing was read.\n\nExample:\n\n" +
+	return "A document whose external id exists already becomes a new version of that document, and the output says so. " +
+		"Give each folder its own --prefix to prevent that. Files of unsupported kinds and links to folders are listed and " +
+		"skipped; hidden files are counted. The exit code is 1 if a document failed or no file was ingested.\n\nExample:\n\n" +
 		"    cairn ingest ./handbook https://example.org/manual.html --tag service --wait\n" +
 		"    cairn ingest ./projects/heron --prefix heron/"
 }
 
-// Run ingests.
+// Run ingests the documents.
 func (g ingestCmd) Run(ctx context.Context, a *app) error {
 	if g.Parallel < 1 || g.Parallel > 64 {
 		return wrongUse("--parallel must be between 1 and 64")
@@ -59,11 +59,11 @@ func (g ingestCmd) Run(ctx context.Context, a *app) error {
 	}
 	progress := terminal.NewProgress(out, bar, len(found.entries))
 	in := ingestion{client: c, project: g.Project, tags: g.Tag, wait: g.Wait, progress: progress}
-	outcomes, err := in.all(ctx, found.entries, g.Parallel)
+	outcomes, err := in.ingestAll(ctx, found.entries, g.Parallel)
 	return g.finish(a, summarise(outcomes, found.hidden), errors.Join(err, progress.Close()))
 }
 
-// ingestion sends entries to a project.
+// ingestion sends entries to a project and follows their runs.
 type ingestion struct {
 	client   *client.Client
 	project  string
@@ -72,13 +72,14 @@ type ingestion struct {
 	progress *terminal.Progress
 }
 
-// waiting is how many runs are followed at a time, besides the uploads.
+// waiting is the number of runs that are followed at a time, beside the
+// uploads.
 const waiting = 32
 
-// all sends the entries, so many at a time, and gives their outcomes in order.
-// It stops at the first error that concerns all of them; the outcomes say how far
-// it came.
-func (in ingestion) all(ctx context.Context, entries []entry, parallel int) ([]outcome, error) {
+// ingestAll sends the entries, parallel at a time, and returns their outcomes in
+// order. It stops at the first error that concerns all entries; the outcomes
+// then show how far it came.
+func (in ingestion) ingestAll(ctx context.Context, entries []entry, parallel int) ([]outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	outcomes := make([]outcome, len(entries))
@@ -98,7 +99,7 @@ func (in ingestion) all(ctx context.Context, entries []entry, parallel int) ([]o
 		group.Go(func() {
 			defer func() { <-follows }()
 			var err error
-			outcomes[i], err = in.one(ctx, e, uploads)
+			outcomes[i], err = in.ingestOne(ctx, e, uploads)
 			if o := outcomes[i]; err == nil {
 				err = in.progress.Done(o.Outcome, o.Name, detail(o))
 			}
@@ -125,9 +126,9 @@ func detail(o outcome) string {
 	return text
 }
 
-// one sends an entry and, if asked to, follows its run. The error is one that
-// the other entries would meet too.
-func (in ingestion) one(ctx context.Context, e entry, uploads chan struct{}) (outcome, error) {
+// ingestOne sends an entry and, if wait is set, follows its run. It returns an
+// error only if the other entries would fail in the same way.
+func (in ingestion) ingestOne(ctx context.Context, e entry, uploads chan struct{}) (outcome, error) {
 	if e.unsent != nil {
 		return *e.unsent, nil
 	}
@@ -165,8 +166,8 @@ func (in ingestion) send(ctx context.Context, e entry) (client.Document, error) 
 		Tags: in.tags, Open: e.open})
 }
 
-// refused sorts the answers that say no: those about this entry are its outcome,
-// the rest would be said of every other one as well.
+// refused returns the outcome for an error that concerns this entry only. It
+// returns any other error.
 func refused(o outcome, err error) (outcome, error) {
 	var code knowledge.Code
 	if e, ok := errors.AsType[*client.Error](err); ok {
@@ -196,7 +197,7 @@ func failed(o outcome, e knowledge.DocumentError) outcome {
 	return o
 }
 
-// ended reads the last event of a document's run.
+// ended returns the outcome in the last event of a document's run.
 func ended(o outcome, last client.Event) (outcome, error) {
 	if last.Name == client.EventError {
 		var failure client.Failure

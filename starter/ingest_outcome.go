@@ -10,16 +10,16 @@ import (
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
-// The ways in which a document comes out of an ingestion.
+// Outcomes of an entry.
 const (
-	outcomeAccepted  = "accepted" // and not waited for, or not to the end
+	outcomeAccepted  = "accepted" // without waiting, or waiting was interrupted
 	outcomePublished = "published"
 	outcomeSkipped   = "skipped"
 	outcomeFailed    = "failed"
 	outcomeNotSent   = "not sent" // the ingestion stopped before the server answered
 )
 
-// outcome is how one entry came out.
+// outcome is the result of one entry.
 type outcome struct {
 	Name     string           `json:"name"`
 	Outcome  string           `json:"outcome"`
@@ -27,12 +27,14 @@ type outcome struct {
 	Document *client.Document `json:"document,omitempty"`
 }
 
-// replaces reports whether the document was there before: it has a new version now.
+// replaces reports whether the document existed already and has a new version
+// now.
 func (o outcome) replaces() bool {
 	return o.Document != nil && o.Document.Version > 1
 }
 
-// summary is what an ingestion did. Each document is in one of the numbers.
+// summary is the result of an ingestion. Each document counts in one of the
+// numbers.
 type summary struct {
 	Documents []outcome `json:"documents"`
 	Accepted  int       `json:"accepted"`
@@ -40,8 +42,8 @@ type summary struct {
 	Skipped   int       `json:"skipped"`
 	Failed    int       `json:"failed"`
 	NotSent   int       `json:"notSent"`
-	Replaced  int       `json:"replaced"` // of all these, documents that were there before
-	Hidden    int       `json:"hidden"`   // files and folders that were left out, in none of the other numbers
+	Replaced  int       `json:"replaced"` // documents of all these that existed before
+	Hidden    int       `json:"hidden"`   // hidden files and folders, which no other number contains
 }
 
 func summarise(outcomes []outcome, hidden int) summary {
@@ -57,7 +59,8 @@ func summarise(outcomes []outcome, hidden int) summary {
 		Replaced: replaced, Hidden: hidden}
 }
 
-// write says the numbers: skipped and failed always, the others where there are any.
+// write prints the numbers: skipped and failed always, the others if they are
+// not 0.
 func (s summary) write(out io.Writer) error {
 	var parts []string
 	add := func(n int, what string, always bool) {
@@ -72,30 +75,30 @@ func (s summary) write(out io.Writer) error {
 	add(s.NotSent, outcomeNotSent, false)
 	text := strings.Join(parts, ", ")
 	if s.Replaced > 0 {
-		text += fmt.Sprintf("; new versions of documents that were there: %d", s.Replaced)
+		text += fmt.Sprintf("; new versions of existing documents: %d", s.Replaced)
 	}
 	if s.Hidden > 0 {
-		text += fmt.Sprintf("; hidden and left out: %d", s.Hidden)
+		text += fmt.Sprintf("; hidden files left out: %d", s.Hidden)
 	}
 	_, err := fmt.Fprintln(out, text)
 	return err
 }
 
-// err is the command's own error, if the documents make one.
+// err returns the error of the command, nil if all went well.
 func (s summary) err() error {
 	switch {
 	case s.Failed > 0:
 		return fmt.Errorf("%d of %s failed", s.Failed, terminal.Count(len(s.Documents), "document"))
 	case len(s.Documents) == 0:
-		return errors.New("there are no files in what was named")
+		return errors.New("the given paths contain no files")
 	case s.Skipped == len(s.Documents):
-		return errors.New("none of the files is of a kind that is read")
+		return errors.New("none of the files is of a supported kind")
 	}
 	return nil
 }
 
 // finish prints the summary of an ingestion that ended, or that stopped with an
-// error. What the server has accepted then goes on there.
+// error. The server continues with the documents that it has accepted.
 func (g ingestCmd) finish(a *app, s summary, stopped error) error {
 	if g.JSON {
 		if err := terminal.JSON(a.stdout, s); err != nil {
@@ -108,7 +111,7 @@ func (g ingestCmd) finish(a *app, s summary, stopped error) error {
 		return s.err()
 	}
 	if s.Accepted > 0 {
-		fmt.Fprintln(a.stderr, "What was accepted goes on in the server.") // an error to come shows the same
+		fmt.Fprintln(a.stderr, "The server continues with the accepted documents.") // the error follows in any case
 	}
 	return stopped
 }

@@ -17,19 +17,19 @@ type entry struct {
 	externalID string
 	url        string // "" = a file
 	open       func() (io.ReadCloser, error)
-	unsent     *outcome // nil = it is sent
+	unsent     *outcome // nil = to be sent
 }
 
-// gathering is what the command was given, as entries.
+// gathering is the command's arguments as entries.
 type gathering struct {
 	entries []entry
-	hidden  int // files and folders that were left out for their names
+	hidden  int // files and folders left out because of their names
 }
 
-// gather turns what the command was given into entries: a folder into the files
-// that it holds, named by their paths inside it. Two entries with one external
-// id would be versions of one document, which nobody means: that is wrong use.
-// prefix comes before each external id.
+// gather returns an entry for each file and address of the arguments. The files
+// of a folder are named by their paths inside it. Two entries with the same
+// external id would be versions of one document, so they are an error. prefix
+// is put before each external id.
 func gather(sources []source, externalID, prefix string) (gathering, error) {
 	var g gathering
 	for _, source := range sources {
@@ -82,24 +82,24 @@ func (g *gathering) add(source string) error {
 	return nil
 }
 
-// file adds a file by its path inside its folder; the server keeps the last part
-// of it as the name, which has to be UTF-8.
+// file adds a file by its path inside its folder. The server uses the last part
+// as the name, which must be UTF-8.
 func (g *gathering) file(path, inside string) {
 	g.entries = append(g.entries, entry{name: strings.ToValidUTF8(inside, "\ufffd"), externalID: inside,
 		open: func() (io.ReadCloser, error) { return os.Open(path) }})
 }
 
-// leave adds what is not sent, and why.
-func (g *gathering) leave(name, how, why string) {
+// addUnsent adds an entry that is not sent, with the reason.
+func (g *gathering) addUnsent(name, how, why string) {
 	g.entries = append(g.entries, entry{name: name, unsent: &outcome{Name: name, Outcome: how, Error: why}})
 }
 
-// folder adds the files of a folder and of those in it. What cannot be read is an
-// outcome of its own and stops nothing else; what is hidden is counted.
+// folder adds the files of a folder and of its subfolders. A file that cannot
+// be read becomes an outcome and stops nothing else. Hidden files are counted.
 func (g *gathering) folder(folder string) {
-	root, err := filepath.EvalSymlinks(folder) // WalkDir does not follow a link that it begins with
+	root, err := filepath.EvalSymlinks(folder) // WalkDir does not follow a root that is a link
 	if err != nil {
-		g.leave(folder, outcomeFailed, err.Error())
+		g.addUnsent(folder, outcomeFailed, err.Error())
 		return
 	}
 	visit := func(path string, d fs.DirEntry, err error) error {
@@ -112,7 +112,7 @@ func (g *gathering) folder(folder string) {
 		case err != nil && path == root:
 			return err
 		case err != nil:
-			g.leave(inside, outcomeFailed, err.Error())
+			g.addUnsent(inside, outcomeFailed, err.Error())
 		case path != root && strings.HasPrefix(d.Name(), "."):
 			g.hidden++
 			if d.IsDir() {
@@ -123,27 +123,27 @@ func (g *gathering) folder(folder string) {
 		case d.Type().IsRegular():
 			g.file(path, inside)
 		case !d.IsDir():
-			g.leave(inside, outcomeSkipped, "it is neither a file nor a folder")
+			g.addUnsent(inside, outcomeSkipped, "it is neither a file nor a folder")
 		}
 		return nil
 	}
 	if err := filepath.WalkDir(root, visit); err != nil {
-		g.leave(folder, outcomeFailed, err.Error())
+		g.addUnsent(folder, outcomeFailed, err.Error())
 	}
 }
 
-// link adds the file that a link in a folder leads to. Links to folders are not
-// followed: they may lead round in a circle.
+// link adds the file to which a link in a folder points. It does not follow
+// links to folders, which may form a circle.
 func (g *gathering) link(path, inside string) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		g.leave(inside, outcomeSkipped, fmt.Sprintf("it is a link that leads nowhere: %v", err))
+		g.addUnsent(inside, outcomeSkipped, fmt.Sprintf("it is a broken link: %v", err))
 	case info.IsDir():
-		g.leave(inside, outcomeSkipped, "it is a link to a folder")
+		g.addUnsent(inside, outcomeSkipped, "it is a link to a folder")
 	case info.Mode().IsRegular():
 		g.file(path, inside)
 	default:
-		g.leave(inside, outcomeSkipped, "it is neither a file nor a folder")
+		g.addUnsent(inside, outcomeSkipped, "it is neither a file nor a folder")
 	}
 }

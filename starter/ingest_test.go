@@ -21,9 +21,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shelf is a server that takes documents: it refuses .zip files and those whose
-// name has "odd" in it, fails those whose name has "bad" in it, and publishes the
-// rest.
+// shelf is a server that accepts documents. It refuses .zip files and names
+// with "odd", fails names with "bad", and publishes the rest.
 type shelf struct {
 	mu       sync.Mutex
 	taken    []string // external ids, with their tags
@@ -143,7 +142,7 @@ func TestIngest(t *testing.T) {
 		s, flags := start(t)
 		dir := writeFiles(t, "a.md", "sub/b.md", ".hidden", ".git/config", "c.zip")
 		code, stdout, stderr := command(t, append([]string{"ingest", dir, "--wait", "--tag", "x"}, flags...)...)
-		if code != exitDone || stderr != "2 published, 1 skipped, 0 failed; hidden and left out: 2\n" {
+		if code != exitDone || stderr != "2 published, 1 skipped, 0 failed; hidden files left out: 2\n" {
 			t.Errorf("exit code %d, stderr %q", code, stderr)
 		}
 		slices.Sort(s.taken)
@@ -155,7 +154,7 @@ func TestIngest(t *testing.T) {
 		}
 	})
 
-	t.Run("links_to_files_are_followed_and_what_is_left_out_is_named", func(t *testing.T) {
+	t.Run("links_to_files_are_followed_and_other_links_are_listed", func(t *testing.T) {
 		t.Parallel()
 		s, flags := start(t)
 		dir := writeFiles(t, "a.md", "sub/b.md")
@@ -176,7 +175,7 @@ func TestIngest(t *testing.T) {
 		if diff := cmp.Diff([]string{"a.md", "link.md", "sub/b.md"}, s.taken); diff != "" {
 			t.Errorf("external ids (-want +got):\n%s", diff)
 		}
-		if !strings.Contains(stdout, "skipped    loop  it is a link to a folder\n") || !strings.Contains(stdout, "skipped    lost  it is a link that leads nowhere") {
+		if !strings.Contains(stdout, "skipped    loop  it is a link to a folder\n") || !strings.Contains(stdout, "skipped    lost  it is a broken link") {
 			t.Errorf("stdout:\n%s", stdout)
 		}
 	})
@@ -189,7 +188,7 @@ func TestIngest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Nobody, root included, can open a path that is longer than the system takes.
+		// No user, not even root, can open a path that is too long for the system.
 		err = root.MkdirAll(strings.Repeat(strings.Repeat("d", 250)+"/", 20), 0o700)
 		if err := errors.Join(err, root.Close()); err != nil {
 			t.Fatal(err)
@@ -240,7 +239,7 @@ func TestIngest(t *testing.T) {
 		}
 	})
 
-	t.Run("nothing_but_files_that_are_not_read_is_exit_code_1", func(t *testing.T) {
+	t.Run("only_unsupported_files_is_exit_code_1", func(t *testing.T) {
 		t.Parallel()
 		_, flags := start(t)
 		code, _, stderr := command(t, append([]string{"ingest", writeFiles(t, "a.zip", "b.zip")}, flags...)...)
@@ -285,12 +284,12 @@ func TestIngest(t *testing.T) {
 		}
 	})
 
-	t.Run("a_document_that_was_there_is_said_to_have_a_new_version", func(t *testing.T) {
+	t.Run("an_existing_document_is_reported_with_its_new_version", func(t *testing.T) {
 		t.Parallel()
 		_, flags := start(t)
 		for _, want := range []struct{ stdout, stderr string }{
 			{"accepted   README.md  d\n", "1 accepted, 0 skipped, 0 failed\n"},
-			{"accepted   README.md  d, version 2 of README.md\n", "1 accepted, 0 skipped, 0 failed; new versions of documents that were there: 1\n"},
+			{"accepted   README.md  d, version 2 of README.md\n", "1 accepted, 0 skipped, 0 failed; new versions of existing documents: 1\n"},
 		} {
 			code, stdout, stderr := command(t, append([]string{"ingest", writeFiles(t, "README.md")}, flags...)...)
 			if code != exitDone || stdout != want.stdout || stderr != want.stderr {
@@ -345,16 +344,16 @@ func TestIngest(t *testing.T) {
 	})
 }
 
-// TestAnIngestionThatStopsSaysWhatItDid stops one at its second upload: by an
-// interruption, and by an answer that every other upload would get.
-func TestAnIngestionThatStopsSaysWhatItDid(t *testing.T) {
+// TestAnInterruptedIngestionReportsItsOutcomes stops an ingestion at its second
+// upload: by an interruption, and by an error that every upload would get.
+func TestAnInterruptedIngestionReportsItsOutcomes(t *testing.T) {
 	t.Parallel()
 	start := func(t *testing.T, second http.HandlerFunc) []string {
 		var uploads atomic.Int32
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch {
 			case strings.HasSuffix(r.URL.Path, "/events"):
-				hold("")(w, r) // the first document is still being ingested
+				hold("")(w, r) // the first document is never published
 			case uploads.Add(1) == 1:
 				(&shelf{}).ServeHTTP(w, r)
 			default:
@@ -369,7 +368,7 @@ func TestAnIngestionThatStopsSaysWhatItDid(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithCancel(t.Context())
 			args := append(start(t, func(_ http.ResponseWriter, r *http.Request) {
-				if _, err := io.Copy(io.Discard, r.Body); err != nil { // otherwise the end of the connection goes unseen
+				if _, err := io.Copy(io.Discard, r.Body); err != nil { // otherwise the server does not notice the end of the connection
 					t.Error(err)
 				}
 				cancel()
@@ -377,7 +376,7 @@ func TestAnIngestionThatStopsSaysWhatItDid(t *testing.T) {
 			}), flags...)
 			var stderr bytes.Buffer
 			code := run(ctx, &app{stdout: io.Discard, stderr: &stderr}, args)
-			want := "1 accepted, 0 skipped, 0 failed, 2 not sent\nWhat was accepted goes on in the server.\ncairn: interrupted\n"
+			want := "1 accepted, 0 skipped, 0 failed, 2 not sent\nThe server continues with the accepted documents.\ncairn: interrupted\n"
 			if diff := cmp.Diff(want, stderr.String()); code != exitFailed || diff != "" {
 				t.Errorf("exit code %d, stderr (-want +got):\n%s", code, diff)
 			}

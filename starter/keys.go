@@ -16,20 +16,20 @@ type keysCmd struct {
 	Revoke keysRevokeCmd `cmd:"" help:"Revoke an API key at once."`
 }
 
-// Help is an example of the commands.
+// Help returns an example of the commands.
 func (keysCmd) Help() string {
 	return "Example:\n\n    cairn keys create reporting --project default --scope read"
 }
 
 type keysCreateCmd struct {
 	clientFlags
-	Name    string        `arg:"" help:"What the key is for."`
-	Project string        `short:"p" help:"Hold the key to this project."`
-	Scope   []string      `enum:"read,write,admin" default:"read" help:"What it may do: read, write or admin; may be repeated."`
-	Expires time.Duration `placeholder:"DURATION" help:"When it ends by itself, from now on, such as 720h."`
+	Name    string        `arg:"" help:"The purpose of the key."`
+	Project string        `short:"p" help:"Restrict the key to this project."`
+	Scope   []string      `enum:"read,write,admin" default:"read" help:"The key's scopes: read, write or admin; may be repeated."`
+	Expires time.Duration `placeholder:"DURATION" help:"The key expires after this time, such as 720h."`
 }
 
-// Help is the command's example.
+// Help returns the command's example.
 func (keysCreateCmd) Help() string {
 	return "Example:\n\n    cairn keys create reporting --project default --scope read --expires 720h"
 }
@@ -42,7 +42,7 @@ func (k keysCreateCmd) Run(ctx context.Context, a *app) error {
 	}
 	request := client.NewKey{Name: k.Name, ProjectID: k.Project, Scopes: k.Scope}
 	if k.Expires < 0 {
-		return wrongUse("--expires must be a time to come")
+		return wrongUse("--expires must be positive")
 	}
 	if k.Expires > 0 {
 		end := time.Now().Add(k.Expires).UTC()
@@ -55,14 +55,14 @@ func (k keysCreateCmd) Run(ctx context.Context, a *app) error {
 	if k.JSON {
 		return terminal.JSON(a.stdout, created)
 	}
-	fmt.Fprintf(a.stderr, "Key %s, shown this once:\n", created.ID)
+	fmt.Fprintf(a.stderr, "Key %s, shown only now:\n", created.ID)
 	_, err = fmt.Fprintln(a.stdout, created.Secret)
 	return err
 }
 
 type keysListCmd struct{ clientFlags }
 
-// Help is the command's example.
+// Help returns the command's example.
 func (keysListCmd) Help() string { return "Example:\n\n    cairn keys list --json" }
 
 // Run lists keys.
@@ -105,7 +105,7 @@ type keysRevokeCmd struct {
 	ID string `arg:"" help:"The key's id."`
 }
 
-// Help is the command's example.
+// Help returns the command's example.
 func (keysRevokeCmd) Help() string {
 	return "Example:\n\n    cairn keys revoke 0b7b6a9e-9d0e-4e0e-8f0a-0c7f6a1d2e3f"
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/childserver"
 )
 
-// lockFolder takes a data folder for this process alone. Where another process
-// has it, the error says which. The lock goes with the process.
+// lockFolder locks a data folder for this process. If another process has the
+// lock, the error names it. The kernel releases the lock when the process ends.
 func lockFolder(dir string) (release func(), err error) {
 	path := filepath.Join(dir, "lock")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -25,7 +25,7 @@ func lockFolder(dir string) (release func(), err error) {
 		if !errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fmt.Errorf("lock the data folder: %w", err)
 		}
-		return nil, fmt.Errorf("the data folder %s is in use by %s; stop that one first, or give another --data", dir, holder(dir, path))
+		return nil, fmt.Errorf("the data folder %s is in use by %s; stop that process first, or choose another --data", dir, lockHolder(dir, path))
 	}
 	if err := errors.Join(f.Truncate(0), writeAt(f, lockText(os.Getpid()))); err != nil {
 		f.Close()
@@ -34,9 +34,9 @@ func lockFolder(dir string) (release func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// holder says who has the folder: its process, and its address if it got so far.
-// Before that, endpoints.json is of the process before.
-func holder(dir, path string) string {
+// lockHolder returns the process that has the lock, with its address if
+// endpoints.json is already its own.
+func lockHolder(dir, path string) string {
 	b, err := os.ReadFile(path)
 	who := strings.TrimSpace(string(b))
 	if err != nil || who == "" {
@@ -48,7 +48,7 @@ func holder(dir, path string) string {
 	return who
 }
 
-// lockText is what a process writes into the lock that it has.
+// lockText returns the content that a process writes into its lock file.
 func lockText(pid int) string { return fmt.Sprintf("process %d", pid) }
 
 func writeAt(f *os.File, text string) error {

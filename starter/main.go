@@ -21,36 +21,36 @@ import (
 // commands is the command line.
 type commands struct {
 	Up        upCmd        `cmd:"" group:"server" help:"Start everything in one process."`
-	Demo      demoCmd      `cmd:"" group:"server" help:"Show the whole of it: ingest, ask, kill the server in mid answer, go on."`
+	Demo      demoCmd      `cmd:"" group:"server" help:"Ingest documents, ask a question, kill the server in mid answer and resume."`
 	Ingest    ingestCmd    `cmd:"" group:"documents" help:"Ingest files, folders and addresses."`
-	Ask       askCmd       `cmd:"" group:"questions" help:"Ask a question; the answer streams, its sources follow."`
-	Documents documentsCmd `cmd:"" group:"documents" help:"List, show, remove and repeat documents."`
+	Ask       askCmd       `cmd:"" group:"questions" help:"Ask a question; print the answer as it streams, then its sources."`
+	Documents documentsCmd `cmd:"" group:"documents" help:"List, show, remove, reingest and retry documents."`
 	Runs      runsCmd      `cmd:"" group:"questions" help:"List, show, watch and cancel runs."`
 	Projects  projectsCmd  `cmd:"" group:"administration" help:"List, create, show and configure projects."`
 	Keys      keysCmd      `cmd:"" group:"administration" help:"Create, list and revoke API keys."`
-	Config    configCmd    `cmd:"" group:"administration" help:"Print the effective configuration, secrets masked."`
+	Config    configCmd    `cmd:"" group:"administration" help:"Print the effective configuration with masked secrets."`
 	Version   versionCmd   `cmd:"" group:"administration" help:"Print the version."`
-	Parse     parseCmd     `cmd:"" hidden:"" help:"Read untrusted files; started by the server itself."`
+	Parse     parseCmd     `cmd:"" hidden:"" help:"Parse untrusted files; the server starts it."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
-// The exit codes of the command.
+// Exit codes of the command.
 const (
 	exitDone     = 0
-	exitFailed   = 1 // the work failed
+	exitFailed   = 1 // the command failed
 	exitUsage    = 2 // wrong use
 	exitNoServer = 3
 )
 
-// app is what a command writes to.
+// app is the output of a command.
 type app struct {
 	stdout io.Writer
 	stderr io.Writer
-	bar    io.Writer // nil = no terminal to draw a progress bar on
+	bar    io.Writer // where a progress bar is drawn, nil = nowhere
 }
 
-// usageError is wrong use that the command line's grammar does not know.
+// usageError is wrong use that kong does not detect.
 type usageError struct{ text string }
 
 func (e usageError) Error() string { return e.text }
@@ -63,14 +63,14 @@ func main() {
 		a.bar = os.Stderr
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process as usual
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(run(ctx, a, os.Args[1:]))
 }
 
-// exited is what --help ends parsing with.
+// exited is the panic value with which --help ends parsing.
 type exited int
 
-// run parses args, runs the command and gives the exit code.
+// run parses args, runs the command and returns the exit code.
 func run(ctx context.Context, a *app, args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -104,7 +104,7 @@ func newParser(a *app) (*kong.Kong, error) {
 	return kong.New(&commands{},
 		kong.Name("cairn"),
 		kong.Vars{"version": versionLine()},
-		kong.Description("Documents in, cited answers out; nothing is lost when a process dies."),
+		kong.Description("Ingest documents and get cited answers. Accepted work survives the death of the process."),
 		kong.Writers(a.stdout, a.stderr),
 		kong.KindMapper(reflect.String, kong.MapperFunc(decodeText)),
 		kong.Exit(func(status int) { panic(exited(status)) }),
@@ -132,10 +132,10 @@ func report(out io.Writer, err error) {
 		fmt.Fprintf(out, "See %s --help.\n", command)
 	}
 	if errors.Is(err, client.ErrNoServer) {
-		fmt.Fprintln(out, "Start one with cairn up, or name another with --url or CAIRN_URL.")
+		fmt.Fprintln(out, "Start one with cairn up, or choose another with --url or CAIRN_URL.")
 	}
 	if client.IsCode(err, "unauthorized") {
-		fmt.Fprintln(out, "Give a key with --key or CAIRN_KEY; cairn up writes the first one to its data folder, as admin.key.")
+		fmt.Fprintln(out, "Set a key with --key or CAIRN_KEY; cairn up writes the first one to admin.key in its data folder.")
 	}
 }
 

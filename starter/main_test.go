@@ -14,7 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// command runs a command line and gives its exit code and what it printed.
+// command runs a command line and returns its exit code and output.
 func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -32,7 +32,7 @@ func TestEachCommandHasHelpWithAnExample(t *testing.T) {
 	if len(leaves) < 15 {
 		t.Fatalf("%d commands, want all of them", len(leaves))
 	}
-	commands := map[string]*kong.Node{} // and what they are grouped by, as documents
+	commands := map[string]*kong.Node{} // with their groups, such as documents
 	for _, leaf := range leaves {
 		for n := leaf; n.Type == kong.CommandNode; n = n.Parent {
 			commands[strings.Join(commandWords(n), " ")] = n
@@ -46,13 +46,13 @@ func TestEachCommandHasHelpWithAnExample(t *testing.T) {
 				t.Errorf("exit code %d, stderr %q, help:\n%s", code, stderr, stdout)
 			}
 			if node.Help == "" {
-				t.Error("no sentence about it in the list of commands")
+				t.Error("no help in the list of commands")
 			}
 		})
 	}
 }
 
-// commandWords are the words that select a command.
+// commandWords returns the words that select a command.
 func commandWords(leaf *kong.Node) []string {
 	var words []string
 	for n := leaf; n != nil && n.Type == kong.CommandNode; n = n.Parent {
@@ -86,11 +86,11 @@ func TestExitCodes(t *testing.T) {
 		{"a_flag_that_is_not_utf8", []string{"ask", "why?", "--document", "\xff"}, exitUsage, "--document: is not UTF-8"},
 		{"a_project_without_a_name", []string{"ingest", file, "--project", ""}, exitUsage, "--project"},
 		{"a_key_with_a_line_break", []string{"ask", "why?", "--key", "a\nb"}, exitUsage, "the key contains a line break"},
-		{"fewer_runs_than_none", []string{"runs", "list", "--limit=-1"}, exitUsage, "--limit"},
-		{"fewer_documents_than_none", []string{"documents", "list", "--limit=-1"}, exitUsage, "--limit"},
-		{"a_project_with_its_name_taken_away", []string{"projects", "set", "p-1", "name="}, exitUsage, "name must not be empty"},
-		{"an_address_that_is_none", []string{"documents", "list", "--url", "127.0.0.1"}, exitUsage, "http://host:port"},
-		{"a_file_that_is_not_there", []string{"ingest", file + ".not"}, exitUsage, "no such file"},
+		{"a_negative_limit_of_runs", []string{"runs", "list", "--limit=-1"}, exitUsage, "--limit"},
+		{"a_negative_limit_of_documents", []string{"documents", "list", "--limit=-1"}, exitUsage, "--limit"},
+		{"an_empty_project_name", []string{"projects", "set", "p-1", "name="}, exitUsage, "name must not be empty"},
+		{"a_malformed_address", []string{"documents", "list", "--url", "127.0.0.1"}, exitUsage, "http://host:port"},
+		{"a_missing_file", []string{"ingest", file + ".not"}, exitUsage, "no such file"},
 		{"no_server_to_ask", []string{"ask", "why?", "--url", address}, exitNoServer, "cairn up"},
 		{"no_server_to_list", []string{"runs", "list", "--url", address}, exitNoServer, address},
 		{"no_server_to_ingest_into", []string{"ingest", file, "--url", address}, exitNoServer, "cairn up"},
@@ -141,7 +141,7 @@ func TestTheLocalKeyIsSentToThisMachineOnly(t *testing.T) {
 	}
 }
 
-// firstWrite calls then when something is written.
+// firstWrite calls then at each write.
 type firstWrite struct{ then func() }
 
 func (f firstWrite) Write(p []byte) (int, error) {
@@ -149,7 +149,7 @@ func (f firstWrite) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// hold streams text and says nothing more until the client goes away.
+// hold streams text and then nothing until the client disconnects.
 func hold(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")

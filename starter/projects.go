@@ -18,14 +18,14 @@ type projectsCmd struct {
 	Set    projectsSetCmd    `cmd:"" help:"Change a project's configuration."`
 }
 
-// Help is an example of the commands.
+// Help returns an example of the commands.
 func (projectsCmd) Help() string {
 	return "Example:\n\n    cairn projects set default ai.retrieval.numberOfChunks=8"
 }
 
 type projectsListCmd struct{ clientFlags }
 
-// Help is the command's example.
+// Help returns the command's example.
 func (projectsListCmd) Help() string { return "Example:\n\n    cairn projects list" }
 
 // Run lists projects.
@@ -55,7 +55,7 @@ type projectsCreateCmd struct {
 	Name string `arg:"" help:"The project's name."`
 }
 
-// Help is the command's example.
+// Help returns the command's example.
 func (projectsCreateCmd) Help() string {
 	return "Example:\n\n    cairn projects create \"Field service\""
 }
@@ -73,7 +73,7 @@ func (p projectsCreateCmd) Run(ctx context.Context, a *app) error {
 	if p.JSON {
 		return terminal.JSON(a.stdout, created)
 	}
-	return terminal.Fields(a.stdout, "id", created.ID, "name", created.Name, "key (shown this once)", created.APIKey)
+	return terminal.Fields(a.stdout, "id", created.ID, "name", created.Name, "key (shown only now)", created.APIKey)
 }
 
 type projectsShowCmd struct {
@@ -81,7 +81,7 @@ type projectsShowCmd struct {
 	ID string `arg:"" help:"The project's id."`
 }
 
-// Help is the command's example.
+// Help returns the command's example.
 func (projectsShowCmd) Help() string { return "Example:\n\n    cairn projects show default" }
 
 // Run shows a project.
@@ -110,10 +110,10 @@ func (s projectsShowCmd) Run(ctx context.Context, a *app) error {
 type projectsSetCmd struct {
 	clientFlags
 	ID      string   `arg:"" help:"The project's id."`
-	Changes []string `arg:"" name:"key=value" help:"What to change: name, or a path inside ai, tools or limits. A value is JSON, or else a string."`
+	Changes []string `arg:"" name:"key=value" help:"Changes: name, or a path inside ai, tools or limits. A value that is not JSON is a string."`
 }
 
-// Help is the command's example.
+// Help returns the command's example.
 func (projectsSetCmd) Help() string {
 	return "Example:\n\n    cairn projects set default ai.retrieval.numberOfChunks=8 ai.retrieval.fusion=rrf name=Service"
 }
@@ -139,8 +139,8 @@ func (s projectsSetCmd) Run(ctx context.Context, a *app) error {
 	return err
 }
 
-// projectChange is a project that holds nothing but what is to change, which is
-// what the server takes as an update.
+// projectChange returns a project with only the changed fields, which the
+// server applies as an update.
 func projectChange(id string, changes []string) (client.Project, error) {
 	p := client.Project{ID: id}
 	parts := map[string]map[string]any{}

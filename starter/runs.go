@@ -17,7 +17,7 @@ type runsCmd struct {
 	Cancel runsCancelCmd `cmd:"" help:"Stop a run."`
 }
 
-// Help is an example of the commands.
+// Help returns an example of the commands.
 func (runsCmd) Help() string {
 	return "Example:\n\n    cairn runs watch 0b4d4a3e-55ab-4c8e-8e9b-3cf7a45a2b11"
 }
@@ -27,10 +27,10 @@ type runsListCmd struct {
 	Kind    string `enum:",ingest,remove,query,tool" default:"" help:"Only runs of this kind: ingest, remove, query or tool."`
 	Status  string `enum:",running,completed,failed,canceled" default:"" help:"Only runs with this status: running, completed, failed or canceled."`
 	Project string `short:"p" help:"Only runs of this project."`
-	Limit   atMost `default:"50" help:"At most so many; 0 is all."`
+	Limit   atMost `default:"50" help:"The largest number to list; 0 lists all."`
 }
 
-// Help is the command's example.
+// Help returns the command's example.
 func (runsListCmd) Help() string {
 	return "Example:\n\n    cairn runs list --kind ingest --status failed"
 }
@@ -62,7 +62,7 @@ type runsShowCmd struct {
 	ID string `arg:"" help:"The run's id."`
 }
 
-// Help is the command's example.
+// Help returns the command's example.
 func (runsShowCmd) Help() string {
 	return "Example:\n\n    cairn runs show 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11"
 }
@@ -95,12 +95,12 @@ func (s runsShowCmd) Run(ctx context.Context, a *app) error {
 type runsWatchCmd struct {
 	clientFlags
 	ID    string `arg:"" help:"The run's id."`
-	After int64  `default:"0" help:"Begin after the event with this id."`
+	After int64  `default:"0" help:"Start after the event with this id."`
 }
 
-// Help is the command's example.
+// Help returns the command's details and an example.
 func (runsWatchCmd) Help() string {
-	return "With --json each event is a line. A run that failed or was cancelled gives exit code 1.\n\nExample:\n\n" +
+	return "With --json each event is a line. The exit code is 1 if the run failed or was cancelled.\n\nExample:\n\n" +
 		"    cairn runs watch 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11"
 }
 
@@ -141,11 +141,11 @@ func (w runsWatchCmd) Run(ctx context.Context, a *app) error {
 	if err := last.Decode(&answer); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.stdout) // a failure shows with the next line
+	fmt.Fprintln(a.stdout) // an error shows again at the next write
 	return terminal.Sources(a.stdout, answer.Sources)
 }
 
-// eventLine is an event as runs watch --json writes it.
+// eventLine is an event in the form of runs watch --json.
 type eventLine struct {
 	ID    int64           `json:"id"`
 	Event string          `json:"event"`
@@ -157,7 +157,7 @@ type runsCancelCmd struct {
 	ID string `arg:"" help:"The run's id."`
 }
 
-// Help is the command's example.
+// Help returns the command's example.
 func (runsCancelCmd) Help() string {
 	return "Example:\n\n    cairn runs cancel 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11"
 }
@@ -178,11 +178,10 @@ func (s runsCancelCmd) Run(ctx context.Context, a *app) error {
 	return err
 }
 
-// pageSize is how much of a list is asked for at a time.
+// pageSize is the number of items that are requested at a time.
 const pageSize = 500
 
-// pages reads a list from its beginning until it ends or holds limit items
-// (0 = all of it).
+// pages reads a list until it ends or has limit items (0 = no limit).
 func pages[T any](limit int, get func(cursor string, limit int) (client.List[T], error)) ([]T, error) {
 	all, cursor := []T{}, ""
 	for {

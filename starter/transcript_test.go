@@ -22,12 +22,12 @@ import (
 
 var update = flag.Bool("update", false, "write what the commands print into the transcripts")
 
-// TestTranscripts runs the commands of testdata/*.txtar. A transcript is a txtar
-// archive: "command" is the command line, "exchange N" the Nth request that is
-// expected (its first line: method, path and, after a space, the Last-Event-ID)
-// with the status and headers and body of its answer, where a body that ends in
-// "(cut)" breaks the connection; "sent N" is the body of the Nth request; "stdout", "stderr" and "exit" are what comes
-// out. SERVER stands for the server's address.
+// TestTranscripts runs the commands of testdata/*.txtar. In a transcript
+// "command" is the command line. "exchange N" is the Nth expected request (one
+// line: method, path and Last-Event-ID) with the status, headers and body of
+// its answer; a body that ends in "(cut)" breaks the connection. "sent N" is
+// the body of the Nth request. "stdout", "stderr" and "exit" are the command's
+// output. SERVER stands for the server's address.
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -63,7 +63,7 @@ func runTranscript(t *testing.T, file string, archive *txtar.Archive) {
 
 	var stdout, stderr bytes.Buffer
 	code := run(context.Background(), &app{stdout: &stdout, stderr: &stderr}, append(args, "--url", server.URL, "--key", "cairn_k"))
-	server.Close() // what the script remembers is complete
+	server.Close() // now the script has recorded everything
 	got := map[string]string{"stdout": stdout.String(), "stderr": stderr.String(), "exit": strconv.Itoa(code) + "\n"}
 	if n := script.next; n != len(exchanges) {
 		t.Errorf("%d requests, want %d", n, len(exchanges))
@@ -88,7 +88,7 @@ func runTranscript(t *testing.T, file string, archive *txtar.Archive) {
 	}
 }
 
-// scriptedServer answers the exchanges of a transcript in their order.
+// scriptedServer answers the exchanges of a transcript in order.
 type scriptedServer struct {
 	t         *testing.T
 	exchanges []string

@@ -12,26 +12,26 @@ import (
 	"github.com/cairn-rag/cairn/internal/telemetry"
 )
 
-// How the process trades memory for processor time: the collector runs seldom
-// until the heap comes near the limit, which is soft. The variables GOGC and
-// GOMEMLIMIT override these.
+// Settings of the garbage collector that save processor time: it runs seldom
+// until the heap approaches the limit, which is soft. The variables GOGC and
+// GOMEMLIMIT override them.
 const (
 	gcPercent   = 200
 	memoryLimit = 300 << 20
 )
 
 type upCmd struct {
-	Data           string `placeholder:"DIR" help:"The folder where everything is kept. Default: ./cairn-data."`
-	Listen         string `placeholder:"ADDRESS" help:"Where the API listens; port 0 takes a free one. Default: 127.0.0.1:8080."`
-	TemporalListen string `placeholder:"ADDRESS" help:"Where the Temporal server listens. Default: 127.0.0.1:7233."`
-	UIListen       string `name:"ui-listen" placeholder:"ADDRESS" help:"Where the operator's pages are. Default: 127.0.0.1:8233."`
-	Config         string `type:"path" placeholder:"FILE" help:"A configuration file. Default: the one that CAIRN_CONFIG names."`
+	Data           string `placeholder:"DIR" help:"The data folder. Default: ./cairn-data."`
+	Listen         string `placeholder:"ADDRESS" help:"The address of the API; port 0 takes a free port. Default: 127.0.0.1:8080."`
+	TemporalListen string `placeholder:"ADDRESS" help:"The address of the Temporal server. Default: 127.0.0.1:7233."`
+	UIListen       string `name:"ui-listen" placeholder:"ADDRESS" help:"The address of the operator's pages. Default: 127.0.0.1:8233."`
+	Config         string `type:"path" placeholder:"FILE" help:"A configuration file. Default: the file in CAIRN_CONFIG."`
 }
 
-// Help is the command's example.
+// Help returns the command's details and an example.
 func (upCmd) Help() string {
 	return "Everything in one process: Temporal server and its pages, database, index, blobs, the offline model, worker and API. " +
-		"Ctrl-C or SIGTERM stops it; what was under way goes on at the next start.\n\nExample:\n\n    cairn up --data /var/lib/cairn --listen 0.0.0.0:8080"
+		"Ctrl-C or SIGTERM stops it; unfinished work resumes at the next start.\n\nExample:\n\n    cairn up --data /var/lib/cairn --listen 0.0.0.0:8080"
 }
 
 // Run starts everything and serves until ctx ends.
@@ -64,14 +64,14 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 	}
 	defer release()
 	if os.Getenv("GOGC") == "" {
-		// The server and the stores make much garbage and keep little.
+		// The server and the stores allocate much and keep little.
 		debug.SetGCPercent(gcPercent)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
 	p, err := newPlatform(ctx, cfg, log)
-	if err != nil && ctx.Err() != nil { // it was stopped before it was ready
+	if err != nil && ctx.Err() != nil { // stopped before it was ready
 		log.InfoContext(ctx, "stopped while starting", "error", err)
 		return p.close()
 	}
@@ -87,14 +87,14 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 	case <-ctx.Done():
 	case err = <-p.failed:
 	}
-	fmt.Fprintln(a.stdout, "Stopping; what is under way goes on at the next start.")
+	fmt.Fprintln(a.stdout, "Stopping; unfinished work resumes at the next start.")
 	return errors.Join(err, p.close())
 }
 
-// parseCmd is the child process that reads untrusted files.
+// parseCmd is the child process that parses untrusted files.
 type parseCmd struct{}
 
-// Run reads requests from the standard input until it ends.
+// Run answers requests on standard input until it ends.
 func (parseCmd) Run(ctx context.Context) error {
 	return extract.Serve(ctx, os.Stdin, os.Stdout)
 }

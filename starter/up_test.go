@@ -31,7 +31,7 @@ func TestUpStopsWhileItStarts(t *testing.T) {
 	}
 }
 
-func TestAFolderInUseNamesItsHolder(t *testing.T) {
+func TestAFolderInUseNamesTheProcess(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	release, err := lockFolder(dir)
@@ -53,12 +53,12 @@ func TestAFolderInUseNamesItsHolder(t *testing.T) {
 func TestAdminKeyFile(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		text  string
-		taken bool
+		text     string
+		accepted bool
 	}{
-		"an_easy_key":          {"abc", false},
-		"no_ASCII":             {strings.Repeat("ä", 20), false},
-		"that_everybody_reads": {"cairn-" + strings.Repeat("k", 20) + "\n", true},
+		"a_short_key":           {"abc", false},
+		"not_ASCII":             {strings.Repeat("ä", 20), false},
+		"readable_by_everybody": {"cairn-" + strings.Repeat("k", 20) + "\n", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +67,7 @@ func TestAdminKeyFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			key, err := p.adminKey()
-			if taken := err == nil; taken != test.taken {
+			if accepted := err == nil; accepted != test.accepted {
 				t.Fatalf("key %q: %v", key, err)
 			}
 			if err != nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
-// version is set by the linker when a release is built.
+// version is set by the linker in release builds.
 var version = ""
 
 type versionCmd struct {
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
-// Help is the command's example.
+// Help returns the command's example.
 func (versionCmd) Help() string { return "Example:\n\n    cairn version --json" }
 
 // Run prints the version.
@@ -32,7 +32,8 @@ func versionLine() string {
 	return fmt.Sprintf("cairn %s (%s %s/%s)", versionName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// versionName is the release's name, or what the build knows of its origin.
+// versionName returns the release's name, or the module version in the build
+// information.
 func versionName() string {
 	if version != "" {
 		return version
