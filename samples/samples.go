@@ -1,7 +1,7 @@
-// Package samples holds documents that the project wrote itself, about a company
-// that does not exist, for whoever wants to try Cairn: a service manual (PDF), a
-// handbook (Markdown), the terms of warranty (HTML) and a calibration record
-// (CSV). They refer to one another, so that a question can need two of them.
+// Package samples contains documents for trying Cairn, written for this project
+// about a fictional company: a service manual (PDF), a handbook (Markdown), the
+// terms of warranty (HTML) and a calibration record (CSV). They refer to each
+// other, so that a question can need two of them.
 package samples
 
 import (
@@ -14,5 +14,5 @@ import (
 //go:embed documents
 var documents embed.FS
 
-// Documents are the sample files, by name.
+// Documents returns the sample files.
 func Documents() (fs.FS, error) { return fs.Sub(documents, "documents") }

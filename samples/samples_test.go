@@ -48,7 +48,7 @@ func TestCalibrationsAreATable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	rows, err := csv.NewReader(file).ReadAll() // refuses rows of other lengths
+	rows, err := csv.NewReader(file).ReadAll() // ReadAll fails for rows of other lengths
 	if err != nil {
 		t.Fatal(err)
 	}

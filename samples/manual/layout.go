@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A4, in points, and how the manual uses it.
+// Size of A4 in points, and the layout of the manual.
 const (
 	pageWidth, pageHeight = 595.0, 842.0
 	margin                = 64.0
@@ -16,19 +16,20 @@ const (
 	rowHeight             = 19.0
 )
 
-// fonts of the page's resources.
+// Names of the fonts in the page's resources.
 const (
 	regular = "F1"
 	bold    = "F2"
 )
 
-// setter places elements on pages, from the top down. y is PDF's: 0 at the foot.
+// setter places elements on pages from the top down. y is PDF's: 0 is at the
+// foot.
 type setter struct {
 	pages []*bytes.Buffer
 	y     float64
 }
 
-// set gives the content stream of each page.
+// set returns the content stream of each page.
 func set(elements []element) [][]byte {
 	s := &setter{}
 	s.newPage()
@@ -39,7 +40,7 @@ func set(elements []element) [][]byte {
 	for i, e := range elements {
 		switch {
 		case e.heading != "":
-			// A heading stays with the beginning of what follows it.
+			// A heading stays with the beginning of the next element.
 			s.need(headingSize + 24 + s.opening(elements, i+1))
 			s.heading(e.heading)
 		case e.table != nil:
@@ -69,7 +70,7 @@ func (s *setter) newPage() {
 	s.y = pageHeight - margin - 20
 }
 
-// need starts a page where less than height is left.
+// need starts a page if less than height is left on this one.
 func (s *setter) need(height float64) {
 	if s.y-height < bottom {
 		s.newPage()
@@ -139,7 +140,7 @@ func writeText(page *bytes.Buffer, font string, size, x, y float64, text string)
 	fmt.Fprintf(page, "BT /%s %g Tf %.2f %.2f Td (%s) Tj ET\n", font, size, x, y, escaped)
 }
 
-// wrap cuts text into lines that are no wider than limit points.
+// wrap splits text into lines of at most limit points.
 func wrap(text string, size, limit float64) []string {
 	var lines []string
 	line := ""

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// PDF gives the manual as a PDF 1.4 file, the same bytes each time.
+// PDF returns the manual as a PDF 1.4 file, the same bytes each time.
 func PDF() []byte {
 	streams := set(content())
-	// Objects 1 to 4 are the catalog, the page tree and the two fonts; 5 the
-	// document's information; then two a page.
+	// Objects 1 to 4 are the catalog, the page tree and the two fonts; 5 is the
+	// document's information; then follow two objects per page.
 	const firstPage = 6
 	var kids []string
 	for i := range streams {
@@ -33,7 +33,7 @@ func PDF() []byte {
 }
 
 // assemble numbers the objects from 1 and writes the cross-reference table.
-// Object 1 is the catalog, object 5 the information.
+// Object 1 must be the catalog, object 5 the document's information.
 func assemble(objects []string) []byte {
 	var file bytes.Buffer
 	file.WriteString("%PDF-1.4\n")

@@ -16,7 +16,7 @@ func TestPDF(t *testing.T) {
 	t.Parallel()
 	file := manual.PDF()
 
-	t.Run("the_shipped_file_is_what_the_generator_makes", func(t *testing.T) {
+	t.Run("the_shipped_file_is_the_generator's_output", func(t *testing.T) {
 		t.Parallel()
 		documents, err := samples.Documents()
 		if err != nil {
@@ -56,7 +56,7 @@ func TestPDF(t *testing.T) {
 		}
 	})
 
-	t.Run("each_stream_is_as_long_as_it_says", func(t *testing.T) {
+	t.Run("each_stream_has_its_stated_length", func(t *testing.T) {
 		t.Parallel()
 		streams := regexp.MustCompile(`(?s)<< /Length (\d+) >>\nstream\n(.*?)endstream`).FindAllSubmatch(file, -1)
 		if len(streams) < 3 {

@@ -5,14 +5,14 @@ const (
 	subtitle = "Halden Instruments AS, document HX4-SM, edition 7"
 )
 
-// element is a part of the manual, in reading order: exactly one field is set.
+// element is a part of the manual, in reading order. Exactly one field is set.
 type element struct {
 	heading   string
 	paragraph string
 	table     *table
 }
 
-// table is a header, its rows, and the widths of its columns in points.
+// table is the rows of a table and the widths of its columns in points.
 type table struct {
 	widths []float64
 	rows   [][]string // the first is the header
@@ -24,7 +24,7 @@ func t(widths []float64, rows ...[]string) element {
 	return element{table: &table{widths: widths, rows: rows}}
 }
 
-// content is the manual.
+// content returns the manual in reading order.
 func content() []element {
 	return []element{
 		h("1 What the instrument does"),

@@ -1,7 +1,7 @@
 package manual
 
-// widths are those of Helvetica's printable ASCII characters, from the space on,
-// in thousandths of the font size, as the PDF standard fonts define them.
+// widths are the widths of Helvetica's printable ASCII characters, from the
+// space on, in thousandths of the font size, as in the PDF standard fonts.
 var widths = [...]float64{
 	278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, // space to /
 	556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, // 0 to ?
@@ -11,7 +11,7 @@ var widths = [...]float64{
 	556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584, // p to ~
 }
 
-// width is how wide text is in Helvetica, in points.
+// width returns the width of text in Helvetica, in points.
 func width(text string, size float64) float64 {
 	total := 0.0
 	for _, r := range text {
