@@ -10,10 +10,10 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 install      = @test -x $(TOOLS)/$(1) || GOBIN=$(TOOLS) GOFLAGS=-mod=mod $(GO) install $(2)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race fmt lint replay histories e2e bench vuln docs clean
+.PHONY: help build demo test race fmt lint replay histories e2e bench bench-compare vuln docs clean
 
 help: ## show this
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/cairn
 	@echo "Building bin/cairn. A first build takes some minutes (it holds a whole Temporal server), a later one seconds."
@@ -49,6 +49,10 @@ e2e: build ## test the built binary from outside, kills included
 
 bench: build ## run the benchmarks that docs/benchmarks.md reports
 	$(GO) run ./bench
+
+bench-compare: build ## measure bin/cairn and the version of BASE in turns; fail if a measure is worse
+	@test -n "$(BASE)" || { echo "usage: make bench-compare BASE=<commit> [ROUNDS=5] [THRESHOLD=5] [MEASURES='ingest tail']"; exit 2; }
+	$(GO) run ./bench -base "$(BASE)" $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(THRESHOLD),-threshold $(THRESHOLD)) $(MEASURES)
 
 vuln: ## look for known vulnerabilities in what is linked
 	$(call install,govulncheck,$(GOVULNCHECK))

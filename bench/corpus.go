@@ -18,7 +18,7 @@ var (
 	queryPattern    = regexp.MustCompile(`(?s)<top>(.*?)</top>`)
 )
 
-// field gives the text of an element of a record; the collection is not
+// field returns the text of an element of a record. The collection is not
 // well-formed XML.
 func field(record, name string) string {
 	_, rest, _ := strings.Cut(record, "<"+name+">")
@@ -26,6 +26,7 @@ func field(record, name string) string {
 	return strings.Join(strings.Fields(html.UnescapeString(text)), " ")
 }
 
+// abstracts reads the documents of the collection.
 func (b *bench) abstracts() ([]abstract, error) {
 	data, err := os.ReadFile(filepath.Join(b.data, "cranfield", "cran.all.1400.xml"))
 	if err != nil {
@@ -38,8 +39,8 @@ func (b *bench) abstracts() ([]abstract, error) {
 	return list, nil
 }
 
-// queries gives the questions in order and, for each, the relevant documents:
-// the judgements number the questions by their position.
+// queries returns the questions in order and, for each, the relevant documents.
+// The judgements number the questions by their position.
 func (b *bench) queries() (texts []string, relevant []map[string]bool, err error) {
 	data, err := os.ReadFile(filepath.Join(b.data, "cranfield", "cran.qry.xml"))
 	if err != nil {

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,26 +26,31 @@ const (
 
 // crash ingests documents while the whole process is killed at random moments,
 // then streams an answer over two kills.
-func crash(ctx context.Context, b *bench) error {
+func crash(ctx context.Context, b *bench) (figures []figure, err error) {
 	list, err := b.abstracts()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	m := modeltest.New(modeltest.Options{Tokens: 300, TokenDelay: 15 * time.Millisecond, EmbeddingDelay: 40 * time.Millisecond})
 	defer m.Close()
-	s, _, err := b.serve(ctx, modelAt(m.URL())...)
+	s, _, err := b.serveWithModel(ctx, m)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer s.stop()
+	defer func() { err = errors.Join(err, s.remove()) }()
 	random := rand.New(rand.NewPCG(b.seed, 0))
-	if err := crashIngest(ctx, s, m, list[:crashDocuments], random); err != nil {
-		return err
+	documents, err := crashIngest(ctx, s, m, list[:crashDocuments], random)
+	if err != nil {
+		return nil, err
 	}
-	return crashAnswer(ctx, s, random)
+	answer, err := crashAnswer(ctx, s, random)
+	return append(documents, answer...), err
 }
 
-func crashIngest(ctx context.Context, s *server, m *modeltest.Server, list []abstract, random *rand.Rand) error {
+// crashIngest uploads documents over kills at random moments. "In flight" counts
+// the requests that the model had not answered at a kill; "asked for again" also
+// holds those that it had answered and that the killed process had not stored.
+func crashIngest(ctx context.Context, s *server, m *modeltest.Server, list []abstract, random *rand.Rand) ([]figure, error) {
 	var accepted atomic.Int64
 	var uploads sync.WaitGroup
 	var mu sync.RWMutex // held for writing while the server is down
@@ -72,29 +79,33 @@ func crashIngest(ctx context.Context, s *server, m *modeltest.Server, list []abs
 		time.Sleep(time.Duration(random.IntN(300)) * time.Millisecond)
 		open := m.Totals()
 		if err := s.kill(); err != nil {
-			return err
+			return nil, err
 		}
 		inFlight += open.Embeddings.Asked - open.Embeddings.Answered
 		mu.Lock()
 		_, err := s.start(ctx)
 		mu.Unlock()
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
 	uploads.Wait()
 	lost, double, err := settle(ctx, s, len(list))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	stored, repeated, err := batches(s, m)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	fmt.Println("| documents accepted | kills | lost | double | stored batches | batches asked for again | in flight at the kills |")
-	fmt.Println("|---|---|---|---|---|---|---|")
-	fmt.Printf("| %d | %d | %d | %d | %d | %d | %d |\n", accepted.Load(), crashKills, lost, double, stored, repeated, inFlight)
-	return nil
+	return []figure{
+		higher(fmt.Sprintf("documents accepted over %d kills", crashKills), float64(accepted.Load())).aim(float64(len(list))),
+		lower("documents lost", float64(lost)).aim(0),
+		lower("passages stored twice", float64(double)).aim(0),
+		higher("batches of embeddings stored", float64(stored)),
+		lower("batches asked for again", float64(repeated)),
+		lower("requests in flight at the kills", float64(inFlight)),
+	}, nil
 }
 
 // batches counts the batches of embeddings that are stored, and those that the
@@ -115,13 +126,10 @@ func batches(s *server, m *modeltest.Server) (stored, repeated int, err error) {
 // settle waits until nothing is pending and counts documents that are not
 // published, and passages that are found twice.
 func settle(ctx context.Context, s *server, n int) (lost, double int, err error) {
-	var page struct{ Total int }
-	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if err := s.send(ctx, "GET", "/workspaces/default/webhooks/documents?projectId=default&status=published&limit=1", nil, &page); err != nil {
+	published := 0
+	for deadline := time.Now().Add(3 * time.Minute); published < n && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if published, err = s.published(ctx); err != nil {
 			return 0, 0, err
-		}
-		if page.Total >= n {
-			break
 		}
 	}
 	names, err := s.externalIDs(ctx)
@@ -146,14 +154,16 @@ func settle(ctx context.Context, s *server, n int) (lost, double int, err error)
 			lost++
 		}
 	}
-	return lost + n - page.Total, double + len(names) - n, nil
+	return lost + n - published, double + len(names) - n, nil
 }
 
-// crashAnswer reads one answer of 300 tokens over two kills.
-func crashAnswer(ctx context.Context, s *server, random *rand.Rand) error {
-	c, err := s.client()
+// crashAnswer reads one answer of 300 tokens over two kills. Most of the silence
+// is the model repeating words that readers have: the new attempt sends nothing
+// until it has something new.
+func crashAnswer(ctx context.Context, s *server, random *rand.Rand) ([]figure, error) {
+	c, err := s.Client()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var r reading
 	var silences []time.Duration
@@ -165,32 +175,36 @@ func crashAnswer(ctx context.Context, s *server, random *rand.Rand) error {
 		}
 		ended, err := r.upTo(words, events)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if ended {
 			break
 		}
 		kills++
 		if err := s.kill(); err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := s.start(ctx); err != nil {
-			return err
+			return nil, err
 		}
 		ready := time.Now()
-		if c, err = s.client(); err != nil {
-			return err
+		if c, err = s.Client(); err != nil {
+			return nil, err
 		}
 		events = timed(c.Events(ctx, r.run, r.last), ready, &silences)
 	}
 	answer, err := storedAnswer(ctx, c, r.run)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	fmt.Println("\n| kills | characters read | equal to the stored answer | events | gaps | resets | silence after readiness s |")
-	fmt.Println("|---|---|---|---|---|---|---|")
-	fmt.Printf("| %d | %d | %v | %d | %d | %d | %v |\n", kills, len(r.text), r.text == answer.Text, r.last, r.gaps, r.resets, seconds(silences))
-	return nil
+	if r.text != answer.Text {
+		return nil, fmt.Errorf("the reader has %d characters and the stored answer %d, and they differ", len(r.text), len(answer.Text))
+	}
+	return []figure{
+		lower(fmt.Sprintf("gaps in the %d events of an answer over %d kills", r.last, kills), float64(r.gaps)).aim(0),
+		lower("resets", float64(r.resets)).aim(0),
+		lower("longest silence after readiness s", slices.Max(silences).Seconds()).aim(5),
+	}, nil
 }
 
 // reading is an answer as its reader puts it together.
@@ -248,7 +262,7 @@ func storedAnswer(ctx context.Context, c *client.Client, run string) (answer cli
 	return answer, last.Decode(&answer)
 }
 
-// timed notes how long the first event of a stream took after a moment.
+// timed appends to silences how long after a moment the first event came.
 func timed(events iter.Seq2[client.Event, error], since time.Time, silences *[]time.Duration) iter.Seq2[client.Event, error] {
 	return func(yield func(client.Event, error) bool) {
 		first := true
@@ -261,12 +275,4 @@ func timed(events iter.Seq2[client.Event, error], since time.Time, silences *[]t
 			}
 		}
 	}
-}
-
-func seconds(list []time.Duration) string {
-	out := []string{}
-	for _, d := range list {
-		out = append(out, fmt.Sprintf("%.1f", d.Seconds()))
-	}
-	return strings.Join(out, ", ")
 }

@@ -12,7 +12,8 @@ import (
 // connections keeps as many connections open as there are clients.
 var connections = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
-// send makes a request to the server; out takes the JSON of the answer.
+// send makes a request to the server and decodes the JSON of the answer into
+// out, if out is not nil.
 func (s *server) send(ctx context.Context, method, path string, body, out any) error {
 	response, err := s.open(ctx, method, path, body)
 	if err != nil {
@@ -26,16 +27,17 @@ func (s *server) send(ctx context.Context, method, path string, body, out any) e
 	return json.NewDecoder(response.Body).Decode(out)
 }
 
+// open makes a request to the server. The caller closes the body of the answer.
 func (s *server) open(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	encoded, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, method, s.ends.API+path, bytes.NewReader(encoded))
+	request, err := http.NewRequestWithContext(ctx, method, s.Endpoints().API+path, bytes.NewReader(encoded))
 	if err != nil {
 		return nil, err
 	}
-	request.Header.Set("Authorization", "Bearer "+s.key)
+	request.Header.Set("Authorization", "Bearer "+s.Key())
 	request.Header.Set("Content-Type", "application/json")
 	response, err := connections.Do(request)
 	if err != nil {

@@ -2,25 +2,23 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
-// modelAt points the server at a stand-in model.
-func modelAt(url string) []string {
-	env := []string{}
-	for _, kind := range []string{"CHAT", "EMBEDDING"} {
-		env = append(env, "CAIRN_MODELS__"+kind+"__BASE_URL="+url, "CAIRN_MODELS__"+kind+"__MODEL=stand-in")
-	}
-	return env
-}
-
-// upload posts the abstracts one by one and waits until all are published.
+// upload posts abstracts that are not there yet, one by one, and waits until all
+// are published.
 func (s *server) upload(ctx context.Context, list []abstract, clients int) (time.Duration, error) {
+	before, err := s.published(ctx)
+	if err != nil {
+		return 0, err
+	}
 	begin := time.Now()
-	_, err := load(ctx, clients, len(list), func(ctx context.Context, i int) error {
+	_, err = load(ctx, clients, len(list), func(ctx context.Context, i int) error {
 		a := list[i]
 		text := a.title + "\n\n" + a.text
 		if a.text == "" { // two abstracts have none
@@ -33,49 +31,87 @@ func (s *server) upload(ctx context.Context, list []abstract, clients int) (time
 		return 0, err
 	}
 	for {
-		var page struct{ Total int }
-		if err := s.send(ctx, "GET", "/workspaces/default/webhooks/documents?projectId=default&status=published&limit=1", nil, &page); err != nil {
+		n, err := s.published(ctx)
+		if err != nil {
 			return 0, err
 		}
-		if page.Total >= len(list) {
+		if n >= before+len(list) {
 			return time.Since(begin), nil
 		}
 		if time.Since(begin) > 10*time.Minute {
-			return 0, fmt.Errorf("%d of %d documents were published in 10 minutes", page.Total, len(list))
+			return 0, fmt.Errorf("%d of %d documents were published in 10 minutes", n-before, len(list))
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
+// published counts the published documents.
+func (s *server) published(ctx context.Context) (int, error) {
+	var page struct{ Total int }
+	err := s.send(ctx, "GET", "/workspaces/default/webhooks/documents?projectId=default&status=published&limit=1", nil, &page)
+	return page.Total, err
+}
+
 // ingest measures single uploads of short documents by 8 clients.
-func ingest(ctx context.Context, b *bench) error {
+func ingest(ctx context.Context, b *bench) (figures []figure, err error) {
 	list, err := b.abstracts()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	list = list[:b.documents]
 	m := modeltest.New(modeltest.Options{})
 	defer m.Close()
-	s, cold, err := b.serve(ctx, modelAt(m.URL())...)
+	s, cold, err := b.serveWithModel(ctx, m)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer s.stop()
+	defer func() { err = errors.Join(err, s.remove()) }()
 	idle, before := s.residentMB(), s.cpu()
 	took, err := s.upload(ctx, list, 8)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	fmt.Println("| documents | clients | documents/s | CPU s of the server and its parsers | server's RSS idle MB | server's RSS highest MB | first start s |")
-	fmt.Println("|---|---|---|---|---|---|---|")
-	fmt.Printf("| %d | 8 | %.1f | %.1f | %.0f | %.0f | %.2f |\n",
-		len(list), float64(len(list))/took.Seconds(), s.cpu()-before, idle, s.peakMB(), cold.Seconds())
-	if err := s.kill(); err != nil {
-		return err
-	}
-	warm, err := s.start(ctx)
+	n := float64(len(list))
+	return []figure{
+		higher("documents/s, 8 clients", n/took.Seconds()).aim(60),
+		lower("CPU ms a document", (s.cpu()-before)*1000/n).aim(33),
+		lower("RSS idle MB", idle),
+		lower("RSS highest MB", s.peakMB()).aim(400),
+		lower("start on a new folder s", cold.Seconds()),
+	}, nil
+}
+
+// restart measures the time to readiness on a folder with documents, after
+// SIGKILL: the median of three.
+func restart(ctx context.Context, b *bench) (figures []figure, err error) {
+	list, err := b.abstracts()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	fmt.Printf("\nReady again after SIGKILL in %.2f s.\n", warm.Seconds())
-	return nil
+	m := modeltest.New(modeltest.Options{})
+	defer m.Close()
+	s, _, err := b.serveWithModel(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.remove()) }()
+	if _, err := s.upload(ctx, list[:400], 8); err != nil {
+		return nil, err
+	}
+	var times []float64
+	for range 3 {
+		if err := s.kill(); err != nil {
+			return nil, err
+		}
+		took, err := s.start(ctx)
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, took.Seconds())
+		if err := s.rest(ctx); err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(times)
+	return []figure{lower("restart after SIGKILL to ready s, 400 documents", times[1]).aim(1)}, nil
 }

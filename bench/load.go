@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"slices"
 )
 
-// load calls work n times from so many clients at the same time, until one
-// fails; i counts the calls.
+// load calls work n times from so many clients at the same time, until one call
+// fails; i counts the calls. It returns the time that all took.
 func load(ctx context.Context, clients, n int, work func(ctx context.Context, i int) error) (time.Duration, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -46,7 +45,7 @@ func (s *samples) add(d time.Duration) {
 	s.list = append(s.list, d)
 }
 
-// quantile gives the q-quantile in milliseconds.
+// quantile returns the q-quantile in milliseconds.
 func (s *samples) quantile(q float64) float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,4 +54,10 @@ func (s *samples) quantile(q float64) float64 {
 	}
 	slices.Sort(s.list)
 	return float64(s.list[min(int(q*float64(len(s.list))), len(s.list)-1)].Microseconds()) / 1000
+}
+
+// median returns the middle of some values.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
 }

@@ -2,68 +2,105 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
 )
 
-// measures are the parts of the benchmark, in the order of the report.
-var measures = []struct {
+// measure is one part of the benchmark.
+type measure struct {
 	name string
-	run  func(ctx context.Context, b *bench) error
-}{
-	{"ingest", ingest},
-	{"question", question},
-	{"retrieve", retrieve},
-	{"cranfield", cranfield},
-	{"pdf", pdf},
-	{"crash", crash},
+	// compared says that -base compares the measure when no measure is named.
+	compared bool
+	run      func(ctx context.Context, b *bench) ([]figure, error)
+}
+
+// measures are the parts in the order of the report.
+var measures = []measure{
+	{"ingest", true, ingest},
+	{"question", true, question},
+	{"tail", true, tail},
+	{"cost", true, cost},
+	{"restart", true, restart},
+	{"retrieve", true, retrieve},
+	{"cranfield", false, cranfield},
+	{"pdf", false, pdf},
+	{"crash", false, crash},
 }
 
 // bench is what every measure needs.
 type bench struct {
-	binary string
-	data   string // the folder of shared data
-	seed   uint64
+	binary     string
+	data       string // the folder of shared data
+	seed       uint64
+	documents  int       // how many are ingested and searched
+	tailRounds int       // rounds of questions in the tail measure
+	out        io.Writer // for details beside the figures
 }
 
 func main() {
-	b := &bench{}
-	flag.StringVar(&b.binary, "binary", "bin/cairn", "the built command")
-	flag.StringVar(&b.data, "data", "../shared/data", "the folder with cranfield and files")
-	flag.Uint64Var(&b.seed, "seed", 1, "of the moments of kills")
-	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	failed := measure(ctx, b)
+	err := run(ctx)
 	stop()
-	if failed != nil {
-		fmt.Fprintln(os.Stderr, "bench:", failed)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// measure runs what the arguments name, or all.
-func measure(ctx context.Context, b *bench) error {
-	var names []string
-	for _, m := range measures {
-		names = append(names, m.name)
+// run measures one binary, or compares it with that of another commit.
+func run(ctx context.Context) error {
+	b := &bench{documents: 1400, tailRounds: 10, out: os.Stdout}
+	c := comparison{versions: "bin/versions"}
+	flag.StringVar(&b.binary, "binary", "bin/cairn", "the built command")
+	flag.StringVar(&b.data, "data", "../shared/data", "the folder with cranfield and files")
+	flag.Uint64Var(&b.seed, "seed", 1, "seed of the moments of kills")
+	flag.StringVar(&c.base, "base", "", "the commit to compare with")
+	flag.IntVar(&c.rounds, "rounds", 5, "with -base: rounds in which each version is measured once")
+	flag.Float64Var(&c.threshold, "threshold", 5, "with -base: percent by which a measure may be worse")
+	flag.Parse()
+	chosen, err := choose(flag.Args(), c.base != "")
+	if err != nil {
+		return err
 	}
-	for _, name := range flag.Args() {
-		if !slices.Contains(names, name) {
-			return fmt.Errorf("%q is none of %s", name, strings.Join(names, ", "))
-		}
+	if c.base != "" {
+		b.documents, b.tailRounds = 400, 1 // a round of both versions takes minutes
+		return c.run(ctx, b, chosen)
 	}
-	for _, m := range measures {
-		if flag.NArg() > 0 && !slices.Contains(flag.Args(), m.name) {
+	var failed error
+	for _, m := range chosen {
+		fmt.Printf("\n## %s\n\n", m.name)
+		figures, err := m.run(ctx, b)
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", m.name, err))
 			continue
 		}
-		fmt.Printf("\n## %s\n\n", m.name)
-		if err := m.run(ctx, b); err != nil {
-			return fmt.Errorf("%s: %w", m.name, err)
+		printFigures(os.Stdout, figures)
+	}
+	return failed
+}
+
+// choose returns the named measures, or the default ones if none is named.
+func choose(names []string, compare bool) ([]measure, error) {
+	var known []string
+	for _, m := range measures {
+		known = append(known, m.name)
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("%q is none of %s", name, strings.Join(known, ", "))
 		}
 	}
-	return nil
+	var chosen []measure
+	for _, m := range measures {
+		if slices.Contains(names, m.name) || len(names) == 0 && (m.compared || !compare) {
+			chosen = append(chosen, m)
+		}
+	}
+	return chosen, nil
 }

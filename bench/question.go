@@ -4,67 +4,98 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 	"github.com/cairn-rag/cairn/internal/sse"
 )
 
-// question measures questions over SSE with an instant model.
-func question(ctx context.Context, b *bench) error {
+// questioned is a server with 200 documents whose model answers at once with 60
+// tokens.
+type questioned struct {
+	*server
+	model *modeltest.Server
+	texts []string // of questions
+}
+
+// withDocuments starts such a server. The caller closes it.
+func (b *bench) withDocuments(ctx context.Context) (*questioned, error) {
 	list, err := b.abstracts()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	texts, _, err := b.queries()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	m := modeltest.New(modeltest.Options{Tokens: 60})
-	defer m.Close()
-	s, _, err := b.serve(ctx, modelAt(m.URL())...)
+	q := &questioned{model: modeltest.New(modeltest.Options{Tokens: 60}), texts: texts}
+	if q.server, _, err = b.serveWithModel(ctx, q.model); err != nil {
+		q.model.Close()
+		return nil, err
+	}
+	if _, err := q.upload(ctx, list[:200], 8); err != nil {
+		return nil, errors.Join(err, q.close())
+	}
+	return q, nil
+}
+
+func (q *questioned) close() error {
+	q.model.Close()
+	return q.remove()
+}
+
+// ask asks n questions from so many clients at the same time.
+func (q *questioned) ask(ctx context.Context, clients, n int) (*timings, time.Duration, error) {
+	var t timings
+	took, err := load(ctx, clients, n, func(ctx context.Context, i int) error { return t.ask(ctx, q.server, q.texts[i%len(q.texts)]) })
+	return &t, took, err
+}
+
+// question measures questions over SSE at 1, 8 and 32 clients.
+func question(ctx context.Context, b *bench) (figures []figure, err error) {
+	q, err := b.withDocuments(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer s.stop()
-	if _, err := s.upload(ctx, list[:200], 8); err != nil {
-		return err
-	}
-	fmt.Println("| clients | first event p50 / p95 ms | first token p50 / p95 ms | end p50 / p95 ms | questions/s | CPU ms a question |")
-	fmt.Println("|---|---|---|---|---|---|")
-	var ask asker
-	for _, clients := range []int{1, 8, 32} {
-		n := 100 + 15*clients
-		one := func(ctx context.Context, i int) error { return ask.ask(ctx, s, texts[i%len(texts)]) }
-		if _, err := load(ctx, clients, 2*clients, one); err != nil { // to warm up
-			return err
+	defer func() { err = errors.Join(err, q.close()) }()
+	for _, at := range []struct {
+		clients       int
+		token, end    float64 // aims, ms
+		perSecond     float64
+		cpuMillisEach float64
+	}{{1, 20, 40, 0, 37}, {8, 60, 150, 0, 37}, {32, 100, 550, 60, 37}} {
+		n := 100 + 15*at.clients
+		if _, _, err := q.ask(ctx, at.clients, 2*at.clients); err != nil { // to warm up
+			return nil, err
 		}
-		ask = asker{}
-		before := s.cpu()
-		took, err := load(ctx, clients, n, one)
+		before := q.cpu()
+		t, took, err := q.ask(ctx, at.clients, n)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		fmt.Printf("| %d | %.0f / %.0f | %.0f / %.0f | %.0f / %.0f | %.0f | %.0f |\n", clients,
-			ask.first.quantile(.5), ask.first.quantile(.95), ask.token.quantile(.5), ask.token.quantile(.95),
-			ask.end.quantile(.5), ask.end.quantile(.95), float64(n)/took.Seconds(), (s.cpu()-before)*1000/float64(n))
+		rate := higher(fmt.Sprintf("questions/s, %d clients", at.clients), float64(n)/took.Seconds())
+		if at.perSecond > 0 {
+			rate = rate.aim(at.perSecond)
+		}
+		named := func(name string) string { return fmt.Sprintf("%s, %d clients", name, at.clients) }
+		figures = append(figures, rate,
+			lower(named("first event p50 ms"), t.first.quantile(.5)),
+			lower(named("first token p50 ms"), t.token.quantile(.5)).aim(at.token),
+			lower(named("first token p95 ms"), t.token.quantile(.95)),
+			lower(named("end p50 ms"), t.end.quantile(.5)).aim(at.end),
+			lower(named("end p95 ms"), t.end.quantile(.95)),
+			lower(named("CPU ms a question"), (q.cpu()-before)*1000/float64(n)).aim(at.cpuMillisEach))
 	}
-	events, err := historyLength(ctx, s, ask.last.Load().(string))
-	if err != nil {
-		return err
-	}
-	fmt.Printf("\n%d history events an answer of 60 tokens.\n", events)
-	return nil
+	return figures, nil
 }
 
-// asker gathers what questions took.
-type asker struct {
+// timings gathers how long after the question its events came.
+type timings struct {
 	first, token, end samples
-	last              atomic.Value // a run: string
 }
 
-func (a *asker) ask(ctx context.Context, s *server, text string) error {
+// ask asks one question and reads its events to the end.
+func (t *timings) ask(ctx context.Context, s *server, text string) error {
 	begin := time.Now()
 	response, err := s.open(ctx, "POST", "/workspaces/default/webhooks/query?compact=true", map[string]any{"text": text, "projectId": "default", "sse": true})
 	if err != nil {
@@ -78,18 +109,17 @@ func (a *asker) ask(ctx context.Context, s *server, text string) error {
 		}
 		took := time.Since(begin)
 		if len(seen) == 0 {
-			a.first.add(took)
+			t.first.add(took)
 		}
 		if e.Name == "apiMessageChunk" && !seen[e.Name] {
-			a.token.add(took)
+			t.token.add(took)
 		}
 		seen[e.Name] = true
 		if e.Name == "error" {
 			return fmt.Errorf("the question failed: %s", e.Data)
 		}
 		if e.Name == "completedMessage" {
-			a.end.add(took)
-			a.last.Store(response.Header.Get("Cairn-Run-Id"))
+			t.end.add(took)
 			return nil
 		}
 	}

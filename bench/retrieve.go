@@ -9,18 +9,16 @@ import (
 	"time"
 )
 
-// retrieve measures /retrieve-context at 1,400 documents with the offline model.
-func retrieve(ctx context.Context, b *bench) error {
+// retrieve measures /retrieve-context with the offline model.
+func retrieve(ctx context.Context, b *bench) (figures []figure, err error) {
 	s, texts, _, err := b.withCranfield(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer s.stop()
+	defer func() { err = errors.Join(err, s.remove()) }()
 	if err := s.rest(ctx); err != nil {
-		return err
+		return nil, err
 	}
-	fmt.Println("| clients | p50 ms | p95 ms | requests/s |")
-	fmt.Println("|---|---|---|---|")
 	for _, clients := range []int{1, 8} {
 		var times samples
 		took, err := load(ctx, clients, 400, func(ctx context.Context, i int) error {
@@ -30,28 +28,17 @@ func retrieve(ctx context.Context, b *bench) error {
 				map[string]any{"text": texts[i%len(texts)], "projectId": "default"}, nil)
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		fmt.Printf("| %d | %.1f | %.1f | %.0f |\n", clients, times.quantile(.5), times.quantile(.95), 400/took.Seconds())
+		p50 := lower(fmt.Sprintf("search p50 ms, %d clients", clients), times.quantile(.5))
+		if clients == 1 {
+			p50 = p50.aim(8)
+		}
+		figures = append(figures, p50,
+			lower(fmt.Sprintf("search p95 ms, %d clients", clients), times.quantile(.95)),
+			higher(fmt.Sprintf("searches/s, %d clients", clients), 400/took.Seconds()))
 	}
-	return nil
-}
-
-// rest waits until the server has done what the uploads left to do: until it
-// takes less than a twentieth of a processor for a second.
-func (s *server) rest(ctx context.Context) error {
-	for began := time.Now(); time.Since(began) < time.Minute; {
-		before := s.cpu()
-		select {
-		case <-time.After(time.Second):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if s.cpu()-before < .05 {
-			return nil
-		}
-	}
-	return errors.New("the server has not come to rest within a minute")
+	return figures, nil
 }
 
 // withCranfield starts a server with the offline model and the collection.
@@ -68,30 +55,27 @@ func (b *bench) withCranfield(ctx context.Context) (*server, []string, []map[str
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if _, err := s.upload(ctx, list, 8); err != nil {
-		s.stop()
-		return nil, nil, nil, err
+	if _, err := s.upload(ctx, list[:b.documents], 8); err != nil {
+		return nil, nil, nil, errors.Join(err, s.remove())
 	}
 	return s, texts, relevant, nil
 }
 
 // cranfield measures the quality of the ranking through the API.
-func cranfield(ctx context.Context, b *bench) error {
+func cranfield(ctx context.Context, b *bench) (figures []figure, err error) {
 	s, texts, relevant, err := b.withCranfield(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer s.stop()
+	defer func() { err = errors.Join(err, s.remove()) }()
 	names, err := s.externalIDs(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	fmt.Println("| ranking | nDCG@10 | recall@10 |")
-	fmt.Println("|---|---|---|")
 	for _, strategy := range []string{"hybrid", "dense", "bm25"} {
 		if err := s.send(ctx, "PATCH", "/workspaces/default/projects/default",
 			map[string]any{"ai": map[string]any{"retrieval": map[string]any{"strategy": strategy}}}, nil); err != nil {
-			return err
+			return nil, err
 		}
 		ndcg, recall := 0.0, 0.0
 		for i, text := range texts {
@@ -102,7 +86,7 @@ func cranfield(ctx context.Context, b *bench) error {
 			}
 			body := map[string]any{"text": text, "projectId": "default", "numberOfChunks": 30}
 			if err := s.send(ctx, "POST", "/workspaces/default/webhooks/retrieve-context", body, &found); err != nil {
-				return err
+				return nil, err
 			}
 			var ranked []string
 			for _, c := range found.Chunks {
@@ -113,12 +97,12 @@ func cranfield(ctx context.Context, b *bench) error {
 			n, r := judge(ranked, relevant[i])
 			ndcg, recall = ndcg+n/float64(len(texts)), recall+r/float64(len(texts))
 		}
-		fmt.Printf("| %s | %.4f | %.4f |\n", strategy, ndcg, recall)
+		figures = append(figures, higher("nDCG@10, "+strategy, ndcg), higher("recall@10, "+strategy, recall))
 	}
-	return nil
+	return figures, nil
 }
 
-// judge gives nDCG and recall of at most ten ranked documents.
+// judge returns nDCG and recall of at most ten ranked documents.
 func judge(ranked []string, relevant map[string]bool) (ndcg, recall float64) {
 	if len(relevant) == 0 {
 		return 0, 0
@@ -136,7 +120,7 @@ func judge(ranked []string, relevant map[string]bool) (ndcg, recall float64) {
 	return gain / ideal, hits / float64(len(relevant))
 }
 
-// externalIDs gives the external id of each document.
+// externalIDs returns the external id of each document by its id.
 func (s *server) externalIDs(ctx context.Context) (map[string]string, error) {
 	names := map[string]string{}
 	for page := 0; ; page++ {

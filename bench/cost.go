@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+)
+
+// cost counts what a document and a question write: events in the histories of
+// their workflows, transactions of the Temporal server, and calls of fsync. The
+// server's own regular work in that time is counted too; it is little.
+func cost(ctx context.Context, b *bench) (figures []figure, err error) {
+	list, err := b.abstracts()
+	if err != nil {
+		return nil, err
+	}
+	q, err := b.withDocuments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, q.close()) }()
+	const documents, questions = 100, 60
+	for _, part := range []struct {
+		name string
+		n    int
+		work func() error
+	}{
+		{"document", documents, func() error { _, err := q.upload(ctx, list[200:200+documents], 8); return err }},
+		{"question", questions, func() error { _, _, err := q.ask(ctx, 1, questions); return err }},
+	} {
+		before, err := q.historyEvents(ctx)
+		if err != nil {
+			return nil, err
+		}
+		syncs, traced := q.traceSyncs(ctx, func() error { return errors.Join(part.work(), q.rest(ctx)) })
+		if traced != nil && !errors.Is(traced, errNotTraced) {
+			return nil, traced
+		}
+		after, err := q.historyEvents(ctx)
+		if err != nil {
+			return nil, err
+		}
+		each := func(count int) float64 { return float64(count) / float64(part.n) }
+		figures = append(figures, lower("history events a "+part.name, each(after-before)))
+		if traced != nil {
+			fmt.Fprintf(b.out, "fsyncs of a %s were not counted: %v\n\n", part.name, traced)
+			continue
+		}
+		figures = append(figures, lower("commits of Temporal a "+part.name, each(syncs.history)), lower("fsyncs a "+part.name, each(syncs.all)))
+	}
+	return figures, nil
+}
+
+// historyEvents counts the events in the histories of the workflows that have
+// ended, once no workflow is open and the count stays the same.
+func (s *server) historyEvents(ctx context.Context) (int, error) {
+	if err := s.rest(ctx); err != nil {
+		return 0, err
+	}
+	c, err := client.DialContext(ctx, client.Options{
+		HostPort: s.Endpoints().Temporal, Namespace: "cairn", Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	last := -1
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		n, err := countEvents(ctx, c)
+		if err != nil || n == last {
+			return n, err
+		}
+		last = n
+		if err := s.rest(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return 0, errors.New("the histories still grew after a minute")
+}
+
+// countEvents adds up the lengths of the histories of all ended workflows.
+func countEvents(ctx context.Context, c client.Client) (n int, err error) {
+	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: "cairn", PageSize: 1000}
+	for {
+		page, err := c.ListWorkflow(ctx, request)
+		if err != nil {
+			return 0, fmt.Errorf("list workflows: %w", err)
+		}
+		for _, e := range page.Executions {
+			n += int(e.HistoryLength) // 0 while it is open
+		}
+		if request.NextPageToken = page.NextPageToken; len(page.NextPageToken) == 0 {
+			return n, nil
+		}
+	}
+}

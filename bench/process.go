@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// cpu returns the processor seconds that the server and its parsers have used so
+// far, those that have ended included.
+func (s *server) cpu() float64 {
+	total := s.spent
+	for _, pid := range append(s.Children(), s.PID()) {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			continue // a parser that has ended is counted in the server's own line
+		}
+		fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
+		for _, i := range []int{11, 12, 13, 14} { // utime, stime, and those of children that ended
+			ticks, _ := strconv.ParseFloat(fields[i], 64)
+			total += ticks / 100
+		}
+	}
+	return total
+}
+
+// rest waits until the server has finished what the requests before left to do:
+// until it uses less than a twentieth of a processor for a second.
+func (s *server) rest(ctx context.Context) error {
+	for began := time.Now(); time.Since(began) < time.Minute; {
+		before := s.cpu()
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if s.cpu()-before < .05 {
+			return nil
+		}
+	}
+	return errors.New("the server was still busy after a minute")
+}
+
+// peakMB returns the highest resident memory of the server so far, in MiB,
+// without its parsers.
+func (s *server) peakMB() float64 { return s.status("VmHWM:") }
+
+// residentMB returns its resident memory now, in MiB.
+func (s *server) residentMB() float64 { return s.status("VmRSS:") }
+
+func (s *server) status(field string) float64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID()))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(line, field); ok {
+			kb, _ := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+			return kb / 1024
+		}
+	}
+	return 0
+}
