@@ -94,9 +94,12 @@ type source struct {
 	ChunkID        string     `json:"chunkId"`
 	DocumentID     string     `json:"documentId"`
 	DocumentName   string     `json:"documentName"`
+	ExternalID     string     `json:"externalId"`
 	URL            string     `json:"url,omitempty"`
 	Text           string     `json:"text"`
 	Score          float64    `json:"score"`
+	Heading        []string   `json:"heading" doc:"The headings above the passage, outermost first"`
+	Lines          *[2]int    `json:"lines,omitempty" doc:"[first,last] line of the original file that holds the passage, 1 = first. Where lines of the passage were joined from several, as in a wrapped Markdown paragraph, or moved, as in JSON, they are those of the whole paragraph, list or part of a table. Absent for formats that have pages (PDF) or no lines that a reader sees (HTML)"`
 	PageNumber     *int       `json:"pageNumber"`
 	BBox           []chunkBox `json:"bbox"`
 	StartTime      *float64   `json:"startTime"`
@@ -109,13 +112,17 @@ func (s *Server) sources(o *outcome) []source {
 	list := make([]source, 0, len(o.record.Sources))
 	for _, x := range o.record.Sources {
 		out := source{
-			Rank: x.Rank, ChunkID: x.ChunkID, DocumentID: x.DocumentID, Score: x.Score, BBox: []chunkBox{},
+			Rank: x.Rank, ChunkID: x.ChunkID, DocumentID: x.DocumentID, Score: x.Score, BBox: []chunkBox{}, Heading: []string{},
 			UsedInResponse: slices.Contains(o.record.Used, x.Rank), Removed: true,
 		}
 		if c, ok := o.chunks[x.ChunkID]; ok {
 			out.Removed, out.DocumentName, out.Text = false, c.Document.Name, c.Text
 			out.URL = s.link("/workspaces/" + c.Document.Workspace + "/documents/" + c.DocumentID + "/content")
 			out.BBox, out.PageNumber = chunkBoxes(c.Chunk)
+			out.ExternalID, out.Heading = c.Document.ExternalID, notNil(c.HeadingPath)
+			if c.Origin.First > 0 {
+				out.Lines = &[2]int{c.Origin.First, c.Origin.Last}
+			}
 		}
 		list = append(list, out)
 	}

@@ -52,6 +52,7 @@ type document struct {
 	blocks []block
 	lines  []knowledge.Line // of the whole document, in order
 	pages  map[int]knowledge.PageSize
+	ends   lineEndCount
 }
 
 // block is a block without its text, which is in the document. A document may
@@ -60,6 +61,8 @@ type block struct {
 	kind   knowledge.BlockKind
 	header string
 	span   knowledge.Span
+	origin knowledge.Origin
+	ends   int      // line ends in the document before it
 	path   []string // headings above it, including itself if it is a heading
 }
 
@@ -76,9 +79,11 @@ func newDocument(layout knowledge.Layout, context int) *document {
 	}
 	separator := []rune(knowledge.BlockSeparator)
 	var path headings
+	ends := 0
 	for i, b := range layout.Blocks {
 		if i > 0 {
 			d.runes = append(d.runes, separator...)
+			ends += strings.Count(knowledge.BlockSeparator, "\n")
 		}
 		start := len(d.runes)
 		d.runes = append(d.runes, []rune(b.Text)...)
@@ -87,8 +92,9 @@ func newDocument(layout knowledge.Layout, context int) *document {
 		}
 		d.blocks = append(d.blocks, block{
 			kind: b.Kind, header: knowledge.HeaderWithin(b.Header, context),
-			span: knowledge.Span{Start: start, End: len(d.runes)}, path: path.within(context),
+			span: knowledge.Span{Start: start, End: len(d.runes)}, origin: b.Origin, ends: ends, path: path.within(context),
 		})
+		ends += strings.Count(b.Text, "\n")
 		for _, l := range b.Lines {
 			l.Start, l.End = l.Start+start, l.End+start
 			d.lines = append(d.lines, l)
@@ -141,6 +147,7 @@ func (d *document) chunk(span knowledge.Span, ref knowledge.VersionRef, ordinal 
 			c.Header = b.header
 		}
 	}
+	c.Origin = d.originOf(span)
 	c.Lines = d.linesIn(span)
 	for i, l := range c.Lines {
 		if size, ok := d.pages[l.Page]; ok && (i == 0 || c.Lines[i-1].Page != l.Page) {

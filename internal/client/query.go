@@ -36,16 +36,18 @@ type Answer struct {
 
 // Source is a passage that the model received.
 type Source struct {
-	Rank           int     `json:"rank"`
-	ChunkID        string  `json:"chunkId"`
-	DocumentID     string  `json:"documentId"`
-	DocumentName   string  `json:"documentName"`
-	Text           string  `json:"text"`
-	Score          float64 `json:"score"`
-	Page           int     `json:"pageNumber,omitempty"` // 0 = a format without pages
-	Boxes          Boxes   `json:"bbox,omitempty"`
-	UsedInResponse bool    `json:"usedInResponse"`
-	Removed        bool    `json:"removed,omitempty"` // the passage was removed, or the principal may no longer see it
+	Rank           int      `json:"rank"`
+	ChunkID        string   `json:"chunkId"`
+	DocumentID     string   `json:"documentId"`
+	DocumentName   string   `json:"documentName"`
+	Text           string   `json:"text"`
+	Score          float64  `json:"score"`
+	Heading        []string `json:"heading,omitempty"`    // outermost first
+	Lines          [2]int   `json:"lines,omitzero"`       // first and last, 1 = first; 0 = a format without lines
+	Page           int      `json:"pageNumber,omitempty"` // 0 = a format without pages
+	Boxes          Boxes    `json:"bbox,omitempty"`
+	UsedInResponse bool     `json:"usedInResponse"`
+	Removed        bool     `json:"removed,omitempty"` // the passage was removed, or the principal may no longer see it
 }
 
 // PageBox is a rectangle on a page, in PDF points from the page's top left.

@@ -14,6 +14,7 @@ type Chunk struct {
 	Lines       []Line     `json:"lines,omitempty"`
 	Pages       []PageSize `json:"pages,omitempty"` // of the pages that Lines are on
 	Language    string     `json:"language,omitempty"`
+	Origin      Origin     `json:"origin,omitzero"` // the smallest range of whole lines that is known to hold it
 }
 
 // Hit is one chunk that a leg of the index found. Higher Score is better; the

@@ -85,6 +85,17 @@ const (
 	BlockCode      BlockKind = "code"
 )
 
+// Origin is the lines of the original file in which a text stands, 1 = first. The
+// zero Origin means that the format has pages, or no lines that a reader sees.
+type Origin struct {
+	First int `json:"first"`
+	Last  int `json:"last"`
+	// LineByLine means that each line of the text is the next line of the file.
+	// Without it a line of the text cannot be told from the others: a paragraph
+	// may have been joined from several lines.
+	LineByLine bool `json:"line_by_line,omitempty"`
+}
+
 // Block is a piece of a document that belongs together, in reading order.
 type Block struct {
 	Kind   BlockKind `json:"kind"`
@@ -92,6 +103,7 @@ type Block struct {
 	Text   string    `json:"text"`
 	Header string    `json:"header,omitempty"` // of a table: its header row (HeaderWithin MaxHeader), which is also in Text of the first block
 	Lines  []Line    `json:"lines,omitempty"`  // of formats that have pages; they lie in Text, in order, without overlap
+	Origin Origin    `json:"origin,omitzero"`
 }
 
 // CellSeparator stands between the cells of a row of a table.

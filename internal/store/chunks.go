@@ -31,6 +31,8 @@ type chunkRow struct {
 	Header        string `bun:"header"`
 	Lines         string `bun:"lines"`
 	Pages         string `bun:"pages"`
+	FirstLine     int    `bun:"first_line"`
+	LastLine      int    `bun:"last_line"`
 	Body          string `bun:"body"`
 }
 
@@ -39,6 +41,7 @@ func newChunkRow(ref knowledge.VersionRef, c knowledge.Chunk) (chunkRow, error) 
 		ID: c.ID, Workspace: ref.Workspace, DocumentID: ref.Document, Version: ref.Version, Ordinal: c.Ordinal,
 		SpanStart: c.Span.Start, SpanEnd: c.Span.End, Language: c.Language, Header: c.Header,
 		Lines: encodeLines(c.Lines), Pages: encodePages(c.Pages), Body: c.Text,
+		FirstLine: c.Origin.First, LastLine: c.Origin.Last,
 	}
 	var err error
 	if len(c.HeadingPath) > 0 {
@@ -51,6 +54,7 @@ func (r *chunkRow) chunk() (knowledge.Chunk, error) {
 	c := knowledge.Chunk{
 		ID: r.ID, DocumentID: r.DocumentID, Version: r.Version, Ordinal: r.Ordinal, Text: r.Body,
 		Span: knowledge.Span{Start: r.SpanStart, End: r.SpanEnd}, Header: r.Header, Language: r.Language,
+		Origin: knowledge.Origin{First: r.FirstLine, Last: r.LastLine},
 	}
 	err := decode(field{r.HeadingPath, &c.HeadingPath})
 	if err == nil {

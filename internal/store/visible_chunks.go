@@ -141,13 +141,13 @@ func jsonList(words []string) string {
 }
 
 const chunkColumns = `c.id, c.document_id, c.version, c.ordinal, c.span_start, c.span_end,
-	c.language, c.heading_path, c.header, c.lines, c.pages, c.body`
+	c.language, c.heading_path, c.header, c.lines, c.pages, c.first_line, c.last_line, c.body`
 
 // targets are where the columns of chunkColumns go.
 func (r *chunkRow) targets() []any {
 	return []any{
 		&r.ID, &r.DocumentID, &r.Version, &r.Ordinal, &r.SpanStart, &r.SpanEnd,
-		&r.Language, &r.HeadingPath, &r.Header, &r.Lines, &r.Pages, &r.Body,
+		&r.Language, &r.HeadingPath, &r.Header, &r.Lines, &r.Pages, &r.FirstLine, &r.LastLine, &r.Body,
 	}
 }
 

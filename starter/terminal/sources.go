@@ -8,9 +8,11 @@ import (
 	"github.com/cairn-rag/cairn/internal/client"
 )
 
-// Sources lists the passages that an answer cites: rank, document, page and box
-// in PDF points, or the chunk where the format has no pages. An answer that
-// cites nothing gets the passages it was given.
+// Sources writes the passages that an answer cites, a line each: the rank, the
+// document, and the place in it. The place is the pages and boxes in PDF points;
+// in a format without pages it is the headings and the lines, and in one without
+// lines the first words. Where the answer cites nothing, Sources writes the
+// passages that the model was given.
 func Sources(out io.Writer, sources []client.Source) error {
 	cited := make([]client.Source, 0, len(sources))
 	for _, s := range sources {
@@ -36,18 +38,39 @@ func Sources(out io.Writer, sources []client.Source) error {
 	return columns(out, "  ", rows)
 }
 
+// documentName returns the document's name and, in a format without pages, the
+// headings above the passage.
 func documentName(s client.Source) string {
-	if s.Removed {
+	switch {
+	case s.Removed:
 		return "(removed)"
+	case onPages(s):
+		return s.DocumentName
 	}
-	return s.DocumentName
+	return strings.Join(append([]string{s.DocumentName}, s.Heading...), headingSeparator)
 }
 
-// Place says where in its document a source is.
+const headingSeparator = " › "
+
+func onPages(s client.Source) bool { return s.Page > 0 && len(s.Boxes) > 0 }
+
+// Place returns where in its document a source is, below its headings. It is ""
+// for one that was removed.
 func Place(s client.Source) string {
-	if s.Page == 0 || len(s.Boxes) == 0 {
-		return "chunk " + s.ChunkID
+	switch {
+	case s.Removed:
+		return ""
+	case onPages(s):
+		return pages(s)
+	case s.Lines[0] == 0:
+		return firstWords(s.Text)
+	case s.Lines[0] == s.Lines[1]:
+		return fmt.Sprintf("line %d", s.Lines[0])
 	}
+	return fmt.Sprintf("lines %d-%d", s.Lines[0], s.Lines[1])
+}
+
+func pages(s client.Source) string {
 	places := make([]string, 0, len(s.Boxes))
 	for _, b := range s.Boxes {
 		page := b.Page
@@ -57,4 +80,14 @@ func Place(s client.Source) string {
 		places = append(places, fmt.Sprintf("page %d, box %.0f,%.0f %.0f,%.0f", page, b.Box.X1, b.Box.Y1, b.Box.X2, b.Box.Y2))
 	}
 	return strings.Join(places, "; ")
+}
+
+// firstWords returns the beginning of a passage, by which a reader finds it.
+func firstWords(text string) string {
+	const most = 40 // code points
+	text = line(text)
+	if short := []rune(text); len(short) > most {
+		text = string(short[:most]) + "…"
+	}
+	return fmt.Sprintf("“%s”", text)
 }

@@ -17,21 +17,27 @@ func TestSources(t *testing.T) {
 	t.Parallel()
 	onPages := client.Source{Rank: 1, ChunkID: "c-1", DocumentName: "manual.pdf", Page: 2, UsedInResponse: true,
 		Boxes: client.Boxes{{Page: 2, Box: knowledge.Box{X1: 64.2, Y1: 100, X2: 531, Y2: 180.7}}, {Page: 3, Box: knowledge.Box{X1: 64, Y1: 60, X2: 531, Y2: 90}}}}
-	text := client.Source{Rank: 4, ChunkID: "c-4", DocumentName: "hand\nbook.md", UsedInResponse: true}
+	text := client.Source{
+		Rank: 4, ChunkID: "c-4", DocumentName: "hand\nbook.md", Heading: []string{"Leave", "Parental\tleave"}, Lines: [2]int{41, 48}, UsedInResponse: true,
+	}
+	oneLine := client.Source{Rank: 6, ChunkID: "c-6", DocumentName: "rows.csv", Lines: [2]int{7, 7}, UsedInResponse: true}
+	page := client.Source{Rank: 7, ChunkID: "c-7", DocumentName: "page.html", Heading: []string{"Tides"}, Text: "Spring tides\ncome after a new moon and after a full one.", UsedInResponse: true}
 	gone := client.Source{Rank: 5, ChunkID: "c-5", UsedInResponse: true, Removed: true}
-	unused := client.Source{Rank: 2, ChunkID: "c-2", DocumentName: "other.md"}
+	unused := client.Source{Rank: 2, ChunkID: "c-2", DocumentName: "other.md", Lines: [2]int{3, 3}}
 	for _, test := range []struct {
 		name    string
 		sources []client.Source
 		want    string
 	}{
-		{"cited_passages_with_their_places", []client.Source{onPages, unused, text, gone},
+		{"cited_passages_with_their_places", []client.Source{onPages, unused, text, gone, oneLine, page},
 			"Sources\n" +
-				"  [1]  manual.pdf    page 2, box 64,100 531,181; page 3, box 64,60 531,90\n" +
-				"  [4]  hand book.md  chunk c-4\n" +
-				"  [5]  (removed)     chunk c-5\n"},
+				"  [1]  manual.pdf                             page 2, box 64,100 531,181; page 3, box 64,60 531,90\n" +
+				"  [4]  hand book.md › Leave › Parental leave  lines 41-48\n" +
+				"  [5]  (removed)\n" +
+				"  [6]  rows.csv                               line 7\n" +
+				"  [7]  page.html › Tides                      “Spring tides come after a new moon and a…”\n"},
 		{"what_was_found_where_nothing_is_cited", []client.Source{unused},
-			"Nothing is cited. Passages that were found\n  [2]  other.md  chunk c-2\n"},
+			"Nothing is cited. Passages that were found\n  [2]  other.md  line 3\n"},
 		{"nothing_found", nil, "No passages were found.\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -119,6 +119,8 @@ func Clean(s string) string {
 			if i >= len(s) || s[i] != '\n' {
 				b.WriteByte('\n')
 			}
+		case r == '\f' && aloneOnLine(s, i-n):
+			// Nothing is left of the line, which ends a paragraph already.
 		case r == '\f':
 			b.WriteString("\n\n")
 		case r == '\v' || r == 0x85 || r == 0x2028:
@@ -130,6 +132,13 @@ func Clean(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// aloneOnLine reports whether the byte at i has line ends, or nothing, before and
+// behind it.
+func aloneOnLine(s string, i int) bool {
+	isEnd := func(c byte) bool { return c == '\n' || c == '\r' }
+	return (i == 0 || isEnd(s[i-1])) && (i+1 == len(s) || isEnd(s[i+1]))
 }
 
 func isClean(s string) bool {

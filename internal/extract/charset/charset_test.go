@@ -70,3 +70,18 @@ func TestDeclared(t *testing.T) {
 		}
 	}
 }
+
+func TestLinesKeepTheirNumbers(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"a\r\nb\rc\n":         "a\nb\nc\n",
+		"a\n\fb\n":            "a\n\n\nb\n", // which must end a paragraph
+		"[Page 1]\n\f\nRFC\n": "[Page 1]\n\nRFC\n",
+		"a\r\n\f\r\nb":        "a\n\nb",
+		"\f":                  "",
+	} {
+		if got := charset.Clean(in); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+}

@@ -130,6 +130,9 @@ func convert(root *html.Node) (string, []knowledge.Block, error) {
 		return "", nil, charset.TooLong()
 	}
 	heading, blocks := markdown.Read(string(md))
+	for i := range blocks {
+		blocks[i].Origin = knowledge.Origin{} // the lines of the converted text are not those of the page
+	}
 	return heading, blocks, nil
 }
 

@@ -14,9 +14,10 @@ import (
 // the front matter, else the first heading of level 1, else "".
 func Read(s string) (title string, blocks []knowledge.Block) {
 	matter, title, rest := frontMatter(s)
-	r := reader{source: []byte(rest)}
+	r := reader{source: []byte(rest), position: &position{line: 1 + strings.Count(s[:len(s)-len(rest)], "\n")}}
 	if matter != "" {
 		r.add(knowledge.BlockParagraph, matter)
+		r.blocks[0].Origin = knowledge.Origin{First: 2, Last: 2 + strings.Count(matter, "\n"), LineByLine: true}
 	}
 	r.children(newParser(len(r.source)).Parse(text.NewReader(r.source)))
 	for _, b := range r.blocks {
@@ -57,9 +58,10 @@ var headingAttributes = regexp.MustCompile(` ?\{[#.][\w:.# -]*\}$`)
 
 // reader collects the blocks of one document from its syntax tree.
 type reader struct {
-	source []byte
-	blocks []knowledge.Block
-	inCell bool // inside a table cell, where bars are escaped even in code
+	source   []byte
+	blocks   []knowledge.Block
+	position *position // nil: the blocks are joined to others, and have no origin
+	inCell   bool      // inside a table cell, where bars are escaped even in code
 }
 
 func (r *reader) add(kind knowledge.BlockKind, s string) {
@@ -75,6 +77,7 @@ func (r *reader) children(parent ast.Node) {
 }
 
 func (r *reader) block(n ast.Node) {
+	done := len(r.blocks)
 	switch n := n.(type) {
 	case *ast.Heading:
 		if s := headingAttributes.ReplaceAllString(oneLine(r.inline(n)), ""); s != "" {
@@ -93,6 +96,11 @@ func (r *reader) block(n ast.Node) {
 	case *ast.ThematicBreak, *ast.LinkReferenceDefinition:
 	default: // a quote, or a node of an extension
 		r.children(n)
+	}
+	for i := done; i < len(r.blocks); i++ {
+		if b := &r.blocks[i]; b.Origin.First == 0 {
+			b.Origin = r.origin(n, b.Text)
+		}
 	}
 }
 
@@ -114,7 +122,7 @@ func (r *reader) html(n *ast.HTMLBlock) string {
 }
 
 func (r *reader) table(n *extast.Table) {
-	header, rows := "", []string{}
+	header, rows, origins := "", []string{}, []knowledge.Origin{}
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
 		var cells []string
 		for c := row.FirstChild(); c != nil; c = c.NextSibling() {
@@ -127,12 +135,14 @@ func (r *reader) table(n *extast.Table) {
 		if _, ok := row.(*extast.TableHeader); ok {
 			header = knowledge.HeaderWithin(line, knowledge.MaxHeader)
 		}
-		rows = append(rows, line)
+		rows, origins = append(rows, line), append(origins, r.origin(row, line))
 	}
 	for len(rows) > 0 {
 		k := min(len(rows), knowledge.RowsPerBlock)
-		r.blocks = append(r.blocks, knowledge.Block{Kind: knowledge.BlockTable, Header: header, Text: strings.Join(rows[:k], "\n")})
-		rows = rows[k:]
+		origin := knowledge.Origin{First: origins[0].First, Last: origins[k-1].Last}
+		origin.LineByLine = origin.Last-origin.First+1 == k
+		r.blocks = append(r.blocks, knowledge.Block{Kind: knowledge.BlockTable, Header: header, Text: strings.Join(rows[:k], "\n"), Origin: origin})
+		rows, origins = rows[k:], origins[k:]
 	}
 }
 

@@ -6,17 +6,25 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // maxFieldLines is the largest number of line ends in a quoted field. A field
 // with more is treated as a stray quote that swallowed the rows after it.
 const maxFieldLines = 200
 
+// row is a row that is not blank, and the lines of the file that it is on.
+type row struct {
+	cells  []string
+	origin knowledge.Origin
+}
+
 // parse returns the rows that are not blank. Cells contain no line ends.
-func parse(s string, comma rune) [][]string {
+func parse(s string, comma rune) []row {
 	r := csv.NewReader(strings.NewReader(s))
 	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = comma, -1, true, true
-	var rows [][]string
+	var rows []row
 	for {
 		record, err := r.Read()
 		if err == io.EOF {
@@ -25,22 +33,26 @@ func parse(s string, comma rune) [][]string {
 		if err != nil || slices.ContainsFunc(record, hasTooManyLines) {
 			return parsePlain(s, comma)
 		}
-		rows = appendRow(rows, record)
+		first, _ := r.FieldPos(0)
+		last, _ := r.FieldPos(len(record) - 1)
+		rows = appendRow(rows, record, first, last+strings.Count(record[len(record)-1], "\n"))
 	}
 }
 
 func hasTooManyLines(field string) bool { return strings.Count(field, "\n") > maxFieldLines }
 
 // parsePlain splits at every delimiter and keeps quotes as text.
-func parsePlain(s string, comma rune) [][]string {
-	var rows [][]string
+func parsePlain(s string, comma rune) []row {
+	var rows []row
+	number := 0
 	for l := range strings.Lines(s) {
-		rows = appendRow(rows, strings.Split(l, string(comma)))
+		number++
+		rows = appendRow(rows, strings.Split(l, string(comma)), number, number)
 	}
 	return rows
 }
 
-func appendRow(rows [][]string, record []string) [][]string {
+func appendRow(rows []row, record []string, first, last int) []row {
 	cells := make([]string, len(record))
 	blank := true
 	for i, c := range record {
@@ -50,7 +62,7 @@ func appendRow(rows [][]string, record []string) [][]string {
 	if blank {
 		return rows
 	}
-	return append(rows, cells)
+	return append(rows, row{cells, knowledge.Origin{First: first, Last: last}})
 }
 
 // delimiter returns the character that splits the first lines most evenly.
@@ -93,16 +105,16 @@ func evenness(s string, comma rune) float64 {
 // headerRow returns the index of the row that names the columns, -1 if there is
 // none. It is the first row that fills as many cells as the median row and
 // contains no number.
-func headerRow(rows [][]string) int {
+func headerRow(rows []row) int {
 	if len(rows) < 2 {
 		return -1
 	}
 	usual := usualCells(rows)
 	for i, row := range rows[:min(len(rows)-1, 20)] {
-		if filled(row) < max(usual, 1) {
+		if filled(row.cells) < max(usual, 1) {
 			continue
 		}
-		if slices.ContainsFunc(row, isNumber) {
+		if slices.ContainsFunc(row.cells, isNumber) {
 			return -1
 		}
 		return i
@@ -111,10 +123,10 @@ func headerRow(rows [][]string) int {
 }
 
 // usualCells returns the median number of filled cells of the first rows.
-func usualCells(rows [][]string) int {
+func usualCells(rows []row) int {
 	var counts []int
 	for _, row := range rows[:min(len(rows), 200)] {
-		counts = append(counts, filled(row))
+		counts = append(counts, filled(row.cells))
 	}
 	slices.Sort(counts)
 	return counts[len(counts)/2]

@@ -24,35 +24,43 @@ func Read(s string, comma rune) []knowledge.Block {
 	header := headerRow(rows)
 	var blocks []knowledge.Block
 	if header > 0 {
-		blocks = append(blocks, knowledge.Block{Kind: knowledge.BlockParagraph, Text: join(rows[:header])})
+		blocks = append(blocks, knowledge.Block{Kind: knowledge.BlockParagraph, Text: join(rows[:header]), Origin: originOf(rows[:header])})
 	}
 	if header < 0 {
 		return append(blocks, tableBlocks(rows, "")...)
 	}
-	return append(blocks, tableBlocks(rows[header:], knowledge.HeaderWithin(line(rows[header]), knowledge.MaxHeader))...)
+	return append(blocks, tableBlocks(rows[header:], knowledge.HeaderWithin(line(rows[header].cells), knowledge.MaxHeader))...)
 }
 
-func tableBlocks(rows [][]string, header string) []knowledge.Block {
+func tableBlocks(rows []row, header string) []knowledge.Block {
 	var blocks []knowledge.Block
 	for len(rows) > 0 {
 		n, size := 0, 0
 		for n < len(rows) && n < knowledge.RowsPerBlock && (n == 0 || size < bytesPerBlock) {
-			size += len(line(rows[n])) + 1
+			size += len(line(rows[n].cells)) + 1
 			n++
 		}
-		blocks = append(blocks, knowledge.Block{Kind: knowledge.BlockTable, Text: join(rows[:n]), Header: header})
+		blocks = append(blocks, knowledge.Block{Kind: knowledge.BlockTable, Text: join(rows[:n]), Header: header, Origin: originOf(rows[:n])})
 		rows = rows[n:]
 	}
 	return blocks
 }
 
-func join(rows [][]string) string {
+// originOf returns the lines of successive rows. Where each row is on a line of
+// its own, and no line between them is blank, the block follows the file line by line.
+func originOf(rows []row) knowledge.Origin {
+	o := knowledge.Origin{First: rows[0].origin.First, Last: rows[len(rows)-1].origin.Last}
+	o.LineByLine = o.Last-o.First+1 == len(rows)
+	return o
+}
+
+func join(rows []row) string {
 	var b strings.Builder
 	for i, r := range rows {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(line(r))
+		b.WriteString(line(r.cells))
 	}
 	return b.String()
 }

@@ -9,7 +9,11 @@ import (
 	"github.com/cairn-rag/cairn/internal/extract/table"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
+
+// withoutOrigin leaves out where blocks come from, which has tests of its own.
+var withoutOrigin = cmpopts.IgnoreFields(knowledge.Block{}, "Origin")
 
 func TestRead(t *testing.T) {
 	t.Parallel()
@@ -40,7 +44,7 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, table.Read(tc.in, tc.comma)); diff != "" {
+			if diff := cmp.Diff(tc.want, table.Read(tc.in, tc.comma), withoutOrigin); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -100,4 +104,28 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestOrigin(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]knowledge.Origin{
+		"a,b\n1,2\n3,4\n":                             {First: 1, Last: 3, LineByLine: true},
+		"a,b\n1,2\n\n3,4\n":                           {First: 1, Last: 4},
+		"a,b\n1,\"two\nlines\"\n3,4\n":                {First: 1, Last: 4},
+		"sep=;\na;b\n1;2\n":                           {First: 2, Last: 3, LineByLine: true},
+		"\n\na\tb\n1\t2\n":                            {First: 3, Last: 4, LineByLine: true},
+		"a,b\n\"1,2\n" + strings.Repeat("3,4\n", 250): {First: 1, Last: 40, LineByLine: true}, // a stray quote; the first block
+	} {
+		var comma rune
+		if strings.Contains(in, "\t") {
+			comma = '\t'
+		}
+		if got := table.Read(in, comma)[0].Origin; got != want {
+			t.Errorf("%q: %+v, want %+v", in, got, want)
+		}
+	}
+	blocks := table.Read("Sales,,\n,,\nitem,count,price\ntea,x,y\ncake,z,v\n", 0)
+	if got := []knowledge.Origin{blocks[0].Origin, blocks[1].Origin}; got[0] != (knowledge.Origin{First: 1, Last: 1, LineByLine: true}) || got[1] != (knowledge.Origin{First: 3, Last: 5, LineByLine: true}) {
+		t.Errorf("a title and a table: %+v", got)
+	}
 }

@@ -26,7 +26,7 @@ const (
 // Each element of a top level array begins a new block. Errors are
 // *knowledge.Error: malformed, parse_limit or too_large.
 func JSON(s string) ([]knowledge.Block, error) {
-	f := flattener{decoder: json.NewDecoder(strings.NewReader(s))}
+	f := flattener{decoder: json.NewDecoder(strings.NewReader(s)), source: s, number: 1}
 	f.decoder.UseNumber()
 	if err := f.document(); err != nil {
 		return nil, jsonError(err, fmt.Sprintf("at byte %d", f.decoder.InputOffset()))
@@ -45,6 +45,7 @@ func Lines(s string) ([]knowledge.Block, error) {
 			continue
 		}
 		f.decoder = json.NewDecoder(strings.NewReader(line))
+		f.source, f.counted, f.number = line, 0, number
 		f.decoder.UseNumber()
 		if err := f.document(); err != nil {
 			return nil, jsonError(err, fmt.Sprintf("in line %d", number))
@@ -68,6 +69,19 @@ type flattener struct {
 	lines   strings.Builder
 	total   int
 	blocks  []knowledge.Block
+	origin  knowledge.Origin // of lines
+
+	source  string // what decoder reads
+	counted int    // bytes of source up to which number has counted
+	number  int    // of the line there
+}
+
+// here returns the number of the line that the last token is on.
+func (f *flattener) here() int {
+	end := int(f.decoder.InputOffset())
+	f.number += strings.Count(f.source[f.counted:end], "\n")
+	f.counted = end
+	return f.number
 }
 
 var errTrailing = errors.New("more than one JSON value")
@@ -143,8 +157,11 @@ func (f *flattener) line(value string) error {
 	if value == "" {
 		return nil
 	}
+	f.origin.Last = f.here()
 	if f.lines.Len() > 0 {
 		f.lines.WriteByte('\n')
+	} else {
+		f.origin.First = f.origin.Last
 	}
 	if len(f.path) > 0 {
 		f.lines.Write(f.path)
@@ -159,7 +176,7 @@ func (f *flattener) line(value string) error {
 
 func (f *flattener) flush() {
 	if f.lines.Len() > 0 {
-		f.blocks = append(f.blocks, knowledge.Block{Kind: knowledge.BlockParagraph, Text: f.lines.String()})
+		f.blocks = append(f.blocks, knowledge.Block{Kind: knowledge.BlockParagraph, Text: f.lines.String(), Origin: f.origin})
 		f.lines.Reset()
 	}
 }

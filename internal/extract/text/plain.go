@@ -12,13 +12,15 @@ import (
 func Plain(s string) []knowledge.Block {
 	var blocks []knowledge.Block
 	var lines []string
+	number := 0 // of the line in the file
 	flush := func() {
 		if len(lines) > 0 {
-			blocks = append(blocks, knowledge.Block{Kind: knowledge.BlockParagraph, Text: strings.Join(lines, "\n")})
+			blocks = append(blocks, lineBlock(knowledge.BlockParagraph, lines, number-1))
 			lines = lines[:0]
 		}
 	}
 	for line := range strings.Lines(s) {
+		number++
 		line = strings.TrimRight(line, " \t\n\u00a0")
 		if line == "" {
 			flush()
@@ -26,8 +28,17 @@ func Plain(s string) []knowledge.Block {
 		}
 		lines = append(lines, line)
 	}
+	number++
 	flush()
 	return blocks
+}
+
+// lineBlock returns the block of successive lines of a file, of which last is the
+// number of the last one.
+func lineBlock(kind knowledge.BlockKind, lines []string, last int) knowledge.Block {
+	return knowledge.Block{
+		Kind: kind, Text: strings.Join(lines, "\n"), Origin: knowledge.Origin{First: last - len(lines) + 1, Last: last, LineByLine: true},
+	}
 }
 
 // Code returns the code blocks of a source file. Every line keeps its
@@ -36,14 +47,16 @@ func Plain(s string) []knowledge.Block {
 func Code(s string) []knowledge.Block {
 	var blocks []knowledge.Block
 	var lines []string
-	empty := 0
+	empty, last := 0, 0 // last is the number of the last line in lines
 	flush := func() {
 		if len(lines) > 0 {
-			blocks = append(blocks, knowledge.Block{Kind: knowledge.BlockCode, Text: strings.Join(lines, "\n")})
+			blocks = append(blocks, lineBlock(knowledge.BlockCode, lines, last))
 			lines = lines[:0]
 		}
 	}
+	number := 0
 	for line := range strings.Lines(s) {
+		number++
 		line = strings.TrimRight(line, " \t\n")
 		if line == "" {
 			empty++
@@ -58,7 +71,7 @@ func Code(s string) []knowledge.Block {
 			}
 		}
 		empty = 0
-		lines = append(lines, line)
+		lines, last = append(lines, line), number
 	}
 	flush()
 	return blocks

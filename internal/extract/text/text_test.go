@@ -101,3 +101,37 @@ func TestJSONSaysWhereItIsWrong(t *testing.T) {
 		t.Errorf("error %v, want malformed at byte 6", err)
 	}
 }
+
+func TestOrigin(t *testing.T) {
+	t.Parallel()
+	fromJSON := func(read func(string) ([]knowledge.Block, error)) func(string) []knowledge.Block {
+		return func(s string) []knowledge.Block {
+			blocks, err := read(s)
+			if err != nil {
+				t.Error(err)
+			}
+			return blocks
+		}
+	}
+	each := func(first, last int) knowledge.Origin {
+		return knowledge.Origin{First: first, Last: last, LineByLine: true}
+	}
+	for name, c := range map[string]struct {
+		read func(string) []knowledge.Block
+		in   string
+		want []knowledge.Origin
+	}{
+		"plain":      {text.Plain, "\none\ntwo\n\n \t\nthree", []knowledge.Origin{each(2, 3), each(6, 6)}},
+		"code":       {text.Code, "\nfunc a() {\n\n\tx\n}\n\n\nfunc b() {}\n\n", []knowledge.Origin{each(2, 5), each(8, 8)}},
+		"JSON":       {fromJSON(text.JSON), "[\n{\"a\":1,\n\"b\":2\n},\n\n{\"a\":\n3}]\n", []knowledge.Origin{{First: 2, Last: 3}, {First: 7, Last: 7}}},
+		"JSON lines": {fromJSON(text.Lines), "{\"a\":1}\n\n{\"a\":2,\"b\":3}\n", []knowledge.Origin{{First: 1, Last: 1}, {First: 3, Last: 3}}},
+	} {
+		var got []knowledge.Origin
+		for _, b := range c.read(c.in) {
+			got = append(got, b.Origin)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}

@@ -174,6 +174,7 @@ func chunksRoundTrip(f *fixture) {
 		{Start: 5, End: 9, Page: 2, Box: knowledge.Box{X1: 0, Y1: -0.5, X2: 612, Y2: 0.01}},
 	}
 	want[0].Pages = []knowledge.PageSize{{Page: 1, Width: 595.28, Height: 841.89}, {Page: 2, Width: 612, Height: 792}}
+	want[1].Origin = knowledge.Origin{First: 41, Last: 48}
 	f.must(f.PutChunks(f.ctx, v.VersionRef, passages(v.VersionRef, "old", "old", "old")))
 	f.must(f.PutChunks(f.ctx, v.VersionRef, want))
 	if _, err := f.Publish(f.ctx, v.VersionRef); err != nil {

@@ -1,0 +1,47 @@
+package chunk
+
+import (
+	"sort"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// originOf returns the lines of the file that hold a span that was trimmed. Where
+// a block does not follow the file line by line, they are all lines of the block.
+func (d *document) originOf(span knowledge.Span) knowledge.Origin {
+	at := func(place int) *block {
+		i := sort.Search(len(d.blocks), func(i int) bool { return d.blocks[i].span.End > place })
+		return &d.blocks[i]
+	}
+	first, last := at(span.Start), at(span.End-1)
+	if first.origin.First == 0 || last.origin.First == 0 {
+		return knowledge.Origin{}
+	}
+	o := knowledge.Origin{First: first.origin.First, Last: last.origin.Last}
+	if first.origin.LineByLine {
+		o.First += d.ends.before(d.runes, span.Start) - first.ends
+	}
+	if last.origin.LineByLine {
+		o.Last = last.origin.First + d.ends.before(d.runes, span.End-1) - last.ends
+	}
+	return o
+}
+
+// lineEndCount counts line ends from where it was asked last: chunks come in the
+// order of the text, so that it goes over the text once.
+type lineEndCount struct{ at, count int }
+
+// before returns the number of line ends before a place.
+func (c *lineEndCount) before(runes []rune, place int) int {
+	for ; c.at < place; c.at++ {
+		if runes[c.at] == '\n' {
+			c.count++
+		}
+	}
+	for ; c.at > place; c.at-- {
+		if runes[c.at-1] == '\n' {
+			c.count--
+		}
+	}
+	return c.count
+}
