@@ -160,7 +160,7 @@ func hold(text string) http.HandlerFunc {
 	}
 }
 
-func TestAnInterruptedQuestionSaysHowToGoOn(t *testing.T) {
+func TestAnInterruptedQuestionNamesItsRun(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	server := httptest.NewServer(hold(`id: 1

@@ -171,7 +171,7 @@ func manyPages(levels int) []byte {
 	return makePDF(append(objects, "<< /Type /Page /MediaBox [0 0 300 200] >>")...)
 }
 
-func TestErrorsSayWhatToDoAndNotWhy(t *testing.T) {
+func TestErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	pool, _ := newPool(t, extract.PoolConfig{Size: 1})
 	path := write(t, "secret-place", []byte("%PDF-1.7\ngarbage"))
@@ -221,7 +221,7 @@ func TestDeclaredMediaType(t *testing.T) {
 	}
 }
 
-func TestInvisibleCharactersGo(t *testing.T) {
+func TestInvisibleCharactersAreRemoved(t *testing.T) {
 	t.Parallel()
 	pool, _ := newPool(t, extract.PoolConfig{Size: 1})
 	for name, content := range map[string]string{

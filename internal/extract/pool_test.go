@@ -140,7 +140,7 @@ func TestPoolRunsChildrenSideBySide(t *testing.T) {
 	}
 }
 
-func TestPoolStopsWorkThatNobodyWaitsFor(t *testing.T) {
+func TestPoolStopsCanceledWork(t *testing.T) {
 	t.Parallel()
 	pool, folder := newPool(t, extract.PoolConfig{Size: 1})
 	note := write(t, "note.txt", []byte("A note."))
@@ -157,7 +157,7 @@ func TestPoolStopsWorkThatNobodyWaitsFor(t *testing.T) {
 	}
 }
 
-func TestPoolCountsOnlyWhatTheDocumentTakes(t *testing.T) {
+func TestPoolLimitsApplyToTheDocumentOnly(t *testing.T) {
 	t.Parallel()
 	page := write(t, "a.pdf", onePage([]byte("BT /F 12 Tf 20 100 Td (A page.) Tj ET"), ""))
 
@@ -227,7 +227,7 @@ func TestPoolClosed(t *testing.T) {
 	}
 }
 
-func TestPoolSaysThatAChildCannotStart(t *testing.T) {
+func TestPoolFailsIfAChildCannotStart(t *testing.T) {
 	t.Parallel()
 	for _, command := range [][]string{{filepath.Join(t.TempDir(), "missing")}, {"true"}} {
 		pool, err := extract.NewPool(extract.PoolConfig{Command: command, Size: 1})

@@ -138,7 +138,7 @@ func TestSniffByContentThenName(t *testing.T) {
 	}
 }
 
-func TestSniffByWhatWasDeclared(t *testing.T) {
+func TestSniffByDeclaredType(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ behaviour, name, declared, content, want string }{
 		{"where there is no extension", "Handbook", "text/markdown; charset=utf-8", "# Leave", extract.TypeMarkdown},

@@ -77,7 +77,7 @@ func texts(t *testing.T, page string) []string {
 	return out
 }
 
-func TestWhatAStyleHidesIsNotThere(t *testing.T) {
+func TestHiddenElementsAreRemoved(t *testing.T) {
 	t.Parallel()
 	for style, shown := range map[string]bool{
 		"display:none":                          false,

@@ -83,7 +83,7 @@ func within(t *testing.T, do func()) {
 	}
 }
 
-func TestWhatIsTooMuchStaysAsItIs(t *testing.T) {
+func TestMarksBeyondTheLimitsStayText(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		behaviour, in, want string
@@ -106,7 +106,7 @@ func TestWhatIsTooMuchStaysAsItIs(t *testing.T) {
 	}
 }
 
-func TestMuchThatIsRealIsRead(t *testing.T) {
+func TestLongRealTextsAreReadCompletely(t *testing.T) {
 	t.Parallel()
 	paragraph := strings.Repeat("A **bold** word, _another_, ~~a third~~, `code` and a [link](http://example.com \"t\") or [two][ref]. ", 200)
 	text := strings.Repeat(paragraph+"\n\n", 20) + strings.Repeat("[ref]: http://example.com\n", 500)

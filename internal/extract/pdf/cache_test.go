@@ -14,7 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/extract/pdf"
 )
 
-func TestCacheThatProcessesShare(t *testing.T) {
+func TestSharedCache(t *testing.T) {
 	t.Parallel()
 
 	t.Run("one of two processes compiles, even after one that was killed", func(t *testing.T) {

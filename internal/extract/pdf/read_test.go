@@ -264,7 +264,7 @@ func TestTitleIsTheFirstHeading(t *testing.T) {
 	}
 }
 
-func TestReadTellsErrorsApart(t *testing.T) {
+func TestReadReturnsTypedErrors(t *testing.T) {
 	t.Parallel()
 	reader := newReader(t)
 	sound := makePDF(a4, body(72, 700, "Sound."))

@@ -90,7 +90,7 @@ func TestLinesMakesABlockPerLine(t *testing.T) {
 	}
 }
 
-func TestJSONSaysWhereItIsWrong(t *testing.T) {
+func TestJSONErrorsHaveAPosition(t *testing.T) {
 	t.Parallel()
 	_, err := text.Lines("{\"a\": 1}\n{\"a\": \n")
 	if !knowledge.IsCode(err, knowledge.CodeMalformed) || !strings.Contains(knowledge.AsError(err).Message, "line 2") {
