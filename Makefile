@@ -15,9 +15,30 @@ install      = @test -x $(TOOLS)/$(1) || GOBIN=$(TOOLS) GOFLAGS=-mod=mod $(GO) i
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# PROGRESS shows that a build is alive: it counts the packages that "go build -v"
+# names, on one line of a terminal, else on a line every 30 s. All other output
+# passes through, and so does the exit status, which is the last line.
+define PROGRESS
+function now(  t) { "date +%s" | getline t; close("date +%s"); return t }
+function show(what,  t) {
+  t = now() - start
+  if (tty) printf "\r\033[K  %s, %d s", what, t > "/dev/stderr"
+  else if (t >= next_line) { printf "  %s, %d s\n", what, t > "/dev/stderr"; next_line = t + 30 }
+  moved = tty
+}
+BEGIN { start = now(); next_line = 30; status = 1 }
+/^exit [0-9]+$$/ { status = $$2; next }
+/^go: downloading / { show("downloaded " (++downloads) " modules"); next }
+/^[^ :]+$$/ { show("compiled " (++packages) " packages"); next }
+{ if (moved) printf "\r\033[K" > "/dev/stderr"; moved = 0; print > "/dev/stderr" }
+END { if (moved) printf "\r\033[K" > "/dev/stderr"; exit status }
+endef
+export PROGRESS
+compile = { $(GO) build -v $(1) 2>&1; echo "exit $$?"; } | awk -v tty=$$(test -t 2 && echo 1 || echo 0) "$$PROGRESS"
+
 build: ## build bin/cairn
-	@echo "Building bin/cairn. A first build takes some minutes (it holds a whole Temporal server), a later one seconds."
-	@$(GO) build -ldflags "-s -w -X main.version=$(VERSION)" -o bin/cairn ./starter
+	@echo "Building bin/cairn. A first build takes some minutes (it compiles a whole Temporal server, about 1,400 packages), a later one seconds."
+	@$(call compile,-ldflags "-s -w -X main.version=$(VERSION)" -o bin/cairn ./starter)
 
 demo: build ## show it all in a minute: ingest, ask, kill the server in mid answer, go on
 	@bin/cairn demo
