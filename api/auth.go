@@ -46,7 +46,7 @@ func (s *Server) inConversation(ctx context.Context, p knowledge.Principal, id s
 	if id == "" {
 		return p, nil
 	}
-	there, err := s.deps.Access.As(ctx, p, s.actingIn(p, id))
+	there, err := s.deps.Access.As(ctx, p, access.Acting{User: p.User(), ExternalUser: p.ExternalUser(), Session: id})
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
 		return p, nil
 	}

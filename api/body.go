@@ -22,7 +22,7 @@ func bodyError(err error) error {
 	case errors.As(err, &known):
 		return err
 	case errors.As(err, &tooLarge):
-		return tooLargeError(tooLarge.Limit).WithCause(err)
+		return knowledge.TooLarge("body", tooLarge.Limit).WithCause(err)
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return knowledge.Errorf(knowledge.CodeMalformed, "the body did not arrive in time").WithCause(err)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
@@ -47,11 +47,11 @@ func (s *Server) decodeBody(r *http.Request, v any) error {
 	case err != nil:
 		return knowledge.Errorf(knowledge.CodeMalformed, "the body %v", err)
 	}
-	if err := invalidFields(s.schemas.check(reflect.TypeOf(v).Elem(), parsed)); err != nil {
+	if err := knowledge.InvalidFields(s.schemas.check(reflect.TypeOf(v).Elem(), parsed)); err != nil {
 		return err
 	}
 	if err := parseJSON(body, v); err != nil {
-		return invalid("body", "%v", err)
+		return knowledge.Invalid("body", "%v", err)
 	}
 	return nil
 }

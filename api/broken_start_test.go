@@ -121,7 +121,7 @@ func TestIdempotencyKeyOfABrokenStart(t *testing.T) {
 		got := e.do("POST", path, e.reader, body, keyName, "k")
 		got.refused(503, knowledge.CodeUnavailable)
 		run := e.work.answers[0].Run
-		if row := e.do("GET", "/runs/"+run, e.reader, nil).want(200); row["status"] != knowledge.RunRunning || got.header.Get("Cairn-Run-Id") != run {
+		if row := e.do("GET", "/runs/"+run, e.reader, nil).want(200); row["status"] != string(knowledge.RunRunning) || got.header.Get("Cairn-Run-Id") != run {
 			t.Errorf("the run: %v, named %q", row, got.header.Get("Cairn-Run-Id"))
 		}
 		e.work.fail, e.work.end = nil, end

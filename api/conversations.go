@@ -138,7 +138,7 @@ func (s *Server) createConversation(ctx context.Context, p knowledge.Principal, 
 	if err != nil {
 		return nil, err
 	}
-	project, err := s.projectFor(ctx, p, b.ProjectID)
+	project, err := s.questions.Project(ctx, p, b.ProjectID)
 	if err != nil {
 		return nil, err
 	}

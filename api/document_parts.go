@@ -15,6 +15,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -154,52 +155,21 @@ func (s *Server) listVersions(ctx context.Context, p knowledge.Principal, in *st
 	}), next), nil
 }
 
-// startedBefore names the request's run, and answers where an earlier try of the
-// request started it.
-func (s *Server) startedBefore(ctx context.Context, p knowledge.Principal) (run string, out *documentOutput, err error) {
-	run, again := runID(ctx)
-	d, begun, err := s.begunBefore(ctx, p, run, again)
-	if err != nil || !begun {
-		return run, nil, err
-	}
-	return run, &documentOutput{Run: run, Body: s.startedView(d, run)}, nil
-}
-
 func (s *Server) retryDocument(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*documentOutput, error) {
-	run, out, err := s.startedBefore(ctx, p)
-	if out != nil || err != nil {
-		return out, err
-	}
-	v, err := s.deps.Store.RetryVersion(ctx, p, in.ID, run, s.now())
-	if err != nil {
-		return nil, fmt.Errorf("retry document %s: %w", in.ID, err)
-	}
-	s.dispatch(ctx, v)
-	d, err := s.deps.Store.Document(ctx, p, in.ID)
-	if err != nil {
-		return nil, fmt.Errorf("read document %s: %w", in.ID, err)
-	}
-	return &documentOutput{Run: run, Body: s.startedView(d, run)}, nil
+	return s.startAgain(ctx, p, in, s.intake.Retry)
 }
 
 func (s *Server) reingestDocument(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*documentOutput, error) {
-	run, out, err := s.startedBefore(ctx, p)
-	if out != nil || err != nil {
-		return out, err
-	}
-	d, err := s.deps.Store.Document(ctx, p, in.ID)
+	return s.startAgain(ctx, p, in, s.intake.Reingest)
+}
+
+// startAgain starts the ingestion of a document again, and answers with the
+// document and the run.
+func (s *Server) startAgain(ctx context.Context, p knowledge.Principal, in *DocumentPath, start func(context.Context, knowledge.Principal, intake.Run, string) (knowledge.Document, error)) (*documentOutput, error) {
+	run := intakeRun(ctx)
+	d, err := start(ctx, p, run, in.ID)
 	if err != nil {
-		return nil, fmt.Errorf("read document %s: %w", in.ID, err)
+		return nil, err
 	}
-	project, err := s.deps.Store.Project(ctx, p, d.Project)
-	if err != nil {
-		return nil, fmt.Errorf("read project %s: %w", d.Project, err)
-	}
-	d, v, err := s.deps.Store.ReingestVersion(ctx, p, d.ID, run, project.Config.WithDefaults().AI.Splitter, s.now())
-	if err != nil {
-		return nil, fmt.Errorf("reingest document %s: %w", in.ID, err)
-	}
-	d.Name, d.Status = v.Name, v.Status // the answer is about the new version
-	s.dispatch(ctx, v)
-	return &documentOutput{Run: run, Body: s.startedView(d, run)}, nil
+	return &documentOutput{Run: run.ID, Body: s.startedView(d, run.ID)}, nil
 }

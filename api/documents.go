@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -17,6 +18,9 @@ const runHeader = "Cairn-Run-Id"
 // eventsHeader has that run's eventsUrl, where the answer's body has no place
 // for it: a browser's EventSource goes on from there.
 const eventsHeader = "Cairn-Events-Url"
+
+// removePatience bounds the start of a removal's workflow.
+const removePatience = 10 * time.Second
 
 type documentOutput struct {
 	Run  string `header:"Cairn-Run-Id"`
@@ -167,17 +171,15 @@ func (s *Server) patchDocument(ctx context.Context, p knowledge.Principal, in *s
 	patch := store.DocumentPatch{Tags: b.Tags, Metadata: b.Metadata, Status: b.Status, Classification: b.Classification, LegalHold: b.LegalHold}
 	var wrong []knowledge.Field
 	if b.Tags != nil {
-		wrong = append(wrong, tagFields(*b.Tags)...)
+		wrong = append(wrong, knowledge.TagFields("body.tags", *b.Tags)...)
 	}
 	if b.Metadata != nil {
-		wrong = append(wrong, metadataFields("body.metadata", *b.Metadata)...)
+		wrong = append(wrong, knowledge.MetadataFields("body.metadata", *b.Metadata)...)
 	}
-	if b.Access != nil {
-		wrong = append(wrong, b.Access.fields("body.access")...)
-		access := b.Access.access()
-		patch.Access = &access
+	if patch.Access = b.Access.access(); patch.Access != nil {
+		wrong = append(wrong, patch.Access.Fields("body.access")...)
 	}
-	if err := invalidFields(wrong); err != nil {
+	if err := knowledge.InvalidFields(wrong); err != nil {
 		return nil, err
 	}
 	d, err := s.deps.Store.UpdateDocument(ctx, p, in.ID, patch)
@@ -207,7 +209,8 @@ func (s *Server) removeDocument(ctx context.Context, p knowledge.Principal, proj
 	if err != nil {
 		return nil, fmt.Errorf("remove document %s: %w", id, err)
 	}
-	starting, cancel := detached(ctx)
+	// The removal is accepted: a client that leaves must not keep it from starting.
+	starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), removePatience)
 	defer cancel()
 	if err := s.deps.Dispatch.Remove(starting, removal); err != nil {
 		// The document is hidden and its removal is on record; it is started later.

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -110,7 +111,8 @@ type call struct {
 	provedIn  string               // the workspace of the path
 	body      []byte               // unless the route streams
 	release   func()               // gives back the memory of the body
-	claim     *claim               // nil without an Idempotency-Key
+	claim     *idempotency.Claim   // nil without an Idempotency-Key
+	partly    bool                 // a part of the request was done, although the rest was refused
 }
 
 type callKey struct{}
@@ -161,7 +163,7 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, op *huma.Operatio
 		next(w, r)
 		return
 	}
-	s.once(w, r, rt, hashBody(body), next)
+	s.once(w, r, rt, idempotency.Hash(body), next)
 }
 
 // authorize gives the caller, who may do what the route does.

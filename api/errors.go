@@ -146,7 +146,7 @@ func classify(err error) *knowledge.Error {
 	case fromModel:
 		return provider.Public()
 	case errors.As(err, &tooLarge):
-		return tooLargeError(tooLarge.Limit)
+		return knowledge.TooLarge("body", tooLarge.Limit)
 	case errors.Is(err, blob.ErrNoSpace), errors.Is(err, syscall.ENOSPC):
 		return knowledge.Errorf(knowledge.CodeUnavailable, "the disk of the server is full; nothing was stored").WithCause(err)
 	case errors.Is(err, context.DeadlineExceeded):
@@ -233,35 +233,4 @@ func reshape(_ huma.Context, _ string, v any) (any, error) {
 	p := newProblem(e)
 	p.Status = theirs.Status
 	return p, nil
-}
-
-// invalid is the error for one wrong field.
-func invalid(location, format string, args ...any) error {
-	return invalidFields([]knowledge.Field{{Location: location, Message: knowledge.Messagef(format, args...)}})
-}
-
-// invalidFields is the error for several wrong fields, nil for none.
-func invalidFields(fields []knowledge.Field) error {
-	if len(fields) == 0 {
-		return nil
-	}
-	first := fields[0]
-	return &knowledge.Error{Code: knowledge.CodeInvalid, Message: knowledge.Cut(first.Location, maxLocation) + " " + first.Message, Fields: fields}
-}
-
-func tooLargeError(limit int64) *knowledge.Error {
-	return knowledge.Errorf(knowledge.CodeTooLarge, "the body is above the limit of %s", bytesText(limit))
-}
-
-// bytesText gives a limit as people say it, never above what it is.
-func bytesText(n int64) string {
-	for _, unit := range []struct {
-		name string
-		size int64
-	}{{" GB", 1e9}, {" MB", 1e6}, {" KB", 1e3}} {
-		if n >= unit.size {
-			return strconv.FormatFloat(float64(n/(unit.size/10))/10, 'f', -1, 64) + unit.name
-		}
-	}
-	return strconv.FormatInt(n, 10) + " bytes"
 }

@@ -26,7 +26,7 @@ func (f *form) field(part *multipart.Part) error {
 	case err != nil:
 		return bodyError(err)
 	case len(value) > maxFormField:
-		return invalid("body."+name, "must have at most %d bytes", maxFormField)
+		return knowledge.Invalid("body."+name, "must have at most %d bytes", maxFormField)
 	case !utf8.Valid(value):
 		return knowledge.Errorf(knowledge.CodeMalformed, "the field %q is not UTF-8", name)
 	}
@@ -34,13 +34,13 @@ func (f *form) field(part *multipart.Part) error {
 	case "tags":
 		return f.tag(value)
 	case "metadata":
-		if err := jsonField(value, &f.metadata); err != nil || f.metadata == nil {
-			return invalid("body.metadata", "must be a JSON object")
+		if err := jsonField(value, &f.attributes.Metadata); err != nil || f.attributes.Metadata == nil {
+			return knowledge.Invalid("body.metadata", "must be a JSON object")
 		}
 	case "externalId":
-		f.externalID = string(value)
+		f.attributes.ExternalID = string(value)
 	default:
-		return invalid("body."+name, "is not a field of this form; it has files, tags, metadata and externalId")
+		return knowledge.Invalid("body."+name, "is not a field of this form; it has files, tags, metadata and externalId")
 	}
 	return nil
 }
@@ -48,14 +48,14 @@ func (f *form) field(part *multipart.Part) error {
 // tag takes tags: a JSON list of them, or one.
 func (f *form) tag(value []byte) error {
 	if !bytes.HasPrefix(bytes.TrimSpace(value), []byte("[")) {
-		f.tags = append(f.tags, string(value))
+		f.attributes.Tags = append(f.attributes.Tags, string(value))
 		return nil
 	}
 	var tags []string
 	if err := jsonField(value, &tags); err != nil {
-		return invalid("body.tags", "must be a JSON list of text, or one tag")
+		return knowledge.Invalid("body.tags", "must be a JSON list of text, or one tag")
 	}
-	f.tags = append(f.tags, tags...)
+	f.attributes.Tags = append(f.attributes.Tags, tags...)
 	return nil
 }
 
@@ -64,26 +64,6 @@ func jsonField(value []byte, v any) error {
 		return errors.New("is nested too deep")
 	}
 	return json.Unmarshal(value, v)
-}
-
-// limited reads until a limit and fails beyond it.
-type limited struct {
-	what  string // is bounded
-	r     io.Reader
-	left  int64
-	limit int64
-}
-
-// Read implements io.Reader.
-func (l *limited) Read(p []byte) (int, error) {
-	if int64(len(p)) > l.left+1 {
-		p = p[:l.left+1]
-	}
-	n, err := l.r.Read(p)
-	if l.left -= int64(n); l.left < 0 {
-		return 0, knowledge.Errorf(knowledge.CodeTooLarge, "the %s is above the limit of %s", l.what, bytesText(l.limit))
-	}
-	return n, err
 }
 
 // spooled is a request body on disk.

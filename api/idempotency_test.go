@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/activities"
-	"github.com/cairn-rag/cairn/api"
+	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -221,7 +221,7 @@ func (e *edge) unanswered(caller, key string) {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	if err := e.store.StoreResponse(e.t.Context(), "default", api.Caller(p), key, 0, "", nil); err != nil {
+	if err := e.store.StoreResponse(e.t.Context(), "default", idempotency.Caller(p), key, 0, "", nil); err != nil {
 		e.t.Fatal(err)
 	}
 }
@@ -290,7 +290,7 @@ func TestIdempotencyKeyOfSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := e.store.ClaimKey(t.Context(), store.IdempotencyKey{Workspace: "default", Caller: api.Caller(p), Key: "k", Now: e.later()})
+	stored, err := e.store.ClaimKey(t.Context(), store.IdempotencyKey{Workspace: "default", Caller: idempotency.Caller(p), Key: "k", Now: e.later()})
 	if err != nil || stored == nil {
 		t.Fatal(stored, err)
 	}

@@ -66,7 +66,7 @@ func (s *Server) createKey(ctx context.Context, p knowledge.Principal, in *newKe
 	}
 	if b.ExpiresAt != nil {
 		if k.ExpiresAt = b.ExpiresAt.UTC(); !k.ExpiresAt.After(k.CreatedAt) {
-			return nil, invalid("body.expires_at", "must be in the future")
+			return nil, knowledge.Invalid("body.expires_at", "must be in the future")
 		}
 	}
 	secret, earlier, err := s.giveSecret(ctx, p, &k, again)

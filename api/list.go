@@ -1,5 +1,12 @@
 package api
 
+import (
+	"context"
+	"fmt"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
 // WorkspacePath is the path of what belongs to a workspace.
 type WorkspacePath struct {
 	Workspace string `path:"workspaceId" maxLength:"64" doc:"The workspace"`
@@ -40,4 +47,17 @@ func convert[A, B any](items []A, one func(A) B) []B {
 		out = append(out, one(item))
 	}
 	return out
+}
+
+// projectID returns the id of the project by which a list is narrowed, which the
+// request names by its id or its name; "" = the list is not narrowed.
+func (s *Server) projectID(ctx context.Context, p knowledge.Principal, idOrName string) (string, error) {
+	if idOrName == "" {
+		return "", nil
+	}
+	project, err := s.deps.Store.Project(ctx, p, idOrName)
+	if err != nil {
+		return "", fmt.Errorf("read project %s: %w", idOrName, err)
+	}
+	return project.ID, nil
 }

@@ -40,7 +40,7 @@ func checkQuery(op *huma.Operation, rt *route, r *http.Request) error {
 		}
 		wrong = append(wrong, knowledge.Field{Location: "query." + name, Message: message})
 	}
-	return invalidFields(wrong)
+	return knowledge.InvalidFields(wrong)
 }
 
 // queryParameters gives the types of the query parameters that an operation has.

@@ -79,7 +79,7 @@ func (s *Server) saveProject(ctx context.Context, p knowledge.Principal, in *str
 	b := in.Body
 	if b.ID != "" {
 		if b.Slug != "" && b.Slug != b.ID {
-			return nil, invalid("body.slug", "cannot change: it is the id of the project")
+			return nil, knowledge.Invalid("body.slug", "cannot change: it is the id of the project")
 		}
 		return s.changeProject(ctx, p, b.ID, b.ProjectChange)
 	}
@@ -91,9 +91,9 @@ func (s *Server) createProject(ctx context.Context, p knowledge.Principal, b pro
 	case p.Project() != "":
 		return nil, knowledge.Errorf(knowledge.CodeForbidden, "a key to one project cannot make another")
 	case b.Name == nil && b.Slug == "":
-		return nil, invalid("body.name", "is required for a new project")
+		return nil, knowledge.Invalid("body.name", "is required for a new project")
 	case b.Slug != "" && !knowledge.ValidSlug(b.Slug):
-		return nil, invalid("body.slug", "must be 1 to 63 lower case letters, digits, - or _, and begin with a letter or digit")
+		return nil, knowledge.Invalid("body.slug", "must be 1 to 63 lower case letters, digits, - or _, and begin with a letter or digit")
 	}
 	project := knowledge.Project{ID: b.Slug, Workspace: p.Workspace(), Name: b.Slug, CreatedAt: s.now(), UpdatedAt: s.now()}
 	if b.Name != nil {
@@ -161,7 +161,7 @@ func (c ProjectChange) apply(project *knowledge.Project) error {
 		return fmt.Errorf("configure project %s: %w", project.ID, err)
 	}
 	project.Config = changed
-	return invalidFields(changed.AI.Fields("body.ai"))
+	return knowledge.InvalidFields(changed.AI.Fields("body.ai"))
 }
 
 func (s *Server) listProjects(ctx context.Context, p knowledge.Principal, in *struct {

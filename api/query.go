@@ -11,8 +11,9 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/question"
 )
 
 // queryBody is the body of POST /query.
@@ -41,7 +42,7 @@ type queryBody struct {
 // conversation gives the conversation to go on with, which has two names.
 func (b queryBody) conversation() (string, error) {
 	if b.SessionID != "" && b.ConversationID != "" && b.SessionID != b.ConversationID {
-		return "", invalid("body.session_id", "must be the same as conversationId where both are given")
+		return "", knowledge.Invalid("body.session_id", "must be the same as conversationId where both are given")
 	}
 	return cmp.Or(b.ConversationID, b.SessionID), nil
 }
@@ -92,9 +93,9 @@ func (s *Server) query(_ context.Context, in *queryInput) (*huma.StreamResponse,
 		}
 		s.ask(w, r, p, asking{
 			body: b, stream: b.SSE, terminal: "completedMessage",
-			question: question{
-				kind: knowledge.KindQuery, field: "text", text: b.Text, project: b.ProjectID, documents: b.DocumentIDs, filter: b.Filters,
-				tags: b.Tags, toolChoice: b.ToolChoice, override: json.RawMessage(b.Override), converse: true, session: session,
+			question: question.Request{
+				Kind: knowledge.KindQuery, TextField: "body.text", Text: b.Text, Project: b.ProjectID, Documents: b.DocumentIDs, Filter: b.Filters,
+				Tags: b.Tags, ToolChoice: b.ToolChoice, Override: json.RawMessage(b.Override), Converse: true, Conversation: session,
 			},
 		})
 	}), nil
@@ -129,23 +130,23 @@ func (s *Server) ragSearch(_ context.Context, in *ragSearchInput) (*huma.StreamR
 		}
 		s.ask(w, r, p, asking{
 			body: b, stream: b.Stream, terminal: "tool_end",
-			question: question{
-				kind: knowledge.KindTool, field: "query", text: b.Query, project: b.ProjectID, documents: b.DocumentIDs, filter: b.Filters, session: b.SessionID,
+			question: question.Request{
+				Kind: knowledge.KindTool, TextField: "body.query", Text: b.Query, Project: b.ProjectID, Documents: b.DocumentIDs, Filter: b.Filters,
 			},
 		})
 	}), nil
 }
 
-// asking is a request for an answer, however it is to be given.
+// asking is a request for an answer, however it is to be sent.
 type asking struct {
-	question question
+	question question.Request
 	body     any // for comparing repeated requests
 	stream   bool
 	terminal string // name of the event whose data is the answer
 }
 
 // ask starts the run, or finds the one that the same request started before,
-// and gives its answer: as a stream, or when it is there.
+// and answers with its outcome: as a stream, or once the run has ended.
 func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Principal, a asking) {
 	if a.stream { // before anything that costs is started
 		release, err := s.openStream()
@@ -155,50 +156,30 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 		}
 		defer release()
 	}
-	row, stop, err := s.startOnce(w, r, p, a)
+	body, err := json.Marshal(a.body)
+	if err != nil {
+		writeError(w, r, fmt.Errorf("encode request: %w", err))
+		return
+	}
+	a.question.Idempotency = idempotency.Request{Key: r.Header.Get(idempotencyHeader), Route: r.URL.Path, Hash: idempotency.Hash(body)}
+	started, err := s.questions.Start(r.Context(), p, a.question)
+	if started.Repeated {
+		w.Header().Set(replayedHeader, "true")
+	}
+	if started.Run.ID != "" {
+		w.Header().Set(runHeader, started.Run.ID)
+	}
 	if err != nil {
 		writeError(w, r, err)
 		return
 	}
-	defer stop()
-	w.Header().Set(eventsHeader, s.eventsURL(row.Workspace, row.ID))
+	defer started.Release()
+	w.Header().Set(eventsHeader, s.eventsURL(started.Run.Workspace, started.Run.ID))
 	if a.stream {
-		s.serveEvents(w, r, p, row, 0)
+		s.serveEvents(w, r, p, started.Run, 0)
 		return
 	}
-	s.serveAnswer(w, r, p, row, a.terminal)
-}
-
-// startOnce starts the run of a request, or finds the one that the same request
-// started before. It holds the key until the run has a workflow, so whatever an
-// earlier request left undone is left by a process that died, and is done here.
-func (s *Server) startOnce(w http.ResponseWriter, r *http.Request, p knowledge.Principal, a asking) (run store.Run, stop func(), err error) {
-	ctx := r.Context()
-	held, err := s.claimRun(ctx, p, r.URL.Path, r.Header.Get("Idempotency-Key"), a.body)
-	if err != nil {
-		return run, nil, err
-	}
-	defer held.leave()
-	if held.again {
-		w.Header().Set(replayedHeader, "true")
-		run, err = s.takeUp(ctx, p, held.run)
-		if !knowledge.IsCode(err, knowledge.CodeNotFound) {
-			return run, func() {}, err
-		}
-	}
-	started, err := s.begin(ctx, p, held.run, a.question)
-	switch {
-	case started.unsure:
-		w.Header().Set(runHeader, held.run)
-		return run, nil, err
-	case err != nil:
-		s.releaseRun(ctx, held)
-		return run, nil, err
-	}
-	if run, err = s.deps.Store.Run(ctx, p, held.run); err != nil {
-		started.stop()
-	}
-	return run, started.stop, err
+	s.serveAnswer(w, r, p, started.Run, a.terminal)
 }
 
 // raw lets a handler write the response itself, behind huma's checks of its
@@ -251,13 +232,4 @@ type eventsInput struct {
 	Token   string `query:"token" doc:"Of an eventsUrl; stands in for a key"`
 	Delta   string `query:"delta" enum:"on,off" doc:"off: large events come whole"`
 	Compact bool   `query:"compact" doc:"Leave concatenated out of apiMessageChunk"`
-}
-
-// overridden applies what a question changes of its project's configuration.
-func overridden(config knowledge.ProjectConfig, override json.RawMessage) (knowledge.ProjectConfig, error) {
-	changed, err := config.With(override)
-	if err != nil {
-		return config, fmt.Errorf("override the configuration: %w", err)
-	}
-	return changed.WithDefaults(), invalidFields(changed.AI.Fields("body.projectConfigOverride.ai"))
 }

@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/prompt"
+	"github.com/cairn-rag/cairn/internal/question"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 )
 
@@ -62,7 +61,7 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 	if err != nil {
 		return nil, err
 	}
-	project, err := s.projectFor(ctx, p, b.ProjectID)
+	project, err := s.questions.Project(ctx, p, b.ProjectID)
 	if err != nil {
 		return nil, err
 	}
@@ -83,13 +82,10 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 }
 
 func (b retrieveBody) check() error {
-	switch {
-	case strings.TrimSpace(b.Text) == "":
-		return invalid("body.text", "must not be empty")
-	case utf8.RuneCountInString(b.Text) > maxQuestion:
-		return invalid("body.text", "must have at most %d characters", maxQuestion)
+	if err := question.CheckText("body.text", b.Text); err != nil {
+		return err
 	}
-	return invalidFields(b.Filters.Fields("body.filters"))
+	return knowledge.InvalidFields(b.Filters.Fields("body.filters"))
 }
 
 func viewContexts(found retrieve.Result) retrievedContext {

@@ -8,21 +8,26 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/sync/semaphore"
+
+	"github.com/cairn-rag/cairn/internal/idempotency"
+	"github.com/cairn-rag/cairn/internal/intake"
+	"github.com/cairn-rag/cairn/internal/question"
 )
 
 // Server is the HTTP edge. Safe for concurrent use.
 type Server struct {
-	cfg      Config
-	deps     Deps
-	mux      *http.ServeMux
-	api      huma.API
-	schemas  *bodySchemas
-	memory   *semaphore.Weighted // bytes of large bodies
-	claims   *claims
-	rates    *rates
-	streams  *streams
-	stopping chan struct{}
-	stop     func()
+	cfg       Config
+	deps      Deps
+	mux       *http.ServeMux
+	api       huma.API
+	schemas   *bodySchemas
+	memory    *semaphore.Weighted // bytes of large bodies
+	keys      *idempotency.Keys
+	questions *question.Starter
+	intake    *intake.Intake
+	streams   *streams
+	stopping  chan struct{}
+	stop      func()
 }
 
 // New makes the edge with all its routes.
@@ -39,9 +44,15 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, deps: deps, mux: http.NewServeMux(), schemas: newBodySchemas(),
-		memory: semaphore.NewWeighted(cfg.BodyMemory), claims: newClaims(), rates: newRates(deps.Clock),
+		memory: semaphore.NewWeighted(cfg.BodyMemory), keys: idempotency.New(deps.Store, deps.Clock),
 		streams: newStreams(cfg.Streams, deps.Metrics), stopping: make(chan struct{}),
 	}
+	s.questions = question.New(question.Config{UserQueriesPerMinute: cfg.UserQueriesPerMinute}, question.Deps{
+		Store: deps.Store, Blobs: deps.Blobs, Keys: s.keys, Workflows: deps.Answers, Relay: deps.Relay, Log: deps.Log, Now: s.now,
+	})
+	s.intake = intake.New(intake.Config{FileBytes: cfg.FileBytes, TextBytes: cfg.TextBytes, RequestFiles: cfg.RequestFiles}, intake.Deps{
+		Store: deps.Store, Blobs: deps.Blobs, Conversations: deps.Access, Workflows: deps.Dispatch, Log: deps.Log, Now: s.now,
+	})
 	s.stop = sync.OnceFunc(func() { close(s.stopping) })
 	s.api = newAPI(cfg, &edge{server: s, mux: s.mux})
 	s.register()

@@ -29,7 +29,7 @@ const (
 // says that it will send much takes no room from others.
 func (s *Server) takeBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, release func(), err error) {
 	if r.ContentLength > limit {
-		return nil, nil, tooLargeError(limit)
+		return nil, nil, knowledge.TooLarge("body", limit)
 	}
 	var held int64
 	release = sync.OnceFunc(func() { s.memory.Release(held) })

@@ -41,7 +41,7 @@ func (s *Server) registerWorkspaces() {
 
 func (s *Server) createWorkspace(ctx context.Context, _ knowledge.Principal, in *newWorkspaceInput) (*workspaceOutput, error) {
 	if !knowledge.ValidSlug(in.Body.ID) {
-		return nil, invalid("body.id", "must be 1 to 63 lower case letters, digits, - or _, and begin with a letter or digit")
+		return nil, knowledge.Invalid("body.id", "must be 1 to 63 lower case letters, digits, - or _, and begin with a letter or digit")
 	}
 	w := store.Workspace{ID: in.Body.ID, Name: strings.TrimSpace(in.Body.Name), CreatedAt: s.now()}
 	if w.Name == "" {

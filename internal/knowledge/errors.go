@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -133,4 +134,37 @@ func IsCode(err error, code Code) bool {
 // NotFound is the error for a thing that does not exist for this principal.
 func NotFound(kind, id string) *Error {
 	return Errorf(CodeNotFound, "no %s with id %q", kind, id)
+}
+
+// Invalid returns the error for one wrong field of a request.
+func Invalid(location, format string, args ...any) error {
+	return InvalidFields([]Field{{Location: location, Message: Messagef(format, args...)}})
+}
+
+// InvalidFields returns the error for several wrong fields, nil if there are none.
+func InvalidFields(fields []Field) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	first := fields[0]
+	return &Error{Code: CodeInvalid, Message: Cut(first.Location, maxRepeated) + " " + first.Message, Fields: fields}
+}
+
+// TooLarge returns the error for something that has more bytes than are allowed.
+// subject says what it is: "body", "text of the file".
+func TooLarge(subject string, limit int64) *Error {
+	return Errorf(CodeTooLarge, "the %s is above the limit of %s", subject, bytesText(limit))
+}
+
+// bytesText writes a limit in the largest unit that fits, rounded down.
+func bytesText(n int64) string {
+	for _, unit := range []struct {
+		name string
+		size int64
+	}{{" GB", 1e9}, {" MB", 1e6}, {" KB", 1e3}} {
+		if n >= unit.size {
+			return strconv.FormatFloat(float64(n/(unit.size/10))/10, 'f', -1, 64) + unit.name
+		}
+	}
+	return strconv.FormatInt(n, 10) + " bytes"
 }

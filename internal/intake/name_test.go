@@ -1,4 +1,4 @@
-package api_test
+package intake_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/cairn-rag/cairn/api"
+	"github.com/cairn-rag/cairn/internal/intake"
 )
 
 func FuzzNames(f *testing.F) {
@@ -14,7 +14,7 @@ func FuzzNames(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, given string) {
-		name, err := api.CleanName(given, "body.name")
+		name, err := intake.CleanName(given, "body.name")
 		if err != nil {
 			return
 		}
@@ -24,7 +24,7 @@ func FuzzNames(f *testing.F) {
 		case strings.ContainsAny(name, `/\`) || strings.ContainsFunc(name, unicode.IsControl) || strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }):
 			t.Errorf("%q became %q, which is not safe to show", given, name)
 		}
-		if again, err := api.CleanName(name, "body.name"); err != nil || again != name {
+		if again, err := intake.CleanName(name, "body.name"); err != nil || again != name {
 			t.Errorf("%q became %q, and that %q, %v", given, name, again, err)
 		}
 	})

@@ -1,4 +1,4 @@
-package api
+package intake
 
 import (
 	"net/url"
@@ -13,10 +13,27 @@ import (
 // maxName bounds the name of a document, in code points.
 const maxName = 512
 
-// cleanName gives a document's name as it is shown: without the folders that a
-// path in it names and without control characters (those that turn the
-// direction of text around too).
-func cleanName(name, location string) (string, error) {
+// name returns the document's name as readers are shown it.
+func (d Document) name() (string, error) {
+	name := d.Name
+	if name == "" {
+		name = d.ExternalID
+	}
+	if name == "" && d.Content.URL != nil {
+		if u, err := url.Parse(*d.Content.URL); err == nil {
+			name = nameOfURL(u)
+		}
+	}
+	if name == "" {
+		name = "untitled"
+	}
+	return CleanName(name, "body.name")
+}
+
+// CleanName returns a document's name as it is shown: without the folders of a
+// path and without control characters, those that turn the direction of text
+// around included. location is where the name stands in the request.
+func CleanName(name, location string) (string, error) {
 	if !utf8.ValidString(name) {
 		return "", knowledge.Errorf(knowledge.CodeMalformed, "%s is not UTF-8", location)
 	}
@@ -33,14 +50,14 @@ func cleanName(name, location string) (string, error) {
 	name = strings.TrimSpace(name)
 	switch {
 	case name == "" || name == "." || name == "..":
-		return "", invalid(location, "must name the document")
+		return "", knowledge.Invalid(location, "must name the document")
 	case utf8.RuneCountInString(name) > maxName:
-		return "", invalid(location, "must have at most %d characters", maxName)
+		return "", knowledge.Invalid(location, "must have at most %d characters", maxName)
 	}
 	return name, nil
 }
 
-// nameOfURL gives the name that an address suggests.
+// nameOfURL returns the last part of an address's path, or its host.
 func nameOfURL(u *url.URL) string {
 	if base := path.Base(u.Path); base != "." && base != "/" {
 		return base

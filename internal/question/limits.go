@@ -1,8 +1,7 @@
-package api
+package question
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -10,7 +9,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// maxRates is how many callers are remembered before idle ones are forgotten.
+// maxRates bounds the buckets that are kept before idle ones are dropped.
 const maxRates = 10_000
 
 // rates holds a token bucket for each project and user that has a limit.
@@ -25,7 +24,7 @@ func newRates(now func() time.Time) *rates {
 	return &rates{now: now, buckets: map[string]*rate.Limiter{}}
 }
 
-// take takes one of perMinute, or says how long to wait for it.
+// take takes one of perMinute, or returns how long the caller has to wait for it.
 func (r *rates) take(name string, perMinute int) (wait time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -50,7 +49,7 @@ func (r *rates) take(name string, perMinute int) (wait time.Duration) {
 	return wait
 }
 
-// forget drops the buckets that are full, which is what a new one would be.
+// forget drops the buckets that are full: a new one would be the same.
 func (r *rates) forget(now time.Time) {
 	for name, bucket := range r.buckets {
 		if bucket.TokensAt(now) >= float64(bucket.Burst()) {
@@ -59,10 +58,10 @@ func (r *rates) forget(now time.Time) {
 	}
 }
 
-// allowQuery counts a question against the limits of the user and of the
-// project, and refuses it above them. What a user is refused does not count
-// against the project, which others share.
-func (s *Server) allowQuery(p knowledge.Principal, project knowledge.Project) error {
+// allow counts a question against the limits of the user and of the project, and
+// refuses it above them (CodeRateLimited). A refusal by the user's limit does not
+// count against the project, which others share.
+func (s *Starter) allow(p knowledge.Principal, project knowledge.Project) error {
 	refuse := func(whose string, limit int, wait time.Duration) error {
 		e := knowledge.Errorf(knowledge.CodeRateLimited, "%s may ask %d questions a minute; wait and ask again", whose, limit)
 		e.RetryAfter, e.Retryable = wait, true
@@ -79,26 +78,4 @@ func (s *Server) allowQuery(p knowledge.Principal, project knowledge.Project) er
 		}
 	}
 	return nil
-}
-
-// streams counts the event streams that are open.
-type streams struct {
-	limit   int64
-	open    atomic.Int64
-	metrics Metrics
-}
-
-func newStreams(limit int, m Metrics) *streams { return &streams{limit: int64(limit), metrics: m} }
-
-// openStream counts one more stream, or refuses it; release counts it off.
-func (s *Server) openStream() (release func(), err error) {
-	n := s.streams.open.Add(1)
-	if n > s.streams.limit {
-		s.streams.open.Add(-1)
-		e := knowledge.Errorf(knowledge.CodeRateLimited, "%d event streams are open, which is the limit of this server; try again shortly", s.streams.limit)
-		e.RetryAfter = time.Second
-		return nil, e
-	}
-	s.streams.metrics.OpenStreams(int(n))
-	return sync.OnceFunc(func() { s.streams.metrics.OpenStreams(int(s.streams.open.Add(-1))) }), nil
 }

@@ -1,0 +1,31 @@
+package api
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// streams counts the event streams that are open.
+type streams struct {
+	limit   int64
+	open    atomic.Int64
+	metrics Metrics
+}
+
+func newStreams(limit int, m Metrics) *streams { return &streams{limit: int64(limit), metrics: m} }
+
+// openStream counts one more stream, or refuses it; release counts it off.
+func (s *Server) openStream() (release func(), err error) {
+	n := s.streams.open.Add(1)
+	if n > s.streams.limit {
+		s.streams.open.Add(-1)
+		e := knowledge.Errorf(knowledge.CodeRateLimited, "%d event streams are open, which is the limit of this server; try again shortly", s.streams.limit)
+		e.RetryAfter = time.Second
+		return nil, e
+	}
+	s.streams.metrics.OpenStreams(int(n))
+	return sync.OnceFunc(func() { s.streams.metrics.OpenStreams(int(s.streams.open.Add(-1))) }), nil
+}

@@ -1,0 +1,50 @@
+package intake
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// Retry resumes the failed ingestion of a document at its failed stage. It
+// returns the document as it is then.
+func (in *Intake) Retry(ctx context.Context, p knowledge.Principal, run Run, document string) (knowledge.Document, error) {
+	if before, found, err := in.before(ctx, p, run); found || err != nil {
+		return before, err
+	}
+	v, err := in.deps.Store.RetryVersion(ctx, p, document, run.ID, in.deps.Now())
+	if err != nil {
+		return knowledge.Document{}, fmt.Errorf("retry document %s: %w", document, err)
+	}
+	in.start(ctx, v)
+	d, err := in.deps.Store.Document(ctx, p, document)
+	if err != nil {
+		return d, fmt.Errorf("read document %s: %w", document, err)
+	}
+	return d, nil
+}
+
+// Reingest makes a new version of a document from the original of its newest
+// version, with the attributes of that version and the project's configuration
+// of today. A document whose original was never stored is CodeConflict.
+func (in *Intake) Reingest(ctx context.Context, p knowledge.Principal, run Run, document string) (knowledge.Document, error) {
+	if before, found, err := in.before(ctx, p, run); found || err != nil {
+		return before, err
+	}
+	d, err := in.deps.Store.Document(ctx, p, document)
+	if err != nil {
+		return d, fmt.Errorf("read document %s: %w", document, err)
+	}
+	project, err := in.deps.Store.Project(ctx, p, d.Project)
+	if err != nil {
+		return d, fmt.Errorf("read project %s: %w", d.Project, err)
+	}
+	d, v, err := in.deps.Store.ReingestVersion(ctx, p, d.ID, run.ID, project.Config.WithDefaults().AI.Splitter, in.deps.Now())
+	if err != nil {
+		return d, fmt.Errorf("reingest document %s: %w", document, err)
+	}
+	d.Name, d.Status = v.Name, v.Status // the answer describes the new version
+	in.start(ctx, v)
+	return d, nil
+}

@@ -1,0 +1,132 @@
+package intake
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// maxAddress bounds the address of a document, in bytes.
+const maxAddress = 2048
+
+// Run is the run that a request starts.
+type Run struct {
+	ID string
+	// Repeated reports that the same request came before: what it did is found by
+	// ID, and only the rest is done.
+	Repeated bool
+}
+
+// Document is one document as its door read it.
+type Document struct {
+	Name    string // "" = the last part of the address or of the external id, else "untitled"
+	Content Content
+	Attributes
+}
+
+// Content is the bytes of a document: one of Text, URL and Base64.
+type Content struct {
+	Text      *string
+	URL       *string // http or https; the ingestion fetches it
+	Base64    *string // a file in standard base64
+	MediaType string  // as the caller declares it, "" = it does not
+}
+
+// Attributes is what a request says of its documents.
+type Attributes struct {
+	ExternalID  string // the caller's own id; the same one again is a new version
+	Tags        []string
+	ReplaceTags bool // the tags and metadata replace those of the version before; otherwise they are added
+	Metadata    map[string]any
+	Parser      string          // "", "crawler" or "model"
+	Splitter    json.RawMessage // any part of a knowledge.Splitter, over the project's; empty = none
+	// Access is who may read the document; nil leaves it as it was, and a new
+	// document to the whole workspace.
+	Access *knowledge.Access
+	// ExternalUserID makes the document this end user's alone, and ConversationID
+	// that conversation's alone. Beside a ConversationID the ExternalUserID says
+	// whose the conversation is.
+	ExternalUserID string
+	ConversationID string
+}
+
+func (a Attributes) check() error {
+	wrong := knowledge.TagFields("body.tags", a.Tags)
+	wrong = append(wrong, knowledge.MetadataFields("body.metadata", a.Metadata)...)
+	wrong = append(wrong, knowledge.ExternalIDFields("body.externalId", a.ExternalID)...)
+	if a.Access != nil {
+		wrong = append(wrong, a.Access.Fields("body.access")...)
+	}
+	if a.ExternalUserID != "" && a.ConversationID != "" {
+		wrong = append(wrong, knowledge.Field{Location: "body.conversationId", Message: "cannot stand beside externalUserId: a document is one's or the other's"})
+	}
+	if a.ExternalUserID != "" {
+		wrong = append(wrong, knowledge.UserFields("body.externalUserId", a.ExternalUserID)...)
+	}
+	if err := knowledge.InvalidFields(wrong); err != nil {
+		return err
+	}
+	if a.Parser == "model" {
+		return knowledge.Errorf(knowledge.CodeNeedsComponent, "this version does not have a model look at pages; leave parser out to have the text of the file read")
+	}
+	return nil
+}
+
+// splitter returns the project's splitter with what the request overrides of it.
+func (a Attributes) splitter(config knowledge.ProjectConfig) (knowledge.Splitter, error) {
+	if len(a.Splitter) == 0 {
+		return config.WithDefaults().AI.Splitter, nil
+	}
+	change, err := json.Marshal(map[string]any{"ai": map[string]any{"textSplitter": a.Splitter}})
+	if err == nil {
+		config, err = config.With(change)
+	}
+	if err != nil {
+		return knowledge.Splitter{}, fmt.Errorf("override the splitter: %w", err)
+	}
+	splitter := config.WithDefaults().AI.Splitter
+	return splitter, knowledge.InvalidFields(splitter.Fields("body.override.textSplitter"))
+}
+
+// describe gives a version its attributes. Fields that the request leaves out
+// stay nil in it, so that leaving access out never widens it.
+func (a Attributes) describe(nv *store.NewVersion) {
+	nv.ExternalID, nv.Tags, nv.ReplaceTags, nv.Metadata, nv.Access = a.ExternalID, a.Tags, a.ReplaceTags, a.Metadata, a.Access
+	if a.Access != nil || a.ExternalUserID != "" || a.ConversationID != "" {
+		nv.ExternalUserID, nv.ConversationID = &a.ExternalUserID, &a.ConversationID
+	}
+}
+
+func (c Content) check() error {
+	given := 0
+	for _, content := range []*string{c.Text, c.URL, c.Base64} {
+		if content != nil {
+			given++
+		}
+	}
+	if given != 1 {
+		return knowledge.Invalid("body.content", "must have one of text, url and base64")
+	}
+	if c.URL != nil {
+		return checkAddress(*c.URL)
+	}
+	return nil
+}
+
+// checkAddress checks the form of an address only; safedial decides at the
+// connection which hosts may be reached.
+func checkAddress(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || len(address) > maxAddress || knowledge.HasControl(address):
+		return knowledge.Invalid("body.content.url", "must be an address of at most %d bytes", maxAddress)
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return knowledge.Invalid("body.content.url", "must begin with http:// or https:// and name a host")
+	case u.User != nil:
+		return knowledge.Invalid("body.content.url", "must not hold a user name or password")
+	}
+	return nil
+}

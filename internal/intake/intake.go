@@ -1,0 +1,200 @@
+package intake
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// defaultProject takes the documents whose request names no project and whose
+// principal covers all.
+const defaultProject = "default"
+
+// startPatience bounds the start of a workflow.
+const startPatience = 10 * time.Second
+
+// Config bounds what is taken in. All fields are required.
+type Config struct {
+	FileBytes    int64 // of one file
+	TextBytes    int64 // of a text, or of a file that is text
+	RequestFiles int   // of one Batch
+}
+
+// Intake takes documents in. It is safe for concurrent use.
+type Intake struct {
+	cfg  Config
+	deps Deps
+}
+
+// New returns an Intake.
+func New(cfg Config, deps Deps) *Intake { return &Intake{cfg: cfg, deps: deps} }
+
+// Project returns the project that a document goes to: the one that the request
+// names by its id or its name, else the one that the principal is held to, else
+// "default".
+func (in *Intake) Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error) {
+	id := idOrName
+	if id == "" {
+		id = p.Project()
+	}
+	if id == "" {
+		id = defaultProject
+	}
+	project, err := in.deps.Store.Project(ctx, p, id)
+	if idOrName == "" && knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return project, knowledge.Invalid("query.projectId", "must name a project: there is none named %q", id)
+	}
+	if err != nil {
+		return project, fmt.Errorf("read project %s: %w", id, err)
+	}
+	return project, nil
+}
+
+// Take checks a document, stores its bytes, puts its version on record and
+// starts its ingestion. It returns the document as the request described it, or,
+// for a repeated request, as it is now. An ingestion that cannot be started now
+// is started later: that is no error.
+func (in *Intake) Take(ctx context.Context, p knowledge.Principal, project knowledge.Project, run Run, d Document) (knowledge.Document, error) {
+	if before, found, err := in.before(ctx, p, run); found || err != nil {
+		return before, err
+	}
+	nv, err := in.prepare(ctx, p, project, run.ID, d)
+	if err != nil {
+		return knowledge.Document{}, err
+	}
+	nv.DocumentID = documentID(nv, 0)
+	if err := in.checkRoom(ctx, p, project, nv); err != nil {
+		return knowledge.Document{}, err
+	}
+	if err := in.storeContent(ctx, project, d.Content, &nv); err != nil {
+		return knowledge.Document{}, err
+	}
+	taken, err := in.accept(ctx, nv)
+	if err != nil {
+		in.dropOriginal(ctx, nv, err)
+	}
+	return taken, err
+}
+
+// prepare checks all of a document that can be known without its bytes.
+func (in *Intake) prepare(ctx context.Context, p knowledge.Principal, project knowledge.Project, run string, d Document) (store.NewVersion, error) {
+	nv := store.NewVersion{Workspace: project.Workspace, Project: project.ID, RunID: run, Now: in.deps.Now()}
+	if err := in.attribute(ctx, p, project, d.Attributes, &nv); err != nil {
+		return nv, err
+	}
+	if err := d.Content.check(); err != nil {
+		return nv, err
+	}
+	var err error
+	nv.Name, err = d.name()
+	return nv, err
+}
+
+// attribute checks the attributes and gives them to a version.
+func (in *Intake) attribute(ctx context.Context, p knowledge.Principal, project knowledge.Project, a Attributes, nv *store.NewVersion) (err error) {
+	if err := a.check(); err != nil {
+		return err
+	}
+	if nv.Splitter, err = a.splitter(project.Config); err != nil {
+		return err
+	}
+	if a.ConversationID != "" {
+		acting := access.Acting{User: p.User(), ExternalUser: p.ExternalUser(), Session: a.ConversationID}
+		if _, err := in.deps.Conversations.As(ctx, p, acting); err != nil {
+			return err
+		}
+	}
+	a.describe(nv)
+	return nil
+}
+
+// documentID returns the id of a version's document: derived from its external
+// id, or from the run and the place in the request, which are the same when the
+// request is repeated.
+func documentID(nv store.NewVersion, place int) string {
+	if nv.ExternalID != "" {
+		return knowledge.DocumentID(nv.Workspace, nv.Project, nv.ExternalID)
+	}
+	return knowledge.DerivedID("upload", nv.Workspace, nv.Project, nv.RunID, strconv.Itoa(place))
+}
+
+// checkRoom holds a project to the number of documents that it may have.
+func (in *Intake) checkRoom(ctx context.Context, p knowledge.Principal, project knowledge.Project, more ...store.NewVersion) error {
+	limit := project.Config.Limits.Documents
+	if limit == 0 {
+		return nil
+	}
+	added := 0 // the others are new versions of documents
+	for _, nv := range more {
+		if _, err := in.deps.Store.Document(ctx, p, nv.DocumentID); err != nil {
+			added++
+		}
+	}
+	if added == 0 {
+		return nil
+	}
+	total, err := in.deps.Store.CountDocuments(ctx, p, store.DocumentQuery{Project: project.ID})
+	if err != nil {
+		return err
+	}
+	if total+added > limit {
+		return knowledge.Errorf(knowledge.CodeLimitReached, "project %q has %d of its %d documents, and this would be %d more: remove some, or raise limits.documents", project.ID, total, limit, added)
+	}
+	return nil
+}
+
+// accept puts a version on record and starts its ingestion.
+func (in *Intake) accept(ctx context.Context, nv store.NewVersion) (knowledge.Document, error) {
+	d, v, err := in.deps.Store.AddVersion(ctx, nv)
+	if err != nil {
+		return d, fmt.Errorf("add document %s: %w", nv.DocumentID, err)
+	}
+	d.Name, d.Status = v.Name, v.Status // the answer describes what was sent
+	if nv.Error == nil {
+		in.start(ctx, v)
+	}
+	return d, nil
+}
+
+// start starts an ingestion. The version is on record, so a start that fails is
+// made up for later. It outlasts the caller's context: a client that leaves
+// takes nothing back.
+func (in *Intake) start(ctx context.Context, v store.Version) {
+	log := in.deps.Log.With("workspace", v.Workspace, "document", v.Document, "version", v.Version, "run", v.RunID)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), startPatience)
+	defer cancel()
+	if err := in.deps.Workflows.Ingest(ctx, v); err != nil {
+		log.WarnContext(ctx, "ingestion starts later", "error", err)
+		return
+	}
+	log.InfoContext(ctx, "document taken in", "bytes", v.Bytes)
+}
+
+// before returns what an earlier try of the same request put on record, as it is
+// now. Of a document that was removed since, the id is left.
+func (in *Intake) before(ctx context.Context, p knowledge.Principal, run Run) (d knowledge.Document, found bool, err error) {
+	if !run.Repeated {
+		return d, false, nil
+	}
+	row, err := in.deps.Store.Run(ctx, p, run.ID)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return d, false, nil
+	}
+	if err != nil {
+		return d, false, fmt.Errorf("read run %s: %w", run.ID, err)
+	}
+	d, err = in.deps.Store.Document(ctx, p, row.Subject)
+	switch {
+	case knowledge.IsCode(err, knowledge.CodeNotFound):
+		d = knowledge.Document{ID: row.Subject, Workspace: row.Workspace, Project: row.Project, Status: knowledge.StatusDeleting}
+	case err != nil:
+		return d, false, fmt.Errorf("read document %s: %w", row.Subject, err)
+	}
+	d.Version = row.Version // the one that the request made
+	return d, true, nil
+}

@@ -1,0 +1,68 @@
+package question
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cairn-rag/cairn/internal/idempotency"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// MaxLength bounds a question, in code points.
+const MaxLength = 32_000
+
+// Request is a question as its door read it.
+type Request struct {
+	Kind       knowledge.RunKind // knowledge.KindQuery or knowledge.KindTool
+	Text       string
+	TextField  string           // where the door's request has the text, for errors: "body.text"
+	Project    string           // id or name; "" = the one that the principal is held to, else every project that it covers
+	Documents  []string         // search only these; empty = all
+	Filter     knowledge.Filter // search only what it matches
+	Tags       []string         // search only documents with one of these; empty = all
+	ToolChoice string           // "", "auto", "none" or "required"
+	Override   json.RawMessage  // any part of a knowledge.ProjectConfig, for this question alone; nil = none
+	// Converse makes the run keep its question and answer in Conversation, or in a
+	// new conversation if that is empty.
+	Converse     bool
+	Conversation string
+	Idempotency  idempotency.Request
+}
+
+func (r Request) check() error {
+	if err := CheckText(r.TextField, r.Text); err != nil {
+		return err
+	}
+	return knowledge.InvalidFields(append(knowledge.TagFields("body.tags", r.Tags), r.Filter.Fields("body.filters")...))
+}
+
+// CheckText returns what is wrong with the text of a question, which stands at
+// location in the request.
+func CheckText(location, text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return knowledge.Invalid(location, "must not be empty")
+	case utf8.RuneCountInString(text) > MaxLength:
+		return knowledge.Invalid(location, "must have at most %d characters", MaxLength)
+	}
+	return nil
+}
+
+// filter returns the request's filter with its tags in it.
+func (r Request) filter() knowledge.Filter {
+	if len(r.Tags) == 0 {
+		return r.Filter
+	}
+	return append(r.Filter[:len(r.Filter):len(r.Filter)], knowledge.Condition{Field: "tags", Type: knowledge.OpIn, Value: r.Tags})
+}
+
+// title returns the first line of a question, cut to 80 code points.
+func title(text string) string {
+	const most = 80
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if runes := []rune(line); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return line
+}

@@ -1,0 +1,110 @@
+package question
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/prompt"
+)
+
+// Project returns the project that a request names by its id or its name.
+// Without a name it is the one that the principal is held to, or, for a
+// principal of all projects, a project without an id that has the defaults.
+func (s *Starter) Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error) {
+	if idOrName == "" {
+		idOrName = p.Project()
+	}
+	if idOrName == "" {
+		return knowledge.Project{Workspace: p.Workspace()}, nil
+	}
+	project, err := s.deps.Store.Project(ctx, p, idOrName)
+	if err != nil {
+		return project, fmt.Errorf("read project %s: %w", idOrName, err)
+	}
+	return project, nil
+}
+
+// configuration returns the project's configuration, with the user's preferences
+// laid over it and the question's override over both.
+func (s *Starter) configuration(ctx context.Context, p knowledge.Principal, project knowledge.Project, override json.RawMessage) (knowledge.ProjectConfig, error) {
+	config := project.Config
+	stored, err := s.deps.Store.Preferences(ctx, p)
+	if err != nil {
+		return config, fmt.Errorf("read preferences: %w", err)
+	}
+	var preferred struct {
+		RAG struct {
+			Model string `json:"model"`
+		} `json:"rag"`
+	}
+	if err := json.Unmarshal(stored, &preferred); err != nil {
+		return config, fmt.Errorf("decode preferences: %w", err)
+	}
+	if preferred.RAG.Model != "" {
+		config.AI.Model = preferred.RAG.Model
+	}
+	if config, err = config.With(override); err != nil {
+		return config, fmt.Errorf("override the configuration: %w", err)
+	}
+	return config.WithDefaults(), knowledge.InvalidFields(config.AI.Fields("body.projectConfigOverride.ai"))
+}
+
+// checkDocuments refuses a question about a document that the principal cannot
+// read.
+func (s *Starter) checkDocuments(ctx context.Context, p knowledge.Principal, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	missing, err := s.deps.Store.UnreachedDocuments(ctx, p, ids)
+	if err != nil {
+		return fmt.Errorf("check documents: %w", err)
+	}
+	if len(missing) > 0 {
+		return knowledge.NotFound("document", missing[0])
+	}
+	return nil
+}
+
+// snapshot gathers what the run needs to know. The ids of a conversation are
+// derived from the run's, so that a run which is started again has no second
+// conversation.
+func (s *Starter) snapshot(ctx context.Context, p knowledge.Principal, id string, r Request, project knowledge.Project, config knowledge.ProjectConfig) (knowledge.Request, error) {
+	snapshot := knowledge.Request{
+		Principal: p, Kind: r.Kind, Question: r.Text, Documents: r.Documents, Filter: r.filter(), Config: config,
+		ToolChoice: r.ToolChoice, ExecutionID: "call_" + strings.ReplaceAll(knowledge.NewID(), "-", ""), Date: s.deps.Now(),
+	}
+	if project.ID != "" {
+		snapshot.Projects = []string{project.ID}
+	}
+	if !r.Converse {
+		return snapshot, nil
+	}
+	snapshot.QuestionID, snapshot.MessageID = knowledge.DerivedID("question", id), knowledge.DerivedID("message", id)
+	if r.Conversation == "" {
+		snapshot.ConversationID = knowledge.DerivedID("conversation", id)
+		return snapshot, nil
+	}
+	snapshot.ConversationID = r.Conversation
+	var err error
+	snapshot.History, err = s.history(ctx, p, r.Conversation, config.AI.History)
+	return snapshot, err
+}
+
+// history returns the messages of a conversation that the model is shown.
+func (s *Starter) history(ctx context.Context, p knowledge.Principal, conversation string, limits knowledge.HistoryConfig) ([]knowledge.Message, error) {
+	messages, err := s.deps.Store.LastMessages(ctx, p, conversation, *limits.Messages)
+	if err != nil {
+		return nil, fmt.Errorf("read conversation %s: %w", conversation, err)
+	}
+	history := make([]knowledge.Message, 0, len(messages))
+	for _, m := range messages {
+		if m.Text != "" {
+			history = append(history, knowledge.Message{Role: m.Role, Content: citation.Strip(m.Text)})
+		}
+	}
+	return prompt.History(history, limits.Tokens), nil
+}
