@@ -212,7 +212,7 @@ func TestReadsTakeAPrincipal(t *testing.T) {
 	// Reads for the pipeline, for authentication and for repairs, where nobody
 	// asks; each is kept out of api by the interfaces there.
 	system := []string{
-		"Setting", "WorkspaceExists", "KeyByHash", "Version", "PendingVersions", "PendingVersionsPage", "RunningVersions", "PendingRemovals",
+		"Setting", "WorkspaceExists", "KeyByHash", "Version", "PrepareVersion", "PendingVersions", "PendingVersionsPage", "RunningVersions", "PendingRemovals",
 		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningRuns", "RunningRunsPage", "StaleInIndex", "Ping",
 	}
 	reads := 0

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/uptrace/bun"
-
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -60,7 +58,7 @@ func (s *Store) ReingestVersion(ctx context.Context, p knowledge.Principal, docu
 		return knowledge.Document{}, Version{}, err
 	}
 	a := addition{NewVersion: NewVersion{DocumentID: documentID, RunID: runID, Splitter: splitter, Now: s.orNow(now)}}
-	err := s.write(ctx, "reingest document "+documentID, func(ctx context.Context, tx bun.Tx) error {
+	err := s.write(ctx, "reingest document "+documentID, func(ctx context.Context, tx transaction) error {
 		doc, err := managed(ctx, tx, p, documentID)
 		if err != nil {
 			return err
@@ -87,7 +85,7 @@ type addition struct {
 	said  attributes // of the version
 }
 
-func (a *addition) run(ctx context.Context, tx bun.Tx) error {
+func (a *addition) run(ctx context.Context, tx transaction) error {
 	var err error
 	if a.there, err = loadDocument(ctx, tx, a.DocumentID, &a.doc); err != nil {
 		return err
@@ -106,7 +104,7 @@ func (a *addition) run(ctx context.Context, tx bun.Tx) error {
 }
 
 // insert writes the version, its run, and what they change of the document.
-func (a *addition) insert(ctx context.Context, tx bun.Tx) (err error) {
+func (a *addition) insert(ctx context.Context, tx transaction) (err error) {
 	if err := a.apply(); err != nil {
 		return err
 	}
@@ -116,14 +114,14 @@ func (a *addition) insert(ctx context.Context, tx bun.Tx) (err error) {
 	if a.row, err = a.version(); err != nil {
 		return err
 	}
-	if _, err := tx.NewInsert().Model(&a.row).Exec(ctx); err != nil {
+	if err := versionTable.insert(ctx, tx, &a.row); err != nil {
 		return err
 	}
 	return insertRun(ctx, tx, a.ingestRun())
 }
 
 // base finds the attributes that the upload starts from.
-func (a *addition) base(ctx context.Context, tx bun.Tx) error {
+func (a *addition) base(ctx context.Context, tx transaction) error {
 	if a.fresh {
 		a.said = unsaid
 		return nil
@@ -132,9 +130,8 @@ func (a *addition) base(ctx context.Context, tx bun.Tx) error {
 	if a.doc.PublishedVersion == 0 {
 		return nil // the document shows its newest version
 	}
-	there, err := found(tx.NewSelect().Model(&a.row).
-		Where("v.document_id = ? AND v.version > ? AND v.status = 'pending'", a.DocumentID, a.doc.PublishedVersion).
-		OrderExpr("v.version DESC").Limit(1).Scan(ctx))
+	there, err := versionTable.first(ctx, tx, &a.row, "v.document_id = ? AND v.version > ? AND v.status = 'pending' ORDER BY v.version DESC LIMIT 1",
+		a.DocumentID, a.doc.PublishedVersion)
 	if there {
 		a.said = a.row.attributes
 	}
@@ -143,7 +140,7 @@ func (a *addition) base(ctx context.Context, tx bun.Tx) error {
 
 // copyNewest takes the original and the attributes of the document's newest
 // version.
-func (a *addition) copyNewest(ctx context.Context, tx bun.Tx) error {
+func (a *addition) copyNewest(ctx context.Context, tx transaction) error {
 	if a.doc.RemovingUpto > 0 {
 		return knowledge.Errorf(knowledge.CodeConflict, "this document is being removed")
 	}
@@ -185,12 +182,12 @@ func (a *addition) apply() (err error) {
 }
 
 // store writes the document's row and what it is searched by.
-func (a *addition) store(ctx context.Context, tx bun.Tx) error {
+func (a *addition) store(ctx context.Context, tx transaction) error {
 	var err error
 	if a.there {
-		_, err = tx.NewUpdate().Model(&a.doc).WherePK().Exec(ctx)
+		err = documentTable.update(ctx, tx, &a.doc)
 	} else {
-		_, err = tx.NewInsert().Model(&a.doc).Exec(ctx)
+		err = documentTable.insert(ctx, tx, &a.doc)
 	}
 	if err != nil || a.doc.PublishedVersion > 0 {
 		return err

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/uptrace/bun"
-
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -73,7 +71,7 @@ func (a *attributes) take(nv *NewVersion) error {
 }
 
 // setWords writes what the document is searched by: its tags and its tokens.
-func (r *documentRow) setWords(ctx context.Context, tx bun.Tx, had bool) error {
+func (r *documentRow) setWords(ctx context.Context, tx transaction, had bool) error {
 	var tags []string
 	if err := decode(field{r.Tags, &tags}); err != nil {
 		return fmt.Errorf("decode tags of document %s: %w", r.ID, err)

@@ -3,6 +3,7 @@ package store_test
 import (
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,6 +44,83 @@ func newVersion(name string) store.NewVersion {
 	return store.NewVersion{
 		Workspace: "w", Project: "p", DocumentID: knowledge.DocumentID("w", "p", name), ExternalID: name, Name: name, MediaType: "text/plain",
 		Tags: []string{"one", "two"}, Metadata: map[string]any{"author": "Ann"}, Access: &knowledge.Access{Workspace: true}, RunID: knowledge.NewID(), Now: time.Now(),
+	}
+}
+
+// reportCPU reports the processor time of an operation, user and system, which
+// other processes disturb less than its duration. Call it before the loop, and
+// what it returns after.
+func reportCPU(b *testing.B) func() {
+	b.Helper()
+	used := func() int64 {
+		var u syscall.Rusage
+		must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+		return u.Utime.Nano() + u.Stime.Nano()
+	}
+	before := used()
+	return func() { b.ReportMetric(float64(used()-before)/float64(b.N), "cpu-ns/op") }
+}
+
+// BenchmarkDocument is what a short document costs on its way.
+func BenchmarkDocument(b *testing.B) {
+	s, _ := benchStore(b)
+	ctx := b.Context()
+	must(b, s.CreateWorkspace(ctx, store.Workspace{ID: "w"}))
+	must(b, s.CreateProject(ctx, knowledge.Project{ID: "p", Workspace: "w"}))
+	must(b, s.CreateKey(ctx, store.Key{ID: "k", Workspace: "w", Hash: "hash"}))
+	b.ReportAllocs()
+	defer reportCPU(b)()
+	for i := 0; b.Loop(); i++ {
+		_, err := s.KeyByHash(ctx, "hash")
+		must(b, err)
+		_, err = s.Project(ctx, manager(), "p")
+		must(b, err)
+		_, v, err := s.AddVersion(ctx, newVersion(fmt.Sprint("new ", i)))
+		must(b, err)
+		_, err = s.PrepareVersion(ctx, v.VersionRef, v.RunID, 1, knowledge.StageEmbed, 0.4, store.Facts{Language: "eng", ChunkCount: 3})
+		must(b, err)
+		_, err = s.Version(ctx, v.VersionRef)
+		must(b, err)
+		_, err = s.RunForSystem(ctx, "w", v.RunID)
+		must(b, err)
+		_, err = s.PublishVersion(ctx, store.Publication{
+			Ref: v.VersionRef, RunID: v.RunID, Chunks: chunksOf(v.VersionRef, 3), End: &store.RunEnd{Status: knowledge.RunCompleted, LogKey: "log"},
+		})
+		must(b, err)
+		_, err = s.Document(ctx, manager(), v.Document)
+		must(b, err)
+	}
+}
+
+// BenchmarkQuestion is what a question costs on its way, without its search.
+func BenchmarkQuestion(b *testing.B) {
+	s, hits := benchStore(b)
+	ctx := b.Context()
+	must(b, s.CreateWorkspace(ctx, store.Workspace{ID: "w"}))
+	must(b, s.CreateProject(ctx, knowledge.Project{ID: "p", Workspace: "w"}))
+	must(b, s.CreateKey(ctx, store.Key{ID: "k", Workspace: "w", Hash: "hash"}))
+	ann := knowledge.NewPrincipal(knowledge.Claims{Workspace: "w", User: "ann", Scopes: []knowledge.Scope{knowledge.ScopeRead}})
+	b.ReportAllocs()
+	defer reportCPU(b)()
+	for b.Loop() {
+		id := knowledge.NewID()
+		_, err := s.KeyByHash(ctx, "hash")
+		must(b, err)
+		_, err = s.Project(ctx, ann, "p")
+		must(b, err)
+		_, err = s.Preferences(ctx, ann)
+		must(b, err)
+		r := store.Run{ID: id, Workspace: "w", Project: "p", Kind: "query", Owner: ann.Owner(), ConversationID: id}
+		must(b, s.StartRun(ctx, ann, r, &store.Conversation{ID: id, Title: "A question"}))
+		_, err = s.Run(ctx, ann, id)
+		must(b, err)
+		_, err = s.Superseded(ctx, ann, []string{"p"}, hits)
+		must(b, err)
+		_, err = s.RunForSystem(ctx, "w", id)
+		must(b, err)
+		must(b, s.EndAnswer(ctx, "w", id, store.RunEnd{Status: knowledge.RunCompleted, LogKey: "log", ResultKey: "answer"},
+			store.Message{ID: "q" + id, ConversationID: id, RunID: id, Role: "user", Text: "Why?", Status: "completed"},
+			store.Message{ID: "a" + id, ConversationID: id, RunID: id, Role: "assistant", Text: "Because.", Status: "completed", ChunkIDs: []string{hits[0].ChunkID, hits[1].ChunkID}}))
 	}
 }
 

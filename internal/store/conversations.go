@@ -46,7 +46,7 @@ func (s *Store) EnsureConversation(ctx context.Context, p knowledge.Principal, c
 		return Conversation{}, err
 	}
 	var row conversationRow
-	err := s.write(ctx, "open conversation "+c.ID, func(ctx context.Context, tx bun.Tx) (err error) {
+	err := s.write(ctx, "open conversation "+c.ID, func(ctx context.Context, tx transaction) (err error) {
 		row, err = s.ensureConversation(ctx, tx, p, c)
 		return err
 	})
@@ -56,12 +56,12 @@ func (s *Store) EnsureConversation(ctx context.Context, p knowledge.Principal, c
 	return row.conversation(), nil
 }
 
-func (s *Store) ensureConversation(ctx context.Context, tx bun.Tx, p knowledge.Principal, c Conversation) (conversationRow, error) {
+func (s *Store) ensureConversation(ctx context.Context, tx transaction, p knowledge.Principal, c Conversation) (conversationRow, error) {
 	if c.Project != "" && !p.CoversProject(c.Project) {
 		return conversationRow{}, knowledge.NotFound("project", c.Project)
 	}
 	var row conversationRow
-	there, err := found(tx.NewSelect().Model(&row).Where("c.workspace = ? AND c.id = ?", p.Workspace(), c.ID).Scan(ctx))
+	there, err := conversationTable.first(ctx, tx, &row, "c.workspace = ? AND c.id = ?", p.Workspace(), c.ID)
 	switch {
 	case err != nil:
 		return row, err
@@ -75,8 +75,7 @@ func (s *Store) ensureConversation(ctx context.Context, tx bun.Tx, p knowledge.P
 		Workspace: p.Workspace(), ID: c.ID, Project: c.Project, Owner: p.Owner(), Title: c.Title,
 		CreatedAt: created, UpdatedAt: created,
 	}
-	_, err = tx.NewInsert().Model(&row).Exec(ctx)
-	return row, err
+	return row, conversationTable.insert(ctx, tx, &row)
 }
 
 // owned holds a query of conversations c to the principal's own.
@@ -90,7 +89,8 @@ func (s *Store) Conversation(ctx context.Context, p knowledge.Principal, id stri
 		return Conversation{}, err
 	}
 	var row conversationRow
-	there, err := found(owned(s.reader.NewSelect().Model(&row), p).Where("c.id = ?", id).Scan(ctx))
+	there, err := conversationTable.first(ctx, s.reader, &row, "c.workspace = ?1 AND c.id = ?2 AND c.owner = ?3 AND (?4 = '' OR c.project = ?4)",
+		p.Workspace(), id, p.Owner(), p.Project())
 	switch {
 	case err != nil:
 		return Conversation{}, fmt.Errorf("read conversation %s: %w", id, failure(err))
@@ -127,7 +127,7 @@ func (s *Store) DeleteConversation(ctx context.Context, p knowledge.Principal, i
 	if err := known(p); err != nil {
 		return err
 	}
-	return s.write(ctx, "delete conversation "+id, func(ctx context.Context, tx bun.Tx) error {
+	return s.write(ctx, "delete conversation "+id, func(ctx context.Context, tx transaction) error {
 		there, err := owned(tx.NewSelect().Model((*conversationRow)(nil)), p).Where("c.id = ?", id).Exists(ctx)
 		if err != nil {
 			return err

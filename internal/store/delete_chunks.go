@@ -22,7 +22,7 @@ const (
 // them; the next version takes them.
 func (s *Store) RetireChunks(ctx context.Context, ref knowledge.VersionRef) error {
 	doing := fmt.Sprintf("retire chunks before version %d of document %s", ref.Version, ref.Document)
-	return s.deleteChunks(ctx, doing, func(_ context.Context, _ bun.Tx, q *bun.SelectQuery) (*bun.SelectQuery, error) {
+	return s.deleteChunks(ctx, doing, func(_ context.Context, _ transaction, q *bun.SelectQuery) (*bun.SelectQuery, error) {
 		return q.Where("c.workspace = ? AND c.document_id = ? AND c.version < ?", ref.Workspace, ref.Document, ref.Version).
 			Where(uncited).Where(unasked), nil
 	})
@@ -36,7 +36,7 @@ func (s *Store) RetireChunks(ctx context.Context, ref knowledge.VersionRef) erro
 // removed.
 func (s *Store) DiscardVersion(ctx context.Context, ref knowledge.VersionRef) error {
 	doing := fmt.Sprintf("discard the chunks of version %d of document %s", ref.Version, ref.Document)
-	return s.deleteChunks(ctx, doing, func(_ context.Context, _ bun.Tx, q *bun.SelectQuery) (*bun.SelectQuery, error) {
+	return s.deleteChunks(ctx, doing, func(_ context.Context, _ transaction, q *bun.SelectQuery) (*bun.SelectQuery, error) {
 		return q.Where("c.workspace = ? AND c.document_id = ? AND c.version = ?", ref.Workspace, ref.Document, ref.Version).
 			Where(`EXISTS (SELECT 1 FROM document_versions AS v JOIN documents AS d ON d.id = v.document_id
 				WHERE v.document_id = c.document_id AND v.version = c.version AND d.published_version <> v.version
@@ -48,10 +48,10 @@ func (s *Store) DiscardVersion(ctx context.Context, ref knowledge.VersionRef) er
 // deleteChunks deletes the chunks c that which asks for, a batch a transaction,
 // so that other writers get their turn in between. which is called in each
 // transaction, and ends the work if it returns nil.
-func (s *Store) deleteChunks(ctx context.Context, doing string, which func(context.Context, bun.Tx, *bun.SelectQuery) (*bun.SelectQuery, error)) error {
+func (s *Store) deleteChunks(ctx context.Context, doing string, which func(context.Context, transaction, *bun.SelectQuery) (*bun.SelectQuery, error)) error {
 	for deleted := int64(chunksPerBatch); deleted == chunksPerBatch; {
 		deleted = 0
-		err := s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
+		err := s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
 			batch, err := which(ctx, tx, tx.NewSelect().Model((*chunkRow)(nil)).Column("c.id"))
 			if err != nil || batch == nil {
 				return err

@@ -108,12 +108,22 @@ func (s *Store) Document(ctx context.Context, p knowledge.Principal, id string) 
 	return row.document()
 }
 
+// anyDocument and visibleDocument are readable, for the document ?4.
+var (
+	anyDocument     = inScope("d") + " AND d.id = ?4 AND d.removed = FALSE"
+	visibleDocument = inScope("d") + " AND d.id = ?4 AND " + visible(tokens3)
+)
+
 func (s *Store) readDocument(ctx context.Context, p knowledge.Principal, id string) (*documentRow, error) {
 	if err := known(p); err != nil {
 		return nil, err
 	}
 	var row documentRow
-	there, err := found(readable(s.reader.NewSelect().Model(&row), p).Where("d.id = ?", id).Scan(ctx))
+	query := visibleDocument
+	if p.Can(knowledge.ScopeWrite) {
+		query = anyDocument
+	}
+	there, err := documentTable.first(ctx, s.reader, &row, query, p.Workspace(), p.Project(), tokenList(p), id)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read document %s: %w", id, failure(err))
@@ -134,9 +144,9 @@ func (s *Store) UnreachedDocuments(ctx context.Context, p knowledge.Principal, i
 		return nil, nil
 	}
 	var reachedIDs []string
-	condition := visible
+	condition := visible("?")
 	if p.Can(knowledge.ScopeWrite) {
-		condition = reached
+		condition = reached("?")
 	}
 	// The concatenation keeps the database to the few ids, where it would begin
 	// at every document of the workspace.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -135,30 +134,24 @@ func encodeError(e *knowledge.DocumentError) (string, error) {
 }
 
 // loadDocument reads the row of a document, tombstones too.
-func loadDocument(ctx context.Context, db bun.IDB, id string, row *documentRow) (bool, error) {
-	row.ID = id
-	return found(db.NewSelect().Model(row).WherePK().Scan(ctx))
+func loadDocument(ctx context.Context, db querier, id string, row *documentRow) (bool, error) {
+	return documentTable.first(ctx, db, row, "d.id = ?", id)
 }
 
 // replaceWords replaces the tags or the tokens by which a document is found; had
 // says that there may be some.
-func replaceWords(ctx context.Context, tx bun.Tx, had bool, documentID, table, column string, words []string) error {
+func replaceWords(ctx context.Context, tx transaction, had bool, documentID, table, column string, words []string) error {
 	if had {
-		if _, err := tx.ExecContext(ctx, "DELETE FROM ? WHERE document_id = ?", bun.Ident(table), documentID); err != nil {
+		if _, err := tx.exec(ctx, "DELETE FROM "+table+" WHERE document_id = ?", documentID); err != nil {
 			return err
 		}
 	}
-	words = unique(words)
-	if len(words) == 0 {
-		return nil
+	for _, word := range unique(words) {
+		if _, err := tx.exec(ctx, "INSERT INTO "+table+" (document_id, "+column+") VALUES (?, ?)", documentID, word); err != nil {
+			return err
+		}
 	}
-	args := []any{bun.Ident(table), bun.Ident(column)}
-	for _, word := range words {
-		args = append(args, documentID, word)
-	}
-	values := strings.Repeat(", (?, ?)", len(words))[2:]
-	_, err := tx.ExecContext(ctx, "INSERT INTO ? (document_id, ?) VALUES "+values, args...)
-	return err
+	return nil
 }
 
 // unique drops repeats and keeps the order.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/uptrace/bun"
 	"modernc.org/sqlite"
 )
 
@@ -34,7 +33,7 @@ var (
 // BeforeCommit has f called before each commit from now on, while the transaction
 // still holds the connection that writes.
 func (s *Store) BeforeCommit(ctx context.Context, f func()) error {
-	conn, err := s.writer.DB.Conn(ctx)
+	conn, err := s.writer.DB.DB.Conn(ctx)
 	if err != nil {
 		return err
 	}
@@ -54,8 +53,19 @@ func (s *Store) Waited() int64 { return s.writer.Stats().WaitCount }
 
 // CountChunks counts the rows of chunks in a transaction that writes.
 func (s *Store) CountChunks(ctx context.Context) (n int, err error) {
-	err = s.write(ctx, "count chunks", func(ctx context.Context, tx bun.Tx) error {
+	err = s.write(ctx, "count chunks", func(ctx context.Context, tx transaction) error {
 		return tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM chunks").Scan(&n)
 	})
 	return n, err
+}
+
+// Prepared counts the statements that are prepared, on all connections.
+func (s *Store) Prepared() int {
+	n := 0
+	for _, p := range []*pool{s.writer, s.reader} {
+		p.mu.RLock()
+		n += len(p.prepared)
+		p.mu.RUnlock()
+	}
+	return n
 }

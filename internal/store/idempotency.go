@@ -65,7 +65,7 @@ func (s *Store) ClaimKey(ctx context.Context, k IdempotencyKey) (*IdempotencyRec
 		RunID: k.RunID, Response: []byte{}, CreatedAt: micros(now),
 	}
 	var existing *IdempotencyRecord
-	err := s.write(ctx, "claim idempotency key", func(ctx context.Context, tx bun.Tx) error {
+	err := s.write(ctx, "claim idempotency key", func(ctx context.Context, tx transaction) error {
 		earlier := row
 		there, err := found(tx.NewSelect().Model(&earlier).WherePK().Scan(ctx))
 		if err != nil {
@@ -92,7 +92,7 @@ func (s *Store) ClaimKey(ctx context.Context, k IdempotencyKey) (*IdempotencyRec
 }
 
 // forgetExpired keeps the table from growing: a few old keys go with each claim.
-func forgetExpired(ctx context.Context, tx bun.Tx, oldest int64) error {
+func forgetExpired(ctx context.Context, tx transaction, oldest int64) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM idempotency_keys WHERE (workspace, caller, name) IN (
 		SELECT workspace, caller, name FROM idempotency_keys WHERE created_at <= ? ORDER BY created_at LIMIT ?)`, oldest, expiredPerClaim)
 	return err
@@ -104,7 +104,7 @@ func (s *Store) StoreResponse(ctx context.Context, workspace, caller, key string
 		response = []byte{}
 	}
 	row := idempotencyRow{Workspace: workspace, Caller: caller, Name: key, Status: status, ContentType: contentType, Response: response}
-	return s.write(ctx, "store the response of an idempotency key", func(ctx context.Context, tx bun.Tx) error {
+	return s.write(ctx, "store the response of an idempotency key", func(ctx context.Context, tx transaction) error {
 		there, err := changed(tx.NewUpdate().Model(&row).Column("status", "content_type", "response").WherePK().Exec(ctx))
 		if err == nil && !there {
 			err = knowledge.Errorf(knowledge.CodeNotFound, "this idempotency key is not claimed")
@@ -116,7 +116,7 @@ func (s *Store) StoreResponse(ctx context.Context, workspace, caller, key string
 // ReleaseRun gives up the key under which a run was begun. One that is not
 // claimed is fine.
 func (s *Store) ReleaseRun(ctx context.Context, workspace, run string) error {
-	return s.write(ctx, "release the idempotency key of run "+run, func(ctx context.Context, tx bun.Tx) error {
+	return s.write(ctx, "release the idempotency key of run "+run, func(ctx context.Context, tx transaction) error {
 		_, err := tx.NewDelete().Model((*idempotencyRow)(nil)).Where("workspace = ? AND run_id = ?", workspace, run).Exec(ctx)
 		return err
 	})
@@ -126,7 +126,7 @@ func (s *Store) ReleaseRun(ctx context.Context, workspace, run string) error {
 // One that is not claimed is fine.
 func (s *Store) ReleaseKey(ctx context.Context, workspace, caller, key string) error {
 	row := idempotencyRow{Workspace: workspace, Caller: caller, Name: key}
-	return s.write(ctx, "release idempotency key", func(ctx context.Context, tx bun.Tx) error {
+	return s.write(ctx, "release idempotency key", func(ctx context.Context, tx transaction) error {
 		_, err := tx.NewDelete().Model(&row).WherePK().Exec(ctx)
 		return err
 	})

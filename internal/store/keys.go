@@ -71,10 +71,10 @@ func (s *Store) CreateKey(ctx context.Context, k Key) error {
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, "create key "+k.ID, func(ctx context.Context, tx bun.Tx) error { return insertKey(ctx, tx, row) })
+	return s.write(ctx, "create key "+k.ID, func(ctx context.Context, tx transaction) error { return insertKey(ctx, tx, row) })
 }
 
-func insertKey(ctx context.Context, tx bun.Tx, row keyRow) error {
+func insertKey(ctx context.Context, tx transaction, row keyRow) error {
 	_, err := tx.NewInsert().Model(&row).Exec(ctx)
 	switch {
 	case isDuplicate(err):
@@ -92,7 +92,7 @@ func (s *Store) RenewKey(ctx context.Context, p knowledge.Principal, id, hash, p
 		return Key{}, err
 	}
 	row := keyRow{ID: id}
-	err := s.write(ctx, "renew key "+id, func(ctx context.Context, tx bun.Tx) error {
+	err := s.write(ctx, "renew key "+id, func(ctx context.Context, tx transaction) error {
 		q := within(tx.NewSelect().Model(&row), "k", p).Where("k.id = ? AND k.instance = FALSE AND k.revoked_at = 0", id)
 		there, err := found(q.Scan(ctx))
 		if err == nil && !there {
@@ -115,10 +115,7 @@ func (s *Store) RenewKey(ctx context.Context, p knowledge.Principal, id, hash, p
 // is not found.
 func (s *Store) KeyByHash(ctx context.Context, hash string) (Key, error) {
 	var row keyRow
-	there, err := found(s.reader.NewSelect().Model(&row).
-		Where("k.hash = ? AND k.revoked_at = 0", hash).
-		Where("(k.expires_at = 0 OR k.expires_at > ?)", micros(s.now())).
-		Scan(ctx))
+	there, err := keyTable.first(ctx, s.reader, &row, "k.hash = ? AND k.revoked_at = 0 AND (k.expires_at = 0 OR k.expires_at > ?)", hash, micros(s.now()))
 	switch {
 	case err != nil:
 		return Key{}, fmt.Errorf("look up key: %w", failure(err))
@@ -160,7 +157,7 @@ func (s *Store) RevokeKey(ctx context.Context, p knowledge.Principal, id string)
 	if err := known(p); err != nil {
 		return err
 	}
-	return s.write(ctx, "revoke key "+id, func(ctx context.Context, tx bun.Tx) error {
+	return s.write(ctx, "revoke key "+id, func(ctx context.Context, tx transaction) error {
 		q := tx.NewUpdate().Model((*keyRow)(nil)).
 			Set("revoked_at = CASE WHEN revoked_at = 0 THEN ? ELSE revoked_at END", micros(s.now())).
 			Where("id = ? AND workspace = ? AND instance = FALSE", id, p.Workspace())
@@ -183,7 +180,7 @@ func (s *Store) ReplaceInstanceKey(ctx context.Context, k Key) error {
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, "replace the instance's key", func(ctx context.Context, tx bun.Tx) error {
+	return s.write(ctx, "replace the instance's key", func(ctx context.Context, tx transaction) error {
 		if _, err := tx.NewDelete().Model((*keyRow)(nil)).Where("instance = TRUE AND hash <> ?", k.Hash).Exec(ctx); err != nil {
 			return err
 		}

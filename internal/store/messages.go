@@ -58,7 +58,7 @@ func (r messageRow) message() (Message, error) {
 // there is replaced and keeps its place. It remembers which chunks they cite. A
 // conversation that does not exist (any more) is not found.
 func (s *Store) SaveMessages(ctx context.Context, workspace string, list ...Message) error {
-	return s.write(ctx, "save messages", func(ctx context.Context, tx bun.Tx) error {
+	return s.write(ctx, "save messages", func(ctx context.Context, tx transaction) error {
 		for _, m := range list {
 			m.CreatedAt = s.orNow(m.CreatedAt)
 			there, err := saveMessage(ctx, tx, workspace, m)
@@ -75,10 +75,9 @@ func (s *Store) SaveMessages(ctx context.Context, workspace string, list ...Mess
 
 // saveMessage stores a message. It reports whether its conversation is there;
 // without one it writes nothing.
-func saveMessage(ctx context.Context, tx bun.Tx, workspace string, m Message) (there bool, err error) {
+func saveMessage(ctx context.Context, tx transaction, workspace string, m Message) (there bool, err error) {
 	created := micros(m.CreatedAt)
-	there, err = changed(tx.NewUpdate().Model((*conversationRow)(nil)).Set("updated_at = ?", created).
-		Where("workspace = ? AND id = ?", workspace, m.ConversationID).Exec(ctx))
+	there, err = changed(tx.exec(ctx, "UPDATE conversations SET updated_at = ? WHERE workspace = ? AND id = ?", created, workspace, m.ConversationID))
 	if err != nil || !there {
 		return false, err
 	}
@@ -94,11 +93,11 @@ func saveMessage(ctx context.Context, tx bun.Tx, workspace string, m Message) (t
 	if err := upsertMessage(ctx, tx, &row); err != nil {
 		return true, err
 	}
-	if _, err := tx.ExecContext(ctx, "DELETE FROM message_chunks WHERE workspace = ? AND message_id = ?", workspace, m.ID); err != nil {
+	if _, err := tx.exec(ctx, "DELETE FROM message_chunks WHERE workspace = ? AND message_id = ?", workspace, m.ID); err != nil {
 		return true, err
 	}
 	for _, chunk := range chunks {
-		_, err := tx.ExecContext(ctx, "INSERT INTO message_chunks (chunk_id, workspace, message_id, conversation_id) VALUES (?, ?, ?, ?)",
+		_, err := tx.exec(ctx, "INSERT INTO message_chunks (chunk_id, workspace, message_id, conversation_id) VALUES (?, ?, ?, ?)",
 			chunk, workspace, m.ID, m.ConversationID)
 		if err != nil {
 			return true, err
@@ -109,18 +108,17 @@ func saveMessage(ctx context.Context, tx bun.Tx, workspace string, m Message) (t
 
 // upsertMessage writes a message at its place, which is the end if it is new. A
 // message of another conversation with this id is a conflict.
-func upsertMessage(ctx context.Context, tx bun.Tx, row *messageRow) error {
+func upsertMessage(ctx context.Context, tx transaction, row *messageRow) error {
 	var last int64
-	err := tx.NewSelect().Model((*messageRow)(nil)).ColumnExpr("COALESCE(MAX(position), 0)").
-		Where("workspace = ? AND conversation_id = ?", row.Workspace, row.ConversationID).Scan(ctx, &last)
+	_, err := first(ctx, tx, []any{&last}, "SELECT COALESCE(MAX(position), 0) FROM messages WHERE workspace = ? AND conversation_id = ?", row.Workspace, row.ConversationID)
 	if err != nil {
 		return err
 	}
 	row.Position = last + 1
-	written, err := changed(tx.NewInsert().Model(row).On("CONFLICT (workspace, id) DO UPDATE").
-		Set("run_id = EXCLUDED.run_id, role = EXCLUDED.role, body = EXCLUDED.body, sources = EXCLUDED.sources").
-		Set("chunk_ids = EXCLUDED.chunk_ids, status = EXCLUDED.status").
-		Where("m.conversation_id = EXCLUDED.conversation_id").Exec(ctx))
+	written, err := changed(tx.exec(ctx, messageTable.inserts+` ON CONFLICT (workspace, id) DO UPDATE
+		SET run_id = EXCLUDED.run_id, role = EXCLUDED.role, body = EXCLUDED.body, sources = EXCLUDED.sources,
+			chunk_ids = EXCLUDED.chunk_ids, status = EXCLUDED.status
+		WHERE messages.conversation_id = EXCLUDED.conversation_id`, messageTable.values(row)...))
 	if err == nil && !written {
 		err = knowledge.Errorf(knowledge.CodeConflict, "message %q belongs to another conversation", row.ID)
 	}
@@ -157,8 +155,8 @@ func (s *Store) LastMessages(ctx context.Context, p knowledge.Principal, convers
 	if n <= 0 {
 		return []Message{}, nil
 	}
-	var rows []messageRow
-	if err := s.messagesOf(&rows, p, conversationID).OrderExpr("m.position DESC").Limit(int64(n)).Scan(ctx); err != nil {
+	rows, err := messageTable.all(ctx, s.reader, "m.workspace = ? AND m.conversation_id = ? ORDER BY m.position DESC LIMIT ?", p.Workspace(), conversationID, n)
+	if err != nil {
 		return nil, fmt.Errorf("read messages of conversation %s: %w", conversationID, failure(err))
 	}
 	slices.Reverse(rows)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/uptrace/bun"
-
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -27,7 +25,7 @@ func (s *Store) UpdateDocument(ctx context.Context, p knowledge.Principal, id st
 		return knowledge.Document{}, err
 	}
 	var doc *documentRow
-	err := s.write(ctx, "update document "+id, func(ctx context.Context, tx bun.Tx) (err error) {
+	err := s.write(ctx, "update document "+id, func(ctx context.Context, tx transaction) (err error) {
 		if doc, err = managed(ctx, tx, p, id); err != nil {
 			return err
 		}
@@ -105,7 +103,7 @@ func (patch DocumentPatch) apply(doc *documentRow) (err error) {
 // pending writes what the patch names into the version that readers see and
 // those behind it, so that publishing one of them does not undo it. Who sees the
 // document is one thing: with its access go its user and its conversation.
-func (patch DocumentPatch) pending(ctx context.Context, tx bun.Tx, doc *documentRow) error {
+func (patch DocumentPatch) pending(ctx context.Context, tx transaction, doc *documentRow) error {
 	row := versionRow{attributes: doc.attributes}
 	var columns []string
 	for _, changed := range []struct {

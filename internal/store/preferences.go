@@ -23,11 +23,12 @@ func (s *Store) Preferences(ctx context.Context, p knowledge.Principal) (json.Ra
 	if err := known(p); err != nil {
 		return nil, err
 	}
-	row := preferencesRow{Workspace: p.Workspace(), Owner: p.Owner(), Value: "{}"}
-	if _, err := found(s.reader.NewSelect().Model(&row).WherePK().Scan(ctx)); err != nil {
+	value := "{}"
+	_, err := first(ctx, s.reader, []any{&value}, "SELECT value FROM preferences WHERE workspace = ? AND owner = ?", p.Workspace(), p.Owner())
+	if err != nil {
 		return nil, fmt.Errorf("read preferences: %w", failure(err))
 	}
-	return json.RawMessage(row.Value), nil
+	return json.RawMessage(value), nil
 }
 
 // SetPreferences stores the preferences of the principal's owner.
@@ -39,7 +40,7 @@ func (s *Store) SetPreferences(ctx context.Context, p knowledge.Principal, value
 		return knowledge.Errorf(knowledge.CodeMalformed, "preferences must be JSON")
 	}
 	row := preferencesRow{Workspace: p.Workspace(), Owner: p.Owner(), Value: string(value)}
-	return s.write(ctx, "store preferences", func(ctx context.Context, tx bun.Tx) error {
+	return s.write(ctx, "store preferences", func(ctx context.Context, tx transaction) error {
 		_, err := tx.NewInsert().Model(&row).On("CONFLICT (workspace, owner) DO UPDATE").Set("value = EXCLUDED.value").Exec(ctx)
 		return err
 	})

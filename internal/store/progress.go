@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/uptrace/bun"
-
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -27,7 +25,7 @@ type Facts struct {
 func (s *Store) BeginVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64) (Version, error) {
 	var row versionRow
 	doing := fmt.Sprintf("begin version %d of document %s", ref.Version, ref.Document)
-	err := s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
+	err := s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
 		_, err := row.begin(ctx, tx, ref, runID, firstOffset)
 		return err
 	})
@@ -43,7 +41,7 @@ func (s *Store) BeginVersion(ctx context.Context, ref knowledge.VersionRef, runI
 func (s *Store) PrepareVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64, stage knowledge.Stage, progress float64, f Facts) (Version, error) {
 	var row versionRow
 	doing := fmt.Sprintf("prepare version %d of document %s", ref.Version, ref.Document)
-	err := s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
+	err := s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
 		begun, err := row.begin(ctx, tx, ref, runID, firstOffset)
 		if err != nil || !begun {
 			return err
@@ -60,7 +58,7 @@ func (s *Store) PrepareVersion(ctx context.Context, ref knowledge.VersionRef, ru
 }
 
 // begin reads a version and, if it is this run's to ingest, marks it as begun.
-func (r *versionRow) begin(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, runID string, firstOffset int64) (begun bool, err error) {
+func (r *versionRow) begin(ctx context.Context, tx transaction, ref knowledge.VersionRef, runID string, firstOffset int64) (begun bool, err error) {
 	if err := loadVersion(ctx, tx, ref, r); err != nil {
 		return false, err
 	}
@@ -74,13 +72,12 @@ func (r *versionRow) begin(ctx context.Context, tx bun.Tx, ref knowledge.Version
 		r.Status = string(knowledge.StatusInactive)
 		return false, overtake(ctx, tx, ref, r.PublishedVersion)
 	}
-	_, err = tx.NewUpdate().Model((*runRow)(nil)).Set("first_offset = ?", firstOffset).
-		Where("id = ? AND status = ?", runID, knowledge.RunRunning).Exec(ctx)
+	_, err = tx.exec(ctx, "UPDATE runs SET first_offset = ? WHERE id = ? AND status = 'running'", firstOffset, runID)
 	if err != nil || removing {
 		return false, err
 	}
 	r.Begun = true
-	_, err = tx.NewUpdate().Model(r).Column("begun").WherePK().Exec(ctx)
+	_, err = tx.exec(ctx, "UPDATE document_versions SET begun = TRUE WHERE document_id = ? AND version = ?", ref.Document, ref.Version)
 	return err == nil, err
 }
 
@@ -88,41 +85,32 @@ func (r *versionRow) begin(ctx context.Context, tx bun.Tx, ref knowledge.Version
 // out about it. It does nothing for a version that has ended or is being removed.
 func (s *Store) SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, f Facts) error {
 	doing := fmt.Sprintf("note stage %s of version %d of document %s", stage, ref.Version, ref.Document)
-	return s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error { return s.setStage(ctx, tx, ref, stage, progress, f) })
+	return s.write(ctx, doing, func(ctx context.Context, tx transaction) error { return s.setStage(ctx, tx, ref, stage, progress, f) })
 }
 
-func (s *Store) setStage(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, f Facts) error {
-	now := micros(s.now())
-	q := f.set(tx.NewUpdate().Model((*versionRow)(nil)), "?0 = ?1").Set("stage = ?, updated_at = ?", stage, now).
-		Where("document_id = ? AND version = ? AND workspace = ? AND status = 'pending'", ref.Document, ref.Version, ref.Workspace).
-		Where("EXISTS (SELECT 1 FROM documents AS d WHERE d.id = ? AND d.removing_upto < ?)", ref.Document, ref.Version)
-	open, err := changed(q.Exec(ctx))
+// noteVersion and noteDocument leave a fact that is ” or 0 as it is. The document
+// shows the facts of its newest version only while nothing of it is published.
+const (
+	noteVersion = `UPDATE document_versions SET stage = ?1, updated_at = ?2,
+	media_type = COALESCE(NULLIF(?3, ''), media_type), language = COALESCE(NULLIF(?4, ''), language), bytes = COALESCE(NULLIF(?5, 0), bytes),
+	chunk_count = COALESCE(NULLIF(?6, 0), chunk_count), page_count = COALESCE(NULLIF(?7, 0), page_count)
+WHERE document_id = ?8 AND version = ?9 AND workspace = ?10 AND status = 'pending'
+	AND EXISTS (SELECT 1 FROM documents AS d WHERE d.id = ?8 AND d.removing_upto < ?9)`
+	noteDocument = `UPDATE documents SET stage = ?1, updated_at = ?2, progress = ?10,
+	media_type = CASE WHEN published_version > 0 THEN media_type ELSE COALESCE(NULLIF(?3, ''), media_type) END,
+	language = CASE WHEN published_version > 0 THEN language ELSE COALESCE(NULLIF(?4, ''), language) END,
+	bytes = CASE WHEN published_version > 0 THEN bytes ELSE COALESCE(NULLIF(?5, 0), bytes) END,
+	chunk_count = CASE WHEN published_version > 0 THEN chunk_count ELSE COALESCE(NULLIF(?6, 0), chunk_count) END,
+	page_count = CASE WHEN published_version > 0 THEN page_count ELSE COALESCE(NULLIF(?7, 0), page_count) END
+WHERE id = ?8 AND version = ?9`
+)
+
+func (s *Store) setStage(ctx context.Context, tx transaction, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, f Facts) error {
+	args := []any{string(stage), micros(s.now()), f.MediaType, f.Language, f.Bytes, f.ChunkCount, f.PageCount, ref.Document, ref.Version}
+	open, err := changed(tx.exec(ctx, noteVersion, append(args, ref.Workspace)...))
 	if err != nil || !open {
 		return err
 	}
-	_, err = f.set(tx.NewUpdate().Model((*documentRow)(nil)), "?0 = CASE WHEN published_version = 0 THEN ?1 ELSE ?0 END").
-		Set("stage = ?, progress = ?, updated_at = ?", stage, progress, now).
-		Where("id = ? AND version = ?", ref.Document, ref.Version).Exec(ctx)
+	_, err = tx.exec(ctx, noteDocument, append(args, progress)...)
 	return err
-}
-
-// set sets the facts that are not zero, in a form with the column as ?0 and the
-// value as ?1.
-func (f Facts) set(q *bun.UpdateQuery, form string) *bun.UpdateQuery {
-	for _, fact := range []struct {
-		column string
-		value  any
-		known  bool
-	}{
-		{"media_type", f.MediaType, f.MediaType != ""},
-		{"language", f.Language, f.Language != ""},
-		{"bytes", f.Bytes, f.Bytes != 0},
-		{"chunk_count", f.ChunkCount, f.ChunkCount != 0},
-		{"page_count", f.PageCount, f.PageCount != 0},
-	} {
-		if fact.known {
-			q = q.Set(form, bun.Ident(fact.column), fact.value)
-		}
-	}
-	return q
 }

@@ -60,7 +60,7 @@ func (s *Store) CreateProject(ctx context.Context, p knowledge.Project, keys ...
 			return err
 		}
 	}
-	return s.write(ctx, "create project "+p.ID, func(ctx context.Context, tx bun.Tx) error {
+	return s.write(ctx, "create project "+p.ID, func(ctx context.Context, tx transaction) error {
 		_, err := tx.NewInsert().Model(&row).Exec(ctx)
 		switch {
 		case isDuplicate(err):
@@ -88,7 +88,7 @@ func (s *Store) UpdateProject(ctx context.Context, p knowledge.Principal, id str
 		return knowledge.Project{}, knowledge.NotFound("project", id)
 	}
 	var project knowledge.Project
-	err := s.write(ctx, "update project "+id, func(ctx context.Context, tx bun.Tx) error {
+	err := s.write(ctx, "update project "+id, func(ctx context.Context, tx transaction) error {
 		row := projectRow{Workspace: p.Workspace(), ID: id}
 		there, err := found(tx.NewSelect().Model(&row).WherePK().Scan(ctx))
 		if err == nil && !there {
@@ -118,12 +118,9 @@ func (s *Store) Project(ctx context.Context, p knowledge.Principal, idOrName str
 	if err := known(p); err != nil {
 		return knowledge.Project{}, err
 	}
-	var rows []projectRow
-	q := s.reader.NewSelect().Model(&rows).Where("p.workspace = ?", p.Workspace()).Where("(p.id = ? OR p.name = ?)", idOrName, idOrName)
-	if p.Project() != "" {
-		q = q.Where("p.id = ?", p.Project())
-	}
-	if err := q.OrderExpr("p.id = ? DESC", idOrName).Limit(2).Scan(ctx); err != nil {
+	rows, err := projectTable.all(ctx, s.reader, "p.workspace = ?1 AND (p.id = ?2 OR p.name = ?2) AND (?3 = '' OR p.id = ?3) ORDER BY p.id = ?2 DESC LIMIT 2",
+		p.Workspace(), idOrName, p.Project())
+	if err != nil {
 		return knowledge.Project{}, fmt.Errorf("read project %s: %w", idOrName, failure(err))
 	}
 	switch {

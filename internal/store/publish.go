@@ -3,9 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
-
-	"github.com/uptrace/bun"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -19,13 +18,13 @@ type Published struct{ Done bool }
 const publish = `UPDATE documents AS d SET
 	published_version = v.version, name = v.name, tags = v.tags, metadata = v.metadata, classification = v.classification,
 	access = v.access, external_user_id = v.external_user_id, conversation_id = v.conversation_id, media_type = v.media_type, bytes = v.bytes,
-	chunk_count = v.chunk_count, page_count = v.page_count, language = v.language, updated_at = ?0,
+	chunk_count = v.chunk_count, page_count = v.page_count, language = v.language, updated_at = ?1,
 	status = CASE WHEN d.version = v.version THEN 'published' ELSE d.status END,
 	stage = CASE WHEN d.version = v.version THEN 'publish' ELSE d.stage END,
 	progress = CASE WHEN d.version = v.version THEN 1 ELSE d.progress END,
 	error = CASE WHEN d.version = v.version THEN '' ELSE d.error END
 FROM document_versions AS v
-WHERE v.document_id = ?1 AND v.version = ?2 AND v.workspace = ?3 AND v.project = ?4 AND v.status = 'pending'
+WHERE v.document_id = ?2 AND v.version = ?3 AND v.workspace = ?4 AND v.project = ?5 AND v.status = 'pending'
 	AND d.id = v.document_id AND d.removed = FALSE AND d.removing_upto = 0 AND d.published_version < v.version`
 
 // Publication is a version that is to be published.
@@ -54,12 +53,10 @@ func (s *Store) PublishVersion(ctx context.Context, p Publication) (Published, e
 		return result, err
 	}
 	doing := fmt.Sprintf("publish version %d of document %s", p.Ref.Version, p.Ref.Document)
-	err = s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
+	err = s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
 		switched, err := s.publish(ctx, tx, p.Ref, &result)
 		if err == nil && switched && p.Chunks != nil {
-			if _, err = tx.NewDelete().Model((*chunkRow)(nil)).Where("document_id = ? AND version = ?", p.Ref.Document, p.Ref.Version).Exec(ctx); err == nil {
-				err = insertChunks(ctx, tx, rows)
-			}
+			err = replaceChunks(ctx, tx, p.Ref, 0, math.MaxInt32, rows)
 		}
 		if err == nil && result.Done && p.End != nil {
 			_, err = s.endRun(ctx, tx, p.Ref.Workspace, p.RunID, *p.End)
@@ -74,7 +71,7 @@ func (s *Store) PublishVersion(ctx context.Context, p Publication) (Published, e
 
 // publish switches readers to a version. It reports whether it did; result.Done
 // is also true if readers saw the version before.
-func (s *Store) publish(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, result *Published) (switched bool, err error) {
+func (s *Store) publish(ctx context.Context, tx transaction, ref knowledge.VersionRef, result *Published) (switched bool, err error) {
 	var doc documentRow
 	there, err := loadDocument(ctx, tx, ref.Document, &doc)
 	if err != nil {
@@ -84,7 +81,7 @@ func (s *Store) publish(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef
 		return false, knowledge.NotFound("document", ref.Document)
 	}
 	now := micros(s.now())
-	switched, err = changed(tx.ExecContext(ctx, publish, now, ref.Document, ref.Version, ref.Workspace, ref.Project))
+	switched, err = changed(tx.exec(ctx, publish, now, ref.Document, ref.Version, ref.Workspace, ref.Project))
 	if err != nil {
 		return false, err
 	}
@@ -102,7 +99,7 @@ func (s *Store) publish(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef
 // follow brings what a document is searched by to its attributes, if publishing
 // a version has changed them from what the row before says. The only version of
 // a document cannot: it shows that one's from the upload on.
-func follow(ctx context.Context, tx bun.Tx, before *documentRow) error {
+func follow(ctx context.Context, tx transaction, before *documentRow) error {
 	if before.Version == 1 {
 		return nil
 	}
@@ -114,20 +111,18 @@ func follow(ctx context.Context, tx bun.Tx, before *documentRow) error {
 }
 
 // supersede notes on the versions which of them is the published one.
-func supersede(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, previous int, now int64) error {
-	_, err := tx.NewUpdate().Model((*versionRow)(nil)).
-		Set("status = 'published', stage = 'publish', error = '', updated_at = ?", now).
-		Where("document_id = ? AND version = ?", ref.Document, ref.Version).Exec(ctx)
+func supersede(ctx context.Context, tx transaction, ref knowledge.VersionRef, previous int, now int64) error {
+	_, err := tx.exec(ctx, `UPDATE document_versions SET status = 'published', stage = 'publish', error = '', updated_at = ?
+		WHERE document_id = ? AND version = ?`, now, ref.Document, ref.Version)
 	if err != nil || previous == 0 {
 		return err
 	}
-	_, err = tx.NewUpdate().Model((*versionRow)(nil)).Set("status = 'inactive'").
-		Where("document_id = ? AND version < ? AND status = 'published'", ref.Document, ref.Version).Exec(ctx)
+	_, err = tx.exec(ctx, "UPDATE document_versions SET status = 'inactive' WHERE document_id = ? AND version < ? AND status = 'published'", ref.Document, ref.Version)
 	return err
 }
 
 // overtake ends a version that waits while a newer one is published.
-func overtake(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef, published int) error {
+func overtake(ctx context.Context, tx transaction, ref knowledge.VersionRef, published int) error {
 	if published <= ref.Version {
 		return nil
 	}
@@ -145,7 +140,7 @@ func (s *Store) FailVersion(ctx context.Context, ref knowledge.VersionRef, runID
 		return err
 	}
 	doing := fmt.Sprintf("fail version %d of document %s", ref.Version, ref.Document)
-	return s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
+	return s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
 		var row versionRow
 		if err := loadVersion(ctx, tx, ref, &row); err != nil {
 			return err
@@ -178,7 +173,7 @@ func (s *Store) RetryVersion(ctx context.Context, p knowledge.Principal, documen
 	}
 	now = s.orNow(now)
 	var row versionRow
-	err := s.write(ctx, "retry document "+documentID, func(ctx context.Context, tx bun.Tx) error {
+	err := s.write(ctx, "retry document "+documentID, func(ctx context.Context, tx transaction) error {
 		doc, err := managed(ctx, tx, p, documentID)
 		if err != nil {
 			return err

@@ -9,13 +9,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-const (
-	// chunksPerBatch bounds how many chunks one transaction writes or deletes, so
-	// that a long document does not hold up every other writer.
-	chunksPerBatch = 256
-	// chunksPerInsert bounds a statement that writes chunks.
-	chunksPerInsert = 100
-)
+// chunksPerBatch bounds how many chunks one transaction writes or deletes, so that
+// a long document does not hold up every other writer.
+const chunksPerBatch = 256
 
 // PutChunks makes chunks the chunks of a version that is being ingested, in place
 // of what it had. Readers see none of them before the version is published. Each
@@ -40,17 +36,12 @@ func (s *Store) PutChunksPart(ctx context.Context, ref knowledge.VersionRef, fir
 		return err
 	}
 	doing := fmt.Sprintf("write chunks from %d of version %d of document %s", first, ref.Version, ref.Document)
-	return s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
+	return s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
 		open, err := openForChunks(ctx, tx, ref)
 		if err != nil || !open {
 			return err
 		}
-		_, err = tx.NewDelete().Model((*chunkRow)(nil)).Where("document_id = ? AND version = ?", ref.Document, ref.Version).
-			Where("ordinal >= ? AND ordinal < ?", first, first+len(chunks)).Exec(ctx)
-		if err != nil {
-			return err
-		}
-		return insertChunks(ctx, tx, rows)
+		return replaceChunks(ctx, tx, ref, first, first+len(rows), rows)
 	})
 }
 
@@ -59,7 +50,7 @@ func (s *Store) PutChunksPart(ctx context.Context, ref knowledge.VersionRef, fir
 // PutChunks.
 func (s *Store) TrimChunks(ctx context.Context, ref knowledge.VersionRef, count int) error {
 	doing := fmt.Sprintf("delete chunks from %d of version %d of document %s", count, ref.Version, ref.Document)
-	return s.deleteChunks(ctx, doing, func(ctx context.Context, tx bun.Tx, q *bun.SelectQuery) (*bun.SelectQuery, error) {
+	return s.deleteChunks(ctx, doing, func(ctx context.Context, tx transaction, q *bun.SelectQuery) (*bun.SelectQuery, error) {
 		open, err := openForChunks(ctx, tx, ref)
 		if err != nil || !open {
 			return nil, err
@@ -70,7 +61,7 @@ func (s *Store) TrimChunks(ctx context.Context, ref knowledge.VersionRef, count 
 
 // openForChunks reports whether a version is being ingested; not found if it was
 // removed.
-func openForChunks(ctx context.Context, tx bun.Tx, ref knowledge.VersionRef) (bool, error) {
+func openForChunks(ctx context.Context, tx transaction, ref knowledge.VersionRef) (bool, error) {
 	var v versionRow
 	err := loadVersion(ctx, tx, ref, &v)
 	return err == nil && v.Status == string(knowledge.StatusPending) && v.Version > v.RemovingUpto, err
@@ -92,12 +83,13 @@ func newChunkRows(ref knowledge.VersionRef, first int, chunks []knowledge.Chunk)
 	return rows, nil
 }
 
-func insertChunks(ctx context.Context, tx bun.Tx, rows []chunkRow) error {
-	for start := 0; start < len(rows); start += chunksPerInsert {
-		batch := rows[start:min(start+chunksPerInsert, len(rows))]
-		if _, err := tx.NewInsert().Model(&batch).Exec(ctx); err != nil {
-			return err
+// replaceChunks writes rows in place of the chunks [first, last) of a version.
+func replaceChunks(ctx context.Context, tx transaction, ref knowledge.VersionRef, first, last int, rows []chunkRow) error {
+	_, err := tx.exec(ctx, "DELETE FROM chunks WHERE document_id = ? AND version = ? AND ordinal >= ? AND ordinal < ?", ref.Document, ref.Version, first, last)
+	for i := range rows {
+		if err == nil {
+			err = chunkTable.insert(ctx, tx, &rows[i])
 		}
 	}
-	return nil
+	return err
 }

@@ -36,7 +36,7 @@ func (s *Store) MarkRemoving(ctx context.Context, p knowledge.Principal, documen
 	}
 	now = s.orNow(now)
 	var doc *documentRow
-	err := s.write(ctx, "mark document "+documentID+" as removed", func(ctx context.Context, tx bun.Tx) (err error) {
+	err := s.write(ctx, "mark document "+documentID+" as removed", func(ctx context.Context, tx transaction) (err error) {
 		if doc, err = managed(ctx, tx, p, documentID); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (s *Store) MarkRemoving(ctx context.Context, p knowledge.Principal, documen
 }
 
 // mark makes the removal of all the versions that the document has now.
-func (r *documentRow) mark(ctx context.Context, tx bun.Tx, owner, runID string, now time.Time) error {
+func (r *documentRow) mark(ctx context.Context, tx transaction, owner, runID string, now time.Time) error {
 	r.RemovingUpto, r.RemovingRun, r.RemovingSince, r.UpdatedAt = r.Version, runID, micros(now), micros(now)
 	_, err := tx.NewUpdate().Model(r).Column("removing_upto", "removing_run", "removing_since", "updated_at").WherePK().Exec(ctx)
 	if err != nil {
@@ -69,7 +69,7 @@ func (r *documentRow) mark(ctx context.Context, tx bun.Tx, owner, runID string, 
 
 // markAttachments makes the removals of what is attached to a conversation, but
 // for what is under legal hold.
-func markAttachments(ctx context.Context, tx bun.Tx, p knowledge.Principal, conversation string, now time.Time) error {
+func markAttachments(ctx context.Context, tx transaction, p knowledge.Principal, conversation string, now time.Time) error {
 	var rows []documentRow
 	err := tx.NewSelect().Model(&rows).Where("d.workspace = ? AND d.removing_upto < d.version AND d.removed = FALSE AND d.legal_hold = FALSE", p.Workspace()).
 		Where("d.conversation_id = ? AND d.conversation_id <> '' AND d.external_user_id = ''", conversation).Scan(ctx) // the second for the index
@@ -83,7 +83,7 @@ func markAttachments(ctx context.Context, tx bun.Tx, p knowledge.Principal, conv
 
 // managed reads a document that the principal may change, or says that there is
 // none.
-func managed(ctx context.Context, tx bun.Tx, p knowledge.Principal, id string) (*documentRow, error) {
+func managed(ctx context.Context, tx transaction, p knowledge.Principal, id string) (*documentRow, error) {
 	var doc documentRow
 	there, err := loadDocument(ctx, tx, id, &doc)
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *Store) RunningVersions(ctx context.Context, workspace, document string,
 func (s *Store) RemoveRows(ctx context.Context, r Removal) error {
 	doing := "remove the rows of document " + r.Document
 	var doc documentRow
-	err := s.deleteChunks(ctx, doing, func(ctx context.Context, tx bun.Tx, q *bun.SelectQuery) (*bun.SelectQuery, error) {
+	err := s.deleteChunks(ctx, doing, func(ctx context.Context, tx transaction, q *bun.SelectQuery) (*bun.SelectQuery, error) {
 		removing, err := r.load(ctx, tx, &doc)
 		if err != nil || !removing {
 			return nil, err
@@ -151,7 +151,7 @@ func (s *Store) RemoveRows(ctx context.Context, r Removal) error {
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, doing, func(ctx context.Context, tx bun.Tx) error {
+	return s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
 		removing, err := r.load(ctx, tx, &doc)
 		if err != nil || !removing {
 			return err
@@ -171,14 +171,14 @@ func (s *Store) RemoveRows(ctx context.Context, r Removal) error {
 
 // load reads the document of a removal. It reports whether the removal is still to
 // be done.
-func (r Removal) load(ctx context.Context, tx bun.Tx, doc *documentRow) (bool, error) {
+func (r Removal) load(ctx context.Context, tx transaction, doc *documentRow) (bool, error) {
 	*doc = documentRow{}
 	there, err := loadDocument(ctx, tx, r.Document, doc)
 	return there && doc.Workspace == r.Workspace && doc.RemovingUpto >= r.Upto, err
 }
 
 // entomb leaves nothing of a document but its id and its version counter.
-func entomb(ctx context.Context, tx bun.Tx, doc *documentRow, now int64) error {
+func entomb(ctx context.Context, tx transaction, doc *documentRow, now int64) error {
 	tombstone := documentRow{
 		ID: doc.ID, Workspace: doc.Workspace, Project: doc.Project, Version: doc.Version, Removed: true,
 		Status: string(knowledge.StatusDeleting), attributes: attributes{Tags: "[]", Metadata: "{}", Access: "{}"}, Language: undetermined,

@@ -120,12 +120,12 @@ func (r runRow) run() (Run, error) {
 	return run, nil
 }
 
-func insertRun(ctx context.Context, tx bun.Tx, r Run) error {
+func insertRun(ctx context.Context, tx transaction, r Run) error {
 	row, err := newRunRow(r)
 	if err != nil {
 		return err
 	}
-	_, err = tx.NewInsert().Model(&row).Exec(ctx)
+	err = runTable.insert(ctx, tx, &row)
 	if isDuplicate(err) {
 		return knowledge.Errorf(knowledge.CodeConflict, "there is a run %q already", r.ID)
 	}
@@ -135,7 +135,20 @@ func insertRun(ctx context.Context, tx bun.Tx, r Run) error {
 // AddRun stores a run that starts; one with its id is a conflict.
 func (s *Store) AddRun(ctx context.Context, r Run) error {
 	r.CreatedAt = s.orNow(r.CreatedAt)
-	return s.write(ctx, "add run "+r.ID, func(ctx context.Context, tx bun.Tx) error { return insertRun(ctx, tx, r) })
+	return s.write(ctx, "add run "+r.ID, func(ctx context.Context, tx transaction) error { return insertRun(ctx, tx, r) })
+}
+
+// anyRun and visibleRun are visibleRuns, for the run ?4.
+var (
+	anyRun     = inScope("r") + " AND r.id = ?4"
+	visibleRun = anyRun + " AND " + ownOrOfDocument("?5", tokens3)
+)
+
+// ownOrOfDocument is the condition on a run r that it is the owner's, or the ingest
+// or the removal of a visible document.
+func ownOrOfDocument(owner, tokens string) string {
+	return `(r.owner = ` + owner + ` OR r.kind IN ('ingest', 'remove') AND EXISTS (
+		SELECT 1 FROM documents AS d WHERE d.id = r.subject AND d.workspace = r.workspace AND ` + visible(tokens) + `))`
 }
 
 // Run gives a run to its owner and to the write and admin scopes; an ingest also
@@ -146,8 +159,11 @@ func (s *Store) Run(ctx context.Context, p knowledge.Principal, id string) (Run,
 	if err := known(p); err != nil {
 		return Run{}, err
 	}
-	var rows []runRow
-	err := visibleRuns(s.reader.NewSelect().Model(&rows), p).Where("r.id = ?", id).Scan(ctx)
+	query, args := visibleRun, []any{p.Workspace(), p.Project(), tokenList(p), id, p.Owner()}
+	if p.Can(knowledge.ScopeWrite) {
+		query, args = anyRun, args[:4]
+	}
+	rows, err := runTable.all(ctx, s.reader, query, args...)
 	if err == nil {
 		rows, err = s.seenRuns(ctx, p, rows)
 	}
@@ -197,8 +213,7 @@ func visibleRuns(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
 	if p.Can(knowledge.ScopeWrite) {
 		return q
 	}
-	return q.Where(`(r.owner = ? OR r.kind IN ('ingest', 'remove') AND EXISTS (
-		SELECT 1 FROM documents AS d WHERE d.id = r.subject AND d.workspace = r.workspace AND `+visible+`))`, p.Owner(), bun.List(p.Tokens()))
+	return q.Where(ownOrOfDocument("?", "?"), p.Owner(), bun.List(p.Tokens()))
 }
 
 // seenRuns drops the ingests of versions that the principal may not know of,
@@ -229,7 +244,7 @@ func (s *Store) seenRuns(ctx context.Context, p knowledge.Principal, rows []runR
 // with a signed token for this run.
 func (s *Store) RunForSystem(ctx context.Context, workspace, id string) (Run, error) {
 	var row runRow
-	there, err := found(s.reader.NewSelect().Model(&row).Where("r.id = ? AND r.workspace = ?", id, workspace).Scan(ctx))
+	there, err := runTable.first(ctx, s.reader, &row, "r.id = ? AND r.workspace = ?", id, workspace)
 	switch {
 	case err != nil:
 		return Run{}, fmt.Errorf("read run %s: %w", id, failure(err))
@@ -252,9 +267,9 @@ func (s *Store) StartRun(ctx context.Context, p knowledge.Principal, r Run, c *C
 		return knowledge.Errorf(knowledge.CodeForbidden, "a run is started by its owner")
 	}
 	r.CreatedAt = s.orNow(r.CreatedAt)
-	return s.write(ctx, "start run "+r.ID, func(ctx context.Context, tx bun.Tx) error {
-		there, err := tx.NewSelect().Model((*runRow)(nil)).
-			Where("id = ? AND workspace = ? AND owner = ?", r.ID, r.Workspace, r.Owner).Exists(ctx)
+	return s.write(ctx, "start run "+r.ID, func(ctx context.Context, tx transaction) error {
+		var row runRow
+		there, err := runTable.first(ctx, tx, &row, "r.id = ? AND r.workspace = ? AND r.owner = ?", r.ID, r.Workspace, r.Owner)
 		if err != nil || there {
 			return err
 		}
@@ -278,7 +293,7 @@ func (s *Store) EndRun(ctx context.Context, workspace, id string, end RunEnd) er
 // nothing, the messages neither. Messages of a conversation that its owner deleted
 // meanwhile are left out, and the run ends all the same.
 func (s *Store) EndAnswer(ctx context.Context, workspace, runID string, end RunEnd, messages ...Message) error {
-	return s.write(ctx, "end run "+runID, func(ctx context.Context, tx bun.Tx) error {
+	return s.write(ctx, "end run "+runID, func(ctx context.Context, tx transaction) error {
 		ended, err := s.endRun(ctx, tx, workspace, runID, end)
 		if err != nil || !ended {
 			return err
@@ -294,19 +309,20 @@ func (s *Store) EndAnswer(ctx context.Context, workspace, runID string, end RunE
 }
 
 // endRun stores how a run ended. It reports whether the run was running until now.
-func (s *Store) endRun(ctx context.Context, tx bun.Tx, workspace, id string, end RunEnd) (ended bool, err error) {
+func (s *Store) endRun(ctx context.Context, tx transaction, workspace, id string, end RunEnd) (ended bool, err error) {
 	row := runRow{
 		Status: end.Status, LogKey: end.LogKey, ResultKey: end.ResultKey, Usage: string(end.Usage), EndedAt: micros(s.orNow(end.At)),
 	}
 	if err := row.setError(end.Error); err != nil {
 		return false, fmt.Errorf("encode the error of run %s: %w", id, err)
 	}
-	ended, err = changed(tx.NewUpdate().Model(&row).Column("status", "log_key", "result_key", "usage", "error", "ended_at").
-		Where("id = ? AND workspace = ? AND status = ?", id, workspace, knowledge.RunRunning).Exec(ctx))
+	ended, err = changed(tx.exec(ctx, `UPDATE runs SET status = ?, log_key = ?, result_key = ?, usage = ?, error = ?, ended_at = ?
+		WHERE id = ? AND workspace = ? AND status = 'running'`,
+		row.Status, row.LogKey, row.ResultKey, row.Usage, row.Error, row.EndedAt, id, workspace))
 	if err != nil || ended {
 		return ended, err
 	}
-	there, err := tx.NewSelect().Model((*runRow)(nil)).Where("id = ? AND workspace = ?", id, workspace).Exists(ctx)
+	there, err := runTable.first(ctx, tx, &row, "r.id = ? AND r.workspace = ?", id, workspace)
 	if err == nil && !there {
 		err = knowledge.NotFound("run", id)
 	}

@@ -1,6 +1,9 @@
 package store
 
 import (
+	"slices"
+	"unicode/utf8"
+
 	"github.com/uptrace/bun"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -39,14 +42,33 @@ func within(q *bun.SelectQuery, alias string, p knowledge.Principal) *bun.Select
 const unhidden = `d.removed = FALSE AND d.removing_upto = 0 AND d.inactive = FALSE`
 
 // reached is the condition on a document d that a reader finds what is published
-// of it: not hidden, and a token in common.
-const reached = unhidden + `
-	AND EXISTS (SELECT 1 FROM document_tokens AS t WHERE t.document_id = d.id AND t.token IN (?))`
+// of it: it is not hidden, and one of its tokens is in the list.
+func reached(tokens string) string {
+	return unhidden + `
+	AND EXISTS (SELECT 1 FROM document_tokens AS t WHERE t.document_id = d.id AND t.token IN (` + tokens + `))`
+}
 
 // visible is the condition on a document d that a reader may know of it: reached,
-// and published. What is one user's or one conversation's alone only those reach,
-// and they may follow it from its upload on.
-const visible = reached + ` AND (d.published_version > 0 OR d.external_user_id <> '' OR d.conversation_id <> '')`
+// and published. Documents of one user or one conversation alone are reached by
+// nobody else, and are visible from their upload on.
+func visible(tokens string) string {
+	return reached(tokens) + ` AND (d.published_version > 0 OR d.external_user_id <> '' OR d.conversation_id <> '')`
+}
+
+// inScope is the condition on an alias that a row is of the workspace ?1 and, unless
+// that is empty, of the project ?2.
+func inScope(alias string) string {
+	return alias + ".workspace = ?1 AND (?2 = '' OR " + alias + ".project = ?2)"
+}
+
+// tokens3 are the tokens of the parameter ?3, which is tokenList of a principal.
+const tokens3 = "SELECT value FROM json_each(?3)"
+
+// tokenList is a principal's tokens as JSON. A token that is not UTF-8, which would
+// be another one in JSON, is left out.
+func tokenList(p knowledge.Principal) string {
+	return jsonList(slices.DeleteFunc(slices.Clone(p.Tokens()), func(token string) bool { return !utf8.ValidString(token) }))
+}
 
 // readable holds a query of documents d to those that the principal may list
 // and open: all of its project for who manages, else those visible to it.
@@ -55,5 +77,5 @@ func readable(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
 	if p.Can(knowledge.ScopeWrite) {
 		return q.Where("d.removed = FALSE")
 	}
-	return q.Where(visible, bun.List(p.Tokens()))
+	return q.Where(visible("?"), bun.List(p.Tokens()))
 }

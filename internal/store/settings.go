@@ -16,7 +16,7 @@ type settingRow struct {
 // where there is none yet. Of several callers one creates, and all get that.
 func (s *Store) Setting(ctx context.Context, name string, create func() string) (string, error) {
 	row := settingRow{Name: name}
-	err := s.write(ctx, "read setting "+name, func(ctx context.Context, tx bun.Tx) error {
+	err := s.write(ctx, "read setting "+name, func(ctx context.Context, tx transaction) error {
 		there, err := found(tx.NewSelect().Model(&row).WherePK().Scan(ctx))
 		if err != nil || there {
 			return err

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/uptrace/bun"
-
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -39,7 +37,7 @@ func (s *Store) StaleInIndex(ctx context.Context, document string, limit int) ([
 // the document was changed or published again meanwhile, or where a version is
 // still to come, whose entries may have been written before the change.
 func (s *Store) InIndex(ctx context.Context, d StaleDocument) error {
-	return s.write(ctx, "note that the index follows document "+d.ID, func(ctx context.Context, tx bun.Tx) error {
+	return s.write(ctx, "note that the index follows document "+d.ID, func(ctx context.Context, tx transaction) error {
 		_, err := tx.NewUpdate().Model((*documentRow)(nil)).Set("stale_in_index = 0").
 			Where("id = ? AND stale_in_index = ? AND published_version = ?", d.ID, micros(d.Since), d.PublishedVersion).
 			Where("NOT EXISTS (SELECT 1 FROM document_versions AS v WHERE v.document_id = ? AND v.status = 'pending')", d.ID).Exec(ctx)

@@ -39,13 +39,11 @@ type Config struct {
 
 // Store is the database. It is safe for concurrent use.
 type Store struct {
-	writer *bun.DB // one connection, so that writes queue up in the process
-	reader *bun.DB
+	writer *pool // one connection, so that writes queue up in the process
+	reader *pool
 	path   string // of the file
 	log    *slog.Logger
 	clock  func() time.Time
-
-	recheck *sql.Stmt // visibleChunks
 }
 
 // Open opens the database, creates it if need be, and brings its tables up to
@@ -74,16 +72,13 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("migrate database %s: %w", path, failure(err)), s.Close())
 	}
-	if s.recheck, err = s.reader.DB.PrepareContext(ctx, visibleChunks); err != nil {
-		return nil, errors.Join(fmt.Errorf("prepare the check of passages: %w", failure(err)), s.Close())
-	}
 	return s, nil
 }
 
 // Close closes the database, and waits for statements that run.
 func (s *Store) Close() error {
 	var err error
-	for _, db := range []*bun.DB{s.reader, s.writer} { // the writer last: it folds the log into the file
+	for _, db := range []*pool{s.reader, s.writer} { // the writer last: it folds the log into the file
 		if db != nil {
 			err = errors.Join(err, db.Close())
 		}
@@ -122,7 +117,7 @@ func (s *Store) migrations() (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(goose.DialectSQLite3, s.writer.DB, files, goose.WithSlog(s.log), goose.WithDisableGlobalRegistry(true))
+	return goose.NewProvider(goose.DialectSQLite3, s.writer.DB.DB, files, goose.WithSlog(s.log), goose.WithDisableGlobalRegistry(true))
 }
 
 // sqlitePath returns the path in a URL sqlite:///path, unescaped once.
@@ -149,7 +144,7 @@ func createFile(path string) error {
 
 // openPool opens up to size connections that are kept open. Options are PRAGMAs,
 // or parameters of the driver where they hold a "=".
-func openPool(path string, size int, options ...string) (*bun.DB, error) {
+func openPool(path string, size int, options ...string) (*pool, error) {
 	query := url.Values{}
 	for _, option := range append(options,
 		"busy_timeout(10000)", "journal_mode(WAL)", "foreign_keys(ON)", "temp_store(MEMORY)", "cache_size(-16384)") {
@@ -166,7 +161,7 @@ func openPool(path string, size int, options ...string) (*bun.DB, error) {
 	}
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
-	return bun.NewDB(db, newDialect()), nil
+	return &pool{DB: bun.NewDB(db, newDialect()), prepared: map[string]*sql.Stmt{}}, nil
 }
 
 // readers is how many connections read.

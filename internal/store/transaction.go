@@ -13,10 +13,12 @@ import (
 // write runs work in a transaction that holds the write lock from its start, so
 // what it reads is still true when it writes. Errors are wrapped with what was
 // being done. work must not touch the store but through tx.
-func (s *Store) write(ctx context.Context, doing string, work func(ctx context.Context, tx bun.Tx) error) error {
-	if err := s.writer.RunInTx(ctx, nil, work); err != nil {
+func (s *Store) write(ctx context.Context, doing string, work func(ctx context.Context, tx transaction) error) error {
+	err := s.writer.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error { return work(ctx, transaction{tx, s.writer}) })
+	if err != nil {
 		return fmt.Errorf("%s: %w", doing, failure(err))
 	}
+	s.writer.prepareWanted(ctx)
 	return nil
 }
 

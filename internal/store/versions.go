@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -103,11 +104,15 @@ func (r *versionRow) version() (Version, error) {
 	return v, nil
 }
 
-// loadVersion reads a version with its document, or says that it is not found.
-func loadVersion(ctx context.Context, db bun.IDB, ref knowledge.VersionRef, row *versionRow) error {
-	there, err := found(selectVersions(db, row).
-		Where("v.document_id = ? AND v.version = ? AND v.workspace = ? AND v.project = ?", ref.Document, ref.Version, ref.Workspace, ref.Project).
-		Scan(ctx))
+// oneVersion is the statement of loadVersion.
+var oneVersion = "SELECT " + strings.Join(versionTable.columns, ", ") + `, d.removing_upto, d.published_version, d.created_at
+FROM document_versions AS v JOIN documents AS d ON d.id = v.document_id
+WHERE v.document_id = ? AND v.version = ? AND v.workspace = ? AND v.project = ?`
+
+// loadVersion reads a version with its document, or returns that it is not found.
+func loadVersion(ctx context.Context, db querier, ref knowledge.VersionRef, row *versionRow) error {
+	targets := append(versionTable.targets(row), &row.RemovingUpto, &row.PublishedVersion, &row.DocumentCreatedAt)
+	there, err := first(ctx, db, targets, oneVersion, ref.Document, ref.Version, ref.Workspace, ref.Project)
 	if err == nil && !there {
 		err = knowledge.Errorf(knowledge.CodeNotFound, "no version %d of document %q", ref.Version, ref.Document)
 	}

@@ -7,20 +7,20 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/uptrace/bun"
-
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// visibleChunks is prepared once: planning it takes as long as running it. Its
-// lists are JSON; an empty one of projects means all. CROSS JOIN keeps SQLite to the order
+// visibleChunks is prepared once. Its lists are JSON; an empty one of projects
+// means all. CROSS JOIN keeps SQLite to the order
 // in which the tables stand: from the few chunks to their documents, and not
 // from every document of the workspace.
-const visibleChunks = `SELECT ` + chunkColumns + `, ` + documentColumns + `
-FROM json_each(?1) AS i CROSS JOIN chunks AS c CROSS JOIN documents AS d
-WHERE c.id = i.value AND c.workspace = ?2 AND d.id = c.document_id AND d.published_version = c.version AND d.workspace = ?2
-	AND (?3 = '' OR d.project = ?3) AND (?4 = '[]' OR d.project IN (SELECT value FROM json_each(?4))) AND ` + unhidden + `
-	AND EXISTS (SELECT 1 FROM document_tokens AS t WHERE t.document_id = d.id AND t.token IN (SELECT value FROM json_each(?5)))`
+var visibleChunks = `SELECT ` + chunkColumns + `, ` + documentColumns + `
+FROM json_each(?4) AS i CROSS JOIN chunks AS c CROSS JOIN documents AS d
+WHERE c.id = i.value AND c.workspace = ?1 AND d.id = c.document_id AND d.published_version = c.version AND ` + inProjects + ` AND ` + reached(tokens3)
+
+// inProjects is the condition that a document d is of the projects of the list ?5,
+// or in scope where that is empty.
+var inProjects = inScope("d") + ` AND (?5 = '[]' OR d.project IN (SELECT value FROM json_each(?5)))`
 
 // VisibleChunks is the check of permission after a search: it gives the chunks
 // of hits, in their order, and leaves out whatever SQL does not agree with. A
@@ -38,7 +38,7 @@ func (s *Store) VisibleChunks(ctx context.Context, p knowledge.Principal, projec
 	for i, h := range hits {
 		ids[i] = h.ChunkID
 	}
-	views, err := s.scanViews(ctx, len(hits), jsonList(ids), p.Workspace(), p.Project(), jsonList(projects), jsonList(p.Tokens()))
+	views, err := s.scanViews(ctx, len(hits), p.Workspace(), p.Project(), tokenList(p), jsonList(ids), jsonList(projects))
 	if err != nil {
 		return nil, fmt.Errorf("check %d passages: %w", len(hits), failure(err))
 	}
@@ -52,18 +52,9 @@ func (s *Store) VisibleChunks(ctx context.Context, p knowledge.Principal, projec
 	return list, nil
 }
 
-// inProjects narrows a query about documents d.
-func inProjects(query string, args []any, p knowledge.Principal, projects []string) (string, []any) {
-	if p.Project() != "" {
-		query, args = query+" AND d.project = ?", append(args, p.Project())
-	}
-	if len(projects) > 0 {
-		query, args = query+" AND d.project IN (?)", append(args, bun.List(projects))
-	}
-	return query, args
-}
-
-const publishedVersions = `SELECT d.id, d.published_version FROM documents AS d WHERE d.id IN (?) AND d.workspace = ? AND ` + reached
+// publishedVersions is prepared once, like visibleChunks.
+var publishedVersions = `SELECT d.id, d.published_version
+FROM json_each(?4) AS i CROSS JOIN documents AS d WHERE d.id = i.value AND ` + inProjects + ` AND ` + reached(tokens3)
 
 // Superseded reports whether a newer version than that of a hit is what the
 // principal sees of its document: a search that found the older one must look
@@ -76,9 +67,8 @@ func (s *Store) Superseded(ctx context.Context, p knowledge.Principal, projects 
 	for _, h := range hits {
 		versions[h.DocumentID] = max(versions[h.DocumentID], h.Version)
 	}
-	args := []any{bun.List(slices.Collect(maps.Keys(versions))), p.Workspace(), bun.List(p.Tokens())}
-	query, args := inProjects(publishedVersions, args, p, projects)
-	rows, err := s.reader.QueryContext(ctx, query, args...)
+	documents := jsonList(slices.Collect(maps.Keys(versions)))
+	rows, err := s.reader.query(ctx, publishedVersions, p.Workspace(), p.Project(), tokenList(p), documents, jsonList(projects))
 	if err != nil {
 		return false, fmt.Errorf("read versions: %w", failure(err))
 	}
@@ -101,7 +91,7 @@ func (s *Store) Superseded(ctx context.Context, p knowledge.Principal, projects 
 // scanViews reads chunks with their documents. Of a document that several
 // chunks share, the columns are decoded once.
 func (s *Store) scanViews(ctx context.Context, size int, args ...any) (map[string]*ChunkView, error) {
-	rows, err := s.recheck.QueryContext(ctx, args...)
+	rows, err := s.reader.query(ctx, visibleChunks, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func (r workspaceRow) workspace() Workspace {
 // CreateWorkspace makes a workspace; one with its id is a conflict.
 func (s *Store) CreateWorkspace(ctx context.Context, w Workspace) error {
 	row := workspaceRow{ID: w.ID, Name: w.Name, CreatedAt: micros(s.orNow(w.CreatedAt))}
-	return s.write(ctx, "create workspace "+w.ID, func(ctx context.Context, tx bun.Tx) error {
+	return s.write(ctx, "create workspace "+w.ID, func(ctx context.Context, tx transaction) error {
 		_, err := tx.NewInsert().Model(&row).Exec(ctx)
 		if isDuplicate(err) {
 			return knowledge.Errorf(knowledge.CodeConflict, "there is a workspace %q already: choose another id", w.ID)

@@ -1,0 +1,131 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"sync"
+
+	"github.com/uptrace/bun"
+)
+
+// pool is a pool of connections and the statements that are prepared on it once:
+// preparing a short statement takes as long as running it. It is for those that
+// every document and every question needs; the others are built by bun, which
+// writes their values into the text.
+type pool struct {
+	*bun.DB
+	mu       sync.RWMutex
+	prepared map[string]*sql.Stmt
+	wanted   []string // asked for in transactions, and not prepared yet
+}
+
+// transaction is a transaction, with the statements of its pool.
+type transaction struct {
+	bun.Tx
+	pool *pool
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	query(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+}
+
+// query runs a prepared statement that returns rows.
+func (p *pool) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	stmt, err := p.prepare(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+// query runs a prepared statement that returns rows.
+func (t transaction) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	if stmt := t.pool.lookup(text); stmt != nil {
+		return t.StmtContext(ctx, stmt).QueryContext(ctx, args...)
+	}
+	return t.Tx.Tx.QueryContext(ctx, text, args...)
+}
+
+// exec runs a prepared statement that returns no rows.
+func (t transaction) exec(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	if stmt := t.pool.lookup(text); stmt != nil {
+		return t.StmtContext(ctx, stmt).ExecContext(ctx, args...)
+	}
+	return t.Tx.Tx.ExecContext(ctx, text, args...)
+}
+
+// lookup returns a prepared statement, or nil and remembers that it is wanted: the
+// transaction that asks may hold the only connection on which it can be prepared.
+func (p *pool) lookup(text string) *sql.Stmt {
+	p.mu.RLock()
+	stmt := p.prepared[text]
+	p.mu.RUnlock()
+	if stmt != nil {
+		return stmt
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !slices.Contains(p.wanted, text) {
+		p.wanted = append(p.wanted, text)
+	}
+	return nil
+}
+
+// prepareWanted prepares what transactions have asked for. A statement that cannot
+// be prepared is asked for again.
+func (p *pool) prepareWanted(ctx context.Context) {
+	p.mu.RLock()
+	none := len(p.wanted) == 0
+	p.mu.RUnlock()
+	if none {
+		return
+	}
+	p.mu.Lock()
+	wanted := p.wanted
+	p.wanted = nil
+	p.mu.Unlock()
+	for _, text := range wanted {
+		if _, err := p.prepare(ctx, text); err != nil {
+			return // its next use runs it unprepared, and shows the error
+		}
+	}
+}
+
+// prepare returns a statement that is prepared once.
+func (p *pool) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
+	p.mu.RLock()
+	stmt := p.prepared[text]
+	p.mu.RUnlock()
+	if stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := p.DB.DB.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if earlier := p.prepared[text]; earlier != nil {
+		return earlier, stmt.Close()
+	}
+	p.prepared[text] = stmt
+	return stmt, nil
+}
+
+// first scans the first row of a query. It reports whether there is one.
+func first(ctx context.Context, db querier, targets []any, text string, args ...any) (bool, error) {
+	rows, err := db.query(ctx, text, args...)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return false, rows.Err()
+	}
+	if err := rows.Scan(targets...); err != nil {
+		return true, err
+	}
+	return true, rows.Close()
+}
