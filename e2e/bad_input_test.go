@@ -11,7 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/client"
 )
 
-// witness is a document that bad input must leave as it is.
+// witness is a document that bad input must not change.
 type witness struct {
 	document client.Document
 	passages []passage
@@ -29,8 +29,8 @@ func (s *server) witness(t *testing.T, id string) witness {
 	return witness{d, found}
 }
 
-// TestBadInput sends what must be refused or must end in a stated error to one
-// server, and then looks whether anything else has changed.
+// TestBadInput sends one server input that it must refuse or end with a stated
+// error, and then checks that nothing else has changed.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	s := start(t, "CAIRN_LIMITS__PARSE_SECONDS=10", "CAIRN_LIMITS__PARSE_MEMORY=300000000")
@@ -82,7 +82,7 @@ func TestBadInput(t *testing.T) {
 		}
 		for line := range strings.Lines(string(log)) {
 			if strings.Contains(line, "panic") || strings.Contains(line, `"code":"internal"`) {
-				t.Errorf("the log tells of a defect: %.600s", line)
+				t.Errorf("the log reports a defect: %.600s", line)
 			}
 		}
 	})

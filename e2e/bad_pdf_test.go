@@ -15,7 +15,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// deflated gives a text, repeated to a number of bytes, compressed n times.
+// deflated returns a text that is repeated to size bytes and compressed n times.
 func deflated(t *testing.T, text string, size, n int) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -37,8 +37,8 @@ func deflated(t *testing.T, text string, size, n int) []byte {
 	return out.Bytes()
 }
 
-// bomb is a PDF of one page whose content is a few KB and far more when it is
-// unpacked.
+// bomb returns a PDF of one page whose content is a few KB, and size bytes when it
+// is unpacked.
 func bomb(t *testing.T, text string, size, filters int) []byte {
 	t.Helper()
 	content := deflated(t, text, size, filters)

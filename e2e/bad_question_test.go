@@ -34,7 +34,7 @@ func badQuestions(t *testing.T, s *server) {
 				SourcesUsed []int  `json:"sources_used"`
 			}
 			if status := s.call(t, "POST", "/tools/rag_search", map[string]any{"query": text}, &tool); status != http.StatusOK || tool.Response == "" {
-				t.Errorf("rag_search gave %d, %+v", status, tool)
+				t.Errorf("rag_search returned %d, %+v", status, tool)
 			}
 		})
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// jsonRoutes are routes that take JSON, each with the name of a field of text and
-// what else its body needs.
+// jsonRoutes are routes that take JSON, each with the name of a text field and the
+// other fields that its body needs.
 var jsonRoutes = []struct {
 	method, path, field string
 	more                map[string]any
@@ -68,7 +68,7 @@ func badRequests(t *testing.T, s *server) {
 				t.Errorf("%s passages of an override: the errors are %+v", number, p.Errors)
 			}
 		}
-		s.refuses(t, "POST", webhooks+"/retrieve-context", `{"text":"a","numberOfChunks":1e400}`, http.StatusBadRequest, knowledge.CodeMalformed) // no double holds it
+		s.refuses(t, "POST", webhooks+"/retrieve-context", `{"text":"a","numberOfChunks":1e400}`, http.StatusBadRequest, knowledge.CodeMalformed) // no float64 holds it
 		for _, path := range []string{
 			"/workspaces/default/runs?limit=99999999999999999999", "/workspaces/default/runs?limit=-1", "/workspaces/default/runs?limit=501", "/workspaces/default/runs?limit=abc",
 			webhooks + "/documents?projectId=default&page=-1", webhooks + "/documents?projectId=default&limit=1e9", "/workspaces/default/runs?cursor=%27%20or%201",

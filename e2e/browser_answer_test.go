@@ -19,9 +19,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
-// followAnswer is what a page does to ask a question and to follow its answer as
-// docs/events.md says: the request starts the run and tells where its events
-// are, and the EventSource does the rest, whatever happens to the connection.
+// followAnswer is the script of a page that asks a question and follows its answer
+// as docs/events.md describes: the request starts the run and returns the address
+// of its events, and the EventSource reconnects by itself.
 const followAnswer = `async (path, key, text) => {
 	const asked = await fetch(path, {
 		method: "POST", body: JSON.stringify({text, projectId: "default", sse: true}),
@@ -51,14 +51,14 @@ const followAnswer = `async (path, key, text) => {
 	});
 }`
 
-// pageView is what the page of followAnswer has seen.
+// pageView is the state of the page of followAnswer.
 type pageView struct {
 	Run     string         `json:"run"`
 	IDs     []int64        `json:"ids"`
 	Names   []string       `json:"names"`
 	Text    string         `json:"text"`
 	Resets  int            `json:"resets"`
-	Cut     []string       `json:"cut"` // events that came in pieces
+	Cut     []string       `json:"cut"` // names of events that came in pieces
 	Answer  *client.Answer `json:"answer"`
 	Failure string         `json:"failure"`
 	State   int            `json:"state"` // the EventSource's readyState
@@ -73,7 +73,7 @@ func look(t *testing.T, page context.Context) pageView {
 	return v
 }
 
-// awaitView looks at the page until enough says so.
+// awaitView reads the state of the page until enough returns true.
 func awaitView(t *testing.T, page context.Context, what string, enough func(pageView) bool) pageView {
 	t.Helper()
 	var v pageView
@@ -89,14 +89,14 @@ func awaitView(t *testing.T, page context.Context, what string, enough func(page
 	return v
 }
 
-// traffic is what a page asked for.
+// traffic records the requests of a page.
 type traffic struct {
 	mu       sync.Mutex
 	urls     []string
 	statuses []int // of event streams, in order
 }
 
-// trafficOf notes what a page asks for from now on.
+// trafficOf records the requests of a page from now on.
 func trafficOf(t *testing.T, page context.Context) *traffic {
 	t.Helper()
 	seen := &traffic{}
@@ -118,14 +118,14 @@ func trafficOf(t *testing.T, page context.Context) *traffic {
 	return seen
 }
 
-// streams gives the statuses of the event streams that the page has opened.
+// streams returns the statuses of the event streams that the page has opened.
 func (tr *traffic) streams() []int {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	return slices.Clone(tr.statuses)
 }
 
-// wantOnly checks that the page asked for something, and from one origin alone.
+// wantOnly checks that the page made requests, all of them to one origin.
 func (tr *traffic) wantOnly(t *testing.T, origin string) {
 	t.Helper()
 	tr.mu.Lock()
@@ -150,7 +150,7 @@ func TestBrowserFollowsAnAnswerOverKills(t *testing.T) {
 	s.publish(t, "lights", "The northern pier has a lighthouse. The southern pier has a foghorn.")
 	m.ScriptChat(slow, slow, modeltest.Text(other))
 
-	// The page /docs allows no scripts to connect; this one says nothing of it.
+	// The policy of /docs forbids scripts to connect; this page has no policy.
 	open(t, page, s.ends.API+"/healthz")
 	asked := trafficOf(t, page)
 	arguments, err := json.Marshal([]string{webhooks + "/query?compact=true", s.key, "What is on the northern pier?"})
@@ -202,10 +202,10 @@ func TestBrowserFollowsAnAnswerOverKills(t *testing.T) {
 				t.Errorf("the streams that the page opened answered %v", statuses)
 			}
 		}
-		if len(statuses) < 4 { // the first, two after the kills, and one that says that this was all
+		if len(statuses) < 4 { // the first, two after the kills, and the 204 that ends it
 			t.Errorf("the page opened %d streams", len(statuses))
 		}
-		// Longer than the 2 s after which it would come back.
+		// Longer than the 2 s after which it would reconnect.
 		if err := chromedp.Run(page, chromedp.Evaluate(`new Promise(done => setTimeout(done, 2500))`, nil, awaited)); err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,7 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// open goes to a page.
+// open navigates to a page.
 func open(t *testing.T, page context.Context, url string) {
 	t.Helper()
 	if err := chromedp.Run(page, chromedp.Navigate(url)); err != nil {
@@ -67,7 +67,7 @@ func awaitPage(t *testing.T, page context.Context, expression string) {
 	}
 }
 
-// listen is what a page does that follows a run: nothing but an EventSource.
+// listen is the script of a page that follows a run with an EventSource alone.
 const listen = `
 	window.seen = []; window.opened = 0;
 	const source = window.source = new EventSource(URL);
@@ -77,15 +77,15 @@ const listen = `
 	true`
 
 // TestBrowserFollowsAnIngestOverAKill lets a browser follow the ingest of a
-// document with its EventSource: it comes back by itself after the server was
-// killed, misses nothing, sees nothing twice, and stops when the run has ended.
+// document with its EventSource: it reconnects by itself after the server was
+// killed, misses no event, sees none twice, and stops when the run has ended.
 func TestBrowserFollowsAnIngestOverAKill(t *testing.T) {
 	t.Parallel()
 	page := browser(t)
 	m := standIn(t, modeltest.Options{EmbeddingDelay: 800 * time.Millisecond})
 	s := start(t, at(m.URL())...)
 	document := s.upload(t, "piers", strings.Repeat("The northern pier has a lighthouse. Ships pass it by day and by night.\n\n", 8000))
-	open(t, page, s.ends.API+"/healthz") // a page of the same origin, without rules of its own
+	open(t, page, s.ends.API+"/healthz") // a page of the same origin, without a policy
 	url, err := json.Marshal(document.EventsURL)
 	if err != nil {
 		t.Fatal(err)

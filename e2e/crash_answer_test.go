@@ -14,11 +14,11 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
-// silenceLimit is generous: how long readers wait is measured by the benchmark.
+// silenceLimit is generous, because the benchmark measures how long readers wait.
 const silenceLimit = 10 * time.Second
 
-// reader reads one run over any number of kills: it comes back with the id of
-// the last event that it saw, as a browser does.
+// reader reads one run over any number of kills. Like a browser, it reconnects
+// with the id of the last event that it saw.
 type reader struct {
 	run  string
 	last int64
@@ -26,7 +26,7 @@ type reader struct {
 	list []event
 }
 
-// until reads until enough says so, or to the run's end.
+// until reads until enough returns true or the run ends.
 func (r *reader) until(t *testing.T, enough func([]event) bool) {
 	t.Helper()
 	var err error
@@ -41,9 +41,9 @@ func (r *reader) until(t *testing.T, enough func([]event) bool) {
 
 func (r *reader) ended() bool { return len(r.list) > 0 && r.list[len(r.list)-1].terminal() }
 
-// comeBack opens the stream again behind the last event and reads on; silence
-// is how long the next event took.
-func (r *reader) comeBack(t *testing.T, s *server, enough func([]event) bool) (silence time.Duration) {
+// reconnect opens the stream again after the last event and reads on. It returns
+// how long the next event took.
+func (r *reader) reconnect(t *testing.T, s *server, enough func([]event) bool) (silence time.Duration) {
 	t.Helper()
 	began := time.Now()
 	res, err := s.send(t.Context(), "GET", "/runs/"+r.run+"/events?compact=true", nil, "Last-Event-ID", strconv.FormatInt(r.last, 10))
@@ -67,15 +67,15 @@ func (r *reader) comeBack(t *testing.T, s *server, enough func([]event) bool) (s
 
 func never([]event) bool { return false }
 
-// words gives enough once the text that was put together has n words.
+// words returns a condition that holds once the text of the events has n words.
 func words(t *testing.T, n int, text func(*testing.T, []event) string) func([]event) bool {
 	return func(list []event) bool { return strings.Count(text(t, list), "word") >= n }
 }
 
 func answerText(t *testing.T, list []event) string { return read(t, list).text }
 
-// toolText puts the fragments of a rag_search together: an answer that begins
-// once more drops what came before.
+// toolText joins the fragments of a rag_search. An answer that starts over drops
+// the fragments before.
 func toolText(t *testing.T, list []event) string {
 	t.Helper()
 	text := ""
@@ -103,7 +103,7 @@ func toolUpdate(t *testing.T, e event) update {
 	return update{u.Phase, u.Status}
 }
 
-// toolResponse is the response in a rag_search's last event.
+// toolResponse returns the response in the last event of a rag_search.
 func toolResponse(t *testing.T, list []event) string {
 	t.Helper()
 	e := list[len(list)-1]
@@ -153,10 +153,10 @@ func TestKillDuringAnAnswer(t *testing.T) {
 				}
 				s.kill()
 				s.restart()
-				silence := r.comeBack(t, s, words(t, next, test.text))
+				silence := r.reconnect(t, s, words(t, next, test.text))
 				t.Logf("kill %d: %v of silence behind the start", kill+1, silence.Round(time.Millisecond))
 				if silence > silenceLimit {
-					t.Errorf("readers heard nothing for %v after the restart", silence)
+					t.Errorf("readers received nothing for %v after the restart", silence)
 				}
 			}
 			if !r.ended() {
@@ -190,7 +190,7 @@ func TestKillBeforeAnAnswerThatDiffers(t *testing.T) {
 		r.until(t, words(t, 20, answerText))
 		s.kill()
 		s.restart()
-		r.comeBack(t, s, never)
+		r.reconnect(t, s, never)
 		tr := read(t, r.list)
 		wantSame(t, "the text", tr.text, second)
 		wantSame(t, "the answer", tr.answer.Text, second)
@@ -215,7 +215,7 @@ func TestKillBeforeAnAnswerThatDiffers(t *testing.T) {
 		r.until(t, words(t, 20, toolText))
 		s.kill()
 		s.restart()
-		r.comeBack(t, s, never)
+		r.reconnect(t, s, never)
 		wantSame(t, "the text", toolText(t, r.list), second)
 		wantSame(t, "the response", toolResponse(t, r.list), second)
 		begun := 0
@@ -243,7 +243,7 @@ func wantSame(t *testing.T, what, got, want string) {
 	t.Errorf("%s (%d bytes) is not what was stored (%d bytes); they part at %d: %s, %s", what, len(got), len(want), same, cut(got), cut(want))
 }
 
-// TestKillsBeyondTheTries kills more often than a model call may fail.
+// TestKillsBeyondTheTries kills the server more often than a model call may fail.
 func TestKillsBeyondTheTries(t *testing.T) {
 	t.Parallel()
 	m := standIn(t, modeltest.Options{Tokens: 200, TokenDelay: 15 * time.Millisecond})
@@ -260,7 +260,7 @@ func TestKillsBeyondTheTries(t *testing.T) {
 		s.kill()
 		s.restart()
 	}
-	r.comeBack(t, s, never)
+	r.reconnect(t, s, never)
 	tr := read(t, r.list)
 	wantSame(t, "what the reader put together", tr.text, tr.answer.Text)
 	if n := strings.Count(tr.text, "word"); n != 200 || tr.resets != 0 {

@@ -50,7 +50,7 @@ func TestKillDuringIngestion(t *testing.T) {
 		if err := m.Wait(t.Context(), func(now modeltest.Totals) bool { return now.Embeddings.Asked >= after }); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(random.IntN(80)) * time.Millisecond) // the moment is to be random
+		time.Sleep(time.Duration(random.IntN(80)) * time.Millisecond) // a random moment
 		s.kill()
 		w.nextLife()
 		s.restart()
@@ -66,8 +66,8 @@ func TestKillDuringIngestion(t *testing.T) {
 	w.verdict(t)
 }
 
-// uploadThrough uploads a document until that is accepted, whatever happens to
-// the server meanwhile. All tries are the same request.
+// uploadThrough sends the same upload again until the server accepts it, over any
+// number of kills.
 func (s *server) uploadThrough(t *testing.T, i int) accepted {
 	name := fmt.Sprintf("document %d", i)
 	body := map[string]any{"name": name, "externalId": name, "content": map[string]string{"text": crashText(i)}}
@@ -92,8 +92,8 @@ func (s *server) uploadThrough(t *testing.T, i int) accepted {
 	}
 }
 
-// crashText is one passage, or for every fifth document several batches of them,
-// the first of which has a word of its own.
+// crashText returns the text of a document: one passage, or several batches of
+// passages for every fifth document. The first passage has a word of its own.
 func crashText(i int) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "The watchword of station %d is %s.\n", i, watchword(i))
@@ -125,8 +125,8 @@ func (s *server) awaitPublished(t *testing.T, n int) {
 	})
 }
 
-// wantOnce checks that a document was published as one version whose passages
-// are there, and are found, once.
+// wantOnce checks that a document was published as one version, and that each of
+// its passages is stored once and found once.
 func (s *server) wantOnce(t *testing.T, a accepted, i int) {
 	t.Helper()
 	d := s.document(t, a.ID)
@@ -164,15 +164,16 @@ func (s *server) wantOnce(t *testing.T, a accepted, i int) {
 	}
 }
 
-// embeddingWatch stands before the stand-in model and sees to it that no batch
-// is asked for whose result is stored, nor twice in one life of the server.
+// embeddingWatch is a proxy in front of the stand-in model. It checks that the
+// server requests no batch whose result is stored, and none twice between two
+// kills.
 type embeddingWatch struct {
 	url    string
-	folder string // of the blobs
+	folder string // the folder of the blobs
 
 	mu       sync.Mutex
 	life     int
-	asked    map[string][]int // the lives in which each batch was asked for
+	asked    map[string][]int // for each batch, the number of kills before each request for it
 	breaches []string
 }
 
@@ -225,7 +226,7 @@ func (w *embeddingWatch) note(body []byte) {
 	w.asked[name] = append(w.asked[name], w.life)
 }
 
-// storedName is the name under which the server keeps the result of a batch.
+// storedName returns the name under which the server stores the result of a batch.
 func storedName(texts []string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %d %d", modeltest.ModelName, 0, len(texts))
@@ -235,15 +236,15 @@ func storedName(texts []string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// nextLife notes that the server was killed.
+// nextLife records that the server was killed.
 func (w *embeddingWatch) nextLife() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.life++
 }
 
-// verdict is for when everything is published. Questions make batches too; none
-// may be asked while documents are ingested.
+// verdict reports the violations once everything is published. Questions request
+// batches too, so a test must not ask any while documents are ingested.
 func (w *embeddingWatch) verdict(t *testing.T) {
 	t.Helper()
 	w.mu.Lock()
@@ -268,7 +269,7 @@ func (w *embeddingWatch) verdict(t *testing.T) {
 			again += len(lives) - 1
 		}
 	}
-	// Were the names not those of the server, nothing above could fail.
+	// The checks above prove nothing if storedName differs from the server's names.
 	if known != len(stored) || known < crashDocuments {
 		t.Errorf("%d batches are stored, and %d of them were seen", len(stored), known)
 	}

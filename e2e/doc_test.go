@@ -5,5 +5,5 @@
 //
 // Every test starts servers of its own (server_test.go), at most two at a time.
 // CAIRN_TEST_BINARY names a binary to test; otherwise one is built. go test
-// -short leaves all of this out.
+// -short skips all of them.
 package e2e_test

@@ -14,7 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
-// operator is Temporal's own client, at the address that the server tells.
+// operator returns Temporal's own client of the server.
 func (s *server) operator(t *testing.T) temporal.Client {
 	t.Helper()
 	c, err := temporal.DialContext(t.Context(), temporal.Options{
@@ -88,7 +88,7 @@ func TestRunsThatAreEndedEarly(t *testing.T) {
 		}
 	})
 
-	t.Run("a document whose workflow was terminated goes on after a restart", func(t *testing.T) {
+	t.Run("a document whose workflow was terminated resumes after a restart", func(t *testing.T) {
 		m.ScriptEmbeddings(modeltest.Hang())
 		asked := m.Totals().Embeddings.Asked
 		a := s.upload(t, "beacon", "The eastern pier has a beacon.")
@@ -103,14 +103,14 @@ func TestRunsThatAreEndedEarly(t *testing.T) {
 		s.awaitPublished(t, 3)
 	})
 
-	t.Run("a run of nobody's is not found", func(t *testing.T) {
+	t.Run("an unknown run is not found", func(t *testing.T) {
 		if status := s.call(t, "POST", "/runs/00000000-0000-4000-8000-000000000000/cancel", nil, nil); status != http.StatusNotFound {
 			t.Errorf("status %d, want 404", status)
 		}
 	})
 }
 
-// partial reads the first n events of a run that goes on.
+// partial reads the first n events of a run that has not ended.
 func (s *server) partial(t *testing.T, run string, n int) []event {
 	t.Helper()
 	res, err := s.send(t.Context(), "GET", "/runs/"+run+"/events?compact=true", nil)

@@ -52,10 +52,10 @@ func TestRunEvents(t *testing.T) {
 	t.Run("a place that is no number is refused", func(t *testing.T) {
 		for _, after := range []string{"abc", "-1", "1.5"} {
 			if status := s.call(t, "GET", "/runs/"+running.run+"/events?after="+after, nil, nil); status != http.StatusBadRequest {
-				t.Errorf("after=%s gave %d, want 400", after, status)
+				t.Errorf("after=%s returned %d, want 400", after, status)
 			}
 			if status := s.call(t, "GET", "/runs/"+running.run+"/events", nil, nil, "Last-Event-ID", after); status != http.StatusBadRequest {
-				t.Errorf("Last-Event-ID %s gave %d, want 400", after, status)
+				t.Errorf("Last-Event-ID %s returned %d, want 400", after, status)
 			}
 		}
 	})
@@ -73,7 +73,7 @@ func TestRunEvents(t *testing.T) {
 			s.ends.API + "/runs/" + upload.RunID + "?" + token:       http.StatusUnauthorized,
 		} {
 			if status := s.call(t, "GET", path, nil, nil, "Authorization", ""); status != want {
-				t.Errorf("GET %s without a key gave %d, want %d", path, status, want)
+				t.Errorf("GET %s without a key returned %d, want %d", path, status, want)
 			}
 		}
 	})
@@ -95,8 +95,8 @@ func TestRunEvents(t *testing.T) {
 	})
 }
 
-// wantReplay checks that an ended run is replayed the same each time, from any
-// place, and that there is nothing behind its last event.
+// wantReplay checks that the events of an ended run are the same each time, from
+// any event on, and that none follows the last one.
 func (s *server) wantReplay(t *testing.T, run string) {
 	t.Helper()
 	first, second := s.follow(t, run, 0), s.follow(t, run, 0)
@@ -118,7 +118,7 @@ func (s *server) wantReplay(t *testing.T, run string) {
 }
 
 // wantPage checks that a run's operatorUrl is a page of Temporal's UI, and that
-// what the page asks the UI for, by the id in its address, is the run's workflow.
+// the UI finds the run's workflow by the id in the page's address.
 func (s *server) wantPage(t *testing.T, run, kind string) {
 	t.Helper()
 	r, err := s.Run(t.Context(), run)
@@ -144,7 +144,7 @@ func (s *server) wantPage(t *testing.T, run, kind string) {
 	if !found {
 		t.Fatalf("operatorUrl is %s, want a page under %s", r.OperatorURL, pages)
 	}
-	// The UI takes the id out of its address and escapes it once more.
+	// The UI reads the id from its address and escapes it again.
 	path := s.ends.UI + "/api/v1/namespaces/cairn/workflows/" + url.PathEscape(id)
 	if status := s.call(t, "GET", path, nil, &shown, "Authorization", ""); status != http.StatusOK {
 		t.Fatalf("%s: status %d", path, status)
@@ -188,7 +188,7 @@ func TestStreamClients(t *testing.T) {
 					return
 				case <-second.C:
 					var b [1]byte
-					n, _ := slow.body.Read(b[:]) // an early end is seen below
+					n, _ := slow.body.Read(b[:]) // the check below sees an early end
 					head = append(head, b[:n]...)
 				}
 			}

@@ -17,7 +17,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
-// smallDisk mounts a file system of so many bytes that ends with the test.
+// smallDisk mounts a file system of so many bytes until the test ends.
 func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -36,7 +36,8 @@ func smallDisk(t *testing.T, size string) string {
 	return folder
 }
 
-// fill takes all the room there is; the file that it gives frees it again.
+// fill uses all free space of a file system. Removing the file that it returns
+// frees the space again.
 func fill(t *testing.T, folder string) string {
 	t.Helper()
 	path := filepath.Join(folder, "filler")

@@ -41,7 +41,7 @@ func (s *server) history(t *testing.T, workflow string) *historypb.History {
 
 var encoded = regexp.MustCompile(`"data":"([A-Za-z0-9+/=]+)"`)
 
-// plain gives all that a history says: every payload as it is, and the items of
+// plain returns all text of a history: every payload as it is, and the items of
 // the event log decoded.
 func plain(t *testing.T, h *historypb.History) string {
 	t.Helper()
@@ -105,7 +105,7 @@ func TestHistories(t *testing.T) {
 	s := start(t, at(m.URL())...)
 	document := s.publish(t, "lights", "The northern pier has a lighthouse whose lens is a catadioptric assembly.")
 
-	// The answer's own words are allowed in the history, and nothing else's.
+	// The history may hold the words of the answer, and no other text.
 	m.ScriptChat(modeltest.Text("It is so. <source_1>"))
 	query := s.query(t, "Kindly elucidate the pharology of that pier")
 	s.follow(t, query.run, 0)
@@ -162,8 +162,8 @@ func (s *server) awaitClosed(t *testing.T, workflow string) {
 	}
 }
 
-// wantNotes checks what an operator sees of a workflow: a summary of it and of
-// each activity, and the attributes to search by.
+// wantNotes checks that an operator sees a summary of a workflow and of each of its
+// activities, and its search attributes.
 func (s *server) wantNotes(t *testing.T, workflow string, h *historypb.History) {
 	t.Helper()
 	if len(h.Events[0].GetUserMetadata().GetSummary().GetData()) == 0 {
@@ -178,8 +178,8 @@ func (s *server) wantNotes(t *testing.T, workflow string, h *historypb.History) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Temporal has nothing to add to what the start said of the worker's build,
-	// and so has not written the workflow's entry in its lists again.
+	// The start named the worker's build, so Temporal had no reason to write the
+	// workflow's visibility record again.
 	builds, _ := description.TypedSearchAttributes.GetKeywordList(sdk.NewSearchAttributeKeyKeywordList("BuildIds"))
 	if len(builds) != 2 || builds[0] != "unversioned" || !strings.HasPrefix(builds[1], "unversioned:") {
 		t.Errorf("it is listed with the builds %q", builds)
@@ -197,11 +197,11 @@ func (s *server) wantNotes(t *testing.T, workflow string, h *historypb.History) 
 	}
 }
 
-// machine matches what tells of the machine on which a history was made: the
-// names of its workers and of their own queues.
+// machine matches the names of workers and of their own queues, which depend on the
+// machine that made a history.
 var machine = regexp.MustCompile(`"(identity|name)":"(?:[0-9]+@[^"]*|[^":]*:[0-9a-f-]{36})"`)
 
-// record writes a history where workflows/replay_test.go finds it.
+// record writes a history into the folder that workflows/replay_test.go reads.
 func record(t *testing.T, name string, h *historypb.History) {
 	t.Helper()
 	loose, err := protojson.Marshal(h)

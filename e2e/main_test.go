@@ -14,7 +14,7 @@ var (
 	updateHistories = flag.Bool("update-histories", false, "record the histories that workflows/replay_test.go replays")
 )
 
-// slots holds the tests to two servers at a time.
+// slots limits the tests to two servers at a time.
 var slots = make(chan struct{}, 2)
 
 func TestMain(m *testing.M) {

@@ -102,13 +102,13 @@ func TestAnotherWorkspace(t *testing.T) {
 		}
 		for _, path := range []string{"/runs/" + run, "/chunks/" + chunk, "/workspaces/default/conversations/" + conversation} {
 			if status := s.call(t, "GET", path, nil, nil); status != http.StatusOK {
-				t.Errorf("GET %s gives its owner %d", path, status)
+				t.Errorf("GET %s returns %d to its owner", path, status)
 			}
 		}
 	})
 }
 
-// otherKey makes workspace other and gives a key that may do everything in it.
+// otherKey creates workspace other and returns a key with every scope in it.
 func (s *server) otherKey(t *testing.T) string {
 	t.Helper()
 	if status := s.call(t, "POST", "/workspaces", map[string]any{"id": "other", "name": "Other"}, nil); status != http.StatusCreated {

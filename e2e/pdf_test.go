@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// textPDF writes a PDF with one page for each list of lines, in the viewer's own
+// textPDF returns a PDF with one page for each list of lines, in the viewer's own
 // Helvetica. Lines are ASCII without parentheses or backslashes.
 func textPDF(pages [][]string) []byte {
 	var out bytes.Buffer

@@ -14,7 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// readFolder gives the files below a folder.
+// readFolder reads the files below a folder.
 func readFolder(t *testing.T, folder string) []file {
 	t.Helper()
 	var files []file

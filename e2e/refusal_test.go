@@ -30,7 +30,7 @@ type problem struct {
 
 type problemDetail struct{ Location, Message string }
 
-// raw makes a request with a body as it is and gives its answer, whole.
+// raw sends a body as it is and returns the response and its whole body.
 func (s *server) raw(t *testing.T, method, path, mediaType string, body []byte, header ...string) (*http.Response, []byte) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.ends.API+path, bytes.NewReader(body))
@@ -56,8 +56,8 @@ func (s *server) raw(t *testing.T, method, path, mediaType string, body []byte, 
 	return res, answer
 }
 
-// wantProblem checks that an answer is an error in its stated form, which shows
-// nothing of the inside.
+// wantProblem checks that a response is an error in its documented form and shows
+// no internals.
 func wantProblem(t *testing.T, res *http.Response, body []byte, status int, code knowledge.Code) problem {
 	t.Helper()
 	var p problem
@@ -73,13 +73,13 @@ func wantProblem(t *testing.T, res *http.Response, body []byte, status int, code
 	}
 	for _, inside := range []string{"goroutine", ".go:", "SELECT", "sqlite", "no such table", "no such column", "syntax error", "fts5:", "/tmp/", "panic"} {
 		if strings.Contains(string(body), inside) {
-			t.Errorf("the error shows the inside: %s", body)
+			t.Errorf("the error shows internals: %s", body)
 		}
 	}
 	return p
 }
 
-// refuses sends JSON and checks with what error it is refused.
+// refuses sends JSON and checks the error of the response.
 func (s *server) refuses(t *testing.T, method, path string, body any, status int, code knowledge.Code, header ...string) problem {
 	t.Helper()
 	var encoded []byte
@@ -101,13 +101,13 @@ func (s *server) refuses(t *testing.T, method, path string, body any, status int
 	return wantProblem(t, res, answer, status, code)
 }
 
-// file is one part of an upload. Its name is sent as it is.
+// file is one part of an upload. form sends its name unchanged.
 type file struct {
 	name    string
 	content []byte
 }
 
-// form writes files and fields as multipart/form-data.
+// form encodes files and fields as multipart/form-data.
 func form(t *testing.T, fields map[string]string, files ...file) (mediaType string, body []byte) {
 	t.Helper()
 	var buffer bytes.Buffer
@@ -135,7 +135,7 @@ func form(t *testing.T, fields map[string]string, files ...file) (mediaType stri
 
 const filesRoute = "/workspaces/default/projects/default/files"
 
-// sendFiles uploads files in one request, which must be accepted.
+// sendFiles uploads files in one request, which the server must accept.
 func (s *server) sendFiles(t *testing.T, fields map[string]string, files ...file) []client.Document {
 	t.Helper()
 	mediaType, body := form(t, fields, files...)
@@ -147,7 +147,7 @@ func (s *server) sendFiles(t *testing.T, fields map[string]string, files ...file
 	return taken.Documents
 }
 
-// refusesFile uploads one file and checks with what error it is refused.
+// refusesFile uploads one file and checks the error of the response.
 func (s *server) refusesFile(t *testing.T, f file, status int, code knowledge.Code) problem {
 	t.Helper()
 	mediaType, body := form(t, nil, f)
@@ -155,7 +155,7 @@ func (s *server) refusesFile(t *testing.T, f file, status int, code knowledge.Co
 	return wantProblem(t, res, answer, status, code)
 }
 
-// ended waits until the ingestion that an answer started has ended, and gives
+// ended waits until the ingestion of an uploaded document has ended, and returns
 // the document.
 func (s *server) ended(t *testing.T, d client.Document) client.Document {
 	t.Helper()
@@ -167,7 +167,8 @@ func (s *server) ended(t *testing.T, d client.Document) client.Document {
 	return s.document(t, d.ID)
 }
 
-// wantFailed waits for a document's end and checks that it is a stated error.
+// wantFailed waits until the ingestion of a document has ended, and checks its
+// error.
 func (s *server) wantFailed(t *testing.T, d client.Document, stage knowledge.Stage, codes ...knowledge.Code) client.Document {
 	t.Helper()
 	end := s.ended(t, d)
@@ -181,8 +182,8 @@ func (s *server) wantFailed(t *testing.T, d client.Document, stage knowledge.Sta
 	return end
 }
 
-// sharedFiles gives the folder of real files; none outside the project's own
-// machines.
+// sharedFiles returns the folder of real files. Only the project's own machines
+// have one.
 func sharedFiles(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join("..", "..", "shared", "data", "files")

@@ -20,8 +20,8 @@ import (
 
 const webhooks = "/workspaces/default/webhooks"
 
-// send makes a request as the admin; body is JSON, nil for none. The caller
-// closes the answer's body.
+// send makes a request with the admin key. A body that is not nil is sent as JSON.
+// The caller closes the body of the response.
 func (s *server) send(ctx context.Context, method, path string, body any, header ...string) (*http.Response, error) {
 	var reader io.Reader
 	if body != nil {
@@ -51,7 +51,8 @@ func (s *server) send(ctx context.Context, method, path string, body any, header
 	return http.DefaultClient.Do(req)
 }
 
-// call makes a request, decodes a good answer into out, and gives the status.
+// call makes a request, decodes a successful response into out, and returns the
+// status.
 func (s *server) call(t *testing.T, method, path string, body, out any, header ...string) int {
 	t.Helper()
 	res, err := s.send(t.Context(), method, path, body, header...)
@@ -117,7 +118,7 @@ type passage struct {
 	Content    string `json:"content"`
 }
 
-// retrieve gives the passages for a question that contain a word.
+// retrieve returns the passages for a question that contain a word.
 func (s *server) retrieve(ctx context.Context, question, word string) ([]passage, error) {
 	res, err := s.send(ctx, "POST", webhooks+"/retrieve-context", map[string]any{"text": question, "projectId": "default", "numberOfChunks": 20})
 	if err != nil {
@@ -159,13 +160,13 @@ func (e event) decode(t *testing.T, v any) {
 	}
 }
 
-// events reads a stream as it comes, without any of the client's patience, until
-// it ends, breaks off or take says that it is enough. Ids must follow last
-// without a gap or a repeat.
+// events reads a stream, without the client's retries, until it ends, the
+// connection breaks or take returns false. Ids must follow last without a gap or a
+// repeat.
 func events(body io.Reader, last int64, take func(event) (more bool)) (int64, error) {
 	for raw, err := range sse.Read(body) {
 		if err != nil {
-			return last, nil // it broke off
+			return last, nil // the connection broke
 		}
 		id, err := strconv.ParseInt(raw.ID, 10, 64)
 		if err != nil || id != last+1 {
@@ -179,7 +180,7 @@ func events(body io.Reader, last int64, take func(event) (more bool)) (int64, er
 	return last, nil
 }
 
-// follow reads the events of a run behind last to the end of the stream.
+// follow reads the events of a run after last to the end of the stream.
 func (s *server) follow(t *testing.T, run string, last int64) []event {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -218,7 +219,7 @@ type asked struct {
 	body      io.ReadCloser
 }
 
-// ask starts a run that streams; the caller closes the body.
+// ask starts a run that streams its events. The test closes the body.
 func (s *server) ask(t *testing.T, path string, body any) asked {
 	t.Helper()
 	res, err := s.send(t.Context(), "POST", path, body)
@@ -238,7 +239,8 @@ func (s *server) query(t *testing.T, text string) asked {
 	return s.ask(t, webhooks+"/query?compact=true", map[string]any{"text": text, "projectId": "default", "sse": true})
 }
 
-// begun asks a question and returns once n events have come; the run goes on.
+// begun asks a question and returns once n events have come, while the run
+// continues.
 func (s *server) begun(t *testing.T, text string, n int) asked {
 	t.Helper()
 	a := s.query(t, text)
@@ -248,8 +250,8 @@ func (s *server) begun(t *testing.T, text string, n int) asked {
 	return a
 }
 
-// transcript puts the words of an answer together as a reader must: a reset
-// drops what came before.
+// transcript joins the words of an answer as a reader must: a reset drops the words
+// before it.
 type transcript struct {
 	text   string
 	resets int

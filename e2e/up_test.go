@@ -17,7 +17,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
-// command runs the binary and gives its exit code and what it wrote.
+// command runs the binary and returns its exit code and its output.
 func command(t *testing.T, env []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -35,7 +35,7 @@ func command(t *testing.T, env []string, args ...string) (code int, stdout, stde
 func TestUp(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a second server on the same folder is refused and told who has it", func(t *testing.T) {
+	t.Run("a second server on the same folder is refused and names the first", func(t *testing.T) {
 		t.Parallel()
 		s := start(t)
 		code, _, stderr := command(t, nil, "up", "--data", s.folder, "--listen", "127.0.0.1:0", "--temporal-listen", "127.0.0.1:0", "--ui-listen", "127.0.0.1:0")
@@ -85,7 +85,7 @@ func TestUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := stranger.Keys(t.Context(), "", 0); !client.IsCode(err, "unauthorized") {
-			t.Errorf("another key gave %v, want unauthorized", err)
+			t.Errorf("another key returned %v, want unauthorized", err)
 		}
 	})
 
@@ -153,19 +153,19 @@ func TestStop(t *testing.T) {
 	}
 	s.stop()
 	if got := <-waiting; got.err != nil || got.status != http.StatusServiceUnavailable || got.run == "" {
-		t.Errorf("who waited for an answer got %+v, want 503 and the run", got)
+		t.Errorf("the waiting client got %+v, want 503 and the run", got)
 	}
 	s.restart()
 
 	if last, err := s.Wait(t.Context(), slow.RunID, nil); err != nil || last.Name != client.EventEnded {
-		t.Errorf("the document under way ended with %s, %v", last.Name, err)
+		t.Errorf("the resumed document ended with %s, %v", last.Name, err)
 	}
 	if d := s.document(t, slow.ID); d.Status != "published" {
-		t.Errorf("the document under way is %s", d.Status)
+		t.Errorf("the resumed document is %s", d.Status)
 	}
 	tr := read(t, s.follow(t, asked.run, 0))
 	if tr.text == "" || tr.text != tr.answer.Text {
-		t.Errorf("the question under way: readers have %q, the answer is %q", tr.text, tr.answer.Text)
+		t.Errorf("the resumed question: readers have %q, the answer is %q", tr.text, tr.answer.Text)
 	}
 }
 

@@ -64,7 +64,7 @@ func TestUpload(t *testing.T) {
 			var a accepted
 			body := map[string]any{"name": sent, "content": map[string]string{"text": "A short text."}}
 			if status := s.call(t, "POST", webhooks+"/document?projectId=default", body, &a); status != http.StatusAccepted {
-				t.Errorf("the name %.40q gave %d", sent, status)
+				t.Errorf("the name %.40q returned %d", sent, status)
 				continue
 			}
 			if got := s.document(t, a.ID).Name; got != shown {
@@ -110,7 +110,7 @@ func TestUpload(t *testing.T) {
 		for _, address := range []string{s.ends.API + "/metrics", "http://169.254.169.254/latest/meta-data/", "http://[::1]/", "http://0x7f000001/", "http://localhost:1/"} {
 			var a accepted
 			if status := s.call(t, "POST", webhooks+"/document?projectId=default", map[string]any{"content": map[string]string{"url": address}}, &a); status != http.StatusAccepted {
-				t.Errorf("%s gave %d", address, status)
+				t.Errorf("%s returned %d", address, status)
 				continue
 			}
 			end := s.ended(t, client.Document{ID: a.ID, RunID: a.RunID})
@@ -189,7 +189,7 @@ func TestUpload(t *testing.T) {
 		s.refuses(t, "POST", path, map[string]any{"name": "big", "content": map[string]string{"text": strings.Repeat("big ", 300)}},
 			http.StatusRequestEntityTooLarge, knowledge.CodeTooLarge)
 		if status := s.call(t, "POST", path+"&wait=true", map[string]any{"name": "one", "content": map[string]string{"text": "The only one."}}, nil); status != http.StatusOK {
-			t.Errorf("the first document gave %d", status)
+			t.Errorf("the first document returned %d", status)
 		}
 		s.refuses(t, "POST", path, map[string]any{"name": "two", "content": map[string]string{"text": "One too many."}},
 			http.StatusConflict, knowledge.CodeLimitReached)

@@ -171,20 +171,20 @@ func TestRemoval(t *testing.T) {
 			t.Fatal(err)
 		}
 		if status := s.call(t, "GET", "/workspaces/default/documents/"+d.ID, nil, nil); status != http.StatusNotFound {
-			t.Errorf("GET gave %d", status)
+			t.Errorf("GET returned %d", status)
 		}
 	})
 }
 
-// scan gives the files of the data folder in whose bytes a word stands, in any
-// case. The records of runs, which hold questions and answers, are kept by
-// themselves, and so is Temporal's history, which holds no text of documents.
+// scan returns the files of the data folder whose bytes contain a word in any case.
+// It skips the records of runs, which hold questions and answers, and Temporal's
+// history, which holds no text of documents.
 func (s *server) scan(t *testing.T, word string) []string {
 	t.Helper()
 	var files []string
 	err := filepath.WalkDir(s.folder, func(path string, e fs.DirEntry, err error) error {
 		if os.IsNotExist(err) {
-			return nil // it went while we looked
+			return nil // it was removed meanwhile
 		}
 		if err != nil {
 			return err
@@ -248,7 +248,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// modified is when a step's result was written.
+// modified returns when the result of a step was written.
 func (s *server) modified(t *testing.T, a accepted, step string) time.Time {
 	t.Helper()
 	info, err := os.Stat(filepath.Join(s.folder, "blobs", "default", "default", a.ID, fmt.Sprint(a.Version), step))
