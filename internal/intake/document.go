@@ -22,7 +22,7 @@ type Run struct {
 
 // Document is one document as its door read it.
 type Document struct {
-	Name    string // "" = the last part of the address or of the external id, else "untitled"
+	Name    string // "" = the last part of the address, else of the external id, else "untitled"
 	Content Content
 	Attributes
 }
@@ -60,9 +60,6 @@ func (a Attributes) check() error {
 	if a.Access != nil {
 		wrong = append(wrong, a.Access.Fields("body.access")...)
 	}
-	if a.ExternalUserID != "" && a.ConversationID != "" {
-		wrong = append(wrong, knowledge.Field{Location: "body.conversationId", Message: "cannot stand beside externalUserId: a document is one's or the other's"})
-	}
 	if a.ExternalUserID != "" {
 		wrong = append(wrong, knowledge.UserFields("body.externalUserId", a.ExternalUserID)...)
 	}
@@ -95,8 +92,11 @@ func (a Attributes) splitter(config knowledge.ProjectConfig) (knowledge.Splitter
 // stay nil in it, so that leaving access out never widens it.
 func (a Attributes) describe(nv *store.NewVersion) {
 	nv.ExternalID, nv.Tags, nv.ReplaceTags, nv.Metadata, nv.Access = a.ExternalID, a.Tags, a.ReplaceTags, a.Metadata, a.Access
-	if a.Access != nil || a.ExternalUserID != "" || a.ConversationID != "" {
-		nv.ExternalUserID, nv.ConversationID = &a.ExternalUserID, &a.ConversationID
+	switch {
+	case a.ConversationID != "": // the user only says whose conversation it is
+		nv.ExternalUserID, nv.ConversationID = new(""), &a.ConversationID
+	case a.Access != nil || a.ExternalUserID != "":
+		nv.ExternalUserID, nv.ConversationID = &a.ExternalUserID, new("")
 	}
 }
 

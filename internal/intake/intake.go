@@ -104,13 +104,27 @@ func (in *Intake) attribute(ctx context.Context, p knowledge.Principal, project 
 		return err
 	}
 	if a.ConversationID != "" {
-		acting := access.Acting{User: p.User(), ExternalUser: p.ExternalUser(), Session: a.ConversationID}
-		if _, err := in.deps.Conversations.As(ctx, p, acting); err != nil {
+		if err := in.checkConversation(ctx, p, a); err != nil {
 			return err
 		}
 	}
 	a.describe(nv)
 	return nil
+}
+
+// checkConversation refuses a conversation that is not the user's for whom the
+// document comes: the external user whom the document names, else the one for
+// whom the request acts.
+func (in *Intake) checkConversation(ctx context.Context, p knowledge.Principal, a Attributes) error {
+	acting := access.Acting{User: p.User(), ExternalUser: p.ExternalUser(), Session: a.ConversationID}
+	if a.ExternalUserID != "" {
+		if p.KeyID() != "" && p.User() != "" {
+			return knowledge.Invalid("body.externalUserId", "must be left out of a request that acts for a user: it names another")
+		}
+		acting.ExternalUser = a.ExternalUserID
+	}
+	_, err := in.deps.Conversations.As(ctx, p, acting)
+	return err
 }
 
 // documentID returns the id of a version's document: derived from its external
