@@ -47,7 +47,7 @@ func (s *Server) decodeBody(r *http.Request, v any) error {
 	case err != nil:
 		return knowledge.Errorf(knowledge.CodeMalformed, "the body %v", err)
 	}
-	if err := knowledge.InvalidFields(s.schemas.check(reflect.TypeOf(v).Elem(), parsed)); err != nil {
+	if err := knowledge.InvalidFields(s.schemas.check(reflect.TypeOf(v).Elem(), parsed, "body")); err != nil {
 		return err
 	}
 	if err := parseJSON(body, v); err != nil {
@@ -70,12 +70,32 @@ func newBodySchemas() *bodySchemas {
 	}
 }
 
-func (b *bodySchemas) check(t reflect.Type, parsed any) []knowledge.Field {
+// decode reads the JSON of one field of a form into v, as strictly as decodeBody
+// reads a body.
+func (b *bodySchemas) decode(field string, data []byte, v any) error {
+	var parsed any
+	if err := parseJSON(data, &parsed); err != nil {
+		return knowledge.Invalid("body."+field, "%v", err)
+	}
+	if err := knowledge.InvalidFields(b.check(reflect.TypeOf(v).Elem(), parsed, "body", field)); err != nil {
+		return err
+	}
+	if err := parseJSON(data, v); err != nil {
+		return knowledge.Invalid("body."+field, "%v", err)
+	}
+	return nil
+}
+
+// check returns what is wrong with a parsed value that stands at a path of the
+// request.
+func (b *bodySchemas) check(t reflect.Type, parsed any, at ...string) []knowledge.Field {
 	schema := b.schema(t)
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	path := huma.NewPathBuffer(nil, 0)
-	path.Push("body")
+	for _, part := range at {
+		path.Push(part)
+	}
 	result := &huma.ValidateResult{}
 	huma.Validate(b.registry, schema, path, huma.ModeWriteToServer, parsed, result)
 	var fields []knowledge.Field

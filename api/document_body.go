@@ -9,7 +9,7 @@ import (
 
 // documentBody is the body of POST /document.
 type documentBody struct {
-	Name           string          `json:"name,omitempty" doc:"Shown to readers. Default: made of the externalId or the address"`
+	Name           string          `json:"name,omitempty" doc:"Shown to readers. Default: the last part of the address or of the externalId, else untitled"`
 	ExternalID     string          `json:"externalId,omitempty" doc:"Your id of the document; the same one again is a new version"`
 	Content        documentContent `json:"content" doc:"One of text, url and base64"`
 	Tags           []string        `json:"tags,omitempty"`
@@ -17,7 +17,7 @@ type documentBody struct {
 	Parser         string          `json:"parser,omitempty" enum:"crawler,model" doc:"crawler reads the text that is in the file, which is the default; model would have a model look at its pages: 501, not in this version"`
 	Override       *overrideBody   `json:"override,omitempty" doc:"Of the project's configuration, for this document"`
 	Access         *accessBody     `json:"access,omitempty" doc:"Default: the whole workspace; of a new version: as it was. Holds from the version's publication on"`
-	ExternalUserID string          `json:"externalUserId,omitempty" maxLength:"256" doc:"The document is this end user's alone"`
+	ExternalUserID string          `json:"externalUserId,omitempty" maxLength:"256" doc:"The document is this end user's alone; beside conversationId, says whose the conversation is"`
 	ConversationID string          `json:"conversationId,omitempty" maxLength:"256" doc:"The document belongs to this conversation alone"`
 	ReplaceTags    bool            `json:"replaceTags,omitempty" doc:"Tags replace those of the version before. Default: they are added"`
 }

@@ -35,10 +35,15 @@ func (s *Server) registerFiles() {
 		},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: &huma.Schema{
 			Type: huma.TypeObject, Required: []string{"files"}, Properties: map[string]*huma.Schema{
-				"files":      {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
-				"tags":       {Type: huma.TypeString, Description: "A JSON list; or repeat the field with a tag each"},
-				"metadata":   {Type: huma.TypeString, Description: "A JSON object"},
-				"externalId": {Type: huma.TypeString, Description: "For one file: your id of the document"},
+				"files":          {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
+				"tags":           {Type: huma.TypeString, Description: "A JSON list; or repeat the field with a tag each"},
+				"metadata":       {Type: huma.TypeString, Description: "A JSON object"},
+				"externalId":     {Type: huma.TypeString, Description: "For one file: your id of the document"},
+				"access":         {Type: huma.TypeString, Description: "A JSON object, as in POST /document"},
+				"externalUserId": {Type: huma.TypeString, MaxLength: new(256), Description: "The documents are this end user's alone; beside conversationId, says whose the conversation is"},
+				"conversationId": {Type: huma.TypeString, MaxLength: new(256), Description: "The documents belong to this conversation alone"},
+				"override":       {Type: huma.TypeString, Description: "A JSON object, as in POST /document"},
+				"parser":         {Type: huma.TypeString, Enum: []any{"crawler", "model"}, Description: "As in POST /document"},
 			},
 		}}}},
 		Responses: map[string]*huma.Response{"202": {
@@ -95,7 +100,7 @@ func (s *Server) boundary(r *http.Request) (string, error) {
 func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.Principal, project knowledge.Project, parts *multipart.Reader) {
 	ctx := r.Context()
 	run := intakeRun(ctx)
-	f := &form{batch: s.intake.NewBatch(p, project, run)}
+	f := &form{batch: s.intake.NewBatch(p, project, run), schemas: s.schemas, seen: map[string]bool{}}
 	err := f.read(ctx, parts)
 	var taken []intake.Taken
 	if err == nil {
@@ -116,7 +121,9 @@ func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.P
 // form is a request of files while it is read.
 type form struct {
 	batch      *intake.Batch
-	files      int // that have come
+	schemas    *bodySchemas
+	files      int             // that have come
+	seen       map[string]bool // fields that have come
 	attributes intake.Attributes
 }
 

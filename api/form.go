@@ -10,6 +10,7 @@ import (
 	"io"
 	"mime/multipart"
 	"os"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -30,17 +31,43 @@ func (f *form) field(part *multipart.Part) error {
 	case !utf8.Valid(value):
 		return knowledge.Errorf(knowledge.CodeMalformed, "the field %q is not UTF-8", name)
 	}
+	if f.seen[name] && slices.Contains([]string{"access", "externalUserId", "conversationId", "override", "parser"}, name) {
+		return knowledge.Invalid("body."+name, "must be given once")
+	}
+	f.seen[name] = true
+	return f.attribute(name, value)
+}
+
+// attribute takes a field that describes the files.
+func (f *form) attribute(name string, value []byte) error {
+	a := &f.attributes
 	switch name {
 	case "tags":
 		return f.tag(value)
 	case "metadata":
-		if err := jsonField(value, &f.attributes.Metadata); err != nil || f.attributes.Metadata == nil {
+		if err := jsonField(value, &a.Metadata); err != nil || a.Metadata == nil {
 			return knowledge.Invalid("body.metadata", "must be a JSON object")
 		}
 	case "externalId":
-		f.attributes.ExternalID = string(value)
+		a.ExternalID = string(value)
+	case "externalUserId":
+		a.ExternalUserID = string(value)
+	case "conversationId":
+		a.ConversationID = string(value)
+	case "parser":
+		a.Parser = string(value)
+	case "access":
+		var access accessBody
+		err := f.schemas.decode(name, value, &access)
+		a.Access = access.access()
+		return err
+	case "override":
+		var override overrideBody
+		err := f.schemas.decode(name, value, &override)
+		a.Splitter = override.splitter()
+		return err
 	default:
-		return knowledge.Invalid("body."+name, "is not a field of this form; it has files, tags, metadata and externalId")
+		return knowledge.Invalid("body."+name, "is not a field of this form; it has files, tags, metadata, externalId, access, externalUserId, conversationId, override and parser")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -62,6 +63,9 @@ func (a Attributes) check() error {
 	}
 	if a.ExternalUserID != "" {
 		wrong = append(wrong, knowledge.UserFields("body.externalUserId", a.ExternalUserID)...)
+	}
+	if !slices.Contains([]string{"", "crawler", "model"}, a.Parser) {
+		wrong = append(wrong, knowledge.Field{Location: "body.parser", Message: "must be crawler or model"})
 	}
 	if err := knowledge.InvalidFields(wrong); err != nil {
 		return err
