@@ -3,14 +3,12 @@ package activities
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
-	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
-	"github.com/cairn-rag/cairn/internal/prompt"
+	"github.com/cairn-rag/cairn/internal/retrieve"
 )
 
 // Answering holds the activities of AnswerQuery and RunTool.
@@ -18,6 +16,7 @@ type Answering struct {
 	Blobs     Blobs
 	Runs      Runs
 	Retriever Retriever
+	Passages  retrieve.PassageReader
 	Chat      Chat
 	Workflows Workflows
 	Hub       Hub
@@ -59,22 +58,9 @@ type TurnRecord struct {
 	Text      string           `json:"text"` // with checked citations: what readers see
 	ToolCalls []model.ToolCall `json:"tool_calls,omitempty"`
 	Used      []int            `json:"used,omitempty"` // ranks that Text cites
+	Left      []int            `json:"left,omitempty"` // ranks of passages that the model was not given: they were gone
 	Model     string           `json:"model"`
 	Usage     Usage            `json:"usage"`
-}
-
-// passages reads the searches of a loop and numbers what they found.
-func (a *Answering) passages(ctx context.Context, loop Loop) (all []citation.Context, each [][]citation.Context, err error) {
-	searches := make([][]citation.Context, 0, len(loop.Searches))
-	for _, key := range loop.Searches {
-		var found SearchRecord
-		if err := a.Blobs.GetJSON(ctx, key, &found); err != nil {
-			return nil, nil, fmt.Errorf("read search %s: %w", key, err)
-		}
-		searches = append(searches, found.Contexts)
-	}
-	all, each = prompt.Merge(searches)
-	return all, each, nil
 }
 
 // patience is how long a question waits because its endpoint asked to be left

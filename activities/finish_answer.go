@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,8 +30,8 @@ type FinishAnswerInput struct {
 	Items    []stream.Item       `json:"items"`
 }
 
-// AnswerRecord is the stored outcome of a question. It holds no passage: whoever
-// shows it reads them from SQL, with the permission of that moment.
+// AnswerRecord is the stored outcome of a question. It holds no passage: the API
+// reads the passages from SQL, with the reader's permission of that moment.
 type AnswerRecord struct {
 	MessageID      string       `json:"message_id,omitempty"`
 	ConversationID string       `json:"conversation_id,omitempty"`
@@ -43,13 +44,14 @@ type AnswerRecord struct {
 	Model          string       `json:"model"`
 }
 
-// Source names a passage that the model was given.
+// Source names a passage that the model was given. It holds no words of the
+// document, its name neither.
 type Source struct {
-	Rank         int     `json:"rank"`
-	ChunkID      string  `json:"chunk_id"`
-	DocumentID   string  `json:"document_id"`
-	DocumentName string  `json:"document_name"`
-	Score        float64 `json:"score"`
+	Rank       int     `json:"rank"`
+	ChunkID    string  `json:"chunk_id"`
+	DocumentID string  `json:"document_id"`
+	Version    int     `json:"version,omitempty"`
+	Score      float64 `json:"score"`
 }
 
 // CalledTool tells of a tool call.
@@ -119,16 +121,18 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 	if err := a.Blobs.GetJSON(ctx, in.Loop.Answer, &answer); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	passages, _, err := a.passages(ctx, in.Loop)
+	passages, _, err := a.searches(ctx, in.Loop)
 	if err != nil {
 		return err
 	}
 	record.Answer, record.Model = answer.Text, answer.Model
 	record.Used = append(record.Used, answer.Used...)
 	for _, p := range passages {
-		record.Sources = append(record.Sources, Source{
-			Rank: p.Rank, ChunkID: p.ChunkID, DocumentID: p.DocumentID, DocumentName: p.DocumentName, Score: p.Score,
-		})
+		if !slices.Contains(answer.Left, p.Rank) {
+			record.Sources = append(record.Sources, Source{
+				Rank: p.Rank, ChunkID: p.ChunkID, DocumentID: p.DocumentID, Version: p.Version, Score: p.Score,
+			})
+		}
 	}
 	for i, turn := range in.Loop.Turns {
 		var called TurnRecord

@@ -47,6 +47,7 @@ type fixture struct {
 	workflows *workflowsBehind
 	hub       *stream.Hub
 	log       *bytes.Buffer
+	dir       string // of everything that is stored
 	ingestion *activities.Ingestion
 	answering *activities.Answering
 }
@@ -62,6 +63,7 @@ func newFixture(t *testing.T) *fixture {
 	}
 	t.Cleanup(f.server.Close)
 	dir := t.TempDir()
+	f.dir = dir
 	var err error
 	f.store, err = store.Open(f.ctx, store.Config{URL: "sqlite://" + filepath.Join(dir, "cairn.db")})
 	f.must(err)
@@ -91,7 +93,7 @@ func (f *fixture) wire() {
 		Hub: f.hub, Metrics: metrics, Log: log,
 	}
 	f.answering = &activities.Answering{
-		Blobs: f.blobs, Runs: f.store, Retriever: retrieve.New(f.index, f.store, questions{client}), Chat: client,
+		Blobs: f.blobs, Runs: f.store, Retriever: retrieve.New(f.index, f.store, questions{client}), Passages: f.store, Chat: client,
 		Workflows: f.workflows, Hub: f.hub, Metrics: metrics, Log: log,
 	}
 }

@@ -113,15 +113,15 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 	if err != nil {
 		return TurnRecord{}, err
 	}
-	passages, each, err := a.passages(ctx, in.Loop)
+	passages, err := a.lookUp(ctx, request.Principal, in.Loop)
 	if err != nil {
 		return TurnRecord{}, err
 	}
-	chat, err := a.chatRequest(ctx, in, request, each)
+	chat, err := a.chatRequest(ctx, in, request, passages.each)
 	if err != nil {
 		return TurnRecord{}, err
 	}
-	rewriter := citation.NewRewriter(passages)
+	rewriter := citation.NewRewriter(passages.all)
 	var raw, written strings.Builder
 	publish := func(text string) {
 		written.WriteString(text)
@@ -143,7 +143,7 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 	}
 	publish(rewriter.Close())
 	record := TurnRecord{
-		Raw: raw.String(), Text: written.String(), Used: rewriter.Used(), Model: done.Model,
+		Raw: raw.String(), Text: written.String(), Used: rewriter.Used(), Left: passages.left, Model: done.Model,
 		Usage: Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1},
 	}
 	if !in.NoTools {

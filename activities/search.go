@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/cairn-rag/cairn/internal/blob"
-	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 )
@@ -21,12 +20,6 @@ type SearchResult struct {
 	Key       string `json:"key"`
 	Retrieved int    `json:"retrieved"` // candidates of the index
 	Kept      int    `json:"kept"`      // given to the model
-}
-
-// SearchRecord is the stored result of a search.
-type SearchRecord struct {
-	Contexts  []citation.Context `json:"contexts"`
-	Retrieved int                `json:"retrieved"`
 }
 
 // SearchKnowledge finds passages that the run's principal may see.
@@ -48,7 +41,7 @@ func (a *Answering) find(ctx context.Context, run knowledge.RunRef, key string, 
 	var record SearchRecord
 	err := a.Blobs.GetJSON(ctx, key, &record)
 	if err == nil {
-		return SearchResult{Key: key, Retrieved: record.Retrieved, Kept: len(record.Contexts)}, nil
+		return SearchResult{Key: key, Retrieved: record.Retrieved, Kept: len(record.Passages) + len(record.Contexts)}, nil
 	}
 	if !errors.Is(err, blob.ErrNotFound) {
 		return SearchResult{}, fmt.Errorf("read search %s: %w", key, err)
@@ -60,9 +53,9 @@ func (a *Answering) find(ctx context.Context, run knowledge.RunRef, key string, 
 	if err != nil {
 		return SearchResult{}, fmt.Errorf("retrieve: %w", err)
 	}
-	record = SearchRecord{Contexts: found.Passages(), Retrieved: found.Retrieved}
+	record = newSearchRecord(found)
 	if _, err := a.Blobs.PutJSON(ctx, key, record); err != nil {
 		return SearchResult{}, fmt.Errorf("store search %s: %w", key, err)
 	}
-	return SearchResult{Key: key, Retrieved: record.Retrieved, Kept: len(record.Contexts)}, nil
+	return SearchResult{Key: key, Retrieved: record.Retrieved, Kept: len(record.Passages)}, nil
 }

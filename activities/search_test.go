@@ -16,11 +16,13 @@ func (f *fixture) found(key string) []string {
 	var record activities.SearchRecord
 	f.must(f.blobs.GetJSON(f.ctx, key, &record))
 	names := []string{}
-	for i, c := range record.Contexts {
-		if c.Rank != i+1 || c.ChunkID == "" || c.Text == "" {
-			f.Errorf("passage %d: %+v", i, c)
+	for i, p := range record.Passages {
+		d, err := f.store.Document(f.ctx, manager(), p.DocumentID)
+		f.must(err)
+		if p.ChunkID == "" || p.Version != d.Version || p.Span.End == 0 || p.Score == 0 {
+			f.Errorf("passage %d: %+v", i, p)
 		}
-		names = append(names, c.DocumentName)
+		names = append(names, d.Name)
 	}
 	return names
 }

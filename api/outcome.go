@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -35,37 +36,13 @@ func (r *renderer) load(ctx context.Context, key string) (*outcome, error) {
 	return out, nil
 }
 
-// passages reads those of the sources that the principal's tokens reach now; what
-// it may manage does not count.
+// passages reads the passages of sources that the principal may read now.
 func (s *Server) passages(ctx context.Context, p knowledge.Principal, sources []activities.Source) (map[string]store.ChunkView, error) {
-	p = p.Reader()
 	hits := make([]knowledge.Hit, 0, len(sources))
 	for _, x := range sources {
 		hits = append(hits, knowledge.Hit{ChunkID: x.ChunkID, DocumentID: x.DocumentID})
 	}
-	visible, err := s.deps.Store.VisibleChunks(ctx, p, nil, hits)
-	if err != nil {
-		return nil, err
-	}
-	chunks := map[string]store.ChunkView{}
-	for _, c := range visible {
-		chunks[c.ID] = c
-	}
-	for _, x := range sources {
-		if _, ok := chunks[x.ChunkID]; ok {
-			continue
-		}
-		// A passage of an older version is kept where it was cited. What is
-		// neither is gone, or not this reader's to see.
-		c, err := s.deps.Store.Chunk(ctx, p, x.ChunkID)
-		switch {
-		case err == nil:
-			chunks[c.ID] = c
-		case !knowledge.IsCode(err, knowledge.CodeNotFound) && !knowledge.IsCode(err, knowledge.CodeGone):
-			return nil, err
-		}
-	}
-	return chunks, nil
+	return retrieve.Lookup(ctx, s.deps.Store, p, hits)
 }
 
 // messageSources are the sources of a stored message, as an answer shows them.

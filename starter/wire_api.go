@@ -92,7 +92,7 @@ func (p *platform) activities() (*activities.Ingestion, *activities.Answering) {
 		Embedder: p.embed, Workflows: p.workflow, Dialer: safedial.New(safedial.Config{Allow: p.cfg.Egress.Allow, Refuse: own}), Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	answering := &activities.Answering{
-		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Chat: p.chat, Workflows: p.workflow,
+		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Passages: p.store, Chat: p.chat, Workflows: p.workflow,
 		Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	return ingestion, answering

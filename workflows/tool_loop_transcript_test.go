@@ -219,7 +219,7 @@ func (test *loopTest) stored() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "run %s, message %s by %s\n%s\nuses %v\n", run.Status, record.MessageID, record.Model, record.Answer, record.Used)
 	for _, s := range record.Sources {
-		fmt.Fprintf(&b, "source %d %s of %s, %s\n", s.Rank, s.ChunkID, s.DocumentID, s.DocumentName)
+		fmt.Fprintf(&b, "source %d %s of %s\n", s.Rank, s.ChunkID, s.DocumentID)
 	}
 	for _, c := range record.ToolCalls {
 		fmt.Fprintf(&b, "tool call %s %s(%s) %s\n", c.ID, c.Name, c.Arguments, c.Status)

@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// Context is a passage that a model was given.
+// Context is a passage that a model is given. It holds a document's words, so it
+// is never stored.
 type Context struct {
-	Rank         int     `json:"rank"` // 1 = first; what the model names it by
-	ChunkID      string  `json:"chunk_id"`
-	DocumentID   string  `json:"document_id"`
-	DocumentName string  `json:"document_name"`
-	Text         string  `json:"text"`
-	Score        float64 `json:"score"`
+	Rank         int // 1 = first; the model names the passage by it
+	ChunkID      string
+	DocumentID   string
+	DocumentName string
+	Text         string
+	Score        float64
 }
 
 // Rewriter rewrites marks to citations while a model's words stream through it:

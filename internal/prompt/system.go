@@ -56,30 +56,6 @@ func Sources(passages []citation.Context) string {
 	return b.String()
 }
 
-// Merge numbers the passages of several searches as one list, in the order in
-// which they were found: a passage found again keeps its rank. It gives the
-// merged list, and each search's own passages under their merged ranks.
-func Merge(searches [][]citation.Context) (all []citation.Context, each [][]citation.Context) {
-	ranks := map[string]int{}
-	for _, found := range searches {
-		numbered := make([]citation.Context, 0, len(found))
-		for _, c := range found {
-			rank, known := ranks[c.ChunkID]
-			if !known {
-				rank = len(all) + 1
-				ranks[c.ChunkID] = rank
-			}
-			c.Rank = rank
-			if !known {
-				all = append(all, c)
-			}
-			numbered = append(numbered, c)
-		}
-		each = append(each, numbered)
-	}
-	return all, each
-}
-
 func orDefault(template string) string {
 	if template == "" {
 		return Default

@@ -61,18 +61,11 @@ type Result struct {
 	Timings map[string]time.Duration
 }
 
-// Passages returns the contexts in the form for a model: a part of a table
-// follows the table's header.
+// Passages returns the contexts in the form for a model.
 func (r Result) Passages() []citation.Context {
 	list := make([]citation.Context, 0, len(r.Contexts))
 	for _, c := range r.Contexts {
-		text := c.Text
-		if c.Header != "" {
-			text = c.Header + "\n" + text
-		}
-		list = append(list, citation.Context{
-			Rank: c.Rank, ChunkID: c.ID, DocumentID: c.DocumentID, DocumentName: c.Document.Name, Text: text, Score: c.Score,
-		})
+		list = append(list, Passage(c.Rank, c.Score, c.ChunkView))
 	}
 	return list
 }
