@@ -7,7 +7,6 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
@@ -94,7 +94,7 @@ func crashIngest(ctx context.Context, s *server, m *modeltest.Server, list []abs
 	if err != nil {
 		return nil, err
 	}
-	stored, repeated, err := batches(s, m)
+	stored, repeated, err := batches(ctx, s, m)
 	if err != nil {
 		return nil, err
 	}
@@ -110,16 +110,16 @@ func crashIngest(ctx context.Context, s *server, m *modeltest.Server, list []abs
 
 // batches counts the batches of embeddings that are stored, and those that the
 // model was asked for again.
-func batches(s *server, m *modeltest.Server) (stored, repeated int, err error) {
+func batches(ctx context.Context, s *server, m *modeltest.Server) (stored, repeated int, err error) {
 	for _, count := range m.Embeddings() {
 		repeated += count.Asked - 1
 	}
-	err = filepath.WalkDir(filepath.Join(s.folder, "data", "blobs"), func(path string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.Contains(path, "/embeddings/") {
+	objects, err := blob.ListFolder(ctx, filepath.Join(s.folder, "data", "blobs"))
+	for _, o := range objects {
+		if strings.Contains(o.Key, "/embeddings/") {
 			stored++
 		}
-		return err
-	})
+	}
 	return stored, repeated, err
 }
 

@@ -13,7 +13,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
@@ -211,13 +212,13 @@ func (w *embeddingWatch) note(body []byte) {
 	}
 	err := json.Unmarshal(body, &request)
 	name := storedName(request.Input)
-	stored, globErr := filepath.Glob(filepath.Join(w.folder, "default", "default", "*", "*", "embeddings", name))
+	stored, listErr := w.stored()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err != nil || globErr != nil {
-		w.breaches = append(w.breaches, fmt.Sprintf("unreadable request: %v, %v", err, globErr))
+	if err != nil || listErr != nil {
+		w.breaches = append(w.breaches, fmt.Sprintf("unreadable request: %v, %v", err, listErr))
 	}
-	if len(stored) > 0 {
+	if stored[name] {
 		w.breaches = append(w.breaches, "a batch was asked for again although it is stored")
 	}
 	if slices.Contains(w.asked[name], w.life) {
@@ -236,6 +237,18 @@ func storedName(texts []string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
+// stored returns the names of the batches whose result is stored.
+func (w *embeddingWatch) stored() (map[string]bool, error) {
+	objects, err := blob.ListFolder(context.Background(), w.folder)
+	names := map[string]bool{}
+	for _, o := range objects {
+		if path.Base(path.Dir(o.Key)) == "embeddings" {
+			names[path.Base(o.Key)] = true
+		}
+	}
+	return names, err
+}
+
 // nextLife records that the server was killed.
 func (w *embeddingWatch) nextLife() {
 	w.mu.Lock()
@@ -252,13 +265,7 @@ func (w *embeddingWatch) verdict(t *testing.T) {
 	for _, b := range w.breaches {
 		t.Error(b)
 	}
-	stored := map[string]bool{}
-	err := filepath.WalkDir(w.folder, func(path string, e os.DirEntry, err error) error {
-		if err == nil && !e.IsDir() && filepath.Base(filepath.Dir(path)) == "embeddings" {
-			stored[e.Name()] = true
-		}
-		return err
-	})
+	stored, err := w.stored()
 	if err != nil {
 		t.Fatal(err)
 	}

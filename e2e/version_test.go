@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
@@ -253,9 +254,16 @@ func TestRetry(t *testing.T) {
 // modified returns when the result of a step was written.
 func (s *server) modified(t *testing.T, a accepted, step string) time.Time {
 	t.Helper()
-	info, err := os.Stat(filepath.Join(s.folder, "blobs", "default", "default", a.ID, fmt.Sprint(a.Version), step))
+	objects, err := blob.ListFolder(t.Context(), filepath.Join(s.folder, "blobs"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return info.ModTime()
+	key := fmt.Sprintf("default/default/%s/%d/%s", a.ID, a.Version, step)
+	for _, o := range objects {
+		if o.Key == key {
+			return o.Modified
+		}
+	}
+	t.Fatalf("there is no blob %s", key)
+	return time.Time{}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-func open(t *testing.T, address string) *blob.Store {
+func open(t testing.TB, address string) *blob.Store {
 	t.Helper()
 	s, err := blob.Open(t.Context(), address)
 	if err != nil {
@@ -44,6 +44,22 @@ func TestFolderWithoutSync(t *testing.T) {
 	})
 }
 
+// TestFolderBySize runs the contract with other limits for rows, so that all its
+// blobs are files, or some of each case.
+func TestFolderBySize(t *testing.T) {
+	t.Parallel()
+	for name, limit := range map[string]int{"files_only": -1, "rows_and_files": 3} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			blobtest.Run(t, func(t *testing.T) *blob.Store {
+				s := open(t, folderURL(t.TempDir())+"?sync=off")
+				blob.SetSmallBytes(s, limit)
+				return s
+			})
+		})
+	}
+}
+
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	blobtest.Run(t, func(t *testing.T) *blob.Store { return open(t, "mem://") })
@@ -53,8 +69,10 @@ func TestFolderKeepsNothingBesideTheBytes(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "blobs")
 	s := open(t, folderURL(dir))
-	if _, err := s.Put(t.Context(), "w/p/d/1/text", []byte("x")); err != nil {
-		t.Fatal(err)
+	for key, data := range map[string][]byte{"w/p/d/1/text": large, "w/p/d/1/note": []byte("small")} {
+		if _, err := s.Put(t.Context(), key, data); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var files []string
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -68,13 +86,20 @@ func TestFolderKeepsNothingBesideTheBytes(t *testing.T) {
 		if entry.IsDir() && info.Mode().Perm() != 0o700 {
 			t.Errorf("folder %s has mode %o, want 700", path, info.Mode().Perm())
 		}
-		if !entry.IsDir() {
-			files = append(files, path)
+		if entry.IsDir() {
+			return nil
+		}
+		files = append(files, entry.Name())
+		if strings.HasPrefix(entry.Name(), "small.db") && info.Mode().Perm() != 0o600 {
+			t.Errorf("file %s has mode %o, want 600", path, info.Mode().Perm())
 		}
 		return nil
 	})
-	if err != nil || len(files) != 1 {
-		t.Fatalf("got files %v, %v, want one", files, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"small.db", "small.db-shm", "small.db-wal", "text"}, files); diff != "" {
+		t.Error(diff)
 	}
 	if _, err := s.DeletePrefix(t.Context(), "w/p/d/", nil); err != nil {
 		t.Fatal(err)
@@ -92,7 +117,7 @@ func TestUnfinishedWrites(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, folderURL(dir))
 	for _, key := range []string{"w/p/d/1/text", "w/p/e/1/text"} {
-		if _, err := s.Put(t.Context(), key, []byte("x")); err != nil {
+		if _, err := s.Put(t.Context(), key, large); err != nil {
 			t.Fatal(err)
 		}
 		// What a kill in the middle of a second write leaves.
@@ -125,7 +150,7 @@ func TestAFolderIsListedAsItIsRead(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, folderURL(dir))
 	for _, key := range []string{"a/text", "b../text", "c/text"} {
-		if _, err := s.Put(t.Context(), key, []byte("x")); err != nil {
+		if _, err := s.Put(t.Context(), key, large); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -164,7 +189,16 @@ func TestPingMissesTheFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "blobs")
 	s := open(t, folderURL(dir))
-	if err := os.Remove(dir); err != nil {
+	if err := s.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "small.db")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ping(t.Context()); err == nil {
+		t.Error("a store without its small file answers")
+	}
+	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Ping(t.Context()); err == nil {

@@ -62,8 +62,8 @@ func checkKey(key string) error {
 			return fmt.Errorf("blob key has a part of %d bytes: at most %d are allowed", len(part), maxPartBytes)
 		}
 	}
-	if strings.HasSuffix(key, ".attrs") || temporaryKey.MatchString(key) {
-		return fmt.Errorf("blob key %q ends in a way that folders reserve", key)
+	if strings.HasSuffix(key, ".attrs") || temporaryKey.MatchString(key) || strings.HasPrefix(key, smallName) {
+		return fmt.Errorf("blob key %q is a name that folders reserve", key)
 	}
 	return nil
 }

@@ -1,34 +1,18 @@
 package blob
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"iter"
 	"os"
-	"path/filepath"
-	"regexp"
-	"strconv"
-	"strings"
-	"time"
 
 	"gocloud.dev/blob"
 )
 
-// escaped matches what stands in a file's name for a character of its key.
-var escaped = regexp.MustCompile(`__0x([0-9a-f]+)__`)
-
-// Object is one entry of a listing.
-type Object struct {
-	Key      string
-	Bytes    int64
-	Modified time.Time
-}
-
-// Get gives the bytes under key. A missing one is ErrNotFound.
+// Get returns the bytes under key. A missing one is ErrNotFound.
 func (s *Store) Get(ctx context.Context, key string) ([]byte, error) {
 	r, size, err := s.Open(ctx, key)
 	if err != nil {
@@ -54,13 +38,55 @@ func (s *Store) GetJSON(ctx context.Context, key string, v any) error {
 	return nil
 }
 
-// Open gives a reader of the bytes under key, which the caller closes, and how
-// many they are. A missing one is ErrNotFound. What is read is what was there
-// at Open, whatever is written meanwhile.
-func (s *Store) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+// Open returns a reader of the bytes under key, which the caller closes, and
+// their number. A missing one is ErrNotFound. The reader returns the bytes that
+// were there at Open, whatever is written meanwhile.
+func (s *Store) Open(ctx context.Context, key string) (r io.ReadCloser, size int64, err error) {
 	if err := checkKey(key); err != nil {
 		return nil, 0, err
 	}
+	found, err := s.find(
+		func() (bool, error) {
+			data, found, err := s.folder.small.get(ctx, key)
+			r, size = io.NopCloser(bytes.NewReader(data)), int64(len(data))
+			return found, err
+		},
+		func() (bool, error) {
+			r, size, err = s.openBlob(ctx, key)
+			if errors.Is(err, ErrNotFound) {
+				return false, nil
+			}
+			return err == nil, err
+		})
+	if err == nil && !found {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return nil, 0, mapError("read", key, err)
+	}
+	return r, size, nil
+}
+
+// find looks for a blob in the small file and then in the bucket. It looks again
+// if it finds none and a blob went from a file to a row meanwhile, for then it may
+// have looked at both places at the wrong time.
+func (s *Store) find(inSmall, inBucket func() (bool, error)) (bool, error) {
+	if s.folder == nil {
+		return inBucket()
+	}
+	for {
+		moved := s.folder.moved.Load()
+		if found, err := inSmall(); found || err != nil {
+			return found, err
+		}
+		if found, err := inBucket(); found || err != nil || s.folder.moved.Load() == moved {
+			return found, err
+		}
+	}
+}
+
+// openBlob is Open of a blob in the bucket.
+func (s *Store) openBlob(ctx context.Context, key string) (io.ReadCloser, int64, error) {
 	var file *os.File
 	r, err := s.bucket.NewReader(ctx, key, &blob.ReaderOptions{
 		BeforeRead: func(as func(any) bool) error {
@@ -78,7 +104,7 @@ func (s *Store) Open(ctx context.Context, key string) (io.ReadCloser, int64, err
 		info, err := file.Stat()
 		if err != nil {
 			_ = r.Close()
-			return nil, 0, mapError("read", key, err)
+			return nil, 0, err
 		}
 		size = info.Size()
 	}
@@ -90,92 +116,13 @@ func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
 	if err := checkKey(key); err != nil {
 		return false, err
 	}
-	ok, err := s.bucket.Exists(ctx, key)
-	return ok, mapError("look up", key, err)
-}
-
-// List gives the objects whose keys begin with prefix, which is empty or ends
-// in "/", in no particular order. Writes under way are not among them. It stops
-// at the first error.
-func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
-	return func(yield func(Object, error) bool) {
-		for object, err := range s.entries(ctx, prefix) {
-			if err == nil && temporaryKey.MatchString(object.Key) {
-				continue
+	found, err := s.find(
+		func() (bool, error) { return s.folder.small.exists(ctx, key) },
+		func() (bool, error) {
+			if s.folder != nil {
+				return s.folder.hasFile(key)
 			}
-			if !yield(object, err) {
-				return
-			}
-		}
-	}
-}
-
-// entries is List with the files of unfinished writes.
-func (s *Store) entries(ctx context.Context, prefix string) iter.Seq2[Object, error] {
-	return func(yield func(Object, error) bool) {
-		if prefix != "" {
-			if err := checkPrefix(prefix); err != nil {
-				yield(Object{}, err)
-				return
-			}
-		}
-		if s.folders != nil {
-			s.walk(ctx, prefix, yield)
-			return
-		}
-		for objects := s.bucket.List(&blob.ListOptions{Prefix: prefix}); ; {
-			o, err := objects.Next(ctx)
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if err != nil {
-				yield(Object{}, mapError("list", prefix, err))
-				return
-			}
-			if !yield(Object{Key: o.Key, Bytes: o.Size, Modified: o.ModTime}, nil) {
-				return
-			}
-		}
-	}
-}
-
-// walk is entries for a folder. The bucket would hold the whole listing; this
-// holds the names of the folders on the way.
-func (s *Store) walk(ctx context.Context, prefix string, yield func(Object, error) bool) {
-	root := filepath.Join(s.folders.root, filepath.FromSlash(prefix))
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && !strings.HasSuffix(path, ".attrs") {
-			var o Object
-			if o, err = s.object(path, entry); err == nil && !yield(o, nil) {
-				return filepath.SkipAll
-			}
-		}
-		if errors.Is(err, fs.ErrNotExist) { // it went meanwhile, as the temporary name of a write that ended
-			err = nil
-		}
-		return errors.Join(err, ctx.Err())
-	})
-	if err != nil {
-		yield(Object{}, mapError("list", prefix, err))
-	}
-}
-
-func (s *Store) object(path string, entry fs.DirEntry) (Object, error) {
-	info, err := entry.Info()
-	if err != nil {
-		return Object{}, err
-	}
-	name, err := filepath.Rel(s.folders.root, path)
-	return Object{Key: keyOf(name), Bytes: info.Size(), Modified: info.ModTime()}, err
-}
-
-// keyOf is the key that the bucket keeps under a name in its folder.
-func keyOf(name string) string {
-	return escaped.ReplaceAllStringFunc(filepath.ToSlash(name), func(s string) string {
-		code, err := strconv.ParseInt(escaped.FindStringSubmatch(s)[1], 16, 32)
-		if err != nil {
-			return s
-		}
-		return string(rune(code))
-	})
+			return s.bucket.Exists(ctx, key)
+		})
+	return found, mapError("look up", key, err)
 }

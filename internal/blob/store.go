@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 
 	"gocloud.dev/blob"
@@ -17,14 +18,14 @@ import (
 
 // The errors that callers tell apart.
 var (
-	// ErrNotFound says that there is nothing under a key.
+	// ErrNotFound means that there is nothing under a key.
 	ErrNotFound = errors.New("no such blob")
-	// ErrNoSpace says that the disk, or the quota on it, is full. What was being
-	// written is not there, and what was there before still is.
+	// ErrNoSpace means that the disk, or the quota on it, is full. The bytes that
+	// were to be written are not there, and those that were there before still are.
 	ErrNoSpace = errors.New("no space left for blobs")
 )
 
-// Ref names stored bytes and says what they must be.
+// Ref names stored bytes, with their hash and size.
 type Ref struct {
 	Key    string `json:"key"`
 	SHA256 string `json:"sha256"` // hexadecimal
@@ -33,15 +34,27 @@ type Ref struct {
 
 // Store keeps bytes under keys. Its methods may be called at the same time.
 type Store struct {
-	bucket  *blob.Bucket
-	folders *folders // nil when the store is not a folder
+	bucket *blob.Bucket
+	folder *folder // nil when the store is not one
+}
+
+// folder is the part of a Store that only a folder has. A blob of it is a row of
+// the small file or a file of its own. If a kill left both, the row counts.
+type folder struct {
+	folders
+	small      *smallFile
+	smallBytes int // the largest blob that is a row
+	locks      keyLocks
+	// moved counts the blobs that went from a file to a row. A reader that found
+	// neither looks again if it has changed.
+	moved atomic.Int64
 }
 
 // Open opens the store that a URL names: "file:///dir", which is created, or
 // "mem://", which ends with the process. A write to a folder outlives a loss of
 // power once it returned; with "file:///dir?sync=off" it outlives a kill of the
-// process only, and costs a tenth.
-func Open(_ context.Context, address string) (*Store, error) {
+// process only, and costs a tenth. One Store at a time may have a folder open.
+func Open(ctx context.Context, address string) (*Store, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, fmt.Errorf("open blob store: %w", err)
@@ -50,7 +63,7 @@ func Open(_ context.Context, address string) (*Store, error) {
 	case "mem":
 		return &Store{bucket: memblob.OpenBucket(nil)}, nil
 	case "file":
-		return openFolder(u, syncFolder)
+		return openFolder(ctx, u, syncFolder)
 	default:
 		return nil, fmt.Errorf("open blob store %q: supported are file:///folder and mem://", u.Redacted())
 	}
@@ -58,14 +71,14 @@ func Open(_ context.Context, address string) (*Store, error) {
 
 // openFolder opens the store in a folder. sync syncs one folder; tests count its
 // calls.
-func openFolder(u *url.URL, sync func(folder string) error) (*Store, error) {
+func openFolder(ctx context.Context, u *url.URL, sync func(folder string) error) (*Store, error) {
 	if (u.Host != "" && u.Host != "localhost") || u.Path == "" || u.Fragment != "" || (u.RawQuery != "" && u.RawQuery != "sync=off") {
 		return nil, fmt.Errorf("open blob store %q: a folder is written file:///absolute/path, special characters as %%XX, with ?sync=off or nothing behind it", u.Redacted())
 	}
-	f := &folders{root: filepath.Clean(filepath.FromSlash(u.Path)), sync: sync}
 	if u.RawQuery == "sync=off" {
-		f.sync = nil
+		sync = nil
 	}
+	f := &folder{folders: folders{root: filepath.Clean(filepath.FromSlash(u.Path)), sync: sync}, smallBytes: smallBytes}
 	if err := f.createRoot(); err != nil {
 		return nil, mapError("open", u.Path, err)
 	}
@@ -77,13 +90,22 @@ func openFolder(u *url.URL, sync func(folder string) error) (*Store, error) {
 	if err != nil {
 		return nil, mapError("open", u.Path, err)
 	}
-	return &Store{bucket: bucket, folders: f}, nil
+	if f.small, err = openSmall(ctx, f.root, sync != nil); err != nil {
+		return nil, mapError("open", filepath.Join(u.Path, smallName), errors.Join(err, bucket.Close()))
+	}
+	if err := f.syncOne(f.root); err != nil {
+		return nil, mapError("open", u.Path, errors.Join(err, f.small.close(), bucket.Close()))
+	}
+	return &Store{bucket: bucket, folder: f}, nil
 }
 
-// Ping reports whether the store can be reached.
+// Ping reports whether the store can be reached. It writes nothing.
 func (s *Store) Ping(ctx context.Context) error {
-	if s.folders != nil { // a bucket over a folder that is gone looks empty
-		if _, err := os.Stat(s.folders.root); err != nil {
+	if s.folder != nil { // a bucket over a folder that is gone looks empty
+		if _, err := os.Stat(s.folder.root); err != nil {
+			return fmt.Errorf("reach blob store: %w", err)
+		}
+		if err := s.folder.small.ping(ctx, s.folder.root); err != nil {
 			return fmt.Errorf("reach blob store: %w", err)
 		}
 	}
@@ -97,18 +119,24 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Close gives back what the store holds. Calls after it fail.
-func (s *Store) Close() error { return s.bucket.Close() }
+// Close waits for the writes that were accepted and closes the store. Calls after
+// it fail.
+func (s *Store) Close() error {
+	if s.folder == nil {
+		return s.bucket.Close()
+	}
+	return errors.Join(s.folder.small.close(), s.bucket.Close())
+}
 
-// mapError wraps an error with what was tried, and marks those that callers
-// tell apart.
+// mapError wraps an error with the operation and the key, and marks those that
+// callers tell apart.
 func mapError(verb, key string, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case gcerrors.Code(err) == gcerrors.NotFound:
 		return fmt.Errorf("%s blob %s: %w", verb, key, ErrNotFound)
-	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || isFull(err):
 		return fmt.Errorf("%s blob %s: %w: %w", verb, key, ErrNoSpace, err)
 	default:
 		return fmt.Errorf("%s blob %s: %w", verb, key, err)

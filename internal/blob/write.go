@@ -6,8 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -16,9 +18,16 @@ import (
 )
 
 // Put stores data under key, in the place of what was there. A reader sees the
-// old bytes or the new ones.
+// old bytes or the new ones. After an error they see the old ones, or the new ones
+// if the disk failed at the very end. Put can be called again.
 func (s *Store) Put(ctx context.Context, key string, data []byte) (Ref, error) {
-	return s.PutReader(ctx, key, bytes.NewReader(data))
+	if s.folder == nil || len(data) > s.folder.smallBytes {
+		return s.PutReader(ctx, key, bytes.NewReader(data))
+	}
+	if err := checkKey(key); err != nil {
+		return Ref{}, err
+	}
+	return s.folder.putSmall(ctx, key, bytes.Clone(data))
 }
 
 // PutJSON stores v as JSON under key.
@@ -30,12 +39,68 @@ func (s *Store) PutJSON(ctx context.Context, key string, v any) (Ref, error) {
 	return s.Put(ctx, key, data)
 }
 
-// PutReader stores what r gives under key, without holding it in memory. When r
-// fails, its error comes back wrapped, and what was under key before stays.
+// PutReader stores the bytes that r returns under key, without holding more than
+// a small blob in memory. When r fails, its error is returned wrapped, and the
+// bytes that were under key before stay.
 func (s *Store) PutReader(ctx context.Context, key string, r io.Reader) (Ref, error) {
 	if err := checkKey(key); err != nil {
 		return Ref{}, err
 	}
+	if s.folder == nil {
+		return s.putLarge(ctx, key, r)
+	}
+	head, err := io.ReadAll(io.LimitReader(r, int64(s.folder.smallBytes)+1))
+	if err != nil {
+		return Ref{}, mapError("write", key, err)
+	}
+	if len(head) <= s.folder.smallBytes {
+		return s.folder.putSmall(ctx, key, head)
+	}
+	return s.putLarge(ctx, key, io.MultiReader(bytes.NewReader(head), r))
+}
+
+// putSmall stores data as a row. The data must not change any more.
+func (f *folder) putSmall(ctx context.Context, key string, data []byte) (Ref, error) {
+	unlock, err := f.locks.lock(ctx, key)
+	if err != nil {
+		return Ref{}, mapError("write", key, err)
+	}
+	defer unlock()
+	if data == nil {
+		data = []byte{} // nil is NULL
+	}
+	if err := f.small.write(ctx, row{key: key, data: data}); err != nil {
+		return Ref{}, mapError("write", key, err)
+	}
+	// From here on readers see the row. After a kill the file stays and is hidden
+	// by the row, until the blob is removed or the start of a process sweeps.
+	if err := f.removeReplaced(key); err != nil {
+		return Ref{}, mapError("write", key, err)
+	}
+	sum := sha256.Sum256(data)
+	return Ref{Key: key, SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(data))}, nil
+}
+
+// removeReplaced removes the file of a blob that is a row now.
+func (f *folder) removeReplaced(key string) error {
+	if found, err := f.hasFile(key); !found || err != nil {
+		return err
+	}
+	f.moved.Add(1)
+	return removeFile(f.path(key))
+}
+
+// hasFile reports whether there is a file for key.
+func (f *folder) hasFile(key string) (bool, error) {
+	info, err := os.Lstat(f.path(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && !info.IsDir(), err
+}
+
+// putLarge stores the bytes of r in the bucket.
+func (s *Store) putLarge(ctx context.Context, key string, r io.Reader) (Ref, error) {
 	ctx, abandon := context.WithCancel(ctx)
 	defer abandon()
 	w, file, err := s.newWriter(ctx, key)
@@ -44,8 +109,8 @@ func (s *Store) PutReader(ctx context.Context, key string, r io.Reader) (Ref, er
 	}
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(w, sum), r)
-	if err == nil && s.folders != nil {
-		err = s.folders.syncFile(file)
+	if err == nil && s.folder != nil {
+		err = s.folder.syncFile(file)
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -55,15 +120,44 @@ func (s *Store) PutReader(ctx context.Context, key string, r io.Reader) (Ref, er
 		_ = w.Close()
 		return Ref{}, mapError("write", key, err)
 	}
-	if err := w.Close(); err != nil {
+	if s.folder == nil {
+		err = w.Close()
+	} else {
+		err = s.folder.publish(ctx, key, w, filepath.Dir(file.Name()))
+	}
+	if err != nil {
 		return Ref{}, mapError("write", key, err)
 	}
-	if s.folders != nil {
-		if err := s.folders.syncOne(filepath.Dir(file.Name())); err != nil {
-			return Ref{}, mapError("write", key, err)
-		}
-	}
 	return Ref{Key: key, SHA256: hex.EncodeToString(sum.Sum(nil)), Bytes: n}, nil
+}
+
+// publish gives the file of a large blob its name in a folder, and removes the row
+// that it replaces. Readers see the row as long as it is there, so the file is
+// durable first.
+func (f *folder) publish(ctx context.Context, key string, w io.Closer, folder string) error {
+	unlock, err := f.locks.lock(ctx, key)
+	if err != nil {
+		_ = w.Close() // drops what was written, for ctx has ended
+		return err
+	}
+	defer unlock()
+	if err := w.Close(); err != nil {
+		return err
+	}
+	if err := f.syncOne(folder); err != nil {
+		return err
+	}
+	return f.removeRow(context.WithoutCancel(ctx), key)
+}
+
+// removeRow removes the row of a blob that is a file now. If it cannot, the row
+// goes on hiding the file.
+func (f *folder) removeRow(ctx context.Context, key string) error {
+	found, err := f.small.exists(ctx, key)
+	if err != nil || !found {
+		return err
+	}
+	return f.small.write(ctx, row{key: key, delete: true})
 }
 
 // newWriter begins a write. The file is nil where the store is not a folder.

@@ -68,7 +68,8 @@ type Vector struct {
 type Blob struct {
 	// Where originals, intermediate results and answers are kept, as
 	// file:///absolute/folder; with ?sync=off behind it a write survives a kill
-	// but no loss of power. Defaults to blobs in the data folder.
+	// but no loss of power. In the folder, those of up to 64 KiB are in the file
+	// small.db. Defaults to blobs in the data folder.
 	URL string `koanf:"url"`
 }
 

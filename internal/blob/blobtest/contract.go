@@ -27,6 +27,8 @@ func Run(t *testing.T, open func(t *testing.T) *blob.Store) {
 		"gives_back_what_was_put":                   givesBack,
 		"names_what_it_stored_by_hash_and_size":     namesContent,
 		"overwrites":                                overwrites,
+		"overwrites_with_another_size":              resizes,
+		"lets_writers_of_one_blob_meet":             sameKey,
 		"says_not_found":                            saysNotFound,
 		"streams":                                   streams,
 		"leaves_nothing_of_a_broken_upload":         brokenUpload,
@@ -270,7 +272,7 @@ func deletesNothing(t *testing.T, s *blob.Store) {
 func refusesKeys(t *testing.T, s *blob.Store) {
 	bad := []string{
 		"", "/", "/etc/passwd", "a//b", "a/", "..", "a/../b", "../a", "a/./b", "a\x00b", "a\nb", `a\..\b`,
-		"a\xff", "a/__0x2f__", "a.attrs", strings.Repeat("a", 201), strings.Repeat("a/", 600) + "a",
+		"a\xff", "a/__0x2f__", "a.attrs", "small.db", "small.db-wal/x", strings.Repeat("a", 201), strings.Repeat("a/", 600) + "a",
 	}
 	for _, key := range bad {
 		if _, err := s.Put(t.Context(), key, nil); err == nil {
@@ -296,14 +298,14 @@ func refusesKeys(t *testing.T, s *blob.Store) {
 }
 
 func atomic(t *testing.T, s *blob.Store) {
-	texts := []string{strings.Repeat("a", 70_000), strings.Repeat("b", 150_000)}
+	texts := []string{strings.Repeat("a", 70_000), "small", strings.Repeat("b", 150_000), ""}
 	put(t, s, "k", texts[0])
 	var writers sync.WaitGroup
 	stop := make(chan struct{})
 	writers.Go(func() {
 		defer close(stop)
-		for i := range 100 {
-			if _, err := s.Put(t.Context(), "k", []byte(texts[i%2])); err != nil {
+		for i := range 200 {
+			if _, err := s.Put(t.Context(), "k", []byte(texts[i%4])); err != nil {
 				t.Errorf("put: %v", err)
 			}
 		}
@@ -319,8 +321,62 @@ func atomic(t *testing.T, s *blob.Store) {
 			t.Errorf("a reader saw %d bytes, %v", len(got), err)
 			break
 		}
+		if ok, err := s.Exists(t.Context(), "k"); !ok || err != nil {
+			t.Errorf("a blob that is overwritten does not exist: %v", err)
+			break
+		}
 	}
 	writers.Wait()
+}
+
+// resizes overwrites a blob with others that a store may keep in another place.
+func resizes(t *testing.T, s *blob.Store) {
+	texts := []string{"", strings.Repeat("a", 70_000), "abc", "abcd", strings.Repeat("b", 64<<10), strings.Repeat("c", 64<<10+1), "x"}
+	for _, text := range append(texts, texts...) {
+		put(t, s, "w/k", text)
+		wantText(t, s, "w/k", text)
+		var sizes []int64
+		for object, err := range s.List(t.Context(), "w/") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			sizes = append(sizes, object.Bytes)
+		}
+		if diff := cmp.Diff([]int64{int64(len(text))}, sizes); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if n, err := s.DeletePrefix(t.Context(), "w/", nil); n != 1 || err != nil {
+		t.Errorf("removed %d, %v, want 1", n, err)
+	}
+	wantMissing(t, s, "w/k")
+}
+
+// sameKey lets writers of one blob meet, some of whose texts a store may keep in
+// another place.
+func sameKey(t *testing.T, s *blob.Store) {
+	texts := []string{"small", strings.Repeat("a", 70_000), "other", strings.Repeat("b", 80_000)}
+	for range 20 {
+		var writers sync.WaitGroup
+		for _, text := range texts {
+			writers.Go(func() {
+				if _, err := s.Put(t.Context(), "w/k", []byte(text)); err != nil {
+					t.Errorf("put: %v", err)
+				}
+			})
+		}
+		writers.Wait()
+		if got, err := s.Get(t.Context(), "w/k"); err != nil || !slices.Contains(texts, string(got)) {
+			t.Fatalf("got %d bytes, %v, want one of the texts", len(got), err)
+		}
+		if got := keys(t, s, "w/"); len(got) != 1 {
+			t.Fatalf("got keys %v, want one", got)
+		}
+		if err := s.Delete(t.Context(), "w/k"); err != nil {
+			t.Fatal(err)
+		}
+		wantMissing(t, s, "w/k")
+	}
 }
 
 func writesBesideRemoval(t *testing.T, s *blob.Store) {

@@ -120,6 +120,32 @@ func (f *folders) prune(prefix string) {
 	}
 }
 
+// syncRemoved makes the removal of files outlive a loss of power. A folder that
+// was removed after them is replaced by the nearest one above it that is left.
+func (f *folders) syncRemoved(emptied map[string]struct{}) error {
+	if f.sync == nil {
+		return nil
+	}
+	done := map[string]struct{}{}
+	for folder := range emptied {
+		for {
+			if _, ok := done[folder]; ok {
+				break
+			}
+			err := f.sync(folder)
+			if errors.Is(err, fs.ErrNotExist) && len(folder) > len(f.root) {
+				folder = filepath.Dir(folder)
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			done[folder] = struct{}{}
+		}
+	}
+	return nil
+}
+
 // syncFolder asks the file system to write a folder's names to the disk.
 func syncFolder(folder string) error {
 	f, err := os.Open(folder)
