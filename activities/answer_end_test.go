@@ -148,7 +148,7 @@ func TestWrongNumberOfVectors(t *testing.T) {
 			Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
 			Body: `{"object":"list","data":[` + strings.Join(vectors, ",") + `],"usage":{"prompt_tokens":1}}`,
 		})
-		_, err := do(f, f.ingestion.EmbedChunks, embed)
+		err := step(f, f.ingestion.EmbedChunks, embed)
 		f.failed(err, knowledge.CodeProviderFailed, true)
 		if keys := f.keys(blob.StepKey(in.VersionRef, "embeddings/")); len(keys) != 0 {
 			t.Errorf("%d vectors for a text: stored %v", count, keys)

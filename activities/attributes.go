@@ -26,14 +26,20 @@ type Attributes struct {
 		SetAttributes(ctx context.Context, workspace, document string, version int, a index.Attributes) error
 	}
 
-	mu sync.Mutex // a change that was read earlier is not written later
+	once sync.Once
+	turn chan struct{} // one at a time: a change that was read earlier is not written later
 }
 
 // Follow tells the index what SQL says of a document now, or, without one, of all
 // that it does not follow yet. Doing it twice changes nothing.
 func (a *Attributes) Follow(ctx context.Context, document string) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.once.Do(func() { a.turn = make(chan struct{}, 1) })
+	select {
+	case a.turn <- struct{}{}:
+		defer func() { <-a.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	stale, err := a.Store.StaleInIndex(ctx, document, attributesLimit)
 	if err != nil {
 		return err

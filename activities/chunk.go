@@ -4,108 +4,136 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/chunk"
+	"github.com/cairn-rag/cairn/internal/enrich"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// ChunkResult says how many chunks a document has.
-type ChunkResult struct {
-	Count int `json:"count"`
-}
+// cutBlob describes the chunks of a version. It is written after all of them.
+const cutBlob = "cut.json"
 
-// ChunkDocument cuts the layout into chunks.
-func (a *Ingestion) ChunkDocument(ctx context.Context, in StepInput) (ChunkResult, error) {
-	defer heartbeat(ctx)()
-	var result ChunkResult
-	err := a.step(ctx, in, knowledge.StageChunk, func(v store.Version) error {
-		chunks, err := a.cut(ctx, v)
-		if err != nil {
-			return err
-		}
-		result.Count = len(chunks)
-		return a.stage(ctx, in.VersionRef, knowledge.StageEmbed, store.Facts{ChunkCount: len(chunks)})
-	})
-	return result, err
-}
-
-// cut gives the stored chunks of a version, or cuts its layout and stores them.
-func (a *Ingestion) cut(ctx context.Context, v store.Version) ([]knowledge.Chunk, error) {
-	key := blob.StepKey(v.VersionRef, chunksBlob)
-	var chunks []knowledge.Chunk
-	err := a.Blobs.GetJSON(ctx, key, &chunks)
-	if err == nil || !errors.Is(err, blob.ErrNotFound) {
-		return chunks, err
-	}
-	var layout knowledge.Layout
-	if err := a.Blobs.GetJSON(ctx, blob.StepKey(v.VersionRef, layoutBlob), &layout); err != nil {
-		return nil, fmt.Errorf("read layout: %w", err)
-	}
-	if ctx.Err() != nil { // reading took its time, and so does cutting
-		return nil, ctx.Err()
-	}
-	if chunks, err = chunk.Split(layout, v.Splitter, v.VersionRef); err != nil {
-		return nil, err
-	}
-	if len(chunks) == 0 {
-		return nil, knowledge.Errorf(knowledge.CodeEmpty, "there is no text in the document")
-	}
-	for i := range chunks {
-		chunks[i].Language = v.Language
-	}
-	return chunks, a.storeChunks(ctx, v.VersionRef, chunks)
+// cut is what chunking made of a document. The chunks of a long one are stored in
+// parts of their own, so that no step needs all of them in memory.
+type cut struct {
+	Count    int               `json:"count"`
+	Pages    int               `json:"pages"`
+	Language string            `json:"language"`
+	Chunks   []knowledge.Chunk `json:"chunks,omitempty"` // all, if they are at most partChunks
 }
 
 // partChunks is how many chunks one part of a long document's chunks holds. It is
 // a multiple of BatchSize.
 const partChunks = 8 * BatchSize
 
-func partKey(ref knowledge.VersionRef, first int) string {
-	return blob.StepKey(ref, fmt.Sprintf("chunks/%07d.json", first-first%partChunks))
+// cut returns the stored chunks of a version, or extracts, enriches and cuts its
+// original and stores them. It calls enter when a stage begins, with what is
+// known of the version by then.
+func (a *Ingestion) cut(ctx context.Context, v store.Version, enter func(knowledge.Stage, store.Facts) error) (cut, error) {
+	key := blob.StepKey(v.VersionRef, cutBlob)
+	var done cut
+	err := a.Blobs.GetJSON(ctx, key, &done)
+	if err == nil || !errors.Is(err, blob.ErrNotFound) {
+		return done, err
+	}
+	layout, err := a.layout(ctx, v)
+	if err != nil {
+		return done, atStage(knowledge.StageExtract, err)
+	}
+	done.Pages = len(layout.Pages)
+	if err := enter(knowledge.StageEnrich, store.Facts{PageCount: done.Pages}); err != nil {
+		return done, err
+	}
+	done.Language = language(layout)
+	if err := enter(knowledge.StageChunk, store.Facts{Language: done.Language}); err != nil {
+		return done, err
+	}
+	chunks, err := split(ctx, layout, v, done.Language)
+	if err != nil {
+		return done, atStage(knowledge.StageChunk, err)
+	}
+	done.Count = len(chunks)
+	if done.Count <= partChunks {
+		done.Chunks = chunks
+	} else if err := a.storeParts(ctx, v.VersionRef, chunks); err != nil {
+		return done, atStage(knowledge.StageChunk, err)
+	}
+	if _, err := a.Blobs.PutJSON(ctx, key, done); err != nil {
+		return done, atStage(knowledge.StageChunk, fmt.Errorf("store chunks: %w", err))
+	}
+	return done, nil
 }
 
-// storeChunks stores the chunks of a version in one piece and, before, those of
-// a long document in parts: a batch is then read without all the others.
-func (a *Ingestion) storeChunks(ctx context.Context, ref knowledge.VersionRef, chunks []knowledge.Chunk) error {
-	for first := 0; len(chunks) > partChunks && first < len(chunks); first += partChunks {
-		part := chunks[first:min(first+partChunks, len(chunks))]
-		if _, err := a.Blobs.PutJSON(ctx, partKey(ref, first), part); err != nil {
+// language returns the language of a document, "und" for source code, whose words
+// are of none.
+func language(layout knowledge.Layout) string {
+	if strings.HasPrefix(layout.MediaType, "text/x-") {
+		return enrich.Undetermined
+	}
+	return enrich.Language(chunk.Text(layout))
+}
+
+func split(ctx context.Context, layout knowledge.Layout, v store.Version, language string) ([]knowledge.Chunk, error) {
+	if ctx.Err() != nil { // extracting took its time, and so does cutting
+		return nil, ctx.Err()
+	}
+	chunks, err := chunk.Split(layout, v.Splitter, v.VersionRef)
+	if err != nil {
+		return nil, err
+	}
+	if len(chunks) == 0 {
+		return nil, knowledge.Errorf(knowledge.CodeEmpty, "there is no text in the document")
+	}
+	for i := range chunks {
+		chunks[i].Language = language
+	}
+	return chunks, nil
+}
+
+func partKey(ref knowledge.VersionRef, part int) string {
+	return blob.StepKey(ref, fmt.Sprintf("chunks/%07d.json", part*partChunks))
+}
+
+func (a *Ingestion) storeParts(ctx context.Context, ref knowledge.VersionRef, chunks []knowledge.Chunk) error {
+	for part := 0; part*partChunks < len(chunks); part++ {
+		first := part * partChunks
+		if _, err := a.Blobs.PutJSON(ctx, partKey(ref, part), chunks[first:min(first+partChunks, len(chunks))]); err != nil {
 			return fmt.Errorf("store chunks from %d: %w", first, err)
 		}
-	}
-	if _, err := a.Blobs.PutJSON(ctx, blob.StepKey(ref, chunksBlob), chunks); err != nil {
-		return fmt.Errorf("store chunks: %w", err)
 	}
 	return nil
 }
 
-// batch gives the chunks [First, Last) of a version.
-func (a *Ingestion) batch(ctx context.Context, in EmbedInput) ([]knowledge.Chunk, error) {
-	key, start := blob.StepKey(in.VersionRef, chunksBlob), 0
-	if in.Count > partChunks {
-		key, start = partKey(in.VersionRef, in.First), in.First-in.First%partChunks
+// chunks returns the chunks [first, last) of a version that has count of them. It
+// reads the parts that hold them and no others.
+func (a *Ingestion) chunks(ctx context.Context, ref knowledge.VersionRef, first, last, count int) ([]knowledge.Chunk, error) {
+	if last > count {
+		return nil, fmt.Errorf("chunks %d-%d beyond the %d of the version", first, last, count)
 	}
-	var chunks []knowledge.Chunk
-	err := a.Blobs.GetJSON(ctx, key, &chunks)
-	if errors.Is(err, blob.ErrNotFound) && in.Count > partChunks { // cut before there were parts
-		start = 0
-		chunks, err = a.chunks(ctx, in.VersionRef)
+	if count <= partChunks {
+		var all cut
+		if err := a.Blobs.GetJSON(ctx, blob.StepKey(ref, cutBlob), &all); err != nil {
+			return nil, fmt.Errorf("read chunks: %w", err)
+		}
+		if last > len(all.Chunks) {
+			return nil, fmt.Errorf("chunks %d-%d beyond the %d that are stored", first, last, len(all.Chunks))
+		}
+		return all.Chunks[first:last], nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read chunks from %d: %w", in.First, err)
+	var found []knowledge.Chunk
+	for part := first / partChunks; part*partChunks < last; part++ {
+		var chunks []knowledge.Chunk
+		if err := a.Blobs.GetJSON(ctx, partKey(ref, part), &chunks); err != nil {
+			return nil, fmt.Errorf("read chunks from %d: %w", part*partChunks, err)
+		}
+		start := part * partChunks
+		if end := min(last, start+partChunks); end-start > len(chunks) {
+			return nil, fmt.Errorf("chunks %d-%d beyond the %d from %d", first, last, len(chunks), start)
+		}
+		found = append(found, chunks[max(first-start, 0):min(last-start, len(chunks))]...)
 	}
-	if in.Last-start > len(chunks) {
-		return nil, fmt.Errorf("batch %d-%d beyond the %d chunks from %d", in.First, in.Last, len(chunks), start)
-	}
-	return chunks[in.First-start : in.Last-start], nil
-}
-
-func (a *Ingestion) chunks(ctx context.Context, ref knowledge.VersionRef) ([]knowledge.Chunk, error) {
-	var chunks []knowledge.Chunk
-	if err := a.Blobs.GetJSON(ctx, blob.StepKey(ref, chunksBlob), &chunks); err != nil {
-		return nil, fmt.Errorf("read chunks: %w", err)
-	}
-	return chunks, nil
+	return found, nil
 }

@@ -32,10 +32,12 @@ type Blobs interface {
 type Versions interface {
 	Version(ctx context.Context, ref knowledge.VersionRef) (store.Version, error)
 	BeginVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64) (store.Version, error)
+	PrepareVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64, stage knowledge.Stage, progress float64, facts store.Facts) (store.Version, error)
 	SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, facts store.Facts) error
 	FailVersion(ctx context.Context, ref knowledge.VersionRef, runID string, e knowledge.DocumentError) error
-	PutChunks(ctx context.Context, ref knowledge.VersionRef, chunks []knowledge.Chunk) error
-	Publish(ctx context.Context, ref knowledge.VersionRef) (store.Published, error)
+	PutChunksPart(ctx context.Context, ref knowledge.VersionRef, first int, chunks []knowledge.Chunk) error
+	PublishVersion(ctx context.Context, p store.Publication) (store.Published, error)
+	DiscardVersion(ctx context.Context, ref knowledge.VersionRef) error
 	RetireChunks(ctx context.Context, ref knowledge.VersionRef) error
 	RetiredSources(ctx context.Context, ref knowledge.VersionRef) ([]string, error)
 }
@@ -58,6 +60,7 @@ type Runs interface {
 // Index is the vector and full text index as ingestion writes it.
 type Index interface {
 	Upsert(ctx context.Context, entries []index.Entry) error
+	RemoveVersion(ctx context.Context, workspace, document string, version int) error
 	RemoveVersions(ctx context.Context, workspace, document string, keep int) error
 	RemoveDocument(ctx context.Context, workspace, document string, upto int) error
 }
@@ -99,8 +102,11 @@ type Workflows interface {
 	// Events reads the log in the workflow from an offset on.
 	Events(ctx context.Context, workflowID string, from int64) (stream.EventsPage, error)
 	// StopIngest tells a document's ingest to give up versions up to upto;
-	// running is false where no such workflow runs.
+	// running is false where no such workflow runs. Each call is a signal.
 	StopIngest(ctx context.Context, workspace, document string, upto int) (running bool, err error)
+	// Ingesting returns the version of a document whose steps run now, 0 if
+	// none do.
+	Ingesting(ctx context.Context, workspace, document string) (version int, err error)
 }
 
 // Metrics counts what activities do.

@@ -5,9 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"time"
+
+	"go.temporal.io/sdk/activity"
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/chunk"
@@ -15,7 +18,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// EmbedInput names a batch of a version's chunks, [First, Last).
+// EmbedInput names some of a version's chunks, [First, Last).
 type EmbedInput struct {
 	StepInput
 	First int `json:"first"`
@@ -23,34 +26,54 @@ type EmbedInput struct {
 	Count int `json:"count"` // chunks of the version
 }
 
-// EmbedResult names the stored vectors.
-type EmbedResult struct {
-	Key string `json:"key"`
-}
-
-// EmbedChunks makes the vectors of one batch. A batch that was stored, under a
-// key made of the model and the texts, is never asked for again.
-func (a *Ingestion) EmbedChunks(ctx context.Context, in EmbedInput) (EmbedResult, error) {
+// EmbedChunks makes the vectors of some chunks, batch by batch. A batch that was
+// stored, under a key made of the model and the texts, is never asked for again.
+// As a local activity it gives up at once, as IsSlow reports, where too many
+// others wait for the model.
+func (a *Ingestion) EmbedChunks(ctx context.Context, in EmbedInput) error {
 	defer heartbeat(ctx)()
-	var result EmbedResult
-	err := a.step(ctx, in.StepInput, knowledge.StageEmbed, func(v store.Version) error {
-		chunks, err := a.batch(ctx, in)
+	return a.step(ctx, in.StepInput, knowledge.StageEmbed, func(v store.Version) error {
+		local, asking := activity.GetInfo(ctx).IsLocalActivity, ctx
+		if local {
+			quick, release, ok := a.bounds.embedQuickly(ctx, a.Config.LargeBytes)
+			if !ok {
+				return errSlow
+			}
+			defer release()
+			asking = quick
+		}
+		chunks, err := a.chunks(ctx, in.VersionRef, in.First, in.Last, in.Count)
 		if err != nil {
 			return err
 		}
-		texts := make([]string, 0, len(chunks))
-		for _, c := range chunks {
-			texts = append(texts, chunk.EmbeddingText(c, v.Name))
+		for len(chunks) > 0 {
+			n := min(BatchSize, len(chunks))
+			if _, err := a.batchKey(asking, in.VersionRef, embeddingTexts(v, chunks[:n])); err != nil {
+				if cause := context.Cause(asking); errors.Is(cause, errSlow) {
+					return cause
+				}
+				return err
+			}
+			chunks = chunks[n:]
 		}
-		if result.Key, err = a.embed(ctx, in.VersionRef, texts); err != nil || in.Last%partChunks != 0 {
-			return err
+		if local || in.Count <= BatchSize {
+			return nil
 		}
-		return a.onItsWay(ctx, in.VersionRef, knowledge.StageEmbed, float64(in.Last)/float64(in.Count))
+		return a.noteStage(ctx, in.VersionRef, knowledge.StageEmbed, float64(in.Last)/float64(in.Count), store.Facts{})
 	})
-	return result, err
 }
 
-func (a *Ingestion) embed(ctx context.Context, ref knowledge.VersionRef, texts []string) (key string, err error) {
+func embeddingTexts(v store.Version, chunks []knowledge.Chunk) []string {
+	texts := make([]string, 0, len(chunks))
+	for _, c := range chunks {
+		texts = append(texts, chunk.EmbeddingText(c, v.Name))
+	}
+	return texts
+}
+
+// batchKey returns the blob that holds the vectors of a batch. It asks the model
+// for them if nobody has.
+func (a *Ingestion) batchKey(ctx context.Context, ref knowledge.VersionRef, texts []string) (key string, err error) {
 	endpoint := a.Embedder.Endpoint()
 	key = blob.StepKey(ref, "embeddings/"+batchHash(endpoint.Model, endpoint.Dimensions, texts))
 	if there, err := a.Blobs.Exists(ctx, key); err != nil || there {
@@ -62,11 +85,31 @@ func (a *Ingestion) embed(ctx context.Context, ref knowledge.VersionRef, texts [
 	if err != nil {
 		return "", err
 	}
-	// The result is paid for: it is kept even if somebody cancels just now.
+	// The provider has charged for the result: it is kept even if somebody cancels
+	// just now.
 	if _, err := a.Blobs.Put(context.WithoutCancel(ctx), key, encodeVectors(vectors)); err != nil {
 		return "", fmt.Errorf("store vectors: %w", err)
 	}
 	return key, nil
+}
+
+// vectors returns the vectors of a batch, one for each text. It asks the model
+// only if its name or dimensions were changed since the batch was embedded: all
+// vectors of a version are then of the new one.
+func (a *Ingestion) vectors(ctx context.Context, ref knowledge.VersionRef, texts []string) ([][]float32, error) {
+	key, err := a.batchKey(ctx, ref, texts)
+	if err != nil {
+		return nil, err
+	}
+	data, err := a.Blobs.Get(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("read vectors: %w", err)
+	}
+	vectors, err := decodeVectors(data)
+	if err == nil && len(vectors) != len(texts) {
+		err = fmt.Errorf("%d vectors for %d chunks", len(vectors), len(texts))
+	}
+	return vectors, err
 }
 
 func batchHash(model string, dimensions int, texts []string) string {

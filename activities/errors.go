@@ -17,11 +17,12 @@ import (
 // ErrorDetails go into history with an activity's failure. They hold no text
 // that came from elsewhere.
 type ErrorDetails struct {
-	Code      knowledge.Code `json:"code"`
-	Provider  string         `json:"provider,omitempty"`
-	Status    int            `json:"status,omitempty"`
-	RequestID string         `json:"request_id,omitempty"`
-	Retryable bool           `json:"retryable"`
+	Code      knowledge.Code  `json:"code"`
+	Stage     knowledge.Stage `json:"stage,omitempty"` // of ingestion
+	Provider  string          `json:"provider,omitempty"`
+	Status    int             `json:"status,omitempty"`
+	RequestID string          `json:"request_id,omitempty"`
+	Retryable bool            `json:"retryable"`
 }
 
 // The types of failures that say nothing of the input.
@@ -42,18 +43,6 @@ var errSlow = errors.New("this takes too long for a local activity")
 func IsSlow(err error) bool {
 	application, ok := errors.AsType[*temporal.ApplicationError](err)
 	return ok && application.Type() == typeSlow
-}
-
-// Failure is what a failed activity means to a client.
-type Failure struct {
-	Code      knowledge.Code
-	Message   string
-	Retryable bool // trying the whole step again later can help
-}
-
-// Event is the inline data of a run's error event.
-func (f Failure) Event() map[string]any {
-	return map[string]any{"code": f.Code, "message": f.Message}
 }
 
 // failure turns an error into the typed one that enters history. It decides
@@ -83,11 +72,12 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 				NonRetryable:   !fromModel.Retryable,
 				NextRetryDelay: fromModel.RetryAfter,
 				Details: []any{ErrorDetails{
-					Code: knowledge.CodeProviderFailed, Provider: fromModel.Provider, Status: fromModel.Status,
+					Code: knowledge.CodeProviderFailed, Stage: stageOf(err), Provider: fromModel.Provider, Status: fromModel.Status,
 					RequestID: fromModel.RequestID, Retryable: fromModel.Retryable,
 				}},
 			})
 	}
+	stage := stageOf(err)
 	if errors.Is(err, blob.ErrNoSpace) || errors.Is(err, syscall.ENOSPC) {
 		err = fullDisk(err)
 	}
@@ -96,7 +86,7 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 	options := temporal.ApplicationErrorOptions{
 		NonRetryable:   !retryable,
 		NextRetryDelay: known.RetryAfter,
-		Details:        []any{ErrorDetails{Code: known.Code, Retryable: retryable}},
+		Details:        []any{ErrorDetails{Code: known.Code, Stage: stage, Retryable: retryable}},
 	}
 	if retryable {
 		log.ErrorContext(ctx, "activity failed", "error", err)
@@ -105,6 +95,15 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 		log.InfoContext(ctx, "activity refused its input", "code", known.Code, "cause", known.Cause)
 	}
 	return temporal.NewApplicationErrorWithOptions(known.Message, string(known.Code), options)
+}
+
+// stageOf returns the stage of ingestion at which an error came up, "" if it does
+// not say.
+func stageOf(err error) knowledge.Stage {
+	if at, ok := errors.AsType[*stageError](err); ok {
+		return at.stage
+	}
+	return ""
 }
 
 // stopping reports whether the worker that runs an activity is being stopped.
@@ -133,7 +132,7 @@ func Describe(err error, late knowledge.Failure) knowledge.Failure {
 			// Details that do not decode leave what the type says.
 			_ = application.Details(&details)
 		}
-		return knowledge.Failure{Code: details.Code, Message: application.Message(), Retryable: details.Retryable}
+		return knowledge.Failure{Code: details.Code, Stage: details.Stage, Message: application.Message(), Retryable: details.Retryable}
 	default: // a panic, for one: its words are not for clients
 		return knowledge.Failure{Code: knowledge.CodeInternal, Message: "something went wrong on our side", Retryable: true}
 	}

@@ -180,21 +180,25 @@ func (hanging) Extract(ctx context.Context, _ extract.Input) (knowledge.Layout, 
 	return knowledge.Layout{}, context.Cause(ctx)
 }
 
-// TestSlowLocalActivity lets the workflow take up a parse that takes long as an
-// activity of its own: as a local one it is given up and not tried again.
-func TestSlowLocalActivity(t *testing.T) {
+// TestSlowText parses a small text for longer than a local activity may take: it is
+// left to an activity of its own.
+func TestSlowText(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.ingestion.Extractor = hanging{}
+	f.ingestion.SmallTexts = hanging{}
 	in := f.upload("a.txt", "text")
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet())
 	env := suite.NewTestActivityEnvironment()
-	env.RegisterActivity(f.ingestion.ExtractDocument)
 	start := time.Now()
-	_, err := env.ExecuteLocalActivity(f.ingestion.ExtractDocument, in)
-	var application *temporal.ApplicationError
-	if !activities.IsSlow(err) || !errors.As(err, &application) || !application.NonRetryable() {
-		t.Errorf("after %v: %v", time.Since(start), err)
+	value, err := env.ExecuteLocalActivity(f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: in})
+	if err != nil {
+		t.Fatalf("after %v: %v", time.Since(start), err)
+	}
+	var prepared activities.PrepareResult
+	f.must(value.Get(&prepared))
+	v, err := f.store.Version(f.ctx, in.VersionRef)
+	if f.must(err); prepared.Chunked || !prepared.Small || v.Stage != knowledge.StageExtract || !v.Begun {
+		t.Errorf("prepared %+v, stage %s, begun %t", prepared, v.Stage, v.Begun)
 	}
 }

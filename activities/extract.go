@@ -8,66 +8,87 @@ import (
 	"os"
 	"time"
 
-	"go.temporal.io/sdk/activity"
-
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// The blobs that the steps of a version leave behind.
-const (
-	layoutBlob = "layout.json"
-	chunksBlob = "chunks.json"
-)
+// layoutBlob is the layout of a version's original.
+const layoutBlob = "layout.json"
 
 // ExtractResult says what was read out of a file.
 type ExtractResult struct {
-	Pages int `json:"pages"`
+	Pages  int `json:"pages,omitempty"`
+	Chunks int `json:"chunks,omitempty"`
 }
 
-// quickExtract is how long a local activity may wait for a parser and its
-// layout: the workflow's task waits for it.
+// quickExtract is how long a small document may take, in a local activity, to
+// become chunks: the workflow's task waits for it.
 const quickExtract = 2 * time.Second
 
-// ExtractDocument turns the original into a layout, in a child process. As a
-// local activity it gives up when that takes long, as IsSlow reports.
+// ExtractDocument turns the original into a layout, in a child process, finds out
+// its language, and cuts it into chunks. It runs on a queue with a slot for each
+// parser. Large originals wait here for memory.
 func (a *Ingestion) ExtractDocument(ctx context.Context, in StepInput) (ExtractResult, error) {
 	defer heartbeat(ctx)()
 	var result ExtractResult
 	err := a.step(ctx, in, knowledge.StageExtract, func(v store.Version) error {
-		reading := ctx
-		if activity.GetInfo(ctx).IsLocalActivity {
-			quick, cancel := context.WithTimeoutCause(ctx, quickExtract, errSlow)
-			defer cancel()
-			reading = quick
-		}
-		layout, err := a.layout(reading, v)
+		release, err := a.reserve(ctx, v)
 		if err != nil {
 			return err
 		}
-		result = ExtractResult{Pages: len(layout.Pages)}
-		return a.onItsWay(ctx, in.VersionRef, knowledge.StageEnrich, 0)
+		defer release()
+		cut, err := a.cut(ctx, v, func(stage knowledge.Stage, facts store.Facts) error {
+			return a.noteStage(ctx, in.VersionRef, stage, 0, facts)
+		})
+		if err != nil {
+			return err
+		}
+		result = ExtractResult{Pages: cut.Pages, Chunks: cut.Count}
+		facts := store.Facts{PageCount: cut.Pages, ChunkCount: cut.Count, Language: cut.Language}
+		return a.noteStage(ctx, in.VersionRef, knowledge.StageEmbed, 0, facts)
 	})
 	return result, err
 }
 
-// layout gives the stored layout of a version, or extracts and stores it.
+// reserve waits for the memory that a large original takes while it is cut.
+func (a *Ingestion) reserve(ctx context.Context, v store.Version) (release func(), err error) {
+	bytes := v.Bytes
+	if v.MediaType == extract.TypePDF {
+		bytes /= 4 // pictures and fonts never come here
+	}
+	if bytes <= smallBytes {
+		return func() {}, nil
+	}
+	return a.bounds.reserve(ctx, bytes, a.Config.LargeBytes)
+}
+
+// isLarge reports whether the steps of a version may take long. Small texts are
+// the others.
+func isLarge(v store.Version) bool { return v.MediaType == extract.TypePDF || v.Bytes > smallBytes }
+
+// layout returns the stored layout of a version, or extracts and stores it. That
+// of a small text is not stored: it is made anew in less time.
 func (a *Ingestion) layout(ctx context.Context, v store.Version) (knowledge.Layout, error) {
 	key := blob.StepKey(v.VersionRef, layoutBlob)
+	keep, extractor := isLarge(v), a.Extractor
+	if !keep {
+		extractor = a.SmallTexts
+	}
 	var layout knowledge.Layout
-	err := a.Blobs.GetJSON(ctx, key, &layout)
-	if err == nil || !errors.Is(err, blob.ErrNotFound) {
-		return layout, err
+	if keep {
+		if err := a.Blobs.GetJSON(ctx, key, &layout); err == nil || !errors.Is(err, blob.ErrNotFound) {
+			return layout, err
+		}
 	}
 	path, remove, err := a.localCopy(ctx, v.SourceKey)
 	if err != nil {
 		return layout, err
 	}
 	defer remove()
-	layout, err = a.Extractor.Extract(ctx, extract.Input{Name: v.Name, MediaType: v.MediaType, Path: path})
-	if err != nil {
+	layout, err = extractor.Extract(ctx, extract.Input{Name: v.Name, MediaType: v.MediaType, Path: path})
+	if err != nil || !keep {
 		return layout, err
 	}
 	if _, err := a.Blobs.PutJSON(ctx, key, layout); err != nil {

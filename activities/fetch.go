@@ -21,7 +21,7 @@ const fetchTimeout = 2 * time.Minute
 func (a *Ingestion) FetchDocument(ctx context.Context, in StepInput) error {
 	defer heartbeat(ctx)()
 	return a.step(ctx, in, knowledge.StageFetch, func(v store.Version) error {
-		if err := a.stage(ctx, in.VersionRef, knowledge.StageFetch, store.Facts{}); err != nil {
+		if err := a.noteStage(ctx, in.VersionRef, knowledge.StageFetch, 0, store.Facts{}); err != nil {
 			return err
 		}
 		if there, err := a.Blobs.Exists(ctx, v.SourceKey); err != nil || there {
@@ -56,7 +56,7 @@ func (a *Ingestion) fetch(ctx context.Context, v store.Version) error {
 	}
 	declared := extract.Declared(response.Header.Get("Content-Type"))
 	if v.MediaType == "" && declared != "" { // noted before the bytes: with them the fetch is over
-		if err := a.stage(ctx, v.VersionRef, knowledge.StageFetch, store.Facts{MediaType: declared}); err != nil {
+		if err := a.noteStage(ctx, v.VersionRef, knowledge.StageFetch, 0, store.Facts{MediaType: declared}); err != nil {
 			return err
 		}
 	}
@@ -70,7 +70,7 @@ func (a *Ingestion) fetch(ctx context.Context, v store.Version) error {
 	case err != nil:
 		return fmt.Errorf("store the original: %w", err)
 	}
-	return a.stage(ctx, v.VersionRef, knowledge.StageCheck, store.Facts{Bytes: ref.Bytes})
+	return a.noteStage(ctx, v.VersionRef, knowledge.StageCheck, 0, store.Facts{Bytes: ref.Bytes})
 }
 
 // withoutAddress takes the address off an error, which is logged: what follows

@@ -53,7 +53,7 @@ func TestFetchDocument(t *testing.T) {
 		f := newFixture(t)
 		address, requests := site(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "the original") })
 		in, key := f.linked(address)
-		begun, err := do(f, f.ingestion.BeginVersion, activities.BeginInput{StepInput: in})
+		begun, err := do(f, f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: in})
 		f.must(err)
 		if !begun.Fetch {
 			t.Errorf("begun %+v", begun)

@@ -78,7 +78,7 @@ func (a *Answering) finishAnswer(ctx context.Context, in FinishAnswerInput) erro
 	if err != nil {
 		return err
 	}
-	items, err := a.wholeLog(ctx, in)
+	items, err := wholeLog(ctx, a.Blobs, in.RunRef, in.Segments, in.Items)
 	if err != nil {
 		return err
 	}
@@ -199,16 +199,17 @@ func (a *Answering) StoreSegment(ctx context.Context, in SegmentInput) error {
 	return nil
 }
 
-func (a *Answering) wholeLog(ctx context.Context, in FinishAnswerInput) ([]stream.Item, error) {
+// wholeLog returns the items of a run's stored segments, and held behind them.
+func wholeLog(ctx context.Context, blobs Blobs, run knowledge.RunRef, segments int, held []stream.Item) ([]stream.Item, error) {
 	var items []stream.Item
-	for n := range in.Segments {
+	for n := range segments {
 		var segment stream.StoredLog
-		if err := a.Blobs.GetJSON(ctx, in.SegmentKey(n), &segment); err != nil {
+		if err := blobs.GetJSON(ctx, run.SegmentKey(n), &segment); err != nil {
 			return nil, fmt.Errorf("read log segment %d: %w", n, err)
 		}
 		items = append(items, segment.Items...)
 	}
-	return append(items, in.Items...), nil
+	return append(items, held...), nil
 }
 
 // publishedText is what readers of a log have put together at its end.

@@ -2,21 +2,24 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// FinishInput ends the run of a version. Items is its whole log, the last item
-// among them.
+// FinishInput ends the run of a version. Items is what the workflow holds of its
+// log, the last item among them; before it come Segments stored parts.
 type FinishInput struct {
 	StepInput
-	Status knowledge.RunStatus      `json:"status"` // completed, failed or canceled
-	Error  *knowledge.DocumentError `json:"error,omitempty"`
-	Items  []stream.Item            `json:"items"`
+	Status   knowledge.RunStatus      `json:"status"` // completed, failed or canceled
+	Error    *knowledge.DocumentError `json:"error,omitempty"`
+	Segments int                      `json:"segments,omitempty"`
+	Items    []stream.Item            `json:"items"`
 }
 
 // EndedData is the inline data of the last event of a document's run.
@@ -46,12 +49,93 @@ func (a *Ingestion) FinishVersion(ctx context.Context, in FinishInput) error {
 		end.Error = &knowledge.Failure{Code: in.Error.Code, Message: in.Error.Message}
 	}
 	run := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}
-	if err := storeLog(ctx, a.Blobs, a.Runs, a.Hub, run, in.Items, end); err != nil {
+	items, err := wholeLog(ctx, a.Blobs, run, in.Segments, in.Items)
+	if err == nil {
+		err = storeLog(ctx, a.Blobs, a.Runs, a.Hub, run, items, end)
+	}
+	if errors.Is(err, blob.ErrNoSpace) && a.removing(ctx, in.VersionRef) {
+		// The removal waits for this end, and frees the space that the log needs.
+		err = a.Runs.EndRun(ctx, run.Workspace, run.Run, end)
+	}
+	if err != nil {
 		return a.fail(ctx, in.StepInput, err)
 	}
-	a.Metrics.DocumentDone(string(in.Status))
-	a.Metrics.WorkflowDone("IngestDocument", string(in.Status))
-	logger(a.Log, in.VersionRef, in.Run).InfoContext(ctx, "ingest ended", "status", in.Status)
+	a.ended(ctx, in.StepInput, in.Status, nil)
+	return nil
+}
+
+// ended counts and logs the end of a version's run, and gives its last items to
+// the readers in this process.
+func (a *Ingestion) ended(ctx context.Context, in StepInput, status knowledge.RunStatus, items []stream.Item) {
+	if items != nil {
+		a.Hub.Finish(in.Run, items)
+	}
+	a.Metrics.DocumentDone(string(status))
+	a.Metrics.WorkflowDone("IngestDocument", string(status))
+	logger(a.Log, in.VersionRef, in.Run).InfoContext(ctx, "ingest ended", "status", status)
+}
+
+// removing reports whether a version is being removed, or was.
+func (a *Ingestion) removing(ctx context.Context, ref knowledge.VersionRef) bool {
+	v, err := a.Versions.Version(ctx, ref)
+	return err == nil && v.Removing || knowledge.IsCode(err, knowledge.CodeNotFound)
+}
+
+// VersionSegmentInput stores a part of the log of a version's run that leaves the
+// workflow's memory.
+type VersionSegmentInput struct {
+	StepInput
+	Number int           `json:"number"` // 0 = first
+	Items  []stream.Item `json:"items"`
+}
+
+// StoreVersionSegment stores a part of a log. It is a local activity, so its input
+// never enters history.
+func (a *Ingestion) StoreVersionSegment(ctx context.Context, in VersionSegmentInput) error {
+	run := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}
+	if _, err := a.Blobs.PutJSON(ctx, run.SegmentKey(in.Number), stream.StoredLog{Items: in.Items}); err != nil {
+		return a.fail(ctx, in.StepInput, fmt.Errorf("store log segment %d: %w", in.Number, err))
+	}
+	return nil
+}
+
+// DiscardInput names a version that was not published.
+type DiscardInput struct {
+	StepInput
+	Canceled bool `json:"canceled,omitempty"`
+}
+
+// DiscardVersion deletes the chunks and index entries of a version that was not
+// published, and its blobs but for the original. Where a retry can help, the blobs
+// stay: it continues from them, and the model is not paid again.
+func (a *Ingestion) DiscardVersion(ctx context.Context, in DiscardInput) error {
+	defer heartbeat(ctx)()
+	if err := a.discard(ctx, in); err != nil {
+		return a.fail(ctx, in.StepInput, fmt.Errorf("delete what version %d left: %w", in.Version, err))
+	}
+	return nil
+}
+
+func (a *Ingestion) discard(ctx context.Context, in DiscardInput) error {
+	v, err := a.Versions.Version(ctx, in.VersionRef)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return nil // the removal has it all
+	}
+	if err != nil || v.RunID != in.Run || v.Status == knowledge.StatusPublished || v.Status == knowledge.StatusPending {
+		return err // readers see it, or a retry has begun it
+	}
+	if err := a.Index.RemoveVersion(ctx, in.Workspace, in.Document, in.Version); err != nil {
+		return fmt.Errorf("remove index entries: %w", err)
+	}
+	if err := a.Versions.DiscardVersion(ctx, in.VersionRef); err != nil {
+		return fmt.Errorf("delete chunks: %w", err)
+	}
+	if v.Error != nil && v.Error.MayRetry() && !in.Canceled {
+		return nil
+	}
+	if _, err := a.Blobs.DeletePrefix(ctx, blob.VersionPrefix(in.VersionRef), nil); err != nil {
+		return fmt.Errorf("remove blobs: %w", err)
+	}
 	return nil
 }
 

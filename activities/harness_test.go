@@ -87,7 +87,7 @@ func (f *fixture) wire() {
 	client := model.New(f.server.Endpoint(), nil)
 	f.ingestion = &activities.Ingestion{
 		Config: activities.IngestionConfig{FileBytes: 1 << 20, TextBytes: 1 << 19, TempDir: f.TempDir()},
-		Blobs:  f.blobs, Versions: f.store, Removals: f.store, Runs: f.store, Index: f.index, Extractor: f.parser,
+		Blobs:  f.blobs, Versions: f.store, Removals: f.store, Runs: f.store, Index: f.index, Extractor: f.parser, SmallTexts: f.parser,
 		Attributes: &activities.Attributes{Store: f.store, Index: f.index},
 		Embedder:   client, Workflows: f.workflows, Dialer: safedial.New(safedial.Config{Allow: []netip.Prefix{loopback}}),
 		Hub: f.hub, Metrics: metrics, Log: log,
@@ -150,7 +150,9 @@ type workflowsBehind struct {
 	stopped int
 	running int // how often an ingest says that it still runs
 	onStop  func()
-	unread  error // of reading the log
+
+	ingesting int   // the version whose steps run; -1 = the workflow has ended
+	unread    error // of reading the log
 }
 
 func (w *workflowsBehind) Publish(_ context.Context, _ string, b stream.Batch) error {
@@ -186,6 +188,15 @@ func (w *workflowsBehind) StopIngest(context.Context, string, string, int) (bool
 		w.onStop()
 	}
 	return w.running > 0, nil
+}
+
+func (w *workflowsBehind) Ingesting(context.Context, string, string) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ingesting < 0 {
+		return 0, activities.ErrNotRunning
+	}
+	return w.ingesting, nil
 }
 
 // items are those of the log.
@@ -263,29 +274,41 @@ func (f *fixture) upload(name, text string, change ...func(*store.NewVersion)) a
 // prepare takes a version up to its chunks and gives their number.
 func (f *fixture) prepare(in activities.StepInput) int {
 	f.Helper()
-	_, err := do(f, f.ingestion.BeginVersion, activities.BeginInput{StepInput: in})
+	prepared, err := do(f, f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: in})
 	f.must(err)
-	_, err = do(f, f.ingestion.CheckDocument, in)
+	if prepared.Chunked {
+		return prepared.Chunks
+	}
+	extracted, err := do(f, f.ingestion.ExtractDocument, in)
 	f.must(err)
-	_, err = do(f, f.ingestion.ExtractDocument, in)
-	f.must(err)
-	f.must(step(f, f.ingestion.EnrichDocument, in))
-	result, err := do(f, f.ingestion.ChunkDocument, in)
-	f.must(err)
-	return result.Count
+	return extracted.Chunks
 }
 
-// embed embeds the chunks of a version, batch by batch.
+// embed embeds the chunks of a version, in steps of three batches.
 func (f *fixture) embed(in activities.StepInput, count int) activities.PublishInput {
 	f.Helper()
-	publish := activities.PublishInput{StepInput: in}
-	for first := 0; first < count; first += activities.BatchSize {
-		last := min(first+activities.BatchSize, count)
-		result, err := do(f, f.ingestion.EmbedChunks, activities.EmbedInput{StepInput: in, First: first, Last: last, Count: count})
-		f.must(err)
-		publish.Embeddings = append(publish.Embeddings, result.Key)
+	const size = 3 * activities.BatchSize
+	for first := 0; first < count; first += size {
+		last := min(first+size, count)
+		f.must(step(f, f.ingestion.EmbedChunks, activities.EmbedInput{StepInput: in, First: first, Last: last, Count: count}))
 	}
-	return publish
+	return activities.PublishInput{StepInput: in, Count: count}
+}
+
+// vectors are the blobs with the vectors of a version.
+func (f *fixture) vectors(in activities.StepInput) []string {
+	f.Helper()
+	return f.keys(blob.StepKey(in.VersionRef, "embeddings/"))
+}
+
+// chunks are those of a short version, as they are stored.
+func (f *fixture) chunks(in activities.StepInput) []knowledge.Chunk {
+	f.Helper()
+	var cut struct {
+		Chunks []knowledge.Chunk `json:"chunks"`
+	}
+	f.must(f.blobs.GetJSON(f.ctx, blob.StepKey(in.VersionRef, "cut.json"), &cut))
+	return cut.Chunks
 }
 
 // publish takes a version from its upload to its publication.

@@ -2,11 +2,10 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
-
-	"go.temporal.io/sdk/activity"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/safedial"
@@ -14,8 +13,12 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// BatchSize is how many chunks one embedding request holds at most.
-const BatchSize = 64
+// BatchSize is how many chunks one embedding request holds at most, and
+// BatchesPerStep how many such requests one step makes at most.
+const (
+	BatchSize      = 64
+	BatchesPerStep = 8
+)
 
 // smallBytes is up to what size a text document is ingested without giving each
 // step an activity of its own: its steps end within milliseconds.
@@ -28,6 +31,9 @@ type IngestionConfig struct {
 	// TempDir is where originals are copied to for the parsers. A kill leaves them
 	// there. Defaults to the system's folder.
 	TempDir string
+	// LargeBytes is how many bytes of originals are cut into chunks at the same
+	// time; what is cut takes several times as much memory. Defaults to 32 MB.
+	LargeBytes int64
 }
 
 // Ingestion holds the activities of IngestDocument and RemoveDocument.
@@ -40,12 +46,16 @@ type Ingestion struct {
 	Index      Index
 	Attributes *Attributes
 	Extractor  Extractor
+	// SmallTexts extracts texts of up to 256 KB, which wait for no larger file.
+	SmallTexts Extractor
 	Embedder   Embedder
 	Workflows  Workflows
 	Dialer     *safedial.Dialer
 	Hub        Hub
 	Metrics    Metrics
 	Log        *slog.Logger
+
+	bounds bounds
 }
 
 // StepInput names the version that a step works on.
@@ -54,45 +64,9 @@ type StepInput struct {
 	Run string `json:"run"`
 }
 
-// BeginInput starts the ingestion of a version. FirstOffset is where the run's
-// events begin in the workflow's log.
-type BeginInput struct {
-	StepInput
-	FirstOffset int64 `json:"first_offset"`
-}
-
-// BeginResult says how to go on.
-type BeginResult struct {
-	Ended    bool `json:"ended,omitempty"`    // its run is over
-	Removing bool `json:"removing,omitempty"` // it is being removed
-	Blocked  bool `json:"blocked,omitempty"`  // an older removal is under way: ask again
-	Fetch    bool `json:"fetch,omitempty"`    // the original is at an address and must be fetched
-}
-
-// BeginVersion marks a version as taken up.
-func (a *Ingestion) BeginVersion(ctx context.Context, in BeginInput) (BeginResult, error) {
-	v, err := a.Versions.BeginVersion(ctx, in.VersionRef, in.Run, in.FirstOffset)
-	switch {
-	case knowledge.IsCode(err, knowledge.CodeNotFound):
-		return BeginResult{Ended: true}, nil
-	case err != nil:
-		return BeginResult{}, a.fail(ctx, in.StepInput, fmt.Errorf("begin version: %w", err))
-	}
-	result := BeginResult{
-		Ended:    v.RunID != in.Run || !v.Removing && v.Status != knowledge.StatusPending,
-		Removing: v.Removing,
-		Blocked:  v.Blocked,
-		Fetch:    v.SourceURL != "",
-	}
-	if result.Ended && v.RunID == in.Run {
-		err = a.over(ctx, in.StepInput, v)
-	}
-	return result, err
-}
-
-// over ends the run of a version that nobody will ingest: it has ended, or a
+// endIdleRun ends the run of a version that nobody will ingest: it has ended, or a
 // newer one was published before its turn came.
-func (a *Ingestion) over(ctx context.Context, in StepInput, v store.Version) error {
+func (a *Ingestion) endIdleRun(ctx context.Context, in StepInput, v store.Version) error {
 	run, err := a.Runs.RunForSystem(ctx, in.Workspace, in.Run)
 	if err != nil {
 		return a.fail(ctx, in, fmt.Errorf("read run: %w", err))
@@ -109,7 +83,8 @@ func (a *Ingestion) over(ctx context.Context, in StepInput, v store.Version) err
 	return a.FinishVersion(ctx, FinishInput{StepInput: in, Status: data.Status, Error: data.Error, Items: items})
 }
 
-// step runs one stage of ingestion and measures it.
+// step runs one stage of ingestion and measures it. An error names the stage,
+// or the one that work says it had reached.
 func (a *Ingestion) step(ctx context.Context, in StepInput, stage knowledge.Stage, work func(store.Version) error) error {
 	start := time.Now()
 	v, err := a.Versions.Version(ctx, in.VersionRef)
@@ -117,28 +92,35 @@ func (a *Ingestion) step(ctx context.Context, in StepInput, stage knowledge.Stag
 		return a.fail(ctx, in, fmt.Errorf("read version: %w", err))
 	}
 	if err := work(v); err != nil {
-		return a.fail(ctx, in, fmt.Errorf("%s: %w", stage, err))
+		return a.fail(ctx, in, atStage(stage, err))
 	}
 	a.Metrics.IngestStage(string(stage), time.Since(start).Seconds())
 	return nil
 }
 
-// stage notes in SQL which stage a version enters, and what is known of it by now.
-func (a *Ingestion) stage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, facts store.Facts) error {
-	if err := a.Versions.SetStage(ctx, ref, stage, Progress(stage, 0), facts); err != nil {
-		return fmt.Errorf("note stage %s: %w", stage, err)
-	}
-	return nil
+// stageError is an error of a stage of ingestion.
+type stageError struct {
+	stage knowledge.Stage
+	err   error
 }
 
-// onItsWay notes in SQL how far a version is, part of the stage being done, where
-// there is no more to note. A step that is a local activity ends within
-// milliseconds, and does not.
-func (a *Ingestion) onItsWay(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, part float64) error {
-	if activity.GetInfo(ctx).IsLocalActivity {
-		return nil
+func (e *stageError) Error() string { return string(e.stage) + ": " + e.err.Error() }
+
+// Unwrap returns the error itself.
+func (e *stageError) Unwrap() error { return e.err }
+
+// atStage says at which stage an error came up, unless the error says so already.
+func atStage(stage knowledge.Stage, err error) error {
+	if _, said := errors.AsType[*stageError](err); said || err == nil {
+		return err
 	}
-	if err := a.Versions.SetStage(ctx, ref, stage, Progress(stage, part), store.Facts{}); err != nil {
+	return &stageError{stage, err}
+}
+
+// noteStage writes to SQL which stage a version enters, how much of it is done
+// (0..1), and what is known of the version by now.
+func (a *Ingestion) noteStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, part float64, facts store.Facts) error {
+	if err := a.Versions.SetStage(ctx, ref, stage, Progress(stage, part), facts); err != nil {
 		return fmt.Errorf("note stage %s: %w", stage, err)
 	}
 	return nil

@@ -15,11 +15,11 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-func TestBeginVersion(t *testing.T) {
+func TestBegin(t *testing.T) {
 	t.Parallel()
-	begin := func(f *fixture, in activities.StepInput) activities.BeginResult {
+	begin := func(f *fixture, in activities.StepInput) activities.PrepareResult {
 		f.Helper()
-		result, err := do(f, f.ingestion.BeginVersion, activities.BeginInput{StepInput: in, FirstOffset: 7})
+		result, err := do(f, f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: in, FirstOffset: 7, BeginOnly: true})
 		f.must(err)
 		return result
 	}
@@ -29,7 +29,7 @@ func TestBeginVersion(t *testing.T) {
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
 		for range 2 {
-			if got := begin(f, in); got != (activities.BeginResult{}) {
+			if got := begin(f, in); got != (activities.PrepareResult{}) {
 				t.Errorf("begun %+v", got)
 			}
 		}
@@ -119,39 +119,51 @@ func TestBeginVersion(t *testing.T) {
 	})
 }
 
-func TestCheckDocument(t *testing.T) {
+func TestPrepareDocument(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		file, content string
-		want          activities.CheckResult
-		code          knowledge.Code
+		file, content, mediaType string
+		small                    bool
+		code                     knowledge.Code
 	}{
-		"a small text":   {"a.txt", "some text", activities.CheckResult{MediaType: "text/plain", Bytes: 9, Small: true}, ""},
-		"a larger text":  {"a.md", strings.Repeat("# words\n", 40_000), activities.CheckResult{MediaType: "text/markdown", Bytes: 320_000}, ""},
-		"a PDF":          {"a.pdf", "%PDF-1.7\n", activities.CheckResult{MediaType: "application/pdf", Bytes: 9}, ""},
-		"text far below": {"a.txt", strings.Repeat(" ", 10<<10) + "text", activities.CheckResult{MediaType: "text/plain", Bytes: 10<<10 + 4, Small: true}, ""},
-		"an empty file":  {"a.txt", "", activities.CheckResult{}, knowledge.CodeEmpty},
-		"an unknown one": {"a.txt", "\x7fELF\x02\x01\x01\x00\x00\x00", activities.CheckResult{}, knowledge.CodeUnsupportedFormat},
-		"a long text":    {"a.txt", strings.Repeat("x", 1<<19+1), activities.CheckResult{}, knowledge.CodeTooLarge},
-		"a large file":   {"a.pdf", "%PDF-1.7\n" + strings.Repeat("x", 1<<20), activities.CheckResult{}, knowledge.CodeTooLarge},
+		"a small text":   {"a.txt", "some text", "text/plain", true, ""},
+		"a larger text":  {"a.md", strings.Repeat("# words\n", 40_000), "text/markdown", false, ""},
+		"a PDF":          {"a.pdf", "%PDF-1.7\n", "application/pdf", false, ""},
+		"text far below": {"a.txt", strings.Repeat(" ", 10<<10) + "text", "text/plain", true, ""},
+		"an empty file":  {"a.txt", "", "", false, knowledge.CodeEmpty},
+		"an unknown one": {"a.txt", "\x7fELF\x02\x01\x01\x00\x00\x00", "", false, knowledge.CodeUnsupportedFormat},
+		"a long text":    {"a.txt", strings.Repeat("x", 1<<19+1), "", false, knowledge.CodeTooLarge},
+		"a large file":   {"a.pdf", "%PDF-1.7\n" + strings.Repeat("x", 1<<20), "", false, knowledge.CodeTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 			in := f.upload(tc.file, tc.content)
-			got, err := do(f, f.ingestion.CheckDocument, in)
+			got, err := do(f, f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: in, FirstOffset: 7})
+			run, runErr := f.store.RunForSystem(f.ctx, "w", in.Run)
+			f.must(runErr)
+			if run.FirstOffset != 7 {
+				t.Errorf("its events begin at %d", run.FirstOffset)
+			}
 			if tc.code != "" {
 				f.failed(err, tc.code, false)
+				if stage := activities.Describe(err, knowledge.Failure{}).Stage; stage != knowledge.StageCheck {
+					t.Errorf("it failed at stage %q", stage)
+				}
 				return
 			}
 			f.must(err)
-			if got != tc.want {
-				t.Errorf("got %+v, want %+v", got, tc.want)
+			next := knowledge.StageExtract
+			if tc.small {
+				next = knowledge.StageEmbed
+			}
+			if got.Small != tc.small || got.Chunked != tc.small || got.Bytes != int64(len(tc.content)) {
+				t.Errorf("got %+v", got)
 			}
 			v, err := f.store.Version(f.ctx, in.VersionRef)
 			f.must(err)
-			if v.MediaType != got.MediaType || v.Bytes != got.Bytes || v.Stage != knowledge.StageExtract {
-				t.Errorf("SQL says %s, %d bytes, stage %s", v.MediaType, v.Bytes, v.Stage)
+			if v.MediaType != tc.mediaType || v.Bytes != got.Bytes || v.Stage != next || !v.Begun {
+				t.Errorf("SQL says %s, %d bytes, stage %s, begun %t", v.MediaType, v.Bytes, v.Stage, v.Begun)
 			}
 		})
 	}
@@ -161,11 +173,31 @@ func TestCheckDocument(t *testing.T) {
 		f := newFixture(t)
 		in := f.upload("Handbook", "# Leave", func(nv *store.NewVersion) { nv.MediaType = "text/markdown" })
 		for range 2 { // what the first one found is what the second one goes by
-			got, err := do(f, f.ingestion.CheckDocument, in)
-			f.must(err)
-			if got.MediaType != "text/markdown" {
-				t.Errorf("got %+v", got)
+			f.prepare(in)
+			if v, err := f.store.Version(f.ctx, in.VersionRef); err != nil || v.MediaType != "text/markdown" {
+				t.Errorf("media type %s, %v", v.MediaType, err)
 			}
+		}
+	})
+
+	t.Run("a small text is taken up to its chunks with one write to SQL, and once", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "one\n\ntwo")
+		count := f.prepare(in)
+		if again := f.prepare(in); again != count || count == 0 || f.parser.calls != 1 {
+			t.Errorf("%d chunks, then %d; parsed %d times", count, again, f.parser.calls)
+		}
+	})
+
+	t.Run("a small text that cannot be parsed says at which stage", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.parser.err = knowledge.Errorf(knowledge.CodeCorrupt, "it cannot be parsed")
+		_, err := do(f, f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: f.upload("a.txt", "text")})
+		f.failed(err, knowledge.CodeCorrupt, false)
+		if stage := activities.Describe(err, knowledge.Failure{}).Stage; stage != knowledge.StageExtract {
+			t.Errorf("it failed at stage %q", stage)
 		}
 	})
 
@@ -176,8 +208,25 @@ func TestCheckDocument(t *testing.T) {
 		v, err := f.store.Version(f.ctx, in.VersionRef)
 		f.must(err)
 		f.must(f.blobs.Delete(f.ctx, v.SourceKey))
-		_, err = do(f, f.ingestion.CheckDocument, in)
+		_, err = do(f, f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: in})
 		f.failed(err, knowledge.CodeCorrupt, false)
+	})
+
+	t.Run("a version that is gone is being removed, until its run has ended", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "text")
+		removal := f.mark(in.Document)
+		f.must(step(f, f.ingestion.RemoveRows, removal))
+		got, err := do(f, f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: in})
+		if f.must(err); !got.Removing {
+			t.Errorf("got %+v", got)
+		}
+		f.must(f.store.EndRun(f.ctx, "w", in.Run, store.RunEnd{Status: knowledge.RunCanceled}))
+		got, err = do(f, f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: in})
+		if f.must(err); !got.Ended {
+			t.Errorf("once its run has ended: %+v", got)
+		}
 	})
 }
 
@@ -246,9 +295,7 @@ func TestEnrichAndChunk(t *testing.T) {
 		if count < 2 || v.ChunkCount != count || v.Language != "eng" || v.Stage != knowledge.StageEmbed {
 			t.Errorf("%d chunks; SQL says %d, language %s, stage %s", count, v.ChunkCount, v.Language, v.Stage)
 		}
-		var chunks []knowledge.Chunk
-		f.must(f.blobs.GetJSON(f.ctx, blob.StepKey(in.VersionRef, "chunks.json"), &chunks))
-		for i, c := range chunks {
+		for i, c := range f.chunks(in) {
 			if c.ID != knowledge.ChunkID(in.Document, in.Version, i) || c.Language != "eng" {
 				t.Errorf("chunk %d: id %s, language %s", i, c.ID, c.Language)
 			}
@@ -267,28 +314,15 @@ func TestEnrichAndChunk(t *testing.T) {
 		}
 	})
 
-	t.Run("chunks are cut once", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		in := f.upload("a.txt", "one\n\ntwo")
-		count := f.prepare(in)
-		f.must(f.blobs.Delete(f.ctx, blob.StepKey(in.VersionRef, "layout.json")))
-		again, err := do(f, f.ingestion.ChunkDocument, in)
-		f.must(err)
-		if again.Count != count {
-			t.Errorf("%d chunks, then %d", count, again.Count)
-		}
-	})
-
 	t.Run("a document without words is empty", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", " \n\n \t")
 		_, err := do(f, f.ingestion.ExtractDocument, in)
-		f.must(err)
-		f.must(step(f, f.ingestion.EnrichDocument, in))
-		_, err = do(f, f.ingestion.ChunkDocument, in)
 		f.failed(err, knowledge.CodeEmpty, false)
+		if stage := activities.Describe(err, knowledge.Failure{}).Stage; stage != knowledge.StageChunk {
+			t.Errorf("it failed at stage %q", stage)
+		}
 	})
 }
 
@@ -300,11 +334,8 @@ func TestStepsOfAVersionThatIsGone(t *testing.T) {
 	f.remove(in.Document)
 	for name, err := range map[string]error{
 		"fetch":   step(f, f.ingestion.FetchDocument, in),
-		"check":   second(do(f, f.ingestion.CheckDocument, in)),
 		"extract": second(do(f, f.ingestion.ExtractDocument, in)),
-		"enrich":  step(f, f.ingestion.EnrichDocument, in),
-		"chunk":   second(do(f, f.ingestion.ChunkDocument, in)),
-		"embed":   second(do(f, f.ingestion.EmbedChunks, activities.EmbedInput{StepInput: in, Last: count, Count: count})),
+		"embed":   step(f, f.ingestion.EmbedChunks, activities.EmbedInput{StepInput: in, Last: count, Count: count}),
 		"publish": second(do(f, f.ingestion.PublishDocument, activities.PublishInput{StepInput: in})),
 	} {
 		t.Log(name)
@@ -317,16 +348,19 @@ func TestStepsOfAVersionThatIsGone(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
+// ended is the log of a run that has only its end.
+func ended(t *testing.T, offset int64) []stream.Item {
+	t.Helper()
+	entry, err := stream.NewEntry(stream.TopicEnded, stream.Event{Data: stream.Data(map[string]string{"status": "completed"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []stream.Item{{Topic: entry.Topic, Data: entry.Data, Offset: offset}}
+}
+
 func TestFinishVersion(t *testing.T) {
 	t.Parallel()
-	items := func(t *testing.T) []stream.Item {
-		t.Helper()
-		entry, err := stream.NewEntry(stream.TopicEnded, stream.Event{Data: stream.Data(map[string]string{"status": "completed"})})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return []stream.Item{{Topic: entry.Topic, Data: entry.Data, Offset: 3}}
-	}
+	items := func(t *testing.T) []stream.Item { return ended(t, 3) }
 
 	t.Run("the first end counts, and the log is stored", func(t *testing.T) {
 		t.Parallel()

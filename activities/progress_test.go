@@ -1,13 +1,28 @@
 package activities_test
 
 import (
+	"context"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
 )
+
+// stagesIn remembers which stages were noted on their own.
+type stagesIn struct {
+	activities.Versions
+	noted []knowledge.Stage
+}
+
+func (s *stagesIn) SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, facts store.Facts) error {
+	s.noted = append(s.noted, stage)
+	return s.Versions.SetStage(ctx, ref, stage, progress, facts)
+}
 
 func TestProgressInSQL(t *testing.T) {
 	t.Parallel()
@@ -23,17 +38,19 @@ func TestProgressInSQL(t *testing.T) {
 	t.Run("a document that takes its time is in the stage that it is in", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		in := f.upload("a.txt", "text")
-		_, err := do(f, f.ingestion.CheckDocument, in)
-		f.must(err)
+		in := f.upload("a.txt", strings.Repeat("text and more\n\n", 20_000))
+		prepared, err := do(f, f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: in})
+		if f.must(err); prepared.Chunked {
+			t.Fatal("a long text was taken for a small one")
+		}
 		stage(f, in, knowledge.StageExtract)
+		stages := &stagesIn{Versions: f.store}
+		f.ingestion.Versions = stages
 		_, err = do(f, f.ingestion.ExtractDocument, in)
 		f.must(err)
-		stage(f, in, knowledge.StageEnrich)
-		f.must(step(f, f.ingestion.EnrichDocument, in))
-		stage(f, in, knowledge.StageChunk)
-		_, err = do(f, f.ingestion.ChunkDocument, in)
-		f.must(err)
+		if diff := cmp.Diff([]knowledge.Stage{knowledge.StageEnrich, knowledge.StageChunk, knowledge.StageEmbed}, stages.noted); diff != "" {
+			t.Error(diff)
+		}
 		stage(f, in, knowledge.StageEmbed)
 		if _, err := do(f, f.ingestion.PublishDocument, activities.PublishInput{StepInput: in}); err == nil {
 			t.Error("published without vectors")
@@ -45,13 +62,17 @@ func TestProgressInSQL(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
-		_, err := do(f, f.ingestion.CheckDocument, in)
-		f.must(err)
+		stages := &stagesIn{Versions: f.store}
+		f.ingestion.Versions = stages
+		count := f.prepare(in)
+		stage(f, in, knowledge.StageEmbed)
 		var suite testsuite.WorkflowTestSuite
 		suite.SetLogger(quiet())
-		_, err = suite.NewTestActivityEnvironment().ExecuteLocalActivity(f.ingestion.ExtractDocument, in)
+		_, err := suite.NewTestActivityEnvironment().ExecuteLocalActivity(f.ingestion.EmbedChunks, activities.EmbedInput{StepInput: in, Last: count, Count: count})
 		f.must(err)
-		stage(f, in, knowledge.StageExtract)
+		if len(stages.noted) > 0 {
+			t.Errorf("noted %v", stages.noted)
+		}
 	})
 
 	t.Run("a long document moves on while it is embedded", func(t *testing.T) {
@@ -60,10 +81,9 @@ func TestProgressInSQL(t *testing.T) {
 		in, count := f.manyChunks(9 * activities.BatchSize)
 		last := 0.4
 		for first := 0; first < 8*activities.BatchSize; first += activities.BatchSize {
-			_, err := do(f, f.ingestion.EmbedChunks, activities.EmbedInput{
+			f.must(step(f, f.ingestion.EmbedChunks, activities.EmbedInput{
 				StepInput: in, First: first, Last: first + activities.BatchSize, Count: count,
-			})
-			f.must(err)
+			}))
 			d, err := f.store.Document(f.ctx, manager(), in.Document)
 			f.must(err)
 			if d.Progress < last || d.Progress > 0.9 || d.Stage != knowledge.StageEmbed {

@@ -2,29 +2,37 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"go.temporal.io/sdk/activity"
+
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/chunk"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// PublishInput names the vectors of a version, in the order of its chunks.
+// PublishInput publishes a version that has Count chunks. End, if there is one, is
+// the whole log of its run, the last item among them: the step that publishes
+// then ends the run too.
 type PublishInput struct {
 	StepInput
-	Embeddings []string `json:"embeddings"`
+	Count int           `json:"count"`
+	End   []stream.Item `json:"end,omitempty"`
 }
 
 // PublishResult says whether readers see the version now; if not, it was
 // removed meanwhile or a newer one is published.
 type PublishResult struct {
 	Published bool `json:"published"`
+	Ended     bool `json:"ended,omitempty"` // the run too
 }
 
 // PublishDocument writes a version beside the one that readers see, and switches
@@ -36,18 +44,30 @@ func (a *Ingestion) PublishDocument(ctx context.Context, in PublishInput) (Publi
 		if v.Removing {
 			return nil
 		}
-		if err := a.onItsWay(ctx, in.VersionRef, knowledge.StagePublish, 0); err != nil {
+		if !activity.GetInfo(ctx).IsLocalActivity {
+			if err := a.noteStage(ctx, in.VersionRef, knowledge.StagePublish, 0, store.Facts{}); err != nil {
+				return err
+			}
+		}
+		publication, err := a.write(ctx, in, v)
+		if err != nil {
 			return err
 		}
-		if err := a.write(ctx, in, v); err != nil {
-			return err
+		if in.End != nil {
+			if publication.End, err = a.endOfRun(ctx, in); err != nil {
+				return err
+			}
 		}
-		published, err := a.Versions.Publish(ctx, in.VersionRef)
+		published, err := a.Versions.PublishVersion(ctx, publication)
 		if err != nil {
 			return fmt.Errorf("switch to version %d: %w", in.Version, err)
 		}
 		if result.Published = published.Done; !published.Done {
 			return nil
+		}
+		if in.End != nil {
+			result.Ended = true
+			a.ended(ctx, in.StepInput, publication.End.Status, in.End)
 		}
 		// Readers see it: a cancel comes too late.
 		// Somebody may have changed its tags or permissions while it was written.
@@ -57,6 +77,16 @@ func (a *Ingestion) PublishDocument(ctx context.Context, in PublishInput) (Publi
 		return nil
 	})
 	return result, err
+}
+
+// endOfRun stores the log of a run that ends well, if its version is published,
+// and returns what SQL notes of that.
+func (a *Ingestion) endOfRun(ctx context.Context, in PublishInput) (*store.RunEnd, error) {
+	key := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}.LogKey()
+	if _, err := a.Blobs.PutJSON(ctx, key, stream.StoredLog{Items: in.End}); err != nil {
+		return nil, fmt.Errorf("store the log of run %s: %w", in.Run, err)
+	}
+	return &store.RunEnd{Status: knowledge.RunCompleted, At: time.Now().UTC(), LogKey: key}, nil
 }
 
 // IsPublished reports whether readers see a version whose publishing failed or
@@ -81,38 +111,45 @@ func (a *Ingestion) RetireVersions(ctx context.Context, in StepInput) error {
 	return nil
 }
 
-// write puts the chunks and index entries of a version in place, unseen. The
-// entries go batch by batch, so that the vectors of a long document are never
-// all in memory.
-func (a *Ingestion) write(ctx context.Context, in PublishInput, v store.Version) error {
-	chunks, err := a.chunks(ctx, in.VersionRef)
-	if err != nil {
-		return err
+// write puts the chunks and index entries of a version in place, unseen. It
+// returns what is left to write when readers are switched. A long document is
+// written part by part, so that neither its chunks nor its vectors are ever all in
+// memory, and no other writer waits for all of its rows.
+func (a *Ingestion) write(ctx context.Context, in PublishInput, v store.Version) (store.Publication, error) {
+	p := store.Publication{Ref: in.VersionRef, RunID: in.Run}
+	if in.Count <= 0 {
+		return p, errors.New("a version without chunks cannot be published")
 	}
-	if err := a.Versions.PutChunks(ctx, in.VersionRef, chunks); err != nil {
-		return fmt.Errorf("write chunks: %w", err)
-	}
-	written := 0
-	for _, key := range in.Embeddings {
-		data, err := a.Blobs.Get(ctx, key)
+	for first := 0; first < in.Count; first += partChunks {
+		last := min(first+partChunks, in.Count)
+		chunks, err := a.chunks(ctx, in.VersionRef, first, last, in.Count)
 		if err != nil {
-			return fmt.Errorf("read vectors: %w", err)
+			return p, err
 		}
-		vectors, err := decodeVectors(data)
+		if in.Count <= partChunks {
+			p.Chunks = chunks
+		} else if err := a.Versions.PutChunksPart(ctx, in.VersionRef, first, chunks); err != nil {
+			return p, fmt.Errorf("write chunks from %d: %w", first, err)
+		}
+		if err := a.index(ctx, v, chunks); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// index writes the index entries of chunks, batch by batch.
+func (a *Ingestion) index(ctx context.Context, v store.Version, chunks []knowledge.Chunk) error {
+	for len(chunks) > 0 {
+		batch := chunks[:min(BatchSize, len(chunks))]
+		vectors, err := a.vectors(ctx, v.VersionRef, embeddingTexts(v, batch))
 		if err != nil {
 			return err
 		}
-		last := written + len(vectors)
-		if last > len(chunks) {
-			return fmt.Errorf("%d vectors and more for %d chunks", last, len(chunks))
-		}
-		if err := a.Index.Upsert(ctx, entries(v, chunks[written:last], vectors)); err != nil {
+		if err := a.Index.Upsert(ctx, entries(v, batch, vectors)); err != nil {
 			return fmt.Errorf("write index: %w", err)
 		}
-		written = last
-	}
-	if written != len(chunks) {
-		return fmt.Errorf("%d vectors for %d chunks", written, len(chunks))
+		chunks = chunks[len(batch):]
 	}
 	return nil
 }

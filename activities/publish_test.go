@@ -17,6 +17,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -201,13 +202,83 @@ func TestPublishDocument(t *testing.T) {
 		f := newFixture(t)
 		in := f.upload("a.txt", twoParts(1))
 		publish := f.embed(in, f.prepare(in))
-		for name, keys := range map[string][]string{"none": {}, "twice": {publish.Embeddings[0], publish.Embeddings[0]}, "missing": {"w/p/none"}} {
-			_, err := do(f, f.ingestion.PublishDocument, activities.PublishInput{StepInput: in, Embeddings: keys})
+		vectors := f.vectors(in)[0]
+		whole, err := f.blobs.Get(f.ctx, vectors)
+		f.must(err)
+		for name, data := range map[string][]byte{"none": {}, "one": whole[:4+(len(whole)-4)/2], "half of one": whole[:len(whole)-3]} {
+			_, err := f.blobs.Put(f.ctx, vectors, data)
+			f.must(err)
+			_, err = do(f, f.ingestion.PublishDocument, publish)
 			t.Log(name)
 			f.failed(err, knowledge.CodeInternal, true)
 		}
+		_, err = do(f, f.ingestion.PublishDocument, activities.PublishInput{StepInput: in})
+		f.failed(err, knowledge.CodeInternal, true)
 		if got := f.seen(); len(got) != 0 {
 			t.Errorf("seen: %v", got)
+		}
+	})
+
+	t.Run("after a change of the model all vectors are of the new one", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in, count := f.manyChunks(150)
+		publish := f.embed(in, count)
+		endpoint := f.server.Endpoint()
+		endpoint.Model = "another"
+		f.ingestion.Embedder = model.New(endpoint, nil)
+		asked := f.server.Totals().Embeddings.Asked
+		result, err := do(f, f.ingestion.PublishDocument, publish)
+		f.must(err)
+		if now := f.server.Totals().Embeddings.Asked; !result.Published || now != 2*asked {
+			t.Errorf("published %t after %d requests to the new model, want %d", result.Published, now-asked, asked)
+		}
+	})
+
+	t.Run("the run of a first version ends with its publication", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", twoParts(1))
+		publish := f.embed(in, f.prepare(in))
+		publish.End = ended(t, 2)
+		stop := f.hub.Follow(in.Run)
+		defer stop()
+		for range 2 {
+			result, err := do(f, f.ingestion.PublishDocument, publish)
+			f.must(err)
+			if !result.Published || !result.Ended {
+				t.Errorf("published %t, ended %t", result.Published, result.Ended)
+			}
+		}
+		run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
+		if f.must(err); run.Status != knowledge.RunCompleted {
+			t.Errorf("its run is %s", run.Status)
+		}
+		if diff := cmp.Diff(publish.End, f.stored(in.Run).Items); diff != "" {
+			t.Error(diff)
+		}
+		if given, over, _, _ := f.hub.Since(in.Run, 2); len(given) != 1 || !over {
+			t.Errorf("readers have %v, and know of the end: %t", given, over)
+		}
+	})
+
+	t.Run("the run of a version that is overtaken is not ended by its publication", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		first := f.upload("a.txt", twoParts(1))
+		late := f.embed(first, f.prepare(first))
+		late.End = ended(t, 2)
+		second := f.upload("a.txt", twoParts(2))
+		f.ingestion.Versions = interrupted{Versions: f.store, beforePublish: func() error {
+			f.ingestion.Versions = f.store
+			f.publish(second)
+			return nil
+		}}
+		result, err := do(f, f.ingestion.PublishDocument, late)
+		f.must(err)
+		run, err := f.store.RunForSystem(f.ctx, "w", first.Run)
+		if f.must(err); result.Published || result.Ended || run.Status != knowledge.RunRunning {
+			t.Errorf("published %t, ended %t, its run is %s", result.Published, result.Ended, run.Status)
 		}
 	})
 
@@ -256,11 +327,11 @@ type interrupted struct {
 	beforePublish, afterPublish, beforeRetire func() error
 }
 
-func (v interrupted) Publish(ctx context.Context, ref knowledge.VersionRef) (store.Published, error) {
+func (v interrupted) PublishVersion(ctx context.Context, p store.Publication) (store.Published, error) {
 	if err := call(v.beforePublish); err != nil {
 		return store.Published{}, err
 	}
-	published, err := v.Versions.Publish(ctx, ref)
+	published, err := v.Versions.PublishVersion(ctx, p)
 	return published, errors.Join(err, call(v.afterPublish))
 }
 

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -38,32 +39,62 @@ func (in RemoveInput) Step() StepInput {
 	}
 }
 
-// StopIngest ends a running ingest of the document and waits until no run of
-// its doomed versions goes on.
-func (a *Ingestion) StopIngest(ctx context.Context, in RemoveInput) error {
+// StopInput asks an ingest to stop. Signaled says that it was told so before.
+type StopInput struct {
+	RemoveInput
+	Signaled bool `json:"signaled,omitempty"`
+}
+
+// StopResult says whether the doomed versions are still being ingested: then it is
+// to be asked again.
+type StopResult struct {
+	Running  bool `json:"running,omitempty"`
+	Signaled bool `json:"signaled,omitempty"`
+}
+
+// StopIngest tells a running ingest, once, to give up the doomed versions, and
+// reports whether a step of theirs may still run. It ends the runs of those that
+// no workflow holds. The end of a run whose steps have ended is not waited for:
+// it may need the space that the removal frees.
+func (a *Ingestion) StopIngest(ctx context.Context, in StopInput) (StopResult, error) {
 	defer heartbeat(ctx)()
-	for {
-		versions, err := a.Removals.RunningVersions(ctx, in.Workspace, in.Document, in.Upto)
-		if err != nil {
-			return a.fail(ctx, in.Step(), fmt.Errorf("list running versions: %w", err))
-		}
-		if len(versions) == 0 {
-			return nil
-		}
+	result, err := a.stopIngest(ctx, in)
+	if err != nil {
+		return result, a.fail(ctx, in.Step(), err)
+	}
+	return result, nil
+}
+
+func (a *Ingestion) stopIngest(ctx context.Context, in StopInput) (StopResult, error) {
+	versions, err := a.Removals.RunningVersions(ctx, in.Workspace, in.Document, in.Upto)
+	if err != nil {
+		return StopResult{}, fmt.Errorf("list running versions: %w", err)
+	}
+	if len(versions) == 0 {
+		return StopResult{}, nil
+	}
+	if !in.Signaled {
 		running, err := a.Workflows.StopIngest(ctx, in.Workspace, in.Document, in.Upto)
 		if err != nil {
-			return a.fail(ctx, in.Step(), fmt.Errorf("stop ingest: %w", err))
+			return StopResult{}, fmt.Errorf("stop ingest: %w", err)
 		}
 		if !running {
-			return a.endRuns(ctx, in, versions)
+			return StopResult{}, a.endRuns(ctx, in.RemoveInput, versions)
 		}
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		return StopResult{Running: true, Signaled: true}, nil
 	}
+	version, err := a.Workflows.Ingesting(ctx, in.Workspace, in.Document)
+	if errors.Is(err, ErrNotRunning) {
+		return StopResult{}, a.endRuns(ctx, in.RemoveInput, versions)
+	}
+	if err != nil {
+		return StopResult{}, fmt.Errorf("ask what is ingested: %w", err)
+	}
+	return StopResult{Running: version > 0 && version <= in.Upto, Signaled: true}, nil
 }
+
+// ErrNotRunning says that a workflow is not open.
+var ErrNotRunning = errors.New("the workflow does not run")
 
 // endRuns ends the runs of versions that no workflow holds.
 func (a *Ingestion) endRuns(ctx context.Context, in RemoveInput, versions []store.Version) error {

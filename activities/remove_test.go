@@ -11,7 +11,6 @@ import (
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -29,10 +28,18 @@ func (f *fixture) mark(document string) activities.RemoveInput {
 // removal runs the steps of RemoveDocument, in their order.
 func (f *fixture) removal(in activities.RemoveInput) {
 	f.Helper()
-	f.must(step(f, f.ingestion.StopIngest, in))
+	f.stop(activities.StopInput{RemoveInput: in})
 	f.must(step(f, f.ingestion.RemoveEntries, in))
 	f.must(step(f, f.ingestion.RemoveBlobs, in))
 	f.must(step(f, f.ingestion.RemoveRows, in))
+}
+
+// stop tells a running ingest to stop.
+func (f *fixture) stop(in activities.StopInput) activities.StopResult {
+	f.Helper()
+	result, err := do(f, f.ingestion.StopIngest, in)
+	f.must(err)
+	return result
 }
 
 func (f *fixture) remove(document string) {
@@ -117,17 +124,47 @@ func TestRemoveDocument(t *testing.T) {
 func TestStopIngest(t *testing.T) {
 	t.Parallel()
 
-	t.Run("it waits until the doomed run has ended", func(t *testing.T) {
+	t.Run("an ingest is told once, and waited for until no step of the doomed version runs", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
-		f.workflows.running = 2
-		f.workflows.onStop = func() {
-			f.must(f.store.EndRun(f.ctx, "w", in.Run, store.RunEnd{Status: knowledge.RunCanceled, At: time.Now()}))
+		removal := activities.StopInput{RemoveInput: f.mark(in.Document)}
+		f.workflows.running, f.workflows.ingesting = 9, in.Version
+		for range 3 {
+			result := f.stop(removal)
+			if !result.Running || !result.Signaled {
+				t.Errorf("%+v while a step runs", result)
+			}
+			removal.Signaled = result.Signaled
 		}
-		f.must(step(f, f.ingestion.StopIngest, f.mark(in.Document)))
-		if f.workflows.stopped != 3 {
-			t.Errorf("asked %d times", f.workflows.stopped)
+		f.workflows.ingesting = 0 // its end is being written, which may wait for room on the disk
+		if result := f.stop(removal); result.Running {
+			t.Errorf("%+v once no step runs", result)
+		}
+		if f.workflows.stopped != 1 {
+			t.Errorf("signaled %d times", f.workflows.stopped)
+		}
+	})
+
+	t.Run("a newer version that is ingested by then is not waited for", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "text")
+		f.workflows.ingesting = in.Version + 1
+		if result := f.stop(activities.StopInput{RemoveInput: f.mark(in.Document), Signaled: true}); result.Running {
+			t.Errorf("%+v", result)
+		}
+	})
+
+	t.Run("a workflow that ended without writing the end of the run leaves it to the removal", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "text")
+		f.workflows.ingesting = -1
+		f.stop(activities.StopInput{RemoveInput: f.mark(in.Document), Signaled: true})
+		run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
+		if f.must(err); run.Status != knowledge.RunCanceled {
+			t.Errorf("the run is %s", run.Status)
 		}
 	})
 
@@ -137,7 +174,7 @@ func TestStopIngest(t *testing.T) {
 		in := f.upload("a.txt", "text")
 		removal := f.mark(in.Document)
 		for range 2 {
-			f.must(step(f, f.ingestion.StopIngest, removal))
+			f.stop(activities.StopInput{RemoveInput: removal})
 		}
 		run, err := f.store.RunForSystem(f.ctx, "w", in.Run)
 		f.must(err)
@@ -153,14 +190,14 @@ func TestStopIngest(t *testing.T) {
 		f := newFixture(t)
 		f.upload("a.txt", "text")
 		in := f.upload("a.txt", "text")
-		_, err := do(f, f.ingestion.BeginVersion, activities.BeginInput{StepInput: in, FirstOffset: 2})
+		_, err := do(f, f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: in, FirstOffset: 2, BeginOnly: true})
 		f.must(err)
 		for _, version := range []int{1, 1, 2, 2} {
 			e, err := stream.NewEntry(stream.TopicDocument, stream.Event{Data: stream.Data(map[string]int{"version": version})})
 			f.must(err)
 			f.workflows.log.Append(e)
 		}
-		f.must(step(f, f.ingestion.StopIngest, f.mark(in.Document)))
+		f.stop(activities.StopInput{RemoveInput: f.mark(in.Document)})
 		var got []string
 		for _, item := range f.stored(in.Run).Items {
 			got = append(got, fmt.Sprint(item.Offset, " ", item.Topic))
@@ -178,28 +215,28 @@ func TestStopIngest(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
-		_, err := do(f, f.ingestion.BeginVersion, activities.BeginInput{StepInput: in, FirstOffset: 0})
+		_, err := do(f, f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: in, FirstOffset: 0, BeginOnly: true})
 		f.must(err)
 		e, err := stream.NewEntry(stream.TopicDocument, stream.Event{Data: stream.Data(map[string]int{"version": 1})})
 		f.must(err)
 		f.workflows.log.Append(e)
 		removal := f.mark(in.Document)
 		f.workflows.unread = errors.New("the worker is busy")
-		f.failed(step(f, f.ingestion.StopIngest, removal), knowledge.CodeInternal, true)
+		f.failed(second(do(f, f.ingestion.StopIngest, activities.StopInput{RemoveInput: removal})), knowledge.CodeInternal, true)
 		if run, err := f.store.RunForSystem(f.ctx, "w", in.Run); err != nil || run.Status != knowledge.RunRunning {
 			t.Fatalf("the run is %s, %v", run.Status, err)
 		}
 		f.workflows.unread = nil
-		f.must(step(f, f.ingestion.StopIngest, removal))
+		f.stop(activities.StopInput{RemoveInput: removal})
 		if items := f.stored(in.Run).Items; len(items) != 2 || items[1].Offset != 1 {
 			t.Errorf("its log is %+v", items)
 		}
 
 		lost := f.upload("b.txt", "text")
-		_, err = do(f, f.ingestion.BeginVersion, activities.BeginInput{StepInput: lost, FirstOffset: 7})
+		_, err = do(f, f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: lost, FirstOffset: 7, BeginOnly: true})
 		f.must(err)
 		f.workflows.unread = fmt.Errorf("query: %w", stream.ErrLogLost)
-		f.must(step(f, f.ingestion.StopIngest, f.mark(lost.Document)))
+		f.stop(activities.StopInput{RemoveInput: f.mark(lost.Document)})
 		if items := f.stored(lost.Run).Items; len(items) != 1 || items[0].Offset != 7 {
 			t.Errorf("the lost log is %+v", items)
 		}
@@ -211,7 +248,7 @@ func TestStopIngest(t *testing.T) {
 		in := f.upload("a.txt", "text")
 		removal := f.mark(in.Document)
 		newer := f.upload("a.txt", "text")
-		f.must(step(f, f.ingestion.StopIngest, removal))
+		f.stop(activities.StopInput{RemoveInput: removal})
 		if run, err := f.store.RunForSystem(f.ctx, "w", newer.Run); err != nil || run.Status != knowledge.RunRunning {
 			t.Errorf("the newer run is %s, %v", run.Status, err)
 		}

@@ -39,23 +39,24 @@ type platform struct {
 	log     *slog.Logger
 	metrics *telemetry.Metrics
 
-	store      *store.Store
-	index      *indexfile.Index
-	attributes *activities.Attributes // of documents, in the index
-	blobs      *blob.Store
-	temporal   *embedded.Server
-	client     client.Client
-	workflow   *dispatch.Dispatcher
-	source     *dispatch.Source
-	hub        *stream.Hub
-	relay      *stream.Relay
-	chat       *model.Client
-	embed      *model.Client
-	parsers    *extract.Pool
-	listener   net.Listener // of the API
-	offline    string       // address of the offline model, "" = not served
-	worker     *worker.Worker
-	identity   string // of this start's workers
+	store       *store.Store
+	index       *indexfile.Index
+	attributes  *activities.Attributes // of documents, in the index
+	blobs       *blob.Store
+	temporal    *embedded.Server
+	client      client.Client
+	workflow    *dispatch.Dispatcher
+	source      *dispatch.Source
+	hub         *stream.Hub
+	relay       *stream.Relay
+	chat        *model.Client
+	embed       *model.Client
+	parsers     *extract.Pool
+	textParsers *extract.Pool // for small texts alone
+	listener    net.Listener  // of the API
+	offline     string        // address of the offline model, "" = not served
+	worker      *worker.Worker
+	identity    string // of this start's workers
 
 	ends    childserver.Endpoints
 	failed  chan error // of a listener that gave up
@@ -180,16 +181,18 @@ func (p *platform) startWorker(ctx context.Context) error {
 		return fmt.Errorf("find this program: %w", err)
 	}
 	limits := p.cfg.Limits
-	p.parsers, err = extract.NewPool(extract.PoolConfig{
-		Command: []string{program, "parse"}, Size: limits.Parsers, Memory: int64(limits.ParseMemory),
-		Timeout: time.Duration(limits.ParseSeconds) * time.Second, CacheDir: filepath.Join(p.cfg.Data, "cache"), Logger: p.log,
-	})
-	if err != nil {
-		return fmt.Errorf("prepare the parsers: %w", err)
+	for pool, size := range map[**extract.Pool]int{&p.parsers: limits.Parsers, &p.textParsers: textParsers} {
+		*pool, err = extract.NewPool(extract.PoolConfig{
+			Command: []string{program, "parse"}, Size: size, Memory: int64(limits.ParseMemory),
+			Timeout: time.Duration(limits.ParseSeconds) * time.Second, CacheDir: filepath.Join(p.cfg.Data, "cache"), Logger: p.log,
+		})
+		if err != nil {
+			return fmt.Errorf("prepare the parsers: %w", err)
+		}
+		p.onClose((*pool).Close)
 	}
-	p.onClose(p.parsers.Close)
 	ingestion, answering := p.activities()
-	p.worker = worker.New(p.client, worker.Config{Build: versionName(), StopTimeout: p.grace()}, ingestion, answering)
+	p.worker = worker.New(p.client, worker.Config{Build: versionName(), StopTimeout: p.grace(), Parsers: limits.Parsers}, ingestion, answering)
 	if err := p.worker.Start(); err != nil {
 		return err
 	}
@@ -212,6 +215,10 @@ func (p *platform) startWorker(ctx context.Context) error {
 	})
 	return nil
 }
+
+// textParsers is how many small texts are parsed at the same time. Each takes
+// about a millisecond.
+const textParsers = 2
 
 func (p *platform) grace() time.Duration { return time.Duration(p.cfg.ShutdownSeconds) * time.Second }
 

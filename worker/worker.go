@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -15,28 +16,48 @@ import (
 // time-out of 3 s; the SDK would hold them back for 80 % of it.
 const heartbeatThrottle = time.Second
 
-// How many activities of a queue run at the same time.
+// How many activities of a queue run at the same time in one process. That of the
+// parsers is Config.Parsers.
 const (
 	questionsAtATime = 128
-	ingestsAtATime   = 16
+	ingestsAtATime   = 16 // steps on our own stores
+	fetchesAtATime   = 16
+	embedsAtATime    = 32
 )
+
+// smallDocumentsAtATime is how many workflow tasks of the ingest queue run at the
+// same time, and local activities with them: a small document is ingested within
+// one task. The others wait in the queue, where tasks do not time out.
+const smallDocumentsAtATime = 32
+
+// ingestStickyTimeout is how long a workflow task of a document waits for the
+// process that has the workflow in memory, before any other may take it. While
+// many documents come in, a shorter one sends the tasks of those that were begun
+// behind those that were not.
+const ingestStickyTimeout = 5 * time.Second
 
 // Config sizes the workers of a process.
 type Config struct {
 	StopTimeout time.Duration // how long running activities may go on at a stop. Defaults to 10 s.
-	Build       string        // what workers say they are, in histories and lists; "" = the program's checksum, which takes a moment to reckon
+	Parsers     int           // how many large documents are extracted at the same time. Defaults to 2.
+	Build       string        // what workers call their build, in histories and lists; "" = the program's checksum, which takes a moment to compute
 }
 
 func (c Config) withDefaults() Config {
 	if c.StopTimeout == 0 {
 		c.StopTimeout = 10 * time.Second
 	}
+	if c.Parsers == 0 {
+		c.Parsers = 2
+	}
 	return c
 }
 
 // Worker runs the workflows and activities of its task queues.
 type Worker struct {
-	workers []sdk.Worker
+	workers   []sdk.Worker
+	ingestion *activities.Ingestion
+	patience  time.Duration
 }
 
 // New makes a worker for every task queue.
@@ -49,11 +70,27 @@ func New(c client.Client, cfg Config, ingestion *activities.Ingestion, answering
 	query.RegisterWorkflow(workflows.AnswerQuery)
 	query.RegisterWorkflow(workflows.RunTool)
 	query.RegisterActivity(answering)
-	ingest := sdk.New(c, workflows.QueueIngest, options(cfg, ingestsAtATime))
+
+	steps := options(cfg, ingestsAtATime)
+	steps.MaxConcurrentWorkflowTaskExecutionSize = smallDocumentsAtATime
+	steps.MaxConcurrentLocalActivityExecutionSize = smallDocumentsAtATime
+	steps.StickyScheduleToStartTimeout = ingestStickyTimeout
+	ingest := sdk.New(c, workflows.QueueIngest, steps)
 	ingest.RegisterWorkflow(workflows.IngestDocument)
 	ingest.RegisterWorkflow(workflows.RemoveDocument)
 	ingest.RegisterActivity(ingestion)
-	return &Worker{workers: []sdk.Worker{query, ingest}}
+
+	w := &Worker{workers: []sdk.Worker{query, ingest}, ingestion: ingestion, patience: cfg.StopTimeout / 2}
+	for queue, slots := range map[string]int{
+		workflows.QueueFetch: fetchesAtATime, workflows.QueueParse: cfg.Parsers, workflows.QueueEmbed: embedsAtATime,
+	} {
+		activitiesOnly := options(cfg, slots)
+		activitiesOnly.DisableWorkflowWorker = true
+		x := sdk.New(c, queue, activitiesOnly)
+		x.RegisterActivity(ingestion)
+		w.workers = append(w.workers, x)
+	}
+	return w
 }
 
 func options(cfg Config, concurrency int) sdk.Options {
@@ -83,14 +120,10 @@ func (w *Worker) Start() error {
 
 // Stop takes no new tasks and lets running activities end within StopTimeout.
 func (w *Worker) Stop() {
-	done := make(chan struct{})
+	var stopping sync.WaitGroup
+	stopping.Go(func() { activities.Drain(w.ingestion, w.patience) })
 	for _, x := range w.workers {
-		go func() {
-			x.Stop()
-			done <- struct{}{}
-		}()
+		stopping.Go(x.Stop)
 	}
-	for range w.workers {
-		<-done
-	}
+	stopping.Wait()
 }

@@ -26,8 +26,7 @@ type answerTest struct {
 
 func newAnswerTest(t *testing.T) *answerTest {
 	t.Helper()
-	var suite testsuite.WorkflowTestSuite
-	test := &answerTest{env: suite.NewTestWorkflowEnvironment()}
+	test := &answerTest{env: newEnvironment()}
 	test.env.SetTestTimeout(30 * time.Second)
 	var acts *activities.Answering
 	test.env.RegisterActivity(&activities.Answering{})

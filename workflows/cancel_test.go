@@ -11,18 +11,16 @@ import (
 	"github.com/cairn-rag/cairn/workflows"
 )
 
-// steps are IngestDocument's activities for a document of one batch, which embed
-// makes; how it ended goes to ends.
+// steps are IngestDocument's activities for a document of one batch that is not
+// small. The test's embed makes its vectors; how the run ended is sent to ends.
 func steps(embed any, ends chan<- activities.FinishInput) map[string]any {
 	return map[string]any{
-		"BeginVersion":    gives[activities.BeginInput](activities.BeginResult{}),
-		"CheckDocument":   gives[activities.StepInput](activities.CheckResult{Small: true}),
-		"ExtractDocument": gives[activities.StepInput](activities.ExtractResult{Pages: 1}),
-		"EnrichDocument":  func(activities.StepInput) error { return nil },
-		"ChunkDocument":   gives[activities.StepInput](activities.ChunkResult{Count: 1}),
+		"PrepareDocument": gives[activities.PrepareInput](activities.PrepareResult{}),
+		"ExtractDocument": gives[activities.StepInput](activities.ExtractResult{Pages: 1, Chunks: 1}),
 		"EmbedChunks":     embed,
 		"PublishDocument": gives[activities.PublishInput](activities.PublishResult{Published: true}),
 		"FinishVersion":   finish(ends),
+		"DiscardVersion":  func(activities.DiscardInput) error { return nil },
 	}
 }
 
@@ -56,12 +54,11 @@ func TestCancel(t *testing.T) {
 	question := workflows.AnswerInput{RunRef: knowledge.RunRef{Workspace: "w", Project: "p", Run: "r"}, MaxToolTurns: 5}
 
 	t.Run("a version whose worker died is canceled", func(t *testing.T) {
-		t.Parallel()
 		began, over, ends := make(chan struct{}, 1), make(chan struct{}), make(chan activities.FinishInput, 1)
-		run := server.start(t, workflows.IngestDocument, ingest, steps(func(activities.EmbedInput) (activities.EmbedResult, error) {
+		run := server.start(t, workflows.IngestDocument, ingest, steps(func(activities.EmbedInput) error {
 			began <- struct{}{}
 			<-over // without a heartbeat, as in a process that is gone
-			return activities.EmbedResult{}, nil
+			return nil
 		}, ends))
 		t.Cleanup(func() { close(over) })
 		next(t, began)
@@ -75,7 +72,6 @@ func TestCancel(t *testing.T) {
 	})
 
 	t.Run("a question whose model call fails then is canceled", func(t *testing.T) {
-		t.Parallel()
 		began, ends := make(chan struct{}, 1), make(chan activities.FinishAnswerInput, 1)
 		run := server.start(t, workflows.AnswerQuery, question, map[string]any{"CallModel": failing[activities.ModelCallInput](began), "FinishAnswer": finish(ends)})
 		next(t, began)
@@ -89,7 +85,6 @@ func TestCancel(t *testing.T) {
 	})
 
 	t.Run("a question whose model call ends well before it hears of the cancel is canceled, and the call counted", func(t *testing.T) {
-		t.Parallel()
 		began, ends := make(chan struct{}, 1), make(chan activities.FinishAnswerInput, 1)
 		run := server.start(t, workflows.AnswerQuery, question, map[string]any{
 			"CallModel": func(ctx context.Context, _ activities.ModelCallInput) (activities.ModelCallResult, error) {
@@ -118,10 +113,8 @@ func TestCancel(t *testing.T) {
 		{"a version that is canceled after the switch to it is published", true, "completed"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
 			began, ends := make(chan struct{}, 1), make(chan activities.FinishInput, 1)
-			acts := steps(gives[activities.EmbedInput](activities.EmbedResult{Key: "k"}), ends)
-			acts["CheckDocument"] = gives[activities.StepInput](activities.CheckResult{})
+			acts := steps(func(activities.EmbedInput) error { return nil }, ends)
 			acts["PublishDocument"] = func(ctx context.Context, _ activities.PublishInput) (activities.PublishResult, error) {
 				began <- struct{}{}
 				<-ctx.Done()
@@ -140,14 +133,14 @@ func TestCancel(t *testing.T) {
 	}
 
 	t.Run("a removal whose workflow is canceled goes on to its end", func(t *testing.T) {
-		t.Parallel()
 		began, asked, ends := make(chan struct{}, 1), make(chan struct{}), make(chan activities.FinishInput, 1)
 		done := func(activities.RemoveInput) error { return nil }
-		run := server.start(t, workflows.RemoveDocument, activities.RemoveInput{Workspace: "w", Project: "p", Document: "d", Run: "r"}, map[string]any{
-			"StopIngest": func(ctx context.Context, _ activities.RemoveInput) error {
+		in := workflows.RemoveInput{RemoveInput: activities.RemoveInput{Workspace: "w", Project: "p", Document: "d", Run: "r"}}
+		run := server.start(t, workflows.RemoveDocument, in, map[string]any{
+			"StopIngest": func(ctx context.Context, _ activities.StopInput) (activities.StopResult, error) {
 				began <- struct{}{}
 				<-asked
-				return ctx.Err()
+				return activities.StopResult{}, ctx.Err()
 			},
 			"RemoveEntries": done, "RemoveBlobs": done, "RemoveRows": done, "FinishRemoval": finish(ends),
 		})

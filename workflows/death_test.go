@@ -22,7 +22,6 @@ func TestProcessEnds(t *testing.T) {
 	question := workflows.AnswerInput{RunRef: knowledge.RunRef{Workspace: "w", Project: "p", Run: "r"}, MaxToolTurns: 5}
 
 	t.Run("a model call outlives more deaths than it has tries, and its attempts are one row", func(t *testing.T) {
-		t.Parallel()
 		over, ends := make(chan struct{}), make(chan activities.FinishAnswerInput, 1)
 		var before []int
 		run := server.start(t, workflows.AnswerQuery, question, map[string]any{
@@ -49,7 +48,6 @@ func TestProcessEnds(t *testing.T) {
 	})
 
 	t.Run("a model that stays down is given up after its tries all the same", func(t *testing.T) {
-		t.Parallel()
 		ends := make(chan activities.FinishAnswerInput, 1)
 		calls := 0
 		run := server.start(t, workflows.AnswerQuery, question, map[string]any{
@@ -69,13 +67,12 @@ func TestProcessEnds(t *testing.T) {
 	})
 
 	t.Run("a document that ends the process each time fails", func(t *testing.T) {
-		t.Parallel()
 		ends := make(chan activities.FinishInput, 1)
 		calls := 0
 		in := workflows.IngestInput{Workspace: "w", Project: "p", Document: "d", Tasks: []workflows.IngestTask{{Version: 1, Run: "r"}}}
-		run := server.start(t, workflows.IngestDocument, in, steps(func(activities.EmbedInput) (activities.EmbedResult, error) {
+		run := server.start(t, workflows.IngestDocument, in, steps(func(activities.EmbedInput) error {
 			calls++
-			return activities.EmbedResult{}, errEnded
+			return errEnded
 		}, ends))
 		server.end(t, run)
 		end := next(t, ends)

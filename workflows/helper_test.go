@@ -3,10 +3,22 @@ package workflows_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 )
+
+// newEnvironment is an environment for a workflow that lets a busy machine take
+// longer than the SDK's second for a turn of the workflow.
+func newEnvironment() *testsuite.TestWorkflowEnvironment {
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
+	return env
+}
 
 func isContinueAsNew(err error) bool {
 	var next *workflow.ContinueAsNewError

@@ -26,8 +26,7 @@ type ingestTest struct {
 
 func newIngestTest(t *testing.T) *ingestTest {
 	t.Helper()
-	var suite testsuite.WorkflowTestSuite
-	test := &ingestTest{env: suite.NewTestWorkflowEnvironment()}
+	test := &ingestTest{env: newEnvironment()}
 	test.env.SetTestTimeout(30 * time.Second)
 	var acts *activities.Ingestion
 	test.env.RegisterActivity(&activities.Ingestion{})
@@ -41,14 +40,30 @@ func newIngestTest(t *testing.T) *ingestTest {
 func (test *ingestTest) steps(small bool, chunks int) {
 	var acts *activities.Ingestion
 	any := mock.Anything
-	test.env.OnActivity(acts.BeginVersion, any, any).Maybe().Return(activities.BeginResult{}, nil)
-	test.env.OnActivity(acts.CheckDocument, any, any).Maybe().Return(activities.CheckResult{MediaType: "text/plain", Small: small}, nil)
-	test.env.OnActivity(acts.ExtractDocument, any, any).Maybe().Return(activities.ExtractResult{Pages: 1}, nil)
-	test.env.OnActivity(acts.EnrichDocument, any, any).Maybe().Return(nil)
-	test.env.OnActivity(acts.ChunkDocument, any, any).Maybe().Return(activities.ChunkResult{Count: chunks}, nil)
-	test.env.OnActivity(acts.PublishDocument, any, any).Maybe().Return(activities.PublishResult{Published: true}, nil)
+	extracted := activities.ExtractResult{Pages: 1, Chunks: chunks}
+	prepared := activities.PrepareResult{Small: small, Chunked: small}
+	if small {
+		prepared.ExtractResult = extracted
+	}
+	test.env.OnActivity(acts.PrepareDocument, any, any).Maybe().Return(prepared, nil)
+	test.env.OnActivity(acts.ExtractDocument, any, any).Maybe().Return(extracted, nil)
+	test.env.OnActivity(acts.PublishDocument, any, any).Maybe().Return(
+		func(_ context.Context, in activities.PublishInput) (activities.PublishResult, error) {
+			if in.End != nil {
+				test.published(in)
+			}
+			return activities.PublishResult{Published: true, Ended: in.End != nil}, nil
+		})
 	test.env.OnActivity(acts.IsPublished, any, any).Maybe().Return(false, nil)
 	test.env.OnActivity(acts.RetireVersions, any, any).Maybe().Return(nil)
+	test.env.OnActivity(acts.DiscardVersion, any, any).Maybe().Return(nil)
+}
+
+// published remembers a run that the step ended which published its version.
+func (test *ingestTest) published(in activities.PublishInput) {
+	test.mu.Lock()
+	defer test.mu.Unlock()
+	test.finished = append(test.finished, activities.FinishInput{StepInput: in.StepInput, Status: "completed", Items: in.End})
 }
 
 func (test *ingestTest) run(t *testing.T, tasks ...workflows.IngestTask) {
@@ -76,15 +91,15 @@ func TestIngestDocument(t *testing.T) {
 	t.Parallel()
 	var acts *activities.Ingestion
 
-	t.Run("a large document is embedded in batches of 64, four at a time", func(t *testing.T) {
+	t.Run("a large document is embedded in steps of at most eight batches, four at a time", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			test := newIngestTest(t)
-			test.steps(false, 1000)
+			test.steps(false, 3000)
 			var mu sync.Mutex
 			flying, most, batches := 0, 0, map[int]int{}
 			test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-				func(_ context.Context, in activities.EmbedInput) (activities.EmbedResult, error) {
+				func(_ context.Context, in activities.EmbedInput) error {
 					mu.Lock()
 					flying++
 					most = max(most, flying)
@@ -94,10 +109,10 @@ func TestIngestDocument(t *testing.T) {
 					mu.Lock()
 					flying--
 					mu.Unlock()
-					return activities.EmbedResult{Key: "k"}, nil
+					return nil
 				})
 			test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
-			if len(batches) != 16 || batches[960] != 1000 {
+			if len(batches) != 6 || batches[2560] != 3000 {
 				t.Errorf("batches %v", batches)
 			}
 			if most != 4 {
@@ -113,11 +128,11 @@ func TestIngestDocument(t *testing.T) {
 		t.Parallel()
 		test := newIngestTest(t)
 		tries := 0
-		test.env.OnActivity(acts.ExtractDocument, mock.Anything, mock.Anything).Return(
-			func(context.Context, activities.StepInput) (activities.ExtractResult, error) {
+		test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(
+			func(context.Context, activities.PrepareInput) (activities.PrepareResult, error) {
 				tries++
-				return activities.ExtractResult{}, temporal.NewNonRetryableApplicationError("the file is encrypted", "encrypted", nil,
-					activities.ErrorDetails{Code: knowledge.CodeEncrypted})
+				return activities.PrepareResult{}, temporal.NewNonRetryableApplicationError("the file is encrypted", "encrypted", nil,
+					activities.ErrorDetails{Code: knowledge.CodeEncrypted, Stage: knowledge.StageExtract})
 			})
 		test.steps(true, 1)
 		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
@@ -133,11 +148,11 @@ func TestIngestDocument(t *testing.T) {
 		test.steps(true, 1)
 		tries := 0
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-			func(context.Context, activities.EmbedInput) (activities.EmbedResult, error) {
+			func(context.Context, activities.EmbedInput) error {
 				if tries++; tries < 20 {
-					return activities.EmbedResult{}, temporal.NewApplicationError("limited", "provider_failed")
+					return temporal.NewApplicationError("limited", "provider_failed")
 				}
-				return activities.EmbedResult{Key: "k"}, nil
+				return nil
 			})
 		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
 		if diff := cmp.Diff(map[int]string{1: "completed"}, test.outcomes()); diff != "" {
@@ -151,13 +166,13 @@ func TestIngestDocument(t *testing.T) {
 		test.steps(true, 1)
 		tries := 0
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-			func(context.Context, activities.EmbedInput) (activities.EmbedResult, error) {
+			func(context.Context, activities.EmbedInput) error {
 				tries++
-				return activities.EmbedResult{}, temporal.NewApplicationErrorWithOptions("limited", "provider_failed",
+				return temporal.NewApplicationErrorWithOptions("limited", "provider_failed",
 					temporal.ApplicationErrorOptions{NextRetryDelay: 24 * time.Hour})
 			})
 		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
-		if end := test.finished[0]; end.Error == nil || end.Error.Code != knowledge.CodeProviderFailed || !end.Error.Retryable || tries > 4 {
+		if end := test.finished[0]; end.Error == nil || end.Error.Code != knowledge.CodeProviderFailed || !end.Error.Retryable || tries > 5 {
 			t.Errorf("after %d tries it ended with %+v", tries, end.Error)
 		}
 	})
@@ -167,13 +182,13 @@ func TestIngestDocument(t *testing.T) {
 		test := newIngestTest(t)
 		test.steps(true, 1)
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-			func(_ context.Context, in activities.EmbedInput) (activities.EmbedResult, error) {
+			func(_ context.Context, in activities.EmbedInput) error {
 				if in.Version == 1 {
 					for range 2 {
 						test.env.SignalWorkflow(workflows.SignalIngest, workflows.IngestTask{Version: 2, Run: "r2"})
 					}
 				}
-				return activities.EmbedResult{Key: "k"}, nil
+				return nil
 			})
 		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
 		if len(test.finished) != 2 {
@@ -189,10 +204,10 @@ func TestIngestDocument(t *testing.T) {
 		test := newIngestTest(t)
 		test.steps(true, 1)
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-			func(ctx context.Context, _ activities.EmbedInput) (activities.EmbedResult, error) {
+			func(ctx context.Context, _ activities.EmbedInput) error {
 				test.env.SignalWorkflow(workflows.SignalStop, workflows.IngestStop{Upto: 1})
 				<-ctx.Done()
-				return activities.EmbedResult{}, ctx.Err()
+				return ctx.Err()
 			})
 		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
 		if diff := cmp.Diff(map[int]string{1: "canceled"}, test.outcomes()); diff != "" {
@@ -205,12 +220,12 @@ func TestIngestDocument(t *testing.T) {
 		test := newIngestTest(t)
 		test.steps(true, 1)
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-			func(_ context.Context, in activities.EmbedInput) (activities.EmbedResult, error) {
+			func(_ context.Context, in activities.EmbedInput) error {
 				if in.Version == 2 {
 					t.Error("version 2 was embedded")
 				}
 				test.env.SignalWorkflow(workflows.SignalStop, workflows.IngestStop{Run: "r2"})
-				return activities.EmbedResult{Key: "k"}, nil
+				return nil
 			})
 		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"}, workflows.IngestTask{Version: 2, Run: "r2"})
 		if diff := cmp.Diff(map[int]string{1: "completed", 2: "canceled"}, test.outcomes()); diff != "" {
@@ -224,9 +239,9 @@ func TestIngestDocument(t *testing.T) {
 		test.steps(true, 1)
 		test.env.SetContinueAsNewSuggested(true)
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
-			func(context.Context, activities.EmbedInput) (activities.EmbedResult, error) {
+			func(context.Context, activities.EmbedInput) error {
 				test.env.SignalWorkflow(workflows.SignalStop, workflows.IngestStop{Run: "r2"})
-				return activities.EmbedResult{Key: "k"}, nil
+				return nil
 			})
 		test.env.ExecuteWorkflow(workflows.IngestDocument, workflows.IngestInput{
 			Workspace: "w", Project: "p", Document: "d", Tasks: []workflows.IngestTask{{Version: 1, Run: "r1"}, {Version: 2, Run: "r2"}},
@@ -257,7 +272,7 @@ func TestIngestDocument(t *testing.T) {
 				})
 			test.env.OnActivity(acts.IsPublished, mock.Anything, mock.Anything).Return(published, nil)
 			test.steps(false, 1)
-			test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(activities.EmbedResult{Key: "k"}, nil)
+			test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
 			test.run(t, workflows.IngestTask{Version: 2, Run: "r2"})
 			if diff := cmp.Diff(map[int]string{2: map[bool]string{true: "completed", false: "canceled"}[published]}, test.outcomes()); diff != "" {
 				t.Error(diff)
@@ -275,7 +290,7 @@ func TestIngestDocument(t *testing.T) {
 				return left.over()
 			})
 		test.steps(true, 1)
-		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(activities.EmbedResult{Key: "k"}, nil)
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
 		test.run(t, workflows.IngestTask{Version: 2, Run: "r2"})
 		if diff := cmp.Diff(map[int]string{2: "completed"}, test.outcomes()); diff != "" || left != 0 {
 			t.Errorf("%d failures were not waited for, %s", left, diff)
@@ -286,13 +301,15 @@ func TestIngestDocument(t *testing.T) {
 		t.Parallel()
 		test := newIngestTest(t)
 		asked := 0
-		test.env.OnActivity(acts.BeginVersion, mock.Anything, mock.Anything).Return(
-			func(context.Context, activities.BeginInput) (activities.BeginResult, error) {
-				asked++
-				return activities.BeginResult{Blocked: asked < 5}, nil
+		test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(
+			func(context.Context, activities.PrepareInput) (activities.PrepareResult, error) {
+				if asked++; asked < 5 {
+					return activities.PrepareResult{Blocked: true}, nil
+				}
+				return activities.PrepareResult{Small: true, Chunked: true, ExtractResult: activities.ExtractResult{Chunks: 1}}, nil
 			})
 		test.steps(true, 1)
-		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(activities.EmbedResult{Key: "k"}, nil)
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
 		test.run(t, workflows.IngestTask{Version: 3, Run: "r3"})
 		if diff := cmp.Diff(map[int]string{3: "completed"}, test.outcomes()); diff != "" || asked != 5 {
 			t.Errorf("asked %d times, %s", asked, diff)
@@ -303,7 +320,7 @@ func TestIngestDocument(t *testing.T) {
 		t.Parallel()
 		test := newIngestTest(t)
 		test.steps(true, 1)
-		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(activities.EmbedResult{Key: "k"}, nil)
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
 		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"}, workflows.IngestTask{Version: 2, Run: "r2"})
 		next := int64(0)
 		for _, f := range test.finished {

@@ -2,10 +2,14 @@ package workflows
 
 import "go.temporal.io/sdk/temporal"
 
-// The task queues: one for each class of work.
+// The task queues: one for each resource that work can wait for, so that slow
+// work of one kind holds up no other.
 const (
-	QueueQuery  = "query"
-	QueueIngest = "ingest"
+	QueueQuery  = "query"  // questions: workflows, searches, model calls, tools
+	QueueIngest = "ingest" // documents: workflows, and steps on our own stores
+	QueueFetch  = "fetch"  // addresses that originals are fetched from
+	QueueParse  = "parse"  // parsers; as many slots as there are of these
+	QueueEmbed  = "embed"  // the embedding model
 )
 
 // The search attributes by which an operator finds workflows.

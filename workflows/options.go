@@ -17,10 +17,16 @@ import (
 // to another.
 const heartbeatTimeout = 3 * time.Second
 
-// waitForParser bounds an extraction. The parsers hold each document to its own
-// time; the rest is for those that are before it. Heartbeats tell of a dead
-// worker long before.
-const waitForParser = 3 * time.Hour
+// priorityFinishing is that of steps which end what was begun: they pass the
+// steps of documents that come after. 1 is the most urgent, 5 the least.
+const priorityFinishing = 2
+
+// onQueue sends the activities of ctx to another task queue. A priority of 0 is
+// the workflow's own.
+func onQueue(ctx workflow.Context, queue string, priority int) workflow.Context {
+	ctx = workflow.WithTaskQueue(ctx, queue)
+	return workflow.WithPriority(ctx, temporal.Priority{PriorityKey: priority})
+}
 
 // storeRetries are for steps that touch only our own stores.
 func storeRetries() *temporal.RetryPolicy {
@@ -30,23 +36,28 @@ func storeRetries() *temporal.RetryPolicy {
 }
 
 // local sets the options of steps that end within some 50 ms and may run twice.
+// Time in the queue does not count: without ScheduleToCloseTimeout the SDK counts
+// StartToCloseTimeout from the moment of scheduling.
 func local(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: 30 * time.Second, RetryPolicy: storeRetries(), Summary: summary,
+		StartToCloseTimeout: localTimeout, ScheduleToCloseTimeout: forever, RetryPolicy: storeRetries(), Summary: summary,
 	})
 }
+
+// localTimeout bounds one try of a step that takes milliseconds on an idle
+// machine.
+const localTimeout = 2 * time.Minute
 
 // final sets the options of the step that writes a run's end: it is tried until
 // it succeeds, because what was paid for and shown stands nowhere else. It may
 // run twice.
 func final(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithLocalActivityOptions(disconnected(ctx), workflow.LocalActivityOptions{
-		StartToCloseTimeout: 30 * time.Second, ScheduleToCloseTimeout: forever, RetryPolicy: endlessRetries(), Summary: summary,
+		StartToCloseTimeout: localTimeout, ScheduleToCloseTimeout: forever, RetryPolicy: endlessRetries(), Summary: summary,
 	})
 }
 
-// forever is longer than any run: without it a local activity has the time of
-// one attempt for all of them.
+// forever is longer than any run.
 const forever = 10 * 365 * 24 * time.Hour
 
 // endlessRetries are for what must be done in the end, whatever is down.

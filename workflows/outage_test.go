@@ -65,7 +65,7 @@ func TestOutageAtTheEnd(t *testing.T) {
 		test.outage = hours
 		test.steps(true, 1)
 		var acts *activities.Ingestion
-		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(activities.EmbedResult{Key: "k"}, nil)
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
 		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
 		if diff := cmp.Diff(map[int]string{1: "completed"}, test.outcomes()); diff != "" {
 			t.Error(diff)
@@ -77,10 +77,13 @@ func TestOutageAtTheEnd(t *testing.T) {
 		test := newIngestTest(t)
 		test.outage = hours
 		var acts *activities.Ingestion
-		for _, step := range []any{acts.StopIngest, acts.RemoveEntries, acts.RemoveBlobs, acts.RemoveRows} {
+		test.env.OnActivity(acts.StopIngest, mock.Anything, mock.Anything).Return(activities.StopResult{}, nil)
+		for _, step := range []any{acts.RemoveEntries, acts.RemoveBlobs, acts.RemoveRows} {
 			test.env.OnActivity(step, mock.Anything, mock.Anything).Return(nil)
 		}
-		test.env.ExecuteWorkflow(workflows.RemoveDocument, activities.RemoveInput{Workspace: "w", Project: "p", Document: "d", Run: "r", Upto: 1})
+		test.env.ExecuteWorkflow(workflows.RemoveDocument, workflows.RemoveInput{
+			RemoveInput: activities.RemoveInput{Workspace: "w", Project: "p", Document: "d", Run: "r", Upto: 1},
+		})
 		if err := test.env.GetWorkflowError(); err != nil {
 			t.Fatal(err)
 		}

@@ -10,16 +10,26 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
+// RemoveInput starts a removal. Signaled is carried over a continue-as-new.
+type RemoveInput struct {
+	activities.RemoveInput
+	Signaled bool `json:"signaled,omitempty"` // the running ingest was told to stop
+}
+
 // RemoveDocument takes a document away: its running ingest first, then index
 // entries, bytes and rows. The tombstone that hides it was set before, so a
 // removal is not canceled: it goes on to its end.
-func RemoveDocument(ctx workflow.Context, in activities.RemoveInput) error {
+func RemoveDocument(ctx workflow.Context, in RemoveInput) error {
 	log, err := newEventLog(ctx, stream.Log{})
 	if err != nil {
 		return err
 	}
 	ctx = disconnected(ctx)
 	err = removeSteps(ctx, in)
+	if workflow.IsContinueAsNewError(err) {
+		log.carry(ctx) // nothing is in it yet, but readers may wait
+		return err
+	}
 	var acts *activities.Ingestion
 	err = log.finish(ctx, documentEnd{
 		StepInput: in.Step(), err: err,
@@ -32,22 +42,49 @@ func RemoveDocument(ctx workflow.Context, in activities.RemoveInput) error {
 	return nil
 }
 
-func removeSteps(ctx workflow.Context, in activities.RemoveInput) error {
+func removeSteps(ctx workflow.Context, in RemoveInput) error {
 	var acts *activities.Ingestion
+	if err := stopIngest(ctx, in); err != nil {
+		return err
+	}
 	for _, step := range []struct {
 		summary string
 		run     any
 	}{
-		{"end the running ingest", acts.StopIngest},
 		{"remove index entries", acts.RemoveEntries},
 		{"remove blobs", acts.RemoveBlobs},
 		{"remove rows", acts.RemoveRows},
 	} {
-		workflow.SetCurrentDetails(ctx, step.summary)
-		err := workflow.ExecuteActivity(regular(ctx, step.summary, 30*time.Minute, endlessRetries()), step.run, in).Get(ctx, nil)
-		if err != nil {
+		if err := removeStep(ctx, step.summary, step.run, in.RemoveInput, nil); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func removeStep(ctx workflow.Context, summary string, run, in, result any) error {
+	workflow.SetCurrentDetails(ctx, summary)
+	options := onQueue(regular(ctx, summary, 30*time.Minute, endlessRetries()), QueueIngest, priorityFinishing)
+	return workflow.ExecuteActivity(options, run, in).Get(ctx, result)
+}
+
+// stopIngest waits until no step of the doomed versions runs. Between two looks
+// no slot of a worker is held.
+func stopIngest(ctx workflow.Context, in RemoveInput) error {
+	var acts *activities.Ingestion
+	stop := activities.StopInput{RemoveInput: in.RemoveInput, Signaled: in.Signaled}
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, time.Minute) {
+		var result activities.StopResult
+		if err := removeStep(ctx, "end the running ingest", acts.StopIngest, stop, &result); err != nil || !result.Running {
+			return err
+		}
+		if stop.Signaled = result.Signaled; workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
+			in.Signaled = stop.Signaled
+			return workflow.NewContinueAsNewError(ctx, RemoveDocument, in)
+		}
+		timer := workflow.NewTimerWithOptions(ctx, pause, workflow.TimerOptions{Summary: "wait for the ingest to end"})
+		if err := timer.Get(ctx, nil); err != nil {
+			return err
+		}
+	}
 }

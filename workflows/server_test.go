@@ -47,19 +47,24 @@ func newServerTest(t *testing.T) *serverTest {
 }
 
 // start starts a workflow whose activities are these functions, by their names.
+// The workers take every queue, so one test of a server runs at a time.
 func (test *serverTest) start(t *testing.T, flow any, in any, activities map[string]any) client.WorkflowRun {
 	t.Helper()
-	queue := strings.ReplaceAll(t.Name(), "/", "-")
-	w := worker.New(test.client, queue, worker.Options{WorkerStopTimeout: time.Second})
-	w.RegisterWorkflow(flow)
-	for name, act := range activities {
-		w.RegisterActivityWithOptions(act, activity.RegisterOptions{Name: name})
+	for _, queue := range []string{
+		workflows.QueueQuery, workflows.QueueIngest, workflows.QueueFetch, workflows.QueueParse, workflows.QueueEmbed,
+	} {
+		w := worker.New(test.client, queue, worker.Options{WorkerStopTimeout: time.Second})
+		w.RegisterWorkflow(flow)
+		for name, act := range activities {
+			w.RegisterActivityWithOptions(act, activity.RegisterOptions{Name: name})
+		}
+		if err := w.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(w.Stop)
 	}
-	if err := w.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.Stop)
-	run, err := test.client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: queue, TaskQueue: queue}, flow, in)
+	id := strings.ReplaceAll(t.Name(), "/", "-")
+	run, err := test.client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: workflows.QueueIngest}, flow, in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/mock"
 	"go.temporal.io/sdk/activity"
@@ -14,24 +15,62 @@ import (
 
 func TestSmallDocumentThatTakesLong(t *testing.T) {
 	t.Parallel()
-	test := newIngestTest(t)
 	var acts *activities.Ingestion
-	var local []bool
-	test.env.OnActivity(acts.ExtractDocument, mock.Anything, mock.Anything).Return(
-		func(ctx context.Context, _ activities.StepInput) (activities.ExtractResult, error) {
-			isLocal := activity.GetInfo(ctx).IsLocalActivity
-			local = append(local, isLocal)
-			if isLocal {
-				return activities.ExtractResult{}, temporal.NewNonRetryableApplicationError("", "not_quick", nil)
+
+	t.Run("is extracted by an activity of its own", func(t *testing.T) {
+		t.Parallel()
+		test := newIngestTest(t)
+		extracted := 0
+		test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(activities.PrepareResult{Small: true}, nil)
+		test.env.OnActivity(acts.ExtractDocument, mock.Anything, mock.Anything).Return(
+			func(context.Context, activities.StepInput) (activities.ExtractResult, error) {
+				extracted++
+				return activities.ExtractResult{Pages: 1, Chunks: 1}, nil
+			})
+		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
+		test.steps(true, 0)
+		test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
+		if got := test.outcomes()[1]; got != "completed" || extracted != 1 {
+			t.Errorf("the document ended as %q, extracted %d times", got, extracted)
+		}
+	})
+
+	for name, tc := range map[string]struct {
+		failure error
+		waits   time.Duration
+	}{
+		"while others wait for the model": {temporal.NewNonRetryableApplicationError("", "not_quick", nil), 0},
+		"whose model failed once":         {temporal.NewApplicationError("overloaded", "provider_failed"), 0},
+		"whose model asked for a pause": {temporal.NewApplicationErrorWithOptions("limited", "provider_failed",
+			temporal.ApplicationErrorOptions{NextRetryDelay: time.Hour}), time.Hour},
+	} {
+		t.Run("is embedded by an activity of its own "+name, func(t *testing.T) {
+			t.Parallel()
+			test := newIngestTest(t)
+			test.steps(true, 1)
+			var local []bool
+			var failed, asked time.Time
+			test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(
+				func(ctx context.Context, _ activities.EmbedInput) error {
+					isLocal := activity.GetInfo(ctx).IsLocalActivity
+					local = append(local, isLocal)
+					if isLocal {
+						failed = test.env.Now()
+						return tc.failure
+					}
+					asked = test.env.Now()
+					return nil
+				})
+			test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
+			if len(local) != 2 || !local[0] || local[1] {
+				t.Errorf("embedded as a local activity: %v, want once so and then once not", local)
 			}
-			return activities.ExtractResult{Pages: 1}, nil
+			if got := asked.Sub(failed).Round(time.Minute); got != tc.waits {
+				t.Errorf("the model was asked again after %v, want %v", got, tc.waits)
+			}
+			if got := test.outcomes()[1]; got != "completed" {
+				t.Errorf("the document ended as %q", got)
+			}
 		})
-	test.steps(true, 0)
-	test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
-	if len(local) != 2 || !local[0] || local[1] {
-		t.Errorf("extracted as a local activity: %v, want once so and then once not", local)
-	}
-	if got := test.outcomes()[1]; got != "completed" {
-		t.Errorf("the document ended as %q", got)
 	}
 }

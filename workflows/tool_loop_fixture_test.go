@@ -45,9 +45,8 @@ type loopTest struct {
 
 func newLoopTest(t *testing.T) *loopTest {
 	t.Helper()
-	var suite testsuite.WorkflowTestSuite
 	test := &loopTest{
-		T: t, env: suite.NewTestWorkflowEnvironment(), server: modeltest.New(modeltest.Options{}), hub: stream.NewHub(),
+		T: t, env: newEnvironment(), server: modeltest.New(modeltest.Options{}), hub: stream.NewHub(),
 		run: knowledge.RunRef{Workspace: "acme", Project: "handbook", Run: "run"},
 	}
 	t.Cleanup(test.server.Close)

@@ -25,6 +25,7 @@ const taskTimeout = 3 * time.Second
 // The priorities of workflows: 1 is the most urgent.
 const (
 	priorityQuestion = 1
+	priorityRemoval  = 2
 	priorityUpload   = 3
 )
 
@@ -61,12 +62,12 @@ func (d *Dispatcher) Ingest(ctx context.Context, v store.Version) error {
 
 // Remove starts the removal of a document. Doing it twice changes nothing.
 func (d *Dispatcher) Remove(ctx context.Context, r store.Removal) error {
-	options := d.options(knowledge.KindRemove.WorkflowID(r.Workspace, r.Document), workflows.QueueIngest, priorityUpload, r.Workspace)
+	options := d.options(knowledge.KindRemove.WorkflowID(r.Workspace, r.Document), workflows.QueueIngest, priorityRemoval, r.Workspace)
 	options.StaticSummary = "remove a document"
 	options.TypedSearchAttributes = d.attributes(r.Workspace, r.Project, workflows.KeyDocument.ValueSet(r.Document))
-	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.RemoveDocument, activities.RemoveInput{
+	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.RemoveDocument, workflows.RemoveInput{RemoveInput: activities.RemoveInput{
 		Workspace: r.Workspace, Project: r.Project, Document: r.Document, Run: r.RunID, Upto: r.Upto,
-	})
+	}})
 	if isRunning(err) {
 		return nil
 	}
@@ -114,6 +115,22 @@ func (d *Dispatcher) StopIngest(ctx context.Context, workspace, document string,
 		return false, nil
 	}
 	return err == nil, wrap(err, "stop ingest of", document)
+}
+
+// Ingesting returns the version of a document whose steps run now, 0 if none do.
+// Without a running workflow it is activities.ErrNotRunning.
+func (d *Dispatcher) Ingesting(ctx context.Context, workspace, document string) (version int, err error) {
+	id := knowledge.KindIngest.WorkflowID(workspace, document)
+	response, err := d.client.QueryWorkflowWithOptions(ctx, &client.QueryWorkflowWithOptionsRequest{
+		WorkflowID: id, QueryType: workflows.QueryIngesting, QueryRejectCondition: enumspb.QUERY_REJECT_CONDITION_NOT_OPEN,
+	})
+	if isMissing(err) || err == nil && response.QueryRejected != nil {
+		return 0, activities.ErrNotRunning
+	}
+	if err == nil {
+		err = response.QueryResult.Get(&version)
+	}
+	return version, wrap(err, "query", id)
 }
 
 // Publish signals a batch to the log in a workflow.

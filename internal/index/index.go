@@ -66,6 +66,9 @@ type Index interface {
 	// BM25 returns the entries that share words with text, ranked by BM25. No
 	// character of text is an operator. Text without words has no hits.
 	BM25(ctx context.Context, q Query, text string) ([]knowledge.Hit, error)
+	// RemoveVersion removes every entry of one version of the document. It is
+	// idempotent.
+	RemoveVersion(ctx context.Context, workspace, document string, version int) error
 	// RemoveVersions removes every entry of the document whose version is below
 	// keep. It is idempotent.
 	RemoveVersions(ctx context.Context, workspace, document string, keep int) error

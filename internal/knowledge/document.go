@@ -36,6 +36,10 @@ type DocumentError struct {
 	Retryable bool   `json:"retryable"`
 }
 
+// MayRetry reports whether a retry of the version can help. An endpoint that
+// refuses a request for good can be configured anew.
+func (e DocumentError) MayRetry() bool { return e.Retryable || e.Code == CodeProviderFailed }
+
 // Document is a document as SQL knows it: as its published version has it, or
 // its newest while none is published. Status, Stage, Progress, Version and Error
 // speak of the newest and never hide an older one that is published.

@@ -129,6 +129,7 @@ type Failure struct {
 	Code      Code   `json:"code"`
 	Message   string `json:"message"`
 	Retryable bool   `json:"-"` // trying the whole step again later can help
+	Stage     Stage  `json:"-"` // of ingestion; "" where the failure does not say
 }
 
 // Request is the snapshot with which a question starts: who asks, the question,

@@ -216,7 +216,7 @@ func retryable(doc *documentRow, row *versionRow) error {
 		return knowledge.Errorf(knowledge.CodeConflict, "this document is being removed")
 	case row.Status != string(knowledge.StatusError):
 		return knowledge.Errorf(knowledge.CodeConflict, "only a document that failed can be tried again; this one is %s", doc.status())
-	case !failed.Retryable && failed.Code != knowledge.CodeProviderFailed: // an endpoint's configuration can be put right
+	case !failed.MayRetry():
 		return knowledge.Errorf(knowledge.CodeConflict, "trying again would fail the same way (%s): upload a corrected file", failed.Code)
 	}
 	return nil

@@ -16,17 +16,28 @@ const removeBatch = 64
 // RemoveVersions removes every entry of the document whose version is below
 // keep.
 func (x *Index) RemoveVersions(ctx context.Context, workspace, document string, keep int) error {
-	if err := x.remove(ctx, workspace, document, keep-1); err != nil {
+	if err := x.remove(ctx, workspace, document, versions{1, keep - 1}); err != nil {
 		return fmt.Errorf("remove versions of document %s below %d from the index: %w", document, keep, err)
 	}
 	return nil
 }
 
+// RemoveVersion removes every entry of one version of the document.
+func (x *Index) RemoveVersion(ctx context.Context, workspace, document string, version int) error {
+	if err := x.remove(ctx, workspace, document, versions{version, version}); err != nil {
+		return fmt.Errorf("remove version %d of document %s from the index: %w", version, document, err)
+	}
+	return nil
+}
+
+// versions are those from first to last, both included.
+type versions struct{ first, last int }
+
 // RemoveDocument removes the document's versions up to and including upto. It
 // then empties the write-ahead log, so that nothing of them is left in either
 // file.
 func (x *Index) RemoveDocument(ctx context.Context, workspace, document string, upto int) error {
-	if err := x.remove(ctx, workspace, document, upto); err != nil {
+	if err := x.remove(ctx, workspace, document, versions{1, upto}); err != nil {
 		return fmt.Errorf("remove document %s from the index: %w", document, err)
 	}
 	if err := x.truncateLog(ctx); err != nil {
@@ -35,7 +46,7 @@ func (x *Index) RemoveDocument(ctx context.Context, workspace, document string, 
 	return nil
 }
 
-func (x *Index) remove(ctx context.Context, workspaceName, document string, upto int) error {
+func (x *Index) remove(ctx context.Context, workspaceName, document string, v versions) error {
 	workspace, err := x.workspace(ctx, workspaceName)
 	if err != nil || workspace == 0 {
 		return err
@@ -44,12 +55,12 @@ func (x *Index) remove(ctx context.Context, workspaceName, document string, upto
 	// removed.
 	err = x.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM acl WHERE version_id IN
-			(SELECT id FROM versions WHERE workspace = ? AND document_id = ? AND version <= ?)`, workspace, document, upto)
+			(SELECT id FROM versions WHERE workspace = ? AND document_id = ? AND version BETWEEN ? AND ?)`, workspace, document, v.first, v.last)
 		return err
 	})
 	for more := err == nil; more && err == nil; {
 		err = x.write(ctx, func(tx *sql.Tx) error {
-			more, err = eraseSome(ctx, tx, workspace, document, upto)
+			more, err = eraseSome(ctx, tx, workspace, document, v)
 			return err
 		})
 	}
@@ -58,9 +69,9 @@ func (x *Index) remove(ctx context.Context, workspaceName, document string, upto
 }
 
 // eraseSome erases a batch of entries, and the versions when no entry is left.
-func eraseSome(ctx context.Context, tx *sql.Tx, workspace int64, document string, upto int) (more bool, err error) {
+func eraseSome(ctx context.Context, tx *sql.Tx, workspace int64, document string, v versions) (more bool, err error) {
 	w := writing{tx: tx, statements: map[string]*sql.Stmt{}}
-	entries, err := someEntries(ctx, tx, workspace, document, upto)
+	entries, err := someEntries(ctx, tx, workspace, document, v)
 	if err != nil {
 		return false, err
 	}
@@ -81,12 +92,12 @@ func eraseSome(ctx context.Context, tx *sql.Tx, workspace int64, document string
 	if len(entries) == removeBatch {
 		return true, nil
 	}
-	return false, w.exec(ctx, `DELETE FROM versions WHERE workspace = ? AND document_id = ? AND version <= ?`, workspace, document, upto)
+	return false, w.exec(ctx, `DELETE FROM versions WHERE workspace = ? AND document_id = ? AND version BETWEEN ? AND ?`, workspace, document, v.first, v.last)
 }
 
-func someEntries(ctx context.Context, tx *sql.Tx, workspace int64, document string, upto int) (map[int64]int, error) {
+func someEntries(ctx context.Context, tx *sql.Tx, workspace int64, document string, of versions) (map[int64]int, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT e.id, e.dimension FROM versions v JOIN entries e ON e.version_id = v.id
-		WHERE v.workspace = ? AND v.document_id = ? AND v.version <= ? LIMIT ?`, workspace, document, upto, removeBatch)
+		WHERE v.workspace = ? AND v.document_id = ? AND v.version BETWEEN ? AND ? LIMIT ?`, workspace, document, of.first, of.last, removeBatch)
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,17 @@ func testRemoval(t *testing.T, open Open) {
 			f.counts("d", map[int]int{3: 1})
 		}
 	})
+	t.Run("one version goes", func(t *testing.T) {
+		t.Parallel()
+		f := versions(t)
+		for range 2 {
+			if err := f.RemoveVersion(f.ctx, workspace, "d", 2); err != nil {
+				t.Fatal(err)
+			}
+			f.bothFind(q, "v1", "v3", "e")
+			f.counts("d", map[int]int{1: 1, 3: 1})
+		}
+	})
 	t.Run("a document is removed up to a version", func(t *testing.T) {
 		t.Parallel()
 		f := versions(t)

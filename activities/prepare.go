@@ -1,0 +1,188 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// PrepareInput begins the ingestion of a version. FirstOffset is where the run's
+// events begin in the workflow's log.
+type PrepareInput struct {
+	StepInput
+	FirstOffset int64 `json:"first_offset"`
+	BeginOnly   bool  `json:"begin_only,omitempty"` // nothing is read of the document
+}
+
+// PrepareResult says how the version is to be continued. At most one of Ended,
+// Removing, Blocked and Fetch is set; without one of them, and without Chunked,
+// ExtractDocument comes next.
+type PrepareResult struct {
+	Ended    bool  `json:"ended,omitempty"`    // its run is over
+	Removing bool  `json:"removing,omitempty"` // it is being removed
+	Blocked  bool  `json:"blocked,omitempty"`  // an older removal is under way: ask again
+	Fetch    bool  `json:"fetch,omitempty"`    // the original is at an address and must be fetched first
+	Bytes    int64 `json:"bytes,omitempty"`    // of the original
+	Small    bool  `json:"small,omitempty"`    // the other steps end within milliseconds
+	Chunked  bool  `json:"chunked,omitempty"`  // ExtractResult says what was cut
+	ExtractResult
+}
+
+// PrepareDocument marks a version as begun, checks what kind of file its original
+// is and holds it to the limits. It takes a small text up to its chunks, unless
+// that turns out to take long. It is a local activity.
+func (a *Ingestion) PrepareDocument(ctx context.Context, in PrepareInput) (PrepareResult, error) {
+	start := time.Now()
+	v, err := a.Versions.Version(ctx, in.VersionRef)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return a.gone(ctx, in)
+	}
+	if err != nil {
+		return PrepareResult{}, a.fail(ctx, in.StepInput, fmt.Errorf("read version: %w", err))
+	}
+	result, halt := standing(v, in.Run)
+	if !halt && !in.BeginOnly && v.SourceURL != "" {
+		there, err := a.Blobs.Exists(ctx, v.SourceKey)
+		if err != nil {
+			return result, a.fail(ctx, in.StepInput, fmt.Errorf("look for the original: %w", err))
+		}
+		result.Fetch = !there
+	}
+	if halt || in.BeginOnly || result.Fetch {
+		return a.begin(ctx, in, result)
+	}
+	next, facts, err := a.prepare(ctx, v, &result)
+	if err != nil {
+		// The end of the run is placed where its events begin.
+		if began, err := a.begin(ctx, in, PrepareResult{}); err != nil || began != (PrepareResult{}) {
+			return began, err
+		}
+		return result, a.fail(ctx, in.StepInput, err)
+	}
+	v, err = a.Versions.PrepareVersion(ctx, in.VersionRef, in.Run, in.FirstOffset, next, Progress(next, 0), facts)
+	if err != nil {
+		return result, a.fail(ctx, in.StepInput, fmt.Errorf("begin version: %w", err))
+	}
+	if now, halt := standing(v, in.Run); halt { // it came meanwhile
+		return a.halted(ctx, in, v, now)
+	}
+	a.Metrics.IngestStage(string(knowledge.StageCheck), time.Since(start).Seconds())
+	return result, nil
+}
+
+// begin marks a version as begun and returns result, unless the version has
+// ended, is being removed or has to wait.
+func (a *Ingestion) begin(ctx context.Context, in PrepareInput, result PrepareResult) (PrepareResult, error) {
+	v, err := a.Versions.BeginVersion(ctx, in.VersionRef, in.Run, in.FirstOffset)
+	switch {
+	case knowledge.IsCode(err, knowledge.CodeNotFound):
+		return a.gone(ctx, in)
+	case err != nil:
+		return PrepareResult{}, a.fail(ctx, in.StepInput, fmt.Errorf("begin version: %w", err))
+	}
+	if now, halt := standing(v, in.Run); halt {
+		return a.halted(ctx, in, v, now)
+	}
+	return result, nil
+}
+
+// gone says of a version that has no row any more that it is being removed, as
+// long as its run has not ended.
+func (a *Ingestion) gone(ctx context.Context, in PrepareInput) (PrepareResult, error) {
+	run, err := a.Runs.RunForSystem(ctx, in.Workspace, in.Run)
+	switch {
+	case knowledge.IsCode(err, knowledge.CodeNotFound), err == nil && run.Status != knowledge.RunRunning:
+		return PrepareResult{Ended: true}, nil
+	case err != nil:
+		return PrepareResult{}, a.fail(ctx, in.StepInput, fmt.Errorf("read run: %w", err))
+	}
+	return PrepareResult{Removing: true}, nil
+}
+
+// halted ends the run of a version that nobody will ingest.
+func (a *Ingestion) halted(ctx context.Context, in PrepareInput, v store.Version, result PrepareResult) (PrepareResult, error) {
+	if result.Ended && v.RunID == in.Run {
+		return result, a.endIdleRun(ctx, in.StepInput, v)
+	}
+	return result, nil
+}
+
+// standing reports whether a version cannot be ingested by a run now, and why.
+func standing(v store.Version, run string) (result PrepareResult, halt bool) {
+	result = PrepareResult{
+		Ended:    v.RunID != run || !v.Removing && v.Status != knowledge.StatusPending,
+		Removing: v.Removing,
+		Blocked:  v.Blocked,
+	}
+	return result, result != PrepareResult{}
+}
+
+// prepare checks an original and, where it is small, takes it up to its chunks.
+// It returns the stage that comes next and what is known of the version by now.
+func (a *Ingestion) prepare(ctx context.Context, v store.Version, result *PrepareResult) (next knowledge.Stage, facts store.Facts, err error) {
+	if err := a.check(ctx, &v, result); err != nil {
+		return "", facts, atStage(knowledge.StageCheck, err)
+	}
+	facts = store.Facts{MediaType: v.MediaType, Bytes: v.Bytes}
+	if !result.Small {
+		return knowledge.StageExtract, facts, nil
+	}
+	quick, cancel := context.WithTimeoutCause(ctx, quickExtract, errSlow)
+	defer cancel()
+	cut, err := a.cut(quick, v, func(knowledge.Stage, store.Facts) error { return nil })
+	if err != nil && ctx.Err() == nil && (errors.Is(err, errSlow) || quick.Err() != nil) {
+		return knowledge.StageExtract, facts, nil
+	}
+	if err != nil {
+		return "", facts, err
+	}
+	result.Chunked, result.ExtractResult = true, ExtractResult{Pages: cut.Pages, Chunks: cut.Count}
+	facts.PageCount, facts.ChunkCount, facts.Language = cut.Pages, cut.Count, cut.Language
+	return knowledge.StageEmbed, facts, nil
+}
+
+// check finds out what kind of file the original is, by its content, its name and
+// what was declared, and holds it to the limits.
+func (a *Ingestion) check(ctx context.Context, v *store.Version, result *PrepareResult) error {
+	head, size, err := a.head(ctx, v.SourceKey)
+	if err != nil {
+		return err
+	}
+	if v.MediaType, err = extract.Sniff(v.Name, v.MediaType, head); err != nil {
+		return err
+	}
+	isText := v.MediaType != extract.TypePDF
+	switch {
+	case size > a.Config.FileBytes:
+		return tooLarge("file", a.Config.FileBytes)
+	case isText && size > a.Config.TextBytes:
+		return tooLarge("text", a.Config.TextBytes)
+	}
+	v.Bytes, result.Bytes = size, size
+	result.Small = !isLarge(*v)
+	return nil
+}
+
+func (a *Ingestion) head(ctx context.Context, key string) ([]byte, int64, error) {
+	r, size, err := a.Blobs.Open(ctx, key)
+	if errors.Is(err, blob.ErrNotFound) {
+		return nil, 0, knowledge.Errorf(knowledge.CodeCorrupt, "the uploaded bytes are not there; upload the document again").WithCause(err)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("open original: %w", err)
+	}
+	defer r.Close()
+	head := make([]byte, extract.HeadBytes)
+	n, err := io.ReadFull(r, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return nil, 0, fmt.Errorf("read original: %w", err)
+	}
+	return head[:n], size, nil
+}

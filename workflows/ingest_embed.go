@@ -1,0 +1,123 @@
+package workflows
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// embedsInFlight is how many embedding steps of a document run at the same time.
+const embedsInFlight = 4
+
+// embed asks for the vectors of the chunks that have none yet, a few steps at the
+// same time. It returns errContinue where the history has become long.
+func (w *ingest) embed(ctx workflow.Context, small bool) error {
+	w.enter(ctx, knowledge.StageEmbed)
+	if small && w.counts.chunks <= activities.BatchSize {
+		if done, err := w.embedQuickly(ctx); done || err != nil {
+			return err
+		}
+	}
+	if w.counts.chunks > activities.BatchSize {
+		if err := w.noteStage(ctx); err != nil {
+			return err
+		}
+	}
+	// The steps begin in the order of the chunks: when all that began have ended,
+	// the chunks before first have their vectors.
+	size := stepSize(w.counts.chunks)
+	slots := workflow.NewSemaphore(ctx, embedsInFlight)
+	group := workflow.NewWaitGroup(ctx)
+	var failed error
+	begin := w.counts.embedded
+	first := begin
+	for ; first < w.counts.chunks; first += size {
+		if err := slots.Acquire(ctx, 1); err != nil {
+			failed = err
+		}
+		if failed != nil || workflow.GetInfo(ctx).GetContinueAsNewSuggested() && first > begin {
+			break
+		}
+		from, to := first, min(first+size, w.counts.chunks)
+		group.Add(1)
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			defer group.Done()
+			defer slots.Release(1)
+			if err := w.embedChunks(ctx, from, to); err != nil {
+				failed = err
+			}
+		})
+	}
+	group.Wait(disconnected(ctx))
+	if failed == nil && first < w.counts.chunks {
+		return errContinue
+	}
+	return failed
+}
+
+// stepSize is how many chunks one step embeds: so few that a document of a few
+// batches is embedded by several steps side by side, and so many that the history
+// of a long one stays short. It is a multiple of BatchSize.
+func stepSize(chunks int) int {
+	batches := (chunks + activities.BatchSize - 1) / activities.BatchSize
+	share := (batches + embedsInFlight - 1) / embedsInFlight
+	return min(max(share, 1), activities.BatchesPerStep) * activities.BatchSize
+}
+
+func (w *ingest) embedChunks(ctx workflow.Context, first, last int) error {
+	in := activities.EmbedInput{StepInput: w.step(), First: first, Last: last, Count: w.counts.chunks}
+	summary := fmt.Sprintf("embed chunks %d-%d", first, last-1)
+	options := onQueue(regular(ctx, summary, activities.BatchesPerStep*5*time.Minute, modelRetries()), QueueEmbed, 0)
+	err := execute(workflow.WithScheduleToCloseTimeout(options, embedTime), w.acts.EmbedChunks, in, nil)
+	if err != nil {
+		return err
+	}
+	w.counts.embedded += last - first
+	w.details(ctx)
+	if w.counts.chunks > activities.BatchSize {
+		w.event(float64(w.counts.embedded) / float64(w.counts.chunks))
+	}
+	return nil
+}
+
+// embedQuickly embeds the chunks of a small document in a local activity, with
+// one try. done is false where the try has to be made by an activity of its own:
+// the model is slow for others, or it failed and may answer later.
+func (w *ingest) embedQuickly(ctx workflow.Context) (done bool, err error) {
+	in := activities.EmbedInput{StepInput: w.step(), Last: w.counts.chunks, Count: w.counts.chunks}
+	once := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: 5 * time.Minute, ScheduleToCloseTimeout: forever, Summary: "embed",
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+	})
+	err = workflow.ExecuteLocalActivity(once, w.acts.EmbedChunks, in).Get(ctx, nil)
+	if err == nil {
+		w.counts.embedded = w.counts.chunks
+		return true, nil
+	}
+	application, ok := errors.AsType[*temporal.ApplicationError](err)
+	switch {
+	case ctx.Err() != nil, ok && application.NonRetryable() && !activities.IsSlow(err):
+		return false, err
+	case ok && application.NextRetryDelay() > 0: // the provider asked for it
+		timer := workflow.NewTimerWithOptions(ctx, application.NextRetryDelay(), workflow.TimerOptions{Summary: "wait as the provider asked"})
+		return false, timer.Get(ctx, nil)
+	}
+	return false, nil
+}
+
+// embedTime is how long a step may wait to embed its chunks, in the queue and for
+// its tries: a provider may ask for a day before each of them.
+const embedTime = 72 * time.Hour
+
+// modelRetries are for embedding: a provider that limits requests for a while
+// must not fail a document, so they go on for about an hour, and for longer, up
+// to embedTime, where the provider asks for it.
+func modelRetries() *temporal.RetryPolicy {
+	return &temporal.RetryPolicy{InitialInterval: 250 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 60}
+}
