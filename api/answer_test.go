@@ -77,7 +77,7 @@ func must(e stream.Entry, err error) stream.Entry {
 
 func openTold(t *testing.T) *edge {
 	return open(t, func(_ *api.Config, d *api.Deps) {
-		d.Relay = stream.NewRelay(told{ended{store: d.Store}}, stream.NewHub())
+		d.Relay = stream.NewRelay(told{ended{store: d.Followed}}, stream.NewHub())
 	})
 }
 

@@ -17,7 +17,7 @@ import (
 
 // stopped is a source of logs that have an error behind their first item: the
 // end of the run in SQL.
-type stopped struct{ store *store.Store }
+type stopped struct{ store api.FollowedRuns }
 
 func (s stopped) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, bool, error) {
 	run, err := s.store.RunForSystem(ctx, ref.Workspace, ref.Run)
@@ -41,7 +41,7 @@ func TestIdempotencyKeyOfABrokenStart(t *testing.T) {
 	t.Parallel()
 	const path, body = hooks + "/query", `{"text":"Why?"}`
 	setup := func(t *testing.T) *edge {
-		e := open(t, func(_ *api.Config, d *api.Deps) { d.Relay = stream.NewRelay(stopped{d.Store}, stream.NewHub()) })
+		e := open(t, func(_ *api.Config, d *api.Deps) { d.Relay = stream.NewRelay(stopped{d.Followed}, stream.NewHub()) })
 		e.work.end = func(in workflows.AnswerInput) error {
 			return e.store.EndRun(t.Context(), in.Workspace, in.Run, store.RunEnd{Status: knowledge.RunFailed, Error: &knowledge.Failure{Code: knowledge.CodeCanceled, Message: "over"}})
 		}

@@ -2,25 +2,27 @@ package api
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"net/http"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/access"
-	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/question"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
-// Config is what an operator may choose of the edge.
+// Config is the part of the configuration that concerns the API.
 type Config struct {
-	// Version is the program's, as openapi.json tells it. Defaults to "dev".
+	// Version is the program's version in openapi.json. Defaults to "dev".
 	Version string
-	// PublicURL is where clients reach the API ("https://cairn.example.com"), put
-	// before the links in answers. Defaults to none: links are paths.
+	// PublicURL is the address at which clients reach the API
+	// ("https://cairn.example.com"). Links in answers begin with it. Defaults to
+	// none: links are paths.
 	PublicURL string
 	// FileBytes bounds one uploaded file. Defaults to 100 MB.
 	FileBytes int64
@@ -40,8 +42,8 @@ type Config struct {
 	Streams int
 	// UserQueriesPerMinute bounds the questions of one user. Defaults to no bound.
 	UserQueriesPerMinute int
-	// TempDir holds uploads with an Idempotency-Key while they are compared.
-	// Defaults to the system's.
+	// TempDir holds uploads with an Idempotency-Key while their hash is computed.
+	// Defaults to the system's folder for temporary files.
 	TempDir string
 }
 
@@ -63,17 +65,18 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// Deps is what the edge works with. All but Metrics, MetricsPage, Ready and
+// Deps is what a Server works with. All but Metrics, MetricsPage, Ready and
 // Clock are required.
 type Deps struct {
-	Store       *store.Store
-	Blobs       *blob.Store
-	Access      *access.Authenticator
+	Store       Store
+	Followed    FollowedRuns
+	Blobs       Blobs
+	Access      Access
 	Retriever   Retriever
 	Attributes  Attributes
 	Dispatch    Dispatcher
-	Answers     Answers
-	Relay       *stream.Relay
+	Answers     question.Workflows
+	Relay       Relay
 	Links       Links
 	Log         *slog.Logger
 	Metrics     Metrics          // nil: nothing is counted
@@ -82,40 +85,63 @@ type Deps struct {
 	Clock       func() time.Time // nil: the system's
 }
 
-// Dispatcher reaches the workflows of documents.
-type Dispatcher interface {
-	// Ingest starts the ingest of a version, or signals it to the workflow that
-	// already ingests the document. Doing it twice changes nothing.
-	Ingest(ctx context.Context, v store.Version) error
-	// Remove starts a removal. Doing it twice changes nothing.
-	Remove(ctx context.Context, r store.Removal) error
-	// CancelRun asks a run to stop. A run that has ended is fine; known is false
-	// where it has no workflow that could be asked.
-	CancelRun(ctx context.Context, r store.Run) (known bool, err error)
+// Blobs holds originals, and the snapshots and answers of runs.
+type Blobs interface {
+	question.Blobs
+	intake.Blobs
 }
 
-// Answers starts the workflows that answer.
-type Answers interface {
-	// Answer starts the workflow of a run that ends in an answer. A second call
-	// for the same run changes nothing, also after the run has ended.
-	Answer(ctx context.Context, kind knowledge.RunKind, in workflows.AnswerInput) error
+// Access makes the principals of requests, and signs the links to runs.
+type Access interface {
+	// Authenticate proves credentials. Missing or wrong ones are CodeUnauthorized.
+	Authenticate(ctx context.Context, c access.Credentials) (knowledge.Principal, error)
+	// In returns the principal as it acts in a workspace. One that is not its own
+	// is CodeNotFound.
+	In(ctx context.Context, p knowledge.Principal, workspace string) (knowledge.Principal, error)
+	// As returns the principal as it acts for a user, in a conversation. A
+	// conversation that is not that user's is CodeNotFound.
+	As(ctx context.Context, p knowledge.Principal, acting access.Acting) (knowledge.Principal, error)
+	// SignRun returns a token with which its holder may follow one run.
+	SignRun(workspace, run string, expires time.Time) string
+	// VerifyRun returns the workspace of the run that a token is for. A forged or
+	// expired token, or one for another run, is CodeUnauthorized.
+	VerifyRun(token, run string, now time.Time) (workspace string, err error)
+}
+
+// Relay follows the events of runs.
+type Relay interface {
+	question.Relay
+	// Items yields the items of a run from an offset on and follows the run to its
+	// last one. It ends early with an error when ctx ends or the log cannot be read.
+	Items(ctx context.Context, run stream.RunRef, from int64) iter.Seq2[stream.Item, error]
+}
+
+// Dispatcher reaches the workflows of documents.
+type Dispatcher interface {
+	intake.Workflows
+	// Remove starts a removal. Doing it twice changes nothing.
+	Remove(ctx context.Context, r store.Removal) error
+	// CancelRun asks a run to stop. Asking twice, or asking a run that has ended, is
+	// fine; known is false if it has no workflow that could be asked.
+	CancelRun(ctx context.Context, r store.Run) (known bool, err error)
 }
 
 // Retriever finds passages.
 type Retriever interface {
-	// Retrieve gives passages that the request's principal may read, best first.
+	// Retrieve returns passages that the request's principal may read, best first.
 	Retrieve(ctx context.Context, r retrieve.Request) (retrieve.Result, error)
 }
 
-// Attributes is what the edge changes in the index.
+// Attributes brings the index up to date with a change of a document.
 type Attributes interface {
-	// Follow tells the index what SQL says of a document. Doing it twice changes
-	// nothing.
+	// Follow writes the document's attributes in SQL to the index. Doing it twice
+	// changes nothing.
 	Follow(ctx context.Context, document string) error
 }
 
-// Links knows where an operator sees a workflow.
+// Links builds the addresses at which operators see workflows.
 type Links interface {
+	// OperatorURL returns the address of a workflow's page.
 	OperatorURL(workflowID string) string
 }
 
@@ -123,7 +149,7 @@ type Links interface {
 type Metrics interface {
 	// Request counts one request; route is its pattern, never its path.
 	Request(method, route string, status int, took time.Duration)
-	// OpenStreams says how many event streams are open.
+	// OpenStreams notes how many event streams are open.
 	OpenStreams(n int)
 }
 

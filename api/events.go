@@ -101,7 +101,7 @@ func (s *Server) linkedRun(r *http.Request, token, id string) (knowledge.Princip
 	if named := r.PathValue("workspaceId"); named != "" && named != workspace {
 		return knowledge.Principal{}, store.Run{}, knowledge.NotFound("run", id)
 	}
-	run, err := s.deps.Store.RunForSystem(r.Context(), workspace, id)
+	run, err := s.deps.Followed.RunForSystem(r.Context(), workspace, id)
 	if err != nil {
 		return knowledge.Principal{}, run, err
 	}
@@ -199,7 +199,7 @@ func (s *Server) awaitTurn(ctx context.Context, run store.Run, alive func() erro
 			return stream.RunRef{}, ctx.Err()
 		}
 		var err error
-		if run, err = s.deps.Store.RunForSystem(ctx, run.Workspace, run.ID); err != nil {
+		if run, err = s.deps.Followed.RunForSystem(ctx, run.Workspace, run.ID); err != nil {
 			return stream.RunRef{}, fmt.Errorf("read run %s: %w", run.ID, err)
 		}
 	}

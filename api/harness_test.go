@@ -133,7 +133,7 @@ func (w *work) Retrieve(_ context.Context, r retrieve.Request) (retrieve.Result,
 // ended is a source of the logs of runs that have ended, as SQL says it: what a
 // test has put there, and an end.
 type ended struct {
-	store *store.Store
+	store api.FollowedRuns
 	logs  map[string][]stream.Item
 }
 
@@ -182,7 +182,7 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	e.populate(ctx)
 	cfg := api.Config{TempDir: t.TempDir()}
 	deps := api.Deps{
-		Store: e.store, Blobs: e.blobs, Access: e.access, Retriever: e.work, Dispatch: e.work, Answers: e.work,
+		Store: e.store, Followed: e.store, Blobs: e.blobs, Access: e.access, Retriever: e.work, Dispatch: e.work, Answers: e.work,
 		Relay: stream.NewRelay(ended{e.store, e.logs}, stream.NewHub()), Links: e.work, Log: slog.New(slog.NewJSONHandler(e.log, nil)),
 	}
 	deps.Attributes = &activities.Attributes{Store: e.store, Index: e.work}

@@ -110,7 +110,7 @@ func (s *Server) cancelRun(ctx context.Context, p knowledge.Principal, in *runPa
 	case !run.Kind.Traits().Cancelable && run.Status == knowledge.RunRunning:
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "a removal goes on once it was accepted: it cannot be canceled")
 	case run.Status == knowledge.RunRunning:
-		if err := s.stopRun(ctx, run); err != nil {
+		if err := s.stopRun(ctx, p, run); err != nil {
 			return nil, fmt.Errorf("cancel run %s: %w", in.ID, err)
 		}
 		if run, err = s.deps.Store.Run(ctx, p, in.ID); err != nil {
@@ -126,7 +126,7 @@ func (s *Server) cancelRun(ctx context.Context, p knowledge.Principal, in *runPa
 // stopRun asks a run's workflow to end it. A question that has none, since a
 // process died before, is ended here. A document's ingest that has none is
 // started, so that it ends as such ingests do.
-func (s *Server) stopRun(ctx context.Context, run store.Run) error {
+func (s *Server) stopRun(ctx context.Context, p knowledge.Principal, run store.Run) error {
 	known, err := s.deps.Dispatch.CancelRun(ctx, run)
 	if known || err != nil {
 		return err
@@ -137,8 +137,7 @@ func (s *Server) stopRun(ctx context.Context, run store.Run) error {
 			Status: knowledge.RunCanceled, At: s.now(), Error: &knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request"},
 		})
 	case knowledge.KindIngest:
-		ref := knowledge.VersionRef{Workspace: run.Workspace, Project: run.Project, Document: run.Subject, Version: run.Version}
-		v, err := s.deps.Store.Version(ctx, ref)
+		v, err := s.deps.Store.VersionFor(ctx, p, run.Subject, run.Version)
 		if err == nil {
 			err = s.deps.Dispatch.Ingest(ctx, v)
 		}

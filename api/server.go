@@ -30,7 +30,7 @@ type Server struct {
 	stop      func()
 }
 
-// New makes the edge with all its routes.
+// New returns the HTTP edge with all its routes.
 func New(cfg Config, deps Deps) (*Server, error) {
 	cfg = cfg.withDefaults()
 	if err := deps.check(); err != nil {
@@ -62,7 +62,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	return s, nil
 }
 
-// register adds every route.
+// register adds all routes.
 func (s *Server) register() {
 	s.registerWorkspaces()
 	s.registerKeys()
@@ -83,16 +83,16 @@ func (s *Server) register() {
 // Handler serves all routes.
 func (s *Server) Handler() http.Handler { return s.observe(s.route()) }
 
-// Stop ends the open event streams and makes /readyz say no, so that clients
-// go elsewhere. Requests that were begun go on.
+// Stop ends the open event streams and makes /readyz answer 503, so that clients
+// go elsewhere. Other requests that were begun continue.
 func (s *Server) Stop() { s.stop() }
 
 func (s *Server) now() time.Time { return s.deps.Clock().UTC() }
 
 func (d Deps) check() error {
 	switch {
-	case d.Store == nil, d.Blobs == nil, d.Access == nil:
-		return errors.New("api: Store, Blobs and Access are required")
+	case d.Store == nil, d.Followed == nil, d.Blobs == nil, d.Access == nil:
+		return errors.New("api: Store, Followed, Blobs and Access are required")
 	case d.Retriever == nil, d.Attributes == nil, d.Dispatch == nil, d.Answers == nil, d.Relay == nil:
 		return errors.New("api: Retriever, Attributes, Dispatch, Answers and Relay are required")
 	case d.Links == nil, d.Log == nil:

@@ -39,7 +39,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 	}
 	jwt := p.cfg.Auth.JWT
 	server, err := api.New(p.apiConfig(), api.Deps{
-		Store: p.store, Blobs: p.blobs,
+		Store: p.store, Followed: p.store, Blobs: p.blobs,
 		Access:    access.New(access.Config{Issuer: jwt.Issuer, Audience: jwt.Audience, Secret: jwt.Secret}, p.store, secret),
 		Retriever: p.retriever(), Attributes: p.attributes, Dispatch: p.workflow, Answers: p.workflow, Relay: p.relay,
 		Links: links{p}, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(),

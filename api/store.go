@@ -1,0 +1,119 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/idempotency"
+	"github.com/cairn-rag/cairn/internal/intake"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/question"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// Store is what the routes ask of the database. Every read takes the principal
+// that asks, and what that principal may not see is CodeNotFound. It is safe for
+// concurrent use.
+//
+// A list method returns one page, and the cursor of the next one, "" after the
+// last.
+type Store interface {
+	Tenants
+	Documents
+	Conversations
+	Runs
+	idempotency.Store
+	question.Store
+	intake.Store
+}
+
+// Tenants holds workspaces, projects, keys and preferences.
+type Tenants interface {
+	// CreateWorkspace makes a workspace. One with its id already is CodeConflict.
+	CreateWorkspace(ctx context.Context, w store.Workspace) error
+	// Workspaces lists the workspaces: all for the instance's administrator, else
+	// the principal's own.
+	Workspaces(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Workspace, string, error)
+	// CreateProject makes a project and its keys in one transaction. One with its
+	// id already is CodeConflict.
+	CreateProject(ctx context.Context, p knowledge.Project, keys ...store.Key) error
+	// UpdateProject changes a project in one transaction. change may run more than
+	// once; its error is returned, and then nothing is changed.
+	UpdateProject(ctx context.Context, p knowledge.Principal, id string, change func(*knowledge.Project) error) (knowledge.Project, error)
+	// Project returns a project by its id or its name.
+	Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error)
+	// Projects lists the projects that the principal covers.
+	Projects(ctx context.Context, p knowledge.Principal, page store.Page) ([]knowledge.Project, string, error)
+	// CreateKey stores a new key. One with its id already is CodeConflict.
+	CreateKey(ctx context.Context, k store.Key) error
+	// RenewKey gives a key another secret.
+	RenewKey(ctx context.Context, p knowledge.Principal, id, hash, prefix string) (store.Key, error)
+	// Keys lists the keys of the principal's workspace.
+	Keys(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Key, string, error)
+	// RevokeKey makes a key unusable at once. Revoking it twice is fine.
+	RevokeKey(ctx context.Context, p knowledge.Principal, id string) error
+	// Preferences returns the principal's preferences as JSON, "{}" if it has none.
+	Preferences(ctx context.Context, p knowledge.Principal) (json.RawMessage, error)
+	// SetPreferences replaces the principal's preferences.
+	SetPreferences(ctx context.Context, p knowledge.Principal, value json.RawMessage) error
+}
+
+// Documents holds documents, their versions and their passages.
+type Documents interface {
+	// Document returns a document.
+	Document(ctx context.Context, p knowledge.Principal, id string) (knowledge.Document, error)
+	// Documents lists documents, newest first.
+	Documents(ctx context.Context, p knowledge.Principal, query store.DocumentQuery) ([]knowledge.Document, string, error)
+	// CountDocuments counts the documents that the query asks for.
+	CountDocuments(ctx context.Context, p knowledge.Principal, query store.DocumentQuery) (int, error)
+	// UpdateDocument changes a document and its pending versions in one transaction.
+	UpdateDocument(ctx context.Context, p knowledge.Principal, id string, patch store.DocumentPatch) (knowledge.Document, error)
+	// MarkRemoving hides a document and puts its removal on record. A document
+	// under legal hold is CodeConflict. A removal under way is returned again.
+	MarkRemoving(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (store.Removal, error)
+	// VersionFor returns one version of a document.
+	VersionFor(ctx context.Context, p knowledge.Principal, documentID string, version int) (store.Version, error)
+	// Versions lists a document's versions, newest first.
+	Versions(ctx context.Context, p knowledge.Principal, documentID string, page store.Page) ([]store.Version, string, error)
+	// Chunk returns a passage. One of a removed document that a conversation of the
+	// principal cites is CodeGone.
+	Chunk(ctx context.Context, p knowledge.Principal, id string) (store.ChunkView, error)
+	// DocumentChunks lists the passages of the published version in their order.
+	DocumentChunks(ctx context.Context, p knowledge.Principal, documentID string, page store.Page) ([]knowledge.Chunk, string, error)
+	// VisibleChunks returns those of the hits that the principal's tokens reach.
+	VisibleChunks(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) ([]store.ChunkView, error)
+}
+
+// Conversations holds the conversations of the principal that asks.
+type Conversations interface {
+	// EnsureConversation makes the conversation unless the principal has it already.
+	EnsureConversation(ctx context.Context, p knowledge.Principal, c store.Conversation) (store.Conversation, error)
+	// Conversation returns a conversation.
+	Conversation(ctx context.Context, p knowledge.Principal, id string) (store.Conversation, error)
+	// Conversations lists the conversations, newest first.
+	Conversations(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Conversation, string, error)
+	// Messages lists the messages of a conversation, oldest first.
+	Messages(ctx context.Context, p knowledge.Principal, conversationID string, page store.Page) ([]store.Message, string, error)
+	// DeleteConversation deletes a conversation and starts the removal of what is
+	// attached to it.
+	DeleteConversation(ctx context.Context, p knowledge.Principal, id string) error
+}
+
+// Runs holds the runs.
+type Runs interface {
+	// Run returns a run.
+	Run(ctx context.Context, p knowledge.Principal, id string) (store.Run, error)
+	// Runs lists runs, newest first.
+	Runs(ctx context.Context, p knowledge.Principal, query store.RunQuery) ([]store.Run, string, error)
+	// EndRun ends a run; an end that was stored before stays.
+	EndRun(ctx context.Context, workspace, id string, end store.RunEnd) error
+}
+
+// FollowedRuns reads a run for somebody who was proved to be allowed to follow
+// it: the holder of a signed link, or a reader whose run has not begun. It checks
+// no permission itself.
+type FollowedRuns interface {
+	// RunForSystem returns a run. One that does not exist is CodeNotFound.
+	RunForSystem(ctx context.Context, workspace, id string) (store.Run, error)
+}
