@@ -38,7 +38,7 @@ func TestReport(t *testing.T) {
 		{"within the threshold is no fault", lower("end ms", 0), []float64{100, 101, 99}, []float64{103, 104, 102}, "|  |", 0},
 		{"noise is no fault", lower("end ms", 0), noisy, []float64{130, 80, 120, 95, 140}, "|  |", 0},
 		{"counts that are the same", lower("events", 0), []float64{14, 14}, []float64{14, 14}, "| 1.00 | 1.00 to 1.00 |  |", 0},
-		{"zeros have no ratio", lower("lost", 0), []float64{0, 0}, []float64{0, 1}, "| lost | 0 | 1.00 | | | |", 0},
+		{"zeros have no ratio", lower("lost", 0), []float64{0, 0}, []float64{0, 1}, "| lost | 0 | 1 | | | |", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -31,7 +31,7 @@ func cost(ctx context.Context, b *bench) (figures []figure, err error) {
 		n    int
 		work func() error
 	}{
-		{"document", documents, func() error { _, err := q.upload(ctx, list[200:200+documents], 8); return err }},
+		{"document", documents, func() error { _, err := q.upload(ctx, list[200:200+documents]); return err }},
 		{"question", questions, func() error { _, _, err := q.ask(ctx, 1, questions); return err }},
 	} {
 		before, err := q.historyEvents(ctx)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 )
 
 // figure is one measured value.
@@ -57,12 +58,11 @@ func printFigures(w io.Writer, figures []figure) {
 	}
 }
 
-// short writes a value with three digits that count, and four below 1.
+// short writes a whole number as it is, another value with three digits that
+// count, and one below 1 with four.
 func short(v float64) string {
 	switch {
-	case v == 0:
-		return "0"
-	case v >= 100:
+	case v == math.Trunc(v), v >= 100:
 		return fmt.Sprintf("%.0f", v)
 	case v >= 10:
 		return fmt.Sprintf("%.1f", v)

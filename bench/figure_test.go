@@ -14,8 +14,8 @@ func TestPrintFigures(t *testing.T) {
 	})
 	const want = `| measure | measured | target | met |
 |---|---|---|---|
-| restart s | 0.84 | ≤ 1.00 | yes |
-| documents/s | 31.5 | ≥ 60.0 | no |
+| restart s | 0.84 | ≤ 1 | yes |
+| documents/s | 31.5 | ≥ 60 | no |
 | lost | 0 | ≤ 0 | yes |
 | end p95 ms | 1234 |  |  |
 `

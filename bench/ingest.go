@@ -10,15 +10,18 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
+// uploadClients is how many clients upload at the same time.
+const uploadClients = 8
+
 // upload posts abstracts that are not there yet, one by one, and waits until all
 // are published.
-func (s *server) upload(ctx context.Context, list []abstract, clients int) (time.Duration, error) {
+func (s *server) upload(ctx context.Context, list []abstract) (time.Duration, error) {
 	before, err := s.published(ctx)
 	if err != nil {
 		return 0, err
 	}
 	begin := time.Now()
-	_, err = load(ctx, clients, len(list), func(ctx context.Context, i int) error {
+	_, err = load(ctx, uploadClients, len(list), func(ctx context.Context, i int) error {
 		a := list[i]
 		text := a.title + "\n\n" + a.text
 		if a.text == "" { // two abstracts have none
@@ -67,7 +70,7 @@ func ingest(ctx context.Context, b *bench) (figures []figure, err error) {
 	}
 	defer func() { err = errors.Join(err, s.remove()) }()
 	idle, before := s.residentMB(), s.cpu()
-	took, err := s.upload(ctx, list, 8)
+	took, err := s.upload(ctx, list)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +98,7 @@ func restart(ctx context.Context, b *bench) (figures []figure, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.remove()) }()
-	if _, err := s.upload(ctx, list[:400], 8); err != nil {
+	if _, err := s.upload(ctx, list[:400]); err != nil {
 		return nil, err
 	}
 	var times []float64

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -31,6 +32,14 @@ func load(ctx context.Context, clients, n int, work func(ctx context.Context, i 
 	}
 	group.Wait()
 	return time.Since(begin), context.Cause(ctx)
+}
+
+// clientCount names a number of clients in a figure.
+func clientCount(n int) string {
+	if n == 1 {
+		return "1 client"
+	}
+	return fmt.Sprintf("%d clients", n)
 }
 
 // samples are durations that several clients gather.

@@ -33,7 +33,7 @@ func (b *bench) withDocuments(ctx context.Context) (*questioned, error) {
 		q.model.Close()
 		return nil, err
 	}
-	if _, err := q.upload(ctx, list[:200], 8); err != nil {
+	if _, err := q.upload(ctx, list[:200]); err != nil {
 		return nil, errors.Join(err, q.close())
 	}
 	return q, nil
@@ -73,11 +73,11 @@ func question(ctx context.Context, b *bench) (figures []figure, err error) {
 		if err != nil {
 			return nil, err
 		}
-		rate := higher(fmt.Sprintf("questions/s, %d clients", at.clients), float64(n)/took.Seconds())
+		rate := higher("questions/s, "+clientCount(at.clients), float64(n)/took.Seconds())
 		if at.perSecond > 0 {
 			rate = rate.aim(at.perSecond)
 		}
-		named := func(name string) string { return fmt.Sprintf("%s, %d clients", name, at.clients) }
+		named := func(name string) string { return name + ", " + clientCount(at.clients) }
 		figures = append(figures, rate,
 			lower(named("first event p50 ms"), t.first.quantile(.5)),
 			lower(named("first token p50 ms"), t.token.quantile(.5)).aim(at.token),

@@ -30,13 +30,13 @@ func retrieve(ctx context.Context, b *bench) (figures []figure, err error) {
 		if err != nil {
 			return nil, err
 		}
-		p50 := lower(fmt.Sprintf("search p50 ms, %d clients", clients), times.quantile(.5))
+		p50 := lower("search p50 ms, "+clientCount(clients), times.quantile(.5))
 		if clients == 1 {
 			p50 = p50.aim(8)
 		}
 		figures = append(figures, p50,
-			lower(fmt.Sprintf("search p95 ms, %d clients", clients), times.quantile(.95)),
-			higher(fmt.Sprintf("searches/s, %d clients", clients), 400/took.Seconds()))
+			lower("search p95 ms, "+clientCount(clients), times.quantile(.95)),
+			higher("searches/s, "+clientCount(clients), 400/took.Seconds()))
 	}
 	return figures, nil
 }
@@ -55,7 +55,7 @@ func (b *bench) withCranfield(ctx context.Context) (*server, []string, []map[str
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if _, err := s.upload(ctx, list[:b.documents], 8); err != nil {
+	if _, err := s.upload(ctx, list[:b.documents]); err != nil {
 		return nil, nil, nil, errors.Join(err, s.remove())
 	}
 	return s, texts, relevant, nil

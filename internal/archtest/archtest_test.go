@@ -93,7 +93,7 @@ var own = map[string][]string{
 
 	// For tests and measurements only. The stand-in model server answers with
 	// the offline model's vectors.
-	"bench":                    {"internal/blob", "internal/childserver", "internal/client", "internal/model/modeltest", "internal/sse"},
+	"bench":                    {"internal/childserver", "internal/client", "internal/model/modeltest", "internal/sse"},
 	"e2e":                      {},
 	"internal/archtest":        {},
 	"internal/blob/blobtest":   {"internal/blob"},
