@@ -109,17 +109,16 @@ func (f *fixture) take(d intake.Document) (knowledge.Document, error) {
 	return f.intake.Take(f.t.Context(), f.editor, f.project, intake.Run{ID: knowledge.NewID()}, d)
 }
 
-// originals are the keys of all blobs.
+// originals returns the keys of all blobs.
 func (f *fixture) originals() []string {
 	f.t.Helper()
 	keys := []string{}
-	for _, v := range f.starts {
-		if r, _, err := f.blobs.Open(f.t.Context(), v.SourceKey); err == nil {
-			r.Close()
-			keys = append(keys, v.SourceKey)
+	for object, err := range f.blobs.List(f.t.Context(), "") {
+		if err != nil {
+			f.t.Fatal(err)
 		}
+		keys = append(keys, object.Key)
 	}
-	slices.Sort(keys)
 	return keys
 }
 
