@@ -17,7 +17,7 @@ import (
 // GOMEMLIMIT override them.
 const (
 	gcPercent   = 200
-	memoryLimit = 300 << 20
+	memoryLimit = 240 << 20
 )
 
 type upCmd struct {

@@ -37,7 +37,7 @@ func database(path, synchronous string) *config.SQL {
 			"synchronous":        synchronous,
 			"busy_timeout":       "10000",
 			"wal_autocheckpoint": "10000",
-			"cache_size":         "-65536", // KiB
+			"cache_size":         "-16384", // KiB
 			"temp_store":         "2",      // memory
 		},
 	}

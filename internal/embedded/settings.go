@@ -48,6 +48,16 @@ func tuning() dynamicconfig.StaticClient {
 		// No payload is kept outside of the histories. The server would walk through
 		// every event to count such payloads.
 		"history.externalPayloadsEnabled": false,
+		// The default of 128,000 would keep each workflow of the last hour in memory.
+		"history.hostLevelCacheMaxSize": 512,
+		// These tasks meet at one connection to one file. By default 2,240 goroutines
+		// wait for them, and the stack of each has grown to a statement's depth.
+		"history.transferProcessorSchedulerWorkerCount":               128,
+		"history.timerProcessorSchedulerWorkerCount":                  32,
+		"history.memoryTimerProcessorSchedulerWorkerCount":            32,
+		"history.visibilityProcessorSchedulerWorkerCount":             8,
+		"history.ReplicationProcessorSchedulerWorkerCount":            1,
+		"history.ReplicationLowPriorityProcessorSchedulerWorkerCount": 1,
 		// A worker that stops gets no more tasks, which would wait for a time-out.
 		"frontend.enableCancelWorkerPollsOnShutdown": true,
 	}
