@@ -45,7 +45,7 @@ func TestFolderWithoutSync(t *testing.T) {
 }
 
 // TestFolderBySize runs the contract with other limits for rows, so that all its
-// blobs are files, or some of each case.
+// blobs are files, or so that most cases have both.
 func TestFolderBySize(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]int{"files_only": -1, "rows_and_files": 3} {
@@ -120,7 +120,7 @@ func TestUnfinishedWrites(t *testing.T) {
 		if _, err := s.Put(t.Context(), key, large); err != nil {
 			t.Fatal(err)
 		}
-		// What a kill in the middle of a second write leaves.
+		// A kill in the middle of a second write leaves such a file.
 		stray := filepath.Join(dir, filepath.FromSlash(key)+".18a3f0c2d4e5f601.tmp")
 		if err := os.WriteFile(stray, []byte("half"), 0o600); err != nil {
 			t.Fatal(err)
@@ -132,10 +132,10 @@ func TestUnfinishedWrites(t *testing.T) {
 		}
 	}
 	if n, err := s.DeletePrefix(t.Context(), "w/p/d/", nil); n != 2 || err != nil {
-		t.Errorf("removed %d, %v, want the text and what a broken write left", n, err)
+		t.Errorf("removed %d, %v, want the text and the unfinished write", n, err)
 	}
 	if n, err := s.SweepTemporary(t.Context(), time.Now().Add(-time.Hour)); n != 0 || err != nil {
-		t.Errorf("swept %d, %v: a write of just now may be under way", n, err)
+		t.Errorf("swept %d, %v: a recent write may not have finished", n, err)
 	}
 	if n, err := s.SweepTemporary(t.Context(), time.Now().Add(time.Hour)); n != 1 || err != nil {
 		t.Errorf("swept %d, %v, want 1", n, err)
@@ -160,7 +160,7 @@ func TestAFolderIsListedAsItIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		keys = append(keys, object.Key)
-		if err := os.RemoveAll(filepath.Join(dir, "c")); err != nil { // which is not read yet
+		if err := os.RemoveAll(filepath.Join(dir, "c")); err != nil { // the walk has not reached it
 			t.Fatal(err)
 		}
 	}

@@ -29,7 +29,7 @@ func (f *folders) createRoot() error {
 	var missing []string
 	for folder := f.root; ; folder = filepath.Dir(folder) {
 		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
-			break // there, or MkdirAll returns what is wrong with it
+			break // it exists, or MkdirAll returns the error
 		}
 		missing = append(missing, folder)
 	}
@@ -65,8 +65,8 @@ func (f *folders) syncFile(file *os.File) error {
 }
 
 // syncParents makes folder and the folders above it, up to the root, outlive a
-// loss of power. There must be a file in folder until syncParents returns: it
-// keeps remove from taking a folder between its sync and the note of it.
+// loss of power. The caller keeps a file in folder until syncParents returns, so
+// that remove cannot remove a folder between its sync and setSynced.
 func (f *folders) syncParents(folder string) error {
 	for ; len(folder) > len(f.root); folder = filepath.Dir(folder) {
 		if f.isSynced(folder) {
@@ -100,7 +100,7 @@ func (f *folders) setSynced(folder string) {
 func (f *folders) remove(folder string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if os.Remove(folder) == nil { // fails, rightly, where something is left
+	if os.Remove(folder) == nil { // fails if the folder is not empty
 		delete(f.synced, folder)
 	}
 }
@@ -120,8 +120,8 @@ func (f *folders) prune(prefix string) {
 	}
 }
 
-// syncRemoved makes the removal of files outlive a loss of power. A folder that
-// was removed after them is replaced by the nearest one above it that is left.
+// syncRemoved makes the removal of files from folders outlive a loss of power. For
+// a folder that was removed after them it syncs the nearest one above it.
 func (f *folders) syncRemoved(emptied map[string]struct{}) error {
 	if f.sync == nil {
 		return nil
@@ -146,7 +146,7 @@ func (f *folders) syncRemoved(emptied map[string]struct{}) error {
 	return nil
 }
 
-// syncFolder asks the file system to write a folder's names to the disk.
+// syncFolder writes the names in a folder to the disk.
 func syncFolder(folder string) error {
 	f, err := os.Open(folder)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 )
 
-// TestFullDisk writes more than a small tmpfs, which stands for a full disk, can
-// hold.
+// TestFullDisk writes more than a small tmpfs can hold, in place of a full disk.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	s := open(t, folderURL(filepath.Join(smallDisk(t), "blobs")))
@@ -83,11 +82,11 @@ func smallDisk(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=512k"); err != nil {
-		what := "this test mounts a small tmpfs; run it as root: " + err.Error()
+		lacking := "this test mounts a small tmpfs; run it as root: " + err.Error()
 		if os.Getenv("CI") != "" {
-			t.Fatal(what)
+			t.Fatal(lacking)
 		}
-		t.Skip(what)
+		t.Skip(lacking)
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(folder, syscall.MNT_DETACH); err != nil {

@@ -17,31 +17,32 @@ const (
 	maxPartBytes = 200
 )
 
-// temporaryKey matches what a folder's unfinished writes are called.
+// temporaryKey matches the keys of unfinished writes in a folder.
 var temporaryKey = regexp.MustCompile(`\.[0-9a-f]{15,17}\.tmp$`)
 
-// DocumentPrefix is where everything of a document lies.
+// DocumentPrefix returns the prefix of all blobs of a document.
 func DocumentPrefix(workspace, project, document string) string {
 	return workspace + "/" + project + "/" + document + "/"
 }
 
-// VersionPrefix is where the steps of one version of a document lie.
+// VersionPrefix returns the prefix of the step results of one version of a
+// document.
 func VersionPrefix(v knowledge.VersionRef) string {
 	return DocumentPrefix(v.Workspace, v.Project, v.Document) + strconv.Itoa(v.Version) + "/"
 }
 
-// StepKey is the key of what one step of a version made.
+// StepKey returns the key of the result of one step of a version.
 func StepKey(v knowledge.VersionRef, step string) string { return VersionPrefix(v) + step }
 
-// UploadKey is the key of a document's bytes as they came with one upload. It
-// is known before the version is, since the version's number is drawn only
-// when the bytes are here.
+// UploadKey returns the key of a document's original as one upload brought it. It
+// does not name the version, whose number is assigned after the bytes are stored.
 func UploadKey(workspace, project, document, upload string) string {
 	return DocumentPrefix(workspace, project, document) + "upload-" + upload + "/original"
 }
 
 // checkKey refuses a key that could leave its prefix or that some store could
-// not hold: a key is made of our own ids, so a bad one is a defect or an attack.
+// not hold. Keys are made of ids that this project generates, so a bad one is a
+// defect or an attack.
 func checkKey(key string) error {
 	if len(key) > maxKeyBytes {
 		return fmt.Errorf("blob key of %d bytes: at most %d are allowed", len(key), maxKeyBytes)
@@ -68,8 +69,8 @@ func checkKey(key string) error {
 	return nil
 }
 
-// checkPrefix refuses a prefix that is not a whole folder: "a/1" would take
-// "a/10" too, and the empty one everything.
+// checkPrefix refuses a prefix that is not a whole folder: "a/1" would match
+// "a/10" too, and the empty one every key.
 func checkPrefix(prefix string) error {
 	folder, ok := strings.CutSuffix(prefix, "/")
 	if !ok {

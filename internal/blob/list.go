@@ -121,7 +121,7 @@ func (f *folder) files(ctx context.Context, prefix string) iter.Seq2[Object, err
 					return filepath.SkipAll
 				}
 			}
-			if errors.Is(err, fs.ErrNotExist) { // it went meanwhile, as the temporary name of a write that ended
+			if errors.Is(err, fs.ErrNotExist) { // removed or renamed since its folder was read
 				err = nil
 			}
 			return errors.Join(err, ctx.Err())

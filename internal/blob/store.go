@@ -20,8 +20,8 @@ import (
 var (
 	// ErrNotFound means that there is nothing under a key.
 	ErrNotFound = errors.New("no such blob")
-	// ErrNoSpace means that the disk, or the quota on it, is full. The bytes that
-	// were to be written are not there, and those that were there before still are.
+	// ErrNoSpace means that the disk, or the quota on it, is full. The new bytes
+	// were not stored, and the old ones are still there.
 	ErrNoSpace = errors.New("no space left for blobs")
 )
 

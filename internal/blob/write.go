@@ -17,15 +17,15 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// Put stores data under key, in the place of what was there. A reader sees the
-// old bytes or the new ones. After an error they see the old ones, or the new ones
+// Put stores data under key, in place of the bytes that were there. A reader sees
+// the old bytes or the new ones. After an error they see the old ones, or the new ones
 // if the disk failed at the very end. Put can be called again.
 func (s *Store) Put(ctx context.Context, key string, data []byte) (Ref, error) {
-	if s.folder == nil || len(data) > s.folder.smallBytes {
-		return s.PutReader(ctx, key, bytes.NewReader(data))
-	}
 	if err := checkKey(key); err != nil {
 		return Ref{}, err
+	}
+	if s.folder == nil || len(data) > s.folder.smallBytes {
+		return s.putLarge(ctx, key, bytes.NewReader(data))
 	}
 	return s.folder.putSmall(ctx, key, bytes.Clone(data))
 }
@@ -59,7 +59,7 @@ func (s *Store) PutReader(ctx context.Context, key string, r io.Reader) (Ref, er
 	return s.putLarge(ctx, key, io.MultiReader(bytes.NewReader(head), r))
 }
 
-// putSmall stores data as a row. The data must not change any more.
+// putSmall stores data as a row. The caller must not change the data afterwards.
 func (f *folder) putSmall(ctx context.Context, key string, data []byte) (Ref, error) {
 	unlock, err := f.locks.lock(ctx, key)
 	if err != nil {
@@ -72,8 +72,8 @@ func (f *folder) putSmall(ctx context.Context, key string, data []byte) (Ref, er
 	if err := f.small.write(ctx, row{key: key, data: data}); err != nil {
 		return Ref{}, mapError("write", key, err)
 	}
-	// From here on readers see the row. After a kill the file stays and is hidden
-	// by the row, until the blob is removed or the start of a process sweeps.
+	// Readers see the row from here on. If the process is killed now, the row hides
+	// the file until the blob is removed or SweepTemporary runs.
 	if err := f.removeReplaced(key); err != nil {
 		return Ref{}, mapError("write", key, err)
 	}
@@ -116,7 +116,7 @@ func (s *Store) putLarge(ctx context.Context, key string, r io.Reader) (Ref, err
 		err = ctx.Err()
 	}
 	if err != nil {
-		abandon() // makes Close drop what was written
+		abandon() // makes Close drop the bytes
 		_ = w.Close()
 		return Ref{}, mapError("write", key, err)
 	}
@@ -137,7 +137,7 @@ func (s *Store) putLarge(ctx context.Context, key string, r io.Reader) (Ref, err
 func (f *folder) publish(ctx context.Context, key string, w io.Closer, folder string) error {
 	unlock, err := f.locks.lock(ctx, key)
 	if err != nil {
-		_ = w.Close() // drops what was written, for ctx has ended
+		_ = w.Close() // drops the bytes, because ctx has ended
 		return err
 	}
 	defer unlock()
@@ -151,7 +151,7 @@ func (f *folder) publish(ctx context.Context, key string, w io.Closer, folder st
 }
 
 // removeRow removes the row of a blob that is a file now. If it cannot, the row
-// goes on hiding the file.
+// still hides the file.
 func (f *folder) removeRow(ctx context.Context, key string) error {
 	found, err := f.small.exists(ctx, key)
 	if err != nil || !found {
@@ -171,7 +171,7 @@ func (s *Store) newWriter(ctx context.Context, key string) (*blob.Writer, *os.Fi
 				return nil
 			},
 		})
-		// DeletePrefix may take an empty folder just as this makes it.
+		// DeletePrefix may remove the new folder while it is empty.
 		if gcerrors.Code(err) == gcerrors.NotFound && try < 5 {
 			continue
 		}

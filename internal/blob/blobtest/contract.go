@@ -20,27 +20,28 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 )
 
-// Run checks a kind of store. open gives an empty one, which Run closes.
+// Run checks that a kind of store keeps the contract. open returns an empty store,
+// which Run closes.
 func Run(t *testing.T, open func(t *testing.T) *blob.Store) {
 	t.Helper()
 	cases := map[string]func(*testing.T, *blob.Store){
-		"gives_back_what_was_put":                   givesBack,
+		"returns_the_bytes_that_were_put":           returnsBytes,
 		"names_what_it_stored_by_hash_and_size":     namesContent,
 		"overwrites":                                overwrites,
 		"overwrites_with_another_size":              resizes,
-		"lets_writers_of_one_blob_meet":             sameKey,
-		"says_not_found":                            saysNotFound,
+		"keeps_one_text_of_concurrent_writers":      concurrentWriters,
+		"returns_not_found_for_a_missing_key":       returnsNotFound,
 		"streams":                                   streams,
 		"leaves_nothing_of_a_broken_upload":         brokenUpload,
 		"keeps_the_old_bytes_after_a_broken_upload": brokenOverwrite,
 		"stores_nothing_once_the_context_is_done":   cancelled,
 		"lists_a_prefix_and_no_neighbour":           lists,
 		"lists_more_than_a_page":                    listsMany,
-		"deletes_a_prefix_but_for_what_is_kept":     deletesPrefix,
-		"takes_deleting_nothing_as_done":            deletesNothing,
-		"refuses_keys_that_are_not_its_own":         refusesKeys,
+		"deletes_a_prefix_except_for_kept_blobs":    deletesPrefix,
+		"deletes_a_missing_blob_without_an_error":   deletesMissing,
+		"refuses_bad_keys":                          refusesKeys,
 		"shows_a_reader_all_or_nothing":             atomic,
-		"survives_writes_beside_a_prefix_removal":   writesBesideRemoval,
+		"accepts_writes_during_a_prefix_removal":    writesDuringRemoval,
 		"answers_a_ping":                            answersPing,
 	}
 	for name, check := range cases {
@@ -96,7 +97,7 @@ func keys(t *testing.T, s *blob.Store, prefix string) []string {
 	return got
 }
 
-func givesBack(t *testing.T, s *blob.Store) {
+func returnsBytes(t *testing.T, s *blob.Store) {
 	for _, text := range []string{"", "x", "äöü\x00\xff", strings.Repeat("long ", 100_000)} {
 		put(t, s, "w/p/d/1/text", text)
 		wantText(t, s, "w/p/d/1/text", text)
@@ -134,7 +135,7 @@ func overwrites(t *testing.T, s *blob.Store) {
 	}
 }
 
-func saysNotFound(t *testing.T, s *blob.Store) {
+func returnsNotFound(t *testing.T, s *blob.Store) {
 	put(t, s, "a/b/c", "x")
 	for _, key := range []string{"a/b/d", "a/b", "x"} {
 		wantMissing(t, s, key)
@@ -229,7 +230,7 @@ func lists(t *testing.T, s *blob.Store) {
 func listsMany(t *testing.T, s *blob.Store) {
 	const n = 1100
 	for i := range n {
-		// "-" sorts before "/", which a walk over folders does not know.
+		// "-" sorts before "/", but a walk of folders visits "/" first.
 		put(t, s, fmt.Sprintf("w/%03d%s", i/2, []string{"/x", "-y"}[i%2]), "")
 	}
 	if got := keys(t, s, "w/"); len(slices.Compact(got)) != n {
@@ -255,7 +256,7 @@ func deletesPrefix(t *testing.T, s *blob.Store) {
 	}
 }
 
-func deletesNothing(t *testing.T, s *blob.Store) {
+func deletesMissing(t *testing.T, s *blob.Store) {
 	if err := s.Delete(t.Context(), "a/b"); err != nil {
 		t.Error(err)
 	}
@@ -352,9 +353,9 @@ func resizes(t *testing.T, s *blob.Store) {
 	wantMissing(t, s, "w/k")
 }
 
-// sameKey lets writers of one blob meet, some of whose texts a store may keep in
-// another place.
-func sameKey(t *testing.T, s *blob.Store) {
+// concurrentWriters writes one blob from several goroutines, with texts that a
+// store may keep in different places.
+func concurrentWriters(t *testing.T, s *blob.Store) {
 	texts := []string{"small", strings.Repeat("a", 70_000), "other", strings.Repeat("b", 80_000)}
 	for range 20 {
 		var writers sync.WaitGroup
@@ -379,7 +380,7 @@ func sameKey(t *testing.T, s *blob.Store) {
 	}
 }
 
-func writesBesideRemoval(t *testing.T, s *blob.Store) {
+func writesDuringRemoval(t *testing.T, s *blob.Store) {
 	var writers sync.WaitGroup
 	writers.Go(func() {
 		for i := range 200 {
