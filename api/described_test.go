@@ -50,7 +50,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		{"POST", hooks + "/projects", `{"name":"House"}`}, {"GET", own + "/projects", ""}, {"GET", own + "/projects/default", ""}, {"PATCH", own + "/projects/default", `{"name":"D"}`},
 		{"POST", own + "/keys", `{"name":"k","scopes":["read"]}`}, {"GET", own + "/keys", ""}, {"DELETE", own + "/keys/nope", ""},
 		{"POST", "/workspaces", `{"id":"third"}`}, {"GET", "/workspaces", ""}, {"GET", "/preferences", ""}, {"PUT", "/preferences", `{"rag":{"model":"m"}}`},
-		{"GET", "/readyz", ""}, {"DELETE", document, ""}, {"DELETE", own + "/conversations/" + asked["conversationId"].(string), ""},
+		{"GET", "/readyz", ""}, {"GET", "/metrics", ""}, {"DELETE", document, ""}, {"DELETE", own + "/conversations/" + asked["conversationId"].(string), ""},
 	} {
 		description.check(t, request.method, request.path, e.do(request.method, request.path, e.admin, request.body))
 	}
@@ -92,6 +92,10 @@ func (d description) check(t *testing.T, method, path string, got answer) {
 		t.Errorf("%s is not described as %s", where, kind)
 		return
 	}
+	if kind == "text/event-stream" {
+		d.checkEvents(t, where, media["x-events"].(map[string]any), got)
+		return
+	}
 	if !strings.HasSuffix(kind, "json") {
 		return
 	}
@@ -101,6 +105,34 @@ func (d description) check(t *testing.T, method, path string, got answer) {
 	}
 	for _, wrong := range d.wrong(media["schema"].(map[string]any), body, "body") {
 		t.Errorf("%s: %s", where, wrong)
+	}
+}
+
+// checkEvents fails the test unless each event of a stream is described, and its
+// data is as described.
+func (d description) checkEvents(t *testing.T, where string, described map[string]any, got answer) {
+	t.Helper()
+	name := ""
+	for line := range strings.Lines(string(got.body)) {
+		if event, ok := strings.CutPrefix(line, "event: "); ok {
+			name = strings.TrimSpace(event)
+		}
+		encoded, ok := strings.CutPrefix(line, "data: ")
+		if !ok {
+			continue
+		}
+		var data any
+		if err := json.Unmarshal([]byte(encoded), &data); err != nil {
+			t.Fatalf("%s: %v", where, err)
+		}
+		schema, ok := described[name].(map[string]any)
+		if !ok {
+			t.Errorf("%s: the event %s is not described", where, name)
+			continue
+		}
+		for _, wrong := range d.wrong(schema, data, name) {
+			t.Errorf("%s: %s", where, wrong)
+		}
 	}
 }
 

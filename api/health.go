@@ -45,11 +45,15 @@ func (s *Server) registerHealth() {
 		}
 		writeJSON(w, status, state)
 	})
-	if s.deps.MetricsPage != nil {
-		get("/metrics", "metrics", "What was counted, for Prometheus", map[string]*huma.Response{"200": {
-			Description: "OK", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
-		}}, s.deps.MetricsPage.ServeHTTP)
-	}
+	get("/metrics", "metrics", "What was counted, for Prometheus", map[string]*huma.Response{"200": {
+		Description: "OK", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
+	}}, func(w http.ResponseWriter, r *http.Request) {
+		if s.deps.MetricsPage == nil {
+			writeError(w, r, knowledge.Errorf(knowledge.CodeNotFound, "this server keeps no metrics"))
+			return
+		}
+		s.deps.MetricsPage.ServeHTTP(w, r)
+	})
 }
 
 // readiness asks every dependency, all at once.

@@ -107,6 +107,7 @@ func (s *Server) tidyDescription() {
 	for _, name := range []string{"Document", "RunView", "VersionView"} {
 		orNone(schemas[name], "error")
 	}
+	schemas["EndedEvent"].Properties["result"] = eventData(oapi.Components.Schemas, documentEvents["documentUpdate"])
 	delete(schemas, "ErrorModel")
 	delete(schemas, "ErrorDetail")
 }

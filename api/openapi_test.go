@@ -56,7 +56,7 @@ func TestOpenAPIDescribesEveryRoute(t *testing.T) {
 		"GET /preferences", "PUT /preferences", "GET /workspaces/{workspaceId}/runs", "GET /workspaces/{workspaceId}/runs/{run_id}",
 		"POST /workspaces/{workspaceId}/runs/{run_id}/cancel", "GET /runs/{run_id}", "POST /runs/{run_id}/cancel", "GET /runs/{run_id}/events",
 		"POST /workspaces/{workspaceId}/webhooks/retrieve-context", "POST /workspaces/{workspaceId}/webhooks/query", "POST /tools/rag_search",
-		"GET /healthz", "GET /readyz", "GET /openapi.json", "GET /docs",
+		"GET /healthz", "GET /readyz", "GET /openapi.json", "GET /docs", "GET /metrics",
 	} {
 		method, path, _ := strings.Cut(want, " ")
 		operations, _ := paths[path].(map[string]any)

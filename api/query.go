@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -194,25 +195,25 @@ func raw(handler http.HandlerFunc) *huma.StreamResponse {
 // registerQuestions adds the routes that answer questions and follow runs.
 func (s *Server) registerQuestions(api huma.API) {
 	registry := api.OpenAPI().Components.Schemas
-	answered := func(answer *huma.Schema) map[string]*huma.Response {
+	answered := func(answer *huma.Schema, events map[string][]reflect.Type) map[string]*huma.Response {
 		return map[string]*huma.Response{"200": {
 			Description: "The answer; with server-sent events asked for, a stream of the run's events (docs/events.md)",
 			Content: map[string]*huma.MediaType{
 				"application/json":  {Schema: answer},
-				"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}},
+				"text/event-stream": eventStream(registry, events),
 			},
 		}}
 	}
 	huma.Register(api, huma.Operation{
 		OperationID: "query", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/query",
-		Summary: "Ask a question", Tags: []string{"questions"}, Responses: answered(schemaOf[queryAnswer](registry)),
+		Summary: "Ask a question", Tags: []string{"questions"}, Responses: answered(schemaOf[queryAnswer](registry), questionEvents),
 	}, s.query)
 	huma.Register(api, huma.Operation{
 		OperationID: "rag-search", Method: http.MethodPost, Path: "/tools/rag_search",
-		Summary: "Search documents and answer from them", Tags: []string{"questions"}, Responses: answered(schemaOf[toolAnswer](registry)),
+		Summary: "Search documents and answer from them", Tags: []string{"questions"}, Responses: answered(schemaOf[toolAnswer](registry), toolEvents),
 	}, s.ragSearch)
 	events := map[string]*huma.Response{
-		"200": {Description: "The run's events (docs/events.md)", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}},
+		"200": {Description: "The run's events (docs/events.md)", Content: map[string]*huma.MediaType{"text/event-stream": eventStream(registry, questionEvents, toolEvents, documentEvents)}},
 		"204": {Description: "There is nothing behind the last event"},
 	}
 	for id, path := range map[string]string{"run-events": "/runs/{run_id}/events", "workspace-run-events": "/workspaces/{workspaceId}/runs/{run_id}/events"} {

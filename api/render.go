@@ -54,7 +54,7 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 		if err != nil {
 			return "", nil, err
 		}
-		return "sendSourcesMessage", map[string]any{"sources": r.server.sources(out)}, nil
+		return "sendSourcesMessage", sourcesEvent{r.server.sources(out)}, nil
 	case stream.TopicCompleted:
 		answer, err := r.answer(ctx, e.Ref)
 		return "completedMessage", answer, err
@@ -78,20 +78,19 @@ func (r *renderer) started(e stream.Event) (string, any, error) {
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return "", nil, fmt.Errorf("first event of run %s: %w", r.run.ID, err)
 	}
-	return "runStarted", map[string]any{
-		"runId": r.run.ID, "messageId": data.MessageID, "conversationId": data.ConversationID,
-		"operatorUrl": r.server.deps.Links.OperatorURL(r.run.WorkflowID),
+	return "runStarted", startedEvent{
+		RunID: r.run.ID, MessageID: data.MessageID, ConversationID: data.ConversationID, OperatorURL: r.server.deps.Links.OperatorURL(r.run.WorkflowID),
 	}, nil
 }
 
 func (r *renderer) delta(e stream.Event) (string, any, error) {
 	if r.run.Kind == knowledge.KindTool {
-		return "tool_partial_update", map[string]any{"content": e.Text, "output_key": "response"}, nil
+		return "tool_partial_update", partialEvent{Content: e.Text, OutputKey: "response"}, nil
 	}
-	data := map[string]any{"chunk": map[string]any{"data": e.Text}}
+	data := chunkEvent{Chunk: newWords{e.Text}}
 	if !r.compact {
 		r.text.WriteString(e.Text)
-		data["concatenated"] = map[string]any{"value": r.text.String()}
+		data.Concatenated = &wordsSoFar{r.text.String()}
 	}
 	return "apiMessageChunk", data, nil
 }
@@ -119,9 +118,9 @@ func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, e
 	if data.Call < len(turn.ToolCalls) {
 		given = turn.ToolCalls[data.Call].Arguments
 	}
-	out := map[string]any{"id": data.ID, "name": data.Name, "arguments": arguments(given), "status": data.Status, "summary": summary(data)}
+	out := toolCallEvent{ID: data.ID, Name: data.Name, Arguments: arguments(given), Status: data.Status, Summary: summary(data)}
 	if data.Status != "started" {
-		out["seconds"] = data.Seconds
+		out.Seconds = &data.Seconds
 	}
 	return "toolCall", out, nil
 }
@@ -239,7 +238,7 @@ func (r *renderer) document(ctx context.Context, e stream.Event) (any, error) {
 	}
 	d, err := r.server.versionOfRun(ctx, r.principal, r.run)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
-		return map[string]any{"id": r.run.Subject, "status": knowledge.StatusDeleting}, nil
+		return removedEvent{ID: r.run.Subject, Status: knowledge.StatusDeleting}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -256,21 +255,21 @@ func (r *renderer) ended(ctx context.Context, item stream.Item) (string, any, er
 	if err != nil {
 		return "", nil, err
 	}
-	out := map[string]any{"status": end.Status}
+	out := endedEvent{Status: end.Status}
 	switch {
 	case end.Error != nil:
-		out["error"] = end.Error
+		out.Error = end.Error
 		return "runEnded", out, nil
 	case r.run.Kind == knowledge.KindRemove:
-		out["result"] = map[string]any{"id": r.run.Subject}
+		out.Result = removedEvent{ID: r.run.Subject}
 		return "runEnded", out, nil
 	}
 	d, err := r.server.endedDocument(ctx, r.principal, r.run, item)
 	switch {
 	case err == nil:
-		out["result"] = r.server.documentView(d)
+		out.Result = r.server.documentView(d)
 	case knowledge.IsCode(err, knowledge.CodeNotFound):
-		out["result"] = map[string]any{"id": r.run.Subject}
+		out.Result = removedEvent{ID: r.run.Subject}
 	default:
 		return "", nil, err
 	}

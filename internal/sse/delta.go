@@ -20,8 +20,8 @@ const minContent = 1 << 10
 // deltaEvent is the event type of a piece.
 const deltaEvent = "_delta_sse"
 
-// piece is a part of the data of an event.
-type piece struct {
+// Piece is the data of a _delta_sse event: a part of the data of another event.
+type Piece struct {
 	Event   string `json:"event"`    // type of the whole event
 	DeltaID string `json:"delta_id"` // the same for all its pieces, at every replay
 	Index   int    `json:"index"`    // 0 = first
@@ -34,7 +34,7 @@ type piece struct {
 // always cut alike.
 func cut(run string, id int64, event string, data []byte) ([][]byte, error) {
 	hash := sha256.Sum256([]byte(run + "/" + strconv.FormatInt(id, 10)))
-	p := piece{Event: event, DeltaID: hex.EncodeToString(hash[:8]), Index: len(data), Total: len(data)}
+	p := Piece{Event: event, DeltaID: hex.EncodeToString(hash[:8]), Index: len(data), Total: len(data)}
 	envelope, err := encode(p)
 	if err != nil {
 		return nil, fmt.Errorf("encode piece of event %d: %w", id, err)
@@ -81,7 +81,7 @@ func encodedWidth(r rune, n int) int {
 
 // encode gives JSON in which <, > and & stand as they are: a stream is no HTML,
 // and escapes would make such text six times as long.
-func encode(p piece) ([]byte, error) {
+func encode(p Piece) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)

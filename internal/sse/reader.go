@@ -62,7 +62,7 @@ func (j *joiner) take(e Event) (Event, bool, error) {
 	if e.Name != deltaEvent {
 		return e, true, nil
 	}
-	var p piece
+	var p Piece
 	if err := json.Unmarshal(e.Data, &p); err != nil || p.Index < 0 || p.Index >= p.Total || p.Total > maxPieces {
 		return e, false, errPiece
 	}

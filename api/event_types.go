@@ -1,0 +1,105 @@
+package api
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/sse"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// The data of the events, where it is not a type of the answers or of workflows.
+type (
+	startedEvent struct {
+		RunID          string `json:"runId"`
+		MessageID      string `json:"messageId"`
+		ConversationID string `json:"conversationId"`
+		OperatorURL    string `json:"operatorUrl"`
+	}
+	chunkEvent struct {
+		Concatenated *wordsSoFar `json:"concatenated,omitempty" doc:"Left out with ?compact=true"`
+		Chunk        newWords    `json:"chunk"`
+	}
+	newWords struct {
+		Data string `json:"data" doc:"The next words of the answer"`
+	}
+	wordsSoFar struct {
+		Value string `json:"value" doc:"All words of the answer so far"`
+	}
+	toolCallEvent struct {
+		ID        string              `json:"id"`
+		Name      string              `json:"name"`
+		Arguments any                 `json:"arguments" doc:"JSON as the model wrote it; what is not JSON is a string"`
+		Status    knowledge.RunStatus `json:"status" enum:"started,completed,failed"`
+		Summary   string              `json:"summary"`
+		Seconds   *float64            `json:"seconds,omitempty" doc:"Absent while the status is started"`
+	}
+	sourcesEvent struct {
+		Sources []source `json:"sources"`
+	}
+	partialEvent struct {
+		Content   string `json:"content" doc:"The next words of the response"`
+		OutputKey string `json:"output_key" enum:"response"`
+	}
+	endedEvent struct {
+		Status knowledge.RunStatus      `json:"status" enum:"completed,failed"`
+		Error  *knowledge.DocumentError `json:"error,omitempty"`
+		Result any                      `json:"result,omitempty"`
+	}
+	removedEvent struct {
+		ID     string           `json:"id"`
+		Status knowledge.Status `json:"status,omitempty" enum:"deleting"`
+	}
+	errorEvent struct {
+		_       struct{}       `additionalProperties:"true"`
+		Code    knowledge.Code `json:"code"`
+		Message string         `json:"message"`
+	}
+)
+
+// Which events the streams have, with the types of their data.
+var (
+	questionEvents = map[string][]reflect.Type{
+		"runStarted": {reflect.TypeFor[startedEvent]()}, "apiMessageChunk": {reflect.TypeFor[chunkEvent]()}, "messageReset": {reflect.TypeFor[workflows.ResetData]()},
+		"toolCall": {reflect.TypeFor[toolCallEvent]()}, "sendSourcesMessage": {reflect.TypeFor[sourcesEvent]()}, "completedMessage": {reflect.TypeFor[queryAnswer]()},
+	}
+	toolEvents = map[string][]reflect.Type{
+		"tool_update": {reflect.TypeFor[workflows.PhaseData]()}, "tool_partial_update": {reflect.TypeFor[partialEvent]()}, "tool_end": {reflect.TypeFor[toolAnswer]()},
+	}
+	documentEvents = map[string][]reflect.Type{
+		"documentUpdate": {reflect.TypeFor[Document](), reflect.TypeFor[removedEvent]()}, "runEnded": {reflect.TypeFor[endedEvent]()},
+	}
+	everyRunsEvents = map[string][]reflect.Type{
+		"error": {reflect.TypeFor[errorEvent]()}, "_delta_sse": {reflect.TypeFor[sse.Piece]()},
+	}
+)
+
+// eventStream describes a stream: its events by name, each with the schema of its
+// data. OpenAPI 3.1 has no words for events, so they are in an extension.
+func eventStream(registry huma.Registry, events ...map[string][]reflect.Type) *huma.MediaType {
+	described := map[string]*huma.Schema{}
+	for _, group := range append(events, everyRunsEvents) {
+		for _, name := range slices.Sorted(maps.Keys(group)) {
+			described[name] = eventData(registry, group[name])
+		}
+	}
+	return &huma.MediaType{
+		Schema:     &huma.Schema{Type: huma.TypeString, Description: "Server-sent events; x-events has the schema of each event's data"},
+		Extensions: map[string]any{"x-events": described},
+	}
+}
+
+func eventData(registry huma.Registry, types []reflect.Type) *huma.Schema {
+	var choices []*huma.Schema
+	for _, t := range types {
+		choices = append(choices, registry.Schema(t, true, t.Name()))
+	}
+	if len(choices) == 1 {
+		return choices[0]
+	}
+	return &huma.Schema{OneOf: choices}
+}
