@@ -23,10 +23,10 @@ type server struct {
 }
 
 // start starts a server with the given variables ("NAME=value") and returns
-// when it is ready. It ends with the test.
+// when it is ready. It ends with the test. The path of its folder has a space.
 func start(t *testing.T, env ...string) *server {
 	t.Helper()
-	return startIn(t, filepath.Join(t.TempDir(), "data"), env...)
+	return startIn(t, filepath.Join(t.TempDir(), "data folder"), env...)
 }
 
 // startIn starts a server on a data folder.
