@@ -24,7 +24,7 @@ const orphanLimit = 200
 
 // RunLister lists the runs that have not ended, oldest first.
 type RunLister interface {
-	RunningRuns(ctx context.Context, kinds []knowledge.RunKind, before time.Time, limit int) ([]store.Run, error)
+	RunningRunsPage(ctx context.Context, query store.RunningQuery) ([]store.Run, error)
 }
 
 // Orphans gives up, at a start, the activities of questions that an earlier
@@ -41,7 +41,7 @@ type Orphans struct {
 
 // Release gives them up. An activity that cannot be is left to its time-out.
 func (o *Orphans) Release(ctx context.Context) {
-	runs, err := o.Store.RunningRuns(ctx, knowledge.AnswerKinds(), time.Now(), orphanLimit)
+	runs, err := o.Store.RunningRunsPage(ctx, store.RunningQuery{Kinds: knowledge.AnswerKinds(), Before: time.Now(), Limit: orphanLimit})
 	if err != nil {
 		o.Log.WarnContext(ctx, "cannot list the runs of the process before", "error", err)
 		return

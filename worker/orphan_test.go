@@ -12,7 +12,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/cairn-rag/cairn/internal/embedded"
-	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/worker"
 )
@@ -20,7 +19,7 @@ import (
 // running lists runs whose workflows have these ids.
 type running []string
 
-func (r running) RunningRuns(context.Context, []knowledge.RunKind, time.Time, int) ([]store.Run, error) {
+func (r running) RunningRunsPage(context.Context, store.RunningQuery) ([]store.Run, error) {
 	var runs []store.Run
 	for _, id := range r {
 		runs = append(runs, store.Run{ID: id, WorkflowID: id})

@@ -1,15 +1,16 @@
 package worker_test
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -21,15 +22,33 @@ import (
 type backlog struct {
 	mu      sync.Mutex
 	pending []store.Version
-	begun   map[int]int // how often, by version
+	running map[string]bool // workflows
+	begun   map[string]int  // how often each version was started or signaled, by document
 	runs    []store.Run
-	settled []string
+	settled map[string]int
 }
 
-func (b *backlog) PendingVersions(_ context.Context, from, before time.Time, limit int) ([]store.Version, error) {
+func newBacklog() *backlog {
+	return &backlog{running: map[string]bool{}, begun: map[string]int{}, settled: map[string]int{}}
+}
+
+// add adds a version that waits since some minutes.
+func (b *backlog) add(document string, version, minutes int, begun, running bool) {
+	b.pending = append(b.pending, store.Version{
+		VersionRef: knowledge.VersionRef{Workspace: "w", Document: document, Version: version}, RunID: document, Begun: begun,
+		UpdatedAt: time.Now().Add(-time.Duration(minutes) * time.Minute),
+	})
+	b.running["ingest/w/"+document] = running
+}
+
+func (b *backlog) PendingVersionsPage(_ context.Context, q store.PendingQuery) ([]store.Version, error) {
+	slices.SortFunc(b.pending, func(x, y store.Version) int {
+		return cmp.Or(x.UpdatedAt.Compare(y.UpdatedAt), strings.Compare(x.Document, y.Document))
+	})
 	var list []store.Version
 	for _, v := range b.pending {
-		if !v.UpdatedAt.Before(from) && v.UpdatedAt.Before(before) && len(list) < limit {
+		behind := v.UpdatedAt.After(q.After.At) || v.UpdatedAt.Equal(q.After.At) && v.Document > q.After.ID
+		if behind && v.UpdatedAt.Before(q.Before) && len(list) < q.Limit {
 			list = append(list, v)
 		}
 	}
@@ -38,10 +57,11 @@ func (b *backlog) PendingVersions(_ context.Context, from, before time.Time, lim
 
 func (b *backlog) PendingRemovals(context.Context, int) ([]store.Removal, error) { return nil, nil }
 
-func (b *backlog) RunningRuns(_ context.Context, kinds []knowledge.RunKind, _ time.Time, limit int) ([]store.Run, error) {
+func (b *backlog) RunningRunsPage(_ context.Context, q store.RunningQuery) ([]store.Run, error) {
 	var list []store.Run
 	for _, r := range b.runs {
-		if slices.Contains(kinds, r.Kind) && len(list) < limit {
+		behind := r.CreatedAt.After(q.After.At) || r.CreatedAt.Equal(q.After.At) && r.ID > q.After.ID
+		if slices.Contains(q.Kinds, r.Kind) && behind && len(list) < q.Limit {
 			list = append(list, r)
 		}
 	}
@@ -51,18 +71,21 @@ func (b *backlog) RunningRuns(_ context.Context, kinds []knowledge.RunKind, _ ti
 func (b *backlog) Ingest(_ context.Context, v store.Version) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.begun[v.Version]++
+	b.begun[v.Document]++
+	b.running["ingest/w/"+v.Document] = true
 	return nil
 }
 
 func (*backlog) Remove(context.Context, store.Removal) error { return nil }
 
-func (*backlog) Running(context.Context, string) (running, known bool, err error) {
-	return false, false, nil
+func (b *backlog) Running(_ context.Context, workflowID string) (running, known bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.running[workflowID], true, nil
 }
 
 func (b *backlog) TakeUp(_ context.Context, run stream.RunRef) error {
-	b.settled = append(b.settled, run.Run)
+	b.settled[run.Run]++
 	return nil
 }
 
@@ -79,18 +102,56 @@ func (b *backlog) sweep(t *testing.T, minutes int) {
 func TestSweep(t *testing.T) {
 	t.Parallel()
 
-	t.Run("what a crash left is found behind a long backlog", func(t *testing.T) {
+	t.Run("the first look finds all that a crash left", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			b := &backlog{begun: map[int]int{}}
+			b := newBacklog()
 			for i := range 2500 {
-				b.pending = append(b.pending, store.Version{
-					VersionRef: knowledge.VersionRef{Version: i}, UpdatedAt: time.Now().Add(time.Duration(i-3000) * time.Second),
-				})
+				b.add(fmt.Sprintf("lost-%04d", i), 1, 10, i%2 == 0, false)
+				b.runs = append(b.runs, store.Run{ID: fmt.Sprintf("run-%04d", i), Kind: knowledge.KindQuery, CreatedAt: time.Now()})
+			}
+			b.sweep(t, 1)
+			if len(b.begun) != 2500 || len(b.settled) != 2500 {
+				t.Errorf("%d versions were started and %d runs settled", len(b.begun), len(b.settled))
+			}
+		})
+	})
+
+	t.Run("later looks go through a long backlog in turn", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBacklog()
+			for i := range 2500 {
+				b.runs = append(b.runs, store.Run{ID: fmt.Sprintf("run-%04d", i), Kind: knowledge.KindIngest, CreatedAt: time.Now()})
 			}
 			b.sweep(t, 4)
-			if len(b.begun) != 2500 || b.begun[0] != 2 {
-				t.Errorf("in four looks %d versions were taken up, the oldest %d times", len(b.begun), b.begun[0])
+			if b.settled["run-0000"] != 2 || b.settled["run-2499"] != 2 {
+				t.Errorf("in four looks the first run was settled %d times and the last %d times", b.settled["run-0000"], b.settled["run-2499"])
+			}
+		})
+	})
+
+	t.Run("versions that wait for their turn are left alone", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBacklog()
+			b.add("queued", 1, 10, false, true)
+			b.add("ingested", 3, 10, true, true)
+			b.sweep(t, 60)
+			if len(b.begun) != 0 {
+				t.Errorf("started or signaled: %v", b.begun)
+			}
+		})
+	})
+
+	t.Run("a version behind another one is signaled now and then, because its signal may be lost", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBacklog()
+			b.add("waits", 2, 10, false, true)
+			b.sweep(t, 60)
+			if n := b.begun["waits"]; n < 5 || n > 6 {
+				t.Errorf("signaled %d times in an hour", n)
 			}
 		})
 	})
@@ -98,14 +159,15 @@ func TestSweep(t *testing.T) {
 	t.Run("runs of every kind are settled, and many of one hold up no other", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			b := &backlog{begun: map[int]int{}}
-			for range 2000 {
-				b.runs = append(b.runs, store.Run{ID: "ingest", Kind: "ingest"})
+			b := newBacklog()
+			for i := range 2000 {
+				b.runs = append(b.runs, store.Run{ID: fmt.Sprintf("ingest-%04d", i), Kind: knowledge.KindIngest, CreatedAt: time.Now()})
 			}
-			b.runs = append(b.runs, store.Run{ID: "query", Kind: "query"}, store.Run{ID: "tool", Kind: "tool"})
+			b.runs = append(b.runs,
+				store.Run{ID: "query", Kind: knowledge.KindQuery, CreatedAt: time.Now()}, store.Run{ID: "tool", Kind: knowledge.KindTool, CreatedAt: time.Now()})
 			b.sweep(t, 1)
-			if diff := cmp.Diff([]string{"ingest", "query", "tool"}, slices.Compact(slices.Sorted(slices.Values(b.settled)))); diff != "" {
-				t.Error(diff)
+			if len(b.settled) != 2002 {
+				t.Errorf("%d of 2002 runs were settled", len(b.settled))
 			}
 		})
 	})
