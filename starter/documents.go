@@ -151,7 +151,7 @@ func (d documentAction) run(ctx context.Context, a *app, doing, done string, act
 	if err != nil {
 		return err
 	}
-	said, result := doing, any(started)
+	message, result := doing, any(started)
 	if d.Wait {
 		n := narrator{app: a, quiet: d.JSON}
 		last, err := n.follow(c.Events(ctx, started.RunID, 0))
@@ -162,12 +162,12 @@ func (d documentAction) run(ctx context.Context, a *app, doing, done string, act
 		if err := last.Decode(&end); err != nil {
 			return err
 		}
-		said, result = done, end.Result
+		message, result = done, end.Result
 	}
 	if d.JSON {
 		return terminal.JSON(a.stdout, result)
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s %s, run %s\n", said, d.ID, started.RunID)
+	_, err = fmt.Fprintf(a.stdout, "%s %s, run %s\n", message, d.ID, started.RunID)
 	return err
 }
 

@@ -63,9 +63,9 @@ func summarise(outcomes []outcome, hidden int) summary {
 // not 0.
 func (s summary) write(out io.Writer) error {
 	var parts []string
-	add := func(n int, what string, always bool) {
+	add := func(n int, outcome string, always bool) {
 		if n > 0 || always {
-			parts = append(parts, fmt.Sprintf("%d %s", n, what))
+			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
 		}
 	}
 	add(s.Accepted, outcomeAccepted, s.Published == 0)

@@ -25,7 +25,7 @@ import (
 // with "odd", fails names with "bad", and publishes the rest.
 type shelf struct {
 	mu       sync.Mutex
-	taken    []string // external ids, with their tags
+	accepted []string // external ids, with their tags
 	versions map[string]int
 }
 
@@ -42,7 +42,7 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		s.take(body.ExternalID + " <- " + body.Content.URL)
+		s.accept(body.ExternalID + " <- " + body.Content.URL)
 		w.Header().Set("Cairn-Run-Id", "run-of-"+filepath.Base(body.ExternalID))
 		w.WriteHeader(http.StatusAccepted)
 		fmt.Fprint(w, `{"id":"d","name":"page","status":"pending"}`)
@@ -56,15 +56,15 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *shelf) take(what string) (version int) {
+func (s *shelf) accept(id string) (version int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.taken = append(s.taken, what)
+	s.accepted = append(s.accepted, id)
 	if s.versions == nil {
 		s.versions = map[string]int{}
 	}
-	s.versions[what]++
-	return s.versions[what]
+	s.versions[id]++
+	return s.versions[id]
 }
 
 func (s *shelf) file(w http.ResponseWriter, r *http.Request) {
@@ -86,7 +86,7 @@ func (s *shelf) file(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"code":"malformed","detail":"it cannot be read"}`)
 		return
 	}
-	version := s.take(externalID + tags)
+	version := s.accept(externalID + tags)
 	w.Header().Set("Cairn-Run-Id", "run-of-"+name)
 	w.WriteHeader(http.StatusAccepted)
 	fmt.Fprintf(w, `{"documents":[{"id":"d","externalId":%q,"name":%q,"status":"pending","version":%d}],"import":null}`, externalID, name, version)
@@ -145,8 +145,8 @@ func TestIngest(t *testing.T) {
 		if code != exitDone || stderr != "2 published, 1 skipped, 0 failed; hidden files left out: 2\n" {
 			t.Errorf("exit code %d, stderr %q", code, stderr)
 		}
-		slices.Sort(s.taken)
-		if diff := cmp.Diff([]string{`a.md ["x"]`, `sub/b.md ["x"]`}, s.taken); diff != "" {
+		slices.Sort(s.accepted)
+		if diff := cmp.Diff([]string{`a.md ["x"]`, `sub/b.md ["x"]`}, s.accepted); diff != "" {
 			t.Errorf("external ids (-want +got):\n%s", diff)
 		}
 		if !strings.Contains(stdout, "published  sub/b.md  3 chunks\n") || !strings.Contains(stdout, "skipped    c.zip  unsupported_format: archives are not read\n") {
@@ -171,8 +171,8 @@ func TestIngest(t *testing.T) {
 		if code != exitDone || stderr != "3 accepted, 2 skipped, 0 failed\n" {
 			t.Errorf("exit code %d, stderr %q", code, stderr)
 		}
-		slices.Sort(s.taken)
-		if diff := cmp.Diff([]string{"a.md", "link.md", "sub/b.md"}, s.taken); diff != "" {
+		slices.Sort(s.accepted)
+		if diff := cmp.Diff([]string{"a.md", "link.md", "sub/b.md"}, s.accepted); diff != "" {
 			t.Errorf("external ids (-want +got):\n%s", diff)
 		}
 		if !strings.Contains(stdout, "skipped    loop  it is a link to a folder\n") || !strings.Contains(stdout, "skipped    lost  it is a broken link") {
@@ -197,8 +197,8 @@ func TestIngest(t *testing.T) {
 		if code != exitFailed || !strings.Contains(stderr, "1 of 3 documents failed") || !strings.Contains(stdout, "file name too long") {
 			t.Errorf("exit code %d, stderr %q, stdout:\n%s", code, stderr, stdout)
 		}
-		slices.Sort(s.taken)
-		if diff := cmp.Diff([]string{"a.md", "z.md"}, s.taken); diff != "" {
+		slices.Sort(s.accepted)
+		if diff := cmp.Diff([]string{"a.md", "z.md"}, s.accepted); diff != "" {
 			t.Errorf("external ids (-want +got):\n%s", diff)
 		}
 	})
@@ -220,8 +220,8 @@ func TestIngest(t *testing.T) {
 		if code != exitFailed || !strings.Contains(stderr, "2 of 4 documents failed") {
 			t.Errorf("exit code %d, stderr %q", code, stderr)
 		}
-		slices.Sort(s.taken)
-		if diff := cmp.Diff([]string{"a.md", "z.md"}, s.taken); diff != "" {
+		slices.Sort(s.accepted)
+		if diff := cmp.Diff([]string{"a.md", "z.md"}, s.accepted); diff != "" {
 			t.Errorf("external ids (-want +got):\n%s", diff)
 		}
 		if !strings.Contains(stdout, "failed     caf\ufffd.md  its name is not UTF-8: rename it") || !strings.Contains(stdout, "failed     odd.md  malformed: it cannot be read\n") {
@@ -234,8 +234,8 @@ func TestIngest(t *testing.T) {
 		s, flags := start(t)
 		file := filepath.Join(writeFiles(t, "caf\xe9.md"), "caf\xe9.md")
 		code, stdout, stderr := command(t, append([]string{"ingest", file, "--external-id", "coffee"}, flags...)...)
-		if code != exitDone || !slices.Equal(s.taken, []string{"coffee"}) || !strings.Contains(stdout, "accepted   caf\ufffd.md") {
-			t.Errorf("exit code %d, took %q, stdout %q, stderr %q", code, s.taken, stdout, stderr)
+		if code != exitDone || !slices.Equal(s.accepted, []string{"coffee"}) || !strings.Contains(stdout, "accepted   caf\ufffd.md") {
+			t.Errorf("exit code %d, took %q, stdout %q, stderr %q", code, s.accepted, stdout, stderr)
 		}
 	})
 
@@ -255,7 +255,7 @@ func TestIngest(t *testing.T) {
 		if code != exitDone {
 			t.Errorf("exit code %d, stderr %q", code, stderr)
 		}
-		if diff := cmp.Diff([]string{"page <- https://example.org/a.html"}, s.taken); diff != "" {
+		if diff := cmp.Diff([]string{"page <- https://example.org/a.html"}, s.accepted); diff != "" {
 			t.Errorf("documents (-want +got):\n%s", diff)
 		}
 	})
@@ -311,7 +311,7 @@ func TestIngest(t *testing.T) {
 				t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
 			}
 		}
-		if diff := cmp.Diff([]string{"a/README.md", "c/README.md"}, s.taken); diff != "" {
+		if diff := cmp.Diff([]string{"a/README.md", "c/README.md"}, s.accepted); diff != "" {
 			t.Errorf("external ids (-want +got):\n%s", diff)
 		}
 	})

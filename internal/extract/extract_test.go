@@ -90,13 +90,13 @@ func control(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r >= 0x
 func linesLieIn(b knowledge.Block, sizes map[int]knowledge.PageSize) error {
 	runes, at := []rune(b.Text), 0
 	for _, l := range b.Lines {
-		size, known := sizes[l.Page]
+		size, ok := sizes[l.Page]
 		switch {
 		case l.Start < at || l.End <= l.Start || l.End > len(runes):
 			return fmt.Errorf("line [%d,%d) after %d in a text of %d", l.Start, l.End, at, len(runes))
 		case strings.Trim(string(runes[at:l.Start]), " |\n") != "":
 			return fmt.Errorf("%q is on no line", string(runes[at:l.Start]))
-		case !known || l.Box.X1 < 0 || l.Box.Y1 < 0 || l.Box.X2 > size.Width || l.Box.Y2 > size.Height ||
+		case !ok || l.Box.X1 < 0 || l.Box.Y1 < 0 || l.Box.X2 > size.Width || l.Box.Y2 > size.Height ||
 			l.Box.X1 >= l.Box.X2 || l.Box.Y1 >= l.Box.Y2:
 			return fmt.Errorf("box %v on page %+v", l.Box, size)
 		}

@@ -283,12 +283,12 @@ func TestChildEndsWithItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = parent.Wait() // killed, as asked
-	eventually(t, "the child ends", func() bool { return gone(child) })
+	eventually(t, "the child ends", func() bool { return hasEnded(child) })
 }
 
-// gone reports whether a process has ended. A zombie counts as ended: its new
+// hasEnded reports whether a process has ended. A zombie counts as ended: its new
 // parent may be slow to collect it.
-func gone(pid int) bool {
+func hasEnded(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return true
 	}
@@ -296,13 +296,13 @@ func gone(pid int) bool {
 	return err == nil && strings.Contains(string(stat), ") Z ")
 }
 
-func eventually(t *testing.T, what string, done func() bool) {
+func eventually(t *testing.T, condition string, done func() bool) {
 	t.Helper()
 	deadline := time.After(10 * time.Second)
 	for !done() {
 		select {
 		case <-deadline:
-			t.Fatalf("not within 10 s: %s", what)
+			t.Fatalf("not within 10 s: %s", condition)
 		case <-time.After(5 * time.Millisecond):
 		}
 	}

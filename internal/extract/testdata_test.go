@@ -30,12 +30,12 @@ func allFiles(t *testing.T) []string {
 }
 
 // skipOrFail skips a test for lack of something, or fails it in CI.
-func skipOrFail(t testing.TB, what string) {
+func skipOrFail(t testing.TB, reason string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
-		t.Fatal(what)
+		t.Fatal(reason)
 	}
-	t.Skip(what)
+	t.Skip(reason)
 }
 
 // write writes a file into the test's temporary folder and returns its path.

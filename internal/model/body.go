@@ -51,8 +51,8 @@ func (b *watchedBody) remember(p []byte) {
 		return
 	}
 	b.tail = append(b.tail, p...)
-	if over := len(b.tail) - keep; over > 0 {
-		b.tail = append(b.tail[:0], b.tail[over:]...)
+	if excess := len(b.tail) - keep; excess > 0 {
+		b.tail = append(b.tail[:0], b.tail[excess:]...)
 	}
 }
 

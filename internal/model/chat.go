@@ -219,9 +219,9 @@ func refusedOption(err error, words ...string) bool {
 	if !ok || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
 		return false
 	}
-	said, ok := errors.AsType[*refusal](e.Cause)
+	refused, ok := errors.AsType[*refusal](e.Cause)
 	for _, word := range words {
-		if ok && strings.Contains(said.text, word) {
+		if ok && strings.Contains(refused.text, word) {
 			return true
 		}
 	}

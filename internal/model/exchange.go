@@ -111,10 +111,10 @@ func (x *exchange) statusError(res *http.Response) *Error {
 	e := x.failure(codeOfStatus(res.StatusCode))
 	e.RetryAfter = retryAfter(res.Header, time.Now())
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxErrorBytes))
-	var said openai.ErrorResponse
+	var answer openai.ErrorResponse
 	// A text that is not JSON contains no names.
-	_ = json.Unmarshal(text, &said)
-	e.Cause = &refusal{text: string(text), named: said.Error, err: err}
+	_ = json.Unmarshal(text, &answer)
+	e.Cause = &refusal{text: string(text), named: answer.Error, err: err}
 	return e
 }
 
@@ -142,16 +142,16 @@ type refusal struct {
 
 // Error returns the length of the text and the names in it.
 func (r *refusal) Error() string {
-	said := fmt.Sprintf("the endpoint wrote %d bytes", len(r.text))
+	text := fmt.Sprintf("the endpoint wrote %d bytes", len(r.text))
 	if r.named == nil {
-		return said
+		return text
 	}
 	for _, name := range []string{r.named.Type, fmt.Sprint(r.named.Code)} {
 		if errorName.MatchString(name) {
-			said += ", " + name
+			text += ", " + name
 		}
 	}
-	return said
+	return text
 }
 
 // Unwrap returns the error of reading the text.

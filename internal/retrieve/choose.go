@@ -23,7 +23,7 @@ func (s *search) choose(ctx context.Context, candidates []knowledge.Hit) (choice
 	var c choice
 	shown := map[string]bool{} // ids of documents and of their chunks
 	want := s.request.Config.NumberOfChunks
-	var said duplicates
+	var texts duplicates
 	// Few candidates are dropped, so one batch is mostly enough.
 	for batch := 2 * want; len(candidates) > 0 && len(c.chosen) < want; {
 		hits := candidates[:min(batch, len(candidates))]
@@ -49,7 +49,7 @@ func (s *search) choose(ctx context.Context, candidates []knowledge.Hit) (choice
 			score := scores[v.ID]
 			switch {
 			case len(c.chosen) == want || score < s.request.Config.MinScore:
-			case said.seen(v.Text):
+			case texts.seen(v.Text):
 				c.dropped++
 			default:
 				c.chosen = append(c.chosen, Context{ChunkView: v, Score: score, Rank: len(c.chosen) + 1})

@@ -194,12 +194,12 @@ func testFiles(t *testing.T) []string {
 }
 
 // skipOrFail skips a test for lack of something, or fails it in CI.
-func skipOrFail(t testing.TB, what string) {
+func skipOrFail(t testing.TB, reason string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
-		t.Fatal(what)
+		t.Fatal(reason)
 	}
-	t.Skip(what)
+	t.Skip(reason)
 }
 
 func message(err error) string {

@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS versions (
 	name TEXT NOT NULL,
 	language TEXT NOT NULL,
 	classification TEXT NOT NULL,
-	created_at INTEGER NOT NULL, -- microseconds since 1970, 0 = not known
+	created_at INTEGER NOT NULL, -- microseconds since 1970, 0 = unknown
 	metadata TEXT NOT NULL,      -- a JSON object
 	UNIQUE (workspace, document_id, version)
 );

@@ -87,11 +87,11 @@ func readCranfield(t *testing.T) cranfield {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "..", "shared", "data", "cranfield")
 	if _, err := os.Stat(dir); err != nil {
-		const what = "this test reads the Cranfield collection; put it at ../shared/data/cranfield beside the repository"
+		const reason = "this test reads the Cranfield collection; put it at ../shared/data/cranfield beside the repository"
 		if os.Getenv("CI") != "" {
-			t.Fatal(what)
+			t.Fatal(reason)
 		}
-		t.Skip(what)
+		t.Skip(reason)
 	}
 	c := cranfield{relevant: map[int]map[int]bool{}}
 	documents := regexp.MustCompile(`(?s)<title>(.*?)</title>.*?<text>(.*?)</text>`)

@@ -1,9 +1,9 @@
 package localmodel
 
-// stem cuts the endings off an English word that its relatives do not share, in
-// place: "launches", "launched" and "launching" become "launch". It is lighter
-// than Porter's: two words that mean different things should stay apart. Words
-// with anything but a to z are left alone.
+// stem removes the endings of an English word in place: "launches", "launched"
+// and "launching" become "launch". It removes less than Porter's stemmer, so that
+// words of different meanings keep different stems. It does not change words with
+// characters other than a to z.
 func stem(word []byte) []byte {
 	if len(word) < 4 {
 		return word
@@ -64,8 +64,8 @@ func cutVerb(w []byte) []byte {
 	return w
 }
 
-// derived are endings that turn a word into another class; the rest must keep
-// at least four letters.
+// derived are endings that change the class of a word. They are removed if at
+// least four letters are left.
 var derived = [...]string{
 	"ational", "ization", "isation", "fulness", "iveness", "ousness", "ically", "ation", "ement",
 	"ment", "ness", "ally", "ful", "ity", "ive", "ize", "ise", "ate", "ion", "ant", "ent", "ly", "al",
