@@ -44,30 +44,20 @@ func (f *fixture) toFinish(conversation string) activities.FinishAnswerInput {
 // cutRuns stands before the store and ends FinishAnswer between its effects.
 type cutRuns struct {
 	activities.Runs
-	afterSave, beforeEnd func() error
+	beforeEnd func() error
 }
 
-func (r cutRuns) SaveMessages(ctx context.Context, workspace string, list ...store.Message) error {
-	if err := r.Runs.SaveMessages(ctx, workspace, list...); err != nil {
-		return err
-	}
-	return call(r.afterSave)
-}
-
-func (r cutRuns) EndRun(ctx context.Context, workspace, id string, end store.RunEnd) error {
+func (r cutRuns) EndAnswer(ctx context.Context, workspace, id string, end store.RunEnd, messages ...store.Message) error {
 	if err := call(r.beforeEnd); err != nil {
 		return err
 	}
-	return r.Runs.EndRun(ctx, workspace, id, end)
+	return r.Runs.EndAnswer(ctx, workspace, id, end, messages...)
 }
 
 func TestFinishAnswerThatDies(t *testing.T) {
 	t.Parallel()
 	kill := func() error { return errKilled }
 	for name, cut := range map[string]func(*fixture, *activities.FinishAnswerInput){
-		"behind the conversation": func(f *fixture, _ *activities.FinishAnswerInput) {
-			f.answering.Runs = cutRuns{Runs: f.store, afterSave: kill}
-		},
 		"before the end of the run": func(f *fixture, _ *activities.FinishAnswerInput) {
 			f.answering.Runs = cutRuns{Runs: f.store, beforeEnd: kill}
 		},

@@ -52,9 +52,7 @@ type Removals interface {
 
 // Runs is the part of the store that knows how runs ended.
 type Runs interface {
-	RunForSystem(ctx context.Context, workspace, id string) (store.Run, error)
-	EndRun(ctx context.Context, workspace, id string, end store.RunEnd) error
-	SaveMessages(ctx context.Context, workspace string, messages ...store.Message) error
+	RunEnds
 }
 
 // Index is the vector and full text index as ingestion writes it.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -86,33 +84,27 @@ func (a *Answering) finishAnswer(ctx context.Context, in FinishAnswerInput) erro
 		MessageID: request.MessageID, ConversationID: request.ConversationID, ExecutionID: request.ExecutionID,
 		Sources: []Source{}, Used: []int{}, ToolCalls: []CalledTool{}, Usage: in.Loop.Usage,
 	}
-	end := store.RunEnd{Status: in.Status, At: time.Now().UTC()}
+	end := Ending{Kind: request.Kind}
 	if in.Status == knowledge.RunCompleted {
 		if err := a.complete(ctx, in, &record); err != nil {
 			return err
 		}
-		end.ResultKey = in.AnswerKey()
+		end.Answer = in.AnswerKey()
+		if _, err := a.Blobs.PutJSON(ctx, end.Answer, record); err != nil {
+			return fmt.Errorf("store answer: %w", err)
+		}
 	} else {
 		record.Answer = publishedText(items)
-		end.Error = &knowledge.Failure{Code: in.Code, Message: in.Message}
+		end = Failed(request.Kind, knowledge.Failure{Code: in.Code, Message: in.Message})
 	}
 	if end.Usage, err = json.Marshal(in.Loop.Usage); err != nil {
 		return fmt.Errorf("encode usage: %w", err)
 	}
-	var group errgroup.Group
-	group.Go(func() error { return a.saveConversation(ctx, in, request, record) })
-	if end.ResultKey != "" {
-		group.Go(func() error {
-			if _, err := a.Blobs.PutJSON(ctx, end.ResultKey, record); err != nil {
-				return fmt.Errorf("store answer: %w", err)
-			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
+	messages, err := conversation(in, request, record)
+	if err != nil {
 		return err
 	}
-	return storeLog(ctx, a.Blobs, a.Runs, a.Hub, in.RunRef, items, end)
+	return RunEnder{Blobs: a.Blobs, Runs: a.Runs, Hub: a.Hub}.End(ctx, in.RunRef, items, end, messages...)
 }
 
 // complete fills the record from the model call that gave the answer.
@@ -150,16 +142,15 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 	return nil
 }
 
-// saveConversation keeps the question and what was answered, also where that
-// was cut short. A conversation that its owner deleted meanwhile stays deleted,
-// and the run ends all the same.
-func (a *Answering) saveConversation(ctx context.Context, in FinishAnswerInput, r knowledge.Request, record AnswerRecord) error {
+// conversation returns the question and its answer as the conversation keeps them,
+// also an answer that was cut short.
+func conversation(in FinishAnswerInput, r knowledge.Request, record AnswerRecord) ([]store.Message, error) {
 	if r.ConversationID == "" {
-		return nil
+		return nil, nil
 	}
 	sources, err := json.Marshal(record.Sources)
 	if err != nil {
-		return fmt.Errorf("encode sources: %w", err)
+		return nil, fmt.Errorf("encode sources: %w", err)
 	}
 	cited := []string{}
 	for _, s := range record.Sources {
@@ -177,11 +168,7 @@ func (a *Answering) saveConversation(ctx context.Context, in FinishAnswerInput, 
 		ID: r.MessageID, ConversationID: r.ConversationID, RunID: in.Run, Role: "assistant", Text: record.Answer,
 		Sources: sources, ChunkIDs: cited, Status: string(in.Status), CreatedAt: time.Now().UTC(),
 	}
-	err = a.Runs.SaveMessages(ctx, in.Workspace, question, answer)
-	if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
-		return fmt.Errorf("save conversation: %w", err)
-	}
-	return nil
+	return []store.Message{question, answer}, nil
 }
 
 // SegmentInput stores a part of a log that leaves the workflow's memory.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -22,40 +21,24 @@ type FinishInput struct {
 	Items    []stream.Item            `json:"items"`
 }
 
-// EndedData is the inline data of the last event of a document's run.
-type EndedData struct {
-	Error     *knowledge.DocumentError `json:"error,omitempty"`
-	Published bool                     `json:"published,omitempty"`
-	Status    knowledge.RunStatus      `json:"status"`
-}
-
-// EndOf says how the run of a version ended, by what became of the version.
-func EndOf(v store.Version) EndedData {
-	if v.Status == knowledge.StatusError {
-		return EndedData{Status: knowledge.RunFailed, Error: v.Error}
-	}
-	return EndedData{Status: knowledge.RunCompleted, Published: v.Status == knowledge.StatusPublished}
-}
-
 // FinishVersion notes how a version ended and stores the log of its run. It is
 // a local activity, so its input never enters history.
 func (a *Ingestion) FinishVersion(ctx context.Context, in FinishInput) error {
-	end := store.RunEnd{Status: in.Status, At: time.Now().UTC()}
 	if in.Error != nil {
 		err := a.Versions.FailVersion(ctx, in.VersionRef, in.Run, *in.Error)
 		if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
 			return a.fail(ctx, in.StepInput, fmt.Errorf("note the failure: %w", err))
 		}
-		end.Error = &knowledge.Failure{Code: in.Error.Code, Message: in.Error.Message}
 	}
 	run := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}
+	end := Ending{Kind: knowledge.KindIngest, Error: in.Error}
 	items, err := wholeLog(ctx, a.Blobs, run, in.Segments, in.Items)
 	if err == nil {
-		err = storeLog(ctx, a.Blobs, a.Runs, a.Hub, run, items, end)
+		err = a.ender().End(ctx, run, items, end)
 	}
 	if errors.Is(err, blob.ErrNoSpace) && a.removing(ctx, in.VersionRef) {
 		// The removal waits for this end, and frees the space that the log needs.
-		err = a.Runs.EndRun(ctx, run.Workspace, run.Run, end)
+		err = a.Runs.EndAnswer(ctx, run.Workspace, run.Run, end.RunEnd("", time.Now().UTC()))
 	}
 	if err != nil {
 		return a.fail(ctx, in.StepInput, err)
@@ -139,24 +122,4 @@ func (a *Ingestion) discard(ctx context.Context, in DiscardInput) error {
 	return nil
 }
 
-// storeLog stores a run's whole log, ends the run in SQL, and only then tells
-// the readers in this process. The log of a run that has ended stays as it is:
-// it says what SQL says.
-func storeLog(ctx context.Context, blobs Blobs, runs Runs, hub Hub, run knowledge.RunRef, items []stream.Item, end store.RunEnd) error {
-	before, err := runs.RunForSystem(ctx, run.Workspace, run.Run)
-	if err != nil {
-		return fmt.Errorf("read run %s: %w", run.Run, err)
-	}
-	if before.Status != knowledge.RunRunning {
-		return nil
-	}
-	end.LogKey = run.LogKey()
-	if _, err := blobs.PutJSON(ctx, end.LogKey, stream.StoredLog{Items: items}); err != nil {
-		return fmt.Errorf("store the log of run %s: %w", run.Run, err)
-	}
-	if err := runs.EndRun(ctx, run.Workspace, run.Run, end); err != nil {
-		return fmt.Errorf("end run %s: %w", run.Run, err)
-	}
-	hub.Finish(run.Run, items)
-	return nil
-}
+func (a *Ingestion) ender() RunEnder { return RunEnder{Blobs: a.Blobs, Runs: a.Runs, Hub: a.Hub} }

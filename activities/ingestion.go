@@ -10,7 +10,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/store"
-	"github.com/cairn-rag/cairn/internal/stream"
 )
 
 // BatchSize is how many chunks one embedding request holds at most, and
@@ -74,13 +73,10 @@ func (a *Ingestion) endIdleRun(ctx context.Context, in StepInput, v store.Versio
 	if run.Status != knowledge.RunRunning {
 		return nil
 	}
-	data := EndOf(v)
-	last, err := stream.NewEntry(stream.TopicEnded, stream.Event{Data: stream.Data(data)})
-	if err != nil {
-		return a.fail(ctx, in, err)
-	}
-	items := []stream.Item{{Topic: last.Topic, Data: last.Data, Offset: LastOffset(run, nil)}}
-	return a.FinishVersion(ctx, FinishInput{StepInput: in, Status: data.Status, Error: data.Error, Items: items})
+	end := VersionEnding(v)
+	return a.FinishVersion(ctx, FinishInput{
+		StepInput: in, Status: end.Status(), Error: end.Error, Items: end.Items(LastOffset(run, nil)),
+	})
 }
 
 // step runs one stage of ingestion and measures it. An error names the stage,

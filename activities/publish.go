@@ -86,7 +86,8 @@ func (a *Ingestion) endOfRun(ctx context.Context, in PublishInput) (*store.RunEn
 	if _, err := a.Blobs.PutJSON(ctx, key, stream.StoredLog{Items: in.End}); err != nil {
 		return nil, fmt.Errorf("store the log of run %s: %w", in.Run, err)
 	}
-	return &store.RunEnd{Status: knowledge.RunCompleted, At: time.Now().UTC(), LogKey: key}, nil
+	end := Ending{Kind: knowledge.KindIngest, Published: true}.RunEnd(key, time.Now().UTC())
+	return &end, nil
 }
 
 // IsPublished reports whether readers see a version whose publishing failed or

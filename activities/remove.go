@@ -12,7 +12,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
-	"github.com/cairn-rag/cairn/internal/stream"
 )
 
 // RemoveInput names a document and the newest of its versions that goes.
@@ -98,11 +97,7 @@ var ErrNotRunning = errors.New("the workflow does not run")
 
 // endRuns ends the runs of versions that no workflow holds.
 func (a *Ingestion) endRuns(ctx context.Context, in RemoveInput, versions []store.Version) error {
-	removed := knowledge.Failure{Code: knowledge.CodeCanceled, Message: "the document was removed"}
-	entry, err := stream.NewEntry(stream.TopicError, stream.Event{Data: stream.Data(removed)})
-	if err != nil {
-		return a.fail(ctx, in.Step(), err)
-	}
+	end := Failed(knowledge.KindIngest, knowledge.Failure{Code: knowledge.CodeCanceled, Message: "the document was removed"})
 	for _, v := range versions {
 		run, err := a.Runs.RunForSystem(ctx, in.Workspace, v.RunID)
 		if err != nil {
@@ -112,10 +107,9 @@ func (a *Ingestion) endRuns(ctx context.Context, in RemoveInput, versions []stor
 		if err != nil {
 			return a.fail(ctx, in.Step(), err)
 		}
-		items = append(items, stream.Item{Topic: entry.Topic, Data: entry.Data, Offset: LastOffset(run, items)})
-		end := store.RunEnd{Status: knowledge.RunCanceled, At: time.Now().UTC(), Error: &knowledge.Failure{Code: removed.Code, Message: removed.Message}}
+		items = append(items, end.Items(LastOffset(run, items))...)
 		ref := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: v.RunID}
-		if err := storeLog(ctx, a.Blobs, a.Runs, a.Hub, ref, items, end); err != nil {
+		if err := a.ender().End(ctx, ref, items, end); err != nil {
 			return a.fail(ctx, in.Step(), err)
 		}
 	}
@@ -173,12 +167,8 @@ func (a *Ingestion) RemoveRows(ctx context.Context, in RemoveInput) error {
 
 // FinishRemoval ends the removal's run. Local, like FinishVersion.
 func (a *Ingestion) FinishRemoval(ctx context.Context, in FinishInput) error {
-	end := store.RunEnd{Status: in.Status, At: time.Now().UTC()}
-	if in.Error != nil {
-		end.Error = &knowledge.Failure{Code: in.Error.Code, Message: in.Error.Message}
-	}
 	run := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}
-	if err := storeLog(ctx, a.Blobs, a.Runs, a.Hub, run, in.Items, end); err != nil {
+	if err := a.ender().End(ctx, run, in.Items, Ending{Kind: knowledge.KindRemove, Error: in.Error}); err != nil {
 		return a.fail(ctx, in.StepInput, err)
 	}
 	a.Metrics.WorkflowDone("RemoveDocument", string(in.Status))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -133,9 +134,8 @@ func (s *Server) stopRun(ctx context.Context, p knowledge.Principal, run store.R
 	}
 	switch run.Kind {
 	case knowledge.KindQuery, knowledge.KindTool:
-		return s.deps.Store.EndRun(ctx, run.Workspace, run.ID, store.RunEnd{
-			Status: knowledge.RunCanceled, At: s.now(), Error: &knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request"},
-		})
+		end := activities.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request"})
+		return s.deps.Store.EndRun(ctx, run.Workspace, run.ID, end.RunEnd("", s.now()))
 	case knowledge.KindIngest:
 		v, err := s.deps.Store.VersionFor(ctx, p, run.Subject, run.Version)
 		if err == nil {

@@ -170,7 +170,7 @@ func (p *platform) startTemporal(ctx context.Context) (err error) {
 	}
 	p.onClose(func() error { p.client.Close(); return nil })
 	p.workflow = dispatch.New(p.client, versionName())
-	p.source = dispatch.NewSource(p.workflow, p.store, p.blobs)
+	p.source = dispatch.NewSource(p.workflow, p.store, p.blobs, p.hub)
 	p.relay = stream.NewRelay(p.source, p.hub)
 	return nil
 }

@@ -62,10 +62,7 @@ func AnswerQuery(ctx workflow.Context, in AnswerInput) error {
 	if next, ok := a.next(); ok {
 		return next
 	}
-	return a.finish(ctx, err, []stream.Entry{
-		entry(stream.TopicSources, stream.Event{Ref: in.AnswerKey()}),
-		entry(stream.TopicCompleted, stream.Event{Ref: in.AnswerKey()}),
-	})
+	return a.finish(ctx, knowledge.KindQuery, err)
 }
 
 // answer is what AnswerQuery and RunTool share: a loop of model and tool calls
@@ -116,32 +113,23 @@ func (a *answer) converse(ctx workflow.Context) error {
 
 // finish saves what came out of the run, stores its log, and ends it. The last
 // entries are shown only once that is durable.
-func (a *answer) finish(ctx workflow.Context, err error, last []stream.Entry) error {
-	in := activities.FinishAnswerInput{
-		RunRef: a.in.RunRef, Loop: a.loop, Status: knowledge.RunCompleted, Workflow: a.name, Segments: a.segments,
-	}
+func (a *answer) finish(ctx workflow.Context, kind knowledge.RunKind, err error) error {
+	end := activities.Ending{Kind: kind, Answer: a.in.AnswerKey()}
+	in := activities.FinishAnswerInput{RunRef: a.in.RunRef, Loop: a.loop, Workflow: a.name, Segments: a.segments}
 	if err = canceled(ctx, err); err != nil {
 		f := activities.Describe(err, knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the model did not answer in time; try again later", Retryable: true})
-		in.Status, in.Code, in.Message = knowledge.RunFailed, f.Code, f.Message
-		if f.Code == knowledge.CodeCanceled {
-			in.Status = knowledge.RunCanceled
-		}
-		last = []stream.Entry{entry(stream.TopicError, stream.Event{Data: stream.Data(f)})}
+		end, in.Code, in.Message = activities.Failed(kind, f), f.Code, f.Message
 	}
+	in.Status = end.Status()
 	a.log.drain(ctx)
-	in.Items = a.log.Items(0)
-	for i, e := range last {
-		in.Items = append(in.Items, stream.Item{Topic: e.Topic, Data: e.Data, Offset: a.log.End() + int64(i)})
-	}
+	in.Items = a.log.itemsWith(0, end)
 	if err := noteStatus(ctx, in.Status); err != nil {
 		return err
 	}
 	if err := workflow.ExecuteLocalActivity(final(ctx, "save the answer"), a.acts.FinishAnswer, in).Get(ctx, nil); err != nil {
 		return fmt.Errorf("save the answer of run %s: %w", a.in.Run, err)
 	}
-	for _, e := range last {
-		a.log.Append(e)
-	}
+	a.log.end(end)
 	a.log.close(ctx)
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 // documentEnd is how the run of a version or a removal ended.
 type documentEnd struct {
 	activities.StepInput
+	kind      knowledge.RunKind
 	first     int64           // where the run's events begin in the log
 	segments  int             // of the run's log that are stored, before what is in memory
 	stage     knowledge.Stage // that failed
@@ -26,35 +27,33 @@ type documentEnd struct {
 // workflow's log. write is the activity that does so, FinishVersion or
 // FinishRemoval.
 func (l *eventLog) finish(ctx workflow.Context, end documentEnd, write any) error {
-	in := activities.FinishInput{StepInput: end.StepInput, Status: knowledge.RunCompleted, Segments: end.segments}
-	last := completedEntry(end.published)
+	ending := activities.Ending{Kind: end.kind, Published: end.published}
 	if end.err != nil {
 		f := activities.Describe(end.err, end.late)
-		in.Status = knowledge.RunFailed
-		in.Error = &knowledge.DocumentError{Code: f.Code, Stage: cmp.Or(f.Stage, end.stage), Message: f.Message, Retryable: f.Retryable}
-		last = entry(stream.TopicEnded, stream.Event{Data: stream.Data(activities.EndedData{Status: knowledge.RunFailed, Error: in.Error})})
-		if f.Code == knowledge.CodeCanceled {
-			in.Status = knowledge.RunCanceled
-			last = entry(stream.TopicError, stream.Event{Data: stream.Data(f)})
-		}
+		ending = activities.Failed(end.kind, f)
+		ending.Error.Stage = cmp.Or(f.Stage, end.stage)
 	}
-	in.Items = l.itemsWith(end.first, last)
+	in := activities.FinishInput{StepInput: end.StepInput, Status: ending.Status(), Error: ending.Error, Segments: end.segments}
+	in.Items = l.itemsWith(end.first, ending)
 	if err := noteStatus(ctx, in.Status); err != nil {
 		return err
 	}
 	if err := workflow.ExecuteLocalActivity(final(ctx, "finish"), write, in).Get(ctx, nil); err != nil {
 		return fmt.Errorf("finish run %s: %w", end.Run, err)
 	}
-	l.Append(last)
+	l.end(ending)
 	return nil
 }
 
-// completedEntry is the last entry of a run of a document that did not fail.
-func completedEntry(published bool) stream.Entry {
-	return entry(stream.TopicEnded, stream.Event{Data: stream.Data(activities.EndedData{Status: knowledge.RunCompleted, Published: published})})
+// itemsWith returns the items in memory from an offset on, and those of an ending
+// behind them.
+func (l *eventLog) itemsWith(first int64, ending activities.Ending) []stream.Item {
+	return append(l.Items(first), ending.Items(l.End())...)
 }
 
-// itemsWith returns the items in memory from an offset on, and last behind them.
-func (l *eventLog) itemsWith(first int64, last stream.Entry) []stream.Item {
-	return append(l.Items(first), stream.Item{Topic: last.Topic, Data: last.Data, Offset: l.End()})
+// end appends the last events of a run, once its end is stored.
+func (l *eventLog) end(ending activities.Ending) {
+	for _, e := range ending.Entries() {
+		l.Append(e)
+	}
 }

@@ -162,7 +162,7 @@ func (w *ingest) version(ctx workflow.Context, resume *IngestResume) error {
 
 func (w *ingest) finish(ctx workflow.Context, published bool, err error) error {
 	return w.log.finish(ctx, documentEnd{
-		StepInput: w.step(), first: w.first, segments: w.segments, stage: w.stage, published: published, err: err, late: w.late(),
+		StepInput: w.step(), kind: knowledge.KindIngest, first: w.first, segments: w.segments, stage: w.stage, published: published, err: err, late: w.late(),
 	}, w.acts.FinishVersion)
 }
 

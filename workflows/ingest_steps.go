@@ -112,7 +112,7 @@ func parsePriority(bytes int64) int {
 func (w *ingest) publish(ctx workflow.Context, small bool) (stepsEnd, error) {
 	w.enter(ctx, knowledge.StagePublish)
 	in := activities.PublishInput{StepInput: w.step(), Count: w.counts.chunks}
-	ended := completedEntry(true)
+	ended := activities.Ending{Kind: knowledge.KindIngest, Published: true}
 	if small && w.current.Version == 1 {
 		in.End = w.log.itemsWith(w.first, ended)
 	}
@@ -134,7 +134,7 @@ func (w *ingest) publish(ctx workflow.Context, small bool) (stepsEnd, error) {
 		w.retire(disconnected(ctx), small)
 	}
 	if result.Ended {
-		w.log.Append(ended)
+		w.log.end(ended)
 	}
 	return stepsEnd{published: result.Published, recorded: result.Ended}, nil
 }

@@ -32,7 +32,7 @@ func RemoveDocument(ctx workflow.Context, in RemoveInput) error {
 	}
 	var acts *activities.Ingestion
 	err = log.finish(ctx, documentEnd{
-		StepInput: in.Step(), err: err,
+		StepInput: in.Step(), kind: knowledge.KindRemove, err: err,
 		late: knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the removal took too long", Retryable: true},
 	}, acts.FinishRemoval)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -30,9 +31,7 @@ func RunTool(ctx workflow.Context, in AnswerInput) error {
 	a.toolEvents = true
 	a.log.Append(ToolStarted())
 	err = a.converse(ctx)
-	return a.finish(ctx, err, []stream.Entry{
-		entry(stream.TopicToolEnd, stream.Event{Ref: in.AnswerKey()}),
-	})
+	return a.finish(ctx, knowledge.KindTool, err)
 }
 
 // retrieved tells of the search's outcome and of the start of the answer.

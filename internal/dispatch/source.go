@@ -20,8 +20,7 @@ const startGrace = 2 * time.Minute
 
 // Runs is what Source needs of the store.
 type Runs interface {
-	RunForSystem(ctx context.Context, workspace, id string) (store.Run, error)
-	EndRun(ctx context.Context, workspace, id string, end store.RunEnd) error
+	activities.RunEnds
 	ReleaseRun(ctx context.Context, workspace, run string) error
 	Version(ctx context.Context, ref knowledge.VersionRef) (store.Version, error)
 }
@@ -38,11 +37,13 @@ type Source struct {
 	workflows *Dispatcher
 	runs      Runs
 	blobs     Blobs
+	ender     activities.RunEnder
 }
 
-// NewSource makes a source.
-func NewSource(d *Dispatcher, runs Runs, blobs Blobs) *Source {
-	return &Source{workflows: d, runs: runs, blobs: blobs}
+// NewSource returns a source that shows the ends that it writes to the readers of
+// a hub.
+func NewSource(d *Dispatcher, runs Runs, blobs Blobs, hub *stream.Hub) *Source {
+	return &Source{workflows: d, runs: runs, blobs: blobs, ender: activities.RunEnder{Blobs: blobs, Runs: runs, Hub: hub}}
 }
 
 // Stored implements stream.Source.
@@ -55,8 +56,7 @@ func (s *Source) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, 
 		return nil, false, nil
 	}
 	if run.LogKey == "" {
-		items, err := withoutWorkflow(ref, run)
-		return items, true, err
+		return withoutWorkflow(ref, run), true, nil
 	}
 	var log stream.StoredLog
 	if err := s.blobs.GetJSON(ctx, run.LogKey, &log); err != nil {
@@ -65,23 +65,18 @@ func (s *Source) Stored(ctx context.Context, ref stream.RunRef) ([]stream.Item, 
 	return log.Items, true, nil
 }
 
-// withoutWorkflow gives the log of a run that had no workflow to write one: that
-// of a file which was refused as it came, beside others that were not, or of a
-// question that never started.
-func withoutWorkflow(ref stream.RunRef, run store.Run) ([]stream.Item, error) {
+// withoutWorkflow returns the log of a run that had no workflow to write one: a
+// file that was refused beside others that were not, or a question that never
+// started.
+func withoutWorkflow(ref stream.RunRef, run store.Run) []stream.Item {
 	if run.Error == nil {
-		return nil, nil
+		return nil
 	}
-	refusal := knowledge.DocumentError{Code: run.Error.Code, Stage: knowledge.StageCheck, Message: run.Error.Message}
-	topic, data := stream.TopicEnded, stream.Data(activities.EndedData{Status: run.Status, Error: &refusal})
-	if run.Kind.Traits().Answers {
-		topic, data = stream.TopicError, stream.Data(knowledge.Failure{Code: run.Error.Code, Message: run.Error.Message})
+	end := activities.Failed(run.Kind, *run.Error)
+	if !run.Kind.Traits().Answers {
+		end.Error.Stage = knowledge.StageCheck
 	}
-	last, err := stream.NewEntry(topic, stream.Event{Data: data})
-	if err != nil {
-		return nil, fmt.Errorf("log of run %s: %w", run.ID, err)
-	}
-	return []stream.Item{{Topic: last.Topic, Data: last.Data, Offset: ref.FirstOffset}}, nil
+	return end.Items(ref.FirstOffset)
 }
 
 // Query implements stream.Source. Of a workflow that has closed it says so and
@@ -137,7 +132,7 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 	if err != nil || run.Status != knowledge.RunRunning {
 		return err
 	}
-	var became *ending
+	var became *activities.Ending
 	if !run.Kind.Traits().Answers {
 		if became, err = s.documentEnd(ctx, run); err != nil || became == nil {
 			return err // the sweep starts these again
@@ -155,54 +150,35 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 	case became != nil:
 		return s.end(ctx, run, *became)
 	case known:
-		return s.end(ctx, run, failure(knowledge.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"}))
+		return s.end(ctx, run, activities.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"}))
 	}
 	return s.start(ctx, run)
 }
 
-// ending is how a run ends whose workflow will not end it.
-type ending struct {
-	store.RunEnd
-	topic string
-	event stream.Event
-}
-
-func failure(f knowledge.Failure) ending {
-	end := store.RunEnd{Status: knowledge.RunFailed, Error: &knowledge.Failure{Code: f.Code, Message: f.Message}}
-	if f.Code == knowledge.CodeCanceled {
-		end.Status = knowledge.RunCanceled
-	}
-	return ending{end, stream.TopicError, stream.Event{Data: stream.Data(f)}}
-}
-
 // documentEnd says what became of a version, or of a removal; nil is one that is
 // not done yet.
-func (s *Source) documentEnd(ctx context.Context, run store.Run) (*ending, error) {
+func (s *Source) documentEnd(ctx context.Context, run store.Run) (*activities.Ending, error) {
 	v, err := s.runs.Version(ctx, knowledge.VersionRef{Workspace: run.Workspace, Project: run.Project, Document: run.Subject, Version: run.Version})
 	gone := knowledge.IsCode(err, knowledge.CodeNotFound)
 	if err != nil && !gone {
 		return nil, err
 	}
-	data := activities.EndOf(v)
+	end := activities.VersionEnding(v)
+	end.Kind = run.Kind
 	switch {
 	case run.Kind == knowledge.KindRemove:
 		if !gone {
 			return nil, nil
 		}
 	case gone:
-		removed := failure(knowledge.Failure{Code: knowledge.CodeCanceled, Message: "the document was removed"})
+		removed := activities.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeCanceled, Message: "the document was removed"})
 		return &removed, nil
 	case v.RunID != run.ID:
-		data.Status = knowledge.RunFailed
-		data.Error = &knowledge.DocumentError{Code: knowledge.CodeInternal, Message: "the run was ended from outside; another one took its place"}
+		end = activities.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; another one took its place"})
 	case v.Status == knowledge.StatusPending:
 		return nil, nil
 	}
-	end := store.RunEnd{Status: data.Status}
-	if data.Error != nil {
-		end.Error = &knowledge.Failure{Code: data.Error.Code, Message: data.Error.Message}
-	}
-	return &ending{end, stream.TopicEnded, stream.Event{Data: stream.Data(data)}}, nil
+	return &end, nil
 }
 
 // start starts the workflow of a run that has none. Without a request there is
@@ -217,7 +193,7 @@ func (s *Source) start(ctx context.Context, run store.Run) error {
 		return err
 	}
 	failed := knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the server stopped before the run had started; ask again"}
-	if err := s.end(ctx, run, failure(failed)); err != nil {
+	if err := s.end(ctx, run, activities.Failed(run.Kind, failed)); err != nil {
 		return err
 	}
 	return s.runs.ReleaseRun(ctx, run.Workspace, run.ID)
@@ -225,7 +201,7 @@ func (s *Source) start(ctx context.Context, run store.Run) error {
 
 // end ends a run whose workflow will not: it keeps what the closed workflow still
 // tells of the log and puts the end behind it.
-func (s *Source) end(ctx context.Context, run store.Run, end ending) error {
+func (s *Source) end(ctx context.Context, run store.Run, end activities.Ending) error {
 	ref := stream.RunRef{Workspace: run.Workspace, Run: run.ID}
 	items, err := activities.LeftLog(ctx, run, func(ctx context.Context, workflowID string, from int64) (stream.EventsPage, error) {
 		page, err := s.workflows.Events(ctx, workflowID, from)
@@ -237,17 +213,6 @@ func (s *Source) end(ctx context.Context, run store.Run, end ending) error {
 	if err != nil {
 		return err
 	}
-	last, err := stream.NewEntry(end.topic, end.event)
-	if err != nil {
-		return err
-	}
-	items = append(items, stream.Item{Topic: last.Topic, Data: last.Data, Offset: activities.LastOffset(run, items)})
-	end.At, end.LogKey = time.Now().UTC(), knowledge.RunRef{Workspace: run.Workspace, Run: run.ID}.LogKey()
-	if _, err := s.blobs.PutJSON(ctx, end.LogKey, stream.StoredLog{Items: items}); err != nil {
-		return fmt.Errorf("store the log of run %s: %w", run.ID, err)
-	}
-	if err := s.runs.EndRun(ctx, run.Workspace, run.ID, end.RunEnd); err != nil {
-		return fmt.Errorf("end run %s: %w", run.ID, err)
-	}
-	return nil
+	items = append(items, end.Items(activities.LastOffset(run, items))...)
+	return s.ender.End(ctx, knowledge.RunRef{Workspace: run.Workspace, Run: run.ID}, items, end)
 }

@@ -43,7 +43,7 @@ func (r *runs) RunForSystem(_ context.Context, _, id string) (store.Run, error) 
 	return run, nil
 }
 
-func (r *runs) EndRun(_ context.Context, _, id string, end store.RunEnd) error {
+func (r *runs) EndAnswer(_ context.Context, _, id string, end store.RunEnd, _ ...store.Message) error {
 	run := r.rows[id]
 	run.Status, run.Error, run.LogKey = end.Status, end.Error, end.LogKey
 	r.rows[id] = run
@@ -90,7 +90,7 @@ func TestTakeUp(t *testing.T) {
 	}
 	table := &runs{rows: map[string]store.Run{}}
 	d := dispatch.New(c, "test")
-	source := dispatch.NewSource(d, table, blobs)
+	source := dispatch.NewSource(d, table, blobs, stream.NewHub())
 	add := func(id string, age time.Duration) (knowledge.RunRef, stream.RunRef) {
 		table.rows[id] = store.Run{ID: id, Workspace: "w", Kind: "query", Status: "running", CreatedAt: time.Now().Add(-age), WorkflowID: knowledge.KindQuery.WorkflowID("w", id)}
 		return knowledge.RunRef{Workspace: "w", Run: id}, stream.RunRef{Workspace: "w", Run: id, WorkflowID: knowledge.KindQuery.WorkflowID("w", id)}

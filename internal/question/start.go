@@ -184,8 +184,8 @@ func (s *Starter) startWorkflow(ctx context.Context, n run) (Started, error) {
 
 // giveUp ends a run that has no workflow, so that no list shows it as running.
 func (s *Starter) giveUp(ctx context.Context, r store.Run) {
-	end := store.RunEnd{Status: knowledge.RunFailed, At: s.deps.Now(), Error: &knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the run could not be started"}}
-	err := s.deps.Store.EndRun(context.WithoutCancel(ctx), r.Workspace, r.ID, end)
+	end := activities.Failed(r.Kind, knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the run could not be started"})
+	err := s.deps.Store.EndRun(context.WithoutCancel(ctx), r.Workspace, r.ID, end.RunEnd("", s.deps.Now()))
 	if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
 		s.deps.Log.ErrorContext(ctx, "end a run that did not start", "run", r.ID, "error", err)
 	}
