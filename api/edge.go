@@ -22,19 +22,20 @@ type route struct {
 	huma.Operation
 	scope    knowledge.Scope // that the caller needs
 	instance bool            // for the instance's administrator only
-	public   bool            // needs no credentials, or its handler asks for them
-	proves   bool            // wrong credentials are refused before anything else, unless a token stands for them
+	public   bool            // needs no credentials, or its handler authenticates
+	proves   bool            // of a public route: wrong credentials are refused before anything else, unless a link's token stands in for them
 	limit    int64           // of the body in bytes; 0 = smallBody
 	streams  bool            // the handler reads the body itself, and its Idempotency-Key
 	secret   bool            // the answer holds a secret, which must not be stored readably
-	anew     bool            // nothing of the answer is stored: under its Idempotency-Key the handler answers again, with what there is by then
+	anew     bool            // the answer is not stored: the handler runs again for a repetition under its Idempotency-Key
 }
 
 // routeMetadata is where an operation keeps its route.
 const routeMetadata = "route"
 
-// handle registers a handler. It gets the principal of the caller, acting for
-// whom the query parameters name, in the workspace of the path.
+// handle registers a handler, whose input huma decodes and checks. The handler
+// gets the principal of the caller as it acts for the user whom the query
+// parameters name, in the workspace of the path; on a public route, none.
 func handle[I, O any](s *Server, rt route, h func(context.Context, knowledge.Principal, *I) (*O, error)) {
 	op := rt.described()
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
@@ -46,7 +47,8 @@ func handle[I, O any](s *Server, rt route, h func(context.Context, knowledge.Pri
 	})
 }
 
-// handleRaw registers a handler that reads its request and writes its response
+// handleRaw registers a handler whose body huma must not decode, because it is
+// large or not JSON. The handler reads its request and writes its response
 // itself; rt.Operation describes both.
 func handleRaw(s *Server, rt route, h func(w http.ResponseWriter, r *http.Request, p knowledge.Principal)) {
 	op := rt.described()
@@ -57,7 +59,7 @@ func handleRaw(s *Server, rt route, h func(w http.ResponseWriter, r *http.Reques
 	})
 }
 
-// described gives the operation with what its description needs.
+// described returns the operation with its limits, its errors and its security.
 func (rt route) described() huma.Operation {
 	if rt.limit == 0 {
 		rt.limit = smallBody
@@ -69,7 +71,7 @@ func (rt route) described() huma.Operation {
 		op.Responses = map[string]*huma.Response{}
 	}
 	op.Responses["default"] = errorResponse()
-	if rt.public {
+	if rt.public && !rt.proves {
 		op.Security = []map[string][]string{}
 	}
 	return op
@@ -88,13 +90,7 @@ func (e *edge) Handle(op *huma.Operation, handler func(huma.Context)) {
 	// the request in the middle of a long answer. guard sets one and takes it
 	// away again.
 	op.BodyReadTimeout = -1
-	if op.MaxBodyBytes == 0 {
-		op.MaxBodyBytes = smallBody + 1
-	}
-	rt, ok := op.Metadata[routeMetadata].(*route)
-	if !ok { // its handler does the rest
-		rt = &route{public: true, proves: true, limit: op.MaxBodyBytes - 1}
-	}
+	rt := op.Metadata[routeMetadata].(*route) // every operation is made by route.described
 	serve := func(w http.ResponseWriter, r *http.Request) { handler(humago.NewContext(op, r, w)) }
 	e.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
 		e.server.guard(w, r, op, rt, serve)
@@ -104,13 +100,13 @@ func (e *edge) Handle(op *huma.Operation, handler func(huma.Context)) {
 // ServeHTTP implements huma.Adapter.
 func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
 
-// call is what guard found out about a request.
+// call is what guard learned about a request.
 type call struct {
 	principal knowledge.Principal  // who may do what the route does
 	proved    *knowledge.Principal // whose credentials these are
 	provedIn  string               // the workspace of the path
-	body      []byte               // unless the route streams
-	release   func()               // gives back the memory of the body
+	body      []byte               // nil if the route streams
+	release   func()               // releases the memory of the body
 	claim     *idempotency.Claim   // nil without an Idempotency-Key
 	partly    bool                 // a part of the request was done, although the rest was refused
 }
@@ -124,8 +120,8 @@ func callOf(ctx context.Context) *call {
 	return &call{}
 }
 
-// guard does what comes before every handler: credentials, scope, the query's
-// parameters, the body within its limit, and Idempotency-Key.
+// guard runs before every handler: it checks credentials, scope and query
+// parameters, reads the body within its limit, and claims the Idempotency-Key.
 func (s *Server) guard(w http.ResponseWriter, r *http.Request, op *huma.Operation, rt *route, next http.HandlerFunc) {
 	c := &call{}
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
@@ -166,7 +162,8 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, op *huma.Operatio
 	s.once(w, r, rt, idempotency.Hash(body), next)
 }
 
-// authorize gives the caller, who may do what the route does.
+// authorize returns the caller's principal, or an error if it may not use the
+// route.
 func (s *Server) authorize(r *http.Request, rt *route) (knowledge.Principal, error) {
 	p, err := s.principal(r, r.PathValue("workspaceId"), actingFromQuery(r))
 	if err != nil {

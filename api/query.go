@@ -74,7 +74,7 @@ type queryInput struct {
 }
 
 // query serves POST /query: it waits for the answer, or streams it.
-func (s *Server) query(_ context.Context, in *queryInput) (*huma.StreamResponse, error) {
+func (s *Server) query(_ context.Context, _ knowledge.Principal, in *queryInput) (*huma.StreamResponse, error) {
 	return raw(func(w http.ResponseWriter, r *http.Request) {
 		b := in.Body
 		session, err := b.conversation()
@@ -120,7 +120,7 @@ type ragSearchInput struct {
 }
 
 // ragSearch serves POST /tools/rag_search.
-func (s *Server) ragSearch(_ context.Context, in *ragSearchInput) (*huma.StreamResponse, error) {
+func (s *Server) ragSearch(_ context.Context, _ knowledge.Principal, in *ragSearchInput) (*huma.StreamResponse, error) {
 	return raw(func(w http.ResponseWriter, r *http.Request) {
 		b := in.Body
 		acting := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.SessionID}
@@ -192,9 +192,11 @@ func raw(handler http.HandlerFunc) *huma.StreamResponse {
 	}}
 }
 
-// registerQuestions adds the routes that answer questions and follow runs.
-func (s *Server) registerQuestions(api huma.API) {
-	registry := api.OpenAPI().Components.Schemas
+// registerQuestions adds the routes that answer questions and follow runs. Their
+// handlers authenticate themselves: the body names the user, or a link stands in
+// for a key.
+func (s *Server) registerQuestions() {
+	registry := s.api.OpenAPI().Components.Schemas
 	answered := func(answer *huma.Schema, events map[string][]reflect.Type) map[string]*huma.Response {
 		return map[string]*huma.Response{"200": {
 			Description: "The answer; with server-sent events asked for, a stream of the run's events (docs/events.md)",
@@ -204,22 +206,24 @@ func (s *Server) registerQuestions(api huma.API) {
 			},
 		}}
 	}
-	huma.Register(api, huma.Operation{
+	handle(s, route{public: true, proves: true, Operation: huma.Operation{
 		OperationID: "query", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/query",
 		Summary: "Ask a question", Tags: []string{"questions"}, Responses: answered(schemaOf[queryAnswer](registry), questionEvents),
-	}, s.query)
-	huma.Register(api, huma.Operation{
+	}}, s.query)
+	handle(s, route{public: true, proves: true, Operation: huma.Operation{
 		OperationID: "rag-search", Method: http.MethodPost, Path: "/tools/rag_search",
 		Summary: "Search documents and answer from them", Tags: []string{"questions"}, Responses: answered(schemaOf[toolAnswer](registry), toolEvents),
-	}, s.ragSearch)
+	}}, s.ragSearch)
 	events := map[string]*huma.Response{
 		"200": {Description: "The run's events (docs/events.md)", Content: map[string]*huma.MediaType{"text/event-stream": eventStream(registry, questionEvents, toolEvents, documentEvents)}},
 		"204": {Description: "There is nothing behind the last event"},
 	}
 	for id, path := range map[string]string{"run-events": "/runs/{run_id}/events", "workspace-run-events": "/workspaces/{workspaceId}/runs/{run_id}/events"} {
-		huma.Register(api, huma.Operation{
+		handle(s, route{public: true, proves: true, Operation: huma.Operation{
 			OperationID: id, Method: http.MethodGet, Path: path, Summary: "Replay and follow a run's events", Tags: []string{"runs"}, Responses: events,
-		}, func(context.Context, *eventsInput) (*huma.StreamResponse, error) { return raw(s.runEvents), nil })
+		}}, func(context.Context, knowledge.Principal, *eventsInput) (*huma.StreamResponse, error) {
+			return raw(s.runEvents), nil
+		})
 	}
 }
 

@@ -76,7 +76,7 @@ func (s *Server) register() {
 	s.registerPreferences()
 	s.registerRuns()
 	s.registerRetrieve()
-	s.registerQuestions(s.api)
+	s.registerQuestions()
 	s.registerHealth()
 }
 
