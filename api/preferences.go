@@ -52,14 +52,6 @@ func (s *Server) preferences(ctx context.Context, p knowledge.Principal) (Prefer
 	return preferred, nil
 }
 
-// over gives a project's configuration with what the user prefers.
-func (p Preferences) over(config knowledge.ProjectConfig) knowledge.ProjectConfig {
-	if p.RAG.Model != nil && *p.RAG.Model != "" {
-		config.AI.Model = *p.RAG.Model
-	}
-	return config
-}
-
 func (s *Server) putPreferences(ctx context.Context, p knowledge.Principal, in *struct {
 	ActingQuery
 	Body struct {
