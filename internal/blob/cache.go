@@ -34,15 +34,6 @@ func (c *cache) get(key string) ([]byte, bool) {
 	return nil, false
 }
 
-// drop forgets the keys of rows.
-func (c *cache) drop(rows []row) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, r := range rows {
-		c.dropKey(r.key)
-	}
-}
-
 // keep holds rows that were committed, in the order of the commit. Deleted ones
 // it forgets.
 func (c *cache) keep(rows []row) {

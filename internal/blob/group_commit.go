@@ -203,9 +203,6 @@ func (c *committer) commit(changes ...*change) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	// While the commit runs, readers ask the file: none sees the old bytes after
-	// another has seen the new ones.
-	c.cache.drop(rows)
 	tx, err := c.db.Begin()
 	if err != nil {
 		return err
@@ -222,6 +219,8 @@ func (c *committer) commit(changes ...*change) error {
 	if err := tx.Commit(); err != nil {
 		return err
 	}
+	// Readers of a cached key see the old bytes until here, and no reader asks the
+	// file for them: none sees old bytes after another has seen the new ones.
 	c.cache.keep(rows)
 	return nil
 }
