@@ -93,7 +93,7 @@ func (d description) check(t *testing.T, method, path string, got answer) {
 		return
 	}
 	if kind == "text/event-stream" {
-		d.checkEvents(t, where, media["x-events"].(map[string]any), got)
+		d.checkEvents(t, where, media["schema"].(map[string]any)["oneOf"].([]any), got)
 		return
 	}
 	if !strings.HasSuffix(kind, "json") {
@@ -110,8 +110,13 @@ func (d description) check(t *testing.T, method, path string, got answer) {
 
 // checkEvents fails the test unless each event of a stream is described, and its
 // data is as described.
-func (d description) checkEvents(t *testing.T, where string, described map[string]any, got answer) {
+func (d description) checkEvents(t *testing.T, where string, events []any, got answer) {
 	t.Helper()
+	described := map[string]any{}
+	for _, event := range events {
+		p := event.(map[string]any)["properties"].(map[string]any)
+		described[p["event"].(map[string]any)["enum"].([]any)[0].(string)] = p["data"].(map[string]any)["contentSchema"]
+	}
 	name := ""
 	for line := range strings.Lines(string(got.body)) {
 		if event, ok := strings.CutPrefix(line, "event: "); ok {

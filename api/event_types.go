@@ -78,21 +78,25 @@ var (
 	}
 )
 
-// eventStream describes a stream: its events by name, each with the schema of its
-// data. OpenAPI 3.1 has no words for events, so they are in an extension.
+// eventStream describes a stream by the schema of one of its events, whose data is
+// JSON text with a schema of its own.
 func eventStream(registry huma.Registry, events ...map[string][]reflect.Type) *huma.MediaType {
-	described := map[string]*huma.Schema{}
+	text := func(extensions map[string]any) *huma.Schema {
+		return &huma.Schema{Type: huma.TypeString, Extensions: extensions}
+	}
+	event := &huma.Schema{Type: huma.TypeObject, Description: "Server-sent events. This is the schema of one of them", Required: []string{"event", "data"}}
 	for _, group := range append(events, everyRunsEvents) {
 		for _, name := range slices.Sorted(maps.Keys(group)) {
-			described[name] = eventData(registry, group[name])
+			event.OneOf = append(event.OneOf, &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
+				"event": {Type: huma.TypeString, Enum: []any{name}},
+				"data":  text(map[string]any{"contentMediaType": "application/json", "contentSchema": eventData(registry, group[name])}),
+			}})
 		}
 	}
-	return &huma.MediaType{
-		Schema:     &huma.Schema{Type: huma.TypeString, Description: "Server-sent events; x-events has the schema of each event's data"},
-		Extensions: map[string]any{"x-events": described},
-	}
+	return &huma.MediaType{Schema: event}
 }
 
+// eventData returns the schema of an event's data.
 func eventData(registry huma.Registry, types []reflect.Type) *huma.Schema {
 	var choices []*huma.Schema
 	for _, t := range types {

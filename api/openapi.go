@@ -98,6 +98,11 @@ func (s *Server) tidyDescription() {
 	for path, item := range oapi.Paths {
 		for _, op := range operationsOf(item) {
 			describeGuard(op, path)
+			if op.RequestBody != nil {
+				for _, media := range op.RequestBody.Content {
+					allowNull(oapi.Components.Schemas, media.Schema, map[*huma.Schema]bool{})
+				}
+			}
 			op.Responses["default"] = errorResponse()
 			delete(op.Responses, "422")
 			delete(op.Responses, "500")
@@ -118,6 +123,31 @@ func orNone(schema *huma.Schema, property string) {
 	object := *schema.Properties[property]
 	schema.Properties[property] = &huma.Schema{
 		OneOf: []*huma.Schema{{Ref: object.Ref}, {Type: "null"}}, Description: object.Description,
+	}
+}
+
+// allowNull describes that a field which may be left out may be null as well.
+func allowNull(registry huma.Registry, schema *huma.Schema, seen map[*huma.Schema]bool) {
+	if schema != nil && schema.Ref != "" {
+		schema = registry.SchemaFromRef(schema.Ref)
+	}
+	if schema == nil || seen[schema] {
+		return
+	}
+	seen[schema] = true
+	allowNull(registry, schema.Items, seen)
+	for name, property := range schema.Properties {
+		allowNull(registry, property, seen)
+		if slices.Contains(schema.Required, name) {
+			continue
+		}
+		if property.Ref != "" {
+			property = registry.SchemaFromRef(property.Ref)
+		}
+		if property.Enum != nil && !property.Nullable {
+			property.Enum = append(slices.Clone(property.Enum), nil)
+		}
+		property.Nullable = property.Type != "" // without a type it may be anything
 	}
 }
 
