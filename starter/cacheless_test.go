@@ -103,7 +103,7 @@ func TestWithoutAWorkflowCache(t *testing.T) {
 	}
 	s.end(t, s.Events(s.ctx, removal.RunID, 0), client.EventEnded)
 	for workflow, tasks := range map[string]int{
-		knowledge.KindIngest.WorkflowID("default", d.ID): 6, knowledge.KindIngest.WorkflowID("default", small.ID): 1, knowledge.KindQuery.WorkflowID("default", query): 4,
+		knowledge.KindIngest.WorkflowID("default", d.ID): 4, knowledge.KindIngest.WorkflowID("default", small.ID): 1, knowledge.KindQuery.WorkflowID("default", query): 4,
 		knowledge.KindTool.WorkflowID("default", tool): 3, knowledge.KindRemove.WorkflowID("default", d.ID): 1,
 	} {
 		s.wantReplays(t, workflow, tasks)
