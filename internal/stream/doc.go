@@ -4,5 +4,6 @@
 //
 // The wire form is Temporal's Workflow Streams protocol (signal to publish,
 // update to poll, query for the offset), so Temporal's own clients can follow
-// a run. docs/events.md is the reference.
+// a run. docs/events.md is the reference, and draws how log, hub, relay and
+// follower stand to each other, with the states of a reader.
 package stream

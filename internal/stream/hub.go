@@ -20,7 +20,7 @@ type feed struct {
 	ended   bool
 	changed chan struct{} // closed and replaced at each change
 
-	attempts map[int]int // newest repeated attempt of each turn; nil = none was repeated
+	fence fence // of the turns whose model call was repeated
 }
 
 // NewHub makes an empty hub.
@@ -81,10 +81,7 @@ func (h *Hub) Fence(run string, turn, attempt int) {
 	if f == nil {
 		return
 	}
-	if f.attempts == nil {
-		f.attempts = map[int]int{}
-	}
-	f.attempts[turn] = max(f.attempts[turn], attempt)
+	f.fence.raise(turn, attempt)
 	f.pause()
 }
 
@@ -152,11 +149,11 @@ func (f *feed) add(items []Item) {
 
 // fenced reports whether an item is of an attempt that was given up.
 func (f *feed) fenced(item Item) bool {
-	if f.attempts == nil {
-		return false
+	if len(f.fence) == 0 {
+		return false // most runs: nothing to decode
 	}
 	event, err := DecodeEvent(item.Data)
-	return err == nil && event.Attempt < f.attempts[event.Turn]
+	return err == nil && f.fence.stale(event)
 }
 
 func (f *feed) pause() {

@@ -65,7 +65,7 @@ type Log struct {
 	Base       int64            `json:"base"`
 	Entries    []Entry          `json:"entries"`
 	Publishers map[string]int64 `json:"publishers,omitempty"` // last sequence of each
-	Attempts   map[int]int      `json:"attempts,omitempty"`   // highest attempt seen of each turn
+	Attempts   fence            `json:"attempts,omitempty"`
 }
 
 // End is the offset that the next item gets.
@@ -95,20 +95,17 @@ func (l *Log) Publish(b Batch) {
 	}
 }
 
-// fenced reports whether the entry is not to be kept: it is of an attempt that
-// was given up, or begins a new one. It remembers the newest attempt.
+// fenced reports whether the entry is not to be kept: it is of an attempt that was
+// given up, or it only announces a new one.
 func (l *Log) fenced(e Entry) bool {
 	event, err := DecodeEvent(e.Data)
 	if err != nil || event.Turn == 0 {
 		return false
 	}
-	if event.Attempt < l.Attempts[event.Turn] {
+	if l.Attempts.stale(event) {
 		return true
 	}
-	if l.Attempts == nil {
-		l.Attempts = map[int]int{}
-	}
-	l.Attempts[event.Turn] = event.Attempt
+	l.Attempts.raise(event.Turn, event.Attempt)
 	return e.Topic == TopicDelta && event.Text == ""
 }
 
