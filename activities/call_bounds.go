@@ -24,7 +24,7 @@ const (
 	maxArguments = 6*maxQuery + 16<<10
 )
 
-// bounded gives the tool calls of a turn as they are kept: the model is an
+// bounded returns the tool calls of a turn as they are kept: the model is an
 // endpoint that may say anything. Every later use reads what is kept, so that
 // workflow, events and the next request to the model agree.
 func bounded(turn int, calls []model.ToolCall) []model.ToolCall {

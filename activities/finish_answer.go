@@ -52,7 +52,7 @@ type Source struct {
 	Score      float64 `json:"score"`
 }
 
-// CalledTool tells of a tool call.
+// CalledTool is a tool call of an answer.
 type CalledTool struct {
 	ID        string              `json:"id"`
 	Name      string              `json:"name"`

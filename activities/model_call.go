@@ -33,8 +33,8 @@ type ModelCallInput struct {
 	Before int `json:"before,omitempty"`
 }
 
-// ModelCallResult says what a model call gave. Tail are the words that were not
-// published when it ended; the workflow adds them to the log.
+// ModelCallResult is the outcome of a model call. Tail holds the words that were
+// not published when the call ended; the workflow adds them to the log.
 type ModelCallResult struct {
 	Key       string        `json:"key"`
 	Attempt   int           `json:"attempt"`
@@ -52,7 +52,7 @@ type ToolCallRef struct {
 }
 
 // CallModel asks the model once and streams its answer into the run's log. A
-// call whose result was stored is not made again. A repeated call goes on from
+// call whose result was stored is not made again. A repeated call continues from
 // the words that readers have seen, or says that they are to be dropped.
 func (a *Answering) CallModel(ctx context.Context, in ModelCallInput) (ModelCallResult, error) {
 	defer heartbeat(ctx)()
@@ -85,7 +85,8 @@ func (a *Answering) callModel(ctx context.Context, in ModelCallInput, p *publish
 		if record, err = a.ask(ctx, in, p); err != nil {
 			return ModelCallResult{}, err
 		}
-		// The answer is paid for: it is kept even if somebody cancels just now.
+		// The provider has charged for the answer: it is kept even if the run is
+		// canceled now.
 		if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), key, record); err != nil {
 			return ModelCallResult{}, fmt.Errorf("store turn: %w", err)
 		}
@@ -216,7 +217,7 @@ func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowle
 }
 
 // seed asks an endpoint that knows seeds to give the same answer to the same
-// request, so that a repeated call goes on instead of starting over.
+// request, so that a repeated call continues instead of starting over.
 func seed() *int {
 	one := 1
 	return &one

@@ -117,7 +117,7 @@ func (p *publisher) write(text string) {
 // flush publishes what is pending if nothing is under way and it is time. If it
 // is not, the next word will, or the timer. The lock is held.
 func (p *publisher) flush() {
-	if p.inFlight != nil || p.closed || p.err != nil { // close tells of an error
+	if p.inFlight != nil || p.closed || p.err != nil { // close returns the error
 		return
 	}
 	if p.batches > 0 && time.Since(p.last) < p.interval() {
@@ -157,8 +157,8 @@ func (p *publisher) later() {
 	})
 }
 
-// stop lets nothing be published by itself any more, and gives the end of the
-// batch that is under way.
+// stop ends the publishing by timer, and returns a channel that is closed when the
+// batch that is under way has ended.
 func (p *publisher) stop() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,9 +167,9 @@ func (p *publisher) stop() <-chan struct{} {
 		p.timer.Stop()
 	}
 	if p.inFlight == nil {
-		over := make(chan struct{})
-		close(over)
-		return over
+		ended := make(chan struct{})
+		close(ended)
+		return ended
 	}
 	return p.inFlight
 }
@@ -191,7 +191,7 @@ func (p *publisher) interval() time.Duration {
 // times as many, and Temporal takes 2 MB.
 const maxBatch = 64 << 10
 
-// take gives the next batch of what is pending.
+// take returns the next batch of what is pending.
 func (p *publisher) take() []stream.Entry {
 	var items []stream.Entry
 	add := func(topic string, e stream.Event) {
@@ -223,8 +223,8 @@ func cutAt(text string, n int) (before, after string) {
 	return text[:n], text[n:]
 }
 
-// send signals a batch and, once that is acknowledged, gives it to the readers
-// in this process.
+// send signals a batch and, once that is acknowledged, hands it to the readers in
+// this process.
 func (p *publisher) send(items []stream.Entry) error {
 	// Words that the model gave are sent also while the activity is cancelled.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -246,7 +246,7 @@ func (p *publisher) send(items []stream.Entry) error {
 	return nil
 }
 
-// close waits for the batch that is under way and gives the words that are left.
+// close waits for the batch that is under way and returns the words that are left.
 // Words that readers have and that this attempt did not repeat in full are
 // reset.
 func (p *publisher) close(ctx context.Context) (tail string, published bool, err error) {

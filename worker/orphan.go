@@ -27,7 +27,7 @@ type RunLister interface {
 	RunningRunsPage(ctx context.Context, query store.RunningQuery) ([]store.Run, error)
 }
 
-// Orphans gives up, at a start, the activities of questions that an earlier
+// Orphans fails, at a start, the activities of questions that an earlier
 // process had begun, so that a reader does not wait for their heartbeats to
 // time out. It is for the one process that has its Temporal server to itself:
 // there, whatever another identity had begun is dead.
@@ -39,7 +39,7 @@ type Orphans struct {
 	Log       *slog.Logger
 }
 
-// Release gives them up. An activity that cannot be is left to its time-out.
+// Release fails those activities. One that cannot be reached times out by itself.
 func (o *Orphans) Release(ctx context.Context) {
 	runs, err := o.Store.RunningRunsPage(ctx, store.RunningQuery{Kinds: knowledge.AnswerKinds(), Before: time.Now(), Limit: orphanLimit})
 	if err != nil {

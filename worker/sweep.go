@@ -42,7 +42,7 @@ type SweepWorkflows interface {
 // Settler starts questions that have no workflow, and ends runs whose workflow
 // will never do so.
 type Settler interface {
-	TakeUp(ctx context.Context, run stream.RunRef) error
+	SettleNow(ctx context.Context, run stream.RunRef) error
 }
 
 // Sweep starts what a crash left between its row in SQL and its workflow, ends
@@ -172,7 +172,7 @@ func (s *Sweep) runs(ctx context.Context, before time.Time, kinds []knowledge.Ru
 	var errs []error
 	for _, r := range page {
 		ref := stream.RunRef{Workspace: r.Workspace, Run: r.ID, WorkflowID: r.WorkflowID, FirstOffset: r.FirstOffset}
-		if err := s.Settler.TakeUp(ctx, ref); err != nil {
+		if err := s.Settler.SettleNow(ctx, ref); err != nil {
 			errs = append(errs, fmt.Errorf("settle run %s: %w", r.ID, err))
 		}
 	}

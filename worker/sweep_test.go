@@ -84,7 +84,7 @@ func (b *backlog) Running(_ context.Context, workflowID string) (running, known 
 	return b.running[workflowID], true, nil
 }
 
-func (b *backlog) TakeUp(_ context.Context, run stream.RunRef) error {
+func (b *backlog) SettleNow(_ context.Context, run stream.RunRef) error {
 	b.settled[run.Run]++
 	return nil
 }

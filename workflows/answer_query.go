@@ -24,7 +24,7 @@ type AnswerInput struct {
 	Segments       int              `json:"segments,omitempty"` // of the log, in the blob store
 }
 
-// NewAnswerInput gives the input of a run's workflow, of which the run's request
+// NewAnswerInput returns the input of a run's workflow, of which the run's request
 // is the only source.
 func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
 	return AnswerInput{
@@ -92,7 +92,7 @@ func newAnswer(ctx workflow.Context, in AnswerInput, name string) (*answer, erro
 	return a, nil
 }
 
-// next gives the continue-as-new that the loop asked for.
+// next returns the continue-as-new that the loop asked for.
 func (a *answer) next() (error, bool) { return a.nextRun, a.nextRun != nil }
 
 // converse searches first where the prompt wants it, then goes through the

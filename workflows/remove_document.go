@@ -18,7 +18,7 @@ type RemoveInput struct {
 
 // RemoveDocument takes a document away: its running ingest first, then index
 // entries, bytes and rows. The tombstone that hides it was set before, so a
-// removal is not canceled: it goes on to its end.
+// removal cannot be canceled.
 func RemoveDocument(ctx workflow.Context, in RemoveInput) error {
 	log, err := newEventLog(ctx, stream.Log{})
 	if err != nil {

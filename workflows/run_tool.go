@@ -34,7 +34,7 @@ func RunTool(ctx workflow.Context, in AnswerInput) error {
 	return a.finish(ctx, knowledge.KindTool, err)
 }
 
-// retrieved tells of the search's outcome and of the start of the answer.
+// retrieved logs the outcome of the search and the start of the answer.
 func (a *answer) retrieved(r activities.SearchResult) {
 	phase := func(p PhaseData) { a.log.add(stream.TopicToolUpdate, stream.Event{Data: stream.Data(p)}) }
 	phase(PhaseData{Phase: "RETRIEVAL", Status: "completed", Data: map[string]int{"retrieved_count": r.Retrieved}})

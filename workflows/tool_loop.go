@@ -81,8 +81,8 @@ func (a *answer) call(ctx workflow.Context, turn int) (activities.ModelCallResul
 	return result, nil
 }
 
-// tools runs the calls of one turn side by side and gives their outputs in the
-// order of the calls. A tool that fails gives its failure as output.
+// tools runs the calls of one turn side by side and returns their outputs in the
+// order of the calls. The output of a tool that fails is its failure.
 func (a *answer) tools(ctx workflow.Context, turn int, result activities.ModelCallResult) ([]activities.ToolOutput, error) {
 	outputs := make([]activities.ToolOutput, len(result.ToolCalls))
 	group := workflow.NewWaitGroup(ctx)

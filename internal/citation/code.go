@@ -8,7 +8,7 @@ type code struct {
 	length int  // of the marks that opened it
 }
 
-// minFence is the length from which on code goes on over line ends.
+// minFence is the length from which on code continues over line ends.
 const minFence = 3
 
 func (c *code) open() bool { return c.length > 0 }

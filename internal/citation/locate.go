@@ -40,7 +40,7 @@ func Locate(c knowledge.Chunk, quote string) (Passage, bool) {
 	return p, true
 }
 
-// Boxes gives one box a page around all lines of a chunk, in the order of pages.
+// Boxes returns one box a page around all lines of a chunk, in the order of pages.
 func Boxes(c knowledge.Chunk) []PageBox {
 	boxes := []PageBox{}
 	for _, line := range c.Lines {
@@ -54,7 +54,7 @@ func Boxes(c knowledge.Chunk) []PageBox {
 	return boxes
 }
 
-// folded gives the characters of a text that matter for comparing, and where in
+// folded returns the characters of a text that matter for comparing, and where in
 // the text each stands. A hyphen behind a letter does not matter: a line may end
 // there, and whether the word has one without the line end cannot be told. One
 // before a number is a minus and does.
@@ -86,7 +86,7 @@ func joins(all []rune, i int) bool {
 	return true
 }
 
-// indexRunes gives the first place of wanted in text, -1 = none.
+// indexRunes returns the first place of wanted in text, -1 = none.
 func indexRunes(text, wanted []rune) int {
 	if len(wanted) == 0 {
 		return -1

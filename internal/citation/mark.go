@@ -166,7 +166,7 @@ func (r *Rewriter) end(v view) mark {
 	return mark{length: len(closeTag)}
 }
 
-// idOf gives the id among the attributes of a tag.
+// idOf returns the id among the attributes of a tag.
 func idOf(attributes string) string {
 	m := tagID.FindStringSubmatch(attributes)
 	if m == nil {

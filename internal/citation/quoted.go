@@ -39,7 +39,7 @@ func (q quoted) has(before, mark, after string) bool {
 	return q.behind[wordBefore(before)+mark] || q.ahead[mark+joined(after)]
 }
 
-// wordBefore gives the word at the end of a text, or else the signs there.
+// wordBefore returns the word at the end of a text, or else the signs there.
 func wordBefore(text string) string {
 	text = strings.TrimRightFunc(text[max(0, len(text)-2*maxWord):], unicode.IsSpace)
 	word := text[len(strings.TrimRightFunc(text, inName)):]
@@ -49,7 +49,7 @@ func wordBefore(text string) string {
 	return word[max(0, len(word)-maxWord):]
 }
 
-// joined gives what of a name follows without a space, as in [1].id. Another
+// joined returns what of a name follows without a space, as in [1].id. Another
 // bracket does not count: two citations stand side by side like that.
 func joined(text string) string {
 	name := text[:len(text)-len(strings.TrimLeftFunc(text, inName))]

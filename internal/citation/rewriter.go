@@ -67,13 +67,13 @@ func (r *Rewriter) Write(text string) string {
 	return r.advance()
 }
 
-// Close gives what was held back.
+// Close returns what was held back.
 func (r *Rewriter) Close() string {
 	r.closed = true
 	return r.advance()
 }
 
-// Used gives the ranks that were cited, ascending.
+// Used returns the ranks that were cited, ascending.
 func (r *Rewriter) Used() []int {
 	ranks := make([]int, 0, len(r.used))
 	for rank := range r.used {
@@ -108,7 +108,7 @@ type view struct {
 // from is the view from n bytes further on.
 func (v view) from(n int) view { return view{text: v.text[n:], final: v.final} }
 
-// step gives what to write for the beginning of the input and how many bytes of
+// step returns what to write for the beginning of the input and how many bytes of
 // it that stands for, 0 to wait for more.
 func (r *Rewriter) step(v view) (text string, n int) {
 	switch v.text[0] {
@@ -194,7 +194,7 @@ func (r *Rewriter) fence(v view) (text string, n int) {
 	return v.text[:n], n
 }
 
-// citeAll gives the citations of a list of ranks, each once.
+// citeAll returns the citations of a list of ranks, each once.
 func (r *Rewriter) citeAll(ranks []int) string {
 	var out strings.Builder
 	for i, rank := range ranks {

@@ -14,8 +14,9 @@ import (
 	"github.com/cairn-rag/cairn/workflows"
 )
 
-// startGrace is how long a run may be on its way to its workflow: between its
-// row, its request and the start a process can die.
+// startGrace is how long a run may have a row and no workflow before somebody else
+// starts it: the process that adds the row stores the request and starts the
+// workflow next, and it can die between these steps.
 const startGrace = 2 * time.Minute
 
 // Runs is what Source needs of the store.
@@ -123,9 +124,12 @@ func (s *Source) Settle(ctx context.Context, ref stream.RunRef) error {
 	return s.settle(ctx, ref, startGrace)
 }
 
-// TakeUp settles a run of which the caller knows that nobody is starting it now:
-// one that has no workflow gets one, from its request.
-func (s *Source) TakeUp(ctx context.Context, ref stream.RunRef) error { return s.settle(ctx, ref, 0) }
+// SettleNow settles a run without waiting for startGrace. The caller knows that
+// no process is starting the run now. A run that has no workflow is started from
+// its request.
+func (s *Source) SettleNow(ctx context.Context, ref stream.RunRef) error {
+	return s.settle(ctx, ref, 0)
+}
 
 func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Duration) error {
 	run, err := s.runs.RunForSystem(ctx, ref.Workspace, ref.Run)
@@ -199,8 +203,8 @@ func (s *Source) start(ctx context.Context, run store.Run) error {
 	return s.runs.ReleaseRun(ctx, run.Workspace, run.ID)
 }
 
-// end ends a run whose workflow will not: it keeps what the closed workflow still
-// tells of the log and puts the end behind it.
+// end ends a run whose workflow will not: it stores the items that the closed
+// workflow left, and the ending behind them.
 func (s *Source) end(ctx context.Context, run store.Run, end activities.Ending) error {
 	ref := stream.RunRef{Workspace: run.Workspace, Run: run.ID}
 	items, err := activities.LeftLog(ctx, run, func(ctx context.Context, workflowID string, from int64) (stream.EventsPage, error) {

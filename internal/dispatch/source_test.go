@@ -55,8 +55,8 @@ func (r *runs) ReleaseRun(_ context.Context, _, id string) error {
 	return nil
 }
 
-// TestTakeUp settles runs that a kill left without a workflow.
-func TestTakeUp(t *testing.T) {
+// TestSettleNow settles runs that a kill left without a workflow.
+func TestSettleNow(t *testing.T) {
 	t.Parallel()
 	attributes := map[string]enumspb.IndexedValueType{
 		workflows.AttributeWorkspace: enumspb.INDEXED_VALUE_TYPE_KEYWORD, workflows.AttributeProject: enumspb.INDEXED_VALUE_TYPE_KEYWORD,
@@ -102,7 +102,7 @@ func TestTakeUp(t *testing.T) {
 		if _, err := blobs.PutJSON(t.Context(), of.RequestKey(), request); err != nil {
 			t.Fatal(err)
 		}
-		if err := source.TakeUp(t.Context(), ref); err != nil {
+		if err := source.SettleNow(t.Context(), ref); err != nil {
 			t.Fatal(err)
 		}
 		in := <-began
@@ -123,7 +123,7 @@ func TestTakeUp(t *testing.T) {
 		_, young := add("young", time.Second)
 		_, old := add("old", time.Hour)
 		for _, ref := range []stream.RunRef{young, old} {
-			if err := source.TakeUp(t.Context(), ref); ref.Run == "old" && err != nil {
+			if err := source.SettleNow(t.Context(), ref); ref.Run == "old" && err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -167,7 +167,7 @@ func TestTakeUp(t *testing.T) {
 				ref := knowledge.VersionRef{Workspace: "w", Project: "p", Document: name, Version: 3}
 				table.versions = map[knowledge.VersionRef]store.Version{ref: *c.version}
 			}
-			if err := source.TakeUp(t.Context(), stream.RunRef{Workspace: "w", Run: name}); err != nil {
+			if err := source.SettleNow(t.Context(), stream.RunRef{Workspace: "w", Run: name}); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 			got := table.rows[name]

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// With gives the configuration with a change laid over it: JSON with any part
+// With returns the configuration with a change laid over it: JSON with any part
 // of a configuration, merged as RFC 7386 says. What it names is set, to zero
 // too; null puts it back to its default. A change that is empty or null itself
 // changes nothing.
@@ -66,7 +66,7 @@ func merge(base, change map[string]any) {
 	}
 }
 
-// nameIn gives a name as the object writes it: readers of JSON take names in
+// nameIn returns a name as the object writes it: readers of JSON take names in
 // upper and lower case, and two of one field would not be merged.
 func nameIn(object map[string]any, name string) string {
 	for known := range object {

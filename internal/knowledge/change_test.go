@@ -57,5 +57,5 @@ func parsed(t *testing.T, text string) knowledge.ProjectConfig {
 	return c
 }
 
-// but gives a text with parts replaced: old, new, old, new.
+// but returns a text with parts replaced: old, new, old, new.
 func but(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }

@@ -71,7 +71,7 @@ type Document struct {
 	UpdatedAt        time.Time
 }
 
-// ACL gives the document's access tokens.
+// ACL returns the document's access tokens.
 func (d Document) ACL() []string {
 	return ACL(d.Workspace, d.Access, d.ExternalUserID, d.ConversationID)
 }

@@ -73,7 +73,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s", e.Code, e.Message)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // Errorf returns an Error with a message for clients. A message repeats at most
@@ -117,7 +117,7 @@ func (e *Error) WithCause(err error) *Error {
 	return e
 }
 
-// AsError gives the Error inside err, or one with CodeInternal around it.
+// AsError returns the Error inside err, or one with CodeInternal around it.
 func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

@@ -64,12 +64,12 @@ type Condition struct {
 // nothing (permission is not a filter's matter).
 type Filter []Condition
 
-// MetadataKey gives the key of a metadata.<key> field.
+// MetadataKey returns the key of a metadata.<key> field.
 func (c Condition) MetadataKey() (key string, ok bool) {
 	return strings.CutPrefix(c.Field, MetadataPrefix)
 }
 
-// Values gives the value as a list: of itself, or of its elements.
+// Values returns the value as a list: of itself, or of its elements.
 func (c Condition) Values() []any {
 	switch v := c.Value.(type) {
 	case nil:
@@ -87,7 +87,7 @@ func (c Condition) Values() []any {
 	}
 }
 
-// Exists gives the value of an exists condition; none means true.
+// Exists returns the value of an exists condition; none means true.
 func (c Condition) Exists() bool {
 	v, ok := c.Value.(bool)
 	return !ok || v
@@ -106,7 +106,7 @@ func FilterTime(value any) (time.Time, error) {
 	return time.Parse(time.RFC3339Nano, s)
 }
 
-// Fields gives what is wrong with the filter of a request, as found at location
+// Fields returns what is wrong with the filter of a request, as found at location
 // ("body.filters").
 func (f Filter) Fields(location string) []Field {
 	if len(f) > MaxFilterConditions {
@@ -115,7 +115,7 @@ func (f Filter) Fields(location string) []Field {
 	return f.ConditionFields(location)
 }
 
-// ConditionFields gives what is wrong with the conditions, however many there
+// ConditionFields returns what is wrong with the conditions, however many there
 // are: a request's tags are one more. An index takes only a filter with whose
 // conditions nothing is wrong.
 func (f Filter) ConditionFields(location string) []Field {
@@ -138,7 +138,7 @@ func (f Filter) ConditionFields(location string) []Field {
 	return wrong
 }
 
-// operatorsOf gives what a field can be asked, or why there is no such field.
+// operatorsOf returns what a field can be asked, or why there is no such field.
 func operatorsOf(field string) (allowed []Operator, message string) {
 	switch field {
 	case FieldTags, FieldName, FieldLanguage, FieldClassification, FieldDocumentID:

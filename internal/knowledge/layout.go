@@ -11,7 +11,7 @@ import (
 // as it is displayed (after rotation, within the crop box), X1<X2 and Y1<Y2.
 type Box struct{ X1, Y1, X2, Y2 float64 }
 
-// MarshalJSON gives [x1,y1,x2,y2], rounded to hundredths of a point.
+// MarshalJSON returns [x1,y1,x2,y2], rounded to hundredths of a point.
 func (b Box) MarshalJSON() ([]byte, error) {
 	hundredth := func(x float64) float64 { return math.Round(x*100) / 100 }
 	return json.Marshal([4]float64{hundredth(b.X1), hundredth(b.Y1), hundredth(b.X2), hundredth(b.Y2)})
@@ -46,7 +46,7 @@ type Line struct {
 	Page  int `json:"page_number"` // 1 = first
 	Box   Box `json:"bbox"`
 	// Hyphen says that on the page the line ends in a hyphen that the text leaves
-	// out: the word goes on in the next line.
+	// out: the word continues in the next line.
 	Hyphen bool `json:"hyphen,omitempty"`
 }
 
@@ -116,7 +116,7 @@ const RowsPerBlock = 40
 // block of the table brings it along.
 const MaxHeader = 1000
 
-// HeaderWithin gives the first cells of a table's header that have at most so
+// HeaderWithin returns the first cells of a table's header that have at most so
 // many code points together; "" if the first has more.
 func HeaderWithin(header string, most int) string {
 	if utf8.RuneCountInString(header) <= most {

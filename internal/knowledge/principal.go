@@ -37,7 +37,7 @@ type Principal struct{ claims Claims }
 // the stored snapshot of a run, make principals.
 func NewPrincipal(c Claims) Principal { return Principal{claims: c} }
 
-// Claims gives what the principal was made of.
+// Claims returns what the principal was made of.
 func (p Principal) Claims() Claims {
 	c := p.claims
 	c.Scopes, c.Groups = slices.Clone(c.Scopes), slices.Clone(c.Groups)
@@ -92,7 +92,7 @@ func (p Principal) Can(s Scope) bool {
 	}
 }
 
-// Reader gives the principal without what its scopes let it manage: it sees what
+// Reader returns the principal without what its scopes let it manage: it sees what
 // its tokens reach, and changes nothing.
 func (p Principal) Reader() Principal {
 	p.claims.Scopes, p.claims.Instance = []Scope{ScopeRead}, false
@@ -148,7 +148,7 @@ type Access struct {
 	Groups    []string `json:"groups,omitempty"`
 }
 
-// ACL gives the tokens of a document: those of its one external user or its one
+// ACL returns the tokens of a document: those of its one external user or its one
 // conversation if it has one, else those of its access.
 func ACL(workspace string, a Access, externalUser, conversation string) []string {
 	switch {

@@ -101,7 +101,7 @@ const (
 	MaxChunkSize        = 8000
 )
 
-// WithDefaults gives the splitter with its defaults filled in.
+// WithDefaults returns the splitter with its defaults filled in.
 func (s Splitter) WithDefaults() Splitter {
 	setDefault(&s.Strategy, "structure")
 	setDefault(&s.ChunkSize, DefaultChunkSize)
@@ -114,7 +114,7 @@ func (s Splitter) WithDefaults() Splitter {
 // mostOverlap is the largest overlap below half of a chunk.
 func mostOverlap(chunkSize int) int { return (chunkSize - 1) / 2 }
 
-// Fields gives what is wrong with the splitter, as found at location.
+// Fields returns what is wrong with the splitter, as found at location.
 func (s Splitter) Fields(location string) []Field {
 	var f []Field
 	s = s.WithDefaults()
@@ -130,7 +130,7 @@ func (s Splitter) Fields(location string) []Field {
 	return f
 }
 
-// Fields gives what is wrong with the retrieval, as found at location.
+// Fields returns what is wrong with the retrieval, as found at location.
 func (r RetrievalConfig) Fields(location string) []Field {
 	if r.Weights != nil && *r.Weights == (Weights{}) {
 		return []Field{{location + ".weights", "must not both be 0: nothing would be ranked"}}
@@ -138,12 +138,12 @@ func (r RetrievalConfig) Fields(location string) []Field {
 	return nil
 }
 
-// Fields gives what is wrong with the configuration, as found at location.
+// Fields returns what is wrong with the configuration, as found at location.
 func (c AIConfig) Fields(location string) []Field {
 	return append(c.Splitter.Fields(location+".textSplitter"), c.Retrieval.Fields(location+".retrieval")...)
 }
 
-// WithDefaults gives the configuration with its defaults filled in.
+// WithDefaults returns the configuration with its defaults filled in.
 func (c ProjectConfig) WithDefaults() ProjectConfig {
 	c.AI.Splitter = c.AI.Splitter.WithDefaults()
 	r := &c.AI.Retrieval

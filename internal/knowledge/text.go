@@ -10,7 +10,7 @@ func Invisible(r rune) bool {
 	return r == '\u00ad' || r == '\u200b' || r == '\u2060' || r == '\ufeff'
 }
 
-// Visible gives text without its invisible characters.
+// Visible returns text without its invisible characters.
 func Visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		if Invisible(r) {

@@ -26,7 +26,7 @@ func WantsContext(template string) bool {
 	return strings.Contains(orDefault(template), contextVariable)
 }
 
-// WithContext gives a system prompt that has a place for passages: at its end,
+// WithContext returns a system prompt that has a place for passages: at its end,
 // where it has none of its own.
 func WithContext(template string) string {
 	if WantsContext(template) {
