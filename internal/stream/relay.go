@@ -31,13 +31,15 @@ type Source interface {
 	Settle(ctx context.Context, run RunRef) error
 }
 
-// The relay looks at a log by query at these intervals while nothing tells it
-// that there is news: seldom while a publisher in this process does, since each
-// query takes a worker's time.
+// The relay reads a log by query at these intervals while nothing tells it that
+// there is news. A query takes a turn of the workflow's worker, in which it serves
+// no workflow: with many readers, queries delay the words that they ask for. So a
+// run whose words come through the hub is hardly ever queried.
 const (
-	pollFirst = 50 * time.Millisecond
-	pollLast  = 500 * time.Millisecond
-	pollFed   = 2 * time.Second
+	pollFirst  = 50 * time.Millisecond
+	pollLast   = 500 * time.Millisecond
+	pollPrimed = 2 * time.Second  // its model call is about to begin in this process
+	pollFed    = 10 * time.Second // a publisher in this process writes it now
 )
 
 // Relay follows runs: one reader a run and process, however many clients. Its
@@ -190,7 +192,7 @@ func (f *follower) next(first int64) int64 {
 func (f *follower) run(ctx context.Context, source Source, hub *Hub, run RunRef) {
 	poll, limit, fed := time.Duration(0), pollLast, false
 	if f.next(run.FirstOffset) > run.FirstOffset {
-		poll = pollLast // it was primed: what comes next is about to be given to the hub
+		poll, limit = pollPrimed, pollPrimed
 	}
 	failures := 0 // of looks, one after the other
 	for ctx.Err() == nil {
