@@ -18,14 +18,14 @@ import (
 // dialPause is the time between two tries to reach the server.
 const dialPause = 10 * time.Millisecond
 
-// Dial gives a client of the server's namespace. It tries until the server
-// answers or ctx ends. Options change the client's options before each try.
+// Dial returns a client of the server's namespace. It tries until the server
+// answers or ctx ends. The functions change the client's options before that.
 func (s *Server) Dial(ctx context.Context, logger *slog.Logger, options ...func(*client.Options)) (client.Client, error) {
 	o := client.Options{
 		HostPort:  s.address,
 		Namespace: namespace,
 		Logger:    sdklog.NewStructuredLogger(logger),
-		// Compression between two ends of a loopback only costs.
+		// On a loopback, compression costs time and saves none.
 		ConnectionOptions: client.ConnectionOptions{GrpcCompression: &client.GrpcCompressionNone{}},
 	}
 	for _, change := range options {
@@ -56,10 +56,10 @@ func dialOnce(ctx context.Context, o client.Options) (client.Client, error) {
 	return c, nil
 }
 
-// prepareNamespace waits for the namespace and brings it to what the
-// configuration says, for a database that an earlier start made.
+// prepareNamespace waits for the namespace, and sets its retention and search
+// attributes to the configured ones, since an older program may have created it.
 func (s *Server) prepareNamespace(ctx context.Context) error {
-	quiet := slog.New(slog.DiscardHandler) // tries that fail are not news
+	quiet := slog.New(slog.DiscardHandler) // failed tries are expected
 	c, err := s.Dial(ctx, quiet)
 	if err != nil {
 		return err

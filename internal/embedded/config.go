@@ -12,15 +12,15 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 )
 
-// Sync says what an acknowledged step survives.
+// Sync is the loss that an acknowledged step survives.
 type Sync string
 
 // The values of Sync.
 const (
 	// SyncFull survives a loss of power: each commit reaches the disk.
 	SyncFull Sync = "full"
-	// SyncNormal survives a kill of the process; a loss of power may take the
-	// last moments, never the file. It is about a quarter faster.
+	// SyncNormal survives a kill of the process. A loss of power may undo the last
+	// commits and never damages the file. It is about a quarter faster.
 	SyncNormal Sync = "normal"
 )
 
@@ -30,7 +30,7 @@ const (
 	retention = 30 * 24 * time.Hour
 )
 
-// Config says where the server keeps its files and where it listens.
+// Config holds the folder, the addresses and the settings of a Server.
 type Config struct {
 	// Dir is the folder of the database files. It is created. Required.
 	Dir string
@@ -40,16 +40,16 @@ type Config struct {
 	// UIListen is the loopback address of the web UI. Port 0 takes a free one.
 	// Defaults to 127.0.0.1:8233.
 	UIListen string
-	// SearchAttributes are made at the first start, and missing ones at any
-	// later one. Defaults to none.
+	// SearchAttributes are registered at the first start; later starts register
+	// those that are missing. Defaults to none.
 	SearchAttributes map[string]enumspb.IndexedValueType
 	// ListedBy names the search attributes by which workflows are listed often.
 	// They have an index; a list by another attribute scans all workflows.
 	// Defaults to none.
 	ListedBy []string
-	// Sync is what an acknowledged step survives. Defaults to SyncFull.
+	// Sync is the loss that an acknowledged step survives. Defaults to SyncFull.
 	Sync Sync
-	// Logger takes the server's warnings and errors. Required.
+	// Logger receives the server's warnings and errors. Required.
 	Logger *slog.Logger
 }
 
@@ -76,7 +76,7 @@ func (c Config) validate() error {
 	return nil
 }
 
-// endpoint is a loopback address and what to change when it is taken.
+// endpoint is a loopback address and the key of its configuration.
 type endpoint struct {
 	what string // "the Temporal server"
 	key  string // the configuration key
@@ -93,7 +93,7 @@ func parseEndpoint(what, key, listen string) (endpoint, error) {
 	}
 	ip, err := netip.ParseAddr(host)
 	if err != nil || !ip.IsLoopback() {
-		return endpoint{}, fmt.Errorf("%s %q: %s asks nobody for a key, so it listens on loopback addresses only, such as 127.0.0.1", key, listen, what)
+		return endpoint{}, fmt.Errorf("%s %q: %s does not authenticate callers, so it listens on loopback addresses only, such as 127.0.0.1", key, listen, what)
 	}
 	number, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
@@ -102,11 +102,11 @@ func parseEndpoint(what, key, listen string) (endpoint, error) {
 	return endpoint{what: what, key: key, addr: netip.AddrPortFrom(ip, uint16(number))}, nil
 }
 
-// listen takes the address, or says who should give it up.
+// listen opens the address. Its error names the key to change.
 func (e endpoint) listen() (net.Listener, error) {
 	l, err := net.Listen("tcp", e.addr.String())
 	if err != nil {
-		return nil, fmt.Errorf("port %d on %s, which %s needs, cannot be had (%w): stop what uses it, or set %s to another address; port 0 takes a free one",
+		return nil, fmt.Errorf("port %d on %s, which %s needs, cannot be opened (%w): stop what uses it, or set %s to another address; port 0 takes a free one",
 			e.addr.Port(), e.addr.Addr(), e.what, err, e.key)
 	}
 	return l, nil

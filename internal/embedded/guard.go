@@ -7,9 +7,9 @@ import (
 	"net/url"
 )
 
-// guard refuses requests that a foreign web page made. A page can point its own
-// name at 127.0.0.1 and be let through by the browser; it cannot change the
-// Host that the browser sends, nor the Origin.
+// guard refuses requests from foreign web pages. Such a page can point its own
+// name at 127.0.0.1, and the browser then sends the request; the page cannot
+// change the Host and the Origin that the browser sends.
 func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !loopbackHost(r.Host) {

@@ -13,17 +13,17 @@ import (
 	"go.temporal.io/server/common/log/tag"
 )
 
-// serverLog hands the server's warnings and errors to a slog.Logger. While the
-// server stops it hands on nothing: parts that lose each other then say so at
-// length, and none of it means anything.
+// serverLog writes the server's warnings and errors to a slog.Logger. While the
+// server stops it writes nothing, because its parts then report at length that
+// they lose each other.
 type serverLog struct {
 	logger   *slog.Logger
 	stopping *atomic.Bool
 	tags     []tag.Tag
 }
 
-// withoutMeaning are warnings about what is meant to be as it is.
-var withoutMeaning = []string{
+// intended are warnings about settings that are intended.
+var intended = []string{
 	"HTTP API port has not been set", // gRPC is the only way in
 }
 
@@ -36,16 +36,16 @@ func (l *serverLog) Debug(string, ...tag.Tag) {}
 // Info drops the message.
 func (l *serverLog) Info(string, ...tag.Tag) {}
 
-// Warn hands a warning on.
+// Warn writes a warning.
 func (l *serverLog) Warn(msg string, tags ...tag.Tag) { l.log(slog.LevelWarn, msg, tags) }
 
-// Error hands an error on.
+// Error writes an error.
 func (l *serverLog) Error(msg string, tags ...tag.Tag) { l.log(slog.LevelError, msg, tags) }
 
-// DPanic hands on what would be a panic while the server is being developed.
+// DPanic writes an error where a development build of the server would panic.
 func (l *serverLog) DPanic(msg string, tags ...tag.Tag) { l.log(slog.LevelError, msg, tags) }
 
-// Panic hands an error on and panics, as the server expects.
+// Panic writes an error and panics, as the server expects.
 func (l *serverLog) Panic(msg string, tags ...tag.Tag) {
 	l.log(slog.LevelError, msg, tags)
 	panic(msg)
@@ -62,13 +62,13 @@ func (l *serverLog) Fatal(msg string, tags ...tag.Tag) {
 	panic(fatal{err})
 }
 
-// With gives a logger that adds tags to each message.
+// With returns a logger that adds tags to each message.
 func (l *serverLog) With(tags ...tag.Tag) log.Logger {
 	return &serverLog{logger: l.logger, stopping: l.stopping, tags: slices.Concat(l.tags, tags)}
 }
 
 func (l *serverLog) log(level slog.Level, msg string, tags []tag.Tag) {
-	if l.stopping.Load() || slices.ContainsFunc(withoutMeaning, func(start string) bool { return strings.HasPrefix(msg, start) }) {
+	if l.stopping.Load() || slices.ContainsFunc(intended, func(start string) bool { return strings.HasPrefix(msg, start) }) {
 		return
 	}
 	attrs := make([]slog.Attr, 0, len(l.tags)+len(tags))
@@ -79,5 +79,5 @@ func (l *serverLog) log(level slog.Level, msg string, tags []tag.Tag) {
 		}
 		attrs = append(attrs, attr)
 	}
-	l.logger.LogAttrs(context.Background(), level, msg, attrs...) // the server gives none
+	l.logger.LogAttrs(context.Background(), level, msg, attrs...) // the server passes no context
 }

@@ -26,9 +26,9 @@ type Server struct {
 	stopping  *atomic.Bool
 }
 
-// Start starts the server and its UI, on the files of an earlier start if there
-// are some, and returns when both answer. Files of another version of the
-// server are not migrated.
+// Start starts the server and its UI and returns when both answer. It uses the
+// files of an earlier start if the folder has them. It does not migrate files of
+// another version of the server.
 func Start(ctx context.Context, config Config) (*Server, error) {
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
@@ -63,8 +63,8 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	return s, nil
 }
 
-// startServer starts the server's parts. The ports between them are picked
-// free, and picked again when another process was faster.
+// startServer starts the server's parts on free ports. It picks other ports, up
+// to twice, if another process takes one before the server listens on it.
 func (s *Server) startServer(api endpoint) error {
 	for try := 1; ; try++ {
 		ports, err := pickPorts(api)
@@ -114,8 +114,8 @@ func (s *Server) startOn(host netip.Addr, ports map[primitives.ServiceName]int) 
 	return nil
 }
 
-// pickPorts gives each part of the server a port that is free now, the API the
-// one that was asked for.
+// pickPorts returns a port for each part of the server: the configured one for
+// the API, and ports that are free now for the others.
 func pickPorts(api endpoint) (map[primitives.ServiceName]int, error) {
 	ports := map[primitives.ServiceName]int{}
 	for _, name := range serviceNames() {
@@ -127,27 +127,27 @@ func pickPorts(api endpoint) (map[primitives.ServiceName]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Held until all are picked, so that no two parts get the same.
+		// The ports stay open until all are picked, so that no two parts get the same.
 		defer l.Close()
 		ports[name] = l.Addr().(*net.TCPAddr).Port
 	}
 	return ports, nil
 }
 
-// Address is the host and port of the gRPC API.
+// Address returns the host and port of the gRPC API.
 func (s *Server) Address() string { return s.address }
 
-// Listeners are all the addresses on which the server, its parts and its UI
-// listen: what no user may have this process dial.
+// Listeners returns all addresses on which the server, its parts and its UI
+// listen. No request of a user may make this process dial one of them.
 func (s *Server) Listeners() []netip.AddrPort {
 	return append(slices.Clone(s.listeners), s.ui.addr)
 }
 
-// UIURL is the address of the web UI, without a slash at its end.
+// UIURL returns the address of the web UI, without a slash at its end.
 func (s *Server) UIURL() string { return s.ui.url }
 
-// Stop ends the UI and the server. Workflows go on at the next Start. Clients
-// and workers should be closed before.
+// Stop ends the UI and the server. Workflows resume at the next Start. Close
+// clients and stop workers before.
 func (s *Server) Stop() {
 	if s.stopping.Swap(true) {
 		return
@@ -160,5 +160,5 @@ func (s *Server) Stop() {
 	}
 }
 
-// Namespace is the name of the one namespace that is used.
+// Namespace returns the name of the namespace that holds all workflows.
 func (s *Server) Namespace() string { return namespace }

@@ -13,23 +13,23 @@ import (
 	"go.temporal.io/server/common/primitives"
 )
 
-// clusterName is what the one server calls itself. It is in the database.
+// clusterName is the name of the server in its database.
 const clusterName = "active"
 
-// tuning changes the server's defaults, which are made for many hosts and a
-// shared database, into what suits one process and a file of its own.
+// tuning returns the settings that differ from the server's defaults, which suit
+// many hosts and a shared database and not one process with its own file.
 func tuning() dynamicconfig.StaticClient {
 	values := map[string]any{
-		// Twenty polls a second are 50 ms of waiting at each step of a workflow.
+		// The default of twenty polls a second delays each step of a workflow by 50 ms.
 		"history.transferProcessorMaxPollRPS":   2000,
 		"history.timerProcessorMaxPollRPS":      2000,
 		"history.visibilityProcessorMaxPollRPS": 2000,
 		"history.outboundProcessorMaxPollRPS":   2000,
-		// A second reader of a run's events is no reason to refuse the query.
+		// Several readers of a run's events may query it at the same time.
 		"history.MaxBufferedQueryCount": 100,
 		// A tenant's import must not starve another tenant's question.
 		"matching.enableFairness": true,
-		// One process has nobody to protect itself from by these limits.
+		// These limits protect a shared server, and this one is not shared.
 		"frontend.rps":                     20_000,
 		"frontend.namespaceRPS":            20_000,
 		"frontend.namespaceCount":          20_000,
@@ -42,7 +42,7 @@ func tuning() dynamicconfig.StaticClient {
 		// One host needs one partition, and no forwarding between them.
 		"matching.numTaskqueueReadPartitions":  1,
 		"matching.numTaskqueueWritePartitions": 1,
-		// A worker is told of a cancel at once, not with its next heartbeat.
+		// A worker learns of a cancel at once, not with its next heartbeat.
 		"frontend.WorkerCommandsEnabled":           true,
 		"system.enableCancelActivityWorkerCommand": true,
 		// No payload is kept outside of the histories. The server would walk through
@@ -58,7 +58,7 @@ func tuning() dynamicconfig.StaticClient {
 		"history.visibilityProcessorSchedulerWorkerCount":             8,
 		"history.ReplicationProcessorSchedulerWorkerCount":            1,
 		"history.ReplicationLowPriorityProcessorSchedulerWorkerCount": 1,
-		// A worker that stops gets no more tasks, which would wait for a time-out.
+		// A worker that stops receives no more tasks; they would wait for a time-out.
 		"frontend.enableCancelWorkerPollsOnShutdown": true,
 	}
 	client := dynamicconfig.StaticClient{}
@@ -119,7 +119,8 @@ func serverConfig(c Config, host netip.Addr, ports map[primitives.ServiceName]in
 	}
 }
 
-// staticHosts tells each part where the others are, in place of gossip.
+// staticHosts returns the address of each part of the server, which replaces the
+// discovery of hosts by gossip.
 func staticHosts(host netip.Addr, ports map[primitives.ServiceName]int) map[primitives.ServiceName]static.Hosts {
 	hosts := map[primitives.ServiceName]static.Hosts{}
 	for name, port := range ports {

@@ -28,15 +28,15 @@ type webUI struct {
 	server *http.Server
 }
 
-// settings gives the UI its configuration.
+// settings implements the UI's ConfigProvider with a fixed configuration.
 type settings struct{ config uiconfig.Config }
 
 // GetConfig implements the UI's ConfigProvider.
 func (s *settings) GetConfig() (*uiconfig.Config, error) { return &s.config, nil }
 
-// startUI serves the UI on a listener, behind guard. The UI's own server would
-// listen by itself and ends the process when it cannot, so its routes are put
-// together here.
+// startUI serves the UI on a listener, behind guard. The UI's own server opens
+// its port itself and ends the process if it cannot, so startUI assembles the
+// UI's routes on a server of ours.
 func startUI(l net.Listener, temporal string, logger *slog.Logger) (*webUI, error) {
 	handler, err := uiHandler(temporal)
 	if err != nil {
@@ -67,7 +67,7 @@ func uiHandler(temporal string) (http.Handler, error) {
 		TemporalGRPCAddress: temporal,
 		EnableUI:            true,
 		DefaultNamespace:    namespace,
-		DisableNewsFetch:    true, // nothing is fetched from elsewhere
+		DisableNewsFetch:    true, // the UI fetches nothing from other sites
 		HideLogs:            true,
 		CORS:                uiconfig.CORS{CookieInsecure: true}, // loopback has no TLS
 	}})
@@ -84,7 +84,7 @@ func uiHandler(temporal string) (http.Handler, error) {
 	}
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
-	e.Logger.SetOutput(io.Discard) // a panic is answered with 500
+	e.Logger.SetOutput(io.Discard) // Recover answers a panic with 500
 	e.Use(middleware.Recover(), middleware.Gzip(), middleware.Secure())
 	e.Use(csrf.EnsureTokenCookie(false), middleware.CSRFWithConfig(csrf.MiddlewareConfig(provider, false)))
 	route.SetHealthRoute(e)
@@ -99,8 +99,8 @@ func uiHandler(temporal string) (http.Handler, error) {
 	return e, nil
 }
 
-// RunURL is the page of a workflow's run, and of its newest run if runID is
-// empty.
+// RunURL returns the address of the page of a workflow's run, or of its newest
+// run if runID is empty.
 func (s *Server) RunURL(workflowID, runID string) string {
 	page := s.ui.url + "/namespaces/" + namespace + "/workflows/" + url.PathEscape(workflowID)
 	if runID == "" {
