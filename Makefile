@@ -1,8 +1,8 @@
-# Cairn. "make" says what there is; each target's sentence stands behind its ##.
+# Cairn. "make" lists the targets; the sentence after ## describes each of them.
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
-# Tools at fixed versions, the same as in .ci/run; they are no part of go.mod.
+# Tools at fixed versions, the same as in .ci/run. They are not part of go.mod.
 TOOLS       := $(CURDIR)/bin/tools
 GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 WORKFLOWS   := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
@@ -12,7 +12,7 @@ install      = @test -x $(TOOLS)/$(1) || GOBIN=$(TOOLS) GOFLAGS=-mod=mod $(GO) i
 .DEFAULT_GOAL := help
 .PHONY: help build demo test race fmt lint replay histories e2e bench bench-compare vuln docs clean
 
-help: ## show this
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # PROGRESS shows that a build is alive: it counts the packages that "go build -v"
@@ -40,10 +40,10 @@ build: ## build bin/cairn
 	@echo "Building bin/cairn. A first build takes some minutes (it compiles a whole Temporal server, about 1,400 packages), a later one seconds."
 	@$(call compile,-ldflags "-s -w -X main.version=$(VERSION)" -o bin/cairn ./starter)
 
-demo: build ## show it all in a minute: ingest, ask, kill the server in mid answer, go on
+demo: build ## ingest documents, ask, kill the server in mid answer and resume, in a minute
 	@bin/cairn demo
 
-test: build ## run every test, those of the built binary included
+test: build ## run every test, including those of the built binary
 	$(GO) test -timeout 30m ./...
 
 race: ## run the tests with the race detector (needs a C compiler)
@@ -59,30 +59,30 @@ lint: ## check the code: vet, golangci-lint (.golangci.yml), workflowcheck
 	$(TOOLS)/golangci-lint run ./...
 	$(TOOLS)/workflowcheck -config .workflowcheck.yaml ./workflows/...
 
-replay: ## replay the recorded workflow histories against the present code
+replay: ## replay the recorded workflow histories with the present code
 	$(GO) test -count=1 -run Replay ./workflows/...
 
-histories: build ## record these histories anew, after a change of workflow code that is meant
+histories: build ## record these histories again, after an intended change of workflow code
 	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -run '^TestHistories$$' ./e2e -update-histories
 
-e2e: build ## test the built binary from outside, kills included
+e2e: build ## test the built binary from outside, including kills
 	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -v ./e2e/...
 
-bench: build ## run the benchmarks that docs/benchmarks.md reports
+bench: build ## run the benchmarks of docs/benchmarks.md
 	$(GO) run ./bench
 
-bench-compare: build ## measure bin/cairn and the version of BASE in turns; fail if a measure is worse
+bench-compare: build ## compare bin/cairn with the version of BASE; fail if a measure is worse
 	@test -n "$(BASE)" || { echo "usage: make bench-compare BASE=<commit> [ROUNDS=5] [THRESHOLD=5] [MEASURES='ingest tail']"; exit 2; }
 	$(GO) run ./bench -base "$(BASE)" $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(THRESHOLD),-threshold $(THRESHOLD)) $(MEASURES)
 
-vuln: ## look for known vulnerabilities in what is linked
+vuln: ## look for known vulnerabilities in the linked packages
 	$(call install,govulncheck,$(GOVULNCHECK))
 	$(TOOLS)/govulncheck ./...
 
-docs: ## write again what is generated: samples, references in docs/
+docs: ## generate the samples and the references in docs/
 	$(GO) generate ./...
 	$(GO) test ./api -run TestOpenAPIFile -update
 	$(GO) test ./internal/config -run TestReference -update
 
-clean: ## remove what was built
+clean: ## remove everything that was built
 	rm -rf bin dist
