@@ -31,5 +31,5 @@ func openAt(t testing.TB) (*store.Store, string) {
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, open)
+	storetest.Run(t, func(t *testing.T) storetest.Store { return open(t) })
 }

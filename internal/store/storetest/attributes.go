@@ -12,7 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-func testAttributes(t *testing.T, open func(t *testing.T) *store.Store) {
+func testAttributes(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"an_upload_holds_from_its_publication_on":                 holdsWhenPublished,
 		"an_upload_that_fails_leaves_the_document_as_it_was":      failedUpload,

@@ -12,7 +12,7 @@ import (
 )
 
 // testBacklog is about work that has not ended, which is walked page by page.
-func testBacklog(t *testing.T, open func(t *testing.T) *store.Store) {
+func testBacklog(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"pages_of_pending_versions_leave_none_out": pendingPages,
 		"pending_versions_are_told_apart":          pendingKinds,

@@ -10,7 +10,7 @@ import (
 )
 
 // testBatches is about chunks that are written and deleted in parts.
-func testBatches(t *testing.T, open func(t *testing.T) *store.Store) {
+func testBatches(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"parts_are_seen_together_once_the_version_is_published":   partsTogether,
 		"a_part_replaces_what_stands_in_its_place":                partsAgain,

@@ -11,7 +11,7 @@ import (
 )
 
 // testCombined is about what belongs together and is written in one transaction.
-func testCombined(t *testing.T, open func(t *testing.T) *store.Store) {
+func testCombined(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"preparing_a_version_begins_it_and_stores_its_stage":         prepare,
 		"preparing_stores_nothing_for_a_version_that_does_not_begin": prepareNothing,

@@ -12,7 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-func testCitations(t *testing.T, open func(t *testing.T) *store.Store) {
+func testCitations(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"a_cited_chunk_is_kept_as_superseded":                   keptSuperseded,
 		"what_a_question_under_way_may_cite_is_kept":            keptForQuestion,
@@ -167,7 +167,7 @@ func unpublishedChunk(f *fixture) {
 	}
 }
 
-func testConversations(t *testing.T, open func(t *testing.T) *store.Store) {
+func testConversations(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"a_conversation_is_made_once_and_found_again": madeOnce,
 		"somebody_elses_conversation_is_not_found":    somebodyElses,

@@ -11,7 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-func testDocuments(t *testing.T, open func(t *testing.T) *store.Store) {
+func testDocuments(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"a_query_narrows_by_every_field":                      queryDocuments,
 		"a_patch_changes_what_it_names":                       patchDocument,

@@ -13,10 +13,10 @@ import (
 
 // Run runs the contract suite. open gives a fresh, empty store, and closes it
 // when the test ends.
-func Run(t *testing.T, open func(t *testing.T) *store.Store) {
+func Run(t *testing.T, open func(t *testing.T) Store) {
 	for _, group := range []struct {
 		name string
-		run  func(t *testing.T, open func(t *testing.T) *store.Store)
+		run  func(t *testing.T, open func(t *testing.T) Store)
 	}{
 		{"versions", testVersions},
 		{"attributes", testAttributes},
@@ -49,11 +49,11 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 // press, and other with a project handbook.
 type fixture struct {
 	testing.TB
-	*store.Store
+	Store
 	ctx context.Context
 }
 
-func newFixture(t *testing.T, open func(t *testing.T) *store.Store) *fixture {
+func newFixture(t *testing.T, open func(t *testing.T) Store) *fixture {
 	t.Helper()
 	f := &fixture{t, open(t), t.Context()}
 	for _, w := range []string{"acme", "other"} {
@@ -65,7 +65,7 @@ func newFixture(t *testing.T, open func(t *testing.T) *store.Store) *fixture {
 }
 
 // each runs subtests side by side, each on a store of its own.
-func each(t *testing.T, open func(t *testing.T) *store.Store, tests map[string]func(f *fixture)) {
+func each(t *testing.T, open func(t *testing.T) Store, tests map[string]func(f *fixture)) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -3,11 +3,9 @@ package storetest
 import (
 	"context"
 	"testing"
-
-	"github.com/cairn-rag/cairn/internal/store"
 )
 
-func testHealth(t *testing.T, open func(t *testing.T) *store.Store) {
+func testHealth(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"a_ping_tells_whether_the_store_can_be_used":   pings,
 		"the_log_can_be_emptied_whatever_stands_in_it": emptyLog,

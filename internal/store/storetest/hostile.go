@@ -19,7 +19,7 @@ var Hostile = []string{
 	"%", "_", "*", "a\x00b", "\x00", "a\nb", "a;b", "\xff\xfe", "ä", "日本語", "\u202e", strings.Repeat("'", 1000), "NULL", "[]", "{}", "w:acme",
 }
 
-func testHostileInput(t *testing.T, open func(t *testing.T) *store.Store) {
+func testHostileInput(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"words_come_back_as_they_were_and_match_only_themselves": hostileWords,
 		"users_are_told_apart_whatever_their_names":              hostileUsers,
@@ -38,7 +38,7 @@ func hostileWords(f *fixture) {
 
 // RoundTrip stores a document of acme/handbook whose every text is word, and
 // checks that it comes back unchanged and is found by this word alone.
-func RoundTrip(t testing.TB, s *store.Store, word string) {
+func RoundTrip(t testing.TB, s Store, word string) {
 	t.Helper()
 	f := &fixture{t, s, t.Context()}
 	nv := upload(word, func(nv *store.NewVersion) {

@@ -8,7 +8,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-func testIsolation(t *testing.T, open func(t *testing.T) *store.Store) {
+func testIsolation(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"another_workspace_sees_nothing_by_any_read":     nothingByID,
 		"another_workspace_lists_nothing":                nothingInLists,

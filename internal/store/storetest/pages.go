@@ -10,7 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-func testPages(t *testing.T, open func(t *testing.T) *store.Store) {
+func testPages(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"pages_follow_one_another_without_gap_or_repeat": everyPage,
 		"a_wrong_limit_or_cursor_is_invalid":             wrongPage,

@@ -10,7 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-func testPermissions(t *testing.T, open func(t *testing.T) *store.Store) {
+func testPermissions(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"tokens_decide_who_finds_a_document":         tokensDecide,
 		"the_write_scope_manages_but_does_not_find":  managingIsNotFinding,

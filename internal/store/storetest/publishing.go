@@ -13,7 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-func testPublishing(t *testing.T, open func(t *testing.T) *store.Store) {
+func testPublishing(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"readers_see_exactly_one_version_while_it_switches": oneVersion,
 		"publishing_again_gives_the_same_answer":            publishAgain,

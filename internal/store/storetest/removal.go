@@ -11,7 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-func testRemoval(t *testing.T, open func(t *testing.T) *store.Store) {
+func testRemoval(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"the_mark_hides_a_document_at_once":                 markHides,
 		"a_legal_hold_refuses_the_removal":                  legalHold,

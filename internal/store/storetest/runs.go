@@ -14,7 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-func testRuns(t *testing.T, open func(t *testing.T) *store.Store) {
+func testRuns(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"a_run_comes_back_as_it_was_stored":   runRoundTrip,
 		"the_first_end_of_a_run_counts":       firstEnd,
@@ -152,7 +152,7 @@ func queryRuns(f *fixture) {
 	}
 }
 
-func testIdempotency(t *testing.T, open func(t *testing.T) *store.Store) {
+func testIdempotency(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"of_many_claimers_exactly_one_goes_on":  oneClaimer,
 		"a_stored_response_is_given_again":      storedResponse,

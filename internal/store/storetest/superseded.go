@@ -7,7 +7,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-func testSuperseded(t *testing.T, open func(t *testing.T) *store.Store) {
+func testSuperseded(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"hits_of_a_version_are_superseded_once_a_newer_one_is_seen": supersededOnceSeen,
 		"one_document_of_many_is_enough":                            supersededAmongMany,

@@ -11,7 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-func testTenancy(t *testing.T, open func(t *testing.T) *store.Store) {
+func testTenancy(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"a_setting_is_made_once":                     settingOnce,
 		"a_workspace_is_made_once":                   workspaceOnce,

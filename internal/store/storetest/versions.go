@@ -12,7 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-func testVersions(t *testing.T, open func(t *testing.T) *store.Store) {
+func testVersions(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"a_first_upload_makes_document_version_and_run":       firstUpload,
 		"uploads_at_once_get_distinct_versions":               uploadsAtOnce,

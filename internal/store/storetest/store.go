@@ -1,0 +1,125 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// Store is what an adapter of a database offers. Package store says of each method
+// what it returns, which errors it has, and what a repetition does; every method is
+// safe for concurrent use, and every write that names a version or a run changes
+// nothing when it is repeated.
+type Store interface {
+	Tenants
+	Documents
+	Ingestion
+	Removals
+	Runs
+	Conversations
+	Ping(ctx context.Context) error
+	// CheckpointWAL does nothing where the database has no such log.
+	CheckpointWAL(ctx context.Context) error
+	Close() error
+}
+
+// Tenants keeps workspaces, their projects and keys, and what they have chosen.
+type Tenants interface {
+	CreateWorkspace(ctx context.Context, w store.Workspace) error
+	Workspaces(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Workspace, string, error)
+	WorkspaceExists(ctx context.Context, id string) (bool, error)
+	CreateProject(ctx context.Context, p knowledge.Project, keys ...store.Key) error
+	UpdateProject(ctx context.Context, p knowledge.Principal, id string, change func(*knowledge.Project) error) (knowledge.Project, error)
+	Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error)
+	Projects(ctx context.Context, p knowledge.Principal, page store.Page) ([]knowledge.Project, string, error)
+	CreateKey(ctx context.Context, k store.Key) error
+	RenewKey(ctx context.Context, p knowledge.Principal, id, hash, prefix string) (store.Key, error)
+	KeyByHash(ctx context.Context, hash string) (store.Key, error)
+	Keys(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Key, string, error)
+	RevokeKey(ctx context.Context, p knowledge.Principal, id string) error
+	ReplaceInstanceKey(ctx context.Context, k store.Key) error
+	Preferences(ctx context.Context, p knowledge.Principal) (json.RawMessage, error)
+	SetPreferences(ctx context.Context, p knowledge.Principal, value json.RawMessage) error
+	Setting(ctx context.Context, name string, create func() string) (string, error)
+}
+
+// Documents is what clients see and change of documents.
+type Documents interface {
+	Documents(ctx context.Context, p knowledge.Principal, query store.DocumentQuery) ([]knowledge.Document, string, error)
+	CountDocuments(ctx context.Context, p knowledge.Principal, query store.DocumentQuery) (int, error)
+	Document(ctx context.Context, p knowledge.Principal, id string) (knowledge.Document, error)
+	UnreachedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]string, error)
+	Versions(ctx context.Context, p knowledge.Principal, documentID string, page store.Page) ([]store.Version, string, error)
+	VersionFor(ctx context.Context, p knowledge.Principal, documentID string, version int) (store.Version, error)
+	UpdateDocument(ctx context.Context, p knowledge.Principal, id string, patch store.DocumentPatch) (knowledge.Document, error)
+	DocumentChunks(ctx context.Context, p knowledge.Principal, documentID string, page store.Page) ([]knowledge.Chunk, string, error)
+	Chunk(ctx context.Context, p knowledge.Principal, id string) (store.ChunkView, error)
+	VisibleChunks(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) ([]store.ChunkView, error)
+	Superseded(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) (bool, error)
+}
+
+// Ingestion moves a version from its upload to its publication.
+type Ingestion interface {
+	AddVersion(ctx context.Context, nv store.NewVersion) (knowledge.Document, store.Version, error)
+	ReingestVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, splitter knowledge.Splitter, now time.Time) (knowledge.Document, store.Version, error)
+	RetryVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (store.Version, error)
+	Version(ctx context.Context, ref knowledge.VersionRef) (store.Version, error)
+	PendingVersions(ctx context.Context, from, before time.Time, limit int) ([]store.Version, error)
+	PendingVersionsPage(ctx context.Context, query store.PendingQuery) ([]store.Version, error)
+	BeginVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64) (store.Version, error)
+	PrepareVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64, stage knowledge.Stage, progress float64, f store.Facts) (store.Version, error)
+	SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, f store.Facts) error
+	PutChunks(ctx context.Context, ref knowledge.VersionRef, chunks []knowledge.Chunk) error
+	PutChunksPart(ctx context.Context, ref knowledge.VersionRef, first int, chunks []knowledge.Chunk) error
+	TrimChunks(ctx context.Context, ref knowledge.VersionRef, count int) error
+	Publish(ctx context.Context, ref knowledge.VersionRef) (store.Published, error)
+	PublishVersion(ctx context.Context, p store.Publication) (store.Published, error)
+	RetireChunks(ctx context.Context, ref knowledge.VersionRef) error
+	FailVersion(ctx context.Context, ref knowledge.VersionRef, runID string, e knowledge.DocumentError) error
+	DiscardVersion(ctx context.Context, ref knowledge.VersionRef) error
+	RetiredSources(ctx context.Context, ref knowledge.VersionRef) ([]string, error)
+	NamedSources(ctx context.Context, documents []string) ([]string, error)
+	StaleInIndex(ctx context.Context, document string, limit int) ([]store.StaleDocument, error)
+	InIndex(ctx context.Context, d store.StaleDocument) error
+}
+
+// Removals takes documents away.
+type Removals interface {
+	MarkRemoving(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (store.Removal, error)
+	Removal(ctx context.Context, p knowledge.Principal, documentID string) (store.Removal, error)
+	PendingRemovals(ctx context.Context, limit int) ([]store.Removal, error)
+	RunningVersions(ctx context.Context, workspace, document string, upto int) ([]store.Version, error)
+	SourceKeys(ctx context.Context, workspace, document string, after int) ([]string, error)
+	RemoveRows(ctx context.Context, r store.Removal) error
+}
+
+// Runs keeps runs and the idempotency keys that they were started under.
+type Runs interface {
+	AddRun(ctx context.Context, r store.Run) error
+	StartRun(ctx context.Context, p knowledge.Principal, r store.Run, c *store.Conversation) error
+	Run(ctx context.Context, p knowledge.Principal, id string) (store.Run, error)
+	Runs(ctx context.Context, p knowledge.Principal, query store.RunQuery) ([]store.Run, string, error)
+	RunForSystem(ctx context.Context, workspace, id string) (store.Run, error)
+	RunningRuns(ctx context.Context, kinds []knowledge.RunKind, before time.Time, limit int) ([]store.Run, error)
+	RunningRunsPage(ctx context.Context, query store.RunningQuery) ([]store.Run, error)
+	EndRun(ctx context.Context, workspace, id string, end store.RunEnd) error
+	EndAnswer(ctx context.Context, workspace, runID string, end store.RunEnd, messages ...store.Message) error
+	ClaimKey(ctx context.Context, k store.IdempotencyKey) (*store.IdempotencyRecord, error)
+	StoreResponse(ctx context.Context, workspace, caller, key string, status int, contentType string, response []byte) error
+	ReleaseKey(ctx context.Context, workspace, caller, key string) error
+	ReleaseRun(ctx context.Context, workspace, run string) error
+}
+
+// Conversations keeps questions and answers.
+type Conversations interface {
+	EnsureConversation(ctx context.Context, p knowledge.Principal, c store.Conversation) (store.Conversation, error)
+	Conversation(ctx context.Context, p knowledge.Principal, id string) (store.Conversation, error)
+	Conversations(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Conversation, string, error)
+	DeleteConversation(ctx context.Context, p knowledge.Principal, id string) error
+	SaveMessages(ctx context.Context, workspace string, list ...store.Message) error
+	Messages(ctx context.Context, p knowledge.Principal, conversationID string, page store.Page) ([]store.Message, string, error)
+	LastMessages(ctx context.Context, p knowledge.Principal, conversationID string, n int) ([]store.Message, error)
+}
