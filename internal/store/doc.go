@@ -16,7 +16,9 @@
 // shown every document of the workspace (and project).
 //
 // SQLite is the database: one connection writes, a few read, so a write
-// never meets another one. The SQL is kept to what PostgreSQL knows as well.
+// never meets another one. Statements of the way of a document and of a question are
+// prepared once (table, pool); the others are built by package bun, and kept to what
+// PostgreSQL knows as well. Package storetest holds an adapter to the contract.
 //
 // What does not belong here: permission by scope to call a route (package api),
 // the making of principals (package access), text search (package index).

@@ -49,11 +49,14 @@ func tableOf[T any]() *table[T] {
 		plain, sets = append(plain, column), append(sets, column+" = ?")
 	}
 	marks := strings.Repeat(", ?", len(plain))[2:]
-	t.selects = "SELECT " + strings.Join(t.columns, ", ") + " FROM " + name + " AS " + alias
+	t.selects = "SELECT " + t.list() + " FROM " + name + " AS " + alias
 	t.inserts = "INSERT INTO " + name + " (" + strings.Join(plain, ", ") + ") VALUES (" + marks + ")"
 	t.updates = "UPDATE " + name + " SET " + strings.Join(sets, ", ") + " WHERE " + strings.Join(where, " AND ")
 	return t
 }
+
+// list are the columns, as a query selects them.
+func (t *table[T]) list() string { return strings.Join(t.columns, ", ") }
 
 // targets are where the columns of a row go.
 func (t *table[T]) targets(row *T) []any {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -105,7 +104,7 @@ func (r *versionRow) version() (Version, error) {
 }
 
 // oneVersion is the statement of loadVersion.
-var oneVersion = "SELECT " + strings.Join(versionTable.columns, ", ") + `, d.removing_upto, d.published_version, d.created_at
+var oneVersion = "SELECT " + versionTable.list() + `, d.removing_upto, d.published_version, d.created_at
 FROM document_versions AS v JOIN documents AS d ON d.id = v.document_id
 WHERE v.document_id = ? AND v.version = ? AND v.workspace = ? AND v.project = ?`
 

@@ -14,7 +14,7 @@ import (
 // means all. CROSS JOIN keeps SQLite to the order
 // in which the tables stand: from the few chunks to their documents, and not
 // from every document of the workspace.
-var visibleChunks = `SELECT ` + chunkColumns + `, ` + documentColumns + `
+var visibleChunks = `SELECT ` + chunkTable.list() + `, ` + documentTable.list() + `
 FROM json_each(?4) AS i CROSS JOIN chunks AS c CROSS JOIN documents AS d
 WHERE c.id = i.value AND c.workspace = ?1 AND d.id = c.document_id AND d.published_version = c.version AND ` + inProjects + ` AND ` + reached(tokens3)
 
@@ -98,7 +98,7 @@ func (s *Store) scanViews(ctx context.Context, size int, args ...any) (map[strin
 	defer rows.Close()
 	var chunk chunkRow
 	var doc documentRow
-	targets := append(chunk.targets(), doc.targets()...)
+	targets := append(chunkTable.targets(&chunk), documentTable.targets(&doc)...)
 	views := make(map[string]*ChunkView, size)
 	documents := map[string]knowledge.Document{}
 	for rows.Next() {
@@ -128,28 +128,4 @@ func jsonList(words []string) string {
 		panic(err) // text always has a JSON form
 	}
 	return string(data)
-}
-
-const chunkColumns = `c.id, c.document_id, c.version, c.ordinal, c.span_start, c.span_end,
-	c.language, c.heading_path, c.header, c.lines, c.pages, c.first_line, c.last_line, c.body`
-
-// targets are where the columns of chunkColumns go.
-func (r *chunkRow) targets() []any {
-	return []any{
-		&r.ID, &r.DocumentID, &r.Version, &r.Ordinal, &r.SpanStart, &r.SpanEnd,
-		&r.Language, &r.HeadingPath, &r.Header, &r.Lines, &r.Pages, &r.FirstLine, &r.LastLine, &r.Body,
-	}
-}
-
-const documentColumns = `d.id, d.workspace, d.project, d.external_id, d.name, d.media_type, d.bytes, d.status, d.stage,
-	d.progress, d.version, d.published_version, d.error, d.chunk_count, d.page_count, d.language, d.tags, d.metadata,
-	d.classification, d.access, d.external_user_id, d.conversation_id, d.legal_hold, d.created_at, d.updated_at`
-
-// targets are where the columns of documentColumns go.
-func (r *documentRow) targets() []any {
-	return []any{
-		&r.ID, &r.Workspace, &r.Project, &r.ExternalID, &r.Name, &r.MediaType, &r.Bytes, &r.Status, &r.Stage,
-		&r.Progress, &r.Version, &r.PublishedVersion, &r.Error, &r.ChunkCount, &r.PageCount, &r.Language, &r.Tags, &r.Metadata,
-		&r.Classification, &r.Access, &r.ExternalUserID, &r.ConversationID, &r.LegalHold, &r.CreatedAt, &r.UpdatedAt,
-	}
 }
