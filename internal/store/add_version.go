@@ -8,10 +8,10 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// NewVersion is an upload: a document's first version, or the next. What is nil
-// is kept as it is when the version is added, so that nothing which was changed
-// while its bytes came is undone: as the newest version that is still pending
-// has it, else as the document has it. A new document is for the whole workspace.
+// NewVersion is an upload: a document's first version, or the next. Nil fields are
+// inherited when the version is added, from the newest pending version, or from the
+// document if none is pending. So the upload undoes no change that was made while
+// its bytes arrived. A new document is visible to the whole workspace by default.
 type NewVersion struct {
 	Workspace      string
 	Project        string
@@ -31,15 +31,15 @@ type NewVersion struct {
 	ConversationID *string
 	Splitter       knowledge.Splitter
 	RunID          string
-	Error          *knowledge.DocumentError // refused at once: the version is made, and its run has failed
+	Error          *knowledge.DocumentError // the upload was refused: the version is inserted, and its run has failed
 	Now            time.Time
 }
 
-// AddVersion makes the next version of a document, the document if it is new,
-// and the version's run, all in one transaction. While nothing of the document
-// is published it shows what the upload says; otherwise that holds from the
-// version's publication on. While an older removal is under way the new version
-// waits for it.
+// AddVersion inserts the next version of a document, the document if it is new, and
+// the version's run, in one transaction. A document of which nothing is published
+// shows the attributes of the new version at once; otherwise they hold once that
+// version is published. The new version waits for a removal of older versions.
+// AddVersion returns the document and the version.
 func (s *Store) AddVersion(ctx context.Context, nv NewVersion) (knowledge.Document, Version, error) {
 	a := addition{NewVersion: nv}
 	a.Now = s.orNow(nv.Now)
@@ -49,12 +49,12 @@ func (s *Store) AddVersion(ctx context.Context, nv NewVersion) (knowledge.Docume
 	return a.result()
 }
 
-// ReingestVersion makes the next version of a document of the original and the
-// attributes of its newest one, whichever that is when the version is made, and
-// the version's run. A document that is being removed, or whose newest original
+// ReingestVersion inserts the next version of a document, with the original and the
+// attributes of its newest version, and the version's run. The newest version is read
+// in the same transaction. A document that is being removed, or whose newest original
 // was not stored, is a conflict.
 func (s *Store) ReingestVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, splitter knowledge.Splitter, now time.Time) (knowledge.Document, Version, error) {
-	if err := manages(p); err != nil {
+	if err := requireWrite(p); err != nil {
 		return knowledge.Document{}, Version{}, err
 	}
 	a := addition{NewVersion: NewVersion{DocumentID: documentID, RunID: runID, Splitter: splitter, Now: s.orNow(now)}}
@@ -78,11 +78,11 @@ func (s *Store) ReingestVersion(ctx context.Context, p knowledge.Principal, docu
 // addition is the work of AddVersion and ReingestVersion.
 type addition struct {
 	NewVersion
-	doc   documentRow
-	row   versionRow
-	there bool       // the document has a row
-	fresh bool       // nothing of an earlier document counts
-	said  attributes // of the version
+	doc        documentRow
+	row        versionRow
+	there      bool       // the document has a row
+	fresh      bool       // nothing is inherited from an earlier document
+	attributes attributes // of the version
 }
 
 func (a *addition) run(ctx context.Context, tx transaction) error {
@@ -97,7 +97,7 @@ func (a *addition) run(ctx context.Context, tx transaction) error {
 	if err := a.base(ctx, tx); err != nil {
 		return err
 	}
-	if err := a.said.take(&a.NewVersion); err != nil {
+	if err := a.attributes.merge(&a.NewVersion); err != nil {
 		return err
 	}
 	return a.insert(ctx, tx)
@@ -120,26 +120,25 @@ func (a *addition) insert(ctx context.Context, tx transaction) (err error) {
 	return insertRun(ctx, tx, a.ingestRun())
 }
 
-// base finds the attributes that the upload starts from.
+// base reads the attributes from which the version inherits.
 func (a *addition) base(ctx context.Context, tx transaction) error {
 	if a.fresh {
-		a.said = unsaid
+		a.attributes = defaultAttributes
 		return nil
 	}
-	a.said = a.doc.attributes
+	a.attributes = a.doc.attributes
 	if a.doc.PublishedVersion == 0 {
 		return nil // the document shows its newest version
 	}
 	there, err := versionTable.first(ctx, tx, &a.row, "v.document_id = ? AND v.version > ? AND v.status = 'pending' ORDER BY v.version DESC LIMIT 1",
 		a.DocumentID, a.doc.PublishedVersion)
 	if there {
-		a.said = a.row.attributes
+		a.attributes = a.row.attributes
 	}
 	return err
 }
 
-// copyNewest takes the original and the attributes of the document's newest
-// version.
+// copyNewest copies the original and the attributes of the newest version.
 func (a *addition) copyNewest(ctx context.Context, tx transaction) error {
 	if a.doc.RemovingUpto > 0 {
 		return knowledge.Errorf(knowledge.CodeConflict, "this document is being removed")
@@ -153,12 +152,12 @@ func (a *addition) copyNewest(ctx context.Context, tx transaction) error {
 	if newest.SourceKey == "" { // it was refused at the upload
 		return knowledge.Errorf(knowledge.CodeConflict, "the original of document %q was not stored: upload the file again", a.DocumentID)
 	}
-	a.said, a.Name, a.MediaType, a.Bytes = newest.attributes, newest.Name, newest.MediaType, newest.Bytes
+	a.attributes, a.Name, a.MediaType, a.Bytes = newest.attributes, newest.Name, newest.MediaType, newest.Bytes
 	a.SourceKey, a.SourceURL = newest.SourceKey, newest.SourceURL
 	return nil
 }
 
-// apply brings the document's row to what it is with the new version.
+// apply changes the document's row for the new version.
 func (a *addition) apply() (err error) {
 	d := &a.doc
 	if a.fresh {
@@ -174,14 +173,14 @@ func (a *addition) apply() (err error) {
 		d.Status, d.Stage = string(knowledge.StatusError), string(a.Error.Stage)
 	}
 	if d.PublishedVersion == 0 {
-		d.attributes = a.said
+		d.attributes = a.attributes
 		d.MediaType, d.Bytes, d.ChunkCount, d.PageCount, d.Language = a.MediaType, a.Bytes, 0, 0, undetermined
 	}
 	d.Error, err = encodeError(a.Error)
 	return err
 }
 
-// store writes the document's row and what it is searched by.
+// store writes the document's row, its tags and its tokens.
 func (a *addition) store(ctx context.Context, tx transaction) error {
 	var err error
 	if a.there {
@@ -202,7 +201,7 @@ func (a *addition) version() (versionRow, error) {
 	}
 	return versionRow{
 		DocumentID: a.DocumentID, Version: a.doc.Version, Workspace: a.Workspace, Project: a.Project, RunID: a.RunID,
-		Status: a.doc.Status, Stage: a.doc.Stage, Error: a.doc.Error, attributes: a.said, MediaType: a.MediaType,
+		Status: a.doc.Status, Stage: a.doc.Stage, Error: a.doc.Error, attributes: a.attributes, MediaType: a.MediaType,
 		Language: undetermined, SourceKey: a.SourceKey, SourceURL: a.SourceURL, Bytes: a.Bytes, Splitter: splitter,
 		CreatedAt: micros(a.Now), UpdatedAt: micros(a.Now),
 	}, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// attributes are what an upload says of a document, and what a patch changes.
-// Each version has its own; publishing it makes them the document's.
+// attributes are the properties of a document that an upload sets and a patch
+// changes. Each version has its own. Publishing a version makes them the document's.
 type attributes struct {
 	Name           string `bun:"name"`
 	Tags           string `bun:"tags"`
@@ -20,10 +20,10 @@ type attributes struct {
 	ConversationID string `bun:"conversation_id"`
 }
 
-// unsaid are the attributes of a new document whose upload says nothing.
-var unsaid = attributes{Tags: "[]", Metadata: "{}", Access: `{"workspace":true}`}
+// defaultAttributes are those of a new document whose upload sets none.
+var defaultAttributes = attributes{Tags: "[]", Metadata: "{}", Access: `{"workspace":true}`}
 
-// acl gives the access tokens.
+// acl returns the access tokens.
 func (a *attributes) acl(workspace string) ([]string, error) {
 	var access knowledge.Access
 	if err := decode(field{a.Access, &access}); err != nil {
@@ -32,9 +32,8 @@ func (a *attributes) acl(workspace string) ([]string, error) {
 	return knowledge.ACL(workspace, access, a.ExternalUserID, a.ConversationID), nil
 }
 
-// take brings the attributes to what an upload says, and leaves what it does not
-// say.
-func (a *attributes) take(nv *NewVersion) error {
+// merge sets the attributes that an upload sets, and leaves the others.
+func (a *attributes) merge(nv *NewVersion) error {
 	a.Name = nv.Name
 	for column, given := range map[*string]*string{
 		&a.Classification: nv.Classification, &a.ExternalUserID: nv.ExternalUserID, &a.ConversationID: nv.ConversationID,
@@ -70,7 +69,7 @@ func (a *attributes) take(nv *NewVersion) error {
 	return nil
 }
 
-// setWords writes what the document is searched by: its tags and its tokens.
+// setWords writes the tags and the access tokens by which a document is found.
 func (r *documentRow) setWords(ctx context.Context, tx transaction, had bool) error {
 	var tags []string
 	if err := decode(field{r.Tags, &tags}); err != nil {

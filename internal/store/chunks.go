@@ -92,12 +92,12 @@ func (s *Store) DocumentChunks(ctx context.Context, p knowledge.Principal, docum
 	return chunks, cursor, err
 }
 
-// Chunk gives one chunk to whoever reaches its document or manages it. A chunk
-// of an older version is there while RetireChunks keeps it, for those who reached
-// that version too. One that is gone but cited by a conversation of the principal
-// is CodeGone; everything else is not found.
+// Chunk returns one chunk, if the principal reaches its document or has the write
+// scope. A chunk of an older version is returned while RetireChunks keeps it, and
+// only if the principal reaches that version too. A chunk that was deleted, and that a
+// conversation of the principal cites, is CodeGone. Any other is not found.
 func (s *Store) Chunk(ctx context.Context, p knowledge.Principal, id string) (ChunkView, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return ChunkView{}, err
 	}
 	var row chunkRow
@@ -110,7 +110,7 @@ func (s *Store) Chunk(ctx context.Context, p knowledge.Principal, id string) (Ch
 		return ChunkView{}, fmt.Errorf("read chunk %s: %w", id, failure(err))
 	}
 	if !there {
-		return ChunkView{}, s.gone(ctx, p, id)
+		return ChunkView{}, s.missingChunk(ctx, p, id)
 	}
 	there, err = found(readable(s.reader.NewSelect().Model(&doc), p).Where("d.id = ?", row.DocumentID).Scan(ctx))
 	switch {
@@ -137,9 +137,9 @@ func (s *Store) Chunk(ctx context.Context, p knowledge.Principal, id string) (Ch
 	return view, err
 }
 
-// gone is the error for a chunk that is not there: gone for the owner of a
-// conversation that cites it, not found for everybody else.
-func (s *Store) gone(ctx context.Context, p knowledge.Principal, id string) error {
+// missingChunk returns the error for a chunk that does not exist: gone for the owner
+// of a conversation that cites it, not found for everybody else.
+func (s *Store) missingChunk(ctx context.Context, p knowledge.Principal, id string) error {
 	cited, err := owned(s.reader.NewSelect().Model((*conversationRow)(nil)), p).
 		Where("EXISTS (SELECT 1 FROM message_chunks AS m WHERE m.chunk_id = ? AND m.workspace = c.workspace AND m.conversation_id = c.id)", id).
 		Exists(ctx)

@@ -42,7 +42,7 @@ func (r conversationRow) conversation() Conversation {
 // EnsureConversation returns the principal's conversation with c.ID, and makes it
 // if there is none. One of somebody else is not found.
 func (s *Store) EnsureConversation(ctx context.Context, p knowledge.Principal, c Conversation) (Conversation, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return Conversation{}, err
 	}
 	var row conversationRow
@@ -83,9 +83,9 @@ func owned(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
 	return within(q, "c", p).Where("c.owner = ?", p.Owner())
 }
 
-// Conversation gives one of the principal's conversations.
+// Conversation returns one of the principal's conversations.
 func (s *Store) Conversation(ctx context.Context, p knowledge.Principal, id string) (Conversation, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return Conversation{}, err
 	}
 	var row conversationRow
@@ -102,7 +102,7 @@ func (s *Store) Conversation(ctx context.Context, p knowledge.Principal, id stri
 
 // Conversations lists the principal's conversations, newest first.
 func (s *Store) Conversations(ctx context.Context, p knowledge.Principal, page Page) ([]Conversation, string, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return nil, "", err
 	}
 	var rows []conversationRow
@@ -119,12 +119,12 @@ func (s *Store) Conversations(ctx context.Context, p knowledge.Principal, page P
 	return convert(rows, conversationRow.conversation), cursor, nil
 }
 
-// DeleteConversation removes one of the principal's conversations with its
-// messages, and the chunks of older versions that were kept for it alone. What
-// is attached to it, which nobody else reaches, is marked as removed: it is gone
-// for readers at once, and PendingRemovals lists it.
+// DeleteConversation deletes one of the principal's conversations, its messages, and
+// the chunks of older versions that were kept for it alone. Documents that are attached
+// to it, which nobody else reaches, are marked as removed: readers find them no more,
+// and PendingRemovals lists them.
 func (s *Store) DeleteConversation(ctx context.Context, p knowledge.Principal, id string) error {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return err
 	}
 	return s.write(ctx, "delete conversation "+id, func(ctx context.Context, tx transaction) error {

@@ -2,9 +2,9 @@
 // which version of a document readers see. Everything else (vectors, full text,
 // bytes, histories) is a cache of it or is named by it.
 //
-// Three groups of methods stand here. Reads for clients take the Principal
-// first and see its workspace, and its project if it is held to one, and
-// nothing else; the zero Principal is refused. The pipeline's methods (Version,
+// The package has three groups of methods. Reads for clients take the Principal
+// first. They return rows of its workspace, and of its project if it is held to one,
+// and nothing else. The zero Principal is refused. The pipeline's methods (Version,
 // SetStage, Publish, …) take a VersionRef, RemoveRows a Removal, and are called
 // by activities. The rest (settings, keys, idempotency) serves access and the
 // HTTP edge.
@@ -20,6 +20,6 @@
 // prepared once (table, pool); the others are built by package bun, and kept to what
 // PostgreSQL knows as well. Package storetest holds an adapter to the contract.
 //
-// What does not belong here: permission by scope to call a route (package api),
-// the making of principals (package access), text search (package index).
+// Other packages check the scope that a route needs (api), make principals (access),
+// and search texts (index).
 package store

@@ -51,7 +51,7 @@ func (s *Store) Documents(ctx context.Context, p knowledge.Principal, query Docu
 	return list, cursor, err
 }
 
-// CountDocuments says how many documents Documents lists in all, page by page.
+// CountDocuments returns how many documents Documents lists on all pages.
 func (s *Store) CountDocuments(ctx context.Context, p knowledge.Principal, query DocumentQuery) (int, error) {
 	q, err := s.queryDocuments((*documentRow)(nil), p, query)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Store) CountDocuments(ctx context.Context, p knowledge.Principal, query
 
 // queryDocuments begins a query of those documents that the principal may list.
 func (s *Store) queryDocuments(model any, p knowledge.Principal, query DocumentQuery) (*bun.SelectQuery, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}
 	if query.Project != "" && !p.CoversProject(query.Project) {
@@ -99,7 +99,7 @@ func (query DocumentQuery) conditions(q *bun.SelectQuery) (*bun.SelectQuery, err
 	return q, nil
 }
 
-// Document gives one document, by the rule of Documents.
+// Document returns one document, by the rule of Documents.
 func (s *Store) Document(ctx context.Context, p knowledge.Principal, id string) (knowledge.Document, error) {
 	row, err := s.readDocument(ctx, p, id)
 	if err != nil {
@@ -115,7 +115,7 @@ var (
 )
 
 func (s *Store) readDocument(ctx context.Context, p knowledge.Principal, id string) (*documentRow, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}
 	var row documentRow
@@ -133,11 +133,11 @@ func (s *Store) readDocument(ctx context.Context, p knowledge.Principal, id stri
 	return &row, nil
 }
 
-// UnreachedDocuments gives those of ids that the principal's tokens do not
-// reach, whatever its scopes, in the order of ids. What is not published yet
-// only those reach who may follow it.
+// UnreachedDocuments returns those of ids that the principal's tokens do not reach,
+// whatever its scopes, in the order of ids. Unpublished documents are reached only by
+// the user or the conversation that they belong to.
 func (s *Store) UnreachedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]string, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}
 	if len(ids) == 0 {
@@ -171,11 +171,11 @@ func (s *Store) UnreachedDocuments(ctx context.Context, p knowledge.Principal, i
 	return missing, nil
 }
 
-// Versions lists the versions of a document, newest first. Who does not manage
-// it sees of a published one no version that is still to come, and no older one
-// that was for others: their names are for those who may read them.
+// Versions lists the versions of a document, newest first. Callers without the write
+// scope see neither unpublished versions of a published document nor older versions
+// that they could not read.
 func (s *Store) Versions(ctx context.Context, p knowledge.Principal, documentID string, page Page) ([]Version, string, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return nil, "", err
 	}
 	if _, err := s.readDocument(ctx, p, documentID); err != nil {
@@ -192,13 +192,13 @@ func (s *Store) Versions(ctx context.Context, p knowledge.Principal, documentID 
 	rows, cursor := next(rows, limit, func(r versionRow) position {
 		return position{List: "versions", Order: int64(r.Version)}
 	})
-	list, err := seen(p, rows)
+	list, err := readableVersions(p, rows)
 	return list, cursor, err
 }
 
-// VersionFor gives one version of a document, by the rule of Versions.
+// VersionFor returns one version of a document, by the rule of Versions.
 func (s *Store) VersionFor(ctx context.Context, p knowledge.Principal, documentID string, version int) (Version, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return Version{}, err
 	}
 	var rows []versionRow
@@ -206,7 +206,7 @@ func (s *Store) VersionFor(ctx context.Context, p knowledge.Principal, documentI
 	if err != nil {
 		return Version{}, fmt.Errorf("read version %d of document %s: %w", version, documentID, failure(err))
 	}
-	list, err := seen(p, rows)
+	list, err := readableVersions(p, rows)
 	if err == nil && len(list) == 0 {
 		err = knowledge.NotFound("document", documentID)
 	}
@@ -216,8 +216,8 @@ func (s *Store) VersionFor(ctx context.Context, p knowledge.Principal, documentI
 	return list[0], nil
 }
 
-// seenVersions begins a query of the versions that the principal may know of;
-// seen drops the rest of what it finds.
+// seenVersions begins a query of the versions that the principal may know of. It
+// leaves in versions whose access SQL does not check; readableVersions drops them.
 func seenVersions(db bun.IDB, rows *[]versionRow, p knowledge.Principal) *bun.SelectQuery {
 	q := readable(selectVersions(db, rows), p)
 	if !p.Can(knowledge.ScopeWrite) {
@@ -226,8 +226,8 @@ func seenVersions(db bun.IDB, rows *[]versionRow, p knowledge.Principal) *bun.Se
 	return q
 }
 
-// seen gives the versions but for those that were for others.
-func seen(p knowledge.Principal, rows []versionRow) ([]Version, error) {
+// readableVersions returns the versions that the principal may read.
+func readableVersions(p knowledge.Principal, rows []versionRow) ([]Version, error) {
 	list, err := decodeRows(rows, (*versionRow).version)
 	if !p.Can(knowledge.ScopeWrite) {
 		list = slices.DeleteFunc(list, func(v Version) bool { return !p.Sees(v.Workspace, v.ACL) })

@@ -46,8 +46,8 @@ type documentRow struct {
 	UpdatedAt        int64   `bun:"updated_at"`
 }
 
-// status is what clients are told: a removal or a deactivation hides how far
-// the newest version is.
+// status is the status that clients see: a removal or a deactivation hides that of
+// the newest version.
 func (r *documentRow) status() knowledge.Status {
 	switch {
 	case r.RemovingUpto > 0:
@@ -86,7 +86,7 @@ type field struct {
 // decode reads JSON columns; an empty one leaves its value as it is.
 func decode(fields ...field) error {
 	for _, f := range fields {
-		if f.text == "" || plain(f) {
+		if f.text == "" || decodeCommon(f) {
 			continue
 		}
 		if err := json.Unmarshal([]byte(f.text), f.into); err != nil {
@@ -96,9 +96,9 @@ func decode(fields ...field) error {
 	return nil
 }
 
-// plain sets the values that most documents have, which saves a search most of
-// its decoding.
-func plain(f field) bool {
+// decodeCommon sets the values that most documents have, which saves a search most
+// of its decoding. It reports whether it did.
+func decodeCommon(f field) bool {
 	switch into := f.into.(type) {
 	case *[]string:
 		if f.text == "[]" {
@@ -119,13 +119,13 @@ func plain(f field) bool {
 	return false
 }
 
-// encode gives v as a JSON column.
+// encode returns v as a JSON column.
 func encode(v any) (string, error) {
 	data, err := json.Marshal(v)
 	return string(data), err
 }
 
-// encodeError gives a JSON column that is empty where there is no error.
+// encodeError returns a JSON column, which is empty for no error.
 func encodeError(e *knowledge.DocumentError) (string, error) {
 	if e == nil {
 		return "", nil

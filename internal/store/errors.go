@@ -9,8 +9,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// failure gives errors of the database that somebody can do something about
-// their code; others stay as they are (a defect of ours).
+// failure returns an error with a code for an error of the database that somebody can
+// repair. Other errors are returned as they are: they are defects of the program.
 func failure(err error) error {
 	var known *knowledge.Error
 	var dbErr *sqlite.Error
@@ -31,14 +31,14 @@ func failure(err error) error {
 	return err
 }
 
-// isDuplicate reports whether err says that a row with this key is there.
+// isDuplicate reports whether err means that a row with this key exists.
 func isDuplicate(err error) bool {
 	var dbErr *sqlite.Error
 	return errors.As(err, &dbErr) &&
 		(dbErr.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY || dbErr.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE)
 }
 
-// isOrphan reports whether err says that a row refers to one that is not there.
+// isOrphan reports whether err means that a row refers to one that does not exist.
 func isOrphan(err error) bool {
 	var dbErr *sqlite.Error
 	return errors.As(err, &dbErr) && dbErr.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY

@@ -12,7 +12,7 @@ import (
 // idempotencyLife is how long a key is remembered.
 const idempotencyLife = 24 * time.Hour
 
-// expiredPerClaim is how many keys that have had their time go with each claim.
+// expiredPerClaim is how many expired keys each claim deletes.
 const expiredPerClaim = 20
 
 // IdempotencyKey is what a caller sends to have a request done once.
@@ -51,12 +51,12 @@ type idempotencyRow struct {
 	CreatedAt     int64  `bun:"created_at"`
 }
 
-// ClaimKey gives what an earlier request with this key left, or claims the key:
-// of several callers at once exactly one gets nil and goes on. A key older than
+// ClaimKey returns the record of an earlier request with this key, or claims the key
+// and returns nil. Of several callers at once exactly one claims it. A key older than
 // 24 hours counts as absent.
 func (s *Store) ClaimKey(ctx context.Context, k IdempotencyKey) (*IdempotencyRecord, error) {
 	if k.Workspace == "" {
-		return nil, known(knowledge.Principal{})
+		return nil, requireWorkspace(knowledge.Principal{})
 	}
 	now := s.orNow(k.Now)
 	oldest := micros(now.Add(-idempotencyLife))
@@ -91,7 +91,7 @@ func (s *Store) ClaimKey(ctx context.Context, k IdempotencyKey) (*IdempotencyRec
 	return existing, err
 }
 
-// forgetExpired keeps the table from growing: a few old keys go with each claim.
+// forgetExpired deletes a few expired keys, so that the table does not grow.
 func forgetExpired(ctx context.Context, tx transaction, oldest int64) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM idempotency_keys WHERE (workspace, caller, name) IN (
 		SELECT workspace, caller, name FROM idempotency_keys WHERE created_at <= ? ORDER BY created_at LIMIT ?)`, oldest, expiredPerClaim)
@@ -113,8 +113,8 @@ func (s *Store) StoreResponse(ctx context.Context, workspace, caller, key string
 	})
 }
 
-// ReleaseRun gives up the key under which a run was begun. One that is not
-// claimed is fine.
+// ReleaseRun releases the key under which a run was started. It changes nothing if
+// none is claimed.
 func (s *Store) ReleaseRun(ctx context.Context, workspace, run string) error {
 	return s.write(ctx, "release the idempotency key of run "+run, func(ctx context.Context, tx transaction) error {
 		_, err := tx.NewDelete().Model((*idempotencyRow)(nil)).Where("workspace = ? AND run_id = ?", workspace, run).Exec(ctx)
@@ -122,8 +122,8 @@ func (s *Store) ReleaseRun(ctx context.Context, workspace, run string) error {
 	})
 }
 
-// ReleaseKey gives a claimed key up, so that the request can be tried again.
-// One that is not claimed is fine.
+// ReleaseKey releases a claimed key, so that the request can be tried again. It
+// changes nothing if the key is not claimed.
 func (s *Store) ReleaseKey(ctx context.Context, workspace, caller, key string) error {
 	row := idempotencyRow{Workspace: workspace, Caller: caller, Name: key}
 	return s.write(ctx, "release idempotency key", func(ctx context.Context, tx transaction) error {

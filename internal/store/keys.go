@@ -85,10 +85,10 @@ func insertKey(ctx context.Context, tx transaction, row keyRow) error {
 	return err
 }
 
-// RenewKey gives a key a new secret, for a request that made the key and did not
-// come to show it. One that was revoked is not found.
+// RenewKey replaces the secret of a key, for a request that created the key and did
+// not deliver its secret. A revoked key is not found.
 func (s *Store) RenewKey(ctx context.Context, p knowledge.Principal, id, hash, prefix string) (Key, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return Key{}, err
 	}
 	row := keyRow{ID: id}
@@ -111,8 +111,7 @@ func (s *Store) RenewKey(ctx context.Context, p knowledge.Principal, id, hash, p
 	return row.key()
 }
 
-// KeyByHash gives the key with this hash; one that was revoked or has expired
-// is not found.
+// KeyByHash returns the key with this hash. A revoked or expired key is not found.
 func (s *Store) KeyByHash(ctx context.Context, hash string) (Key, error) {
 	var row keyRow
 	there, err := keyTable.first(ctx, s.reader, &row, "k.hash = ? AND k.revoked_at = 0 AND (k.expires_at = 0 OR k.expires_at > ?)", hash, micros(s.now()))
@@ -129,7 +128,7 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (Key, error) {
 // to a project sees those of that project. The instance's own key is shown to
 // the instance's administrator only.
 func (s *Store) Keys(ctx context.Context, p knowledge.Principal, page Page) ([]Key, string, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return nil, "", err
 	}
 	var rows []keyRow
@@ -154,7 +153,7 @@ func (s *Store) Keys(ctx context.Context, p knowledge.Principal, page Page) ([]K
 // RevokeKey ends a key at once. Doing it again changes nothing. The instance's
 // key is configured, not revoked.
 func (s *Store) RevokeKey(ctx context.Context, p knowledge.Principal, id string) error {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return err
 	}
 	return s.write(ctx, "revoke key "+id, func(ctx context.Context, tx transaction) error {
@@ -172,8 +171,8 @@ func (s *Store) RevokeKey(ctx context.Context, p knowledge.Principal, id string)
 	})
 }
 
-// ReplaceInstanceKey makes k the instance's one admin key: an earlier one with
-// another hash is taken away, the same one stays as it is.
+// ReplaceInstanceKey makes k the instance's one admin key. It deletes an earlier one
+// with another hash, and leaves one with the same hash as it is.
 func (s *Store) ReplaceInstanceKey(ctx context.Context, k Key) error {
 	k.Instance, k.CreatedAt = true, s.orNow(k.CreatedAt)
 	row, err := newKeyRow(k)

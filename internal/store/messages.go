@@ -146,7 +146,7 @@ func (s *Store) Messages(ctx context.Context, p knowledge.Principal, conversatio
 	return list, cursor, err
 }
 
-// LastMessages gives the last n messages of one of the principal's
+// LastMessages returns the last n messages of one of the principal's
 // conversations, oldest first.
 func (s *Store) LastMessages(ctx context.Context, p knowledge.Principal, conversationID string, n int) ([]Message, error) {
 	if _, err := s.Conversation(ctx, p, conversationID); err != nil {

@@ -12,8 +12,8 @@ import (
 // PDF has a dozen of them, a search reads fifty chunks, and a reader of nothing
 // but numbers is an order of magnitude faster than one of any JSON.
 
-// encodeLines gives [[start,end,page,x1,y1,x2,y2],…], boxes rounded to
-// hundredths of a point; "" for none. A line with a hyphen has a 1 behind.
+// encodeLines returns [[start,end,page,x1,y1,x2,y2],…], boxes rounded to
+// hundredths of a point; "" for none. A line with a hyphen ends with a 1.
 func encodeLines(lines []knowledge.Line) string {
 	return encodeNumbers(len(lines), func(b []byte, i int) []byte {
 		l := lines[i]
@@ -36,7 +36,7 @@ func decodeLines(text string) ([]knowledge.Line, error) {
 	return lines, err
 }
 
-// encodePages gives [[page,width,height],…], like encodeLines.
+// encodePages returns [[page,width,height],…], like encodeLines.
 func encodePages(pages []knowledge.PageSize) string {
 	return encodeNumbers(len(pages), func(b []byte, i int) []byte {
 		return appendNumbers(b, float64(pages[i].Page), pages[i].Width, pages[i].Height)
@@ -99,7 +99,7 @@ func decodeNumbers(text string, least, most int, row func(numbers []float64)) er
 	return nil
 }
 
-// leadingNumber reads the number with which text begins, and gives its length.
+// leadingNumber reads the number with which text begins, and returns its length.
 // A mantissa below 2^53 over a power of ten is the nearest float64, which is all
 // that appendNumbers writes.
 func leadingNumber(text string) (n float64, length int) {

@@ -40,7 +40,7 @@ func (p Page) limit(standard int) (int, error) {
 	return p.Limit, nil
 }
 
-// after gives the position that the cursor holds; ok is false on the first page.
+// after returns the position that the cursor holds; ok is false on the first page.
 func (p Page) after(list string) (at position, ok bool, err error) {
 	if p.Cursor == "" {
 		return at, false, nil
@@ -102,7 +102,7 @@ func inOrder(q *bun.SelectQuery, column, direction, list string, p Page) (*bun.S
 	return q.OrderExpr("? ?", c, bun.Safe(direction)).Limit(int64(limit) + 1), limit, nil
 }
 
-// next cuts the surplus row off and gives the cursor of the page after.
+// next drops the surplus row and returns the cursor of the next page.
 func next[T any](rows []T, limit int, end func(T) position) ([]T, string) {
 	if len(rows) <= limit {
 		return rows, ""
@@ -111,7 +111,7 @@ func next[T any](rows []T, limit int, end func(T) position) ([]T, string) {
 	return rows, end(rows[limit-1]).cursor()
 }
 
-// convert gives the rows as what they stand for, never nil.
+// convert returns the rows converted one by one, never nil.
 func convert[R, T any](rows []R, one func(R) T) []T {
 	list := make([]T, 0, len(rows))
 	for _, r := range rows {

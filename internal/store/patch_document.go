@@ -17,11 +17,11 @@ type DocumentPatch struct {
 	LegalHold      *bool
 }
 
-// UpdateDocument changes attributes of a document, and gives it as it is then.
-// What it changes holds for the versions that are still to come too. One that is
-// being removed is a conflict.
+// UpdateDocument changes attributes of a document, and returns the changed document.
+// The change also applies to its pending versions. A document that is being removed is
+// a conflict.
 func (s *Store) UpdateDocument(ctx context.Context, p knowledge.Principal, id string, patch DocumentPatch) (knowledge.Document, error) {
-	if err := manages(p); err != nil {
+	if err := requireWrite(p); err != nil {
 		return knowledge.Document{}, err
 	}
 	var doc *documentRow
@@ -100,9 +100,9 @@ func (patch DocumentPatch) apply(doc *documentRow) (err error) {
 	return err
 }
 
-// pending writes what the patch names into the version that readers see and
-// those behind it, so that publishing one of them does not undo it. Who sees the
-// document is one thing: with its access go its user and its conversation.
+// pending writes the patched attributes into the published version and the newer ones,
+// so that publishing one of them does not undo the patch. A patch of the access replaces
+// the document's user and conversation too, since all three decide who sees it.
 func (patch DocumentPatch) pending(ctx context.Context, tx transaction, doc *documentRow) error {
 	row := versionRow{attributes: doc.attributes}
 	var columns []string

@@ -17,10 +17,9 @@ type preferencesRow struct {
 	Value         string `bun:"value"`
 }
 
-// Preferences gives what SetPreferences stored for the principal's owner, {} if
-// nothing was.
+// Preferences returns what SetPreferences stored for the principal's owner, or {}.
 func (s *Store) Preferences(ctx context.Context, p knowledge.Principal) (json.RawMessage, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}
 	value := "{}"
@@ -33,7 +32,7 @@ func (s *Store) Preferences(ctx context.Context, p knowledge.Principal) (json.Ra
 
 // SetPreferences stores the preferences of the principal's owner.
 func (s *Store) SetPreferences(ctx context.Context, p knowledge.Principal, value json.RawMessage) error {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return err
 	}
 	if !json.Valid(value) {

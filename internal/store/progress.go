@@ -21,7 +21,7 @@ type Facts struct {
 // events begin in the workflow's log. It changes nothing, and returns the version
 // as it is, if the version belongs to another run by now, has ended, is being
 // removed, or waits for a removal. A version that is older than the published one
-// ends. Doing it again gives the same result.
+// ends. Repeating it has the same result.
 func (s *Store) BeginVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64) (Version, error) {
 	var row versionRow
 	doing := fmt.Sprintf("begin version %d of document %s", ref.Version, ref.Document)
@@ -37,7 +37,7 @@ func (s *Store) BeginVersion(ctx context.Context, ref knowledge.VersionRef, runI
 
 // PrepareVersion is BeginVersion and SetStage in one transaction: a version that
 // is begun by it, or was begun by the same run before, gets the stage, the
-// progress (0..1) and the facts. Doing it again gives the same result.
+// progress (0..1) and the facts. Repeating it has the same result.
 func (s *Store) PrepareVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64, stage knowledge.Stage, progress float64, f Facts) (Version, error) {
 	var row versionRow
 	doing := fmt.Sprintf("prepare version %d of document %s", ref.Version, ref.Document)
@@ -70,7 +70,7 @@ func (r *versionRow) begin(ctx context.Context, tx transaction, ref knowledge.Ve
 		return false, nil
 	case !removing && r.PublishedVersion > r.Version:
 		r.Status = string(knowledge.StatusInactive)
-		return false, overtake(ctx, tx, ref, r.PublishedVersion)
+		return false, endOvertaken(ctx, tx, ref, r.PublishedVersion)
 	}
 	_, err = tx.exec(ctx, "UPDATE runs SET first_offset = ? WHERE id = ? AND status = 'running'", firstOffset, runID)
 	if err != nil || removing {

@@ -77,11 +77,11 @@ func (s *Store) CreateProject(ctx context.Context, p knowledge.Project, keys ...
 	})
 }
 
-// UpdateProject changes the name and the configuration of a project, and gives it
-// as it is then. change gets the project as it stands, so that of several changes
-// at once none is lost; its error is given back.
+// UpdateProject changes the name and the configuration of a project, and returns the
+// changed project. change receives the present one in the same transaction, so that no
+// concurrent change is lost; its error is returned.
 func (s *Store) UpdateProject(ctx context.Context, p knowledge.Principal, id string, change func(*knowledge.Project) error) (knowledge.Project, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return knowledge.Project{}, err
 	}
 	if !p.CoversProject(id) {
@@ -112,10 +112,10 @@ func (s *Store) UpdateProject(ctx context.Context, p knowledge.Principal, id str
 	return project, err
 }
 
-// Project gives the project with this id, else the one with this name; a name
-// that several have is a conflict.
+// Project returns the project with this id, or else the one with this name. A name
+// that several projects have is a conflict.
 func (s *Store) Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return knowledge.Project{}, err
 	}
 	rows, err := projectTable.all(ctx, s.reader, "p.workspace = ?1 AND (p.id = ?2 OR p.name = ?2) AND (?3 = '' OR p.id = ?3) ORDER BY p.id = ?2 DESC LIMIT 2",
@@ -134,7 +134,7 @@ func (s *Store) Project(ctx context.Context, p knowledge.Principal, idOrName str
 
 // Projects lists the projects that the principal covers, newest first.
 func (s *Store) Projects(ctx context.Context, p knowledge.Principal, page Page) ([]knowledge.Project, string, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return nil, "", err
 	}
 	var rows []projectRow

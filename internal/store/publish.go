@@ -9,12 +9,12 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Published says whether readers see the version.
+// Published reports whether readers see the version.
 type Published struct{ Done bool }
 
-// publish moves published_version, and with it everything that readers know of
-// the document: only of one that is not being removed, only to a newer version,
-// and only to one that has not been given up.
+// publish sets published_version, and with it everything that readers know of the
+// document. Its conditions: the document is not being removed, the version is newer
+// than the published one, and its run has not given it up.
 const publish = `UPDATE documents AS d SET
 	published_version = v.version, name = v.name, tags = v.tags, metadata = v.metadata, classification = v.classification,
 	access = v.access, external_user_id = v.external_user_id, conversation_id = v.conversation_id, media_type = v.media_type, bytes = v.bytes,
@@ -35,9 +35,8 @@ type Publication struct {
 	End    *RunEnd           // of the run, if readers see the version then; nil = the run is not ended
 }
 
-// Publish switches readers to a version in one update. It does nothing where the
-// document is being removed or a newer version is published. Doing it again
-// gives the same answer.
+// Publish is PublishVersion for chunks that are written already, and without an end of
+// the run.
 func (s *Store) Publish(ctx context.Context, ref knowledge.VersionRef) (Published, error) {
 	return s.PublishVersion(ctx, Publication{Ref: ref})
 }
@@ -45,7 +44,7 @@ func (s *Store) Publish(ctx context.Context, ref knowledge.VersionRef) (Publishe
 // PublishVersion writes the chunks of a version, switches readers to it in one
 // update, and ends its run, in one transaction. It writes nothing, and the run
 // goes on, if the document is being removed, a newer version is published, or the
-// version was given up. Doing it again gives the same answer.
+// version was given up. Repeating it has the same result.
 func (s *Store) PublishVersion(ctx context.Context, p Publication) (Published, error) {
 	var result Published
 	rows, err := newChunkRows(p.Ref, 0, p.Chunks)
@@ -87,19 +86,19 @@ func (s *Store) publish(ctx context.Context, tx transaction, ref knowledge.Versi
 	}
 	if !switched {
 		result.Done = doc.PublishedVersion == ref.Version && !doc.Removed && doc.RemovingUpto == 0 // already
-		return false, overtake(ctx, tx, ref, doc.PublishedVersion)
+		return false, endOvertaken(ctx, tx, ref, doc.PublishedVersion)
 	}
 	result.Done = true
-	if err := follow(ctx, tx, &doc); err != nil {
+	if err := updateWords(ctx, tx, &doc); err != nil {
 		return false, err
 	}
-	return true, supersede(ctx, tx, ref, doc.PublishedVersion, now)
+	return true, markPublished(ctx, tx, ref, doc.PublishedVersion, now)
 }
 
-// follow brings what a document is searched by to its attributes, if publishing
-// a version has changed them from what the row before says. The only version of
-// a document cannot: it shows that one's from the upload on.
-func follow(ctx context.Context, tx transaction, before *documentRow) error {
+// updateWords rewrites the tags and the tokens of a document if publishing a version
+// has changed its attributes from those of the row before. The first version of a
+// document never changes them: they are the document's since the upload.
+func updateWords(ctx context.Context, tx transaction, before *documentRow) error {
 	if before.Version == 1 {
 		return nil
 	}
@@ -110,8 +109,8 @@ func follow(ctx context.Context, tx transaction, before *documentRow) error {
 	return doc.setWords(ctx, tx, true)
 }
 
-// supersede notes on the versions which of them is the published one.
-func supersede(ctx context.Context, tx transaction, ref knowledge.VersionRef, previous int, now int64) error {
+// markPublished marks the version as published, and the one before as inactive.
+func markPublished(ctx context.Context, tx transaction, ref knowledge.VersionRef, previous int, now int64) error {
 	_, err := tx.exec(ctx, `UPDATE document_versions SET status = 'published', stage = 'publish', error = '', updated_at = ?
 		WHERE document_id = ? AND version = ?`, now, ref.Document, ref.Version)
 	if err != nil || previous == 0 {
@@ -121,8 +120,8 @@ func supersede(ctx context.Context, tx transaction, ref knowledge.VersionRef, pr
 	return err
 }
 
-// overtake ends a version that waits while a newer one is published.
-func overtake(ctx context.Context, tx transaction, ref knowledge.VersionRef, published int) error {
+// endOvertaken ends a pending version that is older than the published one.
+func endOvertaken(ctx context.Context, tx transaction, ref knowledge.VersionRef, published int) error {
 	if published <= ref.Version {
 		return nil
 	}
@@ -131,9 +130,9 @@ func overtake(ctx context.Context, tx transaction, ref knowledge.VersionRef, pub
 	return err
 }
 
-// FailVersion ends a version with an error of its run. The document shows it if
-// this is its newest version; an older one that is published stays as it is. A
-// version that belongs to another run by now is that one's to end.
+// FailVersion ends a version with an error of its run. The document shows the error if
+// this is its newest version; a published older version stays published. It changes
+// nothing if the version belongs to another run by now.
 func (s *Store) FailVersion(ctx context.Context, ref knowledge.VersionRef, runID string, e knowledge.DocumentError) error {
 	text, err := encodeError(&e)
 	if err != nil {
@@ -165,10 +164,10 @@ func (s *Store) FailVersion(ctx context.Context, ref knowledge.VersionRef, runID
 	})
 }
 
-// RetryVersion makes the newest version pending again, with a new run, if it
-// failed in a way that a retry can help; otherwise it is a conflict.
+// RetryVersion makes the newest version pending again, with a new run, if its error
+// can be overcome by a retry. Otherwise it is a conflict.
 func (s *Store) RetryVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (Version, error) {
-	if err := manages(p); err != nil {
+	if err := requireWrite(p); err != nil {
 		return Version{}, err
 	}
 	now = s.orNow(now)
@@ -205,7 +204,7 @@ func (s *Store) RetryVersion(ctx context.Context, p knowledge.Principal, documen
 	return row.version()
 }
 
-// retryable says why a version cannot be tried again, if it cannot.
+// retryable returns the conflict that prevents a retry of a version, or nil.
 func retryable(doc *documentRow, row *versionRow) error {
 	var failed knowledge.DocumentError
 	if err := decode(field{row.Error, &failed}); err != nil {

@@ -17,7 +17,7 @@ const chunksPerBatch = 256
 // of what it had. Readers see none of them before the version is published. Each
 // part of 256 chunks has a transaction of its own, and other writers get their
 // turn in between. PutChunks writes nothing for a version that has ended or is
-// being removed; one that was removed is not found. Doing it again gives the same
+// being removed; one that was removed is not found. Repeating it has the same
 // result.
 func (s *Store) PutChunks(ctx context.Context, ref knowledge.VersionRef, chunks []knowledge.Chunk) error {
 	for first := 0; first < len(chunks); first += chunksPerBatch {

@@ -10,7 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Removal is a document whose versions up to Upto go.
+// Removal is a document whose versions up to Upto are being removed.
 type Removal struct {
 	Workspace string
 	Project   string
@@ -27,11 +27,11 @@ func (r *documentRow) removal() Removal {
 }
 
 // MarkRemoving hides a document at once, with every version that it has now, and
-// makes the run of its removal. A legal hold is a conflict. While a removal is
-// under way a second one changes nothing and gives the first, unless newer
-// versions were uploaded meanwhile: then they go too, in the new run.
+// inserts the run of its removal. A legal hold is a conflict. A repetition changes
+// nothing and returns the first removal, unless newer versions were uploaded since:
+// then the new removal includes them, in a run of its own.
 func (s *Store) MarkRemoving(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (Removal, error) {
-	if err := manages(p); err != nil {
+	if err := requireWrite(p); err != nil {
 		return Removal{}, err
 	}
 	now = s.orNow(now)
@@ -54,7 +54,7 @@ func (s *Store) MarkRemoving(ctx context.Context, p knowledge.Principal, documen
 	return doc.removal(), nil
 }
 
-// mark makes the removal of all the versions that the document has now.
+// mark starts the removal of all versions that the document has now.
 func (r *documentRow) mark(ctx context.Context, tx transaction, owner, runID string, now time.Time) error {
 	r.RemovingUpto, r.RemovingRun, r.RemovingSince, r.UpdatedAt = r.Version, runID, micros(now), micros(now)
 	_, err := tx.NewUpdate().Model(r).Column("removing_upto", "removing_run", "removing_since", "updated_at").WherePK().Exec(ctx)
@@ -67,8 +67,8 @@ func (r *documentRow) mark(ctx context.Context, tx transaction, owner, runID str
 	})
 }
 
-// markAttachments makes the removals of what is attached to a conversation, but
-// for what is under legal hold.
+// markAttachments starts the removal of the documents that are attached to a
+// conversation, except those under legal hold.
 func markAttachments(ctx context.Context, tx transaction, p knowledge.Principal, conversation string, now time.Time) error {
 	var rows []documentRow
 	err := tx.NewSelect().Model(&rows).Where("d.workspace = ? AND d.removing_upto < d.version AND d.removed = FALSE AND d.legal_hold = FALSE", p.Workspace()).
@@ -81,8 +81,7 @@ func markAttachments(ctx context.Context, tx transaction, p knowledge.Principal,
 	return err
 }
 
-// managed reads a document that the principal may change, or says that there is
-// none.
+// managed reads a document that the principal may change; others are not found.
 func managed(ctx context.Context, tx transaction, p knowledge.Principal, id string) (*documentRow, error) {
 	var doc documentRow
 	there, err := loadDocument(ctx, tx, id, &doc)
@@ -95,10 +94,9 @@ func managed(ctx context.Context, tx transaction, p knowledge.Principal, id stri
 	return &doc, nil
 }
 
-// Removal gives the removal of a document that is under way; not found if none
-// is.
+// Removal returns the running removal of a document; not found if there is none.
 func (s *Store) Removal(ctx context.Context, p knowledge.Principal, documentID string) (Removal, error) {
-	if err := manages(p); err != nil {
+	if err := requireWrite(p); err != nil {
 		return Removal{}, err
 	}
 	var doc documentRow
@@ -112,7 +110,7 @@ func (s *Store) Removal(ctx context.Context, p knowledge.Principal, documentID s
 	return doc.removal(), nil
 }
 
-// PendingRemovals lists removals that are under way, oldest first.
+// PendingRemovals lists removals that have not ended, oldest first.
 func (s *Store) PendingRemovals(ctx context.Context, limit int) ([]Removal, error) {
 	var rows []documentRow
 	err := s.reader.NewSelect().Model(&rows).Where("d.removing_upto > 0").OrderExpr("d.removing_since").Limit(int64(limit)).Scan(ctx)
@@ -122,7 +120,7 @@ func (s *Store) PendingRemovals(ctx context.Context, limit int) ([]Removal, erro
 	return convert(rows, func(r documentRow) Removal { return r.removal() }), nil
 }
 
-// RunningVersions lists versions of a document up to upto whose run goes on.
+// RunningVersions lists the versions of a document up to upto whose run has not ended.
 func (s *Store) RunningVersions(ctx context.Context, workspace, document string, upto int) ([]Version, error) {
 	var rows []versionRow
 	err := selectVersions(s.reader, &rows).Join("JOIN runs AS r ON r.id = v.run_id").
@@ -136,8 +134,8 @@ func (s *Store) RunningVersions(ctx context.Context, workspace, document string,
 
 // RemoveRows deletes the chunks of a removal in batches, and then its versions. The
 // document's row becomes a tombstone that keeps the version counter; if it has
-// newer versions it lives on with those, or goes on being removed if a later
-// removal took them in. Doing it again changes nothing.
+// newer versions, it keeps those, or stays in removal if a later removal includes
+// them. Repeating it changes nothing.
 func (s *Store) RemoveRows(ctx context.Context, r Removal) error {
 	doing := "remove the rows of document " + r.Document
 	var doc documentRow
@@ -177,7 +175,7 @@ func (r Removal) load(ctx context.Context, tx transaction, doc *documentRow) (bo
 	return there && doc.Workspace == r.Workspace && doc.RemovingUpto >= r.Upto, err
 }
 
-// entomb leaves nothing of a document but its id and its version counter.
+// entomb deletes everything of a document but its id and its version counter.
 func entomb(ctx context.Context, tx transaction, doc *documentRow, now int64) error {
 	tombstone := documentRow{
 		ID: doc.ID, Workspace: doc.Workspace, Project: doc.Project, Version: doc.Version, Removed: true,
@@ -190,7 +188,7 @@ func entomb(ctx context.Context, tx transaction, doc *documentRow, now int64) er
 	return tombstone.setWords(ctx, tx, true)
 }
 
-// SourceKeys gives the blob keys of the originals of versions above after.
+// SourceKeys returns the blob keys of the originals of versions above after.
 func (s *Store) SourceKeys(ctx context.Context, workspace, document string, after int) ([]string, error) {
 	keys := []string{}
 	err := s.reader.NewSelect().Model((*versionRow)(nil)).Column("source_key").
@@ -202,7 +200,7 @@ func (s *Store) SourceKeys(ctx context.Context, workspace, document string, afte
 	return keys, nil
 }
 
-// RetiredSources gives the blob keys of the originals that only versions before
+// RetiredSources returns the blob keys of the originals that only versions before
 // ref name. A document under legal hold has none, and one that is still being
 // ingested keeps its own.
 func (s *Store) RetiredSources(ctx context.Context, ref knowledge.VersionRef) ([]string, error) {
@@ -218,7 +216,7 @@ func (s *Store) RetiredSources(ctx context.Context, ref knowledge.VersionRef) ([
 	return keys, nil
 }
 
-// NamedSources gives those blob keys of originals that a version of these
+// NamedSources returns those blob keys of originals that a version of these
 // documents names.
 func (s *Store) NamedSources(ctx context.Context, documents []string) ([]string, error) {
 	keys := []string{}
@@ -229,8 +227,8 @@ func (s *Store) NamedSources(ctx context.Context, documents []string) ([]string,
 	return keys, nil
 }
 
-// CheckpointWAL moves the write-ahead log into the database and empties it, so
-// that what was deleted does not stand in it any more.
+// CheckpointWAL moves the write-ahead log into the database and truncates it, so that
+// it holds no deleted text.
 func (s *Store) CheckpointWAL(ctx context.Context) error {
 	var busy, log, moved int
 	err := s.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &moved)

@@ -36,7 +36,7 @@ type Run struct {
 	Usage          json.RawMessage
 	Error          *knowledge.Failure
 	CreatedAt      time.Time
-	EndedAt        time.Time // zero = it goes on
+	EndedAt        time.Time // zero = it has not ended
 }
 
 // EventsFrom is where readers look for the run's events in the workflow's log. Of
@@ -151,12 +151,11 @@ func ownOrOfDocument(owner, tokens string) string {
 		SELECT 1 FROM documents AS d WHERE d.id = r.subject AND d.workspace = r.workspace AND ` + visible(tokens) + `))`
 }
 
-// Run gives a run to its owner and to the write and admin scopes; an ingest also
-// to whoever may know of its version, by the rule of Versions, and a removal to
-// whoever the document is visible to now, which is nobody while it is being
-// removed.
+// Run returns a run to its owner and to the write and admin scopes. An ingest is also
+// returned to principals that see its version in Versions, and a removal to principals
+// that see the document; nobody does while it is being removed.
 func (s *Store) Run(ctx context.Context, p knowledge.Principal, id string) (Run, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return Run{}, err
 	}
 	query, args := visibleRun, []any{p.Workspace(), p.Project(), tokenList(p), id, p.Owner()}
@@ -178,7 +177,7 @@ func (s *Store) Run(ctx context.Context, p knowledge.Principal, id string) (Run,
 
 // Runs lists runs, newest first, by the rule of Run.
 func (s *Store) Runs(ctx context.Context, p knowledge.Principal, query RunQuery) ([]Run, string, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return nil, "", err
 	}
 	if query.Project != "" && !p.CoversProject(query.Project) {
@@ -234,14 +233,14 @@ func (s *Store) seenRuns(ctx context.Context, p knowledge.Principal, rows []runR
 	if err != nil {
 		return nil, err
 	}
-	list, err := seen(p, found)
+	list, err := readableVersions(p, found)
 	return slices.DeleteFunc(rows, func(r runRow) bool {
 		return hidden[r.ID] && !slices.ContainsFunc(list, func(v Version) bool { return v.Document == r.Subject && v.Version == r.Version })
 	}), err
 }
 
-// RunForSystem gives a run to whoever needs no principal: workers, and readers
-// with a signed token for this run.
+// RunForSystem returns a run without a check of permission: for workers, and for
+// readers with a signed token for this run.
 func (s *Store) RunForSystem(ctx context.Context, workspace, id string) (Run, error) {
 	var row runRow
 	there, err := runTable.first(ctx, s.reader, &row, "r.id = ? AND r.workspace = ?", id, workspace)
@@ -255,12 +254,12 @@ func (s *Store) RunForSystem(ctx context.Context, workspace, id string) (Run, er
 }
 
 // StartRun stores a run that starts and, unless c is nil, the principal's
-// conversation c.ID that it belongs to, which is made if there is none, in one
-// transaction. A run that the same owner started under this id before stays as it
-// is, and so does what became of its conversation. A run of somebody else with
+// conversation c.ID that it belongs to, which is inserted if there is none, in one
+// transaction. If the same owner started a run under this id before, nothing changes:
+// a conversation that was deleted since stays deleted. A run of somebody else with
 // this id is a conflict; a conversation of somebody else is not found.
 func (s *Store) StartRun(ctx context.Context, p knowledge.Principal, r Run, c *Conversation) error {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return err
 	}
 	if r.Workspace != p.Workspace() || r.Owner != p.Owner() {
@@ -288,9 +287,9 @@ func (s *Store) EndRun(ctx context.Context, workspace, id string, end RunEnd) er
 	return s.EndAnswer(ctx, workspace, id, end)
 }
 
-// EndAnswer stores how a run ended, and the messages that it leaves in its
-// conversation, in one transaction. The first end counts; later ones change
-// nothing, the messages neither. Messages of a conversation that its owner deleted
+// EndAnswer stores how a run ended, and the messages that it adds to its
+// conversation, in one transaction. The first end counts; later ones change neither
+// the run nor the messages. Messages of a conversation that its owner deleted
 // meanwhile are left out, and the run ends all the same.
 func (s *Store) EndAnswer(ctx context.Context, workspace, runID string, end RunEnd, messages ...Message) error {
 	return s.write(ctx, "end run "+runID, func(ctx context.Context, tx transaction) error {
@@ -329,8 +328,8 @@ func (s *Store) endRun(ctx context.Context, tx transaction, workspace, id string
 	return false, err
 }
 
-// RunningRuns lists runs of these kinds (none = all) that go on and began before
-// a moment, oldest first.
+// RunningRuns lists runs of these kinds (none = all) that have not ended and were
+// started before a moment, oldest first.
 func (s *Store) RunningRuns(ctx context.Context, kinds []knowledge.RunKind, before time.Time, limit int) ([]Run, error) {
 	var rows []runRow
 	q := s.reader.NewSelect().Model(&rows).Where("r.status = 'running' AND r.created_at < ?", micros(before))

@@ -9,17 +9,17 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// known refuses a principal that belongs to no workspace: it sees nothing.
-func known(p knowledge.Principal) error {
+// requireWorkspace refuses a principal without a workspace: it sees nothing.
+func requireWorkspace(p knowledge.Principal) error {
 	if p.Workspace() == "" {
 		return knowledge.Errorf(knowledge.CodeForbidden, "this request has no workspace, so there is nothing that it may see: send an API key or a token")
 	}
 	return nil
 }
 
-// manages refuses a principal that may not change documents.
-func manages(p knowledge.Principal) error {
-	if err := known(p); err != nil {
+// requireWrite refuses a principal that may not change documents.
+func requireWrite(p knowledge.Principal) error {
+	if err := requireWorkspace(p); err != nil {
 		return err
 	}
 	if !p.Can(knowledge.ScopeWrite) {
@@ -28,7 +28,7 @@ func manages(p knowledge.Principal) error {
 	return nil
 }
 
-// within holds a query to the principal's workspace and project.
+// within restricts a query to the principal's workspace and project.
 func within(q *bun.SelectQuery, alias string, p knowledge.Principal) *bun.SelectQuery {
 	a := bun.Ident(alias)
 	q = q.Where("?.workspace = ?", a, p.Workspace())
@@ -38,18 +38,18 @@ func within(q *bun.SelectQuery, alias string, p knowledge.Principal) *bun.Select
 	return q
 }
 
-// unhidden is the condition on a document d that readers may find it.
+// unhidden is the condition that a document d is neither removed nor inactive.
 const unhidden = `d.removed = FALSE AND d.removing_upto = 0 AND d.inactive = FALSE`
 
-// reached is the condition on a document d that a reader finds what is published
-// of it: it is not hidden, and one of its tokens is in the list.
+// reached is the condition that a reader finds the published version of a document d:
+// the document is not hidden, and one of its tokens is in the list.
 func reached(tokens string) string {
 	return unhidden + `
 	AND EXISTS (SELECT 1 FROM document_tokens AS t WHERE t.document_id = d.id AND t.token IN (` + tokens + `))`
 }
 
-// visible is the condition on a document d that a reader may know of it: reached,
-// and published. Documents of one user or one conversation alone are reached by
+// visible is the condition that a reader may know of a document d: it is reached, and
+// published. Documents of one user or one conversation alone are reached by
 // nobody else, and are visible from their upload on.
 func visible(tokens string) string {
 	return reached(tokens) + ` AND (d.published_version > 0 OR d.external_user_id <> '' OR d.conversation_id <> '')`
@@ -70,8 +70,8 @@ func tokenList(p knowledge.Principal) string {
 	return jsonList(slices.DeleteFunc(slices.Clone(p.Tokens()), func(token string) bool { return !utf8.ValidString(token) }))
 }
 
-// readable holds a query of documents d to those that the principal may list
-// and open: all of its project for who manages, else those visible to it.
+// readable restricts a query of documents d to those that the principal may list and
+// open: with the write scope all of its project, otherwise those visible to it.
 func readable(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
 	q = within(q, "d", p)
 	if p.Can(knowledge.ScopeWrite) {

@@ -12,8 +12,8 @@ type settingRow struct {
 	Value         string `bun:"value"`
 }
 
-// Setting gives a value that the instance keeps, and stores what create makes
-// where there is none yet. Of several callers one creates, and all get that.
+// Setting returns a value that the instance keeps. If there is none, it stores the
+// result of create. Of several callers at once one creates it, and all get that value.
 func (s *Store) Setting(ctx context.Context, name string, create func() string) (string, error) {
 	row := settingRow{Name: name}
 	err := s.write(ctx, "read setting "+name, func(ctx context.Context, tx transaction) error {

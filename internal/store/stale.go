@@ -8,16 +8,14 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// StaleDocument is a document of which the index may say what was true before
-// Since.
+// StaleDocument is a document whose entries in the index may be older than Since.
 type StaleDocument struct {
 	knowledge.Document
 	Since time.Time
 }
 
-// StaleInIndex lists documents that readers see and whose attributes were changed
-// since the index was told of them, the longest ago first; of one document, where
-// one is named.
+// StaleInIndex lists published documents whose attributes the index does not have yet,
+// the longest stale first. A document id restricts the list to that one.
 func (s *Store) StaleInIndex(ctx context.Context, document string, limit int) ([]StaleDocument, error) {
 	var rows []documentRow
 	q := s.reader.NewSelect().Model(&rows).Where("d.stale_in_index > 0 AND d.published_version > 0")
@@ -33,9 +31,9 @@ func (s *Store) StaleInIndex(ctx context.Context, document string, limit int) ([
 	})
 }
 
-// InIndex notes that the index has been told of a document. It does nothing where
-// the document was changed or published again meanwhile, or where a version is
-// still to come, whose entries may have been written before the change.
+// InIndex stores that the index has the attributes of a document. It does nothing if
+// the document was changed or published again since, or if a version is pending, whose
+// entries may have been written before the change.
 func (s *Store) InIndex(ctx context.Context, d StaleDocument) error {
 	return s.write(ctx, "note that the index follows document "+d.ID, func(ctx context.Context, tx transaction) error {
 		_, err := tx.NewUpdate().Model((*documentRow)(nil)).Set("stale_in_index = 0").

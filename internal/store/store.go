@@ -26,14 +26,14 @@ import (
 //go:embed migrations/sqlite/*.sql
 var migrations embed.FS
 
-// Config says where the database is.
+// Config configures a Store.
 type Config struct {
 	// URL is sqlite:///absolute/path/to/cairn.db, escaped as the path of a URL. The
 	// file is created.
 	URL string
-	// Logger gets the migrations that run. Defaults to none.
+	// Logger receives the migrations that run. Defaults to none.
 	Logger *slog.Logger
-	// Clock gives the time of what has none of its own. Defaults to time.Now.
+	// Clock returns the time for writes that name none. Defaults to time.Now.
 	Clock func() time.Time
 }
 
@@ -46,8 +46,7 @@ type Store struct {
 	clock  func() time.Time
 }
 
-// Open opens the database, creates it if need be, and brings its tables up to
-// date.
+// Open opens the database, creates it if it does not exist, and migrates its tables.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	path, err := sqlitePath(cfg.URL)
 	if err != nil {
@@ -75,7 +74,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Close closes the database, and waits for statements that run.
+// Close closes the database. It waits for running statements.
 func (s *Store) Close() error {
 	var err error
 	for _, db := range []*pool{s.reader, s.writer} { // the writer last: it folds the log into the file
@@ -132,8 +131,8 @@ func sqlitePath(databaseURL string) (string, error) {
 	return filepath.Clean(u.Path), nil
 }
 
-// createFile makes the file for its owner alone; SQLite gives the files beside
-// it the same mode.
+// createFile creates the file with access for its owner alone; SQLite creates the files
+// beside it with the same mode.
 func createFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store/storetest"
 )
 
-// open gives a store in a file of its own.
+// open returns a store in a file of its own.
 func open(t *testing.T) *store.Store {
 	t.Helper()
 	s, _ := openAt(t)

@@ -10,9 +10,9 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// write runs work in a transaction that holds the write lock from its start, so
-// what it reads is still true when it writes. Errors are wrapped with what was
-// being done. work must not touch the store but through tx.
+// write runs work in a transaction that holds the write lock from its start, so what
+// it reads is still true when it writes. Errors are wrapped with doing. work must use
+// the store through tx alone.
 func (s *Store) write(ctx context.Context, doing string, work func(ctx context.Context, tx transaction) error) error {
 	err := s.writer.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error { return work(ctx, transaction{tx, s.writer}) })
 	if err != nil {
@@ -31,7 +31,7 @@ func changed(result sql.Result, err error) (bool, error) {
 	return n > 0, err
 }
 
-// found turns "no rows" into false.
+// found returns false for the error "no rows".
 func found(err error) (bool, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -58,7 +58,7 @@ func fromMicros(us int64) time.Time {
 // now is the time of the clock.
 func (s *Store) now() time.Time { return s.clock().UTC() }
 
-// orNow is t, or the time of the clock where the caller gave none.
+// orNow returns t, or the time of the clock for the zero time.
 func (s *Store) orNow(t time.Time) time.Time {
 	if t.IsZero() {
 		return s.now()

@@ -10,7 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// undetermined is the language of what has not been looked at.
+// undetermined is the language before it is detected.
 const undetermined = "und"
 
 // Version is one version of a document, with the attributes that are the
@@ -35,7 +35,7 @@ type Version struct {
 	Metadata       map[string]any
 	Classification string
 	ACL            []string
-	Removing       bool // it goes with the removal that is under way
+	Removing       bool // the running removal includes it
 	Blocked        bool // it waits for a removal of older versions
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
@@ -118,7 +118,7 @@ func loadVersion(ctx context.Context, db querier, ref knowledge.VersionRef, row 
 	return err
 }
 
-// Version gives one version of a document; not found once it was removed.
+// Version returns one version of a document; not found once it was removed.
 func (s *Store) Version(ctx context.Context, ref knowledge.VersionRef) (Version, error) {
 	var row versionRow
 	if err := loadVersion(ctx, s.reader, ref, &row); err != nil {
@@ -127,8 +127,8 @@ func (s *Store) Version(ctx context.Context, ref knowledge.VersionRef) (Version,
 	return row.version()
 }
 
-// PendingVersions lists versions that wait for their ingestion and were last
-// touched at or after from and before a moment, oldest first.
+// PendingVersions lists pending versions that were last changed at or after from and
+// before a moment, oldest first.
 func (s *Store) PendingVersions(ctx context.Context, from, before time.Time, limit int) ([]Version, error) {
 	var rows []versionRow
 	err := selectVersions(s.reader, &rows).
@@ -174,6 +174,3 @@ type Position struct {
 func (v Version) Position() Position {
 	return Position{At: v.UpdatedAt, ID: v.Document, Version: v.Version}
 }
-
-// ingestWorkflow and removeWorkflow are the ids of the workflows that serve a
-// document, as the design fixes them.

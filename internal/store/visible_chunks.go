@@ -22,13 +22,13 @@ WHERE c.id = i.value AND c.workspace = ?1 AND d.id = c.document_id AND d.publish
 // or in scope where that is empty.
 var inProjects = inScope("d") + ` AND (?5 = '[]' OR d.project IN (SELECT value FROM json_each(?5)))`
 
-// VisibleChunks is the check of permission after a search: it gives the chunks
-// of hits, in their order, and leaves out whatever SQL does not agree with. A
-// chunk is agreed with if it is of the published version of a visible document
-// of the principal's workspace and projects, and the two share an access token,
-// whatever the principal's scopes. Empty projects means all that it covers.
+// VisibleChunks checks the permission after a search. It returns the chunks of those
+// hits that the principal may read, in their order. A chunk is returned if it belongs
+// to the published version of a visible document in the principal's workspace and
+// projects, and document and principal share an access token, whatever the scopes.
+// Empty projects means all that the principal covers.
 func (s *Store) VisibleChunks(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) ([]ChunkView, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return nil, err
 	}
 	if len(hits) == 0 {
@@ -56,11 +56,11 @@ func (s *Store) VisibleChunks(ctx context.Context, p knowledge.Principal, projec
 var publishedVersions = `SELECT d.id, d.published_version
 FROM json_each(?4) AS i CROSS JOIN documents AS d WHERE d.id = i.value AND ` + inProjects + ` AND ` + reached(tokens3)
 
-// Superseded reports whether a newer version than that of a hit is what the
-// principal sees of its document: a search that found the older one must look
-// again. Empty projects means all that it covers.
+// Superseded reports whether the principal sees a newer version of a hit's document
+// than the hit has; then the search must be repeated. Empty projects means all that
+// the principal covers.
 func (s *Store) Superseded(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) (bool, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return false, err
 	}
 	versions := map[string]int{}

@@ -43,7 +43,7 @@ func (s *Store) CreateWorkspace(ctx context.Context, w Workspace) error {
 // Workspaces lists the principal's own workspace, newest first; the instance's
 // administrator sees all of them.
 func (s *Store) Workspaces(ctx context.Context, p knowledge.Principal, page Page) ([]Workspace, string, error) {
-	if err := known(p); err != nil {
+	if err := requireWorkspace(p); err != nil {
 		return nil, "", err
 	}
 	var rows []workspaceRow

@@ -215,7 +215,7 @@ func startNothing(f *fixture) {
 	f.wantCode(f.StartRun(f.ctx, held, run("r5"), &store.Conversation{ID: "talk", Project: "handbook"}), knowledge.CodeNotFound)
 }
 
-// talk makes a conversation of ann's with a run in it, and gives the messages
+// talk makes a conversation of ann's with a run in it, and returns the messages
 // with which the run ends.
 func (f *fixture) talk(id string) []store.Message {
 	f.Helper()

@@ -50,7 +50,7 @@ func keptSuperseded(f *fixture) {
 	_, err = f.Chunk(f.ctx, reader("bob"), old[1].ID)
 	f.wantCode(err, knowledge.CodeNotFound)
 	if diff := cmp.Diff([]string{"two"}, f.sees(reader("bob"), append(old, chunks...)...)); diff != "" {
-		f.Error("a search gives a kept chunk: " + diff)
+		f.Error("a search returns a kept chunk: " + diff)
 	}
 	list, _, err := f.DocumentChunks(f.ctx, reader("bob"), view.DocumentID, store.Page{})
 	if err != nil || len(list) != 1 || list[0].Text != "two" {

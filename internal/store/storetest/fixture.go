@@ -11,7 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// Run runs the contract suite. open gives a fresh, empty store, and closes it
+// Run runs the contract suite. open returns a fresh, empty store, and closes it
 // when the test ends.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for _, group := range []struct {

@@ -9,7 +9,7 @@ func testHealth(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"a_ping_tells_whether_the_store_can_be_used":   pings,
 		"the_log_can_be_emptied_whatever_stands_in_it": emptyLog,
-		"a_ping_ends_with_the_context_of_whoever_asks": pingCanceled,
+		"a_ping_ends_with_the_context_of_its_caller":   pingCanceled,
 	})
 }
 

@@ -21,7 +21,7 @@ func testPermissions(t *testing.T, open func(t *testing.T) Store) {
 	})
 }
 
-// claims gives a reading principal of acme with some claims changed.
+// claims returns a reading principal of acme with some claims changed.
 func claims(change func(*knowledge.Claims)) knowledge.Principal {
 	c := knowledge.Claims{Workspace: "acme", Scopes: []knowledge.Scope{knowledge.ScopeRead}, KeyID: "k"}
 	change(&c)
@@ -86,7 +86,7 @@ func managingIsNotFinding(f *fixture) {
 	v, chunks := f.publish(upload("private", func(nv *store.NewVersion) { nv.Access = &knowledge.Access{Users: []string{"ann"}} }), "secret")
 	p := manager("acme")
 	if got := f.sees(p, chunks...); len(got) != 0 {
-		f.Errorf("a search by a manager gives %q", got)
+		f.Errorf("a search by a manager returns %q", got)
 	}
 	missing, err := f.UnreachedDocuments(f.ctx, p, []string{v.Document})
 	f.must(err)

@@ -16,7 +16,7 @@ import (
 func testPublishing(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"readers_see_exactly_one_version_while_it_switches": oneVersion,
-		"publishing_again_gives_the_same_answer":            publishAgain,
+		"publishing_again_has_the_same_result":              publishAgain,
 		"an_older_version_never_replaces_a_newer_one":       olderVersion,
 		"publishing_after_the_removal_mark_does_nothing":    publishRemoved,
 		"publishing_a_version_that_failed_does_nothing":     publishFailed,

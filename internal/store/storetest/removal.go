@@ -15,7 +15,7 @@ func testRemoval(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
 		"the_mark_hides_a_document_at_once":                 markHides,
 		"a_legal_hold_refuses_the_removal":                  legalHold,
-		"removing_again_gives_the_same_answer":              markAgain,
+		"removing_again_has_the_same_result":                markAgain,
 		"a_tombstone_keeps_the_version_counter":             tombstone,
 		"a_version_uploaded_meanwhile_waits_and_lives_on":   uploadedMeanwhile,
 		"removing_what_was_uploaded_meanwhile_takes_it_too": removedMeanwhile,

@@ -165,7 +165,7 @@ func beginVersion(f *fixture) {
 	if other.Begun || other.RunID != v.RunID {
 		f.Errorf("another run began the version: %+v", other)
 	}
-	for range 2 { // a retry gives the same
+	for range 2 { // a retry has the same result
 		begun, err := f.BeginVersion(f.ctx, v.VersionRef, v.RunID, 42)
 		f.must(err)
 		if !begun.Begun || begun.Status != knowledge.StatusPending {
