@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"modernc.org/sqlite"
@@ -32,12 +33,12 @@ var (
 
 // BeforeCommit has f called before each commit from now on, while the transaction
 // still holds the connection that writes.
-func (s *Store) BeforeCommit(ctx context.Context, f func()) error {
+func (s *Store) BeforeCommit(ctx context.Context, f func()) (err error) {
 	conn, err := s.writer.DB.DB.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { err = errors.Join(err, conn.Close()) }()
 	return conn.Raw(func(driver any) error {
 		hooks, ok := driver.(sqlite.HookRegisterer)
 		if !ok {

@@ -1,3 +1,4 @@
+//nolint:sqlclosecheck // Statements stay open until their pool or transaction closes.
 package store
 
 import (
