@@ -57,7 +57,7 @@ var own = map[string][]string{
 	"internal/dispatch":         {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
 	"internal/embedded":         {},
 	"internal/index/embedded":   {"internal/index", "internal/knowledge"},
-	"internal/model/localmodel": {"internal/model/protocol"},
+	"internal/model/localmodel": {"internal/knowledge", "internal/model/protocol"},
 
 	// The ways in, below every edge: from a checked request to a started run.
 	"internal/intake": {"internal/access", "internal/blob", "internal/extract", "internal/knowledge", "internal/store"},

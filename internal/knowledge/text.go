@@ -1,6 +1,9 @@
 package knowledge
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // Invisible reports whether r only says where a line may or may not be broken:
 // the soft hyphen, the space of no width, the word joiner and the byte order
@@ -18,4 +21,11 @@ func Visible(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// Unspaced reports whether r belongs to a script that is written without spaces
+// between words. Korean has spaces, so Hangul is not among them.
+func Unspaced(r rune) bool {
+	const first = 0x0e00 // Thai
+	return r >= first && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }

@@ -26,7 +26,7 @@ func History(messages []knowledge.Message, limit int) []knowledge.Message {
 
 // tokens estimates how many tokens a model makes of text, without its
 // vocabulary, which takes long to load: a quarter for a character of ASCII, a
-// half for one of another alphabet, one for one of a script without spaces. The
+// half for one of another alphabet, one for one of Korean or a script without spaces. The
 // estimate is within a fifth of the real number for prose.
 func tokens(text string) int {
 	quarters := 0
@@ -34,7 +34,7 @@ func tokens(text string) int {
 		switch {
 		case r < utf8.RuneSelf:
 			quarters++
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
+		case knowledge.Unspaced(r), unicode.Is(unicode.Hangul, r):
 			quarters += 4
 		default:
 			quarters += 2

@@ -3,6 +3,8 @@ package retrieve
 import (
 	"slices"
 	"unicode"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 const (
@@ -111,7 +113,7 @@ func hashWords(text string) (words []uint64, figures uint64) {
 		case r < 128, !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r):
 			end()
 			continue
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
+		case knowledge.Unspaced(r):
 			end()
 			words = append(words, (hashStart^uint64(r))*hashPrime)
 			continue

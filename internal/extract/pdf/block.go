@@ -135,9 +135,6 @@ func joins(l, next line) bool {
 func spaced(before, after string) bool {
 	end, _ := utf8.DecodeLastRuneInString(before)
 	begin, _ := utf8.DecodeRuneInString(after)
-	wide := func(r rune) bool {
-		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
-	}
 	joined := end == '-' && len(before) > 1 && unicode.IsLetter(begin) && !strings.HasSuffix(before, " -")
-	return !joined && (!wide(end) || !wide(begin))
+	return !joined && (!knowledge.Unspaced(end) || !knowledge.Unspaced(begin))
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/kljensen/snowball/english"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 const (
@@ -14,13 +16,6 @@ const (
 	maxQuestionRunes = 2000 // beginning of a question that is used
 	maxQuestionWords = 64   // distinct words of a question that are used
 )
-
-// unspaced are the scripts that are written without spaces between words. A
-// run of them is indexed as its pairs of characters.
-var unspaced = []*unicode.RangeTable{
-	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
-	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
-}
 
 // documentWords returns the words of text that are indexed, joined by spaces.
 func documentWords(text string) string {
@@ -144,6 +139,9 @@ func eachRun(text string, yield func(run string, pairs bool)) {
 	end(len(text))
 }
 
+// classify reports whether r is part of a word, and whether the run that it is in
+// is indexed as its pairs of characters: a script without spaces between words,
+// or Korean, whose words take endings.
 func classify(r rune) (word, noSpaces bool) {
 	if r < utf8.RuneSelf {
 		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9', false
@@ -151,7 +149,7 @@ func classify(r rune) (word, noSpaces bool) {
 	if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) && r != 'ー' {
 		return false, false
 	}
-	return true, unicode.IsOneOf(unspaced, r) || r == 'ー'
+	return true, knowledge.Unspaced(r) || unicode.Is(unicode.Hangul, r) || r == 'ー'
 }
 
 func letterFollows(text string) bool {

@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // maxWord is the length in bytes to which a word is cut. Longer ones (a key, a
@@ -28,13 +30,13 @@ func (w *words) next() ([]byte, bool) {
 	for w.at < len(w.text) {
 		r, size := utf8.DecodeRuneInString(w.text[w.at:])
 		switch {
-		case unsegmented(r):
+		case knowledge.Unspaced(r):
 			before := w.last
 			w.last = r
 			w.start, w.end = w.at, w.at+size
 			w.at += size
 			following, _ := utf8.DecodeRuneInString(w.text[w.at:])
-			if before == 0 && unsegmented(following) {
+			if before == 0 && knowledge.Unspaced(following) {
 				continue // the pair that begins with it includes it
 			}
 			word := w.buf[:0]
@@ -69,7 +71,7 @@ func (w *words) readWord() []byte {
 				w.at += size
 				continue
 			}
-			if !wordRune(r) && !unicode.Is(unicode.Mn, r) || unsegmented(r) {
+			if !wordRune(r) && !unicode.Is(unicode.Mn, r) || knowledge.Unspaced(r) {
 				return w.finish(word)
 			}
 			word = appendFolded(word, r)
@@ -119,12 +121,6 @@ func wordRune(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 	}
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
-}
-
-// unsegmented reports whether r belongs to a script without spaces between
-// words.
-func unsegmented(r rune) bool {
-	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
 // appendFolded appends r in lower case without its diacritics.
