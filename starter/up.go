@@ -30,7 +30,7 @@ type upCmd struct {
 
 // Help returns the command's details and an example.
 func (upCmd) Help() string {
-	return "Everything in one process: Temporal server and its pages, database, index, blobs, the offline model, worker and API. " +
+	return "The process runs the Temporal server and its pages, the database, the index, the blob store, the offline model, the worker and the API. " +
 		"Ctrl-C or SIGTERM stops it; unfinished work resumes at the next start.\n\nExample:\n\n    cairn up --data /var/lib/cairn --listen 0.0.0.0:8080"
 }
 
