@@ -43,7 +43,7 @@ func (f *fixture) toFinish(conversation string) activities.FinishAnswerInput {
 
 // cutRuns stands before the store and ends FinishAnswer between its effects.
 type cutRuns struct {
-	activities.Runs
+	activities.RunEnds
 	beforeEnd func() error
 }
 
@@ -51,7 +51,7 @@ func (r cutRuns) EndAnswer(ctx context.Context, workspace, id string, end store.
 	if err := call(r.beforeEnd); err != nil {
 		return err
 	}
-	return r.Runs.EndAnswer(ctx, workspace, id, end, messages...)
+	return r.RunEnds.EndAnswer(ctx, workspace, id, end, messages...)
 }
 
 func TestFinishAnswerThatDies(t *testing.T) {
@@ -59,7 +59,7 @@ func TestFinishAnswerThatDies(t *testing.T) {
 	kill := func() error { return errKilled }
 	for name, cut := range map[string]func(*fixture, *activities.FinishAnswerInput){
 		"before the end of the run": func(f *fixture, _ *activities.FinishAnswerInput) {
-			f.answering.Runs = cutRuns{Runs: f.store, beforeEnd: kill}
+			f.answering.Runs = cutRuns{RunEnds: f.store, beforeEnd: kill}
 		},
 		"for want of a search": func(_ *fixture, in *activities.FinishAnswerInput) {
 			in.Loop.Searches = []string{in.SearchKey(9, 9)}

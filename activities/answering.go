@@ -14,7 +14,7 @@ import (
 // Answering holds the activities of AnswerQuery and RunTool.
 type Answering struct {
 	Blobs     Blobs
-	Runs      Runs
+	Runs      RunEnds
 	Retriever Retriever
 	Passages  retrieve.PassageReader
 	Chat      Chat

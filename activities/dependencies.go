@@ -16,101 +16,178 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// Blobs is the blob store as activities use it.
+// All that is declared here is safe for concurrent use, and every method may be
+// called again after an error or a crash. Errors that a retry can help are not
+// marked: errors.go decides which are final.
+
+// Blobs is the blob store as activities use it. A write replaces what is under
+// its key, and is durable when it returns; a reader sees the old bytes or the new
+// ones. A missing blob is blob.ErrNotFound, and a full disk blob.ErrNoSpace.
 type Blobs interface {
+	// Put stores data under key.
 	Put(ctx context.Context, key string, data []byte) (blob.Ref, error)
+	// PutReader stores what r has left under key. An error of r is returned, and
+	// then the bytes that were under key stay.
 	PutReader(ctx context.Context, key string, r io.Reader) (blob.Ref, error)
+	// PutJSON stores v as JSON under key.
 	PutJSON(ctx context.Context, key string, v any) (blob.Ref, error)
+	// Get returns the bytes under key.
 	Get(ctx context.Context, key string) ([]byte, error)
+	// GetJSON decodes the JSON under key into v.
 	GetJSON(ctx context.Context, key string, v any) error
+	// Open returns a reader of what is under key, which the caller closes, and the
+	// number of bytes. The reader is not affected by later writes.
 	Open(ctx context.Context, key string) (io.ReadCloser, int64, error)
+	// Exists reports whether there is a blob under key.
 	Exists(ctx context.Context, key string) (bool, error)
+	// DeletePrefix deletes the blobs under prefix, which ends in "/", except those
+	// for which keep returns true, and returns their number. A nil keep keeps none.
+	// Deleting nothing is no error.
 	DeletePrefix(ctx context.Context, prefix string, keep func(key string, modified time.Time) bool) (int, error)
 }
 
-// Versions is the part of the store that ingestion moves forward.
+// Versions is the part of the store that ingestion changes. A version that was
+// removed is knowledge.CodeNotFound. Every method is idempotent. Concurrent calls
+// for one version take effect one after the other.
 type Versions interface {
+	// Version returns a version.
 	Version(ctx context.Context, ref knowledge.VersionRef) (store.Version, error)
+	// BeginVersion marks a version as begun by a run, whose events begin at
+	// firstOffset in the workflow's log. It changes nothing, and returns the version
+	// as it is, if the version belongs to another run, has ended, or is being removed.
 	BeginVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64) (store.Version, error)
+	// PrepareVersion is BeginVersion and SetStage in one transaction.
 	PrepareVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64, stage knowledge.Stage, progress float64, facts store.Facts) (store.Version, error)
+	// SetStage stores the stage of a version, its progress (0 to 1) and the facts
+	// that are known by now. It does nothing for a version that has ended or is
+	// being removed.
 	SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, facts store.Facts) error
+	// FailVersion ends a version of the run with an error. It does nothing if the
+	// version belongs to another run.
 	FailVersion(ctx context.Context, ref knowledge.VersionRef, runID string, e knowledge.DocumentError) error
+	// PutChunksPart replaces the chunks [first, first+len(chunks)) of a version.
+	// Readers do not see them before PublishVersion.
 	PutChunksPart(ctx context.Context, ref knowledge.VersionRef, first int, chunks []knowledge.Chunk) error
+	// PublishVersion switches readers to a version and ends its run, in one
+	// transaction. It writes nothing if the document is being removed, a newer
+	// version is published, or the version was given up.
 	PublishVersion(ctx context.Context, p store.Publication) (store.Published, error)
+	// DiscardVersion deletes, in batches, the chunks of a version that ended without
+	// being published. Chunks that a message cites stay.
 	DiscardVersion(ctx context.Context, ref knowledge.VersionRef) error
+	// RetireChunks deletes, in batches, the chunks of the versions before ref.
+	// Chunks that a message cites stay, and so do all while a question of the
+	// workspace is running.
 	RetireChunks(ctx context.Context, ref knowledge.VersionRef) error
+	// RetiredSources returns the blob keys of the originals that only versions
+	// before ref have; none under a legal hold.
 	RetiredSources(ctx context.Context, ref knowledge.VersionRef) ([]string, error)
 }
 
-// Removals is the part of the store that takes documents away.
+// Removals is the part of the store that removes documents. Every method is
+// idempotent.
 type Removals interface {
+	// RunningVersions returns the versions of a document, up to upto, whose run has
+	// not ended.
 	RunningVersions(ctx context.Context, workspace, document string, upto int) ([]store.Version, error)
+	// SourceKeys returns the blob keys of the originals of the versions above after.
 	SourceKeys(ctx context.Context, workspace, document string, after int) ([]string, error)
+	// RemoveRows deletes the chunks of a removal, in batches, and then its versions.
 	RemoveRows(ctx context.Context, r store.Removal) error
+	// CheckpointWAL empties the write-ahead log, so that no deleted row stands in it.
 	CheckpointWAL(ctx context.Context) error
 }
 
-// Runs is the part of the store that knows how runs ended.
-type Runs interface {
-	RunEnds
-}
-
-// Index is the vector and full text index as ingestion writes it.
+// Index is the vector and full text index as ingestion writes it. Every method is
+// idempotent, and removing nothing is no error.
 type Index interface {
+	// Upsert writes entries in one transaction. It replaces entries with the same
+	// version and chunk.
 	Upsert(ctx context.Context, entries []index.Entry) error
+	// RemoveVersion removes the entries of one version.
 	RemoveVersion(ctx context.Context, workspace, document string, version int) error
+	// RemoveVersions removes the entries of the versions below keep.
 	RemoveVersions(ctx context.Context, workspace, document string, keep int) error
+	// RemoveDocument removes the entries up to version upto, from the index's files
+	// too.
 	RemoveDocument(ctx context.Context, workspace, document string, upto int) error
 }
 
-// Extractor turns a file into a layout, in a limited child process.
+// Extractor parses files in child processes with limits.
 type Extractor interface {
+	// Extract returns the layout of a file, the same one each time. It blocks until
+	// a child is free. An error that is the document's fault is a *knowledge.Error.
+	// When ctx ends, the child is killed and the cause of ctx returned.
 	Extract(ctx context.Context, in extract.Input) (knowledge.Layout, error)
 }
 
-// Embedder makes vectors of texts; Endpoint says which model does.
+// Embedder calls an embedding model. Each call is paid for.
 type Embedder interface {
+	// Embed returns one vector for each text, in their order, all of one length.
+	// Its errors are *model.Error, or the cause of ctx.
 	Embed(ctx context.Context, texts []string) ([][]float32, model.Usage, error)
+	// Endpoint returns the endpoint with its model.
 	Endpoint() model.Endpoint
 }
 
-// Chat asks a model.
+// Chat calls a chat model. Each call is paid for, and a second one may answer
+// otherwise.
 type Chat interface {
+	// Chat yields the deltas of the next message; the last one has Done. An error
+	// ends the sequence: a *model.Error, or the cause of ctx.
 	Chat(ctx context.Context, r model.ChatRequest) iter.Seq2[model.Delta, error]
+	// Endpoint returns the endpoint with its model.
 	Endpoint() model.Endpoint
 }
 
 // Retriever finds passages.
 type Retriever interface {
+	// Retrieve returns the passages that the request's principal may read, best
+	// first. A wrong question or filter is knowledge.CodeInvalid; a principal
+	// without tokens is knowledge.CodeForbidden.
 	Retrieve(ctx context.Context, r retrieve.Request) (retrieve.Result, error)
 }
 
-// Hub hands items that are durable to readers in the same process.
+// Hub passes durable items to the readers in this process. Its methods do not
+// block. What they miss, readers find by query.
 type Hub interface {
+	// Append passes items to the readers of a run, in the order of their offsets.
+	// Items that the readers have are skipped.
 	Append(run string, items []stream.Item)
+	// Pause marks a run as having no publisher in this process, so that its readers
+	// query the workflow.
 	Pause(run string)
+	// Fence makes Append skip the items of the attempts of a turn before this one.
 	Fence(run string, turn, attempt int)
+	// Finish passes the last items of a run whose log is stored.
 	Finish(run string, items []stream.Item)
 }
 
 // Workflows reaches other workflows, by id.
 type Workflows interface {
-	// Publish signals a batch to the log in the workflow.
+	// Publish signals a batch to the log of a workflow, which skips what it has.
 	Publish(ctx context.Context, workflowID string, b stream.Batch) error
-	// Events reads the log in the workflow from an offset on.
+	// Events reads the log of a workflow, open or closed, from an offset on. A log
+	// that nobody can read any more is stream.ErrLogLost.
 	Events(ctx context.Context, workflowID string, from int64) (stream.EventsPage, error)
-	// StopIngest tells a document's ingest to give up versions up to upto;
-	// running is false where no such workflow runs. Each call is a signal.
+	// StopIngest asks a document's ingest to give up the versions up to upto;
+	// running is false if no such workflow runs. Each call is a signal, and a
+	// workflow takes 10,000 of them.
 	StopIngest(ctx context.Context, workspace, document string, upto int) (running bool, err error)
-	// Ingesting returns the version of a document whose steps run now, 0 if
-	// none do.
+	// Ingesting returns the version of a document whose steps run now, 0 if none
+	// do. A document whose ingest has no open workflow is ErrNotRunning.
 	Ingesting(ctx context.Context, workspace, document string) (version int, err error)
 }
 
-// Metrics counts what activities do.
+// Metrics counts what activities do. Its methods do not block.
 type Metrics interface {
+	// IngestStage records how long one stage of an ingest took.
 	IngestStage(stage string, seconds float64)
+	// DocumentDone counts a version whose ingest ended, by its outcome.
 	DocumentDone(outcome string)
+	// ModelCall records a call of a model (kind "chat" or "embedding") and the
+	// tokens that its provider counted.
 	ModelCall(provider, kind, outcome string, seconds float64, promptTokens, completionTokens int)
+	// WorkflowDone counts a workflow that ended, by its type and status.
 	WorkflowDone(workflow, status string)
 }

@@ -41,7 +41,7 @@ type Ingestion struct {
 	Blobs      Blobs
 	Versions   Versions
 	Removals   Removals
-	Runs       Runs
+	Runs       RunEnds
 	Index      Index
 	Attributes *Attributes
 	Extractor  Extractor
