@@ -16,7 +16,6 @@ func BenchmarkPut(b *testing.B) {
 	for _, writers := range []int{1, 32} {
 		b.Run(fmt.Sprintf("%d_writers", writers), func(b *testing.B) {
 			s := open(b, folderURL(b.TempDir()))
-			b.Cleanup(func() { _ = s.Close() })
 			data := bytes.Repeat([]byte("0123456789abcdef"), 128)
 			var next atomic.Int64
 			var group sync.WaitGroup
@@ -42,7 +41,6 @@ func BenchmarkPut(b *testing.B) {
 // BenchmarkGet reads blobs of 2 KB, the last of which were just written.
 func BenchmarkGet(b *testing.B) {
 	s := open(b, folderURL(b.TempDir()))
-	b.Cleanup(func() { _ = s.Close() })
 	const stored = 4000
 	for i := range stored {
 		if _, err := s.Put(b.Context(), fmt.Sprintf("w/p/d%d/1/text", i), bytes.Repeat([]byte("0123456789abcdef"), 128)); err != nil {

@@ -23,6 +23,7 @@ func open(t testing.TB, address string) *blob.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = s.Close() }) // some tests close it before
 	return s
 }
 

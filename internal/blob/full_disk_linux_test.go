@@ -34,7 +34,6 @@ func TestFullDiskAndSmallBlobs(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t)
 	s := open(t, folderURL(filepath.Join(disk, "blobs")))
-	defer s.Close()
 	for _, key := range []string{"w/k", "w/d/1", "w/d/2"} {
 		if _, err := s.Put(t.Context(), key, []byte("first")); err != nil {
 			t.Fatal(err)

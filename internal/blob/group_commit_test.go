@@ -68,7 +68,6 @@ func (g *gate) await(t *testing.T, n int) {
 func TestWritesShareACommit(t *testing.T) {
 	t.Parallel()
 	g := openGated(t, folderURL(t.TempDir()))
-	defer g.Close()
 	results := []<-chan error{g.put(t.Context(), "w/first")}
 	<-g.reached
 	var want []string
@@ -94,7 +93,6 @@ func TestWritesShareACommit(t *testing.T) {
 func TestAFailedCommitFailsItsOwnWritesOnly(t *testing.T) {
 	t.Parallel()
 	g := openGated(t, folderURL(t.TempDir()))
-	defer g.Close()
 	broken := errors.New("this one cannot be written")
 	g.fail = func(keys []string) error {
 		if slices.Contains(keys, "w/broken") {
@@ -125,7 +123,6 @@ func TestAFailedCommitFailsItsOwnWritesOnly(t *testing.T) {
 func TestACanceledWrite(t *testing.T) {
 	t.Parallel()
 	g := openGated(t, folderURL(t.TempDir()))
-	defer g.Close()
 	running, stop := context.WithCancel(t.Context())
 	first := g.put(running, "w/first")
 	<-g.reached
@@ -186,7 +183,6 @@ func TestCloseWaitsForAcceptedWrites(t *testing.T) {
 		}
 	}
 	s := open(t, address)
-	defer s.Close()
 	for key, want := range map[string]bool{"w/first": true, "w/second": true, "w/late": false} {
 		if got, err := s.Exists(t.Context(), key); got != want || err != nil {
 			t.Errorf("%s exists: %v, %v, want %v", key, got, err, want)
@@ -197,7 +193,6 @@ func TestCloseWaitsForAcceptedWrites(t *testing.T) {
 func TestReadsDoNotWaitForACommit(t *testing.T) {
 	t.Parallel()
 	g := openGated(t, folderURL(t.TempDir()))
-	defer g.Close()
 	first := g.put(t.Context(), "w/k")
 	<-g.reached
 	close(g.opened)

@@ -54,7 +54,7 @@ func ListFolder(ctx context.Context, root string) ([]Object, error) {
 	if err := f.small.openReader(ctx, smallDSN(filepath.Join(root, smallName), "ro")); err != nil {
 		return nil, mapError("list", root, err)
 	}
-	defer f.small.reader.Close()
+	defer func() { _ = f.small.reader.Close() }() // it only read
 	var objects []Object
 	var failed error
 	f.list(ctx, "", func(o Object, err error) bool {

@@ -72,16 +72,14 @@ func (s *smallFile) openReader(ctx context.Context, dsn string) error {
 	if s.reader, err = openPool(dsn, smallReaders); err != nil {
 		return err
 	}
-	for statement, query := range map[**sql.Stmt]string{
-		&s.selectData:   "SELECT data FROM blobs WHERE key = ?",
-		&s.selectExists: "SELECT 1 FROM blobs WHERE key = ?",
-		&s.selectPage:   "SELECT key, length(data), modified FROM blobs WHERE key > ? AND key < ? ORDER BY key LIMIT ?",
-	} {
-		if *statement, err = s.reader.PrepareContext(ctx, query); err != nil {
-			return err
-		}
+	if s.selectData, err = s.reader.PrepareContext(ctx, "SELECT data FROM blobs WHERE key = ?"); err != nil {
+		return err
 	}
-	return nil
+	if s.selectExists, err = s.reader.PrepareContext(ctx, "SELECT 1 FROM blobs WHERE key = ?"); err != nil {
+		return err
+	}
+	s.selectPage, err = s.reader.PrepareContext(ctx, "SELECT key, length(data), modified FROM blobs WHERE key > ? AND key < ? ORDER BY key LIMIT ?")
+	return err
 }
 
 // smallDSN returns the address of a SQLite file for the driver. The path may hold

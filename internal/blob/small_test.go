@@ -75,7 +75,6 @@ func TestAFolderOfFiles(t *testing.T) {
 		writeFile(t, root, key, []byte("old "+key))
 	}
 	s := open(t, folderURL(root))
-	defer s.Close()
 	want := map[string]int64{"w/p/d/1/text": 16, "w/p/d/1/layout.json": 23, "w/p/d/upload-1/original": 27}
 	if diff := cmp.Diff(want, listed(t, s, "")); diff != "" {
 		t.Error(diff)
@@ -101,7 +100,6 @@ func TestAFolderIsListedFromOutside(t *testing.T) {
 	t.Parallel()
 	root, copied := filepath.Join(t.TempDir(), "with space & 100%?#"), t.TempDir()
 	s := open(t, folderURL(root))
-	defer s.Close()
 	mustPut(t, s, "w/p/d/1/text", []byte("text"))
 	mustPut(t, s, "w/p/d/upload-1/original", large)
 	if err := os.CopyFS(copied, os.DirFS(root)); err != nil {
@@ -145,7 +143,6 @@ func TestAKillBetweenTheTwoPlaces(t *testing.T) {
 		}
 		writeFile(t, root, key, large)
 		s = open(t, folderURL(root))
-		t.Cleanup(func() { _ = s.Close() })
 		wantBytes(t, s, key, []byte("row"))
 		if diff := cmp.Diff(map[string]int64{key: 3}, listed(t, s, "w/")); diff != "" {
 			t.Error(diff)
@@ -295,7 +292,6 @@ func TestRemovalLeavesNoByte(t *testing.T) {
 		t.Parallel()
 		root := t.TempDir()
 		s := open(t, folderURL(root))
-		defer s.Close()
 		fill(t, s)
 		if len(scan(t, root, gone)) == 0 {
 			t.Fatal("the scan does not find a document that is there, so it proves nothing")
@@ -317,7 +313,6 @@ func TestRemovalLeavesNoByte(t *testing.T) {
 		t.Parallel()
 		root, copied := t.TempDir(), t.TempDir()
 		s := open(t, folderURL(root))
-		defer s.Close()
 		fill(t, s)
 		for key := range listed(t, s, "w/p/gone/") {
 			if err := s.Delete(t.Context(), key); err != nil {
@@ -334,8 +329,7 @@ func TestRemovalLeavesNoByte(t *testing.T) {
 		if n, err := s.DeletePrefix(t.Context(), "w/p/gone/", nil); n != 0 || err != nil {
 			t.Fatalf("removed %d, %v, want none", n, err)
 		}
-		after := open(t, folderURL(copied))
-		defer after.Close()
+		open(t, folderURL(copied))
 		for _, folder := range []string{root, copied} {
 			if files := scan(t, folder, gone); len(files) > 0 {
 				t.Errorf("its words still stand in %v", files)
@@ -347,7 +341,6 @@ func TestRemovalLeavesNoByte(t *testing.T) {
 func TestTheCacheIsNeverStale(t *testing.T) {
 	t.Parallel()
 	s := open(t, folderURL(t.TempDir()))
-	defer s.Close()
 	mustPut(t, s, "w/k", []byte("0"))
 	stop := make(chan struct{})
 	var readers sync.WaitGroup
@@ -392,7 +385,6 @@ func TestTheCacheIsNeverStale(t *testing.T) {
 func TestTheCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	s := open(t, folderURL(t.TempDir())+"?sync=off")
-	defer s.Close()
 	data := []byte(strings.Repeat("x", 60<<10))
 	for i := range 200 { // 12 MB
 		mustPut(t, s, fmt.Sprintf("w/%d", i%150), data)
