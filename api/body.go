@@ -13,7 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// bodyError says what went wrong while a body was read.
+// bodyError returns the error for a client whose body could not be read.
 func bodyError(err error) error {
 	var known *knowledge.Error
 	var tooLarge *http.MaxBytesError

@@ -124,7 +124,7 @@ func viewChunk(c store.ChunkView) chunkView {
 	return view
 }
 
-// chunkBoxes gives a chunk's boxes, one a page, and its first page.
+// chunkBoxes returns a chunk's boxes, one a page, and its first page.
 func chunkBoxes(c knowledge.Chunk) (boxes []chunkBox, page *int) {
 	boxes = viewBoxes(c, citation.Boxes(c))
 	if len(boxes) > 0 {

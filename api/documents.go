@@ -156,8 +156,8 @@ func (s *Server) listDocuments(ctx context.Context, p knowledge.Principal, in *s
 	return page(convert(documents, s.documentView), next), nil
 }
 
-// documentQuery says which documents are asked for; the project may be named by
-// its name.
+// documentQuery returns the query for the documents of a request, in which the
+// project is an id or a name.
 func (s *Server) documentQuery(ctx context.Context, p knowledge.Principal, project, externalID string, f DocumentFilter) (store.DocumentQuery, error) {
 	project, err := s.projectID(ctx, p, project)
 	return store.DocumentQuery{Project: project, ExternalID: externalID, Status: f.Status, Tags: f.Tags}, err

@@ -24,7 +24,7 @@ const problemType = "application/problem+json"
 // statusClientClosed is counted for a client that left before its answer.
 const statusClientClosed = 499
 
-// kinds gives each code its HTTP status and its title.
+// kinds maps each code to its HTTP status and its title.
 var kinds = map[knowledge.Code]struct {
 	status int
 	title  string
@@ -91,8 +91,8 @@ const (
 	maxProblem  = 7900 // bytes of the whole body
 )
 
-// addFields lists the wrong fields within these bounds. The detail says how many
-// it leaves out.
+// addFields lists the wrong fields within these bounds. The detail counts the
+// fields that are left out.
 func (p *Problem) addFields(fields []knowledge.Field) {
 	for _, f := range fields[:min(len(fields), maxErrors)] {
 		p.Errors = append(p.Errors, ProblemField{Location: knowledge.Cut(f.Location, maxLocation), Message: knowledge.Cut(f.Message, maxMessage)})
@@ -114,7 +114,7 @@ func (p *Problem) size() int {
 	return len(body)
 }
 
-// newProblem gives what a client is told of e.
+// newProblem returns the body that a client receives for e.
 func newProblem(e *knowledge.Error) *Problem {
 	kind, ok := kinds[e.Code]
 	if !ok {
@@ -135,7 +135,7 @@ func newProblem(e *knowledge.Error) *Problem {
 	return p
 }
 
-// classify gives the error with a code that err is or stands for.
+// classify returns the error with a code that err is or stands for.
 func classify(err error) *knowledge.Error {
 	var tooLarge *http.MaxBytesError
 	known, ok := errors.AsType[*knowledge.Error](err)
@@ -155,7 +155,8 @@ func classify(err error) *knowledge.Error {
 	return knowledge.AsError(err)
 }
 
-// problem gives what a client is told of err, and logs what it is not told.
+// problem returns the body that a client receives for err, and logs the cause,
+// which the client does not receive.
 func problem(ctx context.Context, log *slog.Logger, err error) *Problem {
 	e := classify(err)
 	p := newProblem(e)
@@ -206,7 +207,7 @@ func encodeJSON(w http.ResponseWriter, v any) {
 	_ = encoder.Encode(v) // what fails is the connection, and the client has left
 }
 
-// reshape is the huma transformer that gives huma's own errors our shape.
+// reshape is the huma transformer that turns huma's own errors into a Problem.
 func reshape(_ huma.Context, _ string, v any) (any, error) {
 	theirs, ok := v.(*huma.ErrorModel)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxDepth bounds how deep objects and lists of a body lie in each other.
+// maxDepth bounds the nesting of the objects and lists of a body.
 const maxDepth = 64
 
 // strictNames makes huma tell Text from text. encoding/json does not: a second
@@ -75,8 +75,8 @@ func distinct(data []byte) error {
 	return nil
 }
 
-// depth gives how deep the objects and lists in data lie in each other, without
-// asking whether it is JSON otherwise. It stops above maxDepth.
+// depth returns how deep the objects and lists in data are nested, without checking
+// that data is JSON otherwise. It stops above maxDepth.
 func depth(data []byte) int {
 	open, deepest, inString := 0, 0, false
 	for i := 0; i < len(data); i++ {
@@ -98,7 +98,7 @@ func depth(data []byte) int {
 	return deepest
 }
 
-// orNull gives null for a zero value.
+// orNull returns nil for a zero value, which is null in JSON.
 func orNull[T comparable](v T) *T {
 	var zero T
 	if v == zero {
@@ -107,7 +107,7 @@ func orNull[T comparable](v T) *T {
 	return &v
 }
 
-// notNil gives an empty list for none, which would be null.
+// notNil returns an empty list for nil, which would be null in JSON.
 func notNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}

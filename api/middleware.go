@@ -22,7 +22,8 @@ const (
 	writePatience = 60 * time.Second
 )
 
-// response notes what was answered, and gives each piece of it a deadline.
+// response notes the status and the length of an answer, and sets a deadline for
+// each piece of it.
 type response struct {
 	http.ResponseWriter
 	status int // 0 = nothing yet
@@ -77,7 +78,7 @@ func hasBegun(w http.ResponseWriter) bool {
 
 type logKey struct{}
 
-// requestLog gives the logger of a request.
+// requestLog returns the logger of a request.
 func requestLog(ctx context.Context) *slog.Logger {
 	if log, ok := ctx.Value(logKey{}).(*slog.Logger); ok {
 		return log
@@ -159,7 +160,7 @@ func (s *Server) route() http.Handler {
 	})
 }
 
-// unrouted takes what ServeMux says of a request that it has no handler for.
+// unrouted records the answer of ServeMux to a request without a handler.
 type unrouted struct {
 	header http.Header
 	status int

@@ -91,8 +91,8 @@ func (s *Server) describe() error {
 	return err
 }
 
-// tidyDescription gives every operation our errors and what guard reads of its
-// request, and takes huma's errors out.
+// tidyDescription adds to every operation our errors and the parameters that guard
+// reads, and removes huma's errors.
 func (s *Server) tidyDescription() {
 	oapi := s.api.OpenAPI()
 	for path, item := range oapi.Paths {
@@ -240,7 +240,7 @@ func (s *Server) schemaText(schema *huma.Schema) (string, error) {
 	return string(text), err
 }
 
-// schemaOf registers a type and gives a reference to its schema.
+// schemaOf registers a type and returns a reference to its schema.
 func schemaOf[T any](registry huma.Registry) *huma.Schema {
 	t := reflect.TypeFor[T]()
 	return registry.Schema(t, true, t.Name())

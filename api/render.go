@@ -19,7 +19,7 @@ import (
 const previewLength = 200
 
 // renderer turns the items of one run's log into the events that its readers
-// get. What an item only refers to is read with the reader's own permission.
+// get. The blobs and passages that an item refers to are read with the reader's permission.
 type renderer struct {
 	server    *Server
 	principal knowledge.Principal
@@ -34,7 +34,7 @@ func (r *renderer) needs(item stream.Item) bool {
 	return !r.compact && (item.Topic == stream.TopicDelta || item.Topic == stream.TopicReset)
 }
 
-// event gives the name and data of an item's event. Every item has one.
+// event returns the name and the data of an item's event. Every item has one.
 func (r *renderer) event(ctx context.Context, item stream.Item) (name string, data any, err error) {
 	e, err := stream.DecodeEvent(item.Data)
 	if err != nil {
@@ -95,8 +95,7 @@ func (r *renderer) delta(e stream.Event) (string, any, error) {
 	return "apiMessageChunk", data, nil
 }
 
-// reset drops the words so far; a tool's stream says so by starting its
-// generation once more.
+// reset drops the words so far. A tool's stream starts its generation once more.
 func (r *renderer) reset(e stream.Event) (string, any, error) {
 	r.text.Reset()
 	if r.run.Kind == knowledge.KindTool {
@@ -230,7 +229,7 @@ func preview(text string) string {
 	return string([]rune(text)[:previewLength-1]) + "…"
 }
 
-// document fills a document's state, as the log tells it, into the document.
+// document returns the document with the state that the log has for it.
 func (r *renderer) document(ctx context.Context, e stream.Event) (any, error) {
 	var state workflows.DocumentState
 	if err := json.Unmarshal(e.Data, &state); err != nil {

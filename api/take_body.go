@@ -19,14 +19,14 @@ const (
 	bodyRate     = 64 << 10
 	// memoryPatience is how long a large body waits for room.
 	memoryPatience = 20 * time.Second
-	// What is taken of a body that is refused.
+	// How much of a refused body is read, and for how long.
 	maxDrained   = 64 << 20
 	drainTimeout = 5 * time.Second
 )
 
 // takeBody reads the body into memory. One that turns out to be large waits
-// until there is room for it; release gives the room back. A client that only
-// says that it will send much takes no room from others.
+// until there is room for it; release frees the room. A client that only
+// announces a large body takes no room from others.
 func (s *Server) takeBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, release func(), err error) {
 	if r.ContentLength > limit {
 		return nil, nil, knowledge.TooLarge("body", limit)
@@ -78,8 +78,8 @@ func (s *Server) takeMemory(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-// steady reads a body for as long as it keeps coming. What its reader does
-// between the reads does not count.
+// steady reads a body for as long as it keeps coming. The time between
+// the reads does not count.
 type steady struct {
 	r       io.Reader
 	control *http.ResponseController
@@ -103,9 +103,9 @@ func (b *steady) Read(p []byte) (int, error) {
 
 func (b *steady) end() { _ = b.control.SetReadDeadline(time.Time{}) }
 
-// drain takes what a client is still sending of a body that is refused, so that
-// it comes to read why: a connection that is closed on it is reset. Who asks
-// first gets its answer without sending.
+// drain reads the rest of a refused body, so that the client reads the answer: it
+// would see a reset of the connection otherwise. A client that sent Expect waits
+// for the answer before it sends the body.
 func drain(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Expect") != "" {
 		return

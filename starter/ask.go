@@ -66,8 +66,8 @@ func showAnswer(ctx context.Context, a *app, events iter.Seq2[client.Event, erro
 	return terminal.Sources(a.stdout, answer.Sources)
 }
 
-// narrator says what happens in a run while it happens: the words of an answer
-// to stdout, everything else to stderr.
+// narrator writes the events of a run as they come: the words of an answer to
+// stdout, everything else to stderr.
 type narrator struct {
 	app    *app
 	answer *terminal.Answer // nil = the words are not shown
@@ -169,7 +169,8 @@ func (n *narrator) say(format string, args ...any) {
 	}
 }
 
-// runOutcome is nil for a runEnded that says completed, and otherwise its error.
+// runOutcome returns nil for a runEnded with the status completed, and otherwise
+// its error.
 func runOutcome(e client.Event) error {
 	var ended client.Ended
 	if err := e.Decode(&ended); err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Config is the whole configuration. Load gives one that is complete and valid.
+// Config is the whole configuration. Load returns one that is complete and valid.
 type Config struct {
 	// The folder where everything is kept, unless a key below says otherwise. It
 	// is created. Defaults to cairn-data in the working folder.
@@ -45,8 +45,8 @@ type Temporal struct {
 	// The loopback address of the operator's pages. Port 0 takes a free one.
 	// Defaults to 127.0.0.1:8233.
 	UIListen string `koanf:"ui_listen"`
-	// What an acknowledged step of a workflow survives: "full" a loss of power,
-	// "normal" a kill of the process, about a quarter faster. Defaults to full.
+	// How durable an acknowledged step of a workflow is: with "full" it survives a
+	// loss of power, with "normal", about a quarter faster, a kill of the process. Defaults to full.
 	Sync string `koanf:"sync"`
 }
 

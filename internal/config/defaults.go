@@ -11,7 +11,7 @@ import (
 // DefaultData is the folder in the working folder where everything is kept.
 const DefaultData = "cairn-data"
 
-// What is called when only OpenAI's own variable is set.
+// The endpoint and the models that are used when only OPENAI_API_KEY is set.
 const (
 	openAIVariable       = "OPENAI_API_KEY"
 	openAIURL            = "https://api.openai.com/v1"
@@ -20,7 +20,7 @@ const (
 	openAIDimensions     = 1536
 )
 
-// numbers gives the numbers that hold where none is given.
+// numbers returns the default of every number.
 func numbers() Config {
 	model := Model{Timeout: 10 * time.Minute, IdleTimeout: time.Minute}
 	return Config{

@@ -3,6 +3,6 @@
 // the one place that knows the environment; everything else is handed what it
 // needs.
 //
-// What a key means and what it defaults to stands in the comments of config.go,
+// The comments of config.go state the meaning and the default of each key;
 // from which the reference in docs/configuration.md is made.
 package config

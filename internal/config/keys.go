@@ -43,7 +43,7 @@ func fieldsOf(t reflect.Type, path string, index []int) []field {
 	return all
 }
 
-// knownKeys gives the type of each key.
+// knownKeys returns the type of each key.
 func knownKeys() map[string]reflect.Type {
 	known := map[string]reflect.Type{}
 	for _, f := range fields() {
@@ -52,7 +52,8 @@ func knownKeys() map[string]reflect.Type {
 	return known
 }
 
-// unknownKey says what was meant, as far as that can be guessed.
+// unknownKey returns an error that names the nearest known key, or the keys of the
+// section that key names.
 func unknownKey(key string) error {
 	known := slices.Sorted(maps.Keys(knownKeys()))
 	var inside []string

@@ -30,7 +30,7 @@ type Options struct {
 	// File is the path of a YAML file. Defaults to the value of CAIRN_CONFIG, and
 	// without that to no file.
 	File string
-	// Environ is the environment, as os.Environ gives it. Defaults to an empty
+	// Environ is the environment, as os.Environ returns it. Defaults to an empty
 	// one.
 	Environ []string
 	// Overrides are values by key ("temporal.listen"), which win over the file
@@ -67,7 +67,7 @@ func Load(options Options) (Config, error) {
 	return c, c.validate()
 }
 
-// environment gives the variables by name.
+// environment returns the variables by name.
 func environment(environ []string) map[string]string {
 	env := map[string]string{}
 	for _, pair := range environ {

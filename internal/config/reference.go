@@ -71,7 +71,7 @@ func sectionOf(key string) string {
 	return ""
 }
 
-// fieldComments gives the comment of each field, by "Struct.Field", in a line.
+// fieldComments returns the comment of each field on one line, by "Struct.Field".
 func fieldComments() map[string]string {
 	comments := map[string]string{}
 	file, err := parser.ParseFile(token.NewFileSet(), "config.go", source, parser.ParseComments)

@@ -12,7 +12,7 @@ import (
 // mask stands for a secret that is set.
 const mask = "********"
 
-// Masked gives the whole configuration as YAML, with a mask in the place of
+// Masked returns the whole configuration as YAML, with a mask in the place of
 // each secret that is set. Secrets that variables hold are not in it at all, only
 // the names of the variables. The masks have to be replaced before it can be read.
 func (c Config) Masked() string {
@@ -65,7 +65,7 @@ func shown(v reflect.Value) any {
 	}
 }
 
-// child gives the section of a name inside another, made if need be.
+// child returns the section of a name inside another, and makes it if it is missing.
 func child(section *yaml.Node, name string) *yaml.Node {
 	for i := 0; i+1 < len(section.Content); i += 2 {
 		if section.Content[i].Value == name {

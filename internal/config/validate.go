@@ -18,7 +18,7 @@ const (
 	minJWTSecret = 32
 )
 
-// validate gives every mistake at once.
+// validate returns every mistake at once.
 func (c Config) validate() error {
 	errs := []error{
 		checkAddress("listen", c.Listen),

@@ -67,7 +67,7 @@ func contents(data []byte, size int) [][]byte {
 	return append(parts, data[start:])
 }
 
-// encodedWidth gives the bytes that a character of n bytes takes in JSON.
+// encodedWidth returns how many bytes of JSON a character of n bytes takes.
 func encodedWidth(r rune, n int) int {
 	switch {
 	case r == '"', r == '\\', r == '\n', r == '\r', r == '\t', r == '\b', r == '\f':
@@ -79,8 +79,8 @@ func encodedWidth(r rune, n int) int {
 	}
 }
 
-// encode gives JSON in which <, > and & stand as they are: a stream is no HTML,
-// and escapes would make such text six times as long.
+// encode returns JSON without escapes for <, > and &: a stream is not HTML, and
+// escapes would make such text six times as long.
 func encode(p Piece) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

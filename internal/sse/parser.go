@@ -73,7 +73,7 @@ func (p *parser) field(line []byte) {
 	}
 }
 
-// dispatch gives the event that an empty line ends, if it has data.
+// dispatch returns the event that an empty line ends, if it has data.
 func (p *parser) dispatch() (Event, bool) {
 	e, ok := Event{ID: p.id, Name: p.name}, p.hasData
 	if ok {

@@ -56,8 +56,8 @@ type joiner struct {
 	have  []bool
 }
 
-// take gives the event, or the one that e completes. A piece that comes again,
-// because the stream was taken up in the middle of an event, replaces itself.
+// take returns e, or the event that e completes. A reader that resumes a stream
+// inside an event receives a piece again, which replaces the earlier one.
 func (j *joiner) take(e Event) (Event, bool, error) {
 	if e.Name != deltaEvent {
 		return e, true, nil

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The tags that an answer's citations are written in. What stands between an
-// opening and a closing one is the citation's number in brackets.
+// The tags that an answer's citations are written in. Between an opening
+// and a closing tag is the citation's number in brackets.
 var citationTags = []string{"<citation ", "<web_citation ", "</citation>", "</web_citation>"}
 
 // longestTag bounds how much text is held back for a tag that does not close.
@@ -35,8 +35,8 @@ func (a *Answer) Add(text string) {
 	a.emit(false)
 }
 
-// Reset drops the text so far. What a terminal has shown cannot be taken back,
-// so a line says that the answer starts again.
+// Reset drops the text so far. A terminal cannot take text back, so Reset writes a
+// line that declares it void.
 func (a *Answer) Reset(reason string) {
 	a.emit(true)
 	if a.shown {
@@ -109,7 +109,7 @@ func (a *Answer) emit(final bool) {
 	}
 }
 
-// citationTag gives the length of the tag that s starts with, 0 = none; maybe
+// citationTag returns the length of the tag that s starts with, 0 = none; maybe
 // is true while more text could make it one.
 func citationTag(s string) (length int, maybe bool) {
 	for _, tag := range citationTags {

@@ -34,7 +34,7 @@ func NewProgress(out, bar io.Writer, total int) *Progress {
 	return p
 }
 
-// Done counts one document and says how it came out.
+// Done counts one document and writes its outcome.
 func (p *Progress) Done(outcome, name, detail string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
