@@ -29,7 +29,7 @@ func (a *Answering) SearchKnowledge(ctx context.Context, in SearchInput) (Search
 	if err != nil {
 		return SearchResult{}, a.fail(ctx, in.RunRef, err)
 	}
-	result, err := a.find(ctx, in.RunRef, in.FirstSearchKey(), request, request.Question)
+	result, err := a.find(ctx, in.FirstSearchKey(), request, request.Question)
 	if err != nil {
 		return SearchResult{}, a.fail(ctx, in.RunRef, err)
 	}
@@ -37,7 +37,7 @@ func (a *Answering) SearchKnowledge(ctx context.Context, in SearchInput) (Search
 }
 
 // find searches and stores what it found, unless an earlier attempt did.
-func (a *Answering) find(ctx context.Context, run knowledge.RunRef, key string, request knowledge.Request, query string) (SearchResult, error) {
+func (a *Answering) find(ctx context.Context, key string, request knowledge.Request, query string) (SearchResult, error) {
 	var record SearchRecord
 	err := a.Blobs.GetJSON(ctx, key, &record)
 	if err == nil {

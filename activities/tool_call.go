@@ -76,6 +76,6 @@ func (a *Answering) callTool(ctx context.Context, in ToolCallInput) (ToolOutput,
 	if err != nil {
 		return ToolOutput{}, err
 	}
-	found, err := a.find(ctx, in.RunRef, in.SearchKey(in.Turn, in.Call), request, arguments.Query)
+	found, err := a.find(ctx, in.SearchKey(in.Turn, in.Call), request, arguments.Query)
 	return ToolOutput{Search: found.Key, Kept: found.Kept}, err
 }

@@ -52,7 +52,7 @@ func TestCallTool(t *testing.T) {
 			if n := f.server.Totals().Embeddings.Asked; n != 0 {
 				t.Errorf("%d requests for embeddings", n)
 			}
-			if there, err := f.blobs.Exists(f.ctx, in.RunRef.SearchKey(1, 0)); err != nil || there {
+			if there, err := f.blobs.Exists(f.ctx, in.SearchKey(1, 0)); err != nil || there {
 				t.Errorf("a search is stored: %t, %v", there, err)
 			}
 		})
@@ -108,7 +108,7 @@ func TestCallTool(t *testing.T) {
 		in.Call = 1
 		_, err := do(f, f.answering.CallTool, in)
 		f.failed(err, knowledge.CodeInternal, true)
-		in.Key = in.RunRef.TurnKey(9)
+		in.Key = in.TurnKey(9)
 		_, err = do(f, f.answering.CallTool, in)
 		f.failed(err, knowledge.CodeInternal, true)
 	})
