@@ -303,8 +303,8 @@ func TestPublishing(t *testing.T) {
 		yield(end, nil)
 	}}
 	for name, tc := range map[string]struct {
-		chat scripted
-		fed  bool
+		chat       scripted
+		publishing bool
 	}{
 		"an answer is followed by an end that they are given":             {says("one ", "two"), true},
 		"what follows tool calls is not given to readers in this process": {calls, false},
@@ -318,8 +318,8 @@ func TestPublishing(t *testing.T) {
 				defer f.hub.Follow(run.Run)()
 				// Its result is the business of others.
 				_, _ = f.answering.CallModel(contexts[0], activities.ModelCallInput{RunRef: run, Turn: 1})
-				if fed := f.hub.Fed(run.Run); fed != tc.fed {
-					f.Errorf("readers wait for the hub: %t, want %t", fed, tc.fed)
+				if publishing := f.hub.Publishing(run.Run); publishing != tc.publishing {
+					f.Errorf("readers wait for the hub: %t, want %t", publishing, tc.publishing)
 				}
 			})
 		})

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// The topics of a run's log. Each item becomes one event of the run's SSE
-// stream; api/render.go says which.
+// The topics of a run's log. api/render.go turns each item into one event of the
+// run's SSE stream.
 const (
 	TopicStarted    = "runStarted"
 	TopicDelta      = "delta"
@@ -25,7 +25,7 @@ const (
 	TopicEnded      = "runEnded"
 )
 
-// Terminal reports whether an item of this topic is a run's last.
+// Terminal reports whether an item of this topic ends a run.
 func Terminal(topic string) bool {
 	switch topic {
 	case TopicCompleted, TopicError, TopicToolEnd, TopicEnded:
@@ -34,9 +34,9 @@ func Terminal(topic string) bool {
 	return false
 }
 
-// Event is what an item says. Text is the answer's own words; everything else
-// that could hold a user's or a document's words is in the blob that Ref names,
-// and the API reads it with the permission of the moment.
+// Event is the content of an item. Text is part of the answer. All other words
+// of users and documents are in the blob that Ref names, which the API reads with
+// the permission that the reader has at that moment.
 type Event struct {
 	Turn    int             `json:"turn,omitempty"`    // of the tool loop, 1 = first; 0 = not part of a model call
 	Attempt int             `json:"attempt,omitempty"` // of the model call, 1 = first
@@ -45,21 +45,21 @@ type Event struct {
 	Data    json.RawMessage `json:"data,omitempty"` // ids, counts and states only
 }
 
-// Entry is an item as it travels: Data is the padded standard base64 of a
-// serialized temporal.api.common.v1.Payload.
+// Entry is an item without its offset, as publishers send it. Data is the padded
+// standard base64 of a serialized temporal.api.common.v1.Payload.
 type Entry struct {
 	Topic string `json:"topic"`
 	Data  string `json:"data"`
 }
 
-// Item is an entry of the log with its place in it.
+// Item is an entry with its offset in the log, 0 = first.
 type Item struct {
 	Topic  string `json:"topic"`
 	Data   string `json:"data"`
 	Offset int64  `json:"offset"`
 }
 
-// NewEntry encodes an event as json/plain.
+// NewEntry returns an event as an entry, encoded as json/plain.
 func NewEntry(topic string, e Event) (Entry, error) {
 	data, err := json.Marshal(e)
 	if err != nil {
@@ -73,7 +73,7 @@ func NewEntry(topic string, e Event) (Entry, error) {
 	return Entry{Topic: topic, Data: base64.StdEncoding.EncodeToString(raw)}, nil
 }
 
-// DecodeEvent reads the event out of an entry's or item's data.
+// DecodeEvent returns the event that the data of an entry or item holds.
 func DecodeEvent(data string) (Event, error) {
 	var e Event
 	raw, err := base64.StdEncoding.DecodeString(data)
@@ -90,11 +90,12 @@ func DecodeEvent(data string) (Event, error) {
 	return e, nil
 }
 
-// Data encodes the inline data of an event: ids, counts and states only.
+// Data returns the inline data of an event as JSON: ids, counts and states only.
+// It panics if v cannot be encoded.
 func Data(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
-		// Only structs of plain fields are passed; failing here is a defect.
+		// Callers pass only structs of plain fields, so this is a defect.
 		panic(fmt.Sprintf("stream: data of %T: %v", v, err))
 	}
 	return b

@@ -2,32 +2,32 @@ package stream
 
 import "sync"
 
-// Hub hands the items of a run to readers in the same process, before a query
-// would find them. It is an accelerator and never a truth: it is only given
-// items that are durable already (a signal was acknowledged, a log was stored),
-// it forgets a run when the last reader leaves, and whoever finds a gap in it
-// queries the workflow. Safe for concurrent use.
+// Hub passes the items of a run to readers in the same process, before a query
+// would find them. It is a cache and owns nothing: publishers append only items
+// that are durable (a signal was acknowledged, a log was stored), the hub drops a
+// run when its last reader leaves, and a reader that finds a gap queries the
+// workflow. Safe for concurrent use.
 type Hub struct {
 	mu    sync.Mutex
 	feeds map[string]*feed
 }
 
 type feed struct {
-	readers int
-	base    int64 // offset of items[0]; meaningless while items is empty
-	items   []Item
-	fed     bool // somebody in this process gives the items as they come
-	ended   bool
-	changed chan struct{} // closed and replaced at each change
+	readers    int
+	base       int64 // offset of items[0]; meaningless while items is empty
+	items      []Item
+	publishing bool // a publisher in this process appends the items as they come
+	ended      bool
+	changed    chan struct{} // closed and replaced at each change
 
 	fence fence // of the turns whose model call was repeated
 }
 
-// NewHub makes an empty hub.
+// NewHub returns an empty hub.
 func NewHub() *Hub { return &Hub{feeds: map[string]*feed{}} }
 
-// Follow says that somebody in this process reads the run; stop says that it
-// has left. Items given while nobody follows are not kept.
+// Follow registers a reader of the run in this process, until stop is called. The
+// hub keeps items only while a run has readers.
 func (h *Hub) Follow(run string) (stop func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -46,9 +46,9 @@ func (h *Hub) Follow(run string) (stop func()) {
 	})
 }
 
-// Append gives durable items to the readers of a run. A batch that overlaps what
-// the hub has is cut; behind a gap the hub begins anew, and readers query for
-// what is missing.
+// Append passes durable items to the readers of a run. Append skips items that
+// the hub has already. If items are missing before the first one, the hub drops
+// what it has and keeps the new items, and readers query for the missing ones.
 func (h *Hub) Append(run string, items []Item) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -57,12 +57,12 @@ func (h *Hub) Append(run string, items []Item) {
 		return
 	}
 	f.add(items)
-	f.fed = true
+	f.publishing = true
 	f.wake()
 }
 
-// Pause says that whoever gave a run's items has ended: those that come next are
-// found by query, until somebody gives items again.
+// Pause records that the publisher of a run's items has ended. Readers query for
+// the next items until a publisher appends again.
 func (h *Hub) Pause(run string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -71,9 +71,9 @@ func (h *Hub) Pause(run string) {
 	}
 }
 
-// Fence says that a newer attempt of a turn's model call has begun: what earlier
-// ones still give is refused, as the log in the workflow refuses it. What the
-// newer one gives is found by query.
+// Fence records that a newer attempt of a turn's model call has begun. The hub
+// then refuses items of earlier attempts, as the log in the workflow does, and
+// readers query for the items of the newer one.
 func (h *Hub) Fence(run string, turn, attempt int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -85,7 +85,7 @@ func (h *Hub) Fence(run string, turn, attempt int) {
 	f.pause()
 }
 
-// Finish gives the last items of a run whose log is stored.
+// Finish passes the last items of a run whose log is stored to its readers.
 func (h *Hub) Finish(run string, items []Item) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -98,17 +98,18 @@ func (h *Hub) Finish(run string, items []Item) {
 	f.wake()
 }
 
-// Fed reports whether somebody gives the run's items as they come. It changes
-// with the channel that Since gives.
-func (h *Hub) Fed(run string) bool {
+// Publishing reports whether a publisher in this process appends the run's items
+// as they come. When that changes, the channel that Since returned is closed.
+func (h *Hub) Publishing(run string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f := h.feeds[run]
-	return f != nil && f.fed
+	return f != nil && f.publishing
 }
 
-// Since gives what the hub has from the offset on. Gap is true where it has
-// later items only; changed is closed at the next change.
+// Since returns the items that the hub has from the offset on. gap reports that
+// the hub has only later items. changed is closed at the next change; it is nil
+// if the run has no readers.
 func (h *Hub) Since(run string, from int64) (items []Item, ended, gap bool, changed <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -138,7 +139,7 @@ func (f *feed) add(items []Item) {
 	case len(f.items) == 0:
 		f.base, f.items = first, append([]Item{}, items...)
 	case first > end:
-		// A gap: start anew behind it, so that the reader queries for the rest.
+		// A gap: keep only what follows it, so that the reader queries for the rest.
 		f.base, f.items = first, append([]Item{}, items...)
 	default:
 		if skip := end - first; skip < int64(len(items)) {
@@ -147,7 +148,7 @@ func (f *feed) add(items []Item) {
 	}
 }
 
-// fenced reports whether an item is of an attempt that was given up.
+// fenced reports whether an item is of an attempt that a newer one has replaced.
 func (f *feed) fenced(item Item) bool {
 	if len(f.fence) == 0 {
 		return false // most runs: nothing to decode
@@ -157,8 +158,8 @@ func (f *feed) fenced(item Item) bool {
 }
 
 func (f *feed) pause() {
-	if f.fed {
-		f.fed = false
+	if f.publishing {
+		f.publishing = false
 		f.wake()
 	}
 }

@@ -11,7 +11,7 @@ import (
 func TestHubFence(t *testing.T) {
 	t.Parallel()
 	hub := stream.NewHub()
-	hub.Fence("run", 1, 2) // nobody reads: nothing to keep
+	hub.Fence("run", 1, 2) // no reader: nothing is kept
 	stop := hub.Follow("run")
 	defer stop()
 	give := func(offset int64, turn, attempt int, text string) {

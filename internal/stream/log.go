@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// The names of the Workflow Streams protocol, and of our own query, which reads
-// a log without adding to the workflow's history.
+// The names of the Workflow Streams protocol, and of Cairn's own query, which
+// reads a log without an event in the workflow's history.
 const (
 	SignalPublish = "__temporal_workflow_stream_publish"
 	UpdatePoll    = "__temporal_workflow_stream_poll"
@@ -15,52 +15,52 @@ const (
 	QueryEvents   = "cairn_events"
 )
 
-// ErrLogLost is the error for the log of a workflow that nobody can read any
-// more: Temporal has no workflow of that id, or no worker can replay it.
+// ErrLogLost reports that the log of a workflow can never be read again: Temporal
+// has no workflow of that id, or no worker can replay it.
 var ErrLogLost = errors.New("the log of the workflow is lost")
 
 // pageBytes bounds a page of a log, in bytes of topic and base64.
 const pageBytes = 1_000_000
 
-// Batch is what a publisher sends. Sequence rises by one a batch of a
-// publisher; an empty PublisherID means that nothing is dropped as a repeat.
+// Batch is the payload of a publish signal. A publisher raises Sequence by one for
+// each batch. With an empty PublisherID no batch is dropped as a repetition.
 type Batch struct {
 	Items       []Entry `json:"items"`
 	PublisherID string  `json:"publisher_id"`
 	Sequence    int64   `json:"sequence"`
 }
 
-// PollInput asks for items at or after an offset; 0 means from whatever the
-// log still holds. Topics empty means all.
+// PollInput asks for items at or after an offset; 0 = from the oldest item in
+// memory. Empty Topics = all topics.
 type PollInput struct {
 	Topics     []string `json:"topics"`
 	FromOffset int64    `json:"from_offset"`
 }
 
-// Page is a part of a log. NextOffset is the first offset that it leaves out.
+// Page is a part of a log. NextOffset is the offset behind its last item.
 type Page struct {
 	Items      []Item `json:"items"`
 	NextOffset int64  `json:"next_offset"`
 	MoreReady  bool   `json:"more_ready"`
 }
 
-// EventsPage is what QueryEvents answers. Base is the offset of the oldest item
-// in memory: what is older stands in stored segments.
+// EventsPage is the result of QueryEvents. Base is the offset of the oldest item
+// in memory; older items are in stored segments.
 type EventsPage struct {
 	Page
 	Base   int64 `json:"base"`
-	Closed bool  `json:"closed"` // nothing will be added
+	Closed bool  `json:"closed"` // the workflow adds no more items
 }
 
-// StoredLog is a part of a log as the blob store keeps it, or the whole log of a
-// run that has ended. The items have the offsets that they had in the workflow.
+// StoredLog is the blob of a segment of a log, or of the whole log of a run that
+// has ended. The items keep the offsets that they had in the workflow.
 type StoredLog struct {
 	Items []Item `json:"items"`
 }
 
-// Log is the log of one workflow. It is plain state: the workflow that holds it
-// applies batches and carries it over a continue-as-new. Not safe for
-// concurrent use (a workflow is single-threaded).
+// Log is the log of one workflow. It is plain state: the workflow applies batches
+// to it and carries it over a continue-as-new. Not safe for concurrent use; a
+// workflow has a single thread.
 type Log struct {
 	Base       int64            `json:"base"`
 	Entries    []Entry          `json:"entries"`
@@ -68,15 +68,15 @@ type Log struct {
 	Attempts   fence            `json:"attempts,omitempty"`
 }
 
-// End is the offset that the next item gets.
+// End returns the offset of the next item.
 func (l *Log) End() int64 { return l.Base + int64(len(l.Entries)) }
 
-// Append adds an entry of the workflow's own.
+// Append adds an entry that the workflow itself writes.
 func (l *Log) Append(e Entry) { l.Entries = append(l.Entries, e) }
 
-// Publish adds a batch: dropped whole if its sequence was seen, and item by item
-// where a newer attempt of the same model call has already written. A delta
-// without words says that an attempt has begun, and is not kept.
+// Publish adds the items of a batch. It drops the batch if its sequence was seen
+// before, and an item if a newer attempt of the same model call has written. A
+// delta without words announces that an attempt has begun, and is not kept.
 func (l *Log) Publish(b Batch) {
 	if b.PublisherID != "" {
 		if b.Sequence <= l.Publishers[b.PublisherID] {
@@ -95,8 +95,8 @@ func (l *Log) Publish(b Batch) {
 	}
 }
 
-// fenced reports whether the entry is not to be kept: it is of an attempt that was
-// given up, or it only announces a new one.
+// fenced reports whether the log drops an entry: a newer attempt has replaced its
+// attempt, or it only announces a new one.
 func (l *Log) fenced(e Entry) bool {
 	event, err := DecodeEvent(e.Data)
 	if err != nil || event.Turn == 0 {
@@ -109,11 +109,12 @@ func (l *Log) fenced(e Entry) bool {
 	return e.Topic == TopicDelta && event.Text == ""
 }
 
-// Truncated reports whether items from the offset on are no longer in memory.
+// Truncated reports whether the item at an offset is no longer in memory. Offset
+// 0 never is truncated: it asks for the oldest item.
 func (l *Log) Truncated(from int64) bool { return from != 0 && from < l.Base }
 
-// Page gives the items at or after from, at least one if there is one and at
-// most about a megabyte. Topics empty means all.
+// Page returns the items at or after from: at most pageBytes, but at least one
+// item if there is one. Empty topics = all topics.
 func (l *Log) Page(from int64, topics []string) Page {
 	p := Page{Items: []Item{}, NextOffset: l.End()}
 	size := 0
@@ -133,7 +134,7 @@ func (l *Log) Page(from int64, topics []string) Page {
 	return p
 }
 
-// Items gives every item in memory from the offset on.
+// Items returns every item in memory at or after from.
 func (l *Log) Items(from int64) []Item {
 	items := []Item{}
 	for i := max(from-l.Base, 0); i < int64(len(l.Entries)); i++ {
@@ -142,13 +143,14 @@ func (l *Log) Items(from int64) []Item {
 	return items
 }
 
-// carryBytes bounds what a log carries over a continue-as-new, in bytes of topic
-// and base64: it is part of an input, of which Temporal takes 2 MB.
+// carryBytes bounds the entries that a log carries over a continue-as-new, in
+// bytes of topic and base64. They are part of a workflow input, which Temporal
+// limits to 2 MB.
 const carryBytes = 256 << 10
 
-// Carry gives the log that the next run of the workflow starts with: the last
-// keep entries, or fewer large ones, so that a reader one step behind loses
-// nothing.
+// Carry returns the log that the next run of the workflow starts with: the last
+// keep entries, or fewer if they are larger than carryBytes. A reader that is one
+// step behind then misses nothing.
 func (l *Log) Carry(keep int) Log {
 	drop, size := len(l.Entries), 0
 	for drop > max(len(l.Entries)-keep, 0) {

@@ -34,7 +34,7 @@ func texts(t *testing.T, items []stream.Item) []string {
 func TestLog(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a batch that was seen is dropped whole", func(t *testing.T) {
+	t.Run("a repeated batch is dropped", func(t *testing.T) {
 		t.Parallel()
 		var l stream.Log
 		batch := stream.Batch{Items: []stream.Entry{delta(t, 1, 1, "a")}, PublisherID: "p", Sequence: 1}
@@ -57,7 +57,7 @@ func TestLog(t *testing.T) {
 		}
 	})
 
-	t.Run("an attempt that was given up cannot write between its successor's words", func(t *testing.T) {
+	t.Run("a replaced attempt cannot write between the words of its successor", func(t *testing.T) {
 		t.Parallel()
 		var l stream.Log
 		l.Publish(stream.Batch{Items: []stream.Entry{delta(t, 1, 1, "old ")}, PublisherID: "one", Sequence: 1})
@@ -69,7 +69,7 @@ func TestLog(t *testing.T) {
 		}
 	})
 
-	t.Run("a delta without words shuts earlier attempts out and is not kept", func(t *testing.T) {
+	t.Run("a delta without words fences earlier attempts and is not kept", func(t *testing.T) {
 		t.Parallel()
 		var l stream.Log
 		l.Publish(stream.Batch{Items: []stream.Entry{delta(t, 1, 1, "old ")}, PublisherID: "one", Sequence: 1})
@@ -81,7 +81,7 @@ func TestLog(t *testing.T) {
 		}
 	})
 
-	t.Run("offsets go on over a carry", func(t *testing.T) {
+	t.Run("offsets continue after a carry", func(t *testing.T) {
 		t.Parallel()
 		var l stream.Log
 		for range 10 {
@@ -98,7 +98,7 @@ func TestLog(t *testing.T) {
 		}
 	})
 
-	t.Run("a carry of large entries takes fewer", func(t *testing.T) {
+	t.Run("a carry keeps fewer entries if they are large", func(t *testing.T) {
 		t.Parallel()
 		var l stream.Log
 		for range 10 {
@@ -109,7 +109,7 @@ func TestLog(t *testing.T) {
 		}
 	})
 
-	t.Run("a page ends at a megabyte and says that there is more", func(t *testing.T) {
+	t.Run("a page ends at a megabyte and reports that there is more", func(t *testing.T) {
 		t.Parallel()
 		var l stream.Log
 		for range 5 {

@@ -18,33 +18,33 @@ type RunRef struct {
 
 // Source reads the log of a run from where it is durable.
 type Source interface {
-	// Stored gives the whole log of a run that has ended; ok is false while it
-	// has not.
+	// Stored returns the whole log of a run that has ended. ok is false while the
+	// run has not ended.
 	Stored(ctx context.Context, run RunRef) (items []Item, ok bool, err error)
-	// Query gives the items of a running run from an offset on, older segments
-	// included. It is cheap, but not free: it makes a worker look.
+	// Query returns the items of a running run from an offset on, those of stored
+	// segments included. Each call takes a turn of the workflow's worker.
 	Query(ctx context.Context, run RunRef, from int64) (EventsPage, error)
-	// Settle is called when Query failed or the workflow has closed while the
-	// run is not ended in SQL: where the workflow will never end the run itself
-	// (terminated, timed out, failed), it stores the log and ends the run. A
-	// question that has no workflow yet gets one.
+	// Settle repairs a run that has not ended in SQL although Query failed or the
+	// workflow is closed. If the workflow can no longer end the run (it was
+	// terminated, timed out or failed), Settle stores the log and ends the run. If
+	// a question has no workflow, Settle starts it.
 	Settle(ctx context.Context, run RunRef) error
 }
 
-// The relay reads a log by query at these intervals while nothing tells it that
-// there is news. A query takes a turn of the workflow's worker, in which it serves
-// no workflow: with many readers, queries delay the words that they ask for. So a
-// run whose words come through the hub is hardly ever queried.
+// The relay queries a log at these intervals while the hub reports no change. A
+// query takes a turn of the workflow's worker, in which it serves no workflow, so
+// with many readers queries delay the words that they ask for. The relay therefore
+// hardly ever queries a run whose words come through the hub.
 const (
-	pollFirst  = 50 * time.Millisecond
-	pollLast   = 500 * time.Millisecond
-	pollPrimed = 2 * time.Second  // its model call is about to begin in this process
-	pollFed    = 10 * time.Second // a publisher in this process writes it now
+	pollFirst     = 50 * time.Millisecond
+	pollLast      = 500 * time.Millisecond
+	pollPrimed    = 2 * time.Second  // a model call is about to begin in this process
+	pollPublished = 10 * time.Second // a publisher in this process appends to the hub
 )
 
-// Relay follows runs: one reader a run and process, however many clients. Its
-// clients read from shared memory at their own pace, so a slow one holds nobody.
-// Safe for concurrent use.
+// Relay reads the log of each run once per process, for any number of clients.
+// Clients read from shared memory at their own pace, so a slow client delays no
+// other. Safe for concurrent use.
 type Relay struct {
 	source Source
 	hub    *Hub
@@ -53,7 +53,7 @@ type Relay struct {
 	followers map[string]*follower
 }
 
-// NewRelay makes a relay. The hub may have no publisher in this process.
+// NewRelay returns a relay. The hub need not have a publisher in this process.
 func NewRelay(source Source, hub *Hub) *Relay {
 	return &Relay{source: source, hub: hub, followers: map[string]*follower{}}
 }
@@ -70,9 +70,9 @@ type follower struct {
 	changed chan struct{}
 }
 
-// Items yields the items of a run from the offset on (counted in the workflow's
-// log) and follows it until its last one. It ends early with an error when ctx
-// ends or the log cannot be read.
+// Items yields the items of a run from an offset of the workflow's log on, and
+// blocks for more until the last one. It yields an error and ends when ctx ends or
+// the log cannot be read.
 func (r *Relay) Items(ctx context.Context, run RunRef, from int64) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		f := r.join(run)
@@ -105,9 +105,8 @@ func (r *Relay) Items(ctx context.Context, run RunRef, from int64) iter.Seq2[Ite
 	}
 }
 
-// Prime starts to follow a run whose workflow is about to start, and gives the
-// readers its first items, which the workflow's input determines. The run stays
-// followed until stop is called.
+// Prime follows a run whose workflow is about to start, until stop is called. It
+// passes the run's first items, which the workflow's input determines, to readers.
 func (r *Relay) Prime(run RunRef, first []Item) (stop func()) {
 	f := r.join(run, first...)
 	return sync.OnceFunc(func() { r.leave(run, f) })
@@ -118,7 +117,7 @@ func (r *Relay) join(run RunRef, first ...Item) *follower {
 	defer r.mu.Unlock()
 	f := r.followers[run.Run]
 	if f == nil {
-		// Ends with the last of its clients, not with the first.
+		// The follower ends with the last client, not with the first one's context.
 		ctx, cancel := context.WithCancel(context.Background())
 		f = &follower{items: first, cancel: cancel, changed: make(chan struct{})}
 		r.followers[run.Run] = f
@@ -150,7 +149,7 @@ func (f *follower) since(index int64) ([]Item, bool, <-chan struct{}, error) {
 	return nil, f.ended, f.changed, f.err
 }
 
-// add keeps the items that continue the log and reports whether it has ended.
+// add appends the items that continue the log, and reports whether it has ended.
 func (f *follower) add(first int64, items []Item) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -187,23 +186,24 @@ func (f *follower) next(first int64) int64 {
 	return first + int64(len(f.items))
 }
 
-// run reads the log until its last item: from the store if the run has ended,
-// else from the hub while it has what comes next, else by query.
+// run reads the log until its last item. It takes the next items from the hub if
+// it has them, else from the store if the run has ended, else by query.
 func (f *follower) run(ctx context.Context, source Source, hub *Hub, run RunRef) {
-	poll, limit, fed := time.Duration(0), pollLast, false
+	poll, limit, publishing := time.Duration(0), pollLast, false
 	if f.next(run.FirstOffset) > run.FirstOffset {
 		poll, limit = pollPrimed, pollPrimed
 	}
-	failures := 0 // of looks, one after the other
+	failures := 0 // consecutive
 	for ctx.Err() == nil {
 		items, _, gap, changed := hub.Since(run.Run, f.next(run.FirstOffset))
-		if now := hub.Fed(run.Run); len(items) > 0 || now != fed { // in this order: a later change closes changed
+		// Publishing is read after Since, so that a later change closes changed.
+		if now := hub.Publishing(run.Run); len(items) > 0 || now != publishing {
 			if f.add(run.FirstOffset, items) {
 				return
 			}
 			failures = 0
-			if fed, poll, limit = now, pollFirst, pollLast; fed {
-				poll, limit = pollFed, pollFed
+			if publishing, poll, limit = now, pollFirst, pollLast; publishing {
+				poll, limit = pollPublished, pollPublished
 			}
 			continue
 		}
@@ -211,9 +211,9 @@ func (f *follower) run(ctx context.Context, source Source, hub *Hub, run RunRef)
 			continue
 		}
 		if gap {
-			changed = nil // what it will have next is not what is missing
+			changed = nil // later items of the hub do not fill the gap
 		}
-		grew, err := f.look(ctx, source, run, changed)
+		grew, err := f.read(ctx, source, run, changed)
 		switch {
 		case f.done():
 			return
@@ -235,10 +235,10 @@ func (f *follower) run(ctx context.Context, source Source, hub *Hub, run RunRef)
 	}
 }
 
-// look reads the log from the store or by query. A query is given up once there
-// is news: it is not answered while the workflow's worker is busy, for seconds
-// where the workflow ends meanwhile.
-func (f *follower) look(ctx context.Context, source Source, run RunRef, news <-chan struct{}) (grew bool, err error) {
+// read reads the log from the store or by query, and reports whether it found new
+// items. It interrupts the query when changed is closed: a busy worker may take
+// seconds to answer, for example while the workflow ends.
+func (f *follower) read(ctx context.Context, source Source, run RunRef, changed <-chan struct{}) (grew bool, err error) {
 	items, ok, err := source.Stored(ctx, run)
 	if err != nil {
 		return false, err
@@ -249,12 +249,12 @@ func (f *follower) look(ctx context.Context, source Source, run RunRef, news <-c
 		return true, nil
 	}
 	from := f.next(run.FirstOffset)
-	asking, stop := untilNews(ctx, news)
-	page, err := source.Query(asking, run, from)
-	gaveUp := asking.Err() != nil
+	queryCtx, stop := untilClosed(ctx, changed)
+	page, err := source.Query(queryCtx, run, from)
+	interrupted := queryCtx.Err() != nil
 	stop()
 	if err != nil || page.Closed {
-		if gaveUp {
+		if interrupted {
 			return false, ctx.Err()
 		}
 		if settleErr := source.Settle(ctx, run); settleErr != nil {
@@ -265,12 +265,12 @@ func (f *follower) look(ctx context.Context, source Source, run RunRef, news <-c
 	return len(page.Items) > 0, err
 }
 
-// untilNews gives a context that also ends when there is news.
-func untilNews(ctx context.Context, news <-chan struct{}) (context.Context, context.CancelFunc) {
+// untilClosed returns a context that also ends when changed is closed.
+func untilClosed(ctx context.Context, changed <-chan struct{}) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		select {
-		case <-news:
+		case <-changed:
 			cancel()
 		case <-ctx.Done():
 		}
@@ -284,8 +284,8 @@ func (f *follower) done() bool {
 	return f.ended
 }
 
-// wait returns true when it is time to look, false when the hub has news or ctx
-// has ended.
+// wait blocks for d and returns true. It returns false at once when changed is
+// closed or ctx ends.
 func wait(ctx context.Context, changed <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -13,14 +13,14 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// source is a log that a test writes.
+// source is a log that the test appends to.
 type source struct {
 	mu      sync.Mutex
 	items   []stream.Item
 	stored  bool
 	err     error
 	queries int
-	hang    bool // queries get no answer
+	hang    bool // a query blocks until its context ends
 	flaky   bool // every second query fails
 	settled func(s *source)
 }
@@ -46,7 +46,7 @@ func (s *source) Query(ctx context.Context, _ stream.RunRef, from int64) (stream
 		return stream.EventsPage{}, s.err
 	}
 	if s.flaky && s.queries%2 == 0 {
-		return stream.EventsPage{}, errors.New("no worker answers just now")
+		return stream.EventsPage{}, errors.New("no worker answers")
 	}
 	page := stream.EventsPage{Page: stream.Page{Items: []stream.Item{}, NextOffset: int64(len(s.items))}}
 	for _, item := range s.items {
@@ -94,7 +94,7 @@ func collect(t *testing.T, r *stream.Relay, from int64) []string {
 func TestRelay(t *testing.T) {
 	t.Parallel()
 
-	t.Run("many readers of a run are one reader of its log", func(t *testing.T) {
+	t.Run("the log is read once for many readers of a run", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			s := &source{}
@@ -121,7 +121,7 @@ func TestRelay(t *testing.T) {
 		})
 	})
 
-	t.Run("queries that fail now and then end nobody's stream, however long the run is", func(t *testing.T) {
+	t.Run("occasional failures of queries end no stream, however long the run is", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			s := &source{flaky: true}
@@ -137,7 +137,7 @@ func TestRelay(t *testing.T) {
 		})
 	})
 
-	t.Run("what the hub has comes at once and is not queried", func(t *testing.T) {
+	t.Run("items in the hub are read at once, without a query", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			s, hub := &source{}, stream.NewHub()
@@ -173,17 +173,17 @@ func TestRelay(t *testing.T) {
 	})
 
 	for name, stop := range map[string]func(*stream.Hub){
-		"the call that gave items has ended":   func(h *stream.Hub) { h.Pause("run") },
-		"the call that gave items is repeated": func(h *stream.Hub) { h.Fence("run", 1, 2) },
+		"the publisher has ended":         func(h *stream.Hub) { h.Pause("run") },
+		"a newer attempt has replaced it": func(h *stream.Hub) { h.Fence("run", 1, 2) },
 	} {
-		t.Run("what the hub is not given comes soon after "+name, func(t *testing.T) {
+		t.Run("items that are only in the log are read soon after "+name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s, hub := &source{}, stream.NewHub()
 				relay := stream.NewRelay(s, hub)
 				defer relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{s.add(t, stream.TopicStarted, "a")})()
 				hub.Append("run", []stream.Item{s.add(t, stream.TopicDelta, "b")})
-				var came time.Time
+				var readAt time.Time
 				var reader sync.WaitGroup
 				reader.Go(func() {
 					for item, err := range relay.Items(t.Context(), stream.RunRef{Run: "run"}, 0) {
@@ -191,26 +191,26 @@ func TestRelay(t *testing.T) {
 							t.Error(err)
 						}
 						if item.Topic == stream.TopicToolCall {
-							came = time.Now()
+							readAt = time.Now()
 						}
 					}
 				})
-				time.Sleep(10*time.Second + 100*time.Millisecond) // seldom is when it looks by now, and not just now
+				time.Sleep(10*time.Second + 100*time.Millisecond) // just after one of the rare queries
 				stop(hub)
 				time.Sleep(time.Millisecond)
-				there := time.Now()
+				appended := time.Now()
 				s.add(t, stream.TopicToolCall, "c")
 				time.Sleep(10 * time.Second)
 				s.add(t, stream.TopicCompleted, "d")
 				reader.Wait()
-				if late := came.Sub(there); late > 100*time.Millisecond {
-					t.Errorf("it came %v later", late)
+				if late := readAt.Sub(appended); late > 100*time.Millisecond {
+					t.Errorf("the item was read %v after it was appended", late)
 				}
 			})
 		})
 	}
 
-	t.Run("a query that is not answered does not hold up what the hub has", func(t *testing.T) {
+	t.Run("a query without an answer does not delay items in the hub", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			s, hub := &source{hang: true}, stream.NewHub()
@@ -224,7 +224,7 @@ func TestRelay(t *testing.T) {
 				t.Error(diff)
 			}
 			if took := time.Since(start); took > 0 {
-				t.Errorf("they came %v later", took)
+				t.Errorf("the items were read after %v", took)
 			}
 		})
 	})
@@ -242,7 +242,7 @@ func TestRelay(t *testing.T) {
 		})
 	})
 
-	t.Run("a run that was ended from outside gets its end", func(t *testing.T) {
+	t.Run("readers of a run that was ended from outside read its end", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			s := &source{err: errors.New("the workflow was terminated")}
@@ -261,7 +261,7 @@ func TestRelay(t *testing.T) {
 		})
 	})
 
-	t.Run("a slow reader holds nobody", func(t *testing.T) {
+	t.Run("a slow reader delays no other", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			s := &source{}
@@ -287,7 +287,7 @@ func TestRelay(t *testing.T) {
 		})
 	})
 
-	t.Run("a reader that leaves lets go of the run", func(t *testing.T) {
+	t.Run("the follower ends when its last reader leaves", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			s := &source{}
