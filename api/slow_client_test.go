@@ -48,7 +48,7 @@ func TestSlowClients(t *testing.T) {
 					}
 					read += n
 				}
-				go io.Copy(io.Discard, client) // what frames the rest
+				go func() { _, _ = io.Copy(io.Discard, client) }() // the end of the framing
 				if err := <-ended; err != nil {
 					t.Error(err)
 				}
@@ -86,7 +86,7 @@ func serveOne(t *testing.T, answer func(http.ResponseWriter) error) (client net.
 	connections <- server
 	h := &http.Server{Handler: handler}
 	listener := pipes{connections}
-	go h.Serve(listener)
+	go func() { _ = h.Serve(listener) }() // until the test closes it
 	t.Cleanup(func() { _ = h.Close(); _ = client.Close() })
 	if _, err := io.WriteString(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 		t.Fatal(err)
