@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
@@ -18,11 +19,11 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, p knowledge
 	name, data, err := s.lastEvent(r.Context(), p, run)
 	switch {
 	case err != nil:
-		writeError(w, r, err)
+		edge.WriteError(w, r, err)
 	case name == terminal:
-		writeJSON(w, http.StatusOK, data)
+		edge.WriteJSON(w, http.StatusOK, data)
 	default:
-		writeError(w, r, endedWith(data))
+		edge.WriteError(w, r, endedWith(data))
 	}
 }
 

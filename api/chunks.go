@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -62,11 +63,11 @@ type passageView struct {
 type chunkAnswer struct{ Body any }
 
 func (s *Server) registerChunks() {
-	registry := s.api.OpenAPI().Components.Schemas
+	registry := s.edge.OpenAPI().Components.Schemas
 	schema := &huma.Schema{OneOf: []*huma.Schema{
 		schemaOf[chunkView](registry), schemaOf[passageView](registry),
 	}}
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-chunk", Method: http.MethodGet, Path: "/chunks/{chunk_id}", Summary: "Read a passage", Tags: []string{"documents"},
 		Description: "With `quote`, where that quotation is in it; white space, case and hyphens at line ends do not matter.",
 		Responses: map[string]*huma.Response{"200": {
@@ -76,7 +77,7 @@ func (s *Server) registerChunks() {
 }
 
 func (s *Server) getChunk(ctx context.Context, p knowledge.Principal, in *struct {
-	ActingQuery
+	edge.ActingQuery
 	ID    string `path:"chunk_id" maxLength:"200"`
 	Quote string `query:"quote" maxLength:"8000" doc:"A quotation to find in the passage"`
 }) (*chunkAnswer, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -44,24 +45,24 @@ type conversationAnswer struct {
 // ConversationPath is the path of one of the caller's conversations.
 type ConversationPath struct {
 	WorkspacePath
-	ActingQuery
+	edge.ActingQuery
 	ID string `path:"id" maxLength:"200"`
 }
 
 func (s *Server) registerConversations() {
 	tags := []string{"conversations"}
 	const path = "/workspaces/{workspaceId}/conversations"
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-conversations", Method: http.MethodGet, Path: path, Summary: "List the caller's conversations", Tags: tags,
 	}}, s.listConversations)
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "create-conversation", Method: http.MethodPost, Path: path, DefaultStatus: http.StatusCreated,
 		Summary: "Make an empty conversation", Tags: tags,
 	}}, s.createConversation)
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-conversation", Method: http.MethodGet, Path: path + "/{id}", Summary: "Read a conversation with its messages", Tags: tags,
 	}}, s.getConversation)
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "delete-conversation", Method: http.MethodDelete, Path: path + "/{id}", Summary: "Delete a conversation", Description: "What is attached to it is removed, unless it is under legal hold.", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *ConversationPath) (*struct{}, error) {
 		if err := s.deps.Store.DeleteConversation(ctx, p, in.ID); err != nil {
@@ -73,7 +74,7 @@ func (s *Server) registerConversations() {
 
 func (s *Server) listConversations(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
-	ActingQuery
+	edge.ActingQuery
 	PageQuery
 }) (*listed[ConversationView], error) {
 	conversations, next, err := s.deps.Store.Conversations(ctx, p, store.Page(in.PageQuery))
@@ -142,7 +143,7 @@ func (s *Server) createConversation(ctx context.Context, p knowledge.Principal, 
 	if err != nil {
 		return nil, err
 	}
-	run, _ := runID(ctx)
+	run, _ := edge.RunID(ctx)
 	c, err := s.deps.Store.EnsureConversation(ctx, p, store.Conversation{
 		ID: knowledge.DerivedID("conversation", run), Workspace: p.Workspace(), Project: project.ID, Owner: p.Owner(), Title: b.Title, CreatedAt: s.now(),
 	})

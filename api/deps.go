@@ -7,9 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/intake"
-	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/question"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -93,14 +92,7 @@ type Blobs interface {
 
 // Access makes the principals of requests, and signs the links to runs.
 type Access interface {
-	// Authenticate proves credentials. Missing or wrong ones are CodeUnauthorized.
-	Authenticate(ctx context.Context, c access.Credentials) (knowledge.Principal, error)
-	// In returns the principal as it acts in a workspace. One that is not its own
-	// is CodeNotFound.
-	In(ctx context.Context, p knowledge.Principal, workspace string) (knowledge.Principal, error)
-	// As returns the principal as it acts for a user, in a conversation. A
-	// conversation that is not that user's is CodeNotFound.
-	As(ctx context.Context, p knowledge.Principal, acting access.Acting) (knowledge.Principal, error)
+	edge.Access
 	// SignRun returns a token with which its holder may follow one run.
 	SignRun(workspace, run string, expires time.Time) string
 	// VerifyRun returns the workspace of the run that a token is for. A forged or
@@ -145,10 +137,9 @@ type Links interface {
 	OperatorURL(workflowID string) string
 }
 
-// Metrics counts what the edge does. It is safe for concurrent use.
+// Metrics counts requests and streams. It is safe for concurrent use.
 type Metrics interface {
-	// Request counts one request; route is its pattern, never its path.
-	Request(method, route string, status int, took time.Duration)
+	edge.Metrics
 	// OpenStreams notes how many event streams are open.
 	OpenStreams(n int)
 }

@@ -1,13 +1,14 @@
-// Package api is Cairn's HTTP edge: it decodes requests, authenticates them, and
-// encodes the answers into the shapes that clients know. Questions start in
-// package question and documents in package intake; the relay follows their runs.
+// Package api is Cairn's HTTP API: each file holds the routes of one resource. A
+// handler decodes its request and encodes its answer into the shapes that clients
+// know. Questions start in package question and documents in package intake; the
+// relay follows their runs.
 //
-// Every route is a huma operation, so that openapi.json describes it. huma checks
-// the input of a route against its types before the handler sees it; decodeBody
-// does so where a handler reads the body itself (handleRaw). edge.go and
-// middleware.go hold what stands around every handler: credentials, scope, the
-// body's size, Idempotency-Key, metrics, the log line. errors.go is the one place
-// where error codes become statuses.
+// A new route goes into the file of its resource, or into a file of its own with a
+// register method that Server.register calls. It is added by edge.Handle, so that
+// openapi.json describes it and huma checks its input before the handler sees it,
+// or by edge.HandleRaw if huma must not decode its body. Package edge holds what
+// stands around every handler: credentials, scope, the body's size,
+// Idempotency-Key, errors, metrics, the log line.
 //
 // The package holds no state that matters: a process can be killed at any moment
 // and another one resumes its runs. Package access decides who asks, and store

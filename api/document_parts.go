@@ -13,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/intake"
@@ -43,7 +44,7 @@ type versionView struct {
 func (s *Server) registerDocumentParts() {
 	tags := []string{"documents"}
 	const path = "/workspaces/{workspaceId}/documents/{id}"
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-document-content", Method: http.MethodGet, Path: path + "/content", Summary: "Read the original file", Tags: tags,
 		Responses: map[string]*huma.Response{"200": {Description: "The bytes as they were uploaded", Content: originals()}},
 	}}, func(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*huma.StreamResponse, error) {
@@ -53,17 +54,17 @@ func (s *Server) registerDocumentParts() {
 		}
 		return s.content(ctx, v)
 	})
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-document-chunks", Method: http.MethodGet, Path: path + "/chunks", Summary: "List a document's passages in their order", Tags: tags,
 	}}, s.listChunks)
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-document-versions", Method: http.MethodGet, Path: path + "/versions", Summary: "List a document's versions", Tags: tags,
 	}}, s.listVersions)
-	handle(s, route{scope: knowledge.ScopeWrite, anew: true, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Anew: true, Operation: huma.Operation{
 		OperationID: "retry-document", Method: http.MethodPost, Path: path + "/retry", DefaultStatus: http.StatusAccepted,
 		Summary: "Go on with a failed ingestion, from its failed stage", Tags: tags,
 	}}, s.retryDocument)
-	handle(s, route{scope: knowledge.ScopeWrite, anew: true, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Anew: true, Operation: huma.Operation{
 		OperationID: "reingest-document", Method: http.MethodPost, Path: path + "/reingest", DefaultStatus: http.StatusAccepted,
 		Summary: "Make a new version out of the stored original", Tags: tags,
 	}}, s.reingestDocument)
@@ -127,7 +128,7 @@ func (s *Server) content(ctx context.Context, v store.Version) (*huma.StreamResp
 		out.SetHeader("Content-Security-Policy", "sandbox; default-src 'none'")
 		out.SetHeader("Cache-Control", "private, no-cache")
 		if _, err := io.Copy(out.BodyWriter(), reader); err != nil {
-			requestLog(ctx).InfoContext(ctx, "content was cut off", "document", v.Document, "error", err)
+			edge.RequestLog(ctx).InfoContext(ctx, "content was cut off", "document", v.Document, "error", err)
 			panic(http.ErrAbortHandler) // so that what came does not look whole
 		}
 	}}, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -41,7 +42,7 @@ type removedOutput struct {
 // DocumentPath is the path of a document.
 type DocumentPath struct {
 	WorkspacePath
-	ActingQuery
+	edge.ActingQuery
 	ID string `path:"id" maxLength:"200"`
 }
 
@@ -63,10 +64,10 @@ type documentChange struct {
 func (s *Server) registerDocuments() {
 	tags := []string{"documents"}
 	const hooks, own = "/workspaces/{workspaceId}/webhooks", "/workspaces/{workspaceId}/documents"
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-project-documents", Method: http.MethodGet, Path: hooks + "/documents", Summary: "List documents by page", Tags: tags,
 	}}, s.pageDocuments)
-	handle(s, route{scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
 		OperationID: "delete-project-document", Method: http.MethodDelete, Path: hooks + "/document", Summary: "Remove a document", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *struct {
 		WorkspacePath
@@ -75,10 +76,10 @@ func (s *Server) registerDocuments() {
 	}) (*removedOutput, error) {
 		return s.removeDocument(ctx, p, in.Project, in.ID)
 	})
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-documents", Method: http.MethodGet, Path: own, Summary: "List documents", Tags: tags,
 	}}, s.listDocuments)
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-document", Method: http.MethodGet, Path: own + "/{id}", Summary: "Read a document's state", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*documentOutput, error) {
 		d, err := s.deps.Store.Document(ctx, p, in.ID)
@@ -87,10 +88,10 @@ func (s *Server) registerDocuments() {
 		}
 		return &documentOutput{Body: s.documentView(d)}, nil
 	})
-	handle(s, route{scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
 		OperationID: "patch-document", Method: http.MethodPatch, Path: own + "/{id}", Summary: "Change a document", Tags: tags,
 	}}, s.patchDocument)
-	handle(s, route{scope: knowledge.ScopeWrite, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
 		OperationID: "delete-document", Method: http.MethodDelete, Path: own + "/{id}", Summary: "Remove a document", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*removedOutput, error) {
 		return s.removeDocument(ctx, p, "", in.ID)
@@ -109,7 +110,7 @@ type documentPage struct {
 
 func (s *Server) pageDocuments(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
-	ActingQuery
+	edge.ActingQuery
 	DocumentFilter
 	Project    string `query:"projectId" maxLength:"200" doc:"Default: every project that the key covers"`
 	ExternalID string `query:"externalId" maxLength:"1024"`
@@ -137,7 +138,7 @@ func (s *Server) pageDocuments(ctx context.Context, p knowledge.Principal, in *s
 
 func (s *Server) listDocuments(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
-	ActingQuery
+	edge.ActingQuery
 	DocumentFilter
 	Project    string `query:"project_id" maxLength:"200" doc:"Default: every project that the key covers"`
 	ExternalID string `query:"external_id" maxLength:"1024"`
@@ -214,7 +215,7 @@ func (s *Server) removeDocument(ctx context.Context, p knowledge.Principal, proj
 	defer cancel()
 	if err := s.deps.Dispatch.Remove(starting, removal); err != nil {
 		// The document is hidden and its removal is on record; it is started later.
-		requestLog(ctx).WarnContext(ctx, "removal starts later", "document", id, "run", removal.RunID, "error", err)
+		edge.RequestLog(ctx).WarnContext(ctx, "removal starts later", "document", id, "run", removal.RunID, "error", err)
 	}
 	out := &removedOutput{Run: removal.RunID, Events: s.eventsURL(p.Workspace(), removal.RunID)}
 	out.Body.ID, out.Body.Status, out.Body.RunID = id, knowledge.StatusDeleting, removal.RunID

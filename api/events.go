@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/sse"
@@ -36,12 +37,12 @@ func stopping() error {
 func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
 	after, err := lastEventID(r)
 	if err != nil {
-		writeError(w, r, err)
+		edge.WriteError(w, r, err)
 		return
 	}
 	principal, run, err := s.readableRun(r)
 	if err != nil {
-		writeError(w, r, err)
+		edge.WriteError(w, r, err)
 		return
 	}
 	ref := runRef(run)
@@ -51,7 +52,7 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	release, err := s.openStream()
 	if err != nil {
-		writeError(w, r, err)
+		edge.WriteError(w, r, err)
 		return
 	}
 	defer release()
@@ -75,15 +76,15 @@ func (s *Server) readableRun(r *http.Request) (knowledge.Principal, store.Run, e
 	id := r.PathValue("run_id")
 	if token := r.URL.Query().Get("token"); token != "" {
 		principal, run, err := s.linkedRun(r, token, id)
-		if c := credentials(r); !knowledge.IsCode(err, knowledge.CodeUnauthorized) || c.Key == "" && c.Bearer == "" {
+		if c := edge.Credentials(r); !knowledge.IsCode(err, knowledge.CodeUnauthorized) || c.Key == "" && c.Bearer == "" {
 			return principal, run, err
 		}
 	}
-	principal, err := s.principal(r, r.PathValue("workspaceId"), actingFromQuery(r))
+	principal, err := s.edge.Principal(r, r.PathValue("workspaceId"), edge.ActingFromQuery(r))
 	if err != nil {
 		return principal, store.Run{}, err
 	}
-	principal = asReader(r, principal)
+	principal = edge.AsReader(r, principal)
 	run, err := s.deps.Store.Run(r.Context(), principal, id)
 	if err != nil {
 		return principal, run, err
@@ -145,7 +146,7 @@ func (s *Server) runPrincipal(ctx context.Context, run store.Run) (knowledge.Pri
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, p knowledge.Principal, run store.Run, after int64) {
 	w.Header().Set(runHeader, run.ID)
 	writer := sse.NewWriter(w, sse.Options{Delta: wantsDelta(r), RunID: run.ID})
-	rendered := &renderer{server: s, principal: p, run: run, compact: isSet(r, "compact")}
+	rendered := &renderer{server: s, principal: p, run: run, compact: edge.IsSet(r, "compact")}
 	ref, err := s.awaitTurn(r.Context(), run, func() error { return writer.Comment("waiting") })
 	if err != nil {
 		s.endedEarly(r.Context(), run, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -23,9 +24,9 @@ type filesAnswer struct {
 }
 
 func (s *Server) registerFiles() {
-	registry := s.api.OpenAPI().Components.Schemas
+	registry := s.edge.OpenAPI().Components.Schemas
 	text := &huma.Schema{Type: huma.TypeString}
-	handleRaw(s, route{scope: knowledge.ScopeWrite, streams: true, Operation: huma.Operation{
+	edge.HandleRaw(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Streams: true, Operation: huma.Operation{
 		OperationID: "add-files", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/projects/{id}/files",
 		Summary: "Take files in", Tags: []string{"documents"},
 		Description: "Of several files, one of a kind that is not supported becomes a document with status error, and the others go on.",
@@ -58,27 +59,27 @@ func (s *Server) registerFiles() {
 func (s *Server) addFiles(w http.ResponseWriter, r *http.Request, p knowledge.Principal) {
 	project, err := s.deps.Store.Project(r.Context(), p, r.PathValue("id"))
 	if err != nil {
-		writeError(w, r, fmt.Errorf("read project %s: %w", r.PathValue("id"), err))
+		edge.WriteError(w, r, fmt.Errorf("read project %s: %w", r.PathValue("id"), err))
 		return
 	}
 	boundary, err := s.boundary(r)
 	if err != nil {
-		writeError(w, r, err)
+		edge.WriteError(w, r, err)
 		return
 	}
-	body := newSteady(w, r, s.cfg.RequestBytes)
-	defer body.end()
-	if r.Header.Get(idempotencyHeader) == "" {
+	body := edge.NewSteady(w, r, s.cfg.RequestBytes)
+	defer body.End()
+	if r.Header.Get(edge.IdempotencyHeader) == "" {
 		s.takeFiles(w, r, p, project, multipart.NewReader(body, boundary))
 		return
 	}
 	spooled, hash, err := s.spool(body, boundary)
 	if err != nil {
-		writeError(w, r, err)
+		edge.WriteError(w, r, err)
 		return
 	}
 	defer spooled.remove()
-	s.once(w, r, &route{anew: true}, hash, func(w http.ResponseWriter, r *http.Request) {
+	s.edge.Once(w, r, &edge.Route{Anew: true}, hash, func(w http.ResponseWriter, r *http.Request) {
 		s.takeFiles(w, r, p, project, multipart.NewReader(spooled.file, boundary))
 	})
 }
@@ -100,20 +101,20 @@ func (s *Server) boundary(r *http.Request) (string, error) {
 func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.Principal, project knowledge.Project, parts *multipart.Reader) {
 	ctx := r.Context()
 	run := intakeRun(ctx)
-	f := &form{batch: s.intake.NewBatch(p, project, run), schemas: s.schemas, seen: map[string]bool{}}
+	f := &form{batch: s.intake.NewBatch(p, project, run), decode: s.edge.DecodeField, seen: map[string]bool{}}
 	err := f.read(ctx, parts)
 	var taken []intake.Taken
 	if err == nil {
 		taken, err = f.batch.Accept(ctx, f.attributes)
 	}
 	if err != nil {
-		keepKey(ctx, f.batch.Begun())
+		edge.KeepKey(ctx, f.batch.Begun())
 		f.batch.Discard(ctx, err)
-		writeError(w, r, err)
+		edge.WriteError(w, r, err)
 		return
 	}
 	w.Header().Set(runHeader, run.ID)
-	writeJSON(w, http.StatusAccepted, filesAnswer{
+	edge.WriteJSON(w, http.StatusAccepted, filesAnswer{
 		Documents: convert(taken, func(t intake.Taken) Document { return s.startedView(t.Document, t.Run) }),
 	})
 }
@@ -121,7 +122,7 @@ func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.P
 // form is a request of files while it is read.
 type form struct {
 	batch      *intake.Batch
-	schemas    *bodySchemas
+	decode     func(field string, value []byte, v any) error
 	files      int             // that have come
 	seen       map[string]bool // fields that have come
 	attributes intake.Attributes
@@ -136,7 +137,7 @@ func (f *form) read(ctx context.Context, parts *multipart.Reader) error {
 			return nil
 		}
 		if err != nil {
-			return bodyError(err)
+			return edge.BodyError(err)
 		}
 		if part.FormName() == "files" {
 			err = f.file(ctx, part)
@@ -167,7 +168,7 @@ type incoming struct{ r io.Reader }
 func (b incoming) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = bodyError(err)
+		err = edge.BodyError(err)
 	}
 	return n, err
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -25,7 +26,7 @@ func (f *form) field(part *multipart.Part) error {
 	value, err := io.ReadAll(io.LimitReader(part, maxFormField+1))
 	switch {
 	case err != nil:
-		return bodyError(err)
+		return edge.BodyError(err)
 	case len(value) > maxFormField:
 		return knowledge.Invalid("body."+name, "must have at most %d bytes", maxFormField)
 	case !utf8.Valid(value):
@@ -58,12 +59,12 @@ func (f *form) attribute(name string, value []byte) error {
 		a.Parser = string(value)
 	case "access":
 		var access accessBody
-		err := f.schemas.decode(name, value, &access)
+		err := f.decode(name, value, &access)
 		a.Access = access.access()
 		return err
 	case "override":
 		var override overrideBody
-		err := f.schemas.decode(name, value, &override)
+		err := f.decode(name, value, &override)
 		a.Splitter = override.splitter()
 		return err
 	default:
@@ -87,8 +88,8 @@ func (f *form) tag(value []byte) error {
 }
 
 func jsonField(value []byte, v any) error {
-	if depth(value) > maxDepth {
-		return errors.New("is nested too deep")
+	if err := edge.ParseJSON(value, new(any)); err != nil {
+		return err
 	}
 	return json.Unmarshal(value, v)
 }
@@ -148,11 +149,11 @@ func hashForm(parts *multipart.Reader) (string, error) {
 			return hex.EncodeToString(sum.Sum(nil)), nil
 		}
 		if err != nil {
-			return "", bodyError(err)
+			return "", edge.BodyError(err)
 		}
 		content := sha256.New()
 		if _, err := io.Copy(content, part); err != nil {
-			return "", bodyError(err)
+			return "", edge.BodyError(err)
 		}
 		fmt.Fprintf(sum, "%q %q %x\n", part.FormName(), part.Header.Get("Content-Disposition"), content.Sum(nil))
 	}

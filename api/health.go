@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -26,13 +27,13 @@ type dependencyState struct {
 
 func (s *Server) registerHealth() {
 	get := func(path, id, summary string, responses map[string]*huma.Response, h http.HandlerFunc) {
-		handleRaw(s, route{public: true, Operation: huma.Operation{
+		edge.HandleRaw(s.edge, edge.Route{Public: true, Operation: huma.Operation{
 			OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"server"}, Responses: responses,
 		}}, func(w http.ResponseWriter, r *http.Request, _ knowledge.Principal) { h(w, r) })
 	}
-	body := map[string]*huma.MediaType{"application/json": {Schema: schemaOf[readiness](s.api.OpenAPI().Components.Schemas)}}
+	body := map[string]*huma.MediaType{"application/json": {Schema: schemaOf[readiness](s.edge.OpenAPI().Components.Schemas)}}
 	get("/healthz", "health", "Whether the process runs", map[string]*huma.Response{"200": {Description: "It does"}}, func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+		edge.WriteJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
 	get("/readyz", "readiness", "Whether requests can be served", map[string]*huma.Response{
 		"200": {Description: "They can", Content: body}, "503": {Description: "They cannot", Content: body},
@@ -43,13 +44,13 @@ func (s *Server) registerHealth() {
 			status = http.StatusServiceUnavailable
 			w.Header().Set("Retry-After", "1")
 		}
-		writeJSON(w, status, state)
+		edge.WriteJSON(w, status, state)
 	})
 	get("/metrics", "metrics", "What was counted, for Prometheus", map[string]*huma.Response{"200": {
 		Description: "OK", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
 	}}, func(w http.ResponseWriter, r *http.Request) {
 		if s.deps.MetricsPage == nil {
-			writeError(w, r, knowledge.Errorf(knowledge.CodeNotFound, "this server keeps no metrics"))
+			edge.WriteError(w, r, knowledge.Errorf(knowledge.CodeNotFound, "this server keeps no metrics"))
 			return
 		}
 		s.deps.MetricsPage.ServeHTTP(w, r)

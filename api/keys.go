@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -39,21 +40,21 @@ type keyOutput struct{ Body keyView }
 
 func (s *Server) registerKeys() {
 	const path = "/workspaces/{workspaceId}/keys"
-	handle(s, route{scope: knowledge.ScopeAdmin, secret: true, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeAdmin, Secret: true, Operation: huma.Operation{
 		OperationID: "create-key", Method: http.MethodPost, Path: path, DefaultStatus: http.StatusCreated,
 		Summary: "Make an API key", Tags: []string{"keys"},
 	}}, s.createKey)
-	handle(s, route{scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
 		OperationID: "list-keys", Method: http.MethodGet, Path: path, Summary: "List the API keys", Tags: []string{"keys"},
 	}}, s.listKeys)
-	handle(s, route{scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
 		OperationID: "revoke-key", Method: http.MethodDelete, Path: path + "/{id}", Summary: "Revoke an API key at once", Tags: []string{"keys"},
 	}}, s.revokeKey)
 }
 
 func (s *Server) createKey(ctx context.Context, p knowledge.Principal, in *newKeyInput) (*keyOutput, error) {
 	b := in.Body
-	run, again := runID(ctx)
+	run, again := edge.RunID(ctx)
 	k := store.Key{
 		ID: knowledge.DerivedID("key", run), Workspace: p.Workspace(), Project: p.Project(), Name: b.Name, Scopes: b.Scopes, CreatedAt: s.now(),
 	}

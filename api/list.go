@@ -61,3 +61,20 @@ func (s *Server) projectID(ctx context.Context, p knowledge.Principal, idOrName 
 	}
 	return project.ID, nil
 }
+
+// orNull gives null for a zero value.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// notNil gives an empty list for none, which would be null.
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

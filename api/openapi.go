@@ -14,60 +14,18 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 //go:embed docs.html
 var docsHTML string
 
-// problemSchema is where the schema of errors stands.
-const problemSchema = "#/components/schemas/Problem"
-
-// newAPI makes the huma API without routes. Its description and its page are
-// our own: huma's page loads scripts from elsewhere.
-func newAPI(cfg Config, adapter huma.Adapter) huma.API {
-	strictNames()
-	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
-	registry.RegisterTypeAlias(reflect.TypeFor[knowledge.Box](), reflect.TypeFor[[4]float64]())
-	registry.Schema(reflect.TypeFor[Problem](), true, "")
-	api := huma.NewAPI(huma.Config{
-		OpenAPI: &huma.OpenAPI{
-			OpenAPI: "3.1.0",
-			Info: &huma.Info{
-				Title: "Cairn", Version: cfg.Version,
-				Description: "Documents in, cited answers out. Answers that start a run carry its id in the header Cairn-Run-Id, and in eventsUrl or the header Cairn-Events-Url where its events are, for an hour without a key.",
-			},
-			Components: &huma.Components{
-				Schemas: registry,
-				SecuritySchemes: map[string]*huma.SecurityScheme{
-					"key":    {Type: "apiKey", In: "header", Name: keyHeader, Description: "An API key"},
-					"bearer": {Type: "http", Scheme: "bearer", Description: "An API key or a JWT"},
-				},
-			},
-			Security: []map[string][]string{{"key": {}}, {"bearer": {}}},
-		},
-		Formats: map[string]huma.Format{
-			"application/json": strictJSON(), "json": strictJSON(),
-			"application/x-www-form-urlencoded": strictJSON(), // so curl -d calls what it sends
-		},
-		DefaultFormat: "application/json",
-		Transformers:  []huma.Transformer{reshape},
-	}, adapter)
-	return api
-}
-
-func errorResponse() *huma.Response {
-	return &huma.Response{
-		Description: "Error",
-		Content:     map[string]*huma.MediaType{problemType: {Schema: &huma.Schema{Ref: problemSchema}}},
-	}
-}
-
 // describe serves the description of all routes that are registered by now, as
 // openapi.json and as a page for people.
 func (s *Server) describe() error {
 	get := func(path, id, summary string, h http.HandlerFunc) {
-		handleRaw(s, route{public: true, Operation: huma.Operation{
+		edge.HandleRaw(s.edge, edge.Route{Public: true, Operation: huma.Operation{
 			OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"server"},
 			Responses: map[string]*huma.Response{"200": {Description: "OK"}},
 		}}, func(w http.ResponseWriter, r *http.Request, _ knowledge.Principal) { h(w, r) })
@@ -84,7 +42,7 @@ func (s *Server) describe() error {
 	})
 	s.tidyDescription()
 	var err error
-	if description, err = json.MarshalIndent(s.api.OpenAPI(), "", "  "); err != nil {
+	if description, err = json.MarshalIndent(s.edge.OpenAPI(), "", "  "); err != nil {
 		return fmt.Errorf("describe the API: %w", err)
 	}
 	page, err = s.docsPage()
@@ -94,7 +52,7 @@ func (s *Server) describe() error {
 // tidyDescription adds to every operation our errors and the parameters that guard
 // reads, and removes huma's errors.
 func (s *Server) tidyDescription() {
-	oapi := s.api.OpenAPI()
+	oapi := s.edge.OpenAPI()
 	for path, item := range oapi.Paths {
 		for _, op := range operationsOf(item) {
 			describeGuard(op, path)
@@ -103,7 +61,7 @@ func (s *Server) tidyDescription() {
 					allowNull(oapi.Components.Schemas, media.Schema, map[*huma.Schema]bool{})
 				}
 			}
-			op.Responses["default"] = errorResponse()
+			op.Responses["default"] = edge.ErrorResponse()
 			delete(op.Responses, "422")
 			delete(op.Responses, "500")
 		}
@@ -165,7 +123,7 @@ func describeGuard(op *huma.Operation, path string) {
 	case strings.Contains(path, "{workspaceId}"):
 		add(huma.Param{Name: "workspaceId", In: "path", Required: true, Description: "The workspace"})
 	case !open:
-		add(huma.Param{Name: workspaceHeader, In: "header", Description: "For the instance's admin key: the workspace. Default: default"})
+		add(huma.Param{Name: edge.WorkspaceHeader, In: "header", Description: "For the instance's admin key: the workspace. Default: default"})
 	}
 	if op.Method == http.MethodPost {
 		add(huma.Param{Name: "Idempotency-Key", In: "header", Description: "The same request with the same key within 24 hours gets the same answer, with the header Idempotent-Replayed"})
@@ -186,8 +144,8 @@ type section struct {
 // docsPage lists the operations, the codes of errors and the schemas.
 func (s *Server) docsPage() ([]byte, error) {
 	byTag := map[string][]*huma.Operation{}
-	for _, path := range slices.Sorted(maps.Keys(s.api.OpenAPI().Paths)) {
-		for _, op := range operationsOf(s.api.OpenAPI().Paths[path]) {
+	for _, path := range slices.Sorted(maps.Keys(s.edge.OpenAPI().Paths)) {
+		for _, op := range operationsOf(s.edge.OpenAPI().Paths[path]) {
 			tag := strings.Join(op.Tags, ", ")
 			byTag[tag] = append(byTag[tag], op)
 		}
@@ -196,21 +154,12 @@ func (s *Server) docsPage() ([]byte, error) {
 	for _, tag := range slices.Sorted(maps.Keys(byTag)) {
 		sections = append(sections, section{tag, byTag[tag]})
 	}
-	type code struct {
-		Code   knowledge.Code
-		Status int
-		Title  string
-	}
-	var codes []code
-	for _, c := range slices.Sorted(maps.Keys(kinds)) {
-		codes = append(codes, code{c, kinds[c].status, kinds[c].title})
-	}
 	type schema struct {
 		Name   string
 		Schema *huma.Schema
 	}
 	var schemas []schema
-	all := s.api.OpenAPI().Components.Schemas.Map()
+	all := s.edge.OpenAPI().Components.Schemas.Map()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		schemas = append(schemas, schema{name, all[name]})
 	}
@@ -220,7 +169,7 @@ func (s *Server) docsPage() ([]byte, error) {
 	}
 	var out bytes.Buffer
 	err = page.Execute(&out, map[string]any{
-		"Info": s.api.OpenAPI().Info, "Sections": sections, "Codes": codes, "Schemas": schemas,
+		"Info": s.edge.OpenAPI().Info, "Sections": sections, "Codes": edge.Codes(), "Schemas": schemas,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("fill the page: %w", err)
@@ -234,7 +183,7 @@ func (s *Server) schemaText(schema *huma.Schema) (string, error) {
 		return "", nil
 	}
 	for schema.Ref != "" {
-		schema = s.api.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
+		schema = s.edge.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
 	}
 	text, err := json.MarshalIndent(schema, "", "  ")
 	return string(text), err

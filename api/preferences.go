@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -24,15 +25,15 @@ type ragPreferences struct {
 type preferencesOutput struct{ Body Preferences }
 
 func (s *Server) registerPreferences() {
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-preferences", Method: http.MethodGet, Path: "/preferences", Summary: "Read the caller's preferences", Tags: []string{"preferences"},
 	}}, s.getPreferences)
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "put-preferences", Method: http.MethodPut, Path: "/preferences", Summary: "Replace the caller's preferences", Tags: []string{"preferences"},
 	}}, s.putPreferences)
 }
 
-func (s *Server) getPreferences(ctx context.Context, p knowledge.Principal, _ *struct{ ActingQuery }) (*preferencesOutput, error) {
+func (s *Server) getPreferences(ctx context.Context, p knowledge.Principal, _ *struct{ edge.ActingQuery }) (*preferencesOutput, error) {
 	preferred, err := s.preferences(ctx, p)
 	if err != nil {
 		return nil, err
@@ -53,13 +54,13 @@ func (s *Server) preferences(ctx context.Context, p knowledge.Principal) (Prefer
 }
 
 func (s *Server) putPreferences(ctx context.Context, p knowledge.Principal, in *struct {
-	ActingQuery
+	edge.ActingQuery
 	Body struct {
 		Preferences
-		ActingBody
+		edge.ActingBody
 	} `nameHint:"NewPreferences"`
 }) (*preferencesOutput, error) {
-	p, err := s.actFor(ctx, p, in.Body.ActingBody)
+	p, err := s.edge.ActFor(ctx, p, in.Body.ActingBody)
 	if err != nil {
 		return nil, err
 	}

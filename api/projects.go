@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -51,17 +52,17 @@ type ProjectPath struct {
 
 func (s *Server) registerProjects() {
 	tags := []string{"projects"}
-	handle(s, route{scope: knowledge.ScopeAdmin, secret: true, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeAdmin, Secret: true, Operation: huma.Operation{
 		OperationID: "save-project", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/projects",
 		Summary: "Make a project, or change one", Description: "With `id` what is given changes, and null puts a setting back to its default; without, a project is made and its key shown.", Tags: tags,
 	}}, s.saveProject)
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-projects", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/projects", Summary: "List the projects", Tags: tags,
 	}}, s.listProjects)
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-project", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/projects/{id}", Summary: "Read a project", Tags: tags,
 	}}, s.getProject)
-	handle(s, route{scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
 		OperationID: "patch-project", Method: http.MethodPatch, Path: "/workspaces/{workspaceId}/projects/{id}", Summary: "Change a project",
 		Description: "What is given changes; null puts a setting back to its default.", Tags: tags,
 	}}, func(ctx context.Context, p knowledge.Principal, in *struct {
@@ -105,7 +106,7 @@ func (s *Server) createProject(ctx context.Context, p knowledge.Principal, b pro
 	if err := b.apply(&project); err != nil {
 		return nil, err
 	}
-	run, again := runID(ctx)
+	run, again := edge.RunID(ctx)
 	key := store.Key{
 		ID: knowledge.DerivedID("key", run), Name: "project " + project.ID,
 		Scopes: []knowledge.Scope{knowledge.ScopeRead, knowledge.ScopeWrite}, CreatedAt: s.now(),

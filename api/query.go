@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -79,17 +80,17 @@ func (s *Server) query(_ context.Context, _ knowledge.Principal, in *queryInput)
 		b := in.Body
 		session, err := b.conversation()
 		if err != nil {
-			writeError(w, r, err)
+			edge.WriteError(w, r, err)
 			return
 		}
 		acting := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: session}
-		p, err := s.principal(r, in.Workspace, acting)
+		p, err := s.edge.Principal(r, in.Workspace, acting)
 		if err != nil {
-			writeError(w, r, err)
+			edge.WriteError(w, r, err)
 			return
 		}
 		if err := b.missing(); err != nil {
-			writeError(w, r, err)
+			edge.WriteError(w, r, err)
 			return
 		}
 		s.ask(w, r, p, asking{
@@ -124,9 +125,9 @@ func (s *Server) ragSearch(_ context.Context, _ knowledge.Principal, in *ragSear
 	return raw(func(w http.ResponseWriter, r *http.Request) {
 		b := in.Body
 		acting := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.SessionID}
-		p, err := s.principal(r, "", acting)
+		p, err := s.edge.Principal(r, "", acting)
 		if err != nil {
-			writeError(w, r, err)
+			edge.WriteError(w, r, err)
 			return
 		}
 		s.ask(w, r, p, asking{
@@ -152,26 +153,26 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 	if a.stream { // before anything that costs is started
 		release, err := s.openStream()
 		if err != nil {
-			writeError(w, r, err)
+			edge.WriteError(w, r, err)
 			return
 		}
 		defer release()
 	}
 	body, err := json.Marshal(a.body)
 	if err != nil {
-		writeError(w, r, fmt.Errorf("encode request: %w", err))
+		edge.WriteError(w, r, fmt.Errorf("encode request: %w", err))
 		return
 	}
-	a.question.Idempotency = idempotency.Request{Key: r.Header.Get(idempotencyHeader), Route: r.URL.Path, Hash: idempotency.Hash(body)}
+	a.question.Idempotency = idempotency.Request{Key: r.Header.Get(edge.IdempotencyHeader), Route: r.URL.Path, Hash: idempotency.Hash(body)}
 	started, err := s.questions.Start(r.Context(), p, a.question)
 	if started.Repeated {
-		w.Header().Set(replayedHeader, "true")
+		w.Header().Set(edge.ReplayedHeader, "true")
 	}
 	if started.Run.ID != "" {
 		w.Header().Set(runHeader, started.Run.ID)
 	}
 	if err != nil {
-		writeError(w, r, err)
+		edge.WriteError(w, r, err)
 		return
 	}
 	defer started.Release()
@@ -196,7 +197,7 @@ func raw(handler http.HandlerFunc) *huma.StreamResponse {
 // handlers authenticate themselves: the body names the user, or a link stands in
 // for a key.
 func (s *Server) registerQuestions() {
-	registry := s.api.OpenAPI().Components.Schemas
+	registry := s.edge.OpenAPI().Components.Schemas
 	answered := func(answer *huma.Schema, events map[string][]reflect.Type) map[string]*huma.Response {
 		return map[string]*huma.Response{"200": {
 			Description: "The answer; with server-sent events asked for, a stream of the run's events (docs/events.md)",
@@ -206,11 +207,11 @@ func (s *Server) registerQuestions() {
 			},
 		}}
 	}
-	handle(s, route{public: true, proves: true, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 		OperationID: "query", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/query",
 		Summary: "Ask a question", Tags: []string{"questions"}, Responses: answered(schemaOf[queryAnswer](registry), questionEvents),
 	}}, s.query)
-	handle(s, route{public: true, proves: true, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 		OperationID: "rag-search", Method: http.MethodPost, Path: "/tools/rag_search",
 		Summary: "Search documents and answer from them", Tags: []string{"questions"}, Responses: answered(schemaOf[toolAnswer](registry), toolEvents),
 	}}, s.ragSearch)
@@ -219,7 +220,7 @@ func (s *Server) registerQuestions() {
 		"204": {Description: "There is nothing behind the last event"},
 	}
 	for id, path := range map[string]string{"run-events": "/runs/{run_id}/events", "workspace-run-events": "/workspaces/{workspaceId}/runs/{run_id}/events"} {
-		handle(s, route{public: true, proves: true, Operation: huma.Operation{
+		edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 			OperationID: id, Method: http.MethodGet, Path: path, Summary: "Replay and follow a run's events", Tags: []string{"runs"}, Responses: events,
 		}}, func(context.Context, knowledge.Principal, *eventsInput) (*huma.StreamResponse, error) {
 			return raw(s.runEvents), nil
@@ -230,7 +231,7 @@ func (s *Server) registerQuestions() {
 // eventsInput describes the parameters of the event routes; runEvents reads
 // them itself, because it serves without huma's conversion.
 type eventsInput struct {
-	ActingQuery
+	edge.ActingQuery
 	Run     string `path:"run_id"`
 	Last    string `header:"Last-Event-ID" doc:"Go on behind this event; 0 = all"`
 	After   string `query:"after" doc:"The same as Last-Event-ID"`

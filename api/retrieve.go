@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/prompt"
 	"github.com/cairn-rag/cairn/internal/question"
@@ -19,7 +20,7 @@ type retrieveBody struct {
 	ProjectID      string           `json:"projectId,omitempty" maxLength:"200" doc:"Default: every project that the key covers"`
 	Filters        knowledge.Filter `json:"filters,omitempty"`
 	NumberOfChunks int              `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"Default: the project's"`
-	ActingBody
+	edge.ActingBody
 }
 
 // retrievedContext is what was found, for a prompt and one by one.
@@ -43,7 +44,7 @@ type retrievedChunk struct {
 type retrieveOutput struct{ Body retrievedContext }
 
 func (s *Server) registerRetrieve() {
-	handle(s, route{scope: knowledge.ScopeRead, anew: true, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Anew: true, Operation: huma.Operation{
 		OperationID: "retrieve-context", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/retrieve-context",
 		Summary: "Find passages", Description: "Nothing is stored and no run is started: under an Idempotency-Key, too, a repetition finds anew.", Tags: []string{"questions"},
 	}}, s.retrieveContext)
@@ -57,7 +58,7 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 	if err := b.check(); err != nil {
 		return nil, err
 	}
-	p, err := s.actFor(ctx, p, b.ActingBody)
+	p, err := s.edge.ActFor(ctx, p, b.ActingBody)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -39,21 +40,21 @@ type runView struct {
 type runOutput struct{ Body runView }
 
 type runPath struct {
-	ActingQuery
+	edge.ActingQuery
 	ID string `path:"run_id" maxLength:"200"`
 }
 
 func (s *Server) registerRuns() {
 	tags := []string{"runs"}
 	const own = "/workspaces/{workspaceId}/runs"
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-runs", Method: http.MethodGet, Path: own, Summary: "List runs, newest first", Tags: tags,
 	}}, s.listRuns)
 	for prefix, path := range map[string]string{"workspace-": own, "": "/runs"} {
-		handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 			OperationID: prefix + "get-run", Method: http.MethodGet, Path: path + "/{run_id}", Summary: "Read a run", Tags: tags,
 		}}, s.getRun)
-		handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+		edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 			OperationID: prefix + "cancel-run", Method: http.MethodPost, Path: path + "/{run_id}/cancel", DefaultStatus: http.StatusAccepted,
 			Summary: "Ask a run to stop", Description: "Its last event says that it did. Whoever owns the run may, and a key with the write scope. A removal goes on once it was accepted: 409.", Tags: tags,
 		}}, s.cancelRun)
@@ -62,7 +63,7 @@ func (s *Server) registerRuns() {
 
 func (s *Server) listRuns(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
-	ActingQuery
+	edge.ActingQuery
 	PageQuery
 	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool"`
 	Status  knowledge.RunStatus `query:"status" enum:"running,completed,failed,canceled"`

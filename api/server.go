@@ -6,9 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"golang.org/x/sync/semaphore"
-
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/question"
@@ -18,11 +16,7 @@ import (
 type Server struct {
 	cfg       Config
 	deps      Deps
-	mux       *http.ServeMux
-	api       huma.API
-	schemas   *bodySchemas
-	memory    *semaphore.Weighted // bytes of large bodies
-	keys      *idempotency.Keys
+	edge      *edge.Edge
 	questions *question.Starter
 	intake    *intake.Intake
 	streams   *streams
@@ -43,18 +37,19 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		deps.Clock = time.Now
 	}
 	s := &Server{
-		cfg: cfg, deps: deps, mux: http.NewServeMux(), schemas: newBodySchemas(),
-		memory: semaphore.NewWeighted(cfg.BodyMemory), keys: idempotency.New(deps.Store, deps.Clock),
-		streams: newStreams(cfg.Streams, deps.Metrics), stopping: make(chan struct{}),
+		cfg: cfg, deps: deps, streams: newStreams(cfg.Streams, deps.Metrics), stopping: make(chan struct{}),
 	}
+	keys := idempotency.New(deps.Store, deps.Clock)
+	s.edge = edge.New(edge.Config{Version: cfg.Version, BodyMemory: cfg.BodyMemory}, edge.Deps{
+		Access: deps.Access, Keys: keys, Metrics: deps.Metrics, Log: deps.Log,
+	})
 	s.questions = question.New(question.Config{UserQueriesPerMinute: cfg.UserQueriesPerMinute}, question.Deps{
-		Store: deps.Store, Blobs: deps.Blobs, Keys: s.keys, Workflows: deps.Answers, Relay: deps.Relay, Log: deps.Log, Now: s.now,
+		Store: deps.Store, Blobs: deps.Blobs, Keys: keys, Workflows: deps.Answers, Relay: deps.Relay, Log: deps.Log, Now: s.now,
 	})
 	s.intake = intake.New(intake.Config{FileBytes: cfg.FileBytes, TextBytes: cfg.TextBytes, RequestFiles: cfg.RequestFiles}, intake.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Conversations: deps.Access, Workflows: deps.Dispatch, Log: deps.Log, Now: s.now,
 	})
 	s.stop = sync.OnceFunc(func() { close(s.stopping) })
-	s.api = newAPI(cfg, &edge{server: s, mux: s.mux})
 	s.register()
 	if err := s.describe(); err != nil {
 		return nil, err
@@ -81,7 +76,7 @@ func (s *Server) register() {
 }
 
 // Handler serves all routes.
-func (s *Server) Handler() http.Handler { return s.observe(s.route()) }
+func (s *Server) Handler() http.Handler { return s.edge.Handler() }
 
 // Stop ends the open event streams and makes /readyz answer 503, so that clients
 // go elsewhere. Other requests that were begun continue.

@@ -10,8 +10,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/cairn-rag/cairn/api"
 )
@@ -82,31 +80,4 @@ func TestRefusedBodyIsRead(t *testing.T) {
 			t.Errorf("answered %d", response.StatusCode)
 		}
 	}
-}
-
-// slow gives a byte every ten seconds.
-type slow struct{}
-
-func (slow) Read(p []byte) (int, error) {
-	time.Sleep(10 * time.Second)
-	return copy(p, "a"), nil
-}
-
-// TestTrickledBodies: a client that sends a byte now and then does not hold a
-// request open, and one that waits for the server is not held to its time.
-func TestTrickledBodies(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := &connection{ResponseRecorder: httptest.NewRecorder()}
-		body := api.Steady(w, httptest.NewRequestWithContext(t.Context(), "POST", "/", slow{}), 1<<20)
-		for left := time.Minute; left >= 0; left -= 10 * time.Second {
-			if _, err := body.Read(make([]byte, 10)); err != nil {
-				t.Fatal(err)
-			}
-			if got := time.Until(w.deadlines[len(w.deadlines)-1]) + 10*time.Second; got != left {
-				t.Errorf("%s are left, want %s", got, left)
-			}
-			time.Sleep(time.Hour) // in which the server is busy
-		}
-	})
 }

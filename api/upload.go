@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -24,13 +25,13 @@ type acceptedDocument struct {
 }
 
 func (s *Server) registerUpload() {
-	registry := s.api.OpenAPI().Components.Schemas
+	registry := s.edge.OpenAPI().Components.Schemas
 	schema := func(t reflect.Type) map[string]*huma.MediaType {
 		return map[string]*huma.MediaType{"application/json": {Schema: registry.Schema(t, true, t.Name())}}
 	}
 	// A file in base64 is a third longer; the rest of the body is small.
-	limit := min(max(s.cfg.FileBytes/3*4, s.cfg.TextBytes*2)+smallBody, s.cfg.RequestBytes)
-	handleRaw(s, route{scope: knowledge.ScopeWrite, limit: limit, anew: true, Operation: huma.Operation{
+	limit := min(max(s.cfg.FileBytes/3*4, s.cfg.TextBytes*2)+edge.SmallBody, s.cfg.RequestBytes)
+	edge.HandleRaw(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Limit: limit, Anew: true, Operation: huma.Operation{
 		OperationID: "add-document", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/document",
 		Summary: "Take a document in", Tags: []string{"documents"},
 		Parameters: []*huma.Param{
@@ -49,38 +50,38 @@ func (s *Server) registerUpload() {
 func (s *Server) addDocument(w http.ResponseWriter, r *http.Request, p knowledge.Principal) {
 	ctx := r.Context()
 	var b documentBody
-	if err := s.decodeBody(r, &b); err != nil {
-		writeError(w, r, err)
+	if err := s.edge.DecodeBody(r, &b); err != nil {
+		edge.WriteError(w, r, err)
 		return
 	}
 	project, err := s.intake.Project(ctx, p, r.URL.Query().Get("projectId"))
 	if err != nil {
-		writeError(w, r, err)
+		edge.WriteError(w, r, err)
 		return
 	}
 	started := intakeRun(ctx)
 	d, err := s.intake.Take(ctx, p, project, started, b.document())
 	if err != nil {
-		writeError(w, r, err)
+		edge.WriteError(w, r, err)
 		return
 	}
 	run := started.ID
 	w.Header().Set(runHeader, run)
-	if isSet(r, "wait") {
-		dropBody(r)
+	if edge.IsSet(r, "wait") {
+		edge.DropBody(r)
 		w.Header().Set(eventsHeader, s.eventsURL(d.Workspace, run))
 		if d, err = s.settled(ctx, p, run); err != nil {
-			writeError(w, r, err)
+			edge.WriteError(w, r, err)
 			return
 		}
-		writeJSON(w, http.StatusOK, s.documentView(d))
+		edge.WriteJSON(w, http.StatusOK, s.documentView(d))
 		return
 	}
 	view := s.startedView(d, run)
 	if d.Status != knowledge.StatusDeleting {
 		view.Status = knowledge.StatusPending // as it was when it was taken in
 	}
-	writeJSON(w, http.StatusAccepted, acceptedDocument{
+	edge.WriteJSON(w, http.StatusAccepted, acceptedDocument{
 		ID: view.ID, Name: view.Name, Status: view.Status, Version: view.Version, RunID: run,
 		OperatorURL: view.OperatorURL, EventsURL: view.EventsURL,
 	})
@@ -106,6 +107,6 @@ func (s *Server) settled(ctx context.Context, p knowledge.Principal, run string)
 
 // intakeRun returns the run that a request starts.
 func intakeRun(ctx context.Context) intake.Run {
-	id, repeated := runID(ctx)
+	id, repeated := edge.RunID(ctx)
 	return intake.Run{ID: id, Repeated: repeated}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -29,11 +30,11 @@ type newWorkspaceInput struct {
 type workspaceOutput struct{ Body workspaceView }
 
 func (s *Server) registerWorkspaces() {
-	handle(s, route{instance: true, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Instance: true, Operation: huma.Operation{
 		OperationID: "create-workspace", Method: http.MethodPost, Path: "/workspaces", DefaultStatus: http.StatusCreated,
 		Summary: "Make a workspace", Description: "For the instance's administrator.", Tags: []string{"workspaces"},
 	}}, s.createWorkspace)
-	handle(s, route{scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-workspaces", Method: http.MethodGet, Path: "/workspaces",
 		Summary: "List the workspaces that the caller sees", Tags: []string{"workspaces"},
 	}}, s.listWorkspaces)
@@ -48,7 +49,7 @@ func (s *Server) createWorkspace(ctx context.Context, _ knowledge.Principal, in 
 		w.Name = w.ID
 	}
 	err := s.deps.Store.CreateWorkspace(ctx, w)
-	if _, again := runID(ctx); again && knowledge.IsCode(err, knowledge.CodeConflict) {
+	if _, again := edge.RunID(ctx); again && knowledge.IsCode(err, knowledge.CodeConflict) {
 		err = nil // an earlier try of the request made it
 	}
 	if err != nil {

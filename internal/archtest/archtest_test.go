@@ -73,8 +73,9 @@ var own = map[string][]string{
 	},
 	"workflows": {"activities", "internal/knowledge", "internal/stream"},
 	"worker":    {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
+	"api/edge": {"internal/access", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/store"},
 	"api": {
-		"activities", "internal/access", "internal/blob", "internal/citation", "internal/extract", "internal/idempotency", "internal/index",
+		"activities", "api/edge", "internal/access", "internal/blob", "internal/citation", "internal/extract", "internal/idempotency", "internal/index",
 		"internal/intake", "internal/knowledge", "internal/model", "internal/prompt", "internal/question", "internal/retrieve", "internal/sse",
 		"internal/store", "internal/stream", "workflows",
 	},
@@ -116,6 +117,7 @@ var foreign = []struct {
 	}, "workflows are deterministic and reach the world by activities alone"},
 	{"activities", []string{"go.temporal.io/sdk/client", "go.temporal.io/sdk/worker", "go.temporal.io/sdk/workflow", "database/sql", "os/exec"}, "activities see interfaces"},
 	{"api", []string{"go.temporal.io", "database/sql", "os/exec"}, "the HTTP edge reaches Temporal through a narrow interface"},
+	{"api/edge", []string{"go.temporal.io", "database/sql", "os/exec"}, "what stands around the routes reaches nothing but access"},
 	{"internal/intake", []string{"go.temporal.io", "net/http", "github.com/danielgtaylor"}, "every door takes documents in by it"},
 	{"internal/question", []string{"go.temporal.io", "net/http", "github.com/danielgtaylor"}, "every door asks by it"},
 	{"internal/stream", []string{"go.temporal.io/sdk", "go.temporal.io/server"}, "the log is below all that writes and reads it"},

@@ -1,4 +1,4 @@
-package api
+package edge
 
 import (
 	"bytes"
@@ -29,12 +29,14 @@ func strictJSON() huma.Format {
 			encoder.SetEscapeHTML(false)
 			return encoder.Encode(v)
 		},
-		Unmarshal: parseJSON,
+		Unmarshal: ParseJSON,
 	}
 }
 
-// parseJSON decodes data into v. Its errors speak of the body, to clients.
-func parseJSON(data []byte, v any) error {
+// ParseJSON decodes data into v. The texts of its errors are for clients, and
+// continue a sentence that begins with the place of the JSON. Into *any it is
+// strict: UTF-8, a bounded depth, and no field twice in an object.
+func ParseJSON(data []byte, v any) error {
 	_, first := v.(*any)
 	if first {
 		if !utf8.Valid(data) {
@@ -96,21 +98,4 @@ func depth(data []byte) int {
 		}
 	}
 	return deepest
-}
-
-// orNull returns nil for a zero value, which is null in JSON.
-func orNull[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
-}
-
-// notNil returns an empty list for nil, which would be null in JSON.
-func notNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

@@ -1,4 +1,4 @@
-package api_test
+package edge_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/cairn-rag/cairn/api"
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -26,7 +26,7 @@ func TestErrorsOfBodies(t *testing.T) {
 		"above the limit":           {&http.MaxBytesError{Limit: 1}, knowledge.CodeTooLarge},
 		"no chunk":                  {errors.New("malformed chunked encoding"), knowledge.CodeMalformed},
 	} {
-		if got := knowledge.AsError(api.BodyError(c.err)); got.Code != c.want {
+		if got := knowledge.AsError(edge.BodyError(c.err)); got.Code != c.want {
 			t.Errorf("%s: %s, want %s", name, got.Code, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package api
+package edge
 
 import (
 	"context"
@@ -114,7 +114,7 @@ func (p *Problem) size() int {
 	return len(body)
 }
 
-// newProblem returns the body that a client receives for e.
+// newProblem returns the body with which a client sees e.
 func newProblem(e *knowledge.Error) *Problem {
 	kind, ok := kinds[e.Code]
 	if !ok {
@@ -135,8 +135,8 @@ func newProblem(e *knowledge.Error) *Problem {
 	return p
 }
 
-// classify returns the error with a code that err is or stands for.
-func classify(err error) *knowledge.Error {
+// Classify returns the error with a code that err is or stands for.
+func Classify(err error) *knowledge.Error {
 	var tooLarge *http.MaxBytesError
 	known, ok := errors.AsType[*knowledge.Error](err)
 	provider, fromModel := errors.AsType[*model.Error](err)
@@ -155,10 +155,9 @@ func classify(err error) *knowledge.Error {
 	return knowledge.AsError(err)
 }
 
-// problem returns the body that a client receives for err, and logs the cause,
-// which the client does not receive.
+// problem returns the body with which a client sees err, and logs the rest of err.
 func problem(ctx context.Context, log *slog.Logger, err error) *Problem {
-	e := classify(err)
+	e := Classify(err)
 	p := newProblem(e)
 	switch {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
@@ -172,10 +171,10 @@ func problem(ctx context.Context, log *slog.Logger, err error) *Problem {
 	return p
 }
 
-// writeError answers with err, for handlers that write their response
-// themselves. Once a response has begun it can only be cut off.
-func writeError(w http.ResponseWriter, r *http.Request, err error) {
-	p := problem(r.Context(), requestLog(r.Context()), err)
+// WriteError answers with err, for handlers that write their response themselves.
+// A response that has begun is cut off.
+func WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	p := problem(r.Context(), RequestLog(r.Context()), err)
 	if hasBegun(w) {
 		panic(http.ErrAbortHandler)
 	}
@@ -194,8 +193,8 @@ func writeProblem(w http.ResponseWriter, p *Problem) {
 	encodeJSON(w, p)
 }
 
-// writeJSON answers with v.
-func writeJSON(w http.ResponseWriter, status int, v any) {
+// WriteJSON answers with v.
+func WriteJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	encodeJSON(w, v)

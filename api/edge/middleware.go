@@ -1,4 +1,4 @@
-package api
+package edge
 
 import (
 	"context"
@@ -78,19 +78,19 @@ func hasBegun(w http.ResponseWriter) bool {
 
 type logKey struct{}
 
-// requestLog returns the logger of a request.
-func requestLog(ctx context.Context) *slog.Logger {
+// RequestLog returns the logger of a request.
+func RequestLog(ctx context.Context) *slog.Logger {
 	if log, ok := ctx.Value(logKey{}).(*slog.Logger); ok {
 		return log
 	}
 	return slog.New(slog.DiscardHandler)
 }
 
-// observe counts and logs every request, and turns a panic into an answer.
-func (s *Server) observe(next http.Handler) http.Handler {
+// observe counts and logs every request, and answers 500 after a panic.
+func (e *Edge) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		log := s.deps.Log.With("request", knowledge.NewID(), "method", r.Method)
+		log := e.deps.Log.With("request", knowledge.NewID(), "method", r.Method)
 		r = r.WithContext(context.WithValue(r.Context(), logKey{}, log))
 		rec := &response{ResponseWriter: w}
 		rec.Header().Set("X-Content-Type-Options", "nosniff")
@@ -106,7 +106,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 					failure = http.ErrAbortHandler // cuts the answer off, so that it does not look whole
 				}
 			}
-			s.done(r, rec, time.Since(began), log)
+			e.done(r, rec, time.Since(began), log)
 			if failure != nil {
 				panic(failure)
 			}
@@ -117,7 +117,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 
 // done counts and logs one request: its route's pattern, never its path's ids
 // or its query.
-func (s *Server) done(r *http.Request, rec *response, took time.Duration, log *slog.Logger) {
+func (e *Edge) done(r *http.Request, rec *response, took time.Duration, log *slog.Logger) {
 	_, pattern, ok := strings.Cut(r.Pattern, " ")
 	if !ok {
 		pattern = "none"
@@ -129,20 +129,20 @@ func (s *Server) done(r *http.Request, rec *response, took time.Duration, log *s
 			status = statusClientClosed
 		}
 	}
-	s.deps.Metrics.Request(r.Method, pattern, status, took)
+	e.deps.Metrics.Request(r.Method, pattern, status, took)
 	log.DebugContext(r.Context(), "request", "route", pattern, "workspace", r.PathValue("workspaceId"),
 		"status", status, "bytes", rec.bytes, "seconds", took.Seconds())
 }
 
-// route serves the routes, and answers in our shape where there is none. A path
+// routes serves the routes, and answers in our shape where there is none. A path
 // that ServeMux would redirect, such as one with //, has no route.
-func (s *Server) route() http.Handler {
+func (e *Edge) routes() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		handler, pattern := s.mux.Handler(r)
+		handler, pattern := e.mux.Handler(r)
 		escaped := r.URL.EscapedPath()
 		redirected := path.Clean(escaped) != escaped
 		if pattern != "" && !redirected {
-			s.mux.ServeHTTP(w, r)
+			e.mux.ServeHTTP(w, r)
 			return
 		}
 		none := &unrouted{header: http.Header{}}

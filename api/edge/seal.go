@@ -1,4 +1,4 @@
-package api
+package edge
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ const sealedType = "sealed:"
 
 // seal encrypts an answer that holds a secret (a new API key) for the hours in
 // which the same request gets it again. The key is made of the caller's
-// credentials, which are not stored, so the database alone does not open it.
+// Credentials, which are not stored, so the database alone does not open it.
 func seal(r *http.Request, plain []byte) ([]byte, error) {
 	aead, err := sealer(r)
 	if err != nil {
@@ -41,7 +41,7 @@ func unseal(r *http.Request, sealed []byte) ([]byte, error) {
 }
 
 func sealer(r *http.Request) (cipher.AEAD, error) {
-	c := credentials(r)
+	c := Credentials(r)
 	key := sha256.Sum256([]byte("cairn idempotent answer\n" + cmp.Or(c.Key, c.Bearer)))
 	block, err := aes.NewCipher(key[:])
 	if err != nil {

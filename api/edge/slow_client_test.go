@@ -1,4 +1,4 @@
-package api_test
+package edge_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/cairn-rag/cairn/api"
+	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/sse"
 )
 
@@ -81,7 +81,7 @@ func serveOne(t *testing.T, answer func(http.ResponseWriter) error) (client net.
 	t.Helper()
 	client, server := net.Pipe()
 	result := make(chan error, 1)
-	handler := api.Observe(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { result <- answer(w) }))
+	handler := edge.Observe(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { result <- answer(w) }))
 	connections := make(chan net.Conn, 1)
 	connections <- server
 	h := &http.Server{Handler: handler}

@@ -1,4 +1,4 @@
-package api
+package edge
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ import (
 // checkQuery refuses query parameters that the operation does not have: one that
 // is ignored would do something else than was asked for. Pages and probes are
 // called with anything.
-func checkQuery(op *huma.Operation, rt *route, r *http.Request) error {
-	if rt.public && !rt.proves {
+func checkQuery(op *huma.Operation, rt *Route, r *http.Request) error {
+	if rt.Public && !rt.Proves {
 		return nil
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
@@ -44,9 +44,9 @@ func checkQuery(op *huma.Operation, rt *route, r *http.Request) error {
 }
 
 // queryParameters gives the types of the query parameters that an operation has.
-func queryParameters(op *huma.Operation, rt *route) map[string]string {
+func queryParameters(op *huma.Operation, rt *Route) map[string]string {
 	known := map[string]string{}
-	if !rt.public { // guard reads for whom the request acts
+	if !rt.Public { // guard reads for whom the request acts
 		for _, name := range []string{"userId", "external_user_id", "session_id"} {
 			known[name] = huma.TypeString
 		}
@@ -72,8 +72,9 @@ func unknownParameter(name string, known []string) string {
 	return "is not a parameter of this route, which has " + strings.Join(known, ", ")
 }
 
-// isSet reads a parameter that is true or false, as checkQuery let it through.
-func isSet(r *http.Request, name string) bool {
+// IsSet reports whether a boolean query parameter is true. guard has refused other
+// values.
+func IsSet(r *http.Request, name string) bool {
 	set, err := strconv.ParseBool(r.URL.Query().Get(name))
 	return err == nil && set
 }

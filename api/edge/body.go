@@ -1,4 +1,4 @@
-package api
+package edge
 
 import (
 	"errors"
@@ -13,8 +13,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// bodyError returns the error for a client whose body could not be read.
-func bodyError(err error) error {
+// BodyError returns the error that a client sees when its body could not be read.
+func BodyError(err error) error {
 	var known *knowledge.Error
 	var tooLarge *http.MaxBytesError
 	var timeout net.Error
@@ -31,26 +31,26 @@ func bodyError(err error) error {
 	return knowledge.Errorf(knowledge.CodeMalformed, "the body could not be read").WithCause(err)
 }
 
-// decodeBody reads a JSON body into v, as strictly as huma does for its
+// DecodeBody reads a JSON body into v, as strictly as huma does for its
 // operations: a field that v does not have, a wrong type and a value out of
 // range are invalid and named; what is not JSON is malformed.
-func (s *Server) decodeBody(r *http.Request, v any) error {
+func (e *Edge) DecodeBody(r *http.Request, v any) error {
 	body := callOf(r.Context()).body
 	if len(body) == 0 {
 		return knowledge.Errorf(knowledge.CodeMalformed, "this request needs a JSON body")
 	}
 	var parsed any
-	err := s.api.Unmarshal(r.Header.Get("Content-Type"), body, &parsed)
+	err := e.api.Unmarshal(r.Header.Get("Content-Type"), body, &parsed)
 	switch {
 	case errors.Is(err, huma.ErrUnknownContentType):
 		return knowledge.Errorf(knowledge.CodeUnsupportedFormat, "the body must be application/json")
 	case err != nil:
 		return knowledge.Errorf(knowledge.CodeMalformed, "the body %v", err)
 	}
-	if err := knowledge.InvalidFields(s.schemas.check(reflect.TypeOf(v).Elem(), parsed, "body")); err != nil {
+	if err := knowledge.InvalidFields(e.schemas.check(reflect.TypeOf(v).Elem(), parsed, "body")); err != nil {
 		return err
 	}
-	if err := parseJSON(body, v); err != nil {
+	if err := ParseJSON(body, v); err != nil {
 		return knowledge.Invalid("body", "%v", err)
 	}
 	return nil
@@ -70,17 +70,17 @@ func newBodySchemas() *bodySchemas {
 	}
 }
 
-// decode reads the JSON of one field of a form into v, as strictly as decodeBody
-// reads a body.
-func (b *bodySchemas) decode(field string, data []byte, v any) error {
+// DecodeField reads the JSON of one field of a form into v, as strictly as
+// DecodeBody reads a body.
+func (e *Edge) DecodeField(field string, data []byte, v any) error {
 	var parsed any
-	if err := parseJSON(data, &parsed); err != nil {
+	if err := ParseJSON(data, &parsed); err != nil {
 		return knowledge.Invalid("body."+field, "%v", err)
 	}
-	if err := knowledge.InvalidFields(b.check(reflect.TypeOf(v).Elem(), parsed, "body", field)); err != nil {
+	if err := knowledge.InvalidFields(e.schemas.check(reflect.TypeOf(v).Elem(), parsed, "body", field)); err != nil {
 		return err
 	}
-	if err := parseJSON(data, v); err != nil {
+	if err := ParseJSON(data, v); err != nil {
 		return knowledge.Invalid("body."+field, "%v", err)
 	}
 	return nil

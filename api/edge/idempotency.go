@@ -1,4 +1,4 @@
-package api
+package edge
 
 import (
 	"bytes"
@@ -12,33 +12,33 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// idempotencyHeader names the key under which a request may be repeated.
-const idempotencyHeader = "Idempotency-Key"
+// IdempotencyHeader names the key under which a request may be repeated.
+const IdempotencyHeader = "Idempotency-Key"
 
-// replayedHeader says that an answer is that of an earlier request.
-const replayedHeader = "Idempotent-Replayed"
+// ReplayedHeader says that an answer is that of an earlier request.
+const ReplayedHeader = "Idempotent-Replayed"
 
-// once serves a request that may have an Idempotency-Key: its handler runs for
+// Once serves a request that may have an Idempotency-Key: its handler runs for
 // the first request with the key, and later ones get that answer. The handler of
 // a route that answers anew runs again, and finds the claim in its call.
-func (s *Server) once(w http.ResponseWriter, r *http.Request, rt *route, hash string, next http.HandlerFunc) {
-	key := r.Header.Get(idempotencyHeader)
+func (e *Edge) Once(w http.ResponseWriter, r *http.Request, rt *Route, hash string, next http.HandlerFunc) {
+	key := r.Header.Get(IdempotencyHeader)
 	if key == "" {
 		next(w, r)
 		return
 	}
 	c := callOf(r.Context())
-	claim, err := s.keys.Claim(r.Context(), c.principal, idempotency.Request{
+	claim, err := e.deps.Keys.Claim(r.Context(), c.principal, idempotency.Request{
 		Key: key, Route: r.Method + " " + r.URL.Path + "?" + r.URL.RawQuery, Hash: hash,
 	})
 	if err != nil {
-		writeError(w, r, err)
+		WriteError(w, r, err)
 		return
 	}
 	defer claim.Leave()
 	if claim.Earlier != nil {
-		w.Header().Set(replayedHeader, "true")
-		if !rt.anew {
+		w.Header().Set(ReplayedHeader, "true")
+		if !rt.Anew {
 			replay(w, r, claim.Earlier)
 			return
 		}
@@ -47,7 +47,7 @@ func (s *Server) once(w http.ResponseWriter, r *http.Request, rt *route, hash st
 	out := &heldBack{header: w.Header(), ResponseWriter: w}
 	next(out, r)
 	if err := keep(r, rt, c, out); err != nil {
-		writeError(w, r, err)
+		WriteError(w, r, err)
 		return
 	}
 	w.WriteHeader(out.code())
@@ -56,7 +56,7 @@ func (s *Server) once(w http.ResponseWriter, r *http.Request, rt *route, hash st
 
 // keep stores an answer before it is sent. A refusal that changed nothing frees
 // the key; otherwise a repetition resumes where the request stopped.
-func keep(r *http.Request, rt *route, c *call, out *heldBack) error {
+func keep(r *http.Request, rt *Route, c *call, out *heldBack) error {
 	ctx := context.WithoutCancel(r.Context())
 	switch status := out.code(); {
 	case status >= statusClientClosed || c.partly || c.claim.Earlier != nil:
@@ -65,10 +65,10 @@ func keep(r *http.Request, rt *route, c *call, out *heldBack) error {
 		return c.claim.Free(ctx)
 	}
 	body, kind := out.body.Bytes(), out.header.Get("Content-Type")
-	if rt.anew {
+	if rt.Anew {
 		body, kind = nil, ""
 	}
-	if rt.secret {
+	if rt.Secret {
 		sealed, err := seal(r, body)
 		if err != nil {
 			return fmt.Errorf("seal an answer: %w", err)
@@ -84,7 +84,7 @@ func replay(w http.ResponseWriter, r *http.Request, earlier *store.IdempotencyRe
 	if plain, ok := strings.CutPrefix(kind, sealedType); ok {
 		opened, err := unseal(r, body)
 		if err != nil {
-			writeError(w, r, knowledge.Errorf(knowledge.CodeConflict, "the answer to this request holds a secret that only the same credentials can see again").WithCause(err))
+			WriteError(w, r, knowledge.Errorf(knowledge.CodeConflict, "the answer to this request holds a secret that only the same Credentials can see again").WithCause(err))
 			return
 		}
 		kind, body = plain, opened
@@ -96,18 +96,18 @@ func replay(w http.ResponseWriter, r *http.Request, earlier *store.IdempotencyRe
 	_, _ = w.Write(body) // an error here is the connection's
 }
 
-// runID returns the id for the run that the request starts: the same one when
+// RunID returns the id for the run that the request starts: the same one when
 // the request is repeated under its Idempotency-Key.
-func runID(ctx context.Context) (id string, repeated bool) {
+func RunID(ctx context.Context) (id string, repeated bool) {
 	if c := callOf(ctx).claim; c != nil {
 		return c.Run, c.Repeated
 	}
 	return knowledge.NewID(), false
 }
 
-// keepKey notes that a request which is refused has done a part of its work: its
+// KeepKey notes that a request which is refused has done a part of its work: its
 // repetition does the rest.
-func keepKey(ctx context.Context, partly bool) { callOf(ctx).partly = partly }
+func KeepKey(ctx context.Context, partly bool) { callOf(ctx).partly = partly }
 
 // heldBack keeps an answer until it is stored.
 type heldBack struct {

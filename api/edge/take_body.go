@@ -1,4 +1,4 @@
-package api
+package edge
 
 import (
 	"bytes"
@@ -24,19 +24,19 @@ const (
 	drainTimeout = 5 * time.Second
 )
 
-// takeBody reads the body into memory. One that turns out to be large waits
-// until there is room for it; release frees the room. A client that only
-// announces a large body takes no room from others.
-func (s *Server) takeBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, release func(), err error) {
+// takeBody reads the body into memory. A large one waits until there is room for
+// it; release returns the room. A client that only announces a large body takes no
+// room from others.
+func (e *Edge) takeBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, release func(), err error) {
 	if r.ContentLength > limit {
 		return nil, nil, knowledge.TooLarge("body", limit)
 	}
 	var held int64
-	release = sync.OnceFunc(func() { s.memory.Release(held) })
-	source := newSteady(w, r, limit)
-	defer source.end()
+	release = sync.OnceFunc(func() { e.memory.Release(held) })
+	source := NewSteady(w, r, limit)
+	defer source.End()
 	var buffer bytes.Buffer
-	for size := min(smallBody, limit+1); ; {
+	for size := min(SmallBody, limit+1); ; {
 		_, err := io.CopyN(&buffer, source, size-int64(buffer.Len()))
 		if errors.Is(err, io.EOF) || err == nil && size == r.ContentLength {
 			return buffer.Bytes(), release, nil
@@ -45,31 +45,31 @@ func (s *Server) takeBody(w http.ResponseWriter, r *http.Request, limit int64) (
 			if size = min(2*size, limit+1); r.ContentLength > 0 {
 				size = r.ContentLength
 			}
-			room := min(size, s.cfg.BodyMemory) - held
-			if err = s.takeMemory(r.Context(), room); err == nil {
+			room := min(size, e.cfg.BodyMemory) - held
+			if err = e.takeMemory(r.Context(), room); err == nil {
 				held += room
 				buffer.Grow(int(size) - buffer.Len())
 				continue
 			}
 		}
 		release()
-		return nil, nil, bodyError(err)
+		return nil, nil, BodyError(err)
 	}
 }
 
-// dropBody lets go of a body that was read, for a handler that goes on to wait:
+// DropBody lets go of a body that was read, for a handler that goes on to wait:
 // others may need its room.
-func dropBody(r *http.Request) {
+func DropBody(r *http.Request) {
 	c := callOf(r.Context())
 	c.body, r.Body = nil, http.NoBody
 	c.release()
 }
 
 // takeMemory waits for room, but not for long: somebody may hold on to it.
-func (s *Server) takeMemory(ctx context.Context, bytes int64) error {
+func (e *Edge) takeMemory(ctx context.Context, bytes int64) error {
 	ctx, cancel := context.WithTimeout(ctx, memoryPatience)
 	defer cancel()
-	if err := s.memory.Acquire(ctx, bytes); err != nil {
+	if err := e.memory.Acquire(ctx, bytes); err != nil {
 		return (&knowledge.Error{
 			Code: knowledge.CodeUnavailable, Retryable: true, RetryAfter: 5 * time.Second,
 			Message: "too many large uploads are under way; try again shortly",
@@ -78,21 +78,22 @@ func (s *Server) takeMemory(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-// steady reads a body for as long as it keeps coming. The time between
-// the reads does not count.
-type steady struct {
+// Steady reads a body for as long as it keeps coming. The time that its reader
+// spends between the reads does not count.
+type Steady struct {
 	r       io.Reader
 	control *http.ResponseController
 	waited  time.Duration // for the client
 	bytes   int64
 }
 
-func newSteady(w http.ResponseWriter, r *http.Request, limit int64) *steady {
-	return &steady{r: http.MaxBytesReader(w, r.Body, limit), control: http.NewResponseController(w)}
+// NewSteady returns a reader of a request's body, up to a limit in bytes.
+func NewSteady(w http.ResponseWriter, r *http.Request, limit int64) *Steady {
+	return &Steady{r: http.MaxBytesReader(w, r.Body, limit), control: http.NewResponseController(w)}
 }
 
 // Read implements io.Reader.
-func (b *steady) Read(p []byte) (int, error) {
+func (b *Steady) Read(p []byte) (int, error) {
 	began, earned := time.Now(), time.Duration(b.bytes/bodyRate)*time.Second
 	_ = b.control.SetReadDeadline(began.Add(bodyPatience + earned - b.waited)) // not a connection, as in tests
 	n, err := b.r.Read(p)
@@ -101,7 +102,8 @@ func (b *steady) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (b *steady) end() { _ = b.control.SetReadDeadline(time.Time{}) }
+// End takes the deadline off the connection.
+func (b *Steady) End() { _ = b.control.SetReadDeadline(time.Time{}) }
 
 // drain reads the rest of a refused body, so that the client reads the answer: it
 // would see a reset of the connection otherwise. A client that sent Expect waits

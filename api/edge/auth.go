@@ -1,0 +1,111 @@
+package edge
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// keyHeader carries an API key, as the seed names it.
+const keyHeader = "knowledge-project-apikey"
+
+// WorkspaceHeader names the workspace in which the instance's admin key acts
+// where the path names none.
+const WorkspaceHeader = "Cairn-Workspace"
+
+// Principal returns the principal of a request: authenticated by its credentials,
+// in the workspace of its path ("" = the path has none), as it acts for the user
+// whom the request names.
+func (e *Edge) Principal(r *http.Request, workspace string, acting access.Acting) (knowledge.Principal, error) {
+	p, err := e.prove(r, workspace)
+	if err != nil {
+		return p, err
+	}
+	if acting == (access.Acting{}) {
+		return p, nil
+	}
+	return e.deps.Access.As(r.Context(), p, acting)
+}
+
+// AsReader returns the principal without what its key may manage, if the request
+// reads for a user: it sees what that user sees.
+func AsReader(r *http.Request, p knowledge.Principal) knowledge.Principal {
+	acting := ActingFromQuery(r)
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if reads && p.KeyID() != "" && (acting.User != "" || acting.ExternalUser != "") {
+		return p.Reader()
+	}
+	return p
+}
+
+// prove returns the principal of the request's credentials, in the workspace of its
+// path. It asks the store once for a request.
+func (e *Edge) prove(r *http.Request, workspace string) (knowledge.Principal, error) {
+	c := callOf(r.Context())
+	if c.proved != nil && c.provedIn == workspace {
+		return *c.proved, nil
+	}
+	given := Credentials(r)
+	if workspace != "" {
+		given.Workspace = ""
+	}
+	p, err := e.deps.Access.Authenticate(r.Context(), given)
+	if err == nil && workspace != "" {
+		p, err = e.deps.Access.In(r.Context(), p, workspace)
+	}
+	if err != nil {
+		return knowledge.Principal{}, err
+	}
+	c.proved, c.provedIn = &p, workspace
+	return p, nil
+}
+
+// Credentials returns the credentials that a request carries.
+func Credentials(r *http.Request) access.Credentials {
+	c := access.Credentials{Key: r.Header.Get(keyHeader), Workspace: r.Header.Get(WorkspaceHeader)}
+	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		c.Bearer = strings.TrimSpace(token)
+	}
+	return c
+}
+
+// ActingFromQuery returns the user for whom a request acts, by its query parameters.
+func ActingFromQuery(r *http.Request) access.Acting {
+	q := r.URL.Query()
+	return access.Acting{
+		User:         q.Get("userId"),
+		ExternalUser: q.Get("external_user_id"),
+		Session:      q.Get("session_id"),
+	}
+}
+
+// ActingQuery describes the query parameters that ActingFromQuery reads. Inputs of
+// operations embed it; guard reads the parameters.
+type ActingQuery struct {
+	UserID         string `query:"userId" maxLength:"256" doc:"The end user for whom an API key asks"`
+	ExternalUserID string `query:"external_user_id" maxLength:"256" doc:"The application's own user id"`
+	SessionID      string `query:"session_id" maxLength:"256" doc:"A conversation of the caller"`
+}
+
+// ActingBody is the fields of a body that name the user for whom it acts.
+type ActingBody struct {
+	UserID         string `json:"userId,omitempty" maxLength:"256" doc:"The end user for whom an API key asks"`
+	ExternalUserID string `json:"external_user_id,omitempty" maxLength:"256" doc:"The application's own user id"`
+	SessionID      string `json:"session_id,omitempty" maxLength:"256" doc:"A conversation of the caller"`
+}
+
+// ActFor returns the principal as it acts for the user whom the body names, beside
+// the one whom the query parameters named.
+func (e *Edge) ActFor(ctx context.Context, p knowledge.Principal, b ActingBody) (knowledge.Principal, error) {
+	if b == (ActingBody{}) {
+		return p, nil
+	}
+	a := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: b.SessionID}
+	if a.Session == "" {
+		a.Session = p.ConversationID()
+	}
+	return e.deps.Access.As(ctx, p, a)
+}

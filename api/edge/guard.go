@@ -1,0 +1,91 @@
+package edge
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/idempotency"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// call is what guard learned about a request.
+type call struct {
+	principal knowledge.Principal  // who may do what the route does
+	proved    *knowledge.Principal // whose credentials these are
+	provedIn  string               // the workspace of the path
+	body      []byte               // nil if the route streams
+	release   func()               // releases the memory of the body
+	claim     *idempotency.Claim   // nil without an Idempotency-Key
+	partly    bool                 // a part of the request was done, although the rest was refused
+}
+
+type callKey struct{}
+
+func callOf(ctx context.Context) *call {
+	if c, ok := ctx.Value(callKey{}).(*call); ok {
+		return c
+	}
+	return &call{}
+}
+
+// guard runs before every handler: it checks credentials, scope and query
+// parameters, reads the body within its limit, and claims the Idempotency-Key.
+func (e *Edge) guard(w http.ResponseWriter, r *http.Request, op *huma.Operation, rt *Route, next http.HandlerFunc) {
+	c := &call{}
+	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+	if !rt.Public {
+		p, err := e.authorize(r, rt)
+		if err != nil {
+			WriteError(w, r, err)
+			return
+		}
+		c.principal = p
+	}
+	if rt.Proves && !r.URL.Query().Has("token") {
+		if _, err := e.prove(r, r.PathValue("workspaceId")); err != nil {
+			WriteError(w, r, err)
+			return
+		}
+	}
+	if err := checkQuery(op, rt, r); err != nil {
+		WriteError(w, r, err)
+		return
+	}
+	if rt.Streams || r.Method == http.MethodGet || r.Method == http.MethodHead {
+		next(w, r)
+		return
+	}
+	body, release, err := e.takeBody(w, r, rt.Limit)
+	if err != nil {
+		WriteError(w, r, err)
+		return
+	}
+	defer release()
+	c.body, c.release = body, release
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if rt.Public || r.Method != http.MethodPost {
+		next(w, r)
+		return
+	}
+	e.Once(w, r, rt, idempotency.Hash(body), next)
+}
+
+// authorize returns the caller's principal, or an error if it may not use the
+// route.
+func (e *Edge) authorize(r *http.Request, rt *Route) (knowledge.Principal, error) {
+	p, err := e.Principal(r, r.PathValue("workspaceId"), ActingFromQuery(r))
+	if err != nil {
+		return p, err
+	}
+	if rt.Instance && !p.Instance() {
+		return p, knowledge.Errorf(knowledge.CodeForbidden, "this needs the instance's admin key")
+	}
+	if rt.Scope != "" && !p.Can(rt.Scope) {
+		return p, knowledge.Errorf(knowledge.CodeForbidden, "this needs the scope %q; ask for a key that has it", rt.Scope)
+	}
+	return AsReader(r, p), nil
+}

@@ -1,0 +1,97 @@
+package edge
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// SmallBody is the size up to which a body counts as small: it is the limit of
+// most routes, and does not count against the memory of large bodies.
+const SmallBody = 1 << 20
+
+// Route is an operation and what stands around its handler.
+type Route struct {
+	huma.Operation
+	Scope    knowledge.Scope // that the caller needs
+	Instance bool            // for the instance's administrator only
+	Public   bool            // needs no credentials, or its handler authenticates
+	Proves   bool            // of a public route: wrong credentials are refused before anything else, unless a link's token stands in for them
+	Limit    int64           // of the body in bytes; 0 = SmallBody
+	Streams  bool            // the handler reads the body itself, and its Idempotency-Key
+	Secret   bool            // the answer holds a secret, which must not be stored readably
+	Anew     bool            // the answer is not stored: the handler runs again for a repetition under its Idempotency-Key
+}
+
+// routeMetadata is where an operation keeps its route.
+const routeMetadata = "route"
+
+// Handle registers a handler, whose input huma decodes and checks. The handler
+// gets the principal of the caller as it acts for the user whom the query
+// parameters name, in the workspace of the path; on a public route, none.
+func Handle[I, O any](e *Edge, rt Route, h func(context.Context, knowledge.Principal, *I) (*O, error)) {
+	op := rt.described()
+	huma.Register(e.api, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := h(ctx, callOf(ctx).principal, in)
+		if err != nil {
+			return nil, problem(ctx, RequestLog(ctx), err)
+		}
+		return out, nil
+	})
+}
+
+// HandleRaw registers a handler whose body huma must not decode, because it is
+// large or not JSON. The handler reads its request and writes its response
+// itself; rt.Operation describes both.
+func HandleRaw(e *Edge, rt Route, h func(w http.ResponseWriter, r *http.Request, p knowledge.Principal)) {
+	op := rt.described()
+	e.api.OpenAPI().AddOperation(&op)
+	e.api.Adapter().Handle(&op, func(ctx huma.Context) {
+		r, w := humago.Unwrap(ctx)
+		h(w, r, callOf(r.Context()).principal)
+	})
+}
+
+// described returns the operation with its limits, its errors and its security.
+func (rt Route) described() huma.Operation {
+	if rt.Limit == 0 {
+		rt.Limit = SmallBody
+	}
+	op := rt.Operation
+	op.MaxBodyBytes = rt.Limit + 1 // huma refuses a body of exactly the limit
+	op.Metadata = map[string]any{routeMetadata: &rt}
+	if op.Responses == nil {
+		op.Responses = map[string]*huma.Response{}
+	}
+	op.Responses["default"] = ErrorResponse()
+	if rt.Public && !rt.Proves {
+		op.Security = []map[string][]string{}
+	}
+	return op
+}
+
+// adapter is the huma adapter: it puts what belongs to every request around the
+// handlers.
+type adapter struct {
+	edge *Edge
+}
+
+// Handle implements huma.Adapter.
+func (a *adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
+	// A deadline that huma sets would stay after the body was read and cancel
+	// the request in the middle of a long answer. guard sets one and takes it
+	// away again.
+	op.BodyReadTimeout = -1
+	rt := op.Metadata[routeMetadata].(*Route) // every operation is made by route.described
+	serve := func(w http.ResponseWriter, r *http.Request) { handler(humago.NewContext(op, r, w)) }
+	a.edge.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
+		a.edge.guard(w, r, op, rt, serve)
+	})
+}
+
+// ServeHTTP implements huma.Adapter.
+func (a *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.edge.mux.ServeHTTP(w, r) }
