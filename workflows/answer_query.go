@@ -10,8 +10,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// AnswerInput starts a question, or a tool that answers one. The question
-// itself is in the request's blob.
+// AnswerInput starts AnswerQuery or RunTool. The question itself is in the blob of
+// the request.
 type AnswerInput struct {
 	knowledge.RunRef
 	MessageID      string           `json:"message_id,omitempty"`
@@ -19,13 +19,13 @@ type AnswerInput struct {
 	ExecutionID    string           `json:"execution_id,omitempty"`
 	SearchFirst    bool             `json:"search_first"` // the prompt has ${context}
 	MaxToolTurns   int              `json:"max_tool_turns"`
-	Carried        *activities.Loop `json:"carried,omitempty"` // over a continue-as-new
+	Carried        *activities.Loop `json:"carried,omitempty"` // state over a continue-as-new
 	Log            stream.Log       `json:"log,omitzero"`
-	Segments       int              `json:"segments,omitempty"` // of the log, in the blob store
+	Segments       int              `json:"segments,omitempty"` // segments of the log in the blob store
 }
 
-// NewAnswerInput returns the input of a run's workflow, of which the run's request
-// is the only source.
+// NewAnswerInput returns the input of a run's workflow. It depends only on the run
+// and its request.
 func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
 	return AnswerInput{
 		RunRef: run, MessageID: r.MessageID, ConversationID: r.ConversationID, ExecutionID: r.ExecutionID,
@@ -39,16 +39,16 @@ type StartedData struct {
 	ConversationID string `json:"conversationId"`
 }
 
-// QueryStarted is the first entry of a question's log. Whoever starts the
-// workflow can show it as soon as the start is acknowledged.
+// QueryStarted returns the first entry of a question's log. The caller that starts
+// the workflow may show it as soon as Temporal has acknowledged the start.
 func QueryStarted(in AnswerInput) stream.Entry {
 	return entry(stream.TopicStarted, stream.Event{
 		Data: stream.Data(StartedData{MessageID: in.MessageID, ConversationID: in.ConversationID}),
 	})
 }
 
-// AnswerQuery answers a question: it searches, lets the model call tools and
-// answer, streams the answer through its log, and saves the conversation.
+// AnswerQuery answers a question. It searches, calls the model and the tools that
+// the model calls, streams the answer through its log, and saves the conversation.
 func AnswerQuery(ctx workflow.Context, in AnswerInput) error {
 	a, err := newAnswer(ctx, in, "AnswerQuery")
 	if err != nil {
@@ -57,7 +57,7 @@ func AnswerQuery(ctx workflow.Context, in AnswerInput) error {
 	if in.Carried == nil {
 		a.log.Append(QueryStarted(in))
 	}
-	a.continueAs = func(next AnswerInput) error { return workflow.NewContinueAsNewError(ctx, AnswerQuery, next) }
+	a.newRun = func(next AnswerInput) error { return workflow.NewContinueAsNewError(ctx, AnswerQuery, next) }
 	err = a.converse(ctx)
 	if next, ok := a.next(); ok {
 		return next
@@ -65,19 +65,19 @@ func AnswerQuery(ctx workflow.Context, in AnswerInput) error {
 	return a.finish(ctx, knowledge.KindQuery, err)
 }
 
-// answer is what AnswerQuery and RunTool share: a loop of model and tool calls
+// answer is the state of AnswerQuery and RunTool: a loop of model and tool calls
 // that ends in an answer.
 type answer struct {
 	in         AnswerInput
 	name       string // of the workflow
 	log        *eventLog
 	loop       activities.Loop
-	shown      int64 // how far the hub's readers have been told
+	inHub      int64 // the hub has the items before this offset
 	segments   int
 	acts       *activities.Answering // for the names of its methods only
-	continueAs func(AnswerInput) error
+	newRun     func(AnswerInput) error
 	nextRun    error
-	toolEvents bool // the run is a tool's own: its events are the seed's
+	toolEvents bool // the run is a tool's: it logs the phases of the search
 }
 
 func newAnswer(ctx workflow.Context, in AnswerInput, name string) (*answer, error) {
@@ -92,10 +92,10 @@ func newAnswer(ctx workflow.Context, in AnswerInput, name string) (*answer, erro
 	return a, nil
 }
 
-// next returns the continue-as-new that the loop asked for.
+// next returns the continue-as-new error that the loop prepared, if any.
 func (a *answer) next() (error, bool) { return a.nextRun, a.nextRun != nil }
 
-// converse searches first where the prompt wants it, then goes through the
+// converse searches first if the prompt has a place for passages, and then runs the
 // turns of the tool loop.
 func (a *answer) converse(ctx workflow.Context) error {
 	if a.in.SearchFirst && len(a.loop.Searches) == 0 {
@@ -111,8 +111,8 @@ func (a *answer) converse(ctx workflow.Context) error {
 	return a.turns(ctx)
 }
 
-// finish saves what came out of the run, stores its log, and ends it. The last
-// entries are shown only once that is durable.
+// finish saves the outcome of the run, stores its log, and ends it. It adds the last
+// entries to the log only after the end is durable.
 func (a *answer) finish(ctx workflow.Context, kind knowledge.RunKind, err error) error {
 	end := activities.Ending{Kind: kind, Answer: a.in.AnswerKey()}
 	in := activities.FinishAnswerInput{RunRef: a.in.RunRef, Loop: a.loop, Workflow: a.name, Segments: a.segments}
@@ -123,10 +123,10 @@ func (a *answer) finish(ctx workflow.Context, kind knowledge.RunKind, err error)
 	in.Status = end.Status()
 	a.log.drain(ctx)
 	in.Items = a.log.itemsWith(0, end)
-	if err := noteStatus(ctx, in.Status); err != nil {
+	if err := setStatusAttribute(ctx, in.Status); err != nil {
 		return err
 	}
-	if err := workflow.ExecuteLocalActivity(final(ctx, "save the answer"), a.acts.FinishAnswer, in).Get(ctx, nil); err != nil {
+	if err := workflow.ExecuteLocalActivity(finalOptions(ctx, "save the answer"), a.acts.FinishAnswer, in).Get(ctx, nil); err != nil {
 		return fmt.Errorf("save the answer of run %s: %w", a.in.Run, err)
 	}
 	a.log.end(end)

@@ -68,7 +68,7 @@ func TestAnswerQuery(t *testing.T) {
 	t.Parallel()
 	var acts *activities.Answering
 
-	t.Run("an answer without tools is searched for, given and saved", func(t *testing.T) {
+	t.Run("a question without tools is searched, answered and saved", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
 		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
@@ -152,7 +152,7 @@ func TestAnswerQuery(t *testing.T) {
 		}
 	})
 
-	t.Run("what was published before the call's result is not lost", func(t *testing.T) {
+	t.Run("words that were published before the result of the call are kept", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
 		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
@@ -173,7 +173,7 @@ func TestAnswerQuery(t *testing.T) {
 			}
 		}
 		if text != "one two three" {
-			t.Errorf("the log says %q", text)
+			t.Errorf("the log has the text %q", text)
 		}
 	})
 
@@ -206,7 +206,7 @@ func TestAnswerQuery(t *testing.T) {
 		}
 	})
 
-	t.Run("it continues as new between two turns and carries its state", func(t *testing.T) {
+	t.Run("the workflow continues as new between two turns and carries its state", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
 		test.env.SetContinueAsNewSuggested(true)
@@ -219,7 +219,7 @@ func TestAnswerQuery(t *testing.T) {
 			t.Fatalf("ended with %v", test.env.GetWorkflowError())
 		}
 		if len(test.finished) != 0 {
-			t.Error("a run that goes on was finished")
+			t.Error("a run that continues as new was finished")
 		}
 	})
 }

@@ -11,25 +11,25 @@ import (
 	"github.com/cairn-rag/cairn/workflows"
 )
 
-// steps are IngestDocument's activities for a document of one batch that is not
-// small. The test's embed makes its vectors; how the run ended is sent to ends.
+// steps returns the activities of IngestDocument for a document of one batch that is
+// not small. embed embeds its chunks. The inputs of FinishVersion are sent to ends.
 func steps(embed any, ends chan<- activities.FinishInput) map[string]any {
 	return map[string]any{
-		"PrepareDocument": gives[activities.PrepareInput](activities.PrepareResult{}),
-		"ExtractDocument": gives[activities.StepInput](activities.ExtractResult{Pages: 1, Chunks: 1}),
+		"PrepareDocument": returning[activities.PrepareInput](activities.PrepareResult{}),
+		"ExtractDocument": returning[activities.StepInput](activities.ExtractResult{Pages: 1, Chunks: 1}),
 		"EmbedChunks":     embed,
-		"PublishDocument": gives[activities.PublishInput](activities.PublishResult{Published: true}),
+		"PublishDocument": returning[activities.PublishInput](activities.PublishResult{Published: true}),
 		"FinishVersion":   finish(ends),
 		"DiscardVersion":  func(activities.DiscardInput) error { return nil },
 	}
 }
 
-// gives is an activity that always gives the same.
-func gives[In, Out any](result Out) func(In) (Out, error) {
+// returning returns an activity that always returns result.
+func returning[In, Out any](result Out) func(In) (Out, error) {
 	return func(In) (Out, error) { return result, nil }
 }
 
-// finish is an activity that passes on what it is given.
+// finish returns an activity that sends its input to ends.
 func finish[T any](ends chan<- T) func(context.Context, T) error {
 	return func(_ context.Context, in T) error {
 		ends <- in
@@ -37,7 +37,7 @@ func finish[T any](ends chan<- T) func(context.Context, T) error {
 	}
 }
 
-// failing is an activity that fails when it is asked to stop.
+// failing returns an activity that fails when it is canceled.
 func failing[In any](began chan<- struct{}) func(context.Context, In) error {
 	return func(ctx context.Context, _ In) error {
 		began <- struct{}{}
@@ -46,8 +46,8 @@ func failing[In any](began chan<- struct{}) func(context.Context, In) error {
 	}
 }
 
-// TestCancel asks running workflows to stop. It is not parallel: a server that
-// starts beside them makes the SDK's test environments see deadlocks.
+// TestCancel cancels running workflows. It is not parallel: while a server starts,
+// the SDK's test environments report deadlocks.
 func TestCancel(t *testing.T) {
 	server := newServerTest(t)
 	ingest := workflows.IngestInput{Workspace: "w", Project: "p", Document: "d", Tasks: []workflows.IngestTask{{Version: 1, Run: "r"}}}
@@ -67,11 +67,11 @@ func TestCancel(t *testing.T) {
 		}
 		server.end(t, run)
 		if end := next(t, ends); end.Status != "canceled" || end.Error.Code != knowledge.CodeCanceled {
-			t.Errorf("it ended as %s, error %+v", end.Status, end.Error)
+			t.Errorf("the run ended as %s, error %+v", end.Status, end.Error)
 		}
 	})
 
-	t.Run("a question whose model call fails then is canceled", func(t *testing.T) {
+	t.Run("a question whose model call fails after the cancel is canceled", func(t *testing.T) {
 		began, ends := make(chan struct{}, 1), make(chan activities.FinishAnswerInput, 1)
 		run := server.start(t, workflows.AnswerQuery, question, map[string]any{"CallModel": failing[activities.ModelCallInput](began), "FinishAnswer": finish(ends)})
 		next(t, began)
@@ -80,11 +80,11 @@ func TestCancel(t *testing.T) {
 		}
 		server.end(t, run)
 		if end := next(t, ends); end.Status != "canceled" || end.Code != knowledge.CodeCanceled {
-			t.Errorf("it ended as %s, code %s", end.Status, end.Code)
+			t.Errorf("the run ended as %s, code %s", end.Status, end.Code)
 		}
 	})
 
-	t.Run("a question whose model call ends well before it hears of the cancel is canceled, and the call counted", func(t *testing.T) {
+	t.Run("a question whose model call succeeds after the cancel is canceled, and the call is counted", func(t *testing.T) {
 		began, ends := make(chan struct{}, 1), make(chan activities.FinishAnswerInput, 1)
 		run := server.start(t, workflows.AnswerQuery, question, map[string]any{
 			"CallModel": func(ctx context.Context, _ activities.ModelCallInput) (activities.ModelCallResult, error) {
@@ -100,7 +100,7 @@ func TestCancel(t *testing.T) {
 		}
 		server.end(t, run)
 		if end := next(t, ends); end.Status != "canceled" || end.Loop.Usage.ModelCalls != 1 {
-			t.Errorf("it ended as %s after %d model calls", end.Status, end.Loop.Usage.ModelCalls)
+			t.Errorf("the run ended as %s after %d model calls", end.Status, end.Loop.Usage.ModelCalls)
 		}
 	})
 
@@ -127,12 +127,12 @@ func TestCancel(t *testing.T) {
 			}
 			server.end(t, run)
 			if end := next(t, ends); end.Status != test.want {
-				t.Errorf("it ended as %s", end.Status)
+				t.Errorf("the run ended as %s", end.Status)
 			}
 		})
 	}
 
-	t.Run("a removal whose workflow is canceled goes on to its end", func(t *testing.T) {
+	t.Run("a removal whose workflow is canceled is completed", func(t *testing.T) {
 		began, asked, ends := make(chan struct{}, 1), make(chan struct{}), make(chan activities.FinishInput, 1)
 		done := func(activities.RemoveInput) error { return nil }
 		in := workflows.RemoveInput{RemoveInput: activities.RemoveInput{Workspace: "w", Project: "p", Document: "d", Run: "r"}}
@@ -151,7 +151,7 @@ func TestCancel(t *testing.T) {
 		close(asked)
 		server.end(t, run)
 		if end := next(t, ends); end.Status != "completed" || end.Items[0].Topic != "runEnded" {
-			t.Errorf("it ended as %s, with a %s", end.Status, end.Items[0].Topic)
+			t.Errorf("the run ended as %s, with a %s", end.Status, end.Items[0].Topic)
 		}
 	})
 }

@@ -94,8 +94,8 @@ func TestLongDocument(t *testing.T) {
 	}
 }
 
-// TestRemovalThatWaits lets an ingest go on for long after it was told to stop: it
-// is told once, and the history of the removal stays short.
+// TestRemovalThatWaits removes a document whose ingest runs for long after its stop
+// signal: it is signaled once, and the history of the removal stays short.
 func TestRemovalThatWaits(t *testing.T) {
 	t.Parallel()
 	var acts *activities.Ingestion

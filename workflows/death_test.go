@@ -12,16 +12,17 @@ import (
 	"github.com/cairn-rag/cairn/workflows"
 )
 
-// errEnded is what a starting process says of what the one before had begun.
+// errEnded is the failure that a starting process writes for the activities of the
+// process before.
 var errEnded = temporal.NewApplicationError("the process that ran this has ended", activities.TypeEnded)
 
-// TestProcessEnds ends the process that runs a step, as Temporal sees it. For why
-// it is not parallel see TestCancel.
+// TestProcessEnds fails steps as Temporal does when their process ends. It is not
+// parallel for the reason that TestCancel has.
 func TestProcessEnds(t *testing.T) {
 	server := newServerTest(t)
 	question := workflows.AnswerInput{RunRef: knowledge.RunRef{Workspace: "w", Project: "p", Run: "r"}, MaxToolTurns: 5}
 
-	t.Run("a model call outlives more deaths than it has tries, and its attempts are one row", func(t *testing.T) {
+	t.Run("a model call survives more deaths than it has retries, and its attempts are numbered in one sequence", func(t *testing.T) {
 		over, ends := make(chan struct{}), make(chan activities.FinishAnswerInput, 1)
 		var before []int
 		run := server.start(t, workflows.AnswerQuery, question, map[string]any{
@@ -40,14 +41,14 @@ func TestProcessEnds(t *testing.T) {
 		t.Cleanup(func() { close(over) })
 		server.end(t, run)
 		if end := next(t, ends); end.Status != "completed" {
-			t.Errorf("it ended as %s: %s", end.Status, end.Message)
+			t.Errorf("the run ended as %s: %s", end.Status, end.Message)
 		}
 		if want := []int{0, 6, 12, 18, 24, 30, 36, 42, 48}; !slices.Equal(before, want) {
 			t.Errorf("attempts before each: %v, want %v", before, want)
 		}
 	})
 
-	t.Run("a model that stays down is given up after its tries all the same", func(t *testing.T) {
+	t.Run("a model that stays down fails the question after its retries", func(t *testing.T) {
 		ends := make(chan activities.FinishAnswerInput, 1)
 		calls := 0
 		run := server.start(t, workflows.AnswerQuery, question, map[string]any{
@@ -62,7 +63,7 @@ func TestProcessEnds(t *testing.T) {
 		})
 		server.end(t, run)
 		if end := next(t, ends); end.Code != knowledge.CodeProviderFailed || calls != 1+6 {
-			t.Errorf("it ended with %s after %d calls", end.Code, calls)
+			t.Errorf("the run ended with %s after %d calls", end.Code, calls)
 		}
 	})
 
@@ -77,7 +78,7 @@ func TestProcessEnds(t *testing.T) {
 		server.end(t, run)
 		end := next(t, ends)
 		if end.Status != "failed" || end.Error.Code != knowledge.CodeUnavailable || !end.Error.Retryable || calls != 20 {
-			t.Errorf("it ended as %s, error %+v, after %d calls", end.Status, end.Error, calls)
+			t.Errorf("the run ended as %s, error %+v, after %d calls", end.Status, end.Error, calls)
 		}
 	})
 }

@@ -11,47 +11,46 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// documentEnd is how the run of a version or a removal ended.
+// documentEnd is the outcome of the run of a version or a removal.
 type documentEnd struct {
 	activities.StepInput
 	kind      knowledge.RunKind
-	first     int64           // where the run's events begin in the log
-	segments  int             // of the run's log that are stored, before what is in memory
-	stage     knowledge.Stage // that failed
+	first     int64           // offset of the run's first event in the log
+	segments  int             // stored segments of the run's log, before the items in memory
+	stage     knowledge.Stage // the stage that failed
 	published bool
 	err       error
-	late      knowledge.Failure // what it means that the stage ran out of time
+	timeout   knowledge.Failure // the failure that clients see if the stage ran out of time
 }
 
-// finish writes the end of a document's run: in SQL, in the stored log and in the
-// workflow's log. write is the activity that does so, FinishVersion or
-// FinishRemoval.
+// finish writes the end of a document's run in SQL, in the stored log and in the
+// workflow's log. write is the local activity FinishVersion or FinishRemoval.
 func (l *eventLog) finish(ctx workflow.Context, end documentEnd, write any) error {
 	ending := activities.Ending{Kind: end.kind, Published: end.published}
 	if end.err != nil {
-		f := activities.Describe(end.err, end.late)
+		f := activities.Describe(end.err, end.timeout)
 		ending = activities.Failed(end.kind, f)
 		ending.Error.Stage = cmp.Or(f.Stage, end.stage)
 	}
 	in := activities.FinishInput{StepInput: end.StepInput, Status: ending.Status(), Error: ending.Error, Segments: end.segments}
 	in.Items = l.itemsWith(end.first, ending)
-	if err := noteStatus(ctx, in.Status); err != nil {
+	if err := setStatusAttribute(ctx, in.Status); err != nil {
 		return err
 	}
-	if err := workflow.ExecuteLocalActivity(final(ctx, "finish"), write, in).Get(ctx, nil); err != nil {
+	if err := workflow.ExecuteLocalActivity(finalOptions(ctx, "finish"), write, in).Get(ctx, nil); err != nil {
 		return fmt.Errorf("finish run %s: %w", end.Run, err)
 	}
 	l.end(ending)
 	return nil
 }
 
-// itemsWith returns the items in memory from an offset on, and those of an ending
-// behind them.
+// itemsWith returns the items in memory from an offset on, followed by the items of
+// an ending.
 func (l *eventLog) itemsWith(first int64, ending activities.Ending) []stream.Item {
 	return append(l.Items(first), ending.Items(l.End())...)
 }
 
-// end appends the last events of a run, once its end is stored.
+// end appends the last events of a run. The caller has stored the end before.
 func (l *eventLog) end(ending activities.Ending) {
 	for _, e := range ending.Entries() {
 		l.Append(e)

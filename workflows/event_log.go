@@ -9,20 +9,20 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// carriedEntries is how much of a log stays in memory over a continue-as-new,
-// so that a reader one step behind loses nothing.
+// carriedEntries is how many entries of a log stay in memory over a
+// continue-as-new, so that a reader one step behind misses nothing.
 const carriedEntries = 200
 
-// eventLog is the log of the runs of a workflow, served in the Workflow Streams
-// protocol and by our own query.
+// eventLog is the log of the runs of a workflow. Readers reach it by the Workflow
+// Streams protocol and by Cairn's own query.
 type eventLog struct {
 	stream.Log
 	draining bool
 	closed   bool
 }
 
-// newEventLog makes the log and its handlers. carried is what an earlier run of
-// the workflow handed over.
+// newEventLog returns a log and registers its handlers. carried is the log of the
+// run before a continue-as-new.
 func newEventLog(ctx workflow.Context, carried stream.Log) (*eventLog, error) {
 	l := &eventLog{Log: carried}
 	err := workflow.SetQueryHandler(ctx, stream.QueryOffset, func() (int64, error) { return l.End(), nil })
@@ -46,11 +46,12 @@ func newEventLog(ctx workflow.Context, carried stream.Log) (*eventLog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set update handler: %w", err)
 	}
-	onSignal(disconnected(ctx), stream.SignalPublish, l.drain)
+	drainOnSignal(disconnected(ctx), stream.SignalPublish, l.drain)
 	return l, nil
 }
 
-// poll answers an update: it waits for something at or after the offset.
+// poll handles an update. It blocks until there is an item at or after the offset,
+// or until the log closes or is carried.
 func (l *eventLog) poll(ctx workflow.Context, in stream.PollInput) (stream.Page, error) {
 	err := workflow.Await(ctx, func() bool {
 		return l.draining || l.closed || l.Truncated(in.FromOffset) || l.End() > max(in.FromOffset, l.Base)
@@ -64,26 +65,27 @@ func (l *eventLog) poll(ctx workflow.Context, in stream.PollInput) (stream.Page,
 	return l.Page(in.FromOffset, in.Topics), nil
 }
 
-// add appends an event of the workflow's own.
+// add appends an event that the workflow itself writes.
 func (l *eventLog) add(topic string, e stream.Event) {
 	l.Append(entry(topic, e))
 }
 
-// onSignal calls take whenever signals of this name wait to be received. It
-// never holds one itself: a coroutine that is blocked in Receive is handed a
-// signal before it runs, and whoever drains the channel in between would miss it.
-func onSignal(ctx workflow.Context, name string, take func(workflow.Context)) {
+// drainOnSignal calls drain whenever signals of this name wait to be received. It
+// receives none itself: the SDK passes a signal to a coroutine that is blocked in
+// Receive before that coroutine runs, and another coroutine that drains the channel
+// in between would miss the signal.
+func drainOnSignal(ctx workflow.Context, name string, drain func(workflow.Context)) {
 	signals := workflow.GetSignalChannel(ctx, name)
 	workflow.Go(ctx, func(ctx workflow.Context) {
-		// Await ends with an error when the workflow is canceled; signals that
-		// come after that are drained by whoever writes the end.
+		// Await returns an error when the workflow is canceled. The coroutine that
+		// writes the end drains the signals that come after that.
 		for workflow.Await(ctx, func() bool { return signals.Len() > 0 }) == nil {
-			take(ctx)
+			drain(ctx)
 		}
 	})
 }
 
-// drain takes in what publishers have signalled but the log has not seen.
+// drain receives every waiting publish signal and adds its batch to the log.
 func (l *eventLog) drain(ctx workflow.Context) {
 	signals := workflow.GetSignalChannel(ctx, stream.SignalPublish)
 	for {
@@ -95,28 +97,28 @@ func (l *eventLog) drain(ctx workflow.Context) {
 	}
 }
 
-// close says that nothing will be added and lets pending polls end.
+// close marks the log as complete and blocks until pending polls have ended.
 func (l *eventLog) close(ctx workflow.Context) {
 	l.closed = true
-	l.settle(ctx)
+	l.awaitPolls(ctx)
 }
 
-// carry prepares a continue-as-new: it refuses new polls, lets pending ones end
-// and gives what the next run starts with.
+// carry prepares a continue-as-new. It refuses new polls, blocks until pending ones
+// have ended, and returns the log that the next run starts with.
 func (l *eventLog) carry(ctx workflow.Context) stream.Log {
 	l.draining = true
 	l.drain(ctx)
-	l.settle(ctx)
+	l.awaitPolls(ctx)
 	return l.Carry(carriedEntries)
 }
 
-func (l *eventLog) settle(ctx workflow.Context) {
-	// The only error is cancellation, and then there is nobody to wait for.
+func (l *eventLog) awaitPolls(ctx workflow.Context) {
+	// The only error is a cancel, which a disconnected context does not have.
 	_ = workflow.Await(disconnected(ctx), func() bool { return workflow.AllHandlersFinished(ctx) })
 }
 
-// entry encodes an event. It fails only on a defect, which stops the workflow
-// task and not the run.
+// entry encodes an event. It panics only on a defect, which fails the workflow task
+// and not the run.
 func entry(topic string, e stream.Event) stream.Entry {
 	encoded, err := stream.NewEntry(topic, e)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/cairn-rag/cairn/workflows"
 )
 
-// polled is what came of an update poll.
+// polled is the outcome of an update poll.
 type polled struct {
 	page stream.Page
 	err  error
@@ -50,8 +50,8 @@ func (test *answerTest) publish(t *testing.T, sequence int64, texts ...string) {
 	test.env.SignalWorkflow(stream.SignalPublish, b)
 }
 
-// said gives a page as "offset topic text".
-func said(t *testing.T, p stream.Page) []string {
+// lines returns the items of a page as "offset topic text".
+func lines(t *testing.T, p stream.Page) []string {
 	t.Helper()
 	var list []string
 	for _, item := range p.Items {
@@ -75,12 +75,12 @@ func wantApplicationError(t *testing.T, err error, kind string) {
 func TestEventLogProtocol(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a poll gets what is there, or waits for what comes", func(t *testing.T) {
+	t.Run("a poll returns the items of the log, or blocks for the next ones", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
 		test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
 			first := <-test.poll("first", stream.PollInput{})
-			if diff := cmp.Diff([]string{"0 runStarted "}, said(t, first.page)); diff != "" || first.err != nil || first.page.NextOffset != 1 {
+			if diff := cmp.Diff([]string{"0 runStarted "}, lines(t, first.page)); diff != "" || first.err != nil || first.page.NextOffset != 1 {
 				t.Errorf("%v, next %d, %s", first.err, first.page.NextOffset, diff)
 			}
 			waiting := test.poll("waiting", stream.PollInput{FromOffset: 1})
@@ -88,11 +88,11 @@ func TestEventLogProtocol(t *testing.T) {
 			test.publish(t, 1, "one ", "two ") // a repeat
 			test.publish(t, 2, "three ")
 			got := <-waiting
-			if diff := cmp.Diff([]string{"1 delta one ", "2 delta two "}, said(t, got.page)); diff != "" || got.err != nil {
+			if diff := cmp.Diff([]string{"1 delta one ", "2 delta two "}, lines(t, got.page)); diff != "" || got.err != nil {
 				t.Errorf("%v, %s", got.err, diff)
 			}
 			rest := <-test.poll("rest", stream.PollInput{FromOffset: got.page.NextOffset, Topics: []string{stream.TopicDelta}})
-			if diff := cmp.Diff([]string{"3 delta three "}, said(t, rest.page)); diff != "" || rest.err != nil {
+			if diff := cmp.Diff([]string{"3 delta three "}, lines(t, rest.page)); diff != "" || rest.err != nil {
 				t.Errorf("%v, %s", rest.err, diff)
 			}
 			return activities.ModelCallResult{Key: "t", Attempt: 1, Tail: "end", Published: true}, nil
@@ -103,14 +103,14 @@ func TestEventLogProtocol(t *testing.T) {
 		}
 	})
 
-	t.Run("a poll below what is in memory says so, and from 0 it gets what there is", func(t *testing.T) {
+	t.Run("a poll of items that left memory fails, and one from 0 returns the items in memory", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
 		test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
 			below := <-test.poll("below", stream.PollInput{FromOffset: 5})
 			wantApplicationError(t, below.err, "TruncatedOffset")
 			all := <-test.poll("all", stream.PollInput{})
-			if diff := cmp.Diff([]string{"300 delta kept"}, said(t, all.page)); diff != "" || all.err != nil {
+			if diff := cmp.Diff([]string{"300 delta kept"}, lines(t, all.page)); diff != "" || all.err != nil {
 				t.Errorf("%v, %s", all.err, diff)
 			}
 			return activities.ModelCallResult{Key: "t", Attempt: 1, Tail: "end"}, nil
@@ -124,7 +124,7 @@ func TestEventLogProtocol(t *testing.T) {
 		})
 	})
 
-	t.Run("a poll while the log moves to a new run is refused, and one that waited ends", func(t *testing.T) {
+	t.Run("during a continue-as-new a poll is refused, and one that waits ends", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
 		var acts *activities.Answering
@@ -157,7 +157,7 @@ func TestEventLogProtocol(t *testing.T) {
 			t.Fatalf("ended with %v", test.env.GetWorkflowError())
 		}
 		if got := <-waiting; got.err != nil || len(got.page.Items) != 0 {
-			t.Errorf("the poll that waited got %v, %v", said(t, got.page), got.err)
+			t.Errorf("the poll that waited got %v, %v", lines(t, got.page), got.err)
 		}
 		wantApplicationError(t, (<-refused).err, "StreamDraining")
 	})

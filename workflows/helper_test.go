@@ -11,8 +11,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// newEnvironment is an environment for a workflow that lets a busy machine take
-// longer than the SDK's second for a turn of the workflow.
+// newEnvironment returns a test environment whose deadlock detection allows a busy
+// machine more than the SDK's second for a turn of the workflow.
 func newEnvironment() *testsuite.TestWorkflowEnvironment {
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
@@ -25,7 +25,7 @@ func isContinueAsNew(err error) bool {
 	return errors.As(err, &next)
 }
 
-// continued gives the input of the run that a continue-as-new starts.
+// continued returns the input of the run that a continue-as-new starts.
 func continued[In any](t *testing.T, err error) (in In) {
 	t.Helper()
 	var next *workflow.ContinueAsNewError

@@ -15,17 +15,17 @@ import (
 // The signals of IngestDocument, and its query.
 const (
 	SignalIngest   = "ingest"          // IngestTask: a newer version, or a retry
-	SignalStop     = "stop"            // IngestStop: give up versions
+	SignalStop     = "stop"            // IngestStop: cancel versions
 	QueryIngesting = "cairn_ingesting" // int: the version whose steps are running; 0 = none
 )
 
-// IngestTask is one version to ingest, and the run that reports on it.
+// IngestTask names a version to ingest and its run.
 type IngestTask struct {
 	Version int    `json:"version"`
 	Run     string `json:"run"`
 }
 
-// IngestStop gives up every version up to Upto (removal), or the one run Run.
+// IngestStop cancels every version up to Upto (a removal), or the run Run.
 type IngestStop struct {
 	Upto int    `json:"upto,omitempty"`
 	Run  string `json:"run,omitempty"`
@@ -40,24 +40,23 @@ type IngestInput struct {
 	Project   string        `json:"project"`
 	Document  string        `json:"document"`
 	Tasks     []IngestTask  `json:"tasks"`
-	Stopped   []string      `json:"stopped,omitempty"` // runs that were stopped before their turn
-	Resume    *IngestResume `json:"resume,omitempty"`  // where the first task is resumed
+	Stopped   []string      `json:"stopped,omitempty"` // runs that were canceled before their turn
+	Resume    *IngestResume `json:"resume,omitempty"`  // the state of the first task, if it is resumed
 	Log       stream.Log    `json:"log,omitzero"`
 }
 
-// IngestResume is where the ingestion of a long document continues after a
-// continue-as-new: its chunks are cut, and the first Embedded of them have
-// vectors.
+// IngestResume is the state of a long document over a continue-as-new: its chunks
+// are cut, and the first Embedded of them have vectors.
 type IngestResume struct {
-	First    int64 `json:"first"`    // where the run's events begin in the log
-	Segments int   `json:"segments"` // of the run's log, in the blob store
+	First    int64 `json:"first"`    // offset of the run's first event in the log
+	Segments int   `json:"segments"` // segments of the run's log in the blob store
 	Pages    int   `json:"pages"`
 	Chunks   int   `json:"chunks"`
 	Embedded int   `json:"embedded"`
 }
 
-// IngestDocument ingests the versions of one document, one after the other, and
-// those that are signalled while it runs.
+// IngestDocument ingests the versions of one document, one after the other,
+// including those that are signaled while it runs.
 func IngestDocument(ctx workflow.Context, in IngestInput) error {
 	w, err := newIngest(ctx, in)
 	if err != nil {
@@ -71,11 +70,11 @@ type ingest struct {
 	in       IngestInput
 	log      *eventLog
 	queue    []IngestTask
-	stopped  []string // runs that were stopped before their turn
+	stopped  []string // runs that were canceled before their turn
 	current  IngestTask
-	cancel   workflow.CancelFunc // of the current version's steps; nil = none run
-	first    int64               // where the current run's events begin in the log
-	segments int                 // of the current run's log that are stored
+	cancel   workflow.CancelFunc // cancels the current version's steps; nil = none run
+	first    int64               // offset of the current run's first event in the log
+	segments int                 // stored segments of the current run's log
 	stage    knowledge.Stage
 	counts   struct{ pages, chunks, embedded int }
 	acts     *activities.Ingestion // for the names of its methods only
@@ -96,13 +95,13 @@ func newIngest(ctx workflow.Context, in IngestInput) (*ingest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set query handler: %w", err)
 	}
-	onSignal(ctx, SignalIngest, w.drain)
-	onSignal(ctx, SignalStop, w.drain)
+	drainOnSignal(ctx, SignalIngest, w.drain)
+	drainOnSignal(ctx, SignalStop, w.drain)
 	return w, nil
 }
 
-// errContinue ends the steps of a version that continues in a new run of the
-// workflow, because the history of this one is long.
+// errContinue ends the steps of a version that the workflow resumes after a
+// continue-as-new, because the history has become long.
 var errContinue = errors.New("continue as new")
 
 func (w *ingest) run(ctx workflow.Context) error {
@@ -128,8 +127,8 @@ func (w *ingest) run(ctx workflow.Context) error {
 	return nil
 }
 
-// version ingests one version and writes how it ended, whatever happens. It
-// returns errContinue where the version is to be resumed in a new run.
+// version ingests the current version and writes its end, whatever happens. It
+// returns errContinue if the version is to be resumed after a continue-as-new.
 func (w *ingest) version(ctx workflow.Context, resume *IngestResume) error {
 	w.stage, w.first, w.segments = knowledge.StageFetch, w.log.End(), 0
 	w.counts.pages, w.counts.chunks, w.counts.embedded = 0, 0, 0
@@ -162,13 +161,14 @@ func (w *ingest) version(ctx workflow.Context, resume *IngestResume) error {
 
 func (w *ingest) finish(ctx workflow.Context, published bool, err error) error {
 	return w.log.finish(ctx, documentEnd{
-		StepInput: w.step(), kind: knowledge.KindIngest, first: w.first, segments: w.segments, stage: w.stage, published: published, err: err, late: w.late(),
+		StepInput: w.step(), kind: knowledge.KindIngest, first: w.first, segments: w.segments, stage: w.stage,
+		published: published, err: err, timeout: w.timeoutFailure(),
 	}, w.acts.FinishVersion)
 }
 
-// continueAsNew starts the workflow anew with the versions that wait. A current
-// version whose steps returned errContinue comes first and is resumed; those
-// events of its run that leave memory are stored before.
+// continueAsNew returns the error that continues the workflow as new with the
+// queued versions. If resumes is true, the current version comes first and is
+// resumed. Its events that leave memory are stored before.
 func (w *ingest) continueAsNew(ctx workflow.Context, resumes bool) error {
 	w.drain(ctx)
 	in := w.in
@@ -191,7 +191,7 @@ func (w *ingest) continueAsNew(ctx workflow.Context, resumes bool) error {
 	return workflow.NewContinueAsNewError(ctx, IngestDocument, in)
 }
 
-// storeSegment stores those of the run's events that lie before an offset.
+// storeSegment stores the events among held that lie before an offset.
 func (w *ingest) storeSegment(ctx workflow.Context, held []stream.Item, before int64) error {
 	count := 0
 	for count < len(held) && held[count].Offset < before {
@@ -202,11 +202,12 @@ func (w *ingest) storeSegment(ctx workflow.Context, held []stream.Item, before i
 	}
 	in := activities.VersionSegmentInput{StepInput: w.step(), Number: w.segments, Items: held[:count]}
 	w.segments++
-	return workflow.ExecuteLocalActivity(final(ctx, "store a part of the log"), w.acts.StoreVersionSegment, in).Get(ctx, nil)
+	return workflow.ExecuteLocalActivity(finalOptions(ctx, "store a part of the log"), w.acts.StoreVersionSegment, in).Get(ctx, nil)
 }
 
-// late is what it means that the present stage ran out of time.
-func (w *ingest) late() knowledge.Failure {
+// timeoutFailure returns the failure that clients see if the current stage runs out
+// of time.
+func (w *ingest) timeoutFailure() knowledge.Failure {
 	switch w.stage {
 	case knowledge.StageExtract:
 		return knowledge.Failure{Code: knowledge.CodeParseLimit, Message: "the document took too long to parse", Retryable: true}

@@ -17,8 +17,8 @@ import (
 	"github.com/cairn-rag/cairn/workflows"
 )
 
-// ingestTest runs IngestDocument against activities that the test sets up and
-// remembers how each run was finished.
+// ingestTest runs IngestDocument against activities that the test sets up. It
+// records the input of FinishVersion for each run.
 type ingestTest struct {
 	ends[activities.FinishInput]
 	env *testsuite.TestWorkflowEnvironment
@@ -36,7 +36,7 @@ func newIngestTest(t *testing.T) *ingestTest {
 	return test
 }
 
-// steps sets up every step to succeed; chunks is the size of the document.
+// steps makes every step succeed, for a document of so many chunks.
 func (test *ingestTest) steps(small bool, chunks int) {
 	var acts *activities.Ingestion
 	any := mock.Anything
@@ -59,7 +59,7 @@ func (test *ingestTest) steps(small bool, chunks int) {
 	test.env.OnActivity(acts.DiscardVersion, any, any).Maybe().Return(nil)
 }
 
-// published remembers a run that the step ended which published its version.
+// published records the end of a run that the publishing step wrote.
 func (test *ingestTest) published(in activities.PublishInput) {
 	test.mu.Lock()
 	defer test.mu.Unlock()
@@ -160,7 +160,7 @@ func TestIngestDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("a provider that asks for a day at each try is given up after some", func(t *testing.T) {
+	t.Run("a provider that asks for a pause of a day before each retry fails the document in the end", func(t *testing.T) {
 		t.Parallel()
 		test := newIngestTest(t)
 		test.steps(true, 1)
@@ -177,7 +177,7 @@ func TestIngestDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("a version that is signalled while another is ingested comes next, once", func(t *testing.T) {
+	t.Run("a version that is signaled while another is ingested comes next, once", func(t *testing.T) {
 		t.Parallel()
 		test := newIngestTest(t)
 		test.steps(true, 1)
@@ -199,7 +199,7 @@ func TestIngestDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("a removal gives up the version that is being ingested", func(t *testing.T) {
+	t.Run("a removal cancels the version that is being ingested", func(t *testing.T) {
 		t.Parallel()
 		test := newIngestTest(t)
 		test.steps(true, 1)
@@ -280,14 +280,14 @@ func TestIngestDocument(t *testing.T) {
 		})
 	}
 
-	t.Run("a version is published although the older one cannot be taken away for long, and somebody cancels then", func(t *testing.T) {
+	t.Run("a version stays published if the run is canceled while the older one cannot be deleted", func(t *testing.T) {
 		t.Parallel()
 		test := newIngestTest(t)
 		left := outage(15)
 		test.env.OnActivity(acts.RetireVersions, mock.Anything, mock.Anything).Return(
 			func(context.Context, activities.StepInput) error {
 				test.env.SignalWorkflow(workflows.SignalStop, workflows.IngestStop{Run: "r2"})
-				return left.over()
+				return left.fail()
 			})
 		test.steps(true, 1)
 		test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
@@ -316,7 +316,7 @@ func TestIngestDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("the stored log holds every event with its place", func(t *testing.T) {
+	t.Run("the stored log has every event with its offset", func(t *testing.T) {
 		t.Parallel()
 		test := newIngestTest(t)
 		test.steps(true, 1)

@@ -15,22 +15,22 @@ import (
 // embedsInFlight is how many embedding steps of a document run at the same time.
 const embedsInFlight = 4
 
-// embed asks for the vectors of the chunks that have none yet, a few steps at the
-// same time. It returns errContinue where the history has become long.
+// embed embeds the chunks that have no vectors yet, several steps at the same
+// time. It returns errContinue if the history has become long.
 func (w *ingest) embed(ctx workflow.Context, small bool) error {
-	w.enter(ctx, knowledge.StageEmbed)
+	w.enterStage(ctx, knowledge.StageEmbed)
 	if small && w.counts.chunks <= activities.BatchSize {
 		if done, err := w.embedQuickly(ctx); done || err != nil {
 			return err
 		}
 	}
 	if w.counts.chunks > activities.BatchSize {
-		if err := w.noteStage(ctx); err != nil {
+		if err := w.setStageAttribute(ctx); err != nil {
 			return err
 		}
 	}
-	// The steps begin in the order of the chunks: when all that began have ended,
-	// the chunks before first have their vectors.
+	// The steps start in the order of the chunks. When all started steps have
+	// ended, the chunks before first have vectors.
 	size := stepSize(w.counts.chunks)
 	slots := workflow.NewSemaphore(ctx, embedsInFlight)
 	group := workflow.NewWaitGroup(ctx)
@@ -61,9 +61,9 @@ func (w *ingest) embed(ctx workflow.Context, small bool) error {
 	return failed
 }
 
-// stepSize is how many chunks one step embeds: so few that a document of a few
-// batches is embedded by several steps side by side, and so many that the history
-// of a long one stays short. It is a multiple of BatchSize.
+// stepSize returns how many chunks one step embeds, a multiple of BatchSize. A
+// document of a few batches is spread over several concurrent steps. A long
+// document has large steps, so that its history stays short.
 func stepSize(chunks int) int {
 	batches := (chunks + activities.BatchSize - 1) / activities.BatchSize
 	share := (batches + embedsInFlight - 1) / embedsInFlight
@@ -73,22 +73,22 @@ func stepSize(chunks int) int {
 func (w *ingest) embedChunks(ctx workflow.Context, first, last int) error {
 	in := activities.EmbedInput{StepInput: w.step(), First: first, Last: last, Count: w.counts.chunks}
 	summary := fmt.Sprintf("embed chunks %d-%d", first, last-1)
-	options := onQueue(regular(ctx, summary, activities.BatchesPerStep*5*time.Minute, modelRetries()), QueueEmbed, 0)
+	options := onQueue(activityOptions(ctx, summary, activities.BatchesPerStep*5*time.Minute, modelRetries()), QueueEmbed, 0)
 	err := execute(workflow.WithScheduleToCloseTimeout(options, embedTime), w.acts.EmbedChunks, in, nil)
 	if err != nil {
 		return err
 	}
 	w.counts.embedded += last - first
-	w.details(ctx)
+	w.setDetails(ctx)
 	if w.counts.chunks > activities.BatchSize {
-		w.event(float64(w.counts.embedded) / float64(w.counts.chunks))
+		w.addProgress(float64(w.counts.embedded) / float64(w.counts.chunks))
 	}
 	return nil
 }
 
-// embedQuickly embeds the chunks of a small document in a local activity, with
-// one try. done is false where the try has to be made by an activity of its own:
-// the model is slow for others, or it failed and may answer later.
+// embedQuickly embeds the chunks of a small document in one attempt of a local
+// activity. done is false if an activity has to embed them instead: the model is
+// slow for other documents, or it failed and may answer later.
 func (w *ingest) embedQuickly(ctx workflow.Context) (done bool, err error) {
 	in := activities.EmbedInput{StepInput: w.step(), Last: w.counts.chunks, Count: w.counts.chunks}
 	once := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
@@ -111,13 +111,13 @@ func (w *ingest) embedQuickly(ctx workflow.Context) (done bool, err error) {
 	return false, nil
 }
 
-// embedTime is how long a step may wait to embed its chunks, in the queue and for
-// its tries: a provider may ask for a day before each of them.
+// embedTime bounds an embedding step with its time in the queue and its retries. A
+// provider may ask for a pause of a day before each retry.
 const embedTime = 72 * time.Hour
 
-// modelRetries are for embedding: a provider that limits requests for a while
-// must not fail a document, so they go on for about an hour, and for longer, up
-// to embedTime, where the provider asks for it.
+// modelRetries is the retry policy of embedding. A provider that limits requests
+// for a while must not fail a document, so Temporal retries for about an hour. It
+// retries for longer, up to embedTime, if the provider asks for longer pauses.
 func modelRetries() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: 250 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 60}
 }

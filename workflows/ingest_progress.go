@@ -10,22 +10,23 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// enter begins a stage: it tells the readers of the log and the operator.
-func (w *ingest) enter(ctx workflow.Context, stage knowledge.Stage) {
+// enterStage begins a stage and reports it to the readers of the log and to the
+// operator.
+func (w *ingest) enterStage(ctx workflow.Context, stage knowledge.Stage) {
 	w.stage = stage
-	w.event(0)
-	w.details(ctx)
+	w.addProgress(0)
+	w.setDetails(ctx)
 }
 
-// details shows the operator who opens the workflow how far it is.
-func (w *ingest) details(ctx workflow.Context) {
+// setDetails updates the progress that Temporal's UI shows for the workflow.
+func (w *ingest) setDetails(ctx workflow.Context) {
 	workflow.SetCurrentDetails(ctx, fmt.Sprintf("| version | stage | pages | chunks | embedded |\n|---|---|---|---|---|\n| %d | %s | %d | %d | %d |",
 		w.current.Version, w.stage, w.counts.pages, w.counts.chunks, w.counts.embedded))
 }
 
-// noteStage lets an operator find the workflow by its stage, where a stage may
-// take long.
-func (w *ingest) noteStage(ctx workflow.Context) error {
+// setStageAttribute writes the stage to the search attribute, so that an operator
+// finds the workflow by it. Only stages that may take long need it.
+func (w *ingest) setStageAttribute(ctx workflow.Context) error {
 	if err := workflow.UpsertTypedSearchAttributes(ctx, KeyStage.ValueSet(string(w.stage))); err != nil {
 		return fmt.Errorf("set stage: %w", err)
 	}
@@ -42,8 +43,9 @@ type DocumentState struct {
 	PageCount  int             `json:"pageCount,omitempty"`
 }
 
-// event reports how far the version is; part is the share of the stage, 0..1.
-func (w *ingest) event(part float64) {
+// addProgress adds an event with the progress of the version. part is the completed
+// share of the stage, 0..1.
+func (w *ingest) addProgress(part float64) {
 	w.log.add(stream.TopicDocument, stream.Event{Data: stream.Data(DocumentState{
 		Version: w.current.Version, Stage: w.stage, Progress: activities.Progress(w.stage, part),
 		ChunkCount: w.counts.chunks, PageCount: w.counts.pages,

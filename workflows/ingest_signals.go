@@ -6,8 +6,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// drain takes in what was signalled: while a version is being ingested, and
-// before the workflow looks at its queue.
+// drain receives every waiting signal of IngestDocument. It runs when a signal
+// arrives, and before the workflow reads its queue.
 func (w *ingest) drain(ctx workflow.Context) {
 	for {
 		var t IngestTask
@@ -25,16 +25,17 @@ func (w *ingest) drain(ctx workflow.Context) {
 	}
 }
 
-// enqueue adds a version once; the same run signalled again changes nothing.
+// enqueue adds a version to the queue, unless it is queued or running already.
 func (w *ingest) enqueue(t IngestTask) {
-	known := t == w.current && w.cancel != nil || slices.Contains(w.queue, t)
-	if !known {
+	running := t == w.current && w.cancel != nil
+	if !running && !slices.Contains(w.queue, t) {
 		w.queue = append(w.queue, t)
 	}
 }
 
-// stop gives up the current version if it is meant, and remembers a run whose
-// turn has yet to come. Versions that are being removed find out from SQL.
+// stop cancels the current version if the signal covers it, and remembers a run
+// that is not current. Queued versions of a removed document need no memory: their
+// first step reads from SQL that they are being removed.
 func (w *ingest) stop(s IngestStop) {
 	if w.cancel != nil && s.covers(w.current) {
 		w.cancel()

@@ -11,14 +11,14 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// stepsEnd is how the steps of a version ended.
+// stepsEnd is the outcome of the steps of a version.
 type stepsEnd struct {
 	published bool // readers see the version
 	recorded  bool // the end of its run is written
 }
 
-// steps takes the current version from its original to its publication. A
-// resumed version has its chunks already.
+// steps runs every step of the current version, up to its publication. A resumed
+// version has its chunks already.
 func (w *ingest) steps(ctx workflow.Context, resumed bool) (stepsEnd, error) {
 	stopped := slices.Contains(w.stopped, w.current.Run)
 	prepared, err := w.prepare(ctx, stopped || resumed)
@@ -46,13 +46,14 @@ func (w *ingest) steps(ctx workflow.Context, resumed bool) (stepsEnd, error) {
 	return w.publish(ctx, prepared.Small)
 }
 
-// prepare begins the version, once a removal of older ones has ended. It takes a
-// small document up to its chunks.
+// prepare begins the version, and blocks until the removal of older versions has
+// ended. For a small document it runs the steps up to the chunks, unless beginOnly
+// is true.
 func (w *ingest) prepare(ctx workflow.Context, beginOnly bool) (activities.PrepareResult, error) {
 	in := activities.PrepareInput{StepInput: w.step(), FirstOffset: w.first, BeginOnly: beginOnly}
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, time.Minute) {
 		var result activities.PrepareResult
-		err := workflow.ExecuteLocalActivity(local(ctx, "prepare"), w.acts.PrepareDocument, in).Get(ctx, &result)
+		err := workflow.ExecuteLocalActivity(localOptions(ctx, "prepare"), w.acts.PrepareDocument, in).Get(ctx, &result)
 		if err != nil || !result.Blocked {
 			return result, err
 		}
@@ -67,33 +68,34 @@ func (w *ingest) prepare(ctx workflow.Context, beginOnly bool) (activities.Prepa
 }
 
 func (w *ingest) fetch(ctx workflow.Context) error {
-	w.enter(ctx, knowledge.StageFetch)
-	fetching := onQueue(regular(ctx, "fetch the original", 3*time.Minute, fetchRetries()), QueueFetch, 0)
+	w.enterStage(ctx, knowledge.StageFetch)
+	fetching := onQueue(activityOptions(ctx, "fetch the original", 3*time.Minute, fetchRetries()), QueueFetch, 0)
 	return execute(fetching, w.acts.FetchDocument, w.step(), nil)
 }
 
-// extract takes a version that was begun up to its chunks.
+// extract runs the steps from the check to the chunks, unless prepare has run them.
 func (w *ingest) extract(ctx workflow.Context, prepared activities.PrepareResult) error {
-	w.enter(ctx, knowledge.StageCheck)
-	w.enter(ctx, knowledge.StageExtract)
+	w.enterStage(ctx, knowledge.StageCheck)
+	w.enterStage(ctx, knowledge.StageExtract)
 	result := prepared.ExtractResult
 	if !prepared.Chunked {
-		if err := w.noteStage(ctx); err != nil {
+		if err := w.setStageAttribute(ctx); err != nil {
 			return err
 		}
-		parsing := onQueue(regular(ctx, "extract, enrich and chunk", time.Hour, storeRetries()), QueueParse, parsePriority(prepared.Bytes))
+		parsing := onQueue(activityOptions(ctx, "extract, enrich and chunk", time.Hour, storeRetries()), QueueParse, parsePriority(prepared.Bytes))
 		if err := execute(parsing, w.acts.ExtractDocument, w.step(), &result); err != nil {
 			return err
 		}
 	}
 	w.counts.pages = result.Pages
-	w.enter(ctx, knowledge.StageEnrich)
-	w.enter(ctx, knowledge.StageChunk)
+	w.enterStage(ctx, knowledge.StageEnrich)
+	w.enterStage(ctx, knowledge.StageChunk)
 	w.counts.chunks = result.Chunks
 	return nil
 }
 
-// parsePriority lets small documents pass large ones on the queue of the parsers.
+// parsePriority returns the priority of a document on the queue of the parsers:
+// small documents pass large ones.
 func parsePriority(bytes int64) int {
 	switch {
 	case bytes <= 256<<10:
@@ -107,10 +109,10 @@ func parsePriority(bytes int64) int {
 	}
 }
 
-// publish switches readers to the version. Where nothing is left to do after
-// that, the same step writes the end of the version's run.
+// publish publishes the version. If no older version is left to retire, the same
+// step writes the end of the run.
 func (w *ingest) publish(ctx workflow.Context, small bool) (stepsEnd, error) {
-	w.enter(ctx, knowledge.StagePublish)
+	w.enterStage(ctx, knowledge.StagePublish)
 	in := activities.PublishInput{StepInput: w.step(), Count: w.counts.chunks}
 	ended := activities.Ending{Kind: knowledge.KindIngest, Published: true}
 	if small && w.current.Version == 1 {
@@ -119,14 +121,14 @@ func (w *ingest) publish(ctx workflow.Context, small bool) (stepsEnd, error) {
 	var result activities.PublishResult
 	var err error
 	if small {
-		err = workflow.ExecuteLocalActivity(local(ctx, "publish"), w.acts.PublishDocument, in).Get(ctx, &result)
-	} else if err = w.noteStage(ctx); err == nil {
-		publishing := onQueue(regular(ctx, "publish", 30*time.Minute, storeRetries()), QueueIngest, priorityFinishing)
+		err = workflow.ExecuteLocalActivity(localOptions(ctx, "publish"), w.acts.PublishDocument, in).Get(ctx, &result)
+	} else if err = w.setStageAttribute(ctx); err == nil {
+		publishing := onQueue(activityOptions(ctx, "publish", 30*time.Minute, storeRetries()), QueueIngest, priorityFinishing)
 		err = execute(publishing, w.acts.PublishDocument, in, &result)
 	}
-	if err != nil { // what readers see decides, not what became of the step
-		asked := workflow.ExecuteLocalActivity(final(ctx, "what readers see"), w.acts.IsPublished, w.step()).Get(ctx, &result.Published)
-		if asked != nil || !result.Published {
+	if err != nil { // the step may have published the version before it failed
+		lookErr := workflow.ExecuteLocalActivity(finalOptions(ctx, "what readers see"), w.acts.IsPublished, w.step()).Get(ctx, &result.Published)
+		if lookErr != nil || !result.Published {
 			return stepsEnd{}, err
 		}
 	}
@@ -139,33 +141,33 @@ func (w *ingest) publish(ctx workflow.Context, small bool) (stepsEnd, error) {
 	return stepsEnd{published: result.Published, recorded: result.Ended}, nil
 }
 
-// retire deletes what older versions left, once readers see the new one: a
-// cancel comes too late. Where that takes long, an activity repeats it until it
-// succeeds.
+// retire deletes the data of older versions after readers see the new one. If the
+// local activity fails, an activity deletes them with endless retries.
 func (w *ingest) retire(ctx workflow.Context, small bool) {
 	const summary = "delete the older versions"
-	if small && workflow.ExecuteLocalActivity(local(ctx, summary), w.acts.RetireVersions, w.step()).Get(ctx, nil) == nil {
+	if small && workflow.ExecuteLocalActivity(localOptions(ctx, summary), w.acts.RetireVersions, w.step()).Get(ctx, nil) == nil {
 		return
 	}
-	// The next version, or a removal, deletes what is refused for good.
-	w.tidy(ctx, summary, w.acts.RetireVersions, w.step())
+	w.deleteUnseen(ctx, summary, w.acts.RetireVersions, w.step())
 }
 
-// discard deletes what a version that was not published left, but for what a
-// retry would have to pay for again.
+// discard deletes the data of a version that was not published, except completed
+// work that a retry resumes from.
 func (w *ingest) discard(ctx workflow.Context, err error) {
 	in := activities.DiscardInput{StepInput: w.step(), Canceled: temporal.IsCanceledError(err)}
-	w.tidy(disconnected(ctx), "delete what the version left", w.acts.DiscardVersion, in)
+	w.deleteUnseen(disconnected(ctx), "delete what the version left", w.acts.DiscardVersion, in)
 }
 
-// tidy repeats a step that deletes what nobody sees until it succeeds. What it
-// refuses for good stays until the document is removed.
-func (w *ingest) tidy(ctx workflow.Context, summary string, step, in any) {
-	options := onQueue(regular(ctx, summary, 30*time.Minute, endlessRetries()), QueueIngest, priorityFinishing)
+// deleteUnseen runs an activity that deletes data which no reader sees, with endless
+// retries. It ignores an error that no retry can help: the next version, or the
+// removal of the document, deletes the rest.
+func (w *ingest) deleteUnseen(ctx workflow.Context, summary string, step, in any) {
+	options := onQueue(activityOptions(ctx, summary, 30*time.Minute, endlessRetries()), QueueIngest, priorityFinishing)
 	_ = workflow.ExecuteActivity(options, step, in).Get(ctx, nil)
 }
 
-// fetchRetries are for an address that may come back.
+// fetchRetries is the retry policy of downloads, from an address that may be down
+// for some minutes.
 func fetchRetries() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 3, MaximumInterval: time.Minute, MaximumAttempts: 5}
 }

@@ -3,16 +3,16 @@ package workflows
 import "go.temporal.io/sdk/temporal"
 
 // The task queues: one for each resource that work can wait for, so that slow
-// work of one kind holds up no other.
+// work of one kind delays no other.
 const (
 	QueueQuery  = "query"  // questions: workflows, searches, model calls, tools
-	QueueIngest = "ingest" // documents: workflows, and steps on our own stores
-	QueueFetch  = "fetch"  // addresses that originals are fetched from
-	QueueParse  = "parse"  // parsers; as many slots as there are of these
+	QueueIngest = "ingest" // documents: workflows, and steps on Cairn's own stores
+	QueueFetch  = "fetch"  // addresses that originals are downloaded from
+	QueueParse  = "parse"  // parsers, with one slot for each
 	QueueEmbed  = "embed"  // the embedding model
 )
 
-// The search attributes by which an operator finds workflows.
+// The search attributes with which an operator finds workflows.
 const (
 	AttributeWorkspace = "CairnWorkspace"
 	AttributeProject   = "CairnProject"

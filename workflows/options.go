@@ -13,45 +13,45 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// heartbeatTimeout is how soon after a worker's death its activities are given
-// to another.
+// heartbeatTimeout is how soon after the death of a worker Temporal repeats its
+// activities.
 const heartbeatTimeout = 3 * time.Second
 
-// priorityFinishing is that of steps which end what was begun: they pass the
-// steps of documents that come after. 1 is the most urgent, 5 the least.
+// priorityFinishing is the priority of steps that complete a document. They pass
+// earlier steps of other documents. 1 is the most urgent, 5 the least.
 const priorityFinishing = 2
 
-// onQueue sends the activities of ctx to another task queue. A priority of 0 is
-// the workflow's own.
+// onQueue returns a context whose activities run on another task queue. Priority 0
+// is the priority of the workflow.
 func onQueue(ctx workflow.Context, queue string, priority int) workflow.Context {
 	ctx = workflow.WithTaskQueue(ctx, queue)
 	return workflow.WithPriority(ctx, temporal.Priority{PriorityKey: priority})
 }
 
-// storeRetries are for steps that touch only our own stores.
+// storeRetries is the retry policy of steps that use only Cairn's own stores.
 func storeRetries() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{
 		InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second, MaximumAttempts: 8,
 	}
 }
 
-// local sets the options of steps that end within some 50 ms and may run twice.
-// Time in the queue does not count: without ScheduleToCloseTimeout the SDK counts
-// StartToCloseTimeout from the moment of scheduling.
-func local(ctx workflow.Context, summary string) workflow.Context {
+// localOptions returns a context with the options of a local activity that ends
+// within some 50 ms and may run twice. Time in the queue does not count: without
+// ScheduleToCloseTimeout the SDK measures StartToCloseTimeout from scheduling.
+func localOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: localTimeout, ScheduleToCloseTimeout: forever, RetryPolicy: storeRetries(), Summary: summary,
 	})
 }
 
-// localTimeout bounds one try of a step that takes milliseconds on an idle
-// machine.
+// localTimeout bounds one attempt of a local activity, which takes milliseconds on
+// an idle machine.
 const localTimeout = 2 * time.Minute
 
-// final sets the options of the step that writes a run's end: it is tried until
-// it succeeds, because what was paid for and shown stands nowhere else. It may
-// run twice.
-func final(ctx workflow.Context, summary string) workflow.Context {
+// finalOptions returns a context with the options of the local activity that
+// writes the end of a run. Temporal retries it until it succeeds, because the
+// completed work is stored nowhere else. It may run twice, and no cancel stops it.
+func finalOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithLocalActivityOptions(disconnected(ctx), workflow.LocalActivityOptions{
 		StartToCloseTimeout: localTimeout, ScheduleToCloseTimeout: forever, RetryPolicy: endlessRetries(), Summary: summary,
 	})
@@ -60,15 +60,17 @@ func final(ctx workflow.Context, summary string) workflow.Context {
 // forever is longer than any run.
 const forever = 10 * 365 * 24 * time.Hour
 
-// endlessRetries are for what must be done in the end, whatever is down.
+// endlessRetries is the retry policy of steps that must succeed in the end, however
+// long an outage lasts.
 func endlessRetries() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: 250 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 5 * time.Minute}
 }
 
-// regular sets the options of steps that take their time: limit bounds one
-// attempt, retries bound how often it is tried. Where they are bounded, the death
-// of the process that ran an attempt is none of them: execute begins anew.
-func regular(ctx workflow.Context, summary string, limit time.Duration, retries *temporal.RetryPolicy) workflow.Context {
+// activityOptions returns a context with the options of an activity. limit bounds
+// one attempt, and retries bounds the attempts. If the number of attempts is
+// bounded, the death of a process does not count as one: Temporal does not retry
+// it, and execute repeats the activity.
+func activityOptions(ctx workflow.Context, summary string, limit time.Duration, retries *temporal.RetryPolicy) workflow.Context {
 	if retries.MaximumAttempts > 0 {
 		retries.NonRetryableErrorTypes = []string{activities.TypeEnded, "TemporalTimeout:Heartbeat"}
 	}
@@ -78,19 +80,20 @@ func regular(ctx workflow.Context, summary string, limit time.Duration, retries 
 	})
 }
 
-// maxDeaths is how often a step is begun anew because the process that ran it
-// ended. It is bounded, because the step itself may be what ends the process.
+// maxDeaths is how often a step is repeated because the process that ran it ended.
+// It is bounded, because the step itself may be the cause.
 const maxDeaths = 20
 
-// execute runs a step, with the options of regular.
+// execute runs an activity with the options of activityOptions, and repeats it
+// when the process that ran it ended.
 func execute(ctx workflow.Context, step, in, result any) error {
-	return outlive(ctx, func(int) error { return workflow.ExecuteActivity(ctx, step, in).Get(ctx, result) })
+	return repeatAfterDeath(ctx, func(int) error { return workflow.ExecuteActivity(ctx, step, in).Get(ctx, result) })
 }
 
-// outlive runs a step until no process that ran it has ended: what fails is
-// tried again by Temporal, as often as its retries say. step is told how often
-// it was begun before.
-func outlive(ctx workflow.Context, step func(deaths int) error) error {
+// repeatAfterDeath repeats a step, up to maxDeaths times, while the process that
+// ran it ended. Temporal retries all other failures. deaths is how many processes
+// ended before.
+func repeatAfterDeath(ctx workflow.Context, step func(deaths int) error) error {
 	for deaths := range maxDeaths {
 		if err := step(deaths); !processEnded(err) || ctx.Err() != nil {
 			return err
@@ -100,8 +103,8 @@ func outlive(ctx workflow.Context, step func(deaths int) error) error {
 }
 
 // processEnded reports whether an activity failed only because the process that
-// ran it is gone. Temporal must have left it to us: an activity from before this
-// rule was tried again by its retries.
+// ran it ended, and Temporal did not retry it. In histories from before this rule
+// Temporal did.
 func processEnded(err error) bool {
 	failed, ok := errors.AsType[*temporal.ActivityError](err)
 	if !ok || failed.RetryState() != enumspb.RETRY_STATE_NON_RETRYABLE_FAILURE {
@@ -114,16 +117,16 @@ func processEnded(err error) bool {
 	return ok && application.Type() == activities.TypeEnded
 }
 
-// disconnected gives a context in which the end of a run is written although
-// the run was canceled.
+// disconnected returns a context that no cancel of ctx ends, for steps that run
+// although the run was canceled.
 func disconnected(ctx workflow.Context) workflow.Context {
 	d, _ := workflow.NewDisconnectedContext(ctx)
 	return d
 }
 
-// canceled gives an error that came after a cancel for what it is. Once a cancel
-// was asked for Temporal tries nothing again, so an attempt whose worker died
-// shows as a time-out or a failure.
+// canceled returns the error of ctx instead of err if ctx was canceled. After a
+// cancel Temporal retries nothing, so an attempt whose worker died ends as a
+// time-out or a failure.
 func canceled(ctx workflow.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -131,10 +134,10 @@ func canceled(ctx workflow.Context, err error) error {
 	return err
 }
 
-// noteStatus lets an operator find runs that did not end well: their workflow
-// completes, because it wrote that end down. One that ended well is told by
-// Temporal's own status, without a write of its own.
-func noteStatus(ctx workflow.Context, status knowledge.RunStatus) error {
+// setStatusAttribute writes the status of a run that failed or was canceled to the
+// search attribute, so that an operator finds it: its workflow completes. Temporal's
+// own status is enough for a run that completed.
+func setStatusAttribute(ctx workflow.Context, status knowledge.RunStatus) error {
 	if status == knowledge.RunCompleted {
 		return nil
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/cairn-rag/cairn/workflows"
 )
 
-// outage is how often the stores are still to fail.
+// outage counts the failures of the stores that are still to come.
 type outage int
 
-// over fails as a full disk does, until it was asked often enough.
-func (o *outage) over() error {
+// fail returns the failure of a full disk until the outage is over, and then nil.
+func (o *outage) fail() error {
 	if *o > 0 {
 		*o--
 		return temporal.NewApplicationError("the disk is full", "unavailable")
@@ -25,7 +25,7 @@ func (o *outage) over() error {
 	return nil
 }
 
-// ends remembers how runs were finished: the inputs of the step that does so.
+// ends records the inputs of the step that ends runs.
 type ends[T any] struct {
 	mu       sync.Mutex
 	finished []T
@@ -35,14 +35,15 @@ type ends[T any] struct {
 func (e *ends[T]) finish(_ context.Context, in T) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.outage.over(); err != nil {
+	if err := e.outage.fail(); err != nil {
 		return err
 	}
 	e.finished = append(e.finished, in)
 	return nil
 }
 
-// TestOutageAtTheEnd keeps the stores away for hours when a run's end is written.
+// TestOutageAtTheEnd makes the stores fail for hours while the end of a run is
+// written.
 func TestOutageAtTheEnd(t *testing.T) {
 	t.Parallel()
 	const hours = 50
@@ -55,7 +56,7 @@ func TestOutageAtTheEnd(t *testing.T) {
 			return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer"}, nil
 		})
 		if end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5}); end.Status != "completed" {
-			t.Errorf("it ended as %s", end.Status)
+			t.Errorf("the run ended as %s", end.Status)
 		}
 	})
 

@@ -10,10 +10,10 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// RemoveInput starts a removal. Signaled is carried over a continue-as-new.
+// RemoveInput starts RemoveDocument. Signaled is carried over a continue-as-new.
 type RemoveInput struct {
 	activities.RemoveInput
-	Signaled bool `json:"signaled,omitempty"` // the running ingest was told to stop
+	Signaled bool `json:"signaled,omitempty"` // the running ingest has its stop signal
 }
 
 // RemoveDocument takes a document away: its running ingest first, then index
@@ -27,13 +27,13 @@ func RemoveDocument(ctx workflow.Context, in RemoveInput) error {
 	ctx = disconnected(ctx)
 	err = removeSteps(ctx, in)
 	if workflow.IsContinueAsNewError(err) {
-		log.carry(ctx) // nothing is in it yet, but readers may wait
+		log.carry(ctx) // the log is empty, but readers may poll it
 		return err
 	}
 	var acts *activities.Ingestion
 	err = log.finish(ctx, documentEnd{
 		StepInput: in.Step(), kind: knowledge.KindRemove, err: err,
-		late: knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the removal took too long", Retryable: true},
+		timeout: knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the removal took too long", Retryable: true},
 	}, acts.FinishRemoval)
 	if err != nil {
 		return err
@@ -64,12 +64,12 @@ func removeSteps(ctx workflow.Context, in RemoveInput) error {
 
 func removeStep(ctx workflow.Context, summary string, run, in, result any) error {
 	workflow.SetCurrentDetails(ctx, summary)
-	options := onQueue(regular(ctx, summary, 30*time.Minute, endlessRetries()), QueueIngest, priorityFinishing)
+	options := onQueue(activityOptions(ctx, summary, 30*time.Minute, endlessRetries()), QueueIngest, priorityFinishing)
 	return workflow.ExecuteActivity(options, run, in).Get(ctx, result)
 }
 
-// stopIngest waits until no step of the doomed versions runs. Between two looks
-// no slot of a worker is held.
+// stopIngest blocks until no step of the versions that are removed runs. It holds
+// no slot of a worker while it waits.
 func stopIngest(ctx workflow.Context, in RemoveInput) error {
 	var acts *activities.Ingestion
 	stop := activities.StopInput{RemoveInput: in.RemoveInput, Signaled: in.Signaled}

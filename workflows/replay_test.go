@@ -13,9 +13,9 @@ import (
 	"github.com/cairn-rag/cairn/workflows"
 )
 
-// TestReplay replays recorded histories against the present code: a change that
-// a running workflow would not survive fails here. make histories records them
-// anew from the built binary, for a change that is meant.
+// TestReplay replays recorded histories against the current code. A change that
+// running workflows would not survive fails here. After an intended change, make
+// histories records the histories again from the built binary.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob(filepath.Join("testdata", "histories", "*.json"))

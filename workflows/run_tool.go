@@ -15,8 +15,7 @@ type PhaseData struct {
 	Data   map[string]int `json:"data,omitempty"`
 }
 
-// ToolStarted is the first entry of a tool's log, as QueryStarted is of a
-// question's.
+// ToolStarted returns the first entry of a tool's log.
 func ToolStarted() stream.Entry {
 	return entry(stream.TopicToolUpdate, stream.Event{Data: stream.Data(PhaseData{Phase: "SEARCH_PREPARATION", Status: "started"})})
 }
@@ -34,7 +33,7 @@ func RunTool(ctx workflow.Context, in AnswerInput) error {
 	return a.finish(ctx, knowledge.KindTool, err)
 }
 
-// retrieved logs the outcome of the search and the start of the answer.
+// retrieved adds the events of the search and of the start of the answer.
 func (a *answer) retrieved(r activities.SearchResult) {
 	phase := func(p PhaseData) { a.log.add(stream.TopicToolUpdate, stream.Event{Data: stream.Data(p)}) }
 	phase(PhaseData{Phase: "RETRIEVAL", Status: "completed", Data: map[string]int{"retrieved_count": r.Retrieved}})

@@ -17,9 +17,9 @@ import (
 	"github.com/cairn-rag/cairn/workflows"
 )
 
-// serverTest runs workflows on a Temporal server, for what the SDK's test
-// environment does not show: there an activity that is cancelled is over at
-// once, and no failure says whether another try was due.
+// serverTest runs workflows on a Temporal server, because the SDK's test environment
+// differs: it ends a canceled activity at once, and its failures have no retry
+// state.
 type serverTest struct {
 	client client.Client
 }
@@ -46,8 +46,8 @@ func newServerTest(t *testing.T) *serverTest {
 	return &serverTest{client: c}
 }
 
-// start starts a workflow whose activities are these functions, by their names.
-// The workers take every queue, so one test of a server runs at a time.
+// start starts a workflow whose activities are these functions, by name. The workers
+// poll every queue, so only one test of a server runs at a time.
 func (test *serverTest) start(t *testing.T, flow any, in any, activities map[string]any) client.WorkflowRun {
 	t.Helper()
 	for _, queue := range []string{
@@ -71,7 +71,7 @@ func (test *serverTest) start(t *testing.T, flow any, in any, activities map[str
 	return run
 }
 
-// end waits for a workflow that writes its end down.
+// end blocks until the workflow has completed.
 func (test *serverTest) end(t *testing.T, run client.WorkflowRun) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -81,18 +81,18 @@ func (test *serverTest) end(t *testing.T, run client.WorkflowRun) {
 	}
 }
 
-// next waits for what an activity tells of.
-func next[T any](t *testing.T, told <-chan T) (what T) {
+// next blocks until an activity sends a value, and returns it.
+func next[T any](t *testing.T, sent <-chan T) (value T) {
 	t.Helper()
 	select {
-	case what = <-told:
+	case value = <-sent:
 	case <-time.After(time.Minute):
-		t.Fatal("nothing came within a minute")
+		t.Fatal("no activity sent a value within a minute")
 	}
-	return what
+	return value
 }
 
-// untilCanceled returns once the activity was asked to stop.
+// untilCanceled blocks until the activity is canceled.
 func untilCanceled(ctx context.Context) {
 	for ctx.Err() == nil {
 		activity.RecordHeartbeat(ctx)

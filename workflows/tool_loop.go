@@ -13,8 +13,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// turns lets the model answer, running the tools that it calls, until it calls
-// none. After the allowed number of turns with tool calls it may call no more.
+// turns calls the model and runs the tools that it calls, until it calls none. After
+// MaxToolTurns turns with tool calls the model may call no more.
 func (a *answer) turns(ctx workflow.Context) error {
 	for {
 		turn := len(a.loop.Turns) + 1
@@ -24,7 +24,7 @@ func (a *answer) turns(ctx workflow.Context) error {
 		}
 		a.loop.Usage.Add(result.Usage)
 		if ctx.Err() != nil {
-			return ctx.Err() // before the call's result was taken
+			return ctx.Err() // a cancel wins over a result that came later
 		}
 		if len(result.ToolCalls) == 0 {
 			a.loop.Answer = result.Key
@@ -39,7 +39,7 @@ func (a *answer) turns(ctx workflow.Context) error {
 		}
 		a.loop.Turns = append(a.loop.Turns, activities.Turn{Key: result.Key, Outputs: outputs})
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
-			return a.moveOn(ctx)
+			return a.continueAsNew(ctx)
 		}
 	}
 }
@@ -50,20 +50,20 @@ type ResetData struct {
 	Reason  string `json:"reason"` // retry or tool_calls
 }
 
-// call asks the model once. The activity publishes the answer's words while
-// they come; those that it had not published travel in its result.
+// call makes one model call. The activity publishes the words of the answer as they
+// come. Its result holds the words that it did not publish.
 func (a *answer) call(ctx workflow.Context, turn int) (activities.ModelCallResult, error) {
 	in := activities.ModelCallInput{
 		RunRef: a.in.RunRef, Loop: a.loop, Turn: turn, NoTools: turn > a.in.MaxToolTurns,
-		Offset: a.log.End(), Preceding: a.log.Items(a.shown),
+		Offset: a.log.End(), Preceding: a.log.Items(a.inHub),
 	}
 	var result activities.ModelCallResult
 	summary := fmt.Sprintf("model call %d", turn)
 	workflow.SetCurrentDetails(ctx, summary)
 	retries := questionRetries()
-	err := outlive(ctx, func(deaths int) error {
+	err := repeatAfterDeath(ctx, func(deaths int) error {
 		in.Before = deaths * int(retries.MaximumAttempts)
-		return workflow.ExecuteActivity(regular(ctx, summary, 10*time.Minute, retries), a.acts.CallModel, in).Get(ctx, &result)
+		return workflow.ExecuteActivity(activityOptions(ctx, summary, 10*time.Minute, retries), a.acts.CallModel, in).Get(ctx, &result)
 	})
 	if err != nil {
 		return result, err
@@ -74,15 +74,15 @@ func (a *answer) call(ctx workflow.Context, turn int) (activities.ModelCallResul
 			entry(stream.TopicDelta, stream.Event{Turn: turn, Attempt: result.Attempt, Text: result.Tail}),
 		}})
 	}
-	a.shown = a.log.End()
+	a.inHub = a.log.End()
 	if result.Tail != "" {
-		a.shown-- // the tail was not given to the hub
+		a.inHub-- // the hub does not have the tail
 	}
 	return result, nil
 }
 
-// tools runs the calls of one turn side by side and returns their outputs in the
-// order of the calls. The output of a tool that fails is its failure.
+// tools runs the calls of one turn concurrently and returns their outputs in the
+// order of the calls. The output of a failed call is its failure.
 func (a *answer) tools(ctx workflow.Context, turn int, result activities.ModelCallResult) ([]activities.ToolOutput, error) {
 	outputs := make([]activities.ToolOutput, len(result.ToolCalls))
 	group := workflow.NewWaitGroup(ctx)
@@ -115,18 +115,18 @@ func (a *answer) tool(ctx workflow.Context, turn, i int, result activities.Model
 	in := activities.ToolCallInput{RunRef: a.in.RunRef, Turn: turn, Call: i, Key: result.Key}
 	summary := fmt.Sprintf("%s, call %d of %d", result.ToolCalls[i].Name, i+1, len(result.ToolCalls))
 	var output activities.ToolOutput
-	err := execute(regular(ctx, summary, 2*time.Minute, questionRetries()), a.acts.CallTool, in, &output)
+	err := execute(activityOptions(ctx, summary, 2*time.Minute, questionRetries()), a.acts.CallTool, in, &output)
 	return output, err
 }
 
-// ToolCallData is the inline data of a toolCall event; the arguments are in the
-// blob of the model call that the event refers to.
+// ToolCallData is the inline data of a toolCall event. The arguments are in the
+// blob of the model call that Event.Ref names.
 type ToolCallData struct {
 	ID      string              `json:"id"`
 	Name    string              `json:"name"`
-	Call    int                 `json:"call"`            // its place among the calls of the turn
+	Call    int                 `json:"call"`            // index among the calls of the turn
 	Status  knowledge.RunStatus `json:"status"`          // "started", completed or failed
-	Found   *int                `json:"found,omitempty"` // passages that the tool gave
+	Found   *int                `json:"found,omitempty"` // passages that the tool found
 	Failure string              `json:"failure,omitempty"`
 	Seconds float64             `json:"seconds,omitempty"`
 }
@@ -139,11 +139,10 @@ func (a *answer) toolEvent(key string, i int, call activities.ToolCallRef, statu
 	a.log.add(stream.TopicToolCall, stream.Event{Ref: key, Data: stream.Data(data)})
 }
 
-// search finds passages for the question itself. With an embedding model nearby
-// that takes milliseconds and is not worth an activity of its own, which would
-// stand between the question and its first word; where it takes longer, or
-// fails, an activity with its retries takes over. A search that was stored is
-// not made again.
+// search finds passages for the question itself. With an embedding model nearby a
+// search takes milliseconds, so it runs as a local activity and does not delay the
+// first word. If it takes longer than quickSearch or fails, an activity runs it
+// with retries. A stored search is not repeated.
 func (a *answer) search(ctx workflow.Context, in activities.SearchInput) (activities.SearchResult, error) {
 	var result activities.SearchResult
 	quick := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
@@ -154,31 +153,32 @@ func (a *answer) search(ctx workflow.Context, in activities.SearchInput) (activi
 	if err == nil || temporal.IsCanceledError(err) || errors.As(err, &application) && application.NonRetryable() {
 		return result, err
 	}
-	err = execute(regular(ctx, "search", time.Minute, questionRetries()), a.acts.SearchKnowledge, in, &result)
+	err = execute(activityOptions(ctx, "search", time.Minute, questionRetries()), a.acts.SearchKnowledge, in, &result)
 	return result, err
 }
 
-// quickSearch is how long the first search may take as a local activity.
+// quickSearch bounds the first search as a local activity.
 const quickSearch = 2 * time.Second
 
-// moveOn continues as new between two turns: the part of the log that leaves
-// memory is stored first.
-func (a *answer) moveOn(ctx workflow.Context) error {
+// continueAsNew prepares a continue-as-new between two turns. It stores the part of
+// the log that leaves memory.
+func (a *answer) continueAsNew(ctx workflow.Context) error {
 	carried := a.log.carry(ctx)
 	if old := a.log.Items(0); carried.Base > a.log.Base {
 		in := activities.SegmentInput{RunRef: a.in.RunRef, Number: a.segments, Items: old[:carried.Base-a.log.Base]}
-		if err := workflow.ExecuteLocalActivity(local(ctx, "store a part of the log"), a.acts.StoreSegment, in).Get(ctx, nil); err != nil {
+		if err := workflow.ExecuteLocalActivity(localOptions(ctx, "store a part of the log"), a.acts.StoreSegment, in).Get(ctx, nil); err != nil {
 			return fmt.Errorf("store log segment %d: %w", a.segments, err)
 		}
 		a.segments++
 	}
 	next := a.in
 	next.Carried, next.Log, next.Segments = &a.loop, carried, a.segments
-	a.nextRun = a.continueAs(next)
+	a.nextRun = a.newRun(next)
 	return nil
 }
 
-// questionRetries are few: somebody waits for the answer.
+// questionRetries is the retry policy of questions: few attempts, because a reader
+// waits for the answer.
 func questionRetries() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: 250 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 20 * time.Second, MaximumAttempts: 6}
 }

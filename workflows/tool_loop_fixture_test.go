@@ -87,7 +87,7 @@ func (test *loopTest) activities() *lastFirst {
 	return acts
 }
 
-// publish takes a document with these passages to its publication.
+// publish ingests and publishes a document with these passages.
 func (test *loopTest) publish(name string, passages []string) {
 	test.Helper()
 	ctx := test.Context()
@@ -120,7 +120,7 @@ func (test *loopTest) publish(name string, passages []string) {
 	test.must(err)
 }
 
-// answer runs the workflow as the API starts it.
+// answer runs the workflow with the input that the API would start it with.
 func (test *loopTest) answer(request knowledge.Request, searchFirst bool) {
 	test.Helper()
 	claims, err := json.Marshal(knowledge.Claims{
@@ -141,7 +141,7 @@ func (test *loopTest) answer(request knowledge.Request, searchFirst bool) {
 	test.must(test.env.GetWorkflowError())
 }
 
-// questions embeds questions.
+// questions adapts model.Client to the embedder of questions.
 type questions struct{ *model.Client }
 
 func (q questions) Embed(ctx context.Context, texts []string) ([][]float32, error) {
@@ -149,8 +149,8 @@ func (q questions) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return vectors, err
 }
 
-// ownLog reaches the log of the one workflow in the environment; the other
-// methods are not for questions.
+// ownLog reaches the log of the only workflow in the environment. Questions do not
+// call the other methods.
 type ownLog struct {
 	activities.Workflows
 	env *testsuite.TestWorkflowEnvironment
@@ -169,9 +169,9 @@ func (w ownLog) Events(_ context.Context, _ string, from int64) (page stream.Eve
 	return page, value.Get(&page)
 }
 
-// lastFirst are the activities, with one order of the tool calls of a turn: all
-// run side by side, and end last first. A call whose predecessor in that order
-// does not run at the same time never ends.
+// lastFirst wraps the activities and fixes the order of the tool calls of a turn:
+// all run concurrently and end in reverse order. A call never ends if its
+// predecessor in that order does not run at the same time.
 type lastFirst struct {
 	*activities.Answering
 	mu        sync.Mutex
@@ -180,7 +180,7 @@ type lastFirst struct {
 	changed   chan struct{}    // closed at each completion
 }
 
-// place is that of a tool call.
+// place is the position of a tool call: turn and index.
 type place struct{ turn, call int }
 
 func (a *lastFirst) CallTool(ctx context.Context, in activities.ToolCallInput) (activities.ToolOutput, error) {

@@ -26,14 +26,14 @@ import (
 
 var update = flag.Bool("update", false, "write what comes out into the transcripts")
 
-// TestToolLoopTranscripts plays testdata/tool_loop/*.txtar. In a transcript,
-// which is a txtar archive, "documents" has one passage a line, "ask" the
-// question with the settings of its project, and "script" what the model
-// answers, one reply a line. What comes out follows: "turn N" is what the model
-// is sent in its Nth call beyond the messages of the call before, "events" the
-// run's log as every reader has it, and "answer" the stored answer. Ids of
-// passages and documents are shown as names and numbers, seconds as S, and the
-// words of an answer as one delta, however they were cut.
+// TestToolLoopTranscripts plays testdata/tool_loop/*.txtar. A transcript is a txtar
+// archive. Its input sections are "documents" (one passage a line), "ask" (the
+// question with the settings of its project) and "script" (the replies of the
+// model, one a line). Its output sections are "turn N" (the messages of the Nth
+// model call that the call before did not have), "events" (the log of the run, as
+// every reader reads it) and "answer" (the stored answer). Ids of passages and
+// documents are shown as names and numbers, seconds as S, and the words of an
+// answer as one delta, however they were cut.
 func TestToolLoopTranscripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/tool_loop/*.txtar")
@@ -70,17 +70,16 @@ func TestToolLoopTranscripts(t *testing.T) {
 	}
 }
 
-// asked is the section "ask".
+// asked holds the section "ask".
 type asked struct {
 	Question   string
 	Prompt     string // of the project; "" = the default, with passages
-	Passages   int    // that a search gives
+	Passages   int    // passages that a search returns
 	ToolTurns  int
 	ToolChoice string
 }
 
-// playLoop asks the question of a transcript and gives the sections that follow
-// from it.
+// playLoop asks the question of a transcript and returns the output sections.
 func playLoop(t *testing.T, sections map[string]string) string {
 	t.Helper()
 	test := newLoopTest(t)
@@ -122,7 +121,7 @@ func playLoop(t *testing.T, sections map[string]string) string {
 	return strings.NewReplacer(test.names...).Replace(out)
 }
 
-// script reads the replies of the model.
+// script returns the replies of the section "script".
 func (test *loopTest) script(text string) []modeltest.Reply {
 	test.Helper()
 	var replies []modeltest.Reply
@@ -137,7 +136,7 @@ func (test *loopTest) script(text string) []modeltest.Reply {
 	return replies
 }
 
-// sent shows a request: what it has beyond the request before.
+// sent returns the part of a request that the request before did not have.
 func sent(before, r protocol.ChatRequest) string {
 	var b strings.Builder
 	messages := r.Messages
@@ -170,8 +169,8 @@ func sent(before, r protocol.ChatRequest) string {
 	return strings.ReplaceAll(b.String(), " \n", "\n")
 }
 
-// events shows the run's log, which must be the same in the workflow, in this
-// process and in the blob store.
+// events returns the log of the run, and checks that the workflow, the hub and the
+// blob store have the same one.
 func (test *loopTest) events() string {
 	test.Helper()
 	var stored stream.StoredLog
@@ -208,8 +207,8 @@ func (test *loopTest) event(item stream.Item) (string, stream.Event) {
 	return item.Topic, event
 }
 
-// stored shows the answer that the run left. How near the passages are is left
-// out: retrieval has tests of its own.
+// stored returns the stored answer without the scores of its passages, which are
+// tested with retrieval.
 func (test *loopTest) stored() string {
 	test.Helper()
 	run, err := test.store.RunForSystem(test.Context(), test.run.Workspace, test.run.Run)
@@ -227,7 +226,7 @@ func (test *loopTest) stored() string {
 	return b.String() + "usage " + shown(test, record.Usage) + "\n"
 }
 
-// shown is JSON with < and > as they are.
+// shown returns v as JSON with unescaped < and >.
 func shown(test *loopTest, v any) string {
 	test.Helper()
 	var b strings.Builder
