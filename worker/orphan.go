@@ -18,19 +18,20 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// orphanLimit is how many questions are looked at: each costs some milliseconds
-// of a start, and the heartbeat time-out finds the others.
+// orphanLimit bounds how many questions Release checks. Each one adds some
+// milliseconds to a start. The heartbeat time-out ends the activities of the others.
 const orphanLimit = 200
 
-// RunLister lists the runs that have not ended, oldest first.
+// RunLister lists runs.
 type RunLister interface {
+	// RunningRunsPage returns runs that have not ended, oldest first.
 	RunningRunsPage(ctx context.Context, query store.RunningQuery) ([]store.Run, error)
 }
 
-// Orphans fails, at a start, the activities of questions that an earlier
-// process had begun, so that a reader does not wait for their heartbeats to
-// time out. It is for the one process that has its Temporal server to itself:
-// there, whatever another identity had begun is dead.
+// Orphans fails the activities of questions that an earlier process had begun, so
+// that readers do not wait for a heartbeat time-out. Use it only in a process that
+// has its Temporal server to itself: it takes every attempt of another worker
+// identity for dead.
 type Orphans struct {
 	Store     RunLister
 	Client    client.Client
@@ -39,16 +40,17 @@ type Orphans struct {
 	Log       *slog.Logger
 }
 
-// Release fails those activities. One that cannot be reached times out by itself.
+// Release fails those activities. It logs an activity that it cannot reach, which
+// then times out.
 func (o *Orphans) Release(ctx context.Context) {
 	runs, err := o.Store.RunningRunsPage(ctx, store.RunningQuery{Kinds: knowledge.AnswerKinds(), Before: time.Now(), Limit: orphanLimit})
 	if err != nil {
-		o.Log.WarnContext(ctx, "cannot list the runs of the process before", "error", err)
+		o.Log.WarnContext(ctx, "cannot list the runs of the earlier process", "error", err)
 		return
 	}
 	for _, r := range runs {
 		if err := o.release(ctx, r.WorkflowID); err != nil && ctx.Err() == nil {
-			o.Log.WarnContext(ctx, "an activity waits for its time-out", "workspace", r.Workspace, "run", r.ID, "error", err)
+			o.Log.WarnContext(ctx, "cannot fail the activities of the earlier process; they will time out", "workspace", r.Workspace, "run", r.ID, "error", err)
 		}
 	}
 }
@@ -65,7 +67,7 @@ func (o *Orphans) release(ctx context.Context, workflowID string) error {
 		}
 		gone := temporal.NewApplicationError("the process that ran this has ended", activities.TypeEnded)
 		err := o.Client.CompleteActivityByID(ctx, o.Namespace, workflowID, "", a.GetActivityId(), nil, gone)
-		errs = append(errs, ignoreNotFound(err)) // it has timed out meanwhile
+		errs = append(errs, ignoreNotFound(err)) // not found: the activity has timed out
 	}
 	return errors.Join(errs...)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/cairn-rag/cairn/worker"
 )
 
-// running lists runs whose workflows have these ids.
+// running is a RunLister of runs whose workflows have these ids.
 type running []string
 
 func (r running) RunningRunsPage(context.Context, store.RunningQuery) ([]store.Run, error) {
@@ -27,8 +27,8 @@ func (r running) RunningRunsPage(context.Context, store.RunningQuery) ([]store.R
 	return runs, nil
 }
 
-// TestOrphans runs an activity whose first attempt never ends and whose
-// time-outs are far away: only if it is given up is there a second one.
+// TestOrphans runs an activity whose first attempt never ends and whose time-outs
+// are far away. There is a second attempt only if Release fails the first one.
 func TestOrphans(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -42,12 +42,12 @@ func TestOrphans(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	began, over := make(chan struct{}, 1), make(chan struct{})
+	began, end := make(chan struct{}, 1), make(chan struct{})
 	w := sdk.New(c, "orphans", sdk.Options{WorkerStopTimeout: time.Second})
 	w.RegisterActivityWithOptions(func(ctx context.Context) (int32, error) {
 		if activity.GetInfo(ctx).Attempt == 1 {
 			began <- struct{}{}
-			<-over
+			<-end
 		}
 		return activity.GetInfo(ctx).Attempt, nil
 	}, activity.RegisterOptions{Name: "wait"})
@@ -58,7 +58,7 @@ func TestOrphans(t *testing.T) {
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { close(over); w.Stop() })
+	t.Cleanup(func() { close(end); w.Stop() })
 	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "waiting", TaskQueue: "orphans"}, "Waiting")
 	if err != nil {
 		t.Fatal(err)
@@ -69,13 +69,13 @@ func TestOrphans(t *testing.T) {
 		o := worker.Orphans{Store: running{"never known", "waiting"}, Client: c, Namespace: server.Namespace(), Identity: identity, Log: log}
 		o.Release(t.Context())
 	}
-	release("the process before") // its own is no orphan
+	release("the process before") // an activity of its own is no orphan
 	d, err := c.DescribeWorkflowExecution(t.Context(), "waiting", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if pending := d.GetPendingActivities(); len(pending) != 1 || pending[0].GetAttempt() != 1 || pending[0].GetLastFailure() != nil {
-		t.Fatalf("its own activity was given up: %v", pending)
+		t.Fatalf("Release failed an activity of its own process: %v", pending)
 	}
 	release("this process")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

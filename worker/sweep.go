@@ -14,60 +14,64 @@ import (
 
 const (
 	sweepInterval = time.Minute
-	sweepGrace    = 15 * time.Second // what is younger is being started
-	sweepLimit    = 1000             // versions, and runs, of one look after the first
-	// signalAgain is how soon a version that waits behind another one is signaled
-	// again to the workflow that may not know of it.
+	sweepGrace    = 15 * time.Second // younger versions and runs are still being started
+	sweepLimit    = 1000             // size of a page
+	// signalAgain is how soon the sweep signals a version again that waits behind
+	// another one. Its first signal may be lost.
 	signalAgain = 10 * time.Minute
 )
 
-// SweepStore is the part of the store that the sweep reads. Each page begins
-// behind the position of its query.
+// SweepStore is the part of the store that the sweep reads. The methods return
+// pages, oldest first. A page begins after the position of its query.
 type SweepStore interface {
 	PendingVersionsPage(ctx context.Context, query store.PendingQuery) ([]store.Version, error)
 	PendingRemovals(ctx context.Context, limit int) ([]store.Removal, error)
 	RunningRunsPage(ctx context.Context, query store.RunningQuery) ([]store.Run, error)
 }
 
-// SweepWorkflows is how the sweep reaches workflows.
+// SweepWorkflows starts workflows. Its methods are idempotent.
 type SweepWorkflows interface {
-	// Ingest starts the ingest of a version, or signals it to the document's
-	// running workflow.
+	// Ingest starts the workflow of a version's document, or signals the version to
+	// it if it runs.
 	Ingest(ctx context.Context, v store.Version) error
+	// Remove starts the workflow of a removal, unless it runs.
 	Remove(ctx context.Context, r store.Removal) error
-	// Running reports whether a workflow is open, and whether there was one.
+	// Running reports whether a workflow is open, and whether Temporal knows one of
+	// that id.
 	Running(ctx context.Context, workflowID string) (running, known bool, err error)
 }
 
-// Settler starts questions that have no workflow, and ends runs whose workflow
-// will never do so.
+// Settler repairs a run that has not ended in SQL.
 type Settler interface {
+	// SettleNow starts the workflow of a question that has none, and ends a run whose
+	// workflow can no longer end it. It changes no run whose workflow is open.
 	SettleNow(ctx context.Context, run stream.RunRef) error
 }
 
-// Sweep starts what a crash left between its row in SQL and its workflow, ends
-// the runs of workflows that were ended from outside, and tells the index of
-// changes that a crash kept from it. It looks at once, through everything, and
-// then every minute, through a part that begins where the look before ended.
+// Sweep starts the workflows that a crash prevented after their row was written,
+// ends the runs of workflows that were ended from outside, and brings changes of
+// documents into the index that a crash kept from it. It goes through all versions
+// and runs at its start. Then it goes through one page of each every minute, which
+// begins where the page before ended.
 type Sweep struct {
 	Store     SweepStore
 	Workflows SweepWorkflows
 	Settler   Settler
-	// Attributes brings changed documents into the index.
+	// Attributes updates the index for a changed document, "" = for all of them.
 	Attributes interface {
 		Follow(ctx context.Context, document string) error
 	}
 	Log *slog.Logger
 
-	pending  store.Position            // of the last version that was looked at
-	running  map[string]store.Position // of the last run, by group of kinds
-	signaled map[string]time.Time      // by run, of versions that wait
+	pending  store.Position            // position of the last version that was checked
+	running  map[string]store.Position // position of the last run, by the first of its kinds
+	signaled map[string]time.Time      // last signal of a waiting version, by run
 }
 
 // Run sweeps until ctx ends.
 func (s *Sweep) Run(ctx context.Context) {
 	s.running, s.signaled = map[string]store.Position{}, map[string]time.Time{}
-	grace := time.Duration(0) // nothing is being started yet
+	grace := time.Duration(0) // this process starts nothing before the first sweep
 	for first := true; ; first = false {
 		if err := s.once(ctx, time.Now().Add(-grace), first); err != nil && ctx.Err() == nil {
 			s.Log.ErrorContext(ctx, "sweep failed", "error", err)
@@ -81,8 +85,8 @@ func (s *Sweep) Run(ctx context.Context) {
 	}
 }
 
-// once looks through one page of everything, or through all pages. An error with
-// one thing keeps no other from being looked at.
+// once goes through one page of versions and of runs, or through all pages. An error
+// with one version or run does not stop it.
 func (s *Sweep) once(ctx context.Context, before time.Time, all bool) error {
 	removals, err := s.Store.PendingRemovals(ctx, sweepLimit)
 	if err != nil {
@@ -94,19 +98,19 @@ func (s *Sweep) once(ctx context.Context, before time.Time, all bool) error {
 			errs = append(errs, fmt.Errorf("start removal of %s: %w", r.Document, err))
 		}
 	}
-	errs = append(errs, s.everyPage(ctx, all, func() (bool, error) { return s.versions(ctx, before) }))
+	errs = append(errs, s.pages(ctx, all, func() (bool, error) { return s.versions(ctx, before) }))
 	for _, kinds := range [][]knowledge.RunKind{knowledge.AnswerKinds(), knowledge.DocumentKinds()} {
-		errs = append(errs, s.everyPage(ctx, all, func() (bool, error) { return s.runs(ctx, before, kinds) }))
+		errs = append(errs, s.pages(ctx, all, func() (bool, error) { return s.runs(ctx, before, kinds) }))
 	}
 	errs = append(errs, s.Attributes.Follow(ctx, ""))
 	return errors.Join(errs...)
 }
 
-// everyPage looks at a page, or at all until the last one.
-func (s *Sweep) everyPage(ctx context.Context, all bool, look func() (more bool, err error)) error {
+// pages calls page once or, if all is true, until there are no more pages.
+func (s *Sweep) pages(ctx context.Context, all bool, page func() (more bool, err error)) error {
 	var errs []error
 	for {
-		more, err := look()
+		more, err := page()
 		errs = append(errs, err)
 		if !all || !more || ctx.Err() != nil {
 			return errors.Join(errs...)
@@ -114,8 +118,8 @@ func (s *Sweep) everyPage(ctx context.Context, all bool, look func() (more bool,
 	}
 }
 
-// versions looks at a page of pending versions. more is false after the last one,
-// behind which the next look begins again at the first.
+// versions goes through a page of pending versions. more is false after the last
+// page; the next call then begins at the first one again.
 func (s *Sweep) versions(ctx context.Context, before time.Time) (more bool, err error) {
 	page, err := s.Store.PendingVersionsPage(ctx, store.PendingQuery{Before: before, After: s.pending, Limit: sweepLimit})
 	if err != nil {
@@ -136,9 +140,9 @@ func (s *Sweep) versions(ctx context.Context, before time.Time) (more bool, err 
 	return s.pending != store.Position{}, errors.Join(errs...)
 }
 
-// version starts the ingest of a pending version that no workflow holds. A
-// workflow that runs was started with the version, if it has begun it or there is
-// no older one. Otherwise the signal of the version may be lost.
+// version starts the ingest of a pending version that no workflow has. A running
+// workflow has a version that it has begun, and version 1, with which it was started.
+// The signal of any other version may be lost, so it is sent again.
 func (s *Sweep) version(ctx context.Context, v store.Version) error {
 	running, _, err := s.Workflows.Running(ctx, knowledge.KindIngest.WorkflowID(v.Workspace, v.Document))
 	if err != nil {
@@ -159,7 +163,7 @@ func (s *Sweep) version(ctx context.Context, v store.Version) error {
 	return nil
 }
 
-// runs looks at a page of runs that have not ended, as versions does.
+// runs goes through a page of runs that have not ended, as versions does.
 func (s *Sweep) runs(ctx context.Context, before time.Time, kinds []knowledge.RunKind) (more bool, err error) {
 	group := string(kinds[0])
 	page, err := s.Store.RunningRunsPage(ctx, store.RunningQuery{Kinds: kinds, Before: before, After: s.running[group], Limit: sweepLimit})

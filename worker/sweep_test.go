@@ -18,7 +18,7 @@ import (
 	"github.com/cairn-rag/cairn/worker"
 )
 
-// backlog is a store, the workflows and the logs of a sweep.
+// backlog is the store, the workflows and the settler of a sweep.
 type backlog struct {
 	mu      sync.Mutex
 	pending []store.Version
@@ -32,7 +32,8 @@ func newBacklog() *backlog {
 	return &backlog{running: map[string]bool{}, begun: map[string]int{}, settled: map[string]int{}}
 }
 
-// add adds a version that waits since some minutes.
+// add adds a version that has waited for some minutes. running reports whether the
+// document's workflow runs.
 func (b *backlog) add(document string, version, minutes int, begun, running bool) {
 	b.pending = append(b.pending, store.Version{
 		VersionRef: knowledge.VersionRef{Workspace: "w", Document: document, Version: version}, RunID: document, Begun: begun,
@@ -91,7 +92,7 @@ func (b *backlog) SettleNow(_ context.Context, run stream.RunRef) error {
 
 func (*backlog) Follow(context.Context, string) error { return nil }
 
-// sweep lets a sweep look for some minutes of the bubble's clock.
+// sweep runs a sweep for some minutes of the bubble's clock.
 func (b *backlog) sweep(t *testing.T, minutes int) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(minutes)*time.Minute-time.Second)
 	defer cancel()
@@ -102,7 +103,7 @@ func (b *backlog) sweep(t *testing.T, minutes int) {
 func TestSweep(t *testing.T) {
 	t.Parallel()
 
-	t.Run("the first look finds all that a crash left", func(t *testing.T) {
+	t.Run("the first sweep goes through everything", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := newBacklog()
@@ -117,7 +118,7 @@ func TestSweep(t *testing.T) {
 		})
 	})
 
-	t.Run("later looks go through a long backlog in turn", func(t *testing.T) {
+	t.Run("later sweeps go through a long backlog page by page", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := newBacklog()
@@ -131,7 +132,7 @@ func TestSweep(t *testing.T) {
 		})
 	})
 
-	t.Run("versions that wait for their turn are left alone", func(t *testing.T) {
+	t.Run("versions that a running workflow has are not signaled", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := newBacklog()
@@ -144,7 +145,7 @@ func TestSweep(t *testing.T) {
 		})
 	})
 
-	t.Run("a version behind another one is signaled now and then, because its signal may be lost", func(t *testing.T) {
+	t.Run("a version behind another one is signaled every ten minutes, because its signal may be lost", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := newBacklog()
@@ -156,7 +157,7 @@ func TestSweep(t *testing.T) {
 		})
 	})
 
-	t.Run("runs of every kind are settled, and many of one hold up no other", func(t *testing.T) {
+	t.Run("runs of every kind are settled, and many of one kind delay no other", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := newBacklog()

@@ -12,11 +12,12 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 )
 
-// originalsPerLook bounds how many originals are looked up in SQL at a time.
-const originalsPerLook = 500
+// originalsPerQuery bounds how many originals one SQL query looks up.
+const originalsPerQuery = 500
 
-// Uploads deletes the originals of uploads that were broken off between their
-// bytes and their version: no document names them, so no removal takes them.
+// Uploads deletes the originals of uploads that were interrupted after their bytes
+// were stored and before their version was. No version names them, so no removal
+// deletes them.
 type Uploads struct {
 	Store interface {
 		NamedSources(ctx context.Context, documents []string) ([]string, error)
@@ -28,18 +29,17 @@ type Uploads struct {
 	Log *slog.Logger
 }
 
-// Drop deletes those that came before a moment. That is the start of the one
-// process that takes uploads: bytes of an earlier process that no version names
-// by then are named by none later, and an upload of this one may take as long
-// as it likes.
+// Drop deletes such originals that are older than before, the start of the only
+// process that accepts uploads. A version never names bytes of an earlier process
+// later, and uploads of this process are younger. Drop logs an error.
 func (u *Uploads) Drop(ctx context.Context, before time.Time) {
 	if err := u.drop(ctx, before); err != nil && ctx.Err() == nil {
-		u.Log.ErrorContext(ctx, "delete what broken uploads left", "error", err)
+		u.Log.ErrorContext(ctx, "cannot delete the originals of interrupted uploads", "error", err)
 	}
 }
 
 func (u *Uploads) drop(ctx context.Context, before time.Time) error {
-	found := map[string]string{} // by key, the document
+	found := map[string]string{} // document by key
 	for object, err := range u.Blobs.List(ctx, "") {
 		if err != nil {
 			return err
@@ -47,7 +47,7 @@ func (u *Uploads) drop(ctx context.Context, before time.Time) error {
 		if document, ok := documentOf(object.Key); ok && object.Modified.Before(before) {
 			found[object.Key] = document
 		}
-		if len(found) < originalsPerLook {
+		if len(found) < originalsPerQuery {
 			continue
 		}
 		if err := u.dropUnnamed(ctx, found); err != nil {
@@ -58,8 +58,9 @@ func (u *Uploads) drop(ctx context.Context, before time.Time) error {
 	return u.dropUnnamed(ctx, found)
 }
 
-// documentOf gives the document of an original's key, as blob.UploadKey makes it.
-func documentOf(key string) (string, bool) {
+// documentOf returns the document of an original's key. ok is false if the key is
+// not one of blob.UploadKey.
+func documentOf(key string) (document string, ok bool) {
 	parts := strings.Split(key, "/")
 	if ok, _ := path.Match("*/*/*/upload-*/original", key); !ok { // the pattern is well formed
 		return "", false
@@ -86,7 +87,7 @@ func (u *Uploads) dropUnnamed(ctx context.Context, found map[string]string) erro
 		if err := u.Blobs.Delete(ctx, key); err != nil {
 			return fmt.Errorf("delete an original of document %s: %w", document, err)
 		}
-		u.Log.InfoContext(ctx, "deleted what a broken upload left", "document", document)
+		u.Log.InfoContext(ctx, "deleted the original of an interrupted upload", "document", document)
 	}
 	return nil
 }

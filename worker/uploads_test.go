@@ -13,7 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/worker"
 )
 
-// sources are the originals that versions name.
+// sources is a store whose versions name these originals.
 type sources []string
 
 func (s sources) NamedSources(context.Context, []string) ([]string, error) { return s, nil }

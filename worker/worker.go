@@ -12,32 +12,32 @@ import (
 	"github.com/cairn-rag/cairn/workflows"
 )
 
-// heartbeatThrottle lets heartbeats through often enough for the heartbeat
-// time-out of 3 s; the SDK would hold them back for 80 % of it.
+// heartbeatThrottle is how often the SDK sends heartbeats. Its default, 80 % of the
+// heartbeat time-out of 3 s, is too rare.
 const heartbeatThrottle = time.Second
 
-// How many activities of a queue run at the same time in one process. That of the
-// parsers is Config.Parsers.
+// The number of activities of a queue that run at the same time in one process. For
+// the parsers it is Config.Parsers.
 const (
 	questionsAtATime = 128
-	ingestsAtATime   = 16 // steps on our own stores
+	ingestsAtATime   = 16 // steps on Cairn's own stores
 	fetchesAtATime   = 16
 	embedsAtATime    = 32
 )
 
-// smallDocumentsAtATime is how many workflow tasks of the ingest queue run at the
-// same time, and local activities with them: a small document is ingested within
-// one task. The others wait in the queue, where tasks do not time out.
+// smallDocumentsAtATime is how many workflow tasks of the ingest queue, and their
+// local activities, run at the same time: a small document is ingested within one
+// task. The others wait in the queue, where tasks do not time out.
 const smallDocumentsAtATime = 32
 
-// taskPollers and stickyTimeout keep the slowest answers near the others. A
-// workflow task that nobody fetches in time from the queue of the process that has
-// the workflow in memory goes to the common one, behind everything that starts,
-// where it waits for many seconds. With the SDK's two pollers and a time-out of a
-// second that befalls one question in a hundred as soon as 32 clients ask. With
-// more pollers than these, tasks of later turns take the processor from those that
-// give a reader the first word. After a kill, a task waits so long for the process
-// that was killed.
+// taskPollers and stickyTimeout keep the slowest answers near the others. A process
+// polls a sticky queue for the workflows that it has in memory. A task that waits
+// there for longer than stickyTimeout moves to the common queue, behind all new
+// workflows, where it may wait for many seconds. With 32 clients, the SDK's two
+// pollers and a time-out of one second, that happens to one question in a hundred.
+// With more pollers than these, tasks of later turns compete with the tasks that
+// lead to a reader's first word. After a kill, a task waits for stickyTimeout
+// before another process runs it.
 const (
 	taskPollers   = 5
 	stickyTimeout = 3 * time.Second
@@ -45,9 +45,15 @@ const (
 
 // Config sizes the workers of a process.
 type Config struct {
-	StopTimeout time.Duration // how long running activities may go on at a stop. Defaults to 10 s.
-	Parsers     int           // how many large documents are extracted at the same time. Defaults to 2.
-	Build       string        // what workers call their build, in histories and lists; "" = the program's checksum, which takes a moment to compute
+	// StopTimeout is how long running activities may continue after Stop. Defaults to
+	// 10 s.
+	StopTimeout time.Duration
+	// Parsers is how many large documents are extracted at the same time. Defaults
+	// to 2.
+	Parsers int
+	// Build names the build of the program in histories and in the list of workers.
+	// Defaults to the checksum of the program, which takes a moment to compute.
+	Build string
 }
 
 func (c Config) withDefaults() Config {
@@ -67,7 +73,7 @@ type Worker struct {
 	patience  time.Duration
 }
 
-// New makes a worker for every task queue.
+// New returns a worker for every task queue.
 func New(c client.Client, cfg Config, ingestion *activities.Ingestion, answering *activities.Answering) *Worker {
 	cfg = cfg.withDefaults()
 	if cfg.Build != "" {
@@ -112,7 +118,8 @@ func options(cfg Config, concurrency int) sdk.Options {
 	}
 }
 
-// Start begins to take tasks.
+// Start begins to poll the task queues. If one worker cannot start, Start stops the
+// others and returns the error.
 func (w *Worker) Start() error {
 	for i, x := range w.workers {
 		if err := x.Start(); err != nil {
@@ -125,7 +132,8 @@ func (w *Worker) Start() error {
 	return nil
 }
 
-// Stop takes no new tasks and lets running activities end within StopTimeout.
+// Stop ends the polling and blocks until running activities have ended, at most for
+// StopTimeout.
 func (w *Worker) Stop() {
 	var stopping sync.WaitGroup
 	stopping.Go(func() { activities.Drain(w.ingestion, w.patience) })
