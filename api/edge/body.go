@@ -64,10 +64,7 @@ type bodySchemas struct {
 }
 
 func newBodySchemas() *bodySchemas {
-	return &bodySchemas{
-		registry: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
-		schemas:  map[reflect.Type]*huma.Schema{},
-	}
+	return &bodySchemas{registry: newSchemas(), schemas: map[reflect.Type]*huma.Schema{}}
 }
 
 // DecodeField reads the JSON of one field of a form into v, as strictly as

@@ -17,8 +17,7 @@ const problemSchema = "#/components/schemas/Problem"
 // nor its page: that page loads scripts from elsewhere.
 func newAPI(version string, adapter huma.Adapter) huma.API {
 	strictNames()
-	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
-	registry.RegisterTypeAlias(reflect.TypeFor[knowledge.Box](), reflect.TypeFor[[4]float64]())
+	registry := newSchemas()
 	registry.Schema(reflect.TypeFor[Problem](), true, "")
 	api := huma.NewAPI(huma.Config{
 		OpenAPI: &huma.OpenAPI{

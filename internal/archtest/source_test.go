@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -83,6 +84,33 @@ func TestNoPackageState(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestVocabularyHasNoTagsButJSON keeps what frameworks read out of the vocabulary:
+// a field has its JSON name, and its description and limits stand in the edge.
+func TestVocabularyHasNoTagsButJSON(t *testing.T) {
+	t.Parallel()
+	seen := false
+	eachFile(t, func(path string, file *ast.File, lines *token.FileSet) {
+		if !below(path, "internal/knowledge") {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			field, ok := n.(*ast.Field)
+			if !ok || field.Tag == nil {
+				return true
+			}
+			seen = true
+			tag := strings.Trim(field.Tag.Value, "`")
+			if tag != `json:"`+reflect.StructTag(tag).Get("json")+`"` {
+				t.Errorf("%s has the tag %s: only json may stand here", lines.Position(field.Pos()), tag)
+			}
+			return true
+		})
+	})
+	if !seen {
+		t.Error("no tag was found: the test looks in the wrong place")
+	}
 }
 
 // isState reports whether a variable is of a kind that changes in use. A

@@ -87,7 +87,7 @@ type VersionRef struct {
 // Splitter says how text is cut into chunks. Sizes are Unicode code points. A
 // field that is not set means the default; WithDefaults fills it in.
 type Splitter struct {
-	Strategy     string `json:"strategy,omitempty" enum:"structure,fixed" doc:"Default: structure"`
-	ChunkSize    int    `json:"chunkSize,omitempty" minimum:"100" maximum:"8000" doc:"In characters. Default: 1000"`
-	ChunkOverlap *int   `json:"chunkOverlap,omitempty" minimum:"0" doc:"In characters, below half of chunkSize. Default: 100, or what is below half of chunkSize"`
+	Strategy     string `json:"strategy,omitempty"`
+	ChunkSize    int    `json:"chunkSize,omitempty"`
+	ChunkOverlap *int   `json:"chunkOverlap,omitempty"`
 }

@@ -27,10 +27,10 @@ type ProjectConfig struct {
 
 // AIConfig is the part of a project that concerns models and retrieval.
 type AIConfig struct {
-	Prompt      string          `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt; ${context} and ${date} are filled in. rag_search adds its passages to one without ${context}"`
-	Model       string          `json:"model,omitempty" maxLength:"200" doc:"Chat model; default: the one that the instance is configured with"`
-	Temperature *float64        `json:"temperature,omitempty" minimum:"0" maximum:"2"`
-	MaxTokens   int             `json:"maxTokens,omitempty" minimum:"0" maximum:"200000"`
+	Prompt      string          `json:"prompt,omitempty"` // the system prompt; ${context} and ${date} are replaced
+	Model       string          `json:"model,omitempty"`  // the chat model; empty means the instance's
+	Temperature *float64        `json:"temperature,omitempty"`
+	MaxTokens   int             `json:"maxTokens,omitempty"`
 	Splitter    Splitter        `json:"textSplitter,omitzero"`
 	Retrieval   RetrievalConfig `json:"retrieval,omitzero"`
 	History     HistoryConfig   `json:"history,omitzero"`
@@ -38,12 +38,12 @@ type AIConfig struct {
 
 // RetrievalConfig says how passages are found and chosen.
 type RetrievalConfig struct {
-	Strategy       string   `json:"strategy,omitempty" enum:"hybrid,dense,bm25" doc:"Default: hybrid"`
-	NumberOfChunks int      `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"Passages given to the model. Default: 10"`
-	Candidates     int      `json:"candidates,omitempty" minimum:"0" maximum:"1000" doc:"Passages that each leg finds. Default: 50"`
-	Fusion         string   `json:"fusion,omitempty" enum:"weighted,rrf" doc:"Default: weighted"`
+	Strategy       string   `json:"strategy,omitempty"`
+	NumberOfChunks int      `json:"numberOfChunks,omitempty"` // passages given to the model
+	Candidates     int      `json:"candidates,omitempty"`     // passages that each leg finds
+	Fusion         string   `json:"fusion,omitempty"`
 	Weights        *Weights `json:"weights,omitempty"`
-	MinScore       float64  `json:"minScore,omitempty" minimum:"0" maximum:"1"`
+	MinScore       float64  `json:"minScore,omitempty"`
 }
 
 // The strategies and fusions of a RetrievalConfig.
@@ -57,8 +57,8 @@ const (
 
 // Weights are the shares of the two legs in a weighted fusion.
 type Weights struct {
-	Dense float64 `json:"dense" required:"false" minimum:"0" maximum:"1" doc:"Default: 0.4"`
-	BM25  float64 `json:"bm25" required:"false" minimum:"0" maximum:"1" doc:"Default: 0.6"`
+	Dense float64 `json:"dense"`
+	BM25  float64 `json:"bm25"`
 }
 
 func defaultWeights() Weights { return Weights{Dense: 0.4, BM25: 0.6} }
@@ -77,20 +77,20 @@ func (w *Weights) UnmarshalJSON(data []byte) error {
 
 // HistoryConfig bounds how much of a conversation the model is reminded of.
 type HistoryConfig struct {
-	Messages *int `json:"messages,omitempty" minimum:"0" maximum:"100" doc:"Default: 10"`
-	Tokens   int  `json:"tokens,omitempty" minimum:"0" maximum:"100000" doc:"Default: 4000"`
+	Messages *int `json:"messages,omitempty"`
+	Tokens   int  `json:"tokens,omitempty"`
 }
 
 // ToolsConfig is the part of a project that concerns tools.
 type ToolsConfig struct {
-	MaxPerRequest int `json:"maxPerRequest,omitempty" minimum:"0" maximum:"50" doc:"Turns in which the model may call tools. Default: 5"`
+	MaxPerRequest int `json:"maxPerRequest,omitempty"` // turns in which the model may call tools
 }
 
 // LimitsConfig bounds what a project may hold and ask; 0 means the instance's limit.
 type LimitsConfig struct {
-	Documents        int   `json:"documents,omitempty" minimum:"0"`
-	FileBytes        int64 `json:"fileBytes,omitempty" minimum:"0"`
-	QueriesPerMinute int   `json:"queriesPerMinute,omitempty" minimum:"0"`
+	Documents        int   `json:"documents,omitempty"`
+	FileBytes        int64 `json:"fileBytes,omitempty"`
+	QueriesPerMinute int   `json:"queriesPerMinute,omitempty"`
 }
 
 // The limits of a splitter, in code points.

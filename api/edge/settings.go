@@ -1,0 +1,81 @@
+package edge
+
+import (
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// newSchemas returns an empty registry of schemas that knows how types of the
+// vocabulary are described, which has no tags for huma.
+func newSchemas() huma.Registry {
+	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	registry.RegisterTypeAlias(reflect.TypeFor[knowledge.Box](), reflect.TypeFor[[4]float64]())
+	for setting, described := range describedSettings() {
+		registry.RegisterTypeAlias(setting, described)
+	}
+	return registry
+}
+
+// describedSettings returns, for each type of a project's settings, a type with
+// the same name, fields and JSON names, whose tags are the descriptions and the
+// limits that clients see and that requests are checked against. The types are
+// declared in the function because huma takes the name of a schema from its type.
+func describedSettings() map[reflect.Type]reflect.Type {
+	type AIConfig struct {
+		Prompt      string                    `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt; ${context} and ${date} are filled in. rag_search adds its passages to one without ${context}"`
+		Model       string                    `json:"model,omitempty" maxLength:"200" doc:"Chat model; default: the one that the instance is configured with"`
+		Temperature *float64                  `json:"temperature,omitempty" minimum:"0" maximum:"2"`
+		MaxTokens   int                       `json:"maxTokens,omitempty" minimum:"0" maximum:"200000"`
+		Splitter    knowledge.Splitter        `json:"textSplitter,omitzero"`
+		Retrieval   knowledge.RetrievalConfig `json:"retrieval,omitzero"`
+		History     knowledge.HistoryConfig   `json:"history,omitzero"`
+	}
+	type HistoryConfig struct {
+		Messages *int `json:"messages,omitempty" minimum:"0" maximum:"100" doc:"Default: 10"`
+		Tokens   int  `json:"tokens,omitempty" minimum:"0" maximum:"100000" doc:"Default: 4000"`
+	}
+	type ToolsConfig struct {
+		MaxPerRequest int `json:"maxPerRequest,omitempty" minimum:"0" maximum:"50" doc:"Turns in which the model may call tools. Default: 5"`
+	}
+	type LimitsConfig struct {
+		Documents        int   `json:"documents,omitempty" minimum:"0"`
+		FileBytes        int64 `json:"fileBytes,omitempty" minimum:"0"`
+		QueriesPerMinute int   `json:"queriesPerMinute,omitempty" minimum:"0"`
+	}
+	splitter, retrieval, weights := describedRetrieval()
+	return map[reflect.Type]reflect.Type{
+		reflect.TypeFor[knowledge.AIConfig]():        reflect.TypeFor[AIConfig](),
+		reflect.TypeFor[knowledge.HistoryConfig]():   reflect.TypeFor[HistoryConfig](),
+		reflect.TypeFor[knowledge.ToolsConfig]():     reflect.TypeFor[ToolsConfig](),
+		reflect.TypeFor[knowledge.LimitsConfig]():    reflect.TypeFor[LimitsConfig](),
+		reflect.TypeFor[knowledge.Splitter]():        splitter,
+		reflect.TypeFor[knowledge.RetrievalConfig](): retrieval,
+		reflect.TypeFor[knowledge.Weights]():         weights,
+	}
+}
+
+// describedRetrieval returns the described types of Splitter, RetrievalConfig and
+// Weights.
+func describedRetrieval() (splitter, retrieval, weights reflect.Type) {
+	type Splitter struct {
+		Strategy     string `json:"strategy,omitempty" enum:"structure,fixed" doc:"Default: structure"`
+		ChunkSize    int    `json:"chunkSize,omitempty" minimum:"100" maximum:"8000" doc:"In characters. Default: 1000"`
+		ChunkOverlap *int   `json:"chunkOverlap,omitempty" minimum:"0" doc:"In characters, below half of chunkSize. Default: 100, or what is below half of chunkSize"`
+	}
+	type RetrievalConfig struct {
+		Strategy       string             `json:"strategy,omitempty" enum:"hybrid,dense,bm25" doc:"Default: hybrid"`
+		NumberOfChunks int                `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"Passages given to the model. Default: 10"`
+		Candidates     int                `json:"candidates,omitempty" minimum:"0" maximum:"1000" doc:"Passages that each leg finds. Default: 50"`
+		Fusion         string             `json:"fusion,omitempty" enum:"weighted,rrf" doc:"Default: weighted"`
+		Weights        *knowledge.Weights `json:"weights,omitempty"`
+		MinScore       float64            `json:"minScore,omitempty" minimum:"0" maximum:"1"`
+	}
+	type Weights struct {
+		Dense float64 `json:"dense" required:"false" minimum:"0" maximum:"1" doc:"Default: 0.4"`
+		BM25  float64 `json:"bm25" required:"false" minimum:"0" maximum:"1" doc:"Default: 0.6"`
+	}
+	return reflect.TypeFor[Splitter](), reflect.TypeFor[RetrievalConfig](), reflect.TypeFor[Weights]()
+}
