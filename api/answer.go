@@ -12,7 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// serveAnswer waits for a run to end and answers with what its last event says.
+// serveAnswer waits for a run to end and answers with the data of its last event.
 // A client that leaves does not stop the run.
 func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, p knowledge.Principal, run store.Run, terminal string) {
 	w.Header().Set(runHeader, run.ID)
@@ -36,8 +36,8 @@ func (s *Server) lastEvent(ctx context.Context, p knowledge.Principal, run store
 	return (&renderer{server: s, principal: p, run: run, compact: true}).event(ctx, item)
 }
 
-// lastItem follows a run to its end, or until the server stops: the run goes on
-// without it.
+// lastItem follows a run to its end and returns the last item, or errStopping when
+// the server stops first. The run continues without its reader.
 func (s *Server) lastItem(ctx context.Context, ref stream.RunRef) (stream.Item, error) {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)

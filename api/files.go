@@ -54,8 +54,8 @@ func (s *Server) registerFiles() {
 	}}, s.addFiles)
 }
 
-// addFiles takes files in as they stream by: each goes to the blob store, and
-// when all of the request has arrived, they become documents.
+// addFiles stores the files of a request as they stream by, and makes them
+// documents when all of the request has arrived.
 func (s *Server) addFiles(w http.ResponseWriter, r *http.Request, p knowledge.Principal) {
 	project, err := s.deps.Store.Project(r.Context(), p, r.PathValue("id"))
 	if err != nil {

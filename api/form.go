@@ -20,7 +20,7 @@ import (
 // maxFormField bounds a field of a form that is not a file, in bytes.
 const maxFormField = 64 << 10
 
-// field takes a part that is not a file.
+// field reads a part that is not a file.
 func (f *form) field(part *multipart.Part) error {
 	name := part.FormName()
 	value, err := io.ReadAll(io.LimitReader(part, maxFormField+1))
@@ -39,7 +39,7 @@ func (f *form) field(part *multipart.Part) error {
 	return f.attribute(name, value)
 }
 
-// attribute takes a field that describes the files.
+// attribute reads a field that describes the files.
 func (f *form) attribute(name string, value []byte) error {
 	a := &f.attributes
 	switch name {
@@ -73,7 +73,7 @@ func (f *form) attribute(name string, value []byte) error {
 	return nil
 }
 
-// tag takes tags: a JSON list of them, or one.
+// tag reads tags: a JSON list of them, or one.
 func (f *form) tag(value []byte) error {
 	if !bytes.HasPrefix(bytes.TrimSpace(value), []byte("[")) {
 		f.attributes.Tags = append(f.attributes.Tags, string(value))

@@ -40,7 +40,7 @@ func page[T any](items []T, next string) *listed[T] {
 	return out
 }
 
-// convert gives what clients see of items.
+// convert returns the views of items.
 func convert[A, B any](items []A, one func(A) B) []B {
 	out := make([]B, 0, len(items))
 	for _, item := range items {
@@ -62,7 +62,7 @@ func (s *Server) projectID(ctx context.Context, p knowledge.Principal, idOrName 
 	return project.ID, nil
 }
 
-// orNull gives null for a zero value.
+// orNull returns nil for a zero value, which is null in JSON.
 func orNull[T comparable](v T) *T {
 	var zero T
 	if v == zero {
@@ -71,7 +71,7 @@ func orNull[T comparable](v T) *T {
 	return &v
 }
 
-// notNil gives an empty list for none, which would be null.
+// notNil returns an empty list for nil, which would be null in JSON.
 func notNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}

@@ -25,7 +25,7 @@ type queryBody struct {
 	SSE            bool                              `json:"sse,omitempty" doc:"Answer with server-sent events"`
 	UserID         string                            `json:"userId,omitempty" doc:"The end user for whom an API key asks"`
 	ExternalUserID string                            `json:"external_user_id,omitempty" doc:"The application's own user id"`
-	ConversationID string                            `json:"conversationId,omitempty" doc:"Goes on with a conversation; without one a new one is made"`
+	ConversationID string                            `json:"conversationId,omitempty" doc:"The conversation to continue. Default: a new one"`
 	SessionID      string                            `json:"session_id,omitempty" doc:"The same as conversationId"`
 	Filters        knowledge.Filter                  `json:"filters,omitempty"`
 	Tags           []string                          `json:"tags,omitempty" maxItems:"64" doc:"Only documents with one of these tags"`
@@ -33,15 +33,15 @@ type queryBody struct {
 	ToolChoice     string                            `json:"toolChoice,omitempty" enum:"auto,none,required"`
 	Override       changeOf[knowledge.ProjectConfig] `json:"projectConfigOverride,omitempty" doc:"Any part of the project's configuration, for this question alone; null puts a setting back to its default"`
 
-	// Clients of the seed routes send these; set, they are refused as long as
-	// what they ask for is not there.
+	// Clients of the seed routes send these. A request that sets one is refused,
+	// because this version does not have the feature.
 	Stream       bool           `json:"stream,omitempty" doc:"Without sse, the answer would come over a WebSocket: 501, not in this version"`
 	Callback     map[string]any `json:"callback,omitempty" doc:"501: not in this version"`
 	Attachments  []any          `json:"attachments,omitempty" doc:"501: not in this version. Upload with the conversationId instead"`
 	DeepResearch bool           `json:"deepResearch,omitempty" doc:"501: not in this version"`
 }
 
-// conversation gives the conversation to go on with, which has two names.
+// conversation returns the conversation to continue, which has two names.
 func (b queryBody) conversation() (string, error) {
 	if b.SessionID != "" && b.ConversationID != "" && b.SessionID != b.ConversationID {
 		return "", knowledge.Invalid("body.session_id", "must be the same as conversationId where both are given")
@@ -49,7 +49,8 @@ func (b queryBody) conversation() (string, error) {
 	return cmp.Or(b.ConversationID, b.SessionID), nil
 }
 
-// missing says which part of what is asked for is not there, nil if all is.
+// missing returns an error if the request asks for a feature that this version
+// does not have.
 func (b queryBody) missing() error {
 	instead := ""
 	switch {
@@ -184,8 +185,8 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 	s.serveAnswer(w, r, p, started.Run, a.terminal)
 }
 
-// raw lets a handler write the response itself, behind huma's checks of its
-// input.
+// raw returns an output with which a handler writes the response itself, after
+// huma has checked its input.
 func raw(handler http.HandlerFunc) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)

@@ -17,7 +17,8 @@ type streams struct {
 
 func newStreams(limit int, m Metrics) *streams { return &streams{limit: int64(limit), metrics: m} }
 
-// openStream counts one more stream, or refuses it; release counts it off.
+// openStream counts a stream that opens, or refuses it (CodeRateLimited); release
+// counts it as closed.
 func (s *Server) openStream() (release func(), err error) {
 	n := s.streams.open.Add(1)
 	if n > s.streams.limit {

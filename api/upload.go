@@ -13,7 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// acceptedDocument is the answer to a document that was taken in.
+// acceptedDocument is the answer to a request whose document was accepted.
 type acceptedDocument struct {
 	ID          string           `json:"id"`
 	Name        string           `json:"name"`
@@ -87,7 +87,7 @@ func (s *Server) addDocument(w http.ResponseWriter, r *http.Request, p knowledge
 	})
 }
 
-// settled waits for the run of a version to end and gives the document as that
+// settled waits for the run of a version to end and returns the document as that
 // run left it.
 func (s *Server) settled(ctx context.Context, p knowledge.Principal, run string) (knowledge.Document, error) {
 	row, err := s.deps.Store.Run(ctx, p, run)

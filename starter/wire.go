@@ -32,8 +32,8 @@ import (
 	"github.com/cairn-rag/cairn/workflows"
 )
 
-// platform is everything that cairn up runs, wired. Its parts are closed in the
-// opposite order of their start.
+// platform holds all parts that cairn up runs. They are closed in the opposite
+// order of their start.
 type platform struct {
 	cfg     config.Config
 	log     *slog.Logger
@@ -64,8 +64,8 @@ type platform struct {
 	stopBy  time.Time // for all that is closed, set when closing begins
 }
 
-// newPlatform starts everything. On an error the platform holds what was
-// started so far, to be closed.
+// newPlatform starts all parts. On an error it returns the platform with the parts
+// that were started so far, for the caller to close.
 func newPlatform(ctx context.Context, cfg config.Config, log *slog.Logger) (*platform, error) {
 	p := &platform{
 		cfg: cfg, log: log, metrics: telemetry.NewMetrics(), hub: stream.NewHub(), failed: make(chan error, 4),
@@ -81,10 +81,11 @@ func newPlatform(ctx context.Context, cfg config.Config, log *slog.Logger) (*pla
 	return p, nil
 }
 
-// onClose adds what must be done to stop a part that was started.
+// onClose adds a function that stops a part that was started.
 func (p *platform) onClose(stop func() error) { p.closers = append(p.closers, stop) }
 
-// close stops everything that was started, within the one grace for all.
+// close stops all parts that were started, the last one first, within one grace
+// period.
 func (p *platform) close() error {
 	p.stopBy = time.Now().Add(p.grace())
 	var errs []error
@@ -98,8 +99,9 @@ func (p *platform) close() error {
 // temporary is the folder of copies that live for one step or request.
 func (p *platform) temporary() string { return filepath.Join(p.cfg.Data, "tmp") }
 
-// emptyTemporary takes away the copies that a kill left: what was removed from
-// the stores must not live on there. The folder's lock is ours.
+// emptyTemporary deletes the copies that a killed process left: text that was
+// removed from the stores must not survive there. This process holds the lock of
+// the folder.
 func (p *platform) emptyTemporary(context.Context) error {
 	if err := os.RemoveAll(p.temporary()); err != nil {
 		return fmt.Errorf("empty the folder for temporary files: %w", err)
@@ -128,8 +130,8 @@ func (p *platform) startStores(ctx context.Context) (err error) {
 	return p.prepareInstance(ctx)
 }
 
-// sweepBlobs removes what writes of an earlier process left unfinished. It walks
-// through all blobs, so the start does not wait for it.
+// sweepBlobs deletes the unfinished writes of an earlier process. It walks through
+// all blobs, so the start does not wait for it.
 func (p *platform) sweepBlobs(began time.Time) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var sweep sync.WaitGroup
@@ -141,8 +143,8 @@ func (p *platform) sweepBlobs(began time.Time) {
 	p.onClose(func() error { cancel(); sweep.Wait(); return nil })
 }
 
-// startModels makes the clients of the configured endpoints, and serves the
-// offline model for what has none.
+// startModels creates the clients of the configured endpoints, and serves the
+// offline model for each model without an endpoint.
 func (p *platform) startModels(context.Context) error {
 	offline, err := p.serveOffline()
 	if err != nil {
@@ -201,7 +203,7 @@ func (p *platform) startWorker(ctx context.Context) error {
 	sweep := worker.Sweep{Store: p.store, Workflows: p.workflow, Settler: p.source, Attributes: p.attributes, Log: p.log}
 	orphans := worker.Orphans{Store: p.store, Client: p.client, Namespace: p.temporal.Namespace(), Identity: p.identity, Log: p.log}
 	uploads := worker.Uploads{Store: p.store, Blobs: p.blobs, Log: p.log}
-	started := time.Now() // the API serves later: what is older was left by another process
+	started := time.Now() // the API serves later: an older upload was left by another process
 	var repairs sync.WaitGroup
 	repairs.Go(func() {
 		orphans.Release(sweepCtx)
@@ -238,7 +240,7 @@ func (p *platform) serve(l net.Listener, handler http.Handler, stopping func()) 
 		ctx, cancel := context.WithDeadline(context.Background(), p.stopBy)
 		defer cancel()
 		if err := server.Shutdown(ctx); err != nil {
-			return server.Close() // what is still open goes on at the next start
+			return server.Close() // the runs behind open requests resume at the next start
 		}
 		return nil
 	})

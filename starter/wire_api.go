@@ -18,7 +18,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/safedial"
 )
 
-// listen takes the API's address; requests wait there until startAPI.
+// listen opens the API's listener; requests wait in its queue until startAPI.
 func (p *platform) listen(context.Context) (err error) {
 	if p.listener, err = net.Listen("tcp", p.cfg.Listen); err != nil {
 		return fmt.Errorf("listen on %s: %w; stop what is there, or give another --listen", p.cfg.Listen, err)
@@ -31,7 +31,7 @@ func (p *platform) listen(context.Context) (err error) {
 	return nil
 }
 
-// startAPI begins to serve, when everything else runs.
+// startAPI serves requests, when all other parts run.
 func (p *platform) startAPI(ctx context.Context) error {
 	secret, err := p.signingSecret(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (p *platform) apiConfig() api.Config {
 	}
 }
 
-// dependencies are what /readyz asks.
+// dependencies returns the services that /readyz pings.
 func (p *platform) dependencies() []api.Dependency {
 	return []api.Dependency{
 		{Name: "temporal", Ping: func(ctx context.Context) error {
@@ -76,13 +76,13 @@ func (p *platform) dependencies() []api.Dependency {
 	}
 }
 
-// links knows the operator's page of a workflow.
+// links builds the address of a workflow's page for operators.
 type links struct{ p *platform }
 
 // OperatorURL implements api.Links.
 func (l links) OperatorURL(workflowID string) string { return l.p.temporal.RunURL(workflowID, "") }
 
-// activities wires what workflows do.
+// activities returns the activities with their dependencies.
 func (p *platform) activities() (*activities.Ingestion, *activities.Answering) {
 	limits := p.cfg.Limits
 	own := append(p.temporal.Listeners(), addresses(p.listener.Addr().String(), p.offline)...)
@@ -98,7 +98,8 @@ func (p *platform) activities() (*activities.Ingestion, *activities.Answering) {
 	return ingestion, answering
 }
 
-// addresses are the listeners of this process that no user may reach.
+// addresses returns the listeners of this process, which no document's address may
+// reach.
 func addresses(hosts ...string) []netip.AddrPort {
 	var list []netip.AddrPort
 	for _, h := range hosts {
@@ -109,7 +110,7 @@ func addresses(hosts ...string) []netip.AddrPort {
 	return list
 }
 
-// retriever finds passages and measures how long that takes.
+// retriever returns a retriever that records its durations.
 func (p *platform) retriever() measured {
 	return measured{retrieve.New(p.index, p.store, queryEmbedder{p.embed}), p}
 }
@@ -149,7 +150,7 @@ func endpoint(m config.Model, offline, name string) model.Endpoint {
 	return e
 }
 
-// serveOffline serves the offline model on a loopback port of its own and gives
+// serveOffline serves the offline model on a loopback port of its own and returns
 // its address, "" where every model has an endpoint.
 func (p *platform) serveOffline() (string, error) {
 	if !p.cfg.Models.Chat.Offline() && !p.cfg.Models.Embedding.Offline() {

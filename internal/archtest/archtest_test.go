@@ -19,7 +19,7 @@ const module = "github.com/cairn-rag/cairn/"
 // import: the vocabulary, then the capabilities, then the adapters and the
 // edges, then what wires them. No adapter stands in the row of another package,
 // and no test support in the row of one that is linked into the command. A
-// package without a row fails the test: a new one says here where it belongs.
+// package without a row fails the test, so a new package is placed here.
 var own = map[string][]string{
 	// The vocabulary, and what knows nothing of Cairn.
 	"internal/knowledge":      {},
@@ -73,7 +73,7 @@ var own = map[string][]string{
 	},
 	"workflows": {"activities", "internal/knowledge", "internal/stream"},
 	"worker":    {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
-	"api/edge": {"internal/access", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/store"},
+	"api/edge":  {"internal/access", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/store"},
 	"api": {
 		"activities", "api/edge", "internal/access", "internal/blob", "internal/citation", "internal/extract", "internal/idempotency", "internal/index",
 		"internal/intake", "internal/knowledge", "internal/model", "internal/prompt", "internal/question", "internal/retrieve", "internal/sse",
@@ -103,7 +103,7 @@ var own = map[string][]string{
 	"internal/store/storetest": {"internal/knowledge", "internal/store"},
 }
 
-// foreign says what of the rest of the world a package may not import; an entry
+// foreign lists packages of other modules that a package may not import; an entry
 // stands for itself and all below it.
 var foreign = []struct {
 	pkg   string
@@ -227,12 +227,12 @@ func TestReadsTakeAPrincipal(t *testing.T) {
 		}
 		for _, declaration := range file.Decls {
 			f, ok := declaration.(*ast.FuncDecl)
-			if !ok || f.Recv == nil || !f.Name.IsExported() || !gives(f) || slices.Contains(systemReads(), f.Name.Name) || !onStore(f) {
+			if !ok || f.Recv == nil || !f.Name.IsExported() || !returnsData(f) || slices.Contains(systemReads(), f.Name.Name) || !onStore(f) {
 				continue
 			}
 			reads++
 			if !takesPrincipal(f) {
-				t.Errorf("%s: %s gives data and takes no Principal", path, f.Name.Name)
+				t.Errorf("%s: %s returns data and takes no Principal", path, f.Name.Name)
 			}
 		}
 	})
@@ -250,9 +250,9 @@ func onStore(f *ast.FuncDecl) bool {
 	return ok && name.Name == "Store"
 }
 
-// gives reports whether a method's results are more than an error, and it is
-// not a write that answers with what it wrote.
-func gives(f *ast.FuncDecl) bool {
+// returnsData reports whether a method returns more than an error, and is not a
+// write that returns what it wrote.
+func returnsData(f *ast.FuncDecl) bool {
 	if f.Type.Results == nil || len(f.Type.Results.List) < 2 {
 		return false
 	}

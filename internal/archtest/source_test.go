@@ -30,7 +30,7 @@ func TestEnvironmentIsReadByTheCommand(t *testing.T) {
 	})
 }
 
-// TestBackgroundHasAReason: work that outlives whoever asked for it says why, on
+// TestBackgroundHasAReason: work that outlives its caller has a comment why, on
 // its line or the one before. A command has nobody above it.
 func TestBackgroundHasAReason(t *testing.T) {
 	t.Parallel()

@@ -111,7 +111,7 @@ func (k *Keys) Claim(ctx context.Context, p knowledge.Principal, r Request) (*Cl
 // Leave lets the next request with the same key go on.
 func (c *Claim) Leave() { c.leave() }
 
-// Free gives the key up, so that the request can be sent again.
+// Free releases the key, so that the request can be sent again.
 func (c *Claim) Free(ctx context.Context) error {
 	if c.key == "" {
 		return nil
@@ -146,7 +146,7 @@ func Hash(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// enter blocks until no other request holds the key; leave gives the key back.
+// enter blocks until no other request holds the key; leave releases it.
 func (k *Keys) enter(ctx context.Context, key string) (leave func(), err error) {
 	for {
 		k.mu.Lock()

@@ -101,8 +101,8 @@ func (b *Batch) Accept(ctx context.Context, a Attributes) ([]Taken, error) {
 	return taken, nil
 }
 
-// complete gives the files their attributes and checks that the project has
-// room for them.
+// complete checks and sets the attributes of the files, and checks that the project
+// has room for them.
 func (b *Batch) complete(ctx context.Context, a Attributes) error {
 	switch {
 	case len(b.files) == 0:

@@ -36,7 +36,7 @@ type Content struct {
 	MediaType string  // as the caller declares it, "" = it does not
 }
 
-// Attributes is what a request says of its documents.
+// Attributes describes the documents of a request.
 type Attributes struct {
 	ExternalID  string // the caller's own id; the same one again is a new version
 	Tags        []string
@@ -92,7 +92,7 @@ func (a Attributes) splitter(config knowledge.ProjectConfig) (knowledge.Splitter
 	return splitter, knowledge.InvalidFields(splitter.Fields("body.override.textSplitter"))
 }
 
-// describe gives a version its attributes. Fields that the request leaves out
+// describe sets the attributes of a version. Fields that the request leaves out
 // stay nil in it, so that leaving access out never widens it.
 func (a Attributes) describe(nv *store.NewVersion) {
 	nv.ExternalID, nv.Tags, nv.ReplaceTags, nv.Metadata, nv.Access = a.ExternalID, a.Tags, a.ReplaceTags, a.Metadata, a.Access

@@ -95,7 +95,7 @@ func (in *Intake) prepare(ctx context.Context, p knowledge.Principal, project kn
 	return nv, err
 }
 
-// attribute checks the attributes and gives them to a version.
+// attribute checks the attributes and sets them on a version.
 func (in *Intake) attribute(ctx context.Context, p knowledge.Principal, project knowledge.Project, a Attributes, nv *store.NewVersion) (err error) {
 	if err := a.check(); err != nil {
 		return err
@@ -175,9 +175,9 @@ func (in *Intake) accept(ctx context.Context, nv store.NewVersion) (knowledge.Do
 	return d, nil
 }
 
-// start starts an ingestion. The version is on record, so a start that fails is
-// made up for later. It outlasts the caller's context: a client that leaves
-// takes nothing back.
+// start starts an ingestion. The version is on record, so the sweep
+// repeats a start that fails. It outlasts the caller's context: the document is
+// accepted, also if the client leaves.
 func (in *Intake) start(ctx context.Context, v store.Version) {
 	log := in.deps.Log.With("workspace", v.Workspace, "document", v.Document, "version", v.Version, "run", v.RunID)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), startPatience)

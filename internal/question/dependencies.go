@@ -71,7 +71,7 @@ type Workflows interface {
 
 // Relay lets readers of this process see a run's first events at once.
 type Relay interface {
-	// Prime gives the relay the first items of a run that starts now; stop lets it
-	// forget the run once nobody reads it.
+	// Prime passes the first items of a run that is about to start. The relay follows
+	// the run until its last reader has left and stop was called.
 	Prime(run stream.RunRef, items []stream.Item) (stop func())
 }

@@ -192,8 +192,10 @@ func TestStartRefuses(t *testing.T) {
 		"an unknown project":     {func(r *question.Request) { r.Project = "q" }, knowledge.CodeNotFound, ""},
 		"an unknown document":    {func(r *question.Request) { r.Documents = []string{"d"} }, knowledge.CodeNotFound, ""},
 		"a foreign conversation": {func(r *question.Request) { r.Conversation = "c" }, knowledge.CodeNotFound, ""},
-		"a setting out of range": {func(r *question.Request) { r.Override = []byte(`{"ai":{"textSplitter":{"chunkSize":100,"chunkOverlap":90}}}`) }, knowledge.CodeInvalid, "body.projectConfigOverride.ai.textSplitter.chunkOverlap"},
-		"an empty tag":           {func(r *question.Request) { r.Tags = []string{""} }, knowledge.CodeInvalid, "body.tags[0]"},
+		"a setting out of range": {func(r *question.Request) {
+			r.Override = []byte(`{"ai":{"textSplitter":{"chunkSize":100,"chunkOverlap":90}}}`)
+		}, knowledge.CodeInvalid, "body.projectConfigOverride.ai.textSplitter.chunkOverlap"},
+		"an empty tag": {func(r *question.Request) { r.Tags = []string{""} }, knowledge.CodeInvalid, "body.tags[0]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			started, err := f.start(c.change, key(name))
