@@ -18,8 +18,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// toFinish is a question of a conversation whose model has answered: all that
-// is left is to finish its run.
+// toFinish returns the input of FinishAnswer for a question of a conversation whose
+// model has answered.
 func (f *fixture) toFinish(conversation string) activities.FinishAnswerInput {
 	f.Helper()
 	_, err := f.store.EnsureConversation(f.ctx, member(), store.Conversation{ID: conversation, Project: "p"})
@@ -41,7 +41,7 @@ func (f *fixture) toFinish(conversation string) activities.FinishAnswerInput {
 	}
 }
 
-// cutRuns stands before the store and ends FinishAnswer between its effects.
+// cutRuns wraps the store and ends FinishAnswer between two of its effects.
 type cutRuns struct {
 	activities.RunEnds
 	beforeEnd func() error
@@ -79,7 +79,7 @@ func TestFinishAnswerThatDies(t *testing.T) {
 			f.must(err)
 			given, ended, _, _ := f.hub.Since(in.Run, 3)
 			if run.Status != knowledge.RunRunning || ended || len(given) != 0 {
-				t.Errorf("the run is %s; readers were given %d items and told of an end: %t", run.Status, len(given), ended)
+				t.Errorf("the run is %s; the hub has %d items, ended: %t", run.Status, len(given), ended)
 			}
 			f.answering.Runs = f.store
 			f.must(step(f, f.answering.FinishAnswer, in))
@@ -92,7 +92,7 @@ func TestFinishAnswerThatDies(t *testing.T) {
 			}
 			given, ended, _, _ = f.hub.Since(in.Run, 3)
 			if diff := cmp.Diff(in.Items, given); diff != "" || !ended {
-				t.Errorf("readers were told of the end: %t, %s", ended, diff)
+				t.Errorf("the hub has the end: %t, %s", ended, diff)
 			}
 		})
 	}
@@ -121,8 +121,8 @@ func TestFinishAnswerOfADeletedConversation(t *testing.T) {
 	}
 }
 
-// TestWrongNumberOfVectors answers a batch of one text with as many vectors of
-// the right length as were not asked for.
+// TestWrongNumberOfVectors answers a batch of one text with a wrong number of
+// vectors of the right length.
 func TestWrongNumberOfVectors(t *testing.T) {
 	t.Parallel()
 	for _, count := range []int{0, 2} {

@@ -24,15 +24,15 @@ type Answering struct {
 	Log       *slog.Logger
 }
 
-// Loop is where the tool loop of a question stands: keys of blobs and counts.
+// Loop is the state of a question's tool loop: keys of blobs and counts.
 type Loop struct {
-	Searches []string `json:"searches,omitempty"` // results of searches, in order; ranks count over all of them
-	Turns    []Turn   `json:"turns,omitempty"`    // that ended in tool calls
-	Answer   string   `json:"answer,omitempty"`   // the model call that gave the answer
+	Searches []string `json:"searches,omitempty"` // blobs of the searches, in order; ranks count over all of them
+	Turns    []Turn   `json:"turns,omitempty"`    // turns that ended in tool calls
+	Answer   string   `json:"answer,omitempty"`   // blob of the model call that returned the answer
 	Usage    Usage    `json:"usage,omitzero"`
 }
 
-// Turn is one model call that called tools, and what these gave.
+// Turn is one model call that called tools, and the outputs of these.
 type Turn struct {
 	Key     string       `json:"key"`
 	Outputs []ToolOutput `json:"outputs"`
@@ -45,7 +45,7 @@ type Usage struct {
 	ModelCalls       int `json:"model_calls"`
 }
 
-// Add adds another count.
+// Add adds o to u.
 func (u *Usage) Add(o Usage) {
 	u.PromptTokens += o.PromptTokens
 	u.CompletionTokens += o.CompletionTokens
@@ -54,24 +54,24 @@ func (u *Usage) Add(o Usage) {
 
 // TurnRecord is the stored result of a model call.
 type TurnRecord struct {
-	Raw       string           `json:"raw"`  // as the model gave it
-	Text      string           `json:"text"` // with checked citations: what readers see
+	Raw       string           `json:"raw"`  // the model's own words
+	Text      string           `json:"text"` // the words that readers see, with checked citations
 	ToolCalls []model.ToolCall `json:"tool_calls,omitempty"`
 	Used      []int            `json:"used,omitempty"` // ranks that Text cites
-	Left      []int            `json:"left,omitempty"` // ranks of passages that the model was not given: they were gone
+	LeftOut   []int            `json:"left,omitempty"` // ranks of passages that the model did not receive, because they were gone
 	Model     string           `json:"model"`
 	Usage     Usage            `json:"usage"`
 }
 
-// patience is how long a question waits because its endpoint asked to be left
-// alone: somebody sits before it.
-const patience = time.Minute
+// maxRetryAfter is the longest pause that a question grants a provider, because a
+// reader waits for its answer.
+const maxRetryAfter = time.Minute
 
 func (a *Answering) fail(ctx context.Context, run knowledge.RunRef, err error) error {
-	if e, ok := errors.AsType[*model.Error](err); ok && e.RetryAfter > patience {
-		hopeless := *e
-		hopeless.Retryable = false
-		err = &hopeless
+	if e, ok := errors.AsType[*model.Error](err); ok && e.RetryAfter > maxRetryAfter {
+		final := *e
+		final.Retryable = false
+		err = &final
 	}
 	return failure(ctx, a.Log.With("workspace", run.Workspace, "run", run.Run), err)
 }

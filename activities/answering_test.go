@@ -21,7 +21,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// ask writes the snapshot of a question.
+// ask stores the request of a question.
 func (f *fixture) ask(question string, change ...func(*knowledge.Request)) knowledge.RunRef {
 	f.Helper()
 	request := knowledge.Request{
@@ -37,8 +37,8 @@ func (f *fixture) ask(question string, change ...func(*knowledge.Request)) knowl
 	return run
 }
 
-// attempts gives the contexts of so many attempts of one activity. They do not
-// end with the attempts.
+// attempts returns the contexts of n attempts of one activity. They do not end with
+// the attempts.
 func attempts(t *testing.T, n int) []context.Context {
 	t.Helper()
 	var list []context.Context
@@ -67,7 +67,7 @@ type attempt func(context.Context) error
 
 func (a attempt) Attempt(ctx context.Context) error { return a(ctx) }
 
-// scripted is a model in the process: it says words, one at a time.
+// scripted is a model in this process that streams words, one at a time.
 type scripted struct {
 	say func(ctx context.Context, yield func(model.Delta, error) bool)
 }
@@ -78,8 +78,8 @@ func (s scripted) Chat(ctx context.Context, _ model.ChatRequest) iter.Seq2[model
 
 func (scripted) Endpoint() model.Endpoint { return model.Endpoint{Provider: "scripted", Model: "m"} }
 
-// says gives words and ends well.
-func says(words ...string) scripted {
+// answering returns a model that streams words and completes.
+func answering(words ...string) scripted {
 	return scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
 		for _, w := range words {
 			if !yield(model.Delta{Text: w}, nil) {
@@ -94,8 +94,8 @@ func done() model.Delta {
 	return model.Delta{Done: &model.Completion{FinishReason: model.FinishStop, Model: "m", Usage: model.Usage{PromptTokens: 3, CompletionTokens: 2}}}
 }
 
-// read is what a reader of a log has put together: the words since the last
-// reset, and how many resets there were.
+// read returns the text that a reader of a log has, the words since the last reset,
+// and the number of resets.
 func read(t *testing.T, items []stream.Item) (text string, resets int) {
 	t.Helper()
 	for i, item := range items {
@@ -116,7 +116,8 @@ func read(t *testing.T, items []stream.Item) (text string, resets int) {
 	return text, resets
 }
 
-// want checks what a reader has read once the workflow added the tail of a call.
+// want checks the text that readers have after the workflow has added the tail of a
+// call.
 func (f *fixture) want(result activities.ModelCallResult, text string, resets int) {
 	f.Helper()
 	got, n := read(f.T, f.workflows.items())
@@ -128,7 +129,7 @@ func (f *fixture) want(result activities.ModelCallResult, text string, resets in
 func TestCallModel(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a turn that was stored is not asked for again", func(t *testing.T) {
+	t.Run("a stored turn is not requested again", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		f.server.ScriptChat(modeltest.Text("Apples are red. Pears are green."))
@@ -168,7 +169,7 @@ func TestCallModel(t *testing.T) {
 		f.want(second, "done", 0)
 	})
 
-	t.Run("calls of tools that were not allowed are left out", func(t *testing.T) {
+	t.Run("tool calls are dropped if none are allowed", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		call := modeltest.Call(model.ToolCall{ID: "a", Name: activities.DocumentsRAG, Arguments: `{}`})
@@ -185,20 +186,20 @@ func TestCallModel(t *testing.T) {
 		f.want(result, "I would search.", 0)
 	})
 
-	t.Run("an answer without a word is none", func(t *testing.T) {
+	t.Run("an empty answer is an error", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		f.answering.Chat = says()
+		f.answering.Chat = answering()
 		in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
 		_, err := do(f, f.answering.CallModel, in)
 		f.failed(err, knowledge.CodeProviderFailed, true)
-		f.answering.Chat = says("a word")
+		f.answering.Chat = answering("a word")
 		result, err := do(f, f.answering.CallModel, in)
 		f.must(err)
 		f.want(result, "a word", 0)
 	})
 
-	t.Run("only passages that were given can be cited", func(t *testing.T) {
+	t.Run("only passages that the model received can be cited", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
@@ -247,7 +248,7 @@ func TestCallModel(t *testing.T) {
 		})
 	}
 
-	t.Run("a canceled call stores nothing, but what was paid for is kept", func(t *testing.T) {
+	t.Run("a canceled call stores nothing, but a completed one is kept", func(t *testing.T) {
 		t.Parallel()
 		for name, tc := range map[string]struct {
 			say  func(cancel func()) scripted

@@ -10,12 +10,12 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// attributesLimit is how many documents are brought into the index at a time.
+// attributesLimit bounds how many documents one call of UpdateIndex updates.
 const attributesLimit = 1000
 
-// Attributes brings what somebody changed in documents into the index: tags,
-// metadata, classification and access. SQL remembers which documents it does not
-// say that of yet, so that a change outlives the process that made it. Safe for
+// Attributes brings changes of documents into the index: tags, metadata,
+// classification and access. The store records which documents the index still has
+// to catch up with, so a change survives the process that made it. Safe for
 // concurrent use.
 type Attributes struct {
 	Store interface {
@@ -27,12 +27,13 @@ type Attributes struct {
 	}
 
 	once sync.Once
-	turn chan struct{} // one at a time: a change that was read earlier is not written later
+	turn chan struct{} // held by one update at a time, so that an older read is never written last
 }
 
-// Follow tells the index what SQL says of a document now, or, without one, of all
-// that it does not follow yet. Doing it twice changes nothing.
-func (a *Attributes) Follow(ctx context.Context, document string) error {
+// UpdateIndex copies the attributes of a document from SQL to the index, if the
+// index has older ones. With document "" it does so for all such documents, at most
+// attributesLimit. It blocks while another update runs. It is idempotent.
+func (a *Attributes) UpdateIndex(ctx context.Context, document string) error {
 	a.once.Do(func() { a.turn = make(chan struct{}, 1) })
 	select {
 	case a.turn <- struct{}{}:

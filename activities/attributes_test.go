@@ -12,7 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// tagged gives how many entries the index finds by a tag.
+// tagged returns how many entries the index finds by a tag.
 func (f *fixture) tagged(tag string) int {
 	f.Helper()
 	filter := knowledge.Filter{{Field: "tags", Type: knowledge.OpIn, Value: []any{tag}}}
@@ -21,7 +21,7 @@ func (f *fixture) tagged(tag string) int {
 	return len(hits)
 }
 
-// tag changes the tags of a document, as a process that dies then leaves it.
+// tag changes the tags of a document in SQL only, as a process that dies then does.
 func (f *fixture) tag(document, tag string) {
 	f.Helper()
 	tags := []string{tag}
@@ -32,7 +32,7 @@ func (f *fixture) tag(document, tag string) {
 func TestAttributes(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a change that a crash kept from the index is found", func(t *testing.T) {
+	t.Run("a change that a crash kept from the index is written later", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in, other := f.upload("a.txt", twoParts(1)), f.upload("b.txt", twoParts(1))
@@ -41,7 +41,7 @@ func TestAttributes(t *testing.T) {
 		f.tag(in.Document, "late")
 		f.tag(other.Document, "late")
 		for range 2 {
-			f.must(f.ingestion.Attributes.Follow(f.ctx, ""))
+			f.must(f.ingestion.Attributes.UpdateIndex(f.ctx, ""))
 		}
 		if n := f.tagged("late"); n != 4 {
 			t.Errorf("%d of 4 entries have the tag", n)
@@ -51,21 +51,21 @@ func TestAttributes(t *testing.T) {
 		}
 	})
 
-	t.Run("a change while another is on its way is not lost", func(t *testing.T) {
+	t.Run("a change during another update is not lost", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", twoParts(1))
 		f.publish(in)
 		f.tag(in.Document, "first")
 		slow := &activities.Attributes{Store: changing{f.store, func() { f.tag(in.Document, "second") }}, Index: f.index}
-		f.must(slow.Follow(f.ctx, in.Document))
-		f.must(f.ingestion.Attributes.Follow(f.ctx, ""))
+		f.must(slow.UpdateIndex(f.ctx, in.Document))
+		f.must(f.ingestion.Attributes.UpdateIndex(f.ctx, ""))
 		if got := []int{f.tagged("first"), f.tagged("second")}; !cmp.Equal(got, []int{0, 2}) {
 			t.Errorf("entries with the first and the second tag: %v", got)
 		}
 	})
 
-	t.Run("a change while a new version is written holds for that one", func(t *testing.T) {
+	t.Run("a change while a new version is written applies to that version", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		f.publish(f.upload("a.txt", twoParts(1)))
@@ -73,11 +73,11 @@ func TestAttributes(t *testing.T) {
 		publish := f.embed(in, f.prepare(in))
 		f.ingestion.Versions = interrupted{Versions: f.store, beforePublish: func() error {
 			f.tag(in.Document, "late")
-			return f.ingestion.Attributes.Follow(f.ctx, in.Document)
+			return f.ingestion.Attributes.UpdateIndex(f.ctx, in.Document)
 		}, afterPublish: func() error { return errKilled }}
 		_, err := do(f, f.ingestion.PublishDocument, publish)
 		f.failed(err, knowledge.CodeInternal, true)
-		f.must(f.ingestion.Attributes.Follow(f.ctx, ""))
+		f.must(f.ingestion.Attributes.UpdateIndex(f.ctx, ""))
 		f.ingestion.Versions = f.store
 		f.must(step(f, f.ingestion.RetireVersions, in))
 		if n := f.tagged("late"); n != 2 {
@@ -86,7 +86,7 @@ func TestAttributes(t *testing.T) {
 	})
 }
 
-// changing is the store, in which something changes behind a read.
+// changing wraps the store and changes a document after a read.
 type changing struct {
 	*store.Store
 	change func()

@@ -8,23 +8,23 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// quickEmbeds is how many small documents are embedded at the same time in local
-// activities. These hold slots that other steps need, so with a slow model the
-// other documents are embedded by activities of their own.
+// quickEmbeds is how many small documents are embedded in local activities at the
+// same time. Local activities hold slots that other steps need, so with a slow model
+// activities embed the other documents.
 const quickEmbeds = 16
 
 // largeBytes is the default of IngestionConfig.LargeBytes.
 const largeBytes = 32 << 20
 
-// bounds limits what the steps of one process do at the same time. Its zero value
-// is ready to use.
+// bounds limits the concurrent work of the steps of one process. Its zero value is
+// ready to use. Safe for concurrent use.
 type bounds struct {
 	once  sync.Once
 	large *semaphore.Weighted // bytes of originals
 	quick *semaphore.Weighted
 	limit int64
 
-	draining context.Context // ends when quick embeds are to be given up
+	draining context.Context // ends when embeds in local activities have to end
 	drain    context.CancelFunc
 }
 
@@ -38,7 +38,7 @@ func (b *bounds) prepare(limit int64) {
 	})
 }
 
-// reserve waits until an original of so many bytes may be cut.
+// reserve blocks until an original of so many bytes may be cut, or ctx ends.
 func (b *bounds) reserve(ctx context.Context, bytes, limit int64) (release func(), err error) {
 	b.prepare(limit)
 	bytes = min(bytes, b.limit)
@@ -48,8 +48,9 @@ func (b *bounds) reserve(ctx context.Context, bytes, limit int64) (release func(
 	return func() { b.large.Release(bytes) }, nil
 }
 
-// embedQuickly reports whether one more document may be embedded in a local
-// activity. The context that it returns ends when the process stops.
+// embedQuickly reports whether a local activity may embed one more document. It
+// returns the context to do so, which Drain ends with the cause errSlow. The caller
+// calls release if ok is true.
 func (b *bounds) embedQuickly(ctx context.Context, limit int64) (quick context.Context, release func(), ok bool) {
 	b.prepare(limit)
 	if !b.quick.TryAcquire(1) {
@@ -60,13 +61,14 @@ func (b *bounds) embedQuickly(ctx context.Context, limit int64) (quick context.C
 	return quick, func() { forget(); cancel(nil); b.quick.Release(1) }, true
 }
 
-// Drain is for the stop of a process, whose worker waits for local activities: it
-// lets those end that embed, for so long, and then leaves their documents to
-// activities of their own. (A method would be registered as an activity.)
+// Drain prepares the stop of a worker, which waits for local activities. It blocks
+// until those that embed have ended, at most for patience. It then ends the others,
+// whose documents activities embed after the next start. Drain is not a method,
+// because the worker registers every method as an activity.
 func Drain(a *Ingestion, patience time.Duration) {
 	a.bounds.prepare(a.Config.LargeBytes)
 	ctx, cancel := context.WithTimeout(context.Background(), patience) // of the stop itself
 	defer cancel()
-	_ = a.bounds.quick.Acquire(ctx, quickEmbeds) // the time-out is what drain is for
+	_ = a.bounds.quick.Acquire(ctx, quickEmbeds) // after the time-out drain ends them
 	a.bounds.drain()
 }

@@ -8,25 +8,25 @@ import (
 	"github.com/cairn-rag/cairn/internal/model"
 )
 
-// UnknownTool stands for the name of a tool that was not on offer. What a model
-// makes up would reach history, summaries and events as free text; this is of
-// the form that endpoints take for a name.
+// UnknownTool replaces the name of a tool that was not offered. A name that the
+// model invents would reach history, summaries and events as free text.
+// UnknownTool has the form that endpoints accept as a name.
 const UnknownTool = "unknown_tool"
 
-// MaxCalls is how many tool calls of one turn are run. The first one beyond
-// stands for all that are: it fails, and says so to the model.
+// MaxCalls is how many tool calls of one turn are run. One further call is kept for
+// all that follow: its output tells the model that they were not run.
 const MaxCalls = 16
 
-// The bounds of one tool call, in bytes. Arguments have room for the longest
-// query with each of its bytes as an escape.
+// The bounds of one tool call, in bytes. Arguments have room for the longest query
+// with each of its bytes escaped.
 const (
 	maxCallID    = 64
 	maxArguments = 6*maxQuery + 16<<10
 )
 
-// bounded returns the tool calls of a turn as they are kept: the model is an
-// endpoint that may say anything. Every later use reads what is kept, so that
-// workflow, events and the next request to the model agree.
+// bounded returns the tool calls of a turn within the bounds, because the endpoint
+// may return anything. They are stored, and every later use reads the stored calls,
+// so that the workflow, the events and the next request to the model agree.
 func bounded(turn int, calls []model.ToolCall) []model.ToolCall {
 	calls = slices.Clone(calls[:min(len(calls), MaxCalls+1)])
 	taken := map[string]bool{}
@@ -40,7 +40,7 @@ func bounded(turn int, calls []model.ToolCall) []model.ToolCall {
 			c.Name = UnknownTool
 		}
 		if len(c.Arguments) > maxArguments {
-			c.Arguments = "{}" // which the tool refuses, naming its limit
+			c.Arguments = "{}" // the tool refuses it and names its limit
 		}
 	}
 	for i := range calls {

@@ -14,8 +14,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
-// turn lets the model call tools, and gives what the workflow gets of them and
-// what is stored.
+// turn makes the model call tools. It returns the result for the workflow and the
+// stored calls.
 func (f *fixture) turn(run knowledge.RunRef, calls ...model.ToolCall) (activities.ModelCallResult, []model.ToolCall) {
 	f.Helper()
 	f.server.ScriptChat(modeltest.Reply{ToolCalls: calls}, modeltest.Text("done"))
@@ -26,15 +26,15 @@ func (f *fixture) turn(run knowledge.RunRef, calls ...model.ToolCall) (activitie
 	return result, record.ToolCalls
 }
 
-// search is a call as a model should make it.
+// search returns a valid tool call.
 func search(id string) model.ToolCall {
 	return model.ToolCall{ID: id, Name: activities.DocumentsRAG, Arguments: `{"query":"apples"}`}
 }
 
-func TestCallsThatAModelMakesUp(t *testing.T) {
+func TestInvalidToolCalls(t *testing.T) {
 	t.Parallel()
 
-	t.Run("names of no tool are one word", func(t *testing.T) {
+	t.Run("unknown names are replaced by one name", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		var calls []model.ToolCall
@@ -51,7 +51,7 @@ func TestCallsThatAModelMakesUp(t *testing.T) {
 		}
 	})
 
-	t.Run("ids that are none are replaced, each by another", func(t *testing.T) {
+	t.Run("invalid ids are replaced by distinct ones", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		longest := strings.Repeat("i", 64)
@@ -74,7 +74,7 @@ func TestCallsThatAModelMakesUp(t *testing.T) {
 		}
 	})
 
-	t.Run("what the model is sent next agrees with itself", func(t *testing.T) {
+	t.Run("the next request to the model is consistent", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		run := f.ask("what?")
@@ -103,7 +103,7 @@ func TestCallsThatAModelMakesUp(t *testing.T) {
 		}
 	})
 
-	t.Run("of a thousand calls those within the bound are run, and the model is told", func(t *testing.T) {
+	t.Run("of a thousand calls those within the bound are run, and the model reads why", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
@@ -125,12 +125,12 @@ func TestCallsThatAModelMakesUp(t *testing.T) {
 		in.Call++
 		_, err = do(f, f.answering.CallTool, in)
 		f.failed(err, knowledge.CodeInvalid, false)
-		if told := activities.Describe(err, knowledge.Failure{}).Message; !strings.Contains(told, fmt.Sprint("at most ", activities.MaxCalls)) {
-			t.Errorf("it is told %q", told)
+		if message := activities.Describe(err, knowledge.Failure{}).Message; !strings.Contains(message, fmt.Sprint("at most ", activities.MaxCalls)) {
+			t.Errorf("the message for the model is %q", message)
 		}
 	})
 
-	t.Run("arguments of megabytes are kept nowhere", func(t *testing.T) {
+	t.Run("arguments of megabytes are not stored", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		long := search("a")
@@ -144,12 +144,12 @@ func TestCallsThatAModelMakesUp(t *testing.T) {
 		}
 		_, err = do(f, f.answering.CallTool, activities.ToolCallInput{RunRef: run, Turn: 1, Key: result.Key})
 		f.failed(err, knowledge.CodeInvalid, false)
-		if told := activities.Describe(err, knowledge.Failure{}).Message; !strings.Contains(told, "8192") {
-			t.Errorf("it is told %q", told)
+		if message := activities.Describe(err, knowledge.Failure{}).Message; !strings.Contains(message, "8192") {
+			t.Errorf("the message for the model is %q", message)
 		}
 	})
 
-	t.Run("a query of just the limit may be written in escapes", func(t *testing.T) {
+	t.Run("a query at the limit may be escaped", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))

@@ -13,25 +13,26 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// cutBlob describes the chunks of a version. It is written after all of them.
+// cutBlob is the blob that describes the chunks of a version. It is written after
+// the parts.
 const cutBlob = "cut.json"
 
-// cut is what chunking made of a document. The chunks of a long one are stored in
-// parts of their own, so that no step needs all of them in memory.
+// cut is the result of chunking a document. The chunks of a long document are stored
+// in parts, so that no step has all of them in memory.
 type cut struct {
 	Count    int               `json:"count"`
 	Pages    int               `json:"pages"`
 	Language string            `json:"language"`
-	Chunks   []knowledge.Chunk `json:"chunks,omitempty"` // all, if they are at most partChunks
+	Chunks   []knowledge.Chunk `json:"chunks,omitempty"` // all chunks, if there are at most partChunks
 }
 
-// partChunks is how many chunks one part of a long document's chunks holds. It is
-// a multiple of BatchSize.
+// partChunks is how many chunks a part of a long document has, a multiple of
+// BatchSize.
 const partChunks = 8 * BatchSize
 
-// cut returns the stored chunks of a version, or extracts, enriches and cuts its
-// original and stores them. It calls enter when a stage begins, with what is
-// known of the version by then.
+// cut returns the stored cut of a version. If there is none, it extracts, enriches
+// and cuts the original and stores the result. It calls enter when a stage begins,
+// with the facts of the version that are known by then.
 func (a *Ingestion) cut(ctx context.Context, v store.Version, enter func(knowledge.Stage, store.Facts) error) (cut, error) {
 	key := blob.StepKey(v.VersionRef, cutBlob)
 	var done cut
@@ -67,8 +68,8 @@ func (a *Ingestion) cut(ctx context.Context, v store.Version, enter func(knowled
 	return done, nil
 }
 
-// language returns the language of a document, "und" for source code, whose words
-// are of none.
+// language returns the language of a document as a BCP 47 tag, "und" for source
+// code.
 func language(layout knowledge.Layout) string {
 	if strings.HasPrefix(layout.MediaType, "text/x-") {
 		return enrich.Undetermined
@@ -77,7 +78,7 @@ func language(layout knowledge.Layout) string {
 }
 
 func split(ctx context.Context, layout knowledge.Layout, v store.Version, language string) ([]knowledge.Chunk, error) {
-	if ctx.Err() != nil { // extracting took its time, and so does cutting
+	if ctx.Err() != nil { // extraction may have used up the time, and chunking does not check ctx
 		return nil, ctx.Err()
 	}
 	chunks, err := chunk.Split(layout, v.Splitter, v.VersionRef)
@@ -107,8 +108,8 @@ func (a *Ingestion) storeParts(ctx context.Context, ref knowledge.VersionRef, ch
 	return nil
 }
 
-// chunks returns the chunks [first, last) of a version that has count of them. It
-// reads the parts that hold them and no others.
+// chunks returns the chunks [first, last) of a version that has count chunks. It
+// reads only the parts that hold them.
 func (a *Ingestion) chunks(ctx context.Context, ref knowledge.VersionRef, first, last, count int) ([]knowledge.Chunk, error) {
 	if last > count {
 		return nil, fmt.Errorf("chunks %d-%d beyond the %d of the version", first, last, count)

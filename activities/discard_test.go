@@ -63,7 +63,7 @@ func TestDiscardVersion(t *testing.T) {
 		})
 	}
 
-	t.Run("a published version, and one that a retry has begun, keep everything", func(t *testing.T) {
+	t.Run("a published version and one of a newer run keep everything", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", twoParts(1))
@@ -83,15 +83,15 @@ func TestDiscardVersion(t *testing.T) {
 	})
 }
 
-// fullBlobs has no room.
+// fullBlobs is a blob store on a full disk.
 type fullBlobs struct{ activities.Blobs }
 
 func (fullBlobs) PutJSON(context.Context, string, any) (blob.Ref, error) {
 	return blob.Ref{}, blob.ErrNoSpace
 }
 
-// TestFullDisk ends the run of a version whose log has no room: a removal waits
-// for that, and makes room.
+// TestFullDisk ends the run of a version on a full disk: the removal that frees the
+// space waits for that end.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// EmbedInput names some of a version's chunks, [First, Last).
+// EmbedInput names the chunks [First, Last) of a version.
 type EmbedInput struct {
 	StepInput
 	First int `json:"first"`
@@ -26,21 +26,21 @@ type EmbedInput struct {
 	Count int `json:"count"` // chunks of the version
 }
 
-// EmbedChunks makes the vectors of some chunks, batch by batch. A batch that was
-// stored, under a key made of the model and the texts, is never asked for again.
-// As a local activity it gives up at once, as IsSlow reports, where too many
-// others wait for the model.
+// EmbedChunks embeds some chunks of a version, batch by batch, and stores the
+// vectors under a hash of the model and the texts. It requests no batch that is
+// stored. As a local activity it fails at once with an error that IsSlow reports, if
+// too many other documents wait for the model.
 func (a *Ingestion) EmbedChunks(ctx context.Context, in EmbedInput) error {
 	defer heartbeat(ctx)()
 	return a.step(ctx, in.StepInput, knowledge.StageEmbed, func(v store.Version) error {
-		local, asking := activity.GetInfo(ctx).IsLocalActivity, ctx
+		local, embedCtx := activity.GetInfo(ctx).IsLocalActivity, ctx
 		if local {
 			quick, release, ok := a.bounds.embedQuickly(ctx, a.Config.LargeBytes)
 			if !ok {
 				return errSlow
 			}
 			defer release()
-			asking = quick
+			embedCtx = quick
 		}
 		chunks, err := a.chunks(ctx, in.VersionRef, in.First, in.Last, in.Count)
 		if err != nil {
@@ -48,8 +48,8 @@ func (a *Ingestion) EmbedChunks(ctx context.Context, in EmbedInput) error {
 		}
 		for len(chunks) > 0 {
 			n := min(BatchSize, len(chunks))
-			if _, err := a.batchKey(asking, in.VersionRef, embeddingTexts(v, chunks[:n])); err != nil {
-				if cause := context.Cause(asking); errors.Is(cause, errSlow) {
+			if _, err := a.batchKey(embedCtx, in.VersionRef, embeddingTexts(v, chunks[:n])); err != nil {
+				if cause := context.Cause(embedCtx); errors.Is(cause, errSlow) {
 					return cause
 				}
 				return err
@@ -71,12 +71,12 @@ func embeddingTexts(v store.Version, chunks []knowledge.Chunk) []string {
 	return texts
 }
 
-// batchKey returns the blob that holds the vectors of a batch. It asks the model
-// for them if nobody has.
+// batchKey returns the key of the blob that holds the vectors of a batch. If there
+// is no such blob, it requests the vectors from the model and stores them.
 func (a *Ingestion) batchKey(ctx context.Context, ref knowledge.VersionRef, texts []string) (key string, err error) {
 	endpoint := a.Embedder.Endpoint()
 	key = blob.StepKey(ref, "embeddings/"+batchHash(endpoint.Model, endpoint.Dimensions, texts))
-	if there, err := a.Blobs.Exists(ctx, key); err != nil || there {
+	if stored, err := a.Blobs.Exists(ctx, key); err != nil || stored {
 		return key, err
 	}
 	start := time.Now()
@@ -85,17 +85,16 @@ func (a *Ingestion) batchKey(ctx context.Context, ref knowledge.VersionRef, text
 	if err != nil {
 		return "", err
 	}
-	// The provider has charged for the result: it is kept even if somebody cancels
-	// just now.
+	// The provider has charged for the result, so a cancel does not discard it.
 	if _, err := a.Blobs.Put(context.WithoutCancel(ctx), key, encodeVectors(vectors)); err != nil {
 		return "", fmt.Errorf("store vectors: %w", err)
 	}
 	return key, nil
 }
 
-// vectors returns the vectors of a batch, one for each text. It asks the model
-// only if its name or dimensions were changed since the batch was embedded: all
-// vectors of a version are then of the new one.
+// vectors returns the vectors of a batch, one for each text. It requests them again
+// only if the model, its dimensions or the texts changed since the batch was
+// embedded: all vectors of a version are then of the new model.
 func (a *Ingestion) vectors(ctx context.Context, ref knowledge.VersionRef, texts []string) ([][]float32, error) {
 	key, err := a.batchKey(ctx, ref, texts)
 	if err != nil {
@@ -121,8 +120,8 @@ func batchHash(model string, dimensions int, texts []string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// encodeVectors writes vectors of equal length: the length, then float32 values,
-// all little endian.
+// encodeVectors encodes vectors of equal length: the length as uint32, then float32
+// values, all little endian.
 func encodeVectors(vectors [][]float32) []byte {
 	if len(vectors) == 0 {
 		return nil
@@ -137,7 +136,7 @@ func encodeVectors(vectors [][]float32) []byte {
 	return out
 }
 
-// decodeVectors reads what encodeVectors wrote.
+// decodeVectors decodes the output of encodeVectors.
 func decodeVectors(data []byte) ([][]float32, error) {
 	if len(data) < 4 {
 		return nil, fmt.Errorf("vectors: %d bytes", len(data))

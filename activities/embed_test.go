@@ -18,7 +18,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// manyChunks is an upload that is cut into about n chunks.
+// manyChunks uploads and cuts a document of about n chunks.
 func (f *fixture) manyChunks(n int) (activities.StepInput, int) {
 	f.Helper()
 	var text strings.Builder
@@ -34,7 +34,7 @@ func (f *fixture) manyChunks(n int) (activities.StepInput, int) {
 func TestEmbedChunks(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a model is asked for each batch once, whatever is lost of the answer", func(t *testing.T) {
+	t.Run("each batch is requested once, although the result of the step is lost", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in, count := f.manyChunks(150)
@@ -43,7 +43,7 @@ func TestEmbedChunks(t *testing.T) {
 		}
 		f.embed(in, count)
 		first := f.vectors(in)
-		for range 2 { // what a worker does that died before it told of its result
+		for range 2 { // a worker that died before it reported the result runs the step again
 			f.embed(in, count)
 			if diff := cmp.Diff(first, f.vectors(in)); diff != "" {
 				t.Error(diff)
@@ -67,7 +67,7 @@ func TestEmbedChunks(t *testing.T) {
 		}
 	})
 
-	t.Run("a batch whose answer was lost is asked for again, and the others are not", func(t *testing.T) {
+	t.Run("only a batch that was not stored is requested again", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in, count := f.manyChunks(150)
@@ -79,7 +79,7 @@ func TestEmbedChunks(t *testing.T) {
 		}
 	})
 
-	t.Run("a batch of a long document is read without the others", func(t *testing.T) {
+	t.Run("only the part that holds a batch is read", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in, count := f.manyChunks(9 * activities.BatchSize)
@@ -99,7 +99,7 @@ func TestEmbedChunks(t *testing.T) {
 		}
 	})
 
-	t.Run("the chunks of any other are one blob", func(t *testing.T) {
+	t.Run("the chunks of a short document are one blob", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in, _ := f.manyChunks(3 * activities.BatchSize)
@@ -108,7 +108,7 @@ func TestEmbedChunks(t *testing.T) {
 		}
 	})
 
-	t.Run("another model or dimension is asked anew", func(t *testing.T) {
+	t.Run("a batch is requested again for another model or dimension", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in, count := f.manyChunks(3)
@@ -127,7 +127,7 @@ func TestEmbedChunks(t *testing.T) {
 		}
 	})
 
-	t.Run("the name of the document is in what is embedded", func(t *testing.T) {
+	t.Run("the embedded text has the name of the document", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("handbook of gardening.txt", "Apples are picked in autumn.")
@@ -182,7 +182,7 @@ func TestEmbeddingFailures(t *testing.T) {
 	}
 }
 
-// embeddingTexts are the texts of a version's chunks as they are embedded.
+// embeddingTexts returns the embedded texts of a version's chunks.
 func (f *fixture) embeddingTexts(in activities.StepInput) []string {
 	f.Helper()
 	v, err := f.store.Version(f.ctx, in.VersionRef)

@@ -12,13 +12,13 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// Ending is how a run ended. It alone decides which status, which error in SQL and
-// which last events of the log that means.
+// Ending is the end of a run. It alone decides the status of the run, its error in
+// SQL and the last events of its log.
 type Ending struct {
 	Kind      knowledge.RunKind
 	Error     *knowledge.DocumentError // nil = completed; an answer's has no stage
 	Answer    string                   // blob key of the answer of a completed question or tool
-	Published bool                     // an ingest: readers see the version
+	Published bool                     // of an ingest: readers see the version
 	Usage     json.RawMessage          // of an answer
 }
 
@@ -69,7 +69,8 @@ func (e Ending) Entries() []stream.Entry {
 	return []stream.Entry{entry(stream.TopicEnded, stream.Event{Data: stream.Data(EndedData{Status: e.Status(), Error: e.Error, Published: e.Published})})}
 }
 
-// Items returns the last events as items of the log, the first one at an offset.
+// Items returns the last events as items of the log. first is the offset of the
+// first one.
 func (e Ending) Items(first int64) []stream.Item {
 	var items []stream.Item
 	for i, x := range e.Entries() {
@@ -78,8 +79,8 @@ func (e Ending) Items(first int64) []stream.Item {
 	return items
 }
 
-// RunEnd returns the ending as SQL stores it, for a run whose log is stored under
-// a key; "" = the run has no log, and readers are shown Items.
+// RunEnd returns the ending as SQL stores it. logKey is the key of the run's stored
+// log; "" = the run has no log, and readers see Items.
 func (e Ending) RunEnd(logKey string, at time.Time) store.RunEnd {
 	end := store.RunEnd{Status: e.Status(), LogKey: logKey, ResultKey: e.Answer, Usage: e.Usage, At: at}
 	if e.Error != nil {
@@ -92,7 +93,8 @@ func (e Ending) failure() *knowledge.Failure {
 	return &knowledge.Failure{Code: e.Error.Code, Message: e.Error.Message}
 }
 
-// entry encodes an event of an ending, which is plain fields: failing is a defect.
+// entry encodes an event of an ending. It panics only on a defect, because such
+// events have plain fields.
 func entry(topic string, e stream.Event) stream.Entry {
 	encoded, err := stream.NewEntry(topic, e)
 	if err != nil {
@@ -101,8 +103,9 @@ func entry(topic string, e stream.Event) stream.Entry {
 	return encoded
 }
 
-// RunEnder ends runs. Everybody who ends one, in a workflow's last step or because
-// its workflow cannot, does it here.
+// RunEnder ends runs. It is the only code that does so, apart from the publication
+// of a version that ends its run in the same transaction, and runs that end on a
+// full disk.
 type RunEnder struct {
 	Blobs interface {
 		PutJSON(ctx context.Context, key string, v any) (blob.Ref, error)
@@ -122,9 +125,9 @@ type RunEnds interface {
 	EndAnswer(ctx context.Context, workspace, id string, end store.RunEnd, messages ...store.Message) error
 }
 
-// End stores a run's whole log, its end and the messages that it leaves, and then
-// shows the log to the readers in this process. items ends with those of the
-// ending. A run that has ended stays as it is, and so does its log.
+// End stores the whole log of a run, its end and its messages, and then passes the
+// log to the readers in this process. items ends with the items of e. End changes
+// nothing if the run has ended. Errors are those of the stores.
 func (r RunEnder) End(ctx context.Context, run knowledge.RunRef, items []stream.Item, e Ending, messages ...store.Message) error {
 	before, err := r.Runs.RunForSystem(ctx, run.Workspace, run.Run)
 	if err != nil {

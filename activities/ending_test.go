@@ -12,8 +12,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// TestEnding holds for each kind of run which status, error in SQL and last
-// events an outcome means.
+// TestEnding checks the status, the error in SQL and the last events of each kind of
+// run.
 func TestEnding(t *testing.T) {
 	t.Parallel()
 	broken := knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "no model"}

@@ -14,8 +14,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/model"
 )
 
-// ErrorDetails go into history with an activity's failure. They hold no text
-// that came from elsewhere.
+// ErrorDetails are the details of an activity's failure in history. They hold no
+// text of providers or documents.
 type ErrorDetails struct {
 	Code      knowledge.Code  `json:"code"`
 	Stage     knowledge.Stage `json:"stage,omitempty"` // of ingestion
@@ -25,35 +25,35 @@ type ErrorDetails struct {
 	Retryable bool            `json:"retryable"`
 }
 
-// The types of failures that say nothing of the input.
+// The types of failures that do not depend on the input.
 const (
-	typeLate = "late"      // the attempt's time was over
-	typeSlow = "not_quick" // it takes too long for a local activity
+	typeLate = "late"      // the attempt took longer than its limit
+	typeSlow = "not_quick" // the step takes too long for a local activity
 )
 
-// TypeEnded is the type of an attempt's failure that says only that the process
-// which ran it has ended, or is about to.
+// TypeEnded is the type of the failure of an attempt whose process has ended, or is
+// about to.
 const TypeEnded = "process_ended"
 
-// errSlow ends a local activity that takes too long to be one.
+// errSlow ends a step that takes too long for a local activity.
 var errSlow = errors.New("this takes too long for a local activity")
 
-// IsSlow reports whether a step did not end as a local activity because it takes
-// too long, and has to be one of its own.
+// IsSlow reports whether a local activity failed because its step takes too long
+// for one. The workflow then runs the step as an activity.
 func IsSlow(err error) bool {
 	application, ok := errors.AsType[*temporal.ApplicationError](err)
 	return ok && application.Type() == typeSlow
 }
 
-// failure turns an error into the typed one that enters history. It decides
-// what Temporal retries: failures of our stores and of providers, but not
-// documents or requests that are wrong and stay so. The causes are logged here,
-// because their text may come from a provider or a document.
+// failure returns the typed error that enters history. It decides what Temporal
+// retries: failures of Cairn's stores and of providers, but not wrong documents or
+// requests. It logs the causes and keeps them out of the error, because their text
+// may come from a provider or a document.
 func failure(ctx context.Context, log *slog.Logger, err error) error {
 	if err == nil {
 		return nil
 	}
-	switch { // what is not a failure of its own
+	switch { // the attempt was ended; err is only a consequence
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return temporal.NewApplicationError("the attempt took too long", typeLate)
 	case ctx.Err() != nil && stopping(ctx):
@@ -97,8 +97,8 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 	return temporal.NewApplicationErrorWithOptions(known.Message, string(known.Code), options)
 }
 
-// stageOf returns the stage of ingestion at which an error came up, "" if it does
-// not say.
+// stageOf returns the stage of ingestion at which an error occurred, "" if the error
+// has none.
 func stageOf(err error) knowledge.Stage {
 	if at, ok := errors.AsType[*stageError](err); ok {
 		return at.stage
@@ -106,7 +106,7 @@ func stageOf(err error) knowledge.Stage {
 	return ""
 }
 
-// stopping reports whether the worker that runs an activity is being stopped.
+// stopping reports whether the worker that runs the activity is stopping.
 func stopping(ctx context.Context) bool {
 	select {
 	case <-activity.GetWorkerStopChannel(ctx):
@@ -116,24 +116,24 @@ func stopping(ctx context.Context) bool {
 	}
 }
 
-// Describe says what an activity's failure, as a workflow sees it, means to a
-// client. late is what a time-out stands for in the step that failed.
-func Describe(err error, late knowledge.Failure) knowledge.Failure {
+// Describe returns the failure that clients see for the error of an activity, as a
+// workflow has it. It returns timeout if the activity ran out of time.
+func Describe(err error, timeout knowledge.Failure) knowledge.Failure {
 	var application *temporal.ApplicationError
-	var timeout *temporal.TimeoutError
+	var timedOut *temporal.TimeoutError
 	switch {
 	case temporal.IsCanceledError(err):
 		return knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request", Retryable: true}
-	case errors.As(err, &application) && application.Type() == typeLate, errors.As(err, &timeout):
-		return late
+	case errors.As(err, &application) && application.Type() == typeLate, errors.As(err, &timedOut):
+		return timeout
 	case application != nil && knowledge.Code(application.Type()).Known():
 		details := ErrorDetails{Code: knowledge.Code(application.Type()), Retryable: !application.NonRetryable()}
 		if application.HasDetails() {
-			// Details that do not decode leave what the type says.
+			// If the details do not decode, those of the type remain.
 			_ = application.Details(&details)
 		}
 		return knowledge.Failure{Code: details.Code, Stage: details.Stage, Message: application.Message(), Retryable: details.Retryable}
-	default: // a panic, for one: its words are not for clients
+	default: // for example a panic, whose words are not for clients
 		return knowledge.Failure{Code: knowledge.CodeInternal, Message: "something went wrong on our side", Retryable: true}
 	}
 }

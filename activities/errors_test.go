@@ -21,8 +21,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/model"
 )
 
-// retryDelay is how long Temporal waits before the next attempt, 0 = as its
-// policy says.
+// retryDelay returns how long Temporal waits before the next attempt, 0 = as the
+// retry policy defines.
 func retryDelay(err error) time.Duration {
 	var application *temporal.ApplicationError
 	if !errors.As(err, &application) {
@@ -31,7 +31,7 @@ func retryDelay(err error) time.Duration {
 	return application.NextRetryDelay()
 }
 
-// failingIndex fails as it is told.
+// failingIndex is an index that returns err.
 type failingIndex struct {
 	activities.Index
 	err error
@@ -39,8 +39,8 @@ type failingIndex struct {
 
 func (x failingIndex) RemoveDocument(context.Context, string, string, int) error { return x.err }
 
-// TestErrors is the table from what can go wrong to what a client is told, and to
-// whether Temporal tries again.
+// TestErrors maps errors to the failures that clients see, and to whether Temporal
+// retries.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	const secret = "postgres://user:password@host"
@@ -64,7 +64,7 @@ func TestErrors(t *testing.T) {
 		"a folder without space":    {&os.PathError{Op: "write", Path: secret, Err: syscall.ENOSPC}, outcome{knowledge.CodeUnavailable, true, 0, "free some space"}},
 		"what may pass, and when":   {later, outcome{knowledge.CodeRateLimited, true, 9 * time.Second, "too many"}},
 		"what may pass, wrapped":    {fmt.Errorf("%s: %w", secret, later), outcome{knowledge.CodeRateLimited, true, 9 * time.Second, "too many"}},
-		"what is said to stay":      {knowledge.Errorf(knowledge.CodeConflict, "it stands").WithCause(cause), outcome{knowledge.CodeConflict, false, 0, "it stands"}},
+		"a permanent conflict":      {knowledge.Errorf(knowledge.CodeConflict, "it stands").WithCause(cause), outcome{knowledge.CodeConflict, false, 0, "it stands"}},
 		"a document like any other": {knowledge.NotFound("document", "d"), outcome{knowledge.CodeNotFound, false, 0, `"d"`}},
 		"a limiting endpoint": {
 			&model.Error{Code: model.CodeRateLimited, Status: 429, Retryable: true, RetryAfter: 3 * time.Second, Cause: cause},
@@ -92,7 +92,7 @@ func TestErrors(t *testing.T) {
 				t.Errorf("Temporal waits %v, want %v", wait, tc.want.wait)
 			}
 			if strings.Contains(err.Error(), secret) {
-				t.Errorf("the cause goes into history: %v", err)
+				t.Errorf("the cause is in history: %v", err)
 			}
 			if strings.Contains(tc.err.Error(), secret) && !strings.Contains(f.log.String(), secret) {
 				t.Errorf("the cause is not in the log: %s", f.log)
@@ -101,8 +101,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestErrorCodes holds every code to whether trying again can help when nothing
-// more is said.
+// TestErrorCodes checks for every code whether Temporal retries it by default.
 func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -122,8 +121,8 @@ func TestErrorCodes(t *testing.T) {
 	}
 }
 
-// TestEndedContext keeps an attempt that was stopped apart from one that failed:
-// whatever a store says then is no news.
+// TestEndedContext checks that an attempt whose context ended is not reported as a
+// failure of a store.
 func TestEndedContext(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -147,8 +146,8 @@ func TestEndedContext(t *testing.T) {
 	}
 }
 
-// TestStoppingWorker says of an attempt that the end of its process cut short
-// just that, so that it does not count as one that failed.
+// TestStoppingWorker checks that an attempt that the stop of its process ended is
+// reported as such, so that it does not count as a failure.
 func TestStoppingWorker(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -172,7 +171,7 @@ func TestStoppingWorker(t *testing.T) {
 	}
 }
 
-// hanging is a parser that takes as long as it is let.
+// hanging is a parser that blocks until its context ends.
 type hanging struct{}
 
 func (hanging) Extract(ctx context.Context, _ extract.Input) (knowledge.Layout, error) {
@@ -180,8 +179,8 @@ func (hanging) Extract(ctx context.Context, _ extract.Input) (knowledge.Layout, 
 	return knowledge.Layout{}, context.Cause(ctx)
 }
 
-// TestSlowText parses a small text for longer than a local activity may take: it is
-// left to an activity of its own.
+// TestSlowText parses a small text for longer than a local activity may take, so an
+// activity has to do it.
 func TestSlowText(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

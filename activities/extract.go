@@ -14,22 +14,22 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// layoutBlob is the layout of a version's original.
+// layoutBlob is the blob of the layout of a version's original.
 const layoutBlob = "layout.json"
 
-// ExtractResult says what was read out of a file.
+// ExtractResult counts the pages and chunks of a version.
 type ExtractResult struct {
 	Pages  int `json:"pages,omitempty"`
 	Chunks int `json:"chunks,omitempty"`
 }
 
-// quickExtract is how long a small document may take, in a local activity, to
-// become chunks: the workflow's task waits for it.
+// quickExtract bounds the extraction and chunking of a small document in a local
+// activity, because the task of the workflow waits for it.
 const quickExtract = 2 * time.Second
 
-// ExtractDocument turns the original into a layout, in a child process, finds out
+// ExtractDocument extracts the layout of the original in a child process, detects
 // its language, and cuts it into chunks. It runs on a queue with a slot for each
-// parser. Large originals wait here for memory.
+// parser. It blocks until there is memory for a large original.
 func (a *Ingestion) ExtractDocument(ctx context.Context, in StepInput) (ExtractResult, error) {
 	defer heartbeat(ctx)()
 	var result ExtractResult
@@ -52,11 +52,11 @@ func (a *Ingestion) ExtractDocument(ctx context.Context, in StepInput) (ExtractR
 	return result, err
 }
 
-// reserve waits for the memory that a large original takes while it is cut.
+// reserve blocks until there is memory to cut the original, or ctx ends.
 func (a *Ingestion) reserve(ctx context.Context, v store.Version) (release func(), err error) {
 	bytes := v.Bytes
 	if v.MediaType == extract.TypePDF {
-		bytes /= 4 // pictures and fonts never come here
+		bytes /= 4 // pictures and fonts are not extracted
 	}
 	if bytes <= smallBytes {
 		return func() {}, nil
@@ -64,12 +64,12 @@ func (a *Ingestion) reserve(ctx context.Context, v store.Version) (release func(
 	return a.bounds.reserve(ctx, bytes, a.Config.LargeBytes)
 }
 
-// isLarge reports whether the steps of a version may take long. Small texts are
-// the others.
+// isLarge reports whether the steps of a version may take long: it is not a small
+// text.
 func isLarge(v store.Version) bool { return v.MediaType == extract.TypePDF || v.Bytes > smallBytes }
 
-// layout returns the stored layout of a version, or extracts and stores it. That
-// of a small text is not stored: it is made anew in less time.
+// layout returns the stored layout of a version, or extracts and stores it. It does
+// not store the layout of a small text, which takes less time to extract again.
 func (a *Ingestion) layout(ctx context.Context, v store.Version) (knowledge.Layout, error) {
 	key := blob.StepKey(v.VersionRef, layoutBlob)
 	keep, extractor := isLarge(v), a.Extractor
@@ -97,7 +97,8 @@ func (a *Ingestion) layout(ctx context.Context, v store.Version) (knowledge.Layo
 	return layout, nil
 }
 
-// localCopy puts a blob into a file of its own, for the child process.
+// localCopy copies a blob to a temporary file, for the child process. The caller
+// calls remove.
 func (a *Ingestion) localCopy(ctx context.Context, key string) (path string, remove func(), err error) {
 	r, _, err := a.Blobs.Open(ctx, key)
 	if err != nil {

@@ -16,15 +16,15 @@ import (
 
 const fetchTimeout = 2 * time.Minute
 
-// FetchDocument gets the original from the address that the upload named and
-// puts it into the blob store. It dials through safedial.
+// FetchDocument downloads the original from the address that the upload named and
+// stores it in the blob store, unless it is there. It dials through safedial.
 func (a *Ingestion) FetchDocument(ctx context.Context, in StepInput) error {
 	defer heartbeat(ctx)()
 	return a.step(ctx, in, knowledge.StageFetch, func(v store.Version) error {
 		if err := a.noteStage(ctx, in.VersionRef, knowledge.StageFetch, 0, store.Facts{}); err != nil {
 			return err
 		}
-		if there, err := a.Blobs.Exists(ctx, v.SourceKey); err != nil || there {
+		if stored, err := a.Blobs.Exists(ctx, v.SourceKey); err != nil || stored {
 			return err
 		}
 		return a.fetch(ctx, v)
@@ -55,7 +55,7 @@ func (a *Ingestion) fetch(ctx context.Context, v store.Version) error {
 		return tooLarge("file", a.Config.FileBytes)
 	}
 	declared := extract.Declared(response.Header.Get("Content-Type"))
-	if v.MediaType == "" && declared != "" { // noted before the bytes: with them the fetch is over
+	if v.MediaType == "" && declared != "" { // before the bytes, whose presence completes the step
 		if err := a.noteStage(ctx, v.VersionRef, knowledge.StageFetch, 0, store.Facts{MediaType: declared}); err != nil {
 			return err
 		}
@@ -73,8 +73,8 @@ func (a *Ingestion) fetch(ctx context.Context, v store.Version) error {
 	return a.noteStage(ctx, v.VersionRef, knowledge.StageCheck, 0, store.Facts{Bytes: ref.Bytes})
 }
 
-// withoutAddress takes the address off an error, which is logged: what follows
-// its question mark may be a signature that opens the document to anybody.
+// withoutAddress returns an error without the address, because errors are logged.
+// The query of an address may be a signature that opens the document to anybody.
 func withoutAddress(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err
@@ -97,7 +97,8 @@ func tooLarge(what string, limit int64) *knowledge.Error {
 	return knowledge.Errorf(knowledge.CodeTooLarge, "the %s is larger than the limit of %d bytes", what, limit)
 }
 
-// limited reads until a limit and fails beyond it. It keeps why it failed.
+// limited is a reader that fails with CodeTooLarge beyond a limit. It keeps the
+// error that it returned, io.EOF excepted.
 type limited struct {
 	r     io.Reader
 	left  int64

@@ -17,7 +17,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// site is a web server that counts.
+// site starts a web server that counts its requests.
 func site(t *testing.T, handler http.HandlerFunc) (address string, requests *atomic.Int64) {
 	t.Helper()
 	requests = &atomic.Int64{}
@@ -29,7 +29,7 @@ func site(t *testing.T, handler http.HandlerFunc) (address string, requests *ato
 	return server.URL, requests
 }
 
-// linked is a document whose original is at an address.
+// linked uploads a document whose original is at an address.
 func (f *fixture) linked(address string) (activities.StepInput, string) {
 	f.Helper()
 	in := f.upload("linked.txt", "", func(nv *store.NewVersion) { nv.SourceURL = address })
@@ -38,7 +38,7 @@ func (f *fixture) linked(address string) (activities.StepInput, string) {
 	return in, v.SourceKey
 }
 
-// brokenBlobs takes nothing.
+// brokenBlobs is a blob store that fails every write.
 type brokenBlobs struct{ *blob.Store }
 
 func (brokenBlobs) PutReader(context.Context, string, io.Reader) (blob.Ref, error) {
@@ -72,9 +72,9 @@ func TestFetchDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("the media type that the address gives is kept with the version", func(t *testing.T) {
+	t.Run("the media type that the address declares is stored with the version", func(t *testing.T) {
 		t.Parallel()
-		for _, tc := range []struct{ said, answered, want string }{
+		for _, tc := range []struct{ declared, answered, want string }{
 			{"", "text/markdown", "text/markdown"},
 			{"", "text/html; charset=ISO-8859-1", "text/html; charset=windows-1252"},
 			{"text/csv", "text/plain", "text/csv"},
@@ -86,15 +86,15 @@ func TestFetchDocument(t *testing.T) {
 				w.Header().Set("Content-Type", tc.answered)
 				io.WriteString(w, "the original")
 			})
-			in := f.upload("linked", "", func(nv *store.NewVersion) { nv.SourceURL, nv.MediaType = address, tc.said })
+			in := f.upload("linked", "", func(nv *store.NewVersion) { nv.SourceURL, nv.MediaType = address, tc.declared })
 			f.must(step(f, f.ingestion.FetchDocument, in))
 			if v, err := f.store.Version(f.ctx, in.VersionRef); err != nil || v.MediaType != tc.want {
-				t.Errorf("%q, then %q: media type %q, %v", tc.said, tc.answered, v.MediaType, err)
+				t.Errorf("%q, then %q: media type %q, %v", tc.declared, tc.answered, v.MediaType, err)
 			}
 		}
 	})
 
-	t.Run("an address of this machine is refused before it is dialled", func(t *testing.T) {
+	t.Run("an address of this machine is refused before it is dialed", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		f.ingestion.Dialer = safedial.New(safedial.Config{}) // as it is by default
@@ -180,7 +180,7 @@ func TestFetchDocument(t *testing.T) {
 		f.failed(step(f, f.ingestion.FetchDocument, in), knowledge.CodeInternal, true)
 	})
 
-	t.Run("a text of just the limit is taken", func(t *testing.T) {
+	t.Run("a text at the limit is accepted", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		address, _ := site(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -195,7 +195,7 @@ func TestFetchDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("a server that is gone may come back", func(t *testing.T) {
+	t.Run("a server that is down is retried", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		server := httptest.NewServer(http.NotFoundHandler())

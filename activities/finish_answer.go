@@ -14,9 +14,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// FinishAnswerInput ends a question's or a tool's run. Items is what the
-// workflow holds of its log, the last items among them; what it no longer holds
-// stands in Segments stored parts.
+// FinishAnswerInput ends the run of a question or a tool. Items are the items of its
+// log that the workflow has in memory, the last ones included. Earlier items are in
+// Segments stored segments.
 type FinishAnswerInput struct {
 	knowledge.RunRef
 	Loop     Loop                `json:"loop"`
@@ -28,8 +28,8 @@ type FinishAnswerInput struct {
 	Items    []stream.Item       `json:"items"`
 }
 
-// AnswerRecord is the stored outcome of a question. It holds no passage: the API
-// reads the passages from SQL, with the reader's permission of that moment.
+// AnswerRecord is the stored result of a question. It has no words of passages: the
+// API reads them from SQL, with the permission that the reader has then.
 type AnswerRecord struct {
 	MessageID      string       `json:"message_id,omitempty"`
 	ConversationID string       `json:"conversation_id,omitempty"`
@@ -42,8 +42,8 @@ type AnswerRecord struct {
 	Model          string       `json:"model"`
 }
 
-// Source names a passage that the model was given. It holds no words of the
-// document, its name neither.
+// Source names a passage that the model received. It has neither words nor the name
+// of the document.
 type Source struct {
 	Rank       int     `json:"rank"`
 	ChunkID    string  `json:"chunk_id"`
@@ -60,8 +60,8 @@ type CalledTool struct {
 	Status    knowledge.RunStatus `json:"status"` // completed or failed
 }
 
-// FinishAnswer saves the answer and the conversation, stores the whole log and
-// ends the run. It is a local activity, so its input never enters history.
+// FinishAnswer stores the answer, the conversation and the whole log, and ends the
+// run. It is a local activity, so its input never enters history.
 func (a *Answering) FinishAnswer(ctx context.Context, in FinishAnswerInput) error {
 	if err := a.finishAnswer(ctx, in); err != nil {
 		return a.fail(ctx, in.RunRef, fmt.Errorf("finish run %s: %w", in.Run, err))
@@ -107,7 +107,7 @@ func (a *Answering) finishAnswer(ctx context.Context, in FinishAnswerInput) erro
 	return RunEnder{Blobs: a.Blobs, Runs: a.Runs, Hub: a.Hub}.End(ctx, in.RunRef, items, end, messages...)
 }
 
-// complete fills the record from the model call that gave the answer.
+// complete fills the record from the model call that returned the answer.
 func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *AnswerRecord) error {
 	var answer TurnRecord
 	if err := a.Blobs.GetJSON(ctx, in.Loop.Answer, &answer); err != nil {
@@ -120,7 +120,7 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 	record.Answer, record.Model = answer.Text, answer.Model
 	record.Used = append(record.Used, answer.Used...)
 	for _, p := range passages {
-		if !slices.Contains(answer.Left, p.Rank) {
+		if !slices.Contains(answer.LeftOut, p.Rank) {
 			record.Sources = append(record.Sources, Source{
 				Rank: p.Rank, ChunkID: p.ChunkID, DocumentID: p.DocumentID, Version: p.Version, Score: p.Score,
 			})
@@ -142,8 +142,8 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 	return nil
 }
 
-// conversation returns the question and its answer as the conversation keeps them,
-// also an answer that was cut short.
+// conversation returns the messages of the question and its answer, also if the
+// answer was cut short.
 func conversation(in FinishAnswerInput, r knowledge.Request, record AnswerRecord) ([]store.Message, error) {
 	if r.ConversationID == "" {
 		return nil, nil
@@ -171,14 +171,14 @@ func conversation(in FinishAnswerInput, r knowledge.Request, record AnswerRecord
 	return []store.Message{question, answer}, nil
 }
 
-// SegmentInput stores a part of a log that leaves the workflow's memory.
+// SegmentInput is a part of a log that leaves the workflow's memory.
 type SegmentInput struct {
 	knowledge.RunRef
 	Number int           `json:"number"` // 0 = first
 	Items  []stream.Item `json:"items"`
 }
 
-// StoreSegment stores a part of a log. Local, like FinishAnswer.
+// StoreSegment stores a segment of a log. It is a local activity, like FinishAnswer.
 func (a *Answering) StoreSegment(ctx context.Context, in SegmentInput) error {
 	if _, err := a.Blobs.PutJSON(ctx, in.SegmentKey(in.Number), stream.StoredLog{Items: in.Items}); err != nil {
 		return a.fail(ctx, in.RunRef, fmt.Errorf("store log segment %d: %w", in.Number, err))
@@ -186,7 +186,7 @@ func (a *Answering) StoreSegment(ctx context.Context, in SegmentInput) error {
 	return nil
 }
 
-// wholeLog returns the items of a run's stored segments, and held behind them.
+// wholeLog returns the items of a run's stored segments, followed by held.
 func wholeLog(ctx context.Context, blobs Blobs, run knowledge.RunRef, segments int, held []stream.Item) ([]stream.Item, error) {
 	var items []stream.Item
 	for n := range segments {
@@ -199,7 +199,7 @@ func wholeLog(ctx context.Context, blobs Blobs, run knowledge.RunRef, segments i
 	return append(items, held...), nil
 }
 
-// publishedText is what readers of a log have put together at its end.
+// publishedText returns the text that readers have at the end of a log.
 func publishedText(items []stream.Item) string {
 	var text strings.Builder
 	for _, item := range items {

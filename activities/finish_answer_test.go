@@ -15,7 +15,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// talk is a question within a conversation, with its run's row.
+// talk stores a question of a conversation with the row of its run.
 func (f *fixture) talk(question string) knowledge.RunRef {
 	f.Helper()
 	conversation := knowledge.NewID()
@@ -40,7 +40,7 @@ func (f *fixture) messages(run knowledge.RunRef) []store.Message {
 	return messages
 }
 
-// log makes items of these entries, from an offset on.
+// items returns events as items of a log, from an offset on.
 func (f *fixture) items(offset int64, entries ...stream.Event) []stream.Item {
 	f.Helper()
 	var items []stream.Item
@@ -132,7 +132,7 @@ func TestFinishAnswer(t *testing.T) {
 		"failed":   {Status: knowledge.RunFailed, Error: &knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the model failed"}},
 		"canceled": {Status: knowledge.RunCanceled, Error: &knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request"}},
 	} {
-		t.Run("of one that "+string(status)+" the words that readers have are kept", func(t *testing.T) {
+		t.Run("a run that "+string(status)+" keeps the words that readers have", func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 			run := f.talk("what?")
@@ -156,7 +156,7 @@ func TestFinishAnswer(t *testing.T) {
 		})
 	}
 
-	t.Run("the stored log has the parts that left memory, in order", func(t *testing.T) {
+	t.Run("the stored log has the segments in order", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		run := f.talk("what?")
@@ -182,12 +182,12 @@ func TestFinishAnswer(t *testing.T) {
 		}
 	})
 
-	t.Run("a question without a conversation keeps none", func(t *testing.T) {
+	t.Run("a question without a conversation stores no messages", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		run := f.ask("what?")
 		f.must(f.store.AddRun(f.ctx, store.Run{ID: run.Run, Workspace: "w", Project: "p", Kind: "tool", Status: knowledge.RunRunning, CreatedAt: time.Now()}))
-		f.answering.Chat = says("an answer")
+		f.answering.Chat = answering("an answer")
 		answered, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: run, Turn: 1, NoTools: true})
 		f.must(err)
 		in := activities.FinishAnswerInput{RunRef: run, Loop: activities.Loop{Answer: answered.Key}, Status: "completed", Workflow: "RunTool"}
@@ -198,7 +198,7 @@ func TestFinishAnswer(t *testing.T) {
 		}
 	})
 
-	t.Run("an answer that is not there ends nothing", func(t *testing.T) {
+	t.Run("a missing answer does not end the run", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		run := f.talk("what?")

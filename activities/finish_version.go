@@ -11,8 +11,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// FinishInput ends the run of a version. Items is what the workflow holds of its
-// log, the last item among them; before it come Segments stored parts.
+// FinishInput ends the run of a version or a removal. Items are the items of its log
+// that the workflow has in memory, the last one included. Earlier items are in
+// Segments stored segments.
 type FinishInput struct {
 	StepInput
 	Status   knowledge.RunStatus      `json:"status"` // completed, failed or canceled
@@ -21,8 +22,8 @@ type FinishInput struct {
 	Items    []stream.Item            `json:"items"`
 }
 
-// FinishVersion notes how a version ended and stores the log of its run. It is
-// a local activity, so its input never enters history.
+// FinishVersion stores the outcome of a version and the log of its run, and ends the
+// run. It is a local activity, so its input never enters history.
 func (a *Ingestion) FinishVersion(ctx context.Context, in FinishInput) error {
 	if in.Error != nil {
 		err := a.Versions.FailVersion(ctx, in.VersionRef, in.Run, *in.Error)
@@ -37,7 +38,7 @@ func (a *Ingestion) FinishVersion(ctx context.Context, in FinishInput) error {
 		err = a.ender().End(ctx, run, items, end)
 	}
 	if errors.Is(err, blob.ErrNoSpace) && a.removing(ctx, in.VersionRef) {
-		// The removal waits for this end, and frees the space that the log needs.
+		// The removal waits for this end and frees the space, so the log is left out.
 		err = a.Runs.EndAnswer(ctx, run.Workspace, run.Run, end.RunEnd("", time.Now().UTC()))
 	}
 	if err != nil {
@@ -47,8 +48,8 @@ func (a *Ingestion) FinishVersion(ctx context.Context, in FinishInput) error {
 	return nil
 }
 
-// ended counts and logs the end of a version's run, and gives its last items to
-// the readers in this process.
+// ended counts and logs the end of a version's run. If items is not nil, it passes
+// them to the readers in this process.
 func (a *Ingestion) ended(ctx context.Context, in StepInput, status knowledge.RunStatus, items []stream.Item) {
 	if items != nil {
 		a.Hub.Finish(in.Run, items)
@@ -58,13 +59,13 @@ func (a *Ingestion) ended(ctx context.Context, in StepInput, status knowledge.Ru
 	logger(a.Log, in.VersionRef, in.Run).InfoContext(ctx, "ingest ended", "status", status)
 }
 
-// removing reports whether a version is being removed, or was.
+// removing reports whether a version is being removed or was removed.
 func (a *Ingestion) removing(ctx context.Context, ref knowledge.VersionRef) bool {
 	v, err := a.Versions.Version(ctx, ref)
 	return err == nil && v.Removing || knowledge.IsCode(err, knowledge.CodeNotFound)
 }
 
-// VersionSegmentInput stores a part of the log of a version's run that leaves the
+// VersionSegmentInput is a part of the log of a version's run that leaves the
 // workflow's memory.
 type VersionSegmentInput struct {
 	StepInput
@@ -72,8 +73,8 @@ type VersionSegmentInput struct {
 	Items  []stream.Item `json:"items"`
 }
 
-// StoreVersionSegment stores a part of a log. It is a local activity, so its input
-// never enters history.
+// StoreVersionSegment stores a segment of a log. It is a local activity, so its
+// input never enters history.
 func (a *Ingestion) StoreVersionSegment(ctx context.Context, in VersionSegmentInput) error {
 	run := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}
 	if _, err := a.Blobs.PutJSON(ctx, run.SegmentKey(in.Number), stream.StoredLog{Items: in.Items}); err != nil {
@@ -89,8 +90,8 @@ type DiscardInput struct {
 }
 
 // DiscardVersion deletes the chunks and index entries of a version that was not
-// published, and its blobs but for the original. Where a retry can help, the blobs
-// stay: it continues from them, and the model is not paid again.
+// published, and its blobs except the original. If a retry can help, the blobs stay:
+// it resumes from them and pays for no embedding twice.
 func (a *Ingestion) DiscardVersion(ctx context.Context, in DiscardInput) error {
 	defer heartbeat(ctx)()
 	if err := a.discard(ctx, in); err != nil {
@@ -102,10 +103,10 @@ func (a *Ingestion) DiscardVersion(ctx context.Context, in DiscardInput) error {
 func (a *Ingestion) discard(ctx context.Context, in DiscardInput) error {
 	v, err := a.Versions.Version(ctx, in.VersionRef)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
-		return nil // the removal has it all
+		return nil // the removal deletes everything
 	}
 	if err != nil || v.RunID != in.Run || v.Status == knowledge.StatusPublished || v.Status == knowledge.StatusPending {
-		return err // readers see it, or a retry has begun it
+		return err // readers see the version, or it has a newer run
 	}
 	if err := a.Index.RemoveVersion(ctx, in.Workspace, in.Document, in.Version); err != nil {
 		return fmt.Errorf("remove index entries: %w", err)

@@ -33,9 +33,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/telemetry"
 )
 
-// fixture is the activities over the embedded store, index and blobs in folders
-// of their own, and a stand-in model server. The parsers and the workflows are
-// the test's.
+// fixture runs the activities on the embedded store, index and blobs in folders of
+// its own, with a stand-in model server. Its parsers and workflows are fakes.
 type fixture struct {
 	*testing.T
 	ctx       context.Context
@@ -52,7 +51,7 @@ type fixture struct {
 	answering *activities.Answering
 }
 
-// loopback lets the test's own servers be fetched from.
+// loopback permits downloads from the servers of the test.
 var loopback = netip.MustParsePrefix("127.0.0.1/32")
 
 func newFixture(t *testing.T) *fixture {
@@ -105,7 +104,7 @@ func (f *fixture) must(err error) {
 	}
 }
 
-// questions embeds questions.
+// questions adapts model.Client to the embedder of questions.
 type questions struct{ *model.Client }
 
 func (q questions) Embed(ctx context.Context, texts []string) ([][]float32, error) {
@@ -113,7 +112,7 @@ func (q questions) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return vectors, err
 }
 
-// parser reads a file as paragraphs, and counts.
+// parser reads a file as paragraphs, and counts its calls.
 type parser struct {
 	mu    sync.Mutex
 	calls int
@@ -140,13 +139,13 @@ func (p *parser) Extract(_ context.Context, in extract.Input) (knowledge.Layout,
 	return layout, nil
 }
 
-// workflowsBehind are the workflows that activities reach: the log of a run, and
-// what was asked of others.
+// workflowsBehind fakes the workflows that activities reach: the log of a run, and
+// a record of the calls for other workflows.
 type workflowsBehind struct {
 	mu      sync.Mutex
 	log     stream.Log
 	batches []stream.Batch
-	before  func(stream.Batch) error // a batch is taken in, if there is one
+	before  func(stream.Batch) error // called before a batch is added, if not nil
 	stopped int
 	running int // how often an ingest says that it still runs
 	onStop  func()
@@ -199,15 +198,15 @@ func (w *workflowsBehind) Ingesting(context.Context, string, string) (int, error
 	return w.ingesting, nil
 }
 
-// items are those of the log.
+// items returns the items of the log.
 func (w *workflowsBehind) items() []stream.Item {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.log.Items(0)
 }
 
-// do runs an activity as a worker does: input and result pass the data converter,
-// and the error is as a workflow sees it.
+// do runs an activity as a worker does: input and result pass through the data
+// converter, and the error is the one that a workflow has.
 func do[In, Out any](f *fixture, run func(context.Context, In) (Out, error), in In) (Out, error) {
 	f.Helper()
 	var suite testsuite.WorkflowTestSuite
@@ -227,7 +226,7 @@ func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 // quiet is a log of the SDK that nobody reads.
 func quiet() sdklog.Logger { return sdklog.NewStructuredLogger(discard()) }
 
-// step runs an activity that gives nothing.
+// step runs an activity without a result.
 func step[In any](f *fixture, run func(context.Context, In) error, in In) error {
 	f.Helper()
 	_, err := do(f, func(ctx context.Context, in In) (struct{}, error) { return struct{}{}, run(ctx, in) }, in)
@@ -271,7 +270,7 @@ func (f *fixture) upload(name, text string, change ...func(*store.NewVersion)) a
 	return activities.StepInput{VersionRef: v.VersionRef, Run: nv.RunID}
 }
 
-// prepare takes a version up to its chunks and gives their number.
+// prepare prepares, extracts and cuts a version, and returns the number of chunks.
 func (f *fixture) prepare(in activities.StepInput) int {
 	f.Helper()
 	prepared, err := do(f, f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: in})
@@ -347,7 +346,7 @@ func principal(c knowledge.Claims) knowledge.Principal {
 	return p
 }
 
-// finds gives the texts that a search for words gives, by the index and the
+// finds returns the texts that a search for words finds, with the index and the
 // check in SQL.
 func (f *fixture) finds(words string) []string {
 	f.Helper()

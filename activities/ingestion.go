@@ -19,19 +19,19 @@ const (
 	BatchesPerStep = 8
 )
 
-// smallBytes is up to what size a text document is ingested without giving each
-// step an activity of its own: its steps end within milliseconds.
+// smallBytes is the largest size of a text document whose steps are local
+// activities, because they end within milliseconds.
 const smallBytes = 256 << 10
 
-// IngestionConfig bounds what is accepted.
+// IngestionConfig bounds what ingestion accepts and the memory that it takes.
 type IngestionConfig struct {
 	FileBytes int64 // of one file. Defaults to 100 MB.
 	TextBytes int64 // of one text. Defaults to 20 MB.
-	// TempDir is where originals are copied to for the parsers. A kill leaves them
-	// there. Defaults to the system's folder.
+	// TempDir is the folder of the temporary copies of originals for the parsers. A
+	// kill leaves copies there. Defaults to the system's folder.
 	TempDir string
-	// LargeBytes is how many bytes of originals are cut into chunks at the same
-	// time; what is cut takes several times as much memory. Defaults to 32 MB.
+	// LargeBytes is how many bytes of originals are cut into chunks at the same time.
+	// Cutting takes several times as much memory. Defaults to 32 MB.
 	LargeBytes int64
 }
 
@@ -45,7 +45,8 @@ type Ingestion struct {
 	Index      Index
 	Attributes *Attributes
 	Extractor  Extractor
-	// SmallTexts extracts texts of up to 256 KB, which wait for no larger file.
+	// SmallTexts extracts texts of up to smallBytes, so that they do not wait for
+	// larger files.
 	SmallTexts Extractor
 	Embedder   Embedder
 	Workflows  Workflows
@@ -63,8 +64,8 @@ type StepInput struct {
 	Run string `json:"run"`
 }
 
-// endIdleRun ends the run of a version that nobody will ingest: it has ended, or a
-// newer one was published before its turn came.
+// endIdleRun ends the run of a version that no workflow will ingest: the version has
+// ended, or a newer one was published before.
 func (a *Ingestion) endIdleRun(ctx context.Context, in StepInput, v store.Version) error {
 	run, err := a.Runs.RunForSystem(ctx, in.Workspace, in.Run)
 	if err != nil {
@@ -79,8 +80,8 @@ func (a *Ingestion) endIdleRun(ctx context.Context, in StepInput, v store.Versio
 	})
 }
 
-// step runs one stage of ingestion and measures it. An error names the stage,
-// or the one that work says it had reached.
+// step runs one stage of ingestion and measures it. Its error names the stage, or
+// the stage that the error of work names.
 func (a *Ingestion) step(ctx context.Context, in StepInput, stage knowledge.Stage, work func(store.Version) error) error {
 	start := time.Now()
 	v, err := a.Versions.Version(ctx, in.VersionRef)
@@ -102,19 +103,19 @@ type stageError struct {
 
 func (e *stageError) Error() string { return string(e.stage) + ": " + e.err.Error() }
 
-// Unwrap returns the error itself.
+// Unwrap returns the error without the stage.
 func (e *stageError) Unwrap() error { return e.err }
 
-// atStage says at which stage an error came up, unless the error says so already.
+// atStage returns err with the stage at which it occurred, unless err has a stage.
 func atStage(stage knowledge.Stage, err error) error {
-	if _, said := errors.AsType[*stageError](err); said || err == nil {
+	if _, has := errors.AsType[*stageError](err); has || err == nil {
 		return err
 	}
 	return &stageError{stage, err}
 }
 
-// noteStage writes to SQL which stage a version enters, how much of it is done
-// (0..1), and what is known of the version by now.
+// noteStage stores the stage that a version enters, the completed share of the stage
+// (0..1), and the facts of the version that are known by now.
 func (a *Ingestion) noteStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, part float64, facts store.Facts) error {
 	if err := a.Versions.SetStage(ctx, ref, stage, Progress(stage, part), facts); err != nil {
 		return fmt.Errorf("note stage %s: %w", stage, err)
@@ -126,8 +127,8 @@ func (a *Ingestion) fail(ctx context.Context, in StepInput, err error) error {
 	return failure(ctx, logger(a.Log, in.VersionRef, in.Run), err)
 }
 
-// Progress is the share of a version's work that is done when part of a stage is,
-// both 0..1. Only embedding has parts.
+// Progress returns the completed share of a version's work, 0..1. part is the
+// completed share of the stage, 0..1; only embedding has parts.
 func Progress(stage knowledge.Stage, part float64) float64 {
 	switch stage {
 	case knowledge.StageCheck:

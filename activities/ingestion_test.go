@@ -24,7 +24,7 @@ func TestBegin(t *testing.T) {
 		return result
 	}
 
-	t.Run("a version is taken up, and again after a crash", func(t *testing.T) {
+	t.Run("a version is begun, and again after a crash", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
@@ -172,7 +172,7 @@ func TestPrepareDocument(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("Handbook", "# Leave", func(nv *store.NewVersion) { nv.MediaType = "text/markdown" })
-		for range 2 { // what the first one found is what the second one goes by
+		for range 2 { // the second attempt uses the media type that the first one detected
 			f.prepare(in)
 			if v, err := f.store.Version(f.ctx, in.VersionRef); err != nil || v.MediaType != "text/markdown" {
 				t.Errorf("media type %s, %v", v.MediaType, err)
@@ -180,7 +180,7 @@ func TestPrepareDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("a small text is taken up to its chunks with one write to SQL, and once", func(t *testing.T) {
+	t.Run("a small text is cut once, with one write to SQL", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "one\n\ntwo")
@@ -201,7 +201,7 @@ func TestPrepareDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("bytes that are gone are to be sent again", func(t *testing.T) {
+	t.Run("missing bytes have to be uploaded again", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
@@ -212,7 +212,7 @@ func TestPrepareDocument(t *testing.T) {
 		f.failed(err, knowledge.CodeCorrupt, false)
 	})
 
-	t.Run("a version that is gone is being removed, until its run has ended", func(t *testing.T) {
+	t.Run("a version without a row is being removed until its run has ended", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
@@ -233,7 +233,7 @@ func TestPrepareDocument(t *testing.T) {
 func TestExtractDocument(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a document is parsed once, and its copy goes", func(t *testing.T) {
+	t.Run("a document is parsed once, and its temporary copy is deleted", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "one\n\ntwo")
@@ -268,14 +268,14 @@ func TestExtractDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("a child that dies is tried again", func(t *testing.T) {
+	t.Run("the death of a child is retried", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		f.parser.err = os.ErrClosed
 		_, err := do(f, f.ingestion.ExtractDocument, f.upload("a.txt", "text"))
 		f.failed(err, knowledge.CodeInternal, true)
 		if strings.Contains(err.Error(), os.ErrClosed.Error()) {
-			t.Errorf("what a child said goes into history: %v", err)
+			t.Errorf("the message of a child is in history: %v", err)
 		}
 	})
 
@@ -284,7 +284,7 @@ func TestExtractDocument(t *testing.T) {
 func TestEnrichAndChunk(t *testing.T) {
 	t.Parallel()
 
-	t.Run("language and chunks are facts of the version", func(t *testing.T) {
+	t.Run("language and chunk count are stored with the version", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		const paragraph = "The garden behind the house was full of old apple trees, and nobody had picked the fruit for years. "
@@ -302,7 +302,7 @@ func TestEnrichAndChunk(t *testing.T) {
 		}
 	})
 
-	t.Run("source code is in no language", func(t *testing.T) {
+	t.Run("source code has no language", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.go", strings.Repeat("// The garden behind the house was full of old apple trees.\n", 9))
@@ -348,7 +348,7 @@ func TestStepsOfAVersionThatIsGone(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// ended is the log of a run that has only its end.
+// ended returns the log of a run that has only its end.
 func ended(t *testing.T, offset int64) []stream.Item {
 	t.Helper()
 	entry, err := stream.NewEntry(stream.TopicEnded, stream.Event{Data: stream.Data(map[string]string{"status": "completed"})})
@@ -362,7 +362,7 @@ func TestFinishVersion(t *testing.T) {
 	t.Parallel()
 	items := func(t *testing.T) []stream.Item { return ended(t, 3) }
 
-	t.Run("the first end counts, and the log is stored", func(t *testing.T) {
+	t.Run("the first end is stored, with the log", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
@@ -386,7 +386,7 @@ func TestFinishVersion(t *testing.T) {
 		}
 		given, ended, _, _ := f.hub.Since(in.Run, 3)
 		if diff := cmp.Diff(finish.Items, given); diff != "" || !ended {
-			t.Errorf("readers were told of the end: %t, %s", ended, diff)
+			t.Errorf("the hub has the end: %t, %s", ended, diff)
 		}
 	})
 

@@ -10,9 +10,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// LeftLog returns the items that a closed workflow holds of a run which it did
-// not end. The caller appends the run's last item, so that readers find it where
-// they read on. events reads the workflow's log.
+// LeftLog returns the items of a run in the log of a closed workflow that did not
+// end the run. The caller appends the run's last item, so that readers find it at
+// their next offset. events reads the workflow's log.
 //
 // It fails if events fails in a way that can pass: a run that ended without the
 // items that readers have would hide its end from them. If the log is lost for
@@ -53,9 +53,9 @@ func belongsTo(item stream.Item, run store.Run) bool {
 	return err == nil && json.Unmarshal(event.Data, &of) == nil && of.Version == run.Version
 }
 
-// LastOffset returns the offset of a run's last item, behind the items that it
-// has. If the run's log is lost there are none: the first offset, which SQL
-// keeps, is then the only place where every reader who comes later looks.
+// LastOffset returns the offset of a run's last item, which follows items. If the
+// run's log is lost, there are no items, and it returns the first offset, which SQL
+// keeps: all later readers begin there.
 func LastOffset(run store.Run, items []stream.Item) int64 {
 	return run.EventsFrom() + int64(len(items))
 }

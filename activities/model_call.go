@@ -17,10 +17,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// ModelCallInput asks the model for the next turn of a run. Nothing else
-// writes to the run's log while the call is under way: its items begin at
-// Offset. Preceding are items that the log holds already and that readers in
-// this process have not been given.
+// ModelCallInput asks the model for the next turn of a run. Nothing else writes to
+// the run's log during the call, so its items begin at Offset. Preceding are items
+// of the log that the hub does not have.
 type ModelCallInput struct {
 	knowledge.RunRef
 	Loop      Loop          `json:"loop"`
@@ -28,13 +27,13 @@ type ModelCallInput struct {
 	NoTools   bool          `json:"no_tools,omitempty"`
 	Offset    int64         `json:"offset"`
 	Preceding []stream.Item `json:"preceding,omitempty"`
-	// Before is how many attempts of this call there may have been in activities
-	// before this one: they are numbered as one row.
+	// Before is how many attempts of this call earlier activities may have made.
+	// Attempts are numbered over all activities of a call.
 	Before int `json:"before,omitempty"`
 }
 
-// ModelCallResult is the outcome of a model call. Tail holds the words that were
-// not published when the call ended; the workflow adds them to the log.
+// ModelCallResult is the result of a model call. Tail holds the words that the
+// activity did not publish; the workflow adds them to the log.
 type ModelCallResult struct {
 	Key       string        `json:"key"`
 	Attempt   int           `json:"attempt"`
@@ -51,9 +50,9 @@ type ToolCallRef struct {
 	Name string `json:"name"`
 }
 
-// CallModel asks the model once and streams its answer into the run's log. A
-// call whose result was stored is not made again. A repeated call continues from
-// the words that readers have seen, or says that they are to be dropped.
+// CallModel makes one model call and streams its answer into the run's log. It makes
+// no call whose result is stored. A repeated call continues after the words that
+// readers have, or publishes a reset.
 func (a *Answering) CallModel(ctx context.Context, in ModelCallInput) (ModelCallResult, error) {
 	defer heartbeat(ctx)()
 	a.Hub.Append(in.Run, in.Preceding)
@@ -65,7 +64,7 @@ func (a *Answering) CallModel(ctx context.Context, in ModelCallInput) (ModelCall
 		a.Hub.Pause(in.Run)
 		return ModelCallResult{}, a.fail(ctx, in.RunRef, fmt.Errorf("model call %d: %w", in.Turn, err))
 	}
-	if len(result.ToolCalls) > 0 { // behind an answer comes the end, which is given to the hub too
+	if len(result.ToolCalls) > 0 { // the end, which follows an answer, goes through the hub too
 		a.Hub.Pause(in.Run)
 	}
 	return result, nil
@@ -85,8 +84,7 @@ func (a *Answering) callModel(ctx context.Context, in ModelCallInput, p *publish
 		if record, err = a.ask(ctx, in, p); err != nil {
 			return ModelCallResult{}, err
 		}
-		// The provider has charged for the answer: it is kept even if the run is
-		// canceled now.
+		// The provider has charged for the answer, so a cancel does not discard it.
 		if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), key, record); err != nil {
 			return ModelCallResult{}, fmt.Errorf("store turn: %w", err)
 		}
@@ -104,11 +102,11 @@ func (a *Answering) callModel(ctx context.Context, in ModelCallInput, p *publish
 	return result, nil
 }
 
-// maxAnswer bounds the words of a turn, in bytes: four times what the most
-// talkative models say.
+// maxAnswer bounds the text of a turn, in bytes: four times the longest output of
+// current models.
 const maxAnswer = 1 << 20
 
-// ask makes the call and publishes the words with their citations checked.
+// ask makes the call and publishes its words with checked citations.
 func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (TurnRecord, error) {
 	request, err := ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
@@ -144,7 +142,7 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 	}
 	publish(rewriter.Close())
 	record := TurnRecord{
-		Raw: raw.String(), Text: written.String(), Used: rewriter.Used(), Left: passages.left, Model: done.Model,
+		Raw: raw.String(), Text: written.String(), Used: rewriter.Used(), LeftOut: passages.leftOut, Model: done.Model,
 		Usage: Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1},
 	}
 	if !in.NoTools {
@@ -173,8 +171,8 @@ func (a *Answering) stream(ctx context.Context, chat model.ChatRequest, text fun
 	return model.Completion{}, errors.New("the model's stream ended without an end")
 }
 
-// chatRequest builds what the model is asked: the prompt with the passages of
-// the first search, the conversation, and the turns so far.
+// chatRequest returns the request to the model: the prompt with the passages of the
+// first search, the conversation, and the turns so far.
 func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowledge.Request, each [][]citation.Context) (model.ChatRequest, error) {
 	chat := model.ChatRequest{
 		Model: r.Config.AI.Model, Temperature: r.Config.AI.Temperature, MaxTokens: r.Config.AI.MaxTokens, Seed: seed(),
@@ -216,8 +214,8 @@ func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowle
 	return chat, nil
 }
 
-// seed asks an endpoint that knows seeds to give the same answer to the same
-// request, so that a repeated call continues instead of starting over.
+// seed returns a fixed seed. An endpoint that supports seeds then returns the same
+// answer to the same request, so that a repeated call continues the answer.
 func seed() *int {
 	one := 1
 	return &one

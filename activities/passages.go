@@ -9,12 +9,12 @@ import (
 	"github.com/cairn-rag/cairn/internal/retrieve"
 )
 
-// SearchRecord is the stored result of a search. It names passages and holds none
-// of a document's words, which go with the document: lookUp reads them.
+// SearchRecord is the stored result of a search. It names passages without their
+// words, which lookUp reads and which a removal deletes with the document.
 type SearchRecord struct {
 	Passages  []Passage `json:"passages"`
 	Retrieved int       `json:"retrieved"`
-	// Contexts are the passages of a record from before there were Passages.
+	// Contexts are the passages of a record that an earlier version of Cairn wrote.
 	Contexts []Passage `json:"contexts,omitempty"`
 }
 
@@ -29,7 +29,6 @@ type Passage struct {
 	Score      float64        `json:"score"`
 }
 
-// newSearchRecord returns the record of a search.
 func newSearchRecord(found retrieve.Result) SearchRecord {
 	record := SearchRecord{Passages: make([]Passage, 0, len(found.Contexts)), Retrieved: found.Retrieved}
 	for _, c := range found.Contexts {
@@ -78,33 +77,33 @@ func numbered(searches [][]Passage) (all []Passage, each [][]Passage) {
 	return all, each
 }
 
-// given is what a model is given of the searches of a run.
-type given struct {
-	all  []citation.Context
-	each [][]citation.Context // of each search
-	left []int                // ranks of the passages that are left out
+// foundWords are the passages of a run's searches with their words.
+type foundWords struct {
+	all     []citation.Context
+	each    [][]citation.Context // of each search
+	leftOut []int                // ranks of the passages that are left out
 }
 
-// lookUp reads the words of a loop's passages, with the permission that the run's
-// principal has now. A passage that is gone or no longer allowed is left out, and
-// no other passage takes its rank.
-func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop) (given, error) {
+// lookUp returns the words of a loop's passages, with the permission that the run's
+// principal has now. It leaves out passages that are gone or no longer allowed, and
+// no other passage takes their rank.
+func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop) (foundWords, error) {
 	all, each, err := a.searches(ctx, loop)
 	if err != nil {
-		return given{}, err
+		return foundWords{}, err
 	}
 	hits := make([]knowledge.Hit, 0, len(all))
 	for _, x := range all {
 		hits = append(hits, knowledge.Hit{ChunkID: x.ChunkID, DocumentID: x.DocumentID, Version: x.Version})
 	}
 	if len(hits) == 0 {
-		return given{each: make([][]citation.Context, len(each))}, nil
+		return foundWords{each: make([][]citation.Context, len(each))}, nil
 	}
 	chunks, err := retrieve.Lookup(ctx, a.Passages, p, hits)
 	if err != nil {
-		return given{}, err
+		return foundWords{}, err
 	}
-	var g given
+	var found foundWords
 	words := func(list []Passage) []citation.Context {
 		contexts := make([]citation.Context, 0, len(list))
 		for _, x := range list {
@@ -114,14 +113,14 @@ func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop
 		}
 		return contexts
 	}
-	g.all = words(all)
+	found.all = words(all)
 	for _, own := range each {
-		g.each = append(g.each, words(own))
+		found.each = append(found.each, words(own))
 	}
 	for _, x := range all {
 		if _, ok := chunks[x.ChunkID]; !ok {
-			g.left = append(g.left, x.Rank)
+			found.leftOut = append(found.leftOut, x.Rank)
 		}
 	}
-	return g, nil
+	return found, nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// asked runs the first search of a question about apples.
+// asked stores a question about apples and runs its first search.
 func (f *fixture) asked(change ...func(*knowledge.Request)) activities.ModelCallInput {
 	f.Helper()
 	run := f.ask("apples", change...)
@@ -26,7 +26,7 @@ func (f *fixture) asked(change ...func(*knowledge.Request)) activities.ModelCall
 	return activities.ModelCallInput{RunRef: run, Turn: 1, Loop: activities.Loop{Searches: []string{search.Key}}}
 }
 
-// sent is the text of the messages of the last request to the model.
+// sent returns the text of the messages of the last request to the model.
 func (f *fixture) sent() string {
 	f.Helper()
 	requests := f.server.Requests()
@@ -85,7 +85,7 @@ func TestPassagesAreLookedUp(t *testing.T) {
 		})
 	}
 
-	t.Run("a passage of a version that was replaced meanwhile is still given", func(t *testing.T) {
+	t.Run("the model receives a passage of a version that was replaced meanwhile", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		two(f)
@@ -99,7 +99,7 @@ func TestPassagesAreLookedUp(t *testing.T) {
 		}
 	})
 
-	t.Run("the passages of a record that has their words are looked up too", func(t *testing.T) {
+	t.Run("the passages of a record of an earlier version of Cairn are looked up too", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		_, second := two(f)
@@ -121,15 +121,15 @@ func TestPassagesAreLookedUp(t *testing.T) {
 	})
 }
 
-// end ends the run of a question whose answer there is.
+// end ends the run of a question that has an answer.
 func (f *fixture) end(in activities.ModelCallInput) {
 	f.Helper()
 	f.must(f.store.AddRun(f.ctx, store.Run{ID: in.Run, Workspace: in.Workspace, Kind: knowledge.KindQuery}))
 	f.must(step(f, f.answering.FinishAnswer, activities.FinishAnswerInput{RunRef: in.RunRef, Loop: in.Loop, Status: knowledge.RunCompleted, Workflow: "AnswerQuery"}))
 }
 
-// TestRemovalLeavesNoWords scans all that is stored for a removed document's
-// words, after questions that found them and a tool call that did.
+// TestRemovalLeavesNoWords scans everything that is stored for the words of a removed
+// document, after searches of questions and of a tool call that found them.
 func TestRemovalLeavesNoWords(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -158,7 +158,7 @@ func TestRemovalLeavesNoWords(t *testing.T) {
 	}
 }
 
-// holding lists the files that hold some words.
+// holding returns the files that contain some words.
 func (f *fixture) holding(words string) []string {
 	f.Helper()
 	var files []string

@@ -13,31 +13,30 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// PrepareInput begins the ingestion of a version. FirstOffset is where the run's
-// events begin in the workflow's log.
+// PrepareInput begins the ingestion of a version. FirstOffset is the offset of the
+// run's first event in the workflow's log.
 type PrepareInput struct {
 	StepInput
 	FirstOffset int64 `json:"first_offset"`
-	BeginOnly   bool  `json:"begin_only,omitempty"` // nothing is read of the document
+	BeginOnly   bool  `json:"begin_only,omitempty"` // mark the version as begun, and read nothing of the document
 }
 
-// PrepareResult says how the version is to be continued. At most one of Ended,
-// Removing, Blocked and Fetch is set; without one of them, and without Chunked,
-// ExtractDocument comes next.
+// PrepareResult selects the next step of the version. If Ended, Removing, Blocked,
+// Fetch and Chunked are false, it is ExtractDocument.
 type PrepareResult struct {
-	Ended    bool  `json:"ended,omitempty"`    // its run is over
-	Removing bool  `json:"removing,omitempty"` // it is being removed
-	Blocked  bool  `json:"blocked,omitempty"`  // an older removal is under way: ask again
-	Fetch    bool  `json:"fetch,omitempty"`    // the original is at an address and must be fetched first
-	Bytes    int64 `json:"bytes,omitempty"`    // of the original
+	Ended    bool  `json:"ended,omitempty"`    // the run has ended
+	Removing bool  `json:"removing,omitempty"` // the version is being removed
+	Blocked  bool  `json:"blocked,omitempty"`  // an older removal runs: call again later
+	Fetch    bool  `json:"fetch,omitempty"`    // the original must be downloaded first
+	Bytes    int64 `json:"bytes,omitempty"`    // size of the original
 	Small    bool  `json:"small,omitempty"`    // the other steps end within milliseconds
-	Chunked  bool  `json:"chunked,omitempty"`  // ExtractResult says what was cut
+	Chunked  bool  `json:"chunked,omitempty"`  // the chunks are stored, and ExtractResult is set
 	ExtractResult
 }
 
-// PrepareDocument marks a version as begun, checks what kind of file its original
-// is and holds it to the limits. It takes a small text up to its chunks, unless
-// that turns out to take long. It is a local activity.
+// PrepareDocument marks a version as begun, detects the media type of its original
+// and checks its size. It extracts and cuts a small text, unless that takes longer
+// than quickExtract. It is a local activity.
 func (a *Ingestion) PrepareDocument(ctx context.Context, in PrepareInput) (PrepareResult, error) {
 	start := time.Now()
 	v, err := a.Versions.Version(ctx, in.VersionRef)
@@ -47,20 +46,20 @@ func (a *Ingestion) PrepareDocument(ctx context.Context, in PrepareInput) (Prepa
 	if err != nil {
 		return PrepareResult{}, a.fail(ctx, in.StepInput, fmt.Errorf("read version: %w", err))
 	}
-	result, halt := standing(v, in.Run)
+	result, halt := obstacle(v, in.Run)
 	if !halt && !in.BeginOnly && v.SourceURL != "" {
-		there, err := a.Blobs.Exists(ctx, v.SourceKey)
+		stored, err := a.Blobs.Exists(ctx, v.SourceKey)
 		if err != nil {
 			return result, a.fail(ctx, in.StepInput, fmt.Errorf("look for the original: %w", err))
 		}
-		result.Fetch = !there
+		result.Fetch = !stored
 	}
 	if halt || in.BeginOnly || result.Fetch {
 		return a.begin(ctx, in, result)
 	}
 	next, facts, err := a.prepare(ctx, v, &result)
 	if err != nil {
-		// The end of the run is placed where its events begin.
+		// The run is begun before it fails, so that readers find its end.
 		if began, err := a.begin(ctx, in, PrepareResult{}); err != nil || began != (PrepareResult{}) {
 			return began, err
 		}
@@ -70,15 +69,15 @@ func (a *Ingestion) PrepareDocument(ctx context.Context, in PrepareInput) (Prepa
 	if err != nil {
 		return result, a.fail(ctx, in.StepInput, fmt.Errorf("begin version: %w", err))
 	}
-	if now, halt := standing(v, in.Run); halt { // it came meanwhile
+	if now, halt := obstacle(v, in.Run); halt { // since the version was read
 		return a.halted(ctx, in, v, now)
 	}
 	a.Metrics.IngestStage(string(knowledge.StageCheck), time.Since(start).Seconds())
 	return result, nil
 }
 
-// begin marks a version as begun and returns result, unless the version has
-// ended, is being removed or has to wait.
+// begin marks a version as begun and returns result. If the version has ended, is
+// being removed or has to wait, it returns that instead.
 func (a *Ingestion) begin(ctx context.Context, in PrepareInput, result PrepareResult) (PrepareResult, error) {
 	v, err := a.Versions.BeginVersion(ctx, in.VersionRef, in.Run, in.FirstOffset)
 	switch {
@@ -87,14 +86,14 @@ func (a *Ingestion) begin(ctx context.Context, in PrepareInput, result PrepareRe
 	case err != nil:
 		return PrepareResult{}, a.fail(ctx, in.StepInput, fmt.Errorf("begin version: %w", err))
 	}
-	if now, halt := standing(v, in.Run); halt {
+	if now, halt := obstacle(v, in.Run); halt {
 		return a.halted(ctx, in, v, now)
 	}
 	return result, nil
 }
 
-// gone says of a version that has no row any more that it is being removed, as
-// long as its run has not ended.
+// gone returns the result for a version whose row was removed: Removing until its
+// run has ended, and then Ended.
 func (a *Ingestion) gone(ctx context.Context, in PrepareInput) (PrepareResult, error) {
 	run, err := a.Runs.RunForSystem(ctx, in.Workspace, in.Run)
 	switch {
@@ -106,7 +105,8 @@ func (a *Ingestion) gone(ctx context.Context, in PrepareInput) (PrepareResult, e
 	return PrepareResult{Removing: true}, nil
 }
 
-// halted ends the run of a version that nobody will ingest.
+// halted returns result. Before that it ends the run of a version that has ended
+// without it.
 func (a *Ingestion) halted(ctx context.Context, in PrepareInput, v store.Version, result PrepareResult) (PrepareResult, error) {
 	if result.Ended && v.RunID == in.Run {
 		return result, a.endIdleRun(ctx, in.StepInput, v)
@@ -114,8 +114,8 @@ func (a *Ingestion) halted(ctx context.Context, in PrepareInput, v store.Version
 	return result, nil
 }
 
-// standing reports whether a version cannot be ingested by a run now, and why.
-func standing(v store.Version, run string) (result PrepareResult, halt bool) {
+// obstacle reports whether a run cannot ingest a version now, and the reason.
+func obstacle(v store.Version, run string) (result PrepareResult, halt bool) {
 	result = PrepareResult{
 		Ended:    v.RunID != run || !v.Removing && v.Status != knowledge.StatusPending,
 		Removing: v.Removing,
@@ -124,8 +124,8 @@ func standing(v store.Version, run string) (result PrepareResult, halt bool) {
 	return result, result != PrepareResult{}
 }
 
-// prepare checks an original and, where it is small, takes it up to its chunks.
-// It returns the stage that comes next and what is known of the version by now.
+// prepare checks an original, and extracts and cuts it if it is small. It returns
+// the next stage and the facts of the version that are known by now.
 func (a *Ingestion) prepare(ctx context.Context, v store.Version, result *PrepareResult) (next knowledge.Stage, facts store.Facts, err error) {
 	if err := a.check(ctx, &v, result); err != nil {
 		return "", facts, atStage(knowledge.StageCheck, err)
@@ -148,8 +148,8 @@ func (a *Ingestion) prepare(ctx context.Context, v store.Version, result *Prepar
 	return knowledge.StageEmbed, facts, nil
 }
 
-// check finds out what kind of file the original is, by its content, its name and
-// what was declared, and holds it to the limits.
+// check detects the media type of the original by its content, its name and the
+// declared type. It returns CodeTooLarge beyond the limits.
 func (a *Ingestion) check(ctx context.Context, v *store.Version, result *PrepareResult) error {
 	head, size, err := a.head(ctx, v.SourceKey)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// stagesIn remembers which stages were noted on their own.
+// stagesIn records the stages that SetStage stores.
 type stagesIn struct {
 	activities.Versions
 	noted []knowledge.Stage
@@ -35,13 +35,13 @@ func TestProgressInSQL(t *testing.T) {
 		}
 	}
 
-	t.Run("a document that takes its time is in the stage that it is in", func(t *testing.T) {
+	t.Run("the stage of a long document is stored", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", strings.Repeat("text and more\n\n", 20_000))
 		prepared, err := do(f, f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: in})
 		if f.must(err); prepared.Chunked {
-			t.Fatal("a long text was taken for a small one")
+			t.Fatal("a long text was prepared as a small one")
 		}
 		stage(f, in, knowledge.StageExtract)
 		stages := &stagesIn{Versions: f.store}
@@ -58,7 +58,7 @@ func TestProgressInSQL(t *testing.T) {
 		stage(f, in, knowledge.StagePublish)
 	})
 
-	t.Run("one that ends within milliseconds writes no more than its facts", func(t *testing.T) {
+	t.Run("a document that takes milliseconds writes only its facts", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
@@ -75,7 +75,7 @@ func TestProgressInSQL(t *testing.T) {
 		}
 	})
 
-	t.Run("a long document moves on while it is embedded", func(t *testing.T) {
+	t.Run("the progress of a long document grows while it is embedded", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in, count := f.manyChunks(9 * activities.BatchSize)

@@ -19,24 +19,24 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// PublishInput publishes a version that has Count chunks. End, if there is one, is
-// the whole log of its run, the last item among them: the step that publishes
-// then ends the run too.
+// PublishInput publishes a version of Count chunks. If End is not nil, it is the
+// whole log of the run, the last item included, and the step that publishes the
+// version also ends the run.
 type PublishInput struct {
 	StepInput
 	Count int           `json:"count"`
 	End   []stream.Item `json:"end,omitempty"`
 }
 
-// PublishResult says whether readers see the version now; if not, it was
-// removed meanwhile or a newer one is published.
+// PublishResult is the result of PublishDocument. Published is false if the version
+// is being removed or a newer one is published.
 type PublishResult struct {
 	Published bool `json:"published"`
-	Ended     bool `json:"ended,omitempty"` // the run too
+	Ended     bool `json:"ended,omitempty"` // the run has ended too
 }
 
-// PublishDocument writes a version beside the one that readers see, and switches
-// to it in one update.
+// PublishDocument writes a version beside the one that readers see, and then
+// publishes it in one transaction.
 func (a *Ingestion) PublishDocument(ctx context.Context, in PublishInput) (PublishResult, error) {
 	defer heartbeat(ctx)()
 	var result PublishResult
@@ -69,9 +69,9 @@ func (a *Ingestion) PublishDocument(ctx context.Context, in PublishInput) (Publi
 			result.Ended = true
 			a.ended(ctx, in.StepInput, publication.End.Status, in.End)
 		}
-		// Readers see it: a cancel comes too late.
-		// Somebody may have changed its tags or permissions while it was written.
-		if err := a.Attributes.Follow(context.WithoutCancel(ctx), in.Document); err != nil {
+		// Its tags or access may have changed while it was written. Readers see it, so
+		// a cancel comes too late.
+		if err := a.Attributes.UpdateIndex(context.WithoutCancel(ctx), in.Document); err != nil {
 			return fmt.Errorf("update index attributes: %w", err)
 		}
 		return nil
@@ -79,8 +79,8 @@ func (a *Ingestion) PublishDocument(ctx context.Context, in PublishInput) (Publi
 	return result, err
 }
 
-// endOfRun stores the log of a run that ends well, if its version is published,
-// and returns what SQL notes of that.
+// endOfRun stores the log of a run that completes with the publication, and returns
+// the end that the publication writes to SQL.
 func (a *Ingestion) endOfRun(ctx context.Context, in PublishInput) (*store.RunEnd, error) {
 	key := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}.LogKey()
 	if _, err := a.Blobs.PutJSON(ctx, key, stream.StoredLog{Items: in.End}); err != nil {
@@ -90,8 +90,8 @@ func (a *Ingestion) endOfRun(ctx context.Context, in PublishInput) (*store.RunEn
 	return &end, nil
 }
 
-// IsPublished reports whether readers see a version whose publishing failed or
-// was canceled: the switch may have come before that.
+// IsPublished reports whether readers see a version. The workflow asks after a
+// PublishDocument that failed or was canceled, perhaps after it had published.
 func (a *Ingestion) IsPublished(ctx context.Context, in StepInput) (bool, error) {
 	v, err := a.Versions.Version(ctx, in.VersionRef)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
@@ -103,7 +103,7 @@ func (a *Ingestion) IsPublished(ctx context.Context, in StepInput) (bool, error)
 	return v.Status == knowledge.StatusPublished && !v.Removing, nil
 }
 
-// RetireVersions takes away what older versions than a published one left.
+// RetireVersions deletes the data of versions older than a published one.
 func (a *Ingestion) RetireVersions(ctx context.Context, in StepInput) error {
 	defer heartbeat(ctx)()
 	if err := a.retire(ctx, in.VersionRef); err != nil {
@@ -112,10 +112,10 @@ func (a *Ingestion) RetireVersions(ctx context.Context, in StepInput) error {
 	return nil
 }
 
-// write puts the chunks and index entries of a version in place, unseen. It
-// returns what is left to write when readers are switched. A long document is
-// written part by part, so that neither its chunks nor its vectors are ever all in
-// memory, and no other writer waits for all of its rows.
+// write writes the chunks and index entries of a version, which readers do not see
+// yet. It returns what the publication still has to write. It writes a long document
+// part by part, so that neither all chunks nor all vectors are in memory, and no
+// other writer waits for all rows.
 func (a *Ingestion) write(ctx context.Context, in PublishInput, v store.Version) (store.Publication, error) {
 	p := store.Publication{Ref: in.VersionRef, RunID: in.Run}
 	if in.Count <= 0 {
@@ -168,8 +168,8 @@ func entries(v store.Version, chunks []knowledge.Chunk, vectors [][]float32) []i
 	return list
 }
 
-// retire takes the entries, chunks and bytes of older versions away, their
-// originals among them.
+// retire deletes the index entries, chunks and blobs of older versions, and the
+// originals that no other version names.
 func (a *Ingestion) retire(ctx context.Context, ref knowledge.VersionRef) error {
 	if err := a.Index.RemoveVersions(ctx, ref.Workspace, ref.Document, ref.Version); err != nil {
 		return fmt.Errorf("remove old index entries: %w", err)

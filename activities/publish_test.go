@@ -22,8 +22,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// twoParts is a document that is cut into two chunks, each of which names the
-// version.
+// twoParts returns the text of a document of two chunks, which both name the version.
 func twoParts(version int) string {
 	part := func(n int) string {
 		return fmt.Sprintf("version %d part %d. %s", version, n, strings.Repeat("common words. ", 40))
@@ -31,8 +30,8 @@ func twoParts(version int) string {
 	return part(1) + "\n\n" + part(2)
 }
 
-// seen are the versions of the parts that a search gives, by the whole way that
-// a question takes.
+// seen returns the versions of the chunks that a search finds, as a question
+// searches.
 func (f *fixture) seen() []int {
 	found, err := f.answering.Retriever.Retrieve(f.ctx, retrieve.Request{Principal: member(), Query: "common words"})
 	if err != nil {
@@ -91,7 +90,7 @@ func TestPublishDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("the originals of older versions go, but for one that a newer version shares", func(t *testing.T) {
+	t.Run("the originals of older versions are deleted, except one that a newer version shares", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		key := func(n int) string {
@@ -143,7 +142,7 @@ func TestPublishDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("a version that a newer one overtakes is not published", func(t *testing.T) {
+	t.Run("a version is not published after a newer one", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		first, second := f.upload("a.txt", twoParts(1)), f.upload("a.txt", twoParts(2))
@@ -219,7 +218,7 @@ func TestPublishDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("after a change of the model all vectors are of the new one", func(t *testing.T) {
+	t.Run("after a change of the model all vectors are of the new model", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in, count := f.manyChunks(150)
@@ -262,7 +261,7 @@ func TestPublishDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("the run of a version that is overtaken is not ended by its publication", func(t *testing.T) {
+	t.Run("a version that is not published does not end its run", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		first := f.upload("a.txt", twoParts(1))
@@ -282,7 +281,7 @@ func TestPublishDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("tags and access that change meanwhile hold in the index", func(t *testing.T) {
+	t.Run("tags and access that change meanwhile are in the index", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", twoParts(1))
@@ -307,7 +306,7 @@ func TestPublishDocument(t *testing.T) {
 	})
 }
 
-// largest notes the most entries that were written at a time.
+// largest records the largest number of entries of one write.
 type largest struct {
 	activities.Index
 	entries int
@@ -320,8 +319,8 @@ func (x *largest) Upsert(ctx context.Context, entries []index.Entry) error {
 
 var errKilled = errors.New("killed here")
 
-// interrupted, cutIndex and cutBlobs stand before the stores and end a step
-// between two of its effects.
+// interrupted, cutIndex and cutBlobs wrap the stores and end a step between two of its
+// effects.
 type interrupted struct {
 	activities.Versions
 	beforePublish, afterPublish, beforeRetire func() error

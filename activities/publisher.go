@@ -13,10 +13,10 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// publisher writes the words of one attempt of a model call into the run's log:
-// the first at once, then one batch at a time, each gathering what came while
-// the one before was under way. A model that falls silent leaves no words
-// behind: a timer publishes them. It is used by one goroutine.
+// publisher writes the words of one attempt of a model call into the run's log: the
+// first word at once, then one batch at a time, with the words that came during the
+// batch before. A timer publishes the words before a pause of the model. Its methods
+// are called by one goroutine.
 type publisher struct {
 	workflows  Workflows
 	hub        Hub
@@ -29,17 +29,17 @@ type publisher struct {
 	seen   string // words of earlier attempts that readers have
 	held   int    // bytes of this attempt that equal the beginning of seen
 	offset int64
-	inHub  bool // offset is known to be where our items go
+	inHub  bool // offset is the offset of the next item, so the hub may have it
 
-	mu        sync.Mutex // guards what follows, of which the timer knows too
+	mu        sync.Mutex // guards the fields below, which the timer uses too
 	pending   strings.Builder
 	reset     bool // a reset must come before the pending words
 	published bool // readers have words of this turn
 	last      time.Time
 	batches   int
-	inFlight  chan struct{} // closed when the batch that is under way has ended; nil = none
-	timer     *time.Timer   // publishes what is pending; nil = none is set
-	closed    bool          // nothing is published by itself any more
+	inFlight  chan struct{} // closed when the current batch has ended; nil = no batch
+	timer     *time.Timer   // publishes the pending words; nil = not set
+	closed    bool          // neither words nor the timer publish any more
 	err       error         // of a batch that could not be published
 }
 
@@ -52,8 +52,8 @@ func newPublisher(w Workflows, hub Hub, in ModelCallInput, workflowID string, at
 	}
 }
 
-// resume asks the log for the words that earlier attempts published. Before it
-// does, it shuts them out: one whose worker was frozen may still be sending.
+// resume reads the words that earlier attempts published from the log. Before that,
+// it fences those attempts, because one whose worker was frozen may still publish.
 func (p *publisher) resume(ctx context.Context) error {
 	if p.attempt == 1 {
 		return nil
@@ -88,7 +88,7 @@ func (p *publisher) resume(ctx context.Context) error {
 	return nil
 }
 
-// write takes words. They are held back while they repeat what readers have.
+// write publishes words, except words that repeat those that readers have.
 func (p *publisher) write(text string) {
 	if text == "" {
 		return
@@ -114,14 +114,15 @@ func (p *publisher) write(text string) {
 	p.flush()
 }
 
-// flush publishes what is pending if nothing is under way and it is time. If it
-// is not, the next word will, or the timer. The lock is held.
+// flush publishes the pending words in the background, unless a batch is in flight
+// or the interval is not over. Then the next word or the timer publishes them. The
+// caller holds the lock.
 func (p *publisher) flush() {
 	if p.inFlight != nil || p.closed || p.err != nil { // close returns the error
 		return
 	}
 	if p.batches > 0 && time.Since(p.last) < p.interval() {
-		p.later()
+		p.setTimer()
 		return
 	}
 	items, done := p.take(), make(chan struct{})
@@ -134,17 +135,17 @@ func (p *publisher) flush() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.inFlight, p.err = nil, err
-		p.later()
+		p.setTimer()
 		close(done)
 	}()
 }
 
-// quiet is how long words wait for one more to go with them, once it is time.
+// quiet is how long the timer waits for further words after the interval.
 const quiet = 50 * time.Millisecond
 
-// later sees to it that what is pending is published although no word follows.
-// The lock is held.
-func (p *publisher) later() {
+// setTimer publishes the pending words later if no word follows. The caller holds
+// the lock.
+func (p *publisher) setTimer() {
 	if p.timer != nil || p.closed || p.pending.Len() == 0 {
 		return
 	}
@@ -157,8 +158,8 @@ func (p *publisher) later() {
 	})
 }
 
-// stop ends the publishing by timer, and returns a channel that is closed when the
-// batch that is under way has ended.
+// stop ends the publishing by words and timer, and returns a channel that is closed
+// when the batch in flight has ended.
 func (p *publisher) stop() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -174,8 +175,8 @@ func (p *publisher) stop() <-chan struct{} {
 	return p.inFlight
 }
 
-// interval grows with the length of the answer, so that a long one does not
-// fill the workflow's history.
+// interval returns the shortest time between two batches. It grows with the length
+// of the answer, so that a long answer does not fill the workflow's history.
 func (p *publisher) interval() time.Duration {
 	switch {
 	case p.batches < 100:
@@ -187,11 +188,11 @@ func (p *publisher) interval() time.Duration {
 	}
 }
 
-// maxBatch is how many bytes of words go into a batch. As JSON they may be six
-// times as many, and Temporal takes 2 MB.
+// maxBatch bounds the words of a batch, in bytes. As JSON they may be six times as
+// long, and Temporal limits a signal to 2 MB.
 const maxBatch = 64 << 10
 
-// take returns the next batch of what is pending.
+// take removes the next batch from the pending words and returns it.
 func (p *publisher) take() []stream.Entry {
 	var items []stream.Entry
 	add := func(topic string, e stream.Event) {
@@ -212,7 +213,7 @@ func (p *publisher) take() []stream.Entry {
 	return items
 }
 
-// cutAt cuts a text after at most n bytes, between two characters.
+// cutAt cuts a text after at most n bytes, between two code points.
 func cutAt(text string, n int) (before, after string) {
 	if len(text) <= n {
 		return text, ""
@@ -223,10 +224,10 @@ func cutAt(text string, n int) (before, after string) {
 	return text[:n], text[n:]
 }
 
-// send signals a batch and, once that is acknowledged, hands it to the readers in
-// this process.
+// send signals a batch to the log. After Temporal has acknowledged the signal, it
+// passes the batch to the hub.
 func (p *publisher) send(items []stream.Entry) error {
-	// Words that the model gave are sent also while the activity is cancelled.
+	// A cancel of the activity does not discard the words that the model has sent.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	p.sequence++
@@ -237,18 +238,18 @@ func (p *publisher) send(items []stream.Entry) error {
 	if !p.inHub {
 		return nil
 	}
-	given := make([]stream.Item, 0, len(items))
+	durable := make([]stream.Item, 0, len(items))
 	for _, e := range items {
-		given = append(given, stream.Item{Topic: e.Topic, Data: e.Data, Offset: p.offset})
+		durable = append(durable, stream.Item{Topic: e.Topic, Data: e.Data, Offset: p.offset})
 		p.offset++
 	}
-	p.hub.Append(p.in.Run, given)
+	p.hub.Append(p.in.Run, durable)
 	return nil
 }
 
-// close waits for the batch that is under way and returns the words that are left.
-// Words that readers have and that this attempt did not repeat in full are
-// reset.
+// close blocks until the batch in flight has ended and returns the words that are
+// not published. It publishes a reset if this attempt did not repeat all the words
+// that readers have. published reports whether readers have words of this turn.
 func (p *publisher) close(ctx context.Context) (tail string, published bool, err error) {
 	select {
 	case <-p.stop():
@@ -272,6 +273,6 @@ func (p *publisher) close(ctx context.Context) (tail string, published bool, err
 	return p.pending.String(), p.published, nil
 }
 
-// abandon lets a batch that is under way end before the attempt is given up, so
-// that the next one sees it.
+// abandon blocks until the batch in flight has ended, so that the next attempt
+// finds its words in the log.
 func (p *publisher) abandon() { <-p.stop() }

@@ -23,7 +23,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/telemetry"
 )
 
-// words are "word1 word2 …", as the stand-in model says them.
+// words returns "word1 word2 …", as the stand-in model streams them.
 func words(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -32,7 +32,7 @@ func words(n int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// failsAfter says words and then fails.
+// failsAfter returns a model that streams words and then fails.
 func failsAfter(words ...string) scripted {
 	return scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
 		for _, w := range words {
@@ -44,7 +44,8 @@ func failsAfter(words ...string) scripted {
 	}}
 }
 
-// speaks says n words, one each interval, and ends well an interval after the last.
+// speaks returns a model that streams n words, one each interval, and completes an
+// interval after the last.
 func speaks(n int, interval time.Duration) scripted {
 	return scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
 		for i := range n {
@@ -55,9 +56,9 @@ func speaks(n int, interval time.Duration) scripted {
 	}}
 }
 
-// inBubble runs a test of model calls by the clock of a synctest bubble, with the
-// contexts of n attempts. Its fixture has blobs in memory, and neither a store
-// nor a model server, since files and sockets do not go by that clock.
+// inBubble runs a test of model calls in a synctest bubble, with the contexts of n
+// attempts. Its fixture has blobs in memory, and neither a store nor a model server,
+// because files and sockets do not follow the bubble's clock.
 func inBubble(t *testing.T, n int, test func(f *fixture, contexts []context.Context)) {
 	t.Helper()
 	contexts := attempts(t, n)
@@ -95,7 +96,7 @@ func (f *fixture) wantBatches(want ...string) {
 func TestRepeatedModelCall(t *testing.T) {
 	t.Parallel()
 
-	t.Run("the same words go on where readers are", func(t *testing.T) {
+	t.Run("the same words continue after those that readers have", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		f.server.ScriptChat(modeltest.CutAfter(20), modeltest.CutAfter(30), modeltest.Text(words(40)))
@@ -117,12 +118,12 @@ func TestRepeatedModelCall(t *testing.T) {
 		want   string
 		resets int
 	}{
-		"other words begin anew":            {[]string{"one ", "two "}, says("three ", "four"), "three four", 1},
-		"words that part later do so too":   {[]string{"one "}, says("o", "ne or ", "another"), "one or another", 0},
-		"less words than before begin anew": {[]string{"one two "}, says("one ", "t"), "one t", 1},
-		"no word in the same place":         {[]string{"one "}, says("x"), "x", 1},
-		"the same words and no more":        {[]string{"one "}, says("o", "ne", " "), "one ", 0},
-		"words of which readers have none":  {nil, says("one ", "two"), "one two", 0},
+		"other words reset the text":       {[]string{"one ", "two "}, answering("three ", "four"), "three four", 1},
+		"words that differ later do not":   {[]string{"one "}, answering("o", "ne or ", "another"), "one or another", 0},
+		"fewer words than before reset it": {[]string{"one two "}, answering("one ", "t"), "one t", 1},
+		"no common word resets it":         {[]string{"one "}, answering("x"), "x", 1},
+		"the same words and no more":       {[]string{"one "}, answering("o", "ne", " "), "one ", 0},
+		"words of which readers have none": {nil, answering("one ", "two"), "one two", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -142,7 +143,7 @@ func TestRepeatedModelCall(t *testing.T) {
 		})
 	}
 
-	t.Run("an activity that takes over from one whose process ended goes on there too", func(t *testing.T) {
+	t.Run("a repeated activity of an ended process continues after those words too", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		f.server.ScriptChat(modeltest.CutAfter(20), modeltest.Text(words(40)))
@@ -159,7 +160,7 @@ func TestRepeatedModelCall(t *testing.T) {
 		}
 	})
 
-	t.Run("a long answer in small pieces goes on, or begins anew", func(t *testing.T) {
+	t.Run("a long answer in small pieces continues, or resets the text", func(t *testing.T) {
 		t.Parallel()
 		long := strings.Repeat("word ", 12_000) // one batch
 		pieces := strings.SplitAfter(long, " ")
@@ -173,7 +174,7 @@ func TestRepeatedModelCall(t *testing.T) {
 			f.answering.Chat = failsAfter(long + "the ")
 			_, err := f.answering.CallModel(contexts[0], in)
 			f.failed(err, knowledge.CodeProviderFailed, true)
-			f.answering.Chat = says(append(slices.Clone(pieces), tc.end)...)
+			f.answering.Chat = answering(append(slices.Clone(pieces), tc.end)...)
 			result, err := f.answering.CallModel(contexts[1], in)
 			f.must(err)
 			text, resets := read(t, f.workflows.items())
@@ -183,7 +184,7 @@ func TestRepeatedModelCall(t *testing.T) {
 		}
 	})
 
-	t.Run("words of the turn before are not taken for its own", func(t *testing.T) {
+	t.Run("words of the turn before are not words of this turn", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		run := f.ask("what?")
@@ -195,21 +196,21 @@ func TestRepeatedModelCall(t *testing.T) {
 		f.answering.Chat = failsAfter("one ")
 		_, err = f.answering.CallModel(contexts[0], in)
 		f.failed(err, knowledge.CodeProviderFailed, true)
-		f.answering.Chat = says("one ", "two")
+		f.answering.Chat = answering("one ", "two")
 		result, err := f.answering.CallModel(contexts[1], in)
 		f.must(err)
 		f.want(result, "let me lookone two", 0)
 	})
 }
 
-// TestFencing lets the batches of an attempt that was given up arrive late, as
-// those of a worker that was frozen do.
+// TestFencing delivers the batches of a replaced attempt late, as a worker that was
+// frozen does.
 func TestFencing(t *testing.T) {
 	t.Parallel()
 	for name, late := range map[string]string{
-		"before the new attempt publishes":     "start",
-		"between two batches of the new one":   "middle",
-		"when the new one has said everything": "end",
+		"before the new attempt publishes":    "start",
+		"between two batches of the new one":  "middle",
+		"after the last words of the new one": "end",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -244,9 +245,9 @@ func TestFencing(t *testing.T) {
 	}
 }
 
-// TestFrozenAttempt wakes an attempt in mid answer after the next one has begun,
-// as a machine does that was suspended: its words must not reach a reader, by the
-// log or by the hub of the process.
+// TestFrozenAttempt resumes an attempt in mid answer after the next one has begun, as
+// a suspended machine does. Its words must not reach a reader, neither by the log nor
+// by the hub.
 func TestFrozenAttempt(t *testing.T) {
 	t.Parallel()
 	inBubble(t, 2, func(f *fixture, contexts []context.Context) {
@@ -254,7 +255,7 @@ func TestFrozenAttempt(t *testing.T) {
 		in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
 		stop := f.hub.Follow(in.Run)
 		defer stop()
-		frozen, woken, told := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		frozen, woken, reported := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		old := *f.answering
 		old.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
 			yield(model.Delta{Text: "one"}, nil)
@@ -268,14 +269,14 @@ func TestFrozenAttempt(t *testing.T) {
 			yield(model.Delta{}, &model.Error{Code: model.CodeEnded, Retryable: true})
 		}}
 		go func() {
-			defer close(told)
+			defer close(reported)
 			_, err := old.CallModel(contexts[0], in)
 			f.failed(err, knowledge.CodeProviderFailed, true)
 		}()
 		<-frozen
 		f.answering.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
 			close(woken)
-			<-told
+			<-reported
 			for _, word := range []string{"one", " two", " three", " four"} {
 				yield(model.Delta{Text: word}, nil)
 				time.Sleep(interval)
@@ -288,7 +289,7 @@ func TestFrozenAttempt(t *testing.T) {
 		f.wantBatches("one", " two", "", " three", " three", " four") // the empty one shuts the frozen attempt out
 		given, _, _, _ := f.hub.Since(in.Run, 0)
 		if diff := cmp.Diff(f.workflows.items()[:len(given)], given); diff != "" {
-			f.Errorf("the hub gives what the log does not have (-log +hub): %s", diff)
+			f.Errorf("the hub has items that the log does not have (-log +hub): %s", diff)
 		}
 	})
 }
@@ -306,9 +307,9 @@ func TestPublishing(t *testing.T) {
 		chat       scripted
 		publishing bool
 	}{
-		"an answer is followed by an end that they are given":             {says("one ", "two"), true},
-		"what follows tool calls is not given to readers in this process": {calls, false},
-		"what follows a failed call is not given to them":                 {failsAfter("one ", "two"), false},
+		"the end after an answer does":                     {answering("one ", "two"), true},
+		"items after tool calls do not go through the hub": {calls, false},
+		"items after a failed call do not either":          {failsAfter("one ", "two"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -316,7 +317,7 @@ func TestPublishing(t *testing.T) {
 				f.answering.Chat = tc.chat
 				run := f.ask("what?")
 				defer f.hub.Follow(run.Run)()
-				// Its result is the business of others.
+				// Other tests check the result.
 				_, _ = f.answering.CallModel(contexts[0], activities.ModelCallInput{RunRef: run, Turn: 1})
 				if publishing := f.hub.Publishing(run.Run); publishing != tc.publishing {
 					f.Errorf("readers wait for the hub: %t, want %t", publishing, tc.publishing)
@@ -325,7 +326,7 @@ func TestPublishing(t *testing.T) {
 		})
 	}
 
-	t.Run("readers in this process get what the log gets, without a gap", func(t *testing.T) {
+	t.Run("the hub has the items of the log, without a gap", func(t *testing.T) {
 		t.Parallel()
 		inBubble(t, 1, func(f *fixture, contexts []context.Context) {
 			f.answering.Chat = speaks(8, 60*time.Millisecond)
@@ -376,7 +377,7 @@ func TestPublishing(t *testing.T) {
 		})
 	})
 
-	t.Run("one batch at a time goes, and gathers what comes meanwhile", func(t *testing.T) {
+	t.Run("one batch is in flight, and the next one has the words that came meanwhile", func(t *testing.T) {
 		t.Parallel()
 		inBubble(t, 1, func(f *fixture, contexts []context.Context) {
 			var flying atomic.Int64
@@ -435,7 +436,7 @@ func (unreadable) Events(context.Context, string, int64) (stream.EventsPage, err
 	return stream.EventsPage{}, errors.New("no worker answers")
 }
 
-// TestLongAnswer says a word each 50 ms for ten minutes of the bubble's clock: a
+// TestLongAnswer streams a word each 50 ms for ten minutes of the bubble's clock. A
 // signal is an event of the workflow's history, which Temporal bounds.
 func TestLongAnswer(t *testing.T) {
 	t.Parallel()
@@ -481,7 +482,7 @@ func TestManyWordsAtOnce(t *testing.T) {
 			return nil
 		}
 		text := strings.Repeat("<é", 300_000)
-		f.answering.Chat = says(text)
+		f.answering.Chat = answering(text)
 		result, err := f.answering.CallModel(contexts[0], activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1})
 		f.must(err)
 		f.want(result, text, 0)
@@ -494,15 +495,15 @@ func TestManyWordsAtOnce(t *testing.T) {
 func TestEndlessAnswer(t *testing.T) {
 	t.Parallel()
 	inBubble(t, 1, func(f *fixture, contexts []context.Context) {
-		f.answering.Chat = says(strings.Repeat("word ", 1<<20))
+		f.answering.Chat = answering(strings.Repeat("word ", 1<<20))
 		_, err := f.answering.CallModel(contexts[0], activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1})
 		f.failed(err, knowledge.CodeProviderFailed, false)
 	})
 }
 
-// TestImpatience: an endpoint may ask to be left alone for a day, but somebody
-// sits before the question.
-func TestImpatience(t *testing.T) {
+// TestLongRetryAfter lets an endpoint ask for a pause that is too long for the reader
+// of an answer.
+func TestLongRetryAfter(t *testing.T) {
 	t.Parallel()
 	for wait, retryable := range map[time.Duration]bool{30 * time.Second: true, 24 * time.Hour: false} {
 		t.Run(wait.String(), func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// RemoveInput names a document and the newest of its versions that goes.
+// RemoveInput names a document and the newest of its versions to remove.
 type RemoveInput struct {
 	Workspace string `json:"workspace"`
 	Project   string `json:"project"`
@@ -30,7 +30,7 @@ func (in RemoveInput) removal() store.Removal {
 	}
 }
 
-// Step names the removal as a step does: by its newest version.
+// Step returns the removal as the input of a step of its newest version.
 func (in RemoveInput) Step() StepInput {
 	return StepInput{
 		VersionRef: knowledge.VersionRef{Workspace: in.Workspace, Project: in.Project, Document: in.Document, Version: in.Upto},
@@ -38,23 +38,23 @@ func (in RemoveInput) Step() StepInput {
 	}
 }
 
-// StopInput asks an ingest to stop. Signaled says that it was told so before.
+// StopInput asks an ingest to stop. Signaled reports that it has its signal.
 type StopInput struct {
 	RemoveInput
 	Signaled bool `json:"signaled,omitempty"`
 }
 
-// StopResult says whether the doomed versions are still being ingested: then it is
-// to be asked again.
+// StopResult reports whether a step of the versions to remove may still run. The
+// workflow then calls StopIngest again.
 type StopResult struct {
 	Running  bool `json:"running,omitempty"`
 	Signaled bool `json:"signaled,omitempty"`
 }
 
-// StopIngest tells a running ingest, once, to give up the doomed versions, and
-// reports whether a step of theirs may still run. It ends the runs of those that
-// no workflow holds. The end of a run whose steps have ended is not waited for:
-// it may need the space that the removal frees.
+// StopIngest signals a running ingest, once, to cancel the versions to remove, and
+// reports whether one of their steps may still run. It ends the runs of versions
+// that no workflow has. It does not wait for the end of a run whose steps have
+// ended, which may need the space that the removal frees.
 func (a *Ingestion) StopIngest(ctx context.Context, in StopInput) (StopResult, error) {
 	defer heartbeat(ctx)()
 	result, err := a.stopIngest(ctx, in)
@@ -87,15 +87,15 @@ func (a *Ingestion) stopIngest(ctx context.Context, in StopInput) (StopResult, e
 		return StopResult{}, a.endRuns(ctx, in.RemoveInput, versions)
 	}
 	if err != nil {
-		return StopResult{}, fmt.Errorf("ask what is ingested: %w", err)
+		return StopResult{}, fmt.Errorf("query the running ingest: %w", err)
 	}
 	return StopResult{Running: version > 0 && version <= in.Upto, Signaled: true}, nil
 }
 
-// ErrNotRunning says that a workflow is not open.
+// ErrNotRunning reports that a workflow is not open.
 var ErrNotRunning = errors.New("the workflow does not run")
 
-// endRuns ends the runs of versions that no workflow holds.
+// endRuns ends the runs of versions that no workflow has.
 func (a *Ingestion) endRuns(ctx context.Context, in RemoveInput, versions []store.Version) error {
 	end := Failed(knowledge.KindIngest, knowledge.Failure{Code: knowledge.CodeCanceled, Message: "the document was removed"})
 	for _, v := range versions {
@@ -116,7 +116,7 @@ func (a *Ingestion) endRuns(ctx context.Context, in RemoveInput, versions []stor
 	return nil
 }
 
-// RemoveEntries takes the document's vectors and full text out of the index.
+// RemoveEntries deletes the index entries of the versions to remove.
 func (a *Ingestion) RemoveEntries(ctx context.Context, in RemoveInput) error {
 	defer heartbeat(ctx)()
 	if err := a.Index.RemoveDocument(ctx, in.Workspace, in.Document, in.Upto); err != nil {
@@ -125,9 +125,9 @@ func (a *Ingestion) RemoveEntries(ctx context.Context, in RemoveInput) error {
 	return nil
 }
 
-// RemoveBlobs takes the bytes of the doomed versions away, and with them the
-// originals that only those name. Others are of newer versions, or of an upload
-// whose version is still to come.
+// RemoveBlobs deletes the blobs of the versions to remove, and the originals that
+// only these versions name. Other originals are of newer versions, or of an upload
+// whose version is not stored yet.
 func (a *Ingestion) RemoveBlobs(ctx context.Context, in RemoveInput) error {
 	defer heartbeat(ctx)()
 	named, err := a.Removals.SourceKeys(ctx, in.Workspace, in.Document, 0)
@@ -152,8 +152,8 @@ func (a *Ingestion) RemoveBlobs(ctx context.Context, in RemoveInput) error {
 	return nil
 }
 
-// RemoveRows takes the document's rows away; what was uploaded under its id
-// meanwhile stays and is no longer held up.
+// RemoveRows deletes the rows of the versions to remove. Newer versions under the
+// same id stay, and no longer wait. It then empties the write-ahead log.
 func (a *Ingestion) RemoveRows(ctx context.Context, in RemoveInput) error {
 	defer heartbeat(ctx)()
 	if err := a.Removals.RemoveRows(ctx, in.removal()); err != nil {
@@ -165,7 +165,7 @@ func (a *Ingestion) RemoveRows(ctx context.Context, in RemoveInput) error {
 	return nil
 }
 
-// FinishRemoval ends the removal's run. Local, like FinishVersion.
+// FinishRemoval ends the removal's run. It is a local activity, like FinishVersion.
 func (a *Ingestion) FinishRemoval(ctx context.Context, in FinishInput) error {
 	run := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}
 	if err := a.ender().End(ctx, run, in.Items, Ending{Kind: knowledge.KindRemove, Error: in.Error}); err != nil {

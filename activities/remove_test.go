@@ -14,7 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// mark marks a document as being removed.
+// mark sets the tombstone of a document.
 func (f *fixture) mark(document string) activities.RemoveInput {
 	f.Helper()
 	run := knowledge.NewID()
@@ -34,7 +34,7 @@ func (f *fixture) removal(in activities.RemoveInput) {
 	f.must(step(f, f.ingestion.RemoveRows, in))
 }
 
-// stop tells a running ingest to stop.
+// stop runs StopIngest.
 func (f *fixture) stop(in activities.StopInput) activities.StopResult {
 	f.Helper()
 	result, err := do(f, f.ingestion.StopIngest, in)
@@ -50,7 +50,7 @@ func (f *fixture) remove(document string) {
 func TestRemoveDocument(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a document goes with all that it left behind, and going again changes nothing", func(t *testing.T) {
+	t.Run("everything of a document is removed, and a repetition changes nothing", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		kept := f.upload("kept.txt", "ordinary words")
@@ -84,7 +84,7 @@ func TestRemoveDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("what is uploaded meanwhile lives on", func(t *testing.T) {
+	t.Run("a newer version that is uploaded meanwhile stays", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		first := f.upload("a.txt", "the first version")
@@ -106,7 +106,7 @@ func TestRemoveDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("an upload whose version is not drawn yet keeps its bytes", func(t *testing.T) {
+	t.Run("an upload whose version is not stored yet keeps its bytes", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
@@ -124,7 +124,7 @@ func TestRemoveDocument(t *testing.T) {
 func TestStopIngest(t *testing.T) {
 	t.Parallel()
 
-	t.Run("an ingest is told once, and waited for until no step of the doomed version runs", func(t *testing.T) {
+	t.Run("an ingest is signaled once, and is running until no step of the version runs", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
@@ -146,7 +146,7 @@ func TestStopIngest(t *testing.T) {
 		}
 	})
 
-	t.Run("a newer version that is ingested by then is not waited for", func(t *testing.T) {
+	t.Run("the removal does not wait for a newer version", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
@@ -156,7 +156,7 @@ func TestStopIngest(t *testing.T) {
 		}
 	})
 
-	t.Run("a workflow that ended without writing the end of the run leaves it to the removal", func(t *testing.T) {
+	t.Run("the removal ends the run of a workflow that ended without doing so", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
@@ -168,7 +168,7 @@ func TestStopIngest(t *testing.T) {
 		}
 	})
 
-	t.Run("a run that no workflow holds is ended, with a log that says so", func(t *testing.T) {
+	t.Run("a run without a workflow is ended, with a log", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
@@ -185,7 +185,7 @@ func TestStopIngest(t *testing.T) {
 		}
 	})
 
-	t.Run("a run that began somewhere in its workflow's log ends behind what readers have of it", func(t *testing.T) {
+	t.Run("a run that has items in its workflow's log ends after them", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		f.upload("a.txt", "text")
@@ -211,7 +211,7 @@ func TestStopIngest(t *testing.T) {
 		}
 	})
 
-	t.Run("a log that cannot be read now is read again, and one that is lost ends where it began", func(t *testing.T) {
+	t.Run("reading a log is retried, and the end of a lost log is at its first offset", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
@@ -242,7 +242,7 @@ func TestStopIngest(t *testing.T) {
 		}
 	})
 
-	t.Run("a newer version's run goes on", func(t *testing.T) {
+	t.Run("the run of a newer version continues", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", "text")
@@ -276,7 +276,7 @@ func TestFinishRemoval(t *testing.T) {
 	}
 }
 
-// stored is the log of a run that has ended.
+// stored returns the log of a run that has ended.
 func (f *fixture) stored(id string) (log stream.StoredLog) {
 	f.Helper()
 	run, err := f.store.RunForSystem(f.ctx, "w", id)

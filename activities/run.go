@@ -16,8 +16,8 @@ import (
 // so that a search comes before the first model call.
 func SearchFirst(r knowledge.Request) bool { return prompt.WantsContext(promptTemplate(r)) }
 
-// promptTemplate returns the template of the system message. A tool's always has
-// a place for passages: it searches only once.
+// promptTemplate returns the template of the system message. The template of a tool
+// always has a place for passages, because a tool searches only once.
 func promptTemplate(r knowledge.Request) string {
 	if r.Kind == knowledge.KindTool {
 		return prompt.WithContext(r.Config.AI.Prompt)
@@ -25,13 +25,14 @@ func promptTemplate(r knowledge.Request) string {
 	return r.Config.AI.Prompt
 }
 
-// RequestBlobs is where requests are read.
+// RequestBlobs is the part of the blob store that ReadRequest uses.
 type RequestBlobs interface {
-	// GetJSON reads what is under key; a missing one is blob.ErrNotFound.
+	// GetJSON decodes the blob under key into v. It returns blob.ErrNotFound if there
+	// is none.
 	GetJSON(ctx context.Context, key string, v any) error
 }
 
-// ReadRequest reads a run's request. A missing one is blob.ErrNotFound.
+// ReadRequest returns the request of a run, or blob.ErrNotFound if there is none.
 func ReadRequest(ctx context.Context, blobs RequestBlobs, run knowledge.RunRef) (r knowledge.Request, err error) {
 	if err := blobs.GetJSON(ctx, run.RequestKey(), &r); err != nil {
 		return r, fmt.Errorf("read request of run %s: %w", run.Run, err)
@@ -39,9 +40,9 @@ func ReadRequest(ctx context.Context, blobs RequestBlobs, run knowledge.RunRef) 
 	return r, nil
 }
 
-// heartbeat tells Temporal every second, from now until stop, that the
-// activity is alive, whatever it waits for; also while one that is cancelled
-// brings to an end what must not be left halfway. A local activity needs none.
+// heartbeat records a heartbeat of the activity every second until stop is called,
+// also after a cancel, while the activity completes what it must not leave half
+// done. For a local activity it does nothing.
 func heartbeat(ctx context.Context) (stop func()) {
 	if activity.GetInfo(ctx).IsLocalActivity {
 		return func() {}
@@ -63,7 +64,7 @@ func heartbeat(ctx context.Context) (stop func()) {
 	return func() { close(done) }
 }
 
-// logger adds the ids of a version to the lines of a step.
+// logger returns l with the ids of a version and its run.
 func logger(l *slog.Logger, ref knowledge.VersionRef, run string) *slog.Logger {
 	return l.With("workspace", ref.Workspace, "document", ref.Document, "version", ref.Version, "run", run)
 }

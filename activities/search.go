@@ -15,14 +15,15 @@ type SearchInput struct {
 	knowledge.RunRef
 }
 
-// SearchResult says how much was found, and where it stands.
+// SearchResult counts the passages of a search and names its blob.
 type SearchResult struct {
 	Key       string `json:"key"`
 	Retrieved int    `json:"retrieved"` // candidates of the index
-	Kept      int    `json:"kept"`      // given to the model
+	Kept      int    `json:"kept"`      // passages for the model
 }
 
-// SearchKnowledge finds passages that the run's principal may see.
+// SearchKnowledge searches for passages that the run's principal may see, and
+// stores their ids. It does not repeat a stored search.
 func (a *Answering) SearchKnowledge(ctx context.Context, in SearchInput) (SearchResult, error) {
 	defer heartbeat(ctx)()
 	request, err := ReadRequest(ctx, a.Blobs, in.RunRef)
@@ -36,7 +37,7 @@ func (a *Answering) SearchKnowledge(ctx context.Context, in SearchInput) (Search
 	return result, nil
 }
 
-// find searches and stores what it found, unless an earlier attempt did.
+// find searches and stores the result, unless an earlier attempt did.
 func (a *Answering) find(ctx context.Context, key string, request knowledge.Request, query string) (SearchResult, error) {
 	var record SearchRecord
 	err := a.Blobs.GetJSON(ctx, key, &record)

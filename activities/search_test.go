@@ -10,7 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// found are the names of the documents that a stored search gives.
+// found returns the names of the documents of a stored search.
 func (f *fixture) found(key string) []string {
 	f.Helper()
 	var record activities.SearchRecord
@@ -30,7 +30,7 @@ func (f *fixture) found(key string) []string {
 func TestSearchKnowledge(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a search that was stored is not made again", func(t *testing.T) {
+	t.Run("a stored search is not repeated", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
@@ -54,7 +54,7 @@ func TestSearchKnowledge(t *testing.T) {
 		}
 	})
 
-	t.Run("it finds what the snapshot's principal may see, of the asked documents", func(t *testing.T) {
+	t.Run("a search finds what the principal may see, in the requested documents", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		of := func(user string) func(*store.NewVersion) {
@@ -88,7 +88,7 @@ func TestSearchKnowledge(t *testing.T) {
 		}
 	})
 
-	t.Run("somebody without a token is refused for good", func(t *testing.T) {
+	t.Run("a principal without tokens is refused without retries", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		run := f.ask("apples", func(r *knowledge.Request) { r.Principal = knowledge.Principal{} })
@@ -96,7 +96,7 @@ func TestSearchKnowledge(t *testing.T) {
 		f.failed(err, knowledge.CodeForbidden, false)
 	})
 
-	t.Run("a run whose request is not there is a defect", func(t *testing.T) {
+	t.Run("a run without a request is a defect", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		_, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: knowledge.RunRef{Workspace: "w", Run: "none"}})

@@ -12,7 +12,7 @@ import (
 // DocumentsRAG is the name of the tool that searches documents.
 const DocumentsRAG = "documents_rag"
 
-// ToolCallInput names one call of a turn; its arguments are in the turn's blob.
+// ToolCallInput names one tool call of a turn. Its arguments are in the turn's blob.
 type ToolCallInput struct {
 	knowledge.RunRef
 	Turn int    `json:"turn"`
@@ -20,14 +20,14 @@ type ToolCallInput struct {
 	Key  string `json:"key"`
 }
 
-// ToolOutput is what a tool gave: a search, or a failure in words for the model.
+// ToolOutput is the output of a tool: a search, or a failure in words for the model.
 type ToolOutput struct {
 	Search  string `json:"search,omitempty"`
 	Kept    int    `json:"kept,omitempty"`
 	Failure string `json:"failure,omitempty"`
 }
 
-// tools are what a model is offered.
+// tools returns the tools that a model may call.
 func tools() []model.Tool {
 	return []model.Tool{{
 		Name:        DocumentsRAG,
@@ -40,7 +40,7 @@ func tools() []model.Tool {
 // maxQuery bounds a tool's query, in bytes.
 const maxQuery = 8 << 10
 
-// CallTool runs one tool call of a turn.
+// CallTool runs one tool call of a turn. It does not repeat a stored search.
 func (a *Answering) CallTool(ctx context.Context, in ToolCallInput) (ToolOutput, error) {
 	defer heartbeat(ctx)()
 	output, err := a.callTool(ctx, in)

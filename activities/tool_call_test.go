@@ -11,7 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/model"
 )
 
-// calls stores a turn that called tools.
+// calls stores a turn with tool calls and returns the input of the first one.
 func (f *fixture) calls(run knowledge.RunRef, calls ...model.ToolCall) activities.ToolCallInput {
 	f.Helper()
 	key := run.TurnKey(1)
@@ -23,7 +23,7 @@ func (f *fixture) calls(run knowledge.RunRef, calls ...model.ToolCall) activitie
 func TestCallTool(t *testing.T) {
 	t.Parallel()
 
-	for name, tc := range map[string]struct{ tool, arguments, says string }{
+	for name, tc := range map[string]struct{ tool, arguments, message string }{
 		"a tool that was not offered": {"weather", `{"query":"apples"}`, activities.DocumentsRAG},
 		"a name in another case":      {"Documents_RAG", `{"query":"apples"}`, activities.DocumentsRAG},
 		"no name":                     {"", `{"query":"apples"}`, activities.DocumentsRAG},
@@ -39,15 +39,15 @@ func TestCallTool(t *testing.T) {
 		"a query of spaces":           {activities.DocumentsRAG, `{"query":" \n\t"}`, "text"},
 		"a query that is too long":    {activities.DocumentsRAG, `{"query":"` + strings.Repeat("x", 8<<10+1) + `"}`, "8192"},
 	} {
-		t.Run(name+" is refused, and the model is told", func(t *testing.T) {
+		t.Run(name+" is refused, and the model reads why", func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 			in := f.calls(f.ask("what?"), model.ToolCall{ID: "a", Name: tc.tool, Arguments: tc.arguments})
 			_, err := do(f, f.answering.CallTool, in)
 			f.failed(err, knowledge.CodeInvalid, false)
-			told := activities.Describe(err, knowledge.Failure{}).Message
-			if !strings.Contains(told, tc.says) || strings.Contains(told, "apples") {
-				t.Errorf("it is told %q", told)
+			message := activities.Describe(err, knowledge.Failure{}).Message
+			if !strings.Contains(message, tc.message) || strings.Contains(message, "apples") {
+				t.Errorf("the message for the model is %q", message)
 			}
 			if n := f.server.Totals().Embeddings.Asked; n != 0 {
 				t.Errorf("%d requests for embeddings", n)
@@ -58,7 +58,7 @@ func TestCallTool(t *testing.T) {
 		})
 	}
 
-	t.Run("a query of just the limit, and with what else a model adds, is taken", func(t *testing.T) {
+	t.Run("a query at the limit is accepted, with further arguments", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
@@ -71,7 +71,7 @@ func TestCallTool(t *testing.T) {
 		}
 	})
 
-	t.Run("a search that was stored is not made again", func(t *testing.T) {
+	t.Run("a stored search is not repeated", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))

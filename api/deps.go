@@ -126,9 +126,9 @@ type Retriever interface {
 
 // Attributes brings the index up to date with a change of a document.
 type Attributes interface {
-	// Follow writes the document's attributes in SQL to the index. Doing it twice
-	// changes nothing.
-	Follow(ctx context.Context, document string) error
+	// UpdateIndex writes the document's attributes in SQL to the index. It is
+	// idempotent.
+	UpdateIndex(ctx context.Context, document string) error
 }
 
 // Links builds the addresses at which operators see workflows.

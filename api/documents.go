@@ -188,7 +188,7 @@ func (s *Server) patchDocument(ctx context.Context, p knowledge.Principal, in *s
 		return nil, fmt.Errorf("update document %s: %w", in.ID, err)
 	}
 	// SQL is asked at every search, so what became narrower holds already.
-	if err := s.deps.Attributes.Follow(ctx, d.ID); err != nil {
+	if err := s.deps.Attributes.UpdateIndex(ctx, d.ID); err != nil {
 		return nil, fmt.Errorf("set attributes of document %s: %w", d.ID, err)
 	}
 	return &documentOutput{Body: s.documentView(d)}, nil

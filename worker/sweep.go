@@ -59,7 +59,7 @@ type Sweep struct {
 	Settler   Settler
 	// Attributes updates the index for a changed document, "" = for all of them.
 	Attributes interface {
-		Follow(ctx context.Context, document string) error
+		UpdateIndex(ctx context.Context, document string) error
 	}
 	Log *slog.Logger
 
@@ -102,7 +102,7 @@ func (s *Sweep) once(ctx context.Context, before time.Time, all bool) error {
 	for _, kinds := range [][]knowledge.RunKind{knowledge.AnswerKinds(), knowledge.DocumentKinds()} {
 		errs = append(errs, s.pages(ctx, all, func() (bool, error) { return s.runs(ctx, before, kinds) }))
 	}
-	errs = append(errs, s.Attributes.Follow(ctx, ""))
+	errs = append(errs, s.Attributes.UpdateIndex(ctx, ""))
 	return errors.Join(errs...)
 }
 

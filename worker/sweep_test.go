@@ -90,7 +90,7 @@ func (b *backlog) SettleNow(_ context.Context, run stream.RunRef) error {
 	return nil
 }
 
-func (*backlog) Follow(context.Context, string) error { return nil }
+func (*backlog) UpdateIndex(context.Context, string) error { return nil }
 
 // sweep runs a sweep for some minutes of the bubble's clock.
 func (b *backlog) sweep(t *testing.T, minutes int) {
