@@ -30,6 +30,10 @@ type cut struct {
 // BatchSize.
 const partChunks = 8 * BatchSize
 
+// LongDocument is the largest number of chunks that a document may have to be
+// written at once. A longer one is written part by part.
+const LongDocument = partChunks
+
 // cut returns the stored cut of a version. If there is none, it extracts, enriches
 // and cuts the original and stores the result. It calls enter when a stage begins,
 // with the facts of the version that are known by then.

@@ -23,6 +23,7 @@ const (
 	ingestsAtATime   = 16 // steps on Cairn's own stores
 	fetchesAtATime   = 16
 	embedsAtATime    = 32
+	writesAtATime    = 4 // of long documents: each takes minutes, and one writes at a time
 )
 
 // smallDocumentsAtATime is how many workflow tasks of the ingest queue, and their
@@ -95,6 +96,7 @@ func New(c client.Client, cfg Config, ingestion *activities.Ingestion, answering
 	w := &Worker{workers: []sdk.Worker{query, ingest}, ingestion: ingestion, patience: cfg.StopTimeout / 2}
 	for queue, slots := range map[string]int{
 		workflows.QueueFetch: fetchesAtATime, workflows.QueueParse: cfg.Parsers, workflows.QueueEmbed: embedsAtATime,
+		workflows.QueueWrite: writesAtATime,
 	} {
 		activitiesOnly := options(cfg, slots)
 		activitiesOnly.DisableWorkflowWorker = true

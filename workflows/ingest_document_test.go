@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/mock"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
@@ -122,6 +124,25 @@ func TestIngestDocument(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	})
+
+	t.Run("only a long document is published on the queue for those", func(t *testing.T) {
+		t.Parallel()
+		for chunks, want := range map[int]string{activities.LongDocument: workflows.QueueIngest, activities.LongDocument + 1: workflows.QueueWrite} {
+			test := newIngestTest(t)
+			queue := ""
+			test.env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+				if info.ActivityType.Name == "PublishDocument" {
+					queue = info.TaskQueue
+				}
+			})
+			test.steps(false, chunks)
+			test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
+			test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
+			if queue != want {
+				t.Errorf("%d chunks are published on queue %q, want %q", chunks, queue, want)
+			}
+		}
 	})
 
 	t.Run("a document that cannot be read fails with its stage and is not retried", func(t *testing.T) {

@@ -123,7 +123,11 @@ func (w *ingest) publish(ctx workflow.Context, small bool) (stepsEnd, error) {
 	if small {
 		err = workflow.ExecuteLocalActivity(localOptions(ctx, "publish"), w.acts.PublishDocument, in).Get(ctx, &result)
 	} else if err = w.setStageAttribute(ctx); err == nil {
-		publishing := onQueue(activityOptions(ctx, "publish", 30*time.Minute, storeRetries()), QueueIngest, priorityFinishing)
+		queue := QueueIngest
+		if w.counts.chunks > activities.LongDocument {
+			queue = QueueWrite
+		}
+		publishing := onQueue(activityOptions(ctx, "publish", 30*time.Minute, storeRetries()), queue, priorityFinishing)
 		err = execute(publishing, w.acts.PublishDocument, in, &result)
 	}
 	if err != nil { // the step may have published the version before it failed

@@ -10,6 +10,7 @@ const (
 	QueueFetch  = "fetch"  // addresses that originals are downloaded from
 	QueueParse  = "parse"  // parsers, with one slot for each
 	QueueEmbed  = "embed"  // the embedding model
+	QueueWrite  = "write"  // the rows and index entries of long documents
 )
 
 // The search attributes with which an operator finds workflows.
