@@ -75,6 +75,22 @@ func TestProgressInSQL(t *testing.T) {
 		}
 	})
 
+	t.Run("the progress does not fall when the steps of a document end in another order", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in, count := f.manyChunks(3 * activities.BatchSize)
+		for _, first := range []int{activities.BatchSize, 0} {
+			f.must(step(f, f.ingestion.EmbedChunks, activities.EmbedInput{
+				StepInput: in, First: first, Last: first + activities.BatchSize, Count: count,
+			}))
+		}
+		d, err := f.store.Document(f.ctx, manager(), in.Document)
+		f.must(err)
+		if want := activities.Progress(knowledge.StageEmbed, 2*activities.BatchSize/float64(count)); d.Progress != want {
+			t.Errorf("progress %g after two of three steps, want %g", d.Progress, want)
+		}
+	})
+
 	t.Run("the progress of a long document grows while it is embedded", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)

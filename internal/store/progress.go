@@ -81,8 +81,9 @@ func (r *versionRow) begin(ctx context.Context, tx transaction, ref knowledge.Ve
 	return err == nil, err
 }
 
-// SetStage stores the stage of a version, its progress (0..1) and what was found
-// out about it. It does nothing for a version that has ended or is being removed.
+// SetStage stores the stage of a version, its progress (0..1), unless the document
+// has a higher one in that stage, and what was found out about the version. It does
+// nothing for a version that has ended or is being removed.
 func (s *Store) SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, f Facts) error {
 	doing := fmt.Sprintf("note stage %s of version %d of document %s", stage, ref.Version, ref.Document)
 	return s.write(ctx, doing, func(ctx context.Context, tx transaction) error { return s.setStage(ctx, tx, ref, stage, progress, f) })
@@ -90,13 +91,16 @@ func (s *Store) SetStage(ctx context.Context, ref knowledge.VersionRef, stage kn
 
 // noteVersion and noteDocument leave a fact that is ” or 0 as it is. The document
 // shows the facts of its newest version only while nothing of it is published.
+// Within a stage its progress does not fall: concurrent steps of the stage end in any
+// order.
 const (
 	noteVersion = `UPDATE document_versions SET stage = ?1, updated_at = ?2,
 	media_type = COALESCE(NULLIF(?3, ''), media_type), language = COALESCE(NULLIF(?4, ''), language), bytes = COALESCE(NULLIF(?5, 0), bytes),
 	chunk_count = COALESCE(NULLIF(?6, 0), chunk_count), page_count = COALESCE(NULLIF(?7, 0), page_count)
 WHERE document_id = ?8 AND version = ?9 AND workspace = ?10 AND status = 'pending'
 	AND EXISTS (SELECT 1 FROM documents AS d WHERE d.id = ?8 AND d.removing_upto < ?9)`
-	noteDocument = `UPDATE documents SET stage = ?1, updated_at = ?2, progress = ?10,
+	noteDocument = `UPDATE documents SET stage = ?1, updated_at = ?2,
+	progress = CASE WHEN stage = ?1 AND progress > ?10 THEN progress ELSE ?10 END,
 	media_type = CASE WHEN published_version > 0 THEN media_type ELSE COALESCE(NULLIF(?3, ''), media_type) END,
 	language = CASE WHEN published_version > 0 THEN language ELSE COALESCE(NULLIF(?4, ''), language) END,
 	bytes = CASE WHEN published_version > 0 THEN bytes ELSE COALESCE(NULLIF(?5, 0), bytes) END,
