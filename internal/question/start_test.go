@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,6 +31,8 @@ type fixture struct {
 	blobs   *blob.Store
 	reader  knowledge.Principal
 	starts  []workflows.AnswerInput
+	writes  []string // to SQL and to the blob store, in any order
+	writing sync.Mutex
 	primed  []string // runs that the relay follows now
 	fail    error    // of every start
 	refused error    // of every write of a snapshot
@@ -47,16 +50,39 @@ func (f *fixture) Prime(run stream.RunRef, _ []stream.Item) (stop func()) {
 	return func() { f.primed = slices.DeleteFunc(f.primed, func(id string) bool { return id == run.Run }) }
 }
 
-// snapshots is a blob store that can refuse writes, and counts them.
+func (f *fixture) wrote(what string) {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	f.writes = append(f.writes, what)
+}
+
+// rows is a store that records its writes.
+type rows struct {
+	*store.Store
+	f *fixture
+}
+
+// StartRun implements question.Store.
+func (r rows) StartRun(ctx context.Context, p knowledge.Principal, run store.Run, c *store.Conversation) error {
+	r.f.wrote("StartRun")
+	return r.Store.StartRun(ctx, p, run, c)
+}
+
+// EndRun implements question.Store.
+func (r rows) EndRun(ctx context.Context, workspace, id string, end store.RunEnd) error {
+	r.f.wrote("EndRun")
+	return r.Store.EndRun(ctx, workspace, id, end)
+}
+
+// snapshots is a blob store that can refuse writes, and records them.
 type snapshots struct {
 	*blob.Store
-	f      *fixture
-	writes int
+	f *fixture
 }
 
 // PutJSON implements question.Blobs.
-func (s *snapshots) PutJSON(ctx context.Context, key string, v any) (blob.Ref, error) {
-	s.writes++
+func (s snapshots) PutJSON(ctx context.Context, key string, v any) (blob.Ref, error) {
+	s.f.wrote("PutJSON")
 	if s.f.refused != nil {
 		return blob.Ref{}, s.f.refused
 	}
@@ -97,7 +123,7 @@ func open(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	f.starter = question.New(question.Config{}, question.Deps{
-		Store: f.store, Blobs: &snapshots{Store: f.blobs, f: f}, Keys: idempotency.New(f.store, time.Now), Workflows: f, Relay: f,
+		Store: rows{f.store, f}, Blobs: snapshots{f.blobs, f}, Keys: idempotency.New(f.store, time.Now), Workflows: f, Relay: f,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	return f
@@ -140,6 +166,10 @@ func TestStart(t *testing.T) {
 	}
 	if diff := cmp.Diff(run, started.Run, cmp.Comparer(func(a, b time.Time) bool { return a.Sub(b).Abs() < time.Millisecond })); diff != "" {
 		t.Errorf("the run that is returned is not the one on record: %s", diff)
+	}
+	slices.Sort(f.writes)
+	if diff := cmp.Diff([]string{"PutJSON", "StartRun"}, f.writes); diff != "" {
+		t.Errorf("one transaction and one blob come before the workflow: %s", diff)
 	}
 	snapshot := f.request(run.ID)
 	if snapshot.Config.AI.Model != "the project's" || !slices.Equal(snapshot.Projects, []string{"p"}) || snapshot.ConversationID != run.ConversationID {
