@@ -22,7 +22,7 @@ func upUntilReady(t *testing.T, data string) (api string, stop func() int) {
 		code <- run(ctx, &app{stdout: in, stderr: t.Output()}, []string{
 			"up", "--data", data, "--listen", "127.0.0.1:0", "--temporal-listen", "127.0.0.1:0", "--ui-listen", "127.0.0.1:0",
 		})
-		in.Close()
+		_ = in.Close() // closing a pipe cannot fail
 	}()
 	lines := bufio.NewScanner(out)
 	for api == "" && lines.Scan() {

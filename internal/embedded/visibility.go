@@ -83,12 +83,13 @@ func (v *visibility) texts(query string, args ...any) (found []string) {
 		v.err = err
 		return nil
 	}
+	defer func() { v.err = errors.Join(v.err, rows.Close()) }()
 	for rows.Next() {
 		var text string
 		v.err = errors.Join(v.err, rows.Scan(&text))
 		found = append(found, text)
 	}
-	v.err = errors.Join(v.err, rows.Err(), rows.Close())
+	v.err = errors.Join(v.err, rows.Err())
 	return found
 }
 
