@@ -166,7 +166,11 @@ func query(t *testing.T, dir, statement string, do func(string), args ...any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = db.Close() }() // it was only read
+	defer func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("close the visibility database: %v", err)
+		}
+	}()
 	rows, err := db.QueryContext(t.Context(), statement, args...)
 	if err != nil {
 		t.Fatalf("%s: %v", statement, err)
