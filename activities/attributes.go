@@ -34,6 +34,22 @@ type Attributes struct {
 // index has older ones. With document "" it does so for all such documents, at most
 // attributesLimit. It blocks while another update runs. It is idempotent.
 func (a *Attributes) UpdateIndex(ctx context.Context, document string) error {
+	if document != "" {
+		return a.update(ctx, document)
+	}
+	stale, err := a.Store.StaleInIndex(ctx, "", attributesLimit)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, d := range stale { // others have their turn between two documents
+		errs = append(errs, a.update(ctx, d.ID))
+	}
+	return errors.Join(errs...)
+}
+
+// update copies the attributes of one document.
+func (a *Attributes) update(ctx context.Context, document string) error {
 	a.once.Do(func() { a.turn = make(chan struct{}, 1) })
 	select {
 	case a.turn <- struct{}{}:

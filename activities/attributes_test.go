@@ -2,6 +2,7 @@ package activities_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,6 +30,17 @@ func (f *fixture) tag(document, tag string) {
 	f.must(err)
 }
 
+// heldStore lists nothing, and only once over is closed.
+type heldStore struct{ began, over chan struct{} }
+
+func (s heldStore) StaleInIndex(context.Context, string, int) ([]store.StaleDocument, error) {
+	close(s.began)
+	<-s.over
+	return nil, nil
+}
+
+func (heldStore) InIndex(context.Context, store.StaleDocument) error { return nil }
+
 func TestAttributes(t *testing.T) {
 	t.Parallel()
 
@@ -48,6 +60,24 @@ func TestAttributes(t *testing.T) {
 		}
 		if left, err := f.store.StaleInIndex(f.ctx, "", 10); err != nil || len(left) != 0 {
 			t.Errorf("left are %+v, %v", left, err)
+		}
+	})
+
+	t.Run("an update that waits for another one ends with its context", func(t *testing.T) {
+		t.Parallel()
+		began, over := make(chan struct{}), make(chan struct{})
+		attributes := &activities.Attributes{Store: heldStore{began, over}}
+		ended := make(chan error, 1)
+		go func() { ended <- attributes.UpdateIndex(t.Context(), "d") }()
+		<-began
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := attributes.UpdateIndex(ctx, "d"); !errors.Is(err, context.Canceled) {
+			t.Errorf("it ended with %v", err)
+		}
+		close(over)
+		if err := <-ended; err != nil {
+			t.Error(err)
 		}
 	})
 

@@ -40,6 +40,8 @@ type Blobs interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, int64, error)
 	// Exists reports whether there is a blob under key.
 	Exists(ctx context.Context, key string) (bool, error)
+	// Delete deletes a blob. It is idempotent: a missing one is no error.
+	Delete(ctx context.Context, key string) error
 	// DeletePrefix deletes the blobs under prefix, which ends in "/", except those
 	// for which keep returns true, and returns their number. A nil keep keeps none.
 	// Deleting nothing is no error.

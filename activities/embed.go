@@ -86,8 +86,12 @@ func (a *Ingestion) batchKey(ctx context.Context, ref knowledge.VersionRef, text
 		return "", err
 	}
 	// The provider has charged for the result, so a cancel does not discard it.
-	if _, err := a.Blobs.Put(context.WithoutCancel(ctx), key, encodeVectors(vectors)); err != nil {
+	kept := context.WithoutCancel(ctx)
+	if _, err := a.Blobs.Put(kept, key, encodeVectors(vectors)); err != nil {
 		return "", fmt.Errorf("store vectors: %w", err)
+	}
+	if ctx.Err() != nil && a.removing(kept, ref) { // a removal may have deleted the others by now
+		return "", errors.Join(ctx.Err(), a.Blobs.Delete(kept, key))
 	}
 	return key, nil
 }

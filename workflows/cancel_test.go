@@ -71,6 +71,32 @@ func TestCancel(t *testing.T) {
 		}
 	})
 
+	t.Run("a version ends only after its local step has ended", func(t *testing.T) {
+		began, over, ends := make(chan struct{}, 1), make(chan struct{}), make(chan activities.FinishInput, 1)
+		acts := steps(func(activities.EmbedInput) error { return nil }, ends)
+		acts["PrepareDocument"] = func(activities.PrepareInput) (activities.PrepareResult, error) {
+			began <- struct{}{}
+			<-over // as on a disk that hangs
+			return activities.PrepareResult{}, nil
+		}
+		run := server.start(t, workflows.IngestDocument, ingest, acts)
+		next(t, began)
+		if err := server.client.SignalWorkflow(t.Context(), run.GetID(), "", workflows.SignalStop, workflows.IngestStop{Run: "r"}); err != nil {
+			t.Fatal(err)
+		}
+		server.awaitSignal(t, run)
+		select {
+		case end := <-ends:
+			t.Fatalf("it ended as %s while a step ran", end.Status)
+		default:
+		}
+		close(over)
+		server.end(t, run)
+		if end := next(t, ends); end.Status != "canceled" {
+			t.Errorf("it ended as %s", end.Status)
+		}
+	})
+
 	t.Run("a question whose model call fails after the cancel is canceled", func(t *testing.T) {
 		began, ends := make(chan struct{}, 1), make(chan activities.FinishAnswerInput, 1)
 		run := server.start(t, workflows.AnswerQuery, question, map[string]any{"CallModel": failing[activities.ModelCallInput](began), "FinishAnswer": finish(ends)})

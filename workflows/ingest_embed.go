@@ -32,13 +32,15 @@ func (w *ingest) embed(ctx workflow.Context, small bool) error {
 	// The steps start in the order of the chunks. When all started steps have
 	// ended, the chunks before first have vectors.
 	size := stepSize(w.counts.chunks)
+	ctx, giveUp := workflow.WithCancel(ctx)
+	defer giveUp()
 	slots := workflow.NewSemaphore(ctx, embedsInFlight)
 	group := workflow.NewWaitGroup(ctx)
 	var failed error
 	begin := w.counts.embedded
 	first := begin
 	for ; first < w.counts.chunks; first += size {
-		if err := slots.Acquire(ctx, 1); err != nil {
+		if err := slots.Acquire(ctx, 1); err != nil && failed == nil {
 			failed = err
 		}
 		if failed != nil || workflow.GetInfo(ctx).GetContinueAsNewSuggested() && first > begin {
@@ -49,8 +51,9 @@ func (w *ingest) embed(ctx workflow.Context, small bool) error {
 		workflow.Go(ctx, func(ctx workflow.Context) {
 			defer group.Done()
 			defer slots.Release(1)
-			if err := w.embedChunks(ctx, from, to); err != nil {
+			if err := w.embedChunks(ctx, from, to); err != nil && failed == nil {
 				failed = err
+				giveUp() // no other step pays for a document that has failed
 			}
 		})
 	}

@@ -53,7 +53,7 @@ func (w *ingest) prepare(ctx workflow.Context, beginOnly bool) (activities.Prepa
 	in := activities.PrepareInput{StepInput: w.step(), FirstOffset: w.first, BeginOnly: beginOnly}
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, time.Minute) {
 		var result activities.PrepareResult
-		err := workflow.ExecuteLocalActivity(localOptions(ctx, "prepare"), w.acts.PrepareDocument, in).Get(ctx, &result)
+		err := localStep(ctx, "prepare", w.acts.PrepareDocument, in, &result)
 		if err != nil || !result.Blocked {
 			return result, err
 		}
@@ -121,7 +121,7 @@ func (w *ingest) publish(ctx workflow.Context, small bool) (stepsEnd, error) {
 	var result activities.PublishResult
 	var err error
 	if small {
-		err = workflow.ExecuteLocalActivity(localOptions(ctx, "publish"), w.acts.PublishDocument, in).Get(ctx, &result)
+		err = localStep(ctx, "publish", w.acts.PublishDocument, in, &result)
 	} else if err = w.setStageAttribute(ctx); err == nil {
 		queue := QueueIngest
 		if w.counts.chunks > activities.LongDocument {

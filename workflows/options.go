@@ -44,6 +44,17 @@ func localOptions(ctx workflow.Context, summary string) workflow.Context {
 	})
 }
 
+// localStep runs a local activity to its end, which a cancel waits for: the SDK
+// returns from a canceled local activity while it still runs, and a removal would
+// delete blobs beside a step that writes them.
+func localStep(ctx workflow.Context, summary string, step, in, result any) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	running := disconnected(ctx)
+	return workflow.ExecuteLocalActivity(localOptions(running, summary), step, in).Get(running, result)
+}
+
 // localTimeout bounds one attempt of a local activity, which takes milliseconds on
 // an idle machine.
 const localTimeout = 2 * time.Minute

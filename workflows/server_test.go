@@ -64,11 +64,40 @@ func (test *serverTest) start(t *testing.T, flow any, in any, activities map[str
 		t.Cleanup(w.Stop)
 	}
 	id := strings.ReplaceAll(t.Name(), "/", "-")
-	run, err := test.client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: workflows.QueueIngest}, flow, in)
+	run, err := test.client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: workflows.QueueIngest, WorkflowTaskTimeout: 2 * time.Second}, flow, in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return run
+}
+
+// awaitSignal blocks until the workflow has processed a signal: two workflow tasks
+// have completed after it, or the workflow has.
+func (test *serverTest) awaitSignal(t *testing.T, run client.WorkflowRun) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		signaled, completed := false, 0
+		for events := test.client.GetWorkflowHistory(t.Context(), run.GetID(), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); events.HasNext(); {
+			e, err := events.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch e.GetEventType() {
+			case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:
+				signaled = true
+			case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED:
+				return
+			case enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
+				if signaled {
+					completed++
+				}
+			}
+		}
+		if completed >= 2 {
+			return
+		}
+	}
+	t.Fatal("no workflow task followed the signal within a minute")
 }
 
 // end blocks until the workflow has completed.
