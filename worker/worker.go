@@ -31,18 +31,14 @@ const (
 // task. The others wait in the queue, where tasks do not time out.
 const smallDocumentsAtATime = 32
 
-// taskPollers and stickyTimeout keep the slowest answers near the others. A process
-// polls a sticky queue for the workflows that it has in memory. A task that waits
-// there for longer than stickyTimeout moves to the common queue, behind all new
-// workflows, where it may wait for many seconds. With 32 clients, the SDK's two
-// pollers and a time-out of one second, that happens to one question in a hundred.
-// With more pollers than these, tasks of later turns compete with the tasks that
-// lead to a reader's first word. After a kill, a task waits for stickyTimeout
-// before another process runs it.
-const (
-	taskPollers   = 5
-	stickyTimeout = 3 * time.Second
-)
+// stickyTimeout keeps the slowest answers near the others. A process polls a sticky
+// queue for the workflows that it has in memory. A task that waits there for longer
+// than stickyTimeout moves to the common queue, behind all new workflows, where it may
+// wait for many seconds. With a time-out of one second, that happens to one question
+// in a hundred of 32 clients. More pollers than the SDK's two avoid it too, but then
+// the tasks of later turns delay the tasks that lead to a reader's first word. After a
+// kill, a task waits for stickyTimeout at most before another process runs it.
+const stickyTimeout = 5 * time.Second
 
 // Config sizes the workers of a process.
 type Config struct {
@@ -115,7 +111,6 @@ func options(cfg Config, concurrency int) sdk.Options {
 		MaxHeartbeatThrottleInterval:            heartbeatThrottle,
 		DefaultHeartbeatThrottleInterval:        heartbeatThrottle,
 		StickyScheduleToStartTimeout:            stickyTimeout,
-		MaxConcurrentWorkflowTaskPollers:        taskPollers,
 		WorkerStopTimeout:                       cfg.StopTimeout,
 	}
 }
