@@ -16,8 +16,8 @@ const quickEmbeds = 16
 // largeBytes is the default of IngestionConfig.LargeBytes.
 const largeBytes = 32 << 20
 
-// bounds limits the concurrent work of the steps of one process. Its zero value is
-// ready to use. Safe for concurrent use.
+// bounds limits the concurrent work of the steps of one process. Safe for concurrent
+// use.
 type bounds struct {
 	once  sync.Once
 	large *semaphore.Weighted // bytes of originals
@@ -28,19 +28,21 @@ type bounds struct {
 	drain    context.CancelFunc
 }
 
-func (b *bounds) prepare(limit int64) {
+// limits returns the bounds of the process, which the first call sets up.
+func (a *Ingestion) limits() *bounds {
+	b := &a.bounds
 	b.once.Do(func() {
-		if limit == 0 {
-			limit = largeBytes
+		if b.limit = a.Config.LargeBytes; b.limit == 0 {
+			b.limit = largeBytes
 		}
 		b.draining, b.drain = context.WithCancel(context.Background()) // ends with Drain
-		b.limit, b.large, b.quick = limit, semaphore.NewWeighted(limit), semaphore.NewWeighted(quickEmbeds)
+		b.large, b.quick = semaphore.NewWeighted(b.limit), semaphore.NewWeighted(quickEmbeds)
 	})
+	return b
 }
 
 // reserve blocks until an original of so many bytes may be cut, or ctx ends.
-func (b *bounds) reserve(ctx context.Context, bytes, limit int64) (release func(), err error) {
-	b.prepare(limit)
+func (b *bounds) reserve(ctx context.Context, bytes int64) (release func(), err error) {
 	bytes = min(bytes, b.limit)
 	if err := b.large.Acquire(ctx, bytes); err != nil {
 		return nil, err
@@ -51,8 +53,7 @@ func (b *bounds) reserve(ctx context.Context, bytes, limit int64) (release func(
 // embedQuickly reports whether a local activity may embed one more document. It
 // returns the context to do so, which Drain ends with the cause errSlow. The caller
 // calls release if ok is true.
-func (b *bounds) embedQuickly(ctx context.Context, limit int64) (quick context.Context, release func(), ok bool) {
-	b.prepare(limit)
+func (b *bounds) embedQuickly(ctx context.Context) (quick context.Context, release func(), ok bool) {
 	if !b.quick.TryAcquire(1) {
 		return nil, nil, false
 	}
@@ -66,9 +67,9 @@ func (b *bounds) embedQuickly(ctx context.Context, limit int64) (quick context.C
 // whose documents activities embed after the next start. Drain is not a method,
 // because the worker registers every method as an activity.
 func Drain(a *Ingestion, patience time.Duration) {
-	a.bounds.prepare(a.Config.LargeBytes)
+	limits := a.limits()
 	ctx, cancel := context.WithTimeout(context.Background(), patience) // of the stop itself
 	defer cancel()
-	_ = a.bounds.quick.Acquire(ctx, quickEmbeds) // after the time-out drain ends them
-	a.bounds.drain()
+	_ = limits.quick.Acquire(ctx, quickEmbeds) // after the time-out drain ends them
+	limits.drain()
 }

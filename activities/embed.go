@@ -35,7 +35,7 @@ func (a *Ingestion) EmbedChunks(ctx context.Context, in EmbedInput) error {
 	return a.step(ctx, in.StepInput, knowledge.StageEmbed, func(v store.Version) error {
 		local, embedCtx := activity.GetInfo(ctx).IsLocalActivity, ctx
 		if local {
-			quick, release, ok := a.bounds.embedQuickly(ctx, a.Config.LargeBytes)
+			quick, release, ok := a.limits().embedQuickly(ctx)
 			if !ok {
 				return errSlow
 			}

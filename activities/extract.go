@@ -61,7 +61,7 @@ func (a *Ingestion) reserve(ctx context.Context, v store.Version) (release func(
 	if bytes <= smallBytes {
 		return func() {}, nil
 	}
-	return a.bounds.reserve(ctx, bytes, a.Config.LargeBytes)
+	return a.limits().reserve(ctx, bytes)
 }
 
 // isLarge reports whether the steps of a version may take long: it is not a small

@@ -1,0 +1,63 @@
+package activities_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// heldParser reports each file that it is given and holds it until over is closed or
+// the step ends.
+type heldParser struct{ began, over chan struct{} }
+
+func (p heldParser) Extract(ctx context.Context, in extract.Input) (knowledge.Layout, error) {
+	p.began <- struct{}{}
+	select {
+	case <-p.over:
+		return (&parser{}).Extract(ctx, in)
+	case <-ctx.Done():
+		return knowledge.Layout{}, ctx.Err()
+	}
+}
+
+// TestLargeOriginalsTakeTurns extracts more bytes at a time than the process may cut.
+func TestLargeOriginalsTakeTurns(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	held := heldParser{began: make(chan struct{}, 2), over: make(chan struct{})}
+	f.ingestion.Extractor = held
+	f.ingestion.Config.LargeBytes = 400_000
+	large := func(name string) activities.StepInput {
+		in := f.upload(name, strings.Repeat("words and more words\n\n", 14_000)) // 308 KB
+		_, err := do(f, f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: in})
+		f.must(err)
+		return in
+	}
+	first, second := large("first.txt"), large("second.txt")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := do(f, f.ingestion.ExtractDocument, first)
+		ended <- err
+	}()
+	<-held.began
+	_, err := do(f, func(ctx context.Context, in activities.StepInput) (activities.ExtractResult, error) {
+		ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+		defer cancel()
+		return f.ingestion.ExtractDocument(ctx, in)
+	}, second)
+	if err == nil || len(held.began) != 0 {
+		t.Errorf("beside the first original the second was parsed %d times: %v", len(held.began), err)
+	}
+	close(held.over)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := do(f, f.ingestion.ExtractDocument, second); err != nil {
+		t.Errorf("after the first original the second ended with %v", err)
+	}
+}
