@@ -123,7 +123,7 @@ type Extractor interface {
 	Extract(ctx context.Context, in extract.Input) (knowledge.Layout, error)
 }
 
-// Embedder calls an embedding model. Each call is paid for.
+// Embedder calls an embedding model. The provider charges for each call.
 type Embedder interface {
 	// Embed returns one vector for each text, in their order, all of one length.
 	// Its errors are *model.Error, or the cause of ctx.
@@ -132,8 +132,8 @@ type Embedder interface {
 	Endpoint() model.Endpoint
 }
 
-// Chat calls a chat model. Each call is paid for, and a second one may answer
-// otherwise.
+// Chat calls a chat model. The provider charges for each call, and a second call may
+// have another answer.
 type Chat interface {
 	// Chat yields the deltas of the next message; the last one has Done. An error
 	// ends the sequence: a *model.Error, or the cause of ctx.

@@ -19,9 +19,9 @@ func TestDiscardVersion(t *testing.T) {
 		canceled bool
 		kept     bool // the blobs that a retry continues from
 	}{
-		"a version that was canceled leaves nothing but its original":   {knowledge.DocumentError{Code: knowledge.CodeCanceled, Retryable: true}, true, false},
-		"a version that is refused for good leaves as much":             {knowledge.DocumentError{Code: knowledge.CodeInvalid}, false, false},
-		"a version that may be retried keeps what was paid for, unseen": {knowledge.DocumentError{Code: knowledge.CodeUnavailable, Retryable: true}, false, true},
+		"a version that was canceled leaves nothing but its original": {knowledge.DocumentError{Code: knowledge.CodeCanceled, Retryable: true}, true, false},
+		"a version that is refused for good leaves as much":           {knowledge.DocumentError{Code: knowledge.CodeInvalid}, false, false},
+		"a version that may be retried keeps its vectors, unseen":     {knowledge.DocumentError{Code: knowledge.CodeUnavailable, Retryable: true}, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

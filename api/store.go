@@ -47,7 +47,7 @@ type Tenants interface {
 	Projects(ctx context.Context, p knowledge.Principal, page store.Page) ([]knowledge.Project, string, error)
 	// CreateKey stores a new key. One with its id already is CodeConflict.
 	CreateKey(ctx context.Context, k store.Key) error
-	// RenewKey gives a key another secret.
+	// RenewKey replaces the secret of a key.
 	RenewKey(ctx context.Context, p knowledge.Principal, id, hash, prefix string) (store.Key, error)
 	// Keys lists the keys of the principal's workspace.
 	Keys(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Key, string, error)

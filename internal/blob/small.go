@@ -45,7 +45,7 @@ type smallFile struct {
 // process only.
 func openSmall(ctx context.Context, folder string, synced bool) (*smallFile, error) {
 	path := filepath.Join(folder, smallName)
-	// SQLite gives the files beside it the same mode.
+	// SQLite creates the files beside it with the same mode.
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err

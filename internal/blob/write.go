@@ -131,7 +131,7 @@ func (s *Store) putLarge(ctx context.Context, key string, r io.Reader) (Ref, err
 	return Ref{Key: key, SHA256: hex.EncodeToString(sum.Sum(nil)), Bytes: n}, nil
 }
 
-// publish gives the file of a large blob its name in a folder, and removes the row
+// publish renames the file of a large blob to its name in a folder, and removes the row
 // that it replaces. Readers see the row as long as it is there, so the file is
 // durable first.
 func (f *folder) publish(ctx context.Context, key string, w io.Closer, folder string) error {

@@ -61,7 +61,7 @@ func reportCPU(b *testing.B) func() {
 	return func() { b.ReportMetric(float64(used()-before)/float64(b.N), "cpu-ns/op") }
 }
 
-// BenchmarkDocument is what a short document costs on its way.
+// BenchmarkDocument measures the transactions of a short document.
 func BenchmarkDocument(b *testing.B) {
 	s, _ := benchStore(b)
 	ctx := b.Context()
@@ -92,7 +92,7 @@ func BenchmarkDocument(b *testing.B) {
 	}
 }
 
-// BenchmarkQuestion is what a question costs on its way, without its search.
+// BenchmarkQuestion measures the transactions of a question, without its search.
 func BenchmarkQuestion(b *testing.B) {
 	s, hits := benchStore(b)
 	ctx := b.Context()
