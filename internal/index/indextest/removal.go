@@ -19,28 +19,30 @@ func testRemoval(t *testing.T, open Open) {
 			entry("v2b", "common", version(2)), entry("v3", "common", version(3)), entry("e", "common"),
 			entry("elsewhere", "common", version(1), in("other", project)))
 	}
-	t.Run("versions below the one to keep are removed", func(t *testing.T) {
-		t.Parallel()
-		f := versions(t)
-		for range 2 {
-			if err := f.RemoveVersions(f.ctx, workspace, "d", 3); err != nil {
-				t.Fatal(err)
+	for name, tc := range map[string]struct {
+		remove func(f fixture) error
+		found  []string
+		counts map[int]int
+	}{
+		"versions below the one to keep are removed": {
+			func(f fixture) error { return f.RemoveVersions(f.ctx, workspace, "d", 3) }, []string{"v3", "e"}, map[int]int{3: 1},
+		},
+		"one version is removed": {
+			func(f fixture) error { return f.RemoveVersion(f.ctx, workspace, "d", 2) }, []string{"v1", "v3", "e"}, map[int]int{1: 1, 3: 1},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := versions(t)
+			for range 2 {
+				if err := tc.remove(f); err != nil {
+					t.Fatal(err)
+				}
+				f.bothFind(q, tc.found...)
+				f.counts("d", tc.counts)
 			}
-			f.bothFind(q, "v3", "e")
-			f.counts("d", map[int]int{3: 1})
-		}
-	})
-	t.Run("one version goes", func(t *testing.T) {
-		t.Parallel()
-		f := versions(t)
-		for range 2 {
-			if err := f.RemoveVersion(f.ctx, workspace, "d", 2); err != nil {
-				t.Fatal(err)
-			}
-			f.bothFind(q, "v1", "v3", "e")
-			f.counts("d", map[int]int{1: 1, 3: 1})
-		}
-	})
+		})
+	}
 	t.Run("a document is removed up to a version", func(t *testing.T) {
 		t.Parallel()
 		f := versions(t)
