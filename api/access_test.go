@@ -3,7 +3,6 @@ package api_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -178,7 +177,7 @@ func TestAKeyToOneProject(t *testing.T) {
 	e.do("GET", "/chunks/"+chunk, key, nil).refused(404, knowledge.CodeNotFound)
 	e.do("POST", hooks+"/document?projectId=default", key, `{"content":{"text":"a"}}`).refused(404, knowledge.CodeNotFound)
 	id := e.do("POST", hooks+"/document", key, `{"content":{"text":"a"}}`).want(202)["id"].(string)
-	if d, err := e.store.PendingVersions(t.Context(), time.Time{}, e.later(), 10); err != nil || len(d) != 1 || d[0].Project != "second" || d[0].Document != id {
+	if d, err := e.store.PendingVersions(t.Context(), store.PendingQuery{Before: e.later(), Limit: 10}); err != nil || len(d) != 1 || d[0].Project != "second" || d[0].Document != id {
 		t.Errorf("the document went to %+v, %v", d, err)
 	}
 	manager := e.key(store.Key{Workspace: "default", Project: "second", Scopes: []knowledge.Scope{knowledge.ScopeAdmin}})

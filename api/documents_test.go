@@ -639,7 +639,7 @@ func TestAFailedStartIsNoLoss(t *testing.T) {
 	e := open(t)
 	e.work.fail = knowledge.Errorf(knowledge.CodeUnavailable, "the workflow service is down")
 	id := e.add(e.editor, "a.txt", "one")
-	pending, err := e.store.PendingVersions(t.Context(), time.Time{}, time.Now().Add(time.Minute), 10)
+	pending, err := e.store.PendingVersions(t.Context(), store.PendingQuery{Before: time.Now().Add(time.Minute), Limit: 10})
 	if err != nil || len(pending) != 1 || pending[0].Document != id {
 		t.Errorf("versions for the sweep: %+v, %v", pending, err)
 	}

@@ -24,8 +24,8 @@ const orphanLimit = 200
 
 // RunLister lists runs.
 type RunLister interface {
-	// RunningRunsPage returns runs that have not ended, oldest first.
-	RunningRunsPage(ctx context.Context, query store.RunningQuery) ([]store.Run, error)
+	// RunningRuns returns runs that have not ended, oldest first.
+	RunningRuns(ctx context.Context, query store.RunningQuery) ([]store.Run, error)
 }
 
 // Orphans fails the activities of questions that an earlier process had begun, so
@@ -43,7 +43,7 @@ type Orphans struct {
 // Release fails those activities. It logs an activity that it cannot reach, which
 // then times out.
 func (o *Orphans) Release(ctx context.Context) {
-	runs, err := o.Store.RunningRunsPage(ctx, store.RunningQuery{Kinds: knowledge.AnswerKinds(), Before: time.Now(), Limit: orphanLimit})
+	runs, err := o.Store.RunningRuns(ctx, store.RunningQuery{Kinds: knowledge.AnswerKinds(), Before: time.Now(), Limit: orphanLimit})
 	if err != nil {
 		o.Log.WarnContext(ctx, "cannot list the runs of the earlier process", "error", err)
 		return

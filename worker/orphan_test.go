@@ -19,7 +19,7 @@ import (
 // running is a RunLister of runs whose workflows have these ids.
 type running []string
 
-func (r running) RunningRunsPage(context.Context, store.RunningQuery) ([]store.Run, error) {
+func (r running) RunningRuns(context.Context, store.RunningQuery) ([]store.Run, error) {
 	var runs []store.Run
 	for _, id := range r {
 		runs = append(runs, store.Run{ID: id, WorkflowID: id})

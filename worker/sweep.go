@@ -24,9 +24,9 @@ const (
 // SweepStore is the part of the store that the sweep reads. The methods return
 // pages, oldest first. A page begins after the position of its query.
 type SweepStore interface {
-	PendingVersionsPage(ctx context.Context, query store.PendingQuery) ([]store.Version, error)
+	PendingVersions(ctx context.Context, query store.PendingQuery) ([]store.Version, error)
 	PendingRemovals(ctx context.Context, limit int) ([]store.Removal, error)
-	RunningRunsPage(ctx context.Context, query store.RunningQuery) ([]store.Run, error)
+	RunningRuns(ctx context.Context, query store.RunningQuery) ([]store.Run, error)
 }
 
 // SweepWorkflows starts workflows. Its methods are idempotent.
@@ -121,7 +121,7 @@ func (s *Sweep) pages(ctx context.Context, all bool, page func() (more bool, err
 // versions goes through a page of pending versions. more is false after the last
 // page; the next call then begins at the first one again.
 func (s *Sweep) versions(ctx context.Context, before time.Time) (more bool, err error) {
-	page, err := s.Store.PendingVersionsPage(ctx, store.PendingQuery{Before: before, After: s.pending, Limit: sweepLimit})
+	page, err := s.Store.PendingVersions(ctx, store.PendingQuery{Before: before, After: s.pending, Limit: sweepLimit})
 	if err != nil {
 		return false, fmt.Errorf("list pending versions: %w", err)
 	}
@@ -166,7 +166,7 @@ func (s *Sweep) version(ctx context.Context, v store.Version) error {
 // runs goes through a page of runs that have not ended, as versions does.
 func (s *Sweep) runs(ctx context.Context, before time.Time, kinds []knowledge.RunKind) (more bool, err error) {
 	group := string(kinds[0])
-	page, err := s.Store.RunningRunsPage(ctx, store.RunningQuery{Kinds: kinds, Before: before, After: s.running[group], Limit: sweepLimit})
+	page, err := s.Store.RunningRuns(ctx, store.RunningQuery{Kinds: kinds, Before: before, After: s.running[group], Limit: sweepLimit})
 	if err != nil {
 		return false, fmt.Errorf("list running runs: %w", err)
 	}

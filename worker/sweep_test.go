@@ -42,7 +42,7 @@ func (b *backlog) add(document string, version, minutes int, begun, running bool
 	b.running["ingest/w/"+document] = running
 }
 
-func (b *backlog) PendingVersionsPage(_ context.Context, q store.PendingQuery) ([]store.Version, error) {
+func (b *backlog) PendingVersions(_ context.Context, q store.PendingQuery) ([]store.Version, error) {
 	slices.SortFunc(b.pending, func(x, y store.Version) int {
 		return cmp.Or(x.UpdatedAt.Compare(y.UpdatedAt), strings.Compare(x.Document, y.Document))
 	})
@@ -58,7 +58,7 @@ func (b *backlog) PendingVersionsPage(_ context.Context, q store.PendingQuery) (
 
 func (b *backlog) PendingRemovals(context.Context, int) ([]store.Removal, error) { return nil, nil }
 
-func (b *backlog) RunningRunsPage(_ context.Context, q store.RunningQuery) ([]store.Run, error) {
+func (b *backlog) RunningRuns(_ context.Context, q store.RunningQuery) ([]store.Run, error) {
 	var list []store.Run
 	for _, r := range b.runs {
 		behind := r.CreatedAt.After(q.After.At) || r.CreatedAt.Equal(q.After.At) && r.ID > q.After.ID

@@ -211,8 +211,8 @@ func TestPrincipalsAreMadeByAccess(t *testing.T) {
 // repairs, where nobody asks.
 func systemReads() []string {
 	return []string{
-		"Setting", "WorkspaceExists", "KeyByHash", "Version", "PrepareVersion", "PendingVersions", "PendingVersionsPage", "RunningVersions", "PendingRemovals",
-		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningRuns", "RunningRunsPage", "StaleInIndex", "Ping",
+		"Setting", "WorkspaceExists", "KeyByHash", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "PendingRemovals",
+		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningRuns", "StaleInIndex", "Ping",
 	}
 }
 

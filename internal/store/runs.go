@@ -328,20 +328,6 @@ func (s *Store) endRun(ctx context.Context, tx transaction, workspace, id string
 	return false, err
 }
 
-// RunningRuns lists runs of these kinds (none = all) that have not ended and were
-// started before a moment, oldest first.
-func (s *Store) RunningRuns(ctx context.Context, kinds []knowledge.RunKind, before time.Time, limit int) ([]Run, error) {
-	var rows []runRow
-	q := s.reader.NewSelect().Model(&rows).Where("r.status = 'running' AND r.created_at < ?", micros(before))
-	if len(kinds) > 0 {
-		q = q.Where("r.kind IN (?)", bun.List(kinds))
-	}
-	if err := q.OrderExpr("r.created_at").Limit(int64(limit)).Scan(ctx); err != nil {
-		return nil, fmt.Errorf("list running runs: %w", failure(err))
-	}
-	return decodeRows(rows, (*runRow).run)
-}
-
 // RunningQuery asks for a page of the runs that have not ended.
 type RunningQuery struct {
 	Kinds  []knowledge.RunKind // nil = all
@@ -350,8 +336,8 @@ type RunningQuery struct {
 	Limit  int
 }
 
-// RunningRunsPage lists runs that have not ended, oldest first.
-func (s *Store) RunningRunsPage(ctx context.Context, query RunningQuery) ([]Run, error) {
+// RunningRuns lists runs that have not ended, oldest first.
+func (s *Store) RunningRuns(ctx context.Context, query RunningQuery) ([]Run, error) {
 	var rows []runRow
 	q := s.reader.NewSelect().Model(&rows).Where("r.status = 'running' AND r.created_at < ?", micros(query.Before)).
 		Where("(r.created_at, r.id) > (?, ?)", micros(query.After.At), query.After.ID)
@@ -364,5 +350,5 @@ func (s *Store) RunningRunsPage(ctx context.Context, query RunningQuery) ([]Run,
 	return decodeRows(rows, (*runRow).run)
 }
 
-// Position returns the run's place in RunningRunsPage.
+// Position returns the run's place in RunningRuns.
 func (r Run) Position() Position { return Position{At: r.CreatedAt, ID: r.ID} }

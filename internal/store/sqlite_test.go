@@ -238,7 +238,7 @@ func TestVersionsOfAnOlderDatabaseGoOn(t *testing.T) {
 	if d.Name != "a" || d.PublishedVersion != 1 {
 		t.Errorf("what is published is %q", d.Name)
 	}
-	list, err := s.PendingVersions(ctx, time.Time{}, time.Now().Add(time.Minute), 10)
+	list, err := s.PendingVersions(ctx, store.PendingQuery{Before: time.Now().Add(time.Minute), Limit: 10})
 	if err != nil || len(list) != 2 {
 		t.Errorf("%d versions are pending, %v", len(list), err)
 	}

@@ -127,19 +127,6 @@ func (s *Store) Version(ctx context.Context, ref knowledge.VersionRef) (Version,
 	return row.version()
 }
 
-// PendingVersions lists pending versions that were last changed at or after from and
-// before a moment, oldest first.
-func (s *Store) PendingVersions(ctx context.Context, from, before time.Time, limit int) ([]Version, error) {
-	var rows []versionRow
-	err := selectVersions(s.reader, &rows).
-		Where("v.status = 'pending' AND v.updated_at >= ? AND v.updated_at < ? AND v.version > d.removing_upto", micros(from), micros(before)).
-		OrderExpr("v.updated_at").Limit(int64(limit)).Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list pending versions: %w", failure(err))
-	}
-	return decodeRows(rows, (*versionRow).version)
-}
-
 // PendingQuery asks for a page of the versions that wait for their ingestion.
 type PendingQuery struct {
 	Begun  *bool     // nil = both those that a run has begun and those that none has
@@ -148,9 +135,9 @@ type PendingQuery struct {
 	Limit  int
 }
 
-// PendingVersionsPage lists versions that wait for their ingestion, the one that
+// PendingVersions lists versions that wait for their ingestion, the one that
 // was changed the longest ago first. A version that is being removed is left out.
-func (s *Store) PendingVersionsPage(ctx context.Context, query PendingQuery) ([]Version, error) {
+func (s *Store) PendingVersions(ctx context.Context, query PendingQuery) ([]Version, error) {
 	var rows []versionRow
 	q := selectVersions(s.reader, &rows).Where("v.status = 'pending' AND v.updated_at < ? AND v.version > d.removing_upto", micros(query.Before)).
 		Where("(v.updated_at, v.document_id, v.version) > (?, ?, ?)", micros(query.After.At), query.After.ID, query.After.Version)
@@ -163,14 +150,14 @@ func (s *Store) PendingVersionsPage(ctx context.Context, query PendingQuery) ([]
 	return decodeRows(rows, (*versionRow).version)
 }
 
-// Position is where a page of PendingVersionsPage or RunningRunsPage ended.
+// Position is where a page of PendingVersions or RunningRuns ended.
 type Position struct {
 	At      time.Time
 	ID      string
 	Version int // of a document
 }
 
-// Position returns the version's place in PendingVersionsPage.
+// Position returns the version's place in PendingVersions.
 func (v Version) Position() Position {
 	return Position{At: v.UpdatedAt, ID: v.Document, Version: v.Version}
 }

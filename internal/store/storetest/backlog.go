@@ -46,7 +46,7 @@ func (f *fixture) pending(query store.PendingQuery) func(after store.Position) (
 	query.Before, query.Limit = time.Now().Add(time.Hour), 2
 	return func(after store.Position) (names []string, last store.Position) {
 		query.After = after
-		list, err := f.PendingVersionsPage(f.ctx, query)
+		list, err := f.PendingVersions(f.ctx, query)
 		f.must(err)
 		for _, v := range list {
 			names, last = append(names, numbered(v.Name+" ", v.Version)), v.Position()
@@ -87,7 +87,7 @@ func pendingKinds(f *fixture) {
 			f.Error(diff)
 		}
 	}
-	list, err := f.PendingVersionsPage(f.ctx, store.PendingQuery{Before: time.Now().Add(-time.Minute), Limit: 9})
+	list, err := f.PendingVersions(f.ctx, store.PendingQuery{Before: time.Now().Add(-time.Minute), Limit: 9})
 	f.must(err)
 	if len(list) != 1 || list[0].VersionRef != old.VersionRef || list[0].Begun {
 		f.Errorf("old ones: %+v", list)
@@ -120,7 +120,7 @@ func (f *fixture) running(query store.RunningQuery) func(after store.Position) (
 	query.Before, query.Limit = time.Now().Add(time.Hour), 2
 	return func(after store.Position) (names []string, last store.Position) {
 		query.After = after
-		list, err := f.RunningRunsPage(f.ctx, query)
+		list, err := f.RunningRuns(f.ctx, query)
 		f.must(err)
 		for _, r := range list {
 			names, last = append(names, r.ID), r.Position()
@@ -153,7 +153,7 @@ func runningKinds(f *fixture) {
 	if slices.Sort(got); !slices.Equal([]string{"query", "tool", "young"}, got) {
 		f.Errorf("got %q", got)
 	}
-	list, err := f.RunningRunsPage(f.ctx, store.RunningQuery{Kinds: []knowledge.RunKind{knowledge.KindQuery}, Before: time.Now().Add(-time.Minute), Limit: 9})
+	list, err := f.RunningRuns(f.ctx, store.RunningQuery{Kinds: []knowledge.RunKind{knowledge.KindQuery}, Before: time.Now().Add(-time.Minute), Limit: 9})
 	f.must(err)
 	if len(list) != 1 || list[0].ID != "query" {
 		f.Errorf("old ones: %+v", list)

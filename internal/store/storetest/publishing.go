@@ -102,7 +102,7 @@ func olderVersion(f *fixture) {
 	if d := f.document(v1.Document); d.PublishedVersion != 2 || d.Status != knowledge.StatusPublished {
 		f.Errorf("document %+v", d)
 	}
-	list, err := f.PendingVersions(f.ctx, time.Time{}, time.Now().Add(time.Hour), 10)
+	list, err := f.PendingVersions(f.ctx, store.PendingQuery{Before: time.Now().Add(time.Hour), Limit: 10})
 	f.must(err)
 	if len(list) != 0 {
 		f.Errorf("a version that was overtaken still waits: %+v", list)

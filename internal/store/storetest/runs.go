@@ -117,7 +117,7 @@ func runningRuns(f *fixture) {
 		limit  int
 		want   int
 	}{{[]knowledge.RunKind{knowledge.KindQuery}, -time.Minute, 10, 1}, {nil, -time.Minute, 10, 2}, {knowledge.AnswerKinds(), time.Minute, 10, 3}, {nil, time.Minute, 1, 1}, {[]knowledge.RunKind{knowledge.KindIngest}, time.Minute, 9, 0}} {
-		list, err := f.RunningRuns(f.ctx, test.kinds, time.Now().Add(test.before), test.limit)
+		list, err := f.RunningRuns(f.ctx, store.RunningQuery{Kinds: test.kinds, Before: time.Now().Add(test.before), Limit: test.limit})
 		if err != nil || len(list) != test.want {
 			f.Errorf("%+v: %d runs, %v", test, len(list), err)
 		}

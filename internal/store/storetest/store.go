@@ -67,8 +67,7 @@ type Ingestion interface {
 	ReingestVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, splitter knowledge.Splitter, now time.Time) (knowledge.Document, store.Version, error)
 	RetryVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (store.Version, error)
 	Version(ctx context.Context, ref knowledge.VersionRef) (store.Version, error)
-	PendingVersions(ctx context.Context, from, before time.Time, limit int) ([]store.Version, error)
-	PendingVersionsPage(ctx context.Context, query store.PendingQuery) ([]store.Version, error)
+	PendingVersions(ctx context.Context, query store.PendingQuery) ([]store.Version, error)
 	BeginVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64) (store.Version, error)
 	PrepareVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64, stage knowledge.Stage, progress float64, f store.Facts) (store.Version, error)
 	SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, f store.Facts) error
@@ -103,8 +102,7 @@ type Runs interface {
 	Run(ctx context.Context, p knowledge.Principal, id string) (store.Run, error)
 	Runs(ctx context.Context, p knowledge.Principal, query store.RunQuery) ([]store.Run, string, error)
 	RunForSystem(ctx context.Context, workspace, id string) (store.Run, error)
-	RunningRuns(ctx context.Context, kinds []knowledge.RunKind, before time.Time, limit int) ([]store.Run, error)
-	RunningRunsPage(ctx context.Context, query store.RunningQuery) ([]store.Run, error)
+	RunningRuns(ctx context.Context, query store.RunningQuery) ([]store.Run, error)
 	EndRun(ctx context.Context, workspace, id string, end store.RunEnd) error
 	EndAnswer(ctx context.Context, workspace, runID string, end store.RunEnd, messages ...store.Message) error
 	ClaimKey(ctx context.Context, k store.IdempotencyKey) (*store.IdempotencyRecord, error)

@@ -147,7 +147,7 @@ func refusedUpload(f *fixture) {
 	if got := f.sees(reader("bob"), chunks...); len(got) != 1 {
 		f.Error("the published version is no longer seen")
 	}
-	list, err := f.PendingVersions(f.ctx, time.Time{}, time.Now().Add(time.Hour), 10)
+	list, err := f.PendingVersions(f.ctx, store.PendingQuery{Before: time.Now().Add(time.Hour), Limit: 10})
 	f.must(err)
 	if len(list) != 0 {
 		f.Errorf("%d versions wait for their ingestion", len(list))
@@ -202,7 +202,7 @@ func beginOvertaken(f *fixture) {
 	if diff := cmp.Diff(before, f.document(overtaken.Document)); diff != "" {
 		f.Error(diff)
 	}
-	if list, err := f.PendingVersions(f.ctx, time.Time{}, time.Now().Add(time.Hour), 10); err != nil || len(list) != 0 {
+	if list, err := f.PendingVersions(f.ctx, store.PendingQuery{Before: time.Now().Add(time.Hour), Limit: 10}); err != nil || len(list) != 0 {
 		f.Errorf("still wait: %+v, %v", list, err)
 	}
 }
@@ -307,15 +307,15 @@ func pending(f *fixture) {
 	going := f.add(upload("removed.txt", func(nv *store.NewVersion) { nv.Now = time.Now().Add(-time.Hour) }))
 	_, err := f.MarkRemoving(f.ctx, manager("acme"), going.Document, knowledge.NewID(), time.Now())
 	f.must(err)
-	list, err := f.PendingVersions(f.ctx, time.Time{}, time.Now().Add(-time.Minute), 10)
+	list, err := f.PendingVersions(f.ctx, store.PendingQuery{Before: time.Now().Add(-time.Minute), Limit: 10})
 	f.must(err)
 	if len(list) != 1 || list[0].VersionRef != old.VersionRef || list[0].RunID != old.RunID {
 		f.Errorf("pending: %+v", list)
 	}
-	if list, err = f.PendingVersions(f.ctx, time.Time{}, time.Now().Add(time.Minute), 1); err != nil || len(list) != 1 {
+	if list, err = f.PendingVersions(f.ctx, store.PendingQuery{Before: time.Now().Add(time.Minute), Limit: 1}); err != nil || len(list) != 1 {
 		f.Errorf("%d of at most 1, %v", len(list), err)
 	}
-	list, err = f.PendingVersions(f.ctx, list[0].UpdatedAt.Add(time.Microsecond), time.Now().Add(time.Minute), 10)
+	list, err = f.PendingVersions(f.ctx, store.PendingQuery{Before: time.Now().Add(time.Minute), After: list[0].Position(), Limit: 10})
 	if err != nil || len(list) != 1 || list[0].Document == old.Document {
 		f.Errorf("behind the oldest: %+v, %v", list, err)
 	}
