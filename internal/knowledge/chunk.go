@@ -15,6 +15,14 @@ type Chunk struct {
 	Pages       []PageSize `json:"pages,omitempty"` // of the pages that Lines are on
 	Language    string     `json:"language,omitempty"`
 	Origin      Origin     `json:"origin,omitzero"` // the smallest range of whole lines that is known to hold it
+	Place       string     `json:"place,omitempty"` // in a spreadsheet: the sheet and range of cells, "Sales!A2:D41"
+	Time        Seconds    `json:"time,omitzero"`   // of speech and subtitles
+	Modality    Modality   `json:"modality,omitempty"`
+	Figures     []string   `json:"figures,omitempty"` // names of the assets that show parts of it
+	Context     string     `json:"context,omitempty"` // a sentence that places it in the document, written by a model
+	// Parent is the part of the document that is given to the model when this chunk
+	// is found. It holds Span. Zero means the chunk itself.
+	Parent Span `json:"parent,omitzero"`
 }
 
 // Hit is one chunk that a leg of the index found. Higher Score is better; the

@@ -78,12 +78,25 @@ type BlockKind string
 
 // The kinds of block.
 const (
+	BlockTitle     BlockKind = "title" // of the document; not part of a heading path
 	BlockHeading   BlockKind = "heading"
 	BlockParagraph BlockKind = "paragraph"
 	BlockList      BlockKind = "list"
 	BlockTable     BlockKind = "table"
+	BlockFigure    BlockKind = "figure"  // Text is its description or the text in it
+	BlockCaption   BlockKind = "caption" // of the figure or table beside it
 	BlockCode      BlockKind = "code"
+	BlockHeader    BlockKind = "header"    // repeated above the text of a page
+	BlockFooter    BlockKind = "footer"    // repeated below the text of a page
+	BlockFurniture BlockKind = "furniture" // navigation, a cookie notice, an advertisement
 )
+
+// IsFurniture reports whether a block is not part of the document's text: a page
+// header, a page footer or other furniture. The layout keeps it, and no chunk
+// contains it.
+func (k BlockKind) IsFurniture() bool {
+	return k == BlockHeader || k == BlockFooter || k == BlockFurniture
+}
 
 // Origin is the lines of the original file in which a text stands, 1 = first. The
 // zero Origin means that the format has pages, or no lines that a reader sees.
@@ -104,6 +117,44 @@ type Block struct {
 	Header string    `json:"header,omitempty"` // of a table: its header row (HeaderWithin MaxHeader), which is also in Text of the first block
 	Lines  []Line    `json:"lines,omitempty"`  // of formats that have pages; they lie in Text, in order, without overlap
 	Origin Origin    `json:"origin,omitzero"`
+	Cells  []Cell    `json:"cells,omitempty"`  // of a table, by row and column
+	Sheet  Sheet     `json:"sheet,omitzero"`   // of a table that is part of a spreadsheet
+	Figure string    `json:"figure,omitempty"` // name of the asset that shows the block
+	Time   Seconds   `json:"time,omitzero"`    // of speech and subtitles
+}
+
+// Modality is the kind of content that a text was made from.
+type Modality string
+
+// The modalities. Text has the empty one.
+const (
+	ModalityText  Modality = ""
+	ModalityImage Modality = "image" // a picture: the text in it, or a description
+	ModalityAudio Modality = "audio" // speech: its transcript
+)
+
+// Seconds is a half-open range of time in audio or video, in seconds from its
+// beginning. The zero Seconds means that the text has no time.
+type Seconds struct {
+	Start float64 `json:"start"`
+	End   float64 `json:"end"`
+}
+
+// Cell is one cell of a table. Row and Column count from 0 within the block.
+type Cell struct {
+	Row        int    `json:"row"`
+	Column     int    `json:"column"`
+	RowSpan    int    `json:"row_span,omitempty"`    // rows that it covers, if more than one
+	ColumnSpan int    `json:"column_span,omitempty"` // columns that it covers, if more than one
+	Text       string `json:"text"`
+}
+
+// Sheet is a range of cells of a spreadsheet. The lines of the block's text are
+// its rows, in order. Rows[i] is the row of line i in the file, 1 = first.
+type Sheet struct {
+	Name    string `json:"name"`
+	Columns int    `json:"columns"` // from column A on
+	Rows    []int  `json:"rows"`
 }
 
 // CellSeparator stands between the cells of a row of a table.
@@ -138,10 +189,13 @@ func HeaderWithin(header string, most int) string {
 
 // Layout is what extraction makes of a file.
 type Layout struct {
-	MediaType string     `json:"media_type"`
-	Title     string     `json:"title,omitempty"`
-	Pages     []PageSize `json:"pages,omitempty"`
-	Blocks    []Block    `json:"blocks"`
+	MediaType string            `json:"media_type"`
+	Title     string            `json:"title,omitempty"`
+	Modality  Modality          `json:"modality,omitempty"` // of the whole file
+	Metadata  map[string]string `json:"metadata,omitempty"` // what the file says of itself: author, created, …
+	Reader    string            `json:"reader,omitempty"`   // the program that read it, where there is a choice
+	Pages     []PageSize        `json:"pages,omitempty"`
+	Blocks    []Block           `json:"blocks"`
 }
 
 // BlockSeparator stands between the texts of two blocks in a document's text.

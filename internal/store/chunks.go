@@ -34,6 +34,15 @@ type chunkRow struct {
 	FirstLine     int    `bun:"first_line"`
 	LastLine      int    `bun:"last_line"`
 	Body          string `bun:"body"`
+
+	Place       string  `bun:"place"`
+	StartTime   float64 `bun:"start_time"`
+	EndTime     float64 `bun:"end_time"`
+	Modality    string  `bun:"modality"`
+	Figures     string  `bun:"figures"`
+	Context     string  `bun:"context"`
+	ParentStart int     `bun:"parent_start"`
+	ParentEnd   int     `bun:"parent_end"`
 }
 
 func newChunkRow(ref knowledge.VersionRef, c knowledge.Chunk) (chunkRow, error) {
@@ -42,10 +51,15 @@ func newChunkRow(ref knowledge.VersionRef, c knowledge.Chunk) (chunkRow, error) 
 		SpanStart: c.Span.Start, SpanEnd: c.Span.End, Language: c.Language, Header: c.Header,
 		Lines: encodeLines(c.Lines), Pages: encodePages(c.Pages), Body: c.Text,
 		FirstLine: c.Origin.First, LastLine: c.Origin.Last,
+		Place: c.Place, StartTime: c.Time.Start, EndTime: c.Time.End, Modality: string(c.Modality), Context: c.Context,
+		ParentStart: c.Parent.Start, ParentEnd: c.Parent.End,
 	}
 	var err error
 	if len(c.HeadingPath) > 0 {
 		row.HeadingPath, err = encode(c.HeadingPath)
+	}
+	if err == nil && len(c.Figures) > 0 {
+		row.Figures, err = encode(c.Figures)
 	}
 	return row, err
 }
@@ -55,8 +69,10 @@ func (r *chunkRow) chunk() (knowledge.Chunk, error) {
 		ID: r.ID, DocumentID: r.DocumentID, Version: r.Version, Ordinal: r.Ordinal, Text: r.Body,
 		Span: knowledge.Span{Start: r.SpanStart, End: r.SpanEnd}, Header: r.Header, Language: r.Language,
 		Origin: knowledge.Origin{First: r.FirstLine, Last: r.LastLine},
+		Place:  r.Place, Time: knowledge.Seconds{Start: r.StartTime, End: r.EndTime}, Modality: knowledge.Modality(r.Modality),
+		Context: r.Context, Parent: knowledge.Span{Start: r.ParentStart, End: r.ParentEnd},
 	}
-	err := decode(field{r.HeadingPath, &c.HeadingPath})
+	err := decode(field{r.HeadingPath, &c.HeadingPath}, field{r.Figures, &c.Figures})
 	if err == nil {
 		c.Lines, err = decodeLines(r.Lines)
 	}
