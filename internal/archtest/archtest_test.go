@@ -51,6 +51,7 @@ var own = map[string][]string{
 	"internal/prompt":           {"internal/citation", "internal/knowledge"},
 	"internal/retrieve":         {"internal/citation", "internal/index", "internal/knowledge", "internal/store"},
 	"internal/safedial":         {"internal/knowledge"},
+	"internal/source":           {"internal/knowledge"},
 	"internal/store":            {"internal/knowledge"},
 
 	// Adapters.
