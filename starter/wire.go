@@ -25,6 +25,7 @@ import (
 	indexfile "github.com/cairn-rag/cairn/internal/index/embedded"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
+	"github.com/cairn-rag/cairn/internal/secret"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/telemetry"
@@ -43,6 +44,7 @@ type platform struct {
 	index       *indexfile.Index
 	attributes  *activities.Attributes // of documents, in the index
 	blobs       *blob.Store
+	secrets     *secret.Box // seals the secrets of users
 	temporal    *embedded.Server
 	client      client.Client
 	workflow    *dispatch.Dispatcher
@@ -72,7 +74,7 @@ func newPlatform(ctx context.Context, cfg config.Config, log *slog.Logger) (*pla
 		ends: childserver.Endpoints{PID: os.Getpid(), KeyFile: filepath.Join(cfg.Data, "admin.key")},
 	}
 	for _, start := range []func(context.Context) error{
-		p.listen, p.emptyTemporary, p.startStores, p.startModels, p.startTemporal, p.startWorker, p.startAPI,
+		p.listen, p.emptyTemporary, p.startSecrets, p.startStores, p.startModels, p.startTemporal, p.startWorker, p.startAPI,
 	} {
 		if err := start(ctx); err != nil {
 			return p, err

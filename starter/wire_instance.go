@@ -67,21 +67,33 @@ func (p *platform) adminKey() (string, error) {
 	return key, writeKey(p.ends.KeyFile, key)
 }
 
-// writeKey replaces the key file in one step, readable by its owner alone.
+// writeKey replaces a key file in one step, readable by its owner alone.
 func writeKey(path, key string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "admin.key.*") // mode 0600
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
 	if err != nil {
-		return fmt.Errorf("write the admin key: %w", err)
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
 	_, err = f.WriteString(key + "\n")
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
+	if err == nil {
+		err = syncFolder(filepath.Dir(path))
+	}
 	if err != nil {
 		_ = os.Remove(f.Name()) // the error that matters is the one before
-		return fmt.Errorf("write the admin key: %w", err)
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
 	return nil
+}
+
+// syncFolder returns when new names in a folder survive a loss of power.
+func syncFolder(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // signingSecret signs the tokens of eventsUrl; it stays the same over restarts.

@@ -26,6 +26,7 @@ var own = map[string][]string{
 	"internal/config":         {},
 	"internal/enrich":         {},
 	"internal/model/protocol": {},
+	"internal/secret":         {},
 	"internal/sse":            {},
 	"internal/stream":         {},
 	"internal/telemetry":      {},
@@ -89,7 +90,7 @@ var own = map[string][]string{
 	"starter": {
 		"activities", "api", "internal/access", "internal/blob", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
 		"internal/extract", "internal/index/embedded", "internal/knowledge", "internal/model", "internal/model/localmodel", "internal/retrieve",
-		"internal/safedial", "internal/store", "internal/stream", "internal/telemetry", "samples", "starter/terminal", "worker", "workflows",
+		"internal/safedial", "internal/secret", "internal/store", "internal/stream", "internal/telemetry", "samples", "starter/terminal", "worker", "workflows",
 	},
 	"starter/terminal": {"internal/client"},
 
