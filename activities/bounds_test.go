@@ -8,20 +8,20 @@ import (
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/extract"
-	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/extract/format"
 )
 
 // heldParser reports each file that it is given and holds it until over is closed or
 // the step ends.
 type heldParser struct{ began, over chan struct{} }
 
-func (p heldParser) Extract(ctx context.Context, in extract.Input) (knowledge.Layout, error) {
+func (p heldParser) Extract(ctx context.Context, in extract.Input) (format.Result, error) {
 	p.began <- struct{}{}
 	select {
 	case <-p.over:
 		return (&parser{}).Extract(ctx, in)
 	case <-ctx.Done():
-		return knowledge.Layout{}, ctx.Err()
+		return format.Result{}, ctx.Err()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
@@ -117,10 +118,10 @@ type Index interface {
 
 // Extractor parses files in child processes with limits.
 type Extractor interface {
-	// Extract returns the layout of a file, the same one each time. It blocks until
+	// Extract returns the result for a file, the same one each time. It blocks until
 	// a child is free. An error that is the document's fault is a *knowledge.Error.
 	// When ctx ends, the child is killed and the cause of ctx returned.
-	Extract(ctx context.Context, in extract.Input) (knowledge.Layout, error)
+	Extract(ctx context.Context, in extract.Input) (format.Result, error)
 }
 
 // Embedder calls an embedding model. The provider charges for each call.

@@ -17,6 +17,7 @@ import (
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 )
@@ -174,9 +175,9 @@ func TestStoppingWorker(t *testing.T) {
 // hanging is a parser that blocks until its context ends.
 type hanging struct{}
 
-func (hanging) Extract(ctx context.Context, _ extract.Input) (knowledge.Layout, error) {
+func (hanging) Extract(ctx context.Context, _ extract.Input) (format.Result, error) {
 	<-ctx.Done()
-	return knowledge.Layout{}, context.Cause(ctx)
+	return format.Result{}, context.Cause(ctx)
 }
 
 // TestSlowText parses a small text for longer than a local activity may take, so an

@@ -55,7 +55,7 @@ func (a *Ingestion) ExtractDocument(ctx context.Context, in StepInput) (ExtractR
 // reserve blocks until there is memory to cut the original, or ctx ends.
 func (a *Ingestion) reserve(ctx context.Context, v store.Version) (release func(), err error) {
 	bytes := v.Bytes
-	if v.MediaType == extract.TypePDF {
+	if !extract.IsText(v.MediaType) {
 		bytes /= 4 // pictures and fonts are not extracted
 	}
 	if bytes <= smallBytes {
@@ -66,7 +66,7 @@ func (a *Ingestion) reserve(ctx context.Context, v store.Version) (release func(
 
 // isLarge reports whether the steps of a version may take long: it is not a small
 // text.
-func isLarge(v store.Version) bool { return v.MediaType == extract.TypePDF || v.Bytes > smallBytes }
+func isLarge(v store.Version) bool { return !extract.IsText(v.MediaType) || v.Bytes > smallBytes }
 
 // layout returns the stored layout of a version, or extracts and stores it. It does
 // not store the layout of a small text, which takes less time to extract again.
@@ -87,7 +87,8 @@ func (a *Ingestion) layout(ctx context.Context, v store.Version) (knowledge.Layo
 		return layout, err
 	}
 	defer remove()
-	layout, err = extractor.Extract(ctx, extract.Input{Name: v.Name, MediaType: v.MediaType, Path: path})
+	result, err := extractor.Extract(ctx, extract.Input{Name: v.Name, MediaType: v.MediaType, Path: path})
+	layout = result.Layout
 	if err != nil || !keep {
 		return layout, err
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/index/embedded"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -120,23 +121,23 @@ type parser struct {
 	err   error
 }
 
-func (p *parser) Extract(_ context.Context, in extract.Input) (knowledge.Layout, error) {
+func (p *parser) Extract(_ context.Context, in extract.Input) (format.Result, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
 	p.files = append(p.files, in.Path)
 	if p.err != nil {
-		return knowledge.Layout{}, p.err
+		return format.Result{}, p.err
 	}
 	data, err := os.ReadFile(in.Path)
 	if err != nil {
-		return knowledge.Layout{}, err
+		return format.Result{}, err
 	}
 	layout := knowledge.Layout{MediaType: in.MediaType}
 	for text := range strings.SplitSeq(string(data), "\n\n") {
 		layout.Blocks = append(layout.Blocks, knowledge.Block{Kind: knowledge.BlockParagraph, Text: text})
 	}
-	return layout, nil
+	return format.Result{Layout: layout}, nil
 }
 
 // workflowsBehind fakes the workflows that activities reach: the log of a run, and

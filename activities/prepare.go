@@ -158,7 +158,7 @@ func (a *Ingestion) check(ctx context.Context, v *store.Version, result *Prepare
 	if v.MediaType, err = extract.Sniff(v.Name, v.MediaType, head); err != nil {
 		return err
 	}
-	isText := v.MediaType != extract.TypePDF
+	isText := extract.IsText(v.MediaType)
 	switch {
 	case size > a.Config.FileBytes:
 		return tooLarge("file", a.Config.FileBytes)

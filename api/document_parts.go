@@ -8,7 +8,6 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -74,12 +73,12 @@ func (s *Server) registerDocumentParts() {
 // whose kind is not known.
 func originals() map[string]*huma.MediaType {
 	content := map[string]*huma.MediaType{}
-	for _, kind := range []string{
-		extract.TypeText, extract.TypeMarkdown, extract.TypeHTML, extract.TypePDF, extract.TypeCSV, extract.TypeTSV,
-		extract.TypeJSON, extract.TypeNDJSON, "application/octet-stream",
-	} {
-		content[kind] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+	for _, f := range extract.Formats() {
+		if f.IsRead() && f.Name != "source code" {
+			content[f.MediaType] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+		}
 	}
+	content["application/octet-stream"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 	return content
 }
 
@@ -117,7 +116,7 @@ func (s *Server) content(ctx context.Context, v store.Version) (*huma.StreamResp
 	if mediaType == "" {
 		mediaType = "application/octet-stream"
 	}
-	if kind, _, _ := strings.Cut(mediaType, ";"); kind == extract.TypePDF || kind == extract.TypeText {
+	if f, ok := extract.FormatOf(mediaType); ok && f.IsSafe {
 		disposition = "inline"
 	}
 	return &huma.StreamResponse{Body: func(out huma.Context) {

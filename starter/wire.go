@@ -22,6 +22,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/dispatch"
 	"github.com/cairn-rag/cairn/internal/embedded"
 	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/extract/format"
 	indexfile "github.com/cairn-rag/cairn/internal/index/embedded"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
@@ -184,11 +185,12 @@ func (p *platform) startWorker(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	limits := p.cfg.Limits
+	limits, tools := p.cfg.Limits, format.FindTools()
 	for pool, size := range map[**extract.Pool]int{&p.parsers: limits.Parsers, &p.textParsers: textParsers} {
 		*pool, err = extract.NewPool(extract.PoolConfig{
 			Command: []string{program, "parse"}, Size: size, Memory: int64(limits.ParseMemory),
-			Timeout: time.Duration(limits.ParseSeconds) * time.Second, CacheDir: filepath.Join(p.cfg.Data, "cache"), Logger: p.log,
+			Timeout: time.Duration(limits.ParseSeconds) * time.Second, CacheDir: filepath.Join(p.cfg.Data, "cache"),
+			Tools: tools, Logger: p.log,
 		})
 		if err != nil {
 			return fmt.Errorf("prepare the parsers: %w", err)

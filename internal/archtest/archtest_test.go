@@ -41,6 +41,7 @@ var own = map[string][]string{
 	"internal/citation":         {"internal/knowledge"},
 	"internal/extract":          {"internal/knowledge", "internal/extract/"},
 	"internal/extract/charset":  {"internal/knowledge"},
+	"internal/extract/format":   {"internal/knowledge", "internal/extract/charset"},
 	"internal/extract/html":     {"internal/knowledge", "internal/extract/charset", "internal/extract/markdown"},
 	"internal/extract/markdown": {"internal/knowledge"},
 	"internal/extract/pdf":      {"internal/knowledge", "internal/extract/charset"},
@@ -70,7 +71,7 @@ var own = map[string][]string{
 
 	// Durable processes, and the edges.
 	"activities": {
-		"internal/blob", "internal/chunk", "internal/citation", "internal/enrich", "internal/extract", "internal/index", "internal/knowledge",
+		"internal/blob", "internal/chunk", "internal/citation", "internal/enrich", "internal/extract", "internal/extract/format", "internal/index", "internal/knowledge",
 		"internal/model", "internal/prompt", "internal/retrieve", "internal/safedial", "internal/store", "internal/stream",
 	},
 	"workflows": {"activities", "internal/knowledge", "internal/stream"},
@@ -89,7 +90,7 @@ var own = map[string][]string{
 	// The command wires.
 	"starter": {
 		"activities", "api", "internal/access", "internal/blob", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
-		"internal/extract", "internal/index/embedded", "internal/knowledge", "internal/model", "internal/model/localmodel", "internal/retrieve",
+		"internal/extract", "internal/extract/format", "internal/index/embedded", "internal/knowledge", "internal/model", "internal/model/localmodel", "internal/retrieve",
 		"internal/safedial", "internal/secret", "internal/store", "internal/stream", "internal/telemetry", "samples", "starter/terminal", "worker", "workflows",
 	},
 	"starter/terminal": {"internal/client"},

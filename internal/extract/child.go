@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -101,7 +102,7 @@ func (c *child) setUp(ctx context.Context, cfg PoolConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	seconds := uint64(cfg.CPU.Seconds()*float64(cfg.DocumentsPerChild)) + 2 // and 2 s to start
-	err := writeFrame(c.in, request{Settings: &settings{CacheDir: cfg.CacheDir, Memory: cfg.Memory, CPUSeconds: seconds}})
+	err := writeFrame(c.in, request{Settings: &settings{Tools: cfg.Tools, CacheDir: cfg.CacheDir, Memory: cfg.Memory, CPUSeconds: seconds}})
 	if err == nil {
 		select {
 		case a, ok := <-c.responses:
@@ -124,13 +125,13 @@ func (c *child) setUp(ctx context.Context, cfg PoolConfig) error {
 	return nil
 }
 
-// extract sends one file to the child and waits for its layout. The child has
+// extract sends one file to the child and waits for its result. The child has
 // been killed when extract returns an error of ctx or one that wraps errFault.
 // While the child starts pdfium, only closing interrupts it, because the next
 // document uses the compiled module.
-func (c *child) extract(ctx, closing context.Context, in Input, cfg PoolConfig) (knowledge.Layout, error) {
+func (c *child) extract(ctx, closing context.Context, in Input, cfg PoolConfig) (format.Result, error) {
 	if err := writeFrame(c.in, request{Input: in}); err != nil {
-		return knowledge.Layout{}, c.fault()
+		return format.Result{}, c.fault()
 	}
 	c.served++
 	starting, memory, done := false, cfg.Memory, ctx.Done()
@@ -142,7 +143,7 @@ func (c *child) extract(ctx, closing context.Context, in Input, cfg PoolConfig) 
 		select {
 		case a, ok := <-c.responses:
 			if !ok || a.err != nil {
-				return knowledge.Layout{}, c.fault()
+				return format.Result{}, c.fault()
 			}
 			switch a.response.Note {
 			case noteStarting:
@@ -156,35 +157,35 @@ func (c *child) extract(ctx, closing context.Context, in Input, cfg PoolConfig) 
 			}
 		case <-done:
 			c.kill()
-			return knowledge.Layout{}, context.Cause(ctx)
+			return format.Result{}, context.Cause(ctx)
 		case <-deadline.C:
 			c.kill()
 			if starting {
-				return knowledge.Layout{}, fmt.Errorf("the parser did not start pdfium within %s", libraryTimeout)
+				return format.Result{}, fmt.Errorf("the parser did not start pdfium within %s", libraryTimeout)
 			}
-			return knowledge.Layout{}, knowledge.Errorf(knowledge.CodeParseLimit,
+			return format.Result{}, knowledge.Errorf(knowledge.CodeParseLimit,
 				"parsing took longer than %s; split the document or make it simpler", cfg.Timeout)
 		case <-watch.C:
 			if used, ok := memoryOf(c.cmd.Process.Pid); ok && used > memory {
 				c.kill()
-				return knowledge.Layout{}, memoryLimit(fmt.Errorf("%w: it has taken %d bytes", errFault, used))
+				return format.Result{}, memoryLimit(fmt.Errorf("%w: it has taken %d bytes", errFault, used))
 			}
 		}
 	}
 }
 
-func (c *child) result(r response) (knowledge.Layout, error) {
+func (c *child) result(r response) (format.Result, error) {
 	if r.Last {
 		c.kill()
 	}
 	switch {
 	case r.Error != nil:
-		return knowledge.Layout{}, r.Error.toError()
-	case r.Layout == nil:
+		return format.Result{}, r.Error.toError()
+	case r.Result == nil:
 		c.kill()
-		return knowledge.Layout{}, errors.New("parser child answered with neither a layout nor an error")
+		return format.Result{}, errors.New("parser child answered with neither a result nor an error")
 	default:
-		return *r.Layout, nil
+		return *r.Result, nil
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -28,18 +29,19 @@ type request struct {
 
 // settings are the limits that a child sets on itself before the first input.
 type settings struct {
-	CacheDir   string `json:"cache_dir,omitempty"`
-	Memory     int64  `json:"memory"`      // bytes; a soft limit for Go's memory
-	CPUSeconds uint64 `json:"cpu_seconds"` // over the whole life of the child
+	Tools      format.Tools `json:"tools,omitzero"`
+	CacheDir   string       `json:"cache_dir,omitempty"`
+	Memory     int64        `json:"memory"`      // bytes; a soft limit for Go's memory
+	CPUSeconds uint64       `json:"cpu_seconds"` // over the whole life of the child
 }
 
-// response is a frame of the child: a layout, an error, a note, or nothing of
+// response is a frame of the child: a result, an error, a note, or nothing of
 // these to confirm settings.
 type response struct {
-	Layout *knowledge.Layout `json:"layout,omitempty"`
-	Error  *wireError        `json:"error,omitempty"`
-	Last   bool              `json:"last,omitempty"` // the child must be replaced
-	Note   note              `json:"note,omitempty"` // set in a note, which is not a response
+	Result *format.Result `json:"result,omitempty"`
+	Error  *wireError     `json:"error,omitempty"`
+	Last   bool           `json:"last,omitempty"` // the child must be replaced
+	Note   note           `json:"note,omitempty"` // set in a note, which is not a response
 }
 
 // note tells the parent when the child starts pdfium, because that time and

@@ -6,7 +6,7 @@ import (
 )
 
 // typeByName returns the media type that a file name implies, "" if it implies
-// none or one that is not text.
+// none or one whose content can be told from other texts.
 func typeByName(name string) string {
 	base := strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
 	switch base {
@@ -15,24 +15,14 @@ func typeByName(name string) string {
 	case "dockerfile", "containerfile":
 		return "text/x-dockerfile"
 	}
-	ext := strings.TrimPrefix(path.Ext(base), ".")
-	switch ext {
-	case "":
+	ext := extension(base)
+	if ext == "" {
 		return ""
-	case "txt", "text", "log", "rst", "adoc", "asciidoc", "org":
-		return TypeText
-	case "md", "markdown", "mdown", "mkd", "mdx":
-		return TypeMarkdown
-	case "html", "htm", "xhtml":
-		return TypeHTML
-	case "csv":
-		return TypeCSV
-	case "tsv", "tab":
-		return TypeTSV
-	case "json", "geojson", "ipynb":
-		return TypeJSON
-	case "ndjson", "jsonl":
-		return TypeNDJSON
+	}
+	for _, kind := range []string{TypeText, TypeMarkdown, TypeHTML, TypeCSV, TypeTSV, TypeJSON, TypeNDJSON} {
+		if extensionIn(ext, "", kind) != "" {
+			return kind
+		}
 	}
 	if language := languageOf(ext); language != "" {
 		return "text/x-" + language

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/extract/format"
 )
 
 // PoolConfig configures a pool of parser children.
@@ -36,6 +36,8 @@ type PoolConfig struct {
 	// be able to write to it. Defaults to no cache, which adds some seconds to
 	// the first PDF of each child.
 	CacheDir string
+	// Tools are the programs that readers may use. Defaults to none.
+	Tools format.Tools
 	// Logger receives the children's standard error at level debug. Defaults to
 	// slog.Default().
 	Logger *slog.Logger
@@ -88,14 +90,14 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	return p, nil
 }
 
-// Extract parses one file and returns its layout. It blocks until a child is
+// Extract parses one file. It blocks until a child is
 // free. When ctx ends, it kills the child and returns the cause of ctx. Errors
 // for which the document is at fault are *knowledge.Error: empty, encrypted,
 // corrupt, parse_limit, too_large, unsupported_format or malformed. The same
 // file always produces the same layout.
-func (p *Pool) Extract(ctx context.Context, in Input) (knowledge.Layout, error) {
+func (p *Pool) Extract(ctx context.Context, in Input) (format.Result, error) {
 	if err := in.validate(); err != nil {
-		return knowledge.Layout{}, err
+		return format.Result{}, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -104,27 +106,27 @@ func (p *Pool) Extract(ctx context.Context, in Input) (knowledge.Layout, error) 
 	select {
 	case c = <-p.slots:
 	case <-ctx.Done():
-		return knowledge.Layout{}, context.Cause(ctx)
+		return format.Result{}, context.Cause(ctx)
 	}
 	defer func() { p.slots <- p.keep(c) }()
 	for {
 		if c == nil || !c.alive() {
 			fresh, err := startChild(ctx, p.cfg)
 			if c = fresh; err != nil {
-				return knowledge.Layout{}, err
+				return format.Result{}, err
 			}
 		}
 		before := c.served
-		layout, err := c.extract(ctx, p.closed, in, p.cfg)
+		result, err := c.extract(ctx, p.closed, in, p.cfg)
 		if before > 0 && errors.Is(err, errFault) {
 			// An earlier document may have left this child in a bad state: try
 			// the document once more in a new child.
 			continue
 		}
 		if err != nil {
-			return knowledge.Layout{}, fmt.Errorf("extract: %w", err)
+			return format.Result{}, fmt.Errorf("extract: %w", err)
 		}
-		return layout, nil
+		return result, nil
 	}
 }
 

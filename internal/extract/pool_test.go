@@ -64,11 +64,11 @@ func children(t *testing.T, folder string) []int {
 
 func mustExtract(t *testing.T, pool *extract.Pool, path string) knowledge.Layout {
 	t.Helper()
-	layout, err := pool.Extract(t.Context(), extract.Input{Name: "note.txt", Path: path})
+	result, err := pool.Extract(t.Context(), extract.Input{Name: "note.txt", Path: path})
 	if err != nil {
 		t.Fatalf("Extract: %v", err)
 	}
-	return layout
+	return result.Layout
 }
 
 func wantCode(t *testing.T, err error, code knowledge.Code) {
@@ -338,12 +338,12 @@ func BenchmarkPDFPages(b *testing.B) {
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			layout, err := pool.Extract(b.Context(), in)
+			result, err := pool.Extract(b.Context(), in)
 			if err != nil {
 				b.Error(err)
 				return
 			}
-			pages.Add(int64(len(layout.Pages)))
+			pages.Add(int64(len(result.Layout.Pages)))
 		}
 	})
 	b.ReportMetric(float64(pages.Load())/b.Elapsed().Seconds(), "pages/s")

@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -100,16 +101,16 @@ func (s *server) answer(ctx context.Context, req request) response {
 		}
 		return response{}
 	}
-	layout, err := s.read(ctx, req.Input)
+	result, err := s.read(ctx, req.Input)
 	if err != nil {
 		_, panicked := errors.AsType[*panicError](err)
 		return response{Error: toWire(err), Last: panicked}
 	}
-	return response{Layout: &layout}
+	return response{Result: &result}
 }
 
 func (s *server) apply(set settings) error {
-	s.parser.cacheDir = set.CacheDir
+	s.parser.cacheDir, s.parser.tools = set.CacheDir, set.Tools
 	debug.SetMaxStack(maxStack)
 	if set.Memory > 0 {
 		debug.SetMemoryLimit(set.Memory / 4 * 3)
@@ -119,7 +120,7 @@ func (s *server) apply(set settings) error {
 
 // read extracts one file and turns a panic of the parser into an error: the
 // document is reported as corrupt, and the child is replaced.
-func (s *server) read(ctx context.Context, in Input) (layout knowledge.Layout, err error) {
+func (s *server) read(ctx context.Context, in Input) (result format.Result, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			// The value may contain document text; its type and the stack do not.

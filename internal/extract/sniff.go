@@ -15,20 +15,6 @@ import (
 // are the whole file.
 const HeadBytes = 16 << 10
 
-// The media types that Sniff returns, beside text/x-<language> for source code.
-const (
-	TypeText     = "text/plain"
-	TypeMarkdown = "text/markdown"
-	TypeHTML     = "text/html"
-	TypePDF      = "application/pdf"
-	TypeCSV      = "text/csv"
-	TypeTSV      = "text/tab-separated-values"
-	TypeJSON     = "application/json"
-	TypeNDJSON   = "application/x-ndjson"
-)
-
-const supported = "supported are TXT, Markdown, HTML, PDF, CSV, TSV, JSON and source code"
-
 // Sniff returns the media type of a file from the first bytes of its content
 // (HeadBytes of them, or all). The name only distinguishes kinds of text that
 // look alike; the declared media type, "" if none, distinguishes those that the
@@ -42,7 +28,7 @@ const supported = "supported are TXT, Markdown, HTML, PDF, CSV, TSV, JSON and so
 func Sniff(name, declared string, head []byte) (mediaType string, err error) {
 	head = head[:min(len(head), HeadBytes)]
 	kind, err := sniff(name, declared, head)
-	if err != nil || kind == TypePDF || isUTF8(head) {
+	if err != nil || !IsText(kind) || isUTF8(head) {
 		return kind, err
 	}
 	return withCharset(kind, declared), nil
@@ -85,8 +71,8 @@ func sniff(name, declared string, head []byte) (kind string, err error) {
 		return TypePDF, nil
 	}
 	if !sure {
-		if kind := binaryKind(name, head); kind != "" {
-			return "", unsupported(kind)
+		if kind := binaryType(name, head); kind != "" {
+			return ifRead(kind)
 		}
 		if text == "" { // too many control characters for any kind of text
 			if expected != "" {
@@ -95,10 +81,18 @@ func sniff(name, declared string, head []byte) (kind string, err error) {
 			return "", unsupported("binary data of an unknown kind")
 		}
 	}
-	if kind := unsupportedTextKind(name, expected, text); kind != "" {
-		return "", unsupported(kind)
+	if kind := markedTextType(name, expected, text); kind != "" {
+		return ifRead(kind)
 	}
 	return textType(name, expected, text), nil
+}
+
+// ifRead returns a media type, or an error if its documents cannot be read.
+func ifRead(mediaType string) (string, error) {
+	if f, ok := FormatOf(mediaType); ok && f.IsRead() {
+		return mediaType, nil
+	}
+	return "", unsupported(nameOf(mediaType))
 }
 
 // expectedType returns the kind of text that the name implies, else the declared
@@ -118,7 +112,7 @@ func expectedType(name, declared string) string {
 }
 
 func unsupported(kind string) error {
-	return knowledge.Errorf(knowledge.CodeUnsupportedFormat, "this looks like %s, which is not supported yet; %s", kind, supported)
+	return knowledge.Errorf(knowledge.CodeUnsupportedFormat, "this looks like %s, which is not supported; %s", kind, supported())
 }
 
 // isPDF reports whether head is that of a PDF. PDF readers allow junk before the

@@ -8,17 +8,18 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
-// binaryKind returns the kind of a file that is not plain text, "" if the kind
-// is unknown or the file may be text in an old character set.
-func binaryKind(name string, head []byte) string {
+// binaryType returns the media type of a file that is not plain text, "" if it is
+// unknown or the file may be text in an old character set. The type need not be in
+// the table of formats.
+func binaryType(name string, head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
-		return zipKind(name, head)
+		return zipType(name, head)
 	case bytes.HasPrefix(head, []byte("\x09\x04\x06\x00")), bytes.HasPrefix(head, []byte("\x09\x02\x06\x00")),
 		bytes.HasPrefix(head, []byte("\x09\x00\x04\x00")):
-		return "an old Excel workbook (.xls)" // BIFF 2 to 4, from before OLE
+		return TypeXLS // BIFF 2 to 4, from before OLE
 	case bytes.HasPrefix(head, []byte(`{\rtf`)):
-		return "an RTF document"
+		return TypeRTF
 	}
 	found := mimetype.Detect(head)
 	for m := found; m != nil; m = m.Parent() {
@@ -26,31 +27,46 @@ func binaryKind(name string, head []byte) string {
 			return ""
 		}
 		if m.Is("application/x-ole-storage") {
-			return oleKind(name, found)
+			return oleType(name, found)
 		}
 	}
-	mt, _, _ := strings.Cut(found.String(), ";")
-	if mt == "application/octet-stream" {
+	kind, _, _ := strings.Cut(found.String(), ";")
+	if kind == "application/octet-stream" {
 		return ""
 	}
-	return kindOf(mt)
+	return usualType(kind)
 }
 
-func kindOf(mediaType string) string {
+// usualType returns the media type of the table for one of its other names.
+func usualType(kind string) string {
+	switch kind {
+	case "audio/x-m4a":
+		return TypeM4A
+	case "application/ogg", "video/ogg":
+		return TypeOGG
+	case "video/quicktime":
+		return TypeMP4
+	}
+	return kind
+}
+
+// nameOf returns the name of a kind of file in a sentence.
+func nameOf(mediaType string) string {
+	if f, ok := FormatOf(mediaType); ok {
+		return f.Name
+	}
 	family, _, _ := strings.Cut(mediaType, "/")
-	switch {
-	case mediaType == "application/ogg":
-		return "an audio file (Ogg)"
-	case family == "image":
+	switch family {
+	case "image":
 		return "an image (" + mediaType + ")"
-	case family == "audio":
+	case "audio":
 		return "an audio file (" + mediaType + ")"
-	case family == "video":
+	case "video":
 		return "a video (" + mediaType + ")"
-	case family == "font":
+	case "font":
 		return "a font (" + mediaType + ")"
 	}
-	for _, a := range []string{"zip", "x-tar", "gzip", "bzip2", "7z", "rar", "x-xz", "zstd", "lzip", "x-xar", "cpio", "cab"} {
+	for _, a := range []string{"x-tar", "gzip", "bzip2", "7z", "rar", "x-xz", "zstd", "lzip", "x-xar", "cpio", "cab"} {
 		if strings.Contains(mediaType, a) {
 			return "an archive (" + mediaType + ")"
 		}
@@ -60,63 +76,53 @@ func kindOf(mediaType string) string {
 
 // Office documents come in containers (ZIP, OLE) that say little about them. If
 // the first bytes do not decide the kind, the extension does.
-const (
-	wordKind       = "a Word document"
-	excelKind      = "an Excel workbook"
-	powerpointKind = "a PowerPoint presentation"
-	odfKind        = "an OpenDocument file"
-	epubKind       = "an EPUB book"
-	iworkKind      = "an Apple iWork document"
-)
 
-func kindByExtension(name string, container map[string]string, otherwise string) string {
-	if kind, ok := container[strings.ToLower(path.Ext(name))]; ok {
-		return kind
-	}
-	return otherwise
-}
-
-func oleKind(name string, found *mimetype.MIME) string {
+// oleType returns the type of an OLE file. An encrypted Office document of the newer
+// kind is one too.
+func oleType(name string, found *mimetype.MIME) string {
 	switch found.Extension() {
 	case ".doc":
-		return wordKind + " (.doc)"
+		return TypeDOC
 	case ".xls":
-		return excelKind + " (.xls)"
+		return TypeXLS
 	case ".ppt":
-		return powerpointKind + " (.ppt)"
+		return TypePPT
 	case ".msg":
-		return "an Outlook message (.msg)"
+		return "application/vnd.ms-outlook"
 	}
-	return kindByExtension(name, map[string]string{
-		".doc": wordKind, ".docx": wordKind, ".xls": excelKind, ".xlsx": excelKind,
-		".ppt": powerpointKind, ".pptx": powerpointKind, ".msg": "an Outlook message",
-	}, "a Microsoft Office document (or another OLE file)")
+	return extensionIn(extension(name), "application/x-ole-storage", TypeDOC, TypeXLS, TypePPT, TypeDOCX, TypeXLSX, TypePPTX)
 }
 
-// zipKind distinguishes office documents from other archives by the names of
-// their first entries, then by the extension.
-func zipKind(name string, head []byte) string {
+// zipType distinguishes office documents from other archives by the names of their
+// first entries, then by the extension.
+func zipType(name string, head []byte) string {
 	for _, k := range []struct{ mark, kind string }{
-		{"application/epub+zip", epubKind},
-		{"application/vnd.oasis.opendocument.text", "an OpenDocument text (.odt)"},
-		{"application/vnd.oasis.opendocument.spreadsheet", "an OpenDocument spreadsheet (.ods)"},
-		{"application/vnd.oasis.opendocument.presentation", "an OpenDocument presentation (.odp)"},
-		{"application/vnd.oasis.opendocument", odfKind},
-		{"application/vnd.sun.xml", odfKind},
-		{"word/", wordKind + " (.docx)"},
-		{"xl/", excelKind + " (.xlsx)"},
-		{"ppt/", powerpointKind + " (.pptx)"},
-		{"[Content_Types].xml", "a Microsoft Office document"},
-		{"index.apxl", iworkKind}, {".iwa", iworkKind}, {"buildVersionHistory.plist", iworkKind},
-		{"META-INF/MANIFEST.MF", "a Java archive"},
+		{TypeEPUB, TypeEPUB}, {TypeODT, TypeODT}, {TypeODS, TypeODS}, {TypeODP, TypeODP},
+		{"application/vnd.oasis.opendocument", openDocument}, {"application/vnd.sun.xml", openDocument},
+		{"word/", TypeDOCX}, {"xl/", TypeXLSX}, {"ppt/", TypePPTX},
+		{"index.apxl", TypeKeynote}, {"META-INF/MANIFEST.MF", "application/java-archive"},
 	} {
 		if bytes.Contains(head, []byte(k.mark)) {
 			return k.kind
 		}
 	}
-	return kindByExtension(name, map[string]string{
-		".key": iworkKind, ".pages": iworkKind, ".numbers": iworkKind, ".epub": epubKind,
-		".odt": odfKind, ".ods": odfKind, ".odp": odfKind,
-		".docx": wordKind, ".xlsx": excelKind, ".pptx": powerpointKind,
-	}, "a ZIP archive")
+	ext := extension(name)
+	switch {
+	case bytes.Contains(head, []byte("[Content_Types].xml")):
+		return extensionIn(ext, TypeDOCX, TypeXLSX, TypePPTX) // the parser, which has all entries, decides
+	case bytes.Contains(head, []byte(".iwa")), bytes.Contains(head, []byte("buildVersionHistory.plist")):
+		if ext == "pages" || ext == "numbers" {
+			return "application/vnd.apple." + ext
+		}
+		return TypeKeynote
+	}
+	return extensionIn(ext, TypeZIP, TypeKeynote, TypeEPUB, TypeODT, TypeODS, TypeODP, TypeDOCX, TypeXLSX, TypePPTX)
+}
+
+// openDocument is an OpenDocument file of a kind that is not read, as a drawing.
+const openDocument = "application/vnd.oasis.opendocument"
+
+// extension returns the extension of a name in lower case, without the dot.
+func extension(name string) string {
+	return strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")
 }

@@ -10,40 +10,37 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// kindByExtension is the kind that the message about a shared file of an
-// unsupported kind must contain, by extension.
-var kindByExtension = map[string]string{
-	".zip": "ZIP archive", ".jpg": "image", ".png": "image", ".gif": "image", ".tif": "image",
-	".eml": "e-mail", ".mhtml": "MHT", ".xml": "XML", ".rtf": "RTF",
-	".mp3": "audio", ".flac": "audio", ".m4a": "audio", ".ogg": "audio", ".wav": "audio", ".mp4": "video",
-	".vtt": "WebVTT", ".srt": "SubRip",
-	".doc": "Word", ".docx": "Word", ".xls": "Excel", ".xlsx": "Excel", ".ppt": "PowerPoint", ".pptx": "PowerPoint",
-	".odt": "OpenDocument", ".odp": "OpenDocument", ".key": "iWork", ".epub": "EPUB",
-}
-
-// typeByExtension is the media type of the shared files of supported kinds, by
-// extension.
+// typeByExtension is the media type of the shared files, by extension.
 var typeByExtension = map[string]string{
 	".txt": extract.TypeText, ".md": extract.TypeMarkdown, ".html": extract.TypeHTML, ".pdf": extract.TypePDF,
-	".csv": extract.TypeCSV, ".c": "text/x-c", ".java": "text/x-java",
+	".csv": extract.TypeCSV, ".c": "text/x-c", ".java": "text/x-java", ".xml": extract.TypeXML,
+	".vtt": extract.TypeWebVTT, ".srt": extract.TypeSubRip, ".eml": extract.TypeMail, ".mhtml": extract.TypeMHT,
+	".docx": extract.TypeDOCX, ".pptx": extract.TypePPTX, ".xlsx": extract.TypeXLSX, ".doc": extract.TypeDOC,
+	".ppt": extract.TypePPT, ".xls": extract.TypeXLS, ".rtf": extract.TypeRTF, ".key": extract.TypeKeynote,
+	".odt": extract.TypeODT, ".odp": extract.TypeODP, ".epub": extract.TypeEPUB, ".zip": extract.TypeZIP,
+	".png": extract.TypePNG, ".jpg": extract.TypeJPEG, ".gif": extract.TypeGIF, ".tif": extract.TypeTIFF,
+	".mp3": extract.TypeMP3, ".wav": extract.TypeWAV, ".m4a": extract.TypeM4A, ".flac": extract.TypeFLAC,
+	".ogg": extract.TypeOGG, ".mp4": extract.TypeMP4,
 }
 
-// byContent is the media type of the shared files whose extension is wrong or
-// too specific.
+// byContent is the media type of the shared files whose extension is wrong.
 var byContent = map[string]string{
 	"testODTnotaZipFile.odt": extract.TypeText, // it says so itself
 }
 
-// looseKind is the kind of the shared files whose content tells less than their
-// extension.
-var looseKind = map[string]string{
-	"testWORD_truncated.docx": "Microsoft Office",
+// typeOfShared returns the media type that a shared file should have.
+func typeOfShared(path string) string {
+	if mediaType := byContent[filepath.Base(path)]; mediaType != "" {
+		return mediaType
+	}
+	return typeByExtension[filepath.Ext(path)]
 }
 
+// TestSniffSharedFiles detects the format of each file, also under other names.
 func TestSniffSharedFiles(t *testing.T) {
 	t.Parallel()
 	for _, path := range allFiles(t) {
-		base, ext := filepath.Base(path), filepath.Ext(path)
+		base, want := filepath.Base(path), typeOfShared(path)
 		t.Run(filepath.Join(filepath.Base(filepath.Dir(path)), base), func(t *testing.T) {
 			t.Parallel()
 			data, err := os.ReadFile(path)
@@ -51,21 +48,17 @@ func TestSniffSharedFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := extract.Sniff(base, "", data)
-			want, supported := typeByExtension[ext]
-			if byContent[base] != "" {
-				want, supported = byContent[base], true
+			f, ok := extract.FormatOf(want)
+			if !ok {
+				t.Fatalf("no format %q in the table", want)
 			}
-			if supported {
+			if f.IsRead() {
 				if err != nil || got != want {
 					t.Errorf("Sniff: %q, %v, want %q", got, err, want)
 				}
 				return
 			}
-			kind := kindByExtension[ext]
-			if looseKind[base] != "" {
-				kind = looseKind[base]
-			}
-			wantUnsupported(t, err, kind)
+			wantUnsupported(t, err, f.Name)
 			for _, name := range []string{"notes.txt", "page.html", "data.json", "report.pdf", ""} {
 				_, err := extract.Sniff(name, "", data)
 				wantUnsupported(t, err, "")

@@ -17,26 +17,27 @@ var (
 	headerRow = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*:`)
 )
 
-// unsupportedTextKind returns the kind of a file that is text but not supported
-// as such (mail, subtitles, XML), "" if it is none of these.
-func unsupportedTextKind(name, expected, text string) string {
+// markedTextType returns the media type of a file that is text with a form of its own
+// (mail, subtitles, XML), "" if it is none of these. The type need not be in the
+// table of formats.
+func markedTextType(name, expected, text string) string {
 	body := strings.TrimLeft(text, "\ufeff \t\r\n")
 	switch {
 	case strings.HasPrefix(body, `{\rtf`):
-		return "an RTF document"
+		return TypeRTF
 	case isWebVTT(body):
-		return "a WebVTT subtitle file"
+		return TypeWebVTT
 	case subRip.MatchString(body):
-		return "a SubRip subtitle file"
+		return TypeSubRip
 	case strings.HasPrefix(body, "%!PS"):
-		return "a PostScript document"
+		return "application/postscript"
 	case strings.HasPrefix(body, "/* XPM */"):
-		return "an XPM image"
+		return "image/x-xpixmap"
 	}
-	if kind := mailKind(body); kind != "" {
+	if kind := mailType(body); kind != "" {
 		return kind
 	}
-	return xmlKind(name, expected, body)
+	return xmlType(name, expected, body)
 }
 
 func isWebVTT(body string) bool {
@@ -44,9 +45,9 @@ func isWebVTT(body string) bool {
 	return ok && (rest == "" || strings.ContainsRune(" \t\r\n", rune(rest[0])))
 }
 
-// xmlKind returns the kind of an XML file that is not XHTML, "" for anything
+// xmlType returns the media type of an XML file that is not XHTML, "" for anything
 // else.
-func xmlKind(name, expected, body string) string {
+func xmlType(name, expected, body string) string {
 	if startsHTML(body) || !strings.HasPrefix(body, "<") {
 		return ""
 	}
@@ -60,9 +61,9 @@ func xmlKind(name, expected, body string) string {
 	case !isXML:
 		return ""
 	case strings.Contains(body[:min(len(body), 2048)], "<svg"):
-		return "an SVG image"
+		return "image/svg+xml"
 	default:
-		return "an XML document"
+		return TypeXML
 	}
 }
 
@@ -71,10 +72,10 @@ func startsHTML(body string) bool { return isPage(body) || fragment.MatchString(
 
 func isPage(body string) bool { return htmlStart.MatchString(body[:min(len(body), 4096)]) }
 
-// mailKind recognises a mail or a saved web page (MHT), and returns "" for
+// mailType recognises a mail or a saved web page (MHT), and returns "" for
 // anything else. News articles and memos with From and To lack the headers that
 // only mail software writes: they are text.
-func mailKind(body string) string {
+func mailType(body string) string {
 	if line, rest, ok := strings.Cut(body, "\n"); ok && strings.HasPrefix(line, "From ") {
 		body = rest // an mbox
 	}
@@ -98,9 +99,9 @@ func mailKind(body string) string {
 	case strings.Contains(strings.ToLower(headers["content-type"]), "multipart/related") &&
 		(headers["content-location"] != "" || headers["snapshot-content-location"] != "" ||
 			strings.Contains(headers["from"], "Saved by")):
-		return "a saved web page (MHT)"
+		return TypeMHT
 	default:
-		return "an e-mail message"
+		return TypeMail
 	}
 }
 

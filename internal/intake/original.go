@@ -57,7 +57,7 @@ func (in *Intake) putOriginal(ctx context.Context, r io.Reader, declared string,
 		return err
 	}
 	body := io.MultiReader(bytes.NewReader(head), r)
-	if nv.MediaType != extract.TypePDF {
+	if extract.IsText(nv.MediaType) {
 		body = bounded(body, "text of the file", in.cfg.TextBytes)
 	}
 	ref, err := in.deps.Blobs.PutReader(ctx, nv.SourceKey, body)

@@ -1,0 +1,73 @@
+package extract
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/extract/format"
+)
+
+// Format is one kind of file: a row of the table of formats.
+type Format struct {
+	MediaType  string
+	Label      string   // in a list of formats, "DOCX"
+	Name       string   // in a sentence, "a Word document (.docx)"
+	Extensions []string // in lower case, without the dot
+	IsText     bool     // the original is text, which the limit of texts bounds and the process reads at once
+	IsSafe     bool     // a browser shows the original without running anything in it
+	MaxBytes   int64    // largest file that its reader takes, 0 = no limit but that of files
+	// read reads a file in the parser child. nil means that the format is recognised
+	// but not supported.
+	read func(ctx context.Context, p *parser, s format.Source) (format.Result, error)
+}
+
+// IsRead reports whether documents of the format are extracted.
+func (f Format) IsRead() bool { return f.read != nil }
+
+// Formats returns the rows of the table of formats. Callers must not change it.
+func Formats() []Format { return formats }
+
+// FormatOf returns the format of a media type, whose parameters do not matter. ok is
+// false if no row of the table has it.
+func FormatOf(mediaType string) (f Format, ok bool) {
+	kind, _, _ := strings.Cut(mediaType, ";")
+	if strings.HasPrefix(kind, sourceCode) {
+		kind = sourceCode
+	}
+	i := slices.IndexFunc(formats, func(f Format) bool { return f.MediaType == kind })
+	if i < 0 {
+		return Format{}, false
+	}
+	return formats[i], true
+}
+
+// IsText reports whether the original of a media type is text.
+func IsText(mediaType string) bool {
+	f, ok := FormatOf(mediaType)
+	return ok && f.IsText
+}
+
+// supported is the end of the message about a kind that is not read.
+func supported() string {
+	var labels []string
+	for _, f := range formats {
+		if f.IsRead() && f.Label != "" {
+			labels = append(labels, f.Label)
+		}
+	}
+	slices.Sort(labels)
+	labels = slices.Compact(labels)
+	return "supported are " + strings.Join(labels, ", ") + " and source code"
+}
+
+// extensionIn returns the media type of the format with an extension, among the
+// given media types. It returns otherwise if none has it.
+func extensionIn(ext, otherwise string, mediaTypes ...string) string {
+	for _, kind := range mediaTypes {
+		if f, ok := FormatOf(kind); ok && slices.Contains(f.Extensions, ext) {
+			return kind
+		}
+	}
+	return otherwise
+}

@@ -1,0 +1,81 @@
+package extract
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cairn-rag/cairn/internal/extract/format"
+	"github.com/cairn-rag/cairn/internal/extract/html"
+	"github.com/cairn-rag/cairn/internal/extract/markdown"
+	"github.com/cairn-rag/cairn/internal/extract/pdf"
+	"github.com/cairn-rag/cairn/internal/extract/table"
+	"github.com/cairn-rag/cairn/internal/extract/text"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// The functions in this file connect the table of formats with the readers.
+
+func readPlain(_ context.Context, _ *parser, s format.Source) (r format.Result, err error) {
+	return blocks(s, func(t string) ([]knowledge.Block, error) { return text.Plain(t), nil })
+}
+
+func readCode(_ context.Context, _ *parser, s format.Source) (r format.Result, err error) {
+	return blocks(s, func(t string) ([]knowledge.Block, error) { return text.Code(t), nil })
+}
+
+func readJSON(_ context.Context, _ *parser, s format.Source) (format.Result, error) {
+	return blocks(s, text.JSON)
+}
+
+func readJSONLines(_ context.Context, _ *parser, s format.Source) (format.Result, error) {
+	return blocks(s, text.Lines)
+}
+
+func readTable(comma rune) func(context.Context, *parser, format.Source) (format.Result, error) {
+	return func(_ context.Context, _ *parser, s format.Source) (format.Result, error) {
+		return blocks(s, func(t string) ([]knowledge.Block, error) { return table.Read(t, comma), nil })
+	}
+}
+
+// blocks returns the result of a reader that needs only the text.
+func blocks(s format.Source, read func(string) ([]knowledge.Block, error)) (r format.Result, err error) {
+	t, err := s.Text()
+	if err == nil {
+		r.Layout.Blocks, err = read(t)
+	}
+	return r, err
+}
+
+func readMarkdown(_ context.Context, _ *parser, s format.Source) (r format.Result, err error) {
+	t, err := s.Text()
+	if err == nil {
+		r.Layout.Title, r.Layout.Blocks = markdown.Read(t)
+	}
+	return r, err
+}
+
+func readHTML(_ context.Context, _ *parser, s format.Source) (r format.Result, err error) {
+	data, err := s.Bytes()
+	if err == nil {
+		r.Layout.Title, r.Layout.Blocks, err = html.Read(data, s.Charset)
+	}
+	return r, err
+}
+
+// readPDF starts pdfium with the first PDF, so that other files do not wait for it.
+func readPDF(ctx context.Context, p *parser, s format.Source) (r format.Result, err error) {
+	if p.pdfs == nil {
+		err := p.starting(func() (err error) {
+			p.pdfs, err = pdf.New(ctx, pdf.Config{CacheDir: p.cacheDir})
+			return err
+		})
+		if err != nil {
+			return r, fmt.Errorf("start pdfium: %w", err)
+		}
+	}
+	data, err := s.Bytes()
+	if err == nil {
+		r.Layout, err = p.pdfs.Read(ctx, data)
+	}
+	return r, err
+}

@@ -1,0 +1,96 @@
+package extract
+
+// The media types that Sniff returns, beside text/x-<language> for source code.
+const (
+	TypeText     = "text/plain"
+	TypeMarkdown = "text/markdown"
+	TypeHTML     = "text/html"
+	TypePDF      = "application/pdf"
+	TypeCSV      = "text/csv"
+	TypeTSV      = "text/tab-separated-values"
+	TypeJSON     = "application/json"
+	TypeNDJSON   = "application/x-ndjson"
+	TypeXML      = "application/xml"
+	TypeWebVTT   = "text/vtt"
+	TypeSubRip   = "application/x-subrip"
+	TypeMail     = "message/rfc822"
+	TypeMHT      = "multipart/related"
+
+	TypeDOCX    = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+	TypePPTX    = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+	TypeXLSX    = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	TypeODT     = "application/vnd.oasis.opendocument.text"
+	TypeODP     = "application/vnd.oasis.opendocument.presentation"
+	TypeODS     = "application/vnd.oasis.opendocument.spreadsheet"
+	TypeEPUB    = "application/epub+zip"
+	TypeDOC     = "application/msword"
+	TypePPT     = "application/vnd.ms-powerpoint"
+	TypeXLS     = "application/vnd.ms-excel"
+	TypeRTF     = "application/rtf"
+	TypeKeynote = "application/vnd.apple.keynote"
+
+	TypePNG  = "image/png"
+	TypeJPEG = "image/jpeg"
+	TypeTIFF = "image/tiff"
+	TypeGIF  = "image/gif"
+	TypeMP3  = "audio/mpeg"
+	TypeWAV  = "audio/wav"
+	TypeM4A  = "audio/mp4"
+	TypeFLAC = "audio/flac"
+	TypeOGG  = "audio/ogg"
+	TypeMP4  = "video/mp4"
+
+	TypeZIP = "application/zip"
+
+	// sourceCode begins the media types of source code.
+	sourceCode = "text/x-"
+)
+
+// maxPDF is the largest PDF in bytes; pdfium keeps the whole file in memory.
+const maxPDF = 256 << 20
+
+// formats is the table of formats. A new format is a row here and a reader in a
+// package of its own.
+var formats = []Format{
+	{MediaType: TypeText, Label: "TXT", Name: "a text", Extensions: []string{"txt", "text", "log", "rst", "adoc", "asciidoc", "org"}, IsText: true, IsSafe: true, read: readPlain},
+	{MediaType: TypeMarkdown, Label: "Markdown", Name: "a Markdown text", Extensions: []string{"md", "markdown", "mdown", "mkd", "mdx"}, IsText: true, read: readMarkdown},
+	{MediaType: TypeHTML, Label: "HTML", Name: "a web page", Extensions: []string{"html", "htm", "xhtml"}, IsText: true, read: readHTML},
+	{MediaType: TypeCSV, Label: "CSV", Name: "a table (CSV)", Extensions: []string{"csv"}, IsText: true, read: readTable(0)},
+	{MediaType: TypeTSV, Label: "TSV", Name: "a table (TSV)", Extensions: []string{"tsv", "tab"}, IsText: true, read: readTable('\t')},
+	{MediaType: TypeJSON, Label: "JSON", Name: "a JSON text", Extensions: []string{"json", "geojson", "ipynb"}, IsText: true, read: readJSON},
+	{MediaType: TypeNDJSON, Label: "JSON", Name: "JSON lines", Extensions: []string{"ndjson", "jsonl"}, IsText: true, read: readJSONLines},
+	{MediaType: sourceCode, Name: "source code", IsText: true, read: readCode},
+	{MediaType: TypePDF, Label: "PDF", Name: "a PDF", Extensions: []string{"pdf"}, IsSafe: true, MaxBytes: maxPDF, read: readPDF},
+
+	{MediaType: TypeXML, Label: "XML", Name: "an XML document", Extensions: []string{"xml", "rss", "atom"}, IsText: true},
+	{MediaType: TypeWebVTT, Label: "VTT", Name: "a WebVTT subtitle file", Extensions: []string{"vtt"}, IsText: true},
+	{MediaType: TypeSubRip, Label: "SRT", Name: "a SubRip subtitle file", Extensions: []string{"srt"}, IsText: true},
+	{MediaType: TypeMail, Label: "EML", Name: "an e-mail message", Extensions: []string{"eml"}},
+	{MediaType: TypeMHT, Label: "MHT", Name: "a saved web page (MHT)", Extensions: []string{"mht", "mhtml"}},
+
+	{MediaType: TypeDOCX, Label: "DOCX", Name: "a Word document (.docx)", Extensions: []string{"docx", "docm", "dotx", "dotm"}},
+	{MediaType: TypePPTX, Label: "PPTX", Name: "a PowerPoint presentation (.pptx)", Extensions: []string{"pptx", "pptm", "ppsx", "ppsm", "potx"}},
+	{MediaType: TypeXLSX, Label: "XLSX", Name: "an Excel workbook (.xlsx)", Extensions: []string{"xlsx", "xlsm", "xltx", "xltm"}},
+	{MediaType: TypeODT, Label: "ODT", Name: "an OpenDocument text (.odt)", Extensions: []string{"odt", "ott"}},
+	{MediaType: TypeODP, Label: "ODP", Name: "an OpenDocument presentation (.odp)", Extensions: []string{"odp", "otp"}},
+	{MediaType: TypeODS, Label: "ODS", Name: "an OpenDocument spreadsheet (.ods)", Extensions: []string{"ods", "ots"}},
+	{MediaType: TypeEPUB, Label: "EPUB", Name: "an EPUB book", Extensions: []string{"epub"}},
+	{MediaType: TypeDOC, Label: "DOC", Name: "a Word document (.doc)", Extensions: []string{"doc", "dot"}},
+	{MediaType: TypePPT, Label: "PPT", Name: "a PowerPoint presentation (.ppt)", Extensions: []string{"ppt", "pps", "pot"}},
+	{MediaType: TypeXLS, Label: "XLS", Name: "an Excel workbook (.xls)", Extensions: []string{"xls", "xlt"}},
+	{MediaType: TypeRTF, Label: "RTF", Name: "an RTF document", Extensions: []string{"rtf"}},
+	{MediaType: TypeKeynote, Label: "KEY", Name: "an Apple iWork document", Extensions: []string{"key"}},
+
+	{MediaType: TypePNG, Label: "PNG", Name: "an image (PNG)", Extensions: []string{"png"}, IsSafe: true},
+	{MediaType: TypeJPEG, Label: "JPG", Name: "an image (JPEG)", Extensions: []string{"jpg", "jpeg"}, IsSafe: true},
+	{MediaType: TypeTIFF, Label: "TIFF", Name: "an image (TIFF)", Extensions: []string{"tif", "tiff"}},
+	{MediaType: TypeGIF, Label: "GIF", Name: "an image (GIF)", Extensions: []string{"gif"}, IsSafe: true},
+	{MediaType: TypeMP3, Label: "MP3", Name: "an audio file (MP3)", Extensions: []string{"mp3"}},
+	{MediaType: TypeWAV, Label: "WAV", Name: "an audio file (WAV)", Extensions: []string{"wav"}},
+	{MediaType: TypeM4A, Label: "M4A", Name: "an audio file (M4A)", Extensions: []string{"m4a"}},
+	{MediaType: TypeFLAC, Label: "FLAC", Name: "an audio file (FLAC)", Extensions: []string{"flac"}},
+	{MediaType: TypeOGG, Label: "OGG", Name: "an audio file (Ogg)", Extensions: []string{"ogg", "oga", "opus"}},
+	{MediaType: TypeMP4, Label: "MP4", Name: "a video (MP4)", Extensions: []string{"mp4", "m4v", "mov"}},
+
+	{MediaType: TypeZIP, Name: "a ZIP archive", Extensions: []string{"zip"}},
+}
