@@ -124,6 +124,13 @@ type Extractor interface {
 	Extract(ctx context.Context, in extract.Input) (format.Result, error)
 }
 
+// Secrets opens the sealed passwords of files.
+type Secrets interface {
+	// Open returns the value that was sealed for a context. A value that does not
+	// open with the instance's key is secret.ErrOpen.
+	Open(sealed, context string) (string, error)
+}
+
 // Embedder calls an embedding model. The provider charges for each call.
 type Embedder interface {
 	// Embed returns one vector for each text, in their order, all of one length.

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -71,31 +73,82 @@ func isLarge(v store.Version) bool { return !extract.IsText(v.MediaType) || v.By
 // layout returns the stored layout of a version, or extracts and stores it. It does
 // not store the layout of a small text, which takes less time to extract again.
 func (a *Ingestion) layout(ctx context.Context, v store.Version) (knowledge.Layout, error) {
+	if !isLarge(v) {
+		result, err := a.extract(ctx, a.SmallTexts, v, "")
+		return result.Layout, err
+	}
 	key := blob.StepKey(v.VersionRef, layoutBlob)
-	keep, extractor := isLarge(v), a.Extractor
-	if !keep {
-		extractor = a.SmallTexts
-	}
 	var layout knowledge.Layout
-	if keep {
-		if err := a.Blobs.GetJSON(ctx, key, &layout); err == nil || !errors.Is(err, blob.ErrNotFound) {
-			return layout, err
-		}
+	if err := a.Blobs.GetJSON(ctx, key, &layout); err == nil || !errors.Is(err, blob.ErrNotFound) {
+		return layout, err
 	}
-	path, remove, err := a.localCopy(ctx, v.SourceKey)
+	folder, err := os.MkdirTemp(a.Config.TempDir, "cairn-result-*")
+	if err != nil {
+		return layout, fmt.Errorf("make a folder for the result: %w", err)
+	}
+	defer os.RemoveAll(folder) // a leftover in the temporary folder harms nobody
+	result, err := a.extract(ctx, a.Extractor, v, folder)
 	if err != nil {
 		return layout, err
 	}
-	defer remove()
-	result, err := extractor.Extract(ctx, extract.Input{Name: v.Name, MediaType: v.MediaType, Path: path})
-	layout = result.Layout
-	if err != nil || !keep {
+	if err := a.storeAssets(ctx, v.VersionRef, folder, result.Assets); err != nil {
 		return layout, err
 	}
-	if _, err := a.Blobs.PutJSON(ctx, key, layout); err != nil {
+	// The layout is written last: its presence completes the step.
+	if _, err := a.Blobs.PutJSON(ctx, key, result.Layout); err != nil {
 		return layout, fmt.Errorf("store layout: %w", err)
 	}
-	return layout, nil
+	return result.Layout, nil
+}
+
+// extract parses the original. The parser writes the files of the result to folder.
+func (a *Ingestion) extract(ctx context.Context, extractor Extractor, v store.Version, folder string) (format.Result, error) {
+	options, err := a.options(v)
+	if err != nil {
+		return format.Result{}, err
+	}
+	path, remove, err := a.localCopy(ctx, v.SourceKey)
+	if err != nil {
+		return format.Result{}, err
+	}
+	defer remove()
+	return extractor.Extract(ctx, extract.Input{Name: v.Name, MediaType: v.MediaType, Path: path, Folder: folder, Options: options})
+}
+
+// options returns the options with which the original is read.
+func (a *Ingestion) options(v store.Version) (format.Options, error) {
+	options := format.Options{Languages: v.Override.Languages}
+	if v.SealedPassword == "" {
+		return options, nil
+	}
+	password, err := a.Secrets.Open(v.SealedPassword, v.Document)
+	if err != nil {
+		return options, knowledge.Errorf(knowledge.CodeEncrypted,
+			"the password of this file cannot be read any more; upload the file again with override.password").WithCause(err)
+	}
+	options.Password = password
+	return options, nil
+}
+
+// storeAssets stores the pictures of a result.
+func (a *Ingestion) storeAssets(ctx context.Context, ref knowledge.VersionRef, folder string, assets []format.File) error {
+	for _, asset := range assets {
+		if err := a.storeFile(ctx, blob.AssetKey(ref, asset.Name), filepath.Join(folder, filepath.Base(asset.File))); err != nil {
+			return fmt.Errorf("store picture %s: %w", asset.Name, err)
+		}
+	}
+	return nil
+}
+
+// storeFile stores a file of a result.
+func (a *Ingestion) storeFile(ctx context.Context, key, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = a.Blobs.PutReader(ctx, key, f)
+	return err
 }
 
 // localCopy copies a blob to a temporary file, for the child process. The caller

@@ -118,6 +118,7 @@ type parser struct {
 	mu    sync.Mutex
 	calls int
 	files []string
+	last  extract.Input
 	err   error
 }
 
@@ -125,7 +126,7 @@ func (p *parser) Extract(_ context.Context, in extract.Input) (format.Result, er
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
-	p.files = append(p.files, in.Path)
+	p.files, p.last = append(p.files, in.Path), in
 	if p.err != nil {
 		return format.Result{}, p.err
 	}

@@ -50,6 +50,7 @@ type Ingestion struct {
 	SmallTexts Extractor
 	Embedder   Embedder
 	Workflows  Workflows
+	Secrets    Secrets
 	Dialer     *safedial.Dialer
 	Hub        Hub
 	Metrics    Metrics

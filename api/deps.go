@@ -74,6 +74,7 @@ type Deps struct {
 	Retriever   Retriever
 	Attributes  Attributes
 	Dispatch    Dispatcher
+	Secrets     intake.Secrets // seals what requests must not leave readable
 	Answers     question.Workflows
 	Relay       Relay
 	Links       Links

@@ -35,8 +35,8 @@ func (b documentBody) document() intake.Document {
 		Name:    b.Name,
 		Content: intake.Content{Text: b.Content.Text, URL: b.Content.URL, Base64: b.Content.Base64, MediaType: b.Content.MediaType},
 		Attributes: intake.Attributes{
-			ExternalID: b.ExternalID, Tags: b.Tags, ReplaceTags: b.ReplaceTags, Metadata: b.Metadata, Parser: b.Parser,
-			Splitter: b.Override.splitter(), Access: b.Access.access(), ExternalUserID: b.ExternalUserID, ConversationID: b.ConversationID,
+			ExternalID: b.ExternalID, Tags: b.Tags, ReplaceTags: b.ReplaceTags, Metadata: b.Metadata,
+			Override: b.Override.override(b.Parser), Password: b.Override.password(), Access: b.Access.access(), ExternalUserID: b.ExternalUserID, ConversationID: b.ConversationID,
 		},
 	}
 }
@@ -44,14 +44,25 @@ func (b documentBody) document() intake.Document {
 // overrideBody is the part of the project's configuration that a document
 // overrides.
 type overrideBody struct {
-	Splitter changeOf[knowledge.Splitter] `json:"textSplitter,omitempty"`
+	Splitter  changeOf[knowledge.Splitter] `json:"textSplitter,omitempty"`
+	Languages []string                     `json:"ocrLanguages,omitempty" maxItems:"8" doc:"Of the text in pictures, as tesseract names them: eng, deu, chi_sim. Default: eng"`
+	Password  string                       `json:"password,omitempty" maxLength:"1024" doc:"Opens an encrypted file. Kept sealed until the version ends, and never shown"`
 }
 
-func (o *overrideBody) splitter() json.RawMessage {
+// override returns what the body overrides, beside the password. parser is the field
+// beside the override.
+func (o *overrideBody) override(parser string) knowledge.Override {
 	if o == nil {
-		return nil
+		return knowledge.Override{Parser: knowledge.Parser(parser)}
 	}
-	return json.RawMessage(o.Splitter)
+	return knowledge.Override{Splitter: json.RawMessage(o.Splitter), Parser: knowledge.Parser(parser), Languages: o.Languages}
+}
+
+func (o *overrideBody) password() string {
+	if o == nil {
+		return ""
+	}
+	return o.Password
 }
 
 // accessBody is who may read a document, as a request says it.

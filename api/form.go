@@ -56,7 +56,7 @@ func (f *form) attribute(name string, value []byte) error {
 	case "conversationId":
 		a.ConversationID = string(value)
 	case "parser":
-		a.Parser = string(value)
+		a.Override.Parser = knowledge.Parser(value)
 	case "access":
 		var access accessBody
 		err := f.decode(name, value, &access)
@@ -65,7 +65,7 @@ func (f *form) attribute(name string, value []byte) error {
 	case "override":
 		var override overrideBody
 		err := f.decode(name, value, &override)
-		a.Splitter = override.splitter()
+		a.Override, a.Password = override.override(string(a.Override.Parser)), override.password()
 		return err
 	default:
 		return knowledge.Invalid("body."+name, "is not a field of this form; it has files, tags, metadata, externalId, access, externalUserId, conversationId, override and parser")

@@ -25,6 +25,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/retrieve"
+	"github.com/cairn-rag/cairn/internal/secret"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/workflows"
@@ -180,10 +181,14 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	}
 	e.access = access.New(access.Config{}, e.store, []byte("a secret to sign with"))
 	e.populate(ctx)
+	box, err := secret.NewBox(secret.NewKey())
+	if err != nil {
+		t.Fatal(err)
+	}
 	cfg := api.Config{TempDir: t.TempDir()}
 	deps := api.Deps{
 		Store: e.store, Followed: e.store, Blobs: e.blobs, Access: e.access, Retriever: e.work, Dispatch: e.work, Answers: e.work,
-		Relay: stream.NewRelay(ended{e.store, e.logs}, stream.NewHub()), Links: e.work, Log: slog.New(slog.NewJSONHandler(e.log, nil)),
+		Relay: stream.NewRelay(ended{e.store, e.logs}, stream.NewHub()), Links: e.work, Log: slog.New(slog.NewJSONHandler(e.log, nil)), Secrets: box,
 	}
 	deps.Attributes = &activities.Attributes{Store: e.store, Index: e.work}
 	for _, c := range change {

@@ -47,7 +47,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		Store: deps.Store, Blobs: deps.Blobs, Keys: keys, Workflows: deps.Answers, Relay: deps.Relay, Log: deps.Log, Now: s.now,
 	})
 	s.intake = intake.New(intake.Config{FileBytes: cfg.FileBytes, TextBytes: cfg.TextBytes, RequestFiles: cfg.RequestFiles}, intake.Deps{
-		Store: deps.Store, Blobs: deps.Blobs, Conversations: deps.Access, Workflows: deps.Dispatch, Log: deps.Log, Now: s.now,
+		Store: deps.Store, Blobs: deps.Blobs, Conversations: deps.Access, Workflows: deps.Dispatch, Secrets: deps.Secrets, Log: deps.Log, Now: s.now,
 	})
 	s.stop = sync.OnceFunc(func() { close(s.stopping) })
 	s.register()

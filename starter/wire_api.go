@@ -41,7 +41,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 	server, err := api.New(p.apiConfig(), api.Deps{
 		Store: p.store, Followed: p.store, Blobs: p.blobs,
 		Access:    access.New(access.Config{Issuer: jwt.Issuer, Audience: jwt.Audience, Secret: jwt.Secret}, p.store, secret),
-		Retriever: p.retriever(), Attributes: p.attributes, Dispatch: p.workflow, Answers: p.workflow, Relay: p.relay,
+		Retriever: p.retriever(), Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: p.relay,
 		Links: links{p}, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(),
 	})
 	if err != nil {
@@ -89,7 +89,8 @@ func (p *platform) activities() (*activities.Ingestion, *activities.Answering) {
 	ingestion := &activities.Ingestion{
 		Config: activities.IngestionConfig{FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), TempDir: p.temporary()},
 		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers,
-		Embedder: p.embed, Workflows: p.workflow, Dialer: safedial.New(safedial.Config{Allow: p.cfg.Egress.Allow, Refuse: own}), Hub: p.hub, Metrics: p.metrics, Log: p.log,
+		Embedder: p.embed, Workflows: p.workflow, Dialer: safedial.New(safedial.Config{Allow: p.cfg.Egress.Allow, Refuse: own}), Secrets: p.secrets,
+		Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	answering := &activities.Answering{
 		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Passages: p.store, Chat: p.chat, Workflows: p.workflow,

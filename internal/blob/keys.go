@@ -2,6 +2,7 @@ package blob
 
 import (
 	"fmt"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -33,6 +34,11 @@ func VersionPrefix(v knowledge.VersionRef) string {
 
 // StepKey returns the key of the result of one step of a version.
 func StepKey(v knowledge.VersionRef, step string) string { return VersionPrefix(v) + step }
+
+// AssetKey returns the key of a picture of a version: of a page or a figure.
+func AssetKey(v knowledge.VersionRef, name string) string {
+	return StepKey(v, "assets/"+url.PathEscape(name))
+}
 
 // UploadKey returns the key of a document's original as one upload brought it. It
 // does not name the version, whose number is assigned after the bytes are stored.

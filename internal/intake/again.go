@@ -26,8 +26,9 @@ func (in *Intake) Retry(ctx context.Context, p knowledge.Principal, run Run, doc
 }
 
 // Reingest makes a new version of a document from the original of its newest
-// version, with the attributes of that version and the project's configuration
-// of today. A document whose original was never stored is CodeConflict.
+// version, with the attributes and the override of that version and the project's
+// configuration of today. The password of an encrypted file is not kept: such a file
+// must be uploaded again. A document whose original was never stored is CodeConflict.
 func (in *Intake) Reingest(ctx context.Context, p knowledge.Principal, run Run, document string) (knowledge.Document, error) {
 	if before, found, err := in.before(ctx, p, run); found || err != nil {
 		return before, err
@@ -40,7 +41,7 @@ func (in *Intake) Reingest(ctx context.Context, p knowledge.Principal, run Run, 
 	if err != nil {
 		return d, fmt.Errorf("read project %s: %w", d.Project, err)
 	}
-	d, v, err := in.deps.Store.ReingestVersion(ctx, p, d.ID, run.ID, project.Config.WithDefaults().AI.Splitter, in.deps.Now())
+	d, v, err := in.deps.Store.ReingestVersion(ctx, p, d.ID, run.ID, project.Config, in.deps.Now())
 	if err != nil {
 		return d, fmt.Errorf("reingest document %s: %w", document, err)
 	}

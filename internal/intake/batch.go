@@ -131,6 +131,9 @@ func (b *Batch) complete(ctx context.Context, a Attributes) error {
 				return err
 			}
 		}
+		if err := b.in.seal(a.Password, nv); err != nil {
+			return err
+		}
 		added = append(added, *nv)
 	}
 	return b.in.checkRoom(ctx, b.principal, b.project, added...)

@@ -19,6 +19,7 @@ type Deps struct {
 	Blobs         Blobs
 	Conversations Conversations
 	Workflows     Workflows
+	Secrets       Secrets
 	Log           *slog.Logger
 	Now           func() time.Time
 }
@@ -38,10 +39,10 @@ type Store interface {
 	// and the version's run, in one transaction. A run id that is on record
 	// already is CodeConflict.
 	AddVersion(ctx context.Context, v store.NewVersion) (knowledge.Document, store.Version, error)
-	// ReingestVersion makes the next version of a document from the original and
-	// the attributes of its newest, in one transaction. A document that is being
+	// ReingestVersion makes the next version of a document from the original, the
+	// attributes and the override of its newest, in one transaction. A document that is being
 	// removed, or whose original was not stored, is CodeConflict.
-	ReingestVersion(ctx context.Context, p knowledge.Principal, id, run string, splitter knowledge.Splitter, now time.Time) (knowledge.Document, store.Version, error)
+	ReingestVersion(ctx context.Context, p knowledge.Principal, id, run string, config knowledge.ProjectConfig, now time.Time) (knowledge.Document, store.Version, error)
 	// RetryVersion makes the failed newest version of a document pending again,
 	// under a new run.
 	RetryVersion(ctx context.Context, p knowledge.Principal, id, run string, now time.Time) (store.Version, error)
@@ -64,6 +65,12 @@ type Conversations interface {
 	// As returns the principal as it acts for a user, in a conversation. A
 	// conversation that is not that user's is CodeNotFound.
 	As(ctx context.Context, p knowledge.Principal, acting access.Acting) (knowledge.Principal, error)
+}
+
+// Secrets seals the passwords of files.
+type Secrets interface {
+	// Seal encrypts a value for a context, which Open needs again.
+	Seal(plain, context string) (string, error)
 }
 
 // Workflows starts ingestions.

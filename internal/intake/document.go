@@ -1,17 +1,19 @@
 package intake
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
-	"slices"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// maxAddress bounds the address of a document, in bytes.
-const maxAddress = 2048
+// maxAddress bounds the address of a document, and maxPassword the password of its
+// file, in bytes.
+const (
+	maxAddress  = 2048
+	maxPassword = 1024
+)
 
 // Run is the run that a request starts.
 type Run struct {
@@ -42,8 +44,8 @@ type Attributes struct {
 	Tags        []string
 	ReplaceTags bool // the tags and metadata replace those of the version before; otherwise they are added
 	Metadata    map[string]any
-	Parser      string          // "", "crawler" or "model"
-	Splitter    json.RawMessage // any part of a knowledge.Splitter, over the project's; empty = none
+	Override    knowledge.Override
+	Password    string // opens an encrypted file
 	// Access is who may read the document; nil leaves it as it was, and a new
 	// document to the whole workspace.
 	Access *knowledge.Access
@@ -64,38 +66,24 @@ func (a Attributes) check() error {
 	if a.ExternalUserID != "" {
 		wrong = append(wrong, knowledge.UserFields("body.externalUserId", a.ExternalUserID)...)
 	}
-	if !slices.Contains([]string{"", "crawler", "model"}, a.Parser) {
-		wrong = append(wrong, knowledge.Field{Location: "body.parser", Message: "must be crawler or model"})
+	wrong = append(wrong, a.Override.Fields("body.override")...)
+	if len(a.Password) > maxPassword {
+		wrong = append(wrong, knowledge.Field{Location: "body.override.password", Message: fmt.Sprintf("must have at most %d bytes", maxPassword)})
 	}
 	if err := knowledge.InvalidFields(wrong); err != nil {
 		return err
 	}
-	if a.Parser == "model" {
+	if a.Override.Parser == knowledge.ParserModel {
 		return knowledge.Errorf(knowledge.CodeNeedsComponent, "this version does not have a model look at pages; leave parser out to have the text of the file read")
 	}
 	return nil
-}
-
-// splitter returns the project's splitter with what the request overrides of it.
-func (a Attributes) splitter(config knowledge.ProjectConfig) (knowledge.Splitter, error) {
-	if len(a.Splitter) == 0 {
-		return config.WithDefaults().AI.Splitter, nil
-	}
-	change, err := json.Marshal(map[string]any{"ai": map[string]any{"textSplitter": a.Splitter}})
-	if err == nil {
-		config, err = config.With(change)
-	}
-	if err != nil {
-		return knowledge.Splitter{}, fmt.Errorf("override the splitter: %w", err)
-	}
-	splitter := config.WithDefaults().AI.Splitter
-	return splitter, knowledge.InvalidFields(splitter.Fields("body.override.textSplitter"))
 }
 
 // describe sets the attributes of a version. Fields that the request leaves out
 // stay nil in it, so that leaving access out never widens it.
 func (a Attributes) describe(nv *store.NewVersion) {
 	nv.ExternalID, nv.Tags, nv.ReplaceTags, nv.Metadata, nv.Access = a.ExternalID, a.Tags, a.ReplaceTags, a.Metadata, a.Access
+	nv.Override = a.Override
 	switch {
 	case a.ConversationID != "": // the user only says whose conversation it is
 		nv.ExternalUserID, nv.ConversationID = new(""), &a.ConversationID

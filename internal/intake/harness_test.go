@@ -12,6 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/secret"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -19,10 +20,12 @@ import (
 // that it starts are recorded.
 type fixture struct {
 	t       *testing.T
+	folder  string // of the stores
 	intake  *intake.Intake
 	store   *store.Store
 	blobs   *blob.Store
 	access  *access.Authenticator
+	secrets *secret.Box
 	editor  knowledge.Principal // may write in the workspace default
 	project knowledge.Project
 	starts  []store.Version // ingestions
@@ -38,12 +41,12 @@ func (f *fixture) Ingest(ctx context.Context, v store.Version) error {
 func open(t *testing.T) *fixture {
 	t.Helper()
 	ctx := t.Context()
-	f := &fixture{t: t, project: knowledge.Project{ID: "default", Workspace: "default", Name: "Default"}}
+	f := &fixture{t: t, folder: t.TempDir(), project: knowledge.Project{ID: "default", Workspace: "default", Name: "Default"}}
 	var err error
-	if f.store, err = store.Open(ctx, store.Config{URL: "sqlite://" + t.TempDir() + "/cairn.db"}); err != nil {
+	if f.store, err = store.Open(ctx, store.Config{URL: "sqlite://" + f.folder + "/cairn.db"}); err != nil {
 		t.Fatal(err)
 	}
-	if f.blobs, err = blob.Open(ctx, "file://"+t.TempDir()); err != nil {
+	if f.blobs, err = blob.Open(ctx, "file://"+f.folder+"/blobs"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -59,8 +62,11 @@ func open(t *testing.T) *fixture {
 	}
 	f.access = access.New(access.Config{}, f.store, []byte("a secret to sign with"))
 	f.editor = f.key(knowledge.ScopeWrite)
+	if f.secrets, err = secret.NewBox(secret.NewKey()); err != nil {
+		t.Fatal(err)
+	}
 	f.intake = intake.New(intake.Config{FileBytes: 1 << 20, TextBytes: 1 << 10, RequestFiles: 3}, intake.Deps{
-		Store: f.store, Blobs: f.blobs, Conversations: f.access, Workflows: f, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Store: f.store, Blobs: f.blobs, Conversations: f.access, Workflows: f, Secrets: f.secrets, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	return f
 }

@@ -68,6 +68,9 @@ func (in *Intake) Take(ctx context.Context, p knowledge.Principal, project knowl
 		return knowledge.Document{}, err
 	}
 	nv.DocumentID = documentID(nv, 0)
+	if err := in.seal(d.Password, &nv); err != nil {
+		return knowledge.Document{}, err
+	}
 	if err := in.checkRoom(ctx, p, project, nv); err != nil {
 		return knowledge.Document{}, err
 	}
@@ -100,7 +103,7 @@ func (in *Intake) attribute(ctx context.Context, p knowledge.Principal, project 
 	if err := a.check(); err != nil {
 		return err
 	}
-	if nv.Splitter, err = a.splitter(project.Config); err != nil {
+	if nv.Splitter, err = a.Override.ApplyTo(project.Config); err != nil {
 		return err
 	}
 	if a.ConversationID != "" {
@@ -109,6 +112,18 @@ func (in *Intake) attribute(ctx context.Context, p knowledge.Principal, project 
 		}
 	}
 	a.describe(nv)
+	return nil
+}
+
+// seal sets the sealed password of a version's file. Only the ingestion of the
+// document opens it.
+func (in *Intake) seal(password string, nv *store.NewVersion) (err error) {
+	if password == "" {
+		return nil
+	}
+	if nv.SealedPassword, err = in.deps.Secrets.Seal(password, nv.DocumentID); err != nil {
+		return fmt.Errorf("seal the password of document %s: %w", nv.DocumentID, err)
+	}
 	return nil
 }
 

@@ -30,6 +30,8 @@ type NewVersion struct {
 	ExternalUserID *string
 	ConversationID *string
 	Splitter       knowledge.Splitter
+	Override       knowledge.Override
+	SealedPassword string // of the file, "" = none
 	RunID          string
 	Error          *knowledge.DocumentError // the upload was refused: the version is inserted, and its run has failed
 	Now            time.Time
@@ -50,21 +52,21 @@ func (s *Store) AddVersion(ctx context.Context, nv NewVersion) (knowledge.Docume
 }
 
 // ReingestVersion inserts the next version of a document, with the original and the
-// attributes of its newest version, and the version's run. The newest version is read
-// in the same transaction. A document that is being removed, or whose newest original
+// attributes of its newest version, and the version's run. The override of the newest
+// version applies to the project's configuration. All is read in the same transaction. A document that is being removed, or whose newest original
 // was not stored, is a conflict.
-func (s *Store) ReingestVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, splitter knowledge.Splitter, now time.Time) (knowledge.Document, Version, error) {
+func (s *Store) ReingestVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, config knowledge.ProjectConfig, now time.Time) (knowledge.Document, Version, error) {
 	if err := requireWrite(p); err != nil {
 		return knowledge.Document{}, Version{}, err
 	}
-	a := addition{NewVersion: NewVersion{DocumentID: documentID, RunID: runID, Splitter: splitter, Now: s.orNow(now)}}
+	a := addition{NewVersion: NewVersion{DocumentID: documentID, RunID: runID, Now: s.orNow(now)}}
 	err := s.write(ctx, "reingest document "+documentID, func(ctx context.Context, tx transaction) error {
 		doc, err := managed(ctx, tx, p, documentID)
 		if err != nil {
 			return err
 		}
 		a.doc, a.there = *doc, true
-		if err := a.copyNewest(ctx, tx); err != nil {
+		if err := a.copyNewest(ctx, tx, config); err != nil {
 			return err
 		}
 		return a.insert(ctx, tx)
@@ -138,8 +140,9 @@ func (a *addition) base(ctx context.Context, tx transaction) error {
 	return err
 }
 
-// copyNewest copies the original and the attributes of the newest version.
-func (a *addition) copyNewest(ctx context.Context, tx transaction) error {
+// copyNewest copies the original, the attributes and the override of the newest
+// version.
+func (a *addition) copyNewest(ctx context.Context, tx transaction, config knowledge.ProjectConfig) error {
 	if a.doc.RemovingUpto > 0 {
 		return knowledge.Errorf(knowledge.CodeConflict, "this document is being removed")
 	}
@@ -154,7 +157,11 @@ func (a *addition) copyNewest(ctx context.Context, tx transaction) error {
 	}
 	a.attributes, a.Name, a.MediaType, a.Bytes = newest.attributes, newest.Name, newest.MediaType, newest.Bytes
 	a.SourceKey, a.SourceURL = newest.SourceKey, newest.SourceURL
-	return nil
+	err := decode(field{newest.Override, &a.Override})
+	if err == nil {
+		a.Splitter, err = a.Override.ApplyTo(config)
+	}
+	return err
 }
 
 // apply changes the document's row for the new version.
@@ -199,11 +206,17 @@ func (a *addition) version() (versionRow, error) {
 	if err != nil {
 		return versionRow{}, fmt.Errorf("encode splitter: %w", err)
 	}
+	override := ""
+	if !a.Override.IsZero() {
+		if override, err = encode(a.Override); err != nil {
+			return versionRow{}, fmt.Errorf("encode override: %w", err)
+		}
+	}
 	return versionRow{
 		DocumentID: a.DocumentID, Version: a.doc.Version, Workspace: a.Workspace, Project: a.Project, RunID: a.RunID,
 		Status: a.doc.Status, Stage: a.doc.Stage, Error: a.doc.Error, attributes: a.attributes, MediaType: a.MediaType,
 		Language: undetermined, SourceKey: a.SourceKey, SourceURL: a.SourceURL, Bytes: a.Bytes, Splitter: splitter,
-		CreatedAt: micros(a.Now), UpdatedAt: micros(a.Now),
+		Override: override, Password: a.SealedPassword, CreatedAt: micros(a.Now), UpdatedAt: micros(a.Now),
 	}, nil
 }
 

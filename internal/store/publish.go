@@ -111,7 +111,7 @@ func updateWords(ctx context.Context, tx transaction, before *documentRow) error
 
 // markPublished marks the version as published, and the one before as inactive.
 func markPublished(ctx context.Context, tx transaction, ref knowledge.VersionRef, previous int, now int64) error {
-	_, err := tx.exec(ctx, `UPDATE document_versions SET status = 'published', stage = 'publish', error = '', updated_at = ?
+	_, err := tx.exec(ctx, `UPDATE document_versions SET status = 'published', stage = 'publish', error = '', sealed_password = '', updated_at = ?
 		WHERE document_id = ? AND version = ?`, now, ref.Document, ref.Version)
 	if err != nil || previous == 0 {
 		return err
@@ -125,7 +125,7 @@ func endOvertaken(ctx context.Context, tx transaction, ref knowledge.VersionRef,
 	if published <= ref.Version {
 		return nil
 	}
-	_, err := tx.NewUpdate().Model((*versionRow)(nil)).Set("status = 'inactive'").
+	_, err := tx.NewUpdate().Model((*versionRow)(nil)).Set("status = 'inactive', sealed_password = ''").
 		Where("document_id = ? AND version = ? AND status = 'pending'", ref.Document, ref.Version).Exec(ctx)
 	return err
 }
@@ -152,7 +152,7 @@ func (s *Store) FailVersion(ctx context.Context, ref knowledge.VersionRef, runID
 		}
 		now := micros(s.now())
 		_, err := tx.NewUpdate().Model((*versionRow)(nil)).
-			Set("status = 'error', stage = ?, error = ?, updated_at = ?", e.Stage, text, now).
+			Set("status = 'error', stage = ?, error = ?, sealed_password = '', updated_at = ?", e.Stage, text, now).
 			Where("document_id = ? AND version = ?", ref.Document, ref.Version).Exec(ctx)
 		if err != nil {
 			return err

@@ -31,6 +31,8 @@ type Version struct {
 	ChunkCount     int
 	PageCount      int
 	Splitter       knowledge.Splitter
+	Override       knowledge.Override
+	SealedPassword string // of the file; "" once the version has ended
 	Tags           []string
 	Metadata       map[string]any
 	Classification string
@@ -63,6 +65,8 @@ type versionRow struct {
 	ChunkCount int    `bun:"chunk_count"`
 	PageCount  int    `bun:"page_count"`
 	Splitter   string `bun:"splitter"`
+	Override   string `bun:"override"`
+	Password   string `bun:"sealed_password"`
 	CreatedAt  int64  `bun:"created_at"`
 	UpdatedAt  int64  `bun:"updated_at"`
 
@@ -89,10 +93,10 @@ func (r *versionRow) version() (Version, error) {
 		Bytes: r.Bytes, ChunkCount: r.ChunkCount, PageCount: r.PageCount, Classification: r.Classification,
 		Removing: r.Version <= r.RemovingUpto, Blocked: r.RemovingUpto > 0 && r.Version > r.RemovingUpto,
 		CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
-		DocumentCreatedAt: fromMicros(r.DocumentCreatedAt),
+		DocumentCreatedAt: fromMicros(r.DocumentCreatedAt), SealedPassword: r.Password,
 	}
 	err := decode(
-		field{r.Tags, &v.Tags}, field{r.Metadata, &v.Metadata}, field{r.Splitter, &v.Splitter}, field{r.Error, &v.Error},
+		field{r.Tags, &v.Tags}, field{r.Metadata, &v.Metadata}, field{r.Splitter, &v.Splitter}, field{r.Override, &v.Override}, field{r.Error, &v.Error},
 	)
 	if err == nil {
 		v.ACL, err = r.acl(r.Workspace)

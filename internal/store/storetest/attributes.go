@@ -221,8 +221,8 @@ func goesOnFromPending(f *fixture) {
 
 func (f *fixture) reingest(document string) store.Version {
 	f.Helper()
-	splitter := knowledge.Splitter{ChunkSize: 700}
-	d, v, err := f.ReingestVersion(f.ctx, manager("acme"), document, knowledge.NewID(), splitter, time.Now())
+	config := knowledge.ProjectConfig{AI: knowledge.AIConfig{Splitter: knowledge.Splitter{ChunkSize: 700}}}
+	d, v, err := f.ReingestVersion(f.ctx, manager("acme"), document, knowledge.NewID(), config, time.Now())
 	f.must(err)
 	if d.Version != v.Version || v.Splitter.ChunkSize != 700 || f.run(v.RunID).Version != v.Version {
 		f.Errorf("document %+v, version %+v", d, v)
@@ -238,14 +238,14 @@ func reingest(f *fixture) {
 	if v3.SourceKey != v2.SourceKey || v3.Name != v2.Name || v3.MediaType != v2.MediaType || v3.Bytes != v2.Bytes || !cmp.Equal(v3.ACL, []string{"u:ann"}) {
 		f.Errorf("version %+v of %+v", v3, v2)
 	}
-	_, _, err := f.ReingestVersion(f.ctx, reader("ann"), v2.Document, knowledge.NewID(), knowledge.Splitter{}, time.Now())
+	_, _, err := f.ReingestVersion(f.ctx, reader("ann"), v2.Document, knowledge.NewID(), knowledge.ProjectConfig{}, time.Now())
 	f.wantCode(err, knowledge.CodeForbidden)
-	_, _, err = f.ReingestVersion(f.ctx, manager("other"), v2.Document, knowledge.NewID(), knowledge.Splitter{}, time.Now())
+	_, _, err = f.ReingestVersion(f.ctx, manager("other"), v2.Document, knowledge.NewID(), knowledge.ProjectConfig{}, time.Now())
 	f.wantCode(err, knowledge.CodeNotFound)
 
 	refused := upload("refused.txt")
 	refused.SourceKey = ""
-	_, _, err = f.ReingestVersion(f.ctx, manager("acme"), f.add(refused).Document, knowledge.NewID(), knowledge.Splitter{}, time.Now())
+	_, _, err = f.ReingestVersion(f.ctx, manager("acme"), f.add(refused).Document, knowledge.NewID(), knowledge.ProjectConfig{}, time.Now())
 	f.wantCode(err, knowledge.CodeConflict)
 }
 

@@ -248,7 +248,7 @@ func reingestRemoved(f *fixture) {
 	v1, _ := f.publish(forUsers("ann"), "one")
 	refused := func(want knowledge.Code) {
 		f.Helper()
-		_, _, err := f.ReingestVersion(f.ctx, manager("acme"), v1.Document, knowledge.NewID(), knowledge.Splitter{}, time.Now())
+		_, _, err := f.ReingestVersion(f.ctx, manager("acme"), v1.Document, knowledge.NewID(), knowledge.ProjectConfig{}, time.Now())
 		f.wantCode(err, want)
 	}
 	f.mark(v1.Document)

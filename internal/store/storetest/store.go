@@ -64,7 +64,7 @@ type Documents interface {
 // Ingestion moves a version from its upload to its publication.
 type Ingestion interface {
 	AddVersion(ctx context.Context, nv store.NewVersion) (knowledge.Document, store.Version, error)
-	ReingestVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, splitter knowledge.Splitter, now time.Time) (knowledge.Document, store.Version, error)
+	ReingestVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, config knowledge.ProjectConfig, now time.Time) (knowledge.Document, store.Version, error)
 	RetryVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (store.Version, error)
 	Version(ctx context.Context, ref knowledge.VersionRef) (store.Version, error)
 	PendingVersions(ctx context.Context, query store.PendingQuery) ([]store.Version, error)
