@@ -54,7 +54,7 @@ var own = map[string][]string{
 	"internal/retrieve":         {"internal/citation", "internal/index", "internal/knowledge", "internal/store"},
 	"internal/safedial":         {"internal/knowledge"},
 	"internal/source":           {"internal/knowledge"},
-	"internal/store":            {"internal/knowledge"},
+	"internal/store":            {"internal/knowledge", "internal/source"},
 
 	// Adapters.
 	"internal/dispatch":         {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
@@ -103,7 +103,7 @@ var own = map[string][]string{
 	"internal/blob/blobtest":   {"internal/blob"},
 	"internal/index/indextest": {"internal/index", "internal/knowledge"},
 	"internal/model/modeltest": {"internal/model", "internal/model/localmodel", "internal/model/protocol"},
-	"internal/store/storetest": {"internal/knowledge", "internal/store"},
+	"internal/store/storetest": {"internal/knowledge", "internal/source", "internal/store"},
 }
 
 // foreign lists packages of other modules that a package may not import; an entry
@@ -216,6 +216,7 @@ func systemReads() []string {
 	return []string{
 		"Setting", "WorkspaceExists", "KeyByHash", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "PendingRemovals",
 		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningRuns", "StaleInIndex", "Ping",
+		"ImportForSystem", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "RecordImported", "CountVanished", "FailedObjects", "SettleRetried",
 	}
 }
 

@@ -15,6 +15,7 @@ const (
 	KindTool   RunKind = "tool"   // answers a question by one tool, as a contract of its own
 	KindIngest RunKind = "ingest" // ingests one version of a document
 	KindRemove RunKind = "remove" // removes a document
+	KindImport RunKind = "import" // imports the objects of a source
 )
 
 // RunStatus says where a run stands.
@@ -35,8 +36,8 @@ type KindTraits struct {
 	// Workflow is the name of the workflow type.
 	Workflow string
 	// Answers: the run ends in an answer, which only its owner and administrators
-	// read. Otherwise it is a document's: whoever manages the document reads it,
-	// and the sweep starts it again by the document's rows.
+	// read. Otherwise it changes documents: whoever manages them reads it, and the
+	// sweep starts it again by rows in SQL.
 	Answers bool
 	// SharesWorkflow: one workflow serves several runs, one after the other, so
 	// each run has its own first offset in the workflow's log and is canceled by a
@@ -53,6 +54,7 @@ func RunKinds() []KindTraits {
 		{Kind: KindTool, Workflow: "RunTool", Answers: true, Cancelable: true},
 		{Kind: KindIngest, Workflow: "IngestDocument", SharesWorkflow: true, Cancelable: true},
 		{Kind: KindRemove, Workflow: "RemoveDocument"},
+		{Kind: KindImport, Workflow: "BulkImport", Cancelable: true},
 	}
 }
 
@@ -80,11 +82,12 @@ func KindsThat(satisfy func(KindTraits) bool) []RunKind {
 // AnswerKinds returns the kinds of runs that end in an answer.
 func AnswerKinds() []RunKind { return KindsThat(func(t KindTraits) bool { return t.Answers }) }
 
-// DocumentKinds returns the kinds of runs that are a document's.
+// DocumentKinds returns the kinds of runs that change documents.
 func DocumentKinds() []RunKind { return KindsThat(func(t KindTraits) bool { return !t.Answers }) }
 
 // WorkflowID returns the id of the workflow that holds the log of a run of this
-// kind. subject is the run's id if the run ends in an answer, else the document's.
+// kind. subject is the run's id if the run ends in an answer, else the id of the
+// document or of the import.
 func (k RunKind) WorkflowID(workspace, subject string) string {
 	return string(k) + "/" + workspace + "/" + subject
 }

@@ -13,7 +13,7 @@ func TestRunKinds(t *testing.T) {
 	if diff := cmp.Diff([]knowledge.RunKind{"query", "tool"}, knowledge.AnswerKinds()); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]knowledge.RunKind{"ingest", "remove"}, knowledge.DocumentKinds()); diff != "" {
+	if diff := cmp.Diff([]knowledge.RunKind{"ingest", "remove", "import"}, knowledge.DocumentKinds()); diff != "" {
 		t.Error(diff)
 	}
 	for _, kind := range []knowledge.RunKind{knowledge.KindRemove, "unknown"} {
@@ -27,9 +27,14 @@ func TestRunKinds(t *testing.T) {
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	r := knowledge.RunRef{Workspace: "w", Project: "p", Run: "r"}
+	i := knowledge.ImportRef{Workspace: "w", Project: "p", Import: "i"}
 	for got, want := range map[string]string{
 		knowledge.KindIngest.WorkflowID("w", "d"): "ingest/w/d",
 		knowledge.KindQuery.WorkflowID("w", "r"):  "query/w/r",
+		i.WorkflowID():                            "import/w/i",
+		i.PageWorkflowID(12):                      "import/w/i/page-000012",
+		i.ManifestKey(12):                         "w/imports/i/manifest-000012.json",
+		i.StateKey("queue"):                       "w/imports/i/state/queue",
 		r.RequestKey():                            "w/runs/r/request.json",
 		r.AnswerKey():                             "w/runs/r/answer.json",
 		r.LogKey():                                "w/runs/r/log.json",

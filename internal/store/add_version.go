@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -33,6 +34,7 @@ type NewVersion struct {
 	Override       knowledge.Override
 	SealedPassword string // of the file, "" = none
 	RunID          string
+	Facts          Facts                    // that are known already; MediaType and Bytes are those above
 	Error          *knowledge.DocumentError // the upload was refused: the version is inserted, and its run has failed
 	Now            time.Time
 }
@@ -95,18 +97,31 @@ func (a *addition) run(ctx context.Context, tx transaction) error {
 	if a.there && (a.doc.Workspace != a.Workspace || a.doc.Project != a.Project) {
 		return knowledge.NotFound("document", a.DocumentID)
 	}
-	a.fresh = !a.there || a.doc.Removed || a.doc.RemovingUpto > 0 && a.doc.RemovingUpto == a.doc.Version
-	if err := a.base(ctx, tx); err != nil {
-		return err
-	}
-	if err := a.attributes.merge(&a.NewVersion); err != nil {
+	if err := a.begin(ctx, tx); err != nil {
 		return err
 	}
 	return a.insert(ctx, tx)
 }
 
+// begin sets the attributes of the version, when the document is read.
+func (a *addition) begin(ctx context.Context, tx transaction) error {
+	a.fresh = !a.there || a.doc.Removed || a.doc.RemovingUpto > 0 && a.doc.RemovingUpto == a.doc.Version
+	if err := a.base(ctx, tx); err != nil {
+		return err
+	}
+	return a.attributes.merge(&a.NewVersion)
+}
+
 // insert writes the version, its run, and what they change of the document.
-func (a *addition) insert(ctx context.Context, tx transaction) (err error) {
+func (a *addition) insert(ctx context.Context, tx transaction) error {
+	if err := a.insertVersion(ctx, tx); err != nil {
+		return err
+	}
+	return insertRun(ctx, tx, a.ingestRun())
+}
+
+// insertVersion writes the version, and what it changes of the document.
+func (a *addition) insertVersion(ctx context.Context, tx transaction) (err error) {
 	if err := a.apply(); err != nil {
 		return err
 	}
@@ -116,10 +131,7 @@ func (a *addition) insert(ctx context.Context, tx transaction) (err error) {
 	if a.row, err = a.version(); err != nil {
 		return err
 	}
-	if err := versionTable.insert(ctx, tx, &a.row); err != nil {
-		return err
-	}
-	return insertRun(ctx, tx, a.ingestRun())
+	return versionTable.insert(ctx, tx, &a.row)
 }
 
 // base reads the attributes from which the version inherits.
@@ -215,7 +227,8 @@ func (a *addition) version() (versionRow, error) {
 	return versionRow{
 		DocumentID: a.DocumentID, Version: a.doc.Version, Workspace: a.Workspace, Project: a.Project, RunID: a.RunID,
 		Status: a.doc.Status, Stage: a.doc.Stage, Error: a.doc.Error, attributes: a.attributes, MediaType: a.MediaType,
-		Language: undetermined, SourceKey: a.SourceKey, SourceURL: a.SourceURL, Bytes: a.Bytes, Splitter: splitter,
+		Language: cmp.Or(a.Facts.Language, undetermined), ChunkCount: a.Facts.ChunkCount, PageCount: a.Facts.PageCount,
+		SourceKey: a.SourceKey, SourceURL: a.SourceURL, Bytes: a.Bytes, Splitter: splitter,
 		Override: override, Password: a.SealedPassword, CreatedAt: micros(a.Now), UpdatedAt: micros(a.Now),
 	}, nil
 }

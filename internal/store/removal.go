@@ -121,10 +121,11 @@ func (s *Store) PendingRemovals(ctx context.Context, limit int) ([]Removal, erro
 }
 
 // RunningVersions lists the versions of a document up to upto whose run has not ended.
+// Those of imports are left out: HasClaim looks for them.
 func (s *Store) RunningVersions(ctx context.Context, workspace, document string, upto int) ([]Version, error) {
 	var rows []versionRow
 	err := selectVersions(s.reader, &rows).Join("JOIN runs AS r ON r.id = v.run_id").
-		Where("v.document_id = ? AND v.workspace = ? AND v.version <= ? AND r.status = ?", document, workspace, upto, knowledge.RunRunning).
+		Where("v.document_id = ? AND v.workspace = ? AND v.version <= ? AND r.status = ? AND r.kind <> ?", document, workspace, upto, knowledge.RunRunning, knowledge.KindImport).
 		OrderExpr("v.version").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list running versions of document %s: %w", document, failure(err))

@@ -140,10 +140,12 @@ type PendingQuery struct {
 }
 
 // PendingVersions lists versions that wait for their ingestion, the one that
-// was changed the longest ago first. A version that is being removed is left out.
+// was changed the longest ago first. A version that is being removed, and one that an
+// import has claimed, are left out.
 func (s *Store) PendingVersions(ctx context.Context, query PendingQuery) ([]Version, error) {
 	var rows []versionRow
 	q := selectVersions(s.reader, &rows).Where("v.status = 'pending' AND v.updated_at < ? AND v.version > d.removing_upto", micros(query.Before)).
+		Where("NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = v.run_id AND r.kind = ?)", knowledge.KindImport).
 		Where("(v.updated_at, v.document_id, v.version) > (?, ?, ?)", micros(query.After.At), query.After.ID, query.After.Version)
 	if query.Begun != nil {
 		q = q.Where("v.begun = ?", *query.Begun)

@@ -29,6 +29,8 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"permissions", testPermissions},
 		{"isolation", testIsolation},
 		{"removal", testRemoval},
+		{"imports", testImports},
+		{"imported_objects", testImportedObjects},
 		{"citations", testCitations},
 		{"conversations", testConversations},
 		{"runs", testRuns},

@@ -18,6 +18,7 @@ type Store interface {
 	Documents
 	Ingestion
 	Removals
+	Imports
 	Runs
 	Conversations
 	Ping(ctx context.Context) error
@@ -93,6 +94,31 @@ type Removals interface {
 	RunningVersions(ctx context.Context, workspace, document string, upto int) ([]store.Version, error)
 	SourceKeys(ctx context.Context, workspace, document string, after int) ([]string, error)
 	RemoveRows(ctx context.Context, r store.Removal) error
+}
+
+// Imports keeps bulk imports and their objects.
+type Imports interface {
+	StartImport(ctx context.Context, p knowledge.Principal, n store.NewImport) (store.Import, error)
+	RetryImport(ctx context.Context, p knowledge.Principal, id, runID string, now time.Time) (store.Import, error)
+	SetImportStatus(ctx context.Context, ref knowledge.ImportRef, status knowledge.ImportStatus) error
+	EndImport(ctx context.Context, ref knowledge.ImportRef, runID string, status knowledge.ImportStatus, end store.RunEnd) error
+	Import(ctx context.Context, p knowledge.Principal, id string) (store.Import, error)
+	ImportForSystem(ctx context.Context, ref knowledge.ImportRef) (store.Import, error)
+	Imports(ctx context.Context, p knowledge.Principal, project string, page store.Page) ([]store.Import, string, error)
+	ImportFailures(ctx context.Context, p knowledge.Principal, id string, page store.Page) ([]store.ImportFailure, string, error)
+	ImportedObjects(ctx context.Context, i store.Import, keys []string) (map[string]store.ImportedObject, error)
+	ImportPage(ctx context.Context, i store.Import, page int) (p store.ImportPage, there bool, err error)
+	AddImportPage(ctx context.Context, i store.Import, page store.ImportPage, list, late []store.ListedObject) (store.ImportPage, error)
+	PutSidecars(ctx context.Context, i store.Import, list []store.Sidecar) error
+	ImportSidecars(ctx context.Context, i store.Import, keys []string) (map[string]store.Sidecar, error)
+	ClaimVersions(ctx context.Context, list []store.NewVersion, limit int) ([]store.ImportClaim, error)
+	HasClaim(ctx context.Context, workspace, document string, upto int) (bool, error)
+	RecordImported(ctx context.Context, i store.Import, r store.ImportRecord) (replaced []knowledge.VersionRef, err error)
+	CountVanished(ctx context.Context, i store.Import) (int64, error)
+	MarkVanished(ctx context.Context, i store.Import, after string) (store.VanishedPage, error)
+	FailedObjects(ctx context.Context, i store.Import, after string, limit int) ([]store.ImportFailure, error)
+	MarkRetried(ctx context.Context, i store.Import, o store.RetriedObject) error
+	SettleRetried(ctx context.Context, i store.Import) (left int, err error)
 }
 
 // Runs keeps runs and the idempotency keys that they were started under.

@@ -1,0 +1,134 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// VanishedPage is a part of the objects that an import did not find any more.
+type VanishedPage struct {
+	Next     string    // key after which the next part begins, "" = none
+	Removals []Removal // that were started
+}
+
+// vanishedPerBatch is how many vanished objects one transaction handles.
+const vanishedPerBatch = 200
+
+// MarkVanished starts the removal of the documents of objects that an import before
+// has listed and this one has not, and forgets and counts the objects, in the same
+// transaction. The documents that are under legal hold stay. after is "" for the
+// first part. Repeating a part counts nothing twice.
+func (s *Store) MarkVanished(ctx context.Context, i Import, after string) (VanishedPage, error) {
+	var page VanishedPage
+	// It may have to look at all objects of the source, so it keeps no writer waiting.
+	rows, err := objectTable.all(ctx, s.reader, "o.source_id = ? AND o.key > ? AND o.import < ? ORDER BY o.key LIMIT ?", i.Source, after, i.Number, vanishedPerBatch)
+	if err != nil {
+		return page, fmt.Errorf("list what vanished from import %s: %w", i.ImportRef.Import, failure(err))
+	}
+	if len(rows) == 0 {
+		return page, nil
+	}
+	if len(rows) == vanishedPerBatch {
+		page.Next = rows[len(rows)-1].Key
+	}
+	err = s.write(ctx, "remove what vanished from import "+i.ImportRef.Import, func(ctx context.Context, tx transaction) error {
+		page.Removals = nil
+		var counts knowledge.ImportCounts
+		for n := range rows {
+			gone, err := s.removeVanished(ctx, tx, i, &rows[n], &page)
+			if err != nil {
+				return err
+			}
+			if gone {
+				counts.Deleted++
+			}
+		}
+		return addCounts(ctx, tx, i.Number, counts, micros(s.now()))
+	})
+	return page, err
+}
+
+// removeVanished starts the removal of the document of an object, and forgets the
+// object. It reports whether it did.
+func (s *Store) removeVanished(ctx context.Context, tx transaction, i Import, row *objectRow, page *VanishedPage) (bool, error) {
+	var doc documentRow
+	there, err := loadDocument(ctx, tx, row.DocumentID, &doc)
+	if err != nil || there && doc.LegalHold {
+		return false, err
+	}
+	if there && !doc.Removed && doc.RemovingUpto < doc.Version {
+		run := knowledge.DerivedID("run", i.ImportRef.Import, "vanished", row.DocumentID)
+		if err := doc.mark(ctx, tx, i.Owner, run, s.now()); err != nil {
+			return false, err
+		}
+		page.Removals = append(page.Removals, doc.removal())
+	}
+	return changed(tx.exec(ctx, "DELETE FROM import_objects WHERE source_id = ? AND key = ? AND import < ?", row.SourceID, row.Key, i.Number))
+}
+
+// CountVanished stores and returns how many objects an import before has listed and
+// this one has not, and forgets the descriptions that are no longer in the source. It
+// is called before MarkVanished, or again.
+func (s *Store) CountVanished(ctx context.Context, i Import) (int64, error) {
+	query, args := "SELECT count(*) FROM import_objects WHERE source_id = ? AND import < ?", []any{i.Source, i.Number}
+	if i.Request.DryRun { // it has marked none as listed
+		query = "SELECT (SELECT count(*) FROM import_objects WHERE source_id = ?) - (SELECT COALESCE(sum(known), 0) FROM import_pages WHERE import = ?)"
+	}
+	var n int64
+	if _, err := first(ctx, s.reader, []any{&n}, query, args...); err != nil {
+		return 0, fmt.Errorf("count what vanished from import %s: %w", i.ImportRef.Import, failure(err))
+	}
+	return n, s.write(ctx, "count what vanished from import "+i.ImportRef.Import, func(ctx context.Context, tx transaction) error {
+		_, err := tx.exec(ctx, "UPDATE imports SET vanished = ? + deleted WHERE number = ?", n, i.Number)
+		if err != nil || i.Request.DryRun {
+			return err
+		}
+		_, err = tx.exec(ctx, "DELETE FROM import_sidecars WHERE source_id = ? AND import < ?", i.Source, i.Number)
+		return err
+	})
+}
+
+// Sidecar is an object that describes another one.
+type Sidecar struct {
+	Key    string // of the object that it describes
+	ETag   string
+	Object []byte // JSON of the object itself, for its source
+}
+
+// PutSidecars stores descriptions of objects that an import has listed.
+func (s *Store) PutSidecars(ctx context.Context, i Import, list []Sidecar) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return s.write(ctx, fmt.Sprintf("store %d descriptions of import %s", len(list), i.ImportRef.Import), func(ctx context.Context, tx transaction) error {
+		for _, c := range list {
+			_, err := tx.exec(ctx, `INSERT INTO import_sidecars (source_id, key, import, etag, object) VALUES (?, ?, ?, ?, ?)
+				ON CONFLICT (source_id, key) DO UPDATE SET import = excluded.import, etag = excluded.etag, object = excluded.object`,
+				i.Source, c.Key, i.Number, c.ETag, string(c.Object))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ImportSidecars returns the descriptions of objects that are known, by the keys of
+// the objects.
+func (s *Store) ImportSidecars(ctx context.Context, i Import, keys []string) (map[string]Sidecar, error) {
+	found := map[string]Sidecar{}
+	for _, key := range keys {
+		c, object := Sidecar{Key: key}, ""
+		there, err := first(ctx, s.reader, []any{&c.ETag, &object}, "SELECT etag, object FROM import_sidecars WHERE source_id = ? AND key = ?", i.Source, key)
+		if err != nil {
+			return nil, fmt.Errorf("read descriptions of import %s: %w", i.ImportRef.Import, failure(err))
+		}
+		if there {
+			c.Object = []byte(object)
+			found[key] = c
+		}
+	}
+	return found, nil
+}
