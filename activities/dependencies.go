@@ -87,6 +87,20 @@ type Versions interface {
 	RetiredSources(ctx context.Context, ref knowledge.VersionRef) ([]string, error)
 }
 
+// Children is the part of the store that adds and removes attachments.
+type Children interface {
+	// AddVersion adds a version of a document and its run. A run id that is stored
+	// already is knowledge.CodeConflict, a parent that is being removed
+	// knowledge.CodeNotFound, and a nesting too deep knowledge.CodeParseLimit.
+	AddVersion(ctx context.Context, v store.NewVersion) (knowledge.Document, store.Version, error)
+	// RetireChildren marks the attachments that a newer version no longer contains
+	// for removal. It is idempotent.
+	RetireChildren(ctx context.Context, ref knowledge.VersionRef) error
+	// ChildRemovals returns the removals of a document's attachments that have not
+	// ended.
+	ChildRemovals(ctx context.Context, parent string) ([]store.Removal, error)
+}
+
 // Removals is the part of the store that removes documents. Every method is
 // idempotent.
 type Removals interface {
@@ -180,6 +194,11 @@ type Workflows interface {
 	// Events reads the log of a workflow, open or closed, from an offset on. A log
 	// that nobody can read any more is stream.ErrLogLost.
 	Events(ctx context.Context, workflowID string, from int64) (stream.EventsPage, error)
+	// Ingest starts the ingest of a version, or signals it to the workflow that
+	// ingests the document. Doing it twice changes nothing.
+	Ingest(ctx context.Context, v store.Version) error
+	// Remove starts a removal. Doing it twice changes nothing.
+	Remove(ctx context.Context, r store.Removal) error
 	// StopIngest asks a document's ingest to give up the versions up to upto;
 	// running is false if no such workflow runs. Each call is a signal, and a
 	// workflow takes 10,000 of them.

@@ -94,6 +94,9 @@ func (a *Ingestion) layout(ctx context.Context, v store.Version) (knowledge.Layo
 	if err := a.storeAssets(ctx, v.VersionRef, folder, result.Assets); err != nil {
 		return layout, err
 	}
+	if err := a.addChildren(ctx, v, folder, result.Children); err != nil {
+		return layout, err
+	}
 	// The layout is written last: its presence completes the step.
 	if _, err := a.Blobs.PutJSON(ctx, key, result.Layout); err != nil {
 		return layout, fmt.Errorf("store layout: %w", err)
@@ -133,22 +136,22 @@ func (a *Ingestion) options(v store.Version) (format.Options, error) {
 // storeAssets stores the pictures of a result.
 func (a *Ingestion) storeAssets(ctx context.Context, ref knowledge.VersionRef, folder string, assets []format.File) error {
 	for _, asset := range assets {
-		if err := a.storeFile(ctx, blob.AssetKey(ref, asset.Name), filepath.Join(folder, filepath.Base(asset.File))); err != nil {
+		if _, err := a.storeFile(ctx, blob.AssetKey(ref, asset.Name), filepath.Join(folder, filepath.Base(asset.File))); err != nil {
 			return fmt.Errorf("store picture %s: %w", asset.Name, err)
 		}
 	}
 	return nil
 }
 
-// storeFile stores a file of a result.
-func (a *Ingestion) storeFile(ctx context.Context, key, path string) error {
+// storeFile stores a file of a result and returns its size.
+func (a *Ingestion) storeFile(ctx context.Context, key, path string) (bytes int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer f.Close()
-	_, err = a.Blobs.PutReader(ctx, key, f)
-	return err
+	ref, err := a.Blobs.PutReader(ctx, key, f)
+	return ref.Bytes, err
 }
 
 // localCopy copies a blob to a temporary file, for the child process. The caller

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -87,7 +88,7 @@ func (f *fixture) wire() {
 	client := model.New(f.server.Endpoint(), nil)
 	f.ingestion = &activities.Ingestion{
 		Config: activities.IngestionConfig{FileBytes: 1 << 20, TextBytes: 1 << 19, TempDir: f.TempDir()},
-		Blobs:  f.blobs, Versions: f.store, Removals: f.store, Runs: f.store, Index: f.index, Extractor: f.parser, SmallTexts: f.parser,
+		Blobs:  f.blobs, Versions: f.store, Removals: f.store, Children: f.store, Runs: f.store, Index: f.index, Extractor: f.parser, SmallTexts: f.parser,
 		Attributes: &activities.Attributes{Store: f.store, Index: f.index},
 		Embedder:   client, Workflows: f.workflows, Dialer: safedial.New(safedial.Config{Allow: []netip.Prefix{loopback}}),
 		Hub: f.hub, Metrics: metrics, Log: log,
@@ -115,11 +116,12 @@ func (q questions) Embed(ctx context.Context, texts []string) ([][]float32, erro
 
 // parser reads a file as paragraphs, and counts its calls.
 type parser struct {
-	mu    sync.Mutex
-	calls int
-	files []string
-	last  extract.Input
-	err   error
+	mu       sync.Mutex
+	calls    int
+	files    []string
+	last     extract.Input
+	err      error
+	children []string // names of the attachments of every file
 }
 
 func (p *parser) Extract(_ context.Context, in extract.Input) (format.Result, error) {
@@ -138,7 +140,15 @@ func (p *parser) Extract(_ context.Context, in extract.Input) (format.Result, er
 	for text := range strings.SplitSeq(string(data), "\n\n") {
 		layout.Blocks = append(layout.Blocks, knowledge.Block{Kind: knowledge.BlockParagraph, Text: text})
 	}
-	return format.Result{Layout: layout}, nil
+	result := format.Result{Layout: layout}
+	for i, name := range p.children {
+		file := fmt.Sprintf("child-%d", i)
+		if err := os.WriteFile(filepath.Join(in.Folder, file), []byte("Attachment "+name), 0o600); err != nil {
+			return format.Result{}, err
+		}
+		result.Children = append(result.Children, format.File{Name: name, File: file})
+	}
+	return result, nil
 }
 
 // workflowsBehind fakes the workflows that activities reach: the log of a run, and
@@ -151,6 +161,9 @@ type workflowsBehind struct {
 	stopped int
 	running int // how often an ingest says that it still runs
 	onStop  func()
+
+	ingests  []store.Version // that were started
+	removals []store.Removal // that were started
 
 	ingesting int   // the version whose steps run; -1 = the workflow has ended
 	unread    error // of reading the log
@@ -176,6 +189,20 @@ func (w *workflowsBehind) Events(_ context.Context, _ string, from int64) (strea
 		return stream.EventsPage{}, w.unread
 	}
 	return stream.EventsPage{Page: w.log.Page(from, nil), Base: w.log.Base}, nil
+}
+
+func (w *workflowsBehind) Ingest(_ context.Context, v store.Version) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ingests = append(w.ingests, v)
+	return nil
+}
+
+func (w *workflowsBehind) Remove(_ context.Context, r store.Removal) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.removals = append(w.removals, r)
+	return nil
 }
 
 func (w *workflowsBehind) StopIngest(context.Context, string, string, int) (bool, error) {

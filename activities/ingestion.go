@@ -41,6 +41,7 @@ type Ingestion struct {
 	Blobs      Blobs
 	Versions   Versions
 	Removals   Removals
+	Children   Children
 	Runs       RunEnds
 	Index      Index
 	Attributes *Attributes

@@ -177,6 +177,12 @@ func (a *Ingestion) retire(ctx context.Context, ref knowledge.VersionRef) error 
 	if err := a.Versions.RetireChunks(ctx, ref); err != nil {
 		return fmt.Errorf("retire old chunks: %w", err)
 	}
+	if err := a.Children.RetireChildren(ctx, ref); err != nil {
+		return fmt.Errorf("retire attachments: %w", err)
+	}
+	if err := a.startChildRemovals(ctx, ref.Document); err != nil {
+		return err
+	}
 	originals, err := a.Versions.RetiredSources(ctx, ref)
 	if err != nil {
 		return fmt.Errorf("list old originals: %w", err)

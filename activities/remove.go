@@ -153,7 +153,8 @@ func (a *Ingestion) RemoveBlobs(ctx context.Context, in RemoveInput) error {
 }
 
 // RemoveRows deletes the rows of the versions to remove. Newer versions under the
-// same id stay, and no longer wait. It then empties the write-ahead log.
+// same id stay, and no longer wait. It then empties the write-ahead log, and starts
+// the removal of the attachments.
 func (a *Ingestion) RemoveRows(ctx context.Context, in RemoveInput) error {
 	defer heartbeat(ctx)()
 	if err := a.Removals.RemoveRows(ctx, in.removal()); err != nil {
@@ -161,6 +162,9 @@ func (a *Ingestion) RemoveRows(ctx context.Context, in RemoveInput) error {
 	}
 	if err := a.Removals.CheckpointWAL(ctx); err != nil {
 		return a.fail(ctx, in.Step(), fmt.Errorf("truncate the write-ahead log: %w", err))
+	}
+	if err := a.startChildRemovals(ctx, in.Document); err != nil {
+		return a.fail(ctx, in.Step(), err)
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ type Document struct {
 	Classification   string                   `json:"classification"`
 	Access           documentAccess           `json:"access"`
 	LegalHold        bool                     `json:"legalHold,omitempty"`
+	ParentID         string                   `json:"parentId,omitempty" doc:"The document of which this one is an attachment. It has that document's access and is removed with it"`
 	CreatedAt        time.Time                `json:"createdAt"`
 	UpdatedAt        time.Time                `json:"updatedAt"`
 	OperatorURL      string                   `json:"operatorUrl"`
@@ -64,7 +65,7 @@ func (s *Server) documentView(d knowledge.Document) Document {
 		ID: d.ID, ExternalID: d.ExternalID, Name: d.Name, MediaType: d.MediaType, Bytes: d.Bytes, Status: d.Status,
 		Stage: d.Stage, Progress: d.Progress, PublishedVersion: d.PublishedVersion, Error: d.Error, Version: d.Version,
 		ChunkCount: d.ChunkCount, PageCount: d.PageCount, Language: d.Language, Tags: notNil(d.Tags), Metadata: metadata,
-		Classification: d.Classification, LegalHold: d.LegalHold, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
+		Classification: d.Classification, LegalHold: d.LegalHold, ParentID: d.ParentID, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
 		Access:      documentAccess{Workspace: readers.Workspace, Users: notNil(readers.Users), Groups: notNil(readers.Groups)},
 		OperatorURL: s.deps.Links.OperatorURL(workflow),
 	}

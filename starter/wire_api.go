@@ -88,7 +88,7 @@ func (p *platform) activities() (*activities.Ingestion, *activities.Answering) {
 	own := append(p.temporal.Listeners(), addresses(p.listener.Addr().String(), p.offline)...)
 	ingestion := &activities.Ingestion{
 		Config: activities.IngestionConfig{FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), TempDir: p.temporary()},
-		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers,
+		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Children: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers,
 		Embedder: p.embed, Workflows: p.workflow, Dialer: safedial.New(safedial.Config{Allow: p.cfg.Egress.Allow, Refuse: own}), Secrets: p.secrets,
 		Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}

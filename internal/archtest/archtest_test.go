@@ -214,7 +214,7 @@ func TestPrincipalsAreMadeByAccess(t *testing.T) {
 // repairs, where nobody asks.
 func systemReads() []string {
 	return []string{
-		"Setting", "WorkspaceExists", "KeyByHash", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "PendingRemovals",
+		"Setting", "WorkspaceExists", "KeyByHash", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "ChildRemovals", "PendingRemovals",
 		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningRuns", "StaleInIndex", "Ping",
 		"ImportForSystem", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "RecordImported", "CountVanished", "FailedObjects", "SettleRetried",
 	}

@@ -3,15 +3,10 @@ package intake
 import (
 	"net/url"
 	"path"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
-
-// maxName bounds the name of a document, in code points.
-const maxName = 512
 
 // name returns the document's name as readers are shown it: the one that was
 // given, else the first default that is a name.
@@ -20,9 +15,9 @@ func (d Document) name() (string, error) {
 		return CleanName(d.Name, "body.name")
 	}
 	for _, candidate := range d.defaultNames() {
-		name := clean(candidate)
-		if runes := []rune(name); len(runes) > maxName {
-			name = string(runes[:maxName])
+		name := knowledge.CleanName(candidate)
+		if runes := []rune(name); len(runes) > knowledge.MaxName {
+			name = string(runes[:knowledge.MaxName])
 		}
 		if name != "" && utf8.ValidString(name) {
 			return name, nil
@@ -50,31 +45,12 @@ func CleanName(name, location string) (string, error) {
 	if !utf8.ValidString(name) {
 		return "", knowledge.Errorf(knowledge.CodeMalformed, "%s is not UTF-8", location)
 	}
-	name = clean(name)
+	name = knowledge.CleanName(name)
 	switch {
 	case name == "":
 		return "", knowledge.Invalid(location, "must name the document")
-	case utf8.RuneCountInString(name) > maxName:
-		return "", knowledge.Invalid(location, "must have at most %d characters", maxName)
+	case utf8.RuneCountInString(name) > knowledge.MaxName:
+		return "", knowledge.Invalid(location, "must have at most %d characters", knowledge.MaxName)
 	}
 	return name, nil
-}
-
-// clean returns a name without folders and control characters, "" if nothing
-// that could be a name is left.
-func clean(name string) string {
-	name = strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) || c == '\u2028' || c == '\u2029' {
-			return -1
-		}
-		return c
-	}, name)
-	name = strings.TrimRight(name, `/\ `)
-	if cut := strings.LastIndexAny(name, `/\`); cut >= 0 {
-		name = name[cut+1:]
-	}
-	if name = strings.TrimSpace(name); name == "." || name == ".." {
-		return ""
-	}
-	return name
 }

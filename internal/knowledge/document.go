@@ -67,6 +67,7 @@ type Document struct {
 	ExternalUserID   string
 	ConversationID   string
 	LegalHold        bool
+	ParentID         string // the document of which it is an attachment
 	CreatedAt        time.Time
 	UpdatedAt        time.Time
 }

@@ -29,3 +29,26 @@ func Unspaced(r rune) bool {
 	const first = 0x0e00 // Thai
 	return r >= first && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
+
+// MaxName bounds the name of a document, in code points.
+const MaxName = 512
+
+// CleanName returns the name of a document as readers see it: without folders, control
+// characters, and those that turn the direction of text around. It returns "" if
+// nothing is left that could be a name.
+func CleanName(name string) string {
+	name = strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) || c == '\u2028' || c == '\u2029' {
+			return -1
+		}
+		return c
+	}, name)
+	name = strings.TrimRight(name, `/\ `)
+	if cut := strings.LastIndexAny(name, `/\`); cut >= 0 {
+		name = name[cut+1:]
+	}
+	if name = strings.TrimSpace(name); name == "." || name == ".." {
+		return ""
+	}
+	return name
+}

@@ -32,7 +32,8 @@ type NewVersion struct {
 	ConversationID *string
 	Splitter       knowledge.Splitter
 	Override       knowledge.Override
-	SealedPassword string // of the file, "" = none
+	SealedPassword string               // of the file, "" = none
+	Parent         knowledge.VersionRef // that contains the document as an attachment; zero = none
 	RunID          string
 	Facts          Facts                    // that are known already; MediaType and Bytes are those above
 	Error          *knowledge.DocumentError // the upload was refused: the version is inserted, and its run has failed
@@ -96,6 +97,11 @@ func (a *addition) run(ctx context.Context, tx transaction) error {
 	}
 	if a.there && (a.doc.Workspace != a.Workspace || a.doc.Project != a.Project) {
 		return knowledge.NotFound("document", a.DocumentID)
+	}
+	if a.Parent.Document != "" {
+		if err := checkParent(ctx, tx, a.Parent); err != nil {
+			return err
+		}
 	}
 	if err := a.begin(ctx, tx); err != nil {
 		return err
@@ -169,6 +175,7 @@ func (a *addition) copyNewest(ctx context.Context, tx transaction, config knowle
 	}
 	a.attributes, a.Name, a.MediaType, a.Bytes = newest.attributes, newest.Name, newest.MediaType, newest.Bytes
 	a.SourceKey, a.SourceURL = newest.SourceKey, newest.SourceURL
+	a.Parent = knowledge.VersionRef{Document: a.doc.Parent, Version: a.doc.ParentVersion}
 	err := decode(field{newest.Override, &a.Override})
 	if err == nil {
 		a.Splitter, err = a.Override.ApplyTo(config)
@@ -186,6 +193,7 @@ func (a *addition) apply() (err error) {
 		}
 	}
 	d.Version++
+	d.Parent, d.ParentVersion = a.Parent.Document, a.Parent.Version
 	d.UpdatedAt, d.Progress = micros(a.Now), 0
 	d.Status, d.Stage = string(knowledge.StatusPending), string(knowledge.StageFetch)
 	if a.Error != nil {

@@ -42,6 +42,8 @@ type documentRow struct {
 	RemovingSince    int64   `bun:"removing_since"`
 	Removed          bool    `bun:"removed"`        // a tombstone
 	StaleInIndex     int64   `bun:"stale_in_index"` // since when; 0 = the index says what the attributes are
+	Parent           string  `bun:"parent"`         // of an attachment
+	ParentVersion    int     `bun:"parent_version"` // the last one that contained it
 	CreatedAt        int64   `bun:"created_at"`
 	UpdatedAt        int64   `bun:"updated_at"`
 }
@@ -65,7 +67,7 @@ func (r *documentRow) document() (knowledge.Document, error) {
 		Progress: r.Progress, Version: r.Version, PublishedVersion: r.PublishedVersion,
 		ChunkCount: r.ChunkCount, PageCount: r.PageCount, Language: r.Language,
 		Classification: r.Classification, ExternalUserID: r.ExternalUserID, ConversationID: r.ConversationID,
-		LegalHold: r.LegalHold, CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
+		LegalHold: r.LegalHold, ParentID: r.Parent, CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
 	}
 	err := decode(
 		field{r.Tags, &d.Tags}, field{r.Metadata, &d.Metadata},

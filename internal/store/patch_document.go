@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -18,7 +19,8 @@ type DocumentPatch struct {
 }
 
 // UpdateDocument changes attributes of a document, and returns the changed document.
-// The change also applies to its pending versions. A document that is being removed is
+// The change also applies to its pending versions, and a change of the access to its
+// attachments. A document that is being removed is
 // a conflict.
 func (s *Store) UpdateDocument(ctx context.Context, p knowledge.Principal, id string, patch DocumentPatch) (knowledge.Document, error) {
 	if err := requireWrite(p); err != nil {
@@ -32,28 +34,44 @@ func (s *Store) UpdateDocument(ctx context.Context, p knowledge.Principal, id st
 		if doc.RemovingUpto > 0 {
 			return knowledge.Errorf(knowledge.CodeConflict, "this document is being removed")
 		}
-		if err := patch.apply(doc); err != nil {
-			return err
-		}
-		doc.UpdatedAt = micros(s.now())
-		if patch.Tags != nil || patch.Metadata != nil || patch.Classification != nil || patch.Access != nil {
-			doc.StaleInIndex = doc.UpdatedAt
-		}
-		if _, err := tx.NewUpdate().Model(doc).WherePK().Exec(ctx); err != nil {
-			return err
-		}
-		if err := patch.pending(ctx, tx, doc); err != nil {
-			return err
-		}
-		if patch.Tags == nil && patch.Access == nil {
-			return nil
-		}
-		return doc.setWords(ctx, tx, true)
+		return patch.write(ctx, tx, doc, s.now())
 	})
 	if err != nil {
 		return knowledge.Document{}, err
 	}
 	return doc.document()
+}
+
+// write applies the patch to a document, and its access to the attachments.
+func (patch DocumentPatch) write(ctx context.Context, tx transaction, doc *documentRow, now time.Time) error {
+	if err := patch.apply(doc); err != nil {
+		return err
+	}
+	doc.UpdatedAt = micros(now)
+	if patch.Tags != nil || patch.Metadata != nil || patch.Classification != nil || patch.Access != nil {
+		doc.StaleInIndex = doc.UpdatedAt
+	}
+	if _, err := tx.NewUpdate().Model(doc).WherePK().Exec(ctx); err != nil {
+		return err
+	}
+	if err := patch.pending(ctx, tx, doc); err != nil {
+		return err
+	}
+	if patch.Tags != nil || patch.Access != nil {
+		if err := doc.setWords(ctx, tx, true); err != nil {
+			return err
+		}
+	}
+	if patch.Access == nil {
+		return nil
+	}
+	rows, err := children(ctx, tx, doc.ID)
+	for i := range rows {
+		if err == nil {
+			err = DocumentPatch{Access: patch.Access}.write(ctx, tx, &rows[i], now)
+		}
+	}
+	return err
 }
 
 func (patch DocumentPatch) apply(doc *documentRow) (err error) {

@@ -27,7 +27,7 @@ func (r *documentRow) removal() Removal {
 }
 
 // MarkRemoving hides a document at once, with every version that it has now, and
-// inserts the run of its removal. A legal hold is a conflict. A repetition changes
+// inserts the run of its removal. Its attachments are marked with it. A legal hold is a conflict. A repetition changes
 // nothing and returns the first removal, unless newer versions were uploaded since:
 // then the new removal includes them, in a run of its own.
 func (s *Store) MarkRemoving(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (Removal, error) {
@@ -46,7 +46,10 @@ func (s *Store) MarkRemoving(ctx context.Context, p knowledge.Principal, documen
 		case doc.RemovingUpto == doc.Version:
 			return nil
 		}
-		return doc.mark(ctx, tx, p.Owner(), runID, now)
+		if err := doc.mark(ctx, tx, p.Owner(), runID, now); err != nil {
+			return err
+		}
+		return markChildren(ctx, tx, p.Owner(), doc.ID, now)
 	})
 	if err != nil {
 		return Removal{}, err

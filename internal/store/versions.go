@@ -36,6 +36,9 @@ type Version struct {
 	Tags           []string
 	Metadata       map[string]any
 	Classification string
+	Access         knowledge.Access
+	ExternalUserID string
+	ConversationID string
 	ACL            []string
 	Removing       bool // the running removal includes it
 	Blocked        bool // it waits for a removal of older versions
@@ -94,9 +97,11 @@ func (r *versionRow) version() (Version, error) {
 		Removing: r.Version <= r.RemovingUpto, Blocked: r.RemovingUpto > 0 && r.Version > r.RemovingUpto,
 		CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
 		DocumentCreatedAt: fromMicros(r.DocumentCreatedAt), SealedPassword: r.Password,
+		ExternalUserID: r.ExternalUserID, ConversationID: r.ConversationID,
 	}
 	err := decode(
 		field{r.Tags, &v.Tags}, field{r.Metadata, &v.Metadata}, field{r.Splitter, &v.Splitter}, field{r.Override, &v.Override}, field{r.Error, &v.Error},
+		field{r.Access, &v.Access},
 	)
 	if err == nil {
 		v.ACL, err = r.acl(r.Workspace)

@@ -26,6 +26,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"backlog", testBacklog},
 		{"superseded", testSuperseded},
 		{"documents", testDocuments},
+		{"children", testChildren},
 		{"permissions", testPermissions},
 		{"isolation", testIsolation},
 		{"removal", testRemoval},

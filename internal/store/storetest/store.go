@@ -94,6 +94,8 @@ type Removals interface {
 	RunningVersions(ctx context.Context, workspace, document string, upto int) ([]store.Version, error)
 	SourceKeys(ctx context.Context, workspace, document string, after int) ([]string, error)
 	RemoveRows(ctx context.Context, r store.Removal) error
+	RetireChildren(ctx context.Context, ref knowledge.VersionRef) error
+	ChildRemovals(ctx context.Context, parent string) ([]store.Removal, error)
 }
 
 // Imports keeps bulk imports and their objects.

@@ -1,0 +1,45 @@
+package activities_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// TestAttachments extracts a file with attachments, which become documents of their
+// own.
+func TestAttachments(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.parser.children = []string{"notes.txt", "notes.txt", "../../etc/passwd"}
+	in := f.upload("mail.eml", strings.Repeat("A long text. ", 30_000))
+	for range 2 { // the second time the layout is lost, as after a crash
+		if _, err := do(f, f.ingestion.ExtractDocument, in); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.blobs.DeletePrefix(t.Context(), "acme/handbook/"+in.Document+"/1/", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var names []string
+	documents := map[string]bool{}
+	for _, v := range f.workflows.ingests {
+		if documents[v.Document] {
+			continue
+		}
+		documents[v.Document] = true
+		d, err := f.store.Document(t.Context(), manager(), v.Document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.ParentID != in.Document || d.Version != 1 || d.Status != knowledge.StatusPending {
+			t.Errorf("attachment %+v", d)
+		}
+		names = append(names, d.Name)
+	}
+	if slices.Sort(names); !slices.Equal(names, []string{"notes.txt", "notes.txt", "passwd"}) {
+		t.Errorf("documents %q", names)
+	}
+}
