@@ -43,7 +43,7 @@ var own = map[string][]string{
 	"internal/extract/charset":  {"internal/knowledge"},
 	"internal/extract/format":   {"internal/knowledge", "internal/extract/charset"},
 	"internal/extract/html":     {"internal/knowledge", "internal/extract/charset", "internal/extract/markdown"},
-	"internal/extract/markdown": {"internal/knowledge"},
+	"internal/extract/markdown": {"internal/knowledge", "internal/extract/table"},
 	"internal/extract/pdf":      {"internal/knowledge", "internal/extract/charset"},
 	"internal/extract/table":    {"internal/knowledge"},
 	"internal/extract/text":     {"internal/knowledge", "internal/extract/charset"},

@@ -63,6 +63,7 @@ type block struct {
 	span   knowledge.Span
 	origin knowledge.Origin
 	ends   int      // line ends in the document before it
+	dashes bool     // its second line is a row of dashes that the file does not have
 	path   []string // headings above it, including itself if it is a heading
 }
 
@@ -94,7 +95,9 @@ func newDocument(layout knowledge.Layout, context int) *document {
 			kind: b.Kind, header: knowledge.HeaderWithin(b.Header, context),
 			span: knowledge.Span{Start: start, End: len(d.runes)}, origin: b.Origin, ends: ends, path: path.within(context),
 		})
-		ends += strings.Count(b.Text, "\n")
+		added := strings.Count(b.Text, "\n")
+		ends += added
+		d.blocks[i].dashes = b.Header != "" && added == b.Origin.Last-b.Origin.First+1
 		for _, l := range b.Lines {
 			l.Start, l.End = l.Start+start, l.End+start
 			d.lines = append(d.lines, l)
@@ -143,7 +146,7 @@ func (d *document) chunk(span knowledge.Span, ref knowledge.VersionRef, ordinal 
 	if b := d.blockAt(span.Start); b != nil {
 		c.HeadingPath = d.pathOf(span)
 		// The first part of a table contains its header.
-		if b.header != "" && !strings.HasPrefix(c.Text, strings.TrimSpace(b.header)) {
+		if b.header != "" && !knowledge.HasHeader(c.Text, b.header) {
 			c.Header = b.header
 		}
 	}

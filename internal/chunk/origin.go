@@ -19,12 +19,21 @@ func (d *document) originOf(span knowledge.Span) knowledge.Origin {
 	}
 	o := knowledge.Origin{First: first.origin.First, Last: last.origin.Last}
 	if first.origin.LineByLine {
-		o.First += d.ends.before(d.runes, span.Start) - first.ends
+		o.First += first.lineInFile(d.ends.before(d.runes, span.Start) - first.ends)
 	}
 	if last.origin.LineByLine {
-		o.Last = last.origin.First + d.ends.before(d.runes, span.End-1) - last.ends
+		o.Last = last.origin.First + last.lineInFile(d.ends.before(d.runes, span.End-1)-last.ends)
 	}
 	return o
+}
+
+// lineInFile returns how many lines of the file are between the start of the block
+// and a line of its text, 0 = first.
+func (b *block) lineInFile(line int) int {
+	if b.dashes && line > 0 {
+		return line - 1
+	}
+	return line
 }
 
 // lineEndCount counts line ends from where it was asked last: chunks come in the

@@ -49,14 +49,21 @@ func TestOriginOfPartOfABlock(t *testing.T) {
 	wrapped := paragraph(strings.Repeat("A sentence of a paragraph. ", 20))
 	wrapped.Origin = knowledge.Origin{First: 41, Last: 48}
 	list := knowledge.Block{Kind: knowledge.BlockList, Text: strings.TrimSpace(strings.Repeat("- an item of the list\n", 10)), Origin: knowledge.Origin{First: 50, Last: 59, LineByLine: true}}
+	prices := func(first, last int) knowledge.Block {
+		header := "| name | price |\n| --- | --- |"
+		text := header + strings.Repeat("\n| black tea | 2 |", 12)
+		return knowledge.Block{Kind: knowledge.BlockTable, Text: text, Header: header, Origin: knowledge.Origin{First: first, Last: last, LineByLine: true}}
+	}
 	for name, c := range map[string]struct {
 		blocks []knowledge.Block
 		want   []knowledge.Origin
 	}{
-		"a joined paragraph's are all of its lines": {[]knowledge.Block{wrapped}, []knowledge.Origin{{First: 41, Last: 48}, {First: 41, Last: 48}, {First: 41, Last: 48}}},
-		"a list's are those of its items":           {[]knowledge.Block{list}, []knowledge.Origin{{First: 50, Last: 58}, {First: 59, Last: 59}}},
-		"none where the format has none":            {[]knowledge.Block{paragraph("No lines.")}, []knowledge.Origin{{}}},
-		"none where one of two blocks has none":     {[]knowledge.Block{paragraph("No lines."), {Kind: knowledge.BlockParagraph, Text: "One.", Origin: knowledge.Origin{First: 1, Last: 1, LineByLine: true}}}, []knowledge.Origin{{}}},
+		"a joined paragraph's are all of its lines":   {[]knowledge.Block{wrapped}, []knowledge.Origin{{First: 41, Last: 48}, {First: 41, Last: 48}, {First: 41, Last: 48}}},
+		"a list's are those of its items":             {[]knowledge.Block{list}, []knowledge.Origin{{First: 50, Last: 58}, {First: 59, Last: 59}}},
+		"the row of dashes that a file does not have": {[]knowledge.Block{prices(7, 19)}, []knowledge.Origin{{First: 7, Last: 16}, {First: 17, Last: 19}}},
+		"the row of dashes that a file has":           {[]knowledge.Block{prices(7, 20)}, []knowledge.Origin{{First: 7, Last: 17}, {First: 18, Last: 20}}},
+		"none where the format has none":              {[]knowledge.Block{paragraph("No lines.")}, []knowledge.Origin{{}}},
+		"none where one of two blocks has none":       {[]knowledge.Block{paragraph("No lines."), {Kind: knowledge.BlockParagraph, Text: "One.", Origin: knowledge.Origin{First: 1, Last: 1, LineByLine: true}}}, []knowledge.Origin{{}}},
 	} {
 		chunks, err := chunk.Split(knowledge.Layout{Blocks: c.blocks}, knowledge.Splitter{ChunkSize: 200, ChunkOverlap: new(int)}, ref)
 		if err != nil {

@@ -3,8 +3,6 @@ package knowledge
 import (
 	"encoding/json"
 	"math"
-	"strings"
-	"unicode/utf8"
 )
 
 // Box is a rectangle on a page: PDF points, origin at the top left of the page
@@ -103,9 +101,10 @@ func (k BlockKind) IsFurniture() bool {
 type Origin struct {
 	First int `json:"first"`
 	Last  int `json:"last"`
-	// LineByLine means that each line of the text is the next line of the file.
-	// Without it a line of the text cannot be told from the others: a paragraph
-	// may have been joined from several lines.
+	// LineByLine means that each line of the text is the next line of the file. If
+	// the text has one line more, its second line is the row of dashes of a table,
+	// which the file does not have. Without LineByLine a line of the text cannot be
+	// told from the others: a paragraph may have been joined from several lines.
 	LineByLine bool `json:"line_by_line,omitempty"`
 }
 
@@ -114,7 +113,7 @@ type Block struct {
 	Kind   BlockKind `json:"kind"`
 	Level  int       `json:"level,omitempty"` // of a heading, 1..6
 	Text   string    `json:"text"`
-	Header string    `json:"header,omitempty"` // of a table: its header row (HeaderWithin MaxHeader), which is also in Text of the first block
+	Header string    `json:"header,omitempty"` // of a table: its header (HeaderWithin MaxHeader), with which Text of the first block begins
 	Lines  []Line    `json:"lines,omitempty"`  // of formats that have pages; they lie in Text, in order, without overlap
 	Origin Origin    `json:"origin,omitzero"`
 	Cells  []Cell    `json:"cells,omitempty"`  // of a table, by row and column
@@ -150,41 +149,12 @@ type Cell struct {
 }
 
 // Sheet is a range of cells of a spreadsheet. The lines of the block's text are
-// its rows, in order. Rows[i] is the row of line i in the file, 1 = first.
+// its rows, in order. Rows[i] is the row of line i in the file, 1 = first; the row
+// of dashes below a header has the number of the header.
 type Sheet struct {
 	Name    string `json:"name"`
 	Columns int    `json:"columns"` // from column A on
 	Rows    []int  `json:"rows"`
-}
-
-// CellSeparator stands between the cells of a row of a table.
-const CellSeparator = " | "
-
-// RowsPerBlock is how many rows of a table a block holds at most.
-const RowsPerBlock = 40
-
-// MaxHeader bounds the header of a table in a layout, in code points: every
-// block of the table brings it along.
-const MaxHeader = 1000
-
-// HeaderWithin returns the first cells of a table's header that have at most so
-// many code points together; "" if the first has more.
-func HeaderWithin(header string, most int) string {
-	if utf8.RuneCountInString(header) <= most {
-		return header
-	}
-	cut := 0 // the last end of a cell so far, in bytes
-	count := 0
-	for i := range header {
-		if count > most {
-			break
-		}
-		if strings.HasPrefix(header[i:], CellSeparator) {
-			cut = i
-		}
-		count++
-	}
-	return header[:cut]
 }
 
 // Layout is what extraction makes of a file.

@@ -6,28 +6,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-func TestHeaderWithinEndsAtACell(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		header string
-		most   int
-		want   string
-	}{
-		{"name | price", 12, "name | price"},
-		{"name | price", 11, "name"},
-		{"name | price", 4, "name"},
-		{"name | price", 3, ""},
-		{"größe | preis", 5, "größe"},
-		{"größe | preis | ort", 13, "größe | preis"},
-		{"one cell", 3, ""},
-		{"", 0, ""},
-	} {
-		if got := knowledge.HeaderWithin(tc.header, tc.most); got != tc.want {
-			t.Errorf("%q within %d is %q, want %q", tc.header, tc.most, got, tc.want)
-		}
-	}
-}
-
 func TestPartOfALine(t *testing.T) {
 	t.Parallel()
 	line := knowledge.Line{Start: 10, End: 20, Box: knowledge.Box{X1: 0, Y1: 1, X2: 110, Y2: 2}}

@@ -30,7 +30,8 @@ func TestRead(t *testing.T) {
 		{Kind: knowledge.BlockHeading, Level: 1, Text: "Tea"},
 		{Kind: knowledge.BlockParagraph, Text: "First bold *star* text."},
 		{Kind: knowledge.BlockHeading, Level: 2, Text: "Prices"},
-		{Kind: knowledge.BlockTable, Header: "Item | Price", Text: "Item | Price\nTea | 1 pot"},
+		{Kind: knowledge.BlockTable, Header: "| Item | Price |\n| --- | --- |", Text: "| Item | Price |\n| --- | --- |\n| Tea | 1 pot |", Cells: []knowledge.Cell{
+			{Text: "Item"}, {Column: 1, Text: "Price"}, {Row: 1, Text: "Tea"}, {Row: 1, Column: 1, Text: "1 pot"}}},
 		{Kind: knowledge.BlockList, Text: "- one\n- two\n  - deep"},
 		{Kind: knowledge.BlockCode, Text: "a\n  b"},
 		{Kind: knowledge.BlockParagraph, Text: "kept, it is of the article"},
@@ -50,9 +51,9 @@ func TestWordsAreNotGlued(t *testing.T) {
 		{"a legend", "<fieldset><legend>Address</legend>Street</fieldset>", []string{"Address", "Street"}},
 		{"centred text", "<center>Notice</center>Text", []string{"Notice", "Text"}},
 		{"terms", "<dl><dt>Tea<dd>hot</dd><dt>Ice</dt><dd>cold</dl>", []string{"Tea", "hot", "Ice", "cold"}},
-		{"terms in a cell", "<table><tr><th>A<th>B<tr><td><dl><dt>Tea<dd>hot</dl><td>x</table>", []string{"A | B\nTea hot | x"}},
+		{"terms in a cell", "<table><tr><th>A<th>B<tr><td><dl><dt>Tea<dd>hot</dl><td>x</table>", []string{"| A | B |\n| --- | --- |\n| Tea hot | x |"}},
 		{"cells beside a list", "<table><tr><th>A<th>B<tr><td>x<td><ul><li>y<li>z</ul></table>", []string{"A | B", "x", "- y\n- z"}},
-		{"cells around a table", "<table><tr><th>A<th>B<tr><td>x<td><table><tr><td>1<td>2</table></table>", []string{"A | B", "x", "1 | 2"}},
+		{"cells around a table", "<table><tr><th>A<th>B<tr><td>x<td><table><tr><td>1<td>2</table></table>", []string{"A | B", "x", "| 1 | 2 |\n| --- | --- |"}},
 		{"cells of a page's layout", "<table role=presentation><tr><td>Menu<td><p>One</p><p>Two</p></table>", []string{"Menu", "One", "Two"}},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {

@@ -125,7 +125,10 @@ func TestLongRealTextsAreReadCompletely(t *testing.T) {
 func TestABarInCodeInATable(t *testing.T) {
 	t.Parallel()
 	_, blocks := markdown.Read("a | b\n--|--\n`x \\| y` | z \\| w\n")
-	want := []knowledge.Block{{Kind: knowledge.BlockTable, Header: "a | b", Text: "a | b\nx | y | z | w"}}
+	want := []knowledge.Block{{
+		Kind: knowledge.BlockTable, Header: "| a | b |\n| --- | --- |", Text: "| a | b |\n| --- | --- |\n| x \\| y | z \\| w |",
+		Cells: []knowledge.Cell{{Text: "a"}, {Column: 1, Text: "b"}, {Row: 1, Text: "x | y"}, {Row: 1, Column: 1, Text: "z | w"}},
+	}}
 	if diff := cmp.Diff(want, blocks, withoutOrigin); diff != "" {
 		t.Error(diff)
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/cairn-rag/cairn/internal/extract/table"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
@@ -122,28 +123,17 @@ func (r *reader) html(n *ast.HTMLBlock) string {
 }
 
 func (r *reader) table(n *extast.Table) {
-	header, rows, origins := "", []string{}, []knowledge.Origin{}
+	t := table.Table{HasHeader: true, HasDashes: true}
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
-		var cells []string
+		var cells []table.Cell
+		var texts []string
 		for c := row.FirstChild(); c != nil; c = c.NextSibling() {
-			cells = append(cells, r.cell(c))
+			texts = append(texts, r.cell(c))
+			cells = append(cells, table.Cell{Text: texts[len(texts)-1]})
 		}
-		if strings.Join(cells, "") == "" {
-			continue
-		}
-		line := strings.Join(cells, knowledge.CellSeparator)
-		if _, ok := row.(*extast.TableHeader); ok {
-			header = knowledge.HeaderWithin(line, knowledge.MaxHeader)
-		}
-		rows, origins = append(rows, line), append(origins, r.origin(row, line))
+		t.Add(table.Row{Cells: cells, Origin: r.origin(row, strings.Join(texts, knowledge.CellSeparator))})
 	}
-	for len(rows) > 0 {
-		k := min(len(rows), knowledge.RowsPerBlock)
-		origin := knowledge.Origin{First: origins[0].First, Last: origins[k-1].Last}
-		origin.LineByLine = origin.Last-origin.First+1 == k
-		r.blocks = append(r.blocks, knowledge.Block{Kind: knowledge.BlockTable, Header: header, Text: strings.Join(rows[:k], "\n"), Origin: origin})
-		rows, origins = rows[k:], origins[k:]
-	}
+	r.blocks = append(r.blocks, t.Blocks()...)
 }
 
 func (r *reader) cell(n ast.Node) string {

@@ -35,7 +35,8 @@ func TestRead(t *testing.T) {
 		{"numbers count up from the first", "3. a\n4. b\n\n   second\n", []knowledge.Block{{Kind: knowledge.BlockList, Text: "3. a\n4. b\n  second"}}},
 		{"code in a list", "- a\n\n  ```\n  x\n    y\n  ```\n", []knowledge.Block{{Kind: knowledge.BlockList, Text: "- a\n  x\n    y"}}},
 		{"tables have a header", "| a | b |\n|---|:-:|\n| 1 | **2** |\n| 3 | |\n", []knowledge.Block{
-			{Kind: knowledge.BlockTable, Header: "a | b", Text: "a | b\n1 | 2\n3 | "}}},
+			{Kind: knowledge.BlockTable, Header: "| a | b |\n| --- | --- |", Text: "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 |", Cells: []knowledge.Cell{
+				{Text: "a"}, {Column: 1, Text: "b"}, {Row: 1, Text: "1"}, {Row: 1, Column: 1, Text: "2"}, {Row: 2, Text: "3"}}}}},
 		{"a quote is its text", "> # H\n> said\n", []knowledge.Block{{Kind: knowledge.BlockHeading, Level: 1, Text: "H"}, para("said")}},
 		{"HTML is reduced to its text", "<div align=center>\n<b>Hi</b> &amp; bye<br>you\n</div>\n\n<script>\nalert(1)\n\n</script>\n\n<!-- no -->\n", []knowledge.Block{para("Hi & bye\nyou")}},
 		{"references in HTML are resolved once", "<div>\nwrite &amp;lt;b&amp;gt; &eacute;\n</div>\n", []knowledge.Block{para("write &lt;b&gt; é")}},

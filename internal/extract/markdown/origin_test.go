@@ -25,7 +25,7 @@ func TestOrigin(t *testing.T) {
 		"a list":                                 {"a\n\n- one\n- two\n  - three\n", []knowledge.Origin{each(1, 1), each(3, 5)}},
 		"a list with a wrapped item":             {"- one\n  more\n- two\n", []knowledge.Origin{joined(1, 3)}},
 		"a quote":                                {"\n> # H\n> said\n> more\n", []knowledge.Origin{each(2, 2), joined(3, 4)}},
-		"a table without the line of dashes":     {"x\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n", []knowledge.Origin{each(1, 1), joined(3, 6)}},
+		"a table":                                {"x\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n", []knowledge.Origin{each(1, 1), each(3, 6)}},
 		"HTML":                                   {"a\n\n<div>\nb\n</div>\n\nc\n", []knowledge.Origin{each(1, 1), joined(3, 5), each(7, 7)}},
 		"a definition of a link moves nothing":   {"[a][1]\n\n[1]: http://x\n\nb\n", []knowledge.Origin{each(1, 1), each(5, 5)}},
 		"a paragraph behind a link's definition": {"[1]: http://x\n\n\n\nb\n", []knowledge.Origin{each(5, 5)}},

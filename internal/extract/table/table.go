@@ -1,74 +1,145 @@
-// Package table reads delimited text: TSV, and CSV with comma, semicolon, tab or
-// bar.
+// Package table makes the blocks of tables for all formats that have tables, and
+// reads delimited text: TSV, and CSV with comma, semicolon, tab or bar.
 package table
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-const bytesPerBlock = 4000
+const (
+	bytesPerBlock = 4000
+	// sample is how many rows a table waits for before it looks for its header.
+	sample = 200
+	// maxColumns bounds the columns for which a header has cells without a name.
+	maxColumns = 100
+)
 
-// Read returns the table blocks of delimited text: one line per row, with its
-// cells joined by knowledge.CellSeparator. Rows before the header row become a
-// paragraph. comma is the delimiter; with 0 Read detects it.
-func Read(s string, comma rune) []knowledge.Block {
-	if rest, found := strings.CutPrefix(s, "sep="); found && len(rest) > 1 && (rest[1] == '\n' || rest[1] == '\r') {
-		comma, s = rune(rest[0]), rest[1:] // Excel declares the delimiter in this way
-	}
-	if comma == 0 {
-		comma = delimiter(s)
-	}
-	rows := parse(s, comma)
-	header := headerRow(rows)
-	var blocks []knowledge.Block
-	if header > 0 {
-		blocks = append(blocks, knowledge.Block{Kind: knowledge.BlockParagraph, Text: join(rows[:header]), Origin: originOf(rows[:header])})
-	}
-	if header < 0 {
-		return append(blocks, tableBlocks(rows, "")...)
-	}
-	return append(blocks, tableBlocks(rows[header:], knowledge.HeaderWithin(line(rows[header].cells), knowledge.MaxHeader))...)
+// Cell is a cell of a table as its file has it.
+type Cell struct {
+	Text    string // line ends in it become spaces
+	Rows    int    // that it covers, 0 and 1 = one
+	Columns int    // that it covers, 0 and 1 = one
+	Covered bool   // by another cell, so that it has no text
 }
 
-func tableBlocks(rows []row, header string) []knowledge.Block {
-	var blocks []knowledge.Block
-	for len(rows) > 0 {
-		n, size := 0, 0
-		for n < len(rows) && n < knowledge.RowsPerBlock && (n == 0 || size < bytesPerBlock) {
-			size += len(line(rows[n].cells)) + 1
-			n++
+// Row is a row of a table, with a cell for each column.
+type Row struct {
+	Cells  []Cell
+	Number int              // in its sheet, 1 = first
+	Origin knowledge.Origin // in a text file
+}
+
+// Table makes the blocks of one table from its rows, which are added one after
+// another. It keeps the text of the rows only.
+type Table struct {
+	// HasHeader means that the first row names the columns. Without it the table
+	// looks for a row that does. Rows above that one become a paragraph.
+	HasHeader bool
+	// HasDashes means that the text file has a row of dashes below the header, as
+	// Markdown does.
+	HasDashes bool
+	// Sheet is the name of the sheet of a spreadsheet.
+	Sheet string
+	// WithoutCells leaves out the cells of the blocks, which take several times
+	// the memory of the text.
+	WithoutCells bool
+
+	waiting []row // before the header is known
+	begun   bool  // the header is known
+	header  string
+	open    builder
+	blocks  []knowledge.Block
+}
+
+// row is a row whose cells contain no line ends.
+type row struct {
+	cells  []string
+	spans  []Cell // nil if no cell covers another
+	number int
+	origin knowledge.Origin
+}
+
+// Add adds a row. A row without text is left out.
+func (t *Table) Add(r Row) {
+	added := row{cells: make([]string, len(r.Cells)), number: r.Number, origin: r.Origin}
+	for i, c := range r.Cells {
+		added.cells[i] = oneLine(c.Text)
+		if c.Covered || c.Rows > 1 || c.Columns > 1 {
+			added.spans = r.Cells
 		}
-		blocks = append(blocks, knowledge.Block{Kind: knowledge.BlockTable, Text: join(rows[:n]), Header: header, Origin: originOf(rows[:n])})
-		rows = rows[n:]
 	}
-	return blocks
+	t.add(added)
+}
+
+func (t *Table) add(r row) {
+	switch {
+	case !slices.ContainsFunc(r.cells, func(c string) bool { return c != "" }):
+	case t.begun:
+		t.write(r)
+	default:
+		if t.waiting = append(t.waiting, r); len(t.waiting) == sample {
+			t.begin()
+		}
+	}
+}
+
+// Blocks ends the table and returns its blocks.
+func (t *Table) Blocks() []knowledge.Block {
+	if !t.begun {
+		t.begin()
+	}
+	t.flush()
+	return t.blocks
+}
+
+// begin finds the header and writes the rows that waited for it.
+func (t *Table) begin() {
+	t.begun = true
+	rows := t.waiting
+	t.waiting = nil
+	at := 0
+	if !t.HasHeader {
+		at = headerRow(rows)
+	}
+	if at > 0 {
+		t.lead(rows[:at])
+		rows = rows[at:]
+	}
+	if at >= 0 && len(rows) > 0 {
+		t.header = header(rows)
+	}
+	for _, r := range rows {
+		t.write(r)
+	}
+}
+
+func header(rows []row) string {
+	columns := 0
+	for _, r := range rows {
+		columns = max(columns, min(len(r.cells), maxColumns))
+	}
+	return knowledge.TableHeader(rows[0].cells, columns)
+}
+
+// lead makes a paragraph of the rows above the header.
+func (t *Table) lead(rows []row) {
+	var lines []string
+	for _, r := range rows {
+		cells := slices.DeleteFunc(slices.Clone(r.cells), func(c string) bool { return c == "" })
+		lines = append(lines, strings.Join(cells, knowledge.CellSeparator))
+	}
+	t.blocks = append(t.blocks, knowledge.Block{Kind: knowledge.BlockParagraph, Text: strings.Join(lines, "\n"), Origin: originOf(rows)})
 }
 
 // originOf returns the lines of successive rows. Where each row is on a line of
 // its own, and no line between them is blank, the block follows the file line by line.
 func originOf(rows []row) knowledge.Origin {
 	o := knowledge.Origin{First: rows[0].origin.First, Last: rows[len(rows)-1].origin.Last}
-	o.LineByLine = o.Last-o.First+1 == len(rows)
+	o.LineByLine = o.First > 0 && o.Last-o.First+1 == len(rows)
 	return o
 }
 
-func join(rows []row) string {
-	var b strings.Builder
-	for i, r := range rows {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(line(r.cells))
-	}
-	return b.String()
-}
-
-// line joins the cells of a row without the empty ones at its end.
-func line(cells []string) string {
-	for len(cells) > 1 && cells[len(cells)-1] == "" {
-		cells = cells[:len(cells)-1]
-	}
-	return strings.Join(cells, knowledge.CellSeparator)
-}
+func oneLine(cell string) string { return strings.Join(strings.Fields(cell), " ") }

@@ -4,128 +4,116 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/extract/table"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// withoutOrigin leaves out where blocks come from, which has tests of its own.
-var withoutOrigin = cmpopts.IgnoreFields(knowledge.Block{}, "Origin")
-
-func TestRead(t *testing.T) {
-	t.Parallel()
-	one := func(header, text string) []knowledge.Block {
-		return []knowledge.Block{{Kind: knowledge.BlockTable, Header: header, Text: text}}
+func cells(texts ...string) []table.Cell {
+	out := make([]table.Cell, len(texts))
+	for i, text := range texts {
+		out[i].Text = text
 	}
-	for _, tc := range []struct {
-		behaviour, in string
-		comma         rune
-		want          []knowledge.Block
-	}{
-		{"commas", "a,b\n1,2\n3,4\n", 0, one("a | b", "a | b\n1 | 2\n3 | 4")},
-		{"semicolons with decimal commas", "name;price\ntea;1,50\ncake;2,75\n", 0, one("name | price", "name | price\ntea | 1,50\ncake | 2,75")},
-		{"tabs", "a\tb\n1\t2\n", '\t', one("a | b", "a | b\n1 | 2")},
-		{"pipes", "a|b|c\n1|2|3\n", 0, one("a | b | c", "a | b | c\n1 | 2 | 3")},
-		{"Excel says the delimiter itself", "sep=;\na;b\n1;2\n", 0, one("a | b", "a | b\n1 | 2")},
-		{"quotes, with a line end inside", "a,b\n\"x, y\",\"two\nlines\"\n", 0, one("a | b", "a | b\nx, y | two lines")},
-		{"a quote in the middle of a cell", "a,b\n5\" disk,x\n", 0, one("a | b", "a | b\n5\" disk | x")},
-		{"numbers in the first row: no header", "1,2\n3,4\n", 0, one("", "1 | 2\n3 | 4")},
-		{"rows of another length", "a,b,c\n1,2,3\n4,5\n", 0, one("a | b | c", "a | b | c\n1 | 2 | 3\n4 | 5")},
-		{"blank rows go", "a,b\n,\n\n1,2\n", 0, one("a | b", "a | b\n1 | 2")},
-		{"a single column", "name\nann\nbob\n", 0, one("name", "name\nann\nbob")},
-		{"a title before the table", "Sales,,\n,,\nitem,count,price\ntea,1,2\ncake,3,4\n", 0, []knowledge.Block{
-			{Kind: knowledge.BlockParagraph, Text: "Sales"},
-			{Kind: knowledge.BlockTable, Header: "item | count | price", Text: "item | count | price\ntea | 1 | 2\ncake | 3 | 4"},
-		}},
-		{"nothing", "", 0, nil},
-	} {
-		t.Run(tc.behaviour, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(tc.want, table.Read(tc.in, tc.comma), withoutOrigin); diff != "" {
-				t.Error(diff)
+	return out
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+
+	t.Run("cells with their spans", func(t *testing.T) {
+		t.Parallel()
+		tab := table.Table{HasHeader: true}
+		for _, row := range table.Grid([][]table.Cell{
+			{{Text: "Drink"}, {Text: "Price", Columns: 2}},
+			{{Text: "tea\nblack", Rows: 2}, {Text: "2"}, {Text: "small"}},
+			{{Text: "3"}, {Text: "large"}},
+		}) {
+			tab.Add(table.Row{Cells: row})
+		}
+		want := []knowledge.Block{{
+			Kind: knowledge.BlockTable, Header: "| Drink | Price |  |\n| --- | --- | --- |",
+			Text: "| Drink | Price |  |\n| --- | --- | --- |\n| tea black | 2 | small |\n|  | 3 | large |",
+			Cells: []knowledge.Cell{
+				{Row: 0, Column: 0, Text: "Drink"}, {Row: 0, Column: 1, ColumnSpan: 2, Text: "Price"},
+				{Row: 1, Column: 0, RowSpan: 2, Text: "tea black"}, {Row: 1, Column: 1, Text: "2"}, {Row: 1, Column: 2, Text: "small"},
+				{Row: 2, Column: 1, Text: "3"}, {Row: 2, Column: 2, Text: "large"},
+			},
+		}}
+		if diff := cmp.Diff(want, tab.Blocks()); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("a header of numbers, because the file says that it is one", func(t *testing.T) {
+		t.Parallel()
+		tab := table.Table{HasHeader: true}
+		tab.Add(table.Row{Cells: cells("1", "2")})
+		tab.Add(table.Row{Cells: cells("3", "4")})
+		if got := tab.Blocks()[0].Header; got != "| 1 | 2 |\n| --- | --- |" {
+			t.Errorf("header %q", got)
+		}
+	})
+
+	t.Run("the lines of a sheet know their rows", func(t *testing.T) {
+		t.Parallel()
+		tab := table.Table{Sheet: "Prices"}
+		for i := range 50 {
+			row := cells("drink", "price")
+			if i > 0 {
+				row = cells(fmt.Sprint("tea ", i), fmt.Sprint(i))
 			}
-		})
-	}
-}
-
-func TestAStrayQuoteDoesNotSwallowTheTable(t *testing.T) {
-	t.Parallel()
-	in := "a,b\n\"1,2\n" + strings.Repeat("3,4\n", 1000)
-	rows := 0
-	for _, b := range table.Read(in, 0) {
-		rows += strings.Count(b.Text, "\n") + 1
-	}
-	if rows != 1002 {
-		t.Errorf("%d rows, want 1002", rows)
-	}
-}
-
-func TestLongTablesAreSeveralBlocksWithTheSameHeader(t *testing.T) {
-	t.Parallel()
-	var in strings.Builder
-	in.WriteString("number,square\n")
-	for i := range 500 {
-		fmt.Fprintf(&in, "%d,%d\n", i, i*i)
-	}
-	blocks := table.Read(in.String(), 0)
-	if len(blocks) < 10 {
-		t.Errorf("%d blocks", len(blocks))
-	}
-	rows := 0
-	for i, b := range blocks {
-		if b.Header != "number | square" {
-			t.Errorf("block %d has header %q", i, b.Header)
+			tab.Add(table.Row{Cells: row, Number: 10 + 2*i})
 		}
-		if has := strings.HasPrefix(b.Text, b.Header); has != (i == 0) {
-			t.Errorf("block %d begins with its header: %v", i, has)
-		}
-		rows += strings.Count(b.Text, "\n") + 1
-	}
-	if rows != 501 {
-		t.Errorf("%d rows, want 501", rows)
-	}
-}
-
-func FuzzRead(f *testing.F) {
-	for _, seed := range []string{"a,b\n1,2", "sep=;\na;b", "\"a\nb\",c", "\"", "\t\t\n", "a|b", "sep=\n", "1,\"2\"3\n"} {
-		f.Add(seed, 0)
-		f.Add(seed, int('\t'))
-	}
-	f.Fuzz(func(t *testing.T, in string, comma int) {
-		if comma != 0 && comma != '\t' || !utf8.ValidString(in) {
-			return
-		}
-		for i, b := range table.Read(in, rune(comma)) {
-			if strings.TrimSpace(b.Text) == "" || !utf8.ValidString(b.Text) {
-				t.Errorf("block %d is %q", i, b.Text)
+		for i, b := range tab.Blocks() {
+			lines := strings.Split(b.Text, "\n")
+			if b.Sheet.Name != "Prices" || b.Sheet.Columns != 2 || len(b.Sheet.Rows) != len(lines) {
+				t.Fatalf("block %d of %d lines has the sheet %+v", i, len(lines), b.Sheet)
 			}
+			for n, line := range lines {
+				if want := fmt.Sprintf("| tea %d ", (b.Sheet.Rows[n]-10)/2); b.Sheet.Rows[n] > 10 && !strings.HasPrefix(line, want) {
+					t.Errorf("line %q is said to be row %d", line, b.Sheet.Rows[n])
+				}
+			}
+		}
+	})
+
+	t.Run("a cell over many rows is cut at the end of a block", func(t *testing.T) {
+		t.Parallel()
+		rows := [][]table.Cell{{{Text: "all", Rows: 60}, {Text: "x"}}}
+		for range 59 {
+			rows = append(rows, cells("x"))
+		}
+		tab := table.Table{}
+		for _, row := range table.Grid(rows) {
+			tab.Add(table.Row{Cells: row})
+		}
+		blocks := tab.Blocks()
+		if len(blocks) != 2 || blocks[0].Cells[0].RowSpan != knowledge.RowsPerBlock {
+			t.Errorf("%d blocks, the first cell covers %d rows", len(blocks), blocks[0].Cells[0].RowSpan)
+		}
+	})
+
+	t.Run("no rows", func(t *testing.T) {
+		t.Parallel()
+		tab := table.Table{}
+		tab.Add(table.Row{Cells: cells("", " ")})
+		if got := tab.Blocks(); len(got) != 0 {
+			t.Errorf("%d blocks", len(got))
 		}
 	})
 }
 
-func TestOrigin(t *testing.T) {
+func TestGridOfHugeSpans(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]knowledge.Origin{
-		"a,b\n1,2\n3,4\n":                             {First: 1, Last: 3, LineByLine: true},
-		"a,b\n1,2\n\n3,4\n":                           {First: 1, Last: 4},
-		"a,b\n1,\"two\nlines\"\n3,4\n":                {First: 1, Last: 4},
-		"sep=;\na;b\n1;2\n":                           {First: 2, Last: 3, LineByLine: true},
-		"\n\na\tb\n1\t2\n":                            {First: 3, Last: 4, LineByLine: true},
-		"a,b\n\"1,2\n" + strings.Repeat("3,4\n", 250): {First: 1, Last: 40, LineByLine: true}, // a stray quote; the first block
-	} {
-		var comma rune
-		if strings.Contains(in, "\t") {
-			comma = '\t'
-		}
-		if got := table.Read(in, comma)[0].Origin; got != want {
-			t.Errorf("%q: %+v, want %+v", in, got, want)
-		}
+	rows := make([][]table.Cell, 100_000)
+	rows[0] = []table.Cell{{Text: "all", Rows: 1 << 30, Columns: 1 << 30}}
+	rows[1] = []table.Cell{{Text: "more", Rows: 1 << 30, Columns: 1 << 30}}
+	total := 0
+	for _, row := range table.Grid(rows) {
+		total += len(row)
 	}
-	blocks := table.Read("Sales,,\n,,\nitem,count,price\ntea,x,y\ncake,z,v\n", 0)
-	if got := []knowledge.Origin{blocks[0].Origin, blocks[1].Origin}; got[0] != (knowledge.Origin{First: 1, Last: 1, LineByLine: true}) || got[1] != (knowledge.Origin{First: 3, Last: 5, LineByLine: true}) {
-		t.Errorf("a title and a table: %+v", got)
+	if total > 1<<21 {
+		t.Errorf("%d cells", total)
 	}
 }

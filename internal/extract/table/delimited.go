@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -14,55 +13,59 @@ import (
 // with more is treated as a stray quote that swallowed the rows after it.
 const maxFieldLines = 200
 
-// row is a row that is not blank, and the lines of the file that it is on.
-type row struct {
-	cells  []string
-	origin knowledge.Origin
+// Read returns the table blocks of delimited text, without their cells. comma is
+// the delimiter; with 0 Read detects it.
+func Read(s string, comma rune) []knowledge.Block {
+	if rest, found := strings.CutPrefix(s, "sep="); found && len(rest) > 1 && (rest[1] == '\n' || rest[1] == '\r') {
+		comma, s = rune(rest[0]), rest[1:] // Excel declares the delimiter in this way
+	}
+	if comma == 0 {
+		comma = delimiter(s)
+	}
+	if t, ok := parse(s, comma); ok {
+		return t.Blocks()
+	}
+	return parsePlain(s, comma).Blocks()
 }
 
-// parse returns the rows that are not blank. Cells contain no line ends.
-func parse(s string, comma rune) []row {
+// parse reads quoted fields. ok is false if the quotes do not match.
+func parse(s string, comma rune) (t *Table, ok bool) {
 	r := csv.NewReader(strings.NewReader(s))
 	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = comma, -1, true, true
-	var rows []row
+	t = &Table{WithoutCells: true}
 	for {
 		record, err := r.Read()
 		if err == io.EOF {
-			return rows
+			return t, true
 		}
 		if err != nil || slices.ContainsFunc(record, hasTooManyLines) {
-			return parsePlain(s, comma)
+			return nil, false
 		}
 		first, _ := r.FieldPos(0)
 		last, _ := r.FieldPos(len(record) - 1)
-		rows = appendRow(rows, record, first, last+strings.Count(record[len(record)-1], "\n"))
+		t.addRecord(record, first, last+strings.Count(record[len(record)-1], "\n"))
 	}
 }
 
 func hasTooManyLines(field string) bool { return strings.Count(field, "\n") > maxFieldLines }
 
 // parsePlain splits at every delimiter and keeps quotes as text.
-func parsePlain(s string, comma rune) []row {
-	var rows []row
+func parsePlain(s string, comma rune) *Table {
+	t := &Table{WithoutCells: true}
 	number := 0
 	for l := range strings.Lines(s) {
 		number++
-		rows = appendRow(rows, strings.Split(l, string(comma)), number, number)
+		t.addRecord(strings.Split(l, string(comma)), number, number)
 	}
-	return rows
+	return t
 }
 
-func appendRow(rows []row, record []string, first, last int) []row {
+func (t *Table) addRecord(record []string, first, last int) {
 	cells := make([]string, len(record))
-	blank := true
 	for i, c := range record {
-		cells[i] = strings.Join(strings.Fields(c), " ")
-		blank = blank && cells[i] == ""
+		cells[i] = oneLine(c)
 	}
-	if blank {
-		return rows
-	}
-	return append(rows, row{cells, knowledge.Origin{First: first, Last: last}})
+	t.add(row{cells: cells, origin: knowledge.Origin{First: first, Last: last}})
 }
 
 // delimiter returns the character that splits the first lines most evenly.
@@ -100,50 +103,4 @@ func evenness(s string, comma rune) float64 {
 		return 0
 	}
 	return float64(most) / float64(records) * (1 - 1/float64(fields+1))
-}
-
-// headerRow returns the index of the row that names the columns, -1 if there is
-// none. It is the first row that fills as many cells as the median row and
-// contains no number.
-func headerRow(rows []row) int {
-	if len(rows) < 2 {
-		return -1
-	}
-	usual := usualCells(rows)
-	for i, row := range rows[:min(len(rows)-1, 20)] {
-		if filled(row.cells) < max(usual, 1) {
-			continue
-		}
-		if slices.ContainsFunc(row.cells, isNumber) {
-			return -1
-		}
-		return i
-	}
-	return -1
-}
-
-// usualCells returns the median number of filled cells of the first rows.
-func usualCells(rows []row) int {
-	var counts []int
-	for _, row := range rows[:min(len(rows), 200)] {
-		counts = append(counts, filled(row.cells))
-	}
-	slices.Sort(counts)
-	return counts[len(counts)/2]
-}
-
-func filled(row []string) int {
-	n := 0
-	for _, c := range row {
-		if c != "" {
-			n++
-		}
-	}
-	return n
-}
-
-func isNumber(cell string) bool {
-	cell = strings.NewReplacer(",", "", "%", "", "$", "", "€", "").Replace(cell)
-	_, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
-	return err == nil
 }
