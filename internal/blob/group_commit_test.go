@@ -90,6 +90,19 @@ func TestWritesShareACommit(t *testing.T) {
 	}
 }
 
+func TestBlobsThatAreStoredTogetherShareACommit(t *testing.T) {
+	t.Parallel()
+	g := openGated(t, folderURL(t.TempDir()))
+	close(g.opened)
+	small := func(key string) blob.Item { return blob.Item{Key: key, Data: []byte("text")} }
+	if err := g.PutAll(t.Context(), small("w/a"), small("w/b"), blob.Item{Key: "w/c", Data: large}, small("w/d"), small("w/e")); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][]string{{"w/a", "w/b"}, {"w/d", "w/e"}}, g.commits); diff != "" {
+		t.Errorf("commits: %s", diff)
+	}
+}
+
 func TestAFailedCommitFailsItsOwnWritesOnly(t *testing.T) {
 	t.Parallel()
 	g := openGated(t, folderURL(t.TempDir()))

@@ -13,12 +13,14 @@ type keyLocks struct {
 	locked map[string]chan struct{} // closed at the unlock
 }
 
-// lock blocks until it has the key or ctx ends.
-func (l *keyLocks) lock(ctx context.Context, key string) (unlock func(), err error) {
+// lock blocks until it has all keys or ctx ends. While it waits it holds none of
+// them, so callers that share keys do not block each other for ever. A key may be
+// given twice.
+func (l *keyLocks) lock(ctx context.Context, keys ...string) (unlock func(), err error) {
 	for {
-		held, ok := l.tryLock(key)
-		if ok {
-			return func() { l.unlock(key) }, nil
+		held := l.tryLock(keys)
+		if held == nil {
+			return func() { l.unlock(keys) }, nil
 		}
 		select {
 		case <-held:
@@ -28,22 +30,31 @@ func (l *keyLocks) lock(ctx context.Context, key string) (unlock func(), err err
 	}
 }
 
-func (l *keyLocks) tryLock(key string) (held <-chan struct{}, ok bool) {
+// tryLock locks all keys and returns nil. If one is held, it locks none and returns
+// the channel that is closed at that key's unlock.
+func (l *keyLocks) tryLock(keys []string) (held <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if held, ok := l.locked[key]; ok {
-		return held, false
+	for _, key := range keys {
+		if held, ok := l.locked[key]; ok {
+			return held
+		}
 	}
 	if l.locked == nil {
 		l.locked = map[string]chan struct{}{}
 	}
-	l.locked[key] = make(chan struct{})
-	return nil, true
+	mine := make(chan struct{})
+	for _, key := range keys {
+		l.locked[key] = mine
+	}
+	return nil
 }
 
-func (l *keyLocks) unlock(key string) {
+func (l *keyLocks) unlock(keys []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	close(l.locked[key])
-	delete(l.locked, key)
+	close(l.locked[keys[0]])
+	for _, key := range keys {
+		delete(l.locked, key)
+	}
 }

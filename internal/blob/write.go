@@ -30,6 +30,36 @@ func (s *Store) Put(ctx context.Context, key string, data []byte) (Ref, error) {
 	return s.folder.putSmall(ctx, key, bytes.Clone(data))
 }
 
+// Item is a blob to store.
+type Item struct {
+	Key  string
+	Data []byte
+}
+
+// PutAll stores blobs in the order given: when one of them is visible, so are those
+// before it. In a folder, small ones that follow each other share one commit. After
+// an error some may be stored. PutAll can be called again.
+func (s *Store) PutAll(ctx context.Context, items ...Item) error {
+	var small []row
+	for _, item := range items {
+		if err := checkKey(item.Key); err != nil {
+			return err
+		}
+		if s.folder != nil && len(item.Data) <= s.folder.smallBytes {
+			small = append(small, row{key: item.Key, data: bytes.Clone(item.Data)})
+			continue
+		}
+		if err := s.folder.putRows(ctx, small); err != nil {
+			return err
+		}
+		small = nil
+		if _, err := s.putLarge(ctx, item.Key, bytes.NewReader(item.Data)); err != nil {
+			return err
+		}
+	}
+	return s.folder.putRows(ctx, small)
+}
+
 // PutJSON stores v as JSON under key.
 func (s *Store) PutJSON(ctx context.Context, key string, v any) (Ref, error) {
 	data, err := json.Marshal(v)
@@ -61,24 +91,41 @@ func (s *Store) PutReader(ctx context.Context, key string, r io.Reader) (Ref, er
 
 // putSmall stores data as a row. The caller must not change the data afterwards.
 func (f *folder) putSmall(ctx context.Context, key string, data []byte) (Ref, error) {
-	unlock, err := f.locks.lock(ctx, key)
-	if err != nil {
-		return Ref{}, mapError("write", key, err)
-	}
-	defer unlock()
-	if data == nil {
-		data = []byte{} // nil is NULL
-	}
-	if err := f.small.write(ctx, row{key: key, data: data}); err != nil {
-		return Ref{}, mapError("write", key, err)
-	}
-	// Readers see the row from here on. If the process is killed now, the row hides
-	// the file until the blob is removed or SweepTemporary runs.
-	if err := f.removeReplaced(key); err != nil {
-		return Ref{}, mapError("write", key, err)
+	if err := f.putRows(ctx, []row{{key: key, data: data}}); err != nil {
+		return Ref{}, err
 	}
 	sum := sha256.Sum256(data)
 	return Ref{Key: key, SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(data))}, nil
+}
+
+// putRows stores rows in one commit. The caller must not change their data
+// afterwards. Without rows it does nothing, also on a nil folder.
+func (f *folder) putRows(ctx context.Context, rows []row) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	keys := make([]string, len(rows))
+	for i := range rows {
+		if keys[i] = rows[i].key; rows[i].data == nil {
+			rows[i].data = []byte{} // nil is NULL
+		}
+	}
+	unlock, err := f.locks.lock(ctx, keys...)
+	if err != nil {
+		return mapError("write", keys[0], err)
+	}
+	defer unlock()
+	if err := f.small.write(ctx, rows...); err != nil {
+		return mapError("write", keys[0], err)
+	}
+	// Readers see the rows from here on. If the process is killed now, a row hides
+	// its file until the blob is removed or SweepTemporary runs.
+	for _, key := range keys {
+		if err := f.removeReplaced(key); err != nil {
+			return mapError("write", key, err)
+		}
+	}
+	return nil
 }
 
 // removeReplaced removes the file of a blob that is a row now.

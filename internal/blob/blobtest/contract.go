@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) *blob.Store) {
 		"overwrites_with_another_size":              resizes,
 		"keeps_one_text_of_concurrent_writers":      concurrentWriters,
 		"returns_not_found_for_a_missing_key":       returnsNotFound,
+		"stores_several_blobs":                      putsAll,
 		"streams":                                   streams,
 		"leaves_nothing_of_a_broken_upload":         brokenUpload,
 		"keeps_the_old_bytes_after_a_broken_upload": brokenOverwrite,
@@ -133,6 +134,40 @@ func overwrites(t *testing.T, s *blob.Store) {
 	if got := keys(t, s, ""); len(got) != 1 {
 		t.Errorf("got keys %v, want one", got)
 	}
+}
+
+func putsAll(t *testing.T, s *blob.Store) {
+	put(t, s, "w/small", strings.Repeat("it was large ", 10_000))
+	large := strings.Repeat("large ", 20_000)
+	items := []blob.Item{{"w/empty", nil}, {"w/small", []byte("small")}, {"w/large", []byte(large)}, {"w/twice", []byte("1")}, {"w/twice", []byte("2")}}
+	for range 2 {
+		if err := s.PutAll(t.Context(), items...); err != nil {
+			t.Fatal(err)
+		}
+		for key, want := range map[string]string{"w/empty": "", "w/small": "small", "w/large": large, "w/twice": "2"} {
+			wantText(t, s, key, want)
+		}
+	}
+	if got := keys(t, s, ""); len(got) != 4 {
+		t.Errorf("got keys %v, want four", got)
+	}
+	if err := s.PutAll(t.Context()); err != nil {
+		t.Errorf("no blob: %v", err)
+	}
+	if err := s.PutAll(t.Context(), blob.Item{Key: "../x"}); err == nil {
+		t.Error("a bad key was taken")
+	}
+	var writers sync.WaitGroup
+	for _, order := range [][]blob.Item{{items[0], items[1]}, {items[1], items[0]}} {
+		writers.Go(func() {
+			for range 50 {
+				if err := s.PutAll(t.Context(), order...); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	writers.Wait()
 }
 
 func returnsNotFound(t *testing.T, s *blob.Store) {
