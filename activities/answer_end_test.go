@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/activities"
-	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
@@ -140,7 +139,7 @@ func TestWrongNumberOfVectors(t *testing.T) {
 		})
 		err := step(f, f.ingestion.EmbedChunks, embed)
 		f.failed(err, knowledge.CodeProviderFailed, true)
-		if keys := f.keys(blob.StepKey(in.VersionRef, "embeddings/")); len(keys) != 0 {
+		if keys := f.vectors(in); len(keys) != 0 {
 			t.Errorf("%d vectors for a text: stored %v", count, keys)
 		}
 	}

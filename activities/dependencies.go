@@ -32,6 +32,9 @@ type Blobs interface {
 	PutReader(ctx context.Context, key string, r io.Reader) (blob.Ref, error)
 	// PutJSON stores v as JSON under key.
 	PutJSON(ctx context.Context, key string, v any) (blob.Ref, error)
+	// PutAll stores blobs in the order given: when one of them is visible, so are
+	// those before it. After an error some may be stored.
+	PutAll(ctx context.Context, items ...blob.Item) error
 	// Get returns the bytes under key.
 	Get(ctx context.Context, key string) ([]byte, error)
 	// GetJSON decodes the JSON under key into v.
@@ -41,6 +44,8 @@ type Blobs interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, int64, error)
 	// Exists reports whether there is a blob under key.
 	Exists(ctx context.Context, key string) (bool, error)
+	// List returns the blobs under prefix, which ends in "/", in no particular order.
+	List(ctx context.Context, prefix string) iter.Seq2[blob.Object, error]
 	// Delete deletes a blob. It is idempotent: a missing one is no error.
 	Delete(ctx context.Context, key string) error
 	// DeletePrefix deletes the blobs under prefix, which ends in "/", except those

@@ -171,7 +171,7 @@ func TestEmbeddingFailures(t *testing.T) {
 			f.server.ScriptEmbeddings(tc.reply)
 			err := step(f, f.ingestion.EmbedChunks, embed)
 			f.failed(err, knowledge.CodeProviderFailed, tc.retryable)
-			if keys := f.keys(blob.StepKey(in.VersionRef, "embeddings/")); len(keys) != 0 {
+			if keys := f.vectors(in); len(keys) != 0 {
 				t.Errorf("stored %v", keys)
 			}
 			if name == "an endpoint that limits" && retryDelay(err) != 7*time.Second {

@@ -90,8 +90,9 @@ type DiscardInput struct {
 }
 
 // DiscardVersion deletes the chunks and index entries of a version that was not
-// published, and its blobs except the original. If a retry can help, the blobs stay:
-// it resumes from them and pays for no embedding twice.
+// published, its blobs except the original, and the vectors that no other version
+// names. If a retry can help, the blobs stay: it resumes from them and pays for no
+// embedding twice.
 func (a *Ingestion) DiscardVersion(ctx context.Context, in DiscardInput) error {
 	defer heartbeat(ctx)()
 	if err := a.discard(ctx, in); err != nil {
@@ -120,7 +121,7 @@ func (a *Ingestion) discard(ctx context.Context, in DiscardInput) error {
 	if _, err := a.Blobs.DeletePrefix(ctx, blob.VersionPrefix(in.VersionRef), nil); err != nil {
 		return fmt.Errorf("remove blobs: %w", err)
 	}
-	return nil
+	return a.dropUnnamed(ctx, in.VersionRef)
 }
 
 func (a *Ingestion) ender() RunEnder { return RunEnder{Blobs: a.Blobs, Runs: a.Runs, Hub: a.Hub} }

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -323,10 +324,12 @@ func (f *fixture) embed(in activities.StepInput, count int) activities.PublishIn
 	return activities.PublishInput{StepInput: in, Count: count}
 }
 
-// vectors are the blobs with the vectors of a version.
+// vectors are the blobs with the vectors of a document.
 func (f *fixture) vectors(in activities.StepInput) []string {
 	f.Helper()
-	return f.keys(blob.StepKey(in.VersionRef, "embeddings/"))
+	keys := f.keys(blob.DocumentPrefix(in.Workspace, in.Project, in.Document) + "vectors/")
+	slices.Sort(keys)
+	return keys
 }
 
 // chunks are those of a short version, as they are stored.

@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 
-	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/chunk"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -121,6 +117,11 @@ func (a *Ingestion) write(ctx context.Context, in PublishInput, v store.Version)
 	if in.Count <= 0 {
 		return p, errors.New("a version without chunks cannot be published")
 	}
+	windows, err := a.versionWindows(ctx, v, in.Count)
+	if err != nil {
+		return p, err
+	}
+	vectors := &vectorReader{a: a, ref: v.VersionRef, windows: windows}
 	for first := 0; first < in.Count; first += partChunks {
 		last := min(first+partChunks, in.Count)
 		chunks, err := a.chunks(ctx, in.VersionRef, first, last, in.Count)
@@ -132,7 +133,7 @@ func (a *Ingestion) write(ctx context.Context, in PublishInput, v store.Version)
 		} else if err := a.Versions.PutChunksPart(ctx, in.VersionRef, first, chunks); err != nil {
 			return p, fmt.Errorf("write chunks from %d: %w", first, err)
 		}
-		if err := a.index(ctx, v, chunks); err != nil {
+		if err := a.index(ctx, v, chunks, vectors); err != nil {
 			return p, err
 		}
 	}
@@ -140,14 +141,14 @@ func (a *Ingestion) write(ctx context.Context, in PublishInput, v store.Version)
 }
 
 // index writes the index entries of chunks, batch by batch.
-func (a *Ingestion) index(ctx context.Context, v store.Version, chunks []knowledge.Chunk) error {
+func (a *Ingestion) index(ctx context.Context, v store.Version, chunks []knowledge.Chunk, vectors *vectorReader) error {
 	for len(chunks) > 0 {
 		batch := chunks[:min(BatchSize, len(chunks))]
-		vectors, err := a.vectors(ctx, v.VersionRef, embeddingTexts(v, batch))
+		next, err := vectors.next(ctx, len(batch))
 		if err != nil {
 			return err
 		}
-		if err := a.Index.Upsert(ctx, entries(v, batch, vectors)); err != nil {
+		if err := a.Index.Upsert(ctx, entries(v, batch, next)); err != nil {
 			return fmt.Errorf("write index: %w", err)
 		}
 		chunks = chunks[len(batch):]
@@ -168,8 +169,8 @@ func entries(v store.Version, chunks []knowledge.Chunk, vectors [][]float32) []i
 	return list
 }
 
-// retire deletes the index entries, chunks and blobs of older versions, and the
-// originals that no other version names.
+// retire deletes the index entries, chunks and blobs of older versions, with the
+// vectors and the originals that no other version names.
 func (a *Ingestion) retire(ctx context.Context, ref knowledge.VersionRef) error {
 	if err := a.Index.RemoveVersions(ctx, ref.Workspace, ref.Document, ref.Version); err != nil {
 		return fmt.Errorf("remove old index entries: %w", err)
@@ -187,16 +188,5 @@ func (a *Ingestion) retire(ctx context.Context, ref knowledge.VersionRef) error 
 	if err != nil {
 		return fmt.Errorf("list old originals: %w", err)
 	}
-	prefix := blob.DocumentPrefix(ref.Workspace, ref.Project, ref.Document)
-	_, err = a.Blobs.DeletePrefix(ctx, prefix, func(key string, _ time.Time) bool {
-		step, _, _ := strings.Cut(strings.TrimPrefix(key, prefix), "/")
-		if version, err := strconv.Atoi(step); err == nil {
-			return version >= ref.Version
-		}
-		return !slices.Contains(originals, key)
-	})
-	if err != nil {
-		return fmt.Errorf("remove old blobs: %w", err)
-	}
-	return nil
+	return a.deleteVersions(ctx, ref, func(version int) bool { return version >= ref.Version }, originals)
 }

@@ -125,8 +125,8 @@ func (a *Ingestion) RemoveEntries(ctx context.Context, in RemoveInput) error {
 	return nil
 }
 
-// RemoveBlobs deletes the blobs of the versions to remove, and the originals that
-// only these versions name. Other originals are of newer versions, or of an upload
+// RemoveBlobs deletes the blobs of the versions to remove, and the vectors and the
+// originals that only these versions name. Other originals are of newer versions, or of an upload
 // whose version is not stored yet.
 func (a *Ingestion) RemoveBlobs(ctx context.Context, in RemoveInput) error {
 	defer heartbeat(ctx)()
@@ -138,16 +138,35 @@ func (a *Ingestion) RemoveBlobs(ctx context.Context, in RemoveInput) error {
 	if err != nil {
 		return a.fail(ctx, in.Step(), fmt.Errorf("list newer originals: %w", err))
 	}
-	prefix := blob.DocumentPrefix(in.Workspace, in.Project, in.Document)
+	unnamed := slices.DeleteFunc(named, func(key string) bool { return slices.Contains(newer, key) })
+	err = a.deleteVersions(ctx, in.Step().VersionRef, func(version int) bool { return version > in.Upto }, unnamed)
+	if err != nil {
+		return a.fail(ctx, in.Step(), err)
+	}
+	return nil
+}
+
+// deleteVersions deletes the blobs of the versions of a document for which living
+// returns false: the results of their steps, the given originals, and the vectors that
+// no living version names.
+func (a *Ingestion) deleteVersions(ctx context.Context, ref knowledge.VersionRef, living func(version int) bool, originals []string) error {
+	named, err := a.namedWindows(ctx, ref, living)
+	if err != nil {
+		return err
+	}
+	prefix := blob.DocumentPrefix(ref.Workspace, ref.Project, ref.Document)
 	_, err = a.Blobs.DeletePrefix(ctx, prefix, func(key string, _ time.Time) bool {
-		step, _, _ := strings.Cut(strings.TrimPrefix(key, prefix), "/")
-		if version, err := strconv.Atoi(step); err == nil {
-			return version > in.Upto
+		folder, _, _ := strings.Cut(strings.TrimPrefix(key, prefix), "/")
+		if version, err := strconv.Atoi(folder); err == nil {
+			return living(version)
 		}
-		return !slices.Contains(named, key) || slices.Contains(newer, key)
+		if folder+"/" == vectorFolder {
+			return named[key]
+		}
+		return !slices.Contains(originals, key)
 	})
 	if err != nil {
-		return a.fail(ctx, in.Step(), fmt.Errorf("remove blobs: %w", err))
+		return fmt.Errorf("remove blobs: %w", err)
 	}
 	return nil
 }

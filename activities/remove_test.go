@@ -104,6 +104,9 @@ func TestRemoveDocument(t *testing.T) {
 		if there, err := f.blobs.Exists(f.ctx, v.SourceKey); err != nil || !there {
 			t.Errorf("its original is there: %t, %v", there, err)
 		}
+		if diff := cmp.Diff(f.named(second), f.vectors(second)); diff != "" || len(f.named(second)) == 0 {
+			t.Errorf("its vectors (-named +there): %s", diff)
+		}
 	})
 
 	t.Run("an upload whose version is not stored yet keeps its bytes", func(t *testing.T) {

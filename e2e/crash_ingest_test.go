@@ -229,12 +229,15 @@ func (w *embeddingWatch) note(body []byte) {
 
 // storedName returns the name under which the server stores the result of a batch.
 func storedName(texts []string) string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%s %d %d", modeltest.ModelName, 0, len(texts))
-	for _, t := range texts {
-		fmt.Fprintf(h, " %d:%s", len(t), t)
+	hash := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return hex.EncodeToString(sum[:16])
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	var hashes []string
+	for _, t := range texts {
+		hashes = append(hashes, hash(fmt.Sprintf("%s %d %s", modeltest.ModelName, 0, t)))
+	}
+	return hash(strings.Join(hashes, " "))
 }
 
 // stored returns the names of the batches whose result is stored.
@@ -242,7 +245,7 @@ func (w *embeddingWatch) stored() (map[string]bool, error) {
 	objects, err := blob.ListFolder(context.Background(), w.folder)
 	names := map[string]bool{}
 	for _, o := range objects {
-		if path.Base(path.Dir(o.Key)) == "embeddings" {
+		if path.Base(path.Dir(o.Key)) == "vectors" && path.Ext(o.Key) == "" {
 			names[path.Base(o.Key)] = true
 		}
 	}

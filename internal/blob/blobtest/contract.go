@@ -139,7 +139,10 @@ func overwrites(t *testing.T, s *blob.Store) {
 func putsAll(t *testing.T, s *blob.Store) {
 	put(t, s, "w/small", strings.Repeat("it was large ", 10_000))
 	large := strings.Repeat("large ", 20_000)
-	items := []blob.Item{{"w/empty", nil}, {"w/small", []byte("small")}, {"w/large", []byte(large)}, {"w/twice", []byte("1")}, {"w/twice", []byte("2")}}
+	items := []blob.Item{
+		{Key: "w/empty"}, {Key: "w/small", Data: []byte("small")}, {Key: "w/large", Data: []byte(large)},
+		{Key: "w/twice", Data: []byte("1")}, {Key: "w/twice", Data: []byte("2")},
+	}
 	for range 2 {
 		if err := s.PutAll(t.Context(), items...); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,225 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// batchTokens is how many tokens one embedding request holds at most, as tokens
+// counts them. It is below the limits of the providers: 300,000 at OpenAI, 120,000 at
+// Voyage.
+const batchTokens = 100_000
+
+// tokens returns an estimate of the tokens of a text, which is too high for most
+// texts: a token has about four bytes of English, and three of Chinese.
+func tokens(text string) int { return len(text)/3 + 1 }
+
+// part is a run of chunks of a version that have a manifest of their own.
+type part struct {
+	ref   knowledge.VersionRef
+	key   string // of the manifest
+	total int    // chunks
+	manifest
+}
+
+// piece is a window that is not in the manifest of its part yet.
+type piece struct {
+	window
+	part    *part
+	texts   []string
+	vectors [][]float32 // nil for those that are to be requested
+	stored  bool        // the window's blob is there
+}
+
+// missing returns the texts to request, by hash.
+func missing(batch []*piece) (hashes, texts []string) {
+	seen := map[string]bool{}
+	for _, p := range batch {
+		for i, hash := range p.Hashes {
+			if !p.stored && p.vectors[i] == nil && !seen[hash] {
+				seen[hash] = true
+				hashes, texts = append(hashes, hash), append(texts, p.texts[i])
+			}
+		}
+	}
+	return hashes, texts
+}
+
+// embedPart stores the vectors of the chunks of a version from first on, and returns
+// their windows. It requests only those that no version of the document has, batch by
+// batch, and stores each answer before the next request.
+func (a *Ingestion) embedPart(ctx context.Context, v store.Version, first int, chunks []knowledge.Chunk) ([]window, error) {
+	endpoint := a.Embedder.Endpoint()
+	texts := embeddingTexts(v, chunks)
+	hashes := make([]string, len(texts))
+	for i, text := range texts {
+		hashes[i] = vectorHash(endpoint, text)
+	}
+	p := &part{ref: v.VersionRef, key: manifestKey(v.VersionRef, first)}
+	p.Model, p.Dimensions = endpoint.Model, endpoint.Dimensions
+	own, err := a.manifest(ctx, p.key)
+	if err != nil {
+		return nil, err
+	}
+	done, err := a.keep(ctx, p, own, hashes)
+	if done == len(hashes) || err != nil {
+		return p.Windows, err
+	}
+	known, err := a.knownVectors(ctx, v.VersionRef, own)
+	if err != nil {
+		return nil, err
+	}
+	var batch []*piece
+	for _, w := range p.cut(texts[done:], hashes[done:]) {
+		if err := known.fill(ctx, w); err != nil {
+			return nil, err
+		}
+		if more := append(slices.Clone(batch), w); len(batch) > 0 && !fits(more) {
+			if err := a.embedBatch(ctx, batch); err != nil {
+				return nil, err
+			}
+			batch = nil
+		}
+		batch = append(batch, w)
+	}
+	if err := a.embedBatch(ctx, batch); err != nil {
+		return nil, err
+	}
+	return p.Windows, nil
+}
+
+// keep adds to a part the windows of its earlier manifest that hold the beginning of
+// hashes, and returns the number of these hashes.
+func (a *Ingestion) keep(ctx context.Context, p *part, earlier manifest, hashes []string) (done int, err error) {
+	there, err := a.present(ctx, p.ref, earlier.Windows)
+	if err != nil {
+		return 0, fmt.Errorf("look for vectors: %w", err)
+	}
+	for _, w := range earlier.Windows[:there] {
+		end := done + len(w.Hashes)
+		if end > len(hashes) || !slices.Equal(w.Hashes, hashes[done:end]) {
+			break
+		}
+		p.Windows, done = append(p.Windows, w), end
+	}
+	p.Others = earlier.all()[len(p.Windows):]
+	p.total = len(hashes)
+	return done, nil
+}
+
+// cut cuts texts into windows, each of which fits into one request.
+func (p *part) cut(texts, hashes []string) []*piece {
+	var pieces []*piece
+	for len(texts) > 0 {
+		n, sum := 0, 0
+		for n < min(len(texts), BatchSize) && (n == 0 || sum+tokens(texts[n]) <= batchTokens) {
+			sum += tokens(texts[n])
+			n++
+		}
+		pieces = append(pieces, p.piece(texts[:n], hashes[:n], make([][]float32, n)))
+		texts, hashes = texts[n:], hashes[n:]
+	}
+	return pieces
+}
+
+func (p *part) piece(texts, hashes []string, vectors [][]float32) *piece {
+	return &piece{window: newWindow(hashes), part: p, texts: texts, vectors: vectors}
+}
+
+// fits reports whether one request can hold what a batch misses.
+func fits(batch []*piece) bool {
+	_, texts := missing(batch)
+	sum := 0
+	for _, text := range texts {
+		sum += tokens(text)
+	}
+	return len(texts) <= BatchSize && sum <= batchTokens
+}
+
+// embedBatch requests the missing vectors of a batch, whose windows may be of several
+// documents, and stores its windows and their manifests.
+func (a *Ingestion) embedBatch(ctx context.Context, batch []*piece) error {
+	hashes, texts := missing(batch)
+	if len(texts) > 0 {
+		vectors, err := a.request(ctx, texts)
+		if err != nil {
+			return err
+		}
+		for _, p := range batch {
+			for i, hash := range p.Hashes {
+				if n := slices.Index(hashes, hash); n >= 0 && p.vectors[i] == nil {
+					p.vectors[i] = vectors[n]
+				}
+			}
+		}
+	}
+	return a.storeBatch(ctx, batch)
+}
+
+// request requests the vectors of texts from the model.
+func (a *Ingestion) request(ctx context.Context, texts []string) ([][]float32, error) {
+	start := time.Now()
+	vectors, usage, err := a.Embedder.Embed(ctx, texts)
+	a.Metrics.ModelCall(a.Embedder.Endpoint().Provider, "embedding", outcome(err), time.Since(start).Seconds(), usage.PromptTokens, 0)
+	return vectors, err
+}
+
+// storeBatch stores the windows of a batch, and then the manifests that name them.
+func (a *Ingestion) storeBatch(ctx context.Context, batch []*piece) error {
+	var items []blob.Item
+	var parts []*part
+	for _, p := range batch {
+		if !p.stored {
+			data, err := encodeVectors(p.vectors)
+			if err != nil {
+				return err
+			}
+			items = append(items, blob.Item{Key: windowKey(p.part.ref, p.Name), Data: data})
+		}
+		p.part.Windows = append(p.part.Windows, p.window)
+		if !slices.Contains(parts, p.part) {
+			parts = append(parts, p.part)
+		}
+	}
+	for _, p := range parts {
+		if chunksIn(p.Windows) == p.total {
+			p.Others = nil
+		}
+		data, err := json.Marshal(p.manifest)
+		if err != nil {
+			return fmt.Errorf("encode manifest: %w", err)
+		}
+		items = append(items, blob.Item{Key: p.key, Data: data})
+	}
+	// The provider has charged for the vectors, so a cancel does not discard them.
+	kept := context.WithoutCancel(ctx)
+	if err := a.Blobs.PutAll(kept, items...); err != nil {
+		return fmt.Errorf("store vectors: %w", err)
+	}
+	if ctx.Err() == nil {
+		return nil
+	}
+	errs := []error{ctx.Err()}
+	for _, p := range parts {
+		if a.removing(kept, p.ref) { // the removal may have deleted the others by now
+			errs = append(errs, a.deletePart(kept, p))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (a *Ingestion) deletePart(ctx context.Context, p *part) error {
+	errs := []error{a.Blobs.Delete(ctx, p.key)}
+	for _, w := range p.Windows {
+		errs = append(errs, a.Blobs.Delete(ctx, windowKey(p.ref, w.Name)))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,66 @@
+package activities
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// versionWindows returns the windows of a version of count chunks. It embeds chunks
+// that have no vector, or one of another model: all vectors are then of one model.
+func (a *Ingestion) versionWindows(ctx context.Context, v store.Version, count int) ([]window, error) {
+	endpoint := a.Embedder.Endpoint()
+	var all []window
+	for first := 0; first < count; first = chunksIn(all) {
+		m, err := a.manifest(ctx, manifestKey(v.VersionRef, first))
+		if err != nil {
+			return nil, err
+		}
+		n := chunksIn(m.Windows)
+		there, err := a.present(ctx, v.VersionRef, m.Windows)
+		if err != nil {
+			return nil, fmt.Errorf("look for vectors: %w", err)
+		}
+		if n == 0 || there < len(m.Windows) || m.Model != endpoint.Model || m.Dimensions != endpoint.Dimensions {
+			last := min(first+cmp.Or(n, BatchSize), count)
+			chunks, err := a.chunks(ctx, v.VersionRef, first, last, count)
+			if err != nil {
+				return nil, err
+			}
+			if m.Windows, err = a.embedPart(ctx, v, first, chunks); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, m.Windows...)
+	}
+	return all, nil
+}
+
+// vectorReader reads the vectors of a version in the order of its chunks.
+type vectorReader struct {
+	a       *Ingestion
+	ref     knowledge.VersionRef
+	windows []window
+	read    [][]float32 // and not returned yet
+}
+
+// next returns the next n vectors.
+func (r *vectorReader) next(ctx context.Context, n int) ([][]float32, error) {
+	for len(r.read) < n {
+		if len(r.windows) == 0 {
+			return nil, errors.New("there are fewer vectors than chunks")
+		}
+		vectors, err := r.a.readWindow(ctx, r.ref, r.windows[0])
+		if err != nil {
+			return nil, err
+		}
+		r.windows, r.read = r.windows[1:], append(r.read, vectors...)
+	}
+	vectors := r.read[:n:n]
+	r.read = r.read[n:]
+	return vectors, nil
+}
