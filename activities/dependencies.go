@@ -152,6 +152,14 @@ type Secrets interface {
 
 // Embedder calls an embedding model. The provider charges for each call.
 type Embedder interface {
+	// TakeTurn blocks until a request of about so many tokens may be sent. All callers
+	// of the process that use the endpoint share its turns. If that takes longer than
+	// the patience of the turn, the error is a *model.Error that is Held.
+	TakeTurn(ctx context.Context, tokens int, turn model.Turn) error
+	// MaxTexts returns how many of n texts one call of Embed may have.
+	MaxTexts(n int) int
+	// LimitTexts notes that the endpoint takes n texts in one call and refuses more.
+	LimitTexts(n int)
 	// Embed returns one vector for each text, in their order, all of one length.
 	// Its errors are *model.Error, or the cause of ctx.
 	Embed(ctx context.Context, texts []string) ([][]float32, model.Usage, error)

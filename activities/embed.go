@@ -3,11 +3,13 @@ package activities
 import (
 	"context"
 	"errors"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 
 	"github.com/cairn-rag/cairn/internal/chunk"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -17,17 +19,23 @@ type EmbedInput struct {
 	First int `json:"first"`
 	Last  int `json:"last"`
 	Count int `json:"count"` // chunks of the version
+	// Waited says that the step was Held before and has waited as it was told.
+	Waited bool `json:"waited,omitempty"`
+	// Now sends the first batch although the provider asked for a pause.
+	Now bool `json:"now,omitempty"`
 }
 
 // EmbedChunks embeds some chunks of a version, batch by batch, and stores their
 // vectors. It requests no vector that a version of the document has. As a local activity
 // it fails at once with an error that IsSlow reports, if too many other documents wait
-// for the model.
+// for the model. If the provider limits requests, it fails with one that IsHeld reports.
 func (a *Ingestion) EmbedChunks(ctx context.Context, in EmbedInput) error {
 	defer heartbeat(ctx)()
 	return a.step(ctx, in.StepInput, knowledge.StageEmbed, func(v store.Version) error {
 		local, embedCtx := activity.GetInfo(ctx).IsLocalActivity, ctx
+		turn := model.Turn{Patience: turnPatience, Waited: in.Waited, Now: in.Now}
 		if local {
+			turn.Patience = 0
 			quick, release, ok := a.limits().embedQuickly(ctx)
 			if !ok {
 				return errSlow
@@ -39,7 +47,7 @@ func (a *Ingestion) EmbedChunks(ctx context.Context, in EmbedInput) error {
 		if err != nil {
 			return err
 		}
-		if _, err := a.embedPart(embedCtx, v, in.First, chunks); err != nil {
+		if _, err := a.embedPart(embedCtx, v, in.First, chunks, turn); err != nil {
 			if cause := context.Cause(embedCtx); errors.Is(cause, errSlow) {
 				return cause
 			}
@@ -51,6 +59,10 @@ func (a *Ingestion) EmbedChunks(ctx context.Context, in EmbedInput) error {
 		return a.noteStage(ctx, in.VersionRef, knowledge.StageEmbed, float64(in.Last)/float64(in.Count), store.Facts{})
 	})
 }
+
+// turnPatience is how long a step waits in its slot for its turn at the model. A step
+// that would wait for longer fails as Held, so that other steps get the slot.
+const turnPatience = 2 * time.Second
 
 func embeddingTexts(v store.Version, chunks []knowledge.Chunk) []string {
 	texts := make([]string, 0, len(chunks))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -18,9 +19,15 @@ import (
 // Voyage.
 const batchTokens = 100_000
 
-// tokens returns an estimate of the tokens of a text, which is too high for most
-// texts: a token has about four bytes of English, and three of Chinese.
-func tokens(text string) int { return len(text)/3 + 1 }
+// tokens returns an estimate of the tokens of texts, which is too high for most: a
+// token has about four bytes of English, and three of Chinese.
+func tokens(texts []string) int {
+	n := len(texts)
+	for _, text := range texts {
+		n += len(text) / 3
+	}
+	return n
+}
 
 // part is a run of chunks of a version that have a manifest of their own.
 type part struct {
@@ -56,7 +63,7 @@ func missing(batch []*piece) (hashes, texts []string) {
 // embedPart stores the vectors of the chunks of a version from first on, and returns
 // their windows. It requests only those that no version of the document has, batch by
 // batch, and stores each answer before the next request.
-func (a *Ingestion) embedPart(ctx context.Context, v store.Version, first int, chunks []knowledge.Chunk) ([]window, error) {
+func (a *Ingestion) embedPart(ctx context.Context, v store.Version, first int, chunks []knowledge.Chunk, turn model.Turn) ([]window, error) {
 	endpoint := a.Embedder.Endpoint()
 	texts := embeddingTexts(v, chunks)
 	hashes := make([]string, len(texts))
@@ -78,22 +85,20 @@ func (a *Ingestion) embedPart(ctx context.Context, v store.Version, first int, c
 		return nil, err
 	}
 	var batch []*piece
-	for _, w := range p.cut(texts[done:], hashes[done:]) {
+	limit := a.Embedder.MaxTexts(BatchSize)
+	for _, w := range p.cut(texts[done:], hashes[done:], limit) {
 		if err := known.fill(ctx, w); err != nil {
 			return nil, err
 		}
-		if more := append(slices.Clone(batch), w); len(batch) > 0 && !fits(more) {
-			if err := a.embedBatch(ctx, batch); err != nil {
+		if more := append(slices.Clone(batch), w); len(batch) > 0 && !fits(more, limit) {
+			if err := a.embedBatch(ctx, batch, turn); err != nil {
 				return nil, err
 			}
-			batch = nil
+			batch, turn.Now = nil, false
 		}
 		batch = append(batch, w)
 	}
-	if err := a.embedBatch(ctx, batch); err != nil {
-		return nil, err
-	}
-	return p.Windows, nil
+	return p.Windows, a.embedBatch(ctx, batch, turn)
 }
 
 // keep adds to a part the windows of its earlier manifest that hold the beginning of
@@ -115,57 +120,79 @@ func (a *Ingestion) keep(ctx context.Context, p *part, earlier manifest, hashes 
 	return done, nil
 }
 
-// cut cuts texts into windows, each of which fits into one request.
-func (p *part) cut(texts, hashes []string) []*piece {
+// cut cuts texts into windows of up to limit texts, each of which fits into one request.
+func (p *part) cut(texts, hashes []string, limit int) []*piece {
 	var pieces []*piece
 	for len(texts) > 0 {
 		n, sum := 0, 0
-		for n < min(len(texts), BatchSize) && (n == 0 || sum+tokens(texts[n]) <= batchTokens) {
-			sum += tokens(texts[n])
+		for n < min(len(texts), limit) && (n == 0 || sum+tokens(texts[n:n+1]) <= batchTokens) {
+			sum += tokens(texts[n : n+1])
 			n++
 		}
-		pieces = append(pieces, p.piece(texts[:n], hashes[:n], make([][]float32, n)))
+		pieces = append(pieces, &piece{window: newWindow(hashes[:n]), part: p, texts: texts[:n], vectors: make([][]float32, n)})
 		texts, hashes = texts[n:], hashes[n:]
 	}
 	return pieces
 }
 
-func (p *part) piece(texts, hashes []string, vectors [][]float32) *piece {
-	return &piece{window: newWindow(hashes), part: p, texts: texts, vectors: vectors}
+// fits reports whether one request of up to limit texts can hold what a batch misses.
+func fits(batch []*piece, limit int) bool {
+	_, texts := missing(batch)
+	return len(texts) <= limit && tokens(texts) <= batchTokens
 }
 
-// fits reports whether one request can hold what a batch misses.
-func fits(batch []*piece) bool {
-	_, texts := missing(batch)
-	sum := 0
-	for _, text := range texts {
-		sum += tokens(text)
+// halve returns the two halves of a batch, or nil if it is one chunk.
+func halve(batch []*piece) [][]*piece {
+	if n := len(batch) / 2; n > 0 {
+		return [][]*piece{batch[:n], batch[n:]}
 	}
-	return len(texts) <= BatchSize && sum <= batchTokens
+	p := batch[0]
+	n := len(p.texts) / 2
+	if n == 0 {
+		return nil
+	}
+	half := func(from, to int) []*piece {
+		return []*piece{{window: newWindow(p.Hashes[from:to]), part: p.part, texts: p.texts[from:to], vectors: p.vectors[from:to]}}
+	}
+	return [][]*piece{half(0, n), half(n, len(p.texts))}
 }
 
 // embedBatch requests the missing vectors of a batch, whose windows may be of several
-// documents, and stores its windows and their manifests.
-func (a *Ingestion) embedBatch(ctx context.Context, batch []*piece) error {
+// documents, and stores its windows and their manifests. It halves a batch that is too
+// large for the endpoint.
+func (a *Ingestion) embedBatch(ctx context.Context, batch []*piece, turn model.Turn) error {
 	hashes, texts := missing(batch)
-	if len(texts) > 0 {
-		vectors, err := a.request(ctx, texts)
-		if err != nil {
-			return err
+	if len(texts) == 0 {
+		return a.storeBatch(ctx, batch)
+	}
+	vectors, err := a.request(ctx, texts, turn)
+	if refused, ok := errors.AsType[*model.Error](err); ok && refused.Code == model.CodeTooLarge && len(texts) > 1 {
+		for _, half := range halve(batch) {
+			if err := a.embedBatch(ctx, half, turn); err != nil {
+				return err
+			}
 		}
-		for _, p := range batch {
-			for i, hash := range p.Hashes {
-				if n := slices.Index(hashes, hash); n >= 0 && p.vectors[i] == nil {
-					p.vectors[i] = vectors[n]
-				}
+		a.Embedder.LimitTexts((len(texts) + 1) / 2)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, p := range batch {
+		for i, hash := range p.Hashes {
+			if n := slices.Index(hashes, hash); n >= 0 && p.vectors[i] == nil {
+				p.vectors[i] = vectors[n]
 			}
 		}
 	}
 	return a.storeBatch(ctx, batch)
 }
 
-// request requests the vectors of texts from the model.
-func (a *Ingestion) request(ctx context.Context, texts []string) ([][]float32, error) {
+// request requests the vectors of texts from the model when it is their turn.
+func (a *Ingestion) request(ctx context.Context, texts []string, turn model.Turn) ([][]float32, error) {
+	if err := a.Embedder.TakeTurn(ctx, tokens(texts), turn); err != nil {
+		return nil, err
+	}
 	start := time.Now()
 	vectors, usage, err := a.Embedder.Embed(ctx, texts)
 	a.Metrics.ModelCall(a.Embedder.Endpoint().Provider, "embedding", outcome(err), time.Since(start).Seconds(), usage.PromptTokens, 0)

@@ -177,7 +177,8 @@ func TestEmbeddingFailures(t *testing.T) {
 			if name == "an endpoint that limits" && retryDelay(err) != 7*time.Second {
 				t.Errorf("it asked to wait 7 s, and Temporal waits %v", retryDelay(err))
 			}
-			f.must(step(f, f.ingestion.EmbedChunks, embed)) // the endpoint is well again
+			embed.Now = true // the endpoint is well again, before the time that it asked for
+			f.must(step(f, f.ingestion.EmbedChunks, embed))
 		})
 	}
 }

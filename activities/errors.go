@@ -23,6 +23,7 @@ type ErrorDetails struct {
 	Status    int             `json:"status,omitempty"`
 	RequestID string          `json:"request_id,omitempty"`
 	Retryable bool            `json:"retryable"`
+	Held      bool            `json:"held,omitempty"` // nothing was tried, because the provider limits requests
 }
 
 // The types of failures that do not depend on the input.
@@ -45,6 +46,17 @@ func IsSlow(err error) bool {
 	return ok && application.Type() == typeSlow
 }
 
+// IsHeld reports whether an activity tried nothing, because the provider limits
+// requests and others wait for it too. It tells when to come back.
+func IsHeld(err error) bool {
+	application, ok := errors.AsType[*temporal.ApplicationError](err)
+	if !ok || !application.HasDetails() {
+		return false
+	}
+	var details ErrorDetails
+	return application.Details(&details) == nil && details.Held
+}
+
 // failure returns the typed error that enters history. It decides what Temporal
 // retries: failures of Cairn's stores and of providers, but not wrong documents or
 // requests. It logs the causes and keeps them out of the error, because their text
@@ -65,7 +77,11 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 	}
 	var fromModel *model.Error
 	if errors.As(err, &fromModel) {
-		log.WarnContext(ctx, "model call failed", "error", err, "provider", fromModel.Provider,
+		level, text := slog.LevelWarn, "model call failed"
+		if fromModel.Held {
+			level, text = slog.LevelDebug, "model call waits"
+		}
+		log.Log(ctx, level, text, "error", err, "provider", fromModel.Provider,
 			"status", fromModel.Status, "request_id", fromModel.RequestID)
 		return temporal.NewApplicationErrorWithOptions(fromModel.Public().Message, string(knowledge.CodeProviderFailed),
 			temporal.ApplicationErrorOptions{
@@ -73,7 +89,7 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 				NextRetryDelay: fromModel.RetryAfter,
 				Details: []any{ErrorDetails{
 					Code: knowledge.CodeProviderFailed, Stage: stageOf(err), Provider: fromModel.Provider, Status: fromModel.Status,
-					RequestID: fromModel.RequestID, Retryable: fromModel.Retryable,
+					RequestID: fromModel.RequestID, Retryable: fromModel.Retryable, Held: fromModel.Held,
 				}},
 			})
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -31,7 +32,7 @@ func (a *Ingestion) versionWindows(ctx context.Context, v store.Version, count i
 			if err != nil {
 				return nil, err
 			}
-			if m.Windows, err = a.embedPart(ctx, v, first, chunks); err != nil {
+			if m.Windows, err = a.embedPart(ctx, v, first, chunks, model.Turn{Patience: turnPatience}); err != nil {
 				return nil, err
 			}
 		}

@@ -238,7 +238,7 @@ func TestStatus(t *testing.T) {
 	}{
 		302: {model.CodeBadRequest, false}, 400: {model.CodeBadRequest, false}, 401: {model.CodeUnauthorized, false},
 		403: {model.CodeUnauthorized, false}, 404: {model.CodeBadRequest, false}, 408: {model.CodeTimeout, true},
-		409: {model.CodeOverloaded, true}, 413: {model.CodeBadRequest, false}, 422: {model.CodeBadRequest, false},
+		409: {model.CodeOverloaded, true}, 413: {model.CodeTooLarge, false}, 422: {model.CodeBadRequest, false},
 		429: {model.CodeRateLimited, true}, 500: {model.CodeOverloaded, true}, 503: {model.CodeOverloaded, true},
 		504: {model.CodeTimeout, true}, 529: {model.CodeOverloaded, true},
 	} {

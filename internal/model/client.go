@@ -8,11 +8,15 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// Client calls one Endpoint. It is safe for concurrent use.
+// Client calls one Endpoint. A process makes one Client for each endpoint, so that all
+// its callers share what the client learns of the endpoint's limits. It is safe for
+// concurrent use.
 type Client struct {
 	endpoint Endpoint
 	api      *openai.Client
 	refused  capabilities
+	pacer    pacer        // of embeddings
+	texts    atomic.Int64 // the most texts that LimitTexts allows; 0 = no limit
 }
 
 // capabilities are the options that an endpoint has refused, so that each is

@@ -8,13 +8,17 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
+	"regexp"
+	"time"
 
 	openai "github.com/sashabaranov/go-openai"
 )
 
 // Embed returns one vector for each text, in the order of the texts. A wrong
 // number of vectors, or a number that is not finite, is an *Error with
-// CodeBadResponse. All vectors have the length Endpoint.Dimensions or, if that
+// CodeBadResponse; more texts, or longer ones, than the endpoint takes are one with
+// CodeTooLarge. All vectors have the length Endpoint.Dimensions or, if that
 // is 0, the length of the first. A vector of another length than
 // Endpoint.Dimensions is an *Error with CodeDimensions, which is not retryable.
 func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, Usage, error) {
@@ -44,7 +48,11 @@ func (c *Client) embedOnce(ctx context.Context, texts []string) (_ [][]float32, 
 		req.Dimensions = c.endpoint.Dimensions
 	}
 	kept := x.kept
+	sent := time.Now()
 	res, err := c.api.CreateEmbeddings(x.ctx, req)
+	if x.header != nil {
+		c.pacer.observe(sent, time.Now(), x.status, x.header)
+	}
 	kind, mistyped := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
 	case kept != nil && mistyped && kind.Value == "array":
@@ -59,7 +67,7 @@ func (c *Client) embedOnce(ctx context.Context, texts []string) (_ [][]float32, 
 		return nil, Usage{}, true, nil
 	}
 	if err != nil {
-		return nil, Usage{}, false, x.callError("embed", err)
+		return nil, Usage{}, false, tooLarge(x.callError("embed", err))
 	}
 	vectors, err := inOrder(res.Data, len(texts), c.endpoint.Dimensions)
 	if errors.Is(err, errDimensions) { // a retry would cost as much and fail in the same way
@@ -71,6 +79,22 @@ func (c *Client) embedOnce(ctx context.Context, texts []string) (_ [][]float32, 
 		return nil, Usage{}, false, x.badAnswer(CodeBadResponse, err.Error())
 	}
 	return vectors, Usage{PromptTokens: res.Usage.PromptTokens}, false, nil
+}
+
+// largeWords are in the texts with which endpoints refuse too many or too long texts.
+var largeWords = regexp.MustCompile(`(?i)batch|too (many|long|large)|maximum|max_`)
+
+// tooLarge sets the code of an error if the endpoint refused the size of the request.
+func tooLarge(err error) error {
+	e, ok := errors.AsType[*Error](err)
+	refused, withText := errors.AsType[*refusal](err)
+	if !ok || !withText || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
+		return err
+	}
+	if largeWords.MatchString(refused.text) {
+		e.Code = CodeTooLarge
+	}
+	return err
 }
 
 // errDimensions reports a vector of another length than requested.

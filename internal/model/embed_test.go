@@ -3,6 +3,7 @@ package model_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -117,6 +118,23 @@ func TestEmbedAsks(t *testing.T) {
 			t.Errorf("%d calls, %v", calls.Load(), err)
 		}
 	})
+	for status, text := range map[int]string{
+		http.StatusRequestEntityTooLarge: `{"error":"batch size 64 > maximum allowed batch size 32","error_type":"Validation"}`,
+		http.StatusBadRequest:            `{"error":{"message":"Invalid 'input': maximum request size is 300000 tokens per request."}}`,
+		http.StatusUnprocessableEntity:   `{"error":{"message":"too many tokens in batch"}}`,
+	} {
+		t.Run(fmt.Sprintf("a batch that is refused as too large with status %d is told from others", status), func(t *testing.T) {
+			t.Parallel()
+			c := raw(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(status)
+				_, _ = io.WriteString(w, text)
+			})
+			_, _, err := c.Embed(t.Context(), []string{"x", "y"})
+			if e, ok := errors.AsType[*model.Error](err); !ok || e.Code != model.CodeTooLarge || e.Retryable {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
 	t.Run("no more than the limit is read", func(t *testing.T) {
 		t.Parallel()
 		c := raw(t, func(w http.ResponseWriter, _ *http.Request) {

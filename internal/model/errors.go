@@ -19,6 +19,7 @@ const (
 	CodeUnauthorized = "unauthorized"
 	CodeBadResponse  = "bad_response"
 	CodeConnection   = "connection"
+	CodeTooLarge     = "too_large"
 	CodeDimensions   = "dimensions" // vectors of another length than Endpoint.Dimensions
 	CodeEnded        = "ended"      // the stream stopped before the answer was complete
 )
@@ -35,6 +36,7 @@ type Error struct {
 	RequestID  string // the provider's, "" = none
 	RetryAfter time.Duration
 	Retryable  bool
+	Held       bool // the request was not sent, because others wait for the endpoint too
 	Cause      error
 }
 
@@ -77,6 +79,7 @@ var publicMessages = map[string]string{
 	CodeUnauthorized: "refused our credentials; check the key that models.*.key_env names",
 	CodeBadResponse:  "sent an answer that cannot be read; check that it speaks the OpenAI protocol",
 	CodeDimensions:   "returns vectors of another length than models.embedding.dimensions; correct that setting",
+	CodeTooLarge:     "refused the request as too large; lower ai.textSplitter.chunkSize for embeddings, ai.retrieval.numberOfChunks for answers",
 	CodeConnection:   "cannot be reached; check its address and that it is running",
 	CodeEnded:        "stopped in the middle of its answer; try again",
 }
@@ -89,6 +92,8 @@ func codeOfStatus(status int) (code string, retryable bool) {
 		return CodeUnauthorized, false
 	case status == http.StatusRequestTimeout, status == http.StatusGatewayTimeout:
 		return CodeTimeout, true
+	case status == http.StatusRequestEntityTooLarge:
+		return CodeTooLarge, false
 	case status == http.StatusTooManyRequests:
 		return CodeRateLimited, true
 	case status == http.StatusConflict, status >= http.StatusInternalServerError:

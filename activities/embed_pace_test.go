@@ -1,0 +1,133 @@
+package activities_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// chunksOf uploads and cuts a document of n chunks, whose texts have its name.
+func (f *fixture) chunksOf(name string, n int) activities.EmbedInput {
+	f.Helper()
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf("%s, paragraph %d. %s", name, i, strings.Repeat("words and more words ", 5))
+	}
+	in := f.upload(name, strings.Join(list, "\n\n"), func(nv *store.NewVersion) {
+		nv.Splitter = knowledge.Splitter{Strategy: "structure", ChunkSize: 140}
+	})
+	if count := f.prepare(in); count != n {
+		f.Fatalf("%s has %d chunks", name, count)
+	}
+	return activities.EmbedInput{StepInput: in, Last: n, Count: n}
+}
+
+// embedAgain embeds as the workflow does: after a failure it waits as it is told.
+func (f *fixture) embedAgain(in activities.EmbedInput) (held int) {
+	for range 100 {
+		err := step(f, f.ingestion.EmbedChunks, in)
+		application, ok := errors.AsType[*temporal.ApplicationError](err)
+		if !ok || application.NonRetryable() {
+			f.must(err)
+			return held
+		}
+		if in.Waited = activities.IsHeld(err); in.Waited {
+			held++
+		}
+		time.Sleep(application.NextRetryDelay())
+	}
+	f.Fatal("it was never embedded")
+	return held
+}
+
+func TestProviderThatLimitsRequests(t *testing.T) {
+	t.Parallel()
+
+	t.Run("delays every document, and nothing is embedded twice", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		const pause = 2500 * time.Millisecond // longer than a step waits in its slot
+		inputs := []activities.EmbedInput{f.chunksOf("a.txt", 300), f.chunksOf("b.txt", 300)}
+		limit := modeltest.Fail(http.StatusTooManyRequests, "Retry-After-Ms", "2500")
+		f.server.ScriptEmbeddings(modeltest.Reply{}, modeltest.Reply{}, modeltest.Reply{}, limit)
+		began := time.Now()
+		var steps sync.WaitGroup
+		held := make([]int, len(inputs))
+		for i, in := range inputs {
+			steps.Go(func() { held[i] = f.embedAgain(in) })
+		}
+		steps.Wait()
+		if took := time.Since(began); took < pause {
+			t.Errorf("it took %v", took)
+		}
+		if held[0]+held[1] == 0 {
+			t.Error("no step was held although one was refused")
+		}
+		asked := 0
+		for _, count := range f.server.Embeddings() {
+			if asked += count.Asked; count.Answered != 1 {
+				t.Errorf("a batch was answered %d times", count.Answered)
+			}
+		}
+		if asked != 2*5+1 {
+			t.Errorf("%d requests for 10 batches of which one was refused", asked)
+		}
+	})
+
+	t.Run("takes no slot from a step that would wait for long, which says when to come back", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		first, second := f.chunksOf("a.txt", 1), f.chunksOf("b.txt", 1)
+		f.server.ScriptEmbeddings(modeltest.Fail(http.StatusTooManyRequests, "Retry-After", "60"))
+		f.failed(step(f, f.ingestion.EmbedChunks, first), knowledge.CodeProviderFailed, true)
+		began := time.Now()
+		err := step(f, f.ingestion.EmbedChunks, second)
+		f.failed(err, knowledge.CodeProviderFailed, true)
+		if delay := retryDelay(err); !activities.IsHeld(err) || delay < 59*time.Second || time.Since(began) > 10*time.Second {
+			t.Errorf("held %t, for %v, after %v", activities.IsHeld(err), delay, time.Since(began))
+		}
+		if n := f.server.Totals().Embeddings.Asked; n != 1 {
+			t.Errorf("%d requests", n)
+		}
+		second.Now = true
+		f.must(step(f, f.ingestion.EmbedChunks, second))
+		f.must(step(f, f.ingestion.EmbedChunks, first))
+	})
+}
+
+func TestBatchThatIsTooLargeForTheEndpoint(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	large := modeltest.Fail(http.StatusRequestEntityTooLarge)
+	f.server.ScriptEmbeddings(large, large) // 64 texts, and then 32
+	in := f.chunksOf("a.txt", 64)
+	f.must(step(f, f.ingestion.EmbedChunks, in))
+	if totals := f.server.Totals(); totals.Embeddings.Answered != 3 || totals.Embeddings.Asked != 5 {
+		t.Errorf("%+v, want answers for 16, 16 and 32 texts", totals)
+	}
+	result, err := do(f, f.ingestion.PublishDocument, activities.PublishInput{StepInput: in.StepInput, Count: in.Count})
+	if f.must(err); !result.Published {
+		t.Error("it was not published")
+	}
+	before := f.server.Totals().Embeddings.Asked
+	f.must(step(f, f.ingestion.EmbedChunks, f.chunksOf("b.txt", 64)))
+	if asked := f.server.Totals().Embeddings.Asked - before; asked != 4 {
+		t.Errorf("the next document needed %d requests, want 4 of 16 texts", asked)
+	}
+
+	t.Run("one text that is too large fails the document", func(t *testing.T) {
+		f.server.ScriptEmbeddings(large)
+		f.failed(step(f, f.ingestion.EmbedChunks, f.chunksOf("c.txt", 1)), knowledge.CodeProviderFailed, false)
+	})
+}

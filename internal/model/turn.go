@@ -1,0 +1,48 @@
+package model
+
+import (
+	"context"
+	"time"
+)
+
+// Turn is how a caller waits for its turn at an endpoint.
+type Turn struct {
+	// Patience is the longest wait that the caller accepts.
+	Patience time.Duration
+	// Waited says that the caller was refused a turn before and came back at the
+	// time that it was told. It goes before callers that did not wait.
+	Waited bool
+	// Now ends all waits that the endpoint asked for: somebody knows better.
+	Now bool
+}
+
+// TakeTurn blocks until a request of about so many tokens may be sent to the endpoint.
+// It returns an *Error that is Held if that takes longer than the caller's patience:
+// the caller comes back after its RetryAfter. Other errors are the cause of ctx.
+func (c *Client) TakeTurn(ctx context.Context, tokens int, turn Turn) error {
+	wait, ok, err := c.pacer.await(ctx, tokens, turn)
+	if err != nil || ok {
+		return err
+	}
+	return &Error{Code: CodeRateLimited, Provider: c.endpoint.Provider, RetryAfter: wait, Retryable: true, Held: true}
+}
+
+// MaxTexts returns how many of n texts a request may hold: all, unless LimitTexts
+// was called.
+func (c *Client) MaxTexts(n int) int {
+	if limit := int(c.texts.Load()); limit > 0 {
+		return min(n, limit)
+	}
+	return n
+}
+
+// LimitTexts notes that the endpoint takes n texts in a request and refuses more. The
+// lowest n counts.
+func (c *Client) LimitTexts(n int) {
+	for {
+		limit := c.texts.Load()
+		if limit > 0 && limit <= int64(n) || c.texts.CompareAndSwap(limit, int64(n)) {
+			return
+		}
+	}
+}
