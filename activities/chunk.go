@@ -23,6 +23,7 @@ type cut struct {
 	Count    int               `json:"count"`
 	Pages    int               `json:"pages"`
 	Language string            `json:"language"`
+	Metadata map[string]any    `json:"metadata,omitempty"` // what the file says of itself
 	Chunks   []knowledge.Chunk `json:"chunks,omitempty"` // all chunks, if there are at most partChunks
 }
 
@@ -48,8 +49,8 @@ func (a *Ingestion) cut(ctx context.Context, v store.Version, enter func(knowled
 	if err != nil {
 		return done, atStage(knowledge.StageExtract, err)
 	}
-	done.Pages = len(layout.Pages)
-	if err := enter(knowledge.StageEnrich, store.Facts{PageCount: done.Pages}); err != nil {
+	done.Pages, done.Metadata = len(layout.Pages), fileMetadata(layout)
+	if err := enter(knowledge.StageEnrich, store.Facts{PageCount: done.Pages, Metadata: done.Metadata}); err != nil {
 		return done, err
 	}
 	done.Language = language(layout)
@@ -70,6 +71,24 @@ func (a *Ingestion) cut(ctx context.Context, v store.Version, enter func(knowled
 		return done, atStage(knowledge.StageChunk, fmt.Errorf("store chunks: %w", err))
 	}
 	return done, nil
+}
+
+// maxFileMetadata bounds a value that a file says of itself, in code points.
+const maxFileMetadata = 500
+
+// fileMetadata returns what a file says of itself, as metadata of the document.
+func fileMetadata(layout knowledge.Layout) map[string]any {
+	if len(layout.Metadata) == 0 {
+		return nil
+	}
+	metadata := make(map[string]any, len(layout.Metadata))
+	for key, value := range layout.Metadata {
+		if runes := []rune(value); len(runes) > maxFileMetadata {
+			value = string(runes[:maxFileMetadata])
+		}
+		metadata[key] = value
+	}
+	return metadata
 }
 
 // language returns the language of a document as a BCP 47 tag, "und" for source

@@ -48,7 +48,7 @@ func (a *Ingestion) ExtractDocument(ctx context.Context, in StepInput) (ExtractR
 			return err
 		}
 		result = ExtractResult{Pages: cut.Pages, Chunks: cut.Count}
-		facts := store.Facts{PageCount: cut.Pages, ChunkCount: cut.Count, Language: cut.Language}
+		facts := store.Facts{PageCount: cut.Pages, ChunkCount: cut.Count, Language: cut.Language, Metadata: cut.Metadata}
 		return a.noteStage(ctx, in.VersionRef, knowledge.StageEmbed, 0, facts)
 	})
 	return result, err

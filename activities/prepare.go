@@ -144,7 +144,7 @@ func (a *Ingestion) prepare(ctx context.Context, v store.Version, result *Prepar
 		return "", facts, err
 	}
 	result.Chunked, result.ExtractResult = true, ExtractResult{Pages: cut.Pages, Chunks: cut.Count}
-	facts.PageCount, facts.ChunkCount, facts.Language = cut.Pages, cut.Count, cut.Language
+	facts.PageCount, facts.ChunkCount, facts.Language, facts.Metadata = cut.Pages, cut.Count, cut.Language, cut.Metadata
 	return knowledge.StageEmbed, facts, nil
 }
 

@@ -12,7 +12,7 @@ import (
 const (
 	maxTags        = 64
 	maxTagLength   = 128      // code points
-	maxMetadata    = 16 << 10 // bytes of JSON
+	MaxMetadata    = 16 << 10 // bytes of JSON
 	maxExternalID  = 1024     // bytes
 	maxAccessNames = 200      // of users, and of groups
 	maxAccessName  = 256      // bytes
@@ -40,8 +40,8 @@ func MetadataFields(location string, metadata map[string]any) []Field {
 	var encoded bytes.Buffer
 	encoder := json.NewEncoder(&encoded)
 	encoder.SetEscapeHTML(false) // the caller did not send the escapes
-	if err := encoder.Encode(metadata); err != nil || encoded.Len()-len("\n") > maxMetadata {
-		return []Field{{Location: location, Message: fmt.Sprintf("must have at most %d bytes as JSON", maxMetadata)}}
+	if err := encoder.Encode(metadata); err != nil || encoded.Len()-len("\n") > MaxMetadata {
+		return []Field{{Location: location, Message: fmt.Sprintf("must have at most %d bytes as JSON", MaxMetadata)}}
 	}
 	return nil
 }

@@ -173,6 +173,9 @@ func (a *addition) copyNewest(ctx context.Context, tx transaction, config knowle
 	if newest.SourceKey == "" { // it was refused at the upload
 		return knowledge.Errorf(knowledge.CodeConflict, "the original of document %q was not stored: upload the file again", a.DocumentID)
 	}
+	if err := newest.dropFound(); err != nil {
+		return err
+	}
 	a.attributes, a.Name, a.MediaType, a.Bytes = newest.attributes, newest.Name, newest.MediaType, newest.Bytes
 	a.SourceKey, a.SourceURL = newest.SourceKey, newest.SourceURL
 	a.Parent = knowledge.VersionRef{Document: a.doc.Parent, Version: a.doc.ParentVersion}

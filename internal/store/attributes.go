@@ -18,6 +18,7 @@ type attributes struct {
 	Access         string `bun:"access"`
 	ExternalUserID string `bun:"external_user_id"`
 	ConversationID string `bun:"conversation_id"`
+	Found          string `bun:"found"` // which metadata and tags no upload and no patch set
 }
 
 // defaultAttributes are those of a new document whose upload sets none.
@@ -35,6 +36,9 @@ func (a *attributes) acl(workspace string) ([]string, error) {
 // merge sets the attributes that an upload sets, and leaves the others.
 func (a *attributes) merge(nv *NewVersion) error {
 	a.Name = nv.Name
+	if err := a.dropFound(); err != nil {
+		return err
+	}
 	for column, given := range map[*string]*string{
 		&a.Classification: nv.Classification, &a.ExternalUserID: nv.ExternalUserID, &a.ConversationID: nv.ConversationID,
 	} {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -75,6 +76,9 @@ func (patch DocumentPatch) write(ctx context.Context, tx transaction, doc *docum
 }
 
 func (patch DocumentPatch) apply(doc *documentRow) (err error) {
+	if patch.Tags != nil || patch.Metadata != nil {
+		doc.Found = "" // from now on they are what the patch says
+	}
 	if patch.Status != nil {
 		switch *patch.Status {
 		case knowledge.StatusInactive:
@@ -128,8 +132,8 @@ func (patch DocumentPatch) pending(ctx context.Context, tx transaction, doc *doc
 		named   bool
 		columns []string
 	}{
-		{patch.Tags != nil, []string{"tags"}},
-		{patch.Metadata != nil, []string{"metadata"}},
+		{patch.Tags != nil, []string{"tags", "found"}},
+		{patch.Metadata != nil, []string{"metadata", "found"}},
 		{patch.Classification != nil, []string{"classification"}},
 		{patch.Access != nil, []string{"access", "external_user_id", "conversation_id"}},
 	} {
@@ -140,7 +144,8 @@ func (patch DocumentPatch) pending(ctx context.Context, tx transaction, doc *doc
 	if len(columns) == 0 {
 		return nil
 	}
-	_, err := tx.NewUpdate().Model(&row).Column(columns...).
+	slices.Sort(columns)
+	_, err := tx.NewUpdate().Model(&row).Column(slices.Compact(columns)...).
 		Where("document_id = ? AND version >= ?", doc.ID, doc.PublishedVersion).Exec(ctx)
 	return err
 }

@@ -15,6 +15,10 @@ type Facts struct {
 	Bytes      int64
 	ChunkCount int
 	PageCount  int
+	// Metadata and Tags were found in the file or by a model. They are added to those
+	// of the version; a key that it has already keeps its value.
+	Metadata map[string]any
+	Tags     []string
 }
 
 // BeginVersion marks a version as begun and stores the offset at which its run's
@@ -115,6 +119,8 @@ func (s *Store) setStage(ctx context.Context, tx transaction, ref knowledge.Vers
 	if err != nil || !open {
 		return err
 	}
-	_, err = tx.exec(ctx, noteDocument, append(args, progress)...)
-	return err
+	if _, err = tx.exec(ctx, noteDocument, append(args, progress)...); err != nil || len(f.Metadata)+len(f.Tags) == 0 {
+		return err
+	}
+	return addFound(ctx, tx, ref, f)
 }

@@ -16,7 +16,7 @@ type Published struct{ Done bool }
 // document. Its conditions: the document is not being removed, the version is newer
 // than the published one, and its run has not given it up.
 const publish = `UPDATE documents AS d SET
-	published_version = v.version, name = v.name, tags = v.tags, metadata = v.metadata, classification = v.classification,
+	published_version = v.version, name = v.name, tags = v.tags, metadata = v.metadata, found = v.found, classification = v.classification,
 	access = v.access, external_user_id = v.external_user_id, conversation_id = v.conversation_id, media_type = v.media_type, bytes = v.bytes,
 	chunk_count = v.chunk_count, page_count = v.page_count, language = v.language, updated_at = ?1,
 	status = CASE WHEN d.version = v.version THEN 'published' ELSE d.status END,

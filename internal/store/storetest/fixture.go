@@ -27,6 +27,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"superseded", testSuperseded},
 		{"documents", testDocuments},
 		{"children", testChildren},
+		{"found", testFound},
 		{"permissions", testPermissions},
 		{"isolation", testIsolation},
 		{"removal", testRemoval},
