@@ -11,6 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/view"
 )
 
 // runHeader names the run that an answer started.
@@ -25,7 +26,7 @@ const removePatience = 10 * time.Second
 
 type documentOutput struct {
 	Run  string `header:"Cairn-Run-Id"`
-	Body Document
+	Body view.Document
 }
 
 // removedOutput is the answer to a removal.
@@ -101,10 +102,10 @@ func (s *Server) registerDocuments() {
 // documentPage is a page of documents by number.
 type documentPage struct {
 	Body struct {
-		Documents []Document `json:"documents"`
-		Page      int        `json:"page"`
-		Limit     int        `json:"limit"`
-		Total     int        `json:"total"`
+		Documents []view.Document `json:"documents"`
+		Page      int             `json:"page"`
+		Limit     int             `json:"limit"`
+		Total     int             `json:"total"`
 	} `nameHint:"DocumentPage"`
 }
 
@@ -144,7 +145,7 @@ func (s *Server) listDocuments(ctx context.Context, p knowledge.Principal, in *s
 	ExternalID string `query:"external_id" maxLength:"1024"`
 	Limit      int    `query:"limit" minimum:"1" maximum:"500" default:"500"`
 	Cursor     string `query:"cursor" maxLength:"1000" doc:"next_cursor of the page before"`
-}) (*listed[Document], error) {
+}) (*listed[view.Document], error) {
 	q, err := s.documentQuery(ctx, p, in.Project, in.ExternalID, in.DocumentFilter)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/sse"
+	"github.com/cairn-rag/cairn/internal/view"
 	"github.com/cairn-rag/cairn/workflows"
 )
 
@@ -71,7 +72,7 @@ var (
 		"tool_update": {reflect.TypeFor[workflows.PhaseData]()}, "tool_partial_update": {reflect.TypeFor[partialEvent]()}, "tool_end": {reflect.TypeFor[toolAnswer]()},
 	}
 	documentEvents = map[string][]reflect.Type{
-		"documentUpdate": {reflect.TypeFor[Document](), reflect.TypeFor[removedEvent]()}, "runEnded": {reflect.TypeFor[endedEvent]()},
+		"documentUpdate": {reflect.TypeFor[view.Document](), reflect.TypeFor[removedEvent]()}, "runEnded": {reflect.TypeFor[endedEvent]()},
 	}
 	everyRunsEvents = map[string][]reflect.Type{
 		"error": {reflect.TypeFor[errorEvent]()}, "_delta_sse": {reflect.TypeFor[sse.Piece]()},

@@ -15,12 +15,13 @@ import (
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/view"
 )
 
 // filesAnswer is the answer to an upload of files.
 type filesAnswer struct {
-	Documents []Document `json:"documents"`
-	Import    any        `json:"import" doc:"null: these files are documents of their own"`
+	Documents []view.Document `json:"documents"`
+	Import    any             `json:"import" doc:"null: these files are documents of their own"`
 }
 
 func (s *Server) registerFiles() {
@@ -115,7 +116,7 @@ func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.P
 	}
 	w.Header().Set(runHeader, run.ID)
 	edge.WriteJSON(w, http.StatusAccepted, filesAnswer{
-		Documents: convert(taken, func(t intake.Taken) Document { return s.startedView(t.Document, t.Run) }),
+		Documents: convert(taken, func(t intake.Taken) view.Document { return s.startedView(t.Document, t.Run) }),
 	})
 }
 

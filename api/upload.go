@@ -11,6 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/view"
 )
 
 // acceptedDocument is the answer to a request whose document was accepted.
@@ -42,7 +43,7 @@ func (s *Server) registerUpload() {
 		RequestBody: &huma.RequestBody{Required: true, Content: schema(reflect.TypeFor[documentBody]())},
 		Responses: map[string]*huma.Response{
 			"202": {Description: "Taken in; its ingestion runs", Content: schema(reflect.TypeFor[acceptedDocument]())},
-			"200": {Description: "With wait=true: the document when its ingestion has ended", Content: schema(reflect.TypeFor[Document]())},
+			"200": {Description: "With wait=true: the document when its ingestion has ended", Content: schema(reflect.TypeFor[view.Document]())},
 		},
 	}}, s.addDocument)
 }

@@ -55,6 +55,7 @@ var own = map[string][]string{
 	"internal/safedial":         {"internal/knowledge"},
 	"internal/source":           {"internal/knowledge"},
 	"internal/store":            {"internal/knowledge", "internal/source"},
+	"internal/view":             {"internal/knowledge"},
 
 	// Adapters.
 	"internal/dispatch":         {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
@@ -80,7 +81,7 @@ var own = map[string][]string{
 	"api": {
 		"activities", "api/edge", "internal/access", "internal/blob", "internal/citation", "internal/extract", "internal/idempotency", "internal/index",
 		"internal/intake", "internal/knowledge", "internal/model", "internal/prompt", "internal/question", "internal/retrieve", "internal/sse",
-		"internal/store", "internal/stream", "workflows",
+		"internal/store", "internal/stream", "internal/view", "workflows",
 	},
 	"internal/client": {"internal/knowledge", "internal/sse"},
 	// Of what runs, it knows only the client: the demo, the benchmarks and the
@@ -216,7 +217,7 @@ func systemReads() []string {
 	return []string{
 		"Setting", "WorkspaceExists", "KeyByHash", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "ChildRemovals", "PendingRemovals",
 		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningRuns", "StaleInIndex", "Ping",
-		"ImportForSystem", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "RecordImported", "CountVanished", "FailedObjects", "SettleRetried",
+		"ImportForSystem", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "RecordImported", "CountVanished", "FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",
 	}
 }
 

@@ -67,7 +67,8 @@ type Document struct {
 	ExternalUserID   string
 	ConversationID   string
 	LegalHold        bool
-	ParentID         string // the document of which it is an attachment
+	ParentID         string         // the document of which it is an attachment
+	WebhookErrors    []WebhookError // the last answer of each webhook, where it is an error
 	CreatedAt        time.Time
 	UpdatedAt        time.Time
 }

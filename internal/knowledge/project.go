@@ -13,6 +13,7 @@ type Project struct {
 	Workspace string
 	Name      string
 	Config    ProjectConfig
+	Webhooks  []Webhook
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }

@@ -192,7 +192,7 @@ func (a *addition) apply() (err error) {
 	if a.fresh {
 		*d = documentRow{
 			ID: a.DocumentID, Workspace: a.Workspace, Project: a.Project, ExternalID: a.ExternalID, Version: d.Version,
-			RemovingUpto: d.RemovingUpto, RemovingRun: d.RemovingRun, RemovingSince: d.RemovingSince, CreatedAt: micros(a.Now),
+			RemovingUpto: d.RemovingUpto, RemovingRun: d.RemovingRun, RemovingSince: d.RemovingSince, Events: d.Events, CreatedAt: micros(a.Now),
 		}
 	}
 	d.Version++

@@ -37,7 +37,7 @@ func checkParent(ctx context.Context, tx transaction, parent knowledge.VersionRe
 
 // children reads the children of a document that are not being removed.
 func children(ctx context.Context, tx transaction, parent string) ([]documentRow, error) {
-	return documentTable.all(ctx, tx, "d.parent = ? AND d.parent <> '' AND d.removed = FALSE AND d.removing_upto < d.version", parent)
+	return loadDocuments(ctx, tx, "d.parent = ? AND d.parent <> '' AND d.removed = FALSE AND d.removing_upto < d.version", parent)
 }
 
 // markChildren starts the removal of the children of a document and of theirs, except
@@ -70,7 +70,7 @@ func (s *Store) RetireChildren(ctx context.Context, ref knowledge.VersionRef) er
 		return failure(err)
 	}
 	return s.write(ctx, "retire attachments of document "+ref.Document, func(ctx context.Context, tx transaction) error {
-		rows, err := documentTable.all(ctx, tx, old, ref.Document, ref.Version)
+		rows, err := loadDocuments(ctx, tx, old, ref.Document, ref.Version)
 		for i := range rows {
 			if err == nil {
 				err = rows[i].mark(ctx, tx, "", knowledge.NewID(), s.now())

@@ -44,8 +44,12 @@ type documentRow struct {
 	StaleInIndex     int64   `bun:"stale_in_index"` // since when; 0 = the index says what the attributes are
 	Parent           string  `bun:"parent"`         // of an attachment
 	ParentVersion    int     `bun:"parent_version"` // the last one that contained it
+	Events           int64   `bun:"events"`         // number of its newest event for webhooks, over all its lives
+	WebhookErrors    string  `bun:"webhook_errors"`
 	CreatedAt        int64   `bun:"created_at"`
 	UpdatedAt        int64   `bun:"updated_at"`
+
+	Webhooks string `bun:"webhooks,scanonly"` // of its project, if loadDocument or loadDocuments read the row
 }
 
 // status is the status that clients see: a removal or a deactivation hides that of
@@ -71,7 +75,7 @@ func (r *documentRow) document() (knowledge.Document, error) {
 	}
 	err := decode(
 		field{r.Tags, &d.Tags}, field{r.Metadata, &d.Metadata},
-		field{r.Access, &d.Access}, field{r.Error, &d.Error},
+		field{r.Access, &d.Access}, field{r.Error, &d.Error}, field{r.WebhookErrors, &d.WebhookErrors},
 	)
 	if err != nil {
 		return d, fmt.Errorf("decode document %s: %w", r.ID, err)
@@ -135,9 +139,31 @@ func encodeError(e *knowledge.DocumentError) (string, error) {
 	return encode(e)
 }
 
-// loadDocument reads the row of a document, tombstones too.
+// documentsWithWebhooks begins the statements of loadDocument and loadDocuments.
+var documentsWithWebhooks = "SELECT " + documentTable.list() + ", " + webhooksOf + " FROM documents AS d WHERE "
+
+// loadDocument reads the row of a document, tombstones too, with the webhooks of its
+// project.
 func loadDocument(ctx context.Context, db querier, id string, row *documentRow) (bool, error) {
-	return documentTable.first(ctx, db, row, "d.id = ?", id)
+	return first(ctx, db, append(documentTable.targets(row), &row.Webhooks), documentsWithWebhooks+"d.id = ?", id)
+}
+
+// loadDocuments is loadDocument for all documents d of a condition.
+func loadDocuments(ctx context.Context, db querier, where string, args ...any) ([]documentRow, error) {
+	found, err := db.query(ctx, documentsWithWebhooks+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	var rows []documentRow
+	for found.Next() {
+		var row documentRow
+		if err := found.Scan(append(documentTable.targets(&row), &row.Webhooks)...); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, found.Err()
 }
 
 // replaceWords replaces the tags or the tokens by which a document is found; had

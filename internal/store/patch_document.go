@@ -63,6 +63,9 @@ func (patch DocumentPatch) write(ctx context.Context, tx transaction, doc *docum
 			return err
 		}
 	}
+	if err := doc.announce(ctx, tx, knowledge.WebhookUpdated, knowledge.NewID(), micros(now)); err != nil {
+		return err
+	}
 	if patch.Access == nil {
 		return nil
 	}

@@ -24,7 +24,8 @@ type pool struct {
 // transaction is a transaction, with the statements of its pool.
 type transaction struct {
 	bun.Tx
-	pool *pool
+	pool  *pool
+	woken *[]WebhookQueue // whose workflows are to be woken once it is committed
 }
 
 // querier is a pool or a transaction.

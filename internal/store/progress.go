@@ -41,7 +41,8 @@ func (s *Store) BeginVersion(ctx context.Context, ref knowledge.VersionRef, runI
 
 // PrepareVersion is BeginVersion and SetStage in one transaction: a version that
 // is begun by it, or was begun by the same run before, gets the stage, the
-// progress (0..1) and the facts. Repeating it has the same result.
+// progress (0..1) and the facts. It has passed the check, so webhooks are told of
+// the document if it is new. Repeating it has the same result.
 func (s *Store) PrepareVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64, stage knowledge.Stage, progress float64, f Facts) (Version, error) {
 	var row versionRow
 	doing := fmt.Sprintf("prepare version %d of document %s", ref.Version, ref.Document)
@@ -51,6 +52,9 @@ func (s *Store) PrepareVersion(ctx context.Context, ref knowledge.VersionRef, ru
 			return err
 		}
 		if err := s.setStage(ctx, tx, ref, stage, progress, f); err != nil {
+			return err
+		}
+		if err := row.announceCreated(ctx, tx, micros(s.now())); err != nil {
 			return err
 		}
 		return loadVersion(ctx, tx, ref, &row)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -16,6 +17,7 @@ type projectRow struct {
 	ID            string `bun:"id,pk"`
 	Name          string `bun:"name"`
 	Config        string `bun:"config"`
+	Webhooks      string `bun:"webhooks"` // JSON; "" = none
 	CreatedAt     int64  `bun:"created_at"`
 	UpdatedAt     int64  `bun:"updated_at"`
 }
@@ -25,8 +27,14 @@ func newProjectRow(p knowledge.Project) (projectRow, error) {
 	if err != nil {
 		return projectRow{}, fmt.Errorf("encode configuration of project %s: %w", p.ID, err)
 	}
+	webhooks := ""
+	if len(p.Webhooks) > 0 {
+		if webhooks, err = encode(p.Webhooks); err != nil {
+			return projectRow{}, fmt.Errorf("encode webhooks of project %s: %w", p.ID, err)
+		}
+	}
 	return projectRow{
-		Workspace: p.Workspace, ID: p.ID, Name: p.Name, Config: string(config),
+		Workspace: p.Workspace, ID: p.ID, Name: p.Name, Config: string(config), Webhooks: webhooks,
 		CreatedAt: micros(p.CreatedAt), UpdatedAt: micros(p.UpdatedAt),
 	}, nil
 }
@@ -38,6 +46,9 @@ func (r projectRow) project() (knowledge.Project, error) {
 	}
 	if err := json.Unmarshal([]byte(r.Config), &p.Config); err != nil {
 		return p, fmt.Errorf("decode configuration of project %s: %w", r.ID, err)
+	}
+	if err := decode(field{r.Webhooks, &p.Webhooks}); err != nil {
+		return p, fmt.Errorf("decode webhooks of project %s: %w", r.ID, err)
 	}
 	return p, nil
 }
@@ -77,8 +88,9 @@ func (s *Store) CreateProject(ctx context.Context, p knowledge.Project, keys ...
 	})
 }
 
-// UpdateProject changes the name and the configuration of a project, and returns the
-// changed project. change receives the present one in the same transaction, so that no
+// UpdateProject changes the name, the configuration and the webhooks of a project, and
+// returns the changed project. It cancels what is pending for a webhook that is
+// disabled or removed by that. change receives the present one in the same transaction, so that no
 // concurrent change is lost; its error is returned.
 func (s *Store) UpdateProject(ctx context.Context, p knowledge.Principal, id string, change func(*knowledge.Project) error) (knowledge.Project, error) {
 	if err := requireWorkspace(p); err != nil {
@@ -100,14 +112,18 @@ func (s *Store) UpdateProject(ctx context.Context, p knowledge.Principal, id str
 		if project, err = row.project(); err != nil {
 			return err
 		}
+		webhooks := slices.Clone(project.Webhooks)
 		if err := change(&project); err != nil {
 			return err
 		}
 		if row, err = newProjectRow(project); err != nil {
 			return err
 		}
-		_, err = tx.NewUpdate().Model(&row).Column("name", "config", "updated_at").WherePK().Exec(ctx)
-		return err
+		_, err = tx.NewUpdate().Model(&row).Column("name", "config", "webhooks", "updated_at").WherePK().Exec(ctx)
+		if err != nil {
+			return err
+		}
+		return s.cancelDeliveries(ctx, tx, webhooks, project.Webhooks)
 	})
 	return project, err
 }

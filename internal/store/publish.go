@@ -92,7 +92,10 @@ func (s *Store) publish(ctx context.Context, tx transaction, ref knowledge.Versi
 	if err := updateWords(ctx, tx, &doc); err != nil {
 		return false, err
 	}
-	return true, markPublished(ctx, tx, ref, doc.PublishedVersion, now)
+	if err := markPublished(ctx, tx, ref, doc.PublishedVersion, now); err != nil {
+		return false, err
+	}
+	return true, doc.announcePublished(ctx, tx, ref.Version, now)
 }
 
 // updateWords rewrites the tags and the tokens of a document if publishing a version

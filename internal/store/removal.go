@@ -57,8 +57,14 @@ func (s *Store) MarkRemoving(ctx context.Context, p knowledge.Principal, documen
 	return doc.removal(), nil
 }
 
-// mark starts the removal of all versions that the document has now.
+// mark starts the removal of all versions that the document has now. The row must
+// come from loadDocument or loadDocuments.
 func (r *documentRow) mark(ctx context.Context, tx transaction, owner, runID string, now time.Time) error {
+	if r.RemovingUpto == 0 {
+		if err := r.announce(ctx, tx, knowledge.WebhookDeleted, runID, micros(now)); err != nil {
+			return err
+		}
+	}
 	r.RemovingUpto, r.RemovingRun, r.RemovingSince, r.UpdatedAt = r.Version, runID, micros(now), micros(now)
 	_, err := tx.NewUpdate().Model(r).Column("removing_upto", "removing_run", "removing_since", "updated_at").WherePK().Exec(ctx)
 	if err != nil {
@@ -73,9 +79,8 @@ func (r *documentRow) mark(ctx context.Context, tx transaction, owner, runID str
 // markAttachments starts the removal of the documents that are attached to a
 // conversation, except those under legal hold.
 func markAttachments(ctx context.Context, tx transaction, p knowledge.Principal, conversation string, now time.Time) error {
-	var rows []documentRow
-	err := tx.NewSelect().Model(&rows).Where("d.workspace = ? AND d.removing_upto < d.version AND d.removed = FALSE AND d.legal_hold = FALSE", p.Workspace()).
-		Where("d.conversation_id = ? AND d.conversation_id <> '' AND d.external_user_id = ''", conversation).Scan(ctx) // the second for the index
+	rows, err := loadDocuments(ctx, tx, "d.workspace = ? AND d.removing_upto < d.version AND d.removed = FALSE AND d.legal_hold = FALSE "+
+		"AND d.conversation_id = ? AND d.conversation_id <> '' AND d.external_user_id = ''", p.Workspace(), conversation) // not '' for the index
 	for i := range rows {
 		if err == nil {
 			err = rows[i].mark(ctx, tx, p.Owner(), knowledge.NewID(), now)
@@ -158,6 +163,9 @@ func (s *Store) RemoveRows(ctx context.Context, r Removal) error {
 		if err != nil || !removing {
 			return err
 		}
+		if err := forgetEvents(ctx, tx, &doc); err != nil {
+			return err
+		}
 		_, err = tx.NewDelete().Model((*versionRow)(nil)).Where("document_id = ? AND version <= ?", r.Document, r.Upto).Exec(ctx)
 		switch {
 		case err != nil || doc.RemovingUpto > r.Upto:
@@ -184,7 +192,7 @@ func entomb(ctx context.Context, tx transaction, doc *documentRow, now int64) er
 	tombstone := documentRow{
 		ID: doc.ID, Workspace: doc.Workspace, Project: doc.Project, Version: doc.Version, Removed: true,
 		Status: string(knowledge.StatusDeleting), attributes: attributes{Tags: "[]", Metadata: "{}", Access: "{}"}, Language: undetermined,
-		CreatedAt: doc.CreatedAt, UpdatedAt: now,
+		Events: doc.Events, CreatedAt: doc.CreatedAt, UpdatedAt: now,
 	}
 	if _, err := tx.NewUpdate().Model(&tombstone).WherePK().Exec(ctx); err != nil {
 		return err

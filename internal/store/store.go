@@ -35,6 +35,10 @@ type Config struct {
 	Logger *slog.Logger
 	// Clock returns the time for writes that name none. Defaults to time.Now.
 	Clock func() time.Time
+	// Woken receives each webhook whose workflow has to be started or woken. The
+	// store does not wait for a receiver: RestlessQueues lists what it missed.
+	// Defaults to none.
+	Woken chan<- WebhookQueue
 }
 
 // Store is the database. It is safe for concurrent use.
@@ -44,6 +48,7 @@ type Store struct {
 	path   string // of the file
 	log    *slog.Logger
 	clock  func() time.Time
+	woken  chan<- WebhookQueue
 }
 
 // Open opens the database, creates it if it does not exist, and migrates its tables.
@@ -61,7 +66,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := createFile(path); err != nil {
 		return nil, fmt.Errorf("create database %s: %w", path, err)
 	}
-	s := &Store{path: path, log: cfg.Logger, clock: cfg.Clock}
+	s := &Store{path: path, log: cfg.Logger, clock: cfg.Clock, woken: cfg.Woken}
 	if s.writer, err = openPool(path, 1, "_txlock=immediate", "secure_delete(ON)", "synchronous(FULL)"); err != nil {
 		return nil, err
 	}

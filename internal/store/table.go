@@ -21,6 +21,7 @@ type table[T any] struct {
 // The tables of the statements that are prepared once.
 var (
 	conversationTable = tableOf[conversationRow]()
+	deliveryTable     = tableOf[deliveryRow]()
 	chunkTable        = tableOf[chunkRow]()
 	documentTable     = tableOf[documentRow]()
 	keyTable          = tableOf[keyRow]()

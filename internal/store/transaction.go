@@ -14,9 +14,16 @@ import (
 // it reads is still true when it writes. Errors are wrapped with doing. work must use
 // the store through tx alone.
 func (s *Store) write(ctx context.Context, doing string, work func(ctx context.Context, tx transaction) error) error {
-	err := s.writer.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error { return work(ctx, transaction{tx, s.writer}) })
+	var woken []WebhookQueue
+	err := s.writer.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error { return work(ctx, transaction{tx, s.writer, &woken}) })
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, failure(err))
+	}
+	for _, q := range woken {
+		select {
+		case s.woken <- q:
+		default: // RestlessQueues lists it
+		}
 	}
 	s.writer.prepareWanted(ctx)
 	return nil

@@ -77,6 +77,8 @@ type versionRow struct {
 	RemovingUpto      int   `bun:"removing_upto,scanonly"`
 	PublishedVersion  int   `bun:"published_version,scanonly"`
 	DocumentCreatedAt int64 `bun:"document_created_at,scanonly"`
+
+	Webhooks string `bun:"webhooks,scanonly"` // of its project, if loadVersion read the row
 }
 
 // selectVersions begins a query of versions v with their documents d.
@@ -113,13 +115,13 @@ func (r *versionRow) version() (Version, error) {
 }
 
 // oneVersion is the statement of loadVersion.
-var oneVersion = "SELECT " + versionTable.list() + `, d.removing_upto, d.published_version, d.created_at
+var oneVersion = "SELECT " + versionTable.list() + `, d.removing_upto, d.published_version, d.created_at, ` + webhooksOf + `
 FROM document_versions AS v JOIN documents AS d ON d.id = v.document_id
 WHERE v.document_id = ? AND v.version = ? AND v.workspace = ? AND v.project = ?`
 
 // loadVersion reads a version with its document, or returns that it is not found.
 func loadVersion(ctx context.Context, db querier, ref knowledge.VersionRef, row *versionRow) error {
-	targets := append(versionTable.targets(row), &row.RemovingUpto, &row.PublishedVersion, &row.DocumentCreatedAt)
+	targets := append(versionTable.targets(row), &row.RemovingUpto, &row.PublishedVersion, &row.DocumentCreatedAt, &row.Webhooks)
 	there, err := first(ctx, db, targets, oneVersion, ref.Document, ref.Version, ref.Workspace, ref.Project)
 	if err == nil && !there {
 		err = knowledge.Errorf(knowledge.CodeNotFound, "no version %d of document %q", ref.Version, ref.Document)

@@ -36,6 +36,8 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"citations", testCitations},
 		{"conversations", testConversations},
 		{"runs", testRuns},
+		{"webhook_events", testWebhookEvents},
+		{"webhook_queue", testWebhookQueue},
 		{"idempotency", testIdempotency},
 		{"tenancy", testTenancy},
 		{"pages", testPages},

@@ -54,6 +54,10 @@ func (f *fixture) lists(p knowledge.Principal, document string) map[string]func(
 			list, next, err := f.Messages(f.ctx, p, "talk", page)
 			return idsOf(list, func(m store.Message) string { return m.ID }), next, err
 		},
+		"deliveries": func(page store.Page) ([]string, string, error) {
+			list, next, err := f.Deliveries(f.ctx, p, store.DeliveryQuery{Page: page})
+			return idsOf(list, func(d store.Delivery) string { return d.ID }), next, err
+		},
 		"workspaces": func(page store.Page) ([]string, string, error) {
 			list, next, err := f.Workspaces(f.ctx, p, page)
 			return idsOf(list, func(w store.Workspace) string { return w.ID }), next, err
@@ -73,10 +77,11 @@ func idsOf[T any](list []T, id func(T) string) []string {
 func (f *fixture) crowd() (knowledge.Principal, string) {
 	f.Helper()
 	p := claims(func(c *knowledge.Claims) { c.Instance, c.Scopes = true, []knowledge.Scope{knowledge.ScopeAdmin} })
+	f.hook()
 	now := time.Now()
 	at := func(nv *store.NewVersion) { nv.Now = now }
 	for i := range 7 {
-		f.add(upload(numbered("doc", i), at))
+		f.check(f.add(upload(numbered("doc", i), at)))
 		f.must(f.CreateProject(f.ctx, knowledge.Project{ID: numbered("p", i), Workspace: "acme", CreatedAt: now}))
 		f.must(f.CreateKey(f.ctx, store.Key{ID: numbered("k", i), Hash: numbered("h", i), Workspace: "acme", CreatedAt: now}))
 		f.must(f.CreateWorkspace(f.ctx, store.Workspace{ID: numbered("w", i), CreatedAt: now}))

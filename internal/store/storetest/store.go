@@ -21,6 +21,7 @@ type Store interface {
 	Imports
 	Runs
 	Conversations
+	Webhooks
 	Ping(ctx context.Context) error
 	// CheckpointWAL does nothing where the database has no such log.
 	CheckpointWAL(ctx context.Context) error
@@ -148,4 +149,16 @@ type Conversations interface {
 	SaveMessages(ctx context.Context, workspace string, list ...store.Message) error
 	Messages(ctx context.Context, p knowledge.Principal, conversationID string, page store.Page) ([]store.Message, string, error)
 	LastMessages(ctx context.Context, p knowledge.Principal, conversationID string, n int) ([]store.Message, error)
+}
+
+// Webhooks keeps the events that webhooks are told of.
+type Webhooks interface {
+	WebhookOf(ctx context.Context, q store.WebhookQueue) (knowledge.Webhook, knowledge.Project, error)
+	DueDeliveries(ctx context.Context, q store.WebhookQueue, now time.Time, limit int) ([]store.Delivery, error)
+	EndAttempt(ctx context.Context, a store.DeliveryAttempt) error
+	RestWebhook(ctx context.Context, q store.WebhookQueue, now time.Time) (due bool, next time.Time, err error)
+	PendingQueues(ctx context.Context, before time.Time) ([]store.PendingQueue, error)
+	Deliveries(ctx context.Context, p knowledge.Principal, query store.DeliveryQuery) ([]store.Delivery, string, error)
+	Redeliver(ctx context.Context, p knowledge.Principal, id string) (store.Delivery, error)
+	DropDeliveries(ctx context.Context, before time.Time, limit int) error
 }

@@ -1,0 +1,56 @@
+package knowledge
+
+import (
+	"slices"
+	"time"
+)
+
+// WebhookType is a kind of event that a webhook is called for.
+type WebhookType string
+
+// The types of webhooks about documents.
+const (
+	WebhookCreated WebhookType = "documents_created" // a new document passed the check
+	WebhookUpdated WebhookType = "documents_updated" // a newer version was published, or attributes were changed
+	WebhookDeleted WebhookType = "documents_deleted" // the removal of a document began
+)
+
+// WebhookTypes returns the types that a webhook can subscribe to.
+func WebhookTypes() []WebhookType {
+	return []WebhookType{WebhookCreated, WebhookUpdated, WebhookDeleted}
+}
+
+// Webhook is an address of a project that is told of events. Its secrets are
+// sealed.
+type Webhook struct {
+	ID       string        `json:"id"`
+	URL      string        `json:"url"`
+	Types    []WebhookType `json:"types"`
+	Secret   string        `json:"secret"`             // sealed; signs each request
+	APIKey   string        `json:"apiKey,omitempty"`   // sealed; sent as knowledge-project-apiKey
+	Enabled  bool          `json:"enabled"`            // it is told of new events
+	Disabled string        `json:"disabled,omitempty"` // why Cairn disabled it
+}
+
+// Wants reports whether the webhook is told of events of a type.
+func (w Webhook) Wants(t WebhookType) bool { return w.Enabled && slices.Contains(w.Types, t) }
+
+// The statuses of a WebhookAnswer.
+const (
+	WebhookStatusSuccess = "success"
+	WebhookStatusError   = "error"
+)
+
+// WebhookAnswer is what a webhook answered about a document.
+type WebhookAnswer struct {
+	Status  string `json:"status"`
+	Message string `json:"message,omitempty"` // of an error
+}
+
+// WebhookError is the answer of a webhook that it could not work with a document.
+type WebhookError struct {
+	Webhook string      `json:"webhook"` // its id
+	Type    WebhookType `json:"type"`    // of the event that it answered
+	Message string      `json:"message"`
+	At      time.Time   `json:"at"`
+}

@@ -1,0 +1,80 @@
+// Package view shows what is stored as clients see it, where several edges show the
+// same: the API and webhooks. It checks no permission.
+package view
+
+import (
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// Document is a document as clients see it.
+type Document struct {
+	ID               string                   `json:"id"`
+	ExternalID       string                   `json:"externalId"`
+	Name             string                   `json:"name"`
+	MediaType        string                   `json:"mediaType"`
+	Bytes            int64                    `json:"bytes"`
+	Status           knowledge.Status         `json:"status" enum:"pending,published,error,inactive,deleting"`
+	Stage            knowledge.Stage          `json:"stage"`
+	Progress         float64                  `json:"progress" doc:"0 to 1"`
+	PublishedVersion int                      `json:"publishedVersion" doc:"The version that readers see; 0: none"`
+	Error            *knowledge.DocumentError `json:"error" doc:"Why the newest version is not published"`
+	Version          int                      `json:"version" doc:"The newest"`
+	ChunkCount       int                      `json:"chunkCount"`
+	PageCount        int                      `json:"pageCount"`
+	Language         string                   `json:"language" doc:"ISO 639-3; und: not known"`
+	Tags             []string                 `json:"tags"`
+	Metadata         map[string]any           `json:"metadata"`
+	Classification   string                   `json:"classification"`
+	Access           DocumentAccess           `json:"access"`
+	LegalHold        bool                     `json:"legalHold,omitempty"`
+	ParentID         string                   `json:"parentId,omitempty" doc:"The document of which this one is an attachment. It has that document's access and is removed with it"`
+	WebhookErrors    []knowledge.WebhookError `json:"webhookErrors,omitempty" doc:"The last answer of each webhook of the project about this document, where it was an error"`
+	CreatedAt        time.Time                `json:"createdAt"`
+	UpdatedAt        time.Time                `json:"updatedAt"`
+	OperatorURL      string                   `json:"operatorUrl"`
+	RunID            string                   `json:"runId,omitempty" doc:"Of the run that this answer started"`
+	EventsURL        string                   `json:"eventsUrl,omitempty" doc:"Where that run's events are, for an hour without a key"`
+}
+
+// DocumentAccess is who may read a document.
+type DocumentAccess struct {
+	Workspace bool     `json:"workspace" doc:"Everybody in the workspace"`
+	Users     []string `json:"users"`
+	Groups    []string `json:"groups"`
+}
+
+// NewDocument returns the view of a document. operatorURL returns the address of a
+// workflow's page.
+func NewDocument(d knowledge.Document, operatorURL func(workflowID string) string) Document {
+	workflow := knowledge.KindIngest.WorkflowID(d.Workspace, d.ID)
+	if d.Status == knowledge.StatusDeleting {
+		workflow = knowledge.KindRemove.WorkflowID(d.Workspace, d.ID)
+	}
+	metadata := d.Metadata
+	if metadata == nil {
+		metadata = map[string]any{}
+	}
+	readers := d.Access
+	if d.ExternalUserID != "" || d.ConversationID != "" {
+		readers = knowledge.Access{} // it is that user's or conversation's alone
+	}
+	return Document{
+		ID: d.ID, ExternalID: d.ExternalID, Name: d.Name, MediaType: d.MediaType, Bytes: d.Bytes, Status: d.Status,
+		Stage: d.Stage, Progress: d.Progress, PublishedVersion: d.PublishedVersion, Error: d.Error, Version: d.Version,
+		ChunkCount: d.ChunkCount, PageCount: d.PageCount, Language: d.Language, Tags: notNil(d.Tags), Metadata: metadata,
+		Classification: d.Classification, LegalHold: d.LegalHold, ParentID: d.ParentID, WebhookErrors: d.WebhookErrors,
+		CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
+		Access:      DocumentAccess{Workspace: readers.Workspace, Users: notNil(readers.Users), Groups: notNil(readers.Groups)},
+		OperatorURL: operatorURL(workflow),
+	}
+}
+
+// notNil returns an empty list for nil, which would be null in JSON.
+func notNil(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
