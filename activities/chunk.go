@@ -24,7 +24,7 @@ type cut struct {
 	Pages    int               `json:"pages"`
 	Language string            `json:"language"`
 	Metadata map[string]any    `json:"metadata,omitempty"` // what the file says of itself
-	Chunks   []knowledge.Chunk `json:"chunks,omitempty"` // all chunks, if there are at most partChunks
+	Chunks   []knowledge.Chunk `json:"chunks,omitempty"`   // all chunks, if there are at most partChunks
 }
 
 // partChunks is how many chunks a part of a long document has, a multiple of
