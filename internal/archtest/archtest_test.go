@@ -63,6 +63,8 @@ var own = map[string][]string{
 	"internal/index/embedded":   {"internal/index", "internal/knowledge"},
 	"internal/model/localmodel": {"internal/knowledge", "internal/model/protocol"},
 
+	"internal/source/s3": {"internal/knowledge", "internal/source"},
+
 	// The ways in, below every edge: from a checked request to a started run.
 	"internal/intake": {"internal/access", "internal/blob", "internal/extract", "internal/knowledge", "internal/store"},
 	"internal/question": {
@@ -105,6 +107,8 @@ var own = map[string][]string{
 	"internal/index/indextest": {"internal/index", "internal/knowledge"},
 	"internal/model/modeltest": {"internal/model", "internal/model/localmodel", "internal/model/protocol"},
 	"internal/store/storetest": {"internal/knowledge", "internal/source", "internal/store"},
+
+	"internal/source/sourcetest": {"internal/knowledge", "internal/safedial", "internal/source"},
 }
 
 // foreign lists packages of other modules that a package may not import; an entry

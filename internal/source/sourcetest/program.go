@@ -1,0 +1,125 @@
+package sourcetest
+
+import (
+	"bufio"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// startTimeout bounds the start of a program.
+const startTimeout = 60 * time.Second
+
+// Program is a stand-in for a service. .ci/run installs it below bin/tools.
+type Program struct {
+	Path    string // of the executable, below bin/tools
+	Install string // the command that installs it
+}
+
+// Start starts the program with arguments and returns the address that it
+// prints, as the first group of listening. The test is skipped if the program is
+// not installed, but fails in CI.
+func (p Program) Start(t *testing.T, listening *regexp.Regexp, args ...string) string {
+	t.Helper()
+	command := exec.Command(p.path(t), args...)
+	command.Dir = t.TempDir()
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.Stderr = command.Stdout
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	found := make(chan string, 1)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if match := listening.FindStringSubmatch(lines.Text()); match != nil {
+				select {
+				case found <- match[1]:
+				default:
+				}
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = command.Process.Kill() // it may have ended
+		<-ended
+		_ = command.Wait()
+	})
+	select {
+	case address := <-found:
+		return address
+	case <-ended:
+		t.Fatalf("%s ended at its start", p.Path)
+	case <-time.After(startTimeout):
+		t.Fatalf("%s did not start in %s", p.Path, startTimeout)
+	}
+	return ""
+}
+
+// path returns the path of the program.
+func (p Program) path(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(root(t), "bin", "tools", filepath.FromSlash(p.Path))
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	reason := "this test needs " + p.Path + "; install it with: " + p.Install
+	if os.Getenv("CI") != "" {
+		t.Fatal(reason)
+	}
+	t.Skip(reason)
+	return ""
+}
+
+// root returns the folder of go.mod.
+func root(t *testing.T) string {
+	t.Helper()
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return folder
+		}
+		if folder == filepath.Dir(folder) {
+			t.Fatal(errors.New("no go.mod above the test"))
+		}
+		folder = filepath.Dir(folder)
+	}
+}
+
+// FreePort returns a port that nothing listens on, for a program that cannot
+// choose one.
+func FreePort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+}
+
+// WaitFor blocks until an address answers.
+func WaitFor(t *testing.T, address string) {
+	t.Helper()
+	for until := time.Now().Add(startTimeout); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		if r, err := http.Get(address); err == nil {
+			_ = r.Body.Close()
+			return
+		}
+	}
+	t.Fatalf("%s does not answer", address)
+}
