@@ -11,17 +11,18 @@ import (
 // picture or word, which pdfium reverses. In the second case all of them have
 // the box of the whole.
 func logical(glyphs []glyph, turned int) []glyph {
-	if !slices.ContainsFunc(glyphs, rightToLeft) {
+	reversible := func(g glyph) bool { return g.visible() && rightToLeft(g.char) }
+	if !slices.ContainsFunc(glyphs, reversible) {
 		return glyphs
 	}
 	out := slices.Clone(glyphs)
 	for start := 0; start < len(out); start++ {
-		if !rightToLeft(out[start]) {
+		if !reversible(out[start]) {
 			continue
 		}
 		end, steps, same := start+1, 0, 0
-		for i := start + 1; i < len(out) && !leftToRight(out[i]); i++ {
-			if !rightToLeft(out[i]) {
+		for i := start + 1; i < len(out) && !leftToRight(out[i].char); i++ {
+			if !reversible(out[i]) {
 				continue
 			}
 			switch before, here := upright(out[end-1].box, turned), upright(out[i].box, turned); {
@@ -42,11 +43,13 @@ func logical(glyphs []glyph, turned int) []glyph {
 	return out
 }
 
-func rightToLeft(g glyph) bool {
-	return g.visible() && unicode.IsLetter(g.char) &&
-		(unicode.In(g.char, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko))
+// rightToLeft reports whether a character is a letter of a script that is written
+// from right to left.
+func rightToLeft(char rune) bool {
+	return char >= firstRightToLeft && unicode.IsLetter(char) &&
+		unicode.In(char, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko)
 }
 
-func leftToRight(g glyph) bool {
-	return unicode.IsDigit(g.char) || unicode.IsLetter(g.char) && !rightToLeft(g)
+func leftToRight(char rune) bool {
+	return unicode.IsDigit(char) || unicode.IsLetter(char) && !rightToLeft(char)
 }

@@ -56,6 +56,12 @@ func (f frame) clip(b knowledge.Box) (clipped knowledge.Box, ok bool) {
 	return clipped, clipped.X2-clipped.X1 >= .01 && clipped.Y2-clipped.Y1 >= .01
 }
 
+// holds reports whether a box lies on the displayed page.
+func (f frame) holds(b knowledge.Box) bool {
+	clipped, ok := f.clip(b)
+	return ok && clipped == b
+}
+
 // upright turns a box so that text of the given direction (quarter turns
 // clockwise) runs from left to right and its lines from top to bottom.
 func upright(b knowledge.Box, quarters int) knowledge.Box {

@@ -2,73 +2,148 @@ package pdf
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/tetratelabs/wazero/api"
 	"golang.org/x/text/unicode/norm"
 )
-
-// lineHyphen is the character that pdfium returns for a hyphen at the end of a
-// line.
-const lineHyphen = 0x02
 
 // softHyphen is the character that some fonts assign to their visible hyphen.
 const softHyphen = 0xad
 
-// glyph is one character of a page. Spaces, line ends and joiners have no box.
+// glyph is one character of a page, or a word whose characters stand side by
+// side. Spaces, line ends and joiners have no box.
 type glyph struct {
-	char  rune
-	index int           // of the character on pdfium's page
+	char  rune          // the first character
+	word  string        // the text of a word, "" for one character
+	index int           // of the first character on pdfium's page
 	box   knowledge.Box // on the displayed page
 }
 
 func (g glyph) visible() bool { return g.box != knowledge.Box{} }
 
-// textPage reads the text of one page.
-type textPage struct {
-	lib    *library
-	handle uint64
-	frame  frame
+// text returns the text of a visible glyph, "" if it is not text.
+func (g glyph) text() string {
+	if g.word != "" {
+		return g.word
+	}
+	return letters(g.char)
 }
 
-// glyphs returns the characters of the page in pdfium's order.
+// glyphs returns the characters of the page in pdfium's order. Calling pdfium for
+// every character would take a third of the time of a page, so most words become
+// one glyph.
 func (t textPage) glyphs() ([]glyph, error) {
-	count, err := t.lib.number("FPDFText_CountChars", t.handle)
+	chars, err := t.characters()
 	if err != nil {
 		return nil, err
 	}
-	var glyphs []glyph
-	var high rune // the first half of a surrogate pair
-	for i := range max(0, count) {
-		code, err := t.lib.run(t.lib.unicode, t.handle, uint64(i))
+	glyphs := make([]glyph, 0, len(chars)/3)
+	for start := 0; start < len(chars) && err == nil; {
+		end := start + 1
+		for end < len(chars) && !endsLine(chars[end-1]) {
+			end++
+		}
+		glyphs, err = t.appendLine(glyphs, chars[start:end], start)
+		start = end
+	}
+	return glyphs, err
+}
+
+// endsLine reports whether pdfium ends a line after a character.
+func endsLine(char rune) bool { return char == '\r' || char == '\n' || char == lineHyphen }
+
+// appendLine appends the glyphs of one line, whose first character has the given
+// index. A line with letters that are written from right to left has no words: its
+// characters may be stored in either order.
+func (t textPage) appendLine(glyphs []glyph, chars []rune, index int) ([]glyph, error) {
+	words := !slices.ContainsFunc(chars, rightToLeft)
+	for i := 0; i < len(chars); {
+		if !drawn(chars[i]) {
+			if chars[i] != 0 && !knowledge.Invisible(chars[i]) {
+				glyphs = append(glyphs, glyph{char: chars[i], index: index + i})
+			}
+			i++
+			continue
+		}
+		end := i + 1
+		for words && end < len(chars) && inWord(chars[i]) && inWord(chars[end]) {
+			end++
+		}
+		var err error
+		if glyphs, err = t.appendWord(glyphs, chars[i:end], index+i); err != nil {
+			return nil, err
+		}
+		i = end
+	}
+	return glyphs, nil
+}
+
+// inWord reports whether a character can be part of a glyph that is a word: its
+// script has spaces and is written from left to right.
+func inWord(char rune) bool {
+	return char > ' ' && char < firstRightToLeft && char != softHyphen && drawn(char)
+}
+
+// firstRightToLeft is the first character of the Hebrew block.
+const firstRightToLeft = 0x590
+
+// appendWord appends the glyph of a word that begins at the given index, or the
+// glyphs of its characters if they do not stand side by side on the page.
+func (t textPage) appendWord(glyphs []glyph, chars []rune, index int) ([]glyph, error) {
+	first, err := t.box(index)
+	if err != nil {
+		return nil, err
+	}
+	last := len(chars) - 1
+	if last > 0 {
+		end, err := t.box(index + last)
 		if err != nil {
 			return nil, err
 		}
-		g := glyph{char: rune(uint32(code)), index: i}
-		if utf16.IsSurrogate(g.char) {
-			pair := utf16.DecodeRune(high, g.char)
-			high = g.char
-			if pair == unicode.ReplacementChar {
-				continue
-			}
-			g.char = pair
+		if word := first.Union(end); sideBySide(first, end, len(chars)) && t.frame.holds(word) {
+			return append(glyphs, glyph{char: chars[0], word: wordText(chars), index: index, box: word}), nil
 		}
-		if drawn(g.char) {
-			if g.box, err = t.box(i); err != nil {
+	}
+	for i, char := range chars {
+		g := glyph{char: char, index: index + i, box: first}
+		if i > 0 {
+			if g.box, err = t.box(index + i); err != nil {
 				return nil, err
 			}
-			if !g.visible() {
-				continue
-			}
-		} else if knowledge.Invisible(g.char) {
-			continue
 		}
-		glyphs = append(glyphs, g)
+		if g.visible() {
+			glyphs = append(glyphs, g)
+		}
 	}
 	return glyphs, nil
+}
+
+// sideBySide reports whether the first and the last of n characters can be those
+// of one word that runs from left to right: they have the same height and font
+// size, and there is room for the others between them, but not for more.
+func sideBySide(first, last knowledge.Box, n int) bool {
+	if (first == knowledge.Box{} || last == knowledge.Box{}) {
+		return false
+	}
+	tall := math.Max(height(first), height(last))
+	between := last.X1 - first.X2
+	return overlap(first.Y1, first.Y2, last.Y1, last.Y2) > .8 && math.Min(height(first), height(last)) > .8*tall &&
+		between > -.2*tall && between < float64(n-2)*tall+.5*tall
+}
+
+func wordText(chars []rune) string {
+	var b strings.Builder
+	for _, char := range chars {
+		if char < unicode.MaxASCII {
+			b.WriteByte(byte(char))
+			continue
+		}
+		b.WriteString(letters(char))
+	}
+	return b.String()
 }
 
 func drawn(char rune) bool {
@@ -88,58 +163,6 @@ func (t textPage) box(index int) (knowledge.Box, error) {
 		return knowledge.Box{}, nil
 	}
 	return t.frame.box(r[0], r[3], r[2], r[1]), nil
-}
-
-// direction returns the direction in which a character is displayed, in quarter
-// turns clockwise.
-func (t textPage) direction(index int) (int, error) {
-	angle, err := t.lib.call("FPDFText_GetCharAngle", t.handle, uint64(index))
-	if err != nil {
-		return 0, err
-	}
-	turns := math.Round(float64(api.DecodeF32(angle)) / (math.Pi / 2)) // clockwise in user space
-	if !(math.Abs(turns) <= 4) {
-		turns = 0
-	}
-	return ((int(turns)+t.frame.quarters)%4 + 4) % 4, nil
-}
-
-// font returns the size in which a character is displayed, in points, and
-// whether its font is bold.
-func (t textPage) font(index int) (size float64, bold bool, err error) {
-	raw, err := t.lib.call("FPDFText_GetFontSize", t.handle, uint64(index))
-	if err != nil {
-		return 0, false, err
-	}
-	size = api.DecodeF64(raw)
-	ok, err := t.lib.call("FPDFText_GetMatrix", t.handle, uint64(index), t.lib.scratch)
-	if err != nil {
-		return 0, false, err
-	}
-	if ok != 0 {
-		m := t.lib.floats(6)
-		size *= math.Hypot(m[2], m[3])
-	}
-	const nameBytes = 256
-	flags := t.lib.scratch + nameBytes
-	n, err := t.lib.number("FPDFText_GetFontInfo", t.handle, uint64(index), t.lib.scratch, nameBytes, flags)
-	if err != nil {
-		return 0, false, err
-	}
-	info := t.lib.bytes(nameBytes + 4)
-	return size, n > 0 && boldFont(string(info[:min(n, nameBytes)]), info[nameBytes:]), nil
-}
-
-// boldFont reports whether a font is bold, by its name or by its ForceBold flag
-// (bit 19 of flags, little endian).
-func boldFont(name string, flags []byte) bool {
-	name = strings.ToLower(name)
-	for _, word := range []string{"bold", "black", "heavy", "demi"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return flags[2]&4 != 0
 }
 
 // letters returns the text of a character: the letters for a ligature or

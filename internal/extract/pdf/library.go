@@ -20,7 +20,10 @@ type library struct {
 	module    api.Module
 	functions map[string]api.Function
 	scratch   uint64 // scratchBytes of pdfium's memory for results
+	text      uint64 // textBytes of pdfium's memory for the text of a page
+	textBytes int
 	stack     [8]uint64
+	previous  uint64 // page that closeLater keeps open
 
 	// The functions that are called for every character.
 	unicode, looseBox api.Function
@@ -123,6 +126,18 @@ func (l *library) load(data []byte) (pointer uint64, ok bool, err error) {
 
 // memorySize returns the present size of pdfium's memory in bytes.
 func (l *library) memorySize() int { return int(l.module.Memory().Size()) }
+
+// closeLater closes a page with the next call of closeLater. pdfium drops a font
+// with the last open page that uses it, and would load it again for the next.
+func (l *library) closeLater(page uint64) error {
+	previous := l.previous
+	l.previous = page
+	if previous == 0 {
+		return nil
+	}
+	_, err := l.call("FPDF_ClosePage", previous)
+	return err
+}
 
 // metaText returns an entry of the document's metadata, "" if it has none.
 func (l *library) metaText(doc uint64, tag string) (string, error) {

@@ -77,7 +77,7 @@ func runs(glyphs []glyph) [][]glyph {
 		start = end
 	}
 	for i, g := range glyphs {
-		if g.char == '\r' || g.char == '\n' || g.char == lineHyphen {
+		if endsLine(g.char) {
 			cut(i + 1)
 		}
 	}
@@ -140,7 +140,7 @@ func makeLine(glyphs []glyph, f frame, turned int) (l line, ok bool) {
 			continue
 		}
 		clipped, on := f.clip(g.box)
-		s := letters(g.char)
+		s := g.text()
 		if !on || s == "" {
 			continue
 		}

@@ -32,8 +32,7 @@ func readPage(lib *library, doc uint64, index int) (p page, ok bool, err error) 
 			return page{}, false, err
 		}
 	}
-	_, err = lib.call("FPDF_ClosePage", handle)
-	return p, true, err
+	return p, true, lib.closeLater(handle)
 }
 
 // loadPage loads a page and measures it; the handle is 0 if pdfium cannot load

@@ -11,6 +11,7 @@ import (
 	"github.com/klippa-app/go-pdfium"
 	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/experimental"
 )
 
 // memoryPages is the limit of pdfium's memory, in pages of 64 KiB: 512 MiB.
@@ -57,7 +58,7 @@ func New(ctx context.Context, cfg Config) (*Reader, error) {
 		defer lockCache(ctx, cfg.CacheDir, cfg.CacheWait)()
 	}
 	pool, err := webassembly.Init(webassembly.Config{
-		Context: ctx, MinIdle: 0, MaxIdle: 1, MaxTotal: 1,
+		Context: experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(allocateMemory)), MinIdle: 0, MaxIdle: 1, MaxTotal: 1,
 		FSConfig:      wazero.NewFSConfig(), // no file system; the default mounts all of it
 		RuntimeConfig: runtime,
 		Stdout:        io.Discard, Stderr: io.Discard,
