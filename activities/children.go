@@ -82,7 +82,8 @@ func childVersion(v store.Version, child format.File, number string) store.NewVe
 		Workspace: v.Workspace, Project: v.Project, DocumentID: knowledge.DerivedID("child", v.Document, child.Name, number),
 		Name: name, MediaType: mediaType, Tags: v.Tags, ReplaceTags: true, Metadata: v.Metadata, Classification: &v.Classification,
 		Access: &v.Access, ExternalUserID: &v.ExternalUserID, ConversationID: &v.ConversationID, Splitter: v.Splitter, Override: v.Override,
-		Parent: v.VersionRef, RunID: knowledge.DerivedID("child run", v.Document, strconv.Itoa(v.Version), child.Name, number), Now: time.Now().UTC(),
+		Enrichment: v.Enrichment,
+		Parent:     v.VersionRef, RunID: knowledge.DerivedID("child run", v.Document, strconv.Itoa(v.Version), child.Name, number), Now: time.Now().UTC(),
 	}
 }
 

@@ -23,6 +23,8 @@ const layoutBlob = "layout.json"
 type ExtractResult struct {
 	Pages  int `json:"pages,omitempty"`
 	Chunks int `json:"chunks,omitempty"`
+	// Enrich means that EnrichDocument must run before the chunks are embedded.
+	Enrich bool `json:"enrich,omitempty"`
 }
 
 // quickExtract bounds the extraction and chunking of a small document in a local
@@ -47,11 +49,15 @@ func (a *Ingestion) ExtractDocument(ctx context.Context, in StepInput) (ExtractR
 		if err != nil {
 			return err
 		}
-		result = ExtractResult{Pages: cut.Pages, Chunks: cut.Count}
+		result = newExtractResult(v, cut)
 		facts := store.Facts{PageCount: cut.Pages, ChunkCount: cut.Count, Language: cut.Language, Metadata: cut.Metadata}
 		return a.noteStage(ctx, in.VersionRef, knowledge.StageEmbed, 0, facts)
 	})
 	return result, err
+}
+
+func newExtractResult(v store.Version, c cut) ExtractResult {
+	return ExtractResult{Pages: c.Pages, Chunks: c.Count, Enrich: v.Enrichment != knowledge.Enrichment{}}
 }
 
 // reserve blocks until there is memory to cut the original, or ctx ends.

@@ -91,7 +91,7 @@ func (f *fixture) wire() {
 		Config: activities.IngestionConfig{FileBytes: 1 << 20, TextBytes: 1 << 19, TempDir: f.TempDir()},
 		Blobs:  f.blobs, Versions: f.store, Removals: f.store, Children: f.store, Runs: f.store, Index: f.index, Extractor: f.parser, SmallTexts: f.parser,
 		Attributes: &activities.Attributes{Store: f.store, Index: f.index},
-		Embedder:   client, Workflows: f.workflows, Dialer: safedial.New(safedial.Config{Allow: []netip.Prefix{loopback}}),
+		Embedder:   client, Chat: client, Workflows: f.workflows, Dialer: safedial.New(safedial.Config{Allow: []netip.Prefix{loopback}}),
 		Hub: f.hub, Metrics: metrics, Log: log,
 	}
 	f.answering = &activities.Answering{

@@ -50,12 +50,14 @@ type Ingestion struct {
 	// larger files.
 	SmallTexts Extractor
 	Embedder   Embedder
-	Workflows  Workflows
-	Secrets    Secrets
-	Dialer     *safedial.Dialer
-	Hub        Hub
-	Metrics    Metrics
-	Log        *slog.Logger
+	// Chat describes documents and passages, where a project asks for that.
+	Chat      Chat
+	Workflows Workflows
+	Secrets   Secrets
+	Dialer    *safedial.Dialer
+	Hub       Hub
+	Metrics   Metrics
+	Log       *slog.Logger
 
 	bounds bounds
 }

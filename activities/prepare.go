@@ -143,7 +143,7 @@ func (a *Ingestion) prepare(ctx context.Context, v store.Version, result *Prepar
 	if err != nil {
 		return "", facts, err
 	}
-	result.Chunked, result.ExtractResult = true, ExtractResult{Pages: cut.Pages, Chunks: cut.Count}
+	result.Chunked, result.ExtractResult = true, newExtractResult(v, cut)
 	facts.PageCount, facts.ChunkCount, facts.Language, facts.Metadata = cut.Pages, cut.Count, cut.Language, cut.Metadata
 	return knowledge.StageEmbed, facts, nil
 }

@@ -91,7 +91,27 @@ func (w *ingest) extract(ctx workflow.Context, prepared activities.PrepareResult
 	w.enterStage(ctx, knowledge.StageEnrich)
 	w.enterStage(ctx, knowledge.StageChunk)
 	w.counts.chunks = result.Chunks
+	if result.Enrich {
+		return w.enrich(ctx)
+	}
 	return nil
+}
+
+// enrich has a model describe the document and its chunks, before they are embedded.
+func (w *ingest) enrich(ctx workflow.Context) error {
+	if err := w.setStageAttribute(ctx); err != nil {
+		return err
+	}
+	options := onQueue(activityOptions(ctx, "describe the document", time.Hour, modelRetries()), QueueEmbed, 0)
+	options = workflow.WithScheduleToCloseTimeout(options, embedTime)
+	for first := 0; ; first += activities.EnrichStep {
+		last := min(first+activities.EnrichStep, w.counts.chunks)
+		in := activities.EnrichInput{StepInput: w.step(), First: first, Last: last, Count: w.counts.chunks}
+		var result activities.EnrichResult
+		if err := execute(options, w.acts.EnrichDocument, in, &result); err != nil || !result.More {
+			return err
+		}
+	}
 }
 
 // parsePriority returns the priority of a document on the queue of the parsers:

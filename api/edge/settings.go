@@ -30,6 +30,7 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		Temperature *float64                  `json:"temperature,omitempty" minimum:"0" maximum:"2"`
 		MaxTokens   int                       `json:"maxTokens,omitempty" minimum:"0" maximum:"200000"`
 		Splitter    knowledge.Splitter        `json:"textSplitter,omitzero"`
+		Enrichment  knowledge.Enrichment      `json:"enrichment,omitzero" doc:"What the chat model finds out about each document at its ingestion"`
 		Retrieval   knowledge.RetrievalConfig `json:"retrieval,omitzero"`
 		History     knowledge.HistoryConfig   `json:"history,omitzero"`
 	}

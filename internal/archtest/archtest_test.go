@@ -24,7 +24,7 @@ var own = map[string][]string{
 	// The vocabulary, and what knows nothing of Cairn.
 	"internal/knowledge":      {},
 	"internal/config":         {},
-	"internal/enrich":         {},
+	"internal/enrich":         {"internal/knowledge"},
 	"internal/model/protocol": {},
 	"internal/secret":         {},
 	"internal/sse":            {},

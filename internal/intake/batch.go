@@ -125,7 +125,7 @@ func (b *Batch) complete(ctx context.Context, a Attributes) error {
 		}
 		moved := nv.ExternalID != a.ExternalID
 		a.describe(nv)
-		nv.Splitter = described.Splitter
+		nv.Splitter, nv.Enrichment = described.Splitter, described.Enrichment
 		if moved {
 			if err := b.in.move(ctx, nv); err != nil {
 				return err

@@ -103,6 +103,7 @@ func (in *Intake) attribute(ctx context.Context, p knowledge.Principal, project 
 	if err := a.check(); err != nil {
 		return err
 	}
+	nv.Enrichment = project.Config.AI.Enrichment
 	if nv.Splitter, err = a.Override.ApplyTo(project.Config); err != nil {
 		return err
 	}

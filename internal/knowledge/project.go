@@ -33,9 +33,23 @@ type AIConfig struct {
 	Temperature *float64        `json:"temperature,omitempty"`
 	MaxTokens   int             `json:"maxTokens,omitempty"`
 	Splitter    Splitter        `json:"textSplitter,omitzero"`
+	Enrichment  Enrichment      `json:"enrichment,omitzero"`
 	Retrieval   RetrievalConfig `json:"retrieval,omitzero"`
 	History     HistoryConfig   `json:"history,omitzero"`
 }
+
+// Enrichment selects what a model finds out about each document at its ingestion. Each
+// costs calls of the chat model.
+type Enrichment struct {
+	Summary  bool `json:"summary,omitempty"`  // metadata.summary
+	Topics   bool `json:"topics,omitempty"`   // metadata.topics
+	Entities bool `json:"entities,omitempty"` // metadata.entities
+	Tags     bool `json:"tags,omitempty"`     // tags of the document
+	Context  bool `json:"context,omitempty"`  // a sentence for each chunk
+}
+
+// Describes reports whether a model describes the document as a whole.
+func (e Enrichment) Describes() bool { return e.Summary || e.Topics || e.Entities || e.Tags }
 
 // RetrievalConfig says how passages are found and chosen.
 type RetrievalConfig struct {

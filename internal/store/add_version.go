@@ -32,6 +32,7 @@ type NewVersion struct {
 	ConversationID *string
 	Splitter       knowledge.Splitter
 	Override       knowledge.Override
+	Enrichment     knowledge.Enrichment
 	SealedPassword string               // of the file, "" = none
 	Parent         knowledge.VersionRef // that contains the document as an attachment; zero = none
 	RunID          string
@@ -182,6 +183,7 @@ func (a *addition) copyNewest(ctx context.Context, tx transaction, config knowle
 	err := decode(field{newest.Override, &a.Override})
 	if err == nil {
 		a.Splitter, err = a.Override.ApplyTo(config)
+		a.Enrichment = config.AI.Enrichment
 	}
 	return err
 }
@@ -229,19 +231,29 @@ func (a *addition) version() (versionRow, error) {
 	if err != nil {
 		return versionRow{}, fmt.Errorf("encode splitter: %w", err)
 	}
-	override := ""
-	if !a.Override.IsZero() {
-		if override, err = encode(a.Override); err != nil {
-			return versionRow{}, fmt.Errorf("encode override: %w", err)
-		}
+	override, err := encodeUnlessZero(a.Override, a.Override.IsZero())
+	if err != nil {
+		return versionRow{}, fmt.Errorf("encode override: %w", err)
+	}
+	enrichment, err := encodeUnlessZero(a.Enrichment, a.Enrichment == knowledge.Enrichment{})
+	if err != nil {
+		return versionRow{}, fmt.Errorf("encode enrichment: %w", err)
 	}
 	return versionRow{
 		DocumentID: a.DocumentID, Version: a.doc.Version, Workspace: a.Workspace, Project: a.Project, RunID: a.RunID,
 		Status: a.doc.Status, Stage: a.doc.Stage, Error: a.doc.Error, attributes: a.attributes, MediaType: a.MediaType,
 		Language: cmp.Or(a.Facts.Language, undetermined), ChunkCount: a.Facts.ChunkCount, PageCount: a.Facts.PageCount,
 		SourceKey: a.SourceKey, SourceURL: a.SourceURL, Bytes: a.Bytes, Splitter: splitter,
-		Override: override, Password: a.SealedPassword, CreatedAt: micros(a.Now), UpdatedAt: micros(a.Now),
+		Override: override, Enrichment: enrichment, Password: a.SealedPassword, CreatedAt: micros(a.Now), UpdatedAt: micros(a.Now),
 	}, nil
+}
+
+// encodeUnlessZero returns v as a JSON column, or "" if it is zero.
+func encodeUnlessZero(v any, zero bool) (string, error) {
+	if zero {
+		return "", nil
+	}
+	return encode(v)
 }
 
 // result is what AddVersion returns.

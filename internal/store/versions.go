@@ -32,6 +32,7 @@ type Version struct {
 	PageCount      int
 	Splitter       knowledge.Splitter
 	Override       knowledge.Override
+	Enrichment     knowledge.Enrichment
 	SealedPassword string // of the file; "" once the version has ended
 	Tags           []string
 	Metadata       map[string]any
@@ -69,6 +70,7 @@ type versionRow struct {
 	PageCount  int    `bun:"page_count"`
 	Splitter   string `bun:"splitter"`
 	Override   string `bun:"override"`
+	Enrichment string `bun:"enrichment"`
 	Password   string `bun:"sealed_password"`
 	CreatedAt  int64  `bun:"created_at"`
 	UpdatedAt  int64  `bun:"updated_at"`
@@ -102,7 +104,7 @@ func (r *versionRow) version() (Version, error) {
 		ExternalUserID: r.ExternalUserID, ConversationID: r.ConversationID,
 	}
 	err := decode(
-		field{r.Tags, &v.Tags}, field{r.Metadata, &v.Metadata}, field{r.Splitter, &v.Splitter}, field{r.Override, &v.Override}, field{r.Error, &v.Error},
+		field{r.Tags, &v.Tags}, field{r.Metadata, &v.Metadata}, field{r.Splitter, &v.Splitter}, field{r.Override, &v.Override}, field{r.Enrichment, &v.Enrichment}, field{r.Error, &v.Error},
 		field{r.Access, &v.Access},
 	)
 	if err == nil {

@@ -87,7 +87,14 @@ func (m *Model) reply(req protocol.ChatRequest, id string) reply {
 	if tool, ok := chooseTool(req); ok {
 		call := protocol.ToolCall{ID: "call_" + id, Type: "function"}
 		call.Function.Name = tool.Function.Name
-		call.Function.Arguments = arguments(tool, readQuestion(req.Messages).search())
+		switch last := string(req.Messages[len(req.Messages)-1].Content); call.Function.Name {
+		case describeTool:
+			call.Function.Arguments = describeDocument(last)
+		case placeTool:
+			call.Function.Arguments = placePassages(last)
+		default:
+			call.Function.Arguments = arguments(tool, readQuestion(req.Messages).search())
+		}
 		size := protocol.CountTokens(call.Function.Name + call.Function.Arguments)
 		return reply{calls: []protocol.ToolCall{call}, finish: "tool_calls", usage: protocol.NewUsage(prompt, size)}
 	}

@@ -1,0 +1,210 @@
+package activities
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/enrich"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// placedTogether is how many passages one call of the model places in their document.
+const placedTogether = 8
+
+// descriptionBlob is the blob of the description of a version.
+const descriptionBlob = "description.json"
+
+// EnrichInput names the chunks [First, Last) of a version. The step that begins with
+// the first chunk also describes the document.
+type EnrichInput struct {
+	StepInput
+	First int `json:"first"`
+	Last  int `json:"last"`
+	Count int `json:"count"` // chunks of the version
+}
+
+// EnrichStep is how many chunks one EnrichDocument gives a sentence, so that no
+// document holds a slot for long.
+const EnrichStep = partChunks
+
+// EnrichResult says whether the other chunks of the version need a sentence too.
+type EnrichResult struct {
+	More bool `json:"more,omitempty"`
+}
+
+// EnrichDocument has the chat model describe a document and its passages, as its
+// project asks. Each answer is stored under a hash of the model and the request before
+// the step goes on, so that a retry requests only what is missing. The sentences become
+// the Context of the stored chunks.
+func (a *Ingestion) EnrichDocument(ctx context.Context, in EnrichInput) (EnrichResult, error) {
+	defer heartbeat(ctx)()
+	var result EnrichResult
+	err := a.step(ctx, in.StepInput, knowledge.StageEnrich, func(v store.Version) error {
+		if in.First == 0 {
+			if err := a.noteStage(ctx, in.VersionRef, knowledge.StageEnrich, 0, store.Facts{}); err != nil {
+				return err
+			}
+		}
+		described, err := a.describe(ctx, v, in.Count)
+		if err != nil {
+			return err
+		}
+		if v.Enrichment.Context {
+			if err := a.placeChunks(ctx, v, in, described.Summary); err != nil {
+				return err
+			}
+		}
+		if result.More = v.Enrichment.Context && in.Last < in.Count; result.More {
+			return nil
+		}
+		if !v.Enrichment.Summary {
+			described.Summary = "" // the sentences alone needed it
+		}
+		facts := store.Facts{Metadata: described.Metadata(), Tags: described.Tags}
+		return a.noteStage(ctx, in.VersionRef, knowledge.StageEmbed, 0, facts)
+	})
+	return result, err
+}
+
+// describe returns what the model says of a document as a whole. It stores the answer.
+func (a *Ingestion) describe(ctx context.Context, v store.Version, count int) (enrich.Description, error) {
+	key := blob.StepKey(v.VersionRef, descriptionBlob)
+	var described enrich.Description
+	if err := a.Blobs.GetJSON(ctx, key, &described); err == nil || !errors.Is(err, blob.ErrNotFound) {
+		return described, err
+	}
+	want := v.Enrichment
+	want.Summary = want.Summary || want.Context // which the sentences need
+	var passages []string
+	for first := 0; first < count; first += partChunks {
+		chunks, err := a.chunks(ctx, v.VersionRef, first, min(first+partChunks, count), count)
+		if err != nil {
+			return described, err
+		}
+		passages = append(passages, texts(chunks)...)
+	}
+	return answer(ctx, a, v.VersionRef, key, enrich.Describe(v.Name, passages, want), func(arguments string) (enrich.Description, error) {
+		return enrich.ReadDescription(arguments, want)
+	})
+}
+
+// placeChunks writes a sentence for each chunk of a step into the stored chunks.
+func (a *Ingestion) placeChunks(ctx context.Context, v store.Version, in EnrichInput, about string) error {
+	chunks, err := a.chunks(ctx, v.VersionRef, in.First, in.Last, in.Count)
+	if err != nil {
+		return err
+	}
+	for start := 0; start < len(chunks); start += placedTogether {
+		if err := a.place(ctx, v, about, chunks[start:min(start+placedTogether, len(chunks))]); err != nil {
+			return err
+		}
+	}
+	return a.replaceChunks(ctx, v.VersionRef, in.First, in.Count, chunks)
+}
+
+// place sets the sentences of some chunks.
+func (a *Ingestion) place(ctx context.Context, v store.Version, about string, chunks []knowledge.Chunk) error {
+	c := enrich.Place(v.Name, about, texts(chunks))
+	hash := sha256.Sum256([]byte(a.Chat.Endpoint().Model + "\x00" + c.System + "\x00" + c.User))
+	key := blob.StepKey(v.VersionRef, "sentences/"+hex.EncodeToString(hash[:16])+".json")
+	var sentences []string
+	err := a.Blobs.GetJSON(ctx, key, &sentences)
+	if errors.Is(err, blob.ErrNotFound) {
+		sentences, err = answer(ctx, a, v.VersionRef, key, c, func(arguments string) ([]string, error) {
+			return enrich.ReadSentences(arguments, len(chunks))
+		})
+	}
+	if err != nil {
+		return err
+	}
+	for i := range chunks {
+		chunks[i].Context = sentences[i]
+	}
+	return nil
+}
+
+// replaceChunks stores the chunks of a part again.
+func (a *Ingestion) replaceChunks(ctx context.Context, ref knowledge.VersionRef, first, count int, chunks []knowledge.Chunk) error {
+	if count > partChunks {
+		if _, err := a.Blobs.PutJSON(ctx, partKey(ref, first/partChunks), chunks); err != nil {
+			return fmt.Errorf("store chunks from %d: %w", first, err)
+		}
+		return nil
+	}
+	var all cut
+	key := blob.StepKey(ref, cutBlob)
+	if err := a.Blobs.GetJSON(ctx, key, &all); err != nil {
+		return fmt.Errorf("read chunks: %w", err)
+	}
+	all.Chunks = chunks
+	if _, err := a.Blobs.PutJSON(ctx, key, all); err != nil {
+		return fmt.Errorf("store chunks: %w", err)
+	}
+	return nil
+}
+
+// answer asks the model and stores what read makes of its answer under key.
+func answer[T any](ctx context.Context, a *Ingestion, ref knowledge.VersionRef, key string, c enrich.Call, read func(arguments string) (T, error)) (T, error) {
+	arguments, err := a.ask(ctx, c)
+	if err != nil {
+		return *new(T), err
+	}
+	result, err := read(arguments)
+	if err != nil {
+		return result, a.unreadable(err)
+	}
+	// The provider has charged for the answer, so a cancel does not discard it.
+	kept := context.WithoutCancel(ctx)
+	if _, err := a.Blobs.PutJSON(kept, key, result); err != nil {
+		return result, fmt.Errorf("store an answer of the model: %w", err)
+	}
+	if ctx.Err() != nil && a.removing(kept, ref) { // a removal may have deleted the others by now
+		return result, errors.Join(ctx.Err(), a.Blobs.Delete(kept, key))
+	}
+	return result, nil
+}
+
+func (a *Ingestion) ask(ctx context.Context, c enrich.Call) (arguments string, err error) {
+	endpoint, start := a.Chat.Endpoint(), time.Now()
+	zero, done := 0.0, model.Completion{}
+	request := model.ChatRequest{
+		Messages: []model.Message{{Role: model.RoleSystem, Content: c.System}, {Role: model.RoleUser, Content: c.User}},
+		Tools:    []model.Tool{{Name: c.Tool, Description: c.Description, Parameters: c.Schema}}, ToolChoice: c.Tool, Temperature: &zero,
+	}
+	for delta, failed := range a.Chat.Chat(ctx, request) {
+		if err = failed; delta.Done != nil {
+			done = *delta.Done
+		}
+	}
+	a.Metrics.ModelCall(endpoint.Provider, "chat", outcome(err), time.Since(start).Seconds(), done.Usage.PromptTokens, done.Usage.CompletionTokens)
+	if err != nil {
+		return "", err
+	}
+	for _, called := range done.ToolCalls {
+		if called.Name == c.Tool {
+			return called.Arguments, nil
+		}
+	}
+	return "", a.unreadable(enrich.ErrNoCall)
+}
+
+// unreadable is the error of an answer that is not what the tool asks for. Another
+// answer may be.
+func (a *Ingestion) unreadable(cause error) error {
+	return &model.Error{Code: model.CodeBadResponse, Provider: a.Chat.Endpoint().Provider, Retryable: true, Cause: cause}
+}
+
+func texts(chunks []knowledge.Chunk) []string {
+	list := make([]string, 0, len(chunks))
+	for _, c := range chunks {
+		list = append(list, c.Text)
+	}
+	return list
+}
