@@ -28,8 +28,11 @@ const (
 	libraryMemory  = 1 << 30
 
 	// maxFrames is the largest number of frames that a child sends for one
-	// request: two notes and the response.
-	maxFrames = 3
+	// request: two notes about pdfium, one that it is working, and the response.
+	maxFrames = 4
+
+	// longest bounds the time of a document whose reader asks for more.
+	longest = 30 * time.Minute
 )
 
 // child is one parser process. It serves one request at a time.
@@ -91,6 +94,13 @@ func (c *child) readResponses(out *os.File) {
 		if errors.Is(a.err, io.EOF) {
 			return
 		}
+		if a.response.Note == noteWorking {
+			select {
+			case c.responses <- a:
+			default: // nobody reads any more, or another such note waits
+			}
+			continue
+		}
 		c.responses <- a
 		if a.err != nil {
 			return
@@ -135,7 +145,7 @@ func (c *child) extract(ctx, closing context.Context, in Input, cfg PoolConfig) 
 	}
 	c.served++
 	starting, memory, done := false, cfg.Memory, ctx.Done()
-	deadline := time.NewTimer(cfg.Timeout)
+	began, deadline := time.Now(), time.NewTimer(cfg.Timeout)
 	defer deadline.Stop()
 	watch := time.NewTicker(watchInterval)
 	defer watch.Stop()
@@ -152,6 +162,8 @@ func (c *child) extract(ctx, closing context.Context, in Input, cfg PoolConfig) 
 			case noteStarted:
 				starting, memory, done = false, cfg.Memory, ctx.Done()
 				deadline.Reset(cfg.Timeout)
+			case noteWorking:
+				deadline.Reset(min(cfg.Timeout, longest-time.Since(began)))
 			default:
 				return c.result(a.response)
 			}
@@ -221,10 +233,12 @@ func (c *child) alive() bool {
 	}
 }
 
-// kill ends the process and waits until it has ended. It may be called more than
-// once.
+// kill ends the process, with the tools that it runs, and waits until it has ended.
+// It may be called more than once.
 func (c *child) kill() {
-	_ = c.cmd.Process.Kill() // it may be gone already
+	if c.alive() {
+		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // it may be gone already
+	}
 	<-c.exited
 	_ = c.in.Close() // it may be closed already
 }

@@ -12,8 +12,8 @@ import (
 
 // Parent and child exchange frames: a length of four bytes, big endian, then
 // that many bytes of JSON. Every request gets one response, in order. Before a
-// response the child may send two notes: one before it starts pdfium, and one
-// after.
+// response the child may send notes: one before it starts pdfium and one after, and
+// one for each part of a document that takes long.
 
 const (
 	maxRequest  = 1 << 20
@@ -45,12 +45,13 @@ type response struct {
 }
 
 // note tells the parent when the child starts pdfium, because that time and
-// memory do not count against the document.
+// memory do not count against the document, and when the time limit starts again.
 type note string
 
 const (
 	noteStarting note = "starting" // the child compiles pdfium or loads it from the cache
 	noteStarted  note = "started"
+	noteWorking  note = "working" // the next part of the document has the time of a document
 )
 
 // wireError carries a knowledge.Error between the processes. Cause is only

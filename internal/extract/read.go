@@ -20,6 +20,7 @@ type parser struct {
 	cacheDir string
 	tools    format.Tools
 	starting func(start func() error) error // runs start, which loads pdfium
+	working  func()                         // starts the time limit again
 	pdfs     *pdf.Reader
 }
 
@@ -70,7 +71,7 @@ func (p *parser) open(in Input) (format.Source, Format, error) {
 	kind, _, _ := strings.Cut(mediaType, ";")
 	source := format.Source{
 		Name: in.Name, MediaType: kind, Charset: charset.Declared(mediaType), Path: in.Path, Size: info.Size(),
-		Folder: in.Folder, Options: in.Options, Tools: p.tools,
+		Folder: in.Folder, Options: in.Options, Tools: p.tools, MoreTime: p.working,
 	}
 	f, _ := FormatOf(kind) // Sniff returned it
 	return source, f, checkSize(info.Size(), f, head)

@@ -29,7 +29,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}()
 	go func() {
 		s := server{out: out}
-		s.parser.starting = s.starting
+		s.parser.starting, s.parser.working = s.starting, s.working
 		ended <- s.run(ctx, requests)
 	}()
 	select {
@@ -93,6 +93,10 @@ func (s *server) starting(start func() error) error {
 	debug.FreeOSMemory() // the memory for compiling is not needed again
 	return errors.Join(err, writeFrame(s.out, response{Note: noteStarted}))
 }
+
+// working tells the parent that the time limit starts again. If the parent is gone,
+// the response fails too.
+func (s *server) working() { _ = writeFrame(s.out, response{Note: noteWorking}) }
 
 func (s *server) answer(ctx context.Context, req request) response {
 	if req.Settings != nil {

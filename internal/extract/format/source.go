@@ -20,6 +20,10 @@ type Source struct {
 	Folder    string // empty folder for the files of the result
 	Options   Options
 	Tools     Tools
+	// MoreTime starts the time limit of the document again. A reader calls it before
+	// each part that takes long whatever the file is, such as a page whose text must
+	// be recognised, and bounds the number of those parts.
+	MoreTime func()
 }
 
 // Options change how a file is read. The zero Options are the defaults.
