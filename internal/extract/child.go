@@ -160,6 +160,10 @@ func (c *child) extract(ctx, closing context.Context, in Input, cfg PoolConfig) 
 				starting, memory, done = true, max(cfg.Memory, libraryMemory), closing.Done()
 				deadline.Reset(libraryTimeout)
 			case noteStarted:
+				if ctx.Err() != nil { // whether or not the result is here already
+					c.kill()
+					return format.Result{}, context.Cause(ctx)
+				}
 				starting, memory, done = false, cfg.Memory, ctx.Done()
 				deadline.Reset(cfg.Timeout)
 			case noteWorking:
