@@ -63,7 +63,9 @@ var own = map[string][]string{
 	"internal/index/embedded":   {"internal/index", "internal/knowledge"},
 	"internal/model/localmodel": {"internal/knowledge", "internal/model/protocol"},
 
-	"internal/source/s3": {"internal/knowledge", "internal/source"},
+	"internal/source/archive": {"internal/knowledge", "internal/source"},
+	"internal/source/connect": {"internal/knowledge", "internal/source", "internal/source/"},
+	"internal/source/s3":      {"internal/knowledge", "internal/source"},
 
 	// The ways in, below every edge: from a checked request to a started run.
 	"internal/intake": {"internal/access", "internal/blob", "internal/extract", "internal/knowledge", "internal/store"},

@@ -41,7 +41,7 @@ func (b *Body) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	b.watch.Stop()
 	switch {
-	case err == nil || errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+	case err == nil || err == io.EOF:
 		return n, err
 	case b.stalled.Load():
 		return n, Unavailable(errStalled)

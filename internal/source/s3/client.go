@@ -161,7 +161,7 @@ func credentialsFile(ctx context.Context, name string, content []byte) (aws.Cred
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(file.Name())
+	defer func() { _ = os.Remove(file.Name()) }() // as long as it is there, only its owner can read it
 	_, err = file.Write(content)
 	if closeErr := file.Close(); err == nil {
 		err = closeErr

@@ -1,0 +1,44 @@
+package connect_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/source"
+	"github.com/cairn-rag/cairn/internal/source/connect"
+)
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	c := connect.New(http.DefaultClient)
+	for _, spec := range []source.Spec{
+		{Type: source.TypeS3, URI: "s3://bucket/x", Options: source.Options{Region: "eu-west-1", RoleARN: "arn", ExternalID: "x"}, Secret: "s"},
+		{Type: source.TypeZip},
+	} {
+		if err := c.Check(spec); err != nil {
+			t.Errorf("%+v: %v", spec, err)
+		}
+	}
+	for location, spec := range map[string]source.Spec{
+		"type":                spec("ftp", "ftp://x", source.Options{}),
+		"uri":                 spec(source.TypeS3, "gs://x", source.Options{}),
+		"options.max_pages":   spec(source.TypeS3, "s3://b", source.Options{MaxPages: 1}),
+		"options.region":      spec(source.TypeZip, "", source.Options{Region: "x"}),
+		"options.anonymous":   spec(source.TypeS3, "s3://b", source.Options{Anonymous: true, RoleARN: "x"}),
+		"options.external_id": spec(source.TypeS3, "s3://b", source.Options{ExternalID: "x"}),
+		"options.endpoint":    spec(source.TypeS3, "s3://b", source.Options{Endpoint: "x"}),
+		"options.delay_ms":    spec(source.TypeCrawl, "https://x", source.Options{DelayMS: -1}),
+		"secret":              {Type: source.TypeZip, Secret: "s"},
+	} {
+		err := c.Check(spec)
+		if !knowledge.IsCode(err, knowledge.CodeInvalid) || !strings.Contains(err.Error(), "body.source."+location+" ") {
+			t.Errorf("%s: got error %v", location, err)
+		}
+	}
+}
+
+func spec(t source.Type, uri string, o source.Options) source.Spec {
+	return source.Spec{Type: t, URI: uri, Options: o}
+}
