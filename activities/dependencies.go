@@ -70,6 +70,9 @@ type Versions interface {
 	// that are known by now. It does nothing for a version that has ended or is
 	// being removed.
 	SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, facts store.Facts) error
+	// SetWaiting stores that a step of a version waits for its next try, or with nil
+	// that none does. It does nothing for a document whose newest version has ended.
+	SetWaiting(ctx context.Context, ref knowledge.VersionRef, w *knowledge.Waiting) error
 	// FailVersion ends a version of the run with an error. It does nothing if the
 	// version belongs to another run.
 	FailVersion(ctx context.Context, ref knowledge.VersionRef, runID string, e knowledge.DocumentError) error

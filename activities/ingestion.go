@@ -127,6 +127,21 @@ func (a *Ingestion) noteStage(ctx context.Context, ref knowledge.VersionRef, sta
 	return nil
 }
 
+// WaitingInput says of a version that one of its steps waits for its next try, or that
+// none does.
+type WaitingInput struct {
+	StepInput
+	Waiting *knowledge.Waiting `json:"waiting,omitempty"`
+}
+
+// NoteWaiting stores the wait of a version, for readers. It is a local activity.
+func (a *Ingestion) NoteWaiting(ctx context.Context, in WaitingInput) error {
+	if err := a.Versions.SetWaiting(ctx, in.VersionRef, in.Waiting); err != nil {
+		return a.fail(ctx, in.StepInput, fmt.Errorf("note that the version waits: %w", err))
+	}
+	return nil
+}
+
 func (a *Ingestion) fail(ctx context.Context, in StepInput, err error) error {
 	return failure(ctx, logger(a.Log, in.VersionRef, in.Run), err)
 }

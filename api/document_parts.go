@@ -15,7 +15,6 @@ import (
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
-	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -61,7 +60,7 @@ func (s *Server) registerDocumentParts() {
 	}}, s.listVersions)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Anew: true, Operation: huma.Operation{
 		OperationID: "retry-document", Method: http.MethodPost, Path: path + "/retry", DefaultStatus: http.StatusAccepted,
-		Summary: "Go on with a failed ingestion, from its failed stage", Tags: tags,
+		Summary: "Resume a failed ingestion at its failed stage, or end the wait of a step for its next try", Tags: tags,
 	}}, s.retryDocument)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Anew: true, Operation: huma.Operation{
 		OperationID: "reingest-document", Method: http.MethodPost, Path: path + "/reingest", DefaultStatus: http.StatusAccepted,
@@ -156,18 +155,16 @@ func (s *Server) listVersions(ctx context.Context, p knowledge.Principal, in *st
 }
 
 func (s *Server) retryDocument(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*documentOutput, error) {
-	return s.startAgain(ctx, p, in, s.intake.Retry)
+	d, run, err := s.intake.Retry(ctx, p, intakeRun(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &documentOutput{Run: run, Body: s.startedView(d, run)}, nil
 }
 
 func (s *Server) reingestDocument(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*documentOutput, error) {
-	return s.startAgain(ctx, p, in, s.intake.Reingest)
-}
-
-// startAgain starts the ingestion of a document again, and answers with the
-// document and the run.
-func (s *Server) startAgain(ctx context.Context, p knowledge.Principal, in *DocumentPath, start func(context.Context, knowledge.Principal, intake.Run, string) (knowledge.Document, error)) (*documentOutput, error) {
 	run := intakeRun(ctx)
-	d, err := start(ctx, p, run, in.ID)
+	d, err := s.intake.Reingest(ctx, p, run, in.ID)
 	if err != nil {
 		return nil, err
 	}

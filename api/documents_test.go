@@ -254,6 +254,40 @@ func TestRetry(t *testing.T) {
 	}
 }
 
+func TestDocumentThatWaits(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	id := e.add(e.editor, "a.txt", "one")
+	v := e.work.ingests[0]
+	at := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
+	wait := &knowledge.Waiting{Since: at, Attempt: 1, Of: 60, NextAt: at.Add(time.Hour), Code: knowledge.CodeProviderFailed, Message: "later"}
+	if err := e.store.SetWaiting(t.Context(), v.VersionRef, wait); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"since": "2026-05-06T07:08:09Z", "attempt": 1.0, "of": 60.0, "nextAt": "2026-05-06T08:08:09Z", "code": "provider_failed", "message": "later",
+	}
+	document := e.do("GET", own+"/documents/"+id, e.editor, nil).want(200)
+	listed := e.do("GET", own+"/documents", e.editor, nil).want(200)["data"].([]any)[0].(map[string]any)
+	paged := e.do("GET", hooks+"/documents", e.editor, nil).want(200)["documents"].([]any)[0].(map[string]any)
+	for _, got := range []map[string]any{document, listed, paged} {
+		if diff := cmp.Diff(want, got["waiting"]); diff != "" || got["status"] != "pending" {
+			t.Errorf("status %v: %s", got["status"], diff)
+		}
+	}
+	retried := e.do("POST", own+"/documents/"+id+"/retry", e.editor, nil).want(202)
+	if retried["runId"] != v.RunID || len(e.work.ingests) != 1 || !slices.Equal(e.work.retries, []string{id}) {
+		t.Errorf("retried %v: run %v, %d ingests, asked for %v", retried["status"], retried["runId"], len(e.work.ingests), e.work.retries)
+	}
+	e.do("POST", own+"/documents/"+id+"/retry", e.reader, nil).refused(403, knowledge.CodeForbidden)
+	if err := e.store.SetWaiting(t.Context(), v.VersionRef, nil); err != nil {
+		t.Fatal(err)
+	}
+	if document := e.do("GET", own+"/documents/"+id, e.editor, nil).want(200); document["waiting"] != nil {
+		t.Errorf("still waiting: %v", document["waiting"])
+	}
+}
+
 func TestDocumentsPaging(t *testing.T) {
 	t.Parallel()
 	e := open(t)

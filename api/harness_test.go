@@ -58,7 +58,8 @@ type work struct {
 	removals   []store.Removal
 	answers    []workflows.AnswerInput
 	cancels    []string
-	unknown    bool // no run has a workflow
+	retries    []string // documents whose step was asked to try at once
+	unknown    bool     // no run has a workflow
 	attributes []index.Attributes
 	retrieved  []retrieve.Request
 	contexts   []retrieve.Context
@@ -77,6 +78,13 @@ func (w *work) Ingest(_ context.Context, v store.Version) error {
 	w.mu.Unlock()
 	w.enter()
 	return err
+}
+
+func (w *work) RetryNow(_ context.Context, _, document string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.retries = append(w.retries, document)
+	return w.fail
 }
 
 func (w *work) enter() {

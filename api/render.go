@@ -242,7 +242,7 @@ func (r *renderer) document(ctx context.Context, e stream.Event) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Status, d.Error = knowledge.StatusPending, nil
+	d.Status, d.Error, d.Waiting = knowledge.StatusPending, nil, state.Waiting
 	d.Stage, d.Progress = state.Stage, state.Progress
 	d.ChunkCount, d.PageCount = state.ChunkCount, state.PageCount
 	return r.server.documentView(d), nil

@@ -68,7 +68,7 @@ func (s *Server) endedDocument(ctx context.Context, p knowledge.Principal, run s
 	case end.Published:
 		status, d.Stage = knowledge.StatusPublished, knowledge.StagePublish
 	}
-	d.Error, d.Progress = end.Error, activities.Progress(d.Stage, 0)
+	d.Error, d.Waiting, d.Progress = end.Error, nil, activities.Progress(d.Stage, 0)
 	if end.Published {
 		d.Progress = 1
 	}

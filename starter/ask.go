@@ -159,6 +159,9 @@ func (n *narrator) document(e client.Event) error {
 		n.last = d.Stage
 		n.say("%s: %s", d.Name, d.Stage)
 	}
+	if d.Waiting != nil {
+		n.say("%s: %s", d.Name, documentWait(*d.Waiting))
+	}
 	return nil
 }
 
@@ -191,6 +194,11 @@ func documentFailure(e knowledge.DocumentError) error {
 		text += " (cairn documents retry may help)"
 	}
 	return errors.New(text)
+}
+
+// documentWait says until when a document waits, and why.
+func documentWait(w knowledge.Waiting) string {
+	return fmt.Sprintf("waits until %s, %d of %d tries failed: %s", terminal.Time(w.NextAt), w.Attempt, w.Of, w.Message)
 }
 
 func firstOf(values ...string) string {

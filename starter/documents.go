@@ -119,8 +119,12 @@ func (s documentsShowCmd) Run(ctx context.Context, a *app) error {
 	if d.Error != nil {
 		failure = documentFailure(*d.Error).Error()
 	}
+	waiting := ""
+	if d.Waiting != nil {
+		waiting = documentWait(*d.Waiting)
+	}
 	return terminal.Fields(a.stdout, "id", d.ID, "name", d.Name, "external id", d.ExternalID,
-		"status", string(d.Status), "stage", string(d.Stage), "error", failure,
+		"status", string(d.Status), "stage", string(d.Stage), "waiting", waiting, "error", failure,
 		"version", strconv.Itoa(d.Version), "published", strconv.Itoa(d.PublishedVersion),
 		"media type", d.MediaType, "size", terminal.Bytes(d.Bytes), "pages", optionalInt(d.PageCount),
 		"chunks", strconv.Itoa(d.ChunkCount), "language", d.Language, "tags", fmt.Sprint(d.Tags),

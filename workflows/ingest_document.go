@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -16,6 +17,7 @@ import (
 const (
 	SignalIngest   = "ingest"          // IngestTask: a newer version, or a retry
 	SignalStop     = "stop"            // IngestStop: cancel versions
+	SignalRetry    = "retry"           // nothing: a step that waits for its next try tries at once
 	QueryIngesting = "cairn_ingesting" // int: the version whose steps are running; 0 = none
 )
 
@@ -53,6 +55,10 @@ type IngestResume struct {
 	Pages    int   `json:"pages"`
 	Chunks   int   `json:"chunks"`
 	Embedded int   `json:"embedded"`
+
+	// The tries of the steps that had failed.
+	Since  time.Time `json:"since,omitzero"`
+	Failed int       `json:"failed,omitempty"`
 }
 
 // IngestDocument ingests the versions of one document, one after the other,
@@ -77,7 +83,13 @@ type ingest struct {
 	segments int                 // stored segments of the current run's log
 	stage    knowledge.Stage
 	counts   struct{ pages, chunks, embedded int }
-	acts     *activities.Ingestion // for the names of its methods only
+	earlier  tries                // of the embedding before a continue-as-new
+	waits    []*knowledge.Waiting // of steps that wait for their next try
+	shown    *knowledge.Waiting   // the one that readers see
+	showing  bool                 // a coroutine tells them
+	// retrySignals counts the retry signals.
+	retrySignals int
+	acts         *activities.Ingestion // for the names of its methods only
 }
 
 func newIngest(ctx workflow.Context, in IngestInput) (*ingest, error) {
@@ -97,6 +109,7 @@ func newIngest(ctx workflow.Context, in IngestInput) (*ingest, error) {
 	}
 	drainOnSignal(ctx, SignalIngest, w.drain)
 	drainOnSignal(ctx, SignalStop, w.drain)
+	drainOnSignal(ctx, SignalRetry, w.drain)
 	return w, nil
 }
 
@@ -132,9 +145,11 @@ func (w *ingest) run(ctx workflow.Context) error {
 func (w *ingest) version(ctx workflow.Context, resume *IngestResume) error {
 	w.stage, w.first, w.segments = knowledge.StageFetch, w.log.End(), 0
 	w.counts.pages, w.counts.chunks, w.counts.embedded = 0, 0, 0
+	w.earlier = tries{}
 	if resume != nil {
 		w.stage, w.first, w.segments = knowledge.StageEmbed, resume.First, resume.Segments
 		w.counts.pages, w.counts.chunks, w.counts.embedded = resume.Pages, resume.Chunks, resume.Embedded
+		w.earlier = tries{since: resume.Since, failed: resume.Failed}
 	}
 	stepsCtx, cancel := workflow.WithCancel(ctx)
 	defer cancel()
@@ -185,6 +200,7 @@ func (w *ingest) continueAsNew(ctx workflow.Context, resumes bool) error {
 		}
 		in.Resume = &IngestResume{
 			First: w.first, Segments: w.segments, Pages: w.counts.pages, Chunks: w.counts.chunks, Embedded: w.counts.embedded,
+			Since: w.earlier.since, Failed: w.earlier.failed,
 		}
 	}
 	in.Tasks, in.Stopped = w.queue, w.stopped

@@ -19,11 +19,6 @@ const embedsInFlight = 4
 // time. It returns errContinue if the history has become long.
 func (w *ingest) embed(ctx workflow.Context, small bool) error {
 	w.enterStage(ctx, knowledge.StageEmbed)
-	if small && w.counts.chunks <= activities.BatchSize {
-		if done, err := w.embedQuickly(ctx); done || err != nil {
-			return err
-		}
-	}
 	if w.counts.chunks > activities.BatchSize {
 		if err := w.setStageAttribute(ctx); err != nil {
 			return err
@@ -37,7 +32,7 @@ func (w *ingest) embed(ctx workflow.Context, small bool) error {
 	slots := workflow.NewSemaphore(ctx, embedsInFlight)
 	group := workflow.NewWaitGroup(ctx)
 	var failed error
-	begin := w.counts.embedded
+	begin, done := w.counts.embedded, map[int]bool{}
 	first := begin
 	for ; first < w.counts.chunks; first += size {
 		if err := slots.Acquire(ctx, 1); err != nil && failed == nil {
@@ -51,15 +46,26 @@ func (w *ingest) embed(ctx workflow.Context, small bool) error {
 		workflow.Go(ctx, func(ctx workflow.Context) {
 			defer group.Done()
 			defer slots.Release(1)
-			if err := w.embedChunks(ctx, from, to); err != nil && failed == nil {
+			err := w.embedChunks(ctx, from, to, small && from == 0 && to == w.counts.chunks)
+			if done[from] = err == nil; err == nil {
+				return
+			}
+			if failed == nil || errors.Is(failed, errContinue) {
 				failed = err
+			}
+			if !errors.Is(err, errContinue) {
 				giveUp() // no other step pays for a document that has failed
 			}
 		})
 	}
 	group.Wait(disconnected(ctx))
 	if failed == nil && first < w.counts.chunks {
-		return errContinue
+		failed = errContinue
+	}
+	if errors.Is(failed, errContinue) { // at the first step that has not ended
+		for w.counts.embedded = begin; done[w.counts.embedded]; {
+			w.counts.embedded += size
+		}
 	}
 	return failed
 }
@@ -73,54 +79,47 @@ func stepSize(chunks int) int {
 	return min(max(share, 1), activities.BatchesPerStep) * activities.BatchSize
 }
 
-func (w *ingest) embedChunks(ctx workflow.Context, first, last int) error {
+// embedChunks embeds the chunks [first, last). With quick, the first try is a local
+// activity.
+func (w *ingest) embedChunks(ctx workflow.Context, first, last int, quick bool) error {
 	in := activities.EmbedInput{StepInput: w.step(), First: first, Last: last, Count: w.counts.chunks}
 	summary := fmt.Sprintf("embed chunks %d-%d", first, last-1)
-	options := onQueue(activityOptions(ctx, summary, activities.BatchesPerStep*5*time.Minute, modelRetries()), QueueEmbed, 0)
-	err := execute(workflow.WithScheduleToCloseTimeout(options, embedTime), w.acts.EmbedChunks, in, nil)
+	embedding := onQueue(activityOptions(ctx, summary, activities.BatchesPerStep*5*time.Minute, once()), QueueEmbed, 0)
+	err := w.retry(ctx, modelRetries(), func(t tries) error {
+		if in.Waited, in.Now = t.held, t.now; quick {
+			quick = false
+			if err := embedQuickly(ctx, in); !activities.IsSlow(err) {
+				return err
+			}
+		}
+		return execute(embedding, w.acts.EmbedChunks, in, nil)
+	})
 	if err != nil {
 		return err
 	}
 	w.counts.embedded += last - first
 	w.setDetails(ctx)
 	if w.counts.chunks > activities.BatchSize {
-		w.addProgress(float64(w.counts.embedded) / float64(w.counts.chunks))
+		w.addProgress()
 	}
 	return nil
 }
 
-// embedQuickly embeds the chunks of a small document in one attempt of a local
-// activity. done is false if an activity has to embed them instead: the model is
-// slow for other documents, or it failed and may answer later.
-func (w *ingest) embedQuickly(ctx workflow.Context) (done bool, err error) {
-	in := activities.EmbedInput{StepInput: w.step(), Last: w.counts.chunks, Count: w.counts.chunks}
-	once := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: 5 * time.Minute, ScheduleToCloseTimeout: forever, Summary: "embed",
-		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+// embedQuickly tries to embed the chunks of a small document in a local activity. An
+// error that IsSlow reports says that the model is slow for other documents, so that an
+// activity has to embed them.
+func embedQuickly(ctx workflow.Context, in activities.EmbedInput) error {
+	var acts *activities.Ingestion
+	quick := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: 5 * time.Minute, ScheduleToCloseTimeout: forever, Summary: "embed", RetryPolicy: once(),
 	})
-	err = workflow.ExecuteLocalActivity(once, w.acts.EmbedChunks, in).Get(ctx, nil)
-	if err == nil {
-		w.counts.embedded = w.counts.chunks
-		return true, nil
-	}
-	application, ok := errors.AsType[*temporal.ApplicationError](err)
-	switch {
-	case ctx.Err() != nil, ok && application.NonRetryable() && !activities.IsSlow(err):
-		return false, err
-	case ok && application.NextRetryDelay() > 0: // the provider asked for it
-		timer := workflow.NewTimerWithOptions(ctx, application.NextRetryDelay(), workflow.TimerOptions{Summary: "wait as the provider asked"})
-		return false, timer.Get(ctx, nil)
-	}
-	return false, nil
+	return workflow.ExecuteLocalActivity(quick, acts.EmbedChunks, in).Get(ctx, nil)
 }
 
-// embedTime bounds an embedding step with its time in the queue and its retries. A
-// provider may ask for a pause of a day before each retry.
-const embedTime = 72 * time.Hour
-
-// modelRetries is the retry policy of embedding. A provider that limits requests
-// for a while must not fail a document, so Temporal retries for about an hour. It
-// retries for longer, up to embedTime, if the provider asks for longer pauses.
+// modelRetries is the retry policy of embedding. A provider that limits requests for a
+// while must not fail a document, so the workflow retries for about an hour, and up to
+// retryTime if the provider asks for longer pauses. Tries that are held back do not
+// count.
 func modelRetries() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: 250 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 60}
 }

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"time"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -14,14 +15,18 @@ import (
 // operator.
 func (w *ingest) enterStage(ctx workflow.Context, stage knowledge.Stage) {
 	w.stage = stage
-	w.addProgress(0)
+	w.addProgress()
 	w.setDetails(ctx)
 }
 
 // setDetails updates the progress that Temporal's UI shows for the workflow.
 func (w *ingest) setDetails(ctx workflow.Context) {
-	workflow.SetCurrentDetails(ctx, fmt.Sprintf("| version | stage | pages | chunks | embedded |\n|---|---|---|---|---|\n| %d | %s | %d | %d | %d |",
-		w.current.Version, w.stage, w.counts.pages, w.counts.chunks, w.counts.embedded))
+	details := fmt.Sprintf("| version | stage | pages | chunks | embedded |\n|---|---|---|---|---|\n| %d | %s | %d | %d | %d |",
+		w.current.Version, w.stage, w.counts.pages, w.counts.chunks, w.counts.embedded)
+	if s := w.shown; s != nil {
+		details += fmt.Sprintf("\n\nWaits until %s, after %d of %d failed tries: %s.", s.NextAt.UTC().Format(time.RFC3339), s.Attempt, s.Of, s.Message)
+	}
+	workflow.SetCurrentDetails(ctx, details)
 }
 
 // setStageAttribute writes the stage to the search attribute, so that an operator
@@ -41,13 +46,18 @@ type DocumentState struct {
 	Progress   float64         `json:"progress"`
 	ChunkCount int             `json:"chunkCount,omitempty"`
 	PageCount  int             `json:"pageCount,omitempty"`
+
+	Waiting *knowledge.Waiting `json:"waiting,omitempty"`
 }
 
-// addProgress adds an event with the progress of the version. part is the completed
-// share of the stage, 0..1.
-func (w *ingest) addProgress(part float64) {
+// addProgress adds an event with the progress of the version.
+func (w *ingest) addProgress() {
+	part := 0.0 // the completed share of the stage
+	if w.stage == knowledge.StageEmbed && w.counts.chunks > 0 {
+		part = float64(w.counts.embedded) / float64(w.counts.chunks)
+	}
 	w.log.add(stream.TopicDocument, stream.Event{Data: stream.Data(DocumentState{
 		Version: w.current.Version, Stage: w.stage, Progress: activities.Progress(w.stage, part),
-		ChunkCount: w.counts.chunks, PageCount: w.counts.pages,
+		ChunkCount: w.counts.chunks, PageCount: w.counts.pages, Waiting: w.shown,
 	})})
 }

@@ -23,6 +23,9 @@ func (w *ingest) drain(ctx workflow.Context) {
 		}
 		w.stop(s)
 	}
+	for workflow.GetSignalChannel(ctx, SignalRetry).ReceiveAsync(nil) {
+		w.retrySignals++
+	}
 }
 
 // enqueue adds a version to the queue, unless it is queued or running already.

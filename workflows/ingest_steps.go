@@ -69,8 +69,8 @@ func (w *ingest) prepare(ctx workflow.Context, beginOnly bool) (activities.Prepa
 
 func (w *ingest) fetch(ctx workflow.Context) error {
 	w.enterStage(ctx, knowledge.StageFetch)
-	fetching := onQueue(activityOptions(ctx, "fetch the original", 3*time.Minute, fetchRetries()), QueueFetch, 0)
-	return execute(fetching, w.acts.FetchDocument, w.step(), nil)
+	fetching := onQueue(activityOptions(ctx, "fetch the original", 3*time.Minute, once()), QueueFetch, 0)
+	return w.retry(ctx, fetchRetries(), func(tries) error { return execute(fetching, w.acts.FetchDocument, w.step(), nil) })
 }
 
 // extract runs the steps from the check to the chunks, unless prepare has run them.
@@ -82,8 +82,9 @@ func (w *ingest) extract(ctx workflow.Context, prepared activities.PrepareResult
 		if err := w.setStageAttribute(ctx); err != nil {
 			return err
 		}
-		parsing := onQueue(activityOptions(ctx, "extract, enrich and chunk", time.Hour, storeRetries()), QueueParse, parsePriority(prepared.Bytes))
-		if err := execute(parsing, w.acts.ExtractDocument, w.step(), &result); err != nil {
+		parsing := onQueue(activityOptions(ctx, "extract, enrich and chunk", time.Hour, once()), QueueParse, parsePriority(prepared.Bytes))
+		err := w.retry(ctx, storeRetries(), func(tries) error { return execute(parsing, w.acts.ExtractDocument, w.step(), &result) })
+		if err != nil {
 			return err
 		}
 	}
@@ -102,13 +103,13 @@ func (w *ingest) enrich(ctx workflow.Context) error {
 	if err := w.setStageAttribute(ctx); err != nil {
 		return err
 	}
-	options := onQueue(activityOptions(ctx, "describe the document", time.Hour, modelRetries()), QueueEmbed, 0)
-	options = workflow.WithScheduleToCloseTimeout(options, embedTime)
+	describing := onQueue(activityOptions(ctx, "describe the document", time.Hour, once()), QueueEmbed, 0)
 	for first := 0; ; first += activities.EnrichStep {
 		last := min(first+activities.EnrichStep, w.counts.chunks)
 		in := activities.EnrichInput{StepInput: w.step(), First: first, Last: last, Count: w.counts.chunks}
 		var result activities.EnrichResult
-		if err := execute(options, w.acts.EnrichDocument, in, &result); err != nil || !result.More {
+		err := w.retry(ctx, modelRetries(), func(tries) error { return execute(describing, w.acts.EnrichDocument, in, &result) })
+		if err != nil || !result.More {
 			return err
 		}
 	}
@@ -147,8 +148,8 @@ func (w *ingest) publish(ctx workflow.Context, small bool) (stepsEnd, error) {
 		if w.counts.chunks > activities.LongDocument {
 			queue = QueueWrite
 		}
-		publishing := onQueue(activityOptions(ctx, "publish", 30*time.Minute, storeRetries()), queue, priorityFinishing)
-		err = execute(publishing, w.acts.PublishDocument, in, &result)
+		publishing := onQueue(activityOptions(ctx, "publish", 30*time.Minute, once()), queue, priorityFinishing)
+		err = w.retry(ctx, storeRetries(), func(tries) error { return execute(publishing, w.acts.PublishDocument, in, &result) })
 	}
 	if err != nil { // the step may have published the version before it failed
 		lookErr := workflow.ExecuteLocalActivity(finalOptions(ctx, "what readers see"), w.acts.IsPublished, w.step()).Get(ctx, &result.Published)

@@ -68,6 +68,18 @@ func finalOptions(ctx workflow.Context, summary string) workflow.Context {
 	})
 }
 
+// onceOptions returns a context with the options of a local activity that is not
+// retried, and not waited for for long.
+func onceOptions(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: 10 * time.Second, ScheduleToCloseTimeout: forever, RetryPolicy: once(), Summary: summary,
+	})
+}
+
+// once is the retry policy of an activity that Temporal does not retry, because the
+// workflow does.
+func once() *temporal.RetryPolicy { return &temporal.RetryPolicy{MaximumAttempts: 1} }
+
 // forever is longer than any run.
 const forever = 10 * 365 * 24 * time.Hour
 
@@ -110,7 +122,8 @@ func repeatAfterDeath(ctx workflow.Context, step func(deaths int) error) error {
 			return err
 		}
 	}
-	return temporal.NewApplicationError("the server's process ended each time it ran this step; see its log", string(knowledge.CodeUnavailable))
+	return temporal.NewNonRetryableApplicationError("the server's process ended each time it ran this step; see its log",
+		string(knowledge.CodeUnavailable), nil, activities.ErrorDetails{Code: knowledge.CodeUnavailable, Retryable: true})
 }
 
 // processEnded reports whether an activity failed only because the process that

@@ -117,6 +117,16 @@ func (d *Dispatcher) StopIngest(ctx context.Context, workspace, document string,
 	return err == nil, wrap(err, "stop ingest of", document)
 }
 
+// RetryNow makes a step of a document's ingest that waits for its next try try at once.
+// It does nothing if no such workflow runs.
+func (d *Dispatcher) RetryNow(ctx context.Context, workspace, document string) error {
+	err := d.client.SignalWorkflow(ctx, knowledge.KindIngest.WorkflowID(workspace, document), "", workflows.SignalRetry, nil)
+	if isMissing(err) {
+		return nil
+	}
+	return wrap(err, "retry ingest of", document)
+}
+
 // Ingesting returns the version of a document whose steps run now, 0 if none do.
 // Without a running workflow it is activities.ErrNotRunning.
 func (d *Dispatcher) Ingesting(ctx context.Context, workspace, document string) (version int, err error) {

@@ -7,22 +7,26 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Retry resumes the failed ingestion of a document at its failed stage. It
-// returns the document as it is then.
-func (in *Intake) Retry(ctx context.Context, p knowledge.Principal, run Run, document string) (knowledge.Document, error) {
+// Retry resumes the failed ingestion of a document at its failed stage, or makes a step
+// that waits for its next try try at once. It returns the document as it is then, and
+// the run: the given one, or that of the ingestion that waits.
+func (in *Intake) Retry(ctx context.Context, p knowledge.Principal, run Run, document string) (d knowledge.Document, id string, err error) {
 	if before, found, err := in.before(ctx, p, run); found || err != nil {
-		return before, err
+		return before, run.ID, err
 	}
 	v, err := in.deps.Store.RetryVersion(ctx, p, document, run.ID, in.deps.Now())
 	if err != nil {
-		return knowledge.Document{}, fmt.Errorf("retry document %s: %w", document, err)
+		return d, "", fmt.Errorf("retry document %s: %w", document, err)
 	}
-	in.start(ctx, v)
-	d, err := in.deps.Store.Document(ctx, p, document)
-	if err != nil {
-		return d, fmt.Errorf("read document %s: %w", document, err)
+	if v.RunID == run.ID {
+		in.start(ctx, v)
+	} else if err := in.deps.Workflows.RetryNow(ctx, v.Workspace, v.Document); err != nil {
+		return d, "", err
 	}
-	return d, nil
+	if d, err = in.deps.Store.Document(ctx, p, document); err != nil {
+		return d, "", fmt.Errorf("read document %s: %w", document, err)
+	}
+	return d, v.RunID, nil
 }
 
 // Reingest makes a new version of a document from the original of its newest

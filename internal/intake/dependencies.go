@@ -44,7 +44,7 @@ type Store interface {
 	// removed, or whose original was not stored, is CodeConflict.
 	ReingestVersion(ctx context.Context, p knowledge.Principal, id, run string, config knowledge.ProjectConfig, now time.Time) (knowledge.Document, store.Version, error)
 	// RetryVersion makes the failed newest version of a document pending again,
-	// under a new run.
+	// under a new run. A version that waits for its next try it returns as it is.
 	RetryVersion(ctx context.Context, p knowledge.Principal, id, run string, now time.Time) (store.Version, error)
 }
 
@@ -78,4 +78,6 @@ type Workflows interface {
 	// Ingest starts the ingestion of a version, or signals it to the workflow that
 	// already ingests the document. Doing it twice changes nothing.
 	Ingest(ctx context.Context, v store.Version) error
+	// RetryNow ends the wait of a document's step for its next try, if it waits.
+	RetryNow(ctx context.Context, workspace, document string) error
 }

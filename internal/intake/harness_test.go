@@ -38,6 +38,9 @@ func (f *fixture) Ingest(ctx context.Context, v store.Version) error {
 	return errors.Join(f.fail, ctx.Err())
 }
 
+// RetryNow implements intake.Workflows.
+func (f *fixture) RetryNow(context.Context, string, string) error { return f.fail }
+
 func open(t *testing.T) *fixture {
 	t.Helper()
 	ctx := t.Context()

@@ -36,6 +36,16 @@ type DocumentError struct {
 	Retryable bool   `json:"retryable"`
 }
 
+// Waiting says why a step of a document waits for its next try, and until when.
+type Waiting struct {
+	Since   time.Time `json:"since"`   // the first failure
+	Attempt int       `json:"attempt"` // how many tries have failed
+	Of      int       `json:"of"`      // with so many the document fails
+	NextAt  time.Time `json:"nextAt"`
+	Code    Code      `json:"code"`
+	Message string    `json:"message"`
+}
+
 // MayRetry reports whether a retry of the version can help. An endpoint that
 // refuses a request for good can be configured anew.
 func (e DocumentError) MayRetry() bool { return e.Retryable || e.Code == CodeProviderFailed }
@@ -57,6 +67,7 @@ type Document struct {
 	Version          int     // the newest
 	PublishedVersion int     // 0 = none
 	Error            *DocumentError
+	Waiting          *Waiting // nil = no step waits for its next try
 	ChunkCount       int
 	PageCount        int
 	Language         string // ISO 639-3, "und" = not known

@@ -197,6 +197,9 @@ func (a *addition) apply() (err error) {
 			RemovingUpto: d.RemovingUpto, RemovingRun: d.RemovingRun, RemovingSince: d.RemovingSince, Events: d.Events, CreatedAt: micros(a.Now),
 		}
 	}
+	if d.Status != string(knowledge.StatusPending) {
+		d.Waiting = ""
+	}
 	d.Version++
 	d.Parent, d.ParentVersion = a.Parent.Document, a.Parent.Version
 	d.UpdatedAt, d.Progress = micros(a.Now), 0

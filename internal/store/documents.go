@@ -16,7 +16,8 @@ const maxTags = 64
 
 // documentRow is a document. Its attributes and its facts (media type, bytes,
 // counts, language) are those of the published version, or of the newest while
-// none is published. Status, stage, progress and error are the newest version's.
+// none is published. Status, stage, progress and error are the newest version's;
+// waiting is of the version that is ingested now, for which the newest waits too.
 type documentRow struct {
 	bun.BaseModel `bun:"table:documents,alias:d"`
 	attributes
@@ -32,6 +33,7 @@ type documentRow struct {
 	Version          int     `bun:"version"`
 	PublishedVersion int     `bun:"published_version"`
 	Error            string  `bun:"error"`
+	Waiting          string  `bun:"waiting"` // counts while the status is pending
 	ChunkCount       int     `bun:"chunk_count"`
 	PageCount        int     `bun:"page_count"`
 	Language         string  `bun:"language"`
@@ -64,6 +66,11 @@ func (r *documentRow) status() knowledge.Status {
 	return knowledge.Status(r.Status)
 }
 
+// waits reports whether a step waits for its next try.
+func (r *documentRow) waits() bool {
+	return r.Waiting != "" && r.RemovingUpto == 0 && r.Status == string(knowledge.StatusPending)
+}
+
 func (r *documentRow) document() (knowledge.Document, error) {
 	d := knowledge.Document{
 		ID: r.ID, Workspace: r.Workspace, Project: r.Project, ExternalID: r.ExternalID, Name: r.Name,
@@ -73,10 +80,11 @@ func (r *documentRow) document() (knowledge.Document, error) {
 		Classification: r.Classification, ExternalUserID: r.ExternalUserID, ConversationID: r.ConversationID,
 		LegalHold: r.LegalHold, ParentID: r.Parent, CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
 	}
-	err := decode(
-		field{r.Tags, &d.Tags}, field{r.Metadata, &d.Metadata},
-		field{r.Access, &d.Access}, field{r.Error, &d.Error}, field{r.WebhookErrors, &d.WebhookErrors},
-	)
+	fields := []field{{r.Tags, &d.Tags}, {r.Metadata, &d.Metadata}, {r.Access, &d.Access}, {r.Error, &d.Error}, {r.WebhookErrors, &d.WebhookErrors}}
+	if r.waits() {
+		fields = append(fields, field{r.Waiting, &d.Waiting})
+	}
+	err := decode(fields...)
 	if err != nil {
 		return d, fmt.Errorf("decode document %s: %w", r.ID, err)
 	}

@@ -128,3 +128,22 @@ func (s *Store) setStage(ctx context.Context, tx transaction, ref knowledge.Vers
 	}
 	return addFound(ctx, tx, ref, f)
 }
+
+// SetWaiting stores that a step of a version waits for its next try, or with nil that
+// none does. It does nothing for a document whose newest version has ended.
+func (s *Store) SetWaiting(ctx context.Context, ref knowledge.VersionRef, w *knowledge.Waiting) error {
+	text := ""
+	if w != nil {
+		var err error
+		if text, err = encode(w); err != nil {
+			return err
+		}
+	}
+	doing := fmt.Sprintf("note that version %d of document %s waits", ref.Version, ref.Document)
+	return s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
+		_, err := tx.exec(ctx, `UPDATE documents SET waiting = ?1, updated_at = ?2
+			WHERE id = ?3 AND workspace = ?4 AND version >= ?5 AND status = 'pending' AND waiting <> ?1`,
+			text, micros(s.now()), ref.Document, ref.Workspace, ref.Version)
+		return err
+	})
+}

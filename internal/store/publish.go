@@ -168,7 +168,8 @@ func (s *Store) FailVersion(ctx context.Context, ref knowledge.VersionRef, runID
 }
 
 // RetryVersion makes the newest version pending again, with a new run, if its error
-// can be overcome by a retry. Otherwise it is a conflict.
+// can be overcome by a retry. A version that waits for its next try it returns as it
+// is. Otherwise it is a conflict.
 func (s *Store) RetryVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (Version, error) {
 	if err := requireWrite(p); err != nil {
 		return Version{}, err
@@ -184,6 +185,9 @@ func (s *Store) RetryVersion(ctx context.Context, p knowledge.Principal, documen
 		if err := loadVersion(ctx, tx, ref, &row); err != nil {
 			return err
 		}
+		if doc.waits() {
+			return nil
+		}
 		if err := retryable(doc, &row); err != nil {
 			return err
 		}
@@ -191,7 +195,7 @@ func (s *Store) RetryVersion(ctx context.Context, p knowledge.Principal, documen
 		if _, err := tx.NewUpdate().Model(&row).Column("run_id", "begun", "status", "error", "updated_at").WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		_, err = tx.NewUpdate().Model((*documentRow)(nil)).Set("status = 'pending', error = '', updated_at = ?", micros(now)).
+		_, err = tx.NewUpdate().Model((*documentRow)(nil)).Set("status = 'pending', error = '', waiting = '', updated_at = ?", micros(now)).
 			Where("id = ?", documentID).Exec(ctx)
 		if err != nil {
 			return err

@@ -20,6 +20,7 @@ type Document struct {
 	Progress         float64                  `json:"progress" doc:"0 to 1"`
 	PublishedVersion int                      `json:"publishedVersion" doc:"The version that readers see; 0: none"`
 	Error            *knowledge.DocumentError `json:"error" doc:"Why the newest version is not published"`
+	Waiting          *knowledge.Waiting       `json:"waiting,omitempty" doc:"Why the step waits for its next try, and until when"`
 	Version          int                      `json:"version" doc:"The newest"`
 	ChunkCount       int                      `json:"chunkCount"`
 	PageCount        int                      `json:"pageCount"`
@@ -62,7 +63,7 @@ func NewDocument(d knowledge.Document, operatorURL func(workflowID string) strin
 	}
 	return Document{
 		ID: d.ID, ExternalID: d.ExternalID, Name: d.Name, MediaType: d.MediaType, Bytes: d.Bytes, Status: d.Status,
-		Stage: d.Stage, Progress: d.Progress, PublishedVersion: d.PublishedVersion, Error: d.Error, Version: d.Version,
+		Stage: d.Stage, Progress: d.Progress, PublishedVersion: d.PublishedVersion, Error: d.Error, Waiting: d.Waiting, Version: d.Version,
 		ChunkCount: d.ChunkCount, PageCount: d.PageCount, Language: d.Language, Tags: notNil(d.Tags), Metadata: metadata,
 		Classification: d.Classification, LegalHold: d.LegalHold, ParentID: d.ParentID, WebhookErrors: d.WebhookErrors,
 		CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,

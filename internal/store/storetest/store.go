@@ -73,6 +73,7 @@ type Ingestion interface {
 	BeginVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64) (store.Version, error)
 	PrepareVersion(ctx context.Context, ref knowledge.VersionRef, runID string, firstOffset int64, stage knowledge.Stage, progress float64, f store.Facts) (store.Version, error)
 	SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, f store.Facts) error
+	SetWaiting(ctx context.Context, ref knowledge.VersionRef, w *knowledge.Waiting) error
 	PutChunks(ctx context.Context, ref knowledge.VersionRef, chunks []knowledge.Chunk) error
 	PutChunksPart(ctx context.Context, ref knowledge.VersionRef, first int, chunks []knowledge.Chunk) error
 	TrimChunks(ctx context.Context, ref knowledge.VersionRef, count int) error

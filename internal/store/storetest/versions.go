@@ -23,6 +23,7 @@ func testVersions(t *testing.T, open func(t *testing.T) Store) {
 		"stages_and_facts_show_on_the_document":               stages,
 		"a_failure_shows_on_the_newest_version_only":          failure,
 		"only_a_retryable_failure_is_tried_again":             retry,
+		"a_document_shows_that_its_step_waits":                waiting,
 		"pending_versions_are_found_by_age":                   pending,
 		"an_id_of_another_project_is_not_found":               foreignID,
 	})
@@ -297,6 +298,47 @@ func retry(f *fixture) {
 	if d := f.document(v.Document); d.Status != knowledge.StatusPending {
 		f.Errorf("document %+v", d)
 	}
+}
+
+func waiting(f *fixture) {
+	v := f.add(upload("a.txt"))
+	at := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
+	wait := &knowledge.Waiting{Since: at, Attempt: 3, Of: 60, NextAt: at.Add(time.Minute), Code: knowledge.CodeProviderFailed, Message: "later"}
+	shown := func(want *knowledge.Waiting) {
+		f.Helper()
+		if diff := cmp.Diff(want, f.document(v.Document).Waiting); diff != "" {
+			f.Errorf("document: %s", diff)
+		}
+		list, _, err := f.Documents(f.ctx, manager("acme"), store.DocumentQuery{Page: store.Page{Limit: 10}})
+		f.must(err)
+		if diff := cmp.Diff(want, list[0].Waiting); diff != "" {
+			f.Errorf("list: %s", diff)
+		}
+	}
+	for range 2 {
+		f.must(f.SetWaiting(f.ctx, v.VersionRef, wait))
+		shown(wait)
+	}
+	again, err := f.RetryVersion(f.ctx, manager("acme"), v.Document, knowledge.NewID(), time.Now())
+	f.must(err)
+	if again.RunID != v.RunID || again.Status != knowledge.StatusPending {
+		f.Errorf("a retry of a version that waits gave %+v", again)
+	}
+	newer := f.add(upload("a.txt"))
+	shown(wait) // the newer version waits for it too
+	f.must(f.SetWaiting(f.ctx, v.VersionRef, nil))
+	shown(nil)
+	f.must(f.SetWaiting(f.ctx, newer.VersionRef, wait))
+	f.must(f.FailVersion(f.ctx, newer.VersionRef, newer.RunID, knowledge.DocumentError{Code: knowledge.CodeProviderFailed, Stage: knowledge.StageEmbed, Retryable: true}))
+	f.must(f.SetWaiting(f.ctx, newer.VersionRef, wait)) // a late repeat
+	shown(nil)
+	_, err = f.RetryVersion(f.ctx, manager("acme"), v.Document, knowledge.NewID(), time.Now())
+	f.must(err)
+	shown(nil)
+	f.must(f.SetWaiting(f.ctx, newer.VersionRef, wait))
+	_, err = f.MarkRemoving(f.ctx, manager("acme"), v.Document, knowledge.NewID(), time.Now())
+	f.must(err)
+	shown(nil)
 }
 
 func pending(f *fixture) {
