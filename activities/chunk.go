@@ -50,6 +50,15 @@ func (a *Ingestion) cut(ctx context.Context, v store.Version, enter func(knowled
 		return done, atStage(knowledge.StageExtract, err)
 	}
 	done.Pages, done.Metadata = len(layout.Pages), fileMetadata(layout)
+	if done.Pages > 0 {
+		room, err := a.Versions.Room(ctx, v.Workspace, v.Project, v.Document)
+		if err == nil {
+			err = room.CheckPages(done.Pages)
+		}
+		if err != nil {
+			return done, atStage(knowledge.StageExtract, err)
+		}
+	}
 	if err := enter(knowledge.StageEnrich, store.Facts{PageCount: done.Pages, Metadata: done.Metadata}); err != nil {
 		return done, err
 	}

@@ -165,6 +165,15 @@ func (a *Ingestion) check(ctx context.Context, v *store.Version, result *Prepare
 	case isText && size > a.Config.TextBytes:
 		return tooLarge("text", a.Config.TextBytes)
 	}
+	if v.SourceURL != "" { // the intake has checked the others
+		room, err := a.Versions.Room(ctx, v.Workspace, v.Project, v.Document)
+		if err == nil {
+			err = room.CheckBytes(size)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	v.Bytes, result.Bytes = size, size
 	result.Small = !isLarge(*v)
 	return nil

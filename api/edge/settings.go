@@ -43,6 +43,8 @@ func describedSettings() map[reflect.Type]reflect.Type {
 	}
 	type LimitsConfig struct {
 		Documents        int   `json:"documents,omitempty" minimum:"0"`
+		Pages            int   `json:"pages,omitempty" minimum:"0" doc:"Of all documents together"`
+		Bytes            int64 `json:"bytes,omitempty" minimum:"0" doc:"Of all files together"`
 		FileBytes        int64 `json:"fileBytes,omitempty" minimum:"0"`
 		QueriesPerMinute int   `json:"queriesPerMinute,omitempty" minimum:"0"`
 	}

@@ -136,7 +136,10 @@ func (b *Batch) complete(ctx context.Context, a Attributes) error {
 		}
 		added = append(added, *nv)
 	}
-	return b.in.checkRoom(ctx, b.principal, b.project, added...)
+	if err := b.in.checkRoom(ctx, b.principal, b.project, added...); err != nil {
+		return err
+	}
+	return b.in.checkBytes(ctx, b.project, added...)
 }
 
 // move moves the bytes of a file to the document that an external id behind the

@@ -77,7 +77,11 @@ func (in *Intake) Take(ctx context.Context, p knowledge.Principal, project knowl
 	if err := in.storeContent(ctx, project, d.Content, &nv); err != nil {
 		return knowledge.Document{}, err
 	}
-	taken, err := in.accept(ctx, nv)
+	err = in.checkBytes(ctx, project, nv)
+	var taken knowledge.Document
+	if err == nil {
+		taken, err = in.accept(ctx, nv)
+	}
 	if err != nil {
 		in.dropOriginal(ctx, nv, err)
 	}
@@ -176,6 +180,27 @@ func (in *Intake) checkRoom(ctx context.Context, p knowledge.Principal, project 
 		return knowledge.Errorf(knowledge.CodeLimitReached, "project %q has %d of its %d documents, and this would be %d more: remove some, or raise limits.documents", project.ID, total, limit, added)
 	}
 	return nil
+}
+
+// checkBytes holds a project to the bytes that it may have. The bytes behind an address
+// are checked when they have come.
+func (in *Intake) checkBytes(ctx context.Context, project knowledge.Project, more ...store.NewVersion) error {
+	if project.Config.Limits.Bytes == 0 || len(more) == 0 {
+		return nil
+	}
+	var bytes int64
+	for _, nv := range more {
+		bytes += nv.Bytes
+	}
+	replaced := ""
+	if len(more) == 1 {
+		replaced = more[0].DocumentID
+	}
+	room, err := in.deps.Store.Room(ctx, project.Workspace, project.ID, replaced)
+	if err != nil {
+		return err
+	}
+	return room.CheckBytes(bytes)
 }
 
 // accept puts a version on record and starts its ingestion.

@@ -121,3 +121,28 @@ func TestBatchWhoseStoreFails(t *testing.T) {
 		t.Errorf("left %v", f.originals())
 	}
 }
+
+// TestTakeWithinTheBytesOfAProject refuses what would exceed the bytes of a project.
+func TestTakeWithinTheBytesOfAProject(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.project.Config.Limits.Bytes = 100
+	_, err := f.store.UpdateProject(t.Context(), f.key(knowledge.ScopeAdmin), f.project.ID, func(p *knowledge.Project) error {
+		p.Config.Limits = f.project.Config.Limits
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.take(intake.Document{Content: text(strings.Repeat("a", 60)), Attributes: intake.Attributes{ExternalID: "a"}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.take(intake.Document{Content: text(strings.Repeat("b", 60))})
+	refused(t, err, knowledge.CodeLimitReached)
+	if left := f.originals(); len(left) != 1 {
+		t.Errorf("left %v", left)
+	}
+	if _, err := f.take(intake.Document{Content: text(strings.Repeat("c", 90)), Attributes: intake.Attributes{ExternalID: "a"}}); err != nil {
+		t.Errorf("a new version takes the place of the old one: %v", err)
+	}
+}

@@ -104,6 +104,8 @@ type ToolsConfig struct {
 // LimitsConfig bounds what a project may hold and ask; 0 means the instance's limit.
 type LimitsConfig struct {
 	Documents        int   `json:"documents,omitempty"`
+	Pages            int   `json:"pages,omitempty"` // of all documents together
+	Bytes            int64 `json:"bytes,omitempty"` // of all originals together
 	FileBytes        int64 `json:"fileBytes,omitempty"`
 	QueriesPerMinute int   `json:"queriesPerMinute,omitempty"`
 }

@@ -28,6 +28,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"documents", testDocuments},
 		{"children", testChildren},
 		{"found", testFound},
+		{"room", testRoom},
 		{"permissions", testPermissions},
 		{"isolation", testIsolation},
 		{"removal", testRemoval},
