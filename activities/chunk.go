@@ -51,7 +51,7 @@ func (a *Ingestion) cut(ctx context.Context, v store.Version, enter func(knowled
 	}
 	done.Pages, done.Metadata = len(layout.Pages), fileMetadata(layout)
 	if done.Pages > 0 {
-		room, err := a.Versions.Room(ctx, v.Workspace, v.Project, v.Document)
+		room, err := a.Versions.RoomForSystem(ctx, v.Workspace, v.Project, v.Document)
 		if err == nil {
 			err = room.CheckPages(done.Pages)
 		}

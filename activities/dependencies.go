@@ -76,9 +76,9 @@ type Versions interface {
 	// FailVersion ends a version of the run with an error. It does nothing if the
 	// version belongs to another run.
 	FailVersion(ctx context.Context, ref knowledge.VersionRef, runID string, e knowledge.DocumentError) error
-	// Room returns how many more pages and bytes a project may hold, beside one
+	// RoomForSystem returns how many more pages and bytes a project may hold, beside one
 	// document.
-	Room(ctx context.Context, workspace, project, document string) (store.Room, error)
+	RoomForSystem(ctx context.Context, workspace, project, document string) (store.Room, error)
 	// PutChunksPart replaces the chunks [first, first+len(chunks)) of a version.
 	// Readers do not see them before PublishVersion.
 	PutChunksPart(ctx context.Context, ref knowledge.VersionRef, first int, chunks []knowledge.Chunk) error

@@ -166,7 +166,7 @@ func (a *Ingestion) check(ctx context.Context, v *store.Version, result *Prepare
 		return tooLarge("text", a.Config.TextBytes)
 	}
 	if v.SourceURL != "" { // the intake has checked the others
-		room, err := a.Versions.Room(ctx, v.Workspace, v.Project, v.Document)
+		room, err := a.Versions.RoomForSystem(ctx, v.Workspace, v.Project, v.Document)
 		if err == nil {
 			err = room.CheckBytes(size)
 		}

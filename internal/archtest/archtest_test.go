@@ -222,7 +222,7 @@ func TestPrincipalsAreMadeByAccess(t *testing.T) {
 func systemReads() []string {
 	return []string{
 		"Setting", "WorkspaceExists", "KeyByHash", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "ChildRemovals", "PendingRemovals",
-		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningRuns", "StaleInIndex", "Ping", "Room",
+		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningRuns", "StaleInIndex", "Ping", "RoomForSystem",
 		"ImportForSystem", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "RecordImported", "CountVanished", "FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",
 	}
 }

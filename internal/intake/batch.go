@@ -139,7 +139,7 @@ func (b *Batch) complete(ctx context.Context, a Attributes) error {
 	if err := b.in.checkRoom(ctx, b.principal, b.project, added...); err != nil {
 		return err
 	}
-	return b.in.checkBytes(ctx, b.project, added...)
+	return b.in.checkBytes(ctx, b.principal, b.project, added...)
 }
 
 // move moves the bytes of a file to the document that an external id behind the

@@ -34,7 +34,7 @@ type Store interface {
 	// CountDocuments counts the documents that q asks for.
 	CountDocuments(ctx context.Context, p knowledge.Principal, q store.DocumentQuery) (int, error)
 	// Room returns how many more bytes a project may hold, beside one document.
-	Room(ctx context.Context, workspace, project, document string) (store.Room, error)
+	Room(ctx context.Context, p knowledge.Principal, project, document string) (store.Room, error)
 	// Run returns a run.
 	Run(ctx context.Context, p knowledge.Principal, id string) (store.Run, error)
 	// AddVersion makes the next version of a document, the document if it is new,

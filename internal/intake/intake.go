@@ -77,7 +77,7 @@ func (in *Intake) Take(ctx context.Context, p knowledge.Principal, project knowl
 	if err := in.storeContent(ctx, project, d.Content, &nv); err != nil {
 		return knowledge.Document{}, err
 	}
-	err = in.checkBytes(ctx, project, nv)
+	err = in.checkBytes(ctx, p, project, nv)
 	var taken knowledge.Document
 	if err == nil {
 		taken, err = in.accept(ctx, nv)
@@ -184,7 +184,7 @@ func (in *Intake) checkRoom(ctx context.Context, p knowledge.Principal, project 
 
 // checkBytes holds a project to the bytes that it may have. The bytes behind an address
 // are checked when they have come.
-func (in *Intake) checkBytes(ctx context.Context, project knowledge.Project, more ...store.NewVersion) error {
+func (in *Intake) checkBytes(ctx context.Context, p knowledge.Principal, project knowledge.Project, more ...store.NewVersion) error {
 	if project.Config.Limits.Bytes == 0 || len(more) == 0 {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (in *Intake) checkBytes(ctx context.Context, project knowledge.Project, mor
 	if len(more) == 1 {
 		replaced = more[0].DocumentID
 	}
-	room, err := in.deps.Store.Room(ctx, project.Workspace, project.ID, replaced)
+	room, err := in.deps.Store.Room(ctx, p, project.ID, replaced)
 	if err != nil {
 		return err
 	}

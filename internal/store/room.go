@@ -34,9 +34,20 @@ func (r Room) CheckBytes(bytes int64) error {
 		"the document has %d bytes, and its project has room for %d of its %d: remove some documents, or raise limits.bytes", bytes, max(r.Bytes, 0), r.bytes)
 }
 
-// Room returns the room of a project beside one document, whose new version takes the
-// place of the old one. Concurrent uploads may together exceed a limit.
-func (s *Store) Room(ctx context.Context, workspace, project, document string) (Room, error) {
+// Room returns the room of a project of the principal. See RoomForSystem.
+func (s *Store) Room(ctx context.Context, p knowledge.Principal, project, document string) (Room, error) {
+	if err := requireWrite(p); err != nil {
+		return Room{}, err
+	}
+	if !p.CoversProject(project) {
+		return Room{}, knowledge.NotFound("project", project)
+	}
+	return s.RoomForSystem(ctx, p.Workspace(), project, document)
+}
+
+// RoomForSystem returns the room of a project beside one document, whose new version
+// takes the place of the old one. Concurrent uploads may together exceed a limit.
+func (s *Store) RoomForSystem(ctx context.Context, workspace, project, document string) (Room, error) {
 	var row projectRow
 	there, err := projectTable.first(ctx, s.reader, &row, "p.workspace = ? AND p.id = ?", workspace, project)
 	if err == nil && !there {

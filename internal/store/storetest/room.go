@@ -31,8 +31,12 @@ func inSmall(nv *store.NewVersion) {
 
 func roomWithoutLimits(f *fixture) {
 	f.add(upload("a.txt"))
-	room, err := f.Room(f.ctx, "acme", "handbook", "")
+	room, err := f.RoomForSystem(f.ctx, "acme", "handbook", "")
 	f.must(err)
+	_, err = f.Room(f.ctx, reader("ann"), "handbook", "")
+	f.wantCode(err, knowledge.CodeForbidden)
+	_, err = f.Room(f.ctx, manager("other"), "elsewhere", "")
+	f.wantCode(err, knowledge.CodeNotFound)
 	if room.CheckBytes(1<<40) != nil || room.CheckPages(1<<30) != nil {
 		f.Errorf("%+v", room)
 	}
@@ -43,13 +47,13 @@ func roomWithLimits(f *fixture) {
 	a := f.add(upload("a.txt", inSmall)) // of 100 bytes
 	b := f.add(upload("b.txt", inSmall))
 	f.must(f.SetStage(f.ctx, a.VersionRef, knowledge.StageEnrich, 0, store.Facts{PageCount: 8}))
-	room, err := f.Room(f.ctx, "acme", "small", "")
+	room, err := f.RoomForSystem(f.ctx, "acme", "small", "")
 	f.must(err)
 	f.must(room.CheckBytes(50))
 	f.must(room.CheckPages(2))
 	f.wantCode(room.CheckBytes(51), knowledge.CodeLimitReached)
 	f.wantCode(room.CheckPages(3), knowledge.CodeLimitReached)
-	room, err = f.Room(f.ctx, "acme", "small", b.Document)
+	room, err = f.RoomForSystem(f.ctx, "acme", "small", b.Document)
 	f.must(err)
 	f.must(room.CheckBytes(150))
 }
@@ -58,7 +62,7 @@ func roomOfRemoved(f *fixture) {
 	f.limit(knowledge.LimitsConfig{Bytes: 150})
 	a := f.add(upload("a.txt", inSmall))
 	f.mark(a.Document)
-	room, err := f.Room(f.ctx, "acme", "small", "")
+	room, err := f.RoomForSystem(f.ctx, "acme", "small", "")
 	f.must(err)
 	f.must(room.CheckBytes(150))
 }

@@ -83,7 +83,8 @@ type Ingestion interface {
 	FailVersion(ctx context.Context, ref knowledge.VersionRef, runID string, e knowledge.DocumentError) error
 	DiscardVersion(ctx context.Context, ref knowledge.VersionRef) error
 	RetiredSources(ctx context.Context, ref knowledge.VersionRef) ([]string, error)
-	Room(ctx context.Context, workspace, project, document string) (store.Room, error)
+	Room(ctx context.Context, p knowledge.Principal, project, document string) (store.Room, error)
+	RoomForSystem(ctx context.Context, workspace, project, document string) (store.Room, error)
 	NamedSources(ctx context.Context, documents []string) ([]string, error)
 	StaleInIndex(ctx context.Context, document string, limit int) ([]store.StaleDocument, error)
 	InIndex(ctx context.Context, d store.StaleDocument) error
