@@ -61,44 +61,65 @@ func missing(batch []*piece) (hashes, texts []string) {
 }
 
 // embedPart stores the vectors of the chunks of a version from first on, and returns
-// their windows. It requests only those that no version of the document has, batch by
-// batch, and stores each answer before the next request.
+// their windows. It requests only those that no version of the document has.
 func (a *Ingestion) embedPart(ctx context.Context, v store.Version, first int, chunks []knowledge.Chunk, turn model.Turn) ([]window, error) {
+	p, pieces, err := a.plan(ctx, v, first, chunks)
+	if err == nil {
+		err = a.embedPieces(ctx, pieces, turn)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.Windows, nil
+}
+
+// plan returns the chunks of a version from first on as a part, and the pieces of it
+// that are not stored yet.
+func (a *Ingestion) plan(ctx context.Context, v store.Version, first int, chunks []knowledge.Chunk) (*part, []*piece, error) {
 	endpoint := a.Embedder.Endpoint()
 	texts := embeddingTexts(v, chunks)
 	hashes := make([]string, len(texts))
 	for i, text := range texts {
 		hashes[i] = vectorHash(endpoint, text)
 	}
-	p := &part{ref: v.VersionRef, key: manifestKey(v.VersionRef, first)}
+	p := &part{ref: v.VersionRef, key: manifestKey(v.VersionRef, first), total: len(texts)}
 	p.Model, p.Dimensions = endpoint.Model, endpoint.Dimensions
 	own, err := a.manifest(ctx, p.key)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	done, err := a.keep(ctx, p, own, hashes)
-	if done == len(hashes) || err != nil {
-		return p.Windows, err
+	if err != nil || done == p.total {
+		return p, nil, err
 	}
 	known, err := a.knownVectors(ctx, v.VersionRef, own)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var batch []*piece
-	limit := a.Embedder.MaxTexts(BatchSize)
-	for _, w := range p.cut(texts[done:], hashes[done:], limit) {
+	pieces := p.cut(texts[done:], hashes[done:], a.Embedder.MaxTexts(BatchSize))
+	for _, w := range pieces {
 		if err := known.fill(ctx, w); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if more := append(slices.Clone(batch), w); len(batch) > 0 && !fits(more, limit) {
-			if err := a.embedBatch(ctx, batch, turn); err != nil {
-				return nil, err
-			}
-			batch, turn.Now = nil, false
-		}
-		batch = append(batch, w)
 	}
-	return p.Windows, a.embedBatch(ctx, batch, turn)
+	return p, pieces, nil
+}
+
+// embedPieces embeds pieces of one or several documents, batch by batch, and stores
+// each answer before the next request. The pieces of a part are in their order.
+func (a *Ingestion) embedPieces(ctx context.Context, pieces []*piece, turn model.Turn) error {
+	limit := a.Embedder.MaxTexts(BatchSize)
+	for len(pieces) > 0 {
+		n := 1
+		for n < len(pieces) && fits(pieces[:n+1], limit) {
+			n++
+		}
+		if err := a.embedBatch(ctx, pieces[:n], turn); err != nil {
+			return err
+		}
+		pieces, turn.Now = pieces[n:], false
+	}
+	return nil
 }
 
 // keep adds to a part the windows of its earlier manifest that hold the beginning of
@@ -116,7 +137,6 @@ func (a *Ingestion) keep(ctx context.Context, p *part, earlier manifest, hashes 
 		p.Windows, done = append(p.Windows, w), end
 	}
 	p.Others = earlier.all()[len(p.Windows):]
-	p.total = len(hashes)
 	return done, nil
 }
 

@@ -44,11 +44,19 @@ func TestATemporalThatDoesNotAnswer(t *testing.T) {
 			d := dispatch.New(silent{err: test.err}, "test")
 			_, stopped := d.StopIngest(t.Context(), "w", "d", 1)
 			_, _, described := d.Running(t.Context(), "id")
-			for _, err := range []error{stopped, described} {
+			for _, err := range []error{stopped, described, d.RetryNow(t.Context(), "w", "d")} {
 				if got := knowledge.AsError(err).Code; got != test.want {
 					t.Errorf("%v has code %s, want %s", err, got, test.want)
 				}
 			}
 		})
+	}
+}
+
+func TestRetryNowWithoutAWorkflow(t *testing.T) {
+	t.Parallel()
+	d := dispatch.New(silent{err: serviceerror.NewNotFound("no such workflow")}, "test")
+	if err := d.RetryNow(t.Context(), "w", "d"); err != nil {
+		t.Error(err)
 	}
 }
