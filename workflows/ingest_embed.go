@@ -86,7 +86,7 @@ func (w *ingest) embedChunks(ctx workflow.Context, first, last int, quick bool) 
 	summary := fmt.Sprintf("embed chunks %d-%d", first, last-1)
 	embedding := onQueue(activityOptions(ctx, summary, activities.BatchesPerStep*5*time.Minute, once()), QueueEmbed, 0)
 	err := w.retry(ctx, modelRetries(), func(t tries) error {
-		if in.Waited, in.Now = t.held, t.now; quick {
+		if in.Waited, in.Now = t.held || t.failed > 0, t.now; quick {
 			quick = false
 			if err := embedQuickly(ctx, in); !activities.IsSlow(err) {
 				return err

@@ -28,7 +28,7 @@ const (
 type tries struct {
 	since  time.Time // the first failure
 	failed int
-	held   bool // the last try was held back: the next one goes before others
+	held   bool // the last try was held back by the pace of the provider
 	now    bool // somebody asked for the next try
 }
 
