@@ -1,6 +1,9 @@
 package knowledge
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Status is where the newest version of a document stands.
 type Status string
@@ -46,9 +49,12 @@ type Waiting struct {
 	Message string    `json:"message"`
 }
 
-// MayRetry reports whether a retry of the version can help. An endpoint that
-// refuses a request for good can be configured anew.
-func (e DocumentError) MayRetry() bool { return e.Retryable || e.Code == CodeProviderFailed }
+// MayRetry reports whether a retry of the version can help, perhaps after a change of
+// the server: an endpoint that refuses a request for good can be configured anew, a
+// component installed, and a limit raised.
+func (e DocumentError) MayRetry() bool {
+	return e.Retryable || slices.Contains([]Code{CodeProviderFailed, CodeNeedsComponent, CodeLimitReached}, e.Code)
+}
 
 // Document is a document as SQL knows it: as its published version has it, or
 // its newest while none is published. Status, Stage, Progress, Version and Error
