@@ -65,7 +65,10 @@ var own = map[string][]string{
 
 	"internal/source/archive": {"internal/knowledge", "internal/source"},
 	"internal/source/connect": {"internal/knowledge", "internal/source", "internal/source/"},
+	"internal/source/crawl":   {"internal/knowledge", "internal/source", "internal/source/web"},
 	"internal/source/s3":      {"internal/knowledge", "internal/source"},
+	"internal/source/urllist": {"internal/knowledge", "internal/source", "internal/source/web"},
+	"internal/source/web":     {"internal/knowledge", "internal/source"},
 
 	// The ways in, below every edge: from a checked request to a started run.
 	"internal/intake": {"internal/access", "internal/blob", "internal/extract", "internal/knowledge", "internal/store"},

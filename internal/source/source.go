@@ -68,9 +68,13 @@ type Page struct {
 	Next string `json:"next,omitempty"`
 }
 
+// Temporary begins the names of values that only the import that saved them
+// needs. The caller may delete them when that import has ended.
+const Temporary = "temporary/"
+
 // State keeps what a Source needs between two calls of List, such as the
 // addresses that a crawl has still to visit. It belongs to one import and
-// outlives the process.
+// outlives the process. Names consist of lower-case letters, digits and "/".
 type State interface {
 	// Load returns the value that was saved last under a name, nil if there is
 	// none.

@@ -7,18 +7,35 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/source/archive"
+	"github.com/cairn-rag/cairn/internal/source/crawl"
 	"github.com/cairn-rag/cairn/internal/source/s3"
+	"github.com/cairn-rag/cairn/internal/source/urllist"
+	"github.com/cairn-rag/cairn/internal/source/web"
 )
 
-// Connector opens sources. It implements source.Connector.
+// Connections to one host at a time.
+const (
+	crawlConnections = 1
+	listConnections  = 4
+)
+
+// Connector opens sources. It implements source.Connector. All sources that it
+// opened share its limits of connections.
 type Connector struct {
-	// Client reaches the addresses that users give. Defaults to none.
 	client *http.Client
+	site   *web.Client // for crawls
+	list   *web.Client // for lists of addresses
 }
 
 // New returns a Connector. client reaches addresses that users give, so it must
 // be one of package safedial, without a time limit: a body may take long.
-func New(client *http.Client) *Connector { return &Connector{client: client} }
+func New(client *http.Client) *Connector {
+	return &Connector{
+		client: client,
+		site:   web.NewClient(client, web.NewPace(crawlConnections)),
+		list:   web.NewClient(client, web.NewPace(listConnections)),
+	}
+}
 
 // Check implements source.Connector.
 func (c *Connector) Check(spec source.Spec) error {
@@ -30,6 +47,10 @@ func (c *Connector) Check(spec source.Spec) error {
 		return s3.Check(spec)
 	case source.TypeZip:
 		return nil // its file is the caller's
+	case source.TypeURLList:
+		return urllist.Check(spec)
+	case source.TypeCrawl:
+		return crawl.Check(spec)
 	}
 	return unknownType(spec.Type)
 }
@@ -41,6 +62,10 @@ func (c *Connector) Connect(ctx context.Context, r source.Request) (source.Sourc
 		return s3.New(ctx, r, c.client)
 	case source.TypeZip:
 		return archive.New(r.Archive)
+	case source.TypeURLList:
+		return urllist.New(r, c.list), nil
+	case source.TypeCrawl:
+		return crawl.New(r, c.site), nil
 	}
 	return nil, unknownType(r.Type)
 }

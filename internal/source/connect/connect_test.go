@@ -16,6 +16,8 @@ func TestCheck(t *testing.T) {
 	for _, spec := range []source.Spec{
 		{Type: source.TypeS3, URI: "s3://bucket/x", Options: source.Options{Region: "eu-west-1", RoleARN: "arn", ExternalID: "x"}, Secret: "s"},
 		{Type: source.TypeZip},
+		{Type: source.TypeURLList, URI: "https://example.org/list.txt"},
+		{Type: source.TypeCrawl, URI: "https://example.org/", Options: source.Options{MaxPages: 10, MaxDepth: 2, DelayMS: 1000}},
 	} {
 		if err := c.Check(spec); err != nil {
 			t.Errorf("%+v: %v", spec, err)
