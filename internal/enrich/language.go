@@ -1,4 +1,4 @@
-// Package enrich derives facts about a document from its text: its language.
+// Package enrich derives facts about a document from its text: its languages.
 package enrich
 
 import (
@@ -36,30 +36,40 @@ var languages = []struct {
 }
 
 // Language returns the language of a text as an ISO 639-3 code, or
-// Undetermined.
-func Language(text string) string {
-	sample := make([]rune, 0, sampleRunes)
-	letters := 0
+// Undetermined. It looks at the beginning of the text only.
+func Language(text string) string { return detect(beginning(text, sampleRunes), whatlanggo.Options{}) }
+
+// beginning returns the first code points of a text.
+func beginning(text string, most int) []rune {
+	sample := make([]rune, 0, min(most, len(text)))
 	for _, r := range text {
-		if len(sample) == sampleRunes {
+		if len(sample) == most {
 			break
 		}
+		sample = append(sample, r)
+	}
+	return sample
+}
+
+// detect returns the language of a sample, one of those that options allow.
+func detect(sample []rune, options whatlanggo.Options) string {
+	letters := 0
+	for _, r := range sample {
 		if unicode.IsLetter(r) {
 			letters++
 		}
-		sample = append(sample, r)
 	}
 	if code := byScript(sample, letters); code != "" {
 		return code
 	}
 	least := minLetters
-	if 2*count(sample, unicode.Arabic, unicode.Cyrillic) > letters {
+	if 2*count(sample, unicode.Arabic, unicode.Cyrillic, unicode.Han) > letters {
 		least = minForeign
 	}
 	if letters < least {
 		return Undetermined
 	}
-	info := whatlanggo.Detect(string(sample))
+	info := whatlanggo.DetectWithOptions(string(sample), options)
 	if code := info.Lang.Iso6393(); code != "" && info.IsReliable() {
 		return code
 	}

@@ -37,3 +37,73 @@ func TestLanguage(t *testing.T) {
 		})
 	}
 }
+
+const (
+	english = "The employees of the company may take thirty days of leave in every calendar year, and those who travel often get more. "
+	german  = "Die Beschäftigten der Firma haben in jedem Kalenderjahr Anspruch auf dreißig Tage Urlaub, und wer viel reist, erhält mehr davon. "
+	chinese = "员工每年可以享受三十天的带薪休假，经常出差的人可以享受更多。"
+	arabic  = "يحق لموظفي الشركة الحصول على ثلاثين يوما من الإجازة في كل سنة، ومن يسافر كثيرا يحصل على المزيد. "
+	hebrew  = "עובדי החברה זכאים לשלושים ימי חופשה בכל שנה, ומי שנוסע הרבה מקבל יותר. "
+)
+
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	long := func(parts ...string) string {
+		var text strings.Builder
+		for _, part := range parts {
+			text.WriteString(strings.Repeat(part, 40))
+		}
+		return text.String()
+	}
+	for name, c := range map[string]struct {
+		text, document string
+		parts          map[string]string
+	}{
+		"one language is that of every part, however short": {long(english), "eng", map[string]string{"No.": "eng", english: "eng"}},
+		"a part of a mixed document has its own": {long(english, german, english), "eng", map[string]string{
+			german: "deu", english: "eng", "12 | 13": "eng",
+		}},
+		"scripts are told apart": {long(chinese, arabic, hebrew, hebrew, hebrew), "heb", map[string]string{
+			chinese: "cmn", arabic: "arb", hebrew: "heb",
+		}},
+		"one chapter in a long document": {long(strings.Repeat(english, 50), strings.Repeat(german, 20), strings.Repeat(english, 50)), "eng", map[string]string{german: "deu"}},
+		"a short document has one":       {german + german, "deu", map[string]string{english: "deu"}},
+		"numbers have none":              {strings.Repeat("123 456 789\n", 500), "und", map[string]string{"1": "und"}},
+		"no text":                        {"", "und", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			languages := enrich.NewLanguages(c.text)
+			if languages.Document != c.document {
+				t.Errorf("the document is %s, want %s", languages.Document, c.document)
+			}
+			for part, want := range c.parts {
+				if got := languages.Of(part); got != want {
+					t.Errorf("%q is %s, want %s", part, got, want)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkLanguages(b *testing.B) {
+	for name, c := range map[string]struct {
+		text  string
+		parts int
+	}{
+		"a note of 1,000 characters": {strings.Repeat(english, 8), 1},
+		"a page of 3,000 characters": {strings.Repeat(english, 25), 3},
+		"a book of 1,000,000":        {strings.Repeat(english, 8000), 1000},
+		"a mixed book of 1,000,000":  {strings.Repeat(english, 4000) + strings.Repeat(german, 4000), 1000},
+	} {
+		b.Run(name, func(b *testing.B) {
+			part := strings.Repeat(german, 8)
+			for b.Loop() {
+				languages := enrich.NewLanguages(c.text)
+				for range c.parts {
+					languages.Of(part)
+				}
+			}
+		})
+	}
+}
