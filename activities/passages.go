@@ -104,23 +104,30 @@ func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop
 		return foundWords{}, err
 	}
 	var found foundWords
-	words := func(list []Passage) []citation.Context {
-		contexts := make([]citation.Context, 0, len(list))
-		for _, x := range list {
-			if c, ok := chunks[x.ChunkID]; ok {
-				contexts = append(contexts, retrieve.Passage(x.Rank, x.Score, c))
-			}
-		}
-		return contexts
-	}
-	found.all = words(all)
-	for _, own := range each {
-		found.each = append(found.each, words(own))
-	}
+	var contexts []retrieve.Context
 	for _, x := range all {
-		if _, ok := chunks[x.ChunkID]; !ok {
+		if c, ok := chunks[x.ChunkID]; ok {
+			contexts = append(contexts, retrieve.Context{ChunkView: c, Score: x.Score, Rank: x.Rank})
+		} else {
 			found.leftOut = append(found.leftOut, x.Rank)
 		}
+	}
+	if found.all, err = retrieve.Passages(ctx, a.Passages, p, contexts); err != nil {
+		return foundWords{}, err
+	}
+	words := map[string]citation.Context{}
+	for _, c := range found.all {
+		words[c.ChunkID] = c
+	}
+	for _, own := range each {
+		contexts := make([]citation.Context, 0, len(own))
+		for _, x := range own {
+			if c, ok := words[x.ChunkID]; ok {
+				c.Score = x.Score
+				contexts = append(contexts, c)
+			}
+		}
+		found.each = append(found.each, contexts)
 	}
 	return found, nil
 }

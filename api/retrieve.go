@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/prompt"
 	"github.com/cairn-rag/cairn/internal/question"
@@ -79,7 +80,11 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 	if err != nil {
 		return nil, fmt.Errorf("retrieve: %w", err)
 	}
-	return &retrieveOutput{viewContexts(result)}, nil
+	passages, err := retrieve.Passages(ctx, s.deps.Store, p, result.Contexts)
+	if err != nil {
+		return nil, fmt.Errorf("retrieve: %w", err)
+	}
+	return &retrieveOutput{viewContexts(result, passages)}, nil
 }
 
 func (b retrieveBody) check() error {
@@ -89,7 +94,8 @@ func (b retrieveBody) check() error {
 	return knowledge.InvalidFields(b.Filters.Fields("body.filters"))
 }
 
-func viewContexts(found retrieve.Result) retrievedContext {
+// viewContexts returns what was found, with the passages that a model is given of it.
+func viewContexts(found retrieve.Result, passages []citation.Context) retrievedContext {
 	out := retrievedContext{Chunks: make([]retrievedChunk, 0, len(found.Contexts))}
 	for _, c := range found.Contexts {
 		view := retrievedChunk{
@@ -102,8 +108,8 @@ func viewContexts(found retrieve.Result) retrievedContext {
 		view.BBox, view.PageNumber = chunkBoxes(c.Chunk)
 		out.Chunks = append(out.Chunks, view)
 	}
-	if len(found.Contexts) > 0 {
-		out.Context = prompt.Sources(found.Passages())
+	if len(passages) > 0 {
+		out.Context = prompt.Sources(passages)
 	}
 	return out
 }

@@ -83,6 +83,8 @@ type Documents interface {
 	DocumentChunks(ctx context.Context, p knowledge.Principal, documentID string, page store.Page) ([]knowledge.Chunk, string, error)
 	// VisibleChunks returns those of the hits that the principal's tokens reach.
 	VisibleChunks(ctx context.Context, p knowledge.Principal, projects []string, hits []knowledge.Hit) ([]store.ChunkView, error)
+	// Siblings returns, by the id of each chunk that has a parent, the chunks of it.
+	Siblings(ctx context.Context, p knowledge.Principal, ids []string) (map[string][]knowledge.Chunk, error)
 }
 
 // Conversations holds the conversations of the principal that asks.

@@ -18,12 +18,14 @@ type choice struct {
 
 // choose goes through the candidates, best first. It keeps those that SQL
 // shows, that reach the minimum score and that are no duplicates, up to the
-// requested number.
+// requested number. Of the chunks of one parent it keeps the best, because the model
+// reads the parent.
 func (s *search) choose(ctx context.Context, candidates []knowledge.Hit) (choice, error) {
 	var c choice
 	shown := map[string]bool{} // ids of documents and of their chunks
 	want := s.request.Config.NumberOfChunks
 	var texts duplicates
+	parents := map[parent]bool{}
 	// Few candidates are dropped, so one batch is mostly enough.
 	for batch := 2 * want; len(candidates) > 0 && len(c.chosen) < want; {
 		hits := candidates[:min(batch, len(candidates))]
@@ -49,9 +51,10 @@ func (s *search) choose(ctx context.Context, candidates []knowledge.Hit) (choice
 			score := scores[v.ID]
 			switch {
 			case len(c.chosen) == want || score < s.request.Config.MinScore:
-			case texts.seen(v.Text):
+			case v.Parent != (knowledge.Span{}) && parents[parentOf(v)], texts.seen(v.Text):
 				c.dropped++
 			default:
+				parents[parentOf(v)] = true
 				c.chosen = append(c.chosen, Context{ChunkView: v, Score: score, Rank: len(c.chosen) + 1})
 			}
 		}
@@ -59,6 +62,15 @@ func (s *search) choose(ctx context.Context, candidates []knowledge.Hit) (choice
 	c.hidden = slices.DeleteFunc(c.hidden, func(h knowledge.Hit) bool { return shown[h.DocumentID] })
 	return c, nil
 }
+
+// parent names what the model reads in place of a chunk.
+type parent struct {
+	document string
+	version  int
+	span     knowledge.Span
+}
+
+func parentOf(v store.ChunkView) parent { return parent{v.DocumentID, v.Version, v.Parent} }
 
 func (s *search) recheck(ctx context.Context, hits []knowledge.Hit) ([]store.ChunkView, error) {
 	defer s.clock.start("recheck")()

@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// PassageReader is the part of the store that Lookup reads. Its methods check the
+// PassageReader is the part of the store that Lookup and Passages read. Its methods check the
 // principal's permission at the moment of the call.
 type PassageReader interface {
 	// VisibleChunks returns those of the hits that are of published versions which
@@ -18,6 +17,10 @@ type PassageReader interface {
 	// Chunk returns a chunk, also of an older version. It fails with CodeNotFound
 	// or CodeGone if there is none for the principal.
 	Chunk(ctx context.Context, p knowledge.Principal, id string) (store.ChunkView, error)
+	// Siblings returns, by the id of each chunk that has a parent and that
+	// VisibleChunks would return, the chunks of the same parent in their order, itself
+	// included.
+	Siblings(ctx context.Context, p knowledge.Principal, ids []string) (map[string][]knowledge.Chunk, error)
 }
 
 // Lookup returns the passages that were found before, as the principal may read
@@ -47,16 +50,4 @@ func Lookup(ctx context.Context, chunks PassageReader, p knowledge.Principal, hi
 		}
 	}
 	return found, nil
-}
-
-// Passage returns a chunk in the form for a model: a part of a table follows the
-// table's header.
-func Passage(rank int, score float64, c store.ChunkView) citation.Context {
-	text := c.Text
-	if c.Header != "" {
-		text = c.Header + "\n" + text
-	}
-	return citation.Context{
-		Rank: rank, ChunkID: c.ID, DocumentID: c.DocumentID, DocumentName: c.Document.Name, Text: text, Score: score,
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -59,15 +58,6 @@ type Result struct {
 	// Timings of the stages that ran: embed, dense, bm25, recheck, total. The
 	// legs run concurrently, so total is less than the sum.
 	Timings map[string]time.Duration
-}
-
-// Passages returns the contexts in the form for a model.
-func (r Result) Passages() []citation.Context {
-	list := make([]citation.Context, 0, len(r.Contexts))
-	for _, c := range r.Contexts {
-		list = append(list, Passage(c.Rank, c.Score, c.ChunkView))
-	}
-	return list
 }
 
 // Retriever retrieves passages. It is safe for concurrent use.

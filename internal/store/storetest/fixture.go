@@ -25,6 +25,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"batches", testBatches},
 		{"backlog", testBacklog},
 		{"superseded", testSuperseded},
+		{"siblings", testSiblings},
 		{"documents", testDocuments},
 		{"children", testChildren},
 		{"found", testFound},
