@@ -62,11 +62,12 @@ func (a *Ingestion) cut(ctx context.Context, v store.Version, enter func(knowled
 	if err := enter(knowledge.StageEnrich, store.Facts{PageCount: done.Pages, Metadata: done.Metadata}); err != nil {
 		return done, err
 	}
-	done.Language = language(layout)
+	languages := languages(layout)
+	done.Language = languages.Document
 	if err := enter(knowledge.StageChunk, store.Facts{Language: done.Language}); err != nil {
 		return done, err
 	}
-	chunks, err := split(ctx, layout, v, done.Language)
+	chunks, err := a.split(ctx, layout, v, languages)
 	if err != nil {
 		return done, atStage(knowledge.StageChunk, err)
 	}
@@ -78,6 +79,9 @@ func (a *Ingestion) cut(ctx context.Context, v store.Version, enter func(knowled
 	}
 	if _, err := a.Blobs.PutJSON(ctx, key, done); err != nil {
 		return done, atStage(knowledge.StageChunk, fmt.Errorf("store chunks: %w", err))
+	}
+	if v.Splitter.Strategy == knowledge.SplitSemantic {
+		return done, atStage(knowledge.StageChunk, a.dropSentences(ctx, v.VersionRef))
 	}
 	return done, nil
 }
@@ -100,20 +104,25 @@ func fileMetadata(layout knowledge.Layout) map[string]any {
 	return metadata
 }
 
-// language returns the language of a document as a BCP 47 tag, "und" for source
+// languages returns the languages of a document as ISO 639-3 codes, "und" for source
 // code.
-func language(layout knowledge.Layout) string {
+func languages(layout knowledge.Layout) enrich.Languages {
 	if strings.HasPrefix(layout.MediaType, "text/x-") {
-		return enrich.Undetermined
+		return enrich.Languages{Document: enrich.Undetermined}
 	}
-	return enrich.Language(chunk.Text(layout))
+	return enrich.NewLanguages(chunk.Text(layout))
 }
 
-func split(ctx context.Context, layout knowledge.Layout, v store.Version, language string) ([]knowledge.Chunk, error) {
+func (a *Ingestion) split(ctx context.Context, layout knowledge.Layout, v store.Version, languages enrich.Languages) ([]knowledge.Chunk, error) {
 	if ctx.Err() != nil { // extraction may have used up the time, and chunking does not check ctx
 		return nil, ctx.Err()
 	}
-	chunks, err := chunk.Split(layout, v.Splitter, v.VersionRef)
+	chunks, err := chunk.Split(ctx, chunk.Input{
+		Layout: layout, Name: v.Name, Splitter: v.Splitter, Ref: v.VersionRef, MaxTokens: a.Embedder.Endpoint().MaxTokens,
+		Embed: func(ctx context.Context, texts []string) ([][]float32, error) {
+			return a.sentenceVectors(ctx, v.VersionRef, texts)
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +130,7 @@ func split(ctx context.Context, layout knowledge.Layout, v store.Version, langua
 		return nil, knowledge.Errorf(knowledge.CodeEmpty, "there is no text in the document")
 	}
 	for i := range chunks {
-		chunks[i].Language = language
+		chunks[i].Language = languages.Of(chunks[i].Text)
 	}
 	return chunks, nil
 }

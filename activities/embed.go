@@ -65,10 +65,10 @@ func (a *Ingestion) EmbedChunks(ctx context.Context, in EmbedInput) error {
 // that would wait for longer fails as Held, so that other steps get the slot.
 const turnPatience = 2 * time.Second
 
-func embeddingTexts(v store.Version, chunks []knowledge.Chunk) []string {
+func embeddingTexts(chunks []knowledge.Chunk) []string {
 	texts := make([]string, 0, len(chunks))
 	for _, c := range chunks {
-		texts = append(texts, chunk.EmbeddingText(c, v.Name))
+		texts = append(texts, chunk.EmbeddingText(c))
 	}
 	return texts
 }

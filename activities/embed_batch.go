@@ -77,7 +77,7 @@ func (a *Ingestion) embedPart(ctx context.Context, v store.Version, first int, c
 // that are not stored yet.
 func (a *Ingestion) plan(ctx context.Context, v store.Version, first int, chunks []knowledge.Chunk) (*part, []*piece, error) {
 	endpoint := a.Embedder.Endpoint()
-	texts := embeddingTexts(v, chunks)
+	texts := embeddingTexts(chunks)
 	hashes := make([]string, len(texts))
 	for i, text := range texts {
 		hashes[i] = vectorHash(endpoint, text)

@@ -186,8 +186,6 @@ func TestEmbeddingFailures(t *testing.T) {
 // embeddingTexts returns the embedded texts of a version's chunks.
 func (f *fixture) embeddingTexts(in activities.StepInput) []string {
 	f.Helper()
-	v, err := f.store.Version(f.ctx, in.VersionRef)
-	f.must(err)
 	chunks := f.chunks(in)
 	for _, part := range f.keys(blob.StepKey(in.VersionRef, "chunks/")) {
 		var some []knowledge.Chunk
@@ -196,7 +194,7 @@ func (f *fixture) embeddingTexts(in activities.StepInput) []string {
 	}
 	var texts []string
 	for _, c := range chunks {
-		texts = append(texts, chunk.EmbeddingText(c, v.Name))
+		texts = append(texts, chunk.EmbeddingText(c))
 	}
 	return texts
 }

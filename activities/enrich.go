@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/chunk"
 	"github.com/cairn-rag/cairn/internal/enrich"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
@@ -125,7 +126,7 @@ func (a *Ingestion) place(ctx context.Context, v store.Version, about string, ch
 		return err
 	}
 	for i := range chunks {
-		chunks[i].Context = sentences[i]
+		chunks[i] = chunk.WithContext(chunks[i], sentences[i], a.Embedder.Endpoint().MaxTokens)
 	}
 	return nil
 }

@@ -31,6 +31,7 @@ type PrepareResult struct {
 	Bytes    int64 `json:"bytes,omitempty"`    // size of the original
 	Small    bool  `json:"small,omitempty"`    // the other steps end within milliseconds
 	Chunked  bool  `json:"chunked,omitempty"`  // the chunks are stored, and ExtractResult is set
+	Semantic bool  `json:"semantic,omitempty"` // ExtractDocument asks the embedding model where to cut
 	ExtractResult
 }
 
@@ -131,7 +132,8 @@ func (a *Ingestion) prepare(ctx context.Context, v store.Version, result *Prepar
 		return "", facts, atStage(knowledge.StageCheck, err)
 	}
 	facts = store.Facts{MediaType: v.MediaType, Bytes: v.Bytes}
-	if !result.Small {
+	result.Semantic = v.Splitter.Strategy == knowledge.SplitSemantic
+	if !result.Small || result.Semantic { // a local activity does not wait for a model
 		return knowledge.StageExtract, facts, nil
 	}
 	quick, cancel := context.WithTimeoutCause(ctx, quickExtract, errSlow)

@@ -143,7 +143,7 @@ func (e queryEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, 
 func endpoint(m config.Model, offline, name string) model.Endpoint {
 	e := model.Endpoint{
 		Provider: m.Provider(), BaseURL: m.BaseURL, Model: m.Model, APIKey: m.APIKey, Dimensions: m.Dimensions,
-		Timeout: m.Timeout, IdleTimeout: m.IdleTimeout,
+		MaxTokens: m.MaxTokens, Timeout: m.Timeout, IdleTimeout: m.IdleTimeout,
 	}
 	if m.Offline() {
 		e.BaseURL, e.Model = "http://"+offline+"/v1", name

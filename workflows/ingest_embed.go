@@ -116,7 +116,7 @@ func embedQuickly(ctx workflow.Context, in activities.EmbedInput) error {
 	return workflow.ExecuteLocalActivity(quick, acts.EmbedChunks, in).Get(ctx, nil)
 }
 
-// modelRetries is the retry policy of embedding. A provider that limits requests for a
+// modelRetries is the retry policy of steps that embed. A provider that limits requests for a
 // while must not fail a document, so the workflow retries for about an hour, and up to
 // retryTime if the provider asks for longer pauses. Tries that are held back do not
 // count.

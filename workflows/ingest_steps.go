@@ -83,7 +83,11 @@ func (w *ingest) extract(ctx workflow.Context, prepared activities.PrepareResult
 			return err
 		}
 		parsing := onQueue(activityOptions(ctx, "extract, enrich and chunk", time.Hour, once()), QueueParse, parsePriority(prepared.Bytes))
-		err := w.retry(ctx, storeRetries(), func(tries) error { return execute(parsing, w.acts.ExtractDocument, w.step(), &result) })
+		policy := storeRetries()
+		if prepared.Semantic {
+			policy = modelRetries()
+		}
+		err := w.retry(ctx, policy, func(tries) error { return execute(parsing, w.acts.ExtractDocument, w.step(), &result) })
 		if err != nil {
 			return err
 		}

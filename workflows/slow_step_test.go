@@ -74,3 +74,25 @@ func TestSmallDocumentThatTakesLong(t *testing.T) {
 		})
 	}
 }
+
+// TestSemanticDocument: the step that cuts by embeddings is retried as embedding is.
+func TestSemanticDocument(t *testing.T) {
+	t.Parallel()
+	var acts *activities.Ingestion
+	test := newIngestTest(t)
+	tries := 0
+	test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(activities.PrepareResult{Small: true, Semantic: true}, nil)
+	test.env.OnActivity(acts.ExtractDocument, mock.Anything, mock.Anything).Return(
+		func(context.Context, activities.StepInput) (activities.ExtractResult, error) {
+			if tries++; tries < 20 {
+				return activities.ExtractResult{}, temporal.NewApplicationError("overloaded", "provider_failed")
+			}
+			return activities.ExtractResult{Chunks: 1}, nil
+		})
+	test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
+	test.steps(true, 0)
+	test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
+	if got := test.outcomes()[1]; got != "completed" {
+		t.Errorf("the document ended as %q after %d tries", got, tries)
+	}
+}

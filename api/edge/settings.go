@@ -64,9 +64,10 @@ func describedSettings() map[reflect.Type]reflect.Type {
 // Weights.
 func describedRetrieval() (splitter, retrieval, weights reflect.Type) {
 	type Splitter struct {
-		Strategy     string `json:"strategy,omitempty" enum:"structure,fixed" doc:"Default: structure"`
-		ChunkSize    int    `json:"chunkSize,omitempty" minimum:"100" maximum:"8000" doc:"In characters. Default: 1000"`
-		ChunkOverlap *int   `json:"chunkOverlap,omitempty" minimum:"0" doc:"In characters, below half of chunkSize. Default: 100, or what is below half of chunkSize"`
+		Strategy     string   `json:"strategy,omitempty" enum:"structure,fixed,sliding,semantic,hierarchical,dynamic" doc:"structure: at headings, then between blocks, rows and sentences. fixed: pieces of equal size. sliding: windows of whole sentences. semantic: where the embeddings of neighbouring sentences differ most. hierarchical: small chunks are found and cited, and the model reads the larger ones around them. dynamic: structure or sliding, as the layout of each section suggests. Default: structure"`
+		ChunkSize    int      `json:"chunkSize,omitempty" minimum:"100" maximum:"8000" doc:"In characters; with hierarchical, of what the model reads. A chunk has fewer if models.embedding.max_tokens would be exceeded. Default: 1000"`
+		ChunkOverlap *int     `json:"chunkOverlap,omitempty" minimum:"0" doc:"In characters, below half of chunkSize. semantic and hierarchical chunks do not overlap. Default: 100, or what is below half of chunkSize"`
+		Separators   []string `json:"separators,omitempty" maxItems:"20" doc:"Texts after which a passage that is longer than a chunk is cut, the most important first, each of 1 to 100 characters. Rows of tables and lines of code stay whole. Default: the ends of sentences"`
 	}
 	type RetrievalConfig struct {
 		Strategy       string             `json:"strategy,omitempty" enum:"hybrid,dense,bm25" doc:"Default: hybrid"`

@@ -1,147 +1,153 @@
 package chunk
 
 import (
-	"sort"
-	"strings"
-	"unicode"
-	"unicode/utf8"
+	"context"
+	"errors"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Text returns the text of a document: the texts of its blocks, separated by
-// knowledge.BlockSeparator.
-func Text(layout knowledge.Layout) string {
-	texts := make([]string, len(layout.Blocks))
-	for i, b := range layout.Blocks {
-		texts[i] = b.Text
-	}
-	return strings.Join(texts, knowledge.BlockSeparator)
+// Input is a document that Split cuts.
+type Input struct {
+	Layout   knowledge.Layout
+	Name     string // of the document
+	Splitter knowledge.Splitter
+	Ref      knowledge.VersionRef
+	// MaxTokens bounds the embedding text of a chunk, in tokens of cl100k_base. 0
+	// sets no bound.
+	MaxTokens int
+	// Embed returns one vector for each text, in their order. Only the semantic
+	// strategy calls it, once for each maxGroups groups of sentences.
+	Embed func(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Split cuts a layout into chunks of at most ChunkSize code points. Every
-// character that is not white space is in at least one chunk. The heading path
-// and the table header of a chunk have at most a quarter of ChunkSize each.
-// Split returns no chunks for a layout without text, and a CodeInvalid error
-// for a splitter that is not valid.
-func Split(layout knowledge.Layout, splitter knowledge.Splitter, ref knowledge.VersionRef) ([]knowledge.Chunk, error) {
-	splitter = splitter.WithDefaults()
-	if fields := splitter.Fields("textSplitter"); len(fields) > 0 {
+// Split cuts a layout into chunks of at most ChunkSize code points, whose
+// EmbeddingText has at most MaxTokens tokens. Every character of the document's
+// text that is not white space is in at least one chunk. The heading path and the
+// table header of a chunk have at most a quarter of ChunkSize each. Split returns
+// no chunks for a layout without text, a CodeInvalid error for a splitter that is
+// not valid, and the errors of Embed.
+func Split(ctx context.Context, in Input) ([]knowledge.Chunk, error) {
+	in.Splitter = in.Splitter.WithDefaults()
+	if fields := in.Splitter.Fields("textSplitter"); len(fields) > 0 {
 		e := knowledge.Errorf(knowledge.CodeInvalid, "the splitter is not valid: %s %s", fields[0].Location, fields[0].Message)
 		e.Fields = fields
 		return nil, e
 	}
-	d := newDocument(layout, splitter.ChunkSize/contextShare)
+	d := newDocument(in)
+	pieces, err := newCutter(d, in.Splitter).pieces(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return d.chunks(d.tidy(pieces), in.Ref), nil
+}
+
+// piece is the span of a chunk. parent is the span of the parent that it is cut
+// from; the zero Span means that it has none.
+type piece struct {
+	knowledge.Span
+	parent knowledge.Span
+}
+
+// cutter cuts blocks of a document.
+type cutter struct {
+	*document
+	size       int // of a span, in code points
+	longest    int // part of a block that is kept whole although it is longer than size
+	overlap    int
+	separators []string
+}
+
+func newCutter(d *document, s knowledge.Splitter) cutter {
+	return cutter{document: d, size: s.ChunkSize, longest: s.ChunkSize, overlap: *s.ChunkOverlap, separators: s.Separators}
+}
+
+// pieces cuts the document by the strategy of the input. White space may still be
+// around the pieces.
+func (c cutter) pieces(ctx context.Context, in Input) ([]piece, error) {
 	var spans []knowledge.Span
-	if splitter.Strategy == "fixed" {
-		spans = fixed(d, splitter)
-	} else {
-		spans = structure(d, splitter)
-	}
-	spans = d.tidy(spans)
-	chunks := make([]knowledge.Chunk, 0, len(spans))
-	for _, span := range spans {
-		chunks = append(chunks, d.chunk(span, ref, len(chunks)))
-	}
-	return chunks, nil
-}
-
-// document is a layout as one sequence of code points.
-type document struct {
-	runes  []rune
-	blocks []block
-	lines  []knowledge.Line // of the whole document, in order
-	pages  map[int]knowledge.PageSize
-	ends   lineEndCount
-}
-
-// block is a block without its text, which is in the document. A document may
-// have millions.
-type block struct {
-	kind   knowledge.BlockKind
-	header string
-	span   knowledge.Span
-	origin knowledge.Origin
-	ends   int      // line ends in the document before it
-	dashes bool     // its second line is a row of dashes that the file does not have
-	path   []string // headings above it, including itself if it is a heading
-}
-
-func newDocument(layout knowledge.Layout, context int) *document {
-	size := 0
-	for _, b := range layout.Blocks {
-		size += utf8.RuneCountInString(b.Text) + len(knowledge.BlockSeparator)
-	}
-	d := &document{
-		runes: make([]rune, 0, size), blocks: make([]block, 0, len(layout.Blocks)), pages: map[int]knowledge.PageSize{},
-	}
-	for _, p := range layout.Pages {
-		d.pages[p.Page] = p
-	}
-	separator := []rune(knowledge.BlockSeparator)
-	var path headings
-	ends := 0
-	for i, b := range layout.Blocks {
-		if i > 0 {
-			d.runes = append(d.runes, separator...)
-			ends += strings.Count(knowledge.BlockSeparator, "\n")
+	switch in.Splitter.Strategy {
+	case knowledge.SplitHierarchical:
+		return c.hierarchical(), nil
+	case knowledge.SplitSemantic:
+		if in.Embed == nil {
+			return nil, errors.New("the semantic strategy needs a model for embeddings")
 		}
-		start := len(d.runes)
-		d.runes = append(d.runes, []rune(b.Text)...)
-		if b.Kind == knowledge.BlockHeading {
-			path.enter(b)
+		var err error
+		if spans, err = c.semantic(ctx, in.Embed); err != nil {
+			return nil, err
 		}
-		d.blocks = append(d.blocks, block{
-			kind: b.Kind, header: knowledge.HeaderWithin(b.Header, context),
-			span: knowledge.Span{Start: start, End: len(d.runes)}, origin: b.Origin, ends: ends, path: path.within(context),
-		})
-		added := strings.Count(b.Text, "\n")
-		ends += added
-		d.blocks[i].dashes = b.Header != "" && added == b.Origin.Last-b.Origin.First+1
-		for _, l := range b.Lines {
-			l.Start, l.End = l.Start+start, l.End+start
-			d.lines = append(d.lines, l)
+	case knowledge.SplitStructure:
+		spans = c.structure(c.blocks)
+	default:
+		for section := range c.sections() {
+			switch in.Splitter.Strategy {
+			case knowledge.SplitFixed:
+				spans = append(spans, c.windows(spanOf(section))...)
+			case knowledge.SplitSliding:
+				spans = append(spans, c.sliding(section)...)
+			case knowledge.SplitDynamic:
+				spans = append(spans, c.dynamic(section)...)
+			}
 		}
 	}
-	return d
+	pieces := make([]piece, len(spans))
+	for i, span := range spans {
+		pieces[i].Span = span
+	}
+	return pieces, nil
 }
 
-// tidy trims white space from the spans and removes those that are empty or lie
-// within a neighbour: where an overlap falls into white space, two spans begin
-// or end at the same character.
-func (d *document) tidy(spans []knowledge.Span) []knowledge.Span {
-	tidied := spans[:0]
-	for _, span := range spans {
-		span = d.trim(span)
-		n := len(tidied)
-		switch {
-		case span.Start == span.End || n > 0 && span.End <= tidied[n-1].End:
-		case n > 0 && span.Start == tidied[n-1].Start:
-			tidied[n-1] = span
-		default:
-			tidied = append(tidied, span)
+// chunks returns the chunks of tidy pieces. A piece whose embedding text would have
+// too many tokens is cut further.
+func (d *document) chunks(pieces []piece, ref knowledge.VersionRef) []knowledge.Chunk {
+	chunks := make([]knowledge.Chunk, 0, len(pieces))
+	for _, p := range pieces {
+		// A piece that begins before a part of the one before it does not overlap it.
+		if n := len(chunks); n > 0 && p.Start <= chunks[n-1].Span.Start {
+			p.Start = chunks[n-1].Span.End
+			p.Span = d.trim(p.Span)
 		}
+		c := d.chunk(p, ref, len(chunks))
+		if d.limit.allows(c) {
+			chunks = append(chunks, c)
+			continue
+		}
+		if n := len(chunks); n > 0 {
+			p.Start = max(p.Start, chunks[n-1].Span.End)
+		}
+		chunks = d.appendParts(chunks, p, ref)
 	}
-	return tidied
+	d.joinParents(chunks)
+	return chunks
 }
 
-// trim removes white space from both ends of a span.
-func (d *document) trim(s knowledge.Span) knowledge.Span {
-	for s.Start < s.End && unicode.IsSpace(d.runes[s.Start]) {
-		s.Start++
+// appendParts appends the chunks of a piece, which it halves until each has few
+// enough tokens.
+func (d *document) appendParts(chunks []knowledge.Chunk, p piece, ref knowledge.VersionRef) []knowledge.Chunk {
+	p.Span = d.trim(p.Span)
+	size := p.End - p.Start
+	if size == 0 {
+		return chunks
 	}
-	for s.End > s.Start && unicode.IsSpace(d.runes[s.End-1]) {
-		s.End--
+	c := d.chunk(p, ref, len(chunks))
+	if size == 1 || d.limit.allows(c) {
+		return append(chunks, c)
 	}
-	return s
+	half := cutter{document: d, size: (size + 1) / 2, longest: size - 1}
+	for _, span := range half.structure(d.clip(p.Span)) {
+		chunks = d.appendParts(chunks, piece{span, p.parent}, ref)
+	}
+	return chunks
 }
 
-// chunk returns the chunk of a trimmed span.
-func (d *document) chunk(span knowledge.Span, ref knowledge.VersionRef, ordinal int) knowledge.Chunk {
+// chunk returns the chunk of a trimmed piece.
+func (d *document) chunk(p piece, ref knowledge.VersionRef, ordinal int) knowledge.Chunk {
+	span := p.Span
 	c := knowledge.Chunk{
 		ID:         knowledge.ChunkID(ref.Document, ref.Version, ordinal),
 		DocumentID: ref.Document, Version: ref.Version, Ordinal: ordinal,
-		Text: string(d.runes[span.Start:span.End]), Span: span,
+		Text: string(d.runes[span.Start:span.End]), Span: span, Parent: p.parent, Modality: d.modality,
 	}
 	if b := d.blockAt(span.Start); b != nil {
 		c.HeadingPath = d.pathOf(span)
@@ -150,6 +156,7 @@ func (d *document) chunk(span knowledge.Span, ref knowledge.VersionRef, ordinal 
 			c.Header = b.header
 		}
 	}
+	c.Title = d.names.of(c.HeadingPath)
 	c.Origin = d.originOf(span)
 	c.Lines = d.linesIn(span)
 	for i, l := range c.Lines {
@@ -157,50 +164,8 @@ func (d *document) chunk(span knowledge.Span, ref knowledge.VersionRef, ordinal 
 			c.Pages = append(c.Pages, size)
 		}
 	}
+	if d.detailed {
+		d.addDetails(&c)
+	}
 	return c
-}
-
-// blockAt returns the block that contains the code point at, or nil between two
-// blocks.
-func (d *document) blockAt(at int) *block {
-	i := sort.Search(len(d.blocks), func(i int) bool { return d.blocks[i].span.End > at })
-	if i == len(d.blocks) || d.blocks[i].span.Start > at {
-		return nil
-	}
-	return &d.blocks[i]
-}
-
-// pathOf returns the headings that are common to all blocks of a span.
-func (d *document) pathOf(span knowledge.Span) []string {
-	i := sort.Search(len(d.blocks), func(i int) bool { return d.blocks[i].span.End > span.Start })
-	path := d.blocks[i].path
-	for ; i < len(d.blocks) && d.blocks[i].span.Start < span.End; i++ {
-		n := 0
-		for n < min(len(path), len(d.blocks[i].path)) && path[n] == d.blocks[i].path[n] {
-			n++
-		}
-		path = path[:n:n]
-	}
-	return path
-}
-
-// linesIn returns the lines of a span, cut to it, with offsets from its start.
-func (d *document) linesIn(span knowledge.Span) []knowledge.Line {
-	i := sort.Search(len(d.lines), func(i int) bool { return d.lines[i].End > span.Start })
-	var lines []knowledge.Line
-	for ; i < len(d.lines) && d.lines[i].Start < span.End; i++ {
-		l := d.lines[i]
-		start, end := max(l.Start, span.Start), min(l.End, span.End)
-		if start >= end {
-			continue
-		}
-		box := l.Box
-		if start != l.Start || end != l.End {
-			box = l.Part(start, end)
-		}
-		lines = append(lines, knowledge.Line{
-			Start: start - span.Start, End: end - span.Start, Page: l.Page, Box: box, Hyphen: l.Hyphen && end == l.End,
-		})
-	}
-	return lines
 }

@@ -1,13 +1,18 @@
 package chunk_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"hash/fnv"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/clipperhouse/uax29/v2/graphemes"
 	"github.com/google/go-cmp/cmp"
+	"github.com/tiktoken-go/tokenizer"
 
 	"github.com/cairn-rag/cairn/internal/chunk"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -17,19 +22,50 @@ var ref = knowledge.VersionRef{Workspace: "w", Project: "p", Document: "d", Vers
 
 func split(t testing.TB, layout knowledge.Layout, s knowledge.Splitter) []knowledge.Chunk {
 	t.Helper()
-	chunks, err := chunk.Split(layout, s, ref)
+	return splitInput(t, chunk.Input{Layout: layout, Splitter: s})
+}
+
+// splitInput completes an input, cuts it and checks the chunks.
+func splitInput(t testing.TB, in chunk.Input) []knowledge.Chunk {
+	t.Helper()
+	in.Ref, in.Embed = ref, embedWords
+	if in.Name == "" {
+		in.Name = longName
+	}
+	chunks, err := chunk.Split(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, layout, s.WithDefaults(), chunks)
+	check(t, in, chunks)
 	return chunks
 }
 
+// embedWords returns vectors that count the words of a text, by their hash.
+func embedWords(_ context.Context, texts []string) ([][]float32, error) {
+	vectors := make([][]float32, len(texts))
+	for i, text := range texts {
+		if text == "" {
+			return nil, errors.New("a text without characters")
+		}
+		vectors[i] = make([]float32, 64)
+		for _, word := range strings.Fields(text) {
+			h := fnv.New32a()
+			h.Write([]byte(word))
+			vectors[i][h.Sum32()%64]++
+		}
+	}
+	return vectors, nil
+}
+
+// strategies are all strategies.
+var strategies = []string{"structure", "fixed", "sliding", "semantic", "hierarchical", "dynamic"}
+
 // check fails unless the chunks have the properties that Split promises for
 // every splitter.
-func check(t testing.TB, layout knowledge.Layout, s knowledge.Splitter, chunks []knowledge.Chunk) {
+func check(t testing.TB, in chunk.Input, chunks []knowledge.Chunk) {
 	t.Helper()
-	text := []rune(chunk.Text(layout))
+	s := in.Splitter.WithDefaults()
+	text := []rune(chunk.Text(in.Layout))
 	covered := make([]bool, len(text))
 	for i, c := range chunks {
 		if c.Span.Start < 0 || c.Span.End > len(text) || c.Text != string(text[c.Span.Start:c.Span.End]) {
@@ -38,10 +74,7 @@ func check(t testing.TB, layout knowledge.Layout, s knowledge.Splitter, chunks [
 		if n := utf8.RuneCountInString(c.Text); n > s.ChunkSize || strings.TrimSpace(c.Text) == "" {
 			t.Fatalf("chunk %d has %d characters of at most %d", i, n, s.ChunkSize)
 		}
-		embedded := chunk.EmbeddingText(c, longName)
-		if more := utf8.RuneCountInString(embedded) - utf8.RuneCountInString(c.Text); more > s.ChunkSize/2+200+3 {
-			t.Fatalf("chunk %d is embedded with %d characters more than its text", i, more)
-		}
+		checkEmbedded(t, in, i, c)
 		if c.Ordinal != i || c.ID != knowledge.ChunkID("d", 1, i) {
 			t.Fatalf("chunk %d has ordinal %d", i, c.Ordinal)
 		}
@@ -68,6 +101,136 @@ func check(t testing.TB, layout knowledge.Layout, s knowledge.Splitter, chunks [
 			t.Fatalf("character %d (%q) is in no chunk", i, r)
 		}
 	}
+	checkParents(t, in, text, chunks)
+	checkBlocks(t, in, text, chunks)
+	checkClusters(t, in, text, chunks)
+}
+
+// checkEmbedded fails if the embedding text of a chunk is too long.
+func checkEmbedded(t testing.TB, in chunk.Input, i int, c knowledge.Chunk) {
+	t.Helper()
+	embedded := chunk.EmbeddingText(c)
+	if more := utf8.RuneCountInString(embedded) - utf8.RuneCountInString(c.Text); more > in.Splitter.WithDefaults().ChunkSize/2+400+4 {
+		t.Fatalf("chunk %d is embedded with %d characters more than its text", i, more)
+	}
+	if in.MaxTokens == 0 {
+		return
+	}
+	if n := tokens(t, embedded); n > in.MaxTokens {
+		t.Fatalf("chunk %d is embedded with %d tokens of at most %d", i, n, in.MaxTokens)
+	}
+}
+
+// checkParents fails unless a parent is the text of its children one after another,
+// apart from white space, and at most as long as a chunk.
+func checkParents(t testing.TB, in chunk.Input, text []rune, chunks []knowledge.Chunk) {
+	t.Helper()
+	children := map[knowledge.Span][]knowledge.Chunk{}
+	for i, c := range chunks {
+		if c.Parent == (knowledge.Span{}) {
+			continue
+		}
+		if c.Span.Start < c.Parent.Start || c.Span.End > c.Parent.End || c.Parent.End-c.Parent.Start > in.Splitter.WithDefaults().ChunkSize {
+			t.Fatalf("chunk %d at %v has the parent %v", i, c.Span, c.Parent)
+		}
+		children[c.Parent] = append(children[c.Parent], c)
+	}
+	for parent, siblings := range children {
+		place := parent.Start
+		for _, c := range siblings {
+			if c.Span.Start < place || strings.TrimSpace(string(text[place:c.Span.Start])) != "" || in.MaxTokens == 0 && c.Span.Start > place {
+				t.Fatalf("the parent %v has a child at %v after %d", parent, c.Span, place)
+			}
+			place = c.Span.End
+		}
+		if len(siblings) < 2 || place != parent.End {
+			t.Fatalf("the parent %v has %d children, up to %d", parent, len(siblings), place)
+		}
+	}
+}
+
+// checkBlocks fails if a chunk begins or ends inside a row or line of code that fits
+// into a chunk, or goes over a heading with more than a tiny text before it.
+func checkBlocks(t testing.TB, in chunk.Input, text []rune, chunks []knowledge.Chunk) {
+	t.Helper()
+	size := in.Splitter.WithDefaults().ChunkSize
+	cuts := map[int]bool{}
+	for _, c := range chunks {
+		cuts[c.Span.Start], cuts[c.Span.End] = true, true
+	}
+	at := 0
+	for _, b := range in.Layout.Blocks {
+		if b.Text == "" || b.Kind.IsFurniture() {
+			continue
+		}
+		start := at
+		at += utf8.RuneCountInString(b.Text) + 2
+		if b.Kind == knowledge.BlockHeading {
+			for i, c := range chunks {
+				if c.Span.Start < start && start < c.Span.End && start-2-c.Span.Start >= size/4 {
+					t.Fatalf("chunk %d at %v goes over the heading at %d", i, c.Span, start)
+				}
+			}
+		}
+		if b.Kind != knowledge.BlockTable && b.Kind != knowledge.BlockCode || in.MaxTokens > 0 {
+			continue
+		}
+		for line := range strings.Lines(b.Text) {
+			end := start + utf8.RuneCountInString(line)
+			row := trim(text, knowledge.Span{Start: start, End: end})
+			for place := row.Start + 1; end-start <= size && place < row.End; place++ {
+				if cuts[place] {
+					t.Fatalf("a chunk begins or ends at %d, within the row %q", place, line)
+				}
+			}
+			start = end
+		}
+	}
+}
+
+// checkClusters fails if a chunk begins or ends inside a grapheme cluster of at most
+// 32 characters.
+func checkClusters(t testing.TB, in chunk.Input, text []rune, chunks []knowledge.Chunk) {
+	t.Helper()
+	cuts := map[int]bool{}
+	for _, c := range chunks {
+		cuts[c.Span.Start], cuts[c.Span.End] = true, true
+	}
+	at := 0
+	clusters := graphemes.FromString(chunk.Text(in.Layout))
+	for clusters.Next() {
+		n := utf8.RuneCountInString(clusters.Value())
+		for place := at + 1; n <= 32 && place < at+n; place++ {
+			// White space is trimmed, whatever mark is on it.
+			if cuts[place] && !unicode.IsSpace(text[place-1]) {
+				t.Fatalf("a chunk begins or ends at %d, within %q", place, clusters.Value())
+			}
+		}
+		at += n
+	}
+}
+
+func trim(text []rune, s knowledge.Span) knowledge.Span {
+	for s.Start < s.End && unicode.IsSpace(text[s.Start]) {
+		s.Start++
+	}
+	for s.End > s.Start && unicode.IsSpace(text[s.End-1]) {
+		s.End--
+	}
+	return s
+}
+
+func tokens(t testing.TB, text string) int {
+	t.Helper()
+	codec, err := tokenizer.Get(tokenizer.Cl100kBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := codec.Count(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 var longName = strings.Repeat("é", 512)
@@ -132,13 +295,13 @@ func TestStructure(t *testing.T) {
 			fmt.Fprintf(&rows, "\nitem number %d | %d francs", i, i*10)
 		}
 		table := knowledge.Block{Kind: knowledge.BlockTable, Text: rows.String(), Header: "name | price"}
-		chunks := split(t, knowledge.Layout{Blocks: []knowledge.Block{table}}, knowledge.Splitter{ChunkSize: 400, ChunkOverlap: new(50)})
+		chunks := splitInput(t, chunk.Input{Name: "Prices", Layout: knowledge.Layout{Blocks: []knowledge.Block{table}}, Splitter: knowledge.Splitter{ChunkSize: 400, ChunkOverlap: new(50)}})
 		for i, c := range chunks {
 			if i == 0 != (c.Header == "") || !strings.HasSuffix(c.Text, "francs") {
 				t.Errorf("chunk %d: header %q, ends %q", i, c.Header, c.Text[len(c.Text)-10:])
 			}
 		}
-		if text := chunk.EmbeddingText(chunks[1], "Prices"); !strings.HasPrefix(text, "Prices\nname | price\nitem") {
+		if text := chunk.EmbeddingText(chunks[1]); !strings.HasPrefix(text, "Prices\nname | price\nitem") {
 			t.Errorf("embedded as %q", text[:40])
 		}
 	})
@@ -164,7 +327,7 @@ func TestStructure(t *testing.T) {
 			if strings.HasPrefix(c.Text, "value") && (c.Header == "" || len(c.Header) > 100 || !strings.HasSuffix(c.Header, "column")) {
 				t.Errorf("chunk %d has header %q", i, c.Header)
 			}
-			total += len(chunk.EmbeddingText(c, ""))
+			total += len(chunk.EmbeddingText(c)) - len(c.Title)
 		}
 		if total > 2*len(table.Text) {
 			t.Errorf("%d bytes are embedded of a table of %d", total, len(table.Text))
@@ -208,7 +371,7 @@ func TestStructure(t *testing.T) {
 	t.Run("white space as long as a chunk does not make duplicate chunks", func(t *testing.T) {
 		t.Parallel()
 		text := "Begin." + strings.Repeat(" ", 250) + "X" + strings.Repeat("y", 20) + strings.Repeat(" ", 250) + "End"
-		for _, strategy := range []string{"structure", "fixed"} {
+		for _, strategy := range strategies {
 			split(t, knowledge.Layout{Blocks: []knowledge.Block{paragraph(text)}}, knowledge.Splitter{Strategy: strategy, ChunkSize: 230, ChunkOverlap: new(110)})
 		}
 	})
@@ -238,7 +401,7 @@ func TestStructure(t *testing.T) {
 	t.Run("a splitter out of range is refused", func(t *testing.T) {
 		t.Parallel()
 		for _, s := range []knowledge.Splitter{{ChunkSize: 50}, {ChunkSize: 200, ChunkOverlap: new(100)}, {Strategy: "magic"}} {
-			if _, err := chunk.Split(knowledge.Layout{}, s, ref); !knowledge.IsCode(err, knowledge.CodeInvalid) {
+			if _, err := chunk.Split(t.Context(), chunk.Input{Splitter: s, Ref: ref}); !knowledge.IsCode(err, knowledge.CodeInvalid) {
 				t.Errorf("%+v: error %v", s, err)
 			}
 		}
@@ -247,31 +410,50 @@ func TestStructure(t *testing.T) {
 
 // FuzzSpans checks the promises of Split for any text in any blocks.
 func FuzzSpans(f *testing.F) {
-	f.Add("# A\n\nSome text. More of it!\n\na | b\nc | d", uint16(100), uint16(10), uint8(3))
-	f.Add(strings.Repeat("word ", 300), uint16(120), uint16(50), uint8(1))
-	f.Add(strings.Repeat("日本語。", 100)+"\n\n"+strings.Repeat("x", 500), uint16(101), uint16(49), uint8(7))
-	f.Fuzz(func(t *testing.T, text string, size, overlap uint16, kinds uint8) {
-		all := []knowledge.BlockKind{knowledge.BlockParagraph, knowledge.BlockHeading, knowledge.BlockTable, knowledge.BlockCode, knowledge.BlockList}
+	f.Add("# A\n\nSome text. More of it!\n\na | b\nc | d", uint16(100), uint16(10), uint8(3), uint16(0))
+	f.Add(strings.Repeat("word ", 300), uint16(120), uint16(50), uint8(1), uint16(30))
+	f.Add(strings.Repeat("日本語。", 100)+"\n\n"+strings.Repeat("x", 500), uint16(101), uint16(49), uint8(7), uint16(5))
+	f.Add(strings.Repeat("e\u0301\U0001f469\u200d\U0001f467\U0001f1e9\U0001f1ea", 100)+"\n\n"+strings.Repeat("a\nb c\n", 50), uint16(0), uint16(49), uint8(9), uint16(0))
+	all := []knowledge.BlockKind{
+		knowledge.BlockParagraph, knowledge.BlockHeading, knowledge.BlockTable, knowledge.BlockCode, knowledge.BlockList,
+		knowledge.BlockCaption, knowledge.BlockFigure, knowledge.BlockFooter, knowledge.BlockTitle,
+	}
+	f.Fuzz(func(t *testing.T, text string, size, overlap uint16, kinds uint8, maxTokens uint16) {
 		var layout knowledge.Layout
 		for i, part := range strings.Split(strings.ToValidUTF8(text, "?"), "\n\n") {
-			layout.Blocks = append(layout.Blocks, knowledge.Block{Kind: all[(i*int(kinds)+int(kinds))%len(all)], Level: i%6 + 1, Text: part, Header: strings.SplitN(part, "\n", 2)[0]})
+			layout.Blocks = append(layout.Blocks, knowledge.Block{
+				Kind: all[(i*int(kinds)+int(kinds))%len(all)], Level: i%6 + 1, Text: part, Header: strings.SplitN(part, "\n", 2)[0],
+				Figure: fmt.Sprint(i), Sheet: knowledge.Sheet{Name: "S", Columns: i, Rows: []int{i + 1, i + 2}},
+			})
 		}
-		s := knowledge.Splitter{ChunkSize: 100 + int(size)%2000, Strategy: []string{"structure", "fixed"}[kinds%2]}
+		s := knowledge.Splitter{ChunkSize: 100 + int(size)%2000, Strategy: strategies[int(kinds)%len(strategies)]}
+		if kinds > 200 {
+			s.Separators = []string{". ", "a", "\u0301"}
+		}
 		s.ChunkOverlap = new(int(overlap) % (s.ChunkSize / 2))
 		if *s.ChunkOverlap*2 >= s.ChunkSize {
 			t.Skip("not a splitter")
 		}
-		split(t, layout, s)
+		in := chunk.Input{Layout: layout, Splitter: s}
+		if maxTokens > 0 {
+			in.MaxTokens = chunk.MinTokens + int(maxTokens)
+		}
+		splitInput(t, in)
 	})
 }
 
 func BenchmarkSplit(b *testing.B) {
 	text := strings.Repeat("This sentence has exactly fifty characters in it. ", 400_000)
-	for _, strategy := range []string{"structure", "fixed"} {
+	for _, strategy := range strategies {
 		b.Run(strategy, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				if _, err := chunk.Split(knowledge.Layout{Blocks: []knowledge.Block{paragraph(text)}}, knowledge.Splitter{Strategy: strategy}, ref); err != nil {
+				if _, err := chunk.Split(b.Context(), chunk.Input{
+					Layout: knowledge.Layout{Blocks: []knowledge.Block{paragraph(text)}}, Splitter: knowledge.Splitter{Strategy: strategy},
+					Ref: ref, MaxTokens: 8191, Embed: func(_ context.Context, texts []string) ([][]float32, error) {
+						return make([][]float32, len(texts)), nil
+					},
+				}); err != nil {
 					b.Fatal(err)
 				}
 			}

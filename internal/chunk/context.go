@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,7 +14,7 @@ const (
 	// and of a table header. Every chunk below them repeats them.
 	contextShare = 4
 	// maxName is the length in code points to which each chunk repeats a
-	// document's name.
+	// document's name, and its title.
 	maxName = 200
 	// maxHeading bounds a heading in a path, in code points: a longer one is a
 	// paragraph that looks like a heading.
@@ -23,12 +24,12 @@ const (
 )
 
 // EmbeddingText returns the text that is embedded and full-text indexed for a
-// chunk: the document's name, the heading path, the table header, and the
-// chunk's text. It exceeds the chunk's text by at most half of ChunkSize and
-// 200 code points.
-func EmbeddingText(c knowledge.Chunk, name string) string {
+// chunk: what names the document, the heading path, the table header, the sentence
+// of a model that places it, and the chunk's text. The first three exceed the
+// chunk's text by at most half of ChunkSize and 400 code points.
+func EmbeddingText(c knowledge.Chunk) string {
 	var b strings.Builder
-	for _, context := range []string{first(name, maxName), strings.Join(c.HeadingPath, pathSeparator), c.Header} {
+	for _, context := range contextsOf(c) {
 		if context != "" {
 			b.WriteString(context)
 			b.WriteByte('\n')
@@ -36,6 +37,69 @@ func EmbeddingText(c knowledge.Chunk, name string) string {
 	}
 	b.WriteString(c.Text)
 	return b.String()
+}
+
+func contextsOf(c knowledge.Chunk) [4]string {
+	return [4]string{c.Title, strings.Join(c.HeadingPath, pathSeparator), c.Header, c.Context}
+}
+
+// names are a document's name and title.
+type names struct{ name, both, title string }
+
+// newNames returns the names within the limit. A title that is the name, with or
+// without the extension of a file, is left out.
+func newNames(name, title string, l limit) names {
+	n := names{name: l.first(first(name, maxName), nameShare)}
+	title = l.first(first(strings.Join(strings.Fields(title), " "), maxName), nameShare)
+	if n.both = n.name; title != "" && !strings.EqualFold(title, name) && !strings.EqualFold(title, strings.TrimSuffix(name, path.Ext(name))) {
+		n.title, n.both = title, strings.TrimPrefix(n.name+"\n"+title, "\n")
+	}
+	return n
+}
+
+// of returns the names for a chunk. Below a heading that is the document's title,
+// the name is enough.
+func (n names) of(headings []string) string {
+	if len(headings) > 0 && strings.EqualFold(headings[0], n.title) {
+		return n.name
+	}
+	return n.both
+}
+
+// contexts bounds the heading paths and table headers of a document. Those of the
+// block before are kept, because most blocks have the same.
+type contexts struct {
+	most     int // code points of each
+	limit    limit
+	headings headings
+	path     []string
+	given    string // the header last bounded
+	bounded  string
+}
+
+func newContexts(most int, l limit) *contexts { return &contexts{most: most, limit: l} }
+
+// enter sets the path to that of a heading.
+func (c *contexts) enter(b knowledge.Block) {
+	c.headings.enter(b)
+	for most := c.most; ; most /= 2 {
+		if c.path = c.headings.within(most); c.limit.holds(strings.Join(c.path, pathSeparator), pathShare) {
+			return
+		}
+	}
+}
+
+// header returns the first cells of a table's header that are within the bounds.
+func (c *contexts) header(given string) string {
+	if given == c.given {
+		return c.bounded
+	}
+	c.given = given
+	for most := c.most; ; most /= 2 {
+		if c.bounded = knowledge.HeaderWithin(given, most); c.limit.holds(c.bounded, headerShare) {
+			return c.bounded
+		}
+	}
 }
 
 // headings is the path of headings at a position in a document.
@@ -55,12 +119,13 @@ func (h *headings) enter(b knowledge.Block) {
 }
 
 // within returns the path in at most most code points, separators included. It
-// shortens the longest headings first.
+// shortens the longest headings first. It returns no path if the separators leave no
+// room.
 func (h *headings) within(most int) []string {
-	if len(h.names) == 0 {
+	most -= (len(h.names) - 1) * len(pathSeparator)
+	if most < len(h.names) {
 		return nil
 	}
-	most -= (len(h.names) - 1) * len(pathSeparator)
 	lengths := make([]int, len(h.names))
 	for i, name := range h.names {
 		lengths[i] = utf8.RuneCountInString(name)

@@ -39,14 +39,20 @@ func TestHostileTextsAreCutInTimeOfTheirLength(t *testing.T) {
 	} {
 		t.Run(behaviour, func(t *testing.T) {
 			t.Parallel()
-			for _, kind := range []knowledge.BlockKind{knowledge.BlockParagraph, knowledge.BlockCode} {
-				layout := knowledge.Layout{Blocks: []knowledge.Block{{Kind: kind, Text: text}}}
+			cut := func(kind knowledge.BlockKind, strategy, text string, maxTokens int) {
+				in := chunk.Input{Layout: knowledge.Layout{Blocks: []knowledge.Block{{Kind: kind, Text: text}}}, Ref: ref, MaxTokens: maxTokens, Embed: embedWords}
+				in.Splitter.Strategy = strategy
 				var chunks []knowledge.Chunk
 				within(t, func() (err error) {
-					chunks, err = chunk.Split(layout, knowledge.Splitter{}, ref)
+					chunks, err = chunk.Split(t.Context(), in)
 					return err
 				})
-				check(t, layout, knowledge.Splitter{}.WithDefaults(), chunks)
+				check(t, in, chunks)
+			}
+			cut(knowledge.BlockParagraph, knowledge.SplitStructure, text, 0)
+			cut(knowledge.BlockCode, knowledge.SplitStructure, text, 0)
+			for _, strategy := range strategies {
+				cut(knowledge.BlockParagraph, strategy, strings.ToValidUTF8(text[:size/10], ""), 400)
 			}
 		})
 	}

@@ -1,19 +1,13 @@
 package chunk
 
 import (
-	"sort"
-
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // originOf returns the lines of the file that hold a span that was trimmed. Where
 // a block does not follow the file line by line, they are all lines of the block.
 func (d *document) originOf(span knowledge.Span) knowledge.Origin {
-	at := func(place int) *block {
-		i := sort.Search(len(d.blocks), func(i int) bool { return d.blocks[i].span.End > place })
-		return &d.blocks[i]
-	}
-	first, last := at(span.Start), at(span.End-1)
+	first, last := &d.blocks[d.blockFrom(span.Start)], &d.blocks[d.blockFrom(span.End-1)]
 	if first.origin.First == 0 || last.origin.First == 0 {
 		return knowledge.Origin{}
 	}

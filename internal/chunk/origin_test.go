@@ -24,12 +24,12 @@ func TestOriginOfAChunk(t *testing.T) {
 	layout := knowledge.Layout{Blocks: text.Plain(file.String())}
 	one := knowledge.Layout{Blocks: text.Plain(strings.ReplaceAll(file.String(), "\n\n", "\n"))} // one paragraph
 	oneLines := strings.Split(strings.ReplaceAll(file.String(), "\n\n", "\n"), "\n")
-	for _, strategy := range []string{"structure", "fixed"} {
+	for _, strategy := range strategies {
 		for _, c := range []struct {
 			layout knowledge.Layout
 			lines  []string
 		}{{layout, lines}, {one, oneLines}} {
-			chunks, err := chunk.Split(c.layout, knowledge.Splitter{Strategy: strategy, ChunkSize: 200}, ref)
+			chunks, err := chunk.Split(t.Context(), chunk.Input{Layout: c.layout, Splitter: knowledge.Splitter{Strategy: strategy, ChunkSize: 200}, Ref: ref, Embed: embedWords})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +65,7 @@ func TestOriginOfPartOfABlock(t *testing.T) {
 		"none where the format has none":              {[]knowledge.Block{paragraph("No lines.")}, []knowledge.Origin{{}}},
 		"none where one of two blocks has none":       {[]knowledge.Block{paragraph("No lines."), {Kind: knowledge.BlockParagraph, Text: "One.", Origin: knowledge.Origin{First: 1, Last: 1, LineByLine: true}}}, []knowledge.Origin{{}}},
 	} {
-		chunks, err := chunk.Split(knowledge.Layout{Blocks: c.blocks}, knowledge.Splitter{ChunkSize: 200, ChunkOverlap: new(int)}, ref)
+		chunks, err := chunk.Split(t.Context(), chunk.Input{Layout: knowledge.Layout{Blocks: c.blocks}, Splitter: knowledge.Splitter{ChunkSize: 200, ChunkOverlap: new(int)}, Ref: ref})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ var abbreviations = map[string]bool{
 func sentenceEnds(runes []rune) []int {
 	text := segmentable(runes)
 	var ends []int
-	at := 0
+	begin, at := 0, 0 // of the sentence, and of what is segmented
 	tokens := sentences.FromString(text)
 	for tokens.Next() {
 		sentence := tokens.Value()
@@ -29,7 +29,9 @@ func sentenceEnds(runes []rune) []int {
 		if at < len(runes) && (endsInAbbreviation(sentence) || !hasSentenceEnd(sentence)) {
 			continue
 		}
-		ends = append(ends, at)
+		if end := beforeOpening(runes, begin, at); end > begin {
+			ends, begin = append(ends, end), end
+		}
 	}
 	if n := len(runes); n > 0 && (len(ends) == 0 || ends[len(ends)-1] < n) {
 		ends = append(ends, n)
@@ -37,11 +39,28 @@ func sentenceEnds(runes []rune) []int {
 	return ends
 }
 
+// beforeOpening returns the end of a sentence that begins at begin, without the
+// quotation marks and brackets that open the next one: the segmenter takes them for
+// closing ones. In scripts with spaces between sentences they come after the space.
+func beforeOpening(runes []rune, begin, end int) int {
+	if end == len(runes) {
+		return end
+	}
+	for end > begin && unicode.In(runes[end-1], unicode.Ps, unicode.Pi) {
+		end--
+	}
+	return end
+}
+
 // maxRun is the longest run of characters other than letters and digits that is
 // passed to the segmenter. After a full stop the segmenter scans from each of
 // them to the end of the run, which takes quadratic time: minutes for a long
 // run.
 const maxRun = 32
+
+// sofPasuq ends a Hebrew verse. The standard does not count it among the ends of
+// sentences.
+const sofPasuq = '\u05c3'
 
 // filler is a character that appears in no segmentation rule.
 const filler = '\x00'
@@ -62,6 +81,8 @@ func segmentable(runes []rune) string {
 			r = filler
 		case r == '\n':
 			r = ' '
+		case r == sofPasuq:
+			r = '!'
 		}
 		b.WriteRune(r)
 	}
@@ -71,14 +92,11 @@ func segmentable(runes []rune) string {
 // endsInAbbreviation reports whether the last word of sentence is an
 // abbreviation.
 func endsInAbbreviation(sentence string) bool {
-	words := strings.Fields(sentence)
-	if len(words) == 0 {
-		return false
-	}
-	last, dot := strings.CutSuffix(words[len(words)-1], ".")
+	words, dot := strings.CutSuffix(strings.TrimRightFunc(sentence, unicode.IsSpace), ".")
 	if !dot {
 		return false
 	}
+	last := words[strings.LastIndexFunc(words, unicode.IsSpace)+1:]
 	last = strings.ToLower(strings.TrimLeftFunc(last, func(r rune) bool { return !unicode.IsLetter(r) }))
 	return abbreviations[last] || utf8.RuneCountInString(last) == 1
 }

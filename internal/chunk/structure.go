@@ -4,11 +4,10 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// structure cuts a document at its structure: at headings, then between blocks,
-// and in a block that is larger than a chunk between rows, lines or sentences.
-// Small neighbours under one heading share a chunk. Spans overlap only inside a
-// block that had to be cut.
-func structure(d *document, s knowledge.Splitter) []knowledge.Span {
+// structure cuts blocks at headings, then between blocks, and in a block that is
+// larger than a chunk between rows, lines or sentences. Small neighbours under one
+// heading share a chunk. Spans overlap only inside a block that had to be cut.
+func (c cutter) structure(blocks []block) []knowledge.Span {
 	var spans []knowledge.Span
 	open := knowledge.Span{Start: -1}
 	flush := func() {
@@ -17,97 +16,71 @@ func structure(d *document, s knowledge.Splitter) []knowledge.Span {
 			open.Start = -1
 		}
 	}
-	for _, b := range d.blocks {
-		size := b.span.End - b.span.Start
-		if size == 0 {
-			continue
-		}
+	for len(blocks) > 0 {
+		group := blocks[:together(blocks)]
+		blocks = blocks[len(group):]
+		span := spanOf(group)
 		// A heading begins a chunk, unless the text before it is too short for
 		// one (a title, or a heading right above this one).
-		if b.kind == knowledge.BlockHeading && open.Start >= 0 && open.End-open.Start >= s.ChunkSize/4 {
+		if group[0].kind == knowledge.BlockHeading && open.Start >= 0 && open.End-open.Start >= c.size/tinyShare {
 			flush()
 		}
-		if open.Start >= 0 && b.span.End-open.Start > s.ChunkSize {
+		if open.Start >= 0 && span.End-open.Start > c.size {
 			flush()
 		}
 		switch {
-		case size > s.ChunkSize:
+		case span.End-span.Start > c.size:
 			flush()
-			spans = append(spans, cut(d, b, s)...)
+			spans = append(spans, c.cut(group)...)
 		case open.Start < 0:
-			open = b.span
+			open = span
 		default:
-			open.End = b.span.End
+			open.End = span.End
 		}
 	}
 	flush()
 	return spans
 }
 
-// cut divides a block that is larger than a chunk.
-func cut(d *document, b block, s knowledge.Splitter) []knowledge.Span {
-	runes := d.runes[b.span.Start:b.span.End]
-	var units []int // ends of the block's parts, as offsets from its start
-	overlap := *s.ChunkOverlap
-	switch b.kind {
-	case knowledge.BlockTable, knowledge.BlockCode, knowledge.BlockList:
-		units, overlap = lineEnds(runes), 0
+// cut divides blocks that together are larger than a chunk. Rows, lines of code
+// and items of a list do not overlap.
+func (c cutter) cut(group []block) []knowledge.Span {
+	if len(c.separators) > 0 && len(group) == 1 && !isRows(group[0].kind) {
+		return c.separated(group[0].span, c.separators)
+	}
+	for _, b := range group {
+		if isRows(b.kind) || b.kind == knowledge.BlockList {
+			c.overlap = 0
+		}
+	}
+	return c.inWindows(pack(group[0].span.Start, c.partEnds(group), c.size, c.overlap))
+}
+
+// together returns how many of the first blocks stay together: a figure or table
+// and the captions beside it, else one block.
+func together(blocks []block) int {
+	n := 1
+	for n < len(blocks) && stayTogether(blocks, n-1) {
+		n++
+	}
+	return n
+}
+
+// stayTogether reports whether the block i and the next one are a caption and its
+// figure or table. A caption between two of them belongs to the figure before it,
+// else to the one after it.
+func stayTogether(blocks []block, i int) bool {
+	a, b := blocks[i].kind, blocks[i+1].kind
+	switch {
+	case a == knowledge.BlockCaption && isCaptioned(b):
+		return i == 0 || !isCaptioned(blocks[i-1].kind) || blocks[i-1].kind == knowledge.BlockTable
+	case b == knowledge.BlockCaption && a == knowledge.BlockTable:
+		return i+2 == len(blocks) || !isCaptioned(blocks[i+2].kind)
 	default:
-		units = sentenceEnds(runes)
+		return b == knowledge.BlockCaption && a == knowledge.BlockFigure
 	}
-	spans := pack(units, s.ChunkSize, overlap)
-	var out []knowledge.Span
-	for _, span := range spans {
-		span.Start, span.End = span.Start+b.span.Start, span.End+b.span.Start
-		if span.End-span.Start <= s.ChunkSize {
-			out = append(out, span)
-			continue
-		}
-		// One sentence or row is larger than a chunk.
-		out = append(out, windows(d.runes, span, s.ChunkSize, overlap)...)
-	}
-	return out
 }
 
-// pack joins parts, given by their ends, to spans of at most size. Each span
-// begins with the parts of the previous one that fit into the overlap. A part
-// that is larger than size becomes a span of its own.
-func pack(ends []int, size, overlap int) []knowledge.Span {
-	var spans []knowledge.Span
-	start, first := 0, 0 // start offset and first part of the open span
-	for i := range ends {
-		begin := partStart(ends, i)
-		if i > first && ends[i]-start > size {
-			spans = append(spans, knowledge.Span{Start: start, End: begin})
-			first = i
-			for first > 0 && partStart(ends, first-1) > start && begin-partStart(ends, first-1) <= overlap && ends[i]-partStart(ends, first-1) <= size {
-				first--
-			}
-			start = partStart(ends, first)
-		}
-	}
-	if len(ends) > 0 {
-		spans = append(spans, knowledge.Span{Start: start, End: ends[len(ends)-1]})
-	}
-	return spans
-}
-
-func partStart(ends []int, i int) int {
-	if i == 0 {
-		return 0
-	}
-	return ends[i-1]
-}
-
-func lineEnds(runes []rune) []int {
-	var ends []int
-	for i, r := range runes {
-		if r == '\n' {
-			ends = append(ends, i+1)
-		}
-	}
-	if len(runes) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(runes)) {
-		ends = append(ends, len(runes))
-	}
-	return ends
+func isCaptioned(kind knowledge.BlockKind) bool {
+	return kind == knowledge.BlockFigure || kind == knowledge.BlockTable
 }

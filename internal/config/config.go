@@ -98,6 +98,11 @@ type Model struct {
 	// The length of the vectors, for embeddings only; 0 takes what the model
 	// gives. Defaults to 0, and to 1536 for OpenAI's default model.
 	Dimensions int `koanf:"dimensions"`
+	// How many tokens one text may have, for embeddings only, counted as OpenAI's
+	// models do (cl100k_base). A chunk with what stands around it is cut to that. For
+	// a model with another vocabulary, set three quarters of its limit. 0 sets no
+	// bound. Defaults to 8191.
+	MaxTokens int `koanf:"max_tokens"`
 	// How long one call may take as a whole. Defaults to 10m, which is the most.
 	// Embedding a batch of passages ends after 5m, a question after 1m, in any case.
 	Timeout time.Duration `koanf:"timeout"`

@@ -39,6 +39,8 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("got %d parsers", c.Limits.Parsers)
 	}
 	model := config.Model{Timeout: 10 * time.Minute, IdleTimeout: time.Minute}
+	embedding := model
+	embedding.MaxTokens = 8191
 	want := config.Config{
 		Data:            "/srv/a b",
 		Listen:          "127.0.0.1:8080",
@@ -47,7 +49,7 @@ func TestDefaults(t *testing.T) {
 		Database:        config.Database{URL: "sqlite:///srv/a%20b/cairn.db"},
 		Vector:          config.Vector{URL: "sqlite:///srv/a%20b/index.db"},
 		Blob:            config.Blob{URL: "file:///srv/a%20b/blobs"},
-		Models:          config.Models{Chat: model, Embedding: model},
+		Models:          config.Models{Chat: model, Embedding: embedding},
 		Limits: config.Limits{
 			FileBytes: 100e6, TextBytes: 20e6, RequestBytes: 2e9, ParseSeconds: 60, ParseMemory: 1e9, Streams: 2000,
 		},
@@ -190,6 +192,7 @@ func TestMistakes(t *testing.T) {
 		"no_streams":                      {"limits: {streams: 0}", nil, []string{"limits.streams", "from 1"}},
 		"no_bytes":                        {"", []string{"CAIRN_LIMITS__FILE_BYTES=0"}, []string{"limits.file_bytes", "from 1"}},
 		"no_time_for_a_call":              {"models: {embedding: {timeout: 0s}}", nil, []string{"models.embedding.timeout", "from 1s"}},
+		"too_few_tokens_for_a_text":       {"models: {embedding: {max_tokens: 100}}", nil, []string{"models.embedding.max_tokens", "from 128"}},
 		"a_time_without_its_unit":         {"models: {chat: {base_url: 'http://x/v1', model: m, timeout: 60}}", nil, []string{"models.chat.timeout", "unit"}},
 		"address_without_port":            {"listen: localhost", nil, []string{"listen", "127.0.0.1:8080"}},
 		"public_url_without_scheme":       {"public_url: cairn.example.com", nil, []string{"public_url", "https://"}},

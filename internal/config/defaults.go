@@ -18,14 +18,17 @@ const (
 	openAIChatModel      = "gpt-4.1-mini"
 	openAIEmbeddingModel = "text-embedding-3-small"
 	openAIDimensions     = 1536
+	openAIEmbeddedTokens = 8191
 )
 
 // numbers returns the default of every number.
 func numbers() Config {
 	model := Model{Timeout: 10 * time.Minute, IdleTimeout: time.Minute}
+	embedding := model
+	embedding.MaxTokens = openAIEmbeddedTokens
 	return Config{
 		ShutdownSeconds: 10,
-		Models:          Models{Chat: model, Embedding: model},
+		Models:          Models{Chat: model, Embedding: embedding},
 		Limits: Limits{
 			FileBytes: 100e6, TextBytes: 20e6, RequestBytes: 2e9,
 			ParseSeconds: 60, ParseMemory: 1e9, Parsers: min(runtime.NumCPU(), 4), Streams: 2000,

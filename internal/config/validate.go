@@ -18,6 +18,10 @@ const (
 	minJWTSecret = 32
 )
 
+// minEmbeddedTokens is the least number of tokens that leaves room for a text beside
+// what names its document.
+const minEmbeddedTokens = 128
+
 // validate returns every mistake at once.
 func (c Config) validate() error {
 	errs := []error{
@@ -99,6 +103,9 @@ func (m Model) validate(key string) error {
 		}
 	}
 	errs = append(errs, checkRange(key+".dimensions", int64(m.Dimensions), 0, 65536))
+	if m.MaxTokens != 0 {
+		errs = append(errs, checkRange(key+".max_tokens", int64(m.MaxTokens), minEmbeddedTokens, 1e6))
+	}
 	errs = append(errs, checkTimeout(key+".timeout", m.Timeout), checkTimeout(key+".idle_timeout", m.IdleTimeout))
 	return errors.Join(errs...)
 }

@@ -6,7 +6,8 @@ type Chunk struct {
 	ID          string     `json:"id"`
 	DocumentID  string     `json:"document_id"`
 	Version     int        `json:"version"`
-	Ordinal     int        `json:"ordinal"` // 0 = first
+	Ordinal     int        `json:"ordinal"`         // 0 = first
+	Title       string     `json:"title,omitempty"` // what names the document in the embedded text: its name, and its title on the next line
 	Text        string     `json:"text"`
 	Span        Span       `json:"span"`
 	HeadingPath []string   `json:"heading_path,omitempty"`

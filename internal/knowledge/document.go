@@ -102,11 +102,3 @@ type VersionRef struct {
 	Document  string `json:"document"`
 	Version   int    `json:"version"`
 }
-
-// Splitter says how text is cut into chunks. Sizes are Unicode code points. A
-// field that is not set means the default; WithDefaults fills it in.
-type Splitter struct {
-	Strategy     string `json:"strategy,omitempty"`
-	ChunkSize    int    `json:"chunkSize,omitempty"`
-	ChunkOverlap *int   `json:"chunkOverlap,omitempty"`
-}

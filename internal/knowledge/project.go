@@ -2,8 +2,6 @@ package knowledge
 
 import (
 	"encoding/json"
-	"slices"
-	"strconv"
 	"time"
 )
 
@@ -108,43 +106,6 @@ type LimitsConfig struct {
 	Bytes            int64 `json:"bytes,omitempty"` // of all originals together
 	FileBytes        int64 `json:"fileBytes,omitempty"`
 	QueriesPerMinute int   `json:"queriesPerMinute,omitempty"`
-}
-
-// The limits of a splitter, in code points.
-const (
-	DefaultChunkSize    = 1000
-	DefaultChunkOverlap = 100
-	MinChunkSize        = 100
-	MaxChunkSize        = 8000
-)
-
-// WithDefaults returns the splitter with its defaults filled in.
-func (s Splitter) WithDefaults() Splitter {
-	setDefault(&s.Strategy, "structure")
-	setDefault(&s.ChunkSize, DefaultChunkSize)
-	if s.ChunkOverlap == nil {
-		s.ChunkOverlap = new(min(DefaultChunkOverlap, mostOverlap(s.ChunkSize)))
-	}
-	return s
-}
-
-// mostOverlap is the largest overlap below half of a chunk.
-func mostOverlap(chunkSize int) int { return (chunkSize - 1) / 2 }
-
-// Fields returns what is wrong with the splitter, as found at location.
-func (s Splitter) Fields(location string) []Field {
-	var f []Field
-	s = s.WithDefaults()
-	if !slices.Contains([]string{"structure", "fixed"}, s.Strategy) {
-		f = append(f, Field{location + ".strategy", "must be structure or fixed"})
-	}
-	if s.ChunkSize < MinChunkSize || s.ChunkSize > MaxChunkSize {
-		f = append(f, Field{location + ".chunkSize", "must be between " + strconv.Itoa(MinChunkSize) + " and " + strconv.Itoa(MaxChunkSize)})
-	}
-	if *s.ChunkOverlap < 0 || *s.ChunkOverlap > mostOverlap(s.ChunkSize) {
-		f = append(f, Field{location + ".chunkOverlap", "must be below half of chunkSize"})
-	}
-	return f
 }
 
 // Fields returns what is wrong with the retrieval, as found at location.

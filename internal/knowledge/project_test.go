@@ -2,6 +2,7 @@ package knowledge_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,6 +21,8 @@ func TestSplitterDefaults(t *testing.T) {
 		`{"chunkOverlap":0}`:   `{"strategy":"structure","chunkSize":1000,"chunkOverlap":0}`,
 		`{"chunkOverlap":300}`: `{"strategy":"structure","chunkSize":1000,"chunkOverlap":300}`,
 		`{"strategy":"fixed"}`: `{"strategy":"fixed","chunkSize":1000,"chunkOverlap":100}`,
+
+		`{"strategy":"hierarchical","separators":["\n\n"," "]}`: `{"strategy":"hierarchical","chunkSize":1000,"chunkOverlap":100,"separators":["\n\n"," "]}`,
 	} {
 		var s knowledge.Splitter
 		if err := json.Unmarshal([]byte(given), &s); err != nil {
@@ -35,6 +38,27 @@ func TestSplitterDefaults(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, string(got)); diff != "" {
 			t.Errorf("%s: %s", given, diff)
+		}
+	}
+}
+
+func TestSplitterOutOfRange(t *testing.T) {
+	t.Parallel()
+	for given, location := range map[string]string{
+		`{"strategy":"magic"}`: "strategy",
+		`{"chunkSize":99}`:     "chunkSize",
+		`{"chunkSize":8001}`:   "chunkSize",
+		`{"chunkOverlap":500}`: "chunkOverlap",
+		`{"separators":[""]}`:  "separators",
+		`{"separators":["` + strings.Repeat("é", 101) + `"]}`:    "separators",
+		`{"separators":[` + strings.Repeat(`"a",`, 20) + `"a"]}`: "separators",
+	} {
+		var s knowledge.Splitter
+		if err := json.Unmarshal([]byte(given), &s); err != nil {
+			t.Fatal(err)
+		}
+		if wrong := s.Fields("s"); len(wrong) != 1 || wrong[0].Location != "s."+location {
+			t.Errorf("%s: %v", given, wrong)
 		}
 	}
 }

@@ -27,6 +27,9 @@ type Endpoint struct {
 	// request, and an answer of another length is an error. 0 accepts any
 	// length.
 	Dimensions int
+	// MaxTokens is how many tokens of cl100k_base a text to embed may have. The
+	// client does not check it. 0 is no bound.
+	MaxTokens int
 	// Timeout bounds a whole call. Defaults to DefaultTimeout.
 	Timeout time.Duration
 	// IdleTimeout bounds the wait for the first byte of an answer's body and

@@ -1,0 +1,103 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+)
+
+// sentenceBatches is how many batches of sentences of a document are embedded at the
+// same time.
+const sentenceBatches = 4
+
+// sentenceFolder is the folder of the vectors of sentences in a version's prefix. They
+// are deleted when the chunks are stored.
+const sentenceFolder = "sentence-vectors/"
+
+// sentenceVectors returns the vectors by which the semantic strategy cuts a document,
+// one for each text. Each batch is stored before the step goes on, so that a retry
+// requests none again.
+func (a *Ingestion) sentenceVectors(ctx context.Context, ref knowledge.VersionRef, texts []string) ([][]float32, error) {
+	size := a.Embedder.MaxTexts(BatchSize)
+	batches := slices.Collect(slices.Chunk(texts, size))
+	vectors := make([][][]float32, len(batches))
+	group, failed := errgroup.WithContext(ctx)
+	group.SetLimit(sentenceBatches)
+	for i, batch := range batches {
+		group.Go(func() (err error) {
+			if failed.Err() != nil {
+				return failed.Err()
+			}
+			vectors[i], err = a.sentenceBatch(ctx, ref, batch) // after a failure too: the request is charged for
+			return err
+		})
+	}
+	err := group.Wait()
+	return slices.Concat(vectors...), err
+}
+
+// sentenceBatch returns the vectors of a batch. If they are not stored, it requests and
+// stores them. It halves a batch that is too large for the endpoint.
+func (a *Ingestion) sentenceBatch(ctx context.Context, ref knowledge.VersionRef, texts []string) ([][]float32, error) {
+	hashes := make([]string, len(texts))
+	for i, text := range texts {
+		hashes[i] = vectorHash(a.Embedder.Endpoint(), text)
+	}
+	key := blob.StepKey(ref, sentenceFolder+newWindow(hashes).Name)
+	data, err := a.Blobs.Get(ctx, key)
+	if err == nil {
+		return decodeVectors(data)
+	}
+	if !errors.Is(err, blob.ErrNotFound) {
+		return nil, fmt.Errorf("read the vectors of sentences: %w", err)
+	}
+	// The step is not told whether it was held before, so it counts as if it was.
+	vectors, err := a.request(ctx, texts, model.Turn{Patience: turnPatience, Waited: true})
+	if refused, ok := errors.AsType[*model.Error](err); ok && refused.Code == model.CodeTooLarge && len(texts) > 1 {
+		half := (len(texts) + 1) / 2
+		first, err := a.sentenceBatch(ctx, ref, texts[:half])
+		if err != nil {
+			return nil, err
+		}
+		second, err := a.sentenceBatch(ctx, ref, texts[half:])
+		a.Embedder.LimitTexts(half)
+		return append(first, second...), err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return vectors, a.storeSentences(ctx, ref, key, vectors)
+}
+
+// dropSentences deletes the vectors of the sentences of a version.
+func (a *Ingestion) dropSentences(ctx context.Context, ref knowledge.VersionRef) error {
+	_, err := a.Blobs.DeletePrefix(ctx, blob.StepKey(ref, sentenceFolder), func(string, time.Time) bool { return false })
+	if err != nil {
+		return fmt.Errorf("delete the vectors of sentences: %w", err)
+	}
+	return nil
+}
+
+func (a *Ingestion) storeSentences(ctx context.Context, ref knowledge.VersionRef, key string, vectors [][]float32) error {
+	data, err := encodeVectors(vectors)
+	if err != nil {
+		return err
+	}
+	// The provider has charged for the vectors, so a cancel does not discard them.
+	kept := context.WithoutCancel(ctx)
+	if _, err := a.Blobs.Put(kept, key, data); err != nil {
+		return fmt.Errorf("store the vectors of sentences: %w", err)
+	}
+	if ctx.Err() != nil && a.removing(kept, ref) { // a removal may have deleted the others by now
+		return errors.Join(ctx.Err(), a.Blobs.Delete(kept, key))
+	}
+	return nil
+}
