@@ -69,8 +69,10 @@ func (w *ingest) retry(ctx workflow.Context, policy *temporal.RetryPolicy, try f
 
 // mayRetry reports whether another try of a step can help.
 func mayRetry(err error) bool {
-	application, ok := errors.AsType[*temporal.ApplicationError](err)
-	return !temporal.IsCanceledError(err) && !(ok && application.NonRetryable())
+	if application, ok := errors.AsType[*temporal.ApplicationError](err); ok && application.NonRetryable() {
+		return false
+	}
+	return !temporal.IsCanceledError(err)
 }
 
 // retryPause returns the wait before the next try: as the failure asks for, or longer
