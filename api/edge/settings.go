@@ -38,6 +38,13 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		Messages *int `json:"messages,omitempty" minimum:"0" maximum:"100" doc:"Default: 10"`
 		Tokens   int  `json:"tokens,omitempty" minimum:"0" maximum:"100000" doc:"Default: 4000"`
 	}
+	type Enrichment struct {
+		Summary  bool `json:"summary,omitempty" doc:"A summary, in metadata.summary"`
+		Topics   bool `json:"topics,omitempty" doc:"The main topics, in metadata.topics"`
+		Entities bool `json:"entities,omitempty" doc:"People, organisations, products and places, in metadata.entities"`
+		Tags     bool `json:"tags,omitempty" doc:"Tags of the document"`
+		Context  bool `json:"context,omitempty" doc:"A sentence for each chunk that places it in its document, and is embedded with it"`
+	}
 	type ToolsConfig struct {
 		MaxPerRequest int `json:"maxPerRequest,omitempty" minimum:"0" maximum:"50" doc:"Turns in which the model may call tools. Default: 5"`
 	}
@@ -51,6 +58,7 @@ func describedSettings() map[reflect.Type]reflect.Type {
 	splitter, retrieval, weights := describedRetrieval()
 	return map[reflect.Type]reflect.Type{
 		reflect.TypeFor[knowledge.AIConfig]():        reflect.TypeFor[AIConfig](),
+		reflect.TypeFor[knowledge.Enrichment]():      reflect.TypeFor[Enrichment](),
 		reflect.TypeFor[knowledge.HistoryConfig]():   reflect.TypeFor[HistoryConfig](),
 		reflect.TypeFor[knowledge.ToolsConfig]():     reflect.TypeFor[ToolsConfig](),
 		reflect.TypeFor[knowledge.LimitsConfig]():    reflect.TypeFor[LimitsConfig](),
