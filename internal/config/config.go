@@ -22,6 +22,10 @@ type Config struct {
 	AdminKey string `koanf:"admin_key" secret:"true"`
 	// How many seconds a stop waits for what is under way. Defaults to 10.
 	ShutdownSeconds int `koanf:"shutdown_seconds"`
+	// Secrets that requests name, such as the credentials of a bucket: a key for each
+	// name, in lower case. Each is env:VARIABLE, or file:/path of a file that is read
+	// when the secret is used. Defaults to none.
+	Secrets map[string]string `koanf:"secrets"`
 
 	Temporal Temporal `koanf:"temporal"`
 	Database Database `koanf:"database"`
@@ -35,6 +39,9 @@ type Config struct {
 
 	// Warnings are sentences for the operator about what Load ignored.
 	Warnings []string `koanf:"-"`
+
+	// SecretVariables are the values of the variables that Secrets name.
+	SecretVariables map[string]string `koanf:"-"`
 }
 
 // Temporal is the embedded Temporal server.

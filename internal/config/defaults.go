@@ -51,6 +51,7 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 	c.Vector.URL = or(c.Vector.URL, fileURL("sqlite", filepath.Join(data, "index.db")))
 	c.Blob.URL = or(c.Blob.URL, fileURL("file", filepath.Join(data, "blobs")))
 	c.Log.Level = or(c.Log.Level, "info")
+	c = c.withSecrets(env)
 	if c.Models, err = c.Models.withDefaults(env); err != nil {
 		return Config{}, err
 	}

@@ -52,6 +52,20 @@ func knownKeys() map[string]reflect.Type {
 	return known
 }
 
+// kindOf returns the type of a key. The keys of a map are not known before.
+func kindOf(key string) (reflect.Type, bool) {
+	known := knownKeys()
+	if kind, ok := known[key]; ok && kind.Kind() != reflect.Map {
+		return kind, true
+	}
+	if i := strings.LastIndex(key, "."); i >= 0 {
+		if kind, ok := known[key[:i]]; ok && kind.Kind() == reflect.Map {
+			return kind.Elem(), true
+		}
+	}
+	return nil, false
+}
+
 // unknownKey returns an error that names the nearest known key, or the keys of the
 // section that key names.
 func unknownKey(key string) error {

@@ -103,14 +103,13 @@ func loadFile(k *koanf.Koanf, path string, env map[string]string) error {
 // variable that names no key: an orchestrator injects variables by itself, and
 // none of them may stop the start.
 func loadVariables(k *koanf.Koanf, env map[string]string) (warnings []string, err error) {
-	known := knownKeys()
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		key, ours := keyOf(name)
 		if !ours || isInjected(name, env[name]) {
 			continue
 		}
-		if _, ok := known[key]; !ok {
+		if _, ok := kindOf(key); !ok {
 			warnings = append(warnings, fmt.Sprintf("environment variable %s is ignored: %s", name, unknownKey(key)))
 			continue
 		}
@@ -169,7 +168,7 @@ func set(k *koanf.Koanf, path string, values map[string]any) error {
 }
 
 func setKey(k *koanf.Koanf, key string, value any) error {
-	kind, ok := knownKeys()[key]
+	kind, ok := kindOf(key)
 	if !ok {
 		return unknownKey(key)
 	}

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"reflect"
 	"strings"
 )
 
@@ -59,7 +60,11 @@ func Reference() string {
 			}
 			fmt.Fprintf(&out, "\n## %s\n\n| key | variable | meaning |\n|---|---|---|\n", title)
 		}
-		fmt.Fprintf(&out, "| `%s` | `%s` | %s |\n", f.key, variableOf(f.key), comments[f.section+"."+f.name])
+		key, variable := f.key, variableOf(f.key)
+		if f.kind.Kind() == reflect.Map {
+			key, variable = key+".<name>", variable+levelSeparator+"<NAME>"
+		}
+		fmt.Fprintf(&out, "| `%s` | `%s` | %s |\n", key, variable, comments[f.section+"."+f.name])
 	}
 	return out.String()
 }

@@ -37,6 +37,7 @@ func (c Config) validate() error {
 		c.Models.Chat.validate("models.chat"),
 		c.Models.Embedding.validate("models.embedding"),
 		c.validateSecrets(),
+		c.validateNamedSecrets(),
 		c.validateNumbers(),
 	}
 	if c.Database.URL == c.Vector.URL {
