@@ -18,6 +18,19 @@ const (
 	ImportCanceled  ImportStatus = "canceled"
 )
 
+// ImportStatusOf returns the status of an import whose run has this status.
+func ImportStatusOf(run RunStatus) ImportStatus {
+	switch run {
+	case RunCompleted:
+		return ImportCompleted
+	case RunFailed:
+		return ImportFailed
+	case RunCanceled:
+		return ImportCanceled
+	}
+	return ImportRunning
+}
+
 // ImportRef names an import. Project is the project of its documents.
 type ImportRef struct {
 	Workspace string `json:"workspace"`
@@ -25,12 +38,19 @@ type ImportRef struct {
 	Import    string `json:"import"`
 }
 
-// WorkflowID returns the id of the workflow of the import.
-func (r ImportRef) WorkflowID() string { return KindImport.WorkflowID(r.Workspace, r.Import) }
+// WorkflowID returns the id of the workflow of a run of the import. The first run has
+// the id of the import; later ones retry what failed.
+func (r ImportRef) WorkflowID(run string) string {
+	id := KindImport.WorkflowID(r.Workspace, r.Import)
+	if run == r.Import {
+		return id
+	}
+	return id + "/retry-" + run
+}
 
 // PageWorkflowID returns the id of the workflow of a page of the import, 0 = first.
 func (r ImportRef) PageWorkflowID(page int) string {
-	return fmt.Sprintf("%s/page-%06d", r.WorkflowID(), page)
+	return fmt.Sprintf("%s/page-%06d", KindImport.WorkflowID(r.Workspace, r.Import), page)
 }
 
 // Prefix returns the prefix of the blobs that belong to the import alone.
@@ -40,6 +60,9 @@ func (r ImportRef) Prefix() string { return r.Workspace + "/imports/" + r.Import
 func (r ImportRef) ManifestKey(page int) string {
 	return fmt.Sprintf("%smanifest-%06d.json", r.Prefix(), page)
 }
+
+// ArchiveKey returns the blob key of the archive that the import fetched.
+func (r ImportRef) ArchiveKey() string { return r.Prefix() + "archive" }
 
 // StateKey returns the blob key of a value that the source keeps between pages.
 func (r ImportRef) StateKey(name string) string { return r.Prefix() + "state/" + name }

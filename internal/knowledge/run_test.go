@@ -31,7 +31,8 @@ func TestKeys(t *testing.T) {
 	for got, want := range map[string]string{
 		knowledge.KindIngest.WorkflowID("w", "d"): "ingest/w/d",
 		knowledge.KindQuery.WorkflowID("w", "r"):  "query/w/r",
-		i.WorkflowID():                            "import/w/i",
+		i.WorkflowID("i"):                         "import/w/i",
+		i.WorkflowID("r"):                         "import/w/i/retry-r",
 		i.PageWorkflowID(12):                      "import/w/i/page-000012",
 		i.ManifestKey(12):                         "w/imports/i/manifest-000012.json",
 		i.StateKey("queue"):                       "w/imports/i/state/queue",
