@@ -118,6 +118,9 @@ type Removals interface {
 	// RunningVersions returns the versions of a document, up to upto, whose run has
 	// not ended.
 	RunningVersions(ctx context.Context, workspace, document string, upto int) ([]store.Version, error)
+	// HasClaim reports whether an import that is working has claimed a version of a
+	// document, up to upto, and not published it.
+	HasClaim(ctx context.Context, workspace, document string, upto int) (bool, error)
 	// SourceKeys returns the blob keys of the originals of the versions above after.
 	SourceKeys(ctx context.Context, workspace, document string, after int) ([]string, error)
 	// RemoveRows deletes the chunks of a removal, in batches, and then its versions.

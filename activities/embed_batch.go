@@ -32,7 +32,7 @@ func tokens(texts []string) int {
 // part is a run of chunks of a version that have a manifest of their own.
 type part struct {
 	ref   knowledge.VersionRef
-	key   string // of the manifest
+	key   string // of the manifest, "" = the caller stores it when the version is claimed
 	total int    // chunks
 	manifest
 }
@@ -219,7 +219,8 @@ func (a *Ingestion) request(ctx context.Context, texts []string, turn model.Turn
 	return vectors, err
 }
 
-// storeBatch stores the windows of a batch, and then the manifests that name them.
+// storeBatch stores the windows of a batch, and then the manifests that name them,
+// unless the caller does that.
 func (a *Ingestion) storeBatch(ctx context.Context, batch []*piece) error {
 	var items []blob.Item
 	var parts []*part
@@ -232,7 +233,7 @@ func (a *Ingestion) storeBatch(ctx context.Context, batch []*piece) error {
 			items = append(items, blob.Item{Key: windowKey(p.part.ref, p.Name), Data: data})
 		}
 		p.part.Windows = append(p.part.Windows, p.window)
-		if !slices.Contains(parts, p.part) {
+		if p.part.key != "" && !slices.Contains(parts, p.part) {
 			parts = append(parts, p.part)
 		}
 	}

@@ -82,7 +82,7 @@ func (e Ending) Items(first int64) []stream.Item {
 // RunEnd returns the ending as SQL stores it. logKey is the key of the run's stored
 // log; "" = the run has no log, and readers see Items.
 func (e Ending) RunEnd(logKey string, at time.Time) store.RunEnd {
-	end := store.RunEnd{Status: e.Status(), LogKey: logKey, ResultKey: e.Answer, Usage: e.Usage, At: at}
+	end := store.RunEnd{Kind: e.Kind, Status: e.Status(), LogKey: logKey, ResultKey: e.Answer, Usage: e.Usage, At: at}
 	if e.Error != nil {
 		end.Error, end.ResultKey = e.failure(), ""
 	}

@@ -47,31 +47,38 @@ type EnrichResult struct {
 func (a *Ingestion) EnrichDocument(ctx context.Context, in EnrichInput) (EnrichResult, error) {
 	defer heartbeat(ctx)()
 	var result EnrichResult
-	err := a.step(ctx, in.StepInput, knowledge.StageEnrich, func(v store.Version) error {
-		if in.First == 0 {
-			if err := a.noteStage(ctx, in.VersionRef, knowledge.StageEnrich, 0, store.Facts{}); err != nil {
-				return err
-			}
-		}
-		described, err := a.describe(ctx, v, in.Count)
-		if err != nil {
-			return err
-		}
-		if v.Enrichment.Context {
-			if err := a.placeChunks(ctx, v, in, described.Summary); err != nil {
-				return err
-			}
-		}
-		if result.More = v.Enrichment.Context && in.Last < in.Count; result.More {
-			return nil
-		}
-		if !v.Enrichment.Summary {
-			described.Summary = "" // the sentences alone needed it
-		}
-		facts := store.Facts{Metadata: described.Metadata(), Tags: described.Tags}
-		return a.noteStage(ctx, in.VersionRef, knowledge.StageEmbed, 0, facts)
+	err := a.step(ctx, in.StepInput, knowledge.StageEnrich, func(v store.Version) (err error) {
+		result.More, err = a.enrichPart(ctx, v, in)
+		return err
 	})
 	return result, err
+}
+
+// enrichPart describes some chunks of a version, and the document with the first ones.
+// more is true if the other chunks need a sentence too.
+func (a *Ingestion) enrichPart(ctx context.Context, v store.Version, in EnrichInput) (more bool, err error) {
+	if in.First == 0 {
+		if err := a.noteStage(ctx, in.VersionRef, knowledge.StageEnrich, 0, store.Facts{}); err != nil {
+			return false, err
+		}
+	}
+	described, err := a.describe(ctx, v, in.Count)
+	if err != nil {
+		return false, err
+	}
+	if v.Enrichment.Context {
+		if err := a.placeChunks(ctx, v, in, described.Summary); err != nil {
+			return false, err
+		}
+	}
+	if v.Enrichment.Context && in.Last < in.Count {
+		return true, nil
+	}
+	if !v.Enrichment.Summary {
+		described.Summary = "" // the sentences alone needed it
+	}
+	facts := store.Facts{Metadata: described.Metadata(), Tags: described.Tags}
+	return false, a.noteStage(ctx, in.VersionRef, knowledge.StageEmbed, 0, facts)
 }
 
 // describe returns what the model says of a document as a whole. It stores the answer.

@@ -69,6 +69,13 @@ func (a *Ingestion) stopIngest(ctx context.Context, in StopInput) (StopResult, e
 	if err != nil {
 		return StopResult{}, fmt.Errorf("list running versions: %w", err)
 	}
+	claimed, err := a.Removals.HasClaim(ctx, in.Workspace, in.Document, in.Upto)
+	if err != nil {
+		return StopResult{}, err
+	}
+	if claimed { // by an import, which ends within seconds what it has claimed
+		return StopResult{Running: true, Signaled: in.Signaled}, nil
+	}
 	if len(versions) == 0 {
 		return StopResult{}, nil
 	}

@@ -11,6 +11,9 @@ const (
 	QueueParse  = "parse"  // parsers, with one slot for each
 	QueueEmbed  = "embed"  // the embedding model
 	QueueWrite  = "write"  // the rows and index entries of long documents
+
+	QueueBulk      = "bulk"       // imports: workflows, listings, batches of small objects
+	QueueBulkLarge = "bulk-large" // imports: objects that take long, each by itself
 )
 
 // The search attributes with which an operator finds workflows.

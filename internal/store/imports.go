@@ -25,6 +25,9 @@ type ImportRequest struct {
 	Access         *knowledge.Access `json:"access,omitempty"`
 	RemoveVanished bool              `json:"remove_vanished,omitempty"`
 	DryRun         bool              `json:"dry_run,omitempty"`
+	// Limits and Enrichment are those of the project when the import started.
+	Limits     knowledge.LimitsConfig `json:"limits,omitzero"`
+	Enrichment knowledge.Enrichment   `json:"enrichment,omitzero"`
 }
 
 // ImportRule adds tags and metadata to the objects whose keys match a pattern.
@@ -163,6 +166,7 @@ func (s *Store) Imports(ctx context.Context, p knowledge.Principal, project stri
 type ImportFailure struct {
 	Key        string
 	DocumentID string
+	Object     []byte // JSON of the object, for its source
 	Error      knowledge.DocumentError
 	At         time.Time
 }
@@ -175,6 +179,7 @@ type importFailureRow struct {
 	Version       int    `bun:"version"`
 	ETag          string `bun:"etag"`
 	Fingerprint   string `bun:"fingerprint"`
+	Object        string `bun:"object"`
 	Error         string `bun:"error"`
 	CreatedAt     int64  `bun:"created_at"`
 }
@@ -182,7 +187,7 @@ type importFailureRow struct {
 var importFailureTable = tableOf[importFailureRow]()
 
 func (r *importFailureRow) failure() (ImportFailure, error) {
-	f := ImportFailure{Key: r.Key, DocumentID: r.DocumentID, At: fromMicros(r.CreatedAt)}
+	f := ImportFailure{Key: r.Key, DocumentID: r.DocumentID, Object: []byte(r.Object), At: fromMicros(r.CreatedAt)}
 	if err := decode(field{r.Error, &f.Error}); err != nil {
 		return f, fmt.Errorf("decode the failure of %s: %w", r.Key, err)
 	}

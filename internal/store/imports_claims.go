@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -20,50 +21,93 @@ type ImportClaim struct {
 // ClaimVersions inserts the next versions of documents, in one transaction, for an
 // import to publish: they are pending, and no workflow ingests them. The RunID of
 // all versions is the import's. A version that the same run has claimed before and
-// not published is claimed again, with the new attributes. limit is the number of
-// documents that the project may have, 0 = any.
+// not published is claimed again, with the new attributes.
 //
-// A document that is being removed, or one more than limit, is refused; the others
-// are claimed.
-func (s *Store) ClaimVersions(ctx context.Context, list []NewVersion, limit int) ([]ImportClaim, error) {
+// A document that is being removed, one for which the limits leave no room, and one
+// that would have too many tags, are refused; the others are claimed.
+func (s *Store) ClaimVersions(ctx context.Context, list []NewVersion, limits knowledge.LimitsConfig) ([]ImportClaim, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
 	claims := make([]ImportClaim, len(list))
 	err := s.write(ctx, fmt.Sprintf("claim %d versions", len(list)), func(ctx context.Context, tx transaction) error {
-		room, err := roomFor(ctx, tx, list[0], limit)
+		left, err := roomFor(ctx, tx, list[0], limits)
 		for i := range list {
 			if err != nil {
 				return err
 			}
-			claims[i], err = s.claim(ctx, tx, list[i], &room)
+			claims[i], err = s.claim(ctx, tx, list[i], &left)
 		}
 		return err
 	})
 	return claims, err
 }
 
-// room is how many documents a project may still get.
+// room is what a project may still get.
 type room struct {
-	left, limit int // limit 0 = any
+	documents int
+	bytes     int64
+	limits    knowledge.LimitsConfig // 0 = any
 }
 
-func roomFor(ctx context.Context, tx transaction, nv NewVersion, limit int) (room, error) {
+func roomFor(ctx context.Context, tx transaction, nv NewVersion, limits knowledge.LimitsConfig) (room, error) {
+	r := room{limits: limits}
+	if limits.Documents > 0 {
+		var n int
+		_, err := first(ctx, tx, []any{&n}, "SELECT count(*) FROM documents WHERE workspace = ? AND project = ? AND removed = FALSE", nv.Workspace, nv.Project)
+		if err != nil {
+			return r, err
+		}
+		r.documents = limits.Documents - n
+	}
+	if limits.Bytes > 0 {
+		var n int64
+		_, err := first(ctx, tx, []any{&n}, `SELECT COALESCE(SUM(bytes), 0) FROM documents
+			WHERE workspace = ? AND project = ? AND removed = FALSE AND removing_upto = 0`, nv.Workspace, nv.Project)
+		if err != nil {
+			return r, err
+		}
+		r.bytes = limits.Bytes - n
+	}
+	return r, nil
+}
+
+// take takes the room of a version, which replaces the one of the document if there is
+// one. It returns why there is none.
+func (r *room) take(a *addition) *knowledge.Error {
+	added, bytes := 1, a.Bytes
+	if a.there && !a.doc.Removed {
+		added, bytes = 0, a.Bytes-a.doc.Bytes
+	}
+	var refused *knowledge.Error
+	switch {
+	case added > 0 && r.limits.Documents > 0 && r.documents < 1:
+		refused = knowledge.Errorf(knowledge.CodeLimitReached, "the project has its %d documents: remove some, or raise limits.documents, and retry", r.limits.Documents)
+	case bytes > 0 && r.limits.Bytes > 0 && r.bytes < bytes:
+		refused = knowledge.Errorf(knowledge.CodeLimitReached, "the document has %d bytes, and its project has room for %d of its %d: remove some documents, or raise limits.bytes, and retry",
+			a.Bytes, max(r.bytes+a.Bytes-bytes, 0), r.limits.Bytes)
+	default:
+		r.documents, r.bytes = r.documents-added, r.bytes-bytes
+		return nil
+	}
+	refused.Retryable = true
+	return refused
+}
+
+// HasRoom reports whether a project that may have limit documents, 0 = any, may have a
+// version of this one.
+func (s *Store) HasRoom(ctx context.Context, i Import, document string, limit int) (bool, error) {
 	if limit == 0 {
-		return room{}, nil
+		return true, nil
 	}
+	var there bool
 	var n int
-	_, err := first(ctx, tx, []any{&n}, "SELECT count(*) FROM documents WHERE workspace = ? AND project = ? AND removed = FALSE", nv.Workspace, nv.Project)
-	return room{left: limit - n, limit: limit}, err
-}
-
-// take reports whether there is room for one more document, and takes it.
-func (r *room) take() bool {
-	if r.limit == 0 {
-		return true
+	_, err := first(ctx, s.reader, []any{&n, &there}, `SELECT count(*), EXISTS (SELECT 1 FROM documents WHERE id = ?3 AND removed = FALSE)
+		FROM documents WHERE workspace = ?1 AND project = ?2 AND removed = FALSE`, i.Workspace, i.Project, document)
+	if err != nil {
+		return false, fmt.Errorf("count the documents of project %s: %w", i.Project, failure(err))
 	}
-	r.left--
-	return r.left >= 0
+	return there || n < limit, nil
 }
 
 func (s *Store) claim(ctx context.Context, tx transaction, nv NewVersion, left *room) (ImportClaim, error) {
@@ -79,15 +123,21 @@ func (s *Store) claim(ctx context.Context, tx transaction, nv NewVersion, left *
 		refused := knowledge.Errorf(knowledge.CodeConflict, "the document of an earlier import is being removed; retry when it is gone")
 		refused.Retryable = true
 		return ImportClaim{Refused: refused}, nil
-	case (!a.there || a.doc.Removed) && !left.take():
-		refused := knowledge.Errorf(knowledge.CodeLimitReached, "the project has its %d documents: remove some, or raise limits.documents, and retry", left.limit)
-		refused.Retryable = true
+	}
+	if refused := left.take(&a); refused != nil {
 		return ImportClaim{Refused: refused}, nil
 	}
-	if err := a.begin(ctx, tx); err != nil {
-		return ImportClaim{}, err
+	err = a.begin(ctx, tx)
+	if refused, ok := errors.AsType[*knowledge.Error](err); ok { // too many tags, with those that it has
+		return ImportClaim{Refused: refused}, nil
 	}
-	if err := a.insertVersion(ctx, tx); err != nil {
+	if err == nil {
+		err = a.attributes.addFound(a.Facts)
+	}
+	if err == nil {
+		err = a.insertVersion(ctx, tx)
+	}
+	if err != nil {
 		return ImportClaim{}, err
 	}
 	_, v, err := a.result()
@@ -120,7 +170,10 @@ func (a *addition) reclaim(ctx context.Context, tx transaction) (ImportClaim, er
 	if err := a.attributes.merge(&a.NewVersion); err != nil {
 		return ImportClaim{}, err
 	}
-	var err error
+	err := a.attributes.addFound(a.Facts)
+	if err != nil {
+		return ImportClaim{}, err
+	}
 	if a.row, err = a.version(); err != nil {
 		return ImportClaim{}, err
 	}

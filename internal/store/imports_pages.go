@@ -44,6 +44,7 @@ type ImportedObject struct {
 	Import      int64 // that listed it last
 	Page        int
 	Pending     bool   // the import has no outcome for it
+	Published   int    // version that the import has published, 0 = none
 	ETag        string // of the published version, "" = none
 	Fingerprint string
 	Alive       bool // readers find its document
@@ -86,10 +87,14 @@ func (s *Store) ImportedObjects(ctx context.Context, i Import, keys []string) (m
 			return nil, fmt.Errorf("read objects of import %s: %w", i.ImportRef.Import, failure(err))
 		}
 		if there {
-			found[key] = ImportedObject{
+			o := ImportedObject{
 				Key: key, DocumentID: row.DocumentID, Import: row.Import, Page: row.Page, Pending: row.Outcome == outcomePending,
 				ETag: row.ETag, Fingerprint: row.Fingerprint, Alive: row.Alive,
 			}
+			if row.Outcome == outcomePublished {
+				o.Published = row.Version
+			}
+			found[key] = o
 		}
 	}
 	return found, nil

@@ -22,6 +22,7 @@ type ImportedVersion struct {
 	Ref         knowledge.VersionRef
 	ETag        string
 	Fingerprint string
+	Object      []byte // JSON of the object, for its source
 	Bytes       int64
 	Chunks      []knowledge.Chunk // nil = PutChunksPart has written them
 	Reused      bool              // the claim is an earlier try's, which may have written chunks
@@ -32,6 +33,7 @@ type FailedObject struct {
 	Key         string
 	ETag        string
 	Fingerprint string
+	Object      []byte // JSON of the object, for its source
 	Error       knowledge.DocumentError
 	// Claim is the version that was claimed for the object, nil if none was: then
 	// Version is inserted with the error.
@@ -151,7 +153,7 @@ func (w *recording) overtaken(ctx context.Context, tx transaction, v ImportedVer
 	if _, err := tx.exec(ctx, "UPDATE import_objects SET outcome = 'failed' WHERE source_id = ? AND key = ?", w.Source, v.Key); err != nil {
 		return err
 	}
-	return w.addFailure(ctx, tx, FailedObject{Key: v.Key, ETag: v.ETag, Fingerprint: v.Fingerprint, Claim: &v.Ref, Error: knowledge.DocumentError{
+	return w.addFailure(ctx, tx, FailedObject{Key: v.Key, ETag: v.ETag, Fingerprint: v.Fingerprint, Object: v.Object, Claim: &v.Ref, Error: knowledge.DocumentError{
 		Code: knowledge.CodeConflict, Stage: knowledge.StagePublish, Retryable: true,
 		Message: "the document was removed, or got a newer version, while it was imported",
 	}})
@@ -186,7 +188,11 @@ func (w *recording) insertFailed(ctx context.Context, tx transaction, f FailedOb
 	if a.there && a.doc.RemovingUpto > 0 {
 		return nil, nil
 	}
-	if err := a.begin(ctx, tx); err != nil {
+	if err = a.begin(ctx, tx); knowledge.IsCode(err, knowledge.CodeInvalid) {
+		a.Tags = nil // with those that it has, they are too many
+		err = a.begin(ctx, tx)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := a.insertVersion(ctx, tx); err != nil {
@@ -202,8 +208,8 @@ func (w *recording) addFailure(ctx context.Context, tx transaction, f FailedObje
 		return err
 	}
 	row := importFailureRow{
-		Import: w.Number, Key: f.Key, DocumentID: f.Version.DocumentID, ETag: f.ETag, Fingerprint: f.Fingerprint, Error: text,
-		CreatedAt: micros(w.store.now()),
+		Import: w.Number, Key: f.Key, DocumentID: f.Version.DocumentID, ETag: f.ETag, Fingerprint: f.Fingerprint,
+		Object: string(f.Object), Error: text, CreatedAt: micros(w.store.now()),
 	}
 	if f.Claim != nil {
 		row.DocumentID, row.Version = f.Claim.Document, f.Claim.Version

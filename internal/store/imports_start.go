@@ -83,10 +83,22 @@ func (n NewImport) insert(ctx context.Context, tx transaction, owner string, row
 
 // importRun is the run of an import, or of a retry of what failed.
 func importRun(row *importRow, now time.Time) Run {
+	ref := knowledge.ImportRef{Workspace: row.Workspace, Project: row.Project, Import: row.ID}
 	return Run{
 		ID: row.RunID, Workspace: row.Workspace, Project: row.Project, Kind: knowledge.KindImport, Status: knowledge.RunRunning, Owner: row.Owner,
-		WorkflowID: knowledge.KindImport.WorkflowID(row.Workspace, row.ID), Subject: row.ID, CreatedAt: now,
+		WorkflowID: ref.WorkflowID(row.RunID), Subject: row.ID, CreatedAt: now,
 	}
+}
+
+// PreviousImport returns the id of the import of the same source before an import, ""
+// for none.
+func (s *Store) PreviousImport(ctx context.Context, i Import) (string, error) {
+	var id string
+	_, err := first(ctx, s.reader, []any{&id}, "SELECT id FROM imports WHERE source_id = ? AND number < ? ORDER BY number DESC LIMIT 1", i.Source, i.Number)
+	if err != nil {
+		return "", fmt.Errorf("find the import before %s: %w", i.ImportRef.Import, failure(err))
+	}
+	return id, nil
 }
 
 // RetryImport opens an import that has ended again, with a new run that retries the
@@ -153,31 +165,19 @@ func (s *Store) SetImportStatus(ctx context.Context, ref knowledge.ImportRef, st
 	})
 }
 
-// EndImport stores the end of an import and of its run, in one transaction, and
-// gives up the versions that the import has begun and not published. The first end
-// of a run counts.
-func (s *Store) EndImport(ctx context.Context, ref knowledge.ImportRef, runID string, status knowledge.ImportStatus, end RunEnd) error {
-	return s.write(ctx, "end import "+ref.Import, func(ctx context.Context, tx transaction) error {
-		var row importRow
-		if err := loadImport(ctx, tx, ref.Workspace, ref.Import, &row); err != nil {
-			return err
-		}
-		ended, err := s.endRun(ctx, tx, ref.Workspace, runID, end)
-		if err != nil || !ended || row.RunID != runID {
-			return err
-		}
-		failed := runRow{}
-		if err := failed.setError(end.Error); err != nil {
-			return err
-		}
-		row.Status, row.Error = status, failed.Error
-		row.EndedAt = micros(s.orNow(end.At))
-		row.UpdatedAt = row.EndedAt
-		if err := importTable.update(ctx, tx, &row); err != nil {
-			return err
-		}
-		return s.releaseClaims(ctx, tx, runID)
-	})
+// endImport stores the end of an import whose run has ended, and gives up the versions
+// that it has claimed and not published.
+func (s *Store) endImport(ctx context.Context, tx transaction, workspace, runID string, end runRow) error {
+	var row importRow
+	there, err := importTable.first(ctx, tx, &row, "i.run_id = ? AND i.workspace = ?", runID, workspace)
+	if err != nil || !there {
+		return err
+	}
+	row.Status, row.Error, row.EndedAt, row.UpdatedAt = knowledge.ImportStatusOf(end.Status), end.Error, end.EndedAt, end.EndedAt
+	if err := importTable.update(ctx, tx, &row); err != nil {
+		return err
+	}
+	return s.releaseClaims(ctx, tx, runID)
 }
 
 // releaseClaims ends the versions that an import has claimed and not published.

@@ -63,6 +63,9 @@ func (s *Store) removeVanished(ctx context.Context, tx transaction, i Import, ro
 		if err := doc.mark(ctx, tx, i.Owner, run, s.now()); err != nil {
 			return false, err
 		}
+		if err := markChildren(ctx, tx, i.Owner, doc.ID, s.now()); err != nil {
+			return false, err
+		}
 		page.Removals = append(page.Removals, doc.removal())
 	}
 	return changed(tx.exec(ctx, "DELETE FROM import_objects WHERE source_id = ? AND key = ? AND import < ?", row.SourceID, row.Key, i.Number))

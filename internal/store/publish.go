@@ -222,6 +222,8 @@ func retryable(doc *documentRow, row *versionRow) error {
 		return knowledge.Errorf(knowledge.CodeConflict, "this document is being removed")
 	case row.Status != string(knowledge.StatusError):
 		return knowledge.Errorf(knowledge.CodeConflict, "only a document that failed can be tried again; this one is %s", doc.status())
+	case row.SourceKey == "" && row.SourceURL == "": // an import could not read it
+		return knowledge.Errorf(knowledge.CodeConflict, "the original of this document was not stored: retry the import that brings it")
 	case !failed.MayRetry():
 		return knowledge.Errorf(knowledge.CodeConflict, "trying again would fail the same way (%s): upload a corrected file", failed.Code)
 	}

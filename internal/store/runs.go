@@ -45,6 +45,7 @@ func (r Run) EventsFrom() int64 { return max(r.FirstOffset, 0) }
 
 // RunEnd is how a run ended.
 type RunEnd struct {
+	Kind      knowledge.RunKind // of the run; KindImport ends its import too
 	Status    knowledge.RunStatus
 	LogKey    string
 	ResultKey string
@@ -318,6 +319,9 @@ func (s *Store) endRun(ctx context.Context, tx transaction, workspace, id string
 	ended, err = changed(tx.exec(ctx, `UPDATE runs SET status = ?, log_key = ?, result_key = ?, usage = ?, error = ?, ended_at = ?
 		WHERE id = ? AND workspace = ? AND status = 'running'`,
 		row.Status, row.LogKey, row.ResultKey, row.Usage, row.Error, row.EndedAt, id, workspace))
+	if err == nil && ended && end.Kind == knowledge.KindImport {
+		err = s.endImport(ctx, tx, workspace, id, row)
+	}
 	if err != nil || ended {
 		return ended, err
 	}

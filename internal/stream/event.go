@@ -22,6 +22,7 @@ const (
 	TopicToolUpdate = "toolUpdate"
 	TopicToolEnd    = "toolEnd"
 	TopicDocument   = "documentUpdate"
+	TopicImport     = "importUpdate"
 	TopicEnded      = "runEnded"
 )
 

@@ -25,6 +25,7 @@ func testImports(t *testing.T, open func(t *testing.T) Store) {
 		"a_removal_sees_a_claim_until_it_is_recorded":           claimBlocksRemoval,
 		"an_object_removed_while_it_is_imported_fails":          removedWhileImported,
 		"a_project_gets_no_more_documents_than_its_limit":       claimLimit,
+		"a_project_gets_no_more_bytes_than_its_limit":           claimBytes,
 		"the_end_gives_up_what_was_claimed":                     endReleases,
 		"a_dry_run_counts_and_stores_no_object":                 dryRun,
 		"time_without_work_is_not_counted":                      activeTime,
@@ -55,7 +56,7 @@ func (f *fixture) startImport(name string, change ...func(*store.NewImport)) (st
 
 func (f *fixture) endImport(i store.Import) {
 	f.Helper()
-	f.must(f.EndImport(f.ctx, i.ImportRef, i.RunID, knowledge.ImportCompleted, store.RunEnd{Status: knowledge.RunCompleted}))
+	f.must(f.EndRun(f.ctx, i.Workspace, i.RunID, store.RunEnd{Kind: knowledge.KindImport, Status: knowledge.RunCompleted}))
 }
 
 // counts are those of an import as it is now.
@@ -89,7 +90,7 @@ func (f *fixture) listPage(i store.Import, page int, list ...store.ListedObject)
 // claim claims the next version of an object's document.
 func (f *fixture) claim(i store.Import, key string) store.ImportClaim {
 	f.Helper()
-	claims, err := f.ClaimVersions(f.ctx, []store.NewVersion{f.object(i, key)}, 0)
+	claims, err := f.ClaimVersions(f.ctx, []store.NewVersion{f.object(i, key)}, knowledge.LimitsConfig{})
 	f.must(err)
 	return claims[0]
 }
@@ -132,7 +133,7 @@ func startImportOnce(f *fixture) {
 	}
 	run, err := f.Run(f.ctx, manager("acme"), i.RunID)
 	f.must(err)
-	if run.Kind != knowledge.KindImport || run.Subject != i.ImportRef.Import || run.WorkflowID != i.WorkflowID() || run.Status != knowledge.RunRunning {
+	if run.Kind != knowledge.KindImport || run.Subject != i.ImportRef.Import || run.WorkflowID != i.WorkflowID(i.RunID) || run.Status != knowledge.RunRunning {
 		f.Errorf("run %+v", run)
 	}
 	if i.Request.Source.URI != "s3://bucket" || i.Splitter.ChunkSize != 500 || i.Status != knowledge.ImportRunning {
@@ -356,7 +357,19 @@ func removedWhileImported(f *fixture) {
 func claimLimit(f *fixture) {
 	i := f.imported("bucket")
 	f.publish(upload("a"), "one")
-	claims, err := f.ClaimVersions(f.ctx, []store.NewVersion{f.object(i, "a"), f.object(i, "b"), f.object(i, "c")}, 2)
+	claims, err := f.ClaimVersions(f.ctx, []store.NewVersion{f.object(i, "a"), f.object(i, "b"), f.object(i, "c")}, knowledge.LimitsConfig{Documents: 2})
+	f.must(err)
+	if claims[0].Refused != nil || claims[1].Refused != nil || claims[2].Refused == nil || claims[2].Refused.Code != knowledge.CodeLimitReached {
+		f.Errorf("claims %+v", claims)
+	}
+}
+
+func claimBytes(f *fixture) {
+	i := f.imported("bucket")
+	f.publish(upload("a"), "one") // of 100 bytes
+	larger := f.object(i, "a")
+	larger.Bytes = 150
+	claims, err := f.ClaimVersions(f.ctx, []store.NewVersion{f.object(i, "b"), larger, f.object(i, "c")}, knowledge.LimitsConfig{Bytes: 250})
 	f.must(err)
 	if claims[0].Refused != nil || claims[1].Refused != nil || claims[2].Refused == nil || claims[2].Refused.Code != knowledge.CodeLimitReached {
 		f.Errorf("claims %+v", claims)
@@ -367,8 +380,8 @@ func endReleases(f *fixture) {
 	i := f.imported("bucket")
 	c := f.claim(i, "a")
 	for range 2 {
-		f.must(f.EndImport(f.ctx, i.ImportRef, i.RunID, knowledge.ImportCanceled, store.RunEnd{
-			Status: knowledge.RunCanceled, Error: &knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request"},
+		f.must(f.EndRun(f.ctx, i.Workspace, i.RunID, store.RunEnd{
+			Kind: knowledge.KindImport, Status: knowledge.RunCanceled, Error: &knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request"},
 		}))
 	}
 	if d := f.document(c.Version.Document); d.Status != knowledge.StatusError || d.Error == nil || !d.Error.Retryable {

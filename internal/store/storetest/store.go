@@ -108,7 +108,6 @@ type Imports interface {
 	StartImport(ctx context.Context, p knowledge.Principal, n store.NewImport) (store.Import, error)
 	RetryImport(ctx context.Context, p knowledge.Principal, id, runID string, now time.Time) (store.Import, error)
 	SetImportStatus(ctx context.Context, ref knowledge.ImportRef, status knowledge.ImportStatus) error
-	EndImport(ctx context.Context, ref knowledge.ImportRef, runID string, status knowledge.ImportStatus, end store.RunEnd) error
 	Import(ctx context.Context, p knowledge.Principal, id string) (store.Import, error)
 	ImportForSystem(ctx context.Context, ref knowledge.ImportRef) (store.Import, error)
 	Imports(ctx context.Context, p knowledge.Principal, project string, page store.Page) ([]store.Import, string, error)
@@ -118,7 +117,9 @@ type Imports interface {
 	AddImportPage(ctx context.Context, i store.Import, page store.ImportPage, list, late []store.ListedObject) (store.ImportPage, error)
 	PutSidecars(ctx context.Context, i store.Import, list []store.Sidecar) error
 	ImportSidecars(ctx context.Context, i store.Import, keys []string) (map[string]store.Sidecar, error)
-	ClaimVersions(ctx context.Context, list []store.NewVersion, limit int) ([]store.ImportClaim, error)
+	ClaimVersions(ctx context.Context, list []store.NewVersion, limits knowledge.LimitsConfig) ([]store.ImportClaim, error)
+	HasRoom(ctx context.Context, i store.Import, document string, limit int) (bool, error)
+	PreviousImport(ctx context.Context, i store.Import) (string, error)
 	HasClaim(ctx context.Context, workspace, document string, upto int) (bool, error)
 	RecordImported(ctx context.Context, i store.Import, r store.ImportRecord) (replaced []knowledge.VersionRef, err error)
 	CountVanished(ctx context.Context, i store.Import) (int64, error)

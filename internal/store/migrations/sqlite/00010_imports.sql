@@ -38,6 +38,7 @@ CREATE TABLE imports (
     ended_at   BIGINT  NOT NULL
 );
 CREATE INDEX imports_by_workspace ON imports (workspace, created_at, id);
+CREATE INDEX imports_by_run ON imports (run_id);
 CREATE UNIQUE INDEX imports_open ON imports (source_id) WHERE status IN ('running', 'paused');
 
 -- etag, fingerprint and version are those that were published last. page is of
@@ -83,6 +84,7 @@ CREATE TABLE import_failures (
     version     BIGINT NOT NULL, -- with this error, 0 = none
     etag        TEXT   NOT NULL,
     fingerprint TEXT   NOT NULL,
+    object      TEXT   NOT NULL, -- for its source
     error       TEXT   NOT NULL,
     created_at  BIGINT NOT NULL,
     PRIMARY KEY (import, key)

@@ -1,0 +1,181 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/selection"
+	"github.com/cairn-rag/cairn/internal/source"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// read opens an object and, if it is a small text, cuts it into chunks.
+func (b *importBatch) read(ctx context.Context, it *importItem) error {
+	it.stage = knowledge.StageFetch
+	it.attributes = selection.Attributes{Name: selection.Name(it.object.Key)} // of an object that fails now
+	described, err := b.readSidecar(ctx, it)
+	if err != nil {
+		return err
+	}
+	attributes := b.chosen.Attributes(it.object.Key, described)
+	if err := attributes.Check(); err != nil {
+		return err
+	}
+	it.attributes = attributes
+	if it.object.Bytes > smallBytes {
+		it.state = itemLarge
+		return nil
+	}
+	if err := b.fetch(ctx, it); err != nil || it.state != itemReady {
+		return err
+	}
+	return b.cut(ctx, it)
+}
+
+// readSidecar returns the description beside an object, nil if there is none.
+func (b *importBatch) readSidecar(ctx context.Context, it *importItem) (*selection.Description, error) {
+	if it.sidecar == nil {
+		return nil, nil
+	}
+	var o source.Object
+	if err := json.Unmarshal(it.sidecar.Object, &o); err != nil {
+		return nil, fmt.Errorf("read a description: %w", err)
+	}
+	r, _, err := b.source.Open(ctx, o, "")
+	if knowledge.IsCode(err, knowledge.CodeNotFound) { // it was removed since the listing
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	data, err := io.ReadAll(io.LimitReader(r, selection.MaxDescription+1))
+	if err == nil && len(data) > selection.MaxDescription {
+		err = knowledge.TooLarge("description beside the object", selection.MaxDescription)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return selection.ParseDescription(data)
+}
+
+// fetch reads the bytes of an object that may be small, and finds out its kind.
+func (b *importBatch) fetch(ctx context.Context, it *importItem) error {
+	r, now, err := b.source.Open(ctx, it.object, it.known)
+	if errors.Is(err, source.ErrUnchanged) {
+		it.state = itemSkipped
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	now.Key = it.object.Key
+	it.object = now
+	if it.known != "" && now.ETag == it.known {
+		it.state = itemSkipped
+		return nil
+	}
+	it.data, err = io.ReadAll(io.LimitReader(r, smallBytes+1))
+	if err != nil {
+		return err
+	}
+	if len(it.data) > smallBytes {
+		it.state, it.data = itemLarge, nil
+		return nil
+	}
+	it.object.Bytes = int64(len(it.data))
+	it.stage = knowledge.StageCheck
+	if err := b.checkKind(it, it.data); err != nil {
+		return err
+	}
+	asksModel := b.Request.Enrichment != (knowledge.Enrichment{}) || b.Splitter.Strategy == knowledge.SplitSemantic
+	if asksModel || !extract.IsText(it.mediaType) {
+		it.state, it.data = itemLarge, nil
+	}
+	return nil
+}
+
+// checkKind sets the media type of an object, whose bytes begin with head, and checks
+// its size.
+func (b *importBatch) checkKind(it *importItem, head []byte) (err error) {
+	it.mediaType, err = extract.Sniff(it.attributes.Name, extract.Declared(it.object.MediaType), head)
+	if err != nil {
+		return err
+	}
+	limit := b.fileLimit()
+	if extract.IsText(it.mediaType) {
+		limit = min(limit, b.a.Ingestion.Config.TextBytes)
+	}
+	if it.object.Bytes > limit {
+		return tooLarge("file", limit)
+	}
+	return nil
+}
+
+// fileLimit returns the largest file of the project, in bytes.
+func (b *importBatch) fileLimit() int64 {
+	limit := b.a.Ingestion.Config.FileBytes
+	if own := b.Request.Limits.FileBytes; own > 0 {
+		limit = min(limit, own)
+	}
+	return limit
+}
+
+// cut extracts a small text, detects its language, and cuts it into chunks. The chunks
+// have no ids before the version is claimed.
+func (b *importBatch) cut(ctx context.Context, it *importItem) error {
+	it.stage = knowledge.StageExtract
+	layout, err := b.extract(ctx, it)
+	if err != nil {
+		return err
+	}
+	languages := languages(layout)
+	it.facts = store.Facts{PageCount: len(layout.Pages), Language: languages.Document, Metadata: fileMetadata(layout)}
+	it.stage = knowledge.StageChunk
+	v := store.Version{VersionRef: knowledge.VersionRef{Document: documentOf(b.Import, it.object)}, Name: it.attributes.Name, Splitter: b.Splitter}
+	it.chunks, err = b.a.Ingestion.split(ctx, layout, v, languages)
+	it.facts.ChunkCount = len(it.chunks)
+	return err
+}
+
+// extract parses a small text in a child process. Only a few texts of all imports are
+// parsed at the same time, so that those of uploads find a child.
+func (b *importBatch) extract(ctx context.Context, it *importItem) (layout knowledge.Layout, err error) {
+	path, remove, err := b.a.temporaryFile(it.data)
+	if err != nil {
+		return layout, err
+	}
+	defer remove()
+	err = within(ctx, b.a.limits().parses, func() error {
+		result, err := b.a.Ingestion.SmallTexts.Extract(ctx, extract.Input{Name: it.attributes.Name, MediaType: it.mediaType, Path: path})
+		layout = result.Layout
+		return err
+	})
+	return layout, err
+}
+
+// temporaryFile writes data to a temporary file, for the child process. The caller
+// calls remove.
+func (a *Importing) temporaryFile(data []byte) (path string, remove func(), err error) {
+	f, err := os.CreateTemp(a.Ingestion.Config.TempDir, "cairn-object-*")
+	if err != nil {
+		return "", nil, fmt.Errorf("make a local copy: %w", err)
+	}
+	remove = func() { _ = os.Remove(f.Name()) } // a leftover in the temporary folder harms nobody
+	_, err = f.Write(data)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		remove()
+		return "", nil, fmt.Errorf("make a local copy: %w", err)
+	}
+	return f.Name(), remove, nil
+}

@@ -1,0 +1,118 @@
+package workflows
+
+import (
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// The bounds of a page.
+const (
+	batchSize      = 50 // objects of one step
+	batchesAtATime = 4
+	largeSize      = 4 // large objects of one step
+)
+
+// ImportPageInput starts the import of a page.
+type ImportPageInput struct {
+	knowledge.ImportRef
+	Run     string `json:"run"`
+	Page    int    `json:"page"`
+	Objects int    `json:"objects"`
+}
+
+// ImportPageResult reports whether all objects of the page have an outcome.
+type ImportPageResult struct {
+	Complete bool `json:"complete"`
+}
+
+// ImportPage imports the objects of a page, batch by batch. Objects that take long are
+// imported by steps of their own. After a cancel it ends without completing the page;
+// started again, it imports what is left.
+func ImportPage(ctx workflow.Context, in ImportPageInput) (ImportPageResult, error) {
+	w := &importPage{in: in, batches: workflow.NewSemaphore(ctx, batchesAtATime), large: workflow.NewSemaphore(ctx, batchesAtATime), group: workflow.NewWaitGroup(ctx)}
+	for first := 0; first < in.Objects; first += batchSize {
+		if w.batches.Acquire(ctx, 1) != nil || w.err != nil {
+			break
+		}
+		last := min(first+batchSize, in.Objects)
+		w.group.Add(1)
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			defer w.group.Done()
+			w.batch(ctx, first, last)
+			w.batches.Release(1)
+		})
+	}
+	w.group.Wait(disconnected(ctx))
+	if w.err != nil {
+		return ImportPageResult{}, w.err
+	}
+	return ImportPageResult{Complete: ctx.Err() == nil}, nil
+}
+
+// importPage is the state of ImportPage.
+type importPage struct {
+	in      ImportPageInput
+	batches workflow.Semaphore
+	large   workflow.Semaphore
+	group   workflow.WaitGroup
+	done    int
+	err     error // a batch has neither an outcome nor could its failure be stored
+	acts    *activities.Importing
+}
+
+// batch imports the objects [first, last), and starts the steps of those that take
+// long.
+func (w *importPage) batch(ctx workflow.Context, first, last int) {
+	in := activities.BatchInput{ImportRef: w.in.ImportRef, Run: w.in.Run, Page: w.in.Page, First: first, Last: last}
+	var result activities.BatchResult
+	summary := fmt.Sprintf("import objects %d-%d", first, last-1)
+	err := execute(stepOptions(ctx, summary, QueueBulk, time.Hour), w.acts.ImportBatch, in, &result)
+	w.settle(ctx, err, activities.FailBatchInput{First: first, Last: last})
+	for len(result.Large) > 0 && ctx.Err() == nil {
+		n := min(largeSize, len(result.Large))
+		objects := result.Large[:n]
+		result.Large = result.Large[n:]
+		w.group.Add(1)
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			defer w.group.Done()
+			if w.large.Acquire(ctx, 1) == nil {
+				w.slow(ctx, objects)
+				w.large.Release(1)
+			}
+		})
+	}
+}
+
+// slow imports objects that take long.
+func (w *importPage) slow(ctx workflow.Context, objects []int) {
+	in := activities.LargeInput{ImportRef: w.in.ImportRef, Run: w.in.Run, Page: w.in.Page, Objects: objects}
+	summary := fmt.Sprintf("import %d large objects from %d on", len(objects), objects[0])
+	err := execute(stepOptions(ctx, summary, QueueBulkLarge, 12*time.Hour), w.acts.ImportLarge, in, nil)
+	w.settle(ctx, err, activities.FailBatchInput{Objects: objects})
+}
+
+// settle stores the failure of a step, unless the page was canceled: every object gets
+// an outcome.
+func (w *importPage) settle(ctx workflow.Context, err error, in activities.FailBatchInput) {
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	f := activities.Describe(err, knowledge.Failure{Code: knowledge.CodeUnavailable, Message: "the step took too long; retry what failed", Retryable: true})
+	in.ImportRef, in.Run, in.Page = w.in.ImportRef, w.in.Run, w.in.Page
+	in.Error = knowledge.DocumentError{Code: f.Code, Stage: f.Stage, Message: f.Message, Retryable: true}
+	if failed := failBatch(ctx, w.acts, in); failed != nil && w.err == nil {
+		w.err = failed
+	}
+}
+
+// stepOptions returns the options of a step that imports objects. It may wait for a
+// provider that limits requests.
+func stepOptions(ctx workflow.Context, summary, queue string, limit time.Duration) workflow.Context {
+	options := onQueue(activityOptions(ctx, summary, limit, importRetries()), queue, 0)
+	return workflow.WithScheduleToCloseTimeout(options, retryTime)
+}
