@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/question"
 	"github.com/cairn-rag/cairn/internal/retrieve"
@@ -74,6 +75,7 @@ type Deps struct {
 	Retriever   Retriever
 	Attributes  Attributes
 	Dispatch    Dispatcher
+	Imports     ImportSources
 	Secrets     intake.Secrets // seals what requests must not leave readable
 	Answers     question.Workflows
 	Relay       Relay
@@ -112,11 +114,16 @@ type Relay interface {
 // Dispatcher reaches the workflows of documents.
 type Dispatcher interface {
 	intake.Workflows
+	importing.Workflows
 	// Remove starts a removal. Doing it twice changes nothing.
 	Remove(ctx context.Context, r store.Removal) error
-	// CancelRun asks a run to stop. Asking twice, or asking a run that has ended, is
-	// fine; known is false if it has no workflow that could be asked.
-	CancelRun(ctx context.Context, r store.Run) (known bool, err error)
+}
+
+// ImportSources knows the sources that imports may have, and the secrets that they may
+// name.
+type ImportSources interface {
+	importing.Sources
+	importing.Secrets
 }
 
 // Retriever finds passages.

@@ -74,6 +74,9 @@ var (
 	documentEvents = map[string][]reflect.Type{
 		"documentUpdate": {reflect.TypeFor[view.Document](), reflect.TypeFor[removedEvent]()}, "runEnded": {reflect.TypeFor[endedEvent]()},
 	}
+	importEvents = map[string][]reflect.Type{
+		"importUpdate": {reflect.TypeFor[Import]()},
+	}
 	everyRunsEvents = map[string][]reflect.Type{
 		"error": {reflect.TypeFor[errorEvent]()}, "_delta_sse": {reflect.TypeFor[sse.Piece]()},
 	}

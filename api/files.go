@@ -13,15 +13,17 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/view"
 )
 
 // filesAnswer is the answer to an upload of files.
 type filesAnswer struct {
 	Documents []view.Document `json:"documents"`
-	Import    any             `json:"import" doc:"null: these files are documents of their own"`
+	Import    *Import         `json:"import" doc:"Of a zip, whose members become documents; null: there is none"`
 }
 
 func (s *Server) registerFiles() {
@@ -30,7 +32,7 @@ func (s *Server) registerFiles() {
 	edge.HandleRaw(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Streams: true, Operation: huma.Operation{
 		OperationID: "add-files", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/projects/{id}/files",
 		Summary: "Take files in", Tags: []string{"documents"},
-		Description: "Of several files, one of a kind that is not supported becomes a document with status error, and the others go on.",
+		Description: "Of several files, one of a kind that is not supported becomes a document with status error, and the others go on. A zip becomes an import, whose documents are named by their path inside it.",
 		Parameters: []*huma.Param{
 			{Name: "workspaceId", In: "path", Required: true, Schema: text},
 			{Name: "id", In: "path", Required: true, Schema: text, Description: "The project's id, or its name"},
@@ -102,27 +104,46 @@ func (s *Server) boundary(r *http.Request) (string, error) {
 func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.Principal, project knowledge.Project, parts *multipart.Reader) {
 	ctx := r.Context()
 	run := intakeRun(ctx)
-	f := &form{batch: s.intake.NewBatch(p, project, run), decode: s.edge.DecodeField, seen: map[string]bool{}}
+	f := &form{
+		project: project, run: run, batch: s.intake.NewBatch(p, project, run), imports: s.imports, decode: s.edge.DecodeField, seen: map[string]bool{},
+	}
 	err := f.read(ctx, parts)
 	var taken []intake.Taken
-	if err == nil {
+	if err == nil && (f.archive == nil || f.files > 1) {
 		taken, err = f.batch.Accept(ctx, f.attributes)
+	}
+	var started *store.Import
+	if err == nil {
+		started, err = f.startImport(ctx, p)
 	}
 	if err != nil {
 		edge.KeepKey(ctx, f.batch.Begun())
 		f.batch.Discard(ctx, err)
+		if f.archive != nil {
+			s.imports.DropArchive(ctx, f.archive.key, err)
+		}
 		edge.WriteError(w, r, err)
 		return
 	}
+	answer := filesAnswer{Documents: convert(taken, func(t intake.Taken) view.Document { return s.startedView(t.Document, t.Run) })}
 	w.Header().Set(runHeader, run.ID)
-	edge.WriteJSON(w, http.StatusAccepted, filesAnswer{
-		Documents: convert(taken, func(t intake.Taken) view.Document { return s.startedView(t.Document, t.Run) }),
-	})
+	if started != nil {
+		shown := s.viewImport(*started, nil)
+		answer.Import = &shown
+		if len(taken) == 0 {
+			w.Header().Set(runHeader, started.RunID)
+		}
+	}
+	edge.WriteJSON(w, http.StatusAccepted, answer)
 }
 
 // form is a request of files while it is read.
 type form struct {
+	project    knowledge.Project
+	run        intake.Run
 	batch      *intake.Batch
+	imports    *importing.Starter
+	archive    *archive // that has come, nil = none
 	decode     func(field string, value []byte, v any) error
 	files      int             // that have come
 	seen       map[string]bool // fields that have come
@@ -158,7 +179,11 @@ func (f *form) file(ctx context.Context, part *multipart.Part) error {
 		return knowledge.Invalid(fmt.Sprintf("body.files[%d]", f.files), "must be a file with a name")
 	}
 	f.files++
-	return f.batch.Add(ctx, parameters["filename"], f.attributes.ExternalID, incoming{part})
+	content, err := f.takeArchive(ctx, parameters["filename"], incoming{part})
+	if err != nil || content == nil {
+		return err
+	}
+	return f.batch.Add(ctx, parameters["filename"], f.attributes.ExternalID, content)
 }
 
 // incoming is a part of a body that is read elsewhere. It marks the errors of the

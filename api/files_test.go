@@ -145,7 +145,7 @@ func TestFilesOfUnsupportedKinds(t *testing.T) {
 	t.Run("among_others", func(t *testing.T) {
 		t.Parallel()
 		e := open(t)
-		body := e.upload(e.editor, []part{file("a.zip", zip), file("b.txt", "text"), file("c.txt", "")}).want(202)
+		body := e.upload(e.editor, []part{file("a.jar", zip), file("b.txt", "text"), file("c.txt", "")}).want(202)
 		var states []string
 		for _, d := range body["documents"].([]any) {
 			d := d.(map[string]any)
@@ -155,7 +155,7 @@ func TestFilesOfUnsupportedKinds(t *testing.T) {
 			}
 			states = append(states, state)
 		}
-		want := []string{"a.zip error unsupported_format check", "b.txt pending", "c.txt error empty check"}
+		want := []string{"a.jar error unsupported_format check", "b.txt pending", "c.txt error empty check"}
 		if diff := cmp.Diff(want, states); diff != "" {
 			t.Error(diff)
 		}

@@ -26,6 +26,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/secret"
+	objects "github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/workflows"
@@ -59,7 +60,9 @@ type work struct {
 	answers    []workflows.AnswerInput
 	cancels    []string
 	retries    []string // documents whose step was asked to try at once
-	unknown    bool     // no run has a workflow
+	imports    []store.Import
+	pauses     []bool
+	unknown    bool // no run has a workflow
 	attributes []index.Attributes
 	retrieved  []retrieve.Request
 	contexts   []retrieve.Context
@@ -116,6 +119,30 @@ func (w *work) Answer(ctx context.Context, _ knowledge.RunKind, in workflows.Ans
 	w.enter()
 	return errors.Join(err, ctx.Err())
 }
+
+func (w *work) Import(_ context.Context, i store.Import) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.imports = append(w.imports, i)
+	return w.fail
+}
+
+func (w *work) PauseImport(_ context.Context, _ store.Import, paused bool) (known bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pauses = append(w.pauses, paused)
+	return !w.unknown, w.fail
+}
+
+// Check refuses the sources whose addresses are wrong.
+func (w *work) Check(s objects.Spec) error {
+	if strings.Contains(s.URI, "wrong") {
+		return knowledge.Invalid("body.source.uri", "is wrong")
+	}
+	return nil
+}
+
+func (w *work) HasSecret(name string) bool { return name == "bucket" }
 
 func (w *work) OperatorURL(id string) string { return "http://operator.test/" + id }
 
@@ -195,7 +222,7 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	}
 	cfg := api.Config{TempDir: t.TempDir()}
 	deps := api.Deps{
-		Store: e.store, Followed: e.store, Blobs: e.blobs, Access: e.access, Retriever: e.work, Dispatch: e.work, Answers: e.work,
+		Store: e.store, Followed: e.store, Blobs: e.blobs, Access: e.access, Retriever: e.work, Dispatch: e.work, Answers: e.work, Imports: e.work,
 		Relay: stream.NewRelay(ended{e.store, e.logs}, stream.NewHub()), Links: e.work, Log: slog.New(slog.NewJSONHandler(e.log, nil)), Secrets: box,
 	}
 	deps.Attributes = &activities.Attributes{Store: e.store, Index: e.work}

@@ -67,10 +67,10 @@ func (s *Server) tidyDescription() {
 		}
 	}
 	schemas := oapi.Components.Schemas.Map()
-	for _, name := range []string{"Document", "RunView", "VersionView"} {
+	for _, name := range []string{"Document", "RunView", "VersionView", "Import"} {
 		orNone(schemas[name], "error")
 	}
-	schemas["EndedEvent"].Properties["result"] = eventData(oapi.Components.Schemas, documentEvents["documentUpdate"])
+	schemas["EndedEvent"].Properties["result"] = eventData(oapi.Components.Schemas, slices.Concat(documentEvents["documentUpdate"], importEvents["importUpdate"]))
 	delete(schemas, "ErrorModel")
 	delete(schemas, "ErrorDetail")
 }

@@ -217,7 +217,7 @@ func (s *Server) registerQuestions() {
 		Summary: "Search documents and answer from them", Tags: []string{"questions"}, Responses: answered(schemaOf[toolAnswer](registry), toolEvents),
 	}}, s.ragSearch)
 	events := map[string]*huma.Response{
-		"200": {Description: "The run's events (docs/events.md)", Content: map[string]*huma.MediaType{"text/event-stream": eventStream(registry, questionEvents, toolEvents, documentEvents)}},
+		"200": {Description: "The run's events (docs/events.md)", Content: map[string]*huma.MediaType{"text/event-stream": eventStream(registry, questionEvents, toolEvents, documentEvents, importEvents)}},
 		"204": {Description: "There is nothing behind the last event"},
 	}
 	for id, path := range map[string]string{"run-events": "/runs/{run_id}/events", "workspace-run-events": "/workspaces/{workspaceId}/runs/{run_id}/events"} {

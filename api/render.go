@@ -66,6 +66,9 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 	case stream.TopicDocument:
 		document, err := r.document(ctx, e)
 		return "documentUpdate", document, err
+	case stream.TopicImport:
+		i, err := r.importUpdate(ctx, e)
+		return "importUpdate", i, err
 	case stream.TopicEnded:
 		return r.ended(ctx, item)
 	default: // error
@@ -248,7 +251,7 @@ func (r *renderer) document(ctx context.Context, e stream.Event) (any, error) {
 	return r.server.documentView(d), nil
 }
 
-// ended is the last event of an ingest or a removal.
+// ended is the last event of an ingest, a removal or an import.
 func (r *renderer) ended(ctx context.Context, item stream.Item) (string, any, error) {
 	end, err := readEnd(r.run, item)
 	if err != nil {
@@ -262,6 +265,9 @@ func (r *renderer) ended(ctx context.Context, item stream.Item) (string, any, er
 	case r.run.Kind == knowledge.KindRemove:
 		out.Result = removedEvent{ID: r.run.Subject}
 		return "runEnded", out, nil
+	case r.run.Kind == knowledge.KindImport:
+		out.Result, err = r.server.endedImport(ctx, r.principal, r.run)
+		return "runEnded", out, err
 	}
 	d, err := r.server.endedDocument(ctx, r.principal, r.run, item)
 	switch {

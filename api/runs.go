@@ -24,11 +24,12 @@ type runError struct {
 // runView is a run as clients see it.
 type runView struct {
 	ID          string              `json:"id"`
-	Kind        knowledge.RunKind   `json:"kind" enum:"ingest,remove,query,tool"`
+	Kind        knowledge.RunKind   `json:"kind" enum:"ingest,remove,query,tool,import"`
 	Status      knowledge.RunStatus `json:"status" enum:"running,completed,failed,canceled"`
 	WorkflowID  string              `json:"workflow_id"`
 	ProjectID   *string             `json:"project_id" doc:"null: every project"`
 	DocumentID  *string             `json:"document_id,omitempty" doc:"That is ingested or removed"`
+	ImportID    *string             `json:"import_id,omitempty" doc:"That is run"`
 	CreatedAt   time.Time           `json:"created_at"`
 	EndedAt     *time.Time          `json:"ended_at"`
 	Usage       json.RawMessage     `json:"usage"`
@@ -65,7 +66,7 @@ func (s *Server) listRuns(ctx context.Context, p knowledge.Principal, in *struct
 	WorkspacePath
 	edge.ActingQuery
 	PageQuery
-	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool"`
+	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool,import"`
 	Status  knowledge.RunStatus `query:"status" enum:"running,completed,failed,canceled"`
 	Project string              `query:"project_id" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
 }) (*listed[runView], error) {
@@ -125,8 +126,8 @@ func (s *Server) cancelRun(ctx context.Context, p knowledge.Principal, in *runPa
 	return &runOutput{s.viewRun(run)}, nil
 }
 
-// stopRun asks a run's workflow to end it. A question that has none, since a
-// process died before, is ended here. A document's ingest that has none is
+// stopRun asks a run's workflow to end it. A question or an import that has none, since
+// a process died before, is ended here. A document's ingest that has none is
 // started, so that it ends as such ingests do.
 func (s *Server) stopRun(ctx context.Context, p knowledge.Principal, run store.Run) error {
 	known, err := s.deps.Dispatch.CancelRun(ctx, run)
@@ -134,7 +135,7 @@ func (s *Server) stopRun(ctx context.Context, p knowledge.Principal, run store.R
 		return err
 	}
 	switch run.Kind {
-	case knowledge.KindQuery, knowledge.KindTool:
+	case knowledge.KindQuery, knowledge.KindTool, knowledge.KindImport:
 		end := activities.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request"})
 		return s.deps.Store.EndRun(ctx, run.Workspace, run.ID, end.RunEnd("", s.now()))
 	case knowledge.KindIngest:
@@ -154,6 +155,9 @@ func (s *Server) viewRun(r store.Run) runView {
 	view := runView{
 		ID: r.ID, Kind: r.Kind, Status: r.Status, WorkflowID: r.WorkflowID, ProjectID: orNull(r.Project), DocumentID: orNull(r.Subject),
 		CreatedAt: r.CreatedAt, EndedAt: orNull(r.EndedAt), Usage: r.Usage, OperatorURL: s.deps.Links.OperatorURL(r.WorkflowID),
+	}
+	if r.Kind == knowledge.KindImport {
+		view.DocumentID, view.ImportID = nil, orNull(r.Subject)
 	}
 	if r.Error != nil {
 		view.Error = &runError{Code: r.Error.Code, Message: r.Error.Message}
@@ -177,6 +181,8 @@ func (s *Server) runResult(ctx context.Context, p knowledge.Principal, run store
 		return rendered.toolResult(ctx, run.ResultKey)
 	case knowledge.KindRemove:
 		return nil, nil
+	case knowledge.KindImport:
+		return s.endedImport(ctx, p, run)
 	}
 	last, err := s.lastItem(ctx, runRef(run))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/idempotency"
+	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/question"
 )
@@ -19,6 +20,7 @@ type Server struct {
 	edge      *edge.Edge
 	questions *question.Starter
 	intake    *intake.Intake
+	imports   *importing.Starter
 	streams   *streams
 	stopping  chan struct{}
 	stop      func()
@@ -49,6 +51,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s.intake = intake.New(intake.Config{FileBytes: cfg.FileBytes, TextBytes: cfg.TextBytes, RequestFiles: cfg.RequestFiles}, intake.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Conversations: deps.Access, Workflows: deps.Dispatch, Secrets: deps.Secrets, Log: deps.Log, Now: s.now,
 	})
+	s.imports = importing.New(importing.Deps{
+		Store: deps.Store, Blobs: deps.Blobs, Workflows: deps.Dispatch, Sources: deps.Imports, Secrets: deps.Imports, Log: deps.Log, Now: s.now,
+	})
 	s.stop = sync.OnceFunc(func() { close(s.stopping) })
 	s.register()
 	if err := s.describe(); err != nil {
@@ -70,6 +75,7 @@ func (s *Server) register() {
 	s.registerConversations()
 	s.registerPreferences()
 	s.registerRuns()
+	s.registerImports()
 	s.registerRetrieve()
 	s.registerQuestions()
 	s.registerHealth()
@@ -88,6 +94,8 @@ func (d Deps) check() error {
 	switch {
 	case d.Store == nil, d.Followed == nil, d.Blobs == nil, d.Access == nil:
 		return errors.New("api: Store, Followed, Blobs and Access are required")
+	case d.Imports == nil:
+		return errors.New("api: Imports is required")
 	case d.Retriever == nil, d.Attributes == nil, d.Dispatch == nil, d.Answers == nil, d.Relay == nil:
 		return errors.New("api: Retriever, Attributes, Dispatch, Answers and Relay are required")
 	case d.Links == nil, d.Log == nil:

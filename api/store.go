@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/idempotency"
+	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/question"
@@ -23,6 +24,7 @@ type Store interface {
 	Documents
 	Conversations
 	Runs
+	Imports
 	idempotency.Store
 	question.Store
 	intake.Store
@@ -100,6 +102,15 @@ type Conversations interface {
 	// DeleteConversation deletes a conversation and starts the removal of what is
 	// attached to it.
 	DeleteConversation(ctx context.Context, p knowledge.Principal, id string) error
+}
+
+// Imports holds bulk imports, for principals with the write scope.
+type Imports interface {
+	importing.Store
+	// Imports lists imports, newest first. project "" asks for those of all projects.
+	Imports(ctx context.Context, p knowledge.Principal, project string, page store.Page) ([]store.Import, string, error)
+	// ImportFailures lists the objects that an import could not import.
+	ImportFailures(ctx context.Context, p knowledge.Principal, id string, page store.Page) ([]store.ImportFailure, string, error)
 }
 
 // Runs holds the runs.

@@ -27,6 +27,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
 	"github.com/cairn-rag/cairn/internal/secret"
+	"github.com/cairn-rag/cairn/internal/source/connect"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/telemetry"
@@ -55,9 +56,10 @@ type platform struct {
 	chat        *model.Client
 	embed       *model.Client
 	parsers     *extract.Pool
-	textParsers *extract.Pool // for small texts alone
-	listener    net.Listener  // of the API
-	offline     string        // address of the offline model, "" = not served
+	textParsers *extract.Pool      // for small texts alone
+	connector   *connect.Connector // of the sources of imports
+	listener    net.Listener       // of the API
+	offline     string             // address of the offline model, "" = not served
 	worker      *worker.Worker
 	identity    string // of this start's workers
 
@@ -197,8 +199,7 @@ func (p *platform) startWorker(ctx context.Context) error {
 		}
 		p.onClose((*pool).Close)
 	}
-	ingestion, answering := p.activities()
-	p.worker = worker.New(p.client, worker.Config{Build: versionName(), StopTimeout: p.grace(), Parsers: limits.Parsers}, ingestion, answering)
+	p.worker = worker.New(p.client, worker.Config{Build: versionName(), StopTimeout: p.grace(), Parsers: limits.Parsers}, p.activities())
 	if err := p.worker.Start(); err != nil {
 		return err
 	}

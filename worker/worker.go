@@ -24,7 +24,11 @@ const (
 	fetchesAtATime   = 16
 	embedsAtATime    = 32
 	writesAtATime    = 4 // of long documents: each takes minutes, and one writes at a time
+	importsAtATime   = 3 // batches of imports: one reads while another is embedded and a third is written
 )
+
+// importStepsAtATime is how many local activities of imports run at the same time.
+const importStepsAtATime = 16
 
 // smallDocumentsAtATime is how many workflow tasks of the ingest queue, and their
 // local activities, run at the same time: a small document is ingested within one
@@ -70,8 +74,15 @@ type Worker struct {
 	patience  time.Duration
 }
 
+// Activities are the activities that a worker runs.
+type Activities struct {
+	Ingestion *activities.Ingestion
+	Answering *activities.Answering
+	Importing *activities.Importing
+}
+
 // New returns a worker for every task queue.
-func New(c client.Client, cfg Config, ingestion *activities.Ingestion, answering *activities.Answering) *Worker {
+func New(c client.Client, cfg Config, a Activities) *Worker {
 	cfg = cfg.withDefaults()
 	if cfg.Build != "" {
 		sdk.SetBinaryChecksum(cfg.Build)
@@ -79,7 +90,7 @@ func New(c client.Client, cfg Config, ingestion *activities.Ingestion, answering
 	query := sdk.New(c, workflows.QueueQuery, options(cfg, questionsAtATime))
 	query.RegisterWorkflow(workflows.AnswerQuery)
 	query.RegisterWorkflow(workflows.RunTool)
-	query.RegisterActivity(answering)
+	query.RegisterActivity(a.Answering)
 
 	steps := options(cfg, ingestsAtATime)
 	steps.MaxConcurrentWorkflowTaskExecutionSize = smallDocumentsAtATime
@@ -87,9 +98,20 @@ func New(c client.Client, cfg Config, ingestion *activities.Ingestion, answering
 	ingest := sdk.New(c, workflows.QueueIngest, steps)
 	ingest.RegisterWorkflow(workflows.IngestDocument)
 	ingest.RegisterWorkflow(workflows.RemoveDocument)
-	ingest.RegisterActivity(ingestion)
+	ingest.RegisterActivity(a.Ingestion)
 
-	w := &Worker{workers: []sdk.Worker{query, ingest}, ingestion: ingestion, patience: cfg.StopTimeout / 2}
+	batches := options(cfg, importsAtATime)
+	batches.MaxConcurrentLocalActivityExecutionSize = importStepsAtATime
+	bulk := sdk.New(c, workflows.QueueBulk, batches)
+	bulk.RegisterWorkflow(workflows.BulkImport)
+	bulk.RegisterWorkflow(workflows.ImportPage)
+	bulk.RegisterActivity(a.Importing)
+	large := options(cfg, importsAtATime)
+	large.DisableWorkflowWorker = true
+	bulkLarge := sdk.New(c, workflows.QueueBulkLarge, large)
+	bulkLarge.RegisterActivity(a.Importing)
+
+	w := &Worker{workers: []sdk.Worker{query, ingest, bulk, bulkLarge}, ingestion: a.Ingestion, patience: cfg.StopTimeout / 2}
 	for queue, slots := range map[string]int{
 		workflows.QueueFetch: fetchesAtATime, workflows.QueueParse: cfg.Parsers, workflows.QueueEmbed: embedsAtATime,
 		workflows.QueueWrite: writesAtATime,
@@ -97,7 +119,7 @@ func New(c client.Client, cfg Config, ingestion *activities.Ingestion, answering
 		activitiesOnly := options(cfg, slots)
 		activitiesOnly.DisableWorkflowWorker = true
 		x := sdk.New(c, queue, activitiesOnly)
-		x.RegisterActivity(ingestion)
+		x.RegisterActivity(a.Ingestion)
 		w.workers = append(w.workers, x)
 	}
 	return w

@@ -53,6 +53,7 @@ var own = map[string][]string{
 	"internal/prompt":           {"internal/citation", "internal/knowledge"},
 	"internal/retrieve":         {"internal/citation", "internal/index", "internal/knowledge", "internal/store"},
 	"internal/safedial":         {"internal/knowledge"},
+	"internal/selection":        {"internal/knowledge", "internal/source", "internal/store"},
 	"internal/source":           {"internal/knowledge"},
 	"internal/store":            {"internal/knowledge", "internal/source"},
 	"internal/view":             {"internal/knowledge"},
@@ -71,7 +72,8 @@ var own = map[string][]string{
 	"internal/source/web":     {"internal/knowledge", "internal/source"},
 
 	// The ways in, below every edge: from a checked request to a started run.
-	"internal/intake": {"internal/access", "internal/blob", "internal/extract", "internal/knowledge", "internal/store"},
+	"internal/importing": {"internal/blob", "internal/knowledge", "internal/selection", "internal/source", "internal/store"},
+	"internal/intake":    {"internal/access", "internal/blob", "internal/extract", "internal/knowledge", "internal/store"},
 	"internal/question": {
 		"activities", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/prompt",
 		"internal/store", "internal/stream", "workflows",
@@ -80,14 +82,14 @@ var own = map[string][]string{
 	// Durable processes, and the edges.
 	"activities": {
 		"internal/blob", "internal/chunk", "internal/citation", "internal/enrich", "internal/extract", "internal/extract/format", "internal/index", "internal/knowledge",
-		"internal/model", "internal/prompt", "internal/retrieve", "internal/safedial", "internal/store", "internal/stream",
+		"internal/model", "internal/prompt", "internal/retrieve", "internal/safedial", "internal/selection", "internal/source", "internal/store", "internal/stream",
 	},
 	"workflows": {"activities", "internal/knowledge", "internal/stream"},
 	"worker":    {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
 	"api/edge":  {"internal/access", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/store"},
 	"api": {
 		"activities", "api/edge", "internal/access", "internal/blob", "internal/citation", "internal/extract", "internal/idempotency", "internal/index",
-		"internal/intake", "internal/knowledge", "internal/model", "internal/prompt", "internal/question", "internal/retrieve", "internal/sse",
+		"internal/importing", "internal/intake", "internal/knowledge", "internal/model", "internal/prompt", "internal/question", "internal/retrieve", "internal/source", "internal/sse",
 		"internal/store", "internal/stream", "internal/view", "workflows",
 	},
 	"internal/client": {"internal/knowledge", "internal/sse"},
@@ -99,7 +101,7 @@ var own = map[string][]string{
 	"starter": {
 		"activities", "api", "internal/access", "internal/blob", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
 		"internal/extract", "internal/extract/format", "internal/index/embedded", "internal/knowledge", "internal/model", "internal/model/localmodel", "internal/retrieve",
-		"internal/safedial", "internal/secret", "internal/store", "internal/stream", "internal/telemetry", "samples", "starter/terminal", "worker", "workflows",
+		"internal/safedial", "internal/secret", "internal/source/connect", "internal/store", "internal/stream", "internal/telemetry", "samples", "starter/terminal", "worker", "workflows",
 	},
 	"starter/terminal": {"internal/client"},
 
@@ -131,6 +133,7 @@ var foreign = []struct {
 	{"activities", []string{"go.temporal.io/sdk/client", "go.temporal.io/sdk/worker", "go.temporal.io/sdk/workflow", "database/sql", "os/exec"}, "activities see interfaces"},
 	{"api", []string{"go.temporal.io", "database/sql", "os/exec"}, "the HTTP edge reaches Temporal through a narrow interface"},
 	{"api/edge", []string{"go.temporal.io", "database/sql", "os/exec"}, "what stands around the routes reaches nothing but access"},
+	{"internal/importing", []string{"go.temporal.io", "net/http", "github.com/danielgtaylor"}, "every door imports by it"},
 	{"internal/intake", []string{"go.temporal.io", "net/http", "github.com/danielgtaylor"}, "every door takes documents in by it"},
 	{"internal/question", []string{"go.temporal.io", "net/http", "github.com/danielgtaylor"}, "every door asks by it"},
 	{"internal/stream", []string{"go.temporal.io/sdk", "go.temporal.io/server"}, "the log is below all that writes and reads it"},
@@ -226,7 +229,8 @@ func systemReads() []string {
 	return []string{
 		"Setting", "WorkspaceExists", "KeyByHash", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "ChildRemovals", "PendingRemovals",
 		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningRuns", "StaleInIndex", "Ping", "RoomForSystem",
-		"ImportForSystem", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "RecordImported", "CountVanished", "FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",
+		"ImportForSystem", "PreviousImport", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "HasRoom", "RecordImported", "CountVanished",
+		"FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",
 	}
 }
 

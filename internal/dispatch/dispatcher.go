@@ -27,6 +27,7 @@ const (
 	priorityQuestion = 1
 	priorityRemoval  = 2
 	priorityUpload   = 3
+	priorityImport   = 5
 )
 
 // Dispatcher reaches workflows through a Temporal client. Safe for concurrent
@@ -72,6 +73,31 @@ func (d *Dispatcher) Remove(ctx context.Context, r store.Removal) error {
 		return nil
 	}
 	return wrap(err, "start removal of", r.Document)
+}
+
+// Import starts the run of an import. Doing it twice changes nothing, also after the run
+// has ended.
+func (d *Dispatcher) Import(ctx context.Context, i store.Import) error {
+	options := d.options(i.WorkflowID(i.RunID), workflows.QueueBulk, priorityImport, i.Workspace)
+	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
+	options.StaticSummary = "import the objects of a source"
+	options.TypedSearchAttributes = d.attributes(i.Workspace, i.Project)
+	in := workflows.ImportInput{ImportRef: i.ImportRef, Run: i.RunID, Retry: i.RunID != i.ImportRef.Import}
+	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.BulkImport, in)
+	if isRunning(err) {
+		return nil
+	}
+	return wrap(err, "start import", i.ImportRef.Import)
+}
+
+// PauseImport asks the run of an import to pause, or to resume. known is false if it has
+// no workflow that is open.
+func (d *Dispatcher) PauseImport(ctx context.Context, i store.Import, paused bool) (known bool, err error) {
+	err = d.client.SignalWorkflow(ctx, i.WorkflowID(i.RunID), "", workflows.SignalImport, workflows.ImportControl{Paused: paused})
+	if isMissing(err) {
+		return false, nil
+	}
+	return err == nil, wrap(err, "pause import", i.ImportRef.Import)
 }
 
 // Answer starts the workflow of a run that ends in an answer. A second call for

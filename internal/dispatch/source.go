@@ -24,6 +24,7 @@ type Runs interface {
 	activities.RunEnds
 	ReleaseRun(ctx context.Context, workspace, run string) error
 	Version(ctx context.Context, ref knowledge.VersionRef) (store.Version, error)
+	ImportForSystem(ctx context.Context, ref knowledge.ImportRef) (store.Import, error)
 }
 
 // Blobs is what Source needs of the blob store.
@@ -137,7 +138,7 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 		return err
 	}
 	var became *activities.Ending
-	if !run.Kind.Traits().Answers {
+	if !run.Kind.Traits().Answers && run.Kind != knowledge.KindImport {
 		if became, err = s.documentEnd(ctx, run); err != nil || became == nil {
 			return err // the sweep starts these again
 		}
@@ -155,8 +156,19 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 		return s.end(ctx, run, *became)
 	case known:
 		return s.end(ctx, run, activities.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"}))
+	case run.Kind == knowledge.KindImport:
+		return s.startImport(ctx, run)
 	}
 	return s.start(ctx, run)
+}
+
+// startImport starts the workflow of an import that has none.
+func (s *Source) startImport(ctx context.Context, run store.Run) error {
+	i, err := s.runs.ImportForSystem(ctx, knowledge.ImportRef{Workspace: run.Workspace, Project: run.Project, Import: run.Subject})
+	if err != nil {
+		return err
+	}
+	return s.workflows.Import(ctx, i)
 }
 
 // documentEnd says what became of a version, or of a removal; nil is one that is

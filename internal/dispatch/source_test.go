@@ -24,6 +24,7 @@ import (
 type runs struct {
 	rows     map[string]store.Run
 	versions map[knowledge.VersionRef]store.Version
+	imports  map[string]store.Import
 	released []string
 }
 
@@ -41,6 +42,14 @@ func (r *runs) RunForSystem(_ context.Context, _, id string) (store.Run, error) 
 		return run, knowledge.NotFound("run", id)
 	}
 	return run, nil
+}
+
+func (r *runs) ImportForSystem(_ context.Context, ref knowledge.ImportRef) (store.Import, error) {
+	i, ok := r.imports[ref.Import]
+	if !ok {
+		return i, knowledge.NotFound("import", ref.Import)
+	}
+	return i, nil
 }
 
 func (r *runs) EndAnswer(_ context.Context, _, id string, end store.RunEnd, _ ...store.Message) error {

@@ -1,0 +1,116 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// shownFailures is how many failures an import shows by itself.
+const shownFailures = 20
+
+// Import is an import as clients see it.
+type Import struct {
+	ID                 string                 `json:"id"`
+	RunID              string                 `json:"run_id" doc:"Of its newest run"`
+	ProjectID          string                 `json:"project_id"`
+	Status             knowledge.ImportStatus `json:"status" enum:"running,paused,completed,failed,canceled"`
+	Source             ImportSource           `json:"source"`
+	DryRun             bool                   `json:"dry_run"`
+	Discovered         int64                  `json:"discovered" doc:"Objects that the source has, as far as it is listed"`
+	Published          int64                  `json:"published"`
+	Skipped            int64                  `json:"skipped" doc:"Unchanged since an earlier import"`
+	Failed             int64                  `json:"failed"`
+	Remaining          int64                  `json:"remaining" doc:"Discovered, and without an outcome yet; of a dry run: that would be imported"`
+	Vanished           int64                  `json:"vanished" doc:"Found by an earlier import, and no longer in the source"`
+	Deleted            int64                  `json:"deleted" doc:"Vanished objects whose documents are removed"`
+	Bytes              int64                  `json:"bytes" doc:"Of the published objects; of a dry run: that would be imported"`
+	DocumentsPerSecond float64                `json:"documents_per_second"`
+	ETASeconds         *float64               `json:"eta_seconds" doc:"null: not known, because the source is not listed to its end"`
+	Error              *importError           `json:"error" doc:"Why the source could not be listed to its end"`
+	Failures           []ImportFailure        `json:"failures" doc:"The first 20; not in lists"`
+	FailuresURL        string                 `json:"failures_url"`
+	CreatedAt          time.Time              `json:"created_at"`
+	EndedAt            *time.Time             `json:"ended_at"`
+	OperatorURL        string                 `json:"operator_url"`
+	EventsURL          string                 `json:"events_url" doc:"Where the events of its newest run are, for an hour without a key"`
+}
+
+// importError is why an import failed.
+type importError struct {
+	Code    knowledge.Code `json:"code"`
+	Message string         `json:"message"`
+}
+
+// ImportFailure is an object that was not imported.
+type ImportFailure struct {
+	Key        string                  `json:"key"`
+	DocumentID string                  `json:"document_id"`
+	Error      knowledge.DocumentError `json:"error"`
+	At         time.Time               `json:"at"`
+}
+
+func viewFailure(f store.ImportFailure) ImportFailure {
+	return ImportFailure{Key: f.Key, DocumentID: f.DocumentID, Error: f.Error, At: f.At}
+}
+
+// viewImport returns an import as clients see it, with these failures.
+func (s *Server) viewImport(i store.Import, failures []store.ImportFailure) Import {
+	view := Import{
+		ID: i.ImportRef.Import, RunID: i.RunID, ProjectID: i.Project, Source: viewSource(i.Request.Source), DryRun: i.Request.DryRun,
+		Failures: convert(failures, viewFailure), FailuresURL: s.link("/workspaces/" + i.Workspace + "/imports/" + i.ImportRef.Import + "/failures"),
+		CreatedAt: i.CreatedAt, EndedAt: orNull(i.EndedAt), OperatorURL: s.deps.Links.OperatorURL(i.WorkflowID(i.RunID)), EventsURL: s.eventsURL(i.Workspace, i.RunID),
+	}
+	if i.Error != nil {
+		view.Error = &importError{Code: i.Error.Code, Message: i.Error.Message}
+	}
+	view.progress(activities.ProgressOf(i))
+	return view
+}
+
+// progress sets what changes while the import runs.
+func (v *Import) progress(p activities.ImportProgress) {
+	v.Status, v.DocumentsPerSecond, v.ETASeconds = p.Status, p.DocumentsPerSecond, p.ETASeconds
+	v.Discovered, v.Published, v.Skipped, v.Failed = p.Discovered, p.Published, p.Skipped, p.Failed
+	v.Vanished, v.Deleted, v.Bytes, v.Remaining = p.Vanished, p.Deleted, p.Bytes, p.Remaining()
+}
+
+// withFailures returns an import with its first failures.
+func (s *Server) withFailures(ctx context.Context, p knowledge.Principal, i store.Import) (Import, error) {
+	failures, _, err := s.deps.Store.ImportFailures(ctx, p, i.ImportRef.Import, store.Page{Limit: shownFailures})
+	if err != nil {
+		return Import{}, fmt.Errorf("list failures of import %s: %w", i.ImportRef.Import, err)
+	}
+	return s.viewImport(i, failures), nil
+}
+
+// importUpdate returns the import of a run with the state that an event has for it.
+func (r *renderer) importUpdate(ctx context.Context, e stream.Event) (Import, error) {
+	var p activities.ImportProgress
+	if err := json.Unmarshal(e.Data, &p); err != nil {
+		return Import{}, fmt.Errorf("import event of run %s: %w", r.run.ID, err)
+	}
+	i, err := r.server.deps.Store.Import(ctx, r.principal, r.run.Subject)
+	if err != nil {
+		return Import{}, fmt.Errorf("read import %s: %w", r.run.Subject, err)
+	}
+	i.RunID, i.Error, i.EndedAt = r.run.ID, nil, time.Time{} // a later run may have changed them
+	view := r.server.viewImport(i, nil)
+	view.progress(p)
+	return view, nil
+}
+
+// endedImport returns the import of a run that has ended, as it is now.
+func (s *Server) endedImport(ctx context.Context, p knowledge.Principal, run store.Run) (Import, error) {
+	i, err := s.deps.Store.Import(ctx, p, run.Subject)
+	if err != nil {
+		return Import{}, fmt.Errorf("read import %s: %w", run.Subject, err)
+	}
+	return s.withFailures(ctx, p, i)
+}

@@ -1,0 +1,189 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	objects "github.com/cairn-rag/cairn/internal/source"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// importBody is the body of POST /imports.
+type importBody struct {
+	ProjectID      string         `json:"project_id,omitempty" maxLength:"200" doc:"The id of a project, or its name. Default: the key's project, or default"`
+	Source         ImportSource   `json:"source"`
+	Include        []string       `json:"include,omitempty" doc:"Patterns of the objects to import, such as reports/**/*.pdf. Default: all"`
+	Exclude        []string       `json:"exclude,omitempty" doc:"Patterns of the objects to leave out"`
+	Tags           []string       `json:"tags,omitempty"`
+	Metadata       map[string]any `json:"metadata,omitempty"`
+	Rules          []importRule   `json:"rules,omitempty" doc:"Tags and metadata of the objects that match a pattern. Later metadata wins; that of a file name.meta.json beside the object wins over all"`
+	Access         *accessBody    `json:"access,omitempty" doc:"As in POST /document"`
+	RemoveVanished bool           `json:"remove_vanished,omitempty" doc:"Remove the documents whose objects an earlier import of this source has found and this one does not"`
+	DryRun         bool           `json:"dry_run,omitempty" doc:"List and count, and write nothing"`
+}
+
+// ImportSource is where the objects of an import are.
+type ImportSource struct {
+	Type    string        `json:"type" enum:"s3,gcs,azure,zip,url_list,crawl"`
+	URI     string        `json:"uri" minLength:"1" maxLength:"2048" doc:"s3://bucket/prefix, gs://bucket/prefix, azblob://container/prefix, or an address of an archive, a list or a site"`
+	Options SourceOptions `json:"options,omitzero" doc:"Each type accepts those that concern it"`
+	Secret  string        `json:"secret,omitempty" maxLength:"63" doc:"The name of a secret of the configuration that holds the credentials. Default: those that the server's environment has for the provider"`
+}
+
+// SourceOptions are the settings of a source.
+type SourceOptions struct {
+	Endpoint   string `json:"endpoint,omitempty" maxLength:"2048" doc:"The address of a service that is compatible with S3, GCS or Azure"`
+	Region     string `json:"region,omitempty" maxLength:"100" doc:"Of an S3 bucket"`
+	PathStyle  bool   `json:"path_style,omitempty" doc:"The name of the S3 bucket is in the path"`
+	Anonymous  bool   `json:"anonymous,omitempty" doc:"Send no credentials to the bucket"`
+	RoleARN    string `json:"role_arn,omitempty" maxLength:"2048" doc:"The role that is assumed to read the S3 bucket"`
+	ExternalID string `json:"external_id,omitempty" maxLength:"1224" doc:"Sent when the role is assumed"`
+	MaxPages   int    `json:"max_pages,omitempty" minimum:"0" doc:"Most pages of a crawl. Default: 10,000"`
+	MaxDepth   int    `json:"max_depth,omitempty" minimum:"0" doc:"Most links between the start of a crawl and a page. Default: 20"`
+	DelayMS    int    `json:"delay_ms,omitempty" minimum:"0" doc:"Between two requests of a crawl; a longer Crawl-delay of the site wins. Default: 500"`
+}
+
+func (s ImportSource) spec() objects.Spec {
+	return objects.Spec{Type: objects.Type(s.Type), URI: s.URI, Options: objects.Options(s.Options), Secret: s.Secret}
+}
+
+func viewSource(s objects.Spec) ImportSource {
+	return ImportSource{Type: string(s.Type), URI: s.URI, Options: SourceOptions(s.Options), Secret: s.Secret}
+}
+
+// importRule gives tags and metadata to the objects that match a pattern.
+type importRule struct {
+	Match    string         `json:"match" doc:"A pattern such as legal/**"`
+	Tags     []string       `json:"tags,omitempty"`
+	Metadata map[string]any `json:"metadata,omitempty"`
+}
+
+// request returns what the body asks for.
+func (b importBody) request() store.ImportRequest {
+	r := store.ImportRequest{
+		Source: b.Source.spec(), Include: b.Include, Exclude: b.Exclude, Tags: b.Tags, Metadata: b.Metadata, Access: b.Access.access(),
+		RemoveVanished: b.RemoveVanished, DryRun: b.DryRun,
+	}
+	for _, rule := range b.Rules {
+		r.Rules = append(r.Rules, store.ImportRule(rule))
+	}
+	return r
+}
+
+type importPath struct {
+	WorkspacePath
+	ID string `path:"id" maxLength:"64" doc:"The import"`
+}
+
+type importOutput struct{ Body Import }
+
+func (s *Server) registerImports() {
+	const path = "/workspaces/{workspaceId}/imports"
+	tags := []string{"imports"}
+	route := func(id, method, path, summary, description string, status int) edge.Route {
+		return edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+			OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: tags, DefaultStatus: status,
+		}}
+	}
+	edge.Handle(s.edge, route("start-import", http.MethodPost, path, "Import the objects of a source",
+		"A bucket, an archive, a list of addresses or a site. Objects that are unchanged since an earlier import of the source are skipped. A source has one import at a time.", http.StatusAccepted), s.startImport)
+	edge.Handle(s.edge, route("list-imports", http.MethodGet, path, "List imports, newest first", "", 0), s.listImports)
+	edge.Handle(s.edge, route("get-import", http.MethodGet, path+"/{id}", "Read an import, its counters and its first failures", "", 0), s.getImport)
+	edge.Handle(s.edge, route("list-import-failures", http.MethodGet, path+"/{id}/failures", "List the objects that failed, in the order of their keys", "", 0), s.listImportFailures)
+	edge.Handle(s.edge, route("pause-import", http.MethodPost, path+"/{id}/pause", "Ask an import to pause", "It begins nothing new, and ends what it does, within seconds.", http.StatusAccepted), s.pauseImport)
+	edge.Handle(s.edge, route("resume-import", http.MethodPost, path+"/{id}/resume", "Ask an import to resume", "", http.StatusAccepted), s.resumeImport)
+	edge.Handle(s.edge, route("cancel-import", http.MethodPost, path+"/{id}/cancel", "Ask an import to stop", "What it has published stays.", http.StatusAccepted), s.cancelImport)
+	edge.Handle(s.edge, route("retry-import", http.MethodPost, path+"/{id}/retry_failed", "Import the objects that failed again",
+		"Each becomes an upload with a run of its own. The import is open until they have ended.", http.StatusAccepted), s.retryImport)
+}
+
+func (s *Server) startImport(ctx context.Context, p knowledge.Principal, in *struct {
+	WorkspacePath
+	Body importBody
+}) (*importOutput, error) {
+	project, err := s.intake.Project(ctx, p, in.Body.ProjectID)
+	if err != nil {
+		return nil, err
+	}
+	id, _ := edge.RunID(ctx)
+	i, err := s.imports.Start(ctx, p, project, id, in.Body.request())
+	if err != nil {
+		return nil, err
+	}
+	return &importOutput{s.viewImport(i, nil)}, nil
+}
+
+func (s *Server) listImports(ctx context.Context, p knowledge.Principal, in *struct {
+	WorkspacePath
+	PageQuery
+	Project string `query:"project_id" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
+}) (*listed[Import], error) {
+	project, err := s.projectID(ctx, p, in.Project)
+	if err != nil {
+		return nil, err
+	}
+	list, next, err := s.deps.Store.Imports(ctx, p, project, store.Page(in.PageQuery))
+	if err != nil {
+		return nil, fmt.Errorf("list imports: %w", err)
+	}
+	return page(convert(list, func(i store.Import) Import { return s.viewImport(i, nil) }), next), nil
+}
+
+func (s *Server) getImport(ctx context.Context, p knowledge.Principal, in *importPath) (*importOutput, error) {
+	i, err := s.deps.Store.Import(ctx, p, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read import %s: %w", in.ID, err)
+	}
+	view, err := s.withFailures(ctx, p, i)
+	if err != nil {
+		return nil, err
+	}
+	return &importOutput{view}, nil
+}
+
+func (s *Server) listImportFailures(ctx context.Context, p knowledge.Principal, in *struct {
+	WorkspacePath
+	PageQuery
+	ID string `path:"id" maxLength:"64" doc:"The import"`
+}) (*listed[ImportFailure], error) {
+	list, next, err := s.deps.Store.ImportFailures(ctx, p, in.ID, store.Page(in.PageQuery))
+	if err != nil {
+		return nil, fmt.Errorf("list failures of import %s: %w", in.ID, err)
+	}
+	return page(convert(list, viewFailure), next), nil
+}
+
+func (s *Server) pauseImport(ctx context.Context, p knowledge.Principal, in *importPath) (*importOutput, error) {
+	return s.changed(ctx, p, func() (store.Import, error) { return s.imports.Pause(ctx, p, in.ID, true) })
+}
+
+func (s *Server) resumeImport(ctx context.Context, p knowledge.Principal, in *importPath) (*importOutput, error) {
+	return s.changed(ctx, p, func() (store.Import, error) { return s.imports.Pause(ctx, p, in.ID, false) })
+}
+
+func (s *Server) cancelImport(ctx context.Context, p knowledge.Principal, in *importPath) (*importOutput, error) {
+	return s.changed(ctx, p, func() (store.Import, error) { return s.imports.Cancel(ctx, p, in.ID) })
+}
+
+func (s *Server) retryImport(ctx context.Context, p knowledge.Principal, in *importPath) (*importOutput, error) {
+	run, _ := edge.RunID(ctx)
+	return s.changed(ctx, p, func() (store.Import, error) { return s.imports.Retry(ctx, p, in.ID, run) })
+}
+
+// changed returns an import as a change left it.
+func (s *Server) changed(ctx context.Context, p knowledge.Principal, change func() (store.Import, error)) (*importOutput, error) {
+	i, err := change()
+	if err != nil {
+		return nil, err
+	}
+	view, err := s.withFailures(ctx, p, i)
+	if err != nil {
+		return nil, err
+	}
+	return &importOutput{view}, nil
+}
