@@ -42,7 +42,9 @@ func (p *parser) read(ctx context.Context, in Input) (format.Result, error) {
 	if err != nil {
 		return format.Result{}, err
 	}
-	result.Layout.MediaType = source.MediaType
+	if result.Layout.MediaType == "" {
+		result.Layout.MediaType = source.MediaType
+	}
 	tidy(&result.Layout)
 	return result, check(result)
 }
@@ -105,7 +107,10 @@ func tidy(layout *knowledge.Layout) {
 		if len(b.Lines) == 0 {
 			b.Text, b.Header = charset.Clean(b.Text), charset.Clean(b.Header)
 		}
-		if strings.TrimSpace(b.Text) != "" {
+		for i := range b.Cells {
+			b.Cells[i].Text = charset.Clean(b.Cells[i].Text)
+		}
+		if strings.TrimSpace(b.Text) != "" || b.Figure != "" {
 			kept = append(kept, b)
 		}
 	}

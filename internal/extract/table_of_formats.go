@@ -49,6 +49,10 @@ const (
 // maxPDF is the largest PDF in bytes; pdfium keeps the whole file in memory.
 const maxPDF = 256 << 20
 
+// maxOffice is the largest office document or book in bytes. What it unpacks to has a
+// limit of its own.
+const maxOffice = 256 << 20
+
 // formats is the table of formats. A new format is a row here and a reader in a
 // package of its own.
 var formats = []Format{
@@ -68,13 +72,13 @@ var formats = []Format{
 	{MediaType: TypeMail, Label: "EML", Name: "an e-mail message", Extensions: []string{"eml"}},
 	{MediaType: TypeMHT, Label: "MHT", Name: "a saved web page (MHT)", Extensions: []string{"mht", "mhtml"}},
 
-	{MediaType: TypeDOCX, Label: "DOCX", Name: "a Word document (.docx)", Extensions: []string{"docx", "docm", "dotx", "dotm"}},
-	{MediaType: TypePPTX, Label: "PPTX", Name: "a PowerPoint presentation (.pptx)", Extensions: []string{"pptx", "pptm", "ppsx", "ppsm", "potx"}},
-	{MediaType: TypeXLSX, Label: "XLSX", Name: "an Excel workbook (.xlsx)", Extensions: []string{"xlsx", "xlsm", "xltx", "xltm"}},
-	{MediaType: TypeODT, Label: "ODT", Name: "an OpenDocument text (.odt)", Extensions: []string{"odt", "ott"}},
-	{MediaType: TypeODP, Label: "ODP", Name: "an OpenDocument presentation (.odp)", Extensions: []string{"odp", "otp"}},
-	{MediaType: TypeODS, Label: "ODS", Name: "an OpenDocument spreadsheet (.ods)", Extensions: []string{"ods", "ots"}},
-	{MediaType: TypeEPUB, Label: "EPUB", Name: "an EPUB book", Extensions: []string{"epub"}},
+	{MediaType: TypeDOCX, Label: "DOCX", Name: "a Word document (.docx)", Extensions: []string{"docx", "docm", "dotx", "dotm"}, MaxBytes: maxOffice, read: readOOXML},
+	{MediaType: TypePPTX, Label: "PPTX", Name: "a PowerPoint presentation (.pptx)", Extensions: []string{"pptx", "pptm", "ppsx", "ppsm", "potx"}, MaxBytes: maxOffice, read: readOOXML},
+	{MediaType: TypeXLSX, Label: "XLSX", Name: "an Excel workbook (.xlsx)", Extensions: []string{"xlsx", "xlsm", "xltx", "xltm"}, MaxBytes: maxOffice, read: readOOXML},
+	{MediaType: TypeODT, Label: "ODT", Name: "an OpenDocument text (.odt)", Extensions: []string{"odt", "ott"}, MaxBytes: maxOffice, read: readODF},
+	{MediaType: TypeODP, Label: "ODP", Name: "an OpenDocument presentation (.odp)", Extensions: []string{"odp", "otp"}, MaxBytes: maxOffice, read: readODF},
+	{MediaType: TypeODS, Label: "ODS", Name: "an OpenDocument spreadsheet (.ods)", Extensions: []string{"ods", "ots"}, MaxBytes: maxOffice, read: readODF},
+	{MediaType: TypeEPUB, Label: "EPUB", Name: "an EPUB book", Extensions: []string{"epub"}, MaxBytes: maxOffice, read: readEPUB},
 	{MediaType: TypeDOC, Label: "DOC", Name: "a Word document (.doc)", Extensions: []string{"doc", "dot"}},
 	{MediaType: TypePPT, Label: "PPT", Name: "a PowerPoint presentation (.ppt)", Extensions: []string{"ppt", "pps", "pot"}},
 	{MediaType: TypeXLS, Label: "XLS", Name: "an Excel workbook (.xls)", Extensions: []string{"xls", "xlt"}},

@@ -36,6 +36,28 @@ func usualCells(rows []row) int {
 	return counts[len(counts)/2]
 }
 
+// Filled returns the number of cells with text.
+func Filled(cells []Cell) int {
+	n := 0
+	for _, c := range cells {
+		if strings.TrimSpace(c.Text) != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// NamesColumns reports whether a row can be a header: it has several cells, and no
+// number.
+func NamesColumns(cells []Cell) bool {
+	for _, c := range cells {
+		if isNumber(c.Text) {
+			return false
+		}
+	}
+	return Filled(cells) > 1
+}
+
 func filled(row []string) int {
 	n := 0
 	for _, c := range row {

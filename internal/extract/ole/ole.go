@@ -1,0 +1,134 @@
+// Package ole opens the OLE containers in which older Office documents, encrypted
+// newer ones and embedded objects are stored.
+package ole
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/richardlehane/mscfb"
+	"github.com/xuri/excelize/v2"
+	"golang.org/x/text/encoding/charmap"
+)
+
+// signature begins an OLE container.
+const signature = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+// IsContainer reports whether a file that begins with head is an OLE container.
+func IsContainer(head []byte) bool { return bytes.HasPrefix(head, []byte(signature)) }
+
+// IsEncrypted reports whether an OLE container holds an encrypted document of the
+// newer formats (DOCX, PPTX, XLSX).
+func IsEncrypted(r io.ReaderAt) bool {
+	container, err := mscfb.New(r)
+	if err != nil {
+		return false
+	}
+	for _, f := range container.File {
+		if f.Name == "EncryptedPackage" {
+			return true
+		}
+	}
+	return false
+}
+
+// Decrypt returns the document in an encrypted container. Errors are
+// *knowledge.Error with code encrypted.
+func Decrypt(data []byte, password string) ([]byte, error) {
+	if password == "" {
+		return nil, knowledge.Errorf(knowledge.CodeEncrypted, "the document asks for a password; send it with override.password, or without a password")
+	}
+	plain, err := excelize.Decrypt(data, &excelize.Options{Password: password})
+	if err != nil || !bytes.HasPrefix(plain, []byte("PK")) {
+		return nil, knowledge.Errorf(knowledge.CodeEncrypted,
+			"the document cannot be opened with this password; send it with the right override.password, or without a password").WithCause(err)
+	}
+	return plain, nil
+}
+
+// Unpack returns the document in an embedded object, and its name: the one that the
+// object states, else base with an extension. data is nil if the object contains no
+// document.
+func Unpack(base string, object []byte) (name string, data []byte) {
+	switch {
+	case bytes.HasPrefix(object, []byte("PK\x03\x04")):
+		return base, object // the content decides the kind
+	case bytes.HasPrefix(object, []byte("%PDF-")):
+		return base + ".pdf", object
+	}
+	container, err := mscfb.New(bytes.NewReader(object))
+	if err != nil {
+		return "", nil // damaged: the picture that stands for it is kept
+	}
+	for _, f := range container.File {
+		if len(f.Path) > 0 { // a stream of an object inside
+			continue
+		}
+		switch f.Name {
+		case "\x01Ole10Native", "Ole10Native":
+			if content, err := io.ReadAll(f); err == nil {
+				return native(base, content)
+			}
+		case "Package":
+			if content, err := io.ReadAll(f); err == nil {
+				return base, content
+			}
+		case "CONTENTS":
+			if content, err := io.ReadAll(f); err == nil && bytes.HasPrefix(content, []byte("%PDF-")) {
+				return base + ".pdf", content
+			}
+		case "WordDocument":
+			return base + ".doc", object
+		case "Workbook", "Book":
+			return base + ".xls", object
+		case "PowerPoint Document":
+			return base + ".ppt", object
+		}
+	}
+	return "", nil
+}
+
+// native returns the file in the stream of an object that is a file of any kind: its
+// size, a number, its label, its path, a number, another path, its size, its bytes.
+func native(base string, b []byte) (name string, data []byte) {
+	r := bytes.NewBuffer(b)
+	r.Next(4 + 2)
+	label := text(r)
+	text(r)
+	r.Next(4)
+	r.Next(length(r))
+	size := length(r)
+	if size == 0 || size > r.Len() {
+		return "", nil
+	}
+	if label = strings.TrimSpace(label); label == "" {
+		label = base
+	}
+	return label, r.Next(size)
+}
+
+// text reads a text that ends with a zero byte.
+func text(r *bytes.Buffer) string {
+	s, err := r.ReadBytes(0)
+	if err != nil {
+		return ""
+	}
+	decoded, err := charmap.Windows1252.NewDecoder().Bytes(s[:len(s)-1])
+	if err != nil {
+		return ""
+	}
+	return string(decoded)
+}
+
+// length reads a length of four bytes.
+func length(r *bytes.Buffer) int {
+	b := r.Next(4)
+	if len(b) < 4 {
+		return 0
+	}
+	n := binary.LittleEndian.Uint32(b)
+	return int(min(n, 1<<30))
+}

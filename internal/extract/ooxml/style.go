@@ -1,0 +1,134 @@
+package ooxml
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/extract/markup"
+)
+
+// style is a style of a Word document.
+type style struct {
+	name    string // in lower case; that of built-in styles is English in every language
+	base    string // id of the style that it extends
+	outline int    // outline level from 0 on, -1 = not set
+	numID   string // list
+	hidden  bool
+	bold    bool
+	size    int // of the font in half points, 0 = not set
+}
+
+// styles are the styles of a document by id.
+type styles struct {
+	byID     map[string]style
+	standard string // id of the style of paragraphs without one
+}
+
+func (p *pack) styles(document string) (styles, error) {
+	s := styles{byID: map[string]style{}}
+	part := p.partOfKind(document, "styles")
+	if part == "" {
+		return s, nil
+	}
+	root, err := p.tree(part)
+	if err != nil {
+		return s, err
+	}
+	for _, n := range root.Children("style") {
+		id := n.Attr("styleId")
+		properties, look := n.Child("pPr"), n.Child("rPr")
+		s.byID[id] = style{
+			name: strings.ToLower(value(n.Child("name"))), base: value(n.Child("basedOn")),
+			outline: number(properties.Child("outlineLvl"), -1), numID: value(properties.Child("numPr", "numId")),
+			hidden: isOn(look.Child("vanish")), bold: isOn(look.Child("b")), size: number(look.Child("sz"), 0),
+		}
+		if n.Attr("type") == "paragraph" && n.Attr("default") == "1" {
+			s.standard = id
+		}
+	}
+	return s, nil
+}
+
+// chain calls visit with a style and those that it extends, until visit returns
+// false.
+func (s styles) chain(id string, visit func(style) bool) {
+	for range 20 { // a style can extend itself
+		st, ok := s.byID[id]
+		if !ok || !visit(st) {
+			return
+		}
+		id = st.base
+	}
+}
+
+// headingLevel returns the level of a heading from 1 on, 0 if the style is not that
+// of a heading.
+func (s styles) headingLevel(id string) int {
+	level := 0
+	s.chain(id, func(st style) bool {
+		if rest, ok := strings.CutPrefix(st.name, "heading "); ok {
+			level, _ = strconv.Atoi(rest) // 0 if it is not a number
+		}
+		if level == 0 && st.outline >= 0 && st.outline < 9 {
+			level = st.outline + 1
+		}
+		return level == 0 && st.outline < 0
+	})
+	return level
+}
+
+// list returns the list of a style, "" if it has none, and the style that states it.
+func (s styles) list(id string) (numID, owner string) {
+	s.chain(id, func(st style) bool {
+		numID, owner = st.numID, id
+		id = st.base
+		return numID == ""
+	})
+	return numID, owner
+}
+
+// isHidden reports whether a style hides its text.
+func (s styles) isHidden(id string) bool { return s.byID[id].hidden }
+
+// look returns whether text in a style is bold, and the size of its font in half
+// points, 0 if the style does not set it.
+func (s styles) look(id string) (bold bool, size int) {
+	s.chain(id, func(st style) bool {
+		bold = bold || st.bold
+		if size == 0 {
+			size = st.size
+		}
+		return true
+	})
+	return bold, size
+}
+
+// value returns the val attribute of an element, "" for nil.
+func value(n *markup.Node) string {
+	if n == nil {
+		return ""
+	}
+	return n.Attr("val")
+}
+
+// number returns the val attribute of an element as a number.
+func number(n *markup.Node, otherwise int) int {
+	i, err := strconv.Atoi(value(n))
+	if err != nil {
+		return otherwise
+	}
+	return i
+}
+
+// isOn reports whether an element that switches something on is there and does not
+// switch it off.
+func isOn(n *markup.Node) bool {
+	if n == nil {
+		return false
+	}
+	switch value(n) {
+	case "0", "false", "off", "none":
+		return false
+	}
+	return true
+}

@@ -1,0 +1,159 @@
+// Package sheet reads Excel workbooks (XLSX): the cells of every sheet as they are
+// shown, row by row, and the comments, text boxes, charts, pictures and embedded
+// documents on the sheets.
+package sheet
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cairn-rag/cairn/internal/extract/container"
+	"github.com/cairn-rag/cairn/internal/extract/format"
+	"github.com/cairn-rag/cairn/internal/extract/markup"
+	"github.com/cairn-rag/cairn/internal/extract/office"
+	"github.com/cairn-rag/cairn/internal/extract/ooxml"
+	"github.com/cairn-rag/cairn/internal/extract/table"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/xuri/excelize/v2"
+)
+
+// maxInMemory is the size in bytes above which a sheet is read from a temporary file.
+const maxInMemory = 16 << 20
+
+// ErrBinary is returned for a workbook whose cells are in a binary form (XLSB).
+var ErrBinary = errors.New("the workbook is in a binary form")
+
+// Read extracts a workbook. Errors for which the workbook is at fault are
+// *knowledge.Error: corrupt, parse_limit or too_large. It returns ErrBinary for a
+// workbook that it cannot read.
+func Read(s format.Source) (format.Result, error) {
+	zip, err := container.Open(s.Path)
+	if err != nil {
+		return format.Result{}, err
+	}
+	defer zip.Close()
+	doc := office.New(s)
+	book, ok, err := ooxml.OpenWorkbook(zip, doc)
+	if err != nil {
+		return format.Result{}, err
+	}
+	if !ok {
+		return format.Result{}, ErrBinary
+	}
+	file, err := excelize.OpenFile(s.Path, excelize.Options{
+		UnzipSizeLimit: container.MaxUnpacked, UnzipXMLSizeLimit: maxInMemory, TmpDir: s.Folder,
+		// The dates whose form is that of the reader's country are unambiguous.
+		ShortDatePattern: "yyyy-mm-dd", LongDatePattern: "yyyy-mm-dd", LongTimePattern: "hh:mm:ss",
+	})
+	if err != nil {
+		return format.Result{}, container.Damaged(err)
+	}
+	defer file.Close()
+	if err := showAllDigits(file); err != nil {
+		return format.Result{}, container.Damaged(err)
+	}
+	r := reader{zip: zip, doc: doc, book: book, file: file}
+	for _, sheet := range book.Sheets {
+		if err := r.sheet(sheet); err != nil {
+			return format.Result{}, err
+		}
+	}
+	title, err := book.Properties()
+	if err != nil {
+		return format.Result{}, err
+	}
+	return doc.Finish(title)
+}
+
+type reader struct {
+	zip  *container.Container
+	doc  *office.Document
+	book *ooxml.Workbook
+	file *excelize.File
+}
+
+// sheet adds a sheet: its rows, then what is on it.
+func (r *reader) sheet(s ooxml.WorkbookSheet) error {
+	out := r.doc.Sheet(s.Name, s.IsHidden)
+	var headerFooter *markup.Node
+	if !s.IsChart {
+		rest, err := r.readRest(s.Part)
+		if err != nil {
+			return err
+		}
+		if err := r.rows(out, s.Name, rest); err != nil {
+			return err
+		}
+		headerFooter = rest.headerFooter
+	}
+	comments, err := r.book.Comments(s.Part)
+	if err != nil {
+		return err
+	}
+	for _, c := range comments {
+		if column, row, err := excelize.CellNameToCoordinates(c.Cell); err == nil {
+			out.Note(column-1, row, c.Author, c.Text)
+		}
+	}
+	if err := out.End(); err != nil {
+		return err
+	}
+	ooxml.AddHeaderFooter(r.doc, headerFooter)
+	return r.book.AddDrawings(s.Part)
+}
+
+// rows adds the rows of a sheet. The library ends at a place that it cannot parse as
+// if the sheet ended there, so the number of the last row tells whether it has read
+// all of them.
+func (r *reader) rows(out *office.Sheet, name string, rest rest) error {
+	rows, err := r.file.Rows(name)
+	if err != nil {
+		return container.Damaged(fmt.Errorf("open sheet: %w", err))
+	}
+	defer rows.Close()
+	number := 0
+	for rows.Next() {
+		if number++; number > excelize.TotalRows {
+			return tooManyRows()
+		}
+		texts, err := rows.Columns()
+		if err != nil {
+			return container.Damaged(fmt.Errorf("read row %d: %w", number, err))
+		}
+		if len(texts) == 0 {
+			continue
+		}
+		if err := out.Row(number, rest.cells(number, texts)); err != nil {
+			return err
+		}
+	}
+	if rows.Error() != nil {
+		return tooManyRows()
+	}
+	if number < rest.lastRow {
+		return container.Damaged(fmt.Errorf("the sheet ends at row %d of %d", number, rest.lastRow))
+	}
+	return nil
+}
+
+func tooManyRows() error {
+	return knowledge.Errorf(knowledge.CodeParseLimit, "a sheet has more than %d rows; split it", excelize.TotalRows)
+}
+
+// cells returns the cells of a row with the ranges that are merged.
+func (r *rest) cells(number int, texts []string) []table.Cell {
+	cells := make([]table.Cell, len(texts))
+	for i, text := range texts {
+		cells[i].Text = withDigits(text)
+	}
+	for _, m := range r.mergedAt(number) {
+		for column := m.first; column <= m.last && column < len(cells); column++ {
+			cells[column].Covered = true
+		}
+		if m.top == number && m.first < len(cells) {
+			cells[m.first].Covered = false
+			cells[m.first].Rows, cells[m.first].Columns = m.bottom-m.top+1, m.last-m.first+1
+		}
+	}
+	return cells
+}
