@@ -85,7 +85,9 @@ var own = map[string][]string{
 	"internal/model/localmodel": {"internal/knowledge", "internal/model/protocol"},
 
 	"internal/source/archive": {"internal/knowledge", "internal/source"},
+	"internal/source/azure":   {"internal/knowledge", "internal/source"},
 	"internal/source/connect": {"internal/knowledge", "internal/source", "internal/source/"},
+	"internal/source/gcs":     {"internal/knowledge", "internal/source"},
 	"internal/source/crawl":   {"internal/knowledge", "internal/source", "internal/source/web"},
 	"internal/source/s3":      {"internal/knowledge", "internal/source"},
 	"internal/source/urllist": {"internal/knowledge", "internal/source", "internal/source/web"},

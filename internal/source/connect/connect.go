@@ -7,7 +7,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/source/archive"
+	"github.com/cairn-rag/cairn/internal/source/azure"
 	"github.com/cairn-rag/cairn/internal/source/crawl"
+	"github.com/cairn-rag/cairn/internal/source/gcs"
 	"github.com/cairn-rag/cairn/internal/source/s3"
 	"github.com/cairn-rag/cairn/internal/source/urllist"
 	"github.com/cairn-rag/cairn/internal/source/web"
@@ -45,6 +47,10 @@ func (c *Connector) Check(spec source.Spec) error {
 	switch spec.Type {
 	case source.TypeS3:
 		return s3.Check(spec)
+	case source.TypeGCS:
+		return gcs.Check(spec)
+	case source.TypeAzure:
+		return azure.Check(spec)
 	case source.TypeZip:
 		return nil // its file is the caller's
 	case source.TypeURLList:
@@ -60,6 +66,10 @@ func (c *Connector) Connect(ctx context.Context, r source.Request) (source.Sourc
 	switch r.Type {
 	case source.TypeS3:
 		return s3.New(ctx, r, c.client)
+	case source.TypeGCS:
+		return gcs.New(ctx, r, c.client)
+	case source.TypeAzure:
+		return azure.New(r, c.client)
 	case source.TypeZip:
 		return archive.New(r.Archive)
 	case source.TypeURLList:

@@ -39,7 +39,7 @@ func TestSitemaps(t *testing.T) {
 <url><loc>SITE/maps/index.xml</loc></url><url><loc>SITE/b</loc></url><url><loc>SITE/cut`)
 	s.handle("/two.xml.gz", func(w http.ResponseWriter, _ *http.Request) {
 		zipped := gzip.NewWriter(w)
-		_, _ = zipped.Write([]byte(urlset+"<url><loc>"+s.URL+"/c</loc></url></urlset>"))
+		_, _ = zipped.Write([]byte(urlset + "<url><loc>" + s.URL + "/c</loc></url></urlset>"))
 		_ = zipped.Close() // to a test server
 	})
 	s.xml("/three.txt", "SITE/d\nSITE/a\n")

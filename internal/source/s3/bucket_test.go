@@ -25,6 +25,7 @@ func bucketAt(t *testing.T, endpoint string) sourcetest.Bucket {
 	}
 	return sourcetest.Bucket{
 		Address: func(prefix string) string { return "s3://" + *name + "/" + prefix },
+		Missing: "s3://no-such-bucket/",
 		Put: func(t *testing.T, key, body string) {
 			if _, err := client.PutObject(t.Context(), &sdk.PutObjectInput{Bucket: name, Key: &key, Body: strings.NewReader(body)}); err != nil {
 				t.Error(err)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"testing"
 
@@ -18,6 +17,8 @@ import (
 type Bucket struct {
 	// Address returns the address of a prefix: "s3://bucket/prefix".
 	Address func(prefix string) string
+	// Missing is the address of a bucket that does not exist.
+	Missing string
 	// Put writes an object.
 	Put func(t *testing.T, key, body string)
 	// Delete removes an object.
@@ -234,7 +235,6 @@ func reportsVanished(t *testing.T, b Bucket) {
 }
 
 func reportsMissingBucket(t *testing.T, b Bucket) {
-	scheme, _, _ := strings.Cut(b.Address(""), "://")
-	_, err := b.Open(t, scheme+"://no-such-bucket/x").List(t.Context(), "")
+	_, err := b.Open(t, b.Missing).List(t.Context(), "")
 	Want(t, err, knowledge.CodeNotFound, false)
 }

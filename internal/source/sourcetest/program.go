@@ -19,8 +19,9 @@ const startTimeout = 60 * time.Second
 
 // Program is a stand-in for a service. .ci/run installs it below bin/tools.
 type Program struct {
-	Path    string // of the executable, below bin/tools
-	Install string // the command that installs it
+	Path    string   // of the executable, below bin/tools
+	Install string   // the command that installs it
+	Env     []string // added to the environment
 }
 
 // Start starts the program with arguments and returns the address that it
@@ -29,7 +30,7 @@ type Program struct {
 func (p Program) Start(t *testing.T, listening *regexp.Regexp, args ...string) string {
 	t.Helper()
 	command := exec.Command(p.path(t), args...)
-	command.Dir = t.TempDir()
+	command.Dir, command.Env = t.TempDir(), append(os.Environ(), p.Env...)
 	out, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -100,9 +101,37 @@ func root(t *testing.T) string {
 	}
 }
 
-// FreePort returns a port that nothing listens on, for a program that cannot
-// choose one.
-func FreePort(t *testing.T) string {
+// StartAt starts the program, which cannot choose a free port on its own, and
+// returns the address at which it answers. arguments receives the port.
+func (p Program) StartAt(t *testing.T, arguments func(port string) []string) string {
+	t.Helper()
+	path := p.path(t)
+	for range 5 { // another program may take the port first
+		port := freePort(t)
+		command := exec.Command(path, arguments(port)...)
+		command.Dir = t.TempDir()
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = command.Wait() // it is killed in the end
+		}()
+		t.Cleanup(func() {
+			_ = command.Process.Kill() // it may have ended
+			<-ended
+		})
+		if address := "http://127.0.0.1:" + port; answers(address, ended) {
+			return address
+		}
+	}
+	t.Fatalf("%s does not answer", p.Path)
+	return ""
+}
+
+// freePort returns a port that nothing listens on.
+func freePort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -112,14 +141,23 @@ func FreePort(t *testing.T) string {
 	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
 }
 
-// WaitFor blocks until an address answers.
-func WaitFor(t *testing.T, address string) {
-	t.Helper()
-	for until := time.Now().Add(startTimeout); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+// answers reports whether an address answers before the program ends.
+func answers(address string, ended <-chan struct{}) bool {
+	for until := time.Now().Add(startTimeout); time.Now().Before(until); {
 		if r, err := http.Get(address); err == nil {
-			_ = r.Body.Close()
-			return
+			_ = r.Body.Close() // only the answer counts
+			select {
+			case <-ended:
+				return false // another program answered
+			default:
+				return true
+			}
+		}
+		select {
+		case <-ended:
+			return false
+		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	t.Fatalf("%s does not answer", address)
+	return false
 }

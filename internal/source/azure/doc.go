@@ -1,0 +1,3 @@
+// Package azure lists and reads containers of Azure Blob Storage. It writes
+// nothing.
+package azure

@@ -1,0 +1,3 @@
+// Package gcs lists and reads buckets of Google Cloud Storage, by its JSON
+// interface. It writes nothing.
+package gcs
