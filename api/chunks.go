@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -23,6 +24,7 @@ type chunkView struct {
 	PageSize   *pageSize     `json:"page_size" doc:"[width,height] of the first page in PDF points; each box has that of its own page"`
 	StartTime  *float64      `json:"start_time" doc:"In seconds, of audio and video"`
 	EndTime    *float64      `json:"end_time"`
+	Place      string        `json:"place,omitempty" doc:"The sheet and range of cells of a spreadsheet, Sales!A2:D41"`
 	Lines      []chunkLine   `json:"lines" doc:"start and end are code points into text; hyphen says that the page has a hyphen at the end of the line which text, where the word goes on, has not"`
 	Superseded bool          `json:"superseded" doc:"The document has a newer version"`
 	Metadata   chunkMetadata `json:"metadata"`
@@ -111,8 +113,10 @@ func (s *Server) listChunks(ctx context.Context, p knowledge.Principal, in *stru
 func viewChunk(c store.ChunkView) chunkView {
 	view := chunkView{
 		ID: c.ID, DocumentID: c.DocumentID, Text: c.Text, Lines: []chunkLine{}, Superseded: c.Superseded,
-		Metadata: chunkMetadata{Filename: c.Document.Name, Languages: []string{c.Language}, Modality: "text"},
+		Metadata: chunkMetadata{Filename: c.Document.Name, Languages: []string{c.Language}, Modality: cmp.Or(string(c.Modality), "text")},
+		Place:    c.Place,
 	}
+	view.StartTime, view.EndTime = seconds(c.Chunk)
 	if c.Language == "" {
 		view.Metadata.Languages = []string{"und"}
 	}
@@ -123,6 +127,14 @@ func viewChunk(c store.ChunkView) chunkView {
 		view.PageSize = view.BBox[0].PageSize
 	}
 	return view
+}
+
+// seconds returns where a chunk begins and ends in audio or video, nil for a text.
+func seconds(c knowledge.Chunk) (start, end *float64) {
+	if c.Time == (knowledge.Seconds{}) {
+		return nil, nil
+	}
+	return &c.Time.Start, &c.Time.End
 }
 
 // chunkBoxes returns a chunk's boxes, one a page, and its first page.

@@ -81,6 +81,7 @@ type source struct {
 	BBox           []chunkBox `json:"bbox"`
 	StartTime      *float64   `json:"startTime"`
 	EndTime        *float64   `json:"endTime"`
+	Place          string     `json:"place,omitempty" doc:"The sheet and range of cells of a spreadsheet, Sales!A2:D41"`
 	UsedInResponse bool       `json:"usedInResponse"`
 	Removed        bool       `json:"removed,omitempty"` // the passage is gone, or no longer yours to see
 }
@@ -97,6 +98,8 @@ func (s *Server) sources(o *outcome) []source {
 			out.URL = s.link("/workspaces/" + c.Document.Workspace + "/documents/" + c.DocumentID + "/content")
 			out.BBox, out.PageNumber = chunkBoxes(c.Chunk)
 			out.ExternalID, out.Heading = c.Document.ExternalID, notNil(c.HeadingPath)
+			out.StartTime, out.EndTime = seconds(c.Chunk)
+			out.Place = c.Place
 			if c.Origin.First > 0 {
 				out.Lines = &[2]int{c.Origin.First, c.Origin.Last}
 			}

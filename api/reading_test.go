@@ -66,6 +66,18 @@ func TestChunk(t *testing.T) {
 			t.Errorf("chunk: %v", got)
 		}
 	})
+	t.Run("of_speech_and_of_a_spreadsheet", func(t *testing.T) {
+		id := e.add(e.editor, "talk.mp3", "text", nil)
+		e.publish(id, knowledge.Chunk{Text: "Hello.", Modality: knowledge.ModalityAudio, Time: knowledge.Seconds{End: 2.5}}, knowledge.Chunk{Text: "1 | 2", Place: "Sales!A2:D41"})
+		got := e.do("GET", "/chunks/"+knowledge.ChunkID(id, 1, 0), e.reader, nil).want(200)
+		if got["start_time"] != 0.0 || got["end_time"] != 2.5 || got["metadata"].(map[string]any)["modality"] != "audio" {
+			t.Errorf("speech: %v", got)
+		}
+		got = e.do("GET", "/chunks/"+knowledge.ChunkID(id, 1, 1), e.reader, nil).want(200)
+		if got["start_time"] != nil || got["place"] != "Sales!A2:D41" {
+			t.Errorf("spreadsheet: %v", got)
+		}
+	})
 	t.Run("a_quotation", func(t *testing.T) {
 		got := e.do("GET", "/chunks/"+first+"?quote=ask%20%20EARLY.", e.reader, nil).want(200)
 		want := map[string]any{
