@@ -97,7 +97,7 @@ func linesLieIn(b knowledge.Block, sizes map[int]knowledge.PageSize) error {
 		switch {
 		case l.Start < at || l.End <= l.Start || l.End > len(runes):
 			return fmt.Errorf("line [%d,%d) after %d in a text of %d", l.Start, l.End, at, len(runes))
-		case strings.Trim(string(runes[at:l.Start]), " |\n") != "":
+		case strings.Trim(string(runes[at:l.Start]), " |-\n") != "":
 			return fmt.Errorf("%q is on no line", string(runes[at:l.Start]))
 		case !ok || l.Box.X1 < 0 || l.Box.Y1 < 0 || l.Box.X2 > size.Width || l.Box.Y2 > size.Height ||
 			l.Box.X1 >= l.Box.X2 || l.Box.Y1 >= l.Box.Y2:
@@ -105,7 +105,7 @@ func linesLieIn(b knowledge.Block, sizes map[int]knowledge.PageSize) error {
 		}
 		at = l.End
 	}
-	if len(b.Lines) > 0 && at != len(runes) {
+	if len(b.Lines) > 0 && strings.Trim(string(runes[at:]), " |-\n") != "" {
 		return fmt.Errorf("%q is on no line", string(runes[at:]))
 	}
 	return nil

@@ -73,9 +73,5 @@ func readPDF(ctx context.Context, p *parser, s format.Source) (r format.Result, 
 			return r, fmt.Errorf("start pdfium: %w", err)
 		}
 	}
-	data, err := s.Bytes()
-	if err == nil {
-		r.Layout, err = p.pdfs.Read(ctx, data)
-	}
-	return r, err
+	return p.pdfs.Read(ctx, s)
 }

@@ -12,14 +12,14 @@ func BenchmarkPages(b *testing.B) {
 	if err != nil {
 		skipOrFail(b, noFiles)
 	}
-	reader := newReader(b)
+	reader, file := newReader(b), source(b, data)
 	pages := 0
 	for b.Loop() {
-		layout, err := reader.Read(b.Context(), data)
+		result, err := reader.Read(b.Context(), file)
 		if err != nil {
 			b.Fatal(err)
 		}
-		pages += len(layout.Pages)
+		pages += len(result.Layout.Pages)
 	}
 	b.ReportMetric(float64(pages)/b.Elapsed().Seconds(), "pages/s")
 }

@@ -18,6 +18,7 @@ type textPage struct {
 	lib    *library
 	handle uint64
 	frame  frame
+	tags   *tags // nil if the file states no structure
 }
 
 // characters returns the characters of the page by pdfium's index. The first

@@ -3,6 +3,8 @@ package pdf
 import (
 	"slices"
 	"unicode"
+
+	"github.com/cairn-rag/cairn/internal/extract/layout"
 )
 
 // logical returns the glyphs with scripts that are written from right to left
@@ -25,7 +27,7 @@ func logical(glyphs []glyph, turned int) []glyph {
 			if !reversible(out[i]) {
 				continue
 			}
-			switch before, here := upright(out[end-1].box, turned), upright(out[i].box, turned); {
+			switch before, here := layout.Upright(out[end-1].box, turned), layout.Upright(out[i].box, turned); {
 			case before == here:
 				same++
 			case here.X1 > before.X1:

@@ -2,10 +2,11 @@ package pdf
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/extract/charset"
+	"github.com/cairn-rag/cairn/internal/extract/format"
+	"github.com/cairn-rag/cairn/internal/extract/layout"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -14,116 +15,86 @@ const (
 	maxLines = 1_000_000
 )
 
-// Results of FPDF_GetLastError.
-const (
-	errorPassword = 4
-	errorSecurity = 5
-)
+// document is a PDF that an instance of pdfium has open, and what was read of it.
+type document struct {
+	ctx    context.Context
+	lib    *library
+	source format.Source
+	handle uint64
+	pages  int
+	tagged bool // the file states the structure of its text
 
-// readDocument extracts a document in a new instance of pdfium.
-func readDocument(ctx context.Context, lib *library, data []byte) (knowledge.Layout, error) {
-	doc, err := openDocument(lib, data)
+	form     uint64 // pdfium's form environment, 0 = not started
+	formless bool   // it cannot be started
+	elements int    // numbers of structure elements and tables so far
+
+	frames map[int]frame // by index of the page
+	layout knowledge.Layout
+	lines  []layout.Line
+	extra  []knowledge.Block // of comments, which stand in no line
+}
+
+// read reads all pages.
+func (d *document) read() (format.Result, error) {
+	tagged, err := d.lib.number("FPDFCatalog_IsTagged", d.handle)
 	if err != nil {
-		return knowledge.Layout{}, err
+		return format.Result{}, err
 	}
-	count, err := lib.number("FPDF_GetPageCount", doc)
-	switch {
-	case err != nil:
-		return knowledge.Layout{}, err
-	case count > maxPages || count <= 0 && claimsPages(data):
-		return knowledge.Layout{}, knowledge.Errorf(knowledge.CodeParseLimit, "the PDF has more than %d pages, which is the limit; split it", maxPages)
-	case count <= 0:
-		return knowledge.Layout{}, knowledge.Errorf(knowledge.CodeCorrupt, corrupt)
+	d.tagged, d.frames = tagged != 0, map[int]frame{}
+	if err := d.readPages(); err != nil {
+		return format.Result{}, err
 	}
-	layout, lines, err := readPages(ctx, lib, doc, count)
+	if len(d.layout.Pages) == 0 {
+		return format.Result{}, knowledge.Errorf(knowledge.CodeCorrupt, corrupt)
+	}
+	outline, err := d.outline()
 	if err != nil {
-		return knowledge.Layout{}, err
+		return format.Result{}, err
 	}
-	layout.Blocks = blocks(withoutPageNumbers(lines, layout.Pages))
-	switch {
-	case len(layout.Pages) == 0:
-		return knowledge.Layout{}, knowledge.Errorf(knowledge.CodeCorrupt, corrupt)
-	case len(layout.Blocks) == 0:
-		return knowledge.Layout{}, knowledge.Errorf(knowledge.CodeEmpty,
+	text := layout.Document{Lines: d.lines, Pages: d.layout.Pages, Outline: outline}.Blocks()
+	d.layout.Blocks = layout.Insert(text, d.extra)
+	if len(d.layout.Blocks) == 0 {
+		return format.Result{}, knowledge.Errorf(knowledge.CodeEmpty,
 			"there is no text in the PDF, and where its pages are pictures, text recognition (OCR) is not available yet; send a PDF with text")
 	}
-	layout.Title, err = title(lib, doc, layout.Blocks)
-	return layout, err
-}
-
-var pageCount = regexp.MustCompile(`/Count +(\d+)`)
-
-// claimsPages reports whether the file claims more pages than maxPages. pdfium
-// stops counting above a million and then reports none.
-func claimsPages(data []byte) bool {
-	for _, m := range pageCount.FindAllSubmatch(data, 100) {
-		if len(m[1]) > 6 {
-			return true
-		}
+	if d.layout.Metadata, err = d.metadata(); err != nil {
+		return format.Result{}, err
 	}
-	return false
-}
-
-func openDocument(lib *library, data []byte) (doc uint64, err error) {
-	pointer, ok, err := lib.load(data)
-	if err != nil {
-		return 0, err
-	}
-	if !ok {
-		return 0, noMemory()
-	}
-	doc, err = lib.call("FPDF_LoadMemDocument", pointer, uint64(len(data)), 0)
-	if err != nil || doc != 0 {
-		return doc, err
-	}
-	reason, err := lib.number("FPDF_GetLastError")
-	switch {
-	case err != nil:
-		return 0, err
-	case reason == errorPassword || reason == errorSecurity:
-		return 0, knowledge.Errorf(knowledge.CodeEncrypted, "the PDF asks for a password; remove it and send the file again")
-	default:
-		return 0, knowledge.Errorf(knowledge.CodeCorrupt, corrupt)
-	}
+	d.layout.Title, err = d.title()
+	return format.Result{Layout: d.layout}, err
 }
 
 // readPages reads all pages. It leaves out pages that pdfium cannot load.
-func readPages(ctx context.Context, lib *library, doc uint64, count int) (layout knowledge.Layout, lines []line, err error) {
-	size := 0
-	for i := range count {
-		if err := ctx.Err(); err != nil {
-			return layout, nil, err
+func (d *document) readPages() error {
+	size, counted := 0, 0
+	for i := range d.pages {
+		if err := d.ctx.Err(); err != nil {
+			return err
 		}
-		p, ok, err := readPage(lib, doc, i)
-		if err != nil {
-			return layout, nil, err
+		if err := d.readPage(i); err != nil {
+			return err
 		}
-		if !ok {
-			continue
+		for ; counted < len(d.lines); counted++ {
+			size += len(d.lines[counted].Text)
 		}
-		layout.Pages = append(layout.Pages, p.size)
-		for _, l := range p.lines {
-			size += len(l.text)
-		}
-		lines = append(lines, p.lines...)
-		if size > charset.MaxText || len(lines) > maxLines {
-			return layout, nil, charset.TooLong()
+		if size > charset.MaxText || counted > maxLines {
+			return charset.TooLong()
 		}
 	}
-	return layout, lines, nil
+	return nil
 }
 
-// title returns the first heading of level 1 on the first page, else the title
-// in the document's metadata.
-func title(lib *library, doc uint64, blocks []knowledge.Block) (string, error) {
-	for _, b := range blocks {
-		if len(b.Lines) == 0 || b.Lines[0].Page > 1 {
+// title returns the title on the first page, else the first heading of level 1
+// there, else the title in the document's metadata.
+func (d *document) title() (string, error) {
+	for _, b := range d.layout.Blocks {
+		if len(b.Lines) > 0 && b.Lines[0].Page > 1 {
 			break
 		}
-		if b.Kind == knowledge.BlockHeading && b.Level == 1 {
+		if b.Kind == knowledge.BlockTitle || b.Kind == knowledge.BlockHeading && b.Level == 1 {
 			return strings.Join(strings.Fields(b.Text), " "), nil
 		}
 	}
-	s, err := lib.metaText(doc, "Title")
-	return strings.Join(strings.Fields(charset.Clean(strings.ToValidUTF8(s, ""))), " "), err
+	s, err := d.lib.metaText(d.handle, "Title")
+	return strings.Join(strings.Fields(s), " "), err
 }

@@ -62,29 +62,4 @@ func (f frame) holds(b knowledge.Box) bool {
 	return ok && clipped == b
 }
 
-// upright turns a box so that text of the given direction (quarter turns
-// clockwise) runs from left to right and its lines from top to bottom.
-func upright(b knowledge.Box, quarters int) knowledge.Box {
-	switch quarters {
-	case 1:
-		return knowledge.Box{X1: b.Y1, Y1: -b.X2, X2: b.Y2, Y2: -b.X1}
-	case 2:
-		return knowledge.Box{X1: -b.X2, Y1: -b.Y2, X2: -b.X1, Y2: -b.Y1}
-	case 3:
-		return knowledge.Box{X1: -b.Y2, Y1: b.X1, X2: -b.Y1, Y2: b.X2}
-	default:
-		return b
-	}
-}
-
 func height(b knowledge.Box) float64 { return b.Y2 - b.Y1 }
-
-// overlap returns the share of the shorter of two intervals that lies in the
-// other, 0..1.
-func overlap(a1, a2, b1, b2 float64) float64 {
-	shorter := math.Min(a2-a1, b2-b1)
-	if shorter <= 0 {
-		return 0
-	}
-	return math.Max(0, math.Min(a2, b2)-math.Max(a1, b1)) / shorter
-}

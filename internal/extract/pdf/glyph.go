@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/cairn-rag/cairn/internal/extract/layout"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"golang.org/x/text/unicode/norm"
 )
@@ -72,13 +73,31 @@ func (t textPage) appendLine(glyphs []glyph, chars []rune, index int) ([]glyph, 
 		for words && end < len(chars) && inWord(chars[i]) && inWord(chars[end]) {
 			end++
 		}
-		var err error
-		if glyphs, err = t.appendWord(glyphs, chars[i:end], index+i); err != nil {
+		known, err := t.isKnown(chars[i], index+i, i == 0)
+		if err == nil && known {
+			glyphs, err = t.appendWord(glyphs, chars[i:end], index+i)
+		}
+		if err != nil {
 			return nil, err
 		}
 		i = end
 	}
 	return glyphs, nil
+}
+
+// lastLatin is the last character of the Latin blocks that most texts use.
+const lastLatin = 0x24f
+
+// isKnown reports whether the file says which character the drawing of a word's
+// first character stands for. If it does not, pdfium returns the number of the
+// drawing in its font. Only the first word of a line and words in other scripts are
+// worth the call.
+func (t textPage) isKnown(char rune, index int, first bool) (bool, error) {
+	if !first && char <= lastLatin {
+		return true, nil
+	}
+	unknown, err := t.lib.call("FPDFText_HasUnicodeMapError", t.handle, uint64(index))
+	return unknown == 0, err
 }
 
 // inWord reports whether a character can be part of a glyph that is a word: its
@@ -130,7 +149,7 @@ func sideBySide(first, last knowledge.Box, n int) bool {
 	}
 	tall := math.Max(height(first), height(last))
 	between := last.X1 - first.X2
-	return overlap(first.Y1, first.Y2, last.Y1, last.Y2) > .8 && math.Min(height(first), height(last)) > .8*tall &&
+	return layout.Overlap(first.Y1, first.Y2, last.Y1, last.Y2) > .8 && math.Min(height(first), height(last)) > .8*tall &&
 		between > -.2*tall && between < float64(n-2)*tall+.5*tall
 }
 

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"unicode/utf16"
+
+	"github.com/cairn-rag/cairn/internal/extract/charset"
 
 	"github.com/klippa-app/go-pdfium"
 	"github.com/tetratelabs/wazero/api"
@@ -29,7 +32,7 @@ type library struct {
 	unicode, looseBox api.Function
 }
 
-const scratchBytes = 4096
+const scratchBytes = 16 << 10
 
 // trapError is a failure of the WebAssembly code itself, such as an access out
 // of bounds or exhausted memory. The instance must not be used again.
@@ -139,20 +142,44 @@ func (l *library) closeLater(page uint64) error {
 	return err
 }
 
-// metaText returns an entry of the document's metadata, "" if it has none.
-func (l *library) metaText(doc uint64, tag string) (string, error) {
-	const tagBytes = 64
-	if !l.module.Memory().WriteString(uint32(l.scratch), tag+"\x00") {
-		return "", nil
+// writeString writes a string with a zero behind it to the scratch space and
+// returns its address, or 0 if it is too long or contains a zero.
+func (l *library) writeString(s string) uint64 {
+	if len(s) >= scratchBytes/2 || strings.ContainsRune(s, 0) || !l.module.Memory().WriteString(uint32(l.scratch), s+"\x00") {
+		return 0
 	}
-	n, err := l.number("FPDF_GetMetaText", doc, l.scratch, l.scratch+tagBytes, scratchBytes-tagBytes)
-	if err != nil || n <= 2 || n > scratchBytes-tagBytes {
+	return l.scratch
+}
+
+// maxWide bounds a text that wideText returns, in bytes of UTF-16.
+const maxWide = 1 << 20
+
+// wideText returns the text that a function writes as UTF-16 with a zero behind
+// it, and "" if it is longer than maxWide. The function's last parameters are a
+// buffer and its size, and it returns the bytes of the text.
+func (l *library) wideText(name string, params ...uint64) (string, error) {
+	buffer, room := l.scratch+scratchBytes/2, scratchBytes/2
+	n, err := l.number(name, append(params, buffer, uint64(room))...)
+	if err != nil || n <= 2 || n > maxWide {
 		return "", err
 	}
-	data := l.bytes(tagBytes + n)[tagBytes:]
+	if n > room { // it wrote nothing
+		if buffer, err = l.call("malloc", uint64(n)); err != nil || buffer == 0 {
+			return "", err
+		}
+		if _, err = l.call(name, append(params, buffer, uint64(n))...); err != nil {
+			return "", err
+		}
+	}
+	data, _ := l.module.Memory().Read(uint32(buffer), uint32(n)) // the range is allocated
 	units := make([]uint16, 0, n/2)
 	for i := 0; i+1 < len(data)-2; i += 2 { // without the zero at the end
 		units = append(units, uint16(data[i])|uint16(data[i+1])<<8)
 	}
-	return string(utf16.Decode(units)), nil
+	if n > room {
+		if _, err := l.call("free", buffer); err != nil {
+			return "", err
+		}
+	}
+	return charset.Clean(string(utf16.Decode(units))), nil
 }

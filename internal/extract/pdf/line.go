@@ -2,67 +2,87 @@ package pdf
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
+	"github.com/cairn-rag/cairn/internal/extract/layout"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
-
-// line is one line of text on one page.
-type line struct {
-	text   string
-	page   int           // 1 = first
-	box    knowledge.Box // on the displayed page, clipped to it
-	turned int           // direction, in quarter turns clockwise
-	upbox  knowledge.Box // box turned upright
-	size   float64       // font size as displayed
-	bold   bool
-}
 
 // maxGap is the gap between two characters, in heights of the line, above which
 // they belong to different lines: columns, or cells of a table.
 const maxGap = 1.5
 
 // lines returns the lines of the page in the order in which they are drawn.
-func (t textPage) lines(page int) ([]line, error) {
+func (t textPage) lines(page int) ([]layout.Line, error) {
 	glyphs, err := t.glyphs()
 	if err != nil {
 		return nil, err
 	}
-	var lines []line
+	var lines []layout.Line
 	for _, run := range runs(glyphs) {
 		turned, err := t.direction(firstVisible(run).index)
 		if err != nil {
 			return nil, err
 		}
 		for _, part := range split(run, turned) {
-			l, ok := makeLine(part, t.frame, turned)
-			if !ok {
-				continue
-			}
-			l.page = page
-			if l.size, l.bold, err = t.font(firstVisible(part).index); err != nil {
+			if lines, err = t.appendParts(lines, part, turned, page); err != nil {
 				return nil, err
 			}
-			if n := len(lines); n > 0 && touches(lines[n-1], l) {
-				lines[n-1] = glue(lines[n-1], l)
-				continue
-			}
-			lines = append(lines, l)
 		}
+	}
+	return lines, nil
+}
+
+// appendParts appends the line of glyphs that stand side by side, or one line for
+// each cell if they are in several cells of a table.
+func (t textPage) appendParts(lines []layout.Line, glyphs []glyph, turned, page int) ([]layout.Line, error) {
+	parts, err := t.byRole(glyphs)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range parts {
+		l, ok := makeLine(part.glyphs, t.frame, turned)
+		if !ok {
+			continue
+		}
+		l.Page, l.Role = page, part.role
+		if l.Size, l.Bold, err = t.font(firstVisible(part.glyphs).index); err == nil && l.Bold {
+			_, l.Bold, err = t.font(lastVisible(part.glyphs).index) // a bold word may begin a line that is not
+		}
+		if err != nil {
+			return nil, err
+		}
+		if n := len(lines); n > 0 && touches(lines[n-1], l) {
+			lines[n-1] = glue(lines[n-1], l)
+			continue
+		}
+		lines = append(lines, l)
 	}
 	return lines, nil
 }
 
 // touches reports whether l continues right where before ends, as after an
 // exponent, where pdfium ends a line.
-func touches(before, l line) bool {
-	return beside(before, l) && l.upbox.X1-before.upbox.X2 < height(before.upbox)/2
+func touches(before, l layout.Line) bool {
+	a, b := layout.Upright(before.Box, before.Turned), layout.Upright(l.Box, l.Turned)
+	return before.Role == l.Role && layout.Beside(before, l) && b.X1-a.X2 < height(a)/2
 }
 
-func glue(a, b line) line {
-	a.text += " " + b.text // a note's number must not become part of another number
-	a.box, a.upbox = a.box.Union(b.box), a.upbox.Union(b.upbox)
+func glue(a, b layout.Line) layout.Line {
+	shift := utf8.RuneCountInString(a.Text) + 1
+	if a.Words != nil && b.Words != nil {
+		for _, w := range b.Words {
+			w.Start, w.End = w.Start+shift, w.End+shift
+			a.Words = append(a.Words, w)
+		}
+	} else {
+		a.Words = nil
+	}
+	a.Text += " " + b.Text // a note's number must not become part of another number
+	a.Box = a.Box.Union(b.Box)
 	return a
 }
 
@@ -94,6 +114,15 @@ func firstVisible(glyphs []glyph) glyph {
 	return glyph{}
 }
 
+func lastVisible(glyphs []glyph) glyph {
+	for _, g := range slices.Backward(glyphs) {
+		if g.visible() {
+			return g
+		}
+	}
+	return glyph{}
+}
+
 // split cuts a run where the next character is at another height or far from
 // the characters before it.
 func split(run []glyph, turned int) [][]glyph {
@@ -104,7 +133,7 @@ func split(run []glyph, turned int) [][]glyph {
 		if !g.visible() {
 			continue
 		}
-		b := upright(g.box, turned)
+		b := layout.Upright(g.box, turned)
 		if (box != knowledge.Box{}) && apart(box, b) {
 			parts = append(parts, run[start:i])
 			start, box = i, knowledge.Box{}
@@ -121,37 +150,73 @@ func split(run []glyph, turned int) [][]glyph {
 func apart(part, next knowledge.Box) bool {
 	gap := math.Max(next.X1-part.X2, part.X1-next.X2)
 	tall := math.Max(height(part), height(next))
-	return gap > maxGap*tall || overlap(part.Y1, part.Y2, next.Y1, next.Y2) < .3
+	return gap > maxGap*tall || layout.Overlap(part.Y1, part.Y2, next.Y1, next.Y2) < .3
 }
 
 // makeLine builds a line from glyphs. ok is false if no part of it is on the
 // page.
-func makeLine(glyphs []glyph, f frame, turned int) (l line, ok bool) {
-	var b strings.Builder
-	var box knowledge.Box
-	for _, g := range logical(glyphs, turned) {
+func makeLine(glyphs []glyph, f frame, turned int) (l layout.Line, ok bool) {
+	made := lineMaker{}
+	ordered := logical(glyphs, turned)
+	for _, g := range ordered {
 		switch {
 		case g.visible():
+			if clipped, on := f.clip(g.box); on {
+				made.add(g.text(), clipped)
+			}
 		case unicode.Is(unicode.Cf, g.char):
-			b.WriteRune(g.char)
-			continue
+			made.add(string(g.char), made.box) // it changes no box
 		default:
-			b.WriteByte(' ')
-			continue
-		}
-		clipped, on := f.clip(g.box)
-		s := g.text()
-		if !on || s == "" {
-			continue
-		}
-		b.WriteString(s)
-		if (box == knowledge.Box{}) {
-			box = clipped
-		} else {
-			box = box.Union(clipped)
+			made.space = true
 		}
 	}
-	l.text = strings.Join(strings.FieldsFunc(b.String(), unicode.IsSpace), " ")
-	l.box, l.turned, l.upbox = box, turned, upright(box, turned)
-	return l, l.text != "" && box != knowledge.Box{}
+	l = layout.Line{Text: made.text.String(), Box: made.box, Turned: turned}
+	if turned == 0 && inOrder(made.words) {
+		l.Words = made.words
+	}
+	return l, l.Text != "" && made.box != knowledge.Box{}
+}
+
+// lineMaker collects the text, the box and the words of a line.
+type lineMaker struct {
+	text  strings.Builder
+	count int // code points of the text
+	box   knowledge.Box
+	words []layout.Word
+	space bool // a space stands before the next character
+}
+
+// add adds a text without spaces and its box on the page.
+func (m *lineMaker) add(s string, box knowledge.Box) {
+	if s = strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " "); s == "" {
+		return
+	}
+	if m.space && m.count > 0 {
+		m.text.WriteByte(' ')
+		m.count++
+	}
+	start := m.count
+	m.text.WriteString(s)
+	m.count += utf8.RuneCountInString(s)
+	if n := len(m.words); n > 0 && !m.space {
+		last := &m.words[n-1]
+		last.End, last.X1, last.X2 = m.count, min(last.X1, box.X1), max(last.X2, box.X2)
+	} else {
+		m.words = append(m.words, layout.Word{Start: start, End: m.count, X1: box.X1, X2: box.X2})
+	}
+	if m.space = false; (m.box == knowledge.Box{}) {
+		m.box = box
+	} else {
+		m.box = m.box.Union(box)
+	}
+}
+
+// inOrder reports whether words stand on the page from left to right.
+func inOrder(words []layout.Word) bool {
+	for i := 1; i < len(words); i++ {
+		if words[i].X1 < words[i-1].X2-1 {
+			return false
+		}
+	}
+	return true
 }

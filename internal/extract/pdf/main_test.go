@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/extract/pdf"
 )
 
@@ -62,4 +64,15 @@ func newReader(t testing.TB) *pdf.Reader {
 		}
 	})
 	return r
+}
+
+// source returns a file with these bytes, and a folder for the files of the result.
+func source(t testing.TB, data []byte) format.Source {
+	t.Helper()
+	folder := t.TempDir()
+	path := filepath.Join(folder, "original.pdf")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return format.Source{Name: "original.pdf", Path: path, Size: int64(len(data)), Folder: t.TempDir(), MoreTime: func() {}}
 }

@@ -1,66 +1,86 @@
 package pdf
 
 import (
+	"github.com/cairn-rag/cairn/internal/extract/layout"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// page is the content of one page.
+// page is a page that pdfium has loaded.
 type page struct {
-	size  knowledge.PageSize
-	lines []line
+	number      int // 1 = first
+	handle      uint64
+	frame       frame
+	annotations annotations
+	lines       []layout.Line
 }
 
-// readPage reads the page with the given index, 0 = first. ok is false if
-// pdfium cannot load it.
-func readPage(lib *library, doc uint64, index int) (p page, ok bool, err error) {
-	handle, f, err := loadPage(lib, doc, index)
-	if err != nil || handle == 0 {
-		return page{}, false, err
+// readPage reads the page with the given index, 0 = first, into the document. It
+// leaves out a page that pdfium cannot load.
+func (d *document) readPage(index int) error {
+	p, err := d.loadPage(index)
+	if err != nil || p.handle == 0 {
+		return err
 	}
-	width, height := f.size()
-	p.size = knowledge.PageSize{Page: index + 1, Width: width, Height: height}
-	text, err := lib.call("FPDFText_LoadPage", handle)
-	if err != nil {
-		return page{}, false, err
+	width, height := p.frame.size()
+	d.frames[index] = p.frame
+	d.layout.Pages = append(d.layout.Pages, knowledge.PageSize{Page: p.number, Width: width, Height: height})
+	if p.lines, err = d.readText(p); err != nil {
+		return err
 	}
-	if text != 0 {
-		t := textPage{lib: lib, handle: text, frame: f}
-		if p.lines, err = t.lines(index + 1); err != nil {
-			return page{}, false, err
-		}
-		if _, err := lib.call("FPDFText_ClosePage", text); err != nil {
-			return page{}, false, err
-		}
-	}
-	return p, true, lib.closeLater(handle)
+	p.lines = withFields(p.lines, p.annotations.fields, p.number)
+	d.extra = append(d.extra, commentBlocks(p.annotations.comments, p.number)...)
+	d.lines = append(d.lines, p.lines...)
+	return d.lib.closeLater(p.handle)
 }
 
-// loadPage loads a page and measures it; the handle is 0 if pdfium cannot load
-// it. The text of form fields and annotations only becomes part of a page when
-// the page is flattened. Measuring must come first, because a flattened page
-// loses a media box that it inherits from its parent.
-func loadPage(lib *library, doc uint64, index int) (handle uint64, f frame, err error) {
-	handle, err = lib.call("FPDF_LoadPage", doc, uint64(index))
+// readText reads the lines of a page.
+func (d *document) readText(p page) (lines []layout.Line, err error) {
+	handle, err := d.lib.call("FPDFText_LoadPage", p.handle)
 	if err != nil || handle == 0 {
-		return 0, frame{}, err
+		return nil, err
 	}
-	if f, err = measure(lib, handle); err != nil {
-		return 0, frame{}, err
+	text := textPage{lib: d.lib, handle: handle, frame: p.frame}
+	if d.tagged {
+		if text.tags, err = d.readTags(p.handle, p.frame); err != nil {
+			return nil, err
+		}
 	}
-	notes, err := lib.number("FPDFPage_GetAnnotCount", handle)
-	if err != nil || notes <= 0 {
-		return handle, f, err
+	if lines, err = text.lines(p.number); err != nil {
+		return nil, err
+	}
+	_, err = d.lib.call("FPDFText_ClosePage", handle)
+	return lines, err
+}
+
+// loadPage loads a page, measures it and reads its annotations; the handle is 0 if
+// pdfium cannot load it. The text of form fields and annotations only becomes part
+// of a page when the page is flattened. Measuring must come first, because a
+// flattened page loses a media box that it inherits from its parent.
+func (d *document) loadPage(index int) (p page, err error) {
+	p.number = index + 1
+	if p.handle, err = d.lib.call("FPDF_LoadPage", d.handle, uint64(index)); err != nil || p.handle == 0 {
+		return p, err
+	}
+	if p.frame, err = measure(d.lib, p.handle); err != nil {
+		return p, err
+	}
+	count, err := d.lib.number("FPDFPage_GetAnnotCount", p.handle)
+	if err != nil || count <= 0 {
+		return p, err
+	}
+	if p.annotations, err = d.readAnnotations(p.handle, count, p.frame); err != nil {
+		return p, err
 	}
 	const normalDisplay, flattened = 0, 1
-	result, err := lib.number("FPDFPage_Flatten", handle, normalDisplay)
+	result, err := d.lib.number("FPDFPage_Flatten", p.handle, normalDisplay)
 	if err != nil || result != flattened {
-		return handle, f, err
+		return p, err
 	}
-	if _, err := lib.call("FPDF_ClosePage", handle); err != nil {
-		return 0, frame{}, err
+	if _, err := d.lib.call("FPDF_ClosePage", p.handle); err != nil {
+		return p, err
 	}
-	handle, err = lib.call("FPDF_LoadPage", doc, uint64(index))
-	return handle, f, err
+	p.handle, err = d.lib.call("FPDF_LoadPage", d.handle, uint64(index))
+	return p, err
 }
 
 func measure(lib *library, handle uint64) (frame, error) {

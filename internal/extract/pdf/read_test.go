@@ -19,15 +19,21 @@ func makePDF(attributes string, streams ...string) []byte {
 		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
 		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>",
 		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding /ToUnicode 6 0 R >>",
-		fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(toUnicode), toUnicode)}
+		stream(toUnicode)}
 	for _, s := range streams {
 		n := len(objects) + 1
 		kids = append(kids, fmt.Sprintf("%d 0 R", n))
 		objects = append(objects,
 			fmt.Sprintf("<< /Type /Page /Parent 2 0 R %s /Contents %d 0 R /Resources << /Font << /F 3 0 R /B 4 0 R /U 5 0 R >> >> >>", attributes, n+1),
-			fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(s), s))
+			stream(s))
 	}
 	objects[1] = fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", strings.Join(kids, " "), len(kids))
+	return build("", objects...)
+}
+
+// build returns a PDF with these objects, of which the first is the catalog.
+// trailer is added to the trailer.
+func build(trailer string, objects ...string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.7\n")
 	var xref strings.Builder
@@ -36,9 +42,14 @@ func makePDF(attributes string, streams ...string) []byte {
 		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
 	}
 	start := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n",
-		len(objects)+1, xref.String(), len(objects)+1, start)
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R %s >>\nstartxref\n%d\n%%%%EOF\n",
+		len(objects)+1, xref.String(), len(objects)+1, trailer, start)
 	return b.Bytes()
+}
+
+// stream returns a stream object.
+func stream(content string) string {
+	return fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(content), content)
 }
 
 // toUnicode maps digits of the font U to invisible characters: a soft hyphen, a
@@ -68,14 +79,14 @@ func body(x, y float64, lines ...string) string {
 
 func read(t *testing.T, data []byte) knowledge.Layout {
 	t.Helper()
-	layout, err := newReader(t).Read(t.Context(), data)
+	result, err := newReader(t).Read(t.Context(), source(t, data))
 	if err != nil {
 		t.Fatalf("Read: %v", err)
 	}
-	return layout
+	return result.Layout
 }
 
-// shape is a block without its lines.
+// shape is a block of text without its lines.
 type shape struct {
 	Kind         knowledge.BlockKind
 	Level        int
@@ -85,6 +96,9 @@ type shape struct {
 func shapes(layout knowledge.Layout) []shape {
 	var out []shape
 	for _, b := range layout.Blocks {
+		if b.Kind.IsFurniture() {
+			continue
+		}
 		out = append(out, shape{b.Kind, b.Level, b.Text, b.Header})
 	}
 	return out
@@ -94,7 +108,7 @@ func TestBoxesFollowCropBoxAndRotation(t *testing.T) {
 	t.Parallel()
 	// The text is around (115, 104) in user space, 65 points from the left and
 	// 84 from the bottom of a crop box of 300 x 250.
-	stream := text("F", 12, 100, 100, "Hello")
+	content := text("F", 12, 100, 100, "Hello")
 	for _, tc := range []struct {
 		rotate              int
 		width, height, x, y float64
@@ -107,7 +121,7 @@ func TestBoxesFollowCropBoxAndRotation(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("rotated by %d", tc.rotate), func(t *testing.T) {
 			t.Parallel()
-			layout := read(t, makePDF(fmt.Sprintf("/MediaBox [0 0 400 300] /CropBox [50 20 350 270] /Rotate %d", tc.rotate), stream))
+			layout := read(t, makePDF(fmt.Sprintf("/MediaBox [0 0 400 300] /CropBox [50 20 350 270] /Rotate %d", tc.rotate), content))
 			if diff := cmp.Diff([]knowledge.PageSize{{Page: 1, Width: tc.width, Height: tc.height}}, layout.Pages); diff != "" {
 				t.Error(diff)
 			}
@@ -159,13 +173,15 @@ func TestBlocks(t *testing.T) {
 			body(72, 640, "Item") + body(200, 640, "Price") + body(300, 640, "Stock") +
 			body(72, 625, "Tea") + body(200, 625, "1.50") + body(300, 625, "12") +
 			body(72, 610, "Cake") + body(200, 610, "2.75") + body(300, 610, "3")}, []shape{
-			para, {Kind: knowledge.BlockTable, Header: "Item | Price | Stock", Text: "Item | Price | Stock\nTea | 1.50 | 12\nCake | 2.75 | 3"}}},
+			para, {Kind: knowledge.BlockTable, Header: "| Item | Price | Stock |\n| --- | --- | --- |",
+				Text: "| Item | Price | Stock |\n| --- | --- | --- |\n| Tea | 1.50 | 12 |\n| Cake | 2.75 | 3 |"}}},
 		{"a missing cell is empty", []string{long +
 			body(200, 640, "North") + body(300, 640, "South") +
 			body(72, 625, "Tea") + body(200, 625, "1.50") + body(300, 625, "1.40") +
 			body(72, 610, "Open") + body(200, 610, "from nine to five on every day") +
 			body(72, 595, "Cake") + body(310, 595, "3")}, []shape{
-			para, {Kind: knowledge.BlockTable, Header: " | North | South", Text: " | North | South\nTea | 1.50 | 1.40\nOpen | from nine to five on every day\nCake |  | 3"}}},
+			para, {Kind: knowledge.BlockTable, Header: "|  | North | South |\n| --- | --- | --- |",
+				Text: "|  | North | South |\n| --- | --- | --- |\n| Tea | 1.50 | 1.40 |\n| Open | from nine to five on every day |\n| Cake |  | 3 |"}}},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
@@ -278,11 +294,11 @@ func TestReadReturnsTypedErrors(t *testing.T) {
 		{"no bytes", nil, knowledge.CodeCorrupt},
 		{"no text", makePDF(a4, "0 0 m 9 9 l S"), knowledge.CodeEmpty},
 	} {
-		if _, err := reader.Read(t.Context(), tc.data); !knowledge.IsCode(err, tc.code) {
+		if _, err := reader.Read(t.Context(), source(t, tc.data)); !knowledge.IsCode(err, tc.code) {
 			t.Errorf("%s: error %v, want code %s", tc.behaviour, err, tc.code)
 		}
 	}
-	if _, err := reader.Read(t.Context(), sound); err != nil {
+	if _, err := reader.Read(t.Context(), source(t, sound)); err != nil {
 		t.Errorf("a sound PDF after the others: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/klippa-app/go-pdfium"
 	"github.com/klippa-app/go-pdfium/webassembly"
@@ -87,26 +88,43 @@ const corrupt = "the PDF is damaged and cannot be parsed; open it in a viewer, s
 // Read extracts a PDF. Errors for which the document is at fault are
 // *knowledge.Error: encrypted, corrupt, empty, parse_limit or too_large. Other
 // errors are failures of pdfium itself.
-func (r *Reader) Read(ctx context.Context, data []byte) (knowledge.Layout, error) {
+func (r *Reader) Read(ctx context.Context, source format.Source) (format.Result, error) {
+	data, err := source.Bytes()
+	if err != nil {
+		return format.Result{}, err
+	}
+	var result format.Result
+	err = r.with(ctx, source, data, func(d *document) (err error) {
+		result, err = d.read()
+		return err
+	})
+	return result, err
+}
+
+// with opens a PDF in a new instance of pdfium.
+func (r *Reader) with(ctx context.Context, source format.Source, data []byte, use func(*document) error) error {
 	instance, err := r.pool.GetInstanceWithContext(ctx)
 	if err != nil {
-		return knowledge.Layout{}, fmt.Errorf("start pdfium: %w", err)
+		return fmt.Errorf("start pdfium: %w", err)
 	}
 	// Kill drops the instance with all its memory. Its error does not matter:
-	// the layout is already copied out of that memory.
+	// the result is already copied out of that memory.
 	defer func() { _ = instance.Kill() }()
 	lib, err := newLibrary(ctx, instance)
 	if err != nil {
-		return knowledge.Layout{}, fmt.Errorf("start pdfium: %w", err)
+		return fmt.Errorf("start pdfium: %w", err)
 	}
-	layout, err := readDocument(ctx, lib, data)
+	d, err := openDocument(ctx, lib, source, data)
+	if err == nil {
+		err = use(d)
+	}
 	if trap, ok := errors.AsType[*trapError](err); ok {
 		if lib.memorySize() > len(data)+usualMemory {
-			return knowledge.Layout{}, noMemory().WithCause(trap)
+			return noMemory().WithCause(trap)
 		}
-		return knowledge.Layout{}, knowledge.Errorf(knowledge.CodeCorrupt, corrupt).WithCause(trap)
+		return knowledge.Errorf(knowledge.CodeCorrupt, corrupt).WithCause(trap)
 	}
-	return layout, err
+	return err
 }
 
 func noMemory() *knowledge.Error {

@@ -1,0 +1,172 @@
+package layout
+
+import (
+	"math"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+var item = regexp.MustCompile(`^(?:[•◦▪‣●○■□–—·*-]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+\S`)
+
+// blocks groups lines into paragraphs, lists, headings, captions and tables.
+func blocks(lines []Line) []knowledge.Block {
+	look := typographyOf(lines)
+	levels := levels{look: look}
+	var out []knowledge.Block
+	for start := 0; start < len(lines); {
+		if rows, n := tableAt(lines[start:]); n > 0 {
+			out = append(out, tableBlocks(rows)...)
+			start += n
+			continue
+		}
+		end := start + 1
+		for end < len(lines) && follows(lines[end-1], lines[end]) {
+			if _, n := tableAt(lines[end:]); n > 0 && !Beside(lines[end-1], lines[end]) {
+				break
+			}
+			end++
+		}
+		b := block(lines[start:end], look)
+		levels.set(&b, lines[start])
+		out = appendBlock(out, b)
+		start = end
+	}
+	return out
+}
+
+// appendBlock adds a block. Consecutive list blocks become one list.
+func appendBlock(out []knowledge.Block, b knowledge.Block) []knowledge.Block {
+	if len(out) == 0 || b.Kind != knowledge.BlockList || out[len(out)-1].Kind != knowledge.BlockList {
+		return append(out, b)
+	}
+	last := &out[len(out)-1]
+	offset := utf8.RuneCountInString(last.Text) + 1
+	last.Text += "\n" + b.Text
+	for _, l := range b.Lines {
+		l.Start += offset
+		l.End += offset
+		last.Lines = append(last.Lines, l)
+	}
+	return out
+}
+
+// follows reports whether next continues the block that last is in.
+func follows(last, next Line) bool {
+	switch {
+	case last.heading.mark > 0 || next.heading.mark > 0:
+		return last.heading == next.heading
+	case last.Role.Kind != next.Role.Kind || last.Role.Table != next.Role.Table:
+		return false
+	case last.Role.Element != 0 || next.Role.Element != 0:
+		return last.Role.Element == next.Role.Element
+	case last.Role.Paragraph != 0 && last.Role.Paragraph == next.Role.Paragraph:
+		return true
+	case next.Page != last.Page:
+		return alike(last, next) && !isItem(next) && next.Page == last.Page+1 && continues(last, next)
+	case Beside(last, next):
+		return true
+	case !alike(last, next) || isItem(next):
+		return false
+	case continuesInColumn(last.upbox, next.upbox):
+		return continues(last, next)
+	}
+	a, b := last.upbox, next.upbox
+	tall := math.Max(height(a), height(b))
+	gap := b.Y1 - a.Y2
+	return gap < .6*tall && gap > -.8*tall && Overlap(a.X1, a.X2, b.X1, b.X2) > .1
+}
+
+// alike reports whether two lines have the same direction, weight and font
+// size.
+func alike(a, b Line) bool {
+	return a.Turned == b.Turned && a.Bold == b.Bold && (a.Size == 0 || b.Size == 0 || math.Abs(a.Size-b.Size) <= .1*a.Size)
+}
+
+// continues reports whether a paragraph continues from the end of a column or page
+// to the next: its last line there breaks off in mid sentence.
+func continues(last, next Line) bool {
+	end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(last.Text, `"'”’»)]`))
+	begin, _ := utf8.DecodeRuneInString(next.Text)
+	return unicode.IsLower(begin) && !strings.ContainsRune(".!?…:", end) && len(last.Text) > 20
+}
+
+func isItem(l Line) bool { return item.MatchString(l.Text) }
+
+// block joins lines to one block.
+func block(lines []Line, look typography) knowledge.Block {
+	b := joined(lines)
+	first := lines[0]
+	switch {
+	case first.heading.level > 0:
+		b.Kind, b.Level = knowledge.BlockHeading, first.heading.level
+	case first.Role.Kind != "":
+		b.Kind, b.Level = first.Role.Kind, first.Role.Level
+	case isItem(first) && len(lines) < 40 && first.Size < headingRatio*look.body && !first.Bold:
+		b.Kind = knowledge.BlockList
+	case isCaption(b.Text):
+		b.Kind = knowledge.BlockCaption
+	case look.isHeading(lines, b.Text):
+		b.Kind, b.Level = knowledge.BlockHeading, look.level(first)
+	}
+	return b
+}
+
+// joined joins lines to one text. A word that is broken across two of them becomes
+// one again.
+func joined(lines []Line) knowledge.Block {
+	b := knowledge.Block{Kind: knowledge.BlockParagraph}
+	var text strings.Builder
+	at := 0 // offset in code points
+	for i, l := range lines {
+		s, broken := l.Text, i+1 < len(lines) && joins(l, lines[i+1])
+		if broken {
+			s = strings.TrimSuffix(s, "-")
+		}
+		if i > 0 && !joins(lines[i-1], l) && spaced(lines[i-1].Text, s) {
+			text.WriteByte(' ')
+			at++
+		}
+		text.WriteString(s)
+		n := utf8.RuneCountInString(s)
+		b.Lines = append(b.Lines, knowledge.Line{Start: at, End: at + n, Page: l.Page, Box: l.Box, Hyphen: broken})
+		at += n
+	}
+	b.Text = text.String()
+	return b
+}
+
+// joins reports whether a word is hyphenated across the end of l and the start
+// of next.
+func joins(l, next Line) bool {
+	before, broken := strings.CutSuffix(l.Text, "-")
+	if !broken || before == "" {
+		return false
+	}
+	end, _ := utf8.DecodeLastRuneInString(before)
+	begin, _ := utf8.DecodeRuneInString(next.Text)
+	return unicode.IsLetter(end) && unicode.IsLower(begin)
+}
+
+// spaced reports whether a space belongs between two lines. There is none in
+// scripts without spaces, and none after a hyphen that is kept.
+func spaced(before, after string) bool {
+	end, _ := utf8.DecodeLastRuneInString(before)
+	begin, _ := utf8.DecodeRuneInString(after)
+	joined := end == '-' && len(before) > 1 && unicode.IsLetter(begin) && !strings.HasSuffix(before, " -")
+	return !joined && (!knowledge.Unspaced(end) || !knowledge.Unspaced(begin))
+}
+
+// maxCaption bounds a caption in code points.
+const maxCaption = 400
+
+// caption matches the label of a figure or a table with the mark behind it, without
+// which a sentence such as "Table 3 shows" would be a caption.
+var caption = regexp.MustCompile(`(?i)^(?:figure|fig\.?|table|tab\.?|chart|exhibit|plate|scheme|abbildung|abb\.?|tabelle|tableau|figura|tabla|图|圖|表)\s*[a-z]?\d+(?:[.\-]\d+)*[a-z]?\s*(?:[:.|–—：．]|$)`)
+
+func isCaption(text string) bool {
+	return caption.MatchString(text) && utf8.RuneCountInString(text) <= maxCaption
+}
