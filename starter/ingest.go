@@ -28,7 +28,7 @@ type ingestCmd struct {
 func (ingestCmd) Help() string {
 	return "A document whose external id exists already becomes a new version of that document, and the output says so. " +
 		"Give each folder its own --prefix to prevent that. Files of unsupported kinds and links to folders are listed and " +
-		"skipped; hidden files are counted. The exit code is 1 if a document failed or no file was ingested.\n\nExample:\n\n" +
+		"skipped; hidden files, and those that a file .cairnignore with the syntax of .gitignore leaves out, are counted. The exit code is 1 if a document failed or no file was ingested.\n\nExample:\n\n" +
 		"    cairn ingest ./handbook https://example.org/manual.html --tag service --wait\n" +
 		"    cairn ingest ./projects/heron --prefix heron/"
 }
@@ -60,7 +60,7 @@ func (g ingestCmd) Run(ctx context.Context, a *app) error {
 	progress := terminal.NewProgress(out, bar, len(found.entries))
 	in := ingestion{client: c, project: g.Project, tags: g.Tag, wait: g.Wait, progress: progress}
 	outcomes, err := in.ingestAll(ctx, found.entries, g.Parallel)
-	return g.finish(a, summarise(outcomes, found.hidden), errors.Join(err, progress.Close()))
+	return g.finish(a, summarise(outcomes, found), errors.Join(err, progress.Close()))
 }
 
 // ingestion sends entries to a project and follows their runs.

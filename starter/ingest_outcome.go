@@ -44,9 +44,10 @@ type summary struct {
 	NotSent   int       `json:"notSent"`
 	Replaced  int       `json:"replaced"` // documents of all these that existed before
 	Hidden    int       `json:"hidden"`   // hidden files and folders, which no other number contains
+	Ignored   int       `json:"ignored"`  // files and folders that .cairnignore leaves out, likewise
 }
 
-func summarise(outcomes []outcome, hidden int) summary {
+func summarise(outcomes []outcome, found gathering) summary {
 	count, replaced := map[string]int{}, 0
 	for _, o := range outcomes {
 		count[o.Outcome]++
@@ -56,7 +57,7 @@ func summarise(outcomes []outcome, hidden int) summary {
 	}
 	return summary{Documents: outcomes, Accepted: count[outcomeAccepted], Published: count[outcomePublished],
 		Skipped: count[outcomeSkipped], Failed: count[outcomeFailed], NotSent: count[outcomeNotSent],
-		Replaced: replaced, Hidden: hidden}
+		Replaced: replaced, Hidden: found.hidden, Ignored: found.ignored}
 }
 
 // write prints the numbers: skipped and failed always, the others if they are
@@ -79,6 +80,9 @@ func (s summary) write(out io.Writer) error {
 	}
 	if s.Hidden > 0 {
 		text += fmt.Sprintf("; hidden files left out: %d", s.Hidden)
+	}
+	if s.Ignored > 0 {
+		text += fmt.Sprintf("; left out by %s: %d", ignoreFile, s.Ignored)
 	}
 	_, err := fmt.Fprintln(out, text)
 	return err

@@ -24,6 +24,7 @@ type entry struct {
 type gathering struct {
 	entries []entry
 	hidden  int // files and folders left out because of their names
+	ignored int // files and folders left out by a rule of .cairnignore
 }
 
 // gather returns an entry for each file and address of the arguments. The files
@@ -95,13 +96,15 @@ func (g *gathering) addUnsent(name, how, why string) {
 }
 
 // folder adds the files of a folder and of its subfolders. A file that cannot
-// be read becomes an outcome and stops nothing else. Hidden files are counted.
+// be read becomes an outcome and stops nothing else. Hidden files, and those that
+// .cairnignore leaves out, are counted.
 func (g *gathering) folder(folder string) {
 	root, err := filepath.EvalSymlinks(folder) // WalkDir does not follow a root that is a link
 	if err != nil {
 		g.addUnsent(folder, outcomeFailed, err.Error())
 		return
 	}
+	rules := ignoreRules{}
 	visit := func(path string, d fs.DirEntry, err error) error {
 		inside, relErr := filepath.Rel(root, path)
 		if relErr != nil {
@@ -113,16 +116,20 @@ func (g *gathering) folder(folder string) {
 			return err
 		case err != nil:
 			g.addUnsent(inside, outcomeFailed, err.Error())
-		case path != root && strings.HasPrefix(d.Name(), "."):
-			g.hidden++
+		case path != root && g.leavesOut(rules, inside, d):
 			if d.IsDir() {
+				return filepath.SkipDir
+			}
+		case d.IsDir():
+			if err := rules.load(path, inside); err != nil { // a file that should be left out must not be sent
+				g.addUnsent(filepath.ToSlash(filepath.Join(inside, ignoreFile)), outcomeFailed, err.Error()+"; nothing of the folder is sent")
 				return filepath.SkipDir
 			}
 		case d.Type()&fs.ModeSymlink != 0:
 			g.link(path, inside)
 		case d.Type().IsRegular():
 			g.file(path, inside)
-		case !d.IsDir():
+		default:
 			g.addUnsent(inside, outcomeSkipped, "it is neither a file nor a folder")
 		}
 		return nil
@@ -130,6 +137,19 @@ func (g *gathering) folder(folder string) {
 	if err := filepath.WalkDir(root, visit); err != nil {
 		g.addUnsent(folder, outcomeFailed, err.Error())
 	}
+}
+
+// leavesOut reports whether a file or folder is hidden or ignored, and counts it.
+func (g *gathering) leavesOut(rules ignoreRules, inside string, d fs.DirEntry) bool {
+	switch {
+	case strings.HasPrefix(d.Name(), "."):
+		g.hidden++
+	case rules.ignores(inside, d.IsDir()):
+		g.ignored++
+	default:
+		return false
+	}
+	return true
 }
 
 // link adds the file to which a link in a folder points. It does not follow

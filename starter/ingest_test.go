@@ -154,6 +154,23 @@ func TestIngest(t *testing.T) {
 		}
 	})
 
+	t.Run("a_file_that_cairnignore_names_is_left_out", func(t *testing.T) {
+		t.Parallel()
+		s, flags := start(t)
+		dir := writeFiles(t, "a.md", "drafts/b.md", "drafts/keep.md", "c.log", ".hidden")
+		if err := os.WriteFile(filepath.Join(dir, ".cairnignore"), []byte("*.log\ndrafts/*\n!keep.md\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, _, stderr := command(t, append([]string{"ingest", dir}, flags...)...)
+		if code != exitDone || stderr != "2 accepted, 0 skipped, 0 failed; hidden files left out: 2; left out by .cairnignore: 2\n" {
+			t.Errorf("exit code %d, stderr %q", code, stderr)
+		}
+		slices.Sort(s.accepted)
+		if diff := cmp.Diff([]string{"a.md", "drafts/keep.md"}, s.accepted); diff != "" {
+			t.Errorf("external ids (-want +got):\n%s", diff)
+		}
+	})
+
 	t.Run("links_to_files_are_followed_and_other_links_are_listed", func(t *testing.T) {
 		t.Parallel()
 		s, flags := start(t)
