@@ -16,6 +16,11 @@ func FuzzSpans(f *testing.F) {
 	f.Add(strings.Repeat("word ", 300), uint16(120), uint16(50), uint8(1), uint16(30))
 	f.Add(strings.Repeat("日本語。", 100)+"\n\n"+strings.Repeat("x", 500), uint16(101), uint16(49), uint8(7), uint16(5))
 	f.Add(strings.Repeat("e\u0301\U0001f469\u200d\U0001f467\U0001f1e9\U0001f1ea", 100)+"\n\n"+strings.Repeat("a\nb c\n", 50), uint16(0), uint16(49), uint8(9), uint16(0))
+	for strategy := range strategies {
+		mixed := "Title\n\n" + strings.Repeat("A sentence. Another one! ", 40) + "\n\n" + strings.Repeat("a | b\n", 60) + "\n\nA caption\n\n" + strings.Repeat("文。", 200)
+		f.Add(mixed, uint16(150), uint16(40), uint8(strategy), uint16(0))
+		f.Add(mixed, uint16(800), uint16(40), uint8(204+strategy), uint16(60))
+	}
 	all := []knowledge.BlockKind{
 		knowledge.BlockParagraph, knowledge.BlockHeading, knowledge.BlockTable, knowledge.BlockCode, knowledge.BlockList,
 		knowledge.BlockCaption, knowledge.BlockFigure, knowledge.BlockFooter, knowledge.BlockTitle,
