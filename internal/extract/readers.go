@@ -57,7 +57,9 @@ func readMarkdown(_ context.Context, _ *parser, s format.Source) (r format.Resul
 func readHTML(_ context.Context, _ *parser, s format.Source) (r format.Result, err error) {
 	data, err := s.Bytes()
 	if err == nil {
-		r.Layout.Title, r.Layout.Blocks, err = html.Read(data, s.Charset)
+		var page html.Page
+		page, err = html.ReadPage(data, s.Charset)
+		r.Layout.Title, r.Layout.Metadata, r.Layout.Blocks = page.Title, page.Metadata, page.Blocks
 	}
 	return r, err
 }

@@ -17,6 +17,9 @@ import (
 // takes minutes or all memory, with bounds a few seconds.
 const timeLimit = 30 * time.Second
 
+// navigable begins a page in which main text is looked for.
+const navigable = `<body class="with-navigation">`
+
 func TestHostilePagesEnd(t *testing.T) {
 	t.Parallel()
 	const size = 1 << 20
@@ -41,6 +44,9 @@ func TestHostilePagesEnd(t *testing.T) {
 		"cells that span all":          {"<table>" + fill("<tr><td colspan=99 rowspan=99>a"), ""},
 		"one cell that spans much":     {"<table><tr><td colspan=1000000 rowspan=1000000>x</td></tr><tr><td>y</td></tr></table>", ""},
 		"attributes of the root":       {roots(size), knowledge.CodeParseLimit},
+		"many paragraphs":              {strings.Repeat("<p>A paragraph of a page with some sentences. It is one of many, and it is long enough.</p>", 15_000), ""},
+		"many links":                   {fill("<a href=x>a link</a> "), ""},
+		"many pictures":                {fill("<img src=x.png>") + "x", ""},
 	} {
 		t.Run(behaviour, func(t *testing.T) {
 			t.Parallel()
@@ -49,7 +55,9 @@ func TestHostilePagesEnd(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				_, blocks, err = html.Read([]byte(tc.page), "")
+				var page html.Page
+				page, err = html.ReadPage([]byte(navigable+tc.page), "")
+				blocks = page.Blocks
 			}()
 			select {
 			case <-done:

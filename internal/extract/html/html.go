@@ -2,6 +2,7 @@ package html
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -17,45 +18,60 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Read returns the title and the blocks of an HTML page. declared is the
+// Page is what a web page says.
+type Page struct {
+	Title    string
+	Metadata map[string]string // what the page says of itself
+	Blocks   []knowledge.Block // furniture among them
+}
+
+// ReadPage returns a page of a web site, with its furniture marked. declared is the
 // character set that came with the file, "" if none did; after it the page's own
 // declaration counts. Errors are *knowledge.Error.
+func ReadPage(data []byte, declared string) (Page, error) {
+	root, err := parse(data, declared)
+	if err != nil {
+		return Page{}, err
+	}
+	page := Page{Title: pageTitle(root), Metadata: pageMetadata(root)}
+	removeHidden(root)
+	units := unitsOf(root)
+	furniture := cutFurniture(root, units, mainText(root, units))
+	heading, blocks, err := convert(root)
+	page.Title = cmp.Or(page.Title, heading)
+	page.Blocks = putFurniture(blocks, furniture)
+	return page, err
+}
+
+// Read returns the title and the blocks of HTML that is not a page of a web site, such
+// as a mail or a chapter of a book: all of its text counts. It is like ReadPage
+// otherwise.
 func Read(data []byte, declared string) (title string, blocks []knowledge.Block, err error) {
-	text, err := decode(data, declared)
+	root, err := parse(data, declared)
 	if err != nil {
 		return "", nil, err
 	}
-	page, err := readPage(text, removeNoise)
-	if err == nil && len(page.blocks) == 0 { // the page is nothing but navigation
-		page, err = readPage(text, func(*html.Node) {})
+	title = pageTitle(root)
+	removeHidden(root)
+	heading, blocks, err := convert(root)
+	return cmp.Or(title, heading), blocks, err
+}
+
+func parse(data []byte, declared string) (*html.Node, error) {
+	text, err := decode(data, declared)
+	if err != nil {
+		return nil, err
 	}
-	return page.title, page.blocks, err
-}
-
-type page struct {
-	title  string
-	blocks []knowledge.Block
-}
-
-func readPage(text string, reduce func(*html.Node)) (page, error) {
+	text = withoutMarks.Replace(text)
 	if err := checkRoots(text); err != nil {
-		return page{}, err
+		return nil, err
 	}
 	// Any text is HTML: the parser fails only if elements are nested too deep.
 	root, err := html.Parse(strings.NewReader(text))
 	if err != nil {
-		return page{}, knowledge.Errorf(knowledge.CodeParseLimit, "the elements of the page are nested more than 512 levels deep; make it simpler").WithCause(err)
+		return nil, knowledge.Errorf(knowledge.CodeParseLimit, "the elements of the page are nested more than 512 levels deep; make it simpler").WithCause(err)
 	}
-	title := pageTitle(root)
-	removeHidden(root)
-	reduce(root)
-	reduceTables(root)
-	reduceNesting(root, 0)
-	heading, blocks, err := convert(root)
-	if title == "" {
-		title = heading
-	}
-	return page{title, blocks}, err
+	return root, nil
 }
 
 // decode applies the declarations in this order: a byte order mark, declared,
@@ -105,7 +121,10 @@ func charsetOf(element html.Token) string {
 	return charset.Declared("text/html; charset=" + set)
 }
 
+// convert returns the first heading of level 1 and the blocks of a page.
 func convert(root *html.Node) (string, []knowledge.Block, error) {
+	reduceTables(root)
+	reduceNesting(root, 0)
 	c := converter.NewConverter(converter.WithEscapeMode(converter.EscapeModeDisabled), converter.WithPlugins(
 		base.NewBasePlugin(),
 		commonmark.NewCommonmarkPlugin(),

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const page = `<!doctype html><html><head><title>Tea &amp; cake</title><style>p{}</style></head><body>
+const page = `<!doctype html><html><head><title>Tea &amp; cake</title><style>p{}</style>
+<meta name="Author" content="Ann Lee"><link rel=canonical href="https://example.com/tea"></head><body>
 <nav><a href="/">Home</a></nav><header><h1>Tea</h1></header>
 <main><p>First <b>bold</b> *star* text.</p><script>alert(1)</script><noscript>on</noscript>
 <h2>Prices</h2><table><thead><tr><th>Item</th><th>Price</th></tr></thead><tbody><tr><td>Tea</td><td>1<br>pot</td></tr></tbody></table>
@@ -17,16 +18,20 @@ const page = `<!doctype html><html><head><title>Tea &amp; cake</title><style>p{}
   b</pre><p hidden>secret</p><footer>kept, it is of the article</footer></main>
 <footer>Imprint</footer></body></html>`
 
-func TestRead(t *testing.T) {
+func TestReadPage(t *testing.T) {
 	t.Parallel()
-	title, got, err := html.Read([]byte(page), "")
+	got, err := html.ReadPage([]byte(page), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if title != "Tea & cake" {
-		t.Errorf("title %q", title)
+	if got.Title != "Tea & cake" {
+		t.Errorf("title %q", got.Title)
+	}
+	if diff := cmp.Diff(map[string]string{"author": "Ann Lee", "url": "https://example.com/tea"}, got.Metadata); diff != "" {
+		t.Error(diff)
 	}
 	want := []knowledge.Block{
+		{Kind: knowledge.BlockFurniture, Text: "Home"},
 		{Kind: knowledge.BlockHeading, Level: 1, Text: "Tea"},
 		{Kind: knowledge.BlockParagraph, Text: "First bold *star* text."},
 		{Kind: knowledge.BlockHeading, Level: 2, Text: "Prices"},
@@ -35,8 +40,9 @@ func TestRead(t *testing.T) {
 		{Kind: knowledge.BlockList, Text: "- one\n- two\n  - deep"},
 		{Kind: knowledge.BlockCode, Text: "a\n  b"},
 		{Kind: knowledge.BlockParagraph, Text: "kept, it is of the article"},
+		{Kind: knowledge.BlockFooter, Text: "Imprint"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got.Blocks); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -140,8 +146,16 @@ func TestCharacterSets(t *testing.T) {
 
 func TestAPageOfNavigationKeepsIt(t *testing.T) {
 	t.Parallel()
-	_, blocks, err := html.Read([]byte("<nav><ul><li>One</li></ul></nav>"), "")
-	if err != nil || len(blocks) != 1 || !strings.Contains(blocks[0].Text, "One") {
-		t.Errorf("%v, %v", blocks, err)
+	page, err := html.ReadPage([]byte("<nav><ul><li>One</li></ul></nav>"), "")
+	if err != nil || len(page.Blocks) != 1 || page.Blocks[0].Kind != knowledge.BlockList {
+		t.Errorf("%v, %v", page.Blocks, err)
+	}
+}
+
+func TestTextThatIsNoPageIsKept(t *testing.T) {
+	t.Parallel()
+	want := []string{"Home", "Text.", "Sent from a ship"}
+	if diff := cmp.Diff(want, texts(t, `<nav>Home</nav><p>Text.<footer class="footer">Sent from a ship</footer>`)); diff != "" {
+		t.Error(diff)
 	}
 }

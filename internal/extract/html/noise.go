@@ -65,21 +65,6 @@ func keepsAttribute(a html.Attribute) bool {
 	}
 }
 
-// removeNoise removes navigation and the page's own footer. It keeps headers,
-// which often contain the heading.
-func removeNoise(root *html.Node) {
-	removeWhere(root, func(n *html.Node) bool {
-		if n.Type != html.ElementNode {
-			return false
-		}
-		switch attr(n, "role") {
-		case "navigation", "search", "menu", "menubar", "contentinfo":
-			return true
-		}
-		return n.DataAtom == atom.Nav || n.DataAtom == atom.Footer && !inside(n, atom.Article, atom.Main)
-	})
-}
-
 func removeWhere(root *html.Node, unwanted func(*html.Node) bool) {
 	var found []*html.Node
 	for n := range root.Descendants() {
@@ -107,11 +92,5 @@ func hasAttribute(n *html.Node, key string) bool {
 	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == key })
 }
 
-func attr(n *html.Node, key string) string {
-	for _, a := range n.Attr {
-		if a.Key == key {
-			return strings.ToLower(a.Val)
-		}
-	}
-	return ""
-}
+// attr returns an attribute in lower case.
+func attr(n *html.Node, key string) string { return strings.ToLower(content(n, key)) }
