@@ -58,13 +58,13 @@ func (a *Ingestion) PrepareDocument(ctx context.Context, in PrepareInput) (Prepa
 	if halt || in.BeginOnly || result.Fetch {
 		return a.begin(ctx, in, result)
 	}
-	next, facts, err := a.prepare(ctx, v, &result)
-	if err != nil {
-		// The run is begun before it fails, so that readers find its end.
+	// The run is begun before it fails, so that readers find its end.
+	next, facts, failed := a.prepare(ctx, v, &result)
+	if failed != nil && next == "" { // at the check
 		if began, err := a.begin(ctx, in, PrepareResult{}); err != nil || began != (PrepareResult{}) {
 			return began, err
 		}
-		return result, a.fail(ctx, in.StepInput, err)
+		return result, a.fail(ctx, in.StepInput, failed)
 	}
 	v, err = a.Versions.PrepareVersion(ctx, in.VersionRef, in.Run, in.FirstOffset, next, Progress(next, 0), facts)
 	if err != nil {
@@ -72,6 +72,9 @@ func (a *Ingestion) PrepareDocument(ctx context.Context, in PrepareInput) (Prepa
 	}
 	if now, halt := obstacle(v, in.Run); halt { // since the version was read
 		return a.halted(ctx, in, v, now)
+	}
+	if failed != nil {
+		return result, a.fail(ctx, in.StepInput, failed)
 	}
 	a.Metrics.IngestStage(string(knowledge.StageCheck), time.Since(start).Seconds())
 	return result, nil
@@ -126,7 +129,8 @@ func obstacle(v store.Version, run string) (result PrepareResult, halt bool) {
 }
 
 // prepare checks an original, and extracts and cuts it if it is small. It returns
-// the next stage and the facts of the version that are known by now.
+// the next stage and the facts of the version that are known by now. An original that
+// passed the check and cannot be extracted has an error and a next stage.
 func (a *Ingestion) prepare(ctx context.Context, v store.Version, result *PrepareResult) (next knowledge.Stage, facts store.Facts, err error) {
 	if err := a.check(ctx, &v, result); err != nil {
 		return "", facts, atStage(knowledge.StageCheck, err)
@@ -143,7 +147,7 @@ func (a *Ingestion) prepare(ctx context.Context, v store.Version, result *Prepar
 		return knowledge.StageExtract, facts, nil
 	}
 	if err != nil {
-		return "", facts, err
+		return knowledge.StageExtract, facts, err
 	}
 	result.Chunked, result.ExtractResult = true, newExtractResult(v, cut)
 	facts.PageCount, facts.ChunkCount, facts.Language, facts.Metadata = cut.Pages, cut.Count, cut.Language, cut.Metadata

@@ -80,6 +80,7 @@ type Deps struct {
 	Answers     question.Workflows
 	Relay       Relay
 	Links       Links
+	Addresses   Addresses
 	Log         *slog.Logger
 	Metrics     Metrics          // nil: nothing is counted
 	MetricsPage http.Handler     // serves /metrics; nil: there is none
@@ -137,6 +138,13 @@ type Attributes interface {
 	// UpdateIndex writes the document's attributes in SQL to the index. It is
 	// idempotent.
 	UpdateIndex(ctx context.Context, document string) error
+}
+
+// Addresses knows which addresses that users give may be dialled.
+type Addresses interface {
+	// CheckURL returns CodeInvalid for an address that is refused whatever its name
+	// resolves to.
+	CheckURL(address string) error
 }
 
 // Links builds the addresses at which operators see workflows.

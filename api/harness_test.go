@@ -25,6 +25,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/retrieve"
+	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/secret"
 	objects "github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -224,6 +225,7 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	deps := api.Deps{
 		Store: e.store, Followed: e.store, Blobs: e.blobs, Access: e.access, Retriever: e.work, Dispatch: e.work, Answers: e.work, Imports: e.work,
 		Relay: stream.NewRelay(ended{e.store, e.logs}, stream.NewHub()), Links: e.work, Log: slog.New(slog.NewJSONHandler(e.log, nil)), Secrets: box,
+		Addresses: safedial.New(safedial.Config{}),
 	}
 	deps.Attributes = &activities.Attributes{Store: e.store, Index: e.work}
 	for _, c := range change {

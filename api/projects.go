@@ -7,25 +7,19 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/view"
 )
 
 type projectView struct {
-	ID        string                 `json:"id"`
-	Name      string                 `json:"name"`
-	Slug      string                 `json:"slug"`
-	AI        knowledge.AIConfig     `json:"ai"`
-	Tools     knowledge.ToolsConfig  `json:"tools"`
-	Limits    knowledge.LimitsConfig `json:"limits"`
-	CreatedAt time.Time              `json:"createdAt"`
-	UpdatedAt time.Time              `json:"updatedAt"`
-	APIKey    string                 `json:"apiKey,omitempty" doc:"A key to a new project with the scopes read and write, shown once"`
+	view.Project
+	Webhooks []webhookView `json:"webhooks,omitempty" doc:"For keys with the scope write alone"`
+	APIKey   string        `json:"apiKey,omitempty" doc:"A key to a new project with the scopes read and write, shown once"`
 }
 
 // ProjectChange is what a project can be made of, or what is to change of it.
@@ -34,6 +28,8 @@ type ProjectChange struct {
 	AI     changeOf[knowledge.AIConfig]     `json:"ai,omitempty"`
 	Tools  changeOf[knowledge.ToolsConfig]  `json:"tools,omitempty"`
 	Limits changeOf[knowledge.LimitsConfig] `json:"limits,omitempty"`
+
+	Webhooks changeOf[[]webhookBody] `json:"webhooks,omitempty" doc:"All webhooks of the project: one that is left out is removed"`
 }
 
 type projectBody struct {
@@ -69,7 +65,7 @@ func (s *Server) registerProjects() {
 		ProjectPath
 		Body ProjectChange
 	}) (*projectOutput, error) {
-		return s.changeProject(ctx, p, in.ID, in.Body)
+		return s.changeProject(ctx, p, in.ID, in.Body, false)
 	})
 }
 
@@ -82,7 +78,8 @@ func (s *Server) saveProject(ctx context.Context, p knowledge.Principal, in *str
 		if b.Slug != "" && b.Slug != b.ID {
 			return nil, knowledge.Invalid("body.slug", "cannot change: it is the id of the project")
 		}
-		return s.changeProject(ctx, p, b.ID, b.ProjectChange)
+		_, again := edge.RunID(ctx)
+		return s.changeProject(ctx, p, b.ID, b.ProjectChange, again)
 	}
 	return s.createProject(ctx, p, b)
 }
@@ -103,7 +100,8 @@ func (s *Server) createProject(ctx context.Context, p knowledge.Principal, b pro
 	if b.Slug == "" {
 		project.ID = slugOf(project.Name)
 	}
-	if err := b.apply(&project); err != nil {
+	made, err := s.apply(b.ProjectChange, &project, false)
+	if err != nil {
 		return nil, err
 	}
 	run, again := edge.RunID(ctx)
@@ -115,7 +113,7 @@ func (s *Server) createProject(ctx context.Context, p knowledge.Principal, b pro
 	switch {
 	case err != nil:
 	case earlier:
-		project, err = s.deps.Store.Project(ctx, p, key.Project)
+		project, made, err = s.updateProject(ctx, p, key.Project, ProjectChange{Webhooks: b.Webhooks}, true)
 	default:
 		err = s.deps.Store.CreateProject(ctx, project, key)
 		if b.Slug == "" && knowledge.IsCode(err, knowledge.CodeConflict) {
@@ -127,42 +125,54 @@ func (s *Server) createProject(ctx context.Context, p knowledge.Principal, b pro
 	if err != nil {
 		return nil, fmt.Errorf("create project %s: %w", project.ID, err)
 	}
-	view := viewProject(project)
-	view.APIKey = secret
-	return &projectOutput{view}, nil
+	shown := viewProject(p, project, made)
+	shown.APIKey = secret
+	return &projectOutput{shown}, nil
 }
 
-func (s *Server) changeProject(ctx context.Context, p knowledge.Principal, id string, change ProjectChange) (*projectOutput, error) {
+// changeProject changes a project. renew is that of setWebhooks.
+func (s *Server) changeProject(ctx context.Context, p knowledge.Principal, id string, change ProjectChange, renew bool) (*projectOutput, error) {
 	project, err := s.deps.Store.Project(ctx, p, id)
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", id, err)
 	}
-	project, err = s.deps.Store.UpdateProject(ctx, p, project.ID, func(project *knowledge.Project) error {
+	project, made, err := s.updateProject(ctx, p, project.ID, change, renew)
+	if err != nil {
+		return nil, fmt.Errorf("update project %s: %w", id, err)
+	}
+	return &projectOutput{viewProject(p, project, made)}, nil
+}
+
+// updateProject stores a change, and returns the secrets that it made.
+func (s *Server) updateProject(ctx context.Context, p knowledge.Principal, id string, change ProjectChange, renew bool) (knowledge.Project, map[string]string, error) {
+	var made map[string]string
+	project, err := s.deps.Store.UpdateProject(ctx, p, id, func(project *knowledge.Project) (err error) {
 		if change.Name != nil {
 			project.Name = *change.Name
 		}
 		project.UpdatedAt = s.now()
-		return change.apply(project)
+		made, err = s.apply(change, project, renew)
+		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("update project %s: %w", id, err)
-	}
-	return &projectOutput{viewProject(project)}, nil
+	return project, made, err
 }
 
-// apply lays what is given over the project's configuration.
-func (c ProjectChange) apply(project *knowledge.Project) error {
-	c.Name = nil // the rest is of the configuration
+// apply lays what is given over the project's configuration and its webhooks.
+func (s *Server) apply(c ProjectChange, project *knowledge.Project, renew bool) (made map[string]string, err error) {
+	if made, err = s.setWebhooks(project, c.Webhooks, renew); err != nil {
+		return nil, err
+	}
+	c.Name, c.Webhooks = nil, nil // the rest is of the configuration
 	change, err := json.Marshal(c)
 	if err != nil {
-		return fmt.Errorf("encode change: %w", err)
+		return nil, fmt.Errorf("encode change: %w", err)
 	}
 	changed, err := project.Config.With(change)
 	if err != nil {
-		return fmt.Errorf("configure project %s: %w", project.ID, err)
+		return nil, fmt.Errorf("configure project %s: %w", project.ID, err)
 	}
 	project.Config = changed
-	return knowledge.InvalidFields(changed.AI.Fields("body.ai"))
+	return made, knowledge.InvalidFields(changed.AI.Fields("body.ai"))
 }
 
 func (s *Server) listProjects(ctx context.Context, p knowledge.Principal, in *struct {
@@ -173,7 +183,7 @@ func (s *Server) listProjects(ctx context.Context, p knowledge.Principal, in *st
 	if err != nil {
 		return nil, fmt.Errorf("list projects: %w", err)
 	}
-	return page(convert(projects, viewProject), next), nil
+	return page(convert(projects, func(project knowledge.Project) projectView { return viewProject(p, project, nil) }), next), nil
 }
 
 func (s *Server) getProject(ctx context.Context, p knowledge.Principal, in *ProjectPath) (*projectOutput, error) {
@@ -181,16 +191,17 @@ func (s *Server) getProject(ctx context.Context, p knowledge.Principal, in *Proj
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", in.ID, err)
 	}
-	return &projectOutput{viewProject(project)}, nil
+	return &projectOutput{viewProject(p, project, nil)}, nil
 }
 
-// viewProject shows a project with the defaults that hold for it.
-func viewProject(p knowledge.Project) projectView {
-	c := p.Config.WithDefaults()
-	return projectView{
-		ID: p.ID, Name: p.Name, Slug: p.ID, AI: c.AI, Tools: c.Tools, Limits: c.Limits,
-		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+// viewProject shows a project to a principal, with the defaults that hold for it and
+// the secrets that were made for its webhooks.
+func viewProject(p knowledge.Principal, project knowledge.Project, made map[string]string) projectView {
+	shown := projectView{Project: view.NewProject(project)}
+	if p.Can(knowledge.ScopeWrite) {
+		shown.Webhooks = viewWebhooks(project.Webhooks, made)
 	}
+	return shown
 }
 
 // slugOf makes an id of a name; of one that has no letters for it, a random one.

@@ -110,7 +110,7 @@ func TestProjects(t *testing.T) {
 			`{"tools":{"maxPerRequest":51}}`:                                "body.tools.maxPerRequest",
 			`{"limits":{"queriesPerMinute":-1}}`:                            "body.limits.queriesPerMinute",
 			`{"name":""}`:                                                   "body.name",
-			`{"webhooks":[]}`:                                               "body.webhooks",
+			`{"webhook":[]}`:                                                "body.webhook",
 		} {
 			if locations := e.do("PATCH", own+"/projects/default", e.admin, body).refused(422, knowledge.CodeInvalid); locations[0] != location {
 				t.Errorf("%s: locations %v, want %s", body, locations, location)

@@ -67,6 +67,7 @@ func (s *Server) register() {
 	s.registerWorkspaces()
 	s.registerKeys()
 	s.registerProjects()
+	s.registerWebhookDeliveries()
 	s.registerDocuments()
 	s.registerDocumentParts()
 	s.registerUpload()
@@ -98,8 +99,8 @@ func (d Deps) check() error {
 		return errors.New("api: Imports is required")
 	case d.Retriever == nil, d.Attributes == nil, d.Dispatch == nil, d.Answers == nil, d.Relay == nil:
 		return errors.New("api: Retriever, Attributes, Dispatch, Answers and Relay are required")
-	case d.Links == nil, d.Log == nil:
-		return errors.New("api: Links and Log are required")
+	case d.Links == nil, d.Log == nil, d.Addresses == nil:
+		return errors.New("api: Links, Log and Addresses are required")
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ type Store interface {
 	Conversations
 	Runs
 	Imports
+	Deliveries
 	idempotency.Store
 	question.Store
 	intake.Store
@@ -121,6 +122,15 @@ type Runs interface {
 	Runs(ctx context.Context, p knowledge.Principal, query store.RunQuery) ([]store.Run, string, error)
 	// EndRun ends a run; an end that was stored before stays.
 	EndRun(ctx context.Context, workspace, id string, end store.RunEnd) error
+}
+
+// Deliveries holds the events that webhooks are told of.
+type Deliveries interface {
+	// Deliveries lists deliveries to webhooks, newest first.
+	Deliveries(ctx context.Context, p knowledge.Principal, query store.DeliveryQuery) ([]store.Delivery, string, error)
+	// Redeliver makes a delivery pending again, or due at once. One to a webhook that
+	// is disabled or was removed is CodeConflict.
+	Redeliver(ctx context.Context, p knowledge.Principal, id string) (store.Delivery, error)
 }
 
 // FollowedRuns reads a run for somebody who was proved to be allowed to follow

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -102,7 +103,16 @@ func TestHistoryOfALongDocument(t *testing.T) {
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	m := standIn(t, modeltest.Options{})
-	s := start(t, at(m.URL())...)
+	s := start(t, at(m.URL(), "CAIRN_EGRESS__ALLOW=127.0.0.0/8")...)
+	hook := receive(t)
+	attempts := 0
+	hook.behave(func(w http.ResponseWriter, _ told) bool { // the first attempt fails, so that the history has a rest
+		if attempts++; attempts == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		return attempts > 1
+	})
+	subscription := s.subscribe(t, hook)[0]
 	document := s.publish(t, "lights", "The northern pier has a lighthouse whose lens is a catadioptric assembly.")
 
 	// The history may hold the words of the answer, and no other text.
@@ -130,6 +140,7 @@ func TestHistories(t *testing.T) {
 	if _, err := s.Wait(t.Context(), removal.RunID, nil); err != nil {
 		t.Fatal(err)
 	}
+	hook.await(document.ID, "documents_created", "documents_deleted")
 
 	for _, test := range []struct{ name, workflow string }{
 		{"ingest_document", "ingest/default/" + document.ID},
@@ -137,12 +148,13 @@ func TestHistories(t *testing.T) {
 		{"answer_query_tools", "query/default/" + tools.run},
 		{"run_tool", "tool/default/" + tool.run},
 		{"remove_document", "remove/default/" + document.ID},
+		{"deliver_webhook", "webhook/default/" + subscription},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s.awaitClosed(t, test.workflow)
 			h := s.history(t, test.workflow)
 			said := plain(t, h)
-			for _, word := range []string{"elucidate", "pharology", "lighthouse", "catadioptric", "luminous", "refracting", `"query"`, "lights"} {
+			for _, word := range []string{"elucidate", "pharology", "lighthouse", "catadioptric", "luminous", "refracting", `"query"`, "lights", "whsec_", "key of theirs", hook.url} {
 				if strings.Contains(said, word) {
 					t.Errorf("the history says %q", word)
 				}

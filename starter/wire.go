@@ -26,6 +26,7 @@ import (
 	indexfile "github.com/cairn-rag/cairn/internal/index/embedded"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
+	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/secret"
 	"github.com/cairn-rag/cairn/internal/source/connect"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -43,6 +44,7 @@ type platform struct {
 	metrics *telemetry.Metrics
 
 	store       *store.Store
+	woken       chan store.WebhookQueue // webhooks whose workflows have to be woken
 	index       *indexfile.Index
 	attributes  *activities.Attributes // of documents, in the index
 	blobs       *blob.Store
@@ -58,8 +60,9 @@ type platform struct {
 	parsers     *extract.Pool
 	textParsers *extract.Pool      // for small texts alone
 	connector   *connect.Connector // of the sources of imports
-	listener    net.Listener       // of the API
-	offline     string             // address of the offline model, "" = not served
+	dialer      *safedial.Dialer
+	listener    net.Listener // of the API
+	offline     string       // address of the offline model, "" = not served
 	worker      *worker.Worker
 	identity    string // of this start's workers
 
@@ -73,7 +76,7 @@ type platform struct {
 // that were started so far, for the caller to close.
 func newPlatform(ctx context.Context, cfg config.Config, log *slog.Logger) (*platform, error) {
 	p := &platform{
-		cfg: cfg, log: log, metrics: telemetry.NewMetrics(), hub: stream.NewHub(), failed: make(chan error, 4),
+		cfg: cfg, log: log, metrics: telemetry.NewMetrics(), hub: stream.NewHub(), failed: make(chan error, 4), woken: make(chan store.WebhookQueue, 1000),
 		ends: childserver.Endpoints{PID: os.Getpid(), KeyFile: filepath.Join(cfg.Data, "admin.key")},
 	}
 	for _, start := range []func(context.Context) error{
@@ -123,7 +126,7 @@ func (p *platform) startStores(ctx context.Context) (err error) {
 	}
 	p.onClose(p.blobs.Close)
 	p.sweepBlobs(time.Now())
-	if p.store, err = store.Open(ctx, store.Config{URL: p.cfg.Database.URL, Logger: p.log}); err != nil {
+	if p.store, err = store.Open(ctx, store.Config{URL: p.cfg.Database.URL, Logger: p.log, Woken: p.woken}); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
 	p.onClose(p.store.Close)
@@ -215,6 +218,8 @@ func (p *platform) startWorker(ctx context.Context) error {
 		sweep.Run(sweepCtx)
 	})
 	repairs.Go(func() { uploads.Drop(sweepCtx, started) })
+	webhooks := worker.Webhooks{Woken: p.woken, Workflows: p.workflow, Log: p.log}
+	repairs.Go(func() { webhooks.Run(sweepCtx) })
 	p.onClose(func() error {
 		stop()
 		repairs.Wait()

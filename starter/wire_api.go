@@ -17,6 +17,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/source/connect"
+	"github.com/cairn-rag/cairn/internal/webhook"
 	"github.com/cairn-rag/cairn/worker"
 )
 
@@ -44,7 +45,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 		Store: p.store, Followed: p.store, Blobs: p.blobs,
 		Access:    access.New(access.Config{Issuer: jwt.Issuer, Audience: jwt.Audience, Secret: jwt.Secret}, p.store, secret),
 		Retriever: p.retriever(), Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: p.relay, Imports: importSources{p.connector, p.cfg},
-		Links: links{p}, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(),
+		Links: links{p}, Addresses: p.dialer, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(),
 	})
 	if err != nil {
 		return fmt.Errorf("make the API: %w", err)
@@ -88,19 +89,23 @@ func (l links) OperatorURL(workflowID string) string { return l.p.temporal.RunUR
 func (p *platform) activities() worker.Activities {
 	limits := p.cfg.Limits
 	own := append(p.temporal.Listeners(), addresses(p.listener.Addr().String(), p.offline)...)
-	dialer := safedial.New(safedial.Config{Allow: p.cfg.Egress.Allow, Refuse: own})
-	p.connector = connect.New(dialer.Client(0))
+	p.dialer = safedial.New(safedial.Config{Allow: p.cfg.Egress.Allow, Refuse: own})
+	p.connector = connect.New(p.dialer.Client(0))
 	ingestion := &activities.Ingestion{
 		Config: activities.IngestionConfig{FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), TempDir: p.temporary()},
 		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Children: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers,
-		Embedder: p.embed, Chat: p.chat, Workflows: p.workflow, Dialer: dialer, Secrets: p.secrets,
+		Embedder: p.embed, Chat: p.chat, Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
 		Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	answering := &activities.Answering{
 		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Passages: p.store, Chat: p.chat, Workflows: p.workflow,
 		Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
-	return worker.Activities{Ingestion: ingestion, Answering: answering, Importing: p.importing(ingestion)}
+	delivering := &activities.Delivering{
+		Deliveries: p.store, Secrets: p.secrets, Sender: webhook.NewSender(p.dialer.Client(webhook.Timeout)), OperatorURL: links{p}.OperatorURL,
+		Metrics: p.metrics, Log: p.log,
+	}
+	return worker.Activities{Ingestion: ingestion, Answering: answering, Importing: p.importing(ingestion), Delivering: delivering}
 }
 
 // addresses returns the listeners of this process, which no document's address may

@@ -10,6 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
 )
 
 const (
@@ -19,6 +20,10 @@ const (
 	// signalAgain is how soon the sweep signals a version again that waits behind
 	// another one. Its first signal may be lost.
 	signalAgain = 10 * time.Minute
+	// deliveriesKept is how long a delivery can be listed and made again after its
+	// end. droppedAtATime bounds how many older ones a sweep deletes.
+	deliveriesKept = 30 * 24 * time.Hour
+	droppedAtATime = 10_000
 )
 
 // SweepStore is the part of the store that the sweep reads. The methods return
@@ -27,6 +32,9 @@ type SweepStore interface {
 	PendingVersions(ctx context.Context, query store.PendingQuery) ([]store.Version, error)
 	PendingRemovals(ctx context.Context, limit int) ([]store.Removal, error)
 	RunningRuns(ctx context.Context, query store.RunningQuery) ([]store.Run, error)
+	PendingQueues(ctx context.Context, before time.Time) ([]store.PendingQueue, error)
+	// DropDeliveries deletes deliveries to webhooks that ended before a time.
+	DropDeliveries(ctx context.Context, before time.Time, limit int) error
 }
 
 // SweepWorkflows starts workflows. Its methods are idempotent.
@@ -36,6 +44,8 @@ type SweepWorkflows interface {
 	Ingest(ctx context.Context, v store.Version) error
 	// Remove starts the workflow of a removal, unless it runs.
 	Remove(ctx context.Context, r store.Removal) error
+	// DeliverWebhook starts the workflow of a webhook, or wakes it.
+	DeliverWebhook(ctx context.Context, q store.WebhookQueue) error
 	// Running reports whether a workflow is open, and whether Temporal knows one of
 	// that id.
 	Running(ctx context.Context, workflowID string) (running, known bool, err error)
@@ -102,8 +112,31 @@ func (s *Sweep) once(ctx context.Context, before time.Time, all bool) error {
 	for _, kinds := range [][]knowledge.RunKind{knowledge.AnswerKinds(), knowledge.DocumentKinds()} {
 		errs = append(errs, s.pages(ctx, all, func() (bool, error) { return s.runs(ctx, before, kinds) }))
 	}
-	errs = append(errs, s.Attributes.UpdateIndex(ctx, ""))
+	errs = append(errs, s.Attributes.UpdateIndex(ctx, ""), s.webhooks(ctx, before))
 	return errors.Join(errs...)
+}
+
+// webhooks wakes the workflows of webhooks whose wake-up was lost, and starts those
+// that wait for an attempt and were ended from outside. It drops old deliveries.
+func (s *Sweep) webhooks(ctx context.Context, before time.Time) error {
+	queues, err := s.Store.PendingQueues(ctx, before)
+	if err != nil {
+		return fmt.Errorf("list webhooks: %w", err)
+	}
+	var errs []error
+	for _, q := range queues {
+		running := false
+		if !q.Awake {
+			running, _, err = s.Workflows.Running(ctx, workflows.DeliverWebhookID(q.Workspace, q.Webhook))
+		}
+		if err == nil && !running {
+			err = s.Workflows.DeliverWebhook(ctx, q.WebhookQueue)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("wake webhook %s: %w", q.Webhook, err))
+		}
+	}
+	return errors.Join(append(errs, s.Store.DropDeliveries(ctx, before.Add(-deliveriesKept), droppedAtATime))...)
 }
 
 // pages calls page once or, if all is true, until there are no more pages.

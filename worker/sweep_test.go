@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -26,10 +27,13 @@ type backlog struct {
 	begun   map[string]int  // how often each version was started or signaled, by document
 	runs    []store.Run
 	settled map[string]int
+	queues  []store.PendingQueue
+	woken   map[string]int // webhooks
+	dropped []time.Time
 }
 
 func newBacklog() *backlog {
-	return &backlog{running: map[string]bool{}, begun: map[string]int{}, settled: map[string]int{}}
+	return &backlog{running: map[string]bool{}, begun: map[string]int{}, settled: map[string]int{}, woken: map[string]int{}}
 }
 
 // add adds a version that has waited for some minutes. running reports whether the
@@ -77,6 +81,20 @@ func (b *backlog) Ingest(_ context.Context, v store.Version) error {
 	return nil
 }
 
+func (b *backlog) PendingQueues(context.Context, time.Time) ([]store.PendingQueue, error) {
+	return b.queues, nil
+}
+
+func (b *backlog) DropDeliveries(_ context.Context, before time.Time, _ int) error {
+	b.dropped = append(b.dropped, before)
+	return nil
+}
+
+func (b *backlog) DeliverWebhook(_ context.Context, q store.WebhookQueue) error {
+	b.woken[q.Webhook]++
+	return nil
+}
+
 func (*backlog) Remove(context.Context, store.Removal) error { return nil }
 
 func (b *backlog) Running(_ context.Context, workflowID string) (running, known bool, err error) {
@@ -102,6 +120,26 @@ func (b *backlog) sweep(t *testing.T, minutes int) {
 
 func TestSweep(t *testing.T) {
 	t.Parallel()
+
+	t.Run("a webhook is woken whose wake-up was lost, or whose workflow is not there", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBacklog()
+			for _, name := range []string{"lost", "rests", "ended"} {
+				q := store.WebhookQueue{Workspace: "w", Project: "p", Webhook: name}
+				b.queues = append(b.queues, store.PendingQueue{WebhookQueue: q, Awake: name == "lost"})
+				b.running["webhook/w/"+name] = name != "ended"
+			}
+			start := time.Now()
+			b.sweep(t, 1)
+			if !maps.Equal(b.woken, map[string]int{"lost": 1, "ended": 1}) {
+				t.Errorf("woken: %v", b.woken)
+			}
+			if len(b.dropped) != 1 || start.Sub(b.dropped[0]) != 30*24*time.Hour {
+				t.Errorf("deliveries are dropped that ended before %v", b.dropped)
+			}
+		})
+	})
 
 	t.Run("the first sweep goes through everything", func(t *testing.T) {
 		t.Parallel()

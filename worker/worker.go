@@ -24,6 +24,7 @@ const (
 	fetchesAtATime   = 16
 	embedsAtATime    = 32
 	writesAtATime    = 4 // of long documents: each takes minutes, and one writes at a time
+	webhooksAtATime  = 32
 	importsAtATime   = 3 // batches of imports: one reads while another is embedded and a third is written
 )
 
@@ -76,9 +77,10 @@ type Worker struct {
 
 // Activities are the activities that a worker runs.
 type Activities struct {
-	Ingestion *activities.Ingestion
-	Answering *activities.Answering
-	Importing *activities.Importing
+	Ingestion  *activities.Ingestion
+	Answering  *activities.Answering
+	Importing  *activities.Importing
+	Delivering *activities.Delivering
 }
 
 // New returns a worker for every task queue.
@@ -111,7 +113,11 @@ func New(c client.Client, cfg Config, a Activities) *Worker {
 	bulkLarge := sdk.New(c, workflows.QueueBulkLarge, large)
 	bulkLarge.RegisterActivity(a.Importing)
 
-	w := &Worker{workers: []sdk.Worker{query, ingest, bulk, bulkLarge}, ingestion: a.Ingestion, patience: cfg.StopTimeout / 2}
+	hooks := sdk.New(c, workflows.QueueWebhook, options(cfg, webhooksAtATime))
+	hooks.RegisterWorkflow(workflows.DeliverWebhook)
+	hooks.RegisterActivity(a.Delivering)
+
+	w := &Worker{workers: []sdk.Worker{query, ingest, bulk, bulkLarge, hooks}, ingestion: a.Ingestion, patience: cfg.StopTimeout / 2}
 	for queue, slots := range map[string]int{
 		workflows.QueueFetch: fetchesAtATime, workflows.QueueParse: cfg.Parsers, workflows.QueueEmbed: embedsAtATime,
 		workflows.QueueWrite: writesAtATime,

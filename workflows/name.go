@@ -14,6 +14,7 @@ const (
 
 	QueueBulk      = "bulk"       // imports: workflows, listings, batches of small objects
 	QueueBulkLarge = "bulk-large" // imports: objects that take long, each by itself
+	QueueWebhook   = "webhook"    // the webhooks of projects: workflows, and requests
 )
 
 // The search attributes with which an operator finds workflows.

@@ -26,7 +26,7 @@ func TestReplay(t *testing.T) {
 	for _, path := range paths {
 		names = append(names, strings.TrimSuffix(filepath.Base(path), ".json"))
 	}
-	want := []string{"answer_query", "answer_query_tools", "ingest_document", "remove_document", "run_tool"}
+	want := []string{"answer_query", "answer_query_tools", "deliver_webhook", "ingest_document", "remove_document", "run_tool"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Fatalf("histories (-want +recorded):\n%s", diff)
 	}
@@ -38,6 +38,7 @@ func TestReplay(t *testing.T) {
 			replayer.RegisterWorkflow(workflows.RemoveDocument)
 			replayer.RegisterWorkflow(workflows.AnswerQuery)
 			replayer.RegisterWorkflow(workflows.RunTool)
+			replayer.RegisterWorkflow(workflows.DeliverWebhook)
 			if err := replayer.ReplayWorkflowHistoryFromJSONFile(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)), path); err != nil {
 				t.Errorf("%s can no longer be replayed: %v", names[i], err)
 			}

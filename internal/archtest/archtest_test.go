@@ -78,6 +78,7 @@ var own = map[string][]string{
 	"internal/source":         {"internal/knowledge"},
 	"internal/store":          {"internal/knowledge", "internal/source"},
 	"internal/view":           {"internal/knowledge"},
+	"internal/webhook":        {"internal/knowledge", "internal/view"},
 
 	// Adapters.
 	"internal/dispatch":         {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
@@ -105,7 +106,7 @@ var own = map[string][]string{
 	// Durable processes, and the edges.
 	"activities": {
 		"internal/blob", "internal/chunk", "internal/citation", "internal/enrich", "internal/extract", "internal/extract/format", "internal/index", "internal/knowledge",
-		"internal/model", "internal/prompt", "internal/retrieve", "internal/safedial", "internal/selection", "internal/source", "internal/store", "internal/stream",
+		"internal/model", "internal/prompt", "internal/retrieve", "internal/safedial", "internal/selection", "internal/source", "internal/store", "internal/stream", "internal/webhook",
 	},
 	"workflows": {"activities", "internal/knowledge", "internal/stream"},
 	"worker":    {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
@@ -113,7 +114,7 @@ var own = map[string][]string{
 	"api": {
 		"activities", "api/edge", "internal/access", "internal/blob", "internal/citation", "internal/extract", "internal/idempotency", "internal/index",
 		"internal/importing", "internal/intake", "internal/knowledge", "internal/model", "internal/prompt", "internal/question", "internal/retrieve", "internal/source", "internal/sse",
-		"internal/store", "internal/stream", "internal/view", "workflows",
+		"internal/store", "internal/stream", "internal/view", "internal/webhook", "workflows",
 	},
 	"internal/client": {"internal/knowledge", "internal/sse"},
 	// Of what runs, it knows only the client: the demo, the benchmarks and the
@@ -124,7 +125,7 @@ var own = map[string][]string{
 	"starter": {
 		"activities", "api", "internal/access", "internal/blob", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
 		"internal/extract", "internal/extract/format", "internal/index/embedded", "internal/knowledge", "internal/model", "internal/model/localmodel", "internal/retrieve",
-		"internal/safedial", "internal/secret", "internal/source/connect", "internal/store", "internal/stream", "internal/telemetry", "samples", "starter/terminal", "worker", "workflows",
+		"internal/safedial", "internal/secret", "internal/source/connect", "internal/store", "internal/stream", "internal/telemetry", "internal/webhook", "samples", "starter/terminal", "worker", "workflows",
 	},
 	"starter/terminal": {"internal/client"},
 

@@ -28,6 +28,7 @@ const (
 	priorityRemoval  = 2
 	priorityUpload   = 3
 	priorityImport   = 5
+	priorityWebhook  = 3
 )
 
 // Dispatcher reaches workflows through a Temporal client. Safe for concurrent
@@ -116,6 +117,18 @@ func (d *Dispatcher) Answer(ctx context.Context, kind knowledge.RunKind, in work
 		return nil
 	}
 	return wrap(err, "start run", in.Run)
+}
+
+// DeliverWebhook starts the workflow of a webhook, or wakes it. Doing it twice changes
+// nothing.
+func (d *Dispatcher) DeliverWebhook(ctx context.Context, q store.WebhookQueue) error {
+	options := d.options(workflows.DeliverWebhookID(q.Workspace, q.Webhook), workflows.QueueWebhook, priorityWebhook, q.Workspace)
+	options.StaticSummary = "deliver to a webhook"
+	options.TypedSearchAttributes = d.attributes(q.Workspace, q.Project)
+	options.EnableEagerStart = false
+	options.WorkflowIDConflictPolicy = enumspb.WORKFLOW_ID_CONFLICT_POLICY_UNSPECIFIED // a running one is signaled
+	_, err := d.client.SignalWithStartWorkflow(ctx, options.ID, workflows.SignalWake, nil, options, workflows.DeliverWebhook, activities.DeliverInput{WebhookQueue: q})
+	return wrap(err, "wake webhook", q.Webhook)
 }
 
 // CancelRun asks a run, but not a removal's, to stop; its workflow writes the

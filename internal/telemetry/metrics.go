@@ -23,6 +23,7 @@ type Metrics struct {
 	modelCalls    *prometheus.HistogramVec
 	modelTokens   *prometheus.CounterVec
 	retrievalLegs *prometheus.HistogramVec
+	webhooks      *prometheus.CounterVec
 }
 
 // Bucket limits in seconds: quick for work that should take milliseconds, slow
@@ -46,11 +47,12 @@ func NewMetrics() *Metrics {
 		stages:        histogram("cairn_ingest_stage_seconds", "Time of the stages of an ingest.", slow, "stage"),
 		modelCalls:    histogram("cairn_model_call_seconds", "Time of calls of models.", slow, "provider", "kind", "outcome"),
 		modelTokens:   counter("cairn_model_tokens_total", "Tokens that models read (prompt) and wrote (completion).", "provider", "kind", "direction"),
+		webhooks:      counter("cairn_webhook_attempts_total", "Requests to webhooks, by type of event and what became of the delivery.", "type", "outcome"),
 		retrievalLegs: histogram("cairn_retrieval_seconds", "Time of the legs of a retrieval.", quick, "leg"),
 	}
 	m.registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.requests, m.streams, m.workflows, m.documents, m.stages, m.modelCalls, m.modelTokens, m.retrievalLegs,
+		m.requests, m.streams, m.workflows, m.documents, m.stages, m.modelCalls, m.modelTokens, m.retrievalLegs, m.webhooks,
 	)
 	return m
 }
@@ -93,6 +95,12 @@ func (m *Metrics) WorkflowDone(workflow, status string) {
 
 // DocumentDone counts a version whose ingest ended, by outcome.
 func (m *Metrics) DocumentDone(outcome string) { m.documents.WithLabelValues(outcome).Inc() }
+
+// WebhookAttempt counts a request to a webhook, by the type of the event and the
+// status of the delivery after it.
+func (m *Metrics) WebhookAttempt(kind, outcome string) {
+	m.webhooks.WithLabelValues(kind, outcome).Inc()
+}
 
 // IngestStage records the duration of one stage of an ingest.
 func (m *Metrics) IngestStage(stage string, seconds float64) {

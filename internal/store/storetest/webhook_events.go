@@ -215,7 +215,7 @@ func onlyThoseThatWant(f *fixture) {
 func eventsForget(f *fixture) {
 	q := f.hook()
 	v := f.arrive(upload("a.txt"))
-	f.answer(q, store.DeliveryDelivered, &knowledge.WebhookAnswer{Status: "error", Message: "no a.txt here"})
+	f.answer(q, &knowledge.WebhookAnswer{Status: "error", Message: "no a.txt here"})
 	_, err := f.UpdateDocument(f.ctx, manager("acme"), v.Document, store.DocumentPatch{Tags: &[]string{"green"}})
 	f.must(err)
 	f.remove(manager("acme"), v.Document)
@@ -225,7 +225,7 @@ func eventsForget(f *fixture) {
 			f.Errorf("a delivery of the removed document holds %+v, %+v", d.Document, d.Answer)
 		}
 	}
-	f.answer(q, store.DeliveryDelivered, &knowledge.WebhookAnswer{Status: "error", Message: "still no a.txt"})
+	f.answer(q, &knowledge.WebhookAnswer{Status: "error", Message: "still no a.txt"})
 	if d := f.deliveries(store.DeliveryQuery{})[1]; d.Status != store.DeliveryDelivered || d.Answer != nil {
 		f.Errorf("the answer about a removed document is kept: %+v", d)
 	}

@@ -33,7 +33,7 @@ func (f *fixture) due(q store.WebhookQueue, at time.Time) []store.Delivery {
 	return list
 }
 
-// numbers are the numbers of events, each of its document's.
+// numbersOf are the numbers of events, each of its document's.
 func numbersOf(list []store.Delivery) []int64 {
 	numbers := []int64{}
 	for _, d := range list {
@@ -59,16 +59,16 @@ func (f *fixture) end(d store.Delivery, status store.DeliveryStatus, change ...f
 	f.must(f.EndAttempt(f.ctx, a))
 }
 
-// answer ends the attempt of what is due first.
-func (f *fixture) answer(q store.WebhookQueue, status store.DeliveryStatus, a *knowledge.WebhookAnswer) {
+// answer delivers what is due first.
+func (f *fixture) answer(q store.WebhookQueue, a *knowledge.WebhookAnswer) {
 	f.Helper()
-	f.end(f.due(q, time.Now())[0], status, func(x *store.DeliveryAttempt) { x.HTTPStatus, x.Answer = 200, a })
+	f.end(f.due(q, time.Now())[0], store.DeliveryDelivered, func(x *store.DeliveryAttempt) { x.HTTPStatus, x.Answer = 200, a })
 }
 
-// delivery is a delivery by its place in the list, the oldest first.
-func (f *fixture) delivery(i int) store.Delivery {
+// first is the oldest delivery.
+func (f *fixture) first() store.Delivery {
 	f.Helper()
-	return f.deliveries(store.DeliveryQuery{})[i]
+	return f.deliveries(store.DeliveryQuery{})[0]
 }
 
 func dueInOrder(f *fixture) {
@@ -78,10 +78,10 @@ func dueInOrder(f *fixture) {
 	f.mark(v.Document)
 	for number := int64(1); number <= 3; number++ {
 		f.wantDue(q, time.Now(), number)
-		f.answer(q, store.DeliveryDelivered, nil)
+		f.answer(q, nil)
 	}
 	f.wantDue(q, time.Now())
-	if d := f.delivery(0); d.Status != store.DeliveryDelivered || d.Attempts != 1 || d.HTTPStatus != 200 || d.EndedAt.IsZero() {
+	if d := f.first(); d.Status != store.DeliveryDelivered || d.Attempts != 1 || d.HTTPStatus != 200 || d.EndedAt.IsZero() {
 		f.Errorf("delivery %+v", d)
 	}
 }
@@ -94,15 +94,15 @@ func waitsAlone(f *fixture) {
 	f.end(f.due(q, time.Now())[0], store.DeliveryPending, func(x *store.DeliveryAttempt) {
 		x.HTTPStatus, x.Error, x.NextAt = 503, "the address answered 503", later
 	})
-	if d := f.delivery(0); d.Status != store.DeliveryPending || d.Attempts != 1 || d.Error == "" || !d.NextAt.Equal(later) || !d.EndedAt.IsZero() {
+	if d := f.first(); d.Status != store.DeliveryPending || d.Attempts != 1 || d.Error == "" || !d.NextAt.Equal(later) || !d.EndedAt.IsZero() {
 		f.Errorf("delivery %+v", d)
 	}
 	f.mark(a.Document)
 	f.mark(b.Document)
 	f.wantDue(q, time.Now(), 1)
-	f.answer(q, store.DeliveryDelivered, nil)
+	f.answer(q, nil)
 	f.wantDue(q, time.Now(), 2)
-	f.answer(q, store.DeliveryDelivered, nil)
+	f.answer(q, nil)
 	f.wantDue(q, time.Now())
 	f.wantDue(q, later, 1)
 	f.end(f.due(q, later)[0], store.DeliveryFailed)
@@ -115,12 +115,12 @@ func attemptOnce(f *fixture) {
 	d := f.due(q, time.Now())[0]
 	f.end(d, store.DeliveryPending, func(x *store.DeliveryAttempt) { x.NextAt = time.Now() })
 	f.end(d, store.DeliveryDelivered) // of an activity that was given up
-	if now := f.delivery(0); now.Status != store.DeliveryPending || now.Attempts != 1 {
+	if now := f.first(); now.Status != store.DeliveryPending || now.Attempts != 1 {
 		f.Errorf("delivery %+v", now)
 	}
-	f.answer(q, store.DeliveryDelivered, nil)
+	f.answer(q, nil)
 	f.end(d, store.DeliveryFailed)
-	if now := f.delivery(0); now.Status != store.DeliveryDelivered || now.Attempts != 2 {
+	if now := f.first(); now.Status != store.DeliveryDelivered || now.Attempts != 2 {
 		f.Errorf("delivery %+v", now)
 	}
 }
@@ -221,16 +221,16 @@ func answersKept(f *fixture) {
 	q, other := f.hook(), f.hook()
 	v := f.arrive(upload("a.txt"))
 	f.arrive(upload("a.txt"))
-	f.answer(q, store.DeliveryDelivered, &knowledge.WebhookAnswer{Status: "error", Message: "no room"})
-	f.answer(other, store.DeliveryDelivered, &knowledge.WebhookAnswer{Status: "success"})
+	f.answer(q, &knowledge.WebhookAnswer{Status: "error", Message: "no room"})
+	f.answer(other, &knowledge.WebhookAnswer{Status: "success"})
 	errs := f.document(v.Document).WebhookErrors
 	if len(errs) != 1 || errs[0].Webhook != q.Webhook || errs[0].Type != "documents_created" || errs[0].Message != "no room" || errs[0].At.IsZero() {
 		f.Fatalf("errors %+v", errs)
 	}
-	if d := f.delivery(0); d.Answer == nil || d.Answer.Status == "" {
+	if d := f.first(); d.Answer == nil || d.Answer.Status == "" {
 		f.Errorf("delivery %+v", d)
 	}
-	f.answer(q, store.DeliveryDelivered, nil)
+	f.answer(q, nil)
 	if errs := f.document(v.Document).WebhookErrors; len(errs) != 0 {
 		f.Errorf("after an answer without an error: %+v", errs)
 	}
@@ -256,7 +256,7 @@ func redeliver(f *fixture) {
 	if list := f.queues(time.Now().Add(time.Second)); len(list) != 1 || !list[0].Awake {
 		f.Errorf("queues %+v", list)
 	}
-	f.answer(q, store.DeliveryDelivered, nil)
+	f.answer(q, nil)
 	f.wantDue(q, time.Now(), 2)
 
 	for _, p := range []knowledge.Principal{manager("other"), principal(knowledge.Claims{
@@ -277,7 +277,7 @@ func listDeliveries(f *fixture) {
 	q := f.hook()
 	a, b := f.arrive(upload("a.txt")), f.arrive(upload("b.txt"))
 	f.mark(b.Document)
-	f.answer(q, store.DeliveryDelivered, nil)
+	f.answer(q, nil)
 	for want, query := range map[int]store.DeliveryQuery{
 		3: {Project: "handbook"}, 0: {Project: "press"}, 1: {Document: a.Document}, 2: {Document: b.Document, Status: "pending"},
 	} {
@@ -296,7 +296,7 @@ func dropDeliveries(f *fixture) {
 	q := f.hook()
 	f.arrive(upload("a.txt"))
 	f.arrive(upload("b.txt"))
-	f.answer(q, store.DeliveryDelivered, nil)
+	f.answer(q, nil)
 	f.must(f.DropDeliveries(f.ctx, time.Now().Add(-time.Hour), 10))
 	if n := len(f.deliveries(store.DeliveryQuery{})); n != 2 {
 		f.Errorf("%d deliveries are left", n)
