@@ -3,9 +3,11 @@ package activities
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -157,8 +159,8 @@ func (a *Importing) FinishImport(ctx context.Context, in FinishImportInput) erro
 	return nil
 }
 
-// CleanImport deletes the lists of the objects of an import that has ended, and the
-// state of the import before. The archive stays as long as objects may be retried from
+// CleanImport deletes the lists of the objects of an import that has ended, what its
+// source saved for it alone, and the state of the import before. The archive stays as long as objects may be retried from
 // it.
 func (a *Importing) CleanImport(ctx context.Context, ref knowledge.ImportRef) error {
 	defer heartbeat(ctx)()
@@ -176,12 +178,12 @@ func (a *Importing) clean(ctx context.Context, ref knowledge.ImportRef) error {
 	if i.Open() { // it was opened again, to retry what failed
 		return nil
 	}
-	state, keep := i.StateKey(""), map[string]bool{}
+	state, temporary, keep := i.StateKey(""), i.StateKey(source.Temporary), map[string]bool{}
 	if i.Counts.Failed > 0 {
 		keep[i.ArchiveKey()] = true
 	}
 	_, err = a.Ingestion.Blobs.DeletePrefix(ctx, i.Prefix(), func(key string, _ time.Time) bool {
-		return keep[key] || len(key) > len(state) && key[:len(state)] == state
+		return keep[key] || strings.HasPrefix(key, state) && !strings.HasPrefix(key, temporary)
 	})
 	if err != nil {
 		return fmt.Errorf("delete lists of objects: %w", err)

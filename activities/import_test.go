@@ -374,3 +374,21 @@ func TestBatchThatFails(t *testing.T) {
 		t.Errorf("left %v", left)
 	}
 }
+
+func TestStateOfAnImportThatHasEnded(t *testing.T) {
+	t.Parallel()
+	f := newImportFixture(t)
+	i := f.start()
+	f.list(i)
+	kept, temporary := i.StateKey("page/1"), i.StateKey(source.Temporary+"1")
+	for _, key := range []string{kept, temporary} {
+		if _, err := f.blobs.Put(t.Context(), key, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.end(i)
+	f.must(step(f.fixture, f.importing.CleanImport, i.ImportRef))
+	if diff := cmp.Diff([]string{kept}, f.keys(i.Prefix())); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+}

@@ -69,7 +69,7 @@ func New(c Config) *Dialer {
 		TLSHandshakeTimeout:    connectTimeout,
 		ResponseHeaderTimeout:  headerTimeout,
 		IdleConnTimeout:        idleTimeout,
-		MaxIdleConnsPerHost:    4,
+		MaxIdleConnsPerHost:    32,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 	}
 	return d
