@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -29,13 +30,14 @@ func (p ImportProgress) Same(other ImportProgress) bool {
 // ProgressOf returns how far an import is.
 func ProgressOf(i store.Import) ImportProgress {
 	pace := i.Counts.Pace(i.Active, i.Listed)
-	p := ImportProgress{ImportCounts: i.Counts, Status: i.Status, Listed: i.Listed, DocumentsPerSecond: pace.PerSecond}
+	p := ImportProgress{ImportCounts: i.Counts, Status: i.Status, Listed: i.Listed, DocumentsPerSecond: tenths(pace.PerSecond)}
 	if pace.Left != nil {
-		seconds := pace.Left.Seconds()
-		p.ETASeconds = &seconds
+		p.ETASeconds = new(tenths(pace.Left.Seconds()))
 	}
 	return p
 }
+
+func tenths(x float64) float64 { return math.Round(x*10) / 10 }
 
 // ImportProgress reads how far an import is.
 func (a *Importing) ImportProgress(ctx context.Context, ref knowledge.ImportRef) (ImportProgress, error) {

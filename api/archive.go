@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,24 +51,41 @@ func (f *form) takeArchive(ctx context.Context, name string, content io.Reader) 
 	return nil, err
 }
 
-// startImport starts the import of the archive that came with the form, nil if none did.
-func (f *form) startImport(ctx context.Context, p knowledge.Principal) (*store.Import, error) {
+// importRequest returns the request of the archive that came with the form, nil if none
+// did. It refuses fields that say nothing of what has come.
+func (f *form) importRequest() (*store.ImportRequest, error) {
+	a := f.attributes
 	if f.archive == nil {
+		if f.seen["import"] {
+			return nil, knowledge.Invalid("body.import", "goes with an archive only")
+		}
 		return nil, nil
 	}
-	a := f.attributes
 	for location, given := range map[string]bool{
-		"body.externalId": a.ExternalID != "", "body.externalUserId": a.ExternalUserID != "", "body.conversationId": a.ConversationID != "",
+		"body.externalUserId": a.ExternalUserID != "", "body.conversationId": a.ConversationID != "",
 		"body.override": !a.Override.IsZero() || a.Password != "",
 	} {
 		if given {
 			return nil, knowledge.Invalid(location, "does not go with an archive: send its files one by one")
 		}
 	}
-	i, err := f.imports.Start(ctx, p, f.project, f.archive.ref.Import, store.ImportRequest{
-		Source: objects.Spec{Type: objects.TypeZip, URI: f.archive.name}, Archive: f.archive.key,
+	if err := knowledge.InvalidFields(knowledge.ExternalIDFields("body.externalId", a.ExternalID)); err != nil {
+		return nil, err
+	}
+	r := store.ImportRequest{
+		Source: objects.Spec{Type: objects.TypeZip, URI: cmp.Or(a.ExternalID, f.archive.name)}, Archive: f.archive.key,
 		Tags: a.Tags, Metadata: a.Metadata, Access: a.Access,
-	})
+	}
+	f.choice.choose(&r)
+	return &r, f.imports.Check(r)
+}
+
+// startImport starts the import of the archive that came with the form, if one did.
+func (f *form) startImport(ctx context.Context, p knowledge.Principal, r *store.ImportRequest) (*store.Import, error) {
+	if r == nil {
+		return nil, nil
+	}
+	i, err := f.imports.Start(ctx, p, f.project, f.archive.ref.Import, *r)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (s *Server) registerFiles() {
 	edge.HandleRaw(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Streams: true, Operation: huma.Operation{
 		OperationID: "add-files", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/projects/{id}/files",
 		Summary: "Take files in", Tags: []string{"documents"},
-		Description: "Of several files, one of a kind that is not supported becomes a document with status error, and the others go on. A zip becomes an import, whose documents are named by their path inside it.",
+		Description: "Of several files, one of a kind that is not supported becomes a document with status error, and the others go on. A zip becomes an import, whose documents are named by their path inside it. A later zip of the same name, or externalId, is the same source: its unchanged files are skipped.",
 		Parameters: []*huma.Param{
 			{Name: "workspaceId", In: "path", Required: true, Schema: text},
 			{Name: "id", In: "path", Required: true, Schema: text, Description: "The project's id, or its name"},
@@ -42,11 +42,12 @@ func (s *Server) registerFiles() {
 				"files":          {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
 				"tags":           {Type: huma.TypeString, Description: "A JSON list; or repeat the field with a tag each"},
 				"metadata":       {Type: huma.TypeString, Description: "A JSON object"},
-				"externalId":     {Type: huma.TypeString, Description: "For one file: your id of the document"},
+				"externalId":     {Type: huma.TypeString, Description: "For one file: your id of the document; of a zip: its name as a source"},
 				"access":         {Type: huma.TypeString, Description: "A JSON object, as in POST /document"},
 				"externalUserId": {Type: huma.TypeString, MaxLength: new(256), Description: "The documents are this end user's alone; beside conversationId, says whose the conversation is"},
 				"conversationId": {Type: huma.TypeString, MaxLength: new(256), Description: "The documents belong to this conversation alone"},
 				"override":       {Type: huma.TypeString, Description: "A JSON object, as in POST /document"},
+				"import":         {Type: huma.TypeString, Description: "For a zip: a JSON object with include, exclude, rules, remove_vanished and dry_run, as in POST /imports"},
 				"parser":         {Type: huma.TypeString, Enum: []any{"crawler", "model"}, Description: "As in POST /document"},
 			},
 		}}}},
@@ -108,13 +109,17 @@ func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.P
 		project: project, run: run, batch: s.intake.NewBatch(p, project, run), imports: s.imports, decode: s.edge.DecodeField, seen: map[string]bool{},
 	}
 	err := f.read(ctx, parts)
+	var request *store.ImportRequest
+	if err == nil {
+		request, err = f.importRequest()
+	}
 	var taken []intake.Taken
 	if err == nil && (f.archive == nil || f.files > 1) {
 		taken, err = f.batch.Accept(ctx, f.attributes)
 	}
 	var started *store.Import
 	if err == nil {
-		started, err = f.startImport(ctx, p)
+		started, err = f.startImport(ctx, p, request)
 	}
 	if err != nil {
 		edge.KeepKey(ctx, f.batch.Begun())
@@ -144,6 +149,7 @@ type form struct {
 	batch      *intake.Batch
 	imports    *importing.Starter
 	archive    *archive // that has come, nil = none
+	choice     ImportChoice
 	decode     func(field string, value []byte, v any) error
 	files      int             // that have come
 	seen       map[string]bool // fields that have come

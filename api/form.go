@@ -32,7 +32,7 @@ func (f *form) field(part *multipart.Part) error {
 	case !utf8.Valid(value):
 		return knowledge.Errorf(knowledge.CodeMalformed, "the field %q is not UTF-8", name)
 	}
-	if f.seen[name] && slices.Contains([]string{"access", "externalUserId", "conversationId", "override", "parser"}, name) {
+	if f.seen[name] && slices.Contains([]string{"access", "externalUserId", "conversationId", "override", "parser", "import"}, name) {
 		return knowledge.Invalid("body."+name, "must be given once")
 	}
 	f.seen[name] = true
@@ -67,8 +67,10 @@ func (f *form) attribute(name string, value []byte) error {
 		err := f.decode(name, value, &override)
 		a.Override, a.Password = override.override(string(a.Override.Parser)), override.password()
 		return err
+	case "import":
+		return f.decode(name, value, &f.choice)
 	default:
-		return knowledge.Invalid("body."+name, "is not a field of this form; it has files, tags, metadata, externalId, access, externalUserId, conversationId, override and parser")
+		return knowledge.Invalid("body."+name, "is not a field of this form; it has files, tags, metadata, externalId, access, externalUserId, conversationId, override, parser and import")
 	}
 	return nil
 }

@@ -15,16 +15,21 @@ import (
 
 // importBody is the body of POST /imports.
 type importBody struct {
-	ProjectID      string         `json:"project_id,omitempty" maxLength:"200" doc:"The id of a project, or its name. Default: the key's project, or default"`
-	Source         ImportSource   `json:"source"`
-	Include        []string       `json:"include,omitempty" doc:"Patterns of the objects to import, such as reports/**/*.pdf. Default: all"`
-	Exclude        []string       `json:"exclude,omitempty" doc:"Patterns of the objects to leave out"`
-	Tags           []string       `json:"tags,omitempty"`
-	Metadata       map[string]any `json:"metadata,omitempty"`
-	Rules          []importRule   `json:"rules,omitempty" doc:"Tags and metadata of the objects that match a pattern. Later metadata wins; that of a file name.meta.json beside the object wins over all"`
-	Access         *accessBody    `json:"access,omitempty" doc:"As in POST /document"`
-	RemoveVanished bool           `json:"remove_vanished,omitempty" doc:"Remove the documents whose objects an earlier import of this source has found and this one does not"`
-	DryRun         bool           `json:"dry_run,omitempty" doc:"List and count, and write nothing"`
+	ProjectID string         `json:"project_id,omitempty" maxLength:"200" doc:"The id of a project, or its name. Default: the key's project, or default"`
+	Source    ImportSource   `json:"source"`
+	Tags      []string       `json:"tags,omitempty"`
+	Metadata  map[string]any `json:"metadata,omitempty"`
+	Access    *accessBody    `json:"access,omitempty" doc:"As in POST /document"`
+	ImportChoice
+}
+
+// ImportChoice says which objects of a source are imported, and as what.
+type ImportChoice struct {
+	Include        []string     `json:"include,omitempty" doc:"Patterns of the objects to import, such as reports/**/*.pdf. Default: all"`
+	Exclude        []string     `json:"exclude,omitempty" doc:"Patterns of the objects to leave out"`
+	Rules          []importRule `json:"rules,omitempty" doc:"Tags and metadata of the objects that match a pattern. Later metadata wins; that of a file name.meta.json beside the object wins over all"`
+	RemoveVanished bool         `json:"remove_vanished,omitempty" doc:"Remove the documents whose objects an earlier import of this source has found and this one does not"`
+	DryRun         bool         `json:"dry_run,omitempty" doc:"List and count, and write nothing"`
 }
 
 // ImportSource is where the objects of an import are.
@@ -65,14 +70,17 @@ type importRule struct {
 
 // request returns what the body asks for.
 func (b importBody) request() store.ImportRequest {
-	r := store.ImportRequest{
-		Source: b.Source.spec(), Include: b.Include, Exclude: b.Exclude, Tags: b.Tags, Metadata: b.Metadata, Access: b.Access.access(),
-		RemoveVanished: b.RemoveVanished, DryRun: b.DryRun,
-	}
-	for _, rule := range b.Rules {
+	r := store.ImportRequest{Source: b.Source.spec(), Tags: b.Tags, Metadata: b.Metadata, Access: b.Access.access()}
+	b.choose(&r)
+	return r
+}
+
+// choose sets what a request imports.
+func (c ImportChoice) choose(r *store.ImportRequest) {
+	r.Include, r.Exclude, r.RemoveVanished, r.DryRun = c.Include, c.Exclude, c.RemoveVanished, c.DryRun
+	for _, rule := range c.Rules {
 		r.Rules = append(r.Rules, store.ImportRule(rule))
 	}
-	return r
 }
 
 type importPath struct {

@@ -231,13 +231,13 @@ func TestArchiveOfAnUpload(t *testing.T) {
 	t.Run("becomes an import", func(t *testing.T) {
 		t.Parallel()
 		e := open(t)
-		body := e.upload(e.editor, []part{file("Manual.zip", archive(t)), {"tags", "", "manual"}}).want(202)
+		body := e.upload(e.editor, []part{file("Manual.zip", archive(t)), {"tags", "", "manual"}, {"import", "", `{"include":["*.md"],"dry_run":true}`}}).want(202)
 		shown, ok := body["import"].(map[string]any)
 		if !ok || len(body["documents"].([]any)) != 0 || len(e.work.imports) != 1 || len(e.work.ingests) != 0 {
 			t.Fatalf("answer %v", body)
 		}
 		r := e.work.imports[0].Request
-		if r.Source.Type != "zip" || r.Source.URI != "Manual.zip" || r.Tags[0] != "manual" || shown["source"].(map[string]any)["uri"] != "Manual.zip" {
+		if r.Source.Type != "zip" || r.Source.URI != "Manual.zip" || r.Tags[0] != "manual" || !r.DryRun || len(r.Include) != 1 || shown["source"].(map[string]any)["uri"] != "Manual.zip" {
 			t.Errorf("request %+v, shown %v", r, shown)
 		}
 		if data, err := e.blobs.Get(t.Context(), r.Archive); err != nil || string(data) != archive(t) {
@@ -262,13 +262,21 @@ func TestArchiveOfAnUpload(t *testing.T) {
 		e := open(t)
 		zipped := file("Manual.zip", archive(t))
 		e.upload(e.editor, []part{zipped, file("Other.zip", archive(t))}).refused(422, knowledge.CodeInvalid)
-		e.upload(e.editor, []part{zipped, {"externalId", "", "x"}}).refused(422, knowledge.CodeInvalid)
+		e.upload(e.editor, []part{zipped, {"externalId", "", "x\x00"}}).refused(422, knowledge.CodeInvalid)
+		e.upload(e.editor, []part{zipped, {"conversationId", "", "x"}}).refused(422, knowledge.CodeInvalid)
 		e.upload(e.editor, []part{zipped, {"tags", "", `[""]`}}).refused(422, knowledge.CodeInvalid)
+		e.upload(e.editor, []part{zipped, {"import", "", `{"include":["["]}`}}).refused(422, knowledge.CodeInvalid)
+		e.upload(e.editor, []part{zipped, {"import", "", `{"secret":"x"}`}}).refused(422, knowledge.CodeInvalid)
+		e.upload(e.editor, []part{file("a.txt", "text"), {"import", "", `{}`}}).refused(422, knowledge.CodeInvalid)
 		if keys := e.keys(); len(keys) != 0 || len(e.work.imports) != 0 {
 			t.Errorf("kept %v", keys)
 		}
 		e.upload(e.editor, []part{zipped}).want(202)
-		if e.upload(e.editor, []part{zipped}).refused(http.StatusConflict, knowledge.CodeConflict); len(e.keys()) != 1 {
+		e.upload(e.editor, []part{zipped, {"externalId", "", "other/Manual.zip"}}).want(202) // another source
+		if r := e.work.imports[1].Request; r.Source.URI != "other/Manual.zip" {
+			t.Errorf("source %+v", r.Source)
+		}
+		if e.upload(e.editor, []part{zipped}).refused(http.StatusConflict, knowledge.CodeConflict); len(e.keys()) != 2 {
 			t.Errorf("kept %v", e.keys())
 		}
 	})

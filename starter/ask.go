@@ -124,6 +124,12 @@ func (n *narrator) tell(e client.Event) error {
 		return n.toolCall(e)
 	case client.EventDocument:
 		return n.document(e)
+	case client.EventImport:
+		var i client.Import
+		if err := e.Decode(&i); err != nil {
+			return err
+		}
+		n.say("%s", importNumbers(i))
 	case client.EventEnded:
 		return runOutcome(e)
 	case client.EventError:

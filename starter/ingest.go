@@ -27,7 +27,7 @@ type ingestCmd struct {
 // Help returns the command's details and an example.
 func (ingestCmd) Help() string {
 	return "A document whose external id exists already becomes a new version of that document, and the output says so. " +
-		"Give each folder its own --prefix to prevent that. Files of unsupported kinds and links to folders are listed and " +
+		"Give each folder its own --prefix to prevent that. A .zip is imported: its files become documents (see cairn import). Files of unsupported kinds and links to folders are listed and " +
 		"skipped; hidden files, and those that a file .cairnignore with the syntax of .gitignore leaves out, are counted. The exit code is 1 if a document failed or no file was ingested.\n\nExample:\n\n" +
 		"    cairn ingest ./handbook https://example.org/manual.html --tag service --wait\n" +
 		"    cairn ingest ./projects/heron --prefix heron/"
@@ -116,6 +116,9 @@ func detail(o outcome) string {
 	if o.Error != "" {
 		return o.Error
 	}
+	if o.Import != nil {
+		return "import " + o.Import.ID + importCounts(*o.Import)
+	}
 	text := o.Document.ID
 	if o.Outcome == outcomePublished {
 		text = terminal.Count(o.Document.ChunkCount, "chunk")
@@ -138,31 +141,50 @@ func (in ingestion) ingestOne(ctx context.Context, e entry, uploads chan struct{
 	case <-ctx.Done():
 		return o, ctx.Err()
 	}
-	d, err := in.send(ctx, e)
+	sent, err := in.send(ctx, e)
 	<-uploads
 	if err != nil {
 		return refused(o, err)
 	}
-	o.Outcome, o.Document = outcomeAccepted, &d
+	o.Outcome, o.Document, o.Import = outcomeAccepted, sent.Document, sent.Import
 	switch {
-	case d.Error != nil:
-		return failed(o, *d.Error), nil
+	case sent.Document != nil && sent.Document.Error != nil:
+		return failed(o, *sent.Document.Error), nil
 	case !in.wait:
 		return o, nil
+	case sent.Import != nil:
+		return in.archive(ctx, o)
 	}
-	last, err := in.client.Wait(ctx, d.RunID, nil)
+	last, err := in.client.Wait(ctx, sent.Document.RunID, nil)
 	if err != nil {
 		return o, err
 	}
 	return ended(o, last)
 }
 
-func (in ingestion) send(ctx context.Context, e entry) (client.Document, error) {
-	if e.url != "" {
-		return in.client.AddDocument(ctx, client.NewDocument{Project: in.project, Name: e.name,
-			ExternalID: e.externalID, Content: client.Content{URL: e.url}, Tags: in.tags})
+// archive waits for the import of an archive.
+func (in ingestion) archive(ctx context.Context, o outcome) (outcome, error) {
+	if _, err := in.client.Wait(ctx, o.Import.RunID, nil); err != nil {
+		return o, err
 	}
-	return in.client.UploadFile(ctx, client.Upload{Project: in.project, Name: e.name, ExternalID: e.externalID,
+	i, err := in.client.Import(ctx, o.Import.ID)
+	if err != nil {
+		return o, err
+	}
+	o.Outcome, o.Import = outcomePublished, &i
+	if err := importOutcome(i); err != nil {
+		o.Outcome, o.Error = outcomeFailed, err.Error()
+	}
+	return o, nil
+}
+
+func (in ingestion) send(ctx context.Context, e entry) (client.Uploaded, error) {
+	if e.url != "" {
+		d, err := in.client.AddDocument(ctx, client.NewDocument{Project: in.project, Name: e.name,
+			ExternalID: e.externalID, Content: client.Content{URL: e.url}, Tags: in.tags})
+		return client.Uploaded{Document: &d}, err
+	}
+	return in.client.Upload(ctx, client.Upload{Project: in.project, Name: e.name, ExternalID: e.externalID,
 		Tags: in.tags, Open: e.open})
 }
 

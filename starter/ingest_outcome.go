@@ -25,6 +25,7 @@ type outcome struct {
 	Outcome  string           `json:"outcome"`
 	Error    string           `json:"error,omitempty"`
 	Document *client.Document `json:"document,omitempty"`
+	Import   *client.Import   `json:"import,omitempty"` // of an archive
 }
 
 // replaces reports whether the document existed already and has a new version

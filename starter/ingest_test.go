@@ -22,7 +22,8 @@ import (
 )
 
 // shelf is a server that accepts documents. It refuses .zip files and names
-// with "odd", fails names with "bad", and publishes the rest.
+// with "odd", fails names with "bad", imports those that begin with "import", and
+// publishes the rest.
 type shelf struct {
 	mu       sync.Mutex
 	accepted []string // external ids, with their tags
@@ -46,6 +47,8 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cairn-Run-Id", "run-of-"+filepath.Base(body.ExternalID))
 		w.WriteHeader(http.StatusAccepted)
 		fmt.Fprint(w, `{"id":"d","name":"page","status":"pending"}`)
+	case strings.Contains(r.URL.Path, "/imports/"):
+		fmt.Fprintf(w, `{"id":"i","failed":%d,"status":"completed","discovered":3,"published":2,"failures":[]}`, strings.Count(r.URL.Path, "bad"))
 	case strings.HasSuffix(r.URL.Path, "/events"):
 		w.Header().Set("Content-Type", "text/event-stream")
 		if strings.Contains(r.URL.Path, "bad") {
@@ -74,6 +77,11 @@ func (s *shelf) file(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	externalID, tags, name := readForm(form)
+	if strings.HasPrefix(name, "import") {
+		w.WriteHeader(http.StatusAccepted)
+		fmt.Fprintf(w, `{"documents":[],"import":{"id":"i-%s","run_id":"run-of-import","status":"running"}}`, name)
+		return
+	}
 	if strings.HasSuffix(name, ".zip") {
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(http.StatusUnsupportedMediaType)
@@ -168,6 +176,16 @@ func TestIngest(t *testing.T) {
 		slices.Sort(s.accepted)
 		if diff := cmp.Diff([]string{"a.md", "drafts/keep.md"}, s.accepted); diff != "" {
 			t.Errorf("external ids (-want +got):\n%s", diff)
+		}
+	})
+
+	t.Run("an_archive_is_imported", func(t *testing.T) {
+		t.Parallel()
+		_, flags := start(t)
+		code, stdout, stderr := command(t, append([]string{"ingest", writeFiles(t, "a.md", "import.zip", "import-bad.zip"), "--wait"}, flags...)...)
+		if code != exitFailed || !strings.Contains(stderr, "2 published, 0 skipped, 1 failed") || !strings.Contains(stdout, "published  import.zip  import i: 2 published, 0 skipped, 0 failed\n") ||
+			!strings.Contains(stdout, "failed     import-bad.zip  1 of 3 objects failed") {
+			t.Errorf("exit code %d, stderr %q, stdout:\n%s", code, stderr, stdout)
 		}
 	})
 

@@ -23,6 +23,8 @@ type commands struct {
 	Up        upCmd        `cmd:"" group:"server" help:"Start everything in one process."`
 	Demo      demoCmd      `cmd:"" group:"server" help:"Ingest documents, ask a question, kill the server in mid answer and resume."`
 	Ingest    ingestCmd    `cmd:"" group:"documents" help:"Ingest files, folders and addresses."`
+	Import    importCmd    `cmd:"" group:"documents" help:"Import a bucket, an archive, a list of addresses or a site."`
+	Imports   importsCmd   `cmd:"" group:"documents" help:"List, show, pause, resume, cancel and retry imports."`
 	Ask       askCmd       `cmd:"" group:"questions" help:"Ask a question; print the answer as it streams, then its sources."`
 	Documents documentsCmd `cmd:"" group:"documents" help:"List, show, remove, reingest and retry documents."`
 	Runs      runsCmd      `cmd:"" group:"questions" help:"List, show, watch and cancel runs."`
@@ -114,6 +116,7 @@ func newParser(a *app) (*kong.Kong, error) {
 			{Key: "documents", Title: "Documents:"},
 			{Key: "questions", Title: "Questions:"},
 			{Key: "administration", Title: "Administration:"},
+			{Key: "source", Title: "Source:"},
 		}),
 	)
 }

@@ -24,7 +24,7 @@ func (runsCmd) Help() string {
 
 type runsListCmd struct {
 	clientFlags
-	Kind    string `enum:",ingest,remove,query,tool" default:"" help:"Only runs of this kind: ingest, remove, query or tool."`
+	Kind    string `enum:",ingest,remove,query,tool,import" default:"" help:"Only runs of this kind: ingest, remove, query, tool or import."`
 	Status  string `enum:",running,completed,failed,canceled" default:"" help:"Only runs with this status: running, completed, failed or canceled."`
 	Project string `short:"p" help:"Only runs of this project."`
 	Limit   atMost `default:"50" help:"The largest number to list; 0 lists all."`

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/cairn-rag/cairn/activities"
@@ -104,6 +105,9 @@ func (w *bulkImport) drain(ctx workflow.Context) {
 // history has become long, and the error of ctx after a cancel.
 func (w *bulkImport) run(ctx workflow.Context) error {
 	w.report(ctx)
+	if status := w.last.Status; status != "" && !status.Open() { // it was canceled before it began
+		return temporal.NewCanceledError()
+	}
 	for {
 		w.drain(ctx)
 		err := ctx.Err()

@@ -38,6 +38,7 @@ type importTest struct {
 	open     int
 	mostOpen int
 	vanished int
+	status   knowledge.ImportStatus // that is stored
 	cleaned  int
 	statuses []knowledge.ImportStatus
 	failed   []activities.FailBatchInput
@@ -49,7 +50,7 @@ type importTest struct {
 }
 
 func newImportTest(pages int) *importTest {
-	test := &importTest{pages: pages, imported: map[int]int{}, begun: map[int]int{}, segments: map[int][]stream.Item{}}
+	test := &importTest{pages: pages, status: knowledge.ImportRunning, imported: map[int]int{}, begun: map[int]int{}, segments: map[int][]stream.Item{}}
 	test.list = func(in activities.ListInput) (activities.ListResult, error) {
 		return activities.ListResult{Objects: 1000, Last: in.Page == pages-1}, nil
 	}
@@ -78,7 +79,7 @@ func (test *importTest) environment() {
 	on(acts.ImportProgress, func(context.Context, knowledge.ImportRef) (activities.ImportProgress, error) {
 		test.mu.Lock()
 		defer test.mu.Unlock()
-		return activities.ImportProgress{Status: knowledge.ImportRunning, ImportCounts: knowledge.ImportCounts{Published: int64(len(test.imported))}}, nil
+		return activities.ImportProgress{Status: test.status, ImportCounts: knowledge.ImportCounts{Published: int64(len(test.imported))}}, nil
 	})
 	on(acts.SetImportStatus, func(_ context.Context, in activities.ImportStatusInput) error {
 		test.mu.Lock()
@@ -258,6 +259,17 @@ func TestCancelOfAnImport(t *testing.T) {
 				t.Errorf("the log ends with %s", last.Topic)
 			}
 		})
+	}
+}
+
+// TestCancelBeforeAnImport: the run of an import that has ended before it began does
+// nothing.
+func TestCancelBeforeAnImport(t *testing.T) {
+	t.Parallel()
+	test := newImportTest(3)
+	test.status = knowledge.ImportCanceled
+	if end := test.run(t); end.Error == nil || end.Error.Code != knowledge.CodeCanceled || len(test.listed) > 0 || test.cleaned != 1 {
+		t.Errorf("end %+v, listed %v", end.Error, test.listed)
 	}
 }
 

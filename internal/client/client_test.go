@@ -190,6 +190,20 @@ func TestUploadFile(t *testing.T) {
 		}
 	})
 
+	t.Run("an_archive_becomes_an_import", func(t *testing.T) {
+		t.Parallel()
+		const answer = `{"documents":[],"import":{"id":"i1","run_id":"r1","status":"running","new":1}}`
+		_, c := play(t, answerJSON(202, answer), answerJSON(202, answer))
+		u := client.Upload{Project: "p", Name: "a.zip", Choice: &client.ImportChoice{DryRun: true}, Open: opens(strings.NewReader("PK"))}
+		got, err := c.Upload(t.Context(), u)
+		if err != nil || got.Document != nil || got.Import == nil || got.Import.ID != "i1" || got.Import.RunID != "r1" {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		if _, err := c.UploadFile(t.Context(), u); err == nil || !strings.Contains(err.Error(), "import i1") {
+			t.Errorf("as a document: %v", err)
+		}
+	})
+
 	t.Run("a_repeated_upload_is_the_same_request", func(t *testing.T) {
 		t.Parallel()
 		var bodies []string

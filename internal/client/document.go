@@ -66,30 +66,49 @@ type Upload struct {
 	Name       string
 	ExternalID string // "" = a new document each time
 	Tags       []string
+	Choice     *ImportChoice // of a zip; nil = all files in it
 	// Open returns the file's content. Each call starts at its beginning.
 	Open func() (io.ReadCloser, error)
 }
 
-// UploadFile uploads one file without holding it in memory and returns the
-// document, whose ingestion has started. If the connection is lost, it repeats
-// the upload until Config.Patience has passed.
+// Uploaded is what a file became: a document whose ingestion has started, or, if it is
+// an archive, the import of the files in it.
+type Uploaded struct {
+	Document *Document
+	Import   *Import
+}
+
+// UploadFile uploads one file that is no archive, as Upload does.
 func (c *Client) UploadFile(ctx context.Context, u Upload) (Document, error) {
-	var d Document
+	uploaded, err := c.Upload(ctx, u)
+	if err != nil {
+		return Document{}, err
+	}
+	if uploaded.Document == nil {
+		return Document{}, fmt.Errorf("upload %s: it is an archive, and became the import %s", u.Name, uploaded.Import.ID)
+	}
+	return *uploaded.Document, nil
+}
+
+// Upload uploads one file without holding it in memory, and returns what it became. If
+// the connection is lost, it repeats the upload until Config.Patience has passed.
+func (c *Client) Upload(ctx context.Context, u Upload) (Uploaded, error) {
+	var uploaded Uploaded
 	key := knowledge.NewID()
 	err := c.retryRequest(ctx, func() (err error) {
-		d, err = c.uploadOnce(ctx, u, key)
+		uploaded, err = c.uploadOnce(ctx, u, key)
 		return err
 	})
 	if err != nil {
-		return Document{}, fmt.Errorf("upload %s: %w", u.Name, err)
+		return Uploaded{}, fmt.Errorf("upload %s: %w", u.Name, err)
 	}
-	return d, nil
+	return uploaded, nil
 }
 
-func (c *Client) uploadOnce(ctx context.Context, u Upload, key string) (Document, error) {
+func (c *Client) uploadOnce(ctx context.Context, u Upload, key string) (Uploaded, error) {
 	content, err := u.Open()
 	if err != nil {
-		return Document{}, err
+		return Uploaded{}, err
 	}
 	defer content.Close()
 	reader, writer := io.Pipe()
@@ -97,7 +116,7 @@ func (c *Client) uploadOnce(ctx context.Context, u Upload, key string) (Document
 	// Every try uses the same boundary: a repeated request must have the same
 	// bytes.
 	if err := form.SetBoundary("cairn-" + key); err != nil {
-		return Document{}, err
+		return Uploaded{}, err
 	}
 	written := make(chan error, 1)
 	go func() {
@@ -108,19 +127,23 @@ func (c *Client) uploadOnce(ctx context.Context, u Upload, key string) (Document
 	header := http.Header{"Content-Type": {form.FormDataContentType()}, idempotencyHeader: {key}}
 	var answer struct {
 		Documents []Document `json:"documents"`
+		Import    *Import    `json:"import"`
 	}
 	got, err := c.exchange(ctx, http.MethodPost, c.inWorkspace("projects", u.Project, "files"), nil, header, reader, &answer)
 	_ = reader.Close() // ends the writer when the server answers early
 	if readErr := <-written; readErr != nil && !errors.Is(readErr, io.ErrClosedPipe) {
-		return Document{}, readErr // reading the file failed; the server received a part of it
+		return Uploaded{}, readErr // reading the file failed; the server received a part of it
 	}
-	if err != nil {
-		return Document{}, err
+	switch {
+	case err != nil:
+		return Uploaded{}, err
+	case answer.Import != nil && len(answer.Documents) == 0:
+		return Uploaded{Import: answer.Import}, nil
+	case len(answer.Documents) != 1:
+		return Uploaded{}, fmt.Errorf("the server answered with %d documents for one file", len(answer.Documents))
 	}
-	if len(answer.Documents) != 1 {
-		return Document{}, fmt.Errorf("the server answered with %d documents for one file", len(answer.Documents))
-	}
-	return withRun(answer.Documents[0], got), nil
+	d := withRun(answer.Documents[0], got)
+	return Uploaded{Document: &d}, nil
 }
 
 // writeForm writes the fields before the file, so that the server has them when
@@ -137,6 +160,15 @@ func writeForm(form *multipart.Writer, u Upload, content io.Reader) error {
 			return err
 		}
 		if err := form.WriteField("tags", string(tags)); err != nil {
+			return err
+		}
+	}
+	if u.Choice != nil {
+		choice, err := json.Marshal(u.Choice)
+		if err != nil {
+			return err
+		}
+		if err := form.WriteField("import", string(choice)); err != nil {
 			return err
 		}
 	}

@@ -24,6 +24,7 @@ const (
 	EventToolCall  = "toolCall"
 	EventCompleted = "completedMessage"
 	EventDocument  = "documentUpdate"
+	EventImport    = "importUpdate"
 	EventEnded     = "runEnded"
 	EventError     = "error"
 	EventToolEnd   = "tool_end"

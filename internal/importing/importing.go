@@ -90,7 +90,7 @@ func New(deps Deps) *Starter { return &Starter{deps: deps} }
 // Start checks a request, puts the import on record and starts its run, whose id is that
 // of the import. A run that cannot be started now is started later: that is no error.
 func (s *Starter) Start(ctx context.Context, p knowledge.Principal, project knowledge.Project, id string, r store.ImportRequest) (store.Import, error) {
-	if err := s.check(r); err != nil {
+	if err := s.Check(r); err != nil {
 		return store.Import{}, err
 	}
 	r.Limits, r.Enrichment = project.Config.Limits, project.Config.AI.Enrichment
@@ -105,8 +105,8 @@ func (s *Starter) Start(ctx context.Context, p knowledge.Principal, project know
 	return i, nil
 }
 
-// check returns what is wrong with a request.
-func (s *Starter) check(r store.ImportRequest) error {
+// Check returns what is wrong with a request. Start does it too.
+func (s *Starter) Check(r store.ImportRequest) error {
 	wrong := selection.Fields(r)
 	if secret := r.Source.Secret; secret != "" && !s.deps.Secrets.HasSecret(secret) {
 		wrong = append(wrong, knowledge.Field{Location: "body.source.secret", Message: knowledge.Messagef("is not the name of a secret: an operator adds secrets.%s to the configuration", secret)})

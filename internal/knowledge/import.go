@@ -18,6 +18,9 @@ const (
 	ImportCanceled  ImportStatus = "canceled"
 )
 
+// Open reports whether the import has not ended.
+func (s ImportStatus) Open() bool { return s == ImportRunning || s == ImportPaused }
+
 // ImportStatusOf returns the status of an import whose run has this status.
 func ImportStatusOf(run RunStatus) ImportStatus {
 	switch run {

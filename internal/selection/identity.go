@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"path"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -43,12 +42,12 @@ func ExternalID(s source.Spec, o source.Object) string {
 }
 
 // archiveName returns the address of an archive without its query, which may be a
-// signature, or the name of an uploaded file.
+// signature, or the name or the id of an uploaded file.
 func archiveName(uri string) string {
 	if u, err := url.Parse(uri); err == nil && u.Host != "" {
 		return u.Scheme + "://" + u.Host + u.Path
 	}
-	return path.Base(uri)
+	return strings.Trim(uri, "/")
 }
 
 // Pipeline is what makes a document of an object beside its bytes.

@@ -58,7 +58,7 @@ type Import struct {
 
 // Open reports whether the import has not ended.
 func (i Import) Open() bool {
-	return i.Status == knowledge.ImportRunning || i.Status == knowledge.ImportPaused
+	return i.Status.Open()
 }
 
 type importRow struct {

@@ -43,11 +43,7 @@ func (p *Progress) Done(outcome, name, detail string) error {
 			return fmt.Errorf("draw the progress bar: %w", err)
 		}
 	}
-	text := fmt.Sprintf("%-9s  %s", outcome, line(name))
-	if detail = line(detail); detail != "" {
-		text += "  " + detail
-	}
-	if _, err := fmt.Fprintln(p.out, text); err != nil {
+	if err := Outcome(p.out, outcome, name, detail); err != nil {
 		return err
 	}
 	if p.bar != nil {
@@ -64,4 +60,14 @@ func (p *Progress) Close() error {
 		return nil
 	}
 	return p.bar.Clear()
+}
+
+// Outcome writes what became of a document.
+func Outcome(out io.Writer, outcome, name, detail string) error {
+	text := fmt.Sprintf("%-9s  %s", outcome, line(name))
+	if detail = line(detail); detail != "" {
+		text += "  " + detail
+	}
+	_, err := fmt.Fprintln(out, text)
+	return err
 }

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+type importCmd struct {
+	clientFlags
+	Source         source   `arg:"" name:"source" help:"s3://, gs:// or azblob:// with a bucket and a prefix, a .zip on this machine, or an http(s) address."`
+	Project        string   `short:"p" default:"default" help:"The project of the documents."`
+	Type           string   `enum:",zip,url_list,crawl" default:"" help:"What is at an http(s) address: zip, url_list or crawl. Default: zip if it ends in .zip."`
+	Secret         string   `placeholder:"NAME" help:"The secret of the server's configuration that holds the credentials. Default: those of the server's environment."`
+	Include        []string `sep:"none" placeholder:"PATTERN" help:"Import only the objects that match, such as reports/**/*.pdf; may be repeated."`
+	Exclude        []string `sep:"none" placeholder:"PATTERN" help:"Leave out the objects that match; may be repeated."`
+	Tag            []string `sep:"none" help:"A tag for all documents; may be repeated."`
+	RemoveVanished bool     `help:"Remove the documents whose objects were there at an earlier import and are gone."`
+	DryRun         bool     `help:"Only list and count."`
+	Wait           bool     `help:"Wait until the import has ended."`
+	sourceFlags    `embed:""`
+}
+
+// sourceFlags are the settings of the kinds of sources.
+type sourceFlags struct {
+	Endpoint   string `group:"source" placeholder:"URL" help:"The address of a service that is compatible with S3, GCS or Azure."`
+	Region     string `group:"source" help:"The region of an S3 bucket."`
+	PathStyle  bool   `group:"source" help:"The name of the S3 bucket is in the path."`
+	Anonymous  bool   `group:"source" help:"Send no credentials to the bucket."`
+	RoleARN    string `group:"source" name:"role-arn" placeholder:"ARN" help:"The role that is assumed to read the S3 bucket."`
+	ExternalID string `group:"source" name:"external-id" help:"Sent when the role is assumed."`
+	MaxPages   int    `group:"source" help:"The largest number of pages of a crawl."`
+	MaxDepth   int    `group:"source" help:"The largest number of links between the start of a crawl and a page."`
+	DelayMS    int    `group:"source" name:"delay-ms" help:"The time between two requests of a crawl."`
+}
+
+// options returns the settings that are given, by their names in a request.
+func (f sourceFlags) options() map[string]any {
+	options := map[string]any{}
+	for name, value := range map[string]string{"endpoint": f.Endpoint, "region": f.Region, "role_arn": f.RoleARN, "external_id": f.ExternalID} {
+		if value != "" {
+			options[name] = value
+		}
+	}
+	for name, value := range map[string]int{"max_pages": f.MaxPages, "max_depth": f.MaxDepth, "delay_ms": f.DelayMS} {
+		if value != 0 {
+			options[name] = value
+		}
+	}
+	for name, value := range map[string]bool{"path_style": f.PathStyle, "anonymous": f.Anonymous} {
+		if value {
+			options[name] = value
+		}
+	}
+	return options
+}
+
+// Help returns the command's details and an example.
+func (importCmd) Help() string {
+	return "The server reads the source itself; only an archive on this machine is uploaded. Objects that are unchanged since an " +
+		"earlier import of the same source are skipped, so importing again is cheap. The credentials stay on the server: --secret " +
+		"names them. Ctrl-C ends the waiting, not the import. The exit code is 1 if an object failed or the import did not end well.\n\n" +
+		"Example:\n\n" +
+		"    cairn import s3://company-docs/handbook/ --include '**/*.md' --secret company_s3 --wait\n" +
+		"    cairn import archive.zip --project legal --wait"
+}
+
+// Run starts an import.
+func (g importCmd) Run(ctx context.Context, a *app) error {
+	if g.Project == "" {
+		return wrongUse("--project must name a project")
+	}
+	c, err := g.connect()
+	if err != nil {
+		return err
+	}
+	i, err := g.start(ctx, c)
+	if err != nil {
+		return err
+	}
+	if !g.Wait {
+		if g.JSON {
+			return terminal.JSON(a.stdout, i)
+		}
+		return terminal.Fields(a.stdout, "import", i.ID, "run", i.RunID, "status", i.Status, "operator", i.OperatorURL)
+	}
+	return awaitImport(ctx, a, c, i, g.JSON)
+}
+
+func (g importCmd) start(ctx context.Context, c *client.Client) (client.Import, error) {
+	choice := client.ImportChoice{Include: g.Include, Exclude: g.Exclude, RemoveVanished: g.RemoveVanished, DryRun: g.DryRun}
+	kind, err := g.kind()
+	if err != nil {
+		return client.Import{}, err
+	}
+	if kind != "" {
+		return c.StartImport(ctx, client.NewImport{
+			Project: g.Project, Source: client.ImportSource{Type: kind, URI: string(g.Source), Options: g.options(), Secret: g.Secret},
+			Tags: g.Tag, ImportChoice: choice,
+		})
+	}
+	if g.Secret != "" || len(g.options()) > 0 {
+		return client.Import{}, wrongUse("--secret and the flags of a source do not go with an archive on this machine")
+	}
+	path := string(g.Source)
+	uploaded, err := c.Upload(ctx, client.Upload{
+		Project: g.Project, Name: filepath.Base(path), Tags: g.Tag, Choice: &choice,
+		Open: func() (io.ReadCloser, error) { return os.Open(path) },
+	})
+	if err != nil {
+		return client.Import{}, err
+	}
+	if uploaded.Import == nil {
+		return client.Import{}, fmt.Errorf("%s is no archive; it became the document %s", path, uploaded.Document.ID)
+	}
+	return *uploaded.Import, nil
+}
+
+// kind returns the type of the source, "" for an archive on this machine.
+func (g importCmd) kind() (string, error) {
+	uri := string(g.Source)
+	scheme, _, remote := strings.Cut(uri, "://")
+	switch {
+	case !remote && g.Type == "" || g.Type == "zip" && !remote:
+		info, err := os.Stat(uri)
+		switch {
+		case err != nil:
+			return "", usageError{err.Error()}
+		case !info.Mode().IsRegular() || !strings.EqualFold(filepath.Ext(uri), ".zip"):
+			return "", wrongUse("%s is no .zip file; ingest files and folders of this machine with cairn ingest", uri)
+		}
+		return "", nil
+	case g.Type != "":
+		return g.Type, nil
+	case scheme == "s3":
+		return "s3", nil
+	case scheme == "gs":
+		return "gcs", nil
+	case scheme == "azblob":
+		return "azure", nil
+	}
+	u, err := url.Parse(uri)
+	switch {
+	case err != nil || scheme != "http" && scheme != "https":
+		return "", wrongUse("%s is no source; give s3://, gs://, azblob://, an http(s) address, or a .zip file", uri)
+	case strings.EqualFold(filepath.Ext(u.Path), ".zip"):
+		return "zip", nil
+	}
+	return "", wrongUse("say what is at %s: --type crawl for a site, --type url_list for a list of addresses, --type zip for an archive", uri)
+}
+
+// awaitImport shows an import until it ends, and then its outcome.
+func awaitImport(ctx context.Context, a *app, c *client.Client, i client.Import, asJSON bool) error {
+	out, bar := a.stderr, a.bar
+	if asJSON {
+		out, bar = io.Discard, nil
+	}
+	meter := terminal.NewMeter(out, bar)
+	_, err := c.Wait(ctx, i.RunID, func(e client.Event) {
+		now := i
+		if e.Name == client.EventImport && e.Decode(&now) == nil {
+			// Progress that cannot be written is no reason to stop.
+			_ = meter.Show(now.Discovered-now.Remaining, now.Discovered, importProgress(now))
+		}
+	})
+	err = errors.Join(err, meter.Close())
+	if err != nil {
+		fmt.Fprintf(a.stderr, "The server continues with the import %s.\n", i.ID) // the error follows in any case
+		return err
+	}
+	if i, err = c.Import(ctx, i.ID); err != nil {
+		return err
+	}
+	if asJSON {
+		err = terminal.JSON(a.stdout, i)
+	} else {
+		err = writeImport(a, i)
+	}
+	return errors.Join(err, importOutcome(i))
+}
+
+// importProgress says how far an import is.
+func importProgress(i client.Import) string {
+	text := fmt.Sprintf("%d failed, %.0f/s", i.Failed, i.DocumentsPerSecond)
+	if i.ETASeconds != nil {
+		text += ", " + (time.Duration(*i.ETASeconds * float64(time.Second))).Round(time.Second).String() + " left"
+	}
+	if i.Status == "paused" {
+		text = "paused"
+	}
+	return text
+}
+
+// importNumbers says how far an import is, with the numbers.
+func importNumbers(i client.Import) string {
+	return fmt.Sprintf("%d of %d, %s", i.Discovered-i.Remaining, i.Discovered, importProgress(i))
+}
+
+// writeImport writes what became of an import: the objects that failed, and the numbers.
+func writeImport(a *app, i client.Import) error {
+	for _, f := range i.Failures {
+		if err := terminal.Outcome(a.stdout, outcomeFailed, f.Key, objectFailure(f.Error)); err != nil {
+			return err
+		}
+	}
+	if more := i.Failed - int64(len(i.Failures)); more > 0 && len(i.Failures) > 0 {
+		if _, err := fmt.Fprintf(a.stdout, "and %d more: cairn imports failures %s\n", more, i.ID); err != nil {
+			return err
+		}
+	}
+	text := fmt.Sprintf("%d published, %d skipped, %d failed", i.Published, i.Skipped, i.Failed)
+	if i.DryRun {
+		text = fmt.Sprintf("%d (%s) would be imported, %d skipped", i.Remaining, terminal.Bytes(i.Bytes), i.Skipped)
+	}
+	if i.Vanished > 0 {
+		text += fmt.Sprintf("; vanished from the source: %d, removed: %d", i.Vanished, i.Deleted)
+	}
+	if i.DocumentsPerSecond > 0 {
+		text += fmt.Sprintf("; %.0f documents/s", i.DocumentsPerSecond)
+	}
+	_, err := fmt.Fprintln(a.stderr, text)
+	return err
+}
+
+// importCounts says what an import that has ended has done.
+func importCounts(i client.Import) string {
+	if i.Status != "completed" {
+		return ""
+	}
+	return fmt.Sprintf(": %d published, %d skipped, %d failed", i.Published, i.Skipped, i.Failed)
+}
+
+func objectFailure(e knowledge.DocumentError) string {
+	return fmt.Sprintf("%s at %s: %s", e.Code, e.Stage, e.Message)
+}
+
+// importOutcome returns the error of an import that has ended, nil if all went well.
+func importOutcome(i client.Import) error {
+	switch {
+	case i.Error != nil:
+		return *i.Error
+	case i.Status != "completed":
+		return fmt.Errorf("the import ended as %s", i.Status)
+	case i.Failed > 0:
+		return fmt.Errorf("%d of %d objects failed (cairn imports retry %s may help)", i.Failed, i.Discovered, i.ID)
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+type importsCmd struct {
+	List     importsListCmd     `cmd:"" help:"List imports, the newest first."`
+	Show     importsShowCmd     `cmd:"" help:"Show an import and its first failures."`
+	Failures importsFailuresCmd `cmd:"" help:"List the objects of an import that failed."`
+	Pause    importsPauseCmd    `cmd:"" help:"Ask an import to pause."`
+	Resume   importsResumeCmd   `cmd:"" help:"Ask a paused import to resume."`
+	Cancel   importsCancelCmd   `cmd:"" help:"Ask an import to stop; what it has published stays."`
+	Retry    importsRetryCmd    `cmd:"" help:"Import the objects that failed again."`
+}
+
+// Help returns an example of the commands.
+func (importsCmd) Help() string {
+	return "Example:\n\n    cairn imports list"
+}
+
+type importsListCmd struct {
+	clientFlags
+	Project string `short:"p" help:"Only imports into this project."`
+	Limit   atMost `default:"50" help:"The largest number to list; 0 lists all."`
+}
+
+// Help returns the command's example.
+func (importsListCmd) Help() string {
+	return "Example:\n\n    cairn imports list --project legal"
+}
+
+// Run lists imports.
+func (l importsListCmd) Run(ctx context.Context, a *app) error {
+	c, err := l.connect()
+	if err != nil {
+		return err
+	}
+	imports, err := pages(int(l.Limit), func(cursor string, limit int) (client.List[client.Import], error) {
+		return c.Imports(ctx, l.Project, cursor, limit)
+	})
+	if err != nil {
+		return err
+	}
+	if l.JSON {
+		return terminal.JSON(a.stdout, client.List[client.Import]{Data: imports})
+	}
+	rows := make([][]string, 0, len(imports))
+	for _, i := range imports {
+		rows = append(rows, []string{i.ID, i.Source.URI, i.Status, number(i.Discovered), number(i.Published), number(i.Skipped), number(i.Failed), terminal.Time(i.CreatedAt)})
+	}
+	return terminal.Table(a.stdout, []string{"ID", "SOURCE", "STATUS", "DISCOVERED", "PUBLISHED", "SKIPPED", "FAILED", "STARTED"}, rows)
+}
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+// importFlags are the flags of the commands for one import.
+type importFlags struct {
+	clientFlags
+	ID string `arg:"" help:"The import's id."`
+}
+
+// do calls the server and shows the import that it answers with.
+func (f importFlags) do(a *app, call func(*client.Client) (client.Import, error)) error {
+	c, err := f.connect()
+	if err != nil {
+		return err
+	}
+	i, err := call(c)
+	if err != nil {
+		return err
+	}
+	if f.JSON {
+		return terminal.JSON(a.stdout, i)
+	}
+	return showImport(a, i)
+}
+
+func showImport(a *app, i client.Import) error {
+	failure, ended, left := "", "", ""
+	if i.Error != nil {
+		failure = i.Error.Error()
+	}
+	if i.EndedAt != nil {
+		ended = terminal.Time(*i.EndedAt)
+	} else if i.ETASeconds != nil {
+		left = fmt.Sprintf("%.0f s", *i.ETASeconds)
+	}
+	err := terminal.Fields(a.stdout, "id", i.ID, "source", i.Source.URI, "project", i.ProjectID, "status", i.Status, "error", failure,
+		"discovered", number(i.Discovered), "published", number(i.Published), "skipped", number(i.Skipped), "failed", number(i.Failed),
+		"remaining", number(i.Remaining), "vanished", number(i.Vanished), "removed", number(i.Deleted), "size", terminal.Bytes(i.Bytes),
+		"rate", fmt.Sprintf("%.1f documents/s", i.DocumentsPerSecond), "left", left,
+		"started", terminal.Time(i.CreatedAt), "ended", ended, "run", i.RunID, "operator", i.OperatorURL)
+	if err != nil {
+		return err
+	}
+	for _, f := range i.Failures {
+		if err := terminal.Outcome(a.stdout, outcomeFailed, f.Key, objectFailure(f.Error)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type importsShowCmd struct{ importFlags }
+
+// Help returns the command's example.
+func (importsShowCmd) Help() string {
+	return "Example:\n\n    cairn imports show 0b4d4a3e-55ab-4c8e-8e9b-3cf7a45a2b11"
+}
+
+// Run shows an import.
+func (s importsShowCmd) Run(ctx context.Context, a *app) error {
+	return s.do(a, func(c *client.Client) (client.Import, error) { return c.Import(ctx, s.ID) })
+}
+
+type importsFailuresCmd struct {
+	importFlags
+	Limit atMost `default:"0" help:"The largest number to list; 0 lists all."`
+}
+
+// Help returns the command's example.
+func (importsFailuresCmd) Help() string {
+	return "Example:\n\n    cairn imports failures 0b4d4a3e-55ab-4c8e-8e9b-3cf7a45a2b11"
+}
+
+// Run lists failures.
+func (f importsFailuresCmd) Run(ctx context.Context, a *app) error {
+	c, err := f.connect()
+	if err != nil {
+		return err
+	}
+	failures, err := pages(int(f.Limit), func(cursor string, limit int) (client.List[client.ImportFailure], error) {
+		return c.ImportFailures(ctx, f.ID, cursor, limit)
+	})
+	if err != nil {
+		return err
+	}
+	if f.JSON {
+		return terminal.JSON(a.stdout, client.List[client.ImportFailure]{Data: failures})
+	}
+	rows := make([][]string, 0, len(failures))
+	for _, failure := range failures {
+		rows = append(rows, []string{failure.Key, string(failure.Error.Code), string(failure.Error.Stage), failure.Error.Message})
+	}
+	return terminal.Table(a.stdout, []string{"OBJECT", "CODE", "STAGE", "MESSAGE"}, rows)
+}
+
+type importsPauseCmd struct{ importFlags }
+
+// Help returns the command's example.
+func (importsPauseCmd) Help() string {
+	return "Example:\n\n    cairn imports pause 0b4d4a3e-55ab-4c8e-8e9b-3cf7a45a2b11"
+}
+
+// Run pauses an import.
+func (s importsPauseCmd) Run(ctx context.Context, a *app) error {
+	return s.do(a, func(c *client.Client) (client.Import, error) { return c.PauseImport(ctx, s.ID) })
+}
+
+type importsResumeCmd struct{ importFlags }
+
+// Help returns the command's example.
+func (importsResumeCmd) Help() string {
+	return "Example:\n\n    cairn imports resume 0b4d4a3e-55ab-4c8e-8e9b-3cf7a45a2b11"
+}
+
+// Run resumes an import.
+func (s importsResumeCmd) Run(ctx context.Context, a *app) error {
+	return s.do(a, func(c *client.Client) (client.Import, error) { return c.ResumeImport(ctx, s.ID) })
+}
+
+type importsCancelCmd struct{ importFlags }
+
+// Help returns the command's example.
+func (importsCancelCmd) Help() string {
+	return "Example:\n\n    cairn imports cancel 0b4d4a3e-55ab-4c8e-8e9b-3cf7a45a2b11"
+}
+
+// Run cancels an import.
+func (s importsCancelCmd) Run(ctx context.Context, a *app) error {
+	return s.do(a, func(c *client.Client) (client.Import, error) { return c.CancelImport(ctx, s.ID) })
+}
+
+type importsRetryCmd struct {
+	importFlags
+	Wait bool `help:"Wait until the retries have ended."`
+}
+
+// Help returns the command's example.
+func (importsRetryCmd) Help() string {
+	return "Example:\n\n    cairn imports retry 0b4d4a3e-55ab-4c8e-8e9b-3cf7a45a2b11 --wait"
+}
+
+// Run retries what failed.
+func (s importsRetryCmd) Run(ctx context.Context, a *app) error {
+	if !s.Wait {
+		return s.do(a, func(c *client.Client) (client.Import, error) { return c.RetryImport(ctx, s.ID) })
+	}
+	c, err := s.connect()
+	if err != nil {
+		return err
+	}
+	i, err := c.RetryImport(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	return awaitImport(ctx, a, c, i, s.JSON)
+}

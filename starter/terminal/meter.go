@@ -1,0 +1,54 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// Meter shows how far one long piece of work is: a bar where there is a terminal,
+// otherwise a line each time. It is not safe for concurrent use.
+type Meter struct {
+	out io.Writer
+	bar *progressbar.ProgressBar // nil = no terminal
+}
+
+// NewMeter starts to show the progress of a piece of work. bar may be nil, where there is
+// no terminal to draw a bar on; lines then go to out.
+func NewMeter(out, bar io.Writer) *Meter {
+	m := &Meter{out: out}
+	if bar != nil {
+		m.bar = progressbar.NewOptions64(1,
+			progressbar.OptionSetWriter(bar),
+			progressbar.OptionShowCount(),
+			progressbar.OptionSetWidth(30),
+			progressbar.OptionSetPredictTime(false),
+			progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionClearOnFinish(),
+		)
+	}
+	return m
+}
+
+// Show shows that done of total is done, as far as total is known, with a text.
+func (m *Meter) Show(done, total int64, text string) error {
+	if m.bar == nil {
+		_, err := fmt.Fprintf(m.out, "%d of %d, %s\n", done, total, line(text))
+		return err
+	}
+	m.bar.Describe(line(text))
+	m.bar.ChangeMax64(max(total, done+1)) // a full bar is finished, and more may be found
+	if err := m.bar.Set64(done); err != nil {
+		return fmt.Errorf("draw the progress bar: %w", err)
+	}
+	return nil
+}
+
+// Close takes the bar away.
+func (m *Meter) Close() error {
+	if m.bar == nil {
+		return nil
+	}
+	return m.bar.Clear()
+}
