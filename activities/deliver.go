@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"go.temporal.io/sdk/activity"
+
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/webhook"
@@ -20,6 +22,9 @@ const (
 	// deliveryTurn is how long one activity delivers before it leaves its slot to
 	// another webhook.
 	deliveryTurn = 10 * time.Second
+	// deliveryPatience is how long requests may continue after the worker begins to
+	// stop. What is cut off is sent again.
+	deliveryPatience = time.Second
 )
 
 // Deliveries is the part of the store that holds the events for webhooks. Every
@@ -75,6 +80,9 @@ type DeliverResult struct {
 // not stored is made again, with the same id.
 func (a *Delivering) DeliverWebhooks(ctx context.Context, in DeliverInput) (DeliverResult, error) {
 	defer heartbeat(ctx)()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go cutWhenStopping(ctx, cancel)
 	result, err := a.deliver(ctx, in.WebhookQueue)
 	return result, failure(ctx, a.Log.With("workspace", in.Workspace, "project", in.Project, "webhook", in.Webhook), err)
 }
@@ -173,6 +181,21 @@ func (a *Delivering) end(ctx context.Context, d store.Delivery, r webhook.Result
 	}
 	a.Metrics.WebhookAttempt(string(d.Type), string(attempt.Status))
 	return a.Deliveries.EndAttempt(ctx, attempt)
+}
+
+// cutWhenStopping cancels ctx when the worker that runs the activity has been stopping
+// for deliveryPatience. It returns when ctx ends.
+func cutWhenStopping(ctx context.Context, cancel context.CancelFunc) {
+	select {
+	case <-activity.GetWorkerStopChannel(ctx):
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-time.After(deliveryPatience):
+		cancel()
+	case <-ctx.Done():
+	}
 }
 
 func (a *Delivering) now() time.Time {

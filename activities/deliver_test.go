@@ -2,6 +2,7 @@ package activities_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -299,6 +302,64 @@ func TestDeliverWebhooks(t *testing.T) {
 			t.Errorf("delivery %+v", got)
 		}
 	})
+}
+
+// TestStopCutsDeliveries stops the worker while a receiver hangs.
+func TestStopCutsDeliveries(t *testing.T) {
+	t.Parallel()
+	d := newDeliverTest(t)
+	d.happen("a", 1)
+	d.answer = func(ctx context.Context, _ webhook.Message) webhook.Result {
+		<-ctx.Done()
+		return webhook.Result{Error: "the address did not answer"}
+	}
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet())
+	env := suite.NewTestActivityEnvironment()
+	stop := make(chan struct{})
+	close(stop)
+	env.SetWorkerStopChannel(stop)
+	env.RegisterActivity(d.delivering)
+	_, err := env.ExecuteActivity(d.delivering.DeliverWebhooks, activities.DeliverInput{WebhookQueue: d.queue})
+	if application, ok := errors.AsType[*temporal.ApplicationError](err); !ok || application.Type() != activities.TypeEnded {
+		t.Errorf("the failure is %v", err)
+	}
+	if got := d.deliveries()[0]; got.Status != store.DeliveryPending || got.Attempts != 0 {
+		t.Errorf("delivery %+v", got)
+	}
+}
+
+// TestCreatedBeforeExtraction ingests texts that end before and after their check.
+func TestCreatedBeforeExtraction(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		text   string
+		parser error
+		want   int
+	}{
+		"a small text that cannot be extracted is announced": {"text", knowledge.Errorf(knowledge.CodeCorrupt, "it is broken"), 1},
+		"a text that is too large is not":                    {strings.Repeat("x", 1<<20), nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDeliverTest(t)
+			d.parser.err = test.parser
+			in := d.upload("a.txt", test.text)
+			for range 2 { // Temporal repeats the step
+				if _, err := do(d.fixture, d.ingestion.PrepareDocument, activities.PrepareInput{StepInput: in}); err == nil {
+					t.Fatal("it succeeds")
+				}
+			}
+			list := d.deliveries()
+			if len(list) != test.want {
+				t.Fatalf("%d events", len(list))
+			}
+			v, err := d.store.Version(d.ctx, in.VersionRef)
+			if d.must(err); !v.Begun {
+				t.Error("the version is not begun, so readers would not find its end")
+			}
+		})
+	}
 }
 
 // disabling is a store whose webhook is disabled after what is due was read.

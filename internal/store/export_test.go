@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"modernc.org/sqlite"
 )
@@ -66,6 +67,21 @@ func (s *Store) Prepared() int {
 	for _, p := range []*pool{s.writer, s.reader} {
 		p.mu.RLock()
 		n += len(p.prepared)
+		p.mu.RUnlock()
+	}
+	return n
+}
+
+// PreparedFor counts the prepared statements whose text contains a word.
+func (s *Store) PreparedFor(word string) int {
+	n := 0
+	for _, p := range []*pool{s.writer, s.reader} {
+		p.mu.RLock()
+		for text := range p.prepared {
+			if strings.Contains(text, word) {
+				n++
+			}
+		}
 		p.mu.RUnlock()
 	}
 	return n

@@ -63,6 +63,7 @@ func (r *documentRow) announce(ctx context.Context, tx transaction, kind knowled
 		if err != nil {
 			return err
 		}
+		d.WebhookErrors = nil // the answers of the other webhooks
 		if snapshot, err = encode(d); err != nil {
 			return fmt.Errorf("encode document %s: %w", r.ID, err)
 		}

@@ -109,3 +109,37 @@ func TestRemovedEventsAreNotInTheFile(t *testing.T) {
 		}
 	}
 }
+
+// TestNoWebhooksCostNothing takes documents through their lives in a project without
+// webhooks. Every statement about webhooks is prepared when it is first used.
+func TestNoWebhooksCostNothing(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	live := func(s *store.Store, webhooks ...knowledge.Webhook) int {
+		must(t, s.CreateWorkspace(ctx, store.Workspace{ID: "w"}))
+		must(t, s.CreateProject(ctx, knowledge.Project{ID: "p", Workspace: "w", Webhooks: webhooks}))
+		for range 2 {
+			for range 2 {
+				_, v, err := s.AddVersion(ctx, newVersion("a"))
+				must(t, err)
+				_, err = s.PrepareVersion(ctx, v.VersionRef, v.RunID, 0, knowledge.StageEmbed, 0, store.Facts{})
+				must(t, err)
+				_, err = s.PublishVersion(ctx, store.Publication{Ref: v.VersionRef, RunID: v.RunID, Chunks: chunksOf(v.VersionRef, 1)})
+				must(t, err)
+			}
+			id := newVersion("a").DocumentID
+			_, err := s.UpdateDocument(ctx, manager(), id, store.DocumentPatch{Tags: &[]string{"b"}})
+			must(t, err)
+			r, err := s.MarkRemoving(ctx, manager(), id, knowledge.NewID(), time.Now())
+			must(t, err)
+			must(t, s.RemoveRows(ctx, r))
+		}
+		return s.PreparedFor("webhook_deliveries") + s.PreparedFor("webhook_queues")
+	}
+	if n := live(open(t)); n != 0 {
+		t.Errorf("%d statements about webhooks are run", n)
+	}
+	if n := live(open(t), knowledge.Webhook{ID: "hook", Types: knowledge.WebhookTypes(), Enabled: true}); n == 0 {
+		t.Error("the test would not see one")
+	}
+}

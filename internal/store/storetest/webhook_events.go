@@ -13,15 +13,16 @@ import (
 
 func testWebhookEvents(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
-		"a_new_document_is_announced_once":                    announcedOnce,
-		"what_failed_its_check_is_not_announced":              notBeforeTheCheck,
-		"a_version_that_replaces_one_is_an_update":            replacedIsUpdated,
-		"a_patch_is_an_update":                                patchIsUpdate,
-		"a_removal_is_announced_when_it_is_accepted":          removalAnnounced,
-		"the_attachments_of_a_conversation_are_announced_too": attachmentsAnnounced,
-		"a_document_that_comes_back_is_new":                   announcedAgain,
-		"only_webhooks_that_want_an_event_are_told":           onlyThoseThatWant,
-		"a_removal_deletes_what_events_say":                   eventsForget,
+		"a_new_document_is_announced_once":                       announcedOnce,
+		"what_failed_its_check_is_not_announced":                 notBeforeTheCheck,
+		"a_version_that_replaces_one_is_an_update":               replacedIsUpdated,
+		"a_patch_is_an_update":                                   patchIsUpdate,
+		"a_removal_is_announced_when_it_is_accepted":             removalAnnounced,
+		"the_attachments_of_a_conversation_are_announced_too":    attachmentsAnnounced,
+		"a_document_that_comes_back_is_new":                      announcedAgain,
+		"an_imported_document_is_announced_when_it_is_published": importedAnnounced,
+		"only_webhooks_that_want_an_event_are_told":              onlyThoseThatWant,
+		"a_removal_deletes_what_events_say":                      eventsForget,
 	})
 }
 
@@ -194,6 +195,18 @@ func announcedAgain(f *fixture) {
 	f.remove(manager("acme"), v.Document)
 	f.arrive(upload("a.txt"))
 	f.wantEvents(q, "1 documents_created", "2 documents_deleted", "3 documents_created")
+}
+
+func importedAnnounced(f *fixture) {
+	i := f.imported("bucket")
+	q := f.hook()
+	versions := f.importObjects(i, "1", "a.txt", "b.txt")
+	f.wantEvents(q, "1 documents_created", "1 documents_created")
+	for _, d := range f.deliveries(store.DeliveryQuery{Document: versions[0].Ref.Document}) {
+		if d.Document.Status != knowledge.StatusPublished || d.Document.PublishedVersion != 1 {
+			f.Errorf("the event shows %+v", d.Document)
+		}
+	}
 }
 
 func onlyThoseThatWant(f *fixture) {
