@@ -219,6 +219,8 @@ type Workflows interface {
 	// Ingest starts the ingest of a version, or signals it to the workflow that
 	// ingests the document. Doing it twice changes nothing.
 	Ingest(ctx context.Context, v store.Version) error
+	// IngestLater is Ingest with the priority of bulk work, so that uploads pass.
+	IngestLater(ctx context.Context, v store.Version) error
 	// Remove starts a removal. Doing it twice changes nothing.
 	Remove(ctx context.Context, r store.Removal) error
 	// StopIngest asks a document's ingest to give up the versions up to upto;

@@ -89,7 +89,7 @@ func (f *fixture) wire() {
 	client := model.New(f.server.Endpoint(), nil)
 	f.ingestion = &activities.Ingestion{
 		Config: activities.IngestionConfig{FileBytes: 1 << 20, TextBytes: 1 << 19, TempDir: f.TempDir()},
-		Blobs:  f.blobs, Versions: f.store, Removals: f.store, Children: f.store, Runs: f.store, Index: f.index, Extractor: f.parser, SmallTexts: f.parser,
+		Blobs:  f.blobs, Versions: f.store, Removals: f.store, Children: f.store, Reindexes: f.store, Runs: f.store, Index: f.index, Extractor: f.parser, SmallTexts: f.parser,
 		Attributes: &activities.Attributes{Store: f.store, Index: f.index},
 		Embedder:   client, Chat: client, Workflows: f.workflows, Dialer: safedial.New(safedial.Config{Allow: []netip.Prefix{loopback}}),
 		Hub: f.hub, Metrics: metrics, Log: log,
@@ -190,6 +190,10 @@ func (w *workflowsBehind) Events(_ context.Context, _ string, from int64) (strea
 		return stream.EventsPage{}, w.unread
 	}
 	return stream.EventsPage{Page: w.log.Page(from, nil), Base: w.log.Base}, nil
+}
+
+func (w *workflowsBehind) IngestLater(ctx context.Context, v store.Version) error {
+	return w.Ingest(ctx, v)
 }
 
 func (w *workflowsBehind) Ingest(_ context.Context, v store.Version) error {

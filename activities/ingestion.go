@@ -35,13 +35,14 @@ type IngestionConfig struct {
 	LargeBytes int64
 }
 
-// Ingestion holds the activities of IngestDocument and RemoveDocument.
+// Ingestion holds the activities of IngestDocument, RemoveDocument and ReindexProject.
 type Ingestion struct {
 	Config     IngestionConfig
 	Blobs      Blobs
 	Versions   Versions
 	Removals   Removals
 	Children   Children
+	Reindexes  Reindexes
 	Runs       RunEnds
 	Index      Index
 	Attributes *Attributes

@@ -118,6 +118,11 @@ type Dispatcher interface {
 	importing.Workflows
 	// Remove starts a removal. Doing it twice changes nothing.
 	Remove(ctx context.Context, r store.Removal) error
+	// Reindex starts a reindex. It does nothing if the project has one that is open.
+	Reindex(ctx context.Context, r store.Run) error
+	// PauseReindex asks a reindex to pause or to resume; known is false if it has no
+	// workflow that is open.
+	PauseReindex(ctx context.Context, r store.Run, paused bool) (known bool, err error)
 }
 
 // ImportSources knows the sources that imports may have, and the secrets that they may

@@ -60,7 +60,9 @@ type work struct {
 	removals   []store.Removal
 	answers    []workflows.AnswerInput
 	cancels    []string
-	retries    []string // documents whose step was asked to try at once
+	reindexes  []string        // runs that were started
+	paused     map[string]bool // reindexes that were asked to pause or to resume
+	retries    []string        // documents whose step was asked to try at once
 	imports    []store.Import
 	pauses     []bool
 	unknown    bool // no run has a workflow
@@ -89,6 +91,20 @@ func (w *work) RetryNow(_ context.Context, _, document string) error {
 	defer w.mu.Unlock()
 	w.retries = append(w.retries, document)
 	return w.fail
+}
+
+func (w *work) Reindex(_ context.Context, r store.Run) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reindexes = append(w.reindexes, r.ID)
+	return w.fail
+}
+
+func (w *work) PauseReindex(_ context.Context, r store.Run, paused bool) (known bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.paused[r.ID] = paused
+	return !w.unknown, w.fail
 }
 
 func (w *work) enter() {
@@ -197,7 +213,7 @@ func (ended) Settle(context.Context, stream.RunRef) error { return nil }
 func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	t.Helper()
 	ctx := t.Context()
-	e := &edge{t: t, work: &work{}, logs: map[string][]stream.Item{}, log: &bytes.Buffer{}}
+	e := &edge{t: t, work: &work{paused: map[string]bool{}}, logs: map[string][]stream.Item{}, log: &bytes.Buffer{}}
 	var err error
 	e.database = t.TempDir() + "/cairn.db"
 	if e.store, err = store.Open(ctx, store.Config{URL: "sqlite://" + e.database}); err != nil {

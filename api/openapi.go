@@ -70,7 +70,8 @@ func (s *Server) tidyDescription() {
 	for _, name := range []string{"Document", "RunView", "VersionView", "Import"} {
 		orNone(schemas[name], "error")
 	}
-	schemas["EndedEvent"].Properties["result"] = eventData(oapi.Components.Schemas, slices.Concat(documentEvents["documentUpdate"], importEvents["importUpdate"]))
+	results := slices.Concat(documentEvents["documentUpdate"], importEvents["importUpdate"], []reflect.Type{reflect.TypeFor[knowledge.ReindexProgress]()})
+	schemas["EndedEvent"].Properties["result"] = eventData(oapi.Components.Schemas, results)
 	delete(schemas, "ErrorModel")
 	delete(schemas, "ErrorDetail")
 }

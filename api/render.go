@@ -251,7 +251,7 @@ func (r *renderer) document(ctx context.Context, e stream.Event) (any, error) {
 	return r.server.documentView(d), nil
 }
 
-// ended is the last event of an ingest, a removal or an import.
+// ended is the last event of an ingest, a removal, an import or a reindex.
 func (r *renderer) ended(ctx context.Context, item stream.Item) (string, any, error) {
 	end, err := readEnd(r.run, item)
 	if err != nil {
@@ -267,6 +267,9 @@ func (r *renderer) ended(ctx context.Context, item stream.Item) (string, any, er
 		return "runEnded", out, nil
 	case r.run.Kind == knowledge.KindImport:
 		out.Result, err = r.server.endedImport(ctx, r.principal, r.run)
+		return "runEnded", out, err
+	case r.run.Kind == knowledge.KindReindex:
+		out.Result, err = r.server.endedReindex(ctx, r.principal, r.run)
 		return "runEnded", out, err
 	}
 	d, err := r.server.endedDocument(ctx, r.principal, r.run, item)

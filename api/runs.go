@@ -24,7 +24,7 @@ type runError struct {
 // runView is a run as clients see it.
 type runView struct {
 	ID          string              `json:"id"`
-	Kind        knowledge.RunKind   `json:"kind" enum:"ingest,remove,query,tool,import"`
+	Kind        knowledge.RunKind   `json:"kind" enum:"ingest,remove,query,tool,import,reindex"`
 	Status      knowledge.RunStatus `json:"status" enum:"running,completed,failed,canceled"`
 	WorkflowID  string              `json:"workflow_id"`
 	ProjectID   *string             `json:"project_id" doc:"null: every project"`
@@ -33,6 +33,7 @@ type runView struct {
 	CreatedAt   time.Time           `json:"created_at"`
 	EndedAt     *time.Time          `json:"ended_at"`
 	Usage       json.RawMessage     `json:"usage"`
+	Progress    json.RawMessage     `json:"progress,omitempty" doc:"Of a reindex: matched, started, published, failed, canceled, refused, refusals, paused, documents_per_second, eta_seconds"`
 	Error       *runError           `json:"error"`
 	Result      any                 `json:"result" doc:"Of a run that completed; not in lists. A question's is for who asked it, and for the admin scope: null for others"`
 	OperatorURL string              `json:"operator_url"`
@@ -66,7 +67,7 @@ func (s *Server) listRuns(ctx context.Context, p knowledge.Principal, in *struct
 	WorkspacePath
 	edge.ActingQuery
 	PageQuery
-	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool,import"`
+	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool,import,reindex"`
 	Status  knowledge.RunStatus `query:"status" enum:"running,completed,failed,canceled"`
 	Project string              `query:"project_id" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
 }) (*listed[runView], error) {
@@ -126,8 +127,8 @@ func (s *Server) cancelRun(ctx context.Context, p knowledge.Principal, in *runPa
 	return &runOutput{s.viewRun(run)}, nil
 }
 
-// stopRun asks a run's workflow to end it. A question or an import that has none, since
-// a process died before, is ended here. A document's ingest that has none is
+// stopRun asks a run's workflow to end it. A question, an import or a reindex that has
+// none, since a process died before, is ended here. A document's ingest that has none is
 // started, so that it ends as such ingests do.
 func (s *Server) stopRun(ctx context.Context, p knowledge.Principal, run store.Run) error {
 	known, err := s.deps.Dispatch.CancelRun(ctx, run)
@@ -135,7 +136,7 @@ func (s *Server) stopRun(ctx context.Context, p knowledge.Principal, run store.R
 		return err
 	}
 	switch run.Kind {
-	case knowledge.KindQuery, knowledge.KindTool, knowledge.KindImport:
+	case knowledge.KindQuery, knowledge.KindTool, knowledge.KindImport, knowledge.KindReindex:
 		end := activities.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request"})
 		return s.deps.Store.EndRun(ctx, run.Workspace, run.ID, end.RunEnd("", s.now()))
 	case knowledge.KindIngest:
@@ -158,6 +159,9 @@ func (s *Server) viewRun(r store.Run) runView {
 	}
 	if r.Kind == knowledge.KindImport {
 		view.DocumentID, view.ImportID = nil, orNull(r.Subject)
+	}
+	if r.Kind == knowledge.KindReindex {
+		view.DocumentID, view.Progress = nil, r.Progress
 	}
 	if r.Error != nil {
 		view.Error = &runError{Code: r.Error.Code, Message: r.Error.Message}
@@ -183,6 +187,8 @@ func (s *Server) runResult(ctx context.Context, p knowledge.Principal, run store
 		return nil, nil
 	case knowledge.KindImport:
 		return s.endedImport(ctx, p, run)
+	case knowledge.KindReindex:
+		return reindexProgress(run)
 	}
 	last, err := s.lastItem(ctx, runRef(run))
 	if err != nil {

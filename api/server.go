@@ -77,6 +77,7 @@ func (s *Server) register() {
 	s.registerPreferences()
 	s.registerRuns()
 	s.registerImports()
+	s.registerReindex()
 	s.registerRetrieve()
 	s.registerQuestions()
 	s.registerHealth()

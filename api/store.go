@@ -116,6 +116,11 @@ type Imports interface {
 
 // Runs holds the runs.
 type Runs interface {
+	// CountOutdated counts the documents of a project that a reindex would make again.
+	CountOutdated(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (int, error)
+	// StartReindex makes the run of a reindex. It returns the one that runs, if the
+	// project has one, or that the same owner started before under this id.
+	StartReindex(ctx context.Context, p knowledge.Principal, project, id string, config knowledge.ProjectConfig) (store.Run, error)
 	// Run returns a run.
 	Run(ctx context.Context, p knowledge.Principal, id string) (store.Run, error)
 	// Runs lists runs, newest first.

@@ -150,20 +150,58 @@ func TestHistories(t *testing.T) {
 		{"remove_document", "remove/default/" + document.ID},
 		{"deliver_webhook", "webhook/default/" + subscription},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			s.awaitClosed(t, test.workflow)
-			h := s.history(t, test.workflow)
-			said := plain(t, h)
-			for _, word := range []string{"elucidate", "pharology", "lighthouse", "catadioptric", "luminous", "refracting", `"query"`, "lights", "whsec_", "key of theirs", hook.url} {
-				if strings.Contains(said, word) {
-					t.Errorf("the history says %q", word)
-				}
+		s.wantHistory(t, test.name, test.workflow, "whsec_", "key of theirs", hook.url)
+	}
+	s.publish(t, "lights", "The northern pier has a lighthouse whose lens is a catadioptric assembly.")
+	s.reindex(t)
+	s.wantHistory(t, "reindex_project", "reindex/default/default")
+}
+
+// wantHistory checks the history of a workflow of TestHistories, and records it.
+func (s *server) wantHistory(t *testing.T, name, workflow string, secrets ...string) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		s.awaitClosed(t, workflow)
+		h := s.history(t, workflow)
+		said := plain(t, h)
+		for _, word := range append(secrets, "elucidate", "pharology", "lighthouse", "catadioptric", "luminous", "refracting", `"query"`, "lights") {
+			if strings.Contains(said, word) {
+				t.Errorf("the history says %q", word)
 			}
-			s.wantNotes(t, test.workflow, h)
-			if *updateHistories {
-				record(t, test.name, h)
-			}
-		})
+		}
+		s.wantNotes(t, workflow, h)
+		if *updateHistories {
+			record(t, name, h)
+		}
+	})
+}
+
+// reindex changes how the documents of the default project are cut, and makes their
+// new versions.
+func (s *server) reindex(t *testing.T) {
+	t.Helper()
+	change := client.Project{ID: "default", AI: json.RawMessage(`{"textSplitter":{"chunkSize":400}}`)}
+	if _, err := s.SaveProject(t.Context(), change); err != nil {
+		t.Fatal(err)
+	}
+	started, err := s.ReindexProject(t.Context(), "default", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, err := s.Wait(t.Context(), started.RunID, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var end client.Ended
+	var p knowledge.ReindexProgress
+	if err = last.Decode(&end); err == nil {
+		err = json.Unmarshal(end.Result, &p)
+	}
+	if err != nil || end.Status != "completed" || p.Matched != 1 || p.Published != 1 {
+		t.Fatalf("the reindex ended as %s with %+v, %v", end.Status, p, err)
+	}
+	if again, err := s.ReindexProject(t.Context(), "default", true); err != nil || again.Matched != 0 {
+		t.Errorf("afterwards %d documents are outdated, %v", again.Matched, err)
 	}
 }
 

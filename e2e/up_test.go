@@ -177,7 +177,7 @@ func TestHelp(t *testing.T) {
 	}
 	commands := []string{
 		"up", "demo", "ingest", "ask", "documents list", "documents show", "documents remove", "documents reingest", "documents retry",
-		"runs list", "runs show", "runs watch", "runs cancel", "projects list", "projects create", "projects show", "projects set",
+		"runs list", "runs show", "runs watch", "runs cancel", "projects list", "projects create", "projects show", "projects set", "projects reindex", "runs pause", "runs resume",
 		"keys create", "keys list", "keys revoke", "config", "version",
 	}
 	for _, name := range commands {

@@ -12,10 +12,11 @@ import (
 )
 
 type projectsCmd struct {
-	List   projectsListCmd   `cmd:"" help:"List projects."`
-	Create projectsCreateCmd `cmd:"" help:"Create a project; its API key is shown once."`
-	Show   projectsShowCmd   `cmd:"" help:"Show a project and its configuration."`
-	Set    projectsSetCmd    `cmd:"" help:"Change a project's configuration."`
+	List    projectsListCmd    `cmd:"" help:"List projects."`
+	Create  projectsCreateCmd  `cmd:"" help:"Create a project; its API key is shown once."`
+	Show    projectsShowCmd    `cmd:"" help:"Show a project and its configuration."`
+	Set     projectsSetCmd     `cmd:"" help:"Change a project's configuration."`
+	Reindex projectsReindexCmd `cmd:"" help:"Make new versions of outdated documents."`
 }
 
 // Help returns an example of the commands.

@@ -15,6 +15,8 @@ type runsCmd struct {
 	Show   runsShowCmd   `cmd:"" help:"Show a run."`
 	Watch  runsWatchCmd  `cmd:"" help:"Follow a run from its first event to its last."`
 	Cancel runsCancelCmd `cmd:"" help:"Stop a run."`
+	Pause  runsPauseCmd  `cmd:"" help:"Pause an import or a reindex."`
+	Resume runsResumeCmd `cmd:"" help:"Resume an import or a reindex."`
 }
 
 // Help returns an example of the commands.
@@ -24,7 +26,7 @@ func (runsCmd) Help() string {
 
 type runsListCmd struct {
 	clientFlags
-	Kind    string `enum:",ingest,remove,query,tool,import" default:"" help:"Only runs of this kind: ingest, remove, query, tool or import."`
+	Kind    string `enum:",ingest,remove,query,tool,import,reindex" default:"" help:"Only runs of this kind: ingest, remove, query, tool, import or reindex."`
 	Status  string `enum:",running,completed,failed,canceled" default:"" help:"Only runs with this status: running, completed, failed or canceled."`
 	Project string `short:"p" help:"Only runs of this project."`
 	Limit   atMost `default:"50" help:"The largest number to list; 0 lists all."`
@@ -88,7 +90,7 @@ func (s runsShowCmd) Run(ctx context.Context, a *app) error {
 		failure = r.Error.Error()
 	}
 	return terminal.Fields(a.stdout, "id", r.ID, "kind", r.Kind, "status", r.Status, "project", r.ProjectID,
-		"started", terminal.Time(r.CreatedAt), "ended", ended, "error", failure, "usage", string(r.Usage),
+		"started", terminal.Time(r.CreatedAt), "ended", ended, "error", failure, "usage", string(r.Usage), "progress", string(r.Progress),
 		"workflow", r.WorkflowID, "operator", r.OperatorURL)
 }
 

@@ -100,6 +100,7 @@ func New(c client.Client, cfg Config, a Activities) *Worker {
 	ingest := sdk.New(c, workflows.QueueIngest, steps)
 	ingest.RegisterWorkflow(workflows.IngestDocument)
 	ingest.RegisterWorkflow(workflows.RemoveDocument)
+	ingest.RegisterWorkflow(workflows.ReindexProject)
 	ingest.RegisterActivity(a.Ingestion)
 
 	batches := options(cfg, importsAtATime)

@@ -26,7 +26,7 @@ func TestReplay(t *testing.T) {
 	for _, path := range paths {
 		names = append(names, strings.TrimSuffix(filepath.Base(path), ".json"))
 	}
-	want := []string{"answer_query", "answer_query_tools", "deliver_webhook", "ingest_document", "remove_document", "run_tool"}
+	want := []string{"answer_query", "answer_query_tools", "deliver_webhook", "ingest_document", "reindex_project", "remove_document", "run_tool"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Fatalf("histories (-want +recorded):\n%s", diff)
 	}
@@ -36,6 +36,7 @@ func TestReplay(t *testing.T) {
 			replayer := worker.NewWorkflowReplayer()
 			replayer.RegisterWorkflow(workflows.IngestDocument)
 			replayer.RegisterWorkflow(workflows.RemoveDocument)
+			replayer.RegisterWorkflow(workflows.ReindexProject)
 			replayer.RegisterWorkflow(workflows.AnswerQuery)
 			replayer.RegisterWorkflow(workflows.RunTool)
 			replayer.RegisterWorkflow(workflows.DeliverWebhook)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -38,6 +39,25 @@ func (c *Client) SaveProject(ctx context.Context, p Project) (Project, error) {
 	p.APIKey = ""
 	_, err := c.call(ctx, http.MethodPost, c.webhook("projects"), nil, p, &saved)
 	return saved, err
+}
+
+// Reindex is a reindex that was started or, without a run, counted.
+type Reindex struct {
+	RunID       string `json:"run_id,omitempty"`
+	Matched     int    `json:"matched"` // outdated documents
+	OperatorURL string `json:"operator_url,omitempty"`
+}
+
+// ReindexProject makes new versions of a project's outdated documents, or only counts
+// them.
+func (c *Client) ReindexProject(ctx context.Context, id string, dryRun bool) (Reindex, error) {
+	query := url.Values{}
+	if dryRun {
+		query.Set("dry_run", "true")
+	}
+	var r Reindex
+	_, err := c.call(ctx, http.MethodPost, c.inWorkspace("projects", id, "reindex"), query, nil, &r)
+	return r, err
 }
 
 // Key is an API key. Secret is the key itself; only the answer that creates the

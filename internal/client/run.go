@@ -22,6 +22,7 @@ type Run struct {
 	CreatedAt   time.Time       `json:"created_at,omitzero"`
 	EndedAt     *time.Time      `json:"ended_at,omitempty"`
 	Usage       json.RawMessage `json:"usage,omitempty"`
+	Progress    json.RawMessage `json:"progress,omitempty"` // of a reindex: knowledge.ReindexProgress
 	Error       *Failure        `json:"error,omitempty"`
 	Result      json.RawMessage `json:"result,omitempty"`
 	OperatorURL string          `json:"operator_url,omitempty"`
@@ -63,6 +64,16 @@ func (c *Client) Run(ctx context.Context, id string) (Run, error) {
 // CancelRun asks a run to stop. Its last event reports the cancellation.
 func (c *Client) CancelRun(ctx context.Context, id string) error {
 	_, err := c.call(ctx, http.MethodPost, c.inWorkspace("runs", id, "cancel"), nil, nil, nil)
+	return err
+}
+
+// PauseRun asks an import or a reindex to pause, or to resume.
+func (c *Client) PauseRun(ctx context.Context, id string, paused bool) error {
+	action := "resume"
+	if paused {
+		action = "pause"
+	}
+	_, err := c.call(ctx, http.MethodPost, c.inWorkspace("runs", id, action), nil, nil, nil)
 	return err
 }
 

@@ -27,7 +27,7 @@ const (
 	priorityQuestion = 1
 	priorityRemoval  = 2
 	priorityUpload   = 3
-	priorityImport   = 5
+	priorityBulk     = 5
 	priorityWebhook  = 3
 )
 
@@ -46,8 +46,17 @@ func New(c client.Client, build string) *Dispatcher {
 // Ingest starts the ingest of a version, or signals it to the workflow that
 // already ingests the document. Doing it twice changes nothing.
 func (d *Dispatcher) Ingest(ctx context.Context, v store.Version) error {
+	return d.ingest(ctx, v, priorityUpload)
+}
+
+// IngestLater is Ingest with the priority of bulk work, so that uploads pass.
+func (d *Dispatcher) IngestLater(ctx context.Context, v store.Version) error {
+	return d.ingest(ctx, v, priorityBulk)
+}
+
+func (d *Dispatcher) ingest(ctx context.Context, v store.Version, priority int) error {
 	task := workflows.IngestTask{Version: v.Version, Run: v.RunID}
-	options := d.options(knowledge.KindIngest.WorkflowID(v.Workspace, v.Document), workflows.QueueIngest, priorityUpload, v.Workspace)
+	options := d.options(knowledge.KindIngest.WorkflowID(v.Workspace, v.Document), workflows.QueueIngest, priority, v.Workspace)
 	options.StaticSummary = "ingest a document"
 	options.TypedSearchAttributes = d.attributes(v.Workspace, v.Project, workflows.KeyDocument.ValueSet(v.Document))
 	in := workflows.IngestInput{Workspace: v.Workspace, Project: v.Project, Document: v.Document, Tasks: []workflows.IngestTask{task}}
@@ -79,7 +88,7 @@ func (d *Dispatcher) Remove(ctx context.Context, r store.Removal) error {
 // Import starts the run of an import. Doing it twice changes nothing, also after the run
 // has ended.
 func (d *Dispatcher) Import(ctx context.Context, i store.Import) error {
-	options := d.options(i.WorkflowID(i.RunID), workflows.QueueBulk, priorityImport, i.Workspace)
+	options := d.options(i.WorkflowID(i.RunID), workflows.QueueBulk, priorityBulk, i.Workspace)
 	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
 	options.StaticSummary = "import the objects of a source"
 	options.TypedSearchAttributes = d.attributes(i.Workspace, i.Project)
@@ -99,6 +108,30 @@ func (d *Dispatcher) PauseImport(ctx context.Context, i store.Import, paused boo
 		return false, nil
 	}
 	return err == nil, wrap(err, "pause import", i.ImportRef.Import)
+}
+
+// Reindex starts the workflow of a reindex. It does nothing if the project has one that
+// is open.
+func (d *Dispatcher) Reindex(ctx context.Context, r store.Run) error {
+	options := d.options(r.WorkflowID, workflows.QueueIngest, priorityBulk, r.Workspace)
+	options.StaticSummary = "reindex a project"
+	options.TypedSearchAttributes = d.attributes(r.Workspace, r.Project)
+	of := knowledge.RunRef{Workspace: r.Workspace, Project: r.Project, Run: r.ID}
+	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.ReindexProject, workflows.ReindexInput{ReindexState: activities.ReindexState{RunRef: of}})
+	if isRunning(err) {
+		return nil
+	}
+	return wrap(err, "start reindex", r.ID)
+}
+
+// PauseReindex asks a reindex to pause, or to resume. known is false if it has no
+// workflow that is open.
+func (d *Dispatcher) PauseReindex(ctx context.Context, r store.Run, paused bool) (known bool, err error) {
+	err = d.client.SignalWorkflow(ctx, r.WorkflowID, "", workflows.SignalReindex, workflows.ReindexControl{Paused: paused})
+	if isMissing(err) {
+		return false, nil
+	}
+	return err == nil, wrap(err, "pause reindex", r.ID)
 }
 
 // Answer starts the workflow of a run that ends in an answer. A second call for
@@ -133,16 +166,22 @@ func (d *Dispatcher) DeliverWebhook(ctx context.Context, q store.WebhookQueue) e
 
 // CancelRun asks a run, but not a removal's, to stop; its workflow writes the
 // end. known is false where nobody could be asked: a question has no workflow,
-// open or closed, or a document's ingest none that is open.
+// open or closed, or a document's ingest or a reindex none that is open.
 func (d *Dispatcher) CancelRun(ctx context.Context, r store.Run) (known bool, err error) {
-	if r.Kind.Traits().SharesWorkflow {
+	traits := r.Kind.Traits()
+	if traits.ReusesID && !traits.SharesWorkflow { // a closed workflow of this id accepts a cancel
+		if running, _, err := d.Running(ctx, r.WorkflowID); err != nil || !running {
+			return false, err
+		}
+	}
+	if traits.SharesWorkflow {
 		err = d.client.SignalWorkflow(ctx, knowledge.KindIngest.WorkflowID(r.Workspace, r.Subject), "", workflows.SignalStop, workflows.IngestStop{Run: r.ID})
 	} else {
 		err = d.client.CancelWorkflow(ctx, r.WorkflowID, "")
 	}
 	if isMissing(err) { // it has ended meanwhile, or did not start
 		running, known, err := d.Running(ctx, r.WorkflowID)
-		return running || known && !r.Kind.Traits().SharesWorkflow, err
+		return running || known && !traits.ReusesID, err
 	}
 	return true, wrap(err, "cancel run", r.ID)
 }

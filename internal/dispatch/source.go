@@ -138,7 +138,7 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 		return err
 	}
 	var became *activities.Ending
-	if !run.Kind.Traits().Answers && run.Kind != knowledge.KindImport {
+	if run.Kind == knowledge.KindIngest || run.Kind == knowledge.KindRemove {
 		if became, err = s.documentEnd(ctx, run); err != nil || became == nil {
 			return err // the sweep starts these again
 		}
@@ -154,6 +154,8 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 	switch {
 	case became != nil:
 		return s.end(ctx, run, *became)
+	case run.Kind == knowledge.KindReindex: // the versions that it has started are not started again
+		return s.workflows.Reindex(ctx, run)
 	case known:
 		return s.end(ctx, run, activities.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"}))
 	case run.Kind == knowledge.KindImport:

@@ -152,6 +152,27 @@ func TestSettleNow(t *testing.T) {
 			t.Errorf("of one that has ended: known %t, %v", known, err)
 		}
 	})
+	t.Run("a_reindex_is_started_again_although_an_earlier_one_has_closed", func(t *testing.T) {
+		run := store.Run{ID: "reindex", Workspace: "w", Project: "p", Subject: "p", Kind: knowledge.KindReindex, Status: knowledge.RunRunning, WorkflowID: "reindex/w/p"}
+		table.rows[run.ID] = run
+		for range 2 {
+			if err := source.SettleNow(t.Context(), stream.RunRef{Workspace: "w", Run: run.ID}); err != nil {
+				t.Fatal(err)
+			}
+			if running, _, err := d.Running(t.Context(), run.WorkflowID); !running || err != nil {
+				t.Fatalf("running %t, %v", running, err)
+			}
+			if err := c.TerminateWorkflow(t.Context(), run.WorkflowID, "", "by an operator"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if known, err := d.CancelRun(t.Context(), run); known || err != nil {
+			t.Errorf("a cancel has somebody to ask: %t, %v", known, err)
+		}
+		if known, err := d.PauseReindex(t.Context(), run, true); known || err != nil {
+			t.Errorf("a pause has somebody to ask: %t, %v", known, err)
+		}
+	})
 	t.Run("a document's run that its workflow left behind ends by what became of it", func(t *testing.T) {
 		failed := &knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract, Message: "it cannot be read"}
 		for name, c := range map[string]struct {

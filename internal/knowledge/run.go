@@ -11,11 +11,12 @@ type RunKind string
 
 // The kinds of runs. RunKinds holds what differs between them.
 const (
-	KindQuery  RunKind = "query"  // answers a question
-	KindTool   RunKind = "tool"   // answers a question by one tool, as a contract of its own
-	KindIngest RunKind = "ingest" // ingests one version of a document
-	KindRemove RunKind = "remove" // removes a document
-	KindImport RunKind = "import" // imports the objects of a source
+	KindQuery   RunKind = "query"   // answers a question
+	KindTool    RunKind = "tool"    // answers a question by one tool, as a contract of its own
+	KindIngest  RunKind = "ingest"  // ingests one version of a document
+	KindRemove  RunKind = "remove"  // removes a document
+	KindImport  RunKind = "import"  // imports the objects of a source
+	KindReindex RunKind = "reindex" // makes new versions of the outdated documents of a project
 )
 
 // RunStatus says where a run stands.
@@ -43,6 +44,9 @@ type KindTraits struct {
 	// each run has its own first offset in the workflow's log and is canceled by a
 	// signal to that workflow.
 	SharesWorkflow bool
+	// ReusesID: the workflow of a later run on the same subject has the same id, so a
+	// closed workflow of that id says nothing about a run.
+	ReusesID bool
 	// Cancelable: a user may cancel it.
 	Cancelable bool
 }
@@ -52,9 +56,10 @@ func RunKinds() []KindTraits {
 	return []KindTraits{
 		{Kind: KindQuery, Workflow: "AnswerQuery", Answers: true, Cancelable: true},
 		{Kind: KindTool, Workflow: "RunTool", Answers: true, Cancelable: true},
-		{Kind: KindIngest, Workflow: "IngestDocument", SharesWorkflow: true, Cancelable: true},
+		{Kind: KindIngest, Workflow: "IngestDocument", SharesWorkflow: true, ReusesID: true, Cancelable: true},
 		{Kind: KindRemove, Workflow: "RemoveDocument"},
 		{Kind: KindImport, Workflow: "BulkImport", Cancelable: true},
+		{Kind: KindReindex, Workflow: "ReindexProject", ReusesID: true, Cancelable: true},
 	}
 }
 
@@ -87,7 +92,7 @@ func DocumentKinds() []RunKind { return KindsThat(func(t KindTraits) bool { retu
 
 // WorkflowID returns the id of the workflow that holds the log of a run of this
 // kind. subject is the run's id if the run ends in an answer, else the id of the
-// document or of the import.
+// document, of the import or of the project.
 func (k RunKind) WorkflowID(workspace, subject string) string {
 	return string(k) + "/" + workspace + "/" + subject
 }

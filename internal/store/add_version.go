@@ -36,6 +36,7 @@ type NewVersion struct {
 	SealedPassword string               // of the file, "" = none
 	Parent         knowledge.VersionRef // that contains the document as an attachment; zero = none
 	RunID          string
+	ParentRun      string                   // the reindex that adds the version, "" = none
 	Facts          Facts                    // that are known already; MediaType and Bytes are those above
 	Error          *knowledge.DocumentError // the upload was refused: the version is inserted, and its run has failed
 	Now            time.Time
@@ -70,7 +71,7 @@ func (s *Store) ReingestVersion(ctx context.Context, p knowledge.Principal, docu
 			return err
 		}
 		a.doc, a.there = *doc, true
-		if err := a.copyNewest(ctx, tx, config); err != nil {
+		if err := a.copyVersion(ctx, tx, doc.Version, config); err != nil {
 			return err
 		}
 		return a.insert(ctx, tx)
@@ -159,28 +160,27 @@ func (a *addition) base(ctx context.Context, tx transaction) error {
 	return err
 }
 
-// copyNewest copies the original, the attributes and the override of the newest
-// version.
-func (a *addition) copyNewest(ctx context.Context, tx transaction, config knowledge.ProjectConfig) error {
+// copyVersion copies the original, the attributes and the override of a version.
+func (a *addition) copyVersion(ctx context.Context, tx transaction, number int, config knowledge.ProjectConfig) error {
 	if a.doc.RemovingUpto > 0 {
 		return knowledge.Errorf(knowledge.CodeConflict, "this document is being removed")
 	}
 	a.Workspace, a.Project, a.ExternalID = a.doc.Workspace, a.doc.Project, a.doc.ExternalID
-	ref := knowledge.VersionRef{Workspace: a.Workspace, Project: a.Project, Document: a.DocumentID, Version: a.doc.Version}
-	var newest versionRow
-	if err := loadVersion(ctx, tx, ref, &newest); err != nil {
+	ref := knowledge.VersionRef{Workspace: a.Workspace, Project: a.Project, Document: a.DocumentID, Version: number}
+	var version versionRow
+	if err := loadVersion(ctx, tx, ref, &version); err != nil {
 		return err
 	}
-	if newest.SourceKey == "" { // it was refused at the upload
+	if version.SourceKey == "" { // it was refused at the upload
 		return knowledge.Errorf(knowledge.CodeConflict, "the original of document %q was not stored: upload the file again", a.DocumentID)
 	}
-	if err := newest.dropFound(); err != nil {
+	if err := version.dropFound(); err != nil {
 		return err
 	}
-	a.attributes, a.Name, a.MediaType, a.Bytes = newest.attributes, newest.Name, newest.MediaType, newest.Bytes
-	a.SourceKey, a.SourceURL = newest.SourceKey, newest.SourceURL
+	a.attributes, a.Name, a.MediaType, a.Bytes = version.attributes, version.Name, version.MediaType, version.Bytes
+	a.SourceKey, a.SourceURL = version.SourceKey, version.SourceURL
 	a.Parent = knowledge.VersionRef{Document: a.doc.Parent, Version: a.doc.ParentVersion}
-	err := decode(field{newest.Override, &a.Override})
+	err := decode(field{version.Override, &a.Override})
 	if err == nil {
 		a.Splitter, err = a.Override.ApplyTo(config)
 		a.Enrichment = config.AI.Enrichment
@@ -247,7 +247,7 @@ func (a *addition) version() (versionRow, error) {
 		Status: a.doc.Status, Stage: a.doc.Stage, Error: a.doc.Error, attributes: a.attributes, MediaType: a.MediaType,
 		Language: cmp.Or(a.Facts.Language, undetermined), ChunkCount: a.Facts.ChunkCount, PageCount: a.Facts.PageCount,
 		SourceKey: a.SourceKey, SourceURL: a.SourceURL, Bytes: a.Bytes, Splitter: splitter,
-		Override: override, Enrichment: enrichment, Password: a.SealedPassword, CreatedAt: micros(a.Now), UpdatedAt: micros(a.Now),
+		Override: override, Enrichment: enrichment, Password: a.SealedPassword, HadPassword: a.SealedPassword != "", CreatedAt: micros(a.Now), UpdatedAt: micros(a.Now),
 	}, nil
 }
 
@@ -273,7 +273,7 @@ func (a *addition) result() (knowledge.Document, Version, error) {
 func (a *addition) ingestRun() Run {
 	r := Run{
 		ID: a.RunID, Workspace: a.Workspace, Project: a.Project, Kind: knowledge.KindIngest, FirstOffset: notBegun, Status: knowledge.RunRunning,
-		WorkflowID: knowledge.KindIngest.WorkflowID(a.Workspace, a.DocumentID), Subject: a.DocumentID, Version: a.doc.Version, CreatedAt: a.Now,
+		WorkflowID: knowledge.KindIngest.WorkflowID(a.Workspace, a.DocumentID), Subject: a.DocumentID, Version: a.doc.Version, Parent: a.ParentRun, CreatedAt: a.Now,
 	}
 	if a.Error != nil {
 		r.Status, r.EndedAt = knowledge.RunFailed, a.Now

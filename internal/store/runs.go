@@ -26,7 +26,7 @@ type Run struct {
 	Kind           knowledge.RunKind
 	Status         knowledge.RunStatus
 	WorkflowID     string
-	Subject        string // document id or ""
+	Subject        string // id of the document, of the import or of the reindexed project, or ""
 	Version        int
 	Owner          string
 	ConversationID string
@@ -35,6 +35,8 @@ type Run struct {
 	ResultKey      string
 	Usage          json.RawMessage
 	Error          *knowledge.Failure
+	Parent         string          // the reindex that started it, "" = none
+	Progress       json.RawMessage // knowledge.ReindexProgress of a reindex, nil = none
 	CreatedAt      time.Time
 	EndedAt        time.Time // zero = it has not ended
 }
@@ -79,6 +81,8 @@ type runRow struct {
 	ResultKey      string              `bun:"result_key"`
 	Usage          string              `bun:"usage"`
 	Error          string              `bun:"error"`
+	Parent         string              `bun:"parent"`
+	Progress       string              `bun:"progress"`
 	CreatedAt      int64               `bun:"created_at"`
 	EndedAt        int64               `bun:"ended_at"`
 }
@@ -87,7 +91,7 @@ func newRunRow(r Run) (runRow, error) {
 	row := runRow{
 		ID: r.ID, Workspace: r.Workspace, Project: r.Project, Kind: r.Kind, Status: r.Status, WorkflowID: r.WorkflowID,
 		Subject: r.Subject, Version: r.Version, Owner: r.Owner, ConversationID: r.ConversationID, FirstOffset: r.FirstOffset,
-		LogKey: r.LogKey, ResultKey: r.ResultKey, Usage: string(r.Usage),
+		LogKey: r.LogKey, ResultKey: r.ResultKey, Usage: string(r.Usage), Parent: r.Parent, Progress: string(r.Progress),
 		CreatedAt: micros(r.CreatedAt), EndedAt: micros(r.EndedAt),
 	}
 	if row.Status == "" {
@@ -110,10 +114,13 @@ func (r runRow) run() (Run, error) {
 	run := Run{
 		ID: r.ID, Workspace: r.Workspace, Project: r.Project, Kind: r.Kind, Status: r.Status, WorkflowID: r.WorkflowID,
 		Subject: r.Subject, Version: r.Version, Owner: r.Owner, ConversationID: r.ConversationID, FirstOffset: r.FirstOffset,
-		LogKey: r.LogKey, ResultKey: r.ResultKey, CreatedAt: fromMicros(r.CreatedAt), EndedAt: fromMicros(r.EndedAt),
+		LogKey: r.LogKey, ResultKey: r.ResultKey, Parent: r.Parent, CreatedAt: fromMicros(r.CreatedAt), EndedAt: fromMicros(r.EndedAt),
 	}
 	if r.Usage != "" {
 		run.Usage = json.RawMessage(r.Usage)
+	}
+	if r.Progress != "" {
+		run.Progress = json.RawMessage(r.Progress)
 	}
 	if err := decode(field{r.Error, &run.Error}); err != nil {
 		return run, fmt.Errorf("decode run %s: %w", r.ID, err)

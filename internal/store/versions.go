@@ -34,6 +34,7 @@ type Version struct {
 	Override       knowledge.Override
 	Enrichment     knowledge.Enrichment
 	SealedPassword string // of the file; "" once the version has ended
+	HadPassword    bool   // the upload brought a password
 	Tags           []string
 	Metadata       map[string]any
 	Classification string
@@ -52,28 +53,29 @@ type Version struct {
 type versionRow struct {
 	bun.BaseModel `bun:"table:document_versions,alias:v"`
 	attributes
-	DocumentID string `bun:"document_id,pk"`
-	Version    int    `bun:"version,pk"`
-	Workspace  string `bun:"workspace"`
-	Project    string `bun:"project"`
-	RunID      string `bun:"run_id"`
-	Begun      bool   `bun:"begun"`
-	Status     string `bun:"status"`
-	Stage      string `bun:"stage"`
-	Error      string `bun:"error"`
-	MediaType  string `bun:"media_type"`
-	Language   string `bun:"language"`
-	SourceKey  string `bun:"source_key"`
-	SourceURL  string `bun:"source_url"`
-	Bytes      int64  `bun:"bytes"`
-	ChunkCount int    `bun:"chunk_count"`
-	PageCount  int    `bun:"page_count"`
-	Splitter   string `bun:"splitter"`
-	Override   string `bun:"override"`
-	Enrichment string `bun:"enrichment"`
-	Password   string `bun:"sealed_password"`
-	CreatedAt  int64  `bun:"created_at"`
-	UpdatedAt  int64  `bun:"updated_at"`
+	DocumentID  string `bun:"document_id,pk"`
+	Version     int    `bun:"version,pk"`
+	Workspace   string `bun:"workspace"`
+	Project     string `bun:"project"`
+	RunID       string `bun:"run_id"`
+	Begun       bool   `bun:"begun"`
+	Status      string `bun:"status"`
+	Stage       string `bun:"stage"`
+	Error       string `bun:"error"`
+	MediaType   string `bun:"media_type"`
+	Language    string `bun:"language"`
+	SourceKey   string `bun:"source_key"`
+	SourceURL   string `bun:"source_url"`
+	Bytes       int64  `bun:"bytes"`
+	ChunkCount  int    `bun:"chunk_count"`
+	PageCount   int    `bun:"page_count"`
+	Splitter    string `bun:"splitter"`
+	Override    string `bun:"override"`
+	Enrichment  string `bun:"enrichment"`
+	Password    string `bun:"sealed_password"`
+	HadPassword bool   `bun:"had_password"`
+	CreatedAt   int64  `bun:"created_at"`
+	UpdatedAt   int64  `bun:"updated_at"`
 
 	// Of the document, when it was joined.
 	RemovingUpto      int   `bun:"removing_upto,scanonly"`
@@ -100,7 +102,7 @@ func (r *versionRow) version() (Version, error) {
 		Bytes: r.Bytes, ChunkCount: r.ChunkCount, PageCount: r.PageCount, Classification: r.Classification,
 		Removing: r.Version <= r.RemovingUpto, Blocked: r.RemovingUpto > 0 && r.Version > r.RemovingUpto,
 		CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
-		DocumentCreatedAt: fromMicros(r.DocumentCreatedAt), SealedPassword: r.Password,
+		DocumentCreatedAt: fromMicros(r.DocumentCreatedAt), SealedPassword: r.Password, HadPassword: r.HadPassword,
 		ExternalUserID: r.ExternalUserID, ConversationID: r.ConversationID,
 	}
 	err := decode(

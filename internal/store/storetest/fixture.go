@@ -23,6 +23,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"publishing", testPublishing},
 		{"combined", testCombined},
 		{"batches", testBatches},
+		{"reindex", testReindex},
 		{"backlog", testBacklog},
 		{"superseded", testSuperseded},
 		{"siblings", testSiblings},

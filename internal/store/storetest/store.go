@@ -68,6 +68,12 @@ type Documents interface {
 type Ingestion interface {
 	AddVersion(ctx context.Context, nv store.NewVersion) (knowledge.Document, store.Version, error)
 	ReingestVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, config knowledge.ProjectConfig, now time.Time) (knowledge.Document, store.Version, error)
+	CountOutdated(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (int, error)
+	OutdatedDocuments(ctx context.Context, q store.OutdatedQuery) (list []store.Outdated, more string, err error)
+	StartReindex(ctx context.Context, p knowledge.Principal, project, id string, config knowledge.ProjectConfig) (store.Run, error)
+	ReindexVersion(ctx context.Context, reindex string, o store.Outdated, config knowledge.ProjectConfig) (v store.Version, started bool, err error)
+	ReindexProgress(ctx context.Context, workspace, id string, part knowledge.ReindexProgress, seconds float64) (knowledge.ReindexProgress, error)
+	ProjectForSystem(ctx context.Context, workspace, id string) (knowledge.Project, error)
 	RetryVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (store.Version, error)
 	Version(ctx context.Context, ref knowledge.VersionRef) (store.Version, error)
 	PendingVersions(ctx context.Context, query store.PendingQuery) ([]store.Version, error)

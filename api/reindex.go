@@ -1,0 +1,130 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// reindexView is a reindex that has started, or would.
+type reindexView struct {
+	RunID       string `json:"run_id,omitempty" doc:"Not in a dry run"`
+	Matched     int    `json:"matched" doc:"Documents whose published version was made with another splitter or enrichment than the project has now, without attachments"`
+	OperatorURL string `json:"operator_url,omitempty"`
+}
+
+type reindexOutput struct {
+	Status int
+	Body   reindexView
+}
+
+func (s *Server) registerReindex() {
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Anew: true, Operation: huma.Operation{
+		OperationID: "reindex-project", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/projects/{id}/reindex", DefaultStatus: http.StatusAccepted,
+		Summary: "Make new versions of a project's outdated documents",
+		Description: "After a change of ai.textSplitter or ai.enrichment. The old version of a document serves until the new one is published. " +
+			"While a reindex of the project runs, the answer names that one. Its counts are the progress of the run.", Tags: []string{"projects"},
+		Responses: map[string]*huma.Response{"200": {Description: "A dry run: nothing starts"}},
+	}}, s.reindexProject)
+	for _, way := range []struct {
+		name, summary string
+		paused        bool
+	}{{"pause", "Ask an import or a reindex to pause", true}, {"resume", "Ask an import or a reindex to resume", false}} {
+		for prefix, path := range map[string]string{"workspace-": "/workspaces/{workspaceId}/runs", "": "/runs"} {
+			edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+				OperationID: prefix + way.name + "-run", Method: http.MethodPost, Path: path + "/{run_id}/" + way.name, DefaultStatus: http.StatusAccepted,
+				Summary: way.summary, Description: "What has begun ends. Runs of other kinds: 409.", Tags: []string{"runs"},
+			}}, func(ctx context.Context, p knowledge.Principal, in *runPath) (*runOutput, error) {
+				return s.pauseRun(ctx, p, in.ID, way.paused)
+			})
+		}
+	}
+}
+
+func (s *Server) reindexProject(ctx context.Context, p knowledge.Principal, in *struct {
+	ProjectPath
+	DryRun bool `query:"dry_run" doc:"Only count the documents"`
+}) (*reindexOutput, error) {
+	project, err := s.deps.Store.Project(ctx, p, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read project %s: %w", in.ID, err)
+	}
+	if in.DryRun {
+		matched, err := s.deps.Store.CountOutdated(ctx, p, project.ID, project.Config)
+		return &reindexOutput{http.StatusOK, reindexView{Matched: matched}}, err
+	}
+	id, _ := edge.RunID(ctx)
+	run, err := s.deps.Store.StartReindex(ctx, p, project.ID, id, project.Config)
+	if err != nil {
+		return nil, fmt.Errorf("reindex project %s: %w", project.ID, err)
+	}
+	if run.Status == knowledge.RunRunning {
+		s.startReindex(ctx, run)
+	}
+	progress, err := reindexProgress(run)
+	if err != nil {
+		return nil, err
+	}
+	return &reindexOutput{http.StatusAccepted, reindexView{
+		RunID: run.ID, Matched: progress.Matched, OperatorURL: s.deps.Links.OperatorURL(run.WorkflowID),
+	}}, nil
+}
+
+// startReindex starts a reindex, unless it runs. The run is on record, so the sweep
+// repeats a start that fails.
+func (s *Server) startReindex(ctx context.Context, run store.Run) {
+	if err := s.deps.Dispatch.Reindex(ctx, run); err != nil {
+		s.deps.Log.WarnContext(ctx, "reindex starts later", "workspace", run.Workspace, "project", run.Project, "run", run.ID, "error", err)
+	}
+}
+
+// pauseRun asks an import or a reindex to pause, or to resume.
+func (s *Server) pauseRun(ctx context.Context, p knowledge.Principal, id string, paused bool) (*runOutput, error) {
+	run, err := s.deps.Store.Run(ctx, p, id)
+	if err != nil {
+		return nil, fmt.Errorf("read run %s: %w", id, err)
+	}
+	switch {
+	case run.Kind == knowledge.KindImport:
+		_, err := s.imports.Pause(ctx, p, run.Subject, paused)
+		return &runOutput{s.viewRun(run)}, err
+	case run.Kind != knowledge.KindReindex:
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "a run of the kind %s cannot be paused: only an import or a reindex can", run.Kind)
+	case run.Status != knowledge.RunRunning:
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "run %q has ended already: it is %s", run.ID, run.Status)
+	}
+	known, err := s.deps.Dispatch.PauseReindex(ctx, run, paused)
+	if err == nil && !known { // a crash came before its start
+		if err = s.deps.Dispatch.Reindex(ctx, run); err == nil {
+			_, err = s.deps.Dispatch.PauseReindex(ctx, run, paused)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pause run %s: %w", id, err)
+	}
+	return &runOutput{s.viewRun(run)}, nil
+}
+
+// reindexProgress decodes how far a reindex is.
+func reindexProgress(run store.Run) (p knowledge.ReindexProgress, err error) {
+	if err := json.Unmarshal(run.Progress, &p); err != nil {
+		return p, fmt.Errorf("decode the progress of run %s: %w", run.ID, err)
+	}
+	return p, nil
+}
+
+// endedReindex reads the progress of a reindex again: the run was read before it ended.
+func (s *Server) endedReindex(ctx context.Context, p knowledge.Principal, run store.Run) (knowledge.ReindexProgress, error) {
+	run, err := s.deps.Store.Run(ctx, p, run.ID)
+	if err != nil {
+		return knowledge.ReindexProgress{}, fmt.Errorf("read run %s: %w", run.ID, err)
+	}
+	return reindexProgress(run)
+}
