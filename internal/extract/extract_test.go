@@ -28,7 +28,11 @@ var codeByName = map[string]knowledge.Code{
 	"imagemagick-ASCII85Decode.pdf": knowledge.CodeEmpty, "imagemagick-CCITTFaxDecode.pdf": knowledge.CodeEmpty,
 	"imagemagick-images.pdf": knowledge.CodeEmpty, "imagemagick-lzw.pdf": knowledge.CodeEmpty,
 	"issue13271.pdf": knowledge.CodeEmpty, "issue17065.pdf": knowledge.CodeEmpty, "issue2177.pdf": knowledge.CodeEmpty,
-	"issue6081.pdf": knowledge.CodeEmpty, "two_pages.pdf": knowledge.CodeEmpty,
+	"issue6081.pdf": knowledge.CodeEmpty,
+	"baseball.jpg":  knowledge.CodeEmpty, "baseball.png": knowledge.CodeEmpty, "testGIF.gif": knowledge.CodeEmpty,
+	"testJPEG_EXIF_emptyDateTime.jpg": knowledge.CodeEmpty, "testJPEG_MicroVideo.jpg": knowledge.CodeEmpty,
+	"testOCR_encode.jpg": knowledge.CodeCorrupt, "testOCR_encode.png": knowledge.CodeEmpty,
+	"testPNG.png": knowledge.CodeEmpty, "testTIFF.tif": knowledge.CodeEmpty,
 	"testWORD_truncated.docx":   knowledge.CodeCorrupt,
 	"protected_upper_case.docx": knowledge.CodeEncrypted, "testPPT_protected_passtika.pptx": knowledge.CodeEncrypted,
 	"testODTEncrypted.odt": knowledge.CodeEncrypted, "testODPMacro.odp": knowledge.CodeEmpty,
@@ -39,7 +43,7 @@ var codeByName = map[string]knowledge.Code{
 func TestEverySharedFileEndsAsStated(t *testing.T) {
 	t.Parallel()
 	paths := allFiles(t)
-	pool, _ := newPool(t, extract.PoolConfig{Size: 2, Timeout: 20 * time.Second})
+	pool, _ := newPool(t, extract.PoolConfig{Size: 2, Timeout: 20 * time.Second, Tools: installedTools(t)})
 	for _, path := range paths {
 		base := filepath.Base(path)
 		t.Run(filepath.Join(filepath.Base(filepath.Dir(path)), base), func(t *testing.T) {
@@ -95,7 +99,7 @@ func linesLieIn(b knowledge.Block, sizes map[int]knowledge.PageSize) error {
 	for _, l := range b.Lines {
 		size, ok := sizes[l.Page]
 		switch {
-		case l.Start < at || l.End <= l.Start || l.End > len(runes):
+		case l.Start < at || l.End < l.Start || l.End == l.Start && b.Figure == "" || l.End > len(runes):
 			return fmt.Errorf("line [%d,%d) after %d in a text of %d", l.Start, l.End, at, len(runes))
 		case strings.Trim(string(runes[at:l.Start]), " |-\n") != "":
 			return fmt.Errorf("%q is on no line", string(runes[at:l.Start]))

@@ -3,6 +3,7 @@ package extract_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -347,4 +349,68 @@ func BenchmarkPDFPages(b *testing.B) {
 		}
 	})
 	b.ReportMetric(float64(pages.Load())/b.Elapsed().Seconds(), "pages/s")
+}
+
+// slowTesseract returns the path of a script in place of tesseract: it writes its
+// process id to a file, waits, and finds one word.
+func slowTesseract(t *testing.T, seconds string) (path, pidFile string) {
+	t.Helper()
+	folder := t.TempDir()
+	path, pidFile = filepath.Join(folder, "tesseract"), filepath.Join(folder, "pid")
+	script := "#!/bin/sh\nif [ \"$1\" = --list-langs ]; then echo eng; exit; fi\necho $$ > " + pidFile + "\nsleep " + seconds +
+		"\nprintf '5\\t1\\t1\\t1\\t1\\t1\\t10\\t10\\t90\\t20\\t95\\tword\\n'\n"
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path, pidFile
+}
+
+// scans returns a PDF of n pages that show no letters, but enough lines to be a scan.
+func scans(n int) []byte {
+	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", ""}
+	kids := ""
+	content := strings.Repeat("10 10 m 90 90 l S\n", 60)
+	objects = append(objects, fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(content), content))
+	for range n {
+		objects = append(objects, "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 100 100] /Contents 3 0 R >>")
+		kids += fmt.Sprintf("%d 0 R ", len(objects))
+	}
+	objects[1] = fmt.Sprintf("<< /Type /Pages /Count %d /Kids [%s] >>", n, kids)
+	return makePDF(objects...)
+}
+
+func TestPoolRunsTools(t *testing.T) {
+	t.Parallel()
+	t.Run("each page that must be recognised has the time of a document", func(t *testing.T) {
+		t.Parallel()
+		tesseract, _ := slowTesseract(t, "1")
+		pool, _ := newPool(t, extract.PoolConfig{Size: 1, Timeout: 4 * time.Second, Tools: format.Tools{Tesseract: tesseract}})
+		result, err := pool.Extract(t.Context(), extract.Input{Name: "a.pdf", Path: write(t, "a.pdf", scans(6)), Folder: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := result.Layout.Metadata["ocr_pages"]; got != "6" {
+			t.Errorf("%s pages, want 6", got)
+		}
+	})
+	t.Run("a tool ends with the child that runs it", func(t *testing.T) {
+		t.Parallel()
+		tesseract, pidFile := slowTesseract(t, "600")
+		pool, _ := newPool(t, extract.PoolConfig{Size: 1, Timeout: 5 * time.Second, Tools: format.Tools{Tesseract: tesseract}})
+		_, err := pool.Extract(t.Context(), extract.Input{Name: "a.pdf", Path: write(t, "a.pdf", scans(1)), Folder: t.TempDir()})
+		wantCode(t, err, knowledge.CodeParseLimit)
+		data, err := os.ReadFile(pidFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(10 * time.Second); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("the tool still runs")
+			}
+		}
+	})
 }

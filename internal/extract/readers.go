@@ -6,6 +6,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/extract/html"
+	"github.com/cairn-rag/cairn/internal/extract/image"
 	"github.com/cairn-rag/cairn/internal/extract/markdown"
 	"github.com/cairn-rag/cairn/internal/extract/pdf"
 	"github.com/cairn-rag/cairn/internal/extract/table"
@@ -76,4 +77,8 @@ func readPDF(ctx context.Context, p *parser, s format.Source) (r format.Result, 
 		}
 	}
 	return p.pdfs.Read(ctx, s)
+}
+
+func readImage(ctx context.Context, _ *parser, s format.Source) (format.Result, error) {
+	return image.Read(ctx, s)
 }

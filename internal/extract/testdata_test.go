@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/cairn-rag/cairn/internal/extract/format"
 )
 
 // The test files of many kinds, and the reason for skipping if they are
@@ -89,4 +91,15 @@ func deflated(chunk []byte, n int, twice bool) []byte {
 		return deflated(b.Bytes(), 1, false)
 	}
 	return b.Bytes()
+}
+
+// installedTools returns the programs that readers use. The test is skipped without
+// tesseract.
+func installedTools(t testing.TB) format.Tools {
+	t.Helper()
+	tools := format.FindTools()
+	if tools.Tesseract == "" {
+		skipOrFail(t, "pictures of text cannot be read; install tesseract (package tesseract-ocr)")
+	}
+	return tools
 }

@@ -61,15 +61,17 @@ func follows(last, next Line) bool {
 		return last.heading == next.heading
 	case last.Role.Kind != next.Role.Kind || last.Role.Table != next.Role.Table:
 		return false
-	case last.Role.Element != 0 || next.Role.Element != 0:
-		return last.Role.Element == next.Role.Element
+	case last.Role.Element != next.Role.Element && last.Page == next.Page:
+		return false
+	case last.Role.Element != 0 && last.Role.Element == next.Role.Element:
+		return true
 	case last.Role.Paragraph != 0 && last.Role.Paragraph == next.Role.Paragraph:
 		return true
 	case next.Page != last.Page:
-		return alike(last, next) && !isItem(next) && next.Page == last.Page+1 && continues(last, next)
+		return alike(last, next) && !IsItem(next.Text) && next.Page == last.Page+1 && continues(last, next)
 	case Beside(last, next):
 		return true
-	case !alike(last, next) || isItem(next):
+	case !alike(last, next) || IsItem(next.Text):
 		return false
 	case continuesInColumn(last.upbox, next.upbox):
 		return continues(last, next)
@@ -94,7 +96,8 @@ func continues(last, next Line) bool {
 	return unicode.IsLower(begin) && !strings.ContainsRune(".!?…:", end) && len(last.Text) > 20
 }
 
-func isItem(l Line) bool { return item.MatchString(l.Text) }
+// IsItem reports whether a text begins with the mark of a list's item.
+func IsItem(text string) bool { return item.MatchString(text) }
 
 // block joins lines to one block.
 func block(lines []Line, look typography) knowledge.Block {
@@ -105,7 +108,7 @@ func block(lines []Line, look typography) knowledge.Block {
 		b.Kind, b.Level = knowledge.BlockHeading, first.heading.level
 	case first.Role.Kind != "":
 		b.Kind, b.Level = first.Role.Kind, first.Role.Level
-	case isItem(first) && len(lines) < 40 && first.Size < headingRatio*look.body && !first.Bold:
+	case IsItem(first.Text) && len(lines) < 40 && (first.Size == 0 || first.Size < headingRatio*look.body) && !first.Bold:
 		b.Kind = knowledge.BlockList
 	case isCaption(b.Text):
 		b.Kind = knowledge.BlockCaption

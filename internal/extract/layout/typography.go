@@ -26,6 +26,9 @@ func typographyOf(lines []Line) typography {
 	weight := map[float64]int{}
 	bold, all := 0, 0
 	for _, l := range lines {
+		if l.Size == 0 { // recognised in a picture
+			continue
+		}
 		weight[rounded(l.Size)] += len(l.Text)
 		all += len(l.Text)
 		if l.Bold {

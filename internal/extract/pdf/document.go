@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/extract/charset"
@@ -23,15 +24,19 @@ type document struct {
 	handle uint64
 	pages  int
 	tagged bool // the file states the structure of its text
+	images bool // the file may have images
 
 	form     uint64 // pdfium's form environment, 0 = not started
 	formless bool   // it cannot be started
 	elements int    // numbers of structure elements and tables so far
 
-	frames map[int]frame // by index of the page
-	layout knowledge.Layout
-	lines  []layout.Line
-	extra  []knowledge.Block // of comments, which stand in no line
+	frames  map[int]frame // by index of the page
+	layout  knowledge.Layout
+	lines   []layout.Line
+	extra   []knowledge.Block // comments and figures, which stand in no line
+	assets  []format.File
+	scans   scans
+	figures figures
 }
 
 // read reads all pages.
@@ -53,15 +58,20 @@ func (d *document) read() (format.Result, error) {
 	}
 	text := layout.Document{Lines: d.lines, Pages: d.layout.Pages, Outline: outline}.Blocks()
 	d.layout.Blocks = layout.Insert(text, d.extra)
-	if len(d.layout.Blocks) == 0 {
-		return format.Result{}, knowledge.Errorf(knowledge.CodeEmpty,
-			"there is no text in the PDF, and where its pages are pictures, text recognition (OCR) is not available yet; send a PDF with text")
+	if err := d.scans.check(hasText(d.layout.Blocks), d.source.Options); err != nil {
+		return format.Result{}, err
 	}
 	if d.layout.Metadata, err = d.metadata(); err != nil {
 		return format.Result{}, err
 	}
+	d.scans.describe(d.layout.Metadata)
+	d.layout.Reader = readerPDFium
 	d.layout.Title, err = d.title()
-	return format.Result{Layout: d.layout}, err
+	return format.Result{Layout: d.layout, Assets: d.assets}, err
+}
+
+func hasText(blocks []knowledge.Block) bool {
+	return slices.ContainsFunc(blocks, func(b knowledge.Block) bool { return b.Text != "" })
 }
 
 // readPages reads all pages. It leaves out pages that pdfium cannot load.

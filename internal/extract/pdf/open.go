@@ -26,7 +26,7 @@ func openDocument(ctx context.Context, lib *library, source format.Source, data 
 	if !ok {
 		return nil, noMemory()
 	}
-	d := &document{ctx: ctx, lib: lib, source: source}
+	d := &document{ctx: ctx, lib: lib, source: source, images: mayHaveImages(data)}
 	for _, password := range passwords(source.Options.Password) {
 		if d.handle, err = lib.call("FPDF_LoadMemDocument", pointer, uint64(len(data)), lib.writeString(password)); err != nil {
 			return nil, err

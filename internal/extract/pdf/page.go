@@ -11,6 +11,7 @@ type page struct {
 	handle      uint64
 	frame       frame
 	annotations annotations
+	tags        *tags // nil if the file states no structure
 	lines       []layout.Line
 }
 
@@ -24,32 +25,53 @@ func (d *document) readPage(index int) error {
 	width, height := p.frame.size()
 	d.frames[index] = p.frame
 	d.layout.Pages = append(d.layout.Pages, knowledge.PageSize{Page: p.number, Width: width, Height: height})
-	if p.lines, err = d.readText(p); err != nil {
+	if err := d.readText(&p); err != nil {
 		return err
 	}
 	p.lines = withFields(p.lines, p.annotations.fields, p.number)
 	d.extra = append(d.extra, commentBlocks(p.annotations.comments, p.number)...)
+	if err := d.readPictures(&p); err != nil {
+		return err
+	}
 	d.lines = append(d.lines, p.lines...)
 	return d.lib.closeLater(p.handle)
 }
 
 // readText reads the lines of a page.
-func (d *document) readText(p page) (lines []layout.Line, err error) {
+func (d *document) readText(p *page) error {
 	handle, err := d.lib.call("FPDFText_LoadPage", p.handle)
 	if err != nil || handle == 0 {
-		return nil, err
+		return err
 	}
-	text := textPage{lib: d.lib, handle: handle, frame: p.frame}
 	if d.tagged {
-		if text.tags, err = d.readTags(p.handle, p.frame); err != nil {
-			return nil, err
+		if p.tags, err = d.readTags(p.handle, p.frame); err != nil {
+			return err
 		}
 	}
-	if lines, err = text.lines(p.number); err != nil {
-		return nil, err
+	text := textPage{lib: d.lib, handle: handle, frame: p.frame, tags: p.tags}
+	if p.lines, err = text.lines(p.number); err != nil {
+		return err
 	}
 	_, err = d.lib.call("FPDFText_ClosePage", handle)
-	return lines, err
+	return err
+}
+
+// readPictures recognises the text of a page that is a scan, and writes its figures.
+func (d *document) readPictures(p *page) error {
+	if !d.images && len(p.lines) >= fewLetters { // each has a letter or more
+		return nil
+	}
+	found, err := d.readObjects(*p)
+	if err != nil {
+		return err
+	}
+	scanned := isScan(*p, found)
+	if scanned {
+		if p.lines, err = d.recognise(*p); err != nil {
+			return err
+		}
+	}
+	return d.readFigures(*p, found, scanned)
 }
 
 // loadPage loads a page, measures it and reads its annotations; the handle is 0 if

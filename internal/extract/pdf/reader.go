@@ -85,7 +85,7 @@ func (r *Reader) closeCache(ctx context.Context) error {
 
 const corrupt = "the PDF is damaged and cannot be parsed; open it in a viewer, save it again and send the new file"
 
-// Read extracts a PDF. Errors for which the document is at fault are
+// Read extracts a PDF, with poppler if pdfium cannot parse it. Errors for which the document is at fault are
 // *knowledge.Error: encrypted, corrupt, empty, parse_limit or too_large. Other
 // errors are failures of pdfium itself.
 func (r *Reader) Read(ctx context.Context, source format.Source) (format.Result, error) {
@@ -98,6 +98,11 @@ func (r *Reader) Read(ctx context.Context, source format.Source) (format.Result,
 		result, err = d.read()
 		return err
 	})
+	if knowledge.IsCode(err, knowledge.CodeCorrupt) && source.Tools.PDFToText != "" && source.Folder != "" {
+		if rescued, err := readWithPoppler(ctx, source); err == nil {
+			return rescued, nil
+		}
+	}
 	return result, err
 }
 
