@@ -151,6 +151,14 @@ func TestStart(t *testing.T) {
 			sourcetest.Want(t, err, c.code, c.retryable)
 		})
 	}
+	t.Run("on_another_host_that_forbids_it", func(t *testing.T) {
+		t.Parallel()
+		s := newSite(t, map[string]string{"/": "<p>no", "/robots.txt": "User-agent: *\nDisallow: /"})
+		other := newSite(t, nil)
+		other.handle("/", redirect(s.URL+"/"))
+		_, err := open(request(other.URL, &sourcetest.State{}, nil)).List(t.Context(), "")
+		sourcetest.Want(t, err, knowledge.CodeForbidden, false)
+	})
 	t.Run("on_another_host", func(t *testing.T) {
 		t.Parallel()
 		s := newSite(t, map[string]string{"/": links("/a"), "/a": "<p>a"})

@@ -76,12 +76,9 @@ func (v *visitor) begin(ctx context.Context, t target) error {
 		return knowledge.Invalid("body.source.uri", "is no address")
 	}
 	u = normal(u)
-	rules, err := v.robots(ctx, u)
+	rules, err := v.allowed(ctx, u)
 	if err != nil {
 		return err
-	}
-	if !rules.allows(u) {
-		return knowledge.Errorf(knowledge.CodeForbidden, "the robots.txt of %q does not allow to read %q", u.Host, t.Address)
 	}
 	r, err := v.client.Fetch(ctx, web.Request{Address: u.String(), Delay: rules.delay(v.delay), Timeout: pageTimeout})
 	if err != nil {
@@ -96,9 +93,12 @@ func (v *visitor) begin(ctx context.Context, t target) error {
 	if err != nil {
 		return err // a request was sent to it
 	}
+	if _, err := v.allowed(ctx, final); err != nil {
+		return err
+	}
 	f := v.frontier
-	f.Queue = nil
 	f.Hosts = slices.Compact([]string{hostOf(u), hostOf(final)})
+	f.Queue = nil
 	f.see(sameAs(u))
 	f.see(sameAs(normal(final)))
 	if isSitemap(body) {
@@ -106,18 +106,28 @@ func (v *visitor) begin(ctx context.Context, t target) error {
 		v.addListed(final, body)
 		return nil
 	}
-	f.addSitemaps((&url.URL{Scheme: final.Scheme, Host: final.Host, Path: "/sitemap.xml"}).String())
 	if !isPage(r.MediaType) {
 		return knowledge.Errorf(knowledge.CodeInvalid, "%q is neither a page nor a sitemap; import a file by its address", t.Address)
 	}
+	f.addSitemaps((&url.URL{Scheme: final.Scheme, Host: final.Host, Path: "/sitemap.xml"}).String())
 	return v.keep(ctx, target{Address: u.String()}, r, final, body)
+}
+
+// allowed returns the rules of the host of an address, or the error for one that
+// they forbid.
+func (v *visitor) allowed(ctx context.Context, u *url.URL) (*rules, error) {
+	r, err := v.robots(ctx, u)
+	if err == nil && !r.allows(u) {
+		err = knowledge.Errorf(knowledge.CodeForbidden, "the robots.txt of %q does not allow to read %q", u.Host, u.String())
+	}
+	return r, err
 }
 
 // visitPage visits an address that a link or a sitemap named.
 func (v *visitor) visitPage(ctx context.Context, t target) error {
 	u, err := url.Parse(t.Address)
 	if err != nil {
-		return nil //nolint:nilerr // there is no such page
+		return nil // there is no such page
 	}
 	rules, err := v.robots(ctx, u)
 	if err != nil {
@@ -163,8 +173,10 @@ func (v *visitor) visitPage(ctx context.Context, t target) error {
 
 // redirect follows redirects to pages that the crawl may visit.
 func (v *visitor) redirect(next *http.Request, via []*http.Request) error {
-	rules := v.rules[hostOf(next.URL)] // known, unless the host was not visited yet
-	if len(via) > 5 || !slices.Contains(v.frontier.Hosts, hostOf(next.URL)) || rules != nil && !rules.allows(next.URL) {
+	if len(via) > 5 || !slices.Contains(v.frontier.Hosts, hostOf(next.URL)) {
+		return http.ErrUseLastResponse
+	}
+	if _, err := v.allowed(next.Context(), next.URL); err != nil {
 		return http.ErrUseLastResponse
 	}
 	return nil
