@@ -43,6 +43,7 @@ var own = map[string][]string{
 	"internal/extract/charset":   {"internal/knowledge"},
 	"internal/extract/format":    {"internal/knowledge", "internal/extract/charset"},
 	"internal/extract/html":      {"internal/knowledge", "internal/extract/charset", "internal/extract/markdown"},
+	"internal/extract/mail":      {"internal/knowledge", "internal/extract/charset", "internal/extract/format", "internal/extract/html", "internal/extract/text"},
 	"internal/extract/markdown":  {"internal/knowledge", "internal/extract/table"},
 	"internal/extract/container": {"internal/knowledge"},
 	"internal/extract/epub": {

@@ -7,6 +7,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/extract/html"
 	"github.com/cairn-rag/cairn/internal/extract/image"
+	"github.com/cairn-rag/cairn/internal/extract/mail"
 	"github.com/cairn-rag/cairn/internal/extract/markdown"
 	"github.com/cairn-rag/cairn/internal/extract/pdf"
 	"github.com/cairn-rag/cairn/internal/extract/table"
@@ -64,6 +65,10 @@ func readHTML(_ context.Context, _ *parser, s format.Source) (r format.Result, e
 	}
 	return r, err
 }
+
+func readMail(_ context.Context, _ *parser, s format.Source) (format.Result, error) { return mail.Read(s) }
+
+func readMHT(_ context.Context, _ *parser, s format.Source) (format.Result, error) { return mail.ReadPage(s) }
 
 // readPDF starts pdfium with the first PDF, so that other files do not wait for it.
 func readPDF(ctx context.Context, p *parser, s format.Source) (r format.Result, err error) {

@@ -69,8 +69,8 @@ var formats = []Format{
 	{MediaType: TypeXML, Label: "XML", Name: "an XML document", Extensions: []string{"xml", "rss", "atom"}, IsText: true},
 	{MediaType: TypeWebVTT, Label: "VTT", Name: "a WebVTT subtitle file", Extensions: []string{"vtt"}, IsText: true},
 	{MediaType: TypeSubRip, Label: "SRT", Name: "a SubRip subtitle file", Extensions: []string{"srt"}, IsText: true},
-	{MediaType: TypeMail, Label: "EML", Name: "an e-mail message", Extensions: []string{"eml"}},
-	{MediaType: TypeMHT, Label: "MHT", Name: "a saved web page (MHT)", Extensions: []string{"mht", "mhtml"}},
+	{MediaType: TypeMail, Label: "EML", Name: "an e-mail message", Extensions: []string{"eml", "mbox"}, read: readMail},
+	{MediaType: TypeMHT, Label: "MHT", Name: "a saved web page (MHT)", Extensions: []string{"mht", "mhtml"}, read: readMHT},
 
 	{MediaType: TypeDOCX, Label: "DOCX", Name: "a Word document (.docx)", Extensions: []string{"docx", "docm", "dotx", "dotm"}, MaxBytes: maxOffice, read: readOOXML},
 	{MediaType: TypePPTX, Label: "PPTX", Name: "a PowerPoint presentation (.pptx)", Extensions: []string{"pptx", "pptm", "ppsx", "ppsm", "potx"}, MaxBytes: maxOffice, read: readOOXML},
