@@ -92,7 +92,7 @@ func (a *Ingestion) layout(ctx context.Context, v store.Version) (knowledge.Layo
 	if err != nil {
 		return layout, fmt.Errorf("make a folder for the result: %w", err)
 	}
-	defer os.RemoveAll(folder) // a leftover in the temporary folder harms nobody
+	defer func() { _ = os.RemoveAll(folder) }() // a leftover in the temporary folder harms nobody
 	result, err := a.extract(ctx, a.Extractor, v, folder)
 	if err != nil {
 		return layout, err
