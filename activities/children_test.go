@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -19,7 +20,7 @@ func TestAttachments(t *testing.T) {
 		if _, err := do(f, f.ingestion.ExtractDocument, in); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.blobs.DeletePrefix(t.Context(), "acme/handbook/"+in.Document+"/1/", nil); err != nil {
+		if _, err := f.blobs.DeletePrefix(t.Context(), blob.VersionPrefix(in.VersionRef), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
