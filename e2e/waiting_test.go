@@ -23,8 +23,11 @@ func TestProviderThatLimits(t *testing.T) {
 	s.publish(t, "before", "The northern pier has a lighthouse.")
 	asked := m.Totals().Embeddings.Asked
 	m.ScriptEmbeddings(modeltest.Fail(http.StatusTooManyRequests, "Retry-After", "3600"))
-	uploads := []accepted{s.upload(t, "first", "The southern pier has a foghorn."), s.upload(t, "second", strings.Repeat("The eastern pier has a beacon. ", 400))}
-	for _, a := range uploads {
+	texts := map[string]string{"first": "The southern pier has a foghorn.", "second": strings.Repeat("The eastern pier has a beacon. ", 400)}
+	var uploads []accepted
+	for _, name := range []string{"first", "second"} { // the second comes when the provider's pause is known
+		a := s.upload(t, name, texts[name])
+		uploads = append(uploads, a)
 		await(t, 20*time.Second, a.ID+" waits", func(context.Context) error {
 			d := s.document(t, a.ID)
 			if d.Waiting == nil {
