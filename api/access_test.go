@@ -20,6 +20,7 @@ func operations(workspace, document, chunk, run, conversation string) map[knowle
 		knowledge.ScopeRead: {
 			{"GET", hooks + "/documents", ""}, {"GET", own + "/documents", ""}, {"GET", own + "/documents/" + document, ""},
 			{"GET", own + "/documents/" + document + "/content", ""}, {"GET", own + "/documents/" + document + "/chunks", ""},
+			{"GET", own + "/documents/" + document + "/pages/1.png", ""},
 			{"GET", own + "/documents/" + document + "/versions", ""}, {"GET", own + "/projects", ""}, {"GET", own + "/projects/default", ""},
 			{"GET", own + "/conversations", ""}, {"GET", own + "/conversations/" + conversation, ""}, {"DELETE", own + "/conversations/" + conversation, ""},
 			{"GET", own + "/runs", ""}, {"GET", own + "/runs/" + run, ""}, {"POST", own + "/runs/" + run + "/cancel", ""},

@@ -73,6 +73,7 @@ type Deps struct {
 	Blobs       Blobs
 	Access      Access
 	Retriever   Retriever
+	Pages       PageDrawer
 	Attributes  Attributes
 	Dispatch    Dispatcher
 	Imports     ImportSources

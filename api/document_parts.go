@@ -99,17 +99,26 @@ func (s *Server) readableVersion(ctx context.Context, p knowledge.Principal, id 
 	return v, nil
 }
 
-// content serves an original so that a browser never runs what is in it.
-func (s *Server) content(ctx context.Context, v store.Version) (*huma.StreamResponse, error) {
+// openOriginal opens the original of a version.
+func (s *Server) openOriginal(ctx context.Context, v store.Version) (io.ReadCloser, int64, error) {
 	if v.SourceKey == "" { // it was refused at the upload
-		return nil, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q was not stored", v.Document)
+		return nil, 0, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q was not stored", v.Document)
 	}
 	reader, size, err := s.deps.Blobs.Open(ctx, v.SourceKey)
 	if errors.Is(err, blob.ErrNotFound) {
-		return nil, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q is not here yet", v.Document).WithCause(err)
+		return nil, 0, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q is not here yet", v.Document).WithCause(err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open original of document %s: %w", v.Document, err)
+		return nil, 0, fmt.Errorf("open original of document %s: %w", v.Document, err)
+	}
+	return reader, size, nil
+}
+
+// content serves an original so that a browser never runs what is in it.
+func (s *Server) content(ctx context.Context, v store.Version) (*huma.StreamResponse, error) {
+	reader, size, err := s.openOriginal(ctx, v)
+	if err != nil {
+		return nil, err
 	}
 	mediaType, disposition := v.MediaType, "attachment"
 	if mediaType == "" {

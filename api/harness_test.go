@@ -6,10 +6,13 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +25,7 @@ import (
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/retrieve"
@@ -75,6 +79,8 @@ type work struct {
 	leave      func()                            // what the client does in Retrieve
 	entered    chan struct{}                     // told by Ingest and Answer once they have noted what is to start
 	hold       chan struct{}                     // keeps them until it is closed
+	drawings   []extract.Drawing
+	drawn      func() // what happens while a page is drawn
 }
 
 func (w *work) Ingest(_ context.Context, v store.Version) error {
@@ -91,6 +97,20 @@ func (w *work) RetryNow(_ context.Context, _, document string) error {
 	defer w.mu.Unlock()
 	w.retries = append(w.retries, document)
 	return w.fail
+}
+
+func (w *work) Draw(_ context.Context, in extract.Input, d extract.Drawing) (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.drawings = append(w.drawings, d)
+	if w.drawn != nil {
+		w.drawn()
+	}
+	original, err := os.ReadFile(in.Path)
+	if err == nil && w.fail == nil {
+		err = os.WriteFile(filepath.Join(in.Folder, "drawn"), fmt.Appendf(nil, "page %d at %d of %s", d.Page, d.Resolution, original), 0o600)
+	}
+	return "drawn", errors.Join(err, w.fail)
 }
 
 func (w *work) Reindex(_ context.Context, r store.Run) error {
@@ -239,7 +259,7 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	}
 	cfg := api.Config{TempDir: t.TempDir()}
 	deps := api.Deps{
-		Store: e.store, Followed: e.store, Blobs: e.blobs, Access: e.access, Retriever: e.work, Dispatch: e.work, Answers: e.work, Imports: e.work,
+		Store: e.store, Followed: e.store, Blobs: e.blobs, Access: e.access, Retriever: e.work, Pages: e.work, Dispatch: e.work, Answers: e.work, Imports: e.work,
 		Relay: stream.NewRelay(ended{e.store, e.logs}, stream.NewHub()), Links: e.work, Log: slog.New(slog.NewJSONHandler(e.log, nil)), Secrets: box,
 		Addresses: safedial.New(safedial.Config{}),
 	}

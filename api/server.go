@@ -70,6 +70,7 @@ func (s *Server) register() {
 	s.registerWebhookDeliveries()
 	s.registerDocuments()
 	s.registerDocumentParts()
+	s.registerPagePictures()
 	s.registerUpload()
 	s.registerFiles()
 	s.registerChunks()
@@ -98,8 +99,8 @@ func (d Deps) check() error {
 		return errors.New("api: Store, Followed, Blobs and Access are required")
 	case d.Imports == nil:
 		return errors.New("api: Imports is required")
-	case d.Retriever == nil, d.Attributes == nil, d.Dispatch == nil, d.Answers == nil, d.Relay == nil:
-		return errors.New("api: Retriever, Attributes, Dispatch, Answers and Relay are required")
+	case d.Retriever == nil, d.Pages == nil, d.Attributes == nil, d.Dispatch == nil, d.Answers == nil, d.Relay == nil:
+		return errors.New("api: Retriever, Pages, Attributes, Dispatch, Answers and Relay are required")
 	case d.Links == nil, d.Log == nil, d.Addresses == nil:
 		return errors.New("api: Links, Log and Addresses are required")
 	}

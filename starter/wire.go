@@ -59,6 +59,7 @@ type platform struct {
 	embed       *model.Client
 	parsers     *extract.Pool
 	textParsers *extract.Pool      // for small texts alone
+	drawers     *extract.Pool      // of the pages of documents
 	connector   *connect.Connector // of the sources of imports
 	dialer      *safedial.Dialer
 	listener    net.Listener // of the API
@@ -191,7 +192,7 @@ func (p *platform) startWorker(ctx context.Context) error {
 		return fmt.Errorf("find this program: %w", err)
 	}
 	limits, tools := p.cfg.Limits, format.FindTools()
-	for pool, size := range map[**extract.Pool]int{&p.parsers: limits.Parsers, &p.textParsers: textParsers} {
+	for pool, size := range map[**extract.Pool]int{&p.parsers: limits.Parsers, &p.textParsers: textParsers, &p.drawers: drawers} {
 		*pool, err = extract.NewPool(extract.PoolConfig{
 			Command: []string{program, "parse"}, Size: size, Memory: int64(limits.ParseMemory),
 			Timeout: time.Duration(limits.ParseSeconds) * time.Second, CacheDir: filepath.Join(p.cfg.Data, "cache"),
@@ -231,6 +232,10 @@ func (p *platform) startWorker(ctx context.Context) error {
 // textParsers is how many small texts are parsed at the same time. Each takes
 // about a millisecond.
 const textParsers = 2
+
+// drawers is how many pages are drawn at the same time. Those who look at a page do
+// not wait for documents that are parsed.
+const drawers = 2
 
 func (p *platform) grace() time.Duration { return time.Duration(p.cfg.ShutdownSeconds) * time.Second }
 

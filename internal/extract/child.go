@@ -135,12 +135,12 @@ func (c *child) setUp(ctx context.Context, cfg PoolConfig) error {
 	return nil
 }
 
-// extract sends one file to the child and waits for its result. The child has
-// been killed when extract returns an error of ctx or one that wraps errFault.
+// run sends one request to the child and waits for its result. The child has
+// been killed when run returns an error of ctx or one that wraps errFault.
 // While the child starts pdfium, only closing interrupts it, because the next
 // document uses the compiled module.
-func (c *child) extract(ctx, closing context.Context, in Input, cfg PoolConfig) (format.Result, error) {
-	if err := writeFrame(c.in, request{Input: in}); err != nil {
+func (c *child) run(ctx, closing context.Context, req request, cfg PoolConfig) (format.Result, error) {
+	if err := writeFrame(c.in, req); err != nil {
 		return format.Result{}, c.fault()
 	}
 	c.served++

@@ -20,10 +20,16 @@ type Format struct {
 	// read reads a file in the parser child. nil means that the format is recognised
 	// but not supported.
 	read func(ctx context.Context, p *parser, s format.Source) (format.Result, error)
+	// draw returns a page of a file as PNG. nil means that the format has no pages to
+	// draw.
+	draw func(ctx context.Context, p *parser, s format.Source, d Drawing) ([]byte, error)
 }
 
 // IsRead reports whether documents of the format are extracted.
 func (f Format) IsRead() bool { return f.read != nil }
+
+// IsDrawn reports whether the pages of documents of the format can be drawn.
+func (f Format) IsDrawn() bool { return f.draw != nil }
 
 // Formats returns the rows of the table of formats. Callers must not change it.
 func Formats() []Format { return formats }

@@ -21,10 +21,11 @@ const (
 )
 
 // request is a frame of the parent. The first one carries settings, each later
-// one an input.
+// one an input, and the page to draw if it is not to be extracted.
 type request struct {
 	Settings *settings `json:"settings,omitempty"`
 	Input    Input     `json:"input,omitzero"`
+	Drawing  *Drawing  `json:"drawing,omitempty"`
 }
 
 // settings are the limits that a child sets on itself before the first input.

@@ -96,7 +96,11 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 // corrupt, parse_limit, too_large, unsupported_format or malformed. The same
 // file always produces the same layout.
 func (p *Pool) Extract(ctx context.Context, in Input) (format.Result, error) {
-	if err := in.validate(); err != nil {
+	return p.run(ctx, request{Input: in})
+}
+
+func (p *Pool) run(ctx context.Context, req request) (format.Result, error) {
+	if err := req.Input.validate(); err != nil {
 		return format.Result{}, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -117,7 +121,7 @@ func (p *Pool) Extract(ctx context.Context, in Input) (format.Result, error) {
 			}
 		}
 		before := c.served
-		result, err := c.extract(ctx, p.closed, in, p.cfg)
+		result, err := c.run(ctx, p.closed, req, p.cfg)
 		if before > 0 && errors.Is(err, errFault) {
 			// An earlier document may have left this child in a bad state: try
 			// the document once more in a new child.

@@ -32,6 +32,21 @@ func (p *parser) close(ctx context.Context) error {
 	return p.pdfs.Close(ctx)
 }
 
+// startPDF starts pdfium with the first PDF, so that other files do not wait for it.
+func (p *parser) startPDF(ctx context.Context) error {
+	if p.pdfs != nil {
+		return nil
+	}
+	err := p.starting(func() (err error) {
+		p.pdfs, err = pdf.New(ctx, pdf.Config{CacheDir: p.cacheDir})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("start pdfium: %w", err)
+	}
+	return nil
+}
+
 // read extracts one file. Errors that clients may see are *knowledge.Error.
 func (p *parser) read(ctx context.Context, in Input) (format.Result, error) {
 	source, f, err := p.open(in)

@@ -2,14 +2,12 @@ package extract
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/extract/html"
 	"github.com/cairn-rag/cairn/internal/extract/image"
 	"github.com/cairn-rag/cairn/internal/extract/mail"
 	"github.com/cairn-rag/cairn/internal/extract/markdown"
-	"github.com/cairn-rag/cairn/internal/extract/pdf"
 	"github.com/cairn-rag/cairn/internal/extract/table"
 	"github.com/cairn-rag/cairn/internal/extract/text"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -66,20 +64,17 @@ func readHTML(_ context.Context, _ *parser, s format.Source) (r format.Result, e
 	return r, err
 }
 
-func readMail(_ context.Context, _ *parser, s format.Source) (format.Result, error) { return mail.Read(s) }
+func readMail(_ context.Context, _ *parser, s format.Source) (format.Result, error) {
+	return mail.Read(s)
+}
 
-func readMHT(_ context.Context, _ *parser, s format.Source) (format.Result, error) { return mail.ReadPage(s) }
+func readMHT(_ context.Context, _ *parser, s format.Source) (format.Result, error) {
+	return mail.ReadPage(s)
+}
 
-// readPDF starts pdfium with the first PDF, so that other files do not wait for it.
 func readPDF(ctx context.Context, p *parser, s format.Source) (r format.Result, err error) {
-	if p.pdfs == nil {
-		err := p.starting(func() (err error) {
-			p.pdfs, err = pdf.New(ctx, pdf.Config{CacheDir: p.cacheDir})
-			return err
-		})
-		if err != nil {
-			return r, fmt.Errorf("start pdfium: %w", err)
-		}
+	if err := p.startPDF(ctx); err != nil {
+		return r, err
 	}
 	return p.pdfs.Read(ctx, s)
 }

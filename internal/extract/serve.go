@@ -105,7 +105,7 @@ func (s *server) answer(ctx context.Context, req request) response {
 		}
 		return response{}
 	}
-	result, err := s.read(ctx, req.Input)
+	result, err := s.read(ctx, req)
 	if err != nil {
 		_, panicked := errors.AsType[*panicError](err)
 		return response{Error: toWire(err), Last: panicked}
@@ -122,9 +122,9 @@ func (s *server) apply(set settings) error {
 	return limitProcess(set)
 }
 
-// read extracts one file and turns a panic of the parser into an error: the
+// read extracts one file, or draws a page of it, and turns a panic of the parser into an error: the
 // document is reported as corrupt, and the child is replaced.
-func (s *server) read(ctx context.Context, in Input) (result format.Result, err error) {
+func (s *server) read(ctx context.Context, req request) (result format.Result, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			// The value may contain document text; its type and the stack do not.
@@ -132,7 +132,10 @@ func (s *server) read(ctx context.Context, in Input) (result format.Result, err 
 			err = knowledge.Errorf(knowledge.CodeCorrupt, corrupt).WithCause(&panicError{fmt.Sprintf("panic of type %T", r)})
 		}
 	}()
-	return s.parser.read(ctx, in)
+	if req.Drawing != nil {
+		return format.Result{}, s.parser.draw(ctx, req.Input, *req.Drawing)
+	}
+	return s.parser.read(ctx, req.Input)
 }
 
 const corrupt = "the document cannot be parsed; open it, save it again and send the new file"

@@ -64,7 +64,7 @@ var formats = []Format{
 	{MediaType: TypeJSON, Label: "JSON", Name: "a JSON text", Extensions: []string{"json", "geojson", "ipynb"}, IsText: true, read: readJSON},
 	{MediaType: TypeNDJSON, Label: "JSON", Name: "JSON lines", Extensions: []string{"ndjson", "jsonl"}, IsText: true, read: readJSONLines},
 	{MediaType: sourceCode, Name: "source code", IsText: true, read: readCode},
-	{MediaType: TypePDF, Label: "PDF", Name: "a PDF", Extensions: []string{"pdf"}, IsSafe: true, MaxBytes: maxPDF, read: readPDF},
+	{MediaType: TypePDF, Label: "PDF", Name: "a PDF", Extensions: []string{"pdf"}, IsSafe: true, MaxBytes: maxPDF, read: readPDF, draw: drawPDF},
 
 	{MediaType: TypeXML, Label: "XML", Name: "an XML document", Extensions: []string{"xml", "rss", "atom"}, IsText: true},
 	{MediaType: TypeWebVTT, Label: "VTT", Name: "a WebVTT subtitle file", Extensions: []string{"vtt"}, IsText: true},
@@ -85,10 +85,10 @@ var formats = []Format{
 	{MediaType: TypeRTF, Label: "RTF", Name: "an RTF document", Extensions: []string{"rtf"}},
 	{MediaType: TypeKeynote, Label: "KEY", Name: "an Apple iWork document", Extensions: []string{"key"}},
 
-	{MediaType: TypePNG, Label: "PNG", Name: "an image (PNG)", Extensions: []string{"png"}, IsSafe: true, read: readImage},
-	{MediaType: TypeJPEG, Label: "JPG", Name: "an image (JPEG)", Extensions: []string{"jpg", "jpeg"}, IsSafe: true, read: readImage},
-	{MediaType: TypeTIFF, Label: "TIFF", Name: "an image (TIFF)", Extensions: []string{"tif", "tiff"}, read: readImage},
-	{MediaType: TypeGIF, Label: "GIF", Name: "an image (GIF)", Extensions: []string{"gif"}, IsSafe: true, read: readImage},
+	{MediaType: TypePNG, Label: "PNG", Name: "an image (PNG)", Extensions: []string{"png"}, IsSafe: true, read: readImage, draw: drawImage},
+	{MediaType: TypeJPEG, Label: "JPG", Name: "an image (JPEG)", Extensions: []string{"jpg", "jpeg"}, IsSafe: true, read: readImage, draw: drawImage},
+	{MediaType: TypeTIFF, Label: "TIFF", Name: "an image (TIFF)", Extensions: []string{"tif", "tiff"}, read: readImage, draw: drawImage},
+	{MediaType: TypeGIF, Label: "GIF", Name: "an image (GIF)", Extensions: []string{"gif"}, IsSafe: true, read: readImage, draw: drawImage},
 	{MediaType: TypeMP3, Label: "MP3", Name: "an audio file (MP3)", Extensions: []string{"mp3"}},
 	{MediaType: TypeWAV, Label: "WAV", Name: "an audio file (WAV)", Extensions: []string{"wav"}},
 	{MediaType: TypeM4A, Label: "M4A", Name: "an audio file (M4A)", Extensions: []string{"m4a"}},

@@ -12,6 +12,8 @@ const (
 	// memory of 512 MiB. Larger pictures are drawn smaller.
 	maxBitmap = 24 << 20
 
+	pointsPerInch = 72
+
 	formatBGRx   = 3
 	reverseBytes = 0x10 // flag: the order is RGBx
 	white        = 0xffffffff

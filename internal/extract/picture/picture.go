@@ -83,19 +83,24 @@ func Scaled(img image.Image, scale float64) *image.RGBA {
 // Encode returns a picture as PNG, or as JPEG if it is a large PNG, and its media
 // type.
 func Encode(img image.Image) (data []byte, mediaType string, err error) {
+	if data, err = PNG(img); err != nil || len(data) <= largeAsset {
+		return data, "image/png", err
+	}
 	var b bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
-	if err := encoder.Encode(&b, img); err != nil {
-		return nil, "", fmt.Errorf("encode a picture: %w", err)
-	}
-	if b.Len() <= largeAsset {
-		return b.Bytes(), "image/png", nil
-	}
-	b.Reset()
 	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: jpegQuality}); err != nil {
 		return nil, "", fmt.Errorf("encode a picture: %w", err)
 	}
 	return b.Bytes(), "image/jpeg", nil
+}
+
+// PNG returns a picture as PNG.
+func PNG(img image.Image) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
+	if err := encoder.Encode(&b, img); err != nil {
+		return nil, fmt.Errorf("encode a picture: %w", err)
+	}
+	return b.Bytes(), nil
 }
 
 // Asset writes an encoded picture to the folder of the source. name is the asset's

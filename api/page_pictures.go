@@ -1,0 +1,168 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// PageDrawer draws the pages of documents.
+type PageDrawer interface {
+	// Draw draws a page of a file as a PNG of the name that it returns, in the folder
+	// of the input. It blocks until there is a free process for it. A page that the
+	// file does not have is CodeNotFound.
+	Draw(ctx context.Context, in extract.Input, d extract.Drawing) (name string, err error)
+}
+
+// keptResolutions are those whose pictures are stored. Others are drawn again for
+// each request, so that the pictures of a page do not grow without a bound.
+var keptResolutions = []int{72, 96, 144, 150, 192, 200, 300}
+
+// pagePath names a page of a document.
+type pagePath struct {
+	DocumentPath
+	File        string `path:"page" pattern:"^[1-9][0-9]{0,4}\\.png$" maxLength:"9" example:"1.png" doc:"Number of the page with .png, 1.png is the first"`
+	Resolution  int    `query:"dpi" minimum:"36" maximum:"300" default:"96" doc:"Pixels of an inch"`
+	IfNoneMatch string `header:"If-None-Match" doc:"ETag of the picture that the client has"`
+}
+
+func (p *pagePath) drawing() extract.Drawing {
+	number, _ := strconv.Atoi(strings.TrimSuffix(p.File, ".png")) // it matches the pattern
+	return extract.Drawing{Page: number, Resolution: p.Resolution}
+}
+
+func (s *Server) registerPagePictures() {
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "get-document-page", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/documents/{id}/pages/{page}",
+		Summary: "Show a page of a PDF or a picture", Tags: []string{"documents"},
+		Responses: map[string]*huma.Response{
+			"200": {
+				Description: "The page as PNG. A very large page is drawn in a lower resolution",
+				Content:     map[string]*huma.MediaType{"image/png": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
+			},
+			"304": {Description: "The client has this picture"},
+		},
+	}}, s.pagePicture)
+}
+
+// pagePicture serves the picture of a page of the version that the principal may
+// read. A version never changes, so its number and the drawing make the ETag.
+func (s *Server) pagePicture(ctx context.Context, p knowledge.Principal, in *pagePath) (*huma.StreamResponse, error) {
+	v, err := s.readableVersion(ctx, p, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	d := in.drawing()
+	tag := fmt.Sprintf(`"%d-%d-%d"`, v.Version, d.Page, d.Resolution)
+	if matches(in.IfNoneMatch, tag) {
+		return pageResponse(http.StatusNotModified, tag, nil), nil
+	}
+	picture, err := s.page(ctx, p, v, d)
+	if err != nil {
+		return nil, err
+	}
+	return pageResponse(http.StatusOK, tag, picture), nil
+}
+
+// matches reports whether an If-None-Match names a tag.
+func matches(header, tag string) bool {
+	for named := range strings.SplitSeq(header, ",") {
+		if named = strings.TrimPrefix(strings.TrimSpace(named), "W/"); named == tag || named == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+func pageResponse(status int, tag string, picture []byte) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(out huma.Context) {
+		out.SetHeader("ETag", tag)
+		out.SetHeader("Cache-Control", "private, no-cache") // the client asks again, so that a permission that ends is felt
+		if status == http.StatusOK {
+			out.SetHeader("Content-Type", "image/png")
+			out.SetHeader("Content-Length", strconv.Itoa(len(picture)))
+		}
+		out.SetStatus(status)
+		_, _ = out.BodyWriter().Write(picture) // the client may be gone
+	}}
+}
+
+// page returns the stored picture of a page, or draws and stores it.
+func (s *Server) page(ctx context.Context, p knowledge.Principal, v store.Version, d extract.Drawing) ([]byte, error) {
+	key := blob.StepKey(v.VersionRef, fmt.Sprintf("pages/%d-%d.png", d.Page, d.Resolution))
+	stored, _, err := s.deps.Blobs.Open(ctx, key)
+	if err == nil {
+		defer stored.Close()
+		return io.ReadAll(stored)
+	}
+	if !errors.Is(err, blob.ErrNotFound) {
+		return nil, fmt.Errorf("open the picture of a page: %w", err)
+	}
+	picture, err := s.drawPage(ctx, v, d)
+	if err != nil || !slices.Contains(keptResolutions, d.Resolution) {
+		return picture, err
+	}
+	if _, err := s.deps.Blobs.PutReader(ctx, key, bytes.NewReader(picture)); err != nil {
+		return nil, fmt.Errorf("store the picture of a page: %w", err)
+	}
+	// A removal may have deleted the other bytes of the version meanwhile.
+	if now, err := s.readableVersion(ctx, p, v.Document); err != nil || now.Version != v.Version {
+		return picture, s.deps.Blobs.Delete(context.WithoutCancel(ctx), key)
+	}
+	return picture, nil
+}
+
+// drawPage draws a page of the original.
+func (s *Server) drawPage(ctx context.Context, v store.Version, d extract.Drawing) ([]byte, error) {
+	f, _ := extract.FormatOf(v.MediaType)
+	if !f.IsDrawn() {
+		return nil, knowledge.Errorf(knowledge.CodeNotFound, "document %q has no pictures of its pages; PDF files and pictures have", v.Document)
+	}
+	original, _, err := s.openOriginal(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	defer original.Close()
+	folder, err := os.MkdirTemp(s.cfg.TempDir, "cairn-page-*")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for a page: %w", err)
+	}
+	defer os.RemoveAll(folder) // a leftover in the temporary folder harms nobody
+	path := filepath.Join(folder, "original")
+	if err := writeFile(path, original); err != nil {
+		return nil, fmt.Errorf("make a local copy of document %s: %w", v.Document, err)
+	}
+	name, err := s.deps.Pages.Draw(ctx, extract.Input{Name: v.Name, MediaType: v.MediaType, Path: path, Folder: folder}, d)
+	if knowledge.IsCode(err, knowledge.CodeEncrypted) {
+		return nil, knowledge.Errorf(knowledge.CodeEncrypted, "the pages of an encrypted document cannot be shown, because its password is not kept").WithCause(err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("draw page %d of document %s: %w", d.Page, v.Document, err)
+	}
+	return os.ReadFile(filepath.Join(folder, filepath.Base(name)))
+}
+
+func writeFile(path string, from io.Reader) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, from)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,66 @@
+package extract_test
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+func TestPoolDrawsPages(t *testing.T) {
+	t.Parallel()
+	pool, _ := newPool(t, extract.PoolConfig{Size: 1})
+	pdf := onePage([]byte("0 0 150 200 re f"), "") // the left half of the page is black
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 72, 36))); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		behaviour, name string
+		content         []byte
+		drawing         extract.Drawing
+		width, height   int
+		code            knowledge.Code
+	}{
+		{"a page of a PDF", "a.pdf", pdf, extract.Drawing{Page: 1, Resolution: 144}, 600, 400, ""},
+		{"a page that the PDF does not have", "a.pdf", pdf, extract.Drawing{Page: 2, Resolution: 144}, 0, 0, knowledge.CodeNotFound},
+		{"a picture", "a.png", picture.Bytes(), extract.Drawing{Page: 1, Resolution: 144}, 144, 72, ""},
+		{"a page that the picture does not have", "a.png", picture.Bytes(), extract.Drawing{Page: 2, Resolution: 144}, 0, 0, knowledge.CodeNotFound},
+		{"a text", "a.txt", []byte("text"), extract.Drawing{Page: 1, Resolution: 144}, 0, 0, knowledge.CodeNotFound},
+		{"a damaged PDF", "a.pdf", pdf[:60], extract.Drawing{Page: 1, Resolution: 144}, 0, 0, knowledge.CodeCorrupt},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			name, err := pool.Draw(t.Context(), extract.Input{Name: tc.name, Path: write(t, "upload", tc.content), Folder: folder}, tc.drawing)
+			if tc.code != "" {
+				wantCode(t, err, tc.code)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := os.Open(filepath.Join(folder, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			drawn, err := png.Decode(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if size := drawn.Bounds().Size(); size != image.Pt(tc.width, tc.height) {
+				t.Errorf("%v pixels, want %d x %d", size, tc.width, tc.height)
+			}
+			if got := color.GrayModel.Convert(drawn.At(10, 10)).(color.Gray); got.Y != 0 {
+				t.Errorf("the left half is %v, want black", got)
+			}
+		})
+	}
+}
