@@ -8,8 +8,11 @@ import (
 	"github.com/cairn-rag/cairn/internal/extract/image"
 	"github.com/cairn-rag/cairn/internal/extract/mail"
 	"github.com/cairn-rag/cairn/internal/extract/markdown"
+	"github.com/cairn-rag/cairn/internal/extract/pdf"
+	"github.com/cairn-rag/cairn/internal/extract/subtitle"
 	"github.com/cairn-rag/cairn/internal/extract/table"
 	"github.com/cairn-rag/cairn/internal/extract/text"
+	"github.com/cairn-rag/cairn/internal/extract/xml"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -60,6 +63,26 @@ func readHTML(_ context.Context, _ *parser, s format.Source) (r format.Result, e
 		var page html.Page
 		page, err = html.ReadPage(data, s.Charset)
 		r.Layout.Title, r.Layout.Metadata, r.Layout.Blocks = page.Title, page.Metadata, page.Blocks
+	}
+	return r, err
+}
+
+func readMail(_ context.Context, _ *parser, s format.Source) (format.Result, error) {
+	return mail.Read(s)
+}
+
+func readXML(_ context.Context, _ *parser, s format.Source) (r format.Result, err error) {
+	data, err := s.Bytes()
+	if err == nil {
+		r.Layout, err = xml.Read(data, s.Charset)
+	}
+	return r, err
+}
+
+func readSubtitles(_ context.Context, _ *parser, s format.Source) (r format.Result, err error) {
+	t, err := s.Text()
+	if err == nil {
+		r.Layout, err = subtitle.Read(t)
 	}
 	return r, err
 }

@@ -61,7 +61,7 @@ func xmlType(name, expected, body string) string {
 	case !isXML:
 		return ""
 	case strings.Contains(body[:min(len(body), 2048)], "<svg"):
-		return "image/svg+xml"
+		return TypeSVG
 	default:
 		return TypeXML
 	}

@@ -11,6 +11,7 @@ const (
 	TypeJSON     = "application/json"
 	TypeNDJSON   = "application/x-ndjson"
 	TypeXML      = "application/xml"
+	TypeSVG      = "image/svg+xml"
 	TypeWebVTT   = "text/vtt"
 	TypeSubRip   = "application/x-subrip"
 	TypeMail     = "message/rfc822"
@@ -66,9 +67,10 @@ var formats = []Format{
 	{MediaType: sourceCode, Name: "source code", IsText: true, read: readCode},
 	{MediaType: TypePDF, Label: "PDF", Name: "a PDF", Extensions: []string{"pdf"}, IsSafe: true, MaxBytes: maxPDF, read: readPDF, draw: drawPDF},
 
-	{MediaType: TypeXML, Label: "XML", Name: "an XML document", Extensions: []string{"xml", "rss", "atom"}, IsText: true},
-	{MediaType: TypeWebVTT, Label: "VTT", Name: "a WebVTT subtitle file", Extensions: []string{"vtt"}, IsText: true},
-	{MediaType: TypeSubRip, Label: "SRT", Name: "a SubRip subtitle file", Extensions: []string{"srt"}, IsText: true},
+	{MediaType: TypeXML, Label: "XML", Name: "an XML document", Extensions: []string{"xml", "rss", "atom"}, IsText: true, read: readXML},
+	{MediaType: TypeSVG, Label: "SVG", Name: "a drawing (SVG)", Extensions: []string{"svg"}, IsText: true, read: readXML},
+	{MediaType: TypeWebVTT, Label: "VTT", Name: "a WebVTT subtitle file", Extensions: []string{"vtt"}, IsText: true, read: readSubtitles},
+	{MediaType: TypeSubRip, Label: "SRT", Name: "a SubRip subtitle file", Extensions: []string{"srt"}, IsText: true, read: readSubtitles},
 	{MediaType: TypeMail, Label: "EML", Name: "an e-mail message", Extensions: []string{"eml", "mbox"}, read: readMail},
 	{MediaType: TypeMHT, Label: "MHT", Name: "a saved web page (MHT)", Extensions: []string{"mht", "mhtml"}, read: readMHT},
 
