@@ -8,7 +8,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/extract/image"
 	"github.com/cairn-rag/cairn/internal/extract/mail"
 	"github.com/cairn-rag/cairn/internal/extract/markdown"
-	"github.com/cairn-rag/cairn/internal/extract/pdf"
 	"github.com/cairn-rag/cairn/internal/extract/subtitle"
 	"github.com/cairn-rag/cairn/internal/extract/table"
 	"github.com/cairn-rag/cairn/internal/extract/text"
@@ -65,10 +64,6 @@ func readHTML(_ context.Context, _ *parser, s format.Source) (r format.Result, e
 		r.Layout.Title, r.Layout.Metadata, r.Layout.Blocks = page.Title, page.Metadata, page.Blocks
 	}
 	return r, err
-}
-
-func readMail(_ context.Context, _ *parser, s format.Source) (format.Result, error) {
-	return mail.Read(s)
 }
 
 func readXML(_ context.Context, _ *parser, s format.Source) (r format.Result, err error) {
