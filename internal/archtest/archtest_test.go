@@ -65,6 +65,8 @@ var own = map[string][]string{
 		"internal/extract/container", "internal/extract/format", "internal/extract/markup", "internal/extract/office",
 		"internal/extract/ooxml", "internal/extract/table", "internal/knowledge",
 	},
+	"internal/extract/align":       {"internal/knowledge"},
+	"internal/extract/libreoffice": {},
 	"internal/extract/image": {
 		"internal/extract/charset", "internal/extract/format", "internal/extract/layout", "internal/extract/ocr",
 		"internal/extract/picture", "internal/knowledge",

@@ -42,6 +42,7 @@ type child struct {
 	responses chan answer   // frames of the current request; closed when the child's output ends
 	exited    chan struct{} // closed when the process is gone
 	stderr    *tail
+	scratch   string // folder for its files
 	served    int
 }
 
@@ -65,6 +66,9 @@ func startChild(ctx context.Context, cfg PoolConfig) (*child, error) {
 		return nil, errors.Join(fmt.Errorf("start parser child: %w", err), childIn.Close(), in.Close())
 	}
 	c := &child{in: in, responses: make(chan answer, maxFrames), exited: make(chan struct{}), stderr: &tail{log: cfg.Logger}}
+	if c.scratch, err = os.MkdirTemp("", "cairn-parser-"); err != nil {
+		return nil, errors.Join(fmt.Errorf("start parser child: %w", err), childIn.Close(), in.Close(), out.Close(), childOut.Close())
+	}
 	c.cmd = exec.Command(cfg.Command[0], cfg.Command[1:]...)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = childIn, childOut, c.stderr
 	c.cmd.Env = []string{} // the child needs no environment, and API keys must not reach it
@@ -74,11 +78,12 @@ func startChild(ctx context.Context, cfg PoolConfig) (*child, error) {
 	// use.
 	_, _ = childIn.Close(), childOut.Close()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start parser child: %w", err), in.Close(), out.Close())
+		return nil, errors.Join(fmt.Errorf("start parser child: %w", err), in.Close(), out.Close(), os.Remove(c.scratch))
 	}
 	go c.readResponses(out)
 	go func() {
 		_ = c.cmd.Wait() // how it ended is read from ProcessState
+		c.removeScratch()
 		close(c.exited)
 	}()
 	return c, c.setUp(ctx, cfg)
@@ -108,11 +113,22 @@ func (c *child) readResponses(out *os.File) {
 	}
 }
 
+// removeScratch removes the folder of a child that has exited. A tool of the child,
+// which the kernel ends with it, may still write there for a moment.
+func (c *child) removeScratch() {
+	for range 20 {
+		if os.RemoveAll(c.scratch) == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
 func (c *child) setUp(ctx context.Context, cfg PoolConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	seconds := uint64(cfg.CPU.Seconds()*float64(cfg.DocumentsPerChild)) + 2 // and 2 s to start
-	err := writeFrame(c.in, request{Settings: &settings{Tools: cfg.Tools, CacheDir: cfg.CacheDir, Memory: cfg.Memory, CPUSeconds: seconds}})
+	err := writeFrame(c.in, request{Settings: &settings{Tools: cfg.Tools, CacheDir: cfg.CacheDir, Scratch: c.scratch, Memory: cfg.Memory, CPUSeconds: seconds}})
 	if err == nil {
 		select {
 		case a, ok := <-c.responses:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 // kill.
 const (
 	childArg  = "be-a-parser-child"
+	toolArg   = "be-a-tool-that-takes-memory"
 	parentArg = "be-a-parent"
 )
 
@@ -25,6 +27,7 @@ const (
 	hang  = "make-the-child-hang"
 	spin  = "make-the-child-spin"
 	hog   = "make-the-child-take-memory"
+	feed  = "make-a-tool-of-the-child-take-memory"
 	crash = "make-the-child-crash"
 	chat  = "make-the-child-write-nonsense"
 )
@@ -34,6 +37,8 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case childArg:
 			os.Exit(beChild(os.Args[2]))
+		case toolArg:
+			takeMemory()
 		case parentArg:
 			os.Exit(beParent(os.Args[2]))
 		}
@@ -83,17 +88,9 @@ func (m *mischief) Read(p []byte) (int, error) {
 		for i := uint64(1); i != 0; i += 2 {
 		}
 	case names(hog):
-		var held [][]byte
-		for {
-			block := make([]byte, 16<<20)
-			for i := range block {
-				block[i] = 1
-			}
-			held = append(held, block)
-			if len(held) > 1000 {
-				return 0, io.EOF
-			}
-		}
+		takeMemory()
+	case names(feed):
+		_ = exec.CommandContext(context.Background(), os.Args[0], toolArg, "").Run() // both are killed
 	case names(crash):
 		os.Exit(3)
 	case names(chat):
@@ -101,6 +98,18 @@ func (m *mischief) Read(p []byte) (int, error) {
 		os.Exit(0)
 	}
 	return n, err
+}
+
+// takeMemory takes memory until the process is killed.
+func takeMemory() {
+	var held [][]byte
+	for len(held) < 1000 {
+		block := make([]byte, 16<<20)
+		for i := range block {
+			block[i] = 1
+		}
+		held = append(held, block)
+	}
 }
 
 // beParent starts a child that hangs until both are killed.

@@ -18,11 +18,15 @@ import (
 // The functions in this file connect the table of formats with the readers of office
 // documents.
 
-// ownReader is Layout.Reader of documents that only Cairn's readers read.
-const ownReader = "own"
-
 // readOOXML reads DOCX, PPTX and XLSX. The content decides which of them a file is.
-func readOOXML(_ context.Context, _ *parser, s format.Source) (format.Result, error) {
+func readOOXML(ctx context.Context, p *parser, s format.Source) (format.Result, error) {
+	isOld, err := isOldOffice(s.Path)
+	if err != nil {
+		return format.Result{}, err
+	}
+	if isOld { // an older document with the name of a newer one
+		return readByConversion(ctx, p, s)
+	}
 	s, remove, err := decrypted(s)
 	if err != nil {
 		return format.Result{}, err
@@ -33,21 +37,41 @@ func readOOXML(_ context.Context, _ *parser, s format.Source) (format.Result, er
 		return format.Result{}, err
 	}
 	var r format.Result
+	mediaType := TypeDOCX
 	switch kind {
 	case "word":
 		r, err = ooxml.Read(s)
-		r.Layout.MediaType = TypeDOCX
 	case "ppt":
+		mediaType = TypePPTX
 		r, err = ooxml.Read(s)
-		r.Layout.MediaType = TypePPTX
 	case "xl":
+		mediaType = TypeXLSX
 		r, err = sheet.Read(s)
-		r.Layout.MediaType = TypeXLSX
-	default:
-		err = knowledge.Errorf(knowledge.CodeUnsupportedFormat, "workbooks in the binary form (.xlsb) are not supported; save it as .xlsx and send that")
+	default: // a workbook in the binary form
+		s.MediaType = TypeXLSX
+		return readByConversion(ctx, p, s)
 	}
-	r.Layout.Reader = ownReader
-	return r, err
+	if err != nil {
+		return format.Result{}, err
+	}
+	r.Layout.MediaType, r.Layout.Reader = mediaType, readByOwn
+	s.Options.Password = "" // it is open
+	return r, p.addPages(ctx, s, mediaType, &r)
+}
+
+// isOldOffice reports whether a file is in the container of the older formats, and
+// not an encrypted document of the newer ones.
+func isOldOffice(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, fmt.Errorf("open document: %w", err)
+	}
+	defer f.Close()
+	head := make([]byte, 8)
+	if _, err := io.ReadFull(f, head); err != nil || !ole.IsContainer(head) {
+		return false, nil // the reader reports what is wrong
+	}
+	return !ole.IsEncrypted(f), nil
 }
 
 // decrypted returns the source with the content of an encrypted Office document, in a
@@ -87,10 +111,16 @@ func decrypted(s format.Source) (plain format.Source, remove func(), err error) 
 	return s, remove, nil
 }
 
-func readODF(_ context.Context, _ *parser, s format.Source) (format.Result, error) {
+func readODF(ctx context.Context, p *parser, s format.Source) (format.Result, error) {
 	r, err := odf.Read(s)
-	r.Layout.Reader = ownReader
-	return r, err
+	if knowledge.IsCode(err, knowledge.CodeEncrypted) && s.Options.Password != "" {
+		return readByConversion(ctx, p, s)
+	}
+	if err != nil {
+		return format.Result{}, err
+	}
+	r.Layout.Reader = readByOwn
+	return r, p.addPages(ctx, s, s.MediaType, &r)
 }
 
 func readEPUB(_ context.Context, _ *parser, s format.Source) (format.Result, error) {

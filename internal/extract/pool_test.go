@@ -89,6 +89,7 @@ func TestPoolSurvivesItsChildren(t *testing.T) {
 	}{
 		{"a child that hangs ends at the deadline", hang, knowledge.CodeParseLimit, extract.PoolConfig{Timeout: 300 * time.Millisecond}},
 		{"a child that takes memory is killed", hog, knowledge.CodeParseLimit, extract.PoolConfig{Memory: 256 << 20}},
+		{"a child whose tool takes memory is killed with it", feed, knowledge.CodeParseLimit, extract.PoolConfig{Memory: 256 << 20}},
 		{"a child that uses up its processor time is killed", spin, knowledge.CodeParseLimit,
 			extract.PoolConfig{CPU: time.Millisecond, DocumentsPerChild: 5}},
 		{"a child that crashes makes the document corrupt", crash, knowledge.CodeCorrupt, extract.PoolConfig{}},
@@ -96,7 +97,7 @@ func TestPoolSurvivesItsChildren(t *testing.T) {
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()
-			if tc.document == hog && runtime.GOOS != "linux" {
+			if (tc.document == hog || tc.document == feed) && runtime.GOOS != "linux" {
 				skipOrFail(t, "the memory of another process can be watched on Linux only; run this test there")
 			}
 			tc.cfg.Size = 1

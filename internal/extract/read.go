@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/extract/charset"
 	"github.com/cairn-rag/cairn/internal/extract/format"
+	"github.com/cairn-rag/cairn/internal/extract/libreoffice"
 	"github.com/cairn-rag/cairn/internal/extract/pdf"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -18,14 +19,19 @@ import (
 // the first PDF, so that text files do not wait for it.
 type parser struct {
 	cacheDir string
+	scratch  string // folder for files that are not of a result; it goes with the child
 	tools    format.Tools
 	starting func(start func() error) error // runs start, which loads pdfium
 	working  func()                         // starts the time limit again
 	pdfs     *pdf.Reader
+	office   *libreoffice.Office
 }
 
-// close frees pdfium if it was started.
+// close frees pdfium and LibreOffice if they were started.
 func (p *parser) close(ctx context.Context) error {
+	if p.office != nil {
+		p.office.Close()
+	}
 	if p.pdfs == nil {
 		return nil
 	}
@@ -87,7 +93,7 @@ func (p *parser) open(in Input) (format.Source, Format, error) {
 	}
 	kind, _, _ := strings.Cut(mediaType, ";")
 	source := format.Source{
-		Name: in.Name, MediaType: kind, Charset: charset.Declared(mediaType), Path: in.Path, Size: info.Size(),
+		Name: in.Name, MediaType: kind, Kind: nameOf(kind), Charset: charset.Declared(mediaType), Path: in.Path, Size: info.Size(),
 		Folder: in.Folder, Options: in.Options, Tools: p.tools, MoreTime: p.working,
 	}
 	f, _ := FormatOf(kind) // Sniff returned it

@@ -114,7 +114,7 @@ func (s *server) answer(ctx context.Context, req request) response {
 }
 
 func (s *server) apply(set settings) error {
-	s.parser.cacheDir, s.parser.tools = set.CacheDir, set.Tools
+	s.parser.cacheDir, s.parser.scratch, s.parser.tools = set.CacheDir, set.Scratch, set.Tools
 	debug.SetMaxStack(maxStack)
 	if set.Memory > 0 {
 		debug.SetMemoryLimit(set.Memory / 4 * 3)

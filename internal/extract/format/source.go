@@ -14,6 +14,7 @@ import (
 type Source struct {
 	Name      string // as uploaded
 	MediaType string // without parameters
+	Kind      string // the format in a sentence, "a Word document (.doc)"
 	Charset   string // declared character set of a text, "" = none
 	Path      string
 	Size      int64  // bytes

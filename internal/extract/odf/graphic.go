@@ -57,14 +57,32 @@ func (r *reader) frame(n *markup.Node) error {
 			if err := r.embedded(r.path(c)); err != nil {
 				return err
 			}
-		case "image":
-			if file := r.path(c); r.zip.Has(file) {
-				return r.doc.Figure(file, alt, func() (io.ReadCloser, error) { return r.zip.Open(file) })
-			}
 		}
+	}
+	if file := r.image(n); file != "" {
+		return r.doc.Figure(file, alt, func() (io.ReadCloser, error) { return r.zip.Open(file) })
 	}
 	r.doc.Add(knowledge.BlockFigure, alt) // a picture that is a link
 	return nil
+}
+
+// image returns the picture in a frame: of several forms of it one that browsers show,
+// if there is one.
+func (r *reader) image(n *markup.Node) string {
+	found := ""
+	for _, c := range n.Children("image") {
+		file := r.path(c)
+		if !r.zip.Has(file) {
+			continue
+		}
+		switch strings.ToLower(path.Ext(file)) {
+		case ".emf", ".wmf", ".svm", ".svg", ".pdf", "":
+			found = cmp.Or(found, file)
+		default:
+			return file
+		}
+	}
+	return found
 }
 
 // path returns the path in the document to which an element refers, "" if it refers

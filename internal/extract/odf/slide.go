@@ -12,7 +12,11 @@ import (
 func (r *reader) slide(n *markup.Node) error {
 	r.slides++
 	title := r.slideTitle(n)
-	r.doc.Slide(r.slides, r.plain(title), r.styles.isHidden("drawing-page", n.Attr("style-name")))
+	if r.depth == 0 {
+		r.doc.Slide(r.slides, r.plain(title), r.styles.isHidden("drawing-page", n.Attr("style-name")))
+	} else {
+		r.doc.Add(knowledge.BlockParagraph, r.plain(title))
+	}
 	for _, c := range n.Nodes {
 		var err error
 		switch {

@@ -152,6 +152,11 @@ func (c *counters) next(levels map[int]level, at int, start string) string {
 	default:
 		c.counts[at] = this.start
 	}
+	for above := range at { // levels that were skipped
+		if !c.begun[above] {
+			c.counts[above], c.begun[above] = levels[above+1].start, true
+		}
+	}
 	c.begun[at] = true
 	for deeper := at + 1; deeper < maxLevels; deeper++ {
 		c.begun[deeper] = false

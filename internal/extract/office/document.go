@@ -23,7 +23,7 @@ type Document struct {
 	size       int          // bytes of text
 	cells      int          // of all sheets
 	names      map[int]bool // indices of the headings that only name a sheet or a slide
-	isSheets   bool
+	hasNames   bool         // the document has sheets or slides
 	paragraphs []paragraph
 	slideTitle string // the first
 	furniture  map[string]bool
@@ -41,7 +41,7 @@ func (d *Document) Add(kind knowledge.BlockKind, text string) {
 		text = Tidy(text)
 	}
 	if last := d.last(); kind == knowledge.BlockCode && last != nil && last.Kind == kind && last.Figure == "" {
-		last.Text += "\n" + text
+		last.Text += "\n" + charset.Clean(text)
 		d.size += len(text)
 		return
 	}
@@ -69,7 +69,7 @@ func (d *Document) Item(depth int, mark, text string) {
 	indent := strings.Repeat("  ", min(depth, 8))
 	text = indent + mark + " " + strings.ReplaceAll(text, "\n", "\n"+indent+"  ")
 	if last := d.last(); last != nil && last.Kind == knowledge.BlockList {
-		last.Text += "\n" + text
+		last.Text += "\n" + charset.Clean(text)
 		d.size += len(text)
 		return
 	}
@@ -117,6 +117,7 @@ func (d *Document) AddBlocks(blocks []knowledge.Block) {
 }
 
 func (d *Document) append(b knowledge.Block) {
+	b.Text, b.Header = charset.Clean(b.Text), charset.Clean(b.Header)
 	d.size += len(b.Text) + len(knowledge.BlockSeparator)
 	d.Result.Layout.Blocks = append(d.Result.Layout.Blocks, b)
 }
@@ -172,7 +173,7 @@ func (d *Document) setTitle(stated string) {
 		switch {
 		case b.Kind == knowledge.BlockTitle && title == "":
 			title = b.Text
-		case b.Kind == knowledge.BlockHeading && b.Level == 1 && heading == "" && !d.isSheets:
+		case b.Kind == knowledge.BlockHeading && b.Level == 1 && heading == "" && !d.hasNames:
 			heading = b.Text
 		}
 	}
@@ -208,7 +209,7 @@ func Comment(author, date, text string) string {
 	if author = Tidy(author); author != "" {
 		head += " by " + author
 	}
-	if len(date) >= len("2006-01-02") {
+	if len(date) >= len("2006-01-02") && date > "1980" {
 		head += ", " + date[:len("2006-01-02")]
 	}
 	return head + ": " + text
@@ -227,6 +228,7 @@ func (d *Document) Slide(number int, title string, isHidden bool) {
 	} else {
 		d.names[len(d.Result.Layout.Blocks)] = true
 	}
+	d.hasNames = true
 	d.Heading(1, heading)
 }
 

@@ -33,7 +33,7 @@ func (d *Document) Sheet(name string, isHidden bool) *Sheet {
 	if isHidden {
 		heading += " (hidden sheet)"
 	}
-	d.names[len(d.Result.Layout.Blocks)], d.isSheets = true, true
+	d.names[len(d.Result.Layout.Blocks)], d.hasNames = true, true
 	d.Heading(1, heading)
 	return &Sheet{doc: d, name: name}
 }

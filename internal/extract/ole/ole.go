@@ -5,7 +5,9 @@ package ole
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -28,7 +30,7 @@ func IsEncrypted(r io.ReaderAt) bool {
 		return false
 	}
 	for _, f := range container.File {
-		if f.Name == "EncryptedPackage" {
+		if strings.EqualFold(f.Name, "EncryptedPackage") {
 			return true
 		}
 	}
@@ -131,4 +133,49 @@ func length(r *bytes.Buffer) int {
 	}
 	n := binary.LittleEndian.Uint32(b)
 	return int(min(n, 1<<30))
+}
+
+// IsProtected reports whether a document of the older Office formats is encrypted.
+func IsProtected(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	container, err := mscfb.New(f)
+	if err != nil {
+		return false
+	}
+	for _, stream := range container.File {
+		head := make([]byte, 4096)
+		n, err := io.ReadFull(stream, head)
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			continue
+		}
+		if head = head[:n]; isEncryptedStream(stream.Name, head) {
+			return true
+		}
+	}
+	return false
+}
+
+// isEncryptedStream reports whether the beginning of a stream says that the document
+// is encrypted: a bit of a Word document, a record of a workbook, a mark of a
+// presentation.
+func isEncryptedStream(name string, head []byte) bool {
+	switch name {
+	case "WordDocument":
+		return len(head) > 11 && head[11]&1 != 0
+	case "Workbook", "Book":
+		for len(head) >= 4 {
+			kind, size := binary.LittleEndian.Uint16(head), int(binary.LittleEndian.Uint16(head[2:]))
+			if kind == 0x2f {
+				return true
+			}
+			head = head[min(4+size, len(head)):]
+		}
+	case "Current User":
+		return len(head) >= 16 && binary.LittleEndian.Uint32(head[12:]) == 0xf3d1c4df
+	}
+	return false
 }
