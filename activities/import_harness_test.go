@@ -258,7 +258,7 @@ func (f *importFixture) wantOnce(key string, version int) {
 
 func (f *importFixture) failures(i store.Import) map[string]knowledge.Code {
 	f.Helper()
-	list, _, err := f.store.ImportFailures(f.ctx, manager(), i.ImportRef.Import, store.Page{})
+	list, _, err := f.store.ImportFailures(f.ctx, manager(), i.Import, store.Page{})
 	f.must(err)
 	codes := map[string]knowledge.Code{}
 	for _, failure := range list {

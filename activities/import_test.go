@@ -324,7 +324,7 @@ func TestRetryOfFailedObjects(t *testing.T) {
 	for _, key := range []string{"a.txt", "b.txt"} {
 		f.shelf.change(key, func(o *shelved) { o.err = nil })
 	}
-	i, err := f.store.RetryImport(f.ctx, manager(), i.ImportRef.Import, "retry", i.CreatedAt)
+	i, err := f.store.RetryImport(f.ctx, manager(), i.Import, "retry", i.CreatedAt)
 	f.must(err)
 	in := activities.RetryInput{ImportRef: i.ImportRef, Run: i.RunID}
 	for range 2 {

@@ -63,8 +63,8 @@ func viewFailure(f store.ImportFailure) ImportFailure {
 // viewImport returns an import as clients see it, with these failures.
 func (s *Server) viewImport(i store.Import, failures []store.ImportFailure) Import {
 	view := Import{
-		ID: i.ImportRef.Import, RunID: i.RunID, ProjectID: i.Project, Source: viewSource(i.Request.Source), DryRun: i.Request.DryRun,
-		Failures: convert(failures, viewFailure), FailuresURL: s.link("/workspaces/" + i.Workspace + "/imports/" + i.ImportRef.Import + "/failures"),
+		ID: i.Import, RunID: i.RunID, ProjectID: i.Project, Source: viewSource(i.Request.Source), DryRun: i.Request.DryRun,
+		Failures: convert(failures, viewFailure), FailuresURL: s.link("/workspaces/" + i.Workspace + "/imports/" + i.Import + "/failures"),
 		CreatedAt: i.CreatedAt, EndedAt: orNull(i.EndedAt), OperatorURL: s.deps.Links.OperatorURL(i.WorkflowID(i.RunID)), EventsURL: s.eventsURL(i.Workspace, i.RunID),
 	}
 	if i.Error != nil {
@@ -83,9 +83,9 @@ func (v *Import) progress(p activities.ImportProgress) {
 
 // withFailures returns an import with its first failures.
 func (s *Server) withFailures(ctx context.Context, p knowledge.Principal, i store.Import) (Import, error) {
-	failures, _, err := s.deps.Store.ImportFailures(ctx, p, i.ImportRef.Import, store.Page{Limit: shownFailures})
+	failures, _, err := s.deps.Store.ImportFailures(ctx, p, i.Import, store.Page{Limit: shownFailures})
 	if err != nil {
-		return Import{}, fmt.Errorf("list failures of import %s: %w", i.ImportRef.Import, err)
+		return Import{}, fmt.Errorf("list failures of import %s: %w", i.Import, err)
 	}
 	return s.viewImport(i, failures), nil
 }

@@ -181,7 +181,7 @@ func TestFailuresOfAnImport(t *testing.T) {
 	if retried["status"] != "running" || run == id || retried["operator_url"] != "http://operator.test/import/default/"+id+"/retry-"+run {
 		t.Errorf("retried %v", retried)
 	}
-	if started := e.work.imports[len(e.work.imports)-1]; started.RunID != run || started.ImportRef.Import != id {
+	if started := e.work.imports[len(e.work.imports)-1]; started.RunID != run || started.Import != id {
 		t.Errorf("started %+v", started)
 	}
 }

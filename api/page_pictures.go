@@ -143,7 +143,7 @@ func (s *Server) drawPage(ctx context.Context, v store.Version, d extract.Drawin
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for a page: %w", err)
 	}
-	defer os.RemoveAll(folder) // a leftover in the temporary folder harms nobody
+	defer func() { _ = os.RemoveAll(folder) }() // a leftover in the temporary folder harms nobody
 	path := filepath.Join(folder, "original")
 	if err := writeFile(path, original); err != nil {
 		return nil, fmt.Errorf("make a local copy of document %s: %w", v.Document, err)

@@ -60,7 +60,6 @@ type importPage struct {
 	batches workflow.Semaphore
 	large   workflow.Semaphore
 	group   workflow.WaitGroup
-	done    int
 	err     error // a batch has neither an outcome nor could its failure be stored
 	acts    *activities.Importing
 }

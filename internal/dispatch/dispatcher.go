@@ -92,12 +92,12 @@ func (d *Dispatcher) Import(ctx context.Context, i store.Import) error {
 	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
 	options.StaticSummary = "import the objects of a source"
 	options.TypedSearchAttributes = d.attributes(i.Workspace, i.Project)
-	in := workflows.ImportInput{ImportRef: i.ImportRef, Run: i.RunID, Retry: i.RunID != i.ImportRef.Import}
+	in := workflows.ImportInput{ImportRef: i.ImportRef, Run: i.RunID, Retry: i.RunID != i.Import}
 	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.BulkImport, in)
 	if isRunning(err) {
 		return nil
 	}
-	return wrap(err, "start import", i.ImportRef.Import)
+	return wrap(err, "start import", i.Import)
 }
 
 // PauseImport asks the run of an import to pause, or to resume. known is false if it has
@@ -107,7 +107,7 @@ func (d *Dispatcher) PauseImport(ctx context.Context, i store.Import, paused boo
 	if isMissing(err) {
 		return false, nil
 	}
-	return err == nil, wrap(err, "pause import", i.ImportRef.Import)
+	return err == nil, wrap(err, "pause import", i.Import)
 }
 
 // Reindex starts the workflow of a reindex. It does nothing if the project has one that

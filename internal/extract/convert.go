@@ -68,7 +68,7 @@ func readByConversion(ctx context.Context, p *parser, s format.Source) (format.R
 	if err != nil {
 		return format.Result{}, err
 	}
-	defer os.RemoveAll(folder) // a leftover goes with the child
+	defer func() { _ = os.RemoveAll(folder) }() // a leftover goes with the child
 	c := conversions[s.MediaType]
 	text := filepath.Join(folder, "text")
 	targets := []libreoffice.Target{{Filter: c.text, Path: text}}
@@ -125,7 +125,7 @@ func (p *parser) addPages(ctx context.Context, s format.Source, kind string, res
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder) // a leftover goes with the child
+	defer func() { _ = os.RemoveAll(folder) }() // a leftover goes with the child
 	pages := filepath.Join(folder, PagesAsset)
 	if err := p.startOffice(ctx, s); err != nil {
 		return err

@@ -131,7 +131,7 @@ func (s *Starter) start(ctx context.Context, i store.Import) {
 	if !i.Open() { // a repeated request, after its end
 		return
 	}
-	log := s.deps.Log.With("workspace", i.Workspace, "import", i.ImportRef.Import, "run", i.RunID)
+	log := s.deps.Log.With("workspace", i.Workspace, "import", i.Import, "run", i.RunID)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), startPatience)
 	defer cancel()
 	if err := s.deps.Workflows.Import(ctx, i); err != nil {

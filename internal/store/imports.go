@@ -200,7 +200,7 @@ func (s *Store) ImportFailures(ctx context.Context, p knowledge.Principal, id st
 	if err != nil {
 		return nil, "", err
 	}
-	list := "failures-" + i.ImportRef.Import
+	list := "failures-" + i.Import
 	limit, err := page.limit(defaultLimit)
 	if err != nil {
 		return nil, "", err

@@ -84,7 +84,7 @@ func (s *Store) ImportedObjects(ctx context.Context, i Import, keys []string) (m
 		var row objectRow
 		there, err := loadObject(ctx, s.reader, i.Source, key, &row)
 		if err != nil {
-			return nil, fmt.Errorf("read objects of import %s: %w", i.ImportRef.Import, failure(err))
+			return nil, fmt.Errorf("read objects of import %s: %w", i.Import, failure(err))
 		}
 		if there {
 			o := ImportedObject{
@@ -106,7 +106,7 @@ func (s *Store) ImportPage(ctx context.Context, i Import, page int) (p ImportPag
 	there, err = first(ctx, s.reader, []any{&p.Next, &p.Objects, &p.Todo},
 		"SELECT next, objects, todo FROM import_pages WHERE import = ? AND page = ?", i.Number, page)
 	if err != nil {
-		return p, false, fmt.Errorf("read page %d of import %s: %w", page, i.ImportRef.Import, failure(err))
+		return p, false, fmt.Errorf("read page %d of import %s: %w", page, i.Import, failure(err))
 	}
 	return p, there, nil
 }
@@ -123,7 +123,7 @@ const objectsPerBatch = 100
 // its counts are stored.
 func (s *Store) AddImportPage(ctx context.Context, i Import, page ImportPage, list, late []ListedObject) (ImportPage, error) {
 	l := listing{Import: i, page: page.Page, now: micros(s.now())}
-	doing := fmt.Sprintf("store page %d of import %s", page.Page, i.ImportRef.Import)
+	doing := fmt.Sprintf("store page %d of import %s", page.Page, i.Import)
 	for first := 0; first < len(list); first += objectsPerBatch {
 		part := list[first:min(first+objectsPerBatch, len(list))]
 		if err := s.write(ctx, doing, func(ctx context.Context, tx transaction) error { return l.objects(ctx, tx, part) }); err != nil {

@@ -54,7 +54,7 @@ func (s *Store) RecordImported(ctx context.Context, i Import, r ImportRecord) (r
 		}
 		w.chunks = append(w.chunks, rows)
 	}
-	doing := fmt.Sprintf("record %d objects of import %s", len(r.Published)+len(r.Failed)+len(r.Skipped), i.ImportRef.Import)
+	doing := fmt.Sprintf("record %d objects of import %s", len(r.Published)+len(r.Failed)+len(r.Skipped), i.Import)
 	err = s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
 		w.counts, w.replaced = knowledge.ImportCounts{}, nil
 		for n, v := range r.Published {

@@ -17,7 +17,7 @@ func (s *Store) FailedObjects(ctx context.Context, i Import, after string, limit
 		SELECT 1 FROM import_objects AS o WHERE o.source_id = ? AND o.key = f.key AND o.import = f.import AND o.outcome = 'failed')
 		ORDER BY f.key LIMIT ?`, i.Number, after, i.Source, limit)
 	if err != nil {
-		return nil, fmt.Errorf("list failed objects of import %s: %w", i.ImportRef.Import, failure(err))
+		return nil, fmt.Errorf("list failed objects of import %s: %w", i.Import, failure(err))
 	}
 	return decodeRows(rows, (*importFailureRow).failure)
 }
@@ -54,14 +54,14 @@ func (s *Store) SettleRetried(ctx context.Context, i Import) (left int, err erro
 	for after := ""; ; {
 		rows, err := objectTable.all(ctx, s.reader, "o.import = ? AND o.outcome = 'retrying' AND o.key > ? ORDER BY o.key LIMIT ?", i.Number, after, retriesPerBatch)
 		if err != nil {
-			return left, fmt.Errorf("list retried objects of import %s: %w", i.ImportRef.Import, failure(err))
+			return left, fmt.Errorf("list retried objects of import %s: %w", i.Import, failure(err))
 		}
 		if len(rows) == 0 {
 			return left, nil
 		}
 		after = rows[len(rows)-1].Key
 		waiting := 0
-		err = s.write(ctx, "settle retried objects of import "+i.ImportRef.Import, func(ctx context.Context, tx transaction) error {
+		err = s.write(ctx, "settle retried objects of import "+i.Import, func(ctx context.Context, tx transaction) error {
 			waiting = 0
 			w := recording{Import: i, store: s}
 			for n := range rows {

@@ -96,7 +96,7 @@ func (s *Store) PreviousImport(ctx context.Context, i Import) (string, error) {
 	var id string
 	_, err := first(ctx, s.reader, []any{&id}, "SELECT id FROM imports WHERE source_id = ? AND number < ? ORDER BY number DESC LIMIT 1", i.Source, i.Number)
 	if err != nil {
-		return "", fmt.Errorf("find the import before %s: %w", i.ImportRef.Import, failure(err))
+		return "", fmt.Errorf("find the import before %s: %w", i.Import, failure(err))
 	}
 	return id, nil
 }

@@ -25,7 +25,7 @@ func (s *Store) MarkVanished(ctx context.Context, i Import, after string) (Vanis
 	// It may have to look at all objects of the source, so it keeps no writer waiting.
 	rows, err := objectTable.all(ctx, s.reader, "o.source_id = ? AND o.key > ? AND o.import < ? ORDER BY o.key LIMIT ?", i.Source, after, i.Number, vanishedPerBatch)
 	if err != nil {
-		return page, fmt.Errorf("list what vanished from import %s: %w", i.ImportRef.Import, failure(err))
+		return page, fmt.Errorf("list what vanished from import %s: %w", i.Import, failure(err))
 	}
 	if len(rows) == 0 {
 		return page, nil
@@ -33,7 +33,7 @@ func (s *Store) MarkVanished(ctx context.Context, i Import, after string) (Vanis
 	if len(rows) == vanishedPerBatch {
 		page.Next = rows[len(rows)-1].Key
 	}
-	err = s.write(ctx, "remove what vanished from import "+i.ImportRef.Import, func(ctx context.Context, tx transaction) error {
+	err = s.write(ctx, "remove what vanished from import "+i.Import, func(ctx context.Context, tx transaction) error {
 		page.Removals = nil
 		var counts knowledge.ImportCounts
 		for n := range rows {
@@ -59,7 +59,7 @@ func (s *Store) removeVanished(ctx context.Context, tx transaction, i Import, ro
 		return false, err
 	}
 	if there && !doc.Removed && doc.RemovingUpto < doc.Version {
-		run := knowledge.DerivedID("run", i.ImportRef.Import, "vanished", row.DocumentID)
+		run := knowledge.DerivedID("run", i.Import, "vanished", row.DocumentID)
 		if err := doc.mark(ctx, tx, i.Owner, run, s.now()); err != nil {
 			return false, err
 		}
@@ -81,9 +81,9 @@ func (s *Store) CountVanished(ctx context.Context, i Import) (int64, error) {
 	}
 	var n int64
 	if _, err := first(ctx, s.reader, []any{&n}, query, args...); err != nil {
-		return 0, fmt.Errorf("count what vanished from import %s: %w", i.ImportRef.Import, failure(err))
+		return 0, fmt.Errorf("count what vanished from import %s: %w", i.Import, failure(err))
 	}
-	return n, s.write(ctx, "count what vanished from import "+i.ImportRef.Import, func(ctx context.Context, tx transaction) error {
+	return n, s.write(ctx, "count what vanished from import "+i.Import, func(ctx context.Context, tx transaction) error {
 		_, err := tx.exec(ctx, "UPDATE imports SET vanished = ? + deleted WHERE number = ?", n, i.Number)
 		if err != nil || i.Request.DryRun {
 			return err
@@ -105,7 +105,7 @@ func (s *Store) PutSidecars(ctx context.Context, i Import, list []Sidecar) error
 	if len(list) == 0 {
 		return nil
 	}
-	return s.write(ctx, fmt.Sprintf("store %d descriptions of import %s", len(list), i.ImportRef.Import), func(ctx context.Context, tx transaction) error {
+	return s.write(ctx, fmt.Sprintf("store %d descriptions of import %s", len(list), i.Import), func(ctx context.Context, tx transaction) error {
 		for _, c := range list {
 			_, err := tx.exec(ctx, `INSERT INTO import_sidecars (source_id, key, import, etag, object) VALUES (?, ?, ?, ?, ?)
 				ON CONFLICT (source_id, key) DO UPDATE SET import = excluded.import, etag = excluded.etag, object = excluded.object`,
@@ -126,7 +126,7 @@ func (s *Store) ImportSidecars(ctx context.Context, i Import, keys []string) (ma
 		c, object := Sidecar{Key: key}, ""
 		there, err := first(ctx, s.reader, []any{&c.ETag, &object}, "SELECT etag, object FROM import_sidecars WHERE source_id = ? AND key = ?", i.Source, key)
 		if err != nil {
-			return nil, fmt.Errorf("read descriptions of import %s: %w", i.ImportRef.Import, failure(err))
+			return nil, fmt.Errorf("read descriptions of import %s: %w", i.Import, failure(err))
 		}
 		if there {
 			c.Object = []byte(object)

@@ -35,7 +35,7 @@ func Read(s format.Source) (format.Result, error) {
 	if err != nil {
 		return format.Result{}, err
 	}
-	defer zip.Close()
+	defer func() { _ = zip.Close() }() // it was only read
 	b := book{zip: zip, doc: office.New(s)}
 	if err := b.checkProtection(); err != nil {
 		return format.Result{}, err

@@ -60,7 +60,7 @@ func (t *Tesseract) Languages() string { return t.languages }
 func (t *Tesseract) Read(ctx context.Context, picture *image.Gray, perPoint float64, size knowledge.PageSize) ([]layout.Line, error) {
 	const name = "recognise.pgm"
 	path := filepath.Join(t.source.Folder, name)
-	defer os.Remove(path) // the caller removes the folder too
+	defer func() { _ = os.Remove(path) }() // the caller removes the folder too
 	if err := writePGM(path, picture); err != nil {
 		return nil, fmt.Errorf("write the picture of a page: %w", err)
 	}
@@ -80,7 +80,7 @@ func writePGM(path string, picture *image.Gray) error {
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
 	bounds := picture.Bounds()
-	fmt.Fprintf(w, "P5\n%d %d\n255\n", bounds.Dx(), bounds.Dy()) // Flush returns the error
+	_, _ = fmt.Fprintf(w, "P5\n%d %d\n255\n", bounds.Dx(), bounds.Dy()) // Flush returns the error
 	for y := range bounds.Dy() {
 		start := picture.PixOffset(bounds.Min.X, bounds.Min.Y+y)
 		_, _ = w.Write(picture.Pix[start : start+bounds.Dx()]) // Flush returns the error

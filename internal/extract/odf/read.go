@@ -45,7 +45,7 @@ func Read(s format.Source) (format.Result, error) {
 	if err != nil {
 		return format.Result{}, err
 	}
-	defer zip.Close()
+	defer func() { _ = zip.Close() }() // it was only read
 	r := newReader(zip, office.New(s))
 	if encrypted, err := r.isEncrypted(); err != nil || encrypted {
 		if encrypted {

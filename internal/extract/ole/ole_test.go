@@ -12,7 +12,7 @@ import (
 func TestDecrypt(t *testing.T) {
 	t.Parallel()
 	f := excelize.NewFile()
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	var b bytes.Buffer
 	if err := f.Write(&b, excelize.Options{Password: "tea"}); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func withFile(t *testing.T, path, name string, content []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer z.Close()
+	defer func() { _ = z.Close() }() // it was only read
 	var files []containertest.File
 	for _, f := range z.File {
 		r, err := f.Open()

@@ -17,38 +17,34 @@ type inline struct {
 }
 
 // inline returns the text of a paragraph, and the actions that add what follows it.
-func (w *word) inline(n *markup.Node) (string, []func() error, error) {
+func (w *word) inline(n *markup.Node) (string, []func() error) {
 	i := &inline{w: w}
 	i.walk(n)
-	return i.b.String(), i.after, nil
+	return i.b.String(), i.after
 }
 
 // text returns the text of all paragraphs in a container, one a line, and the
 // actions that add what follows them.
-func (w *word) text(n *markup.Node) (string, []func() error, error) {
+func (w *word) text(n *markup.Node) (string, []func() error) {
 	var b strings.Builder
 	var after []func() error
 	if n == nil {
-		return "", nil, nil
+		return "", nil
 	}
 	for _, c := range n.Nodes {
 		var text string
 		var more []func() error
-		var err error
 		switch c.Name {
 		case "p":
-			text, more, err = w.inline(c)
+			text, more = w.inline(c)
 			properties := c.Child("pPr")
 			mark, _, _ := w.mark(properties, value(properties.Child("pStyle")), strings.TrimSpace(text) != "")
 			text = join(mark, text)
 		case "AlternateContent":
-			text, more, err = w.text(chosen(c))
+			text, more = w.text(chosen(c))
 		case "del", "moveFrom", "tcPr", "trPr", "tblPr", "sdtPr":
 		default:
-			text, more, err = w.text(c)
-		}
-		if err != nil {
-			return "", nil, err
+			text, more = w.text(c)
 		}
 		after = append(after, more...)
 		if text != "" {
@@ -56,7 +52,7 @@ func (w *word) text(n *markup.Node) (string, []func() error, error) {
 			b.WriteByte('\n')
 		}
 	}
-	return b.String(), after, nil
+	return b.String(), after
 }
 
 func (i *inline) walk(parent *markup.Node) {

@@ -48,10 +48,7 @@ func (i *inline) note(n *markup.Node) {
 	i.after = append(i.after, func() error {
 		inner := *i.w
 		inner.part = found.part
-		text, after, err := inner.text(found.node)
-		if err != nil {
-			return err
-		}
+		text, after := inner.text(found.node)
 		i.w.doc.Add(knowledge.BlockParagraph, mark+": "+strings.TrimSpace(text))
 		return run(after)
 	})
@@ -69,10 +66,7 @@ func (w *word) readComments() error {
 		return err
 	}
 	for _, n := range root.Children("comment") {
-		text, _, err := w.text(n)
-		if err != nil {
-			return err
-		}
+		text, _ := w.text(n)
 		w.comments[n.Attr("id")] = office.Comment(n.Attr("author"), n.Attr("date"), text)
 	}
 	return nil

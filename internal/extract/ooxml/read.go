@@ -20,7 +20,7 @@ func Read(s format.Source) (format.Result, error) {
 	if err != nil {
 		return format.Result{}, err
 	}
-	defer zip.Close()
+	defer func() { _ = zip.Close() }() // it was only read
 	p := newPack(zip, office.New(s))
 	part, kind, err := p.mainPart()
 	if err != nil {
@@ -52,7 +52,7 @@ func Kind(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer zip.Close()
+	defer func() { _ = zip.Close() }() // it was only read
 	_, kind, err := newPack(zip, nil).mainPart()
 	return kind, err
 }

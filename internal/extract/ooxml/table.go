@@ -29,10 +29,7 @@ func (w *word) table(n *markup.Node) error {
 			grid[i] = append(grid[i], table.Cell{})
 		}
 		for _, cell := range row.cells {
-			text, more, err := w.text(cell)
-			if err != nil {
-				return err
-			}
+			text, more := w.text(cell)
 			after = append(after, more...)
 			grid[i] = appendCell(grid[i], cell, text)
 		}

@@ -99,10 +99,7 @@ func (w *word) flow(n *markup.Node) error {
 
 // paragraph adds a paragraph, then what is anchored in it.
 func (w *word) paragraph(n *markup.Node) error {
-	text, after, err := w.inline(n)
-	if err != nil {
-		return err
-	}
+	text, after := w.inline(n)
 	w.addParagraph(n, text)
 	if section := n.Child("pPr", "sectPr"); section != nil {
 		after = append(after, func() error { return w.section(section) })
@@ -247,12 +244,9 @@ func (w *word) furniture(part string) (string, error) {
 	}
 	inner := *w
 	inner.part = part
-	text, _, err := inner.text(root) // pictures in it are not kept
-	if err != nil {
-		return "", err
-	}
+	text, _ := inner.text(root)                      // pictures in it are not kept
 	root.All("txbxContent", func(box *markup.Node) { // twice, where there is an alternative for older programs
-		if inside, _, err := inner.text(box); err == nil && !strings.Contains(text, inside) {
+		if inside, _ := inner.text(box); !strings.Contains(text, inside) {
 			text += "\n" + inside
 		}
 	})

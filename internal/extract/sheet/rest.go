@@ -53,7 +53,8 @@ func (r *reader) readRest(part string) (rest, error) {
 		}
 		switch t := tag(piece); {
 		case bytes.Contains(t, []byte("sheetData")) && dataEnd.Match(t):
-			return out, out.readEnd(in)
+			out.readEnd(in)
+			return out, nil
 		case bytes.Contains(t, []byte("row")):
 			out.countRow(t)
 		}
@@ -83,7 +84,7 @@ func (r *rest) countRow(tag []byte) {
 
 // readEnd reads what follows the cells. The end tag of the sheet has no start tag
 // there, so the error that it causes is none.
-func (r *rest) readEnd(in io.Reader) error {
+func (r *rest) readEnd(in io.Reader) {
 	wrapped := io.MultiReader(strings.NewReader("<rest>"), in)
 	_ = markup.Each(wrapped, func(n *markup.Node) bool { return n.Name == "rest" || n.Name == "mergeCells" }, func(n *markup.Node) error {
 		switch n.Name {
@@ -95,7 +96,6 @@ func (r *rest) readEnd(in io.Reader) error {
 		return nil
 	})
 	slices.SortFunc(r.merges, func(a, b merged) int { return cmp.Compare(a.top, b.top) })
-	return nil
 }
 
 // maxMerges bounds the merged ranges of a sheet.

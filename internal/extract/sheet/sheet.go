@@ -31,7 +31,7 @@ func Read(s format.Source) (format.Result, error) {
 	if err != nil {
 		return format.Result{}, err
 	}
-	defer zip.Close()
+	defer func() { _ = zip.Close() }() // it was only read
 	doc := office.New(s)
 	book, ok, err := ooxml.OpenWorkbook(zip, doc)
 	if err != nil {
@@ -48,7 +48,7 @@ func Read(s format.Source) (format.Result, error) {
 	if err != nil {
 		return format.Result{}, container.Damaged(err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	if err := showAllDigits(file); err != nil {
 		return format.Result{}, container.Damaged(err)
 	}
@@ -110,7 +110,7 @@ func (r *reader) rows(out *office.Sheet, name string, rest rest) error {
 	if err != nil {
 		return container.Damaged(fmt.Errorf("open sheet: %w", err))
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }() // it was only read
 	number := 0
 	for rows.Next() {
 		if number++; number > excelize.TotalRows {

@@ -126,7 +126,7 @@ func sheetXML(t *testing.T, xml string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer z.Close()
+	defer func() { _ = z.Close() }() // it was only read
 	var files []containertest.File
 	for _, f := range z.File {
 		r, err := f.Open()

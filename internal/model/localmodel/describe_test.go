@@ -1,7 +1,6 @@
 package localmodel_test
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +21,7 @@ func TestDescribesDocuments(t *testing.T) {
 	}, want)
 	request := model.ChatRequest{
 		Messages:   []model.Message{{Role: model.RoleSystem, Content: call.System}, {Role: model.RoleUser, Content: call.User}},
-		Tools:      []model.Tool{{Name: call.Tool, Parameters: json.RawMessage(call.Schema)}},
+		Tools:      []model.Tool{{Name: call.Tool, Parameters: call.Schema}},
 		ToolChoice: call.Tool,
 	}
 	chat, _ := serve(t, localmodel.Config{})
@@ -54,7 +53,7 @@ func TestPlacesPassages(t *testing.T) {
 	call := enrich.Place("heron.md", "A manual.", []string{"One.", "Two."})
 	request := model.ChatRequest{
 		Messages:   []model.Message{{Role: model.RoleSystem, Content: call.System}, {Role: model.RoleUser, Content: call.User}},
-		Tools:      []model.Tool{{Name: call.Tool, Parameters: json.RawMessage(call.Schema)}},
+		Tools:      []model.Tool{{Name: call.Tool, Parameters: call.Schema}},
 		ToolChoice: call.Tool,
 	}
 	chat, _ := serve(t, localmodel.Config{})

@@ -29,7 +29,7 @@ func (f *fixture) next(before store.Import, change ...func(*store.NewImport)) st
 
 func unchangedObjects(f *fixture) {
 	first := f.imported("bucket")
-	f.importObjects(first, "1", "a", "b", "c", "d")
+	f.importObjects(first, "a", "b", "c", "d")
 	second := f.next(first)
 	other := listed("c", "1")
 	other.Fingerprint = "other tags"
@@ -50,7 +50,7 @@ func unchangedObjects(f *fixture) {
 
 func removedComesAgain(f *fixture) {
 	first := f.imported("bucket")
-	versions := f.importObjects(first, "1", "a")
+	versions := f.importObjects(first, "a")
 	f.remove(manager("acme"), versions[0].Ref.Document)
 	second := f.next(first)
 	if p := f.listPage(second, 0, listed("a", "1")); p.Todo != 1 {
@@ -83,7 +83,7 @@ func failsAgain(f *fixture) {
 	}
 	f.wantCounts(second, knowledge.ImportCounts{Discovered: 3, Failed: 1})
 	for _, i := range []store.Import{first, second} {
-		failures, _, err := f.ImportFailures(f.ctx, manager("acme"), i.ImportRef.Import, store.Page{})
+		failures, _, err := f.ImportFailures(f.ctx, manager("acme"), i.Import, store.Page{})
 		f.must(err)
 		if want := map[int64]int{first.Number: 3, second.Number: 1}[i.Number]; len(failures) != want {
 			f.Errorf("import %d lists %d failures, want %d", i.Number, len(failures), want)
@@ -96,7 +96,7 @@ func failsAgain(f *fixture) {
 
 func excludedStay(f *fixture) {
 	first := f.imported("bucket")
-	f.importObjects(first, "1", "a", "b")
+	f.importObjects(first, "a", "b")
 	second := f.next(first, func(n *store.NewImport) { n.Request.RemoveVanished = true })
 	excluded, unknown := listed("b", "1"), listed("c", "1")
 	excluded.Excluded, unknown.Excluded = true, true
@@ -115,7 +115,7 @@ func excludedStay(f *fixture) {
 
 func vanishedOnce(f *fixture) {
 	first := f.imported("bucket")
-	f.importObjects(first, "1", "a", "b", "c")
+	f.importObjects(first, "a", "b", "c")
 	hold := true
 	_, err := f.UpdateDocument(f.ctx, manager("acme"), knowledge.DocumentID("acme", "handbook", "c"), store.DocumentPatch{LegalHold: &hold})
 	f.must(err)
@@ -151,7 +151,7 @@ func retriedObjects(f *fixture) {
 	f.listPage(i, 0, listed("a", "1"), listed("b", "1"), listed("c", "1"))
 	f.failed(i, knowledge.DocumentError{Code: knowledge.CodeUnavailable, Message: "busy", Retryable: true}, "a", "b", "c")
 	f.endImport(i)
-	retry, err := f.RetryImport(f.ctx, manager("acme"), i.ImportRef.Import, "second run", time.Now())
+	retry, err := f.RetryImport(f.ctx, manager("acme"), i.Import, "second run", time.Now())
 	f.must(err)
 	if retry.Status != knowledge.ImportRunning || retry.RunID != "second run" || !retry.EndedAt.IsZero() {
 		f.Errorf("retried import %+v", retry)
@@ -184,7 +184,7 @@ func retriedObjects(f *fixture) {
 		}
 	}
 	f.wantCounts(i, knowledge.ImportCounts{Discovered: 3, Published: 1, Failed: 2, Bytes: 100})
-	failures, _, err := f.ImportFailures(f.ctx, manager("acme"), i.ImportRef.Import, store.Page{})
+	failures, _, err := f.ImportFailures(f.ctx, manager("acme"), i.Import, store.Page{})
 	f.must(err)
 	if len(failures) != 2 || failures[0].Key != "b" || failures[0].Error.Code != knowledge.CodeCorrupt {
 		f.Errorf("failures %+v", failures)
@@ -201,7 +201,7 @@ func retryConflicts(f *fixture) {
 	f.listPage(first, 0, listed("a", "1"))
 	retry := func(i store.Import, code knowledge.Code) {
 		f.Helper()
-		_, err := f.RetryImport(f.ctx, manager("acme"), i.ImportRef.Import, knowledge.NewID(), time.Now())
+		_, err := f.RetryImport(f.ctx, manager("acme"), i.Import, knowledge.NewID(), time.Now())
 		f.wantCode(err, code)
 	}
 	f.failed(first, knowledge.DocumentError{Code: knowledge.CodeUnavailable, Retryable: true}, "a")

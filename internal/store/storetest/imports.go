@@ -108,16 +108,16 @@ func importedVersion(c store.ImportClaim, key, etag string) store.ImportedVersio
 }
 
 // importObjects publishes objects of page 0.
-func (f *fixture) importObjects(i store.Import, etag string, keys ...string) []store.ImportedVersion {
+func (f *fixture) importObjects(i store.Import, keys ...string) []store.ImportedVersion {
 	f.Helper()
 	var list []store.ListedObject
 	for _, key := range keys {
-		list = append(list, listed(key, etag))
+		list = append(list, listed(key, "1"))
 	}
 	f.listPage(i, 0, list...)
 	var versions []store.ImportedVersion
 	for _, key := range keys {
-		versions = append(versions, importedVersion(f.claim(i, key), key, etag))
+		versions = append(versions, importedVersion(f.claim(i, key), key, "1"))
 	}
 	_, err := f.RecordImported(f.ctx, i, store.ImportRecord{Published: versions})
 	f.must(err)
@@ -126,14 +126,14 @@ func (f *fixture) importObjects(i store.Import, etag string, keys ...string) []s
 
 func startImportOnce(f *fixture) {
 	i := f.imported("bucket")
-	again, err := f.startImport("bucket", func(n *store.NewImport) { n.Import, n.RunID = i.ImportRef.Import, i.RunID })
+	again, err := f.startImport("bucket", func(n *store.NewImport) { n.Import, n.RunID = i.Import, i.RunID })
 	f.must(err)
 	if diff := cmp.Diff(i, again); diff != "" {
 		f.Errorf("the second start (-first +second):\n%s", diff)
 	}
 	run, err := f.Run(f.ctx, manager("acme"), i.RunID)
 	f.must(err)
-	if run.Kind != knowledge.KindImport || run.Subject != i.ImportRef.Import || run.WorkflowID != i.WorkflowID(i.RunID) || run.Status != knowledge.RunRunning {
+	if run.Kind != knowledge.KindImport || run.Subject != i.Import || run.WorkflowID != i.WorkflowID(i.RunID) || run.Status != knowledge.RunRunning {
 		f.Errorf("run %+v", run)
 	}
 	if i.Request.Source.URI != "s3://bucket" || i.Splitter.ChunkSize != 500 || i.Status != knowledge.ImportRunning {
@@ -155,7 +155,7 @@ func oneImportOfASource(f *fixture) {
 		f.Errorf("source %d and number %d after %d and %d", second.Source, second.Number, first.Source, first.Number)
 	}
 	f.must(f.SetImportStatus(f.ctx, first.ImportRef, knowledge.ImportPaused))
-	if i, err := f.Import(f.ctx, manager("acme"), first.ImportRef.Import); err != nil || i.Status != knowledge.ImportCompleted || i.EndedAt.IsZero() {
+	if i, err := f.Import(f.ctx, manager("acme"), first.Import); err != nil || i.Status != knowledge.ImportCompleted || i.EndedAt.IsZero() {
 		f.Errorf("an import that has ended is %s, %v", i.Status, err)
 	}
 }
@@ -169,11 +169,11 @@ func importScope(f *fixture) {
 	}{
 		{reader("ann"), knowledge.CodeForbidden}, {manager("other"), knowledge.CodeNotFound}, {press, knowledge.CodeNotFound}, {knowledge.Principal{}, knowledge.CodeForbidden},
 	} {
-		_, err := f.Import(f.ctx, test.p, i.ImportRef.Import)
+		_, err := f.Import(f.ctx, test.p, i.Import)
 		f.wantCode(err, test.code)
-		_, _, err = f.ImportFailures(f.ctx, test.p, i.ImportRef.Import, store.Page{})
+		_, _, err = f.ImportFailures(f.ctx, test.p, i.Import, store.Page{})
 		f.wantCode(err, test.code)
-		_, err = f.RetryImport(f.ctx, test.p, i.ImportRef.Import, "run", time.Time{})
+		_, err = f.RetryImport(f.ctx, test.p, i.Import, "run", time.Time{})
 		f.wantCode(err, test.code)
 		list, _, err := f.Imports(f.ctx, test.p, "", store.Page{})
 		if len(list) != 0 || test.code == knowledge.CodeForbidden && !knowledge.IsCode(err, test.code) {
@@ -265,7 +265,7 @@ func recordOnce(f *fixture) {
 	if b.Status != knowledge.StatusError || b.Error == nil || b.Error.Code != knowledge.CodeCorrupt || b.Version != 1 {
 		f.Errorf("failed document %+v", b)
 	}
-	failures, _, err := f.ImportFailures(f.ctx, manager("acme"), i.ImportRef.Import, store.Page{})
+	failures, _, err := f.ImportFailures(f.ctx, manager("acme"), i.Import, store.Page{})
 	f.must(err)
 	if len(failures) != 1 || failures[0].Key != "b" || failures[0].DocumentID != b.ID || failures[0].Error != *b.Error {
 		f.Errorf("failures %+v", failures)
@@ -347,7 +347,7 @@ func removedWhileImported(f *fixture) {
 		f.must(err)
 	}
 	f.wantCounts(i, knowledge.ImportCounts{Discovered: 1, Failed: 1})
-	failures, _, err := f.ImportFailures(f.ctx, manager("acme"), i.ImportRef.Import, store.Page{})
+	failures, _, err := f.ImportFailures(f.ctx, manager("acme"), i.Import, store.Page{})
 	f.must(err)
 	if len(failures) != 1 || !failures[0].Error.Retryable || failures[0].Error.Code != knowledge.CodeConflict {
 		f.Errorf("failures %+v", failures)
@@ -387,7 +387,7 @@ func endReleases(f *fixture) {
 	if d := f.document(c.Version.Document); d.Status != knowledge.StatusError || d.Error == nil || !d.Error.Retryable {
 		f.Errorf("document %+v", d)
 	}
-	now, err := f.Import(f.ctx, manager("acme"), i.ImportRef.Import)
+	now, err := f.Import(f.ctx, manager("acme"), i.Import)
 	f.must(err)
 	if now.Status != knowledge.ImportCanceled || now.Error == nil || now.Error.Code != knowledge.CodeCanceled {
 		f.Errorf("import %+v", now)
@@ -399,7 +399,7 @@ func endReleases(f *fixture) {
 
 func dryRun(f *fixture) {
 	before := f.imported("bucket")
-	f.importObjects(before, "1", "a", "b", "gone")
+	f.importObjects(before, "a", "b", "gone")
 	f.endImport(before)
 	i := f.imported("bucket", func(n *store.NewImport) { n.Request.DryRun = true })
 	if p := f.listPage(i, 0, listed("a", "1"), listed("b", "2"), listed("c", "1")); p.Todo != 2 {
@@ -430,7 +430,7 @@ func activeTime(f *fixture) {
 
 func lateObject(f *fixture) {
 	i := f.imported("bucket")
-	f.importObjects(i, "1", "a", "b")
+	f.importObjects(i, "a", "b")
 	f.must(f.PutSidecars(f.ctx, i, []store.Sidecar{{Key: "a", ETag: "s", Object: []byte(`{"key":"a.meta.json"}`)}}))
 	late := listed("a", "1")
 	late.Fingerprint = "with tags"

@@ -200,7 +200,7 @@ func announcedAgain(f *fixture) {
 func importedAnnounced(f *fixture) {
 	i := f.imported("bucket")
 	q := f.hook()
-	versions := f.importObjects(i, "1", "a.txt", "b.txt")
+	versions := f.importObjects(i, "a.txt", "b.txt")
 	f.wantEvents(q, "1 documents_created", "1 documents_created")
 	for _, d := range f.deliveries(store.DeliveryQuery{Document: versions[0].Ref.Document}) {
 		if d.Document.Status != knowledge.StatusPublished || d.Document.PublishedVersion != 1 {
