@@ -60,7 +60,7 @@ func (f *file) openTIFF() error {
 
 // check refuses a page that would take too much memory.
 func (d directory) check(entries map[int]entry) error {
-	var model color.Model = color.NRGBAModel
+	model := color.NRGBAModel
 	samples, bits := d.number(entries[tagSamplesPerPixel], 1), d.number(entries[tagBitsPerSample], 1)
 	switch {
 	case bits > 8 && samples > 1:

@@ -100,9 +100,9 @@ func (f *fixture) object(i store.Import, key string) store.NewVersion {
 }
 
 // importedVersion is a claimed version with one chunk.
-func importedVersion(c store.ImportClaim, key, etag string) store.ImportedVersion {
+func importedVersion(c store.ImportClaim, key string) store.ImportedVersion {
 	return store.ImportedVersion{
-		Key: key, Ref: c.Version.VersionRef, ETag: etag, Fingerprint: "f", Bytes: 10, Reused: c.Reused,
+		Key: key, Ref: c.Version.VersionRef, ETag: "1", Fingerprint: "f", Bytes: 10, Reused: c.Reused,
 		Chunks: passages(c.Version.VersionRef, "text of "+key),
 	}
 }
@@ -117,7 +117,7 @@ func (f *fixture) importObjects(i store.Import, keys ...string) []store.Imported
 	f.listPage(i, 0, list...)
 	var versions []store.ImportedVersion
 	for _, key := range keys {
-		versions = append(versions, importedVersion(f.claim(i, key), key, "1"))
+		versions = append(versions, importedVersion(f.claim(i, key), key))
 	}
 	_, err := f.RecordImported(f.ctx, i, store.ImportRecord{Published: versions})
 	f.must(err)
@@ -235,7 +235,7 @@ func recordOnce(f *fixture) {
 	i := f.imported("bucket")
 	f.listPage(i, 0, listed("a", "1"), listed("b", "1"), listed("c", "1"))
 	record := store.ImportRecord{
-		Published: []store.ImportedVersion{importedVersion(f.claim(i, "a"), "a", "1")},
+		Published: []store.ImportedVersion{importedVersion(f.claim(i, "a"), "a")},
 		Failed: []store.FailedObject{{
 			Key: "b", ETag: "1", Fingerprint: "f", Version: f.object(i, "b"),
 			Error: knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract, Message: "it is broken"},
@@ -301,7 +301,7 @@ func claimAgain(f *fixture) {
 	if v.Version != 2 || third.Reused || third.Version.Version != 3 {
 		f.Errorf("after an upload as version %d, the claim is %+v", v.Version, third)
 	}
-	replaced, err := f.RecordImported(f.ctx, i, store.ImportRecord{Published: []store.ImportedVersion{importedVersion(third, "a", "1")}})
+	replaced, err := f.RecordImported(f.ctx, i, store.ImportRecord{Published: []store.ImportedVersion{importedVersion(third, "a")}})
 	f.must(err)
 	if len(replaced) != 1 || replaced[0].Version != 3 {
 		f.Errorf("replaced %+v", replaced)
@@ -329,7 +329,7 @@ func claimBlocksRemoval(f *fixture) {
 		f.Errorf("the claim of a paused import holds: %t, %v", claimed, err)
 	}
 	f.must(f.SetImportStatus(f.ctx, i.ImportRef, knowledge.ImportRunning))
-	_, err = f.RecordImported(f.ctx, i, store.ImportRecord{Published: []store.ImportedVersion{importedVersion(c, "a", "1")}})
+	_, err = f.RecordImported(f.ctx, i, store.ImportRecord{Published: []store.ImportedVersion{importedVersion(c, "a")}})
 	f.must(err)
 	if claimed, err := f.HasClaim(f.ctx, "acme", c.Version.Document, 1); err != nil || claimed {
 		f.Errorf("the claim is left: %t, %v", claimed, err)
@@ -343,7 +343,7 @@ func removedWhileImported(f *fixture) {
 	c := f.claim(i, "a")
 	f.remove(manager("acme"), c.Version.Document)
 	for range 2 {
-		_, err := f.RecordImported(f.ctx, i, store.ImportRecord{Published: []store.ImportedVersion{importedVersion(c, "a", "1")}})
+		_, err := f.RecordImported(f.ctx, i, store.ImportRecord{Published: []store.ImportedVersion{importedVersion(c, "a")}})
 		f.must(err)
 	}
 	f.wantCounts(i, knowledge.ImportCounts{Discovered: 1, Failed: 1})
