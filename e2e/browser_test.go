@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -84,7 +85,11 @@ func TestBrowserFollowsAnIngestOverAKill(t *testing.T) {
 	page := browser(t)
 	m := standIn(t, modeltest.Options{EmbeddingDelay: 800 * time.Millisecond})
 	s := start(t, at(m.URL())...)
-	document := s.upload(t, "piers", strings.Repeat("The northern pier has a lighthouse. Ships pass it by day and by night.\n\n", 8000))
+	var piers strings.Builder // no two passages are the same: the same text is embedded once
+	for i := range 8000 {
+		fmt.Fprintf(&piers, "Pier %d has lighthouse %d. Ships pass it by day and by night.\n\n", i, i*i)
+	}
+	document := s.upload(t, "piers", piers.String())
 	open(t, page, s.ends.API+"/healthz") // a page of the same origin, without a policy
 	url, err := json.Marshal(document.EventsURL)
 	if err != nil {

@@ -19,7 +19,7 @@ func TestUpload(t *testing.T) {
 	t.Run("of several files goes on although some are bad", func(t *testing.T) {
 		documents := s.sendFiles(t, map[string]string{"tags": `["harbour", "notes"]`, "metadata": `{"year": 2026}`},
 			file{"ropes.md", []byte("# Ropes\n\nRopes are dried before they are stored.")},
-			file{"photo.txt", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01")},
+			file{"photo.txt", []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03")},
 			file{"empty.txt", nil},
 			file{"knots.pdf", textPDF([][]string{{"Knots are tied by hand."}})},
 			file{"damaged.pdf", []byte("%PDF-1.4\nnothing follows")},

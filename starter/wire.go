@@ -196,7 +196,7 @@ func (p *platform) startWorker(ctx context.Context) error {
 		*pool, err = extract.NewPool(extract.PoolConfig{
 			Command: []string{program, "parse"}, Size: size, Memory: int64(limits.ParseMemory),
 			Timeout: time.Duration(limits.ParseSeconds) * time.Second, CacheDir: filepath.Join(p.cfg.Data, "cache"),
-			Tools: tools, Logger: p.log,
+			TempDir: p.temporary(), Tools: tools, Logger: p.log,
 		})
 		if err != nil {
 			return fmt.Errorf("prepare the parsers: %w", err)

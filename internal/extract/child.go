@@ -66,7 +66,7 @@ func startChild(ctx context.Context, cfg PoolConfig) (*child, error) {
 		return nil, errors.Join(fmt.Errorf("start parser child: %w", err), childIn.Close(), in.Close())
 	}
 	c := &child{in: in, responses: make(chan answer, maxFrames), exited: make(chan struct{}), stderr: &tail{log: cfg.Logger}}
-	if c.scratch, err = os.MkdirTemp("", "cairn-parser-"); err != nil {
+	if c.scratch, err = os.MkdirTemp(cfg.TempDir, "cairn-parser-"); err != nil {
 		return nil, errors.Join(fmt.Errorf("start parser child: %w", err), childIn.Close(), in.Close(), out.Close(), childOut.Close())
 	}
 	c.cmd = exec.Command(cfg.Command[0], cfg.Command[1:]...)

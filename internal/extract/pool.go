@@ -36,6 +36,9 @@ type PoolConfig struct {
 	// be able to write to it. Defaults to no cache, which adds some seconds to
 	// the first PDF of each child.
 	CacheDir string
+	// TempDir holds what the programs of a child write. A kill of this process leaves
+	// it there. Defaults to the system's folder.
+	TempDir string
 	// Tools are the programs that readers may use. Defaults to none.
 	Tools format.Tools
 	// Logger receives the children's standard error at level debug. Defaults to
