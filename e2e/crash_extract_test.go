@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +54,10 @@ func TestKillDuringExtraction(t *testing.T) {
 	}
 	for _, folder := range []string{elsewhere, filepath.Join(s.folder, "tmp")} {
 		left, err := os.ReadDir(folder)
+		left = slices.DeleteFunc(left, func(e os.DirEntry) bool { // the empty folder of a parser that runs now
+			inside, err := os.ReadDir(filepath.Join(folder, e.Name()))
+			return folder != elsewhere && strings.HasPrefix(e.Name(), "cairn-parser-") && err == nil && len(inside) == 0
+		})
 		if err != nil || len(left) > 0 {
 			t.Errorf("%s holds %v, %v", folder, left, err)
 		}
