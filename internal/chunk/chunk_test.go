@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,6 +98,29 @@ func TestStructure(t *testing.T) {
 		}
 		if diff := cmp.Diff([][]string{{"Handbook"}, {"Handbook", "Tea"}}, got); diff != "" {
 			t.Error(diff)
+		}
+	})
+
+	t.Run("a heading is not alone before a block that does not fit below it", func(t *testing.T) {
+		t.Parallel()
+		row := strings.Repeat("a cell | ", 5)
+		for name, below := range map[string]knowledge.Block{
+			"a long paragraph":                  paragraph(strings.Repeat(sentence, 30)),
+			"a paragraph that would fit alone":  paragraph(strings.Repeat(sentence, 8)[:395]),
+			"a sentence longer than a chunk":    paragraph(strings.Repeat("and on ", 100)),
+			"a long table":                      {Kind: knowledge.BlockTable, Text: strings.TrimSuffix(strings.Repeat(row+"\n", 40), "\n")},
+			"a long list":                       {Kind: knowledge.BlockList, Text: strings.TrimSuffix(strings.Repeat("- an item\n", 90), "\n")},
+			"a line of code longer than a half": {Kind: knowledge.BlockCode, Text: strings.Repeat("x", 250) + "\n" + strings.Repeat("y", 250)},
+		} {
+			for _, separators := range [][]string{nil, {"\n", ". "}} {
+				layout := knowledge.Layout{Blocks: []knowledge.Block{
+					paragraph(strings.Repeat(sentence, 3)), heading(1, "Leave"), heading(2, "Remote work"), below,
+				}}
+				chunks := split(t, layout, knowledge.Splitter{ChunkSize: 400, ChunkOverlap: new(40), Separators: separators})
+				if i := slices.IndexFunc(chunks, func(c knowledge.Chunk) bool { return strings.Contains(c.Text, "Remote work") }); strings.HasSuffix(chunks[i].Text, "Remote work") {
+					t.Errorf("%s: %q", name, texts(chunks))
+				}
+			}
 		}
 	})
 
