@@ -162,7 +162,7 @@ func entries(v store.Version, chunks []knowledge.Chunk, vectors [][]float32) []i
 		list = append(list, index.Entry{
 			ChunkID: c.ID, Workspace: v.Workspace, Project: v.Project, DocumentID: v.Document,
 			Version: v.Version, Ordinal: c.Ordinal, Text: chunk.EmbeddingText(c), Vector: vectors[i],
-			Tags: v.Tags, ACL: v.ACL, Language: v.Language, Classification: v.Classification,
+			Tags: v.Tags, ACL: v.ACL, Language: v.Language, ChunkLanguage: c.Language, Classification: v.Classification,
 			Name: v.Name, Metadata: v.Metadata, CreatedAt: v.DocumentCreatedAt,
 		})
 	}

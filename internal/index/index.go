@@ -11,9 +11,9 @@ import (
 // MaxLimit is the largest number of hits of one query.
 const MaxLimit = 2000
 
-// Entry is one chunk in the index. All fields but ChunkID, Ordinal, Text and
-// Vector belong to the document's version: entries of one version have the same
-// values, and the last ones written apply to the whole version.
+// Entry is one chunk in the index. All fields but ChunkID, Ordinal, Text, Vector and
+// ChunkLanguage belong to the document's version: entries of one version have the
+// same values, and the last ones written apply to the whole version.
 type Entry struct {
 	ChunkID        string
 	Workspace      string
@@ -26,6 +26,7 @@ type Entry struct {
 	Tags           []string
 	ACL            []string // access tokens; none = found by nobody
 	Language       string
+	ChunkLanguage  string // by which the chunk is filtered; "" = Language
 	Classification string
 	Name           string
 	Metadata       map[string]any

@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -177,6 +178,29 @@ func TestOpen(t *testing.T) {
 		words, err := y.BM25(t.Context(), q, "keptword0")
 		if err != nil || len(words) != 1 {
 			t.Errorf("BM25: %v, error %v", words, err)
+		}
+	})
+	t.Run("adds the language of chunks to a file that was made without", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(t.TempDir(), "index.db")
+		x := open(t, path)
+		old := passage("old", 0, 1, []float32{1, 0})
+		old.Language = "eng"
+		if err := errors.Join(x.Upsert(t.Context(), []index.Entry{old}), x.Close()); err != nil {
+			t.Fatal(err)
+		}
+		db, err := sql.Open("sqlite", "file:"+path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = db.ExecContext(t.Context(), "ALTER TABLE entries DROP COLUMN language")
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		y := open(t, path)
+		q := index.Query{Principal: member, Limit: 10, Filter: knowledge.Filter{{Field: "language", Type: "eq", Value: "eng"}}}
+		if hits, err := y.Dense(t.Context(), q, []float32{1, 0}); err != nil || len(hits) != 1 {
+			t.Errorf("dense: %v, error %v", hits, err)
 		}
 	})
 	t.Run("only the owner can read the file", func(t *testing.T) {

@@ -21,7 +21,7 @@ func compile(c knowledge.Condition) (condition, error) {
 	case knowledge.FieldName:
 		return compileText(c, "v.name")
 	case knowledge.FieldLanguage:
-		return compileText(c, "v.language")
+		return compileText(c, "COALESCE(NULLIF(e.language, ''), v.language)")
 	case knowledge.FieldClassification:
 		return compileText(c, "v.classification")
 	}

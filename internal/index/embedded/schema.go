@@ -52,12 +52,16 @@ CREATE TABLE IF NOT EXISTS entries (
 	chunk_id TEXT NOT NULL,
 	ordinal INTEGER NOT NULL,
 	dimension INTEGER NOT NULL,  -- 0 = no vector
+	language TEXT NOT NULL DEFAULT '', -- '' = that of the version
 	UNIQUE (version_id, chunk_id)
 );`
 
 func (x *Index) migrate(ctx context.Context) error {
 	if _, err := x.writer.ExecContext(ctx, schema); err != nil {
 		return fmt.Errorf("create tables: %w", err)
+	}
+	if err := x.addChunkLanguage(ctx); err != nil {
+		return err
 	}
 	rows, err := x.writer.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE vectors%'`)
 	if err != nil {
@@ -74,6 +78,19 @@ func (x *Index) migrate(ctx context.Context) error {
 		}
 	}
 	return rows.Err()
+}
+
+// addChunkLanguage adds the language of a chunk to an index that was made without it.
+func (x *Index) addChunkLanguage(ctx context.Context) error {
+	var n int
+	err := x.writer.QueryRowContext(ctx, `SELECT count(*) FROM pragma_table_info('entries') WHERE name = 'language'`).Scan(&n)
+	if err == nil && n == 0 {
+		_, err = x.writer.ExecContext(ctx, `ALTER TABLE entries ADD COLUMN language TEXT NOT NULL DEFAULT ''`)
+	}
+	if err != nil {
+		return fmt.Errorf("add the language of chunks: %w", err)
+	}
+	return nil
 }
 
 func vectorTable(dimension int) string { return "vectors_" + strconv.Itoa(dimension) }

@@ -7,8 +7,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/index"
 )
 
-// condition is SQL about a row v of versions, with the values that it binds. A
-// client's input is only ever among the values.
+// condition is SQL about a row v of versions and a row e of its entries, with the
+// values that it binds. A client's input is only ever among the values.
 //
 // The + before each EXISTS keeps SQLite from turning it into a join, which it
 // would then run last, after reading the vectors.
@@ -31,7 +31,7 @@ func and(list ...condition) condition {
 
 func not(c condition) condition { return condition{"NOT (" + c.sql + ")", c.args} }
 
-// scope returns the condition for the versions that the query may find: those
+// scope returns the condition for the entries that the query may find: those
 // of its workspace and projects that share a token with its principal, narrowed
 // by its documents and its filter.
 func scope(q index.Query, workspace int64) (condition, error) {

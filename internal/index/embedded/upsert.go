@@ -140,13 +140,14 @@ func (w *writing) putEntry(ctx context.Context, version writtenVersion, r *row) 
 		if err := errors.Join(eraseWords(ctx, w.exec, version.workspace, id), eraseVector(ctx, w.exec, id, dimension)); err != nil {
 			return 0, err
 		}
-		return id, w.exec(ctx, `UPDATE entries SET ordinal = ?, dimension = ? WHERE id = ?`, r.entry.Ordinal, r.dimension(), id)
+		return id, w.exec(ctx, `UPDATE entries SET ordinal = ?, dimension = ?, language = ? WHERE id = ?`,
+			r.entry.Ordinal, r.dimension(), r.entry.ChunkLanguage, id)
 	case sql.ErrNoRows:
-		insert, err := w.prepare(ctx, `INSERT INTO entries (version_id, chunk_id, ordinal, dimension) VALUES (?, ?, ?, ?) RETURNING id`)
+		insert, err := w.prepare(ctx, `INSERT INTO entries (version_id, chunk_id, ordinal, dimension, language) VALUES (?, ?, ?, ?, ?) RETURNING id`)
 		if err != nil {
 			return 0, err
 		}
-		err = insert.QueryRowContext(ctx, version.id, r.entry.ChunkID, r.entry.Ordinal, r.dimension()).Scan(&id)
+		err = insert.QueryRowContext(ctx, version.id, r.entry.ChunkID, r.entry.Ordinal, r.dimension(), r.entry.ChunkLanguage).Scan(&id)
 		return id, err
 	default:
 		return 0, err

@@ -123,6 +123,22 @@ func testFilters(t *testing.T, open Open) {
 			f.bothFind(index.Query{Principal: member(), Filter: filter}, strings.Fields(test.want)...)
 		})
 	}
+	t.Run("a chunk has a language of its own", func(t *testing.T) {
+		f := f
+		f.T = t
+		f.upsert(entry("contract", "common", func(e *index.Entry) { e.ChunkID = "contract-1" }),
+			entry("contract", "common", func(e *index.Entry) { e.ChunkID, e.ChunkLanguage = "contract-2", "fra" }))
+		for language, want := range map[string]string{"eng": "contract-1", "fra": "contract-2", "deu": ""} {
+			filter := knowledge.Filter{{Field: "language", Type: "eq", Value: language}}
+			f.bothFind(index.Query{Principal: member(), Documents: []string{"contract"}, Filter: filter}, strings.Fields(want)...)
+		}
+		f.bothFind(index.Query{Principal: member(), Documents: []string{"contract"}, Filter: knowledge.Filter{{Field: "language", Type: "ne", Value: "eng"}}}, "contract-2")
+		f.upsert(entry("contract", "common", func(e *index.Entry) { e.ChunkID = "contract-2" }))
+		f.bothFind(index.Query{Principal: member(), Documents: []string{"contract"}, Filter: knowledge.Filter{{Field: "language", Type: "eq", Value: "eng"}}}, "contract-1", "contract-2")
+		if err := f.RemoveDocument(f.ctx, workspace, "contract", 1); err != nil {
+			t.Fatal(err)
+		}
+	})
 	t.Run("all conditions hold", func(t *testing.T) {
 		f := f
 		f.T = t
