@@ -114,7 +114,7 @@ func takeMemory() {
 
 // beParent starts a child that hangs until both are killed.
 func beParent(folder string) int {
-	pool, err := extract.NewPool(extract.PoolConfig{Command: []string{os.Args[0], childArg, folder}, Size: 1, Timeout: time.Hour})
+	pool, err := extract.NewPool(extract.PoolConfig{Command: []string{os.Args[0], childArg, folder}, Size: 1, Timeout: time.Hour, TempDir: folder})
 	if err != nil {
 		return 1
 	}

@@ -31,6 +31,9 @@ func newPool(t testing.TB, cfg extract.PoolConfig) (pool *extract.Pool, folder s
 	}
 	folder = t.TempDir()
 	cfg.Command = []string{exe, childArg, folder}
+	if cfg.TempDir == "" {
+		cfg.TempDir = t.TempDir()
+	}
 	if cfg.CacheDir == "" {
 		cfg.CacheDir = cacheDir
 	}

@@ -165,6 +165,7 @@ func (o *Office) await(ctx context.Context, name string) error {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
 	for !o.has(name) {
+		o.process.tidy()
 		select {
 		case <-ctx.Done():
 			o.Close()
@@ -177,6 +178,8 @@ func (o *Office) await(ctx context.Context, name string) error {
 		case <-tick.C:
 		}
 	}
+	o.process.tidy()
+	o.process.isTidy = true // it makes no sockets later
 	return nil
 }
 

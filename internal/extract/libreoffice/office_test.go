@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +19,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/extract/libreoffice"
 )
 
-// start returns an office, or skips the test without LibreOffice.
-func start(t *testing.T) *libreoffice.Office {
+// start returns an office and its folder, or skips the test without LibreOffice.
+func start(t *testing.T) (office *libreoffice.Office, folder string) {
 	t.Helper()
 	program := format.FindTools().LibreOffice
 	if program == "" {
@@ -28,9 +30,47 @@ func start(t *testing.T) *libreoffice.Office {
 		}
 		t.Skip(reason)
 	}
-	office := libreoffice.New(program, t.TempDir())
+	folder = t.TempDir()
+	office = libreoffice.New(program, folder)
 	t.Cleanup(office.Close)
-	return office
+	return office, folder
+}
+
+// sockets returns the paths of the sockets of the LibreOffice whose command names a
+// folder.
+func sockets(t *testing.T, folder string) []string {
+	t.Helper()
+	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, command := range commands {
+		if line, err := os.ReadFile(command); err != nil || !bytes.Contains(line, []byte(folder)) {
+			continue // it ended, or is another one
+		}
+		process := filepath.Dir(command)
+		table, err := os.ReadFile(filepath.Join(process, "net", "unix"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(table)) {
+			if _, name, ok := strings.Cut(strings.TrimSpace(line), "/OSL_PIPE_"); ok && isOpen(process, line) {
+				paths = append(paths, filepath.Join(os.TempDir(), "OSL_PIPE_"+name))
+			}
+		}
+	}
+	return paths
+}
+
+// isOpen reports whether a process has the socket of a line of the table of sockets.
+func isOpen(process, line string) bool {
+	const inode = 6 // column
+	descriptors, err := filepath.Glob(filepath.Join(process, "fd", "*"))
+	return err == nil && slices.ContainsFunc(descriptors, func(d string) bool {
+		target, err := os.Readlink(d)
+		return err == nil && target == "socket:["+strings.Fields(line)[inode]+"]"
+	})
 }
 
 func write(t *testing.T, name, content string) string {
@@ -55,7 +95,7 @@ func text(t *testing.T, pdf string) string {
 // TestConvert is one test, because each office takes seconds to start.
 func TestConvert(t *testing.T) {
 	t.Parallel()
-	office := start(t)
+	office, home := start(t)
 	folder := t.TempDir()
 	pdf := libreoffice.Target{Filter: libreoffice.FilterTextPDF, Path: filepath.Join(folder, "out.pdf")}
 	odt := libreoffice.Target{Filter: libreoffice.FilterODT, Path: filepath.Join(folder, "out.odt")}
@@ -115,6 +155,17 @@ func TestConvert(t *testing.T) {
 		case address := <-called:
 			t.Errorf("LibreOffice called from %s", address)
 		default:
+		}
+	})
+	t.Run("no file of a socket is left to a kill", func(t *testing.T) {
+		paths := sockets(t, home)
+		if runtime.GOOS == "linux" && len(paths) == 0 {
+			t.Error("LibreOffice has no socket; this test needs another way to find it")
+		}
+		for _, path := range paths {
+			if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s is there: %v", path, err)
+			}
 		}
 	})
 	t.Run("a conversion ends with its context, and the next one works", func(t *testing.T) {

@@ -23,6 +23,7 @@ const (
 type process struct {
 	cmd    *exec.Cmd
 	exited chan struct{} // closed when it is gone
+	isTidy bool          // its sockets have no files
 }
 
 // startProcess starts LibreOffice with the macro Serve on a folder, which holds its
@@ -77,8 +78,17 @@ func binary(program string) string {
 	return direct
 }
 
+// tidy removes the files of the sockets of the process as soon as it has made them,
+// so that a kill leaves none.
+func (p *process) tidy() {
+	if !p.isTidy {
+		p.isTidy = removeSockets(p.cmd.Process.Pid)
+	}
+}
+
 // kill ends the process and waits until it is gone.
 func (p *process) kill() {
+	p.tidy()
 	_ = p.cmd.Process.Kill() // it may be gone already
 	<-p.exited
 }
