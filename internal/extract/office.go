@@ -2,6 +2,7 @@ package extract
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -87,34 +88,47 @@ func decrypted(s format.Source) (plain format.Source, remove func(), err error) 
 	if _, err := io.ReadFull(f, head); err != nil || !ole.IsContainer(head) {
 		return s, nothing, nil // the reader reports what is wrong
 	}
-	data, err := s.Bytes()
-	if err != nil {
-		return s, nothing, err
-	}
-	if data, err = ole.Decrypt(data, s.Options.Password); err != nil {
-		return s, nothing, err
-	}
+	return decryptedBy(s, func(w io.Writer) error {
+		data, err := s.Bytes()
+		if err == nil {
+			data, err = ole.Decrypt(data, s.Options.Password)
+		}
+		if err == nil {
+			_, err = w.Write(data)
+		}
+		return err
+	})
+}
+
+// decryptedBy returns the source with what decrypt writes as its content, in a file
+// that remove removes.
+func decryptedBy(s format.Source, decrypt func(io.Writer) error) (plain format.Source, remove func(), err error) {
 	out, err := os.CreateTemp(s.Folder, "decrypted-*")
 	if err != nil {
-		return s, nothing, fmt.Errorf("store the decrypted document: %w", err)
+		return s, func() {}, fmt.Errorf("store the decrypted document: %w", err)
 	}
 	remove = func() { _ = os.Remove(out.Name()) } // the folder goes with the result anyway
-	_, err = out.Write(data)
-	if closeErr := out.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
+	err = decrypt(out)
+	info, statErr := out.Stat()
+	if err = errors.Join(err, statErr, out.Close()); err != nil {
 		remove()
-		return s, nothing, fmt.Errorf("store the decrypted document: %w", err)
+		return s, func() {}, fmt.Errorf("decrypt document: %w", err)
 	}
-	s.Path, s.Size = out.Name(), int64(len(data))
+	s.Path, s.Size, s.Options.Password = out.Name(), info.Size(), ""
 	return s, remove, nil
 }
 
 func readODF(ctx context.Context, p *parser, s format.Source) (format.Result, error) {
 	r, err := odf.Read(s)
 	if knowledge.IsCode(err, knowledge.CodeEncrypted) && s.Options.Password != "" {
-		return readByConversion(ctx, p, s)
+		plain, remove, decryptErr := decryptedBy(s, func(w io.Writer) error { return odf.Decrypt(s.Path, s.Options.Password, w) })
+		if errors.Is(decryptErr, odf.ErrEncryption) {
+			return readByConversion(ctx, p, s)
+		}
+		defer remove()
+		if s, err = plain, decryptErr; err == nil {
+			r, err = odf.Read(s)
+		}
 	}
 	if err != nil {
 		return format.Result{}, err

@@ -104,19 +104,28 @@ func TestOfficeDocuments(t *testing.T) {
 	}
 }
 
+// TestAnEncryptedOpenDocument opens a document that LibreOffice encrypted, with and
+// without LibreOffice.
 func TestAnEncryptedOpenDocument(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(sharedFiles, "office", "testODTEncrypted.odt")
 	if _, err := os.Stat(path); err != nil {
 		skipOrFail(t, noFiles)
 	}
-	pool, _ := newPool(t, extract.PoolConfig{Size: 1, Tools: officeTools(t)})
-	result, err := pool.Extract(t.Context(), extract.Input{Name: "a.odt", Path: path, Folder: t.TempDir(), Options: format.Options{Password: "tika"}})
-	if err != nil || !strings.Contains(result.Layout.Blocks[0].Text, "Shhh") {
-		t.Errorf("%d blocks, %v", len(result.Layout.Blocks), err)
+	for reader, tools := range map[string]format.Tools{"own+libreoffice": officeTools(t), "own": {}} {
+		t.Run(reader, func(t *testing.T) {
+			t.Parallel()
+			pool, _ := newPool(t, extract.PoolConfig{Size: 1, Tools: tools})
+			result, err := pool.Extract(t.Context(), extract.Input{Name: "a.odt", Path: path, Folder: t.TempDir(), Options: format.Options{Password: "tika"}})
+			if err != nil || !strings.Contains(result.Layout.Blocks[0].Text, "Shhh") || result.Layout.Reader != reader {
+				t.Errorf("%d blocks by %q, %v", len(result.Layout.Blocks), result.Layout.Reader, err)
+			}
+			for _, password := range []string{"coffee", ""} {
+				_, err = pool.Extract(t.Context(), extract.Input{Name: "a.odt", Path: path, Folder: t.TempDir(), Options: format.Options{Password: password}})
+				wantCode(t, err, knowledge.CodeEncrypted)
+			}
+		})
 	}
-	_, err = pool.Extract(t.Context(), extract.Input{Name: "a.odt", Path: path, Folder: t.TempDir(), Options: format.Options{Password: "coffee"}})
-	wantCode(t, err, knowledge.CodeEncrypted)
 }
 
 func TestOfficeDocumentsWithoutLibreOffice(t *testing.T) {
