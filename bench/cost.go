@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"time"
 
+	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
@@ -63,9 +65,7 @@ func (s *server) historyEvents(ctx context.Context) (int, error) {
 	if err := s.rest(ctx); err != nil {
 		return 0, err
 	}
-	c, err := client.DialContext(ctx, client.Options{
-		HostPort: s.Endpoints().Temporal, Namespace: "cairn", Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
-	})
+	c, err := s.temporal(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -84,19 +84,43 @@ func (s *server) historyEvents(ctx context.Context) (int, error) {
 	return 0, errors.New("the histories still grew after a minute")
 }
 
+// temporal returns a client of the server's Temporal, which the caller closes.
+func (s *server) temporal(ctx context.Context) (client.Client, error) {
+	return client.DialContext(ctx, client.Options{
+		HostPort: s.Endpoints().Temporal, Namespace: "cairn", Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+	})
+}
+
 // countEvents adds up the lengths of the histories of all ended workflows.
 func countEvents(ctx context.Context, c client.Client) (n int, err error) {
-	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: "cairn", PageSize: 1000}
-	for {
-		page, err := c.ListWorkflow(ctx, request)
+	for e, err := range endedWorkflows(ctx, c) {
 		if err != nil {
-			return 0, fmt.Errorf("list workflows: %w", err)
+			return 0, err
 		}
-		for _, e := range page.Executions {
-			n += int(e.HistoryLength) // 0 while it is open
-		}
-		if request.NextPageToken = page.NextPageToken; len(page.NextPageToken) == 0 {
-			return n, nil
+		n += int(e.HistoryLength)
+	}
+	return n, nil
+}
+
+// endedWorkflows yields all workflows. The length and the size of the history of one
+// that is open are 0.
+func endedWorkflows(ctx context.Context, c client.Client) iter.Seq2[*workflow.WorkflowExecutionInfo, error] {
+	return func(yield func(*workflow.WorkflowExecutionInfo, error) bool) {
+		request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: "cairn", PageSize: 1000}
+		for {
+			page, err := c.ListWorkflow(ctx, request)
+			if err != nil {
+				yield(nil, fmt.Errorf("list workflows: %w", err))
+				return
+			}
+			for _, e := range page.Executions {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if request.NextPageToken = page.NextPageToken; len(page.NextPageToken) == 0 {
+				return
+			}
 		}
 	}
 }

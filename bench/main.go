@@ -31,6 +31,9 @@ var measures = []measure{
 	{"cranfield", false, cranfield},
 	{"pdf", false, pdf},
 	{"crash", false, crash},
+	{"import", false, bulk},
+	{"import-crash", false, bulkCrash},
+	{"import-fair", false, bulkFair},
 }
 
 // bench is what every measure needs.
@@ -39,6 +42,7 @@ type bench struct {
 	data       string // the folder of shared data
 	seed       uint64
 	documents  int       // how many are ingested and searched
+	objects    int       // how many are imported
 	tailRounds int       // rounds of questions in the tail measure
 	out        io.Writer // for details beside the figures
 }
@@ -59,6 +63,7 @@ func run(ctx context.Context) error {
 	c := comparison{versions: "bin/versions"}
 	flag.StringVar(&b.binary, "binary", "bin/cairn", "the built command")
 	flag.StringVar(&b.data, "data", "../shared/data", "the folder with cranfield and files")
+	flag.IntVar(&b.objects, "objects", 20000, "how many objects are imported")
 	flag.Uint64Var(&b.seed, "seed", 1, "seed of the moments of kills")
 	flag.StringVar(&c.base, "base", "", "the commit to compare with")
 	flag.IntVar(&c.rounds, "rounds", 5, "with -base: rounds in which each version is measured once")

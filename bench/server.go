@@ -42,8 +42,11 @@ func (b *bench) serve(ctx context.Context, env ...string) (s *server, took time.
 
 // serveWithModel starts a server that uses a stand-in model.
 func (b *bench) serveWithModel(ctx context.Context, m *modeltest.Server) (s *server, took time.Duration, err error) {
-	return b.serve(ctx, childserver.Models(m.URL(), modeltest.ModelName)...)
+	return b.serve(ctx, modelEnv(m)...)
 }
+
+// modelEnv lets a server use a stand-in model.
+func modelEnv(m *modeltest.Server) []string { return childserver.Models(m.URL(), modeltest.ModelName) }
 
 // start starts the process and returns when it is ready; took is the time to
 // readiness.
