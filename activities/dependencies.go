@@ -152,6 +152,15 @@ type Extractor interface {
 	Extract(ctx context.Context, in extract.Input) (format.Result, error)
 }
 
+// TextExtractor parses small texts too, many at a time.
+type TextExtractor interface {
+	Extractor
+	// ExtractAll parses files one after the other, and calls done for each, in their
+	// order, with what Extract returns. When ctx ends, it calls done no more and
+	// returns the cause of ctx.
+	ExtractAll(ctx context.Context, files []extract.Input, done func(i int, result format.Result, err error)) error
+}
+
 // Secrets opens the sealed passwords of files.
 type Secrets interface {
 	// Open returns the value that was sealed for a context. A value that does not

@@ -180,6 +180,11 @@ func (hanging) Extract(ctx context.Context, _ extract.Input) (format.Result, err
 	return format.Result{}, context.Cause(ctx)
 }
 
+func (hanging) ExtractAll(ctx context.Context, _ []extract.Input, _ func(int, format.Result, error)) error {
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
 // TestSlowText parses a small text for longer than a local activity may take, so an
 // activity has to do it.
 func TestSlowText(t *testing.T) {

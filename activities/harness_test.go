@@ -133,9 +133,12 @@ func (p *parser) Extract(_ context.Context, in extract.Input) (format.Result, er
 	if p.err != nil {
 		return format.Result{}, p.err
 	}
-	data, err := os.ReadFile(in.Path)
-	if err != nil {
-		return format.Result{}, err
+	data := in.Data
+	if in.Path != "" {
+		var err error
+		if data, err = os.ReadFile(in.Path); err != nil {
+			return format.Result{}, err
+		}
 	}
 	layout := knowledge.Layout{MediaType: in.MediaType}
 	for text := range strings.SplitSeq(string(data), "\n\n") {
@@ -150,6 +153,14 @@ func (p *parser) Extract(_ context.Context, in extract.Input) (format.Result, er
 		result.Children = append(result.Children, format.File{Name: name, File: file})
 	}
 	return result, nil
+}
+
+func (p *parser) ExtractAll(ctx context.Context, files []extract.Input, done func(int, format.Result, error)) error {
+	for i, in := range files {
+		result, err := p.Extract(ctx, in)
+		done(i, result, err)
+	}
+	return nil
 }
 
 // workflowsBehind fakes the workflows that activities reach: the log of a run, and

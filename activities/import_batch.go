@@ -102,7 +102,7 @@ type itemState int
 
 // The states of an item.
 const (
-	itemReady   itemState = iota // it is read and cut
+	itemReady   itemState = iota // it is a small text, and read
 	itemSkipped                  // it is unchanged
 	itemLarge                    // it takes long
 	itemFailed                   // it cannot be imported
@@ -117,6 +117,9 @@ func (b *importBatch) run(ctx context.Context, first, last int) (large []int, er
 		return nil, err
 	}
 	if err := b.readAll(ctx, items); err != nil {
+		return nil, err
+	}
+	if err := b.cutAll(ctx, items); err != nil {
 		return nil, err
 	}
 	if err := b.embed(ctx, items); err != nil {
@@ -179,8 +182,8 @@ func (b *importBatch) pending(ctx context.Context, places []int) ([]*importItem,
 	return items, nil
 }
 
-// readAll reads and cuts objects, several at the same time. Its error is that of the
-// batch; an error of one object becomes its state.
+// readAll reads objects, several at the same time. Its error is that of the batch; an
+// error of one object becomes its state.
 func (b *importBatch) readAll(ctx context.Context, items []*importItem) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(readsAtATime)
@@ -188,6 +191,32 @@ func (b *importBatch) readAll(ctx context.Context, items []*importItem) error {
 		group.Go(func() error { return b.settle(ctx, it, b.read(ctx, it)) })
 	}
 	return group.Wait()
+}
+
+// cutAll extracts small texts and cuts them into chunks. Its error is that of the
+// batch, as for readAll.
+func (b *importBatch) cutAll(ctx context.Context, items []*importItem) error {
+	var texts []*importItem
+	for _, it := range items {
+		if it.state == itemReady {
+			texts = append(texts, it)
+		}
+	}
+	layouts, failed, err := b.extract(ctx, texts)
+	if err != nil {
+		return err
+	}
+	for n, it := range texts {
+		it.stage = knowledge.StageExtract
+		err := failed[n]
+		if err == nil {
+			err = b.cut(ctx, it, layouts[n])
+		}
+		if err := b.settle(ctx, it, err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // settle sets the state of an item that failed. It returns the error if it concerns

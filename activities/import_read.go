@@ -6,16 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/selection"
 	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// read opens an object and, if it is a small text, cuts it into chunks.
+// read opens an object and, if it is a small text, reads it.
 func (b *importBatch) read(ctx context.Context, it *importItem) error {
 	it.stage = knowledge.StageFetch
 	it.attributes = selection.Attributes{Name: selection.Name(it.object.Key)} // of an object that fails now
@@ -32,10 +32,7 @@ func (b *importBatch) read(ctx context.Context, it *importItem) error {
 		it.state = itemLarge
 		return nil
 	}
-	if err := b.fetch(ctx, it); err != nil || it.state != itemReady {
-		return err
-	}
-	return b.cut(ctx, it)
+	return b.fetch(ctx, it)
 }
 
 // readSidecar returns the description beside an object, nil if there is none.
@@ -128,14 +125,29 @@ func (b *importBatch) fileLimit() int64 {
 	return limit
 }
 
-// cut extracts a small text, detects its language, and cuts it into chunks. The chunks
-// have no ids before the version is claimed.
-func (b *importBatch) cut(ctx context.Context, it *importItem) error {
-	it.stage = knowledge.StageExtract
-	layout, err := b.extract(ctx, it)
-	if err != nil {
-		return err
+// extract parses small texts in a child process. Its own error is that of the batch;
+// failed holds those of the texts. Only a few processes parse for imports at the same
+// time, so that the texts of uploads find one.
+func (b *importBatch) extract(ctx context.Context, items []*importItem) (layouts []knowledge.Layout, failed []error, err error) {
+	layouts, failed = make([]knowledge.Layout, len(items)), make([]error, len(items))
+	if len(items) == 0 {
+		return layouts, failed, nil
 	}
+	files := make([]extract.Input, len(items))
+	for n, it := range items {
+		files[n] = extract.Input{Name: it.attributes.Name, MediaType: it.mediaType, Data: it.data}
+	}
+	err = within(ctx, b.a.limits().parses, func() error {
+		return b.a.Ingestion.SmallTexts.ExtractAll(ctx, files, func(n int, result format.Result, err error) {
+			layouts[n], failed[n] = result.Layout, err
+		})
+	})
+	return layouts, failed, err
+}
+
+// cut detects the language of a text and cuts it into chunks. The chunks have no ids
+// before the version is claimed.
+func (b *importBatch) cut(ctx context.Context, it *importItem, layout knowledge.Layout) (err error) {
 	languages := languages(layout)
 	it.facts = store.Facts{PageCount: len(layout.Pages), Language: languages.Document, Metadata: fileMetadata(layout)}
 	it.stage = knowledge.StageChunk
@@ -143,39 +155,4 @@ func (b *importBatch) cut(ctx context.Context, it *importItem) error {
 	it.chunks, err = b.a.Ingestion.split(ctx, layout, v, languages)
 	it.facts.ChunkCount = len(it.chunks)
 	return err
-}
-
-// extract parses a small text in a child process. Only a few texts of all imports are
-// parsed at the same time, so that those of uploads find a child.
-func (b *importBatch) extract(ctx context.Context, it *importItem) (layout knowledge.Layout, err error) {
-	path, remove, err := b.a.temporaryFile(it.data)
-	if err != nil {
-		return layout, err
-	}
-	defer remove()
-	err = within(ctx, b.a.limits().parses, func() error {
-		result, err := b.a.Ingestion.SmallTexts.Extract(ctx, extract.Input{Name: it.attributes.Name, MediaType: it.mediaType, Path: path})
-		layout = result.Layout
-		return err
-	})
-	return layout, err
-}
-
-// temporaryFile writes data to a temporary file, for the child process. The caller
-// calls remove.
-func (a *Importing) temporaryFile(data []byte) (path string, remove func(), err error) {
-	f, err := os.CreateTemp(a.Ingestion.Config.TempDir, "cairn-object-*")
-	if err != nil {
-		return "", nil, fmt.Errorf("make a local copy: %w", err)
-	}
-	remove = func() { _ = os.Remove(f.Name()) } // a leftover in the temporary folder harms nobody
-	_, err = f.Write(data)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		remove()
-		return "", nil, fmt.Errorf("make a local copy: %w", err)
-	}
-	return f.Name(), remove, nil
 }

@@ -49,7 +49,7 @@ type Ingestion struct {
 	Extractor  Extractor
 	// SmallTexts extracts texts of up to smallBytes, so that they do not wait for
 	// larger files.
-	SmallTexts Extractor
+	SmallTexts TextExtractor
 	Embedder   Embedder
 	// Chat describes documents and passages, where a project asks for that.
 	Chat      Chat

@@ -193,8 +193,12 @@ func (p *platform) startWorker(ctx context.Context) error {
 	}
 	limits, tools := p.cfg.Limits, format.FindTools()
 	for pool, size := range map[**extract.Pool]int{&p.parsers: limits.Parsers, &p.textParsers: textParsers, &p.drawers: drawers} {
+		documents := 0 // the default
+		if pool == &p.textParsers {
+			documents = textsPerParser
+		}
 		*pool, err = extract.NewPool(extract.PoolConfig{
-			Command: []string{program, "parse"}, Size: size, Memory: int64(limits.ParseMemory),
+			Command: []string{program, "parse"}, Size: size, DocumentsPerChild: documents, Memory: int64(limits.ParseMemory),
 			Timeout: time.Duration(limits.ParseSeconds) * time.Second, CacheDir: filepath.Join(p.cfg.Data, "cache"),
 			TempDir: p.temporary(), Tools: tools, Logger: p.log,
 		})
@@ -232,6 +236,10 @@ func (p *platform) startWorker(ctx context.Context) error {
 // textParsers is how many small texts are parsed at the same time. Each takes
 // about a millisecond.
 const textParsers = 2
+
+// textsPerParser is the number of small texts after which their parser is replaced:
+// starting one takes as long as parsing some hundreds.
+const textsPerParser = 5000
 
 // drawers is how many pages are drawn at the same time. Those who look at a page do
 // not wait for documents that are parsed.

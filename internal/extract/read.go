@@ -2,10 +2,7 @@ package extract
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/extract/charset"
@@ -72,32 +69,21 @@ func (p *parser) read(ctx context.Context, in Input) (format.Result, error) {
 
 // open detects the format of a file and checks its size.
 func (p *parser) open(in Input) (format.Source, Format, error) {
-	file, err := os.Open(in.Path)
+	head, size, err := in.head()
 	if err != nil {
-		return format.Source{}, Format{}, fmt.Errorf("open document: %w", err)
+		return format.Source{}, Format{}, err
 	}
-	defer file.Close()
-	head := make([]byte, HeadBytes)
-	n, err := io.ReadFull(file, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return format.Source{}, Format{}, fmt.Errorf("read document: %w", err)
-	}
-	head = head[:n]
 	mediaType, err := Sniff(in.Name, in.MediaType, head)
 	if err != nil {
 		return format.Source{}, Format{}, err
 	}
-	info, err := file.Stat()
-	if err != nil {
-		return format.Source{}, Format{}, fmt.Errorf("stat document: %w", err)
-	}
 	kind, _, _ := strings.Cut(mediaType, ";")
 	source := format.Source{
-		Name: in.Name, MediaType: kind, Kind: nameOf(kind), Charset: charset.Declared(mediaType), Path: in.Path, Size: info.Size(),
+		Name: in.Name, MediaType: kind, Kind: nameOf(kind), Charset: charset.Declared(mediaType), Path: in.Path, Data: in.Data, Size: size,
 		Folder: in.Folder, Options: in.Options, Tools: p.tools, MoreTime: p.working,
 	}
 	f, _ := FormatOf(kind) // Sniff returned it
-	return source, f, checkSize(info.Size(), f, head)
+	return source, f, checkSize(size, f, head)
 }
 
 func checkSize(size int64, f Format, head []byte) error {

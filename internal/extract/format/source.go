@@ -17,6 +17,7 @@ type Source struct {
 	Kind      string // the format in a sentence, "a Word document (.doc)"
 	Charset   string // declared character set of a text, "" = none
 	Path      string
+	Data      []byte // content of a text that is in no file; then Path is empty
 	Size      int64  // bytes
 	Folder    string // empty folder for the files of the result
 	Options   Options
@@ -38,6 +39,9 @@ type Options struct {
 
 // Bytes returns the content of the file.
 func (s Source) Bytes() ([]byte, error) {
+	if s.Path == "" {
+		return s.Data, nil
+	}
 	f, err := os.Open(s.Path)
 	if err != nil {
 		return nil, fmt.Errorf("open document: %w", err)
