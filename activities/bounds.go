@@ -13,6 +13,10 @@ import (
 // activities embed the other documents.
 const quickEmbeds = 16
 
+// recordingBytes is how many bytes of recordings are in requests at the same time. The
+// client holds each as a whole.
+const recordingBytes = 64 << 20
+
 // largeBytes is the default of IngestionConfig.LargeBytes.
 const largeBytes = 32 << 20
 
@@ -23,6 +27,7 @@ type bounds struct {
 	large *semaphore.Weighted // bytes of originals
 	quick *semaphore.Weighted
 	limit int64
+	heard *semaphore.Weighted // bytes of recordings
 
 	draining context.Context // ends when embeds in local activities have to end
 	drain    context.CancelFunc
@@ -37,6 +42,7 @@ func (a *Ingestion) limits() *bounds {
 		}
 		b.draining, b.drain = context.WithCancel(context.Background()) // ends with Drain
 		b.large, b.quick = semaphore.NewWeighted(b.limit), semaphore.NewWeighted(quickEmbeds)
+		b.heard = semaphore.NewWeighted(recordingBytes)
 	})
 	return b
 }
@@ -48,6 +54,15 @@ func (b *bounds) reserve(ctx context.Context, bytes int64) (release func(), err 
 		return nil, err
 	}
 	return func() { b.large.Release(bytes) }, nil
+}
+
+// hear blocks until a recording of so many bytes may be in a request, or ctx ends.
+func (b *bounds) hear(ctx context.Context, bytes int64) (release func(), err error) {
+	bytes = min(bytes, recordingBytes)
+	if err := b.heard.Acquire(ctx, bytes); err != nil {
+		return nil, err
+	}
+	return func() { b.heard.Release(bytes) }, nil
 }
 
 // embedQuickly reports whether a local activity may embed one more document. It

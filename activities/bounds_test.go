@@ -41,14 +41,14 @@ func TestLargeOriginalsTakeTurns(t *testing.T) {
 	first, second := large("first.txt"), large("second.txt")
 	ended := make(chan error, 1)
 	go func() {
-		_, err := do(f, f.ingestion.ExtractDocument, first)
+		_, err := do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: first})
 		ended <- err
 	}()
 	<-held.began
 	_, err := do(f, func(ctx context.Context, in activities.StepInput) (activities.ExtractResult, error) {
 		ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 		defer cancel()
-		return f.ingestion.ExtractDocument(ctx, in)
+		return f.ingestion.ExtractDocument(ctx, activities.ExtractInput{StepInput: in})
 	}, second)
 	if err == nil || len(held.began) != 0 {
 		t.Errorf("beside the first original the second was parsed %d times: %v", len(held.began), err)
@@ -57,7 +57,7 @@ func TestLargeOriginalsTakeTurns(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if _, err := do(f, f.ingestion.ExtractDocument, second); err != nil {
+	if _, err := do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: second}); err != nil {
 		t.Errorf("after the first original the second ended with %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -17,7 +18,7 @@ func TestAttachments(t *testing.T) {
 	f.parser.children = []string{"notes.txt", "notes.txt", "../../etc/passwd"}
 	in := f.upload("mail.eml", strings.Repeat("A long text. ", 30_000))
 	for range 2 { // the second time the layout is lost, as after a crash
-		if _, err := do(f, f.ingestion.ExtractDocument, in); err != nil {
+		if _, err := do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: in}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := f.blobs.DeletePrefix(t.Context(), blob.VersionPrefix(in.VersionRef), nil); err != nil {

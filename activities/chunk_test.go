@@ -45,12 +45,12 @@ func TestSemanticCut(t *testing.T) {
 			t.Errorf("a local activity waited for the model: %+v", prepared)
 		}
 		f.server.ScriptEmbeddings(modeltest.Fail(http.StatusServiceUnavailable))
-		_, err = do(f, f.ingestion.ExtractDocument, in)
+		_, err = do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: in})
 		f.failed(err, knowledge.CodeProviderFailed, true)
 		if stage := activities.Describe(err, knowledge.Failure{}).Stage; stage != knowledge.StageChunk {
 			t.Errorf("failed at stage %s", stage)
 		}
-		extracted, err := do(f, f.ingestion.ExtractDocument, in)
+		extracted, err := do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: in})
 		f.must(err)
 		if asked := f.server.Totals().Embeddings.Asked; extracted.Chunks < 30 || asked != 4+1 { // 200 groups of one sentence
 			t.Errorf("%d chunks, %d requests", extracted.Chunks, asked)
@@ -58,7 +58,7 @@ func TestSemanticCut(t *testing.T) {
 		if keys := f.keys(blob.StepKey(in.VersionRef, "sentence-vectors/")); len(keys) != 0 {
 			t.Errorf("%d blobs are left", len(keys))
 		}
-		_, err = do(f, f.ingestion.ExtractDocument, in) // the result of the step was lost
+		_, err = do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: in}) // the result of the step was lost
 		f.must(err)
 		if asked := f.server.Totals().Embeddings.Asked; asked != 4+1 {
 			t.Errorf("%d requests after the chunks were stored", asked)

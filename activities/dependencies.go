@@ -185,6 +185,17 @@ type Embedder interface {
 	Endpoint() model.Endpoint
 }
 
+// Transcriber calls a model that transcribes speech. The provider charges for each call.
+type Transcriber interface {
+	// TakeTurn is that of Embedder. A recording counts as no tokens.
+	TakeTurn(ctx context.Context, tokens int, turn model.Turn) error
+	// Transcribe returns what is said in a recording, whose kind the extension of name
+	// tells. Its errors are *model.Error, or the cause of ctx.
+	Transcribe(ctx context.Context, name string, recording io.Reader) (model.Transcript, error)
+	// Endpoint returns the endpoint with its model.
+	Endpoint() model.Endpoint
+}
+
 // Chat calls a chat model. The provider charges for each call, and a second call may
 // have another answer.
 type Chat interface {
@@ -247,7 +258,8 @@ type Metrics interface {
 	IngestStage(stage string, seconds float64)
 	// DocumentDone counts a version whose ingest ended, by its outcome.
 	DocumentDone(outcome string)
-	// ModelCall records a call of a model (kind "chat" or "embedding") and the
+	// ModelCall records a call of a model (kind "chat", "embedding" or
+	// "transcription") and the
 	// tokens that its provider counted.
 	ModelCall(provider, kind, outcome string, seconds float64, promptTokens, completionTokens int)
 	// WorkflowDone counts a workflow that ended, by its type and status.

@@ -31,13 +31,23 @@ type ExtractResult struct {
 // activity, because the task of the workflow waits for it.
 const quickExtract = 2 * time.Second
 
-// ExtractDocument extracts the layout of the original in a child process, detects
-// its language, and cuts it into chunks. It runs on a queue with a slot for each
+// ExtractInput names the version to extract.
+type ExtractInput struct {
+	StepInput
+	// Now sends a recording to the model although the provider asked for a pause.
+	Now bool `json:"now,omitempty"`
+}
+
+// ExtractDocument extracts the layout of the original in a child process, or has a model
+// transcribe it, detects its language, and cuts it into chunks. It runs on a queue with a slot for each
 // parser. It blocks until there is memory for a large original.
-func (a *Ingestion) ExtractDocument(ctx context.Context, in StepInput) (ExtractResult, error) {
+func (a *Ingestion) ExtractDocument(ctx context.Context, in ExtractInput) (ExtractResult, error) {
 	defer heartbeat(ctx)()
 	var result ExtractResult
-	err := a.step(ctx, in, knowledge.StageExtract, func(v store.Version) error {
+	err := a.step(ctx, in.StepInput, knowledge.StageExtract, func(v store.Version) error {
+		if err := a.endPause(ctx, v, in.Now); err != nil {
+			return err
+		}
 		release, err := a.reserve(ctx, v)
 		if err != nil {
 			return err
@@ -63,6 +73,9 @@ func newExtractResult(v store.Version, c cut) ExtractResult {
 // reserve blocks until there is memory to cut the original, or ctx ends.
 func (a *Ingestion) reserve(ctx context.Context, v store.Version) (release func(), err error) {
 	bytes := v.Bytes
+	if extract.IsSpeech(v.MediaType) {
+		bytes = 0 // its transcript is small
+	}
 	if !extract.IsText(v.MediaType) {
 		bytes /= 4 // pictures and fonts are not extracted
 	}
@@ -88,26 +101,46 @@ func (a *Ingestion) layout(ctx context.Context, v store.Version) (knowledge.Layo
 	if err := a.Blobs.GetJSON(ctx, key, &layout); err == nil || !errors.Is(err, blob.ErrNotFound) {
 		return layout, err
 	}
-	folder, err := os.MkdirTemp(a.Config.TempDir, "cairn-result-*")
+	read := a.readFile
+	if extract.IsSpeech(v.MediaType) {
+		read = a.readSpeech
+	}
+	layout, err := read(ctx, v)
 	if err != nil {
-		return layout, fmt.Errorf("make a folder for the result: %w", err)
-	}
-	defer func() { _ = os.RemoveAll(folder) }() // a leftover in the temporary folder harms nobody
-	result, err := a.extract(ctx, a.Extractor, v, folder)
-	if err != nil {
-		return layout, err
-	}
-	if err := a.storeAssets(ctx, v.VersionRef, folder, result.Assets); err != nil {
-		return layout, err
-	}
-	if err := a.addChildren(ctx, v, folder, result.Children); err != nil {
 		return layout, err
 	}
 	// The layout is written last: its presence completes the step.
-	if _, err := a.Blobs.PutJSON(ctx, key, result.Layout); err != nil {
+	if _, err := a.Blobs.PutJSON(ctx, key, layout); err != nil {
 		return layout, fmt.Errorf("store layout: %w", err)
 	}
-	return result.Layout, nil
+	return layout, nil
+}
+
+// readFile parses the original, stores its pictures, and makes documents of its
+// attachments.
+func (a *Ingestion) readFile(ctx context.Context, v store.Version) (knowledge.Layout, error) {
+	folder, remove, err := a.resultFolder()
+	if err != nil {
+		return knowledge.Layout{}, err
+	}
+	defer remove()
+	result, err := a.extract(ctx, a.Extractor, v, folder)
+	if err == nil {
+		err = a.storeAssets(ctx, v.VersionRef, folder, result.Assets)
+	}
+	if err == nil {
+		err = a.addChildren(ctx, v, folder, result.Children)
+	}
+	return result.Layout, err
+}
+
+// resultFolder returns a new folder for the files of a result. The caller calls remove.
+func (a *Ingestion) resultFolder() (folder string, remove func(), err error) {
+	folder, err = os.MkdirTemp(a.Config.TempDir, "cairn-result-*")
+	if err != nil {
+		return "", nil, fmt.Errorf("make a folder for the result: %w", err)
+	}
+	return folder, func() { _ = os.RemoveAll(folder) }, nil // a leftover in the temporary folder harms nobody
 }
 
 // extract parses the original. The parser writes the files of the result to folder.

@@ -24,6 +24,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/extract/format"
+	"github.com/cairn-rag/cairn/internal/extract/subtitle"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/index/embedded"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -91,7 +92,7 @@ func (f *fixture) wire() {
 		Config: activities.IngestionConfig{FileBytes: 1 << 20, TextBytes: 1 << 19, TempDir: f.TempDir()},
 		Blobs:  f.blobs, Versions: f.store, Removals: f.store, Children: f.store, Reindexes: f.store, Runs: f.store, Index: f.index, Extractor: f.parser, SmallTexts: f.parser,
 		Attributes: &activities.Attributes{Store: f.store, Index: f.index},
-		Embedder:   client, Chat: client, Workflows: f.workflows, Dialer: safedial.New(safedial.Config{Allow: []netip.Prefix{loopback}}),
+		Embedder:   client, Chat: client, Transcriber: client, Workflows: f.workflows, Dialer: safedial.New(safedial.Config{Allow: []netip.Prefix{loopback}}),
 		Hub: f.hub, Metrics: metrics, Log: log,
 	}
 	f.answering = &activities.Answering{
@@ -123,6 +124,7 @@ type parser struct {
 	last     extract.Input
 	err      error
 	children []string // names of the attachments of every file
+	parts    []string // contents of the parts into which every recording is cut; nil = it cannot be cut
 }
 
 func (p *parser) Extract(_ context.Context, in extract.Input) (format.Result, error) {
@@ -133,6 +135,9 @@ func (p *parser) Extract(_ context.Context, in extract.Input) (format.Result, er
 	if p.err != nil {
 		return format.Result{}, p.err
 	}
+	if extract.IsSpeech(in.MediaType) {
+		return p.cut(in)
+	}
 	data := in.Data
 	if in.Path != "" {
 		var err error
@@ -141,6 +146,10 @@ func (p *parser) Extract(_ context.Context, in extract.Input) (format.Result, er
 		}
 	}
 	layout := knowledge.Layout{MediaType: in.MediaType}
+	if strings.HasPrefix(string(data), "WEBVTT") {
+		layout, err := subtitle.Read(string(data))
+		return format.Result{Layout: layout}, err
+	}
 	for text := range strings.SplitSeq(string(data), "\n\n") {
 		layout.Blocks = append(layout.Blocks, knowledge.Block{Kind: knowledge.BlockParagraph, Text: text})
 	}
@@ -161,6 +170,21 @@ func (p *parser) ExtractAll(ctx context.Context, files []extract.Input, done fun
 		done(i, result, err)
 	}
 	return nil
+}
+
+// cut returns the parts of a recording.
+func (p *parser) cut(in extract.Input) (result format.Result, err error) {
+	if p.parts == nil {
+		return result, format.Missing("a recording", "ffmpeg", "ffmpeg")
+	}
+	for i, content := range p.parts {
+		name := fmt.Sprintf("part-%04d.mp3", i)
+		if err := os.WriteFile(filepath.Join(in.Folder, name), []byte(content), 0o600); err != nil {
+			return result, err
+		}
+		result.Assets = append(result.Assets, format.File{Name: name, File: name})
+	}
+	return result, nil
 }
 
 // workflowsBehind fakes the workflows that activities reach: the log of a run, and
@@ -323,7 +347,7 @@ func (f *fixture) prepare(in activities.StepInput) int {
 	if prepared.Chunked {
 		return prepared.Chunks
 	}
-	extracted, err := do(f, f.ingestion.ExtractDocument, in)
+	extracted, err := do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: in})
 	f.must(err)
 	return extracted.Chunks
 }

@@ -62,7 +62,7 @@ func TestSlowStepsAreAlive(t *testing.T) {
 		in   any
 	}{
 		"fetch":          {func(a *activities.Ingestion) any { return a.FetchDocument }, activities.StepInput{}},
-		"extract":        {func(a *activities.Ingestion) any { return a.ExtractDocument }, activities.StepInput{}},
+		"extract":        {func(a *activities.Ingestion) any { return a.ExtractDocument }, activities.ExtractInput{}},
 		"embed":          {func(a *activities.Ingestion) any { return a.EmbedChunks }, activities.EmbedInput{}},
 		"publish":        {func(a *activities.Ingestion) any { return a.PublishDocument }, activities.PublishInput{}},
 		"retire":         {func(a *activities.Ingestion) any { return a.RetireVersions }, activities.StepInput{}},

@@ -52,13 +52,15 @@ type Ingestion struct {
 	SmallTexts TextExtractor
 	Embedder   Embedder
 	// Chat describes documents and passages, where a project asks for that.
-	Chat      Chat
-	Workflows Workflows
-	Secrets   Secrets
-	Dialer    *safedial.Dialer
-	Hub       Hub
-	Metrics   Metrics
-	Log       *slog.Logger
+	Chat Chat
+	// Transcriber hears recordings. nil means that no endpoint for that is configured.
+	Transcriber Transcriber
+	Workflows   Workflows
+	Secrets     Secrets
+	Dialer      *safedial.Dialer
+	Hub         Hub
+	Metrics     Metrics
+	Log         *slog.Logger
 
 	bounds bounds
 }

@@ -238,7 +238,7 @@ func TestExtractDocument(t *testing.T) {
 		f := newFixture(t)
 		in := f.upload("a.txt", "one\n\ntwo")
 		for range 2 {
-			_, err := do(f, f.ingestion.ExtractDocument, in)
+			_, err := do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: in})
 			f.must(err)
 		}
 		if f.parser.calls != 1 {
@@ -257,13 +257,13 @@ func TestExtractDocument(t *testing.T) {
 			f := newFixture(t)
 			f.parser.err = knowledge.Errorf(code, "it cannot be parsed")
 			in := f.upload("a.txt", "text")
-			_, err := do(f, f.ingestion.ExtractDocument, in)
+			_, err := do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: in})
 			f.failed(err, code, false)
 			if keys := f.keys(blob.VersionPrefix(in.VersionRef)); len(keys) != 0 {
 				t.Errorf("stored %v", keys)
 			}
 			f.parser.err = nil // a retry by somebody parses it again
-			_, err = do(f, f.ingestion.ExtractDocument, in)
+			_, err = do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: in})
 			f.must(err)
 		}
 	})
@@ -272,7 +272,7 @@ func TestExtractDocument(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		f.parser.err = os.ErrClosed
-		_, err := do(f, f.ingestion.ExtractDocument, f.upload("a.txt", "text"))
+		_, err := do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: f.upload("a.txt", "text")})
 		f.failed(err, knowledge.CodeInternal, true)
 		if strings.Contains(err.Error(), os.ErrClosed.Error()) {
 			t.Errorf("the message of a child is in history: %v", err)
@@ -318,7 +318,7 @@ func TestEnrichAndChunk(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("a.txt", " \n\n \t")
-		_, err := do(f, f.ingestion.ExtractDocument, in)
+		_, err := do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: in})
 		f.failed(err, knowledge.CodeEmpty, false)
 		if stage := activities.Describe(err, knowledge.Failure{}).Stage; stage != knowledge.StageChunk {
 			t.Errorf("it failed at stage %q", stage)
@@ -334,7 +334,7 @@ func TestStepsOfAVersionThatIsGone(t *testing.T) {
 	f.remove(in.Document)
 	for name, err := range map[string]error{
 		"fetch":   step(f, f.ingestion.FetchDocument, in),
-		"extract": second(do(f, f.ingestion.ExtractDocument, in)),
+		"extract": second(do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: in})),
 		"embed":   step(f, f.ingestion.EmbedChunks, activities.EmbedInput{StepInput: in, Last: count, Count: count}),
 		"publish": second(do(f, f.ingestion.PublishDocument, activities.PublishInput{StepInput: in})),
 	} {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/secret"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -32,7 +33,7 @@ func TestOptionsOfAVersion(t *testing.T) {
 	text := strings.Repeat("A long text. ", 30_000)
 
 	t.Run("the parser gets the password and the languages", func(t *testing.T) {
-		if _, err := do(f, f.ingestion.ExtractDocument, f.upload("a.txt", text, locked(""))); err != nil {
+		if _, err := do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: f.upload("a.txt", text, locked(""))}); err != nil {
 			t.Fatal(err)
 		}
 		if got := f.parser.last.Options; got.Password != "open sesame" || len(got.Languages) != 1 || f.parser.last.Folder == "" {
@@ -40,7 +41,7 @@ func TestOptionsOfAVersion(t *testing.T) {
 		}
 	})
 	t.Run("a password of another document does not open", func(t *testing.T) {
-		_, err := do(f, f.ingestion.ExtractDocument, f.upload("b.txt", text, locked("another document")))
+		_, err := do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: f.upload("b.txt", text, locked("another document"))})
 		f.failed(err, knowledge.CodeEncrypted, false)
 	})
 }

@@ -32,6 +32,7 @@ type PrepareResult struct {
 	Small    bool  `json:"small,omitempty"`    // the other steps end within milliseconds
 	Chunked  bool  `json:"chunked,omitempty"`  // the chunks are stored, and ExtractResult is set
 	Semantic bool  `json:"semantic,omitempty"` // ExtractDocument asks the embedding model where to cut
+	Speech   bool  `json:"speech,omitempty"`   // ExtractDocument asks a model what is said
 	ExtractResult
 }
 
@@ -136,6 +137,7 @@ func (a *Ingestion) prepare(ctx context.Context, v store.Version, result *Prepar
 		return "", facts, atStage(knowledge.StageCheck, err)
 	}
 	facts = store.Facts{MediaType: v.MediaType, Bytes: v.Bytes}
+	result.Speech = extract.IsSpeech(v.MediaType)
 	result.Semantic = v.Splitter.Strategy == knowledge.SplitSemantic
 	if !result.Small || result.Semantic { // a local activity does not wait for a model
 		return knowledge.StageExtract, facts, nil

@@ -46,7 +46,7 @@ func TestProgressInSQL(t *testing.T) {
 		stage(f, in, knowledge.StageExtract)
 		stages := &stagesIn{Versions: f.store}
 		f.ingestion.Versions = stages
-		_, err = do(f, f.ingestion.ExtractDocument, in)
+		_, err = do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: in})
 		f.must(err)
 		if diff := cmp.Diff([]knowledge.Stage{knowledge.StageEnrich, knowledge.StageChunk, knowledge.StageEmbed}, stages.noted); diff != "" {
 			t.Error(diff)

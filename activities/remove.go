@@ -170,7 +170,7 @@ func (a *Ingestion) deleteVersions(ctx context.Context, ref knowledge.VersionRef
 		if folder+"/" == vectorFolder {
 			return named[key]
 		}
-		return !slices.Contains(originals, key)
+		return !slices.ContainsFunc(originals, func(original string) bool { return strings.HasPrefix(key, blob.UploadFolder(original)) })
 	})
 	if err != nil {
 		return fmt.Errorf("remove blobs: %w", err)

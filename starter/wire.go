@@ -57,6 +57,7 @@ type platform struct {
 	relay       *stream.Relay
 	chat        *model.Client
 	embed       *model.Client
+	transcribe  *model.Client // nil = no endpoint is configured
 	parsers     *extract.Pool
 	textParsers *extract.Pool      // for small texts alone
 	drawers     *extract.Pool      // of the pages of documents
@@ -162,6 +163,9 @@ func (p *platform) startModels(context.Context) error {
 	httpClient := model.NewHTTPClient()
 	p.chat = model.New(endpoint(p.cfg.Models.Chat, offline, localmodel.ChatModel), httpClient)
 	p.embed = model.New(endpoint(p.cfg.Models.Embedding, offline, localmodel.EmbeddingModel), httpClient)
+	if m := p.cfg.Models.Transcription.Endpoint(); m.BaseURL != "" {
+		p.transcribe = model.New(endpoint(m, "", ""), httpClient)
+	}
 	return nil
 }
 

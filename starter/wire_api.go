@@ -97,6 +97,9 @@ func (p *platform) activities() worker.Activities {
 		Embedder: p.embed, Chat: p.chat, Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
 		Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
+	if p.transcribe != nil {
+		ingestion.Transcriber = p.transcribe
+	}
 	answering := &activities.Answering{
 		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Passages: p.store, Chat: p.chat, Workflows: p.workflow,
 		Hub: p.hub, Metrics: p.metrics, Log: p.log,

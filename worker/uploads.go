@@ -39,13 +39,14 @@ func (u *Uploads) Drop(ctx context.Context, before time.Time) {
 }
 
 func (u *Uploads) drop(ctx context.Context, before time.Time) error {
-	found := map[string]string{} // document by key
+	found := map[string]upload{} // by the key of the original
 	for object, err := range u.Blobs.List(ctx, "") {
 		if err != nil {
 			return err
 		}
 		if document, ok := documentOf(object.Key); ok && object.Modified.Before(before) {
-			found[object.Key] = document
+			original := blob.Original(object.Key)
+			found[original] = upload{document, append(found[original].keys, object.Key)}
 		}
 		if len(found) < originalsPerQuery {
 			continue
@@ -58,23 +59,29 @@ func (u *Uploads) drop(ctx context.Context, before time.Time) error {
 	return u.dropUnnamed(ctx, found)
 }
 
-// documentOf returns the document of an original's key. ok is false if the key is
-// not one of blob.UploadKey.
+// upload is what an upload stored.
+type upload struct {
+	document string
+	keys     []string // of the original, and of what belongs to it
+}
+
+// documentOf returns the document of the key of an original, or of what belongs to one.
+// ok is false if the key is neither one of blob.UploadKey nor of blob.BesideUpload.
 func documentOf(key string) (document string, ok bool) {
 	parts := strings.Split(key, "/")
-	if ok, _ := path.Match("*/*/*/upload-*/original", key); !ok { // the pattern is well formed
+	if ok, _ := path.Match("*/*/*/upload-*/*", key); !ok { // the pattern is well formed
 		return "", false
 	}
 	return parts[2], true
 }
 
-func (u *Uploads) dropUnnamed(ctx context.Context, found map[string]string) error {
+func (u *Uploads) dropUnnamed(ctx context.Context, found map[string]upload) error {
 	if len(found) == 0 {
 		return nil
 	}
 	documents := make([]string, 0, len(found))
-	for _, d := range found {
-		documents = append(documents, d)
+	for _, u := range found {
+		documents = append(documents, u.document)
 	}
 	named, err := u.Store.NamedSources(ctx, documents)
 	if err != nil {
@@ -83,11 +90,13 @@ func (u *Uploads) dropUnnamed(ctx context.Context, found map[string]string) erro
 	for _, key := range named {
 		delete(found, key)
 	}
-	for key, document := range found {
-		if err := u.Blobs.Delete(ctx, key); err != nil {
-			return fmt.Errorf("delete an original of document %s: %w", document, err)
+	for _, left := range found {
+		for _, key := range left.keys {
+			if err := u.Blobs.Delete(ctx, key); err != nil {
+				return fmt.Errorf("delete an original of document %s: %w", left.document, err)
+			}
 		}
-		u.Log.InfoContext(ctx, "deleted the original of an interrupted upload", "document", document)
+		u.Log.InfoContext(ctx, "deleted the original of an interrupted upload", "document", left.document)
 	}
 	return nil
 }

@@ -31,7 +31,8 @@ func TestUploads(t *testing.T) {
 		return key
 	}
 	named, step := put(blob.UploadKey("w", "p", "d", "1")), put("w/p/d/1/text")
-	put(blob.UploadKey("w", "p", "d", "2"))
+	transcript := put(blob.BesideUpload(named, blob.Transcript))
+	put(blob.BesideUpload(put(blob.UploadKey("w", "p", "d", "2")), blob.Transcript))
 	put(blob.UploadKey("w", "p", "e", "3"))
 	uploads := worker.Uploads{Store: sources{named}, Blobs: blobs, Log: slog.New(slog.DiscardHandler)}
 	keys := func() []string {
@@ -46,11 +47,11 @@ func TestUploads(t *testing.T) {
 		return list
 	}
 	uploads.Drop(t.Context(), time.Now().Add(-time.Hour))
-	if n := len(keys()); n != 4 {
+	if n := len(keys()); n != 6 {
 		t.Errorf("%d are left while all may be under way", n)
 	}
 	uploads.Drop(t.Context(), time.Now().Add(time.Hour))
-	if diff := cmp.Diff([]string{step, named}, keys()); diff != "" {
+	if diff := cmp.Diff([]string{step, named, transcript}, keys()); diff != "" {
 		t.Error(diff)
 	}
 }

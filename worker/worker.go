@@ -19,13 +19,14 @@ const heartbeatThrottle = time.Second
 // The number of activities of a queue that run at the same time in one process. For
 // the parsers it is Config.Parsers.
 const (
-	questionsAtATime = 128
-	ingestsAtATime   = 16 // steps on Cairn's own stores
-	fetchesAtATime   = 16
-	embedsAtATime    = 32
-	writesAtATime    = 4 // of long documents: each takes minutes, and one writes at a time
-	webhooksAtATime  = 32
-	importsAtATime   = 3 // batches of imports: one reads while another is embedded and a third is written
+	questionsAtATime  = 128
+	ingestsAtATime    = 16 // steps on Cairn's own stores
+	fetchesAtATime    = 16
+	embedsAtATime     = 32
+	recordingsAtATime = 4 // each is in a request for minutes
+	writesAtATime     = 4 // of long documents: each takes minutes, and one writes at a time
+	webhooksAtATime   = 32
+	importsAtATime    = 3 // batches of imports: one reads while another is embedded and a third is written
 )
 
 // importStepsAtATime is how many local activities of imports run at the same time.
@@ -121,7 +122,7 @@ func New(c client.Client, cfg Config, a Activities) *Worker {
 	w := &Worker{workers: []sdk.Worker{query, ingest, bulk, bulkLarge, hooks}, ingestion: a.Ingestion, patience: cfg.StopTimeout / 2}
 	for queue, slots := range map[string]int{
 		workflows.QueueFetch: fetchesAtATime, workflows.QueueParse: cfg.Parsers, workflows.QueueEmbed: embedsAtATime,
-		workflows.QueueWrite: writesAtATime,
+		workflows.QueueTranscribe: recordingsAtATime, workflows.QueueWrite: writesAtATime,
 	} {
 		activitiesOnly := options(cfg, slots)
 		activitiesOnly.DisableWorkflowWorker = true

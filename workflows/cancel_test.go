@@ -16,7 +16,7 @@ import (
 func steps(embed any, ends chan<- activities.FinishInput) map[string]any {
 	return map[string]any{
 		"PrepareDocument": returning[activities.PrepareInput](activities.PrepareResult{}),
-		"ExtractDocument": returning[activities.StepInput](activities.ExtractResult{Pages: 1, Chunks: 1}),
+		"ExtractDocument": returning[activities.ExtractInput](activities.ExtractResult{Pages: 1, Chunks: 1}),
 		"EmbedChunks":     embed,
 		"PublishDocument": returning[activities.PublishInput](activities.PublishResult{Published: true}),
 		"FinishVersion":   finish(ends),

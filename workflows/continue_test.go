@@ -33,7 +33,7 @@ func TestLongDocument(t *testing.T) {
 		test := newIngestTest(t)
 		test.env.SetContinueAsNewSuggested(true)
 		test.env.OnActivity(acts.ExtractDocument, mock.Anything, mock.Anything).Maybe().Return(
-			func(context.Context, activities.StepInput) (activities.ExtractResult, error) {
+			func(context.Context, activities.ExtractInput) (activities.ExtractResult, error) {
 				extracted++
 				return activities.ExtractResult{Chunks: chunks}, nil
 			})

@@ -82,12 +82,17 @@ func (w *ingest) extract(ctx workflow.Context, prepared activities.PrepareResult
 		if err := w.setStageAttribute(ctx); err != nil {
 			return err
 		}
-		parsing := onQueue(activityOptions(ctx, "extract, enrich and chunk", time.Hour, once()), QueueParse, parsePriority(prepared.Bytes))
-		policy := storeRetries()
-		if prepared.Semantic {
+		queue, policy := QueueParse, storeRetries()
+		if prepared.Speech {
+			queue = QueueTranscribe // a call to a model for minutes must not hold a parser
+		}
+		if prepared.Semantic || prepared.Speech {
 			policy = modelRetries()
 		}
-		err := w.retry(ctx, policy, func(tries) error { return execute(parsing, w.acts.ExtractDocument, w.step(), &result) })
+		parsing := onQueue(activityOptions(ctx, "extract, enrich and chunk", time.Hour, once()), queue, parsePriority(prepared.Bytes))
+		err := w.retry(ctx, policy, func(t tries) error {
+			return execute(parsing, w.acts.ExtractDocument, activities.ExtractInput{StepInput: w.step(), Now: t.now}, &result)
+		})
 		if err != nil {
 			return err
 		}

@@ -5,12 +5,13 @@ import "go.temporal.io/sdk/temporal"
 // The task queues: one for each resource that work can wait for, so that slow
 // work of one kind delays no other.
 const (
-	QueueQuery  = "query"  // questions: workflows, searches, model calls, tools
-	QueueIngest = "ingest" // documents: workflows, and steps on Cairn's own stores
-	QueueFetch  = "fetch"  // addresses that originals are downloaded from
-	QueueParse  = "parse"  // parsers, with one slot for each
-	QueueEmbed  = "embed"  // the embedding model
-	QueueWrite  = "write"  // the rows and index entries of long documents
+	QueueQuery      = "query"      // questions: workflows, searches, model calls, tools
+	QueueIngest     = "ingest"     // documents: workflows, and steps on Cairn's own stores
+	QueueFetch      = "fetch"      // addresses that originals are downloaded from
+	QueueParse      = "parse"      // parsers, with one slot for each
+	QueueEmbed      = "embed"      // the embedding model
+	QueueTranscribe = "transcribe" // the transcription model
+	QueueWrite      = "write"      // the rows and index entries of long documents
 
 	QueueBulk      = "bulk"       // imports: workflows, listings, batches of small objects
 	QueueBulkLarge = "bulk-large" // imports: objects that take long, each by itself

@@ -51,7 +51,7 @@ func newServerTest(t *testing.T) *serverTest {
 func (test *serverTest) start(t *testing.T, flow any, in any, activities map[string]any) client.WorkflowRun {
 	t.Helper()
 	for _, queue := range []string{
-		workflows.QueueQuery, workflows.QueueIngest, workflows.QueueFetch, workflows.QueueParse, workflows.QueueEmbed, workflows.QueueWrite,
+		workflows.QueueQuery, workflows.QueueIngest, workflows.QueueFetch, workflows.QueueParse, workflows.QueueEmbed, workflows.QueueTranscribe, workflows.QueueWrite,
 	} {
 		w := worker.New(test.client, queue, worker.Options{WorkerStopTimeout: time.Second})
 		w.RegisterWorkflow(flow)

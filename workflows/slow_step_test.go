@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,7 +24,7 @@ func TestSmallDocumentThatTakesLong(t *testing.T) {
 		extracted := 0
 		test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(activities.PrepareResult{Small: true}, nil)
 		test.env.OnActivity(acts.ExtractDocument, mock.Anything, mock.Anything).Return(
-			func(context.Context, activities.StepInput) (activities.ExtractResult, error) {
+			func(context.Context, activities.ExtractInput) (activities.ExtractResult, error) {
 				extracted++
 				return activities.ExtractResult{Pages: 1, Chunks: 1}, nil
 			})
@@ -83,7 +84,7 @@ func TestSemanticDocument(t *testing.T) {
 	tries := 0
 	test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(activities.PrepareResult{Small: true, Semantic: true}, nil)
 	test.env.OnActivity(acts.ExtractDocument, mock.Anything, mock.Anything).Return(
-		func(context.Context, activities.StepInput) (activities.ExtractResult, error) {
+		func(context.Context, activities.ExtractInput) (activities.ExtractResult, error) {
 			if tries++; tries < 20 {
 				return activities.ExtractResult{}, temporal.NewApplicationError("overloaded", "provider_failed")
 			}
@@ -94,5 +95,42 @@ func TestSemanticDocument(t *testing.T) {
 	test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
 	if got := test.outcomes()[1]; got != "completed" {
 		t.Errorf("the document ended as %q after %d tries", got, tries)
+	}
+}
+
+// TestRecording: a recording is transcribed on the queue of the transcription model,
+// retried as embedding is, and tried at once when somebody asks.
+func TestRecording(t *testing.T) {
+	t.Parallel()
+	var acts *activities.Ingestion
+	test := newIngestTest(t)
+	var queues []string
+	var now []bool
+	test.env.OnActivity(acts.PrepareDocument, mock.Anything, mock.Anything).Return(activities.PrepareResult{Speech: true}, nil)
+	test.env.OnActivity(acts.NoteWaiting, mock.Anything, mock.Anything).Maybe().Return(nil)
+	test.env.OnActivity(acts.ExtractDocument, mock.Anything, mock.Anything).Return(
+		func(ctx context.Context, in activities.ExtractInput) (activities.ExtractResult, error) {
+			queues, now = append(queues, activity.GetInfo(ctx).TaskQueue), append(now, in.Now)
+			switch {
+			case len(now) == 1:
+				return activities.ExtractResult{}, temporal.NewApplicationErrorWithOptions("limited", "provider_failed",
+					temporal.ApplicationErrorOptions{NextRetryDelay: time.Hour})
+			case len(now) < 20:
+				return activities.ExtractResult{}, temporal.NewApplicationError("overloaded", "provider_failed")
+			}
+			return activities.ExtractResult{Chunks: 1}, nil
+		})
+	test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(nil)
+	test.env.RegisterDelayedCallback(func() { test.env.SignalWorkflow(workflows.SignalRetry, nil) }, time.Minute)
+	test.steps(false, 1)
+	test.run(t, workflows.IngestTask{Version: 1, Run: "r1"})
+	if got := test.outcomes()[1]; got != "completed" || len(now) != 20 {
+		t.Errorf("the document ended as %q after %d tries", got, len(now))
+	}
+	if now[0] || !now[1] || slices.Contains(now[2:], true) {
+		t.Errorf("tried at once: %v, want the second try, for which somebody asked", now)
+	}
+	if slices.ContainsFunc(queues, func(q string) bool { return q != workflows.QueueTranscribe }) {
+		t.Errorf("on the queues %v", queues)
 	}
 }

@@ -40,6 +40,7 @@ var own = map[string][]string{
 	"internal/chunk":             {"internal/knowledge"},
 	"internal/citation":          {"internal/knowledge"},
 	"internal/extract":           {"internal/knowledge", "internal/extract/"},
+	"internal/extract/audio":     {"internal/knowledge", "internal/extract/format"},
 	"internal/extract/charset":   {"internal/knowledge"},
 	"internal/extract/format":    {"internal/knowledge", "internal/extract/charset"},
 	"internal/extract/html":      {"internal/knowledge", "internal/extract/charset", "internal/extract/markdown"},
@@ -121,7 +122,7 @@ var own = map[string][]string{
 	// Durable processes, and the edges.
 	"activities": {
 		"internal/blob", "internal/chunk", "internal/citation", "internal/enrich", "internal/extract", "internal/extract/format", "internal/index", "internal/knowledge",
-		"internal/model", "internal/prompt", "internal/retrieve", "internal/safedial", "internal/selection", "internal/source", "internal/store", "internal/stream", "internal/webhook",
+		"internal/model", "internal/prompt", "internal/retrieve", "internal/safedial", "internal/selection", "internal/source", "internal/store", "internal/stream", "internal/transcript", "internal/webhook",
 	},
 	"workflows": {"activities", "internal/knowledge", "internal/stream"},
 	"worker":    {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},

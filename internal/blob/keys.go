@@ -43,8 +43,26 @@ func AssetKey(v knowledge.VersionRef, name string) string {
 // UploadKey returns the key of a document's original as one upload brought it. It
 // does not name the version, whose number is assigned after the bytes are stored.
 func UploadKey(workspace, project, document, upload string) string {
-	return DocumentPrefix(workspace, project, document) + "upload-" + upload + "/original"
+	return DocumentPrefix(workspace, project, document) + "upload-" + upload + "/" + originalName
 }
+
+// originalName is the name of an original in the folder of its upload.
+const originalName = "original"
+
+// Original returns the key of the original to which something of BesideUpload belongs.
+func Original(beside string) string { return UploadFolder(beside) + originalName }
+
+// UploadFolder returns the prefix of what belongs to an original of UploadKey: the
+// original, and what BesideUpload names.
+func UploadFolder(original string) string { return original[:strings.LastIndexByte(original, '/')+1] }
+
+// BesideUpload returns the key of something that belongs to an original and goes with
+// it, such as its transcript.
+func BesideUpload(original, name string) string { return UploadFolder(original) + name }
+
+// Transcript is the name, beside the original of a recording, of the transcript that
+// came with it.
+const Transcript = "transcript"
 
 // checkKey refuses a key that could leave its prefix or that some store could
 // not hold. Keys are made of ids that this project generates, so a bad one is a

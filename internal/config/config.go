@@ -86,6 +86,8 @@ type Models struct {
 	Chat Model `koanf:"chat"`
 	// The model that makes embeddings.
 	Embedding Model `koanf:"embedding"`
+	// The model that transcribes audio and video.
+	Transcription Transcription `koanf:"transcription"`
 	// The offline model, which serves whatever no endpoint is named for.
 	Offline Offline `koanf:"offline"`
 }
@@ -115,6 +117,26 @@ type Model struct {
 	Timeout time.Duration `koanf:"timeout"`
 	// How long the endpoint may say nothing during a call. Defaults to 1m.
 	IdleTimeout time.Duration `koanf:"idle_timeout"`
+
+	// APIKey is the value of the variable that KeyEnv names.
+	APIKey string `koanf:"-"`
+}
+
+// Transcription is a model that transcribes recordings.
+type Transcription struct {
+	// The address of the endpoint, up to and with /v1. It answers at
+	// /audio/transcriptions with segments (verbose_json). Defaults to none: audio and
+	// video are then read only from a transcript that comes with them.
+	BaseURL string `koanf:"base_url"`
+	// The model's name at the endpoint, such as whisper-1. Needed with a
+	// base_url. Defaults to none.
+	Model string `koanf:"model"`
+	// The name of the environment variable that holds the endpoint's key. Defaults to
+	// none.
+	KeyEnv string `koanf:"key_env"`
+	// How long one call may take. It transcribes up to 25 MB, or 20 minutes of a longer
+	// recording that ffmpeg cuts. Defaults to 10m, which is the most.
+	Timeout time.Duration `koanf:"timeout"`
 
 	// APIKey is the value of the variable that KeyEnv names.
 	APIKey string `koanf:"-"`

@@ -49,7 +49,7 @@ func TestDefaults(t *testing.T) {
 		Database:        config.Database{URL: "sqlite:///srv/a%20b/cairn.db"},
 		Vector:          config.Vector{URL: "sqlite:///srv/a%20b/index.db"},
 		Blob:            config.Blob{URL: "file:///srv/a%20b/blobs"},
-		Models:          config.Models{Chat: model, Embedding: embedding},
+		Models:          config.Models{Chat: model, Embedding: embedding, Transcription: config.Transcription{Timeout: model.Timeout}},
 		Limits: config.Limits{
 			FileBytes: 100e6, TextBytes: 20e6, RequestBytes: 2e9, ParseSeconds: 60, ParseMemory: 1e9, Streams: 2000,
 		},
@@ -170,6 +170,20 @@ func TestOpenAI(t *testing.T) {
 	}
 }
 
+func TestTranscription(t *testing.T) {
+	t.Parallel()
+	if m := load(t, config.Options{Environ: []string{"OPENAI_API_KEY=sk-2"}}).Models.Transcription.Endpoint(); !m.Offline() || m.APIKey != "" {
+		t.Errorf("without a setting it is at %s", m.Provider())
+	}
+	c := load(t, config.Options{Environ: []string{"K=sk-3"}, File: file(t, "models: {transcription: {base_url: 'https://x/v1', model: whisper-1, key_env: K}}")})
+	want := config.Model{
+		BaseURL: "https://x/v1", Model: "whisper-1", KeyEnv: "K", APIKey: "sk-3", Timeout: 10 * time.Minute, IdleTimeout: 10 * time.Minute,
+	}
+	if diff := cmp.Diff(want, c.Models.Transcription.Endpoint()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -203,6 +217,8 @@ func TestMistakes(t *testing.T) {
 		"a_model_without_an_endpoint":     {"models: {chat: {model: gpt-5}}", nil, []string{"models.chat.base_url"}},
 		"an_endpoint_without_a_model":     {"models: {embedding: {base_url: 'https://x/v1'}}", nil, []string{"models.embedding.model"}},
 		"a_key_variable_that_is_not_set":  {"models: {chat: {base_url: 'https://x/v1', model: m, key_env: NOPE}}", nil, []string{"models.chat.key_env", "NOPE"}},
+		"a_transcription_without_a_model": {"models: {transcription: {base_url: 'https://x/v1'}}", nil, []string{"models.transcription.model"}},
+		"a_transcription_without_its_url": {"models: {transcription: {model: whisper-1}}", nil, []string{"models.transcription.base_url"}},
 		"a_short_admin_key":               {"", []string{"CAIRN_ADMIN_KEY=hunter2"}, []string{"admin_key", "20"}},
 		"a_short_token_secret":            {"auth: {jwt: {secret: hunter2}}", nil, []string{"auth.jwt.secret", "32"}},
 		"an_issuer_without_a_secret":      {"auth: {jwt: {issuer: x}}", nil, []string{"secret_env"}},

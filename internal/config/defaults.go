@@ -28,7 +28,7 @@ func numbers() Config {
 	embedding.MaxTokens = openAIEmbeddedTokens
 	return Config{
 		ShutdownSeconds: 10,
-		Models:          Models{Chat: model, Embedding: embedding},
+		Models:          Models{Chat: model, Embedding: embedding, Transcription: Transcription{Timeout: model.Timeout}},
 		Limits: Limits{
 			FileBytes: 100e6, TextBytes: 20e6, RequestBytes: 2e9,
 			ParseSeconds: 60, ParseMemory: 1e9, Parsers: min(runtime.NumCPU(), 4), Streams: 2000,
@@ -73,7 +73,11 @@ func (m Models) withDefaults(env map[string]string) (Models, error) {
 	if m.Chat, err = m.Chat.withDefaults("models.chat", env); err != nil {
 		return Models{}, err
 	}
-	m.Embedding, err = m.Embedding.withDefaults("models.embedding", env)
+	if m.Embedding, err = m.Embedding.withDefaults("models.embedding", env); err != nil {
+		return Models{}, err
+	}
+	transcription, err := m.Transcription.Endpoint().withDefaults("models.transcription", env)
+	m.Transcription.APIKey = transcription.APIKey
 	return m, err
 }
 
@@ -105,6 +109,12 @@ func (j JWT) withSecret(env map[string]string) (JWT, error) {
 		return JWT{}, fmt.Errorf("auth.jwt.secret_env names the environment variable %s, which is not set", j.SecretEnv)
 	}
 	return j, nil
+}
+
+// Endpoint returns the model as those of other kinds are. An endpoint that transcribes
+// says nothing before it has heard the whole recording.
+func (t Transcription) Endpoint() Model {
+	return Model{BaseURL: t.BaseURL, Model: t.Model, KeyEnv: t.KeyEnv, APIKey: t.APIKey, Timeout: t.Timeout, IdleTimeout: t.Timeout}
 }
 
 // Offline reports whether the offline model in the process stands for m.

@@ -36,6 +36,7 @@ func (c Config) validate() error {
 		checkStore("blob.url", c.Blob.URL, "file", "file:///absolute/folder"),
 		c.Models.Chat.validate("models.chat"),
 		c.Models.Embedding.validate("models.embedding"),
+		c.Models.Transcription.Endpoint().validate("models.transcription"),
 		c.validateSecrets(),
 		c.validateNamedSecrets(),
 		c.validateNumbers(),
@@ -95,7 +96,7 @@ func (m Model) validate(key string) error {
 	var errs []error
 	if m.BaseURL == "" {
 		if m.Model != "" || m.KeyEnv != "" || m.Dimensions != 0 {
-			errs = append(errs, fmt.Errorf("%s names no endpoint: set %s.base_url, or leave the section out for the offline model", key, key))
+			errs = append(errs, fmt.Errorf("%s names no endpoint: set %s.base_url, or leave the section out", key, key))
 		}
 	} else {
 		errs = append(errs, checkURL(key+".base_url", m.BaseURL))

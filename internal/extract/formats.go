@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairn-rag/cairn/internal/extract/audio"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 )
 
@@ -16,7 +17,10 @@ type Format struct {
 	Extensions []string // in lower case, without the dot
 	IsText     bool     // the original is text, which the limit of texts bounds and the process reads at once
 	IsSafe     bool     // a browser shows the original without running anything in it
-	MaxBytes   int64    // largest file that its reader takes, 0 = no limit but that of files
+	// IsSpeech means that the words are spoken: a transcript beside the file is read, or
+	// a model transcribes it. Its reader only cuts a long recording into parts.
+	IsSpeech bool
+	MaxBytes int64 // largest file that its reader takes, 0 = no limit but that of files
 	// read reads a file in the parser child. nil means that the format is recognised
 	// but not supported.
 	read func(ctx context.Context, p *parser, s format.Source) (format.Result, error)
@@ -66,6 +70,22 @@ func supported() string {
 	labels = slices.Compact(labels)
 	return "supported are " + strings.Join(labels, ", ") + " and source code"
 }
+
+// IsSpeech reports whether a media type is that of a recording, which is transcribed.
+func IsSpeech(mediaType string) bool {
+	f, ok := FormatOf(mediaType)
+	return ok && f.IsSpeech
+}
+
+// IsTranscript reports whether a media type is that of subtitles.
+func IsTranscript(mediaType string) bool {
+	kind, _, _ := strings.Cut(mediaType, ";")
+	return kind == TypeWebVTT || kind == TypeSubRip
+}
+
+// PartSeconds is the length in seconds of the parts into which a recording is cut: the
+// assets of its result, in their order.
+const PartSeconds = audio.PartSeconds
 
 // extensionIn returns the media type of the format with an extension, among the
 // given media types. It returns otherwise if none has it.

@@ -3,6 +3,7 @@ package extract
 import (
 	"context"
 
+	"github.com/cairn-rag/cairn/internal/extract/audio"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/extract/html"
 	"github.com/cairn-rag/cairn/internal/extract/image"
@@ -95,6 +96,10 @@ func readPDF(ctx context.Context, p *parser, s format.Source) (r format.Result, 
 		return r, err
 	}
 	return p.pdfs.Read(ctx, s)
+}
+
+func readRecording(ctx context.Context, _ *parser, s format.Source) (format.Result, error) {
+	return audio.Cut(ctx, s)
 }
 
 func readImage(ctx context.Context, _ *parser, s format.Source) (format.Result, error) {

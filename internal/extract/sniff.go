@@ -112,7 +112,9 @@ func expectedType(name, declared string) string {
 }
 
 func unsupported(kind string) error {
-	return knowledge.Errorf(knowledge.CodeUnsupportedFormat, "this looks like %s, which is not supported; %s", kind, supported())
+	refused := knowledge.Errorf(knowledge.CodeUnsupportedFormat, "this looks like %s, which is not supported", kind)
+	refused.Message += "; " + supported() // which is longer than what Errorf repeats of a value
+	return refused
 }
 
 // isPDF reports whether head is that of a PDF. PDF readers allow junk before the

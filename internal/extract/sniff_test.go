@@ -164,6 +164,29 @@ func TestSniffByDeclaredType(t *testing.T) {
 	}
 }
 
+// TestSniffRecordings: what is in the file decides. Its end, and so whether it can be
+// decoded, is not looked at.
+func TestSniffRecordings(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		behaviour, name, content string
+		want                     string // "" = it is empty
+	}{
+		{"a recording under another name", "talk.txt", "fLaC\x00\x00\x00\x22", extract.TypeFLAC},
+		{"a recording that is cut off", "talk.wav", "RIFF\x24\x00\x00\x00WAVEfmt ", extract.TypeWAV},
+		{"a text under the name of a recording", "talk.mp3", "Minutes of a meeting", extract.TypeText},
+		{"nothing", "talk.mp3", "", ""},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			got, err := extract.Sniff(tc.name, "", []byte(tc.content))
+			if got != tc.want || knowledge.IsCode(err, knowledge.CodeEmpty) != (tc.want == "") {
+				t.Errorf("Sniff = %q, %v, want %q", got, err, tc.want)
+			}
+		})
+	}
+}
+
 func TestSniffRefuses(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

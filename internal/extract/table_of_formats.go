@@ -91,12 +91,12 @@ var formats = []Format{
 	{MediaType: TypeJPEG, Label: "JPG", Name: "an image (JPEG)", Extensions: []string{"jpg", "jpeg"}, IsSafe: true, read: readImage, draw: drawImage},
 	{MediaType: TypeTIFF, Label: "TIFF", Name: "an image (TIFF)", Extensions: []string{"tif", "tiff"}, read: readImage, draw: drawImage},
 	{MediaType: TypeGIF, Label: "GIF", Name: "an image (GIF)", Extensions: []string{"gif"}, IsSafe: true, read: readImage, draw: drawImage},
-	{MediaType: TypeMP3, Label: "MP3", Name: "an audio file (MP3)", Extensions: []string{"mp3"}},
-	{MediaType: TypeWAV, Label: "WAV", Name: "an audio file (WAV)", Extensions: []string{"wav"}},
-	{MediaType: TypeM4A, Label: "M4A", Name: "an audio file (M4A)", Extensions: []string{"m4a"}},
-	{MediaType: TypeFLAC, Label: "FLAC", Name: "an audio file (FLAC)", Extensions: []string{"flac"}},
-	{MediaType: TypeOGG, Label: "OGG", Name: "an audio file (Ogg)", Extensions: []string{"ogg", "oga", "opus"}},
-	{MediaType: TypeMP4, Label: "MP4", Name: "a video (MP4)", Extensions: []string{"mp4", "m4v", "mov"}},
+	{MediaType: TypeMP3, Label: "MP3", Name: "an audio file (MP3)", Extensions: []string{"mp3"}, IsSpeech: true, read: readRecording},
+	{MediaType: TypeWAV, Label: "WAV", Name: "an audio file (WAV)", Extensions: []string{"wav"}, IsSpeech: true, read: readRecording},
+	{MediaType: TypeM4A, Label: "M4A", Name: "an audio file (M4A)", Extensions: []string{"m4a"}, IsSpeech: true, read: readRecording},
+	{MediaType: TypeFLAC, Label: "FLAC", Name: "an audio file (FLAC)", Extensions: []string{"flac"}, IsSpeech: true, read: readRecording},
+	{MediaType: TypeOGG, Label: "OGG", Name: "an audio file (Ogg)", Extensions: []string{"ogg", "oga", "opus"}, IsSpeech: true, read: readRecording},
+	{MediaType: TypeMP4, Label: "MP4", Name: "a video (MP4)", Extensions: []string{"mp4", "m4v", "mov"}, IsSpeech: true, read: readRecording},
 
 	{MediaType: TypeZIP, Name: "a ZIP archive", Extensions: []string{"zip"}},
 }

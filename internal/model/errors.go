@@ -22,6 +22,8 @@ const (
 	CodeTooLarge     = "too_large"
 	CodeDimensions   = "dimensions" // vectors of another length than Endpoint.Dimensions
 	CodeEnded        = "ended"      // the stream stopped before the answer was complete
+	CodeUnreadable   = "unreadable" // the endpoint cannot decode a recording
+	CodeSegments     = "segments"   // a transcript without the seconds of its segments
 )
 
 // maxRetryAfter bounds the wait that a provider may ask for.
@@ -82,6 +84,8 @@ var publicMessages = map[string]string{
 	CodeTooLarge:     "refused the request as too large; lower ai.textSplitter.chunkSize for embeddings, ai.retrieval.numberOfChunks for answers",
 	CodeConnection:   "cannot be reached; check its address and that it is running",
 	CodeEnded:        "stopped in the middle of its answer; try again",
+	CodeUnreadable:   "cannot decode the recording; convert it to MP3 or WAV and send the new file",
+	CodeSegments:     "returns transcripts without times; name a model in models.transcription that supports response_format=verbose_json",
 }
 
 // codeOfStatus returns the code for an HTTP status and whether a retry can

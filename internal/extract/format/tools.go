@@ -12,6 +12,7 @@ type Tools struct {
 	LibreOffice string `json:"libreoffice,omitempty"` // soffice
 	Tesseract   string `json:"tesseract,omitempty"`
 	PDFToText   string `json:"pdftotext,omitempty"` // of poppler
+	FFmpeg      string `json:"ffmpeg,omitempty"`
 }
 
 // FindTools returns the programs that are installed.
@@ -24,7 +25,7 @@ func FindTools() Tools {
 		}
 		return ""
 	}
-	return Tools{LibreOffice: find("soffice", "libreoffice"), Tesseract: find("tesseract"), PDFToText: find("pdftotext")}
+	return Tools{LibreOffice: find("soffice", "libreoffice"), Tesseract: find("tesseract"), PDFToText: find("pdftotext"), FFmpeg: find("ffmpeg")}
 }
 
 // Missing returns the error of a document that cannot be read without a program.

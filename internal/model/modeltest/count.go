@@ -17,8 +17,10 @@ type Count struct{ Asked, Answered int }
 type Totals struct {
 	Chats      Count
 	Embeddings Count
-	Tokens     int // sent in all chats
-	Texts      int // in all requested batches
+
+	Transcriptions Count
+	Tokens         int // sent in all chats
+	Texts          int // in all requested batches
 }
 
 // BatchKey returns the key of a batch of texts in Embeddings.

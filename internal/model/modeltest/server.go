@@ -46,7 +46,9 @@ type Server struct {
 	changed         chan struct{} // closed and replaced at each change of the counts
 	chatScript      []Reply
 	embeddingScript []Reply
+	recordingScript []Reply
 	batches, chats  map[string]Count
+	recordings      map[string]Count
 	totals          Totals
 	requests        []protocol.ChatRequest
 }
@@ -63,13 +65,15 @@ func New(options Options) *Server {
 	s := &Server{
 		options: options, listener: listener, vectors: localmodel.New(localmodel.Config{}),
 		closed: make(chan struct{}), changed: make(chan struct{}),
-		batches: map[string]Count{}, chats: map[string]Count{},
+		batches: map[string]Count{}, chats: map[string]Count{}, recordings: map[string]Count{},
 	}
+	mux := protocol.NewMux(s.serveChat, s.serveEmbeddings, func(w http.ResponseWriter, _ *http.Request) {
+		// The client may have disconnected; nobody else needs the error.
+		_ = protocol.WriteModels(w, ModelName)
+	})
+	mux.HandleFunc("POST /v1/audio/transcriptions", s.serveTranscription)
 	s.http = &http.Server{
-		Handler: protocol.NewMux(s.serveChat, s.serveEmbeddings, func(w http.ResponseWriter, _ *http.Request) {
-			// The client may have disconnected; nobody else needs the error.
-			_ = protocol.WriteModels(w, ModelName)
-		}),
+		Handler:           mux,
 		ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:          log.New(io.Discard, "", 0), // killed clients are expected
 	}
@@ -83,7 +87,7 @@ func New(options Options) *Server {
 // URL returns the server's base URL, which ends in /v1.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/v1" }
 
-// Endpoint returns the server as an endpoint for chat and embeddings.
+// Endpoint returns the server as an endpoint for chat, embeddings and transcriptions.
 func (s *Server) Endpoint() model.Endpoint {
 	return model.Endpoint{Provider: "modeltest", BaseURL: s.URL(), Model: ModelName, Dimensions: localmodel.Dimensions}
 }

@@ -1,0 +1,114 @@
+package audio_test
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/extract/audio"
+	"github.com/cairn-rag/cairn/internal/extract/format"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// recording returns a source of silence, one channel of 8,000 samples of a byte a second.
+func recording(t *testing.T, seconds int, tools format.Tools) format.Source {
+	t.Helper()
+	const rate = 8000
+	data := make([]byte, 44+seconds*rate)
+	header := append([]byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00"),
+		"\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x00\x00\x00\x00"...)
+	copy(data, header)
+	binary.LittleEndian.PutUint32(data[4:], uint32(len(data)-8))
+	binary.LittleEndian.PutUint32(data[40:], uint32(len(data)-44))
+	for i := range data[44:] {
+		data[44+i] = 0x80
+	}
+	path := filepath.Join(t.TempDir(), "recording")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return format.Source{
+		Path: path, Folder: t.TempDir(), Kind: "an audio file (WAV)", MediaType: "audio/wav", Size: int64(len(data)), Tools: tools, MoreTime: func() {},
+	}
+}
+
+// standIn is an ffmpeg that is a shell script.
+func standIn(t *testing.T, commands string) format.Tools {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ffmpeg")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+commands), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return format.Tools{FFmpeg: path}
+}
+
+func TestCut(t *testing.T) {
+	t.Parallel()
+
+	t.Run("cuts a recording into parts, in their order", func(t *testing.T) {
+		t.Parallel()
+		tools := format.FindTools()
+		if tools.FFmpeg == "" {
+			const reason = "recordings cannot be cut; install ffmpeg (package ffmpeg)"
+			if os.Getenv("CI") != "" {
+				t.Fatal(reason)
+			}
+			t.Skip(reason)
+		}
+		s := recording(t, 2*audio.PartSeconds+10, tools)
+		result, err := audio.Cut(t.Context(), s)
+		if err != nil || len(result.Assets) != 3 {
+			t.Fatalf("%d parts, %v", len(result.Assets), err)
+		}
+		var sizes []int64
+		for n, part := range result.Assets {
+			info, err := os.Stat(filepath.Join(s.Folder, part.File))
+			if err != nil || part.Name != "part-000"+string(rune('0'+n))+".mp3" || part.MediaType != "audio/mpeg" {
+				t.Fatalf("part %d: %+v, %v", n, part, err)
+			}
+			sizes = append(sizes, info.Size())
+		}
+		second := sizes[0] / audio.PartSeconds // bytes of a second
+		if sizes[0] > 25<<20 || sizes[1]/second < audio.PartSeconds-1 || sizes[2]/second < 8 || sizes[2]/second > 12 {
+			t.Errorf("the parts have %v bytes", sizes)
+		}
+	})
+
+	t.Run("without ffmpeg says what to install", func(t *testing.T) {
+		t.Parallel()
+		_, err := audio.Cut(t.Context(), recording(t, 1, format.Tools{}))
+		if !knowledge.IsCode(err, knowledge.CodeNeedsComponent) || !strings.Contains(err.Error(), "apt-get install ffmpeg") {
+			t.Error(err)
+		}
+	})
+
+	t.Run("does not let the recording name other files", func(t *testing.T) {
+		t.Parallel()
+		s := recording(t, 1, standIn(t, `echo "$@" > arguments; touch part-0000.mp3`))
+		if _, err := audio.Cut(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		arguments, err := os.ReadFile(filepath.Join(s.Folder, "arguments"))
+		if err != nil || !strings.Contains(string(arguments), "-protocol_whitelist file -f wav -i file:"+s.Path) {
+			t.Errorf("run with %s, %v", arguments, err)
+		}
+	})
+
+	t.Run("a recording that cannot be decoded is corrupt", func(t *testing.T) {
+		t.Parallel()
+		_, err := audio.Cut(t.Context(), recording(t, 1, standIn(t, "echo broken >&2; exit 1")))
+		if !knowledge.IsCode(err, knowledge.CodeCorrupt) {
+			t.Error(err)
+		}
+	})
+
+	t.Run("a recording of days is too large", func(t *testing.T) {
+		t.Parallel()
+		_, err := audio.Cut(t.Context(), recording(t, 1, standIn(t, "for n in $(seq 1000 1099); do touch part-$n.mp3; done")))
+		if !knowledge.IsCode(err, knowledge.CodeTooLarge) {
+			t.Error(err)
+		}
+	})
+}
