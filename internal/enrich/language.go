@@ -3,6 +3,7 @@ package enrich
 
 import (
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/abadojack/whatlanggo"
 )
@@ -69,6 +70,9 @@ func detect(sample []rune, options whatlanggo.Options) string {
 	if letters < least {
 		return Undetermined
 	}
+	if english := options.Whitelist == nil || options.Whitelist[whatlanggo.Eng]; english && isEnglish(sample) {
+		return whatlanggo.Eng.Iso6393()
+	}
 	info := whatlanggo.DetectWithOptions(string(sample), options)
 	if code := info.Lang.Iso6393(); code != "" && info.IsReliable() {
 		return code
@@ -94,10 +98,11 @@ func byScript(sample []rune, letters int) string {
 	return ""
 }
 
+// count returns the number of letters of scripts that have none in ASCII.
 func count(sample []rune, scripts ...*unicode.RangeTable) int {
 	n := 0
 	for _, r := range sample {
-		if unicode.IsLetter(r) && unicode.In(r, scripts...) {
+		if r >= utf8.RuneSelf && unicode.IsLetter(r) && unicode.In(r, scripts...) {
 			n++
 		}
 	}
