@@ -42,6 +42,8 @@ type SweepWorkflows interface {
 	// Ingest starts the workflow of a version's document, or signals the version to
 	// it if it runs.
 	Ingest(ctx context.Context, v store.Version) error
+	// IngestLater is Ingest with the priority of bulk work.
+	IngestLater(ctx context.Context, v store.Version) error
 	// Remove starts the workflow of a removal, unless it runs.
 	Remove(ctx context.Context, r store.Removal) error
 	// DeliverWebhook starts the workflow of a webhook, or wakes it.
@@ -190,7 +192,11 @@ func (s *Sweep) version(ctx context.Context, v store.Version) error {
 		}
 		s.signaled[v.RunID] = time.Now()
 	}
-	if err := s.Workflows.Ingest(ctx, v); err != nil {
+	start := s.Workflows.Ingest
+	if v.Reindex != "" {
+		start = s.Workflows.IngestLater
+	}
+	if err := start(ctx, v); err != nil {
 		return fmt.Errorf("start version %d of %s: %w", v.Version, v.Document, err)
 	}
 	return nil

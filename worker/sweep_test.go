@@ -25,6 +25,7 @@ type backlog struct {
 	pending []store.Version
 	running map[string]bool // workflows
 	begun   map[string]int  // how often each version was started or signaled, by document
+	later   []string        // documents whose version was started with the priority of bulk work
 	runs    []store.Run
 	settled map[string]int
 	queues  []store.PendingQueue
@@ -81,6 +82,11 @@ func (b *backlog) Ingest(_ context.Context, v store.Version) error {
 	return nil
 }
 
+func (b *backlog) IngestLater(ctx context.Context, v store.Version) error {
+	b.later = append(b.later, v.Document)
+	return b.Ingest(ctx, v)
+}
+
 func (b *backlog) PendingQueues(context.Context, time.Time) ([]store.PendingQueue, error) {
 	return b.queues, nil
 }
@@ -121,6 +127,19 @@ func (b *backlog) sweep(t *testing.T, minutes int) {
 func TestSweep(t *testing.T) {
 	t.Parallel()
 
+	t.Run("a version of a reindex starts with the priority of bulk work", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := newBacklog()
+			b.add("upload", 1, 5, false, false)
+			b.add("reindexed", 2, 5, false, false)
+			b.pending[1].Reindex = "run"
+			b.sweep(t, 1)
+			if !slices.Equal(b.later, []string{"reindexed"}) || b.begun["upload"] != 1 || b.begun["reindexed"] != 1 {
+				t.Errorf("started %v, of these later: %v", b.begun, b.later)
+			}
+		})
+	})
 	t.Run("a webhook is woken whose wake-up was lost, or whose workflow is not there", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {

@@ -48,6 +48,7 @@ type Version struct {
 	UpdatedAt      time.Time
 
 	DocumentCreatedAt time.Time
+	Reindex           string // the run of the reindex that added it, "" = none; only PendingVersions sets it
 }
 
 type versionRow struct {
@@ -82,6 +83,8 @@ type versionRow struct {
 	PublishedVersion  int   `bun:"published_version,scanonly"`
 	DocumentCreatedAt int64 `bun:"document_created_at,scanonly"`
 
+	ParentRun string `bun:"parent_run,scanonly"` // of its run, if PendingVersions read the row
+
 	Webhooks string `bun:"webhooks,scanonly"` // of its project, if loadVersion read the row
 }
 
@@ -103,7 +106,7 @@ func (r *versionRow) version() (Version, error) {
 		Removing: r.Version <= r.RemovingUpto, Blocked: r.RemovingUpto > 0 && r.Version > r.RemovingUpto,
 		CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
 		DocumentCreatedAt: fromMicros(r.DocumentCreatedAt), SealedPassword: r.Password, HadPassword: r.HadPassword,
-		ExternalUserID: r.ExternalUserID, ConversationID: r.ConversationID,
+		ExternalUserID: r.ExternalUserID, ConversationID: r.ConversationID, Reindex: r.ParentRun,
 	}
 	err := decode(
 		field{r.Tags, &v.Tags}, field{r.Metadata, &v.Metadata}, field{r.Splitter, &v.Splitter}, field{r.Override, &v.Override}, field{r.Enrichment, &v.Enrichment}, field{r.Error, &v.Error},
@@ -155,7 +158,8 @@ type PendingQuery struct {
 // import has claimed, are left out.
 func (s *Store) PendingVersions(ctx context.Context, query PendingQuery) ([]Version, error) {
 	var rows []versionRow
-	q := selectVersions(s.reader, &rows).Where("v.status = 'pending' AND v.updated_at < ? AND v.version > d.removing_upto", micros(query.Before)).
+	q := selectVersions(s.reader, &rows).ColumnExpr("COALESCE((SELECT r.parent FROM runs AS r WHERE r.id = v.run_id), '') AS parent_run").
+		Where("v.status = 'pending' AND v.updated_at < ? AND v.version > d.removing_upto", micros(query.Before)).
 		Where("NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = v.run_id AND r.kind = ?)", knowledge.KindImport).
 		Where("(v.updated_at, v.document_id, v.version) > (?, ?, ?)", micros(query.After.At), query.After.ID, query.After.Version)
 	if query.Begun != nil {

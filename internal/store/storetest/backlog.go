@@ -89,7 +89,7 @@ func pendingKinds(f *fixture) {
 	}
 	list, err := f.PendingVersions(f.ctx, store.PendingQuery{Before: time.Now().Add(-time.Minute), Limit: 9})
 	f.must(err)
-	if len(list) != 1 || list[0].VersionRef != old.VersionRef || list[0].Begun {
+	if len(list) != 1 || list[0].VersionRef != old.VersionRef || list[0].Begun || list[0].Reindex != "" {
 		f.Errorf("old ones: %+v", list)
 	}
 }

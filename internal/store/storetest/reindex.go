@@ -150,6 +150,11 @@ func reindexOnce(f *fixture) {
 	if run := f.run(v3.RunID); run.Parent != "reindex-1" || run.Subject != v1.Document {
 		f.Errorf("its run is %+v", run)
 	}
+	waiting, err := f.PendingVersions(f.ctx, store.PendingQuery{Before: time.Now().Add(time.Hour), Limit: 9})
+	f.must(err)
+	if len(waiting) != 1 || waiting[0].VersionRef != v3.VersionRef || waiting[0].Reindex != "reindex-1" {
+		f.Errorf("pending: %+v", waiting)
+	}
 	again, started, err := f.ReindexVersion(f.ctx, "reindex-1", o, sized(600))
 	f.must(err)
 	if !started || again.Version != 3 || again.RunID != v3.RunID {
