@@ -20,6 +20,8 @@ type projectView struct {
 	view.Project
 	Webhooks []webhookView `json:"webhooks,omitempty" doc:"For keys with the scope write alone"`
 	APIKey   string        `json:"apiKey,omitempty" doc:"A key to a new project with the scopes read and write, shown once"`
+
+	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"In the answer to a change of ai.textSplitter or ai.enrichment: the published documents that were made with other settings. POST …/projects/{id}/reindex makes new versions of them"`
 }
 
 // ProjectChange is what a project can be made of, or what is to change of it.
@@ -140,7 +142,31 @@ func (s *Server) changeProject(ctx context.Context, p knowledge.Principal, id st
 	if err != nil {
 		return nil, fmt.Errorf("update project %s: %w", id, err)
 	}
-	return &projectOutput{viewProject(p, project, made)}, nil
+	shown := viewProject(p, project, made)
+	if change.concernsDocuments() {
+		outdated, err := s.deps.Store.CountOutdated(ctx, p, project.ID, project.Config)
+		if err != nil { // the change is stored all the same
+			edge.RequestLog(ctx).WarnContext(ctx, "outdated documents are not counted", "project", project.ID, "error", err)
+		} else {
+			shown.OutdatedDocuments = &outdated
+		}
+	}
+	return &projectOutput{shown}, nil
+}
+
+// concernsDocuments reports whether the change names a setting with which documents
+// are made.
+func (c ProjectChange) concernsDocuments() bool {
+	if string(c.AI) == "null" {
+		return true
+	}
+	var named map[string]json.RawMessage
+	if json.Unmarshal(c.AI, &named) != nil { // no ai
+		return false
+	}
+	_, splitter := named["textSplitter"]
+	_, enrichment := named["enrichment"]
+	return splitter || enrichment
 }
 
 // updateProject stores a change, and returns the secrets that it made.

@@ -83,6 +83,31 @@ func TestProjects(t *testing.T) {
 		e.do("POST", hooks+"/projects", e.admin, `{"id":"none","name":"a"}`).refused(404, knowledge.CodeNotFound)
 		e.do("POST", hooks+"/projects", e.admin, `{"id":"human-resources","slug":"hr"}`).refused(422, knowledge.CodeInvalid)
 	})
+	t.Run("an_update_of_how_documents_are_made_counts_those_made_otherwise", func(t *testing.T) {
+		e.publish(e.add(e.editor, "one", "some text"))
+		for _, test := range []struct {
+			change string
+			want   any
+		}{
+			{`{"ai":{"textSplitter":{"chunkSize":300}}}`, 1.0},
+			{`{"ai":{"textSplitter":{"chunkSize":300}}}`, 1.0},
+			{`{"ai":{"retrieval":{"numberOfChunks":3}}}`, nil},
+			{`{"ai":{"textSplitter":null}}`, 0.0},
+			{`{"ai":{"enrichment":{"summary":true}}}`, 1.0},
+			{`{"name":"Default"}`, nil},
+			{`{"ai":null}`, 0.0},
+		} {
+			got := e.do("PATCH", own+"/projects/default", e.admin, test.change).want(200)
+			if got["outdatedDocuments"] != test.want {
+				t.Errorf("%s: outdatedDocuments %v, want %v", test.change, got["outdatedDocuments"], test.want)
+			}
+		}
+		got := e.do("POST", hooks+"/projects", e.admin, `{"id":"default","ai":{"textSplitter":{"chunkSize":400}}}`).want(200)
+		if got["outdatedDocuments"] != 1.0 {
+			t.Errorf("the seed's route answers %v", got)
+		}
+		e.do("PATCH", own+"/projects/default", e.admin, `{"ai":null}`).want(200)
+	})
 	t.Run("listed_by_cursor", func(t *testing.T) {
 		list := e.do("GET", own+"/projects?limit=2", e.admin, nil).want(200)
 		if len(list["data"].([]any)) != 2 || list["next_cursor"] == nil {

@@ -136,7 +136,12 @@ func (s projectsSetCmd) Run(ctx context.Context, a *app) error {
 	if s.JSON {
 		return terminal.JSON(a.stdout, saved)
 	}
-	_, err = fmt.Fprintln(a.stdout, "changed project", saved.ID)
+	if _, err := fmt.Fprintln(a.stdout, "changed project", saved.ID); err != nil {
+		return err
+	}
+	if n := saved.OutdatedDocuments; n != nil && *n > 0 {
+		_, err = fmt.Fprintf(a.stdout, "%d documents were made with other settings; make new versions of them with: cairn projects reindex %s\n", *n, saved.ID)
+	}
 	return err
 }
 

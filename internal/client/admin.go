@@ -17,6 +17,9 @@ type Project struct {
 	Tools  json.RawMessage `json:"tools,omitempty"`
 	Limits json.RawMessage `json:"limits,omitempty"`
 	APIKey string          `json:"apiKey,omitempty"` // only in the answer that creates the project
+	// OutdatedDocuments is in the answer to a change of ai.textSplitter or
+	// ai.enrichment: the documents that were made with other settings.
+	OutdatedDocuments *int `json:"outdatedDocuments,omitempty"`
 }
 
 // Projects lists the projects of the workspace.
