@@ -207,9 +207,21 @@ func (s *Server) removeDocument(ctx context.Context, p knowledge.Principal, proj
 			return nil, knowledge.NotFound("document", id)
 		}
 	}
-	removal, err := s.deps.Store.MarkRemoving(ctx, p, id, knowledge.NewID(), s.now())
+	removal, err := s.startRemoval(ctx, p, knowledge.NewID(), id)
 	if err != nil {
-		return nil, fmt.Errorf("remove document %s: %w", id, err)
+		return nil, err
+	}
+	out := &removedOutput{Run: removal.RunID, Events: s.eventsURL(p.Workspace(), removal.RunID)}
+	out.Body.ID, out.Body.Status, out.Body.RunID = id, knowledge.StatusDeleting, removal.RunID
+	return out, nil
+}
+
+// startRemoval hides a document and starts its removal, in a run of this id unless one
+// runs already.
+func (s *Server) startRemoval(ctx context.Context, p knowledge.Principal, run, id string) (store.Removal, error) {
+	removal, err := s.deps.Store.MarkRemoving(ctx, p, id, run, s.now())
+	if err != nil {
+		return removal, fmt.Errorf("remove document %s: %w", id, err)
 	}
 	// The removal is accepted: a client that leaves must not keep it from starting.
 	starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), removePatience)
@@ -218,7 +230,5 @@ func (s *Server) removeDocument(ctx context.Context, p knowledge.Principal, proj
 		// The document is hidden and its removal is on record; it is started later.
 		edge.RequestLog(ctx).WarnContext(ctx, "removal starts later", "document", id, "run", removal.RunID, "error", err)
 	}
-	out := &removedOutput{Run: removal.RunID, Events: s.eventsURL(p.Workspace(), removal.RunID)}
-	out.Body.ID, out.Body.Status, out.Body.RunID = id, knowledge.StatusDeleting, removal.RunID
-	return out, nil
+	return removal, nil
 }

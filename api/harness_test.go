@@ -61,6 +61,7 @@ type edge struct {
 type work struct {
 	mu         sync.Mutex
 	ingests    []store.Version
+	later      []string // documents of the ingests with the priority of bulk work
 	removals   []store.Removal
 	answers    []workflows.AnswerInput
 	cancels    []string
@@ -90,6 +91,13 @@ func (w *work) Ingest(_ context.Context, v store.Version) error {
 	w.mu.Unlock()
 	w.enter()
 	return err
+}
+
+func (w *work) IngestLater(ctx context.Context, v store.Version) error {
+	w.mu.Lock()
+	w.later = append(w.later, v.Document)
+	w.mu.Unlock()
+	return w.Ingest(ctx, v)
 }
 
 func (w *work) RetryNow(_ context.Context, _, document string) error {

@@ -69,6 +69,7 @@ func (s *Server) register() {
 	s.registerProjects()
 	s.registerWebhookDeliveries()
 	s.registerDocuments()
+	s.registerDocumentActions()
 	s.registerDocumentParts()
 	s.registerPagePictures()
 	s.registerUpload()

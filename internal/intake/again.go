@@ -19,7 +19,7 @@ func (in *Intake) Retry(ctx context.Context, p knowledge.Principal, run Run, doc
 		return d, "", fmt.Errorf("retry document %s: %w", document, err)
 	}
 	if v.RunID == run.ID {
-		in.start(ctx, v)
+		in.start(ctx, v, run.Later)
 	} else if err := in.deps.Workflows.RetryNow(ctx, v.Workspace, v.Document); err != nil {
 		return d, "", err
 	}
@@ -50,6 +50,6 @@ func (in *Intake) Reingest(ctx context.Context, p knowledge.Principal, run Run, 
 		return d, fmt.Errorf("reingest document %s: %w", document, err)
 	}
 	d.Name, d.Status = v.Name, v.Status // the answer describes the new version
-	in.start(ctx, v)
+	in.start(ctx, v, run.Later)
 	return d, nil
 }

@@ -57,7 +57,7 @@ func (b *Batch) Add(ctx context.Context, name, externalID string, content io.Rea
 		nv.RunID = knowledge.DerivedID("run", b.run.ID, strconv.Itoa(place))
 	}
 	nv.DocumentID = documentID(nv, place)
-	before, found, err := b.in.before(ctx, b.principal, Run{nv.RunID, b.run.Repeated})
+	before, found, err := b.in.before(ctx, b.principal, Run{ID: nv.RunID, Repeated: b.run.Repeated})
 	switch {
 	case err != nil:
 		return err

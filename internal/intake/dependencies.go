@@ -80,6 +80,8 @@ type Workflows interface {
 	// Ingest starts the ingestion of a version, or signals it to the workflow that
 	// already ingests the document. Doing it twice changes nothing.
 	Ingest(ctx context.Context, v store.Version) error
+	// IngestLater is Ingest with the priority of bulk work.
+	IngestLater(ctx context.Context, v store.Version) error
 	// RetryNow ends the wait of a document's step for its next try, if it waits.
 	RetryNow(ctx context.Context, workspace, document string) error
 }

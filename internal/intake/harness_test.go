@@ -39,6 +39,8 @@ func (f *fixture) Ingest(ctx context.Context, v store.Version) error {
 }
 
 // RetryNow implements intake.Workflows.
+func (f *fixture) IngestLater(ctx context.Context, v store.Version) error { return f.Ingest(ctx, v) }
+
 func (f *fixture) RetryNow(context.Context, string, string) error { return f.fail }
 
 func open(t *testing.T) *fixture {

@@ -211,7 +211,7 @@ func (in *Intake) accept(ctx context.Context, nv store.NewVersion) (knowledge.Do
 	}
 	d.Name, d.Status = v.Name, v.Status // the answer describes what was sent
 	if nv.Error == nil {
-		in.start(ctx, v)
+		in.start(ctx, v, false)
 	}
 	return d, nil
 }
@@ -219,11 +219,15 @@ func (in *Intake) accept(ctx context.Context, nv store.NewVersion) (knowledge.Do
 // start starts an ingestion. The version is on record, so the sweep
 // repeats a start that fails. It outlasts the caller's context: the document is
 // accepted, also if the client leaves.
-func (in *Intake) start(ctx context.Context, v store.Version) {
+func (in *Intake) start(ctx context.Context, v store.Version, later bool) {
 	log := in.deps.Log.With("workspace", v.Workspace, "document", v.Document, "version", v.Version, "run", v.RunID)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), startPatience)
 	defer cancel()
-	if err := in.deps.Workflows.Ingest(ctx, v); err != nil {
+	start := in.deps.Workflows.Ingest
+	if later {
+		start = in.deps.Workflows.IngestLater
+	}
+	if err := start(ctx, v); err != nil {
 		log.WarnContext(ctx, "ingestion starts later", "error", err)
 		return
 	}

@@ -15,6 +15,7 @@ import (
 type DocumentQuery struct {
 	Project    string
 	Status     knowledge.Status
+	Code       knowledge.Code // of the error, or of the failure for which a step waits
 	Tags       []string
 	ExternalID string
 	Page
@@ -81,6 +82,9 @@ func (query DocumentQuery) conditions(q *bun.SelectQuery) (*bun.SelectQuery, err
 	}
 	if query.ExternalID != "" {
 		q = q.Where("d.external_id = ?", query.ExternalID)
+	}
+	if query.Code != "" {
+		q = q.Where("(CASE WHEN d.error <> '' THEN json_extract(d.error, '$.code') WHEN d.waiting <> '' AND d.status = 'pending' THEN json_extract(d.waiting, '$.code') END) = ?", query.Code)
 	}
 	if len(query.Tags) > 0 {
 		q = q.Where("EXISTS (SELECT 1 FROM document_tags AS g WHERE g.document_id = d.id AND g.tag IN (?))", bun.List(query.Tags))

@@ -17,7 +17,7 @@ type OutdatedQuery struct {
 	Project   string
 	Config    knowledge.ProjectConfig
 	After     string // id of the last document of the page before, "" = the first page
-	Limit     int
+	Limit     int    // 0 = all
 }
 
 // Outdated is an outdated document.
@@ -48,6 +48,22 @@ func (s *Store) CountOutdated(ctx context.Context, p knowledge.Principal, projec
 		return 0, fmt.Errorf("count outdated documents of project %s: %w", project, failure(err))
 	}
 	return count, nil
+}
+
+// OutdatedIDs returns the ids of the outdated documents of a project.
+func (s *Store) OutdatedIDs(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (map[string]bool, error) {
+	if err := requireWrite(p); err != nil {
+		return nil, err
+	}
+	if !p.CoversProject(project) {
+		return nil, knowledge.NotFound("project", project)
+	}
+	list, _, err := s.OutdatedDocuments(ctx, OutdatedQuery{Workspace: p.Workspace(), Project: project, Config: config})
+	ids := make(map[string]bool, len(list))
+	for _, o := range list {
+		ids[o.Document] = true
+	}
+	return ids, err
 }
 
 // countOutdated decides once for all documents that were made in the same way.

@@ -1,0 +1,185 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/intake"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// actionsAtATime is how many documents a request starts at the same time.
+const actionsAtATime = 4
+
+// documentSelection is the body of a route that does the same to many documents.
+type documentSelection struct {
+	IDs    []string        `json:"ids,omitempty" maxItems:"1000" doc:"The documents"`
+	Filter *documentFilter `json:"filter,omitempty" doc:"Chooses documents in place of ids"`
+	DryRun bool            `json:"dry_run,omitempty" doc:"Only count the documents"`
+}
+
+// documentFilter chooses documents; a field that is left out chooses all.
+type documentFilter struct {
+	ProjectID string           `json:"projectId,omitempty" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
+	Status    knowledge.Status `json:"status,omitempty" enum:"pending,published,error,inactive,deleting"`
+	Code      knowledge.Code   `json:"code,omitempty" maxLength:"64" doc:"Of the document's error, or of the failure for which it waits"`
+	Tags      []string         `json:"tags,omitempty" maxItems:"64" doc:"One of these is enough"`
+	Stale     bool             `json:"stale,omitempty" doc:"Only documents that a reindex of their project would make again"`
+}
+
+// selectionView is the answer to a documentSelection.
+type selectionView struct {
+	Matched int               `json:"matched" doc:"Documents that were chosen"`
+	Started int               `json:"started" doc:"Of these, those for which a run was started or whose wait was ended"`
+	Refused []documentRefusal `json:"refused" doc:"The first 1,000 of the others"`
+}
+
+type documentRefusal struct {
+	ID   string         `json:"id"`
+	Code knowledge.Code `json:"code"`
+}
+
+type selectionOutput struct {
+	Status int
+	Body   selectionView
+}
+
+// documentAction is what is done to each of many documents.
+type documentAction struct {
+	name, summary, description string
+	// fits reports whether a filter without a status chooses the document.
+	fits func(d knowledge.Document) bool
+	// refuses returns the conflict that do would return, as far as it can be known.
+	refuses func(d knowledge.Document) bool
+	do      func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) error
+}
+
+func (s *Server) documentActions() []documentAction {
+	mayRetry := func(d knowledge.Document) bool { return d.Waiting != nil || d.Error != nil && d.Error.MayRetry() }
+	removing := func(d knowledge.Document) bool { return d.Status == knowledge.StatusDeleting }
+	return []documentAction{{
+		name: "retry", summary: "Retry many documents", description: "A filter without a status chooses the documents that have failed and those that wait for their next try.",
+		fits: func(d knowledge.Document) bool {
+			return d.Waiting != nil || d.Error != nil && d.Status == knowledge.StatusError
+		},
+		refuses: func(d knowledge.Document) bool { return removing(d) || !mayRetry(d) },
+		do: func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) error {
+			_, _, err := s.intake.Retry(ctx, p, run, id)
+			return err
+		},
+	}, {
+		name: "reingest", summary: "Make new versions of many documents", description: "A filter without a status leaves out documents that are pending or being removed. The runs have the priority of imports, so uploads pass.",
+		fits:    func(d knowledge.Document) bool { return d.Status != knowledge.StatusPending && !removing(d) },
+		refuses: removing,
+		do: func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) error {
+			_, err := s.intake.Reingest(ctx, p, run, id)
+			return err
+		},
+	}, {
+		name: "remove", summary: "Remove many documents", description: "The filter must not be empty. Documents under legal hold are refused.",
+		fits:    func(d knowledge.Document) bool { return !removing(d) },
+		refuses: func(d knowledge.Document) bool { return d.LegalHold },
+		do: func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) error {
+			_, err := s.startRemoval(ctx, p, run.ID, id)
+			return err
+		},
+	}}
+}
+
+func (s *Server) registerDocumentActions() {
+	for _, action := range s.documentActions() {
+		edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+			OperationID: action.name + "-documents", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/documents/" + action.name,
+			DefaultStatus: http.StatusAccepted, Summary: action.summary, Description: action.description, Tags: []string{"documents"},
+			Responses: map[string]*huma.Response{"200": {Description: "A dry run: nothing starts"}},
+		}}, func(ctx context.Context, p knowledge.Principal, in *struct {
+			WorkspacePath
+			Body documentSelection
+		}) (*selectionOutput, error) {
+			return s.actOnDocuments(ctx, p, action, in.Body)
+		})
+	}
+}
+
+func (s *Server) actOnDocuments(ctx context.Context, p knowledge.Principal, action documentAction, b documentSelection) (*selectionOutput, error) {
+	if err := b.check(action.name); err != nil {
+		return nil, err
+	}
+	chosen, refused, err := s.choose(ctx, p, action, b)
+	if err != nil {
+		return nil, err
+	}
+	out := &selectionOutput{Status: http.StatusOK, Body: selectionView{Matched: len(chosen), Refused: refused}}
+	if !b.DryRun {
+		out.Status = http.StatusAccepted
+		err = s.startActions(ctx, p, action, chosen, &out.Body)
+	} else {
+		for _, d := range chosen {
+			if d.refused {
+				out.Body.refuse(d.id, knowledge.CodeConflict)
+			}
+		}
+	}
+	return out, err
+}
+
+func (b documentSelection) check(action string) error {
+	switch f := b.Filter; {
+	case (len(b.IDs) > 0) == (f != nil):
+		return knowledge.Invalid("body", "must have either ids, which names at least one document, or filter")
+	case f != nil && action == "remove" && f.ProjectID == "" && f.Status == "" && f.Code == "" && len(f.Tags) == 0 && !f.Stale:
+		return knowledge.Invalid("body.filter", "must not be empty: it would remove every document; name a projectId")
+	case f != nil && f.Code != "" && !f.Code.Known():
+		return knowledge.Invalid("body.filter.code", "is not the code of an error")
+	}
+	return nil
+}
+
+// maxRefused bounds the documents that a selectionView names.
+const maxRefused = 1000
+
+func (v *selectionView) refuse(id string, code knowledge.Code) {
+	if len(v.Refused) < maxRefused {
+		v.Refused = append(v.Refused, documentRefusal{ID: id, Code: code})
+	}
+}
+
+// startActions acts on the documents. The id of each run is derived from the request's,
+// so a repetition of the request starts nothing twice.
+func (s *Server) startActions(ctx context.Context, p knowledge.Principal, action documentAction, chosen []chosenDocument, out *selectionView) error {
+	request, repeated := edge.RunID(ctx)
+	outcomes := make([]error, len(chosen))
+	group, working := errgroup.WithContext(ctx)
+	group.SetLimit(actionsAtATime)
+	for i, d := range chosen {
+		group.Go(func() error {
+			if working.Err() != nil {
+				return context.Cause(working)
+			}
+			run := intake.Run{ID: knowledge.DerivedID(action.name, request, d.id), Repeated: repeated, Later: true}
+			err := action.do(working, p, run, d.id)
+			if e := knowledge.AsError(err); err != nil && slices.Contains([]knowledge.Code{knowledge.CodeConflict, knowledge.CodeNotFound, knowledge.CodeEncrypted}, e.Code) {
+				outcomes[i] = e
+				return nil
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("%s documents: %w", action.name, err)
+	}
+	for i, err := range outcomes {
+		if err == nil {
+			out.Started++
+		} else {
+			out.refuse(chosen[i].id, knowledge.AsError(err).Code)
+		}
+	}
+	return nil
+}

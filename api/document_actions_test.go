@@ -1,0 +1,123 @@
+package api_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// failed takes a document in and ends its ingestion with an error.
+func (e *edge) failed(name string, code knowledge.Code, more ...map[string]any) string {
+	e.t.Helper()
+	id := e.add(e.editor, name, "some text", more...)
+	e.refuse(e.dispatched(id), code)
+	return id
+}
+
+// wantSelection fails the test unless an answer has these counts and refusals.
+func wantSelection(t *testing.T, got map[string]any, matched, started int, refused ...string) {
+	t.Helper()
+	wantKeys(t, got, "matched", "started", "refused")
+	var names []string
+	for _, r := range got["refused"].([]any) {
+		wantKeys(t, r, "id", "code")
+		names = append(names, fmt.Sprint(r.(map[string]any)["id"], " ", r.(map[string]any)["code"]))
+	}
+	slices.Sort(names)
+	slices.Sort(refused)
+	if got["matched"] != float64(matched) || got["started"] != float64(started) || !slices.Equal(names, refused) {
+		t.Errorf("answer %v, want %d matched, %d started, refused %v", got, matched, started, refused)
+	}
+}
+
+func TestRetryOfManyDocuments(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	path := own + "/documents/retry"
+	e.publish(e.add(e.editor, "published", "some text"))
+	e.add(e.editor, "pending", "some text")
+	outage, other := e.failed("outage", knowledge.CodeProviderFailed), e.failed("other outage", knowledge.CodeProviderFailed, map[string]any{"tags": []string{"a"}})
+	corrupt := e.failed("corrupt", knowledge.CodeCorrupt)
+	waits := e.add(e.editor, "waits", "some text")
+	v := e.dispatched(waits)
+	if err := e.store.SetWaiting(t.Context(), v.VersionRef, &knowledge.Waiting{NextAt: time.Now().Add(time.Hour), Code: knowledge.CodeRateLimited}); err != nil {
+		t.Fatal(err)
+	}
+	before := len(e.work.ingests)
+
+	dry := e.do("POST", path, e.editor, `{"filter":{},"dry_run":true}`).want(200)
+	wantSelection(t, dry, 4, 0, corrupt+" conflict")
+	dry = e.do("POST", path, e.editor, `{"filter":{"code":"rate_limited"},"dry_run":true}`).want(200)
+	wantSelection(t, dry, 1, 0)
+	if len(e.work.ingests) != before || len(e.work.retries) != 0 {
+		t.Fatal("a dry run has started something")
+	}
+	got := e.do("POST", path, e.editor, `{"filter":{"projectId":"default","status":"error","code":"provider_failed","tags":["a","b"]}}`).want(202)
+	wantSelection(t, got, 1, 1)
+	if e.dispatched(other).RunID == "" || !slices.Equal(e.work.later, []string{other}) {
+		t.Errorf("started with the priority of bulk work: %v", e.work.later)
+	}
+	got = e.do("POST", path, e.editor, map[string]any{"ids": []string{outage, outage, corrupt, "none"}}).want(202)
+	wantSelection(t, got, 2, 1, corrupt+" conflict", "none not_found")
+	got = e.do("POST", path, e.editor, `{"filter":{}}`).want(202)
+	wantSelection(t, got, 2, 1, corrupt+" conflict")
+	if !slices.Equal(e.work.retries, []string{waits}) {
+		t.Errorf("asked to try at once: %v", e.work.retries)
+	}
+}
+
+func TestReingestOfManyDocuments(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	path := own + "/documents/reingest"
+	old := e.add(e.editor, "old", "some text")
+	e.publish(old)
+	e.do("PATCH", own+"/projects/default", e.admin, `{"ai":{"textSplitter":{"chunkSize":300}}}`).want(200)
+	e.publish(e.add(e.editor, "new", "some text"))
+	e.add(e.editor, "pending", "some text")
+	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{"projectId":"default"},"dry_run":true}`).want(200), 2, 0)
+	stale := e.do("POST", path, e.editor, `{"filter":{"stale":true}}`, "Idempotency-Key", "k").want(202)
+	wantSelection(t, stale, 1, 1)
+	if v := e.dispatched(old); v.Version != 2 {
+		t.Errorf("version %d was started", v.Version)
+	}
+	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{"stale":true}}`, "Idempotency-Key", "k").want(202), 1, 1)
+	if len(e.work.later) != 1 {
+		t.Errorf("started %v", e.work.later)
+	}
+}
+
+func TestRemovalOfManyDocuments(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	path := own + "/documents/remove"
+	held, kept := e.add(e.editor, "held", "some text", map[string]any{"tags": []string{"x"}}), e.add(e.editor, "kept", "some text")
+	e.publish(held)
+	e.do("PATCH", own+"/documents/"+held, e.editor, `{"legal_hold":true}`).want(200)
+	gone := e.add(e.editor, "gone", "some text", map[string]any{"tags": []string{"x"}})
+	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{"tags":["x"]},"dry_run":true}`).want(200), 2, 0, held+" conflict")
+	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{"tags":["x"]}}`).want(202), 2, 1, held+" conflict")
+	if len(e.work.removals) != 1 || e.work.removals[0].Document != gone {
+		t.Errorf("removals %v", e.work.removals)
+	}
+	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{"tags":["x"]}}`).want(202), 1, 0, held+" conflict")
+	e.do("GET", own+"/documents/"+kept, e.editor, nil).want(200)
+}
+
+func TestActionsOnManyDocumentsAreRefused(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	for _, action := range []string{"retry", "reingest", "remove"} {
+		path := own + "/documents/" + action
+		for _, body := range []string{`{}`, `{"ids":[]}`, `{"ids":["a"],"filter":{}}`, `{"filter":{"code":"none"}}`, `{"filter":{"status":"x"}}`, `{"filter":{"name":"x"}}`, `{"ids":"a"}`} {
+			e.do("POST", path, e.editor, body).refused(422, knowledge.CodeInvalid)
+		}
+		e.do("POST", path, e.editor, `{"filter":{"projectId":"none"}}`).refused(404, knowledge.CodeNotFound)
+		e.do("POST", path, e.reader, `{"ids":["a"]}`).refused(403, knowledge.CodeForbidden)
+		e.do("POST", path, e.stranger, `{"ids":["a"]}`).refused(404, knowledge.CodeNotFound)
+	}
+	e.do("POST", own+"/documents/remove", e.editor, `{"filter":{}}`).refused(422, knowledge.CodeInvalid)
+}
