@@ -19,7 +19,7 @@ type documentBody struct {
 	Access         *accessBody     `json:"access,omitempty" doc:"Default: the whole workspace; of a new version: as it was. Holds from the version's publication on"`
 	ExternalUserID string          `json:"externalUserId,omitempty" maxLength:"256" doc:"The document is this end user's alone; beside conversationId, says whose the conversation is"`
 	ConversationID string          `json:"conversationId,omitempty" maxLength:"256" doc:"The document belongs to this conversation alone"`
-	ReplaceTags    bool            `json:"replaceTags,omitempty" doc:"Tags replace those of the version before. Default: they are added"`
+	ReplaceTags    bool            `json:"replaceTags,omitempty" doc:"Tags and metadata replace those of the version before. Default: they are added"`
 }
 
 type documentContent struct {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -56,10 +57,11 @@ func (a *attributes) merge(nv *NewVersion) error {
 	if len(tags) > maxTags {
 		return invalid("body.tags", "a document has at most "+strconv.Itoa(maxTags)+" tags, and this would be more: use replaceTags")
 	}
-	columns := map[*string]any{&a.Tags: tags}
-	if nv.Metadata != nil {
-		columns[&a.Metadata] = nv.Metadata
+	metadata, err := a.mergedMetadata(nv)
+	if err != nil {
+		return err
 	}
+	columns := map[*string]any{&a.Tags: tags, &a.Metadata: metadata}
 	if nv.Access != nil {
 		columns[&a.Access] = *nv.Access
 	}
@@ -71,6 +73,22 @@ func (a *attributes) merge(nv *NewVersion) error {
 		*column = text
 	}
 	return nil
+}
+
+// mergedMetadata returns the metadata of a version: that of the upload, added to the
+// metadata of the version before unless the upload replaces it.
+func (a *attributes) mergedMetadata(nv *NewVersion) (map[string]any, error) {
+	metadata := map[string]any{}
+	if !nv.ReplaceTags {
+		if err := decode(field{a.Metadata, &metadata}); err != nil {
+			return nil, err
+		}
+	}
+	maps.Copy(metadata, nv.Metadata)
+	if len(knowledge.MetadataFields("body.metadata", metadata)) > 0 {
+		return nil, invalid("body.metadata", "a document has at most "+strconv.Itoa(knowledge.MaxMetadata)+" bytes of metadata as JSON, and this would be more: use replaceTags")
+	}
+	return metadata, nil
 }
 
 // setWords writes the tags and the access tokens by which a document is found.

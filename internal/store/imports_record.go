@@ -189,7 +189,7 @@ func (w *recording) insertFailed(ctx context.Context, tx transaction, f FailedOb
 		return nil, nil
 	}
 	if err = a.begin(ctx, tx); knowledge.IsCode(err, knowledge.CodeInvalid) {
-		a.Tags = nil // with those that it has, they are too many
+		a.Tags, a.Metadata = nil, nil // with those that it has, they are too many
 		err = a.begin(ctx, tx)
 	}
 	if err != nil {

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ func testVersions(t *testing.T, open func(t *testing.T) Store) {
 		"a_first_upload_makes_document_version_and_run":       firstUpload,
 		"uploads_at_once_get_distinct_versions":               uploadsAtOnce,
 		"tags_are_joined_or_replaced":                         joinTags,
+		"metadata_is_joined_or_replaced":                      joinMetadata,
 		"an_upload_that_was_refused_leaves_the_published_one": refusedUpload,
 		"beginning_notes_the_offset_for_its_own_run_only":     beginVersion,
 		"a_version_behind_a_published_one_is_not_begun":       beginOvertaken,
@@ -124,6 +126,32 @@ func joinTags(f *fixture) {
 	}
 	_, _, err := f.AddVersion(f.ctx, upload("a.txt", func(nv *store.NewVersion) { nv.Tags = many }))
 	f.wantField(err, "body.tags")
+}
+
+func joinMetadata(f *fixture) {
+	described := func(replace bool, metadata map[string]any) map[string]any {
+		v := f.add(upload("a.txt", func(nv *store.NewVersion) { nv.Metadata, nv.ReplaceTags = metadata, replace }))
+		return v.Metadata
+	}
+	for _, step := range []struct{ got, want map[string]any }{
+		{described(false, map[string]any{"a": "1", "b": "1"}), map[string]any{"a": "1", "b": "1"}},
+		{described(false, map[string]any{"b": "2"}), map[string]any{"a": "1", "b": "2"}},
+		{described(false, nil), map[string]any{"a": "1", "b": "2"}},
+		{described(true, map[string]any{"c": "3"}), map[string]any{"c": "3"}},
+		{described(true, nil), map[string]any{}},
+	} {
+		if diff := cmp.Diff(step.want, step.got); diff != "" {
+			f.Error(diff)
+		}
+	}
+	long := func(key string) func(nv *store.NewVersion) {
+		return func(nv *store.NewVersion) {
+			nv.Metadata = map[string]any{key: strings.Repeat("x", knowledge.MaxMetadata-100)}
+		}
+	}
+	f.add(upload("a.txt", long("a")))
+	_, _, err := f.AddVersion(f.ctx, upload("a.txt", long("b")))
+	f.wantField(err, "body.metadata")
 }
 
 func refusedUpload(f *fixture) {
