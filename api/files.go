@@ -74,10 +74,10 @@ func (s *Server) addFiles(w http.ResponseWriter, r *http.Request, p knowledge.Pr
 	body := edge.NewSteady(w, r, s.cfg.RequestBytes)
 	defer body.End()
 	if r.Header.Get(edge.IdempotencyHeader) == "" {
-		s.takeFiles(w, r, p, project, multipart.NewReader(body, boundary))
+		s.takeFiles(w, r, p, project, multipart.NewReader(newPartHeaders(body, boundary), boundary))
 		return
 	}
-	spooled, hash, err := s.spool(body, boundary)
+	spooled, hash, err := s.spool(newPartHeaders(body, boundary), boundary)
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return

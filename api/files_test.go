@@ -60,6 +60,29 @@ func (e *edge) upload(key string, parts []part, headers ...string) answer {
 	return e.do("POST", filesPath, key, body, append([]string{"Content-Type", contentType}, headers...)...)
 }
 
+func TestFileNamesWithControlCharacters(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	const boundary, line = "cut-here", "\x01 a line\x02\r\n"
+	content := line + "--" + boundary + "-not\r\n" + line + "\r\n" // nearly a delimiter
+	body := "--" + boundary + "\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a\x07\x01/b\x1b\x7f\x00.txt\"\r\n\r\n" + content +
+		"\r\n--" + boundary + "\r\nContent-Disposition: form-data; name=\"files\"; filename=\"c.txt\"\r\n\r\n\r\n--" + boundary +
+		"\r\nContent-Disposition: form-data; name=\"tags\"\r\n\r\nx\r\n--" + boundary + "--\r\n"
+	for _, headers := range [][]string{nil, {"Idempotency-Key", "k"}} {
+		read := iotest.OneByteReader(strings.NewReader(body))
+		got := e.do("POST", filesPath, e.editor, read, append(headers, "Content-Type", "multipart/form-data; boundary="+boundary)...).want(202)
+		documents := got["documents"].([]any)
+		first := documents[0].(map[string]any)
+		if len(documents) != 2 || first["name"] != "b.txt" || first["tags"].([]any)[0] != "x" {
+			t.Fatalf("taken in: %v", documents)
+		}
+		stored := e.do("GET", own+"/documents/"+first["id"].(string)+"/content", e.editor, nil)
+		if string(stored.body) != content {
+			t.Errorf("stored %q, want %q", stored.body, content)
+		}
+	}
+}
+
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	e := open(t)
