@@ -75,26 +75,38 @@ func parse(data []byte, declared string) (*html.Node, error) {
 }
 
 // decode applies the declarations in this order: a byte order mark, declared,
-// the page's meta element. Valid UTF-8 needs no declaration.
+// the page's meta element. Valid UTF-8 needs no declaration. In a page that declares
+// UTF-8 a wrong byte becomes a replacement character, as in browsers.
 func decode(data []byte, declared string) (string, error) {
 	if declared == "" {
 		declared = declaredCharset(data[:min(len(data), 4096)])
 	}
-	return charset.Decode(data, declared)
+	text, err := charset.Decode(data, declared)
+	if declared == utf8Name && knowledge.IsCode(err, knowledge.CodeMalformed) {
+		return charset.Decode(bytes.ToValidUTF8(data, []byte("\ufffd")), "")
+	}
+	return text, err
 }
+
+const utf8Name = "utf-8"
 
 var charsetIn = regexp.MustCompile(`(?i)charset\s*=\s*["']?([^\s"';]+)`)
 
 // declaredCharset returns the character set that a meta element at the start of
-// a page declares, "" if none does or if it is UTF-8.
+// a page declares, "" if none does.
 func declaredCharset(head []byte) string {
 	z := html.NewTokenizer(bytes.NewReader(head))
+	found := ""
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
-			return ""
+			return found
 		case html.StartTagToken, html.SelfClosingTagToken:
-			if set := charsetOf(z.Token()); set != "" {
+			switch set := charsetOf(z.Token()); set {
+			case "":
+			case utf8Name: // another one may say what the other bytes are
+				found = set
+			default:
 				return set
 			}
 		}
@@ -117,6 +129,9 @@ func charsetOf(element html.Token) string {
 	}
 	if strings.HasPrefix(strings.ToLower(set), "utf-16") { // false: UTF-16 text would not have been readable up to here
 		return ""
+	}
+	if strings.EqualFold(set, utf8Name) {
+		return utf8Name
 	}
 	return charset.Declared("text/html; charset=" + set)
 }

@@ -144,6 +144,14 @@ func TestCharacterSets(t *testing.T) {
 	}
 }
 
+func TestWrongBytesInAPageOfUTF8(t *testing.T) {
+	t.Parallel()
+	page, err := html.ReadPage([]byte("<meta charset=UTF-8><p>One caf\xe9 of many caf\u00e9s</p>"), "")
+	if err != nil || len(page.Blocks) != 1 || page.Blocks[0].Text != "One caf\ufffd of many caf\u00e9s" {
+		t.Errorf("%+v, %v", page.Blocks, err)
+	}
+}
+
 func TestAPageOfNavigationKeepsIt(t *testing.T) {
 	t.Parallel()
 	page, err := html.ReadPage([]byte("<nav><ul><li>One</li></ul></nav>"), "")
