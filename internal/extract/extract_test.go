@@ -45,34 +45,46 @@ func TestEverySharedFileEndsAsStated(t *testing.T) {
 	t.Parallel()
 	paths := allFiles(t)
 	pool, _ := newPool(t, extract.PoolConfig{Size: 2, Timeout: time.Minute, Tools: installedTools(t)})
-	for _, path := range paths {
-		base := filepath.Base(path)
-		t.Run(filepath.Join(filepath.Base(filepath.Dir(path)), base), func(t *testing.T) {
-			t.Parallel()
-			result, err := pool.Extract(t.Context(), extract.Input{Name: base, Path: path, Folder: t.TempDir()})
-			kind, _ := extract.FormatOf(typeOfShared(path))
-			switch code := codeByName[base]; {
-			case kind.IsSpeech: // the parser only cuts it
-				if err == nil && len(result.Assets) == 0 {
-					t.Error("it was cut into no parts")
-				}
-				if err != nil && !knowledge.IsCode(err, knowledge.CodeNeedsComponent) && !knowledge.IsCode(err, knowledge.CodeCorrupt) {
-					t.Error(err)
-				}
-			case knowledge.IsCode(err, knowledge.CodeNeedsComponent):
-				skipOrFail(t, err.Error())
-			case code != "":
-				wantCode(t, err, code)
-			case kind.IsRead():
-				if err != nil {
-					t.Fatalf("Extract: %v", err)
-				}
-				wantSound(t, result.Layout)
-			default:
-				wantCode(t, err, knowledge.CodeUnsupportedFormat)
-			}
-		})
+	var counts counts
+	t.Run("files", func(t *testing.T) {
+		for _, path := range paths {
+			t.Run(filepath.Join(filepath.Base(filepath.Dir(path)), filepath.Base(path)), func(t *testing.T) {
+				t.Parallel()
+				counts.add(path, endsAsStated(t, pool, path))
+			})
+		}
+	})
+	counts.compare(t)
+}
+
+// endsAsStated extracts a shared file and reports whether it becomes text. It fails if
+// it should end otherwise.
+func endsAsStated(t *testing.T, pool *extract.Pool, path string) bool {
+	t.Helper()
+	base := filepath.Base(path)
+	result, err := pool.Extract(t.Context(), extract.Input{Name: base, Path: path, Folder: t.TempDir()})
+	kind, _ := extract.FormatOf(typeOfShared(path))
+	switch code := codeByName[base]; {
+	case kind.IsSpeech: // the parser only cuts it
+		if err == nil && len(result.Assets) == 0 {
+			t.Error("it was cut into no parts")
+		}
+		if err != nil && !knowledge.IsCode(err, knowledge.CodeNeedsComponent) && !knowledge.IsCode(err, knowledge.CodeCorrupt) {
+			t.Error(err)
+		}
+	case knowledge.IsCode(err, knowledge.CodeNeedsComponent):
+		skipOrFail(t, err.Error())
+	case code != "":
+		wantCode(t, err, code)
+	case kind.IsRead():
+		if err != nil {
+			t.Fatalf("Extract: %v", err)
+		}
+		wantSound(t, result.Layout)
+	default:
+		wantCode(t, err, knowledge.CodeUnsupportedFormat)
 	}
+	return err == nil
 }
 
 // wantSound checks what must hold for every layout.
