@@ -32,7 +32,7 @@ func (s *Server) registerFiles() {
 	edge.HandleRaw(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Streams: true, Operation: huma.Operation{
 		OperationID: "add-files", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/projects/{id}/files",
 		Summary: "Take files in", Tags: []string{"documents"},
-		Description: "Of several files, one of a kind that is not supported becomes a document with status error, and the others go on. A zip becomes an import, whose documents are named by their path inside it. A later zip of the same name, or externalId, is the same source: its unchanged files are skipped.",
+		Description: "Of several files, one of a kind that is not supported becomes a document with status error, and the others go on. A transcript (talk.vtt or talk.srt) beside a recording of the same name (talk.mp3) becomes part of its document, and is read instead of asking a model. A zip becomes an import, whose documents are named by their path inside it. A later zip of the same name, or externalId, is the same source: its unchanged files are skipped.",
 		Parameters: []*huma.Param{
 			{Name: "workspaceId", In: "path", Required: true, Schema: text},
 			{Name: "id", In: "path", Required: true, Schema: text, Description: "The project's id, or its name"},
@@ -132,6 +132,9 @@ func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.P
 	}
 	answer := filesAnswer{Documents: convert(taken, func(t intake.Taken) view.Document { return s.startedView(t.Document, t.Run) })}
 	w.Header().Set(runHeader, run.ID)
+	if len(taken) > 0 { // the first file may be the transcript of another one
+		w.Header().Set(runHeader, taken[0].Run)
+	}
 	if started != nil {
 		shown := s.viewImport(*started, nil)
 		answer.Import = &shown

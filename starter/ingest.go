@@ -27,7 +27,7 @@ type ingestCmd struct {
 // Help returns the command's details and an example.
 func (ingestCmd) Help() string {
 	return "A document whose external id exists already becomes a new version of that document, and the output says so. " +
-		"Give each folder its own --prefix to prevent that. A .zip is imported: its files become documents (see cairn import). Files of unsupported kinds and links to folders are listed and " +
+		"Give each folder its own --prefix to prevent that. A transcript (talk.vtt or talk.srt) beside a recording of the same name (talk.mp3) becomes part of its document. A .zip is imported: its files become documents (see cairn import). Files of unsupported kinds and links to folders are listed and " +
 		"skipped; hidden files, and those that a file .cairnignore with the syntax of .gitignore leaves out, are counted. The exit code is 1 if a document failed or no file was ingested.\n\nExample:\n\n" +
 		"    cairn ingest ./handbook https://example.org/manual.html --tag service --wait\n" +
 		"    cairn ingest ./projects/heron --prefix heron/"
@@ -185,7 +185,7 @@ func (in ingestion) send(ctx context.Context, e entry) (client.Uploaded, error) 
 		return client.Uploaded{Document: &d}, err
 	}
 	return in.client.Upload(ctx, client.Upload{Project: in.project, Name: e.name, ExternalID: e.externalID,
-		Tags: in.tags, Open: e.open})
+		Tags: in.tags, Open: e.open, Transcript: e.transcript})
 }
 
 // refused returns the outcome for an error that concerns this entry only. It

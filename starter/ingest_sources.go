@@ -9,15 +9,20 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/extract"
 )
 
 // entry is one document to send: a file or an address.
 type entry struct {
 	name       string
+	path       string // of a file
 	externalID string
 	url        string // "" = a file
 	open       func() (io.ReadCloser, error)
-	unsent     *outcome // nil = to be sent
+	transcript *client.Transcript // of a recording, nil = none
+	unsent     *outcome           // nil = to be sent
 }
 
 // gathering is the command's arguments as entries.
@@ -38,6 +43,7 @@ func gather(sources []source, externalID, prefix string) (gathering, error) {
 			return g, err
 		}
 	}
+	g.pairTranscripts()
 	if externalID != "" {
 		if len(g.entries) != 1 {
 			return g, wrongUse("--external-id names one document, but there are %d", len(g.entries))
@@ -64,6 +70,28 @@ func gather(sources []source, externalID, prefix string) (gathering, error) {
 	return g, nil
 }
 
+// pairTranscripts makes a transcript part of the recording of the same name beside it:
+// talk.vtt or talk.srt of talk.mp3.
+func (g *gathering) pairTranscripts() {
+	var paths []string
+	for _, e := range g.entries {
+		paths = append(paths, filepath.ToSlash(e.path)) // "" for an address
+	}
+	paired := map[int]bool{}
+	for recording, beside := range extract.PairTranscripts(paths) {
+		transcript := g.entries[beside]
+		g.entries[recording].transcript = &client.Transcript{Name: transcript.name, Open: transcript.open}
+		paired[beside] = true
+	}
+	var kept []entry
+	for i, e := range g.entries {
+		if !paired[i] {
+			kept = append(kept, e)
+		}
+	}
+	g.entries = kept
+}
+
 func (g *gathering) add(source string) error {
 	if u, err := url.Parse(source); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
 		g.entries = append(g.entries, entry{name: source, externalID: source, url: source})
@@ -86,7 +114,7 @@ func (g *gathering) add(source string) error {
 // file adds a file by its path inside its folder. The server uses the last part
 // as the name, which must be UTF-8.
 func (g *gathering) file(path, inside string) {
-	g.entries = append(g.entries, entry{name: strings.ToValidUTF8(inside, "\ufffd"), externalID: inside,
+	g.entries = append(g.entries, entry{name: strings.ToValidUTF8(inside, "\ufffd"), path: path, externalID: inside,
 		open: func() (io.ReadCloser, error) { return os.Open(path) }})
 }
 

@@ -190,6 +190,28 @@ func TestUploadFile(t *testing.T) {
 		}
 	})
 
+	t.Run("a_transcript_comes_behind_its_recording", func(t *testing.T) {
+		t.Parallel()
+		var names []string
+		_, c := play(t, func(w http.ResponseWriter, r *http.Request) {
+			if err := r.ParseMultipartForm(1 << 20); err != nil {
+				t.Error(err)
+				return
+			}
+			for _, f := range r.MultipartForm.File["files"] {
+				names = append(names, f.Filename)
+			}
+			answerJSON(202, `{"documents":[{"id":"d1","name":"talk.mp3"}],"import":null}`)(w, r)
+		})
+		_, err := c.UploadFile(t.Context(), client.Upload{
+			Project: "p", Name: "talk.mp3", Open: opens(strings.NewReader("sound")),
+			Transcript: &client.Transcript{Name: "talk.vtt", Open: opens(strings.NewReader("WEBVTT"))},
+		})
+		if diff := cmp.Diff([]string{"talk.mp3", "talk.vtt"}, names); diff != "" || err != nil {
+			t.Errorf("%s%v", diff, err)
+		}
+	})
+
 	t.Run("an_archive_becomes_an_import", func(t *testing.T) {
 		t.Parallel()
 		const answer = `{"documents":[],"import":{"id":"i1","run_id":"r1","status":"running","new":1}}`

@@ -67,8 +67,16 @@ type Upload struct {
 	ExternalID string // "" = a new document each time
 	Tags       []string
 	Choice     *ImportChoice // of a zip; nil = all files in it
+	Transcript *Transcript   // of a recording; nil = none
 	// Open returns the file's content. Each call starts at its beginning.
 	Open func() (io.ReadCloser, error)
+}
+
+// Transcript is the transcript that is sent with a recording. Its name is that of the
+// recording with the extension vtt or srt.
+type Transcript struct {
+	Name string
+	Open func() (io.ReadCloser, error) // as Upload.Open
 }
 
 // Uploaded is what a file became: a document whose ingestion has started, or, if it is
@@ -179,7 +187,26 @@ func writeForm(form *multipart.Writer, u Upload, content io.Reader) error {
 	if _, err := io.Copy(part, content); err != nil {
 		return err
 	}
+	if u.Transcript != nil {
+		if err := u.Transcript.write(form); err != nil {
+			return err
+		}
+	}
 	return form.Close()
+}
+
+func (t *Transcript) write(form *multipart.Writer) error {
+	content, err := t.Open()
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	part, err := form.CreateFormFile("files", t.Name)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(part, content)
+	return err
 }
 
 // Content is the content of a document that is not uploaded as a file.

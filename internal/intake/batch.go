@@ -23,8 +23,10 @@ type Batch struct {
 
 // file is a file of a batch.
 type file struct {
-	version store.NewVersion
-	taken   *knowledge.Document // nil = no version is on record yet
+	version    store.NewVersion
+	taken      *knowledge.Document // nil = no version is on record yet
+	sent       string              // the name as it was sent, with its folder
+	transcript string              // blob key of the transcript that came with a recording, "" = none
 }
 
 // Taken is a document of a batch, and the run that ingests it.
@@ -42,7 +44,7 @@ func (in *Intake) NewBatch(p knowledge.Principal, project knowledge.Project, run
 // an error, beside which the others are taken in. externalID is the document's,
 // as far as it is known by now: Accept decides.
 func (b *Batch) Add(ctx context.Context, name, externalID string, content io.Reader) error {
-	place := len(b.files)
+	place, sent := len(b.files), name
 	if place >= b.in.cfg.RequestFiles {
 		return knowledge.Invalid("body.files", "must have at most %d files in one request", b.in.cfg.RequestFiles)
 	}
@@ -62,7 +64,7 @@ func (b *Batch) Add(ctx context.Context, name, externalID string, content io.Rea
 	case err != nil:
 		return err
 	case found:
-		b.files = append(b.files, file{nv, &before})
+		b.files = append(b.files, file{version: nv, taken: &before, sent: sent})
 		return nil
 	}
 	nv.SourceKey = newUploadKey(nv)
@@ -75,7 +77,7 @@ func (b *Batch) Add(ctx context.Context, name, externalID string, content io.Rea
 	default:
 		return err
 	}
-	b.files = append(b.files, file{version: nv})
+	b.files = append(b.files, file{version: nv, sent: sent})
 	return nil
 }
 
@@ -104,6 +106,7 @@ func (b *Batch) Accept(ctx context.Context, a Attributes) ([]Taken, error) {
 // complete checks and sets the attributes of the files, and checks that the project
 // has room for them.
 func (b *Batch) complete(ctx context.Context, a Attributes) error {
+	b.pairTranscripts()
 	switch {
 	case len(b.files) == 0:
 		return knowledge.Invalid("body.files", "must have at least one file")
@@ -121,6 +124,9 @@ func (b *Batch) complete(ctx context.Context, a Attributes) error {
 	for i := range b.files {
 		nv := &b.files[i].version
 		if b.files[i].taken != nil {
+			if err := b.in.keepTranscript(ctx, &b.files[i]); err != nil {
+				return err
+			}
 			continue
 		}
 		moved := nv.ExternalID != a.ExternalID
@@ -130,6 +136,9 @@ func (b *Batch) complete(ctx context.Context, a Attributes) error {
 			if err := b.in.move(ctx, nv); err != nil {
 				return err
 			}
+		}
+		if err := b.in.keepTranscript(ctx, &b.files[i]); err != nil {
+			return err
 		}
 		if err := b.in.seal(a.Password, nv); err != nil {
 			return err
@@ -148,12 +157,7 @@ func (in *Intake) move(ctx context.Context, nv *store.NewVersion) error {
 	old := nv.SourceKey
 	nv.DocumentID = documentID(*nv, 0)
 	nv.SourceKey = newUploadKey(*nv)
-	reader, _, err := in.deps.Blobs.Open(ctx, old)
-	if err != nil {
-		return fmt.Errorf("open a file: %w", err)
-	}
-	defer reader.Close()
-	if _, err := in.deps.Blobs.PutReader(ctx, nv.SourceKey, reader); err != nil {
+	if err := in.copyBlob(ctx, old, nv.SourceKey); err != nil {
 		return fmt.Errorf("move a file: %w", err)
 	}
 	if err := in.deps.Blobs.Delete(ctx, old); err != nil {
@@ -178,6 +182,9 @@ func (b *Batch) Discard(ctx context.Context, err error) {
 	for _, f := range b.files {
 		if f.taken == nil {
 			b.in.dropOriginal(ctx, f.version, err)
+		}
+		if f.transcript != "" {
+			b.in.dropOriginal(ctx, store.NewVersion{DocumentID: f.version.DocumentID, SourceKey: f.transcript}, err)
 		}
 	}
 }

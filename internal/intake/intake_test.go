@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -145,4 +146,72 @@ func TestTakeWithinTheBytesOfAProject(t *testing.T) {
 	if _, err := f.take(intake.Document{Content: text(strings.Repeat("c", 90)), Attributes: intake.Attributes{ExternalID: "a"}}); err != nil {
 		t.Errorf("a new version takes the place of the old one: %v", err)
 	}
+}
+
+// TestBatchWithTranscript makes a transcript part of the recording of the same name,
+// whatever their order and whether or not the request is repeated.
+func TestBatchWithTranscript(t *testing.T) {
+	t.Parallel()
+	const sound, transcript = "fLaC\x00\x00\x00\x22", "WEBVTT\n\n00:00.000 --> 00:01.000\nHello.\n"
+	for behaviour, names := range map[string][]string{
+		"behind the recording": {"talk.flac", "talk.vtt"}, "before the recording": {"talk.vtt", "talk.flac"},
+	} {
+		t.Run(behaviour, func(t *testing.T) {
+			t.Parallel()
+			f := open(t)
+			run, attributes := intake.Run{ID: knowledge.NewID()}, intake.Attributes{ExternalID: "talk"}
+			for range 2 {
+				b := f.intake.NewBatch(f.editor, f.project, run)
+				for _, name := range names {
+					content := map[bool]string{true: transcript, false: sound}[strings.HasSuffix(name, ".vtt")]
+					if err := b.Add(t.Context(), name, "", strings.NewReader(content)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				taken, err := b.Accept(t.Context(), attributes)
+				if err != nil || len(taken) != 1 || taken[0].Document.Name != "talk.flac" || taken[0].Document.ExternalID != "talk" {
+					t.Fatalf("taken %+v, %v", taken, err)
+				}
+				run.Repeated = true
+			}
+			if len(f.starts) != 1 {
+				t.Errorf("%d ingestions were started", len(f.starts))
+			}
+			v := f.starts[0]
+			if data, err := f.blobs.Get(t.Context(), blob.BesideUpload(v.SourceKey, blob.Transcript)); err != nil || string(data) != transcript {
+				t.Errorf("the transcript is %q, %v", data, err)
+			}
+			if left := f.originals(); len(left) != 2 {
+				t.Errorf("stored are %v", left)
+			}
+		})
+	}
+	t.Run("of another recording is a document", func(t *testing.T) {
+		t.Parallel()
+		f := open(t)
+		b := f.intake.NewBatch(f.editor, f.project, intake.Run{ID: knowledge.NewID()})
+		for name, content := range map[string]string{"a/talk.flac": sound, "b/talk.vtt": transcript} {
+			if err := b.Add(t.Context(), name, "", strings.NewReader(content)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if taken, err := b.Accept(t.Context(), intake.Attributes{}); err != nil || len(taken) != 2 {
+			t.Errorf("taken %+v, %v", taken, err)
+		}
+	})
+	t.Run("that is refused leaves nothing", func(t *testing.T) {
+		t.Parallel()
+		f := open(t)
+		b := f.intake.NewBatch(f.editor, f.project, intake.Run{ID: knowledge.NewID()})
+		for name, content := range map[string]string{"talk.flac": sound, "talk.vtt": transcript} {
+			if err := b.Add(t.Context(), name, "", strings.NewReader(content)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := b.Accept(t.Context(), intake.Attributes{Tags: []string{""}})
+		refused(t, err, knowledge.CodeInvalid, "body.tags[0]")
+		if b.Discard(t.Context(), err); len(f.originals()) != 0 {
+			t.Errorf("left %v", f.originals())
+		}
+	})
 }

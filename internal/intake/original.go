@@ -75,8 +75,10 @@ func (in *Intake) dropOriginal(ctx context.Context, nv store.NewVersion, refusal
 	if nv.SourceKey == "" || !isRefusal(refusal) {
 		return
 	}
-	if err := in.deps.Blobs.Delete(context.WithoutCancel(ctx), nv.SourceKey); err != nil {
-		in.deps.Log.WarnContext(ctx, "delete the bytes of a refused document", "document", nv.DocumentID, "error", err)
+	for _, key := range []string{nv.SourceKey, blob.BesideUpload(nv.SourceKey, blob.Transcript)} {
+		if err := in.deps.Blobs.Delete(context.WithoutCancel(ctx), key); err != nil {
+			in.deps.Log.WarnContext(ctx, "delete the bytes of a refused document", "document", nv.DocumentID, "error", err)
+		}
 	}
 }
 
