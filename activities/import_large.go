@@ -237,7 +237,7 @@ func (b *importBatch) fetchLarge(ctx context.Context, it *importItem) (nv store.
 		return nv, err
 	}
 	it.attributes = attributes
-	r, now, err := b.source.Open(ctx, it.object, it.known)
+	r, now, err := b.source.Open(ctx, it.object, validator(it.known))
 	if errors.Is(err, source.ErrUnchanged) {
 		it.state = itemSkipped
 		return nv, nil
@@ -285,6 +285,10 @@ func (b *importBatch) storeLarge(ctx context.Context, it *importItem, r io.Reade
 		return nv, fmt.Errorf("store the original: %w", err)
 	}
 	nv.Bytes, it.object.Bytes = ref.Bytes, ref.Bytes
+	if it.tagBytes(ref.SHA256); it.isKnown() {
+		it.state = itemSkipped
+		return nv, b.a.Ingestion.Blobs.Delete(ctx, nv.SourceKey)
+	}
 	return nv, room.CheckBytes(ref.Bytes)
 }
 

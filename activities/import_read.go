@@ -2,10 +2,13 @@ package activities
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/extract/format"
@@ -64,7 +67,7 @@ func (b *importBatch) readSidecar(ctx context.Context, it *importItem) (*selecti
 
 // fetch reads the bytes of an object that may be small, and finds out its kind.
 func (b *importBatch) fetch(ctx context.Context, it *importItem) error {
-	r, now, err := b.source.Open(ctx, it.object, it.known)
+	r, now, err := b.source.Open(ctx, it.object, validator(it.known))
 	if errors.Is(err, source.ErrUnchanged) {
 		it.state = itemSkipped
 		return nil
@@ -75,7 +78,7 @@ func (b *importBatch) fetch(ctx context.Context, it *importItem) error {
 	defer r.Close()
 	now.Key = it.object.Key
 	it.object = now
-	if it.known != "" && now.ETag == it.known {
+	if it.isKnown() {
 		it.state = itemSkipped
 		return nil
 	}
@@ -88,6 +91,11 @@ func (b *importBatch) fetch(ctx context.Context, it *importItem) error {
 		return nil
 	}
 	it.object.Bytes = int64(len(it.data))
+	sum := sha256.Sum256(it.data)
+	if it.tagBytes(hex.EncodeToString(sum[:])); it.isKnown() {
+		it.state, it.data = itemSkipped, nil
+		return nil
+	}
 	it.stage = knowledge.StageCheck
 	if err := b.checkKind(it, it.data); err != nil {
 		return err
@@ -97,6 +105,27 @@ func (b *importBatch) fetch(ctx context.Context, it *importItem) error {
 		it.state, it.data = itemLarge, nil
 	}
 	return nil
+}
+
+// bytesTag begins the etag of an object whose source tells none: the hash of its bytes.
+const bytesTag = "bytes:"
+
+// tagBytes gives an object without an etag the one of its bytes, by their hash.
+func (it *importItem) tagBytes(hash string) {
+	if it.object.ETag == "" {
+		it.object.ETag = bytesTag + hash
+	}
+}
+
+// isKnown reports whether the published version has the bytes of the object.
+func (it *importItem) isKnown() bool { return it.known != "" && it.object.ETag == it.known }
+
+// validator returns the etag that a source is asked with, "" for one of ours.
+func validator(etag string) string {
+	if strings.HasPrefix(etag, bytesTag) {
+		return ""
+	}
+	return etag
 }
 
 // checkKind sets the media type of an object, whose bytes begin with head, and checks
