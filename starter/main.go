@@ -21,6 +21,7 @@ import (
 // commands is the command line.
 type commands struct {
 	Up        upCmd        `cmd:"" group:"server" help:"Start everything in one process."`
+	Worker    workerCmd    `cmd:"" group:"server" help:"Import beside a server, in a process of its own."`
 	Demo      demoCmd      `cmd:"" group:"server" help:"Ingest documents, ask a question, kill the server in mid answer and resume."`
 	Ingest    ingestCmd    `cmd:"" group:"documents" help:"Ingest files, folders and addresses."`
 	Import    importCmd    `cmd:"" group:"documents" help:"Import a bucket, an archive, a list of addresses or a site."`
@@ -56,6 +57,11 @@ type app struct {
 type usageError struct{ text string }
 
 func (e usageError) Error() string { return e.text }
+
+// noServerError reports that there is no server to work for.
+type noServerError struct{ text string }
+
+func (e noServerError) Error() string { return e.text }
 
 func wrongUse(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
 
@@ -152,7 +158,7 @@ func exitCode(err error) int {
 	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
 	}
-	if errors.Is(err, client.ErrNoServer) {
+	if _, ok := errors.AsType[noServerError](err); ok || errors.Is(err, client.ErrNoServer) {
 		return exitNoServer
 	}
 	return exitFailed

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"runtime/debug"
 
@@ -36,24 +37,11 @@ func (upCmd) Help() string {
 
 // Run starts everything and serves until ctx ends.
 func (c upCmd) Run(ctx context.Context, a *app) error {
-	overrides := map[string]any{}
-	for key, value := range map[string]string{
+	cfg, log, err := configure(ctx, a, c.Config, map[string]string{
 		"data": c.Data, "listen": c.Listen, "temporal.listen": c.TemporalListen, "temporal.ui_listen": c.UIListen,
-	} {
-		if value != "" {
-			overrides[key] = value
-		}
-	}
-	cfg, err := config.Load(config.Options{File: c.Config, Environ: os.Environ(), Overrides: overrides})
+	})
 	if err != nil {
-		return usageError{err.Error()}
-	}
-	log, err := telemetry.NewLogger(a.stderr, cfg.Log.Level)
-	if err != nil {
-		return usageError{err.Error()}
-	}
-	for _, warning := range cfg.Warnings {
-		log.WarnContext(ctx, warning)
+		return err
 	}
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)
@@ -63,13 +51,7 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer release()
-	if os.Getenv("GOGC") == "" {
-		// The server and the stores allocate much and keep little.
-		debug.SetGCPercent(gcPercent)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
-	}
+	tuneCollector()
 	p, err := newPlatform(ctx, cfg, log)
 	if err != nil && ctx.Err() != nil { // stopped before it was ready
 		log.InfoContext(ctx, "stopped while starting", "error", err)
@@ -89,6 +71,40 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 	}
 	fmt.Fprintln(a.stdout, "Stopping; unfinished work resumes at the next start.")
 	return errors.Join(err, p.close())
+}
+
+// configure loads the configuration of a server process, with those flags that are not
+// "" over it, and makes its logger.
+func configure(ctx context.Context, a *app, file string, flags map[string]string) (config.Config, *slog.Logger, error) {
+	overrides := map[string]any{}
+	for key, value := range flags {
+		if value != "" {
+			overrides[key] = value
+		}
+	}
+	cfg, err := config.Load(config.Options{File: file, Environ: os.Environ(), Overrides: overrides})
+	if err != nil {
+		return cfg, nil, usageError{err.Error()}
+	}
+	log, err := telemetry.NewLogger(a.stderr, cfg.Log.Level)
+	if err != nil {
+		return cfg, nil, usageError{err.Error()}
+	}
+	for _, warning := range cfg.Warnings {
+		log.WarnContext(ctx, warning)
+	}
+	return cfg, log, nil
+}
+
+// tuneCollector sets up the garbage collector of a server process.
+func tuneCollector() {
+	if os.Getenv("GOGC") == "" {
+		// The server and the stores allocate much and keep little.
+		debug.SetGCPercent(gcPercent)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 }
 
 // parseCmd is the child process that parses untrusted files.

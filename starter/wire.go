@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,7 +21,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/dispatch"
 	"github.com/cairn-rag/cairn/internal/embedded"
 	"github.com/cairn-rag/cairn/internal/extract"
-	"github.com/cairn-rag/cairn/internal/extract/format"
 	indexfile "github.com/cairn-rag/cairn/internal/index/embedded"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
@@ -33,7 +31,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/telemetry"
 	"github.com/cairn-rag/cairn/worker"
-	"github.com/cairn-rag/cairn/workflows"
 )
 
 // platform holds all parts that cairn up runs. They are closed in the opposite
@@ -68,8 +65,10 @@ type platform struct {
 	worker      *worker.Worker
 	identity    string // of this start's workers
 
-	ends    childserver.Endpoints
-	failed  chan error // of a listener that gave up
+	members *members              // other processes on the data folder
+	tmp     string                // folder of temporary files, "" = that of the server
+	ends    childserver.Endpoints // of the server
+	failed  chan error            // of a listener that gave up
 	closers []func() error
 	stopBy  time.Time // for all that is closed, set when closing begins
 }
@@ -82,7 +81,7 @@ func newPlatform(ctx context.Context, cfg config.Config, log *slog.Logger) (*pla
 		ends: childserver.Endpoints{PID: os.Getpid(), KeyFile: filepath.Join(cfg.Data, "admin.key")},
 	}
 	for _, start := range []func(context.Context) error{
-		p.listen, p.emptyTemporary, p.startSecrets, p.startStores, p.startModels, p.startTemporal, p.startWorker, p.startAPI,
+		p.listen, p.listMembers, p.emptyTemporary, p.startSecrets, p.startStores, p.startModels, p.startTemporal, p.startWorker, p.startAPI,
 	} {
 		if err := start(ctx); err != nil {
 			return p, err
@@ -107,7 +106,21 @@ func (p *platform) close() error {
 }
 
 // temporary is the folder of copies that live for one step or request.
-func (p *platform) temporary() string { return filepath.Join(p.cfg.Data, "tmp") }
+func (p *platform) temporary() string {
+	if p.tmp != "" {
+		return p.tmp
+	}
+	return filepath.Join(p.cfg.Data, "tmp")
+}
+
+// listMembers finds out whether workers of another start are alive.
+func (p *platform) listMembers(context.Context) (err error) {
+	if p.members, err = hostMembers(p.cfg.Data); err != nil {
+		return err
+	}
+	p.onClose(p.members.close)
+	return nil
+}
 
 // emptyTemporary deletes the copies that a killed process left: text that was
 // removed from the stores must not survive there. This process holds the lock of
@@ -122,13 +135,23 @@ func (p *platform) emptyTemporary(context.Context) error {
 	return nil
 }
 
-func (p *platform) startStores(ctx context.Context) (err error) {
-	if p.blobs, err = blob.Open(ctx, p.cfg.Blob.URL); err != nil {
+func (p *platform) startStores(ctx context.Context) error {
+	if err := p.openStores(ctx, false); err != nil {
+		return err
+	}
+	if !p.members.others { // else a write may be under way
+		p.sweepBlobs(time.Now())
+	}
+	return p.prepareInstance(ctx)
+}
+
+// openStores opens the stores. joined: a server on this machine has them open.
+func (p *platform) openStores(ctx context.Context, joined bool) (err error) {
+	if p.blobs, err = blob.Open(ctx, p.cfg.Blob.URL, blob.SharedIf(p.members.shared)); err != nil {
 		return fmt.Errorf("open the blob store: %w", err)
 	}
 	p.onClose(p.blobs.Close)
-	p.sweepBlobs(time.Now())
-	if p.store, err = store.Open(ctx, store.Config{URL: p.cfg.Database.URL, Logger: p.log, Woken: p.woken}); err != nil {
+	if p.store, err = store.Open(ctx, store.Config{URL: p.cfg.Database.URL, Joined: joined, Logger: p.log, Woken: p.woken}); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
 	p.onClose(p.store.Close)
@@ -137,7 +160,7 @@ func (p *platform) startStores(ctx context.Context) (err error) {
 	}
 	p.onClose(p.index.Close)
 	p.attributes = &activities.Attributes{Store: p.store, Index: p.index}
-	return p.prepareInstance(ctx)
+	return nil
 }
 
 // sweepBlobs deletes the unfinished writes of an earlier process. It walks through
@@ -168,86 +191,6 @@ func (p *platform) startModels(context.Context) error {
 	}
 	return nil
 }
-
-func (p *platform) startTemporal(ctx context.Context) (err error) {
-	p.temporal, err = embedded.Start(ctx, embedded.Config{
-		Dir: filepath.Join(p.cfg.Data, "temporal"), Listen: p.cfg.Temporal.Listen, UIListen: p.cfg.Temporal.UIListen,
-		SearchAttributes: searchAttributes(), ListedBy: []string{workflows.AttributeDocument}, Sync: embedded.Sync(p.cfg.Temporal.Sync), Logger: p.log,
-	})
-	if err != nil {
-		return fmt.Errorf("start the Temporal server: %w", err)
-	}
-	p.onClose(func() error { p.temporal.Stop(); return nil })
-	p.ends.Temporal, p.ends.UI = p.temporal.Address(), p.temporal.UIURL()
-	p.identity = "cairn/" + rand.Text() // no other start's, also where process numbers repeat
-	if p.client, err = p.temporal.Dial(ctx, slog.New(atLeast{p.log.Handler(), slog.LevelWarn}), func(o *client.Options) { o.Identity = p.identity }); err != nil {
-		return err
-	}
-	p.onClose(func() error { p.client.Close(); return nil })
-	p.workflow = dispatch.New(p.client, versionName())
-	p.source = dispatch.NewSource(p.workflow, p.store, p.blobs, p.hub)
-	p.relay = stream.NewRelay(p.source, p.hub)
-	return nil
-}
-
-func (p *platform) startWorker(ctx context.Context) error {
-	program, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
-	}
-	limits, tools := p.cfg.Limits, format.FindTools()
-	for pool, size := range map[**extract.Pool]int{&p.parsers: limits.Parsers, &p.textParsers: textParsers, &p.drawers: drawers} {
-		documents := 0 // the default
-		if pool == &p.textParsers {
-			documents = textsPerParser
-		}
-		*pool, err = extract.NewPool(extract.PoolConfig{
-			Command: []string{program, "parse"}, Size: size, DocumentsPerChild: documents, Memory: int64(limits.ParseMemory),
-			Timeout: time.Duration(limits.ParseSeconds) * time.Second, CacheDir: filepath.Join(p.cfg.Data, "cache"),
-			TempDir: p.temporary(), Tools: tools, Logger: p.log,
-		})
-		if err != nil {
-			return fmt.Errorf("prepare the parsers: %w", err)
-		}
-		p.onClose((*pool).Close)
-	}
-	p.worker = worker.New(p.client, worker.Config{Build: versionName(), StopTimeout: p.grace(), Parsers: limits.Parsers}, p.activities())
-	if err := p.worker.Start(); err != nil {
-		return err
-	}
-	p.onClose(func() error { p.worker.Stop(); return nil })
-	sweepCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	sweep := worker.Sweep{Store: p.store, Workflows: p.workflow, Settler: p.source, Attributes: p.attributes, Log: p.log}
-	orphans := worker.Orphans{Store: p.store, Client: p.client, Namespace: p.temporal.Namespace(), Identity: p.identity, Log: p.log}
-	uploads := worker.Uploads{Store: p.store, Blobs: p.blobs, Log: p.log}
-	started := time.Now() // the API serves later: an older upload was left by another process
-	var repairs sync.WaitGroup
-	repairs.Go(func() {
-		orphans.Release(sweepCtx)
-		sweep.Run(sweepCtx)
-	})
-	repairs.Go(func() { uploads.Drop(sweepCtx, started) })
-	webhooks := worker.Webhooks{Woken: p.woken, Workflows: p.workflow, Log: p.log}
-	repairs.Go(func() { webhooks.Run(sweepCtx) })
-	p.onClose(func() error {
-		stop()
-		repairs.Wait()
-		return nil
-	})
-	return nil
-}
-
-// textParsers is how many small texts are parsed at the same time. Each takes
-// about a millisecond.
-const textParsers = 2
-
-// textsPerParser is the number of small texts after which their parser is replaced:
-// starting one takes as long as parsing some hundreds.
-const textsPerParser = 5000
-
-// drawers is how many pages are drawn at the same time. Those who look at a page do
-// not wait for documents that are parsed.
-const drawers = 2
 
 func (p *platform) grace() time.Duration { return time.Duration(p.cfg.ShutdownSeconds) * time.Second }
 

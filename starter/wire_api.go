@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 
 	"go.temporal.io/sdk/client"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/config"
+	"github.com/cairn-rag/cairn/internal/embedded"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
 	"github.com/cairn-rag/cairn/internal/retrieve"
@@ -83,12 +85,14 @@ func (p *platform) dependencies() []api.Dependency {
 type links struct{ p *platform }
 
 // OperatorURL implements api.Links.
-func (l links) OperatorURL(workflowID string) string { return l.p.temporal.RunURL(workflowID, "") }
+func (l links) OperatorURL(workflowID string) string {
+	return embedded.RunURL(l.p.ends.UI, workflowID, "")
+}
 
 // activities returns the activities with their dependencies.
 func (p *platform) activities() worker.Activities {
 	limits := p.cfg.Limits
-	own := append(p.temporal.Listeners(), addresses(p.listener.Addr().String(), p.offline)...)
+	own := append(slices.Clone(p.ends.Listeners), addresses(p.offline)...)
 	p.dialer = safedial.New(safedial.Config{Allow: p.cfg.Egress.Allow, Refuse: own})
 	p.connector = connect.New(p.dialer.Client(0))
 	ingestion := &activities.Ingestion{

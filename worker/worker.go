@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -57,6 +58,8 @@ type Config struct {
 	// Build names the build of the program in histories and in the list of workers.
 	// Defaults to the checksum of the program, which takes a moment to compute.
 	Build string
+	// Queues are the task queues whose work is done. Defaults to all.
+	Queues []string
 }
 
 func (c Config) withDefaults() Config {
@@ -84,53 +87,71 @@ type Activities struct {
 	Delivering *activities.Delivering
 }
 
-// New returns a worker for every task queue.
+// New returns a worker for the task queues of cfg.
 func New(c client.Client, cfg Config, a Activities) *Worker {
 	cfg = cfg.withDefaults()
 	if cfg.Build != "" {
 		sdk.SetBinaryChecksum(cfg.Build)
 	}
-	query := sdk.New(c, workflows.QueueQuery, options(cfg, questionsAtATime))
-	query.RegisterWorkflow(workflows.AnswerQuery)
-	query.RegisterWorkflow(workflows.RunTool)
-	query.RegisterActivity(a.Answering)
-
-	steps := options(cfg, ingestsAtATime)
-	steps.MaxConcurrentWorkflowTaskExecutionSize = smallDocumentsAtATime
-	steps.MaxConcurrentLocalActivityExecutionSize = smallDocumentsAtATime
-	ingest := sdk.New(c, workflows.QueueIngest, steps)
-	ingest.RegisterWorkflow(workflows.IngestDocument)
-	ingest.RegisterWorkflow(workflows.RemoveDocument)
-	ingest.RegisterWorkflow(workflows.ReindexProject)
-	ingest.RegisterActivity(a.Ingestion)
-
-	batches := options(cfg, importsAtATime)
-	batches.MaxConcurrentLocalActivityExecutionSize = importStepsAtATime
-	bulk := sdk.New(c, workflows.QueueBulk, batches)
-	bulk.RegisterWorkflow(workflows.BulkImport)
-	bulk.RegisterWorkflow(workflows.ImportPage)
-	bulk.RegisterActivity(a.Importing)
-	large := options(cfg, importsAtATime)
-	large.DisableWorkflowWorker = true
-	bulkLarge := sdk.New(c, workflows.QueueBulkLarge, large)
-	bulkLarge.RegisterActivity(a.Importing)
-
-	hooks := sdk.New(c, workflows.QueueWebhook, options(cfg, webhooksAtATime))
-	hooks.RegisterWorkflow(workflows.DeliverWebhook)
-	hooks.RegisterActivity(a.Delivering)
-
-	w := &Worker{workers: []sdk.Worker{query, ingest, bulk, bulkLarge, hooks}, ingestion: a.Ingestion, patience: cfg.StopTimeout / 2}
-	for queue, slots := range map[string]int{
-		workflows.QueueFetch: fetchesAtATime, workflows.QueueParse: cfg.Parsers, workflows.QueueEmbed: embedsAtATime,
-		workflows.QueueTranscribe: recordingsAtATime, workflows.QueueWrite: writesAtATime,
-	} {
-		activitiesOnly := options(cfg, slots)
-		activitiesOnly.DisableWorkflowWorker = true
-		x := sdk.New(c, queue, activitiesOnly)
-		x.RegisterActivity(a.Ingestion)
+	w := &Worker{ingestion: a.Ingestion, patience: cfg.StopTimeout / 2}
+	for _, q := range queues(cfg, a) {
+		if cfg.Queues != nil && !slices.Contains(cfg.Queues, q.name) {
+			continue
+		}
+		x := sdk.New(c, q.name, q.options)
+		q.register(x)
 		w.workers = append(w.workers, x)
 	}
 	return w
+}
+
+// queue is a task queue, with what its worker runs.
+type queue struct {
+	name     string
+	options  sdk.Options
+	register func(sdk.Worker)
+}
+
+func queues(cfg Config, a Activities) []queue {
+	steps := options(cfg, ingestsAtATime)
+	steps.MaxConcurrentWorkflowTaskExecutionSize = smallDocumentsAtATime
+	steps.MaxConcurrentLocalActivityExecutionSize = smallDocumentsAtATime
+	batches := options(cfg, importsAtATime)
+	batches.MaxConcurrentLocalActivityExecutionSize = importStepsAtATime
+	return []queue{
+		{workflows.QueueQuery, options(cfg, questionsAtATime), func(x sdk.Worker) {
+			x.RegisterWorkflow(workflows.AnswerQuery)
+			x.RegisterWorkflow(workflows.RunTool)
+			x.RegisterActivity(a.Answering)
+		}},
+		{workflows.QueueIngest, steps, func(x sdk.Worker) {
+			x.RegisterWorkflow(workflows.IngestDocument)
+			x.RegisterWorkflow(workflows.RemoveDocument)
+			x.RegisterWorkflow(workflows.ReindexProject)
+			x.RegisterActivity(a.Ingestion)
+		}},
+		{workflows.QueueBulk, batches, func(x sdk.Worker) {
+			x.RegisterWorkflow(workflows.BulkImport)
+			x.RegisterWorkflow(workflows.ImportPage)
+			x.RegisterActivity(a.Importing)
+		}},
+		{workflows.QueueWebhook, options(cfg, webhooksAtATime), func(x sdk.Worker) {
+			x.RegisterWorkflow(workflows.DeliverWebhook)
+			x.RegisterActivity(a.Delivering)
+		}},
+		activitiesOnly(workflows.QueueBulkLarge, options(cfg, importsAtATime), a.Importing),
+		activitiesOnly(workflows.QueueFetch, options(cfg, fetchesAtATime), a.Ingestion),
+		activitiesOnly(workflows.QueueParse, options(cfg, cfg.Parsers), a.Ingestion),
+		activitiesOnly(workflows.QueueEmbed, options(cfg, embedsAtATime), a.Ingestion),
+		activitiesOnly(workflows.QueueTranscribe, options(cfg, recordingsAtATime), a.Ingestion),
+		activitiesOnly(workflows.QueueWrite, options(cfg, writesAtATime), a.Ingestion),
+	}
+}
+
+// activitiesOnly returns a queue whose worker runs no workflows.
+func activitiesOnly(name string, o sdk.Options, activities any) queue {
+	o.DisableWorkflowWorker = true
+	return queue{name, o, func(x sdk.Worker) { x.RegisterActivity(activities) }}
 }
 
 func options(cfg Config, concurrency int) sdk.Options {

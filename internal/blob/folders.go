@@ -20,6 +20,9 @@ type folders struct {
 	// sync is nil where writes need not outlive a loss of power.
 	sync func(folder string) error
 
+	// shared reports whether other processes may remove folders, nil = never.
+	shared func() bool
+
 	mu     sync.Mutex
 	synced map[string]struct{} // folders whose entry in their parent was synced
 }
@@ -81,6 +84,9 @@ func (f *folders) syncParents(folder string) error {
 }
 
 func (f *folders) isSynced(folder string) bool {
+	if f.shared != nil && f.shared() {
+		return false // another process may have removed the folder and made it again
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	_, ok := f.synced[folder]

@@ -50,7 +50,7 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Object, error
 // ListFolder returns the objects in the folder of a store that another process
 // may have open, or that a kill left. It changes nothing.
 func ListFolder(ctx context.Context, root string) ([]Object, error) {
-	f := &folder{folders: folders{root: root}, small: &smallFile{committer: &committer{cache: newCache(0)}}}
+	f := &folder{folders: folders{root: root}, alone: func() bool { return true }, small: &smallFile{alone: func() bool { return true }, committer: &committer{cache: newCache(0)}}}
 	if err := f.small.openReader(ctx, smallDSN(filepath.Join(root, smallName), "ro")); err != nil {
 		return nil, mapError("list", root, err)
 	}

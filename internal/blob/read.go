@@ -69,17 +69,18 @@ func (s *Store) Open(ctx context.Context, key string) (r io.ReadCloser, size int
 
 // find looks for a blob in the small file and then in the bucket. It looks again
 // if it finds none and a blob went from a file to a row meanwhile, for then it may
-// have looked at both places at the wrong time.
+// have looked at both places at the wrong time. Of other processes it does not know
+// that, and looks twice.
 func (s *Store) find(inSmall, inBucket func() (bool, error)) (bool, error) {
 	if s.folder == nil {
 		return inBucket()
 	}
-	for {
+	for again := false; ; again = true {
 		moved := s.folder.moved.Load()
 		if found, err := inSmall(); found || err != nil {
 			return found, err
 		}
-		if found, err := inBucket(); found || err != nil || s.folder.moved.Load() == moved {
+		if found, err := inBucket(); found || err != nil || s.folder.moved.Load() == moved && (again || s.folder.alone()) {
 			return found, err
 		}
 	}

@@ -29,13 +29,14 @@ const (
 )
 
 // smallFile is a SQLite file that holds small blobs as rows. A file for each of
-// them would cost two syncs and some new folders. One process at a time may have
-// it open: the cache is not told of writes by another.
+// them would cost two syncs and some new folders. The cache is not told of writes by
+// other processes, so it is used by a process that is alone.
 //
 // Its methods may be called at the same time. Reads do not wait for writes.
 type smallFile struct {
 	*committer
 	reader *sql.DB
+	alone  func() bool
 
 	selectData, selectExists, selectPage *sql.Stmt
 }
@@ -43,7 +44,7 @@ type smallFile struct {
 // openSmall opens the small file in a folder and creates it if it is missing.
 // With synced, a finished write outlives a loss of power, otherwise a kill of the
 // process only.
-func openSmall(ctx context.Context, folder string, synced bool) (*smallFile, error) {
+func openSmall(ctx context.Context, folder string, synced bool, alone func() bool) (*smallFile, error) {
 	path := filepath.Join(folder, smallName)
 	// SQLite creates the files beside it with the same mode.
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -57,7 +58,7 @@ func openSmall(ctx context.Context, folder string, synced bool) (*smallFile, err
 	if !synced {
 		level = "synchronous(NORMAL)"
 	}
-	s := &smallFile{}
+	s := &smallFile{alone: alone}
 	if s.committer, err = openCommitter(ctx, smallDSN(path, "rw", "journal_mode(WAL)", level, "secure_delete(ON)", "cache_size(-2048)")); err != nil {
 		return nil, err
 	}
@@ -106,16 +107,24 @@ func openPool(dsn string, size int) (*sql.DB, error) {
 // get returns the bytes under key, which the caller must not change. found is
 // false when there is no such row.
 func (s *smallFile) get(ctx context.Context, key string) (data []byte, found bool, err error) {
-	if data, found = s.cache.get(key); found {
+	if data, found = s.cached(key); found {
 		return data, true, nil
 	}
 	found, err = lookUp(ctx, s.selectData, key, &data)
 	return data, found, err
 }
 
+// cached returns the bytes under key if the cache has them and may be used.
+func (s *smallFile) cached(key string) (data []byte, found bool) {
+	if data, found = s.cache.get(key); found && !s.alone() {
+		return nil, false
+	}
+	return data, found
+}
+
 // exists reports whether there is a row for key.
 func (s *smallFile) exists(ctx context.Context, key string) (bool, error) {
-	if _, ok := s.cache.get(key); ok {
+	if _, ok := s.cached(key); ok {
 		return true, nil
 	}
 	var one int

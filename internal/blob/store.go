@@ -45,6 +45,9 @@ type folder struct {
 	small      *smallFile
 	smallBytes int // the largest blob that is a row
 	locks      keyLocks
+	// alone reports whether this process alone writes to the folder, and has since
+	// it opened it.
+	alone func() bool
 	// moved counts the blobs that went from a file to a row. A reader that found
 	// neither looks again if it has changed.
 	moved atomic.Int64
@@ -53,8 +56,11 @@ type folder struct {
 // Open opens the store that a URL names: "file:///dir", which is created, or
 // "mem://", which ends with the process. A write to a folder outlives a loss of
 // power once it returned; with "file:///dir?sync=off" it outlives a kill of the
-// process only, and costs a tenth. One Store at a time may have a folder open.
-func Open(ctx context.Context, address string) (*Store, error) {
+// process only, and costs a tenth.
+//
+// Several processes may have a folder open if SharedIf tells each of them so. They
+// must not write the same key at the same time.
+func Open(ctx context.Context, address string, options ...Option) (*Store, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, fmt.Errorf("open blob store: %w", err)
@@ -63,22 +69,35 @@ func Open(ctx context.Context, address string) (*Store, error) {
 	case "mem":
 		return &Store{bucket: memblob.OpenBucket(nil)}, nil
 	case "file":
-		return openFolder(ctx, u, syncFolder)
+		return openFolder(ctx, u, syncFolder, options...)
 	default:
 		return nil, fmt.Errorf("open blob store %q: supported are file:///folder and mem://", u.Redacted())
 	}
 }
 
+// Option changes how a folder is opened.
+type Option func(*folder)
+
+// SharedIf makes a Store read what other processes have written as soon as shared
+// reports that there are or were any. It asks at each read, so shared must be quick.
+func SharedIf(shared func() bool) Option {
+	return func(f *folder) { f.alone = func() bool { return !shared() } }
+}
+
 // openFolder opens the store in a folder. sync syncs one folder; tests count its
 // calls.
-func openFolder(ctx context.Context, u *url.URL, sync func(folder string) error) (*Store, error) {
+func openFolder(ctx context.Context, u *url.URL, sync func(folder string) error, options ...Option) (*Store, error) {
 	if (u.Host != "" && u.Host != "localhost") || u.Path == "" || u.Fragment != "" || (u.RawQuery != "" && u.RawQuery != "sync=off") {
 		return nil, fmt.Errorf("open blob store %q: a folder is written file:///absolute/path, special characters as %%XX, with ?sync=off or nothing behind it", u.Redacted())
 	}
 	if u.RawQuery == "sync=off" {
 		sync = nil
 	}
-	f := &folder{folders: folders{root: filepath.Clean(filepath.FromSlash(u.Path)), sync: sync}, smallBytes: smallBytes}
+	f := &folder{folders: folders{root: filepath.Clean(filepath.FromSlash(u.Path)), sync: sync}, smallBytes: smallBytes, alone: func() bool { return true }}
+	for _, option := range options {
+		option(f)
+	}
+	f.shared = func() bool { return !f.alone() }
 	if err := f.createRoot(); err != nil {
 		return nil, mapError("open", u.Path, err)
 	}
@@ -90,7 +109,7 @@ func openFolder(ctx context.Context, u *url.URL, sync func(folder string) error)
 	if err != nil {
 		return nil, mapError("open", u.Path, err)
 	}
-	if f.small, err = openSmall(ctx, f.root, sync != nil); err != nil {
+	if f.small, err = openSmall(ctx, f.root, sync != nil, f.alone); err != nil {
 		return nil, mapError("open", filepath.Join(u.Path, smallName), errors.Join(err, bucket.Close()))
 	}
 	if err := f.syncOne(f.root); err != nil {

@@ -3,6 +3,7 @@ package childserver
 import (
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,9 @@ type Endpoints struct {
 	Temporal string `json:"temporal"` // host and port
 	KeyFile  string `json:"key_file"` // path of the admin key
 	PID      int    `json:"pid"`
+	// Listeners are all addresses of the process, which no address that a user gives
+	// may reach.
+	Listeners []netip.AddrPort `json:"listeners,omitempty"`
 }
 
 // ReadEndpoints reads the endpoints of a data folder. They may be those of a

@@ -21,8 +21,14 @@ const dialPause = 10 * time.Millisecond
 // Dial returns a client of the server's namespace. It tries until the server
 // answers or ctx ends. The functions change the client's options before that.
 func (s *Server) Dial(ctx context.Context, logger *slog.Logger, options ...func(*client.Options)) (client.Client, error) {
+	return Dial(ctx, s.address, logger, options...)
+}
+
+// Dial is Server.Dial for the server of another process on this machine, by its host
+// and port.
+func Dial(ctx context.Context, address string, logger *slog.Logger, options ...func(*client.Options)) (client.Client, error) {
 	o := client.Options{
-		HostPort:  s.address,
+		HostPort:  address,
 		Namespace: namespace,
 		Logger:    sdklog.NewStructuredLogger(logger),
 		// On a loopback, compression costs time and saves none.
@@ -38,7 +44,7 @@ func (s *Server) Dial(ctx context.Context, logger *slog.Logger, options ...func(
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("reach the Temporal server on %s: %w (%w)", s.address, ctx.Err(), err)
+			return nil, fmt.Errorf("reach the Temporal server on %s: %w (%w)", address, ctx.Err(), err)
 		case <-time.After(dialPause):
 		}
 	}

@@ -101,8 +101,11 @@ func uiHandler(temporal string) (http.Handler, error) {
 
 // RunURL returns the address of the page of a workflow's run, or of its newest
 // run if runID is empty.
-func (s *Server) RunURL(workflowID, runID string) string {
-	page := s.ui.url + "/namespaces/" + namespace + "/workflows/" + url.PathEscape(workflowID)
+func (s *Server) RunURL(workflowID, runID string) string { return RunURL(s.ui.url, workflowID, runID) }
+
+// RunURL is Server.RunURL for a server whose UI is at an address.
+func RunURL(ui, workflowID, runID string) string {
+	page := ui + "/namespaces/" + namespace + "/workflows/" + url.PathEscape(workflowID)
 	if runID == "" {
 		return page
 	}

@@ -31,12 +31,18 @@ func (s *Store) StaleInIndex(ctx context.Context, document string, limit int) ([
 	})
 }
 
-// InIndex stores that the index has the attributes of a document. It does nothing if
-// the document was changed or published again since, or if a version is pending, whose
-// entries may have been written before the change.
+// InIndex stores that the index has the attributes of a document. The document stays
+// stale if it was changed or published again since, or if a version is pending, whose
+// entries may have been written before the change. A document that is stale no more
+// becomes stale again: another process has written its attributes, and these may be
+// older ones that were written after them.
 func (s *Store) InIndex(ctx context.Context, d StaleDocument) error {
 	return s.write(ctx, "note that the index follows document "+d.ID, func(ctx context.Context, tx transaction) error {
-		_, err := tx.NewUpdate().Model((*documentRow)(nil)).Set("stale_in_index = 0").
+		again, err := changed(tx.exec(ctx, "UPDATE documents SET stale_in_index = ? WHERE id = ? AND stale_in_index = 0", micros(s.now()), d.ID))
+		if err != nil || again {
+			return err
+		}
+		_, err = tx.NewUpdate().Model((*documentRow)(nil)).Set("stale_in_index = 0").
 			Where("id = ? AND stale_in_index = ? AND published_version = ?", d.ID, micros(d.Since), d.PublishedVersion).
 			Where("NOT EXISTS (SELECT 1 FROM document_versions AS v WHERE v.document_id = ? AND v.status = 'pending')", d.ID).Exec(ctx)
 		return err

@@ -31,6 +31,9 @@ type Config struct {
 	// URL is sqlite:///absolute/path/to/cairn.db, escaped as the path of a URL. The
 	// file is created.
 	URL string
+	// Joined opens a database that a server on this machine has open. Open then
+	// creates and migrates nothing: it refuses a database of another version.
+	Joined bool
 	// Logger receives the migrations that run. Defaults to none.
 	Logger *slog.Logger
 	// Clock returns the time for writes that name none. Defaults to time.Now.
@@ -63,8 +66,10 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	if err := createFile(path); err != nil {
-		return nil, fmt.Errorf("create database %s: %w", path, err)
+	if !cfg.Joined {
+		if err := createFile(path); err != nil {
+			return nil, fmt.Errorf("create database %s: %w", path, err)
+		}
 	}
 	s := &Store{path: path, log: cfg.Logger, clock: cfg.Clock, woken: cfg.Woken}
 	if s.writer, err = openPool(path, 1, "_txlock=immediate", "secure_delete(ON)", "synchronous(FULL)"); err != nil {
@@ -73,7 +78,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if s.reader, err = openPool(path, readers(), "_txlock=deferred", "query_only(ON)"); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if err := s.migrate(ctx); err != nil {
+	prepare := s.migrate
+	if cfg.Joined {
+		prepare = s.checkVersion
+	}
+	if err := prepare(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("migrate database %s: %w", path, failure(err)), s.Close())
 	}
 	return s, nil
@@ -112,6 +121,19 @@ func (s *Store) migrate(ctx context.Context) error {
 	results, err := provider.Up(ctx)
 	for _, r := range results {
 		s.log.DebugContext(ctx, "database migrated", "migration", filepath.Base(r.Source.Path), "seconds", r.Duration.Seconds())
+	}
+	return err
+}
+
+// checkVersion refuses a database that another version of the program has migrated.
+func (s *Store) checkVersion(ctx context.Context) error {
+	provider, err := s.migrations()
+	if err != nil {
+		return err
+	}
+	current, target, err := provider.GetVersions(ctx)
+	if err == nil && current != target {
+		err = fmt.Errorf("its tables have version %d, and this program needs %d: use the version of cairn that the server has", current, target)
 	}
 	return err
 }

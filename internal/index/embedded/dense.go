@@ -76,7 +76,10 @@ func (x *Index) newDenseSearch(ctx context.Context, q index.Query, vector []floa
 		return nil, fmt.Errorf("search for a vector: %w", err)
 	}
 	workspace, err := x.workspace(ctx, q.Principal.Workspace())
-	if err != nil || workspace == 0 || bytes == nil || !x.hasDimension(len(vector)) {
+	if err != nil || workspace == 0 || bytes == nil {
+		return nil, err
+	}
+	if found, err := x.findDimension(ctx, len(vector)); !found || err != nil {
 		return nil, err
 	}
 	s := &denseSearch{db: x.statements, table: vectorTable(len(vector)), dimension: len(vector),

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"time"
 
 	_ "modernc.org/sqlite"     // the database/sql driver
 	_ "modernc.org/sqlite/vec" // vec0 tables
@@ -29,8 +30,8 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Index is an index.Index in an SQLite file. Only one process may have the file
-// open.
+// Index is an index.Index in an SQLite file. Several processes may have the file
+// open; each finds what the others have committed.
 type Index struct {
 	writer *sql.DB // one connection; every transaction takes the write lock when it begins
 	reader *sql.DB
@@ -61,7 +62,7 @@ func Open(ctx context.Context, cfg Config) (*Index, error) {
 		return nil, fmt.Errorf("open index %s: %w", cfg.Path, err)
 	}
 	x := &Index{path: cfg.Path, log: cfg.Logger, workspaces: map[string]int64{}, dimensions: map[int]bool{},
-		frequencies: frequencies{counts: map[workspaceWord]int{}}}
+		frequencies: frequencies{counts: map[workspaceWord]int{}, now: time.Now}}
 	if err := x.connect(ctx, cfg.Readers); err != nil {
 		return nil, errors.Join(fmt.Errorf("open index %s: %w", cfg.Path, err), x.Close())
 	}

@@ -4,17 +4,25 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 )
 
-// maxFrequencies is the largest number of words whose frequencies are kept.
-const maxFrequencies = 20_000
+const (
+	// maxFrequencies is the largest number of words whose frequencies are kept.
+	maxFrequencies = 20_000
+	// frequencyLife is how long they are kept. Another process may have written.
+	frequencyLife = 10 * time.Second
+)
 
 // frequencies caches the number of passages in which each word occurs, until
-// the next write. It only decides which passages are ranked, so an outdated
-// number does no harm.
+// the next write of this process or for frequencyLife. It only decides which passages
+// are ranked, so an outdated number does no harm.
 type frequencies struct {
+	now func() time.Time
+
 	mu     sync.Mutex
 	counts map[workspaceWord]int
+	since  time.Time // of the oldest of them
 }
 
 type workspaceWord struct {
@@ -32,6 +40,9 @@ func (f *frequencies) forget() {
 func (f *frequencies) cached(workspace int64, terms []term) (cached map[string]int, missing []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.now().Sub(f.since) > frequencyLife {
+		clear(f.counts)
+	}
 	cached = map[string]int{}
 	for _, t := range terms {
 		if n, ok := f.counts[workspaceWord{workspace, t.word}]; ok {
@@ -48,6 +59,9 @@ func (f *frequencies) store(workspace int64, counted map[string]int) {
 	defer f.mu.Unlock()
 	if len(f.counts)+len(counted) > maxFrequencies {
 		clear(f.counts)
+	}
+	if len(f.counts) == 0 {
+		f.since = f.now()
 	}
 	for word, n := range counted {
 		f.counts[workspaceWord{workspace, word}] = n

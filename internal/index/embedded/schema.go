@@ -100,6 +100,21 @@ func vocabularyTable(workspace int64) string {
 }
 func (x *Index) hasDimension(d int) bool { x.mu.RLock(); defer x.mu.RUnlock(); return x.dimensions[d] }
 
+// findDimension reports whether there is a table for vectors of a dimension, which
+// another process may have created.
+func (x *Index) findDimension(ctx context.Context, d int) (bool, error) {
+	if x.hasDimension(d) {
+		return true, nil
+	}
+	var n int
+	err := x.reader.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?`, vectorTable(d)).Scan(&n)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	x.remember(nil, []int{d})
+	return true, nil
+}
+
 // createVectorTable creates the table for a dimension. Vectors are normalised,
 // so the L2 distance ranks like the cosine, and it is faster to compute.
 func createVectorTable(ctx context.Context, tx *sql.Tx, dimension int) error {

@@ -203,6 +203,11 @@ func staleInIndex(f *fixture) {
 			f.Errorf("it is %+v", d)
 		}
 		f.must(f.InIndex(f.ctx, d))
+		stale()
+		f.must(f.InIndex(f.ctx, d)) // by another process, which may have written older ones last
+	}
+	for _, d := range stale(v1.Document) {
+		f.must(f.InIndex(f.ctx, d))
 	}
 	stale()
 	hold := true

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/client"
+
+	"github.com/cairn-rag/cairn/internal/childserver"
+	"github.com/cairn-rag/cairn/internal/config"
+	"github.com/cairn-rag/cairn/internal/dispatch"
+	"github.com/cairn-rag/cairn/internal/embedded"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/internal/telemetry"
+)
+
+type workerCmd struct {
+	Data   string   `placeholder:"DIR" help:"The data folder of the server. Default: ./cairn-data."`
+	Queues []string `placeholder:"QUEUE" enum:"bulk,bulk-large" default:"bulk,bulk-large" help:"The task queues to work on: bulk (pages of imports and their small objects), bulk-large (objects that take long)."`
+	Config string   `type:"path" placeholder:"FILE" help:"The configuration file of the server. Default: the file in CAIRN_CONFIG."`
+}
+
+// Help returns the command's details and an example.
+func (workerCmd) Help() string {
+	return "The process takes its share of the pages of imports from a server (cairn up) on this machine, with parsers and, where " +
+		"no model is configured, an offline model of its own. It needs the server's data folder and configuration. It may be killed " +
+		"at any moment: the other processes do its work within seconds. When the server starts anew, it joins it again.\n\n" +
+		"Example:\n\n    cairn worker --data /var/lib/cairn"
+}
+
+// Run works until ctx ends.
+func (c workerCmd) Run(ctx context.Context, a *app) error {
+	cfg, log, err := configure(ctx, a, c.Config, map[string]string{"data": c.Data})
+	if err != nil {
+		return err
+	}
+	tuneCollector()
+	for joined := false; ; joined = true {
+		err := c.work(ctx, a, cfg, log)
+		switch _, gone := errors.AsType[noServerError](err); {
+		case ctx.Err() != nil:
+			return nil // stopped
+		case err != nil && (!gone || !joined):
+			return err
+		}
+		select {
+		case <-time.After(serverCheck):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+const (
+	// serverCheck is how often a worker looks whether the server was started anew.
+	serverCheck = time.Second
+	// serverPatience bounds how long a worker tries to reach the server.
+	serverPatience = 10 * time.Second
+)
+
+// work works for the server that has the data folder, until ctx ends, or until another
+// server has the folder.
+func (c workerCmd) work(ctx context.Context, a *app, cfg config.Config, log *slog.Logger) error {
+	ends, err := childserver.ReadEndpoints(cfg.Data)
+	if err != nil {
+		return noServerError{fmt.Sprintf("no server has the data folder %s: start one with cairn up, or name its folder with --data", cfg.Data)}
+	}
+	p, err := newWorkerPlatform(ctx, cfg, log, ends, c.Queues)
+	if err != nil {
+		return errors.Join(err, p.close())
+	}
+	fmt.Fprintf(a.stdout, "Cairn's worker is ready.\n  Server     %s\n  Queues     %s\n", ends.API, strings.Join(c.Queues, ", "))
+	err = p.awaitOtherServer(ctx)
+	fmt.Fprintln(a.stdout, "Stopping; other processes do what is left.")
+	return errors.Join(err, p.close())
+}
+
+// awaitOtherServer blocks until ctx ends, or until another process is the server. Its
+// error is that of a part that gave up.
+func (p *platform) awaitOtherServer(ctx context.Context) error {
+	ticker := time.NewTicker(serverCheck)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case err := <-p.failed:
+			return err
+		case <-ctx.Done():
+			return nil
+		}
+		if now, err := childserver.ReadEndpoints(p.cfg.Data); err == nil && now.PID != p.ends.PID {
+			return nil
+		}
+	}
+}
+
+// newWorkerPlatform starts the parts of a worker. On an error it returns the platform
+// with the parts that were started so far, for the caller to close.
+func newWorkerPlatform(ctx context.Context, cfg config.Config, log *slog.Logger, ends childserver.Endpoints, queues []string) (*platform, error) {
+	p := &platform{
+		cfg: cfg, log: log, metrics: telemetry.NewMetrics(), hub: stream.NewHub(), failed: make(chan error, 4), woken: make(chan store.WebhookQueue, 1000), ends: ends,
+	}
+	for _, start := range []func(context.Context) error{
+		p.joinTemporal, p.joinFolder, p.startSecrets, p.joinStores, p.startModels,
+	} {
+		if err := start(ctx); err != nil {
+			return p, err
+		}
+	}
+	return p, p.startQueues(queues)
+}
+
+// joinFolder registers this process as one that works on the data folder.
+func (p *platform) joinFolder(context.Context) error {
+	m, err := joinMembers(p.cfg.Data)
+	if err != nil {
+		return err
+	}
+	p.members, p.tmp = m.members, m.temporary
+	p.onClose(m.leave)
+	return nil
+}
+
+func (p *platform) joinStores(ctx context.Context) error { return p.openStores(ctx, true) }
+
+func (p *platform) joinTemporal(ctx context.Context) (err error) {
+	p.identity = "cairn-worker/" + rand.Text()
+	ctx, cancel := context.WithTimeout(ctx, serverPatience)
+	defer cancel()
+	quiet := slog.New(atLeast{p.log.Handler(), slog.LevelWarn})
+	if p.client, err = embedded.Dial(ctx, p.ends.Temporal, quiet, func(o *client.Options) { o.Identity = p.identity }); err != nil {
+		return noServerError{fmt.Sprintf("the server at %s, which had the data folder %s last, does not answer: start it with cairn up", p.ends.Temporal, p.cfg.Data)}
+	}
+	p.onClose(func() error { p.client.Close(); return nil })
+	p.workflow = dispatch.New(p.client, versionName())
+	return nil
+}
