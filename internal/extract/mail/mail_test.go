@@ -234,6 +234,25 @@ func TestSavedPage(t *testing.T) {
 	}
 }
 
+func TestSavedPageTenDeep(t *testing.T) {
+	t.Parallel()
+	inside := func(levels int) string {
+		part := "Content-Type: text/html\r\n\r\n<p>The innermost page.</p>\r\n"
+		for i := range levels {
+			part = fmt.Sprintf("Content-Type: multipart/related; boundary=\"b%d\"\r\n\r\n--b%d\r\n%s\r\n--b%d\r\nContent-Type: message/rfc822\r\n\r\n%s\r\n--b%d--\r\n",
+				i, i, part, i, "From: a@example.com\r\n\r\nAn attached message.", i)
+		}
+		return "From: <Saved by a browser>\r\nMIME-Version: 1.0\r\n" + part
+	}
+	result, err := mail.ReadPage(source(t, inside(10)))
+	if err != nil || texts(result.Layout) != "paragraph: The innermost page.\n" {
+		t.Errorf("%s, %v", texts(result.Layout), err)
+	}
+	if _, err := mail.ReadPage(source(t, inside(100))); !knowledge.IsCode(err, knowledge.CodeParseLimit) {
+		t.Errorf("a hundred levels: %v", err)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(nested(2)))
 	f.Add([]byte("From a Tue 2025\nFrom: a\n\nx\n\nFrom b Tue 2025\nSubject: b\n\n"))
