@@ -206,7 +206,7 @@ func TestStructure(t *testing.T) {
 		}
 		layout := knowledge.Layout{Blocks: []knowledge.Block{block}, Pages: []knowledge.PageSize{{Page: 1, Width: 9, Height: 9}, {Page: 2, Width: 8, Height: 8}}}
 		chunks := split(t, layout, knowledge.Splitter{Strategy: "fixed", ChunkSize: 200, ChunkOverlap: new(0)})
-		want := []knowledge.Line{
+		want := knowledge.Lines{
 			{Start: 0, End: 150, Page: 1, Box: knowledge.Box{X2: 150, Y2: 10}},
 			{Start: 150, End: 200, Page: 2, Box: knowledge.Box{X2: 50, Y2: 10}},
 		}

@@ -11,8 +11,7 @@ type Box struct{ X1, Y1, X2, Y2 float64 }
 
 // MarshalJSON returns [x1,y1,x2,y2], rounded to hundredths of a point.
 func (b Box) MarshalJSON() ([]byte, error) {
-	hundredth := func(x float64) float64 { return math.Round(x*100) / 100 }
-	return json.Marshal([4]float64{hundredth(b.X1), hundredth(b.Y1), hundredth(b.X2), hundredth(b.Y2)})
+	return append(appendNumbers([]byte{'['}, b.X1, b.Y1, b.X2, b.Y2), ']'), nil
 }
 
 // UnmarshalJSON reads [x1,y1,x2,y2].
@@ -114,7 +113,7 @@ type Block struct {
 	Level  int       `json:"level,omitempty"` // of a heading, 1..6
 	Text   string    `json:"text"`
 	Header string    `json:"header,omitempty"` // of a table: its header (HeaderWithin MaxHeader), with which Text of the first block begins
-	Lines  []Line    `json:"lines,omitempty"`  // of formats that have pages; they lie in Text, in order, without overlap
+	Lines  Lines     `json:"lines,omitempty"`  // of formats that have pages; they lie in Text, in order, without overlap
 	Origin Origin    `json:"origin,omitzero"`
 	Cells  []Cell    `json:"cells,omitempty"`  // of a table, by row and column
 	Sheet  Sheet     `json:"sheet,omitzero"`   // of a table that is part of a spreadsheet

@@ -49,7 +49,7 @@ func newChunkRow(ref knowledge.VersionRef, c knowledge.Chunk) (chunkRow, error) 
 	row := chunkRow{
 		ID: c.ID, Workspace: ref.Workspace, DocumentID: ref.Document, Version: ref.Version, Ordinal: c.Ordinal,
 		SpanStart: c.Span.Start, SpanEnd: c.Span.End, Language: c.Language, Header: c.Header,
-		Lines: encodeLines(c.Lines), Pages: encodePages(c.Pages), Body: c.Text,
+		Lines: string(c.Lines.Append(nil)), Pages: string(c.Pages.Append(nil)), Body: c.Text,
 		FirstLine: c.Origin.First, LastLine: c.Origin.Last,
 		Place: c.Place, StartTime: c.Time.Start, EndTime: c.Time.End, Modality: string(c.Modality), Context: c.Context,
 		ParentStart: c.Parent.Start, ParentEnd: c.Parent.End,
@@ -74,10 +74,10 @@ func (r *chunkRow) chunk() (knowledge.Chunk, error) {
 	}
 	err := decode(field{r.HeadingPath, &c.HeadingPath}, field{r.Figures, &c.Figures})
 	if err == nil {
-		c.Lines, err = decodeLines(r.Lines)
+		c.Lines, err = knowledge.ParseLines(r.Lines)
 	}
 	if err == nil {
-		c.Pages, err = decodePages(r.Pages)
+		c.Pages, err = knowledge.ParsePages(r.Pages)
 	}
 	if err != nil {
 		return c, fmt.Errorf("decode chunk %s: %w", r.ID, err)

@@ -25,13 +25,6 @@ func (s *Store) Downgrade(ctx context.Context, version int64) error {
 	return err
 }
 
-// The forms in which lines and pages are stored.
-var (
-	EncodeLines = encodeLines
-	DecodeLines = decodeLines
-	DecodePages = decodePages
-)
-
 // BeforeCommit has f called before each commit from now on, while the transaction
 // still holds the connection that writes.
 func (s *Store) BeforeCommit(ctx context.Context, f func()) (err error) {
