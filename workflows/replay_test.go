@@ -26,7 +26,9 @@ func TestReplay(t *testing.T) {
 	for _, path := range paths {
 		names = append(names, strings.TrimSuffix(filepath.Base(path), ".json"))
 	}
-	want := []string{"answer_query", "answer_query_tools", "deliver_webhook", "ingest_document", "reindex_project", "remove_document", "run_tool"}
+	want := []string{
+		"answer_query", "answer_query_tools", "bulk_import", "bulk_import_retry", "deliver_webhook", "import_page", "ingest_document", "reindex_project", "remove_document", "run_tool",
+	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Fatalf("histories (-want +recorded):\n%s", diff)
 	}
@@ -37,6 +39,8 @@ func TestReplay(t *testing.T) {
 			replayer.RegisterWorkflow(workflows.IngestDocument)
 			replayer.RegisterWorkflow(workflows.RemoveDocument)
 			replayer.RegisterWorkflow(workflows.ReindexProject)
+			replayer.RegisterWorkflow(workflows.BulkImport)
+			replayer.RegisterWorkflow(workflows.ImportPage)
 			replayer.RegisterWorkflow(workflows.AnswerQuery)
 			replayer.RegisterWorkflow(workflows.RunTool)
 			replayer.RegisterWorkflow(workflows.DeliverWebhook)
