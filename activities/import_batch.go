@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 	"golang.org/x/sync/errgroup"
@@ -61,7 +63,13 @@ type importBatch struct {
 	page     int
 	chosen   selection.Selection
 	manifest pageManifest
-	lastTry  bool // what the source does not deliver now has failed
+	lastTry  bool          // what the source does not deliver now has failed
+	patience time.Duration // how long it may still give way
+}
+
+// giveWay blocks while somebody asks or uploads.
+func (b *importBatch) giveWay(ctx context.Context) {
+	b.patience = b.a.Foreground.GiveWay(ctx, b.patience)
 }
 
 func (a *Importing) openBatch(ctx context.Context, ref knowledge.ImportRef, run string, page int) (*importBatch, error) {
@@ -69,7 +77,10 @@ func (a *Importing) openBatch(ctx context.Context, ref knowledge.ImportRef, run 
 	if err != nil {
 		return nil, err
 	}
-	b := &importBatch{opened: i, a: a, runID: run, page: page, chosen: selection.New(i.Request), lastTry: activity.GetInfo(ctx).Attempt >= sourceTries}
+	b := &importBatch{
+		opened: i, a: a, runID: run, page: page, chosen: selection.New(i.Request), lastTry: activity.GetInfo(ctx).Attempt >= sourceTries,
+		patience: batchPatience,
+	}
 	if b.manifest, err = a.manifest(ctx, i.Import, page); err != nil {
 		i.release()
 		return nil, err
@@ -188,6 +199,7 @@ func (b *importBatch) readAll(ctx context.Context, items []*importItem) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(readsAtATime)
 	for _, it := range items {
+		b.giveWay(ctx)
 		group.Go(func() error { return b.settle(ctx, it, b.read(ctx, it)) })
 	}
 	return group.Wait()
@@ -202,18 +214,22 @@ func (b *importBatch) cutAll(ctx context.Context, items []*importItem) error {
 			texts = append(texts, it)
 		}
 	}
-	layouts, failed, err := b.extract(ctx, texts)
-	if err != nil {
-		return err
-	}
-	for n, it := range texts {
-		it.stage = knowledge.StageExtract
-		err := failed[n]
-		if err == nil {
-			err = b.cut(ctx, it, layouts[n])
-		}
-		if err := b.settle(ctx, it, err); err != nil {
+	for part := range slices.Chunk(texts, textsPerParse) {
+		b.giveWay(ctx)
+		layouts, failed, err := b.extract(ctx, part)
+		if err != nil {
 			return err
+		}
+		for n, it := range part {
+			it.stage = knowledge.StageExtract
+			err := failed[n]
+			if err == nil {
+				b.giveWay(ctx)
+				err = b.cut(ctx, it, layouts[n])
+			}
+			if err := b.settle(ctx, it, err); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

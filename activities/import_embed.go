@@ -14,6 +14,7 @@ import (
 // documents. If the model refuses a request for good, each document is tried by itself,
 // and those that it refuses fail.
 func (b *importBatch) embed(ctx context.Context, items []*importItem) error {
+	b.giveWay(ctx)
 	err := b.embedTogether(ctx, items)
 	refused, ok := errors.AsType[*model.Error](err)
 	if !ok || refused.Retryable || ctx.Err() != nil {

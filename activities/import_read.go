@@ -159,9 +159,6 @@ func (b *importBatch) fileLimit() int64 {
 // time, so that the texts of uploads find one.
 func (b *importBatch) extract(ctx context.Context, items []*importItem) (layouts []knowledge.Layout, failed []error, err error) {
 	layouts, failed = make([]knowledge.Layout, len(items)), make([]error, len(items))
-	if len(items) == 0 {
-		return layouts, failed, nil
-	}
 	files := make([]extract.Input, len(items))
 	for n, it := range items {
 		files[n] = extract.Input{Name: it.attributes.Name, MediaType: it.mediaType, Data: it.data}

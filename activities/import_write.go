@@ -77,6 +77,7 @@ func (b *importBatch) failedObject(it *importItem) store.FailedObject {
 // publish publishes items as documents: their bytes first, then one transaction that
 // claims their versions, one of the index, and one that shows them to readers.
 func (b *importBatch) publish(ctx context.Context, items []*importItem) error {
+	b.giveWay(ctx)
 	versions, err := b.storeOriginals(ctx, items)
 	if err != nil {
 		return err

@@ -19,8 +19,9 @@ const pipelineVersion = 1
 
 // The bounds of imports in one process. They leave room for uploads and questions.
 const (
-	readsAtATime  = 8 // objects of a batch that are opened at the same time
-	parsesAtATime = 2 // small texts of all imports
+	readsAtATime  = 8  // objects of a batch that are opened at the same time
+	parsesAtATime = 1  // processes that parse small texts of all imports
+	textsPerParse = 16 // small texts that are parsed before uploads have their turn
 )
 
 // Importing holds the activities of BulkImport and ImportPage. It uses the steps of
@@ -34,7 +35,9 @@ type Importing struct {
 	// time. It is below the number of parsers, so that uploads find one free.
 	// Defaults to 1.
 	LargeAtATime int
-	Log          *slog.Logger
+	// Foreground is what batches give way to. Defaults to nothing.
+	Foreground *Foreground
+	Log        *slog.Logger
 
 	importBounds importBounds
 }

@@ -59,6 +59,7 @@ type platform struct {
 	textParsers *extract.Pool      // for small texts alone
 	drawers     *extract.Pool      // of the pages of documents
 	connector   *connect.Connector // of the sources of imports
+	foreground  activities.Foreground
 	dialer      *safedial.Dialer
 	listener    net.Listener // of the API
 	offline     string       // address of the offline model, "" = not served

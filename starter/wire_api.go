@@ -52,7 +52,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make the API: %w", err)
 	}
-	p.serve(p.listener, server.Handler(), func() {
+	p.serve(p.listener, p.foreground.Handler(server.Handler()), func() {
 		server.Stop()
 		go p.worker.Stop() // its closer waits for it: requests and activities end side by side
 	})

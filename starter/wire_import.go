@@ -14,6 +14,7 @@ func (p *platform) importing(ingestion *activities.Ingestion) *activities.Import
 	return &activities.Importing{
 		Ingestion: ingestion, Imports: p.store, Workflows: p.workflow, Log: p.log,
 		LargeAtATime: max(p.cfg.Limits.Parsers-1, 1), // a parser stays free for uploads
+		Foreground:   &p.foreground,
 		Sources: &activities.ImportSources{
 			Connector: p.connector, Credentials: secretValues{p.cfg}, Blobs: p.blobs, Previous: p.store.PreviousImport, TempDir: p.temporary(),
 			Download: activities.ArchiveDownload{Dialer: ingestion.Dialer, Blobs: p.blobs, Bytes: int64(p.cfg.Limits.RequestBytes)}.Fetch,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
 	sdk "go.temporal.io/sdk/worker"
 
 	"github.com/cairn-rag/cairn/activities"
@@ -116,10 +117,13 @@ func queues(cfg Config, a Activities) []queue {
 	steps := options(cfg, ingestsAtATime)
 	steps.MaxConcurrentWorkflowTaskExecutionSize = smallDocumentsAtATime
 	steps.MaxConcurrentLocalActivityExecutionSize = smallDocumentsAtATime
+	asked := options(cfg, questionsAtATime)
+	noted := []interceptor.WorkerInterceptor{&noteForeground{foreground: a.Importing.Foreground}}
+	asked.Interceptors, steps.Interceptors = noted, noted
 	batches := options(cfg, importsAtATime)
 	batches.MaxConcurrentLocalActivityExecutionSize = importStepsAtATime
 	return []queue{
-		{workflows.QueueQuery, options(cfg, questionsAtATime), func(x sdk.Worker) {
+		{workflows.QueueQuery, asked, func(x sdk.Worker) {
 			x.RegisterWorkflow(workflows.AnswerQuery)
 			x.RegisterWorkflow(workflows.RunTool)
 			x.RegisterActivity(a.Answering)

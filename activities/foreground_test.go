@@ -1,0 +1,77 @@
+package activities_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cairn-rag/cairn/activities"
+)
+
+func TestForeground(t *testing.T) {
+	t.Parallel()
+	// giveWay returns how long GiveWay blocked, and the patience that is left.
+	giveWay := func(ctx context.Context, f *activities.Foreground, patience time.Duration) (took, left time.Duration) {
+		began := time.Now()
+		left = f.GiveWay(ctx, patience)
+		return time.Since(began), left
+	}
+	check := func(t *testing.T, took, left, wantTook, wantLeft time.Duration) {
+		t.Helper()
+		if took != wantTook || left != wantLeft {
+			t.Errorf("it took %v with %v left, want %v with %v", took, left, wantTook, wantLeft)
+		}
+	}
+
+	t.Run("nobody waits", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			took, left := giveWay(t.Context(), &activities.Foreground{}, time.Second)
+			check(t, took, left, 0, time.Second)
+		})
+	})
+	t.Run("it blocks until no step follows", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var f activities.Foreground
+			go func() {
+				for range 5 { // steps for 40 ms
+					f.Note()
+					time.Sleep(10 * time.Millisecond)
+				}
+			}()
+			synctest.Wait()
+			took, left := giveWay(t.Context(), &f, time.Second)
+			check(t, took, left, 70*time.Millisecond, 930*time.Millisecond)
+		})
+	})
+	t.Run("it ends with the patience", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var f activities.Foreground
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			go func() {
+				for ctx.Err() == nil {
+					f.Note()
+					time.Sleep(10 * time.Millisecond)
+				}
+			}()
+			synctest.Wait()
+			took, left := giveWay(t.Context(), &f, time.Second)
+			check(t, took, left, time.Second, 0)
+			took, left = giveWay(t.Context(), &f, left)
+			check(t, took, left, 0, 0)
+			stop()
+			time.Sleep(10 * time.Millisecond) // the goroutine ends
+		})
+	})
+	t.Run("it ends with the context", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var f activities.Foreground
+			f.Note()
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			took, _ := giveWay(ctx, &f, time.Second)
+			check(t, took, 0, 0, 0)
+		})
+	})
+}
