@@ -217,6 +217,8 @@ type Retriever interface {
 // Hub passes durable items to the readers in this process. Its methods do not
 // block. What they miss, readers find by query.
 type Hub interface {
+	// Followed returns how many runs have readers in this process.
+	Followed() int
 	// Append passes items to the readers of a run, in the order of their offsets.
 	// Items that the readers have are skipped.
 	Append(run string, items []stream.Item)
@@ -233,6 +235,10 @@ type Hub interface {
 type Workflows interface {
 	// Publish signals a batch to the log of a workflow, which skips what it has.
 	Publish(ctx context.Context, workflowID string, b stream.Batch) error
+	// Complete reports the result of a running activity, which then returns
+	// activity.ErrResultPending. After nil the result is durable. After an error it
+	// may be; the activity returns the result, and Temporal ignores a second report.
+	Complete(ctx context.Context, token []byte, result any) error
 	// Events reads the log of a workflow, open or closed, from an offset on. A log
 	// that nobody can read any more is stream.ErrLogLost.
 	Events(ctx context.Context, workflowID string, from int64) (stream.EventsPage, error)

@@ -198,6 +198,8 @@ type workflowsBehind struct {
 	running int // how often an ingest says that it still runs
 	onStop  func()
 
+	completed *[]any // results that activities reported themselves; nil = such a report fails
+
 	ingests  []store.Version // that were started
 	removals []store.Removal // that were started
 
@@ -225,6 +227,17 @@ func (w *workflowsBehind) Events(_ context.Context, _ string, from int64) (strea
 		return stream.EventsPage{}, w.unread
 	}
 	return stream.EventsPage{Page: w.log.Page(from, nil), Base: w.log.Base}, nil
+}
+
+// Complete keeps the result of the activity, if the fixture has a place for it.
+func (w *workflowsBehind) Complete(_ context.Context, _ []byte, result any) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.completed == nil {
+		return errors.New("no server")
+	}
+	*w.completed = append(*w.completed, result)
+	return nil
 }
 
 func (w *workflowsBehind) IngestLater(ctx context.Context, v store.Version) error {

@@ -66,8 +66,27 @@ func (a *Answering) CallModel(ctx context.Context, in ModelCallInput) (ModelCall
 	}
 	if len(result.ToolCalls) > 0 { // the end, which follows an answer, goes through the hub too
 		a.Hub.Pause(in.Run)
+		return result, nil
 	}
-	return result, nil
+	return a.report(ctx, p, result)
+}
+
+// report tells Temporal the result of an answer, and then shows its last words to the
+// readers in this process, who would otherwise get them with the end of the run. If
+// that fails, the worker reports the result when the activity returns.
+func (a *Answering) report(ctx context.Context, p *publisher, result ModelCallResult) (ModelCallResult, error) {
+	if result.Tail == "" || !p.inHub {
+		return result, nil
+	}
+	token := activity.GetInfo(ctx).TaskToken
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if err := a.Workflows.Complete(ctx, token, result); err != nil {
+		a.Log.DebugContext(ctx, "the result of a model call is reported by the worker", "run", p.in.Run, "error", err)
+		return result, nil
+	}
+	p.showTail(result.Tail)
+	return result, activity.ErrResultPending
 }
 
 func (a *Answering) callModel(ctx context.Context, in ModelCallInput, p *publisher) (ModelCallResult, error) {

@@ -14,9 +14,9 @@ import (
 )
 
 // publisher writes the words of one attempt of a model call into the run's log: the
-// first word at once, then one batch at a time, with the words that came during the
-// batch before. A timer publishes the words before a pause of the model. Its methods
-// are called by one goroutine.
+// first words at once or after firstHold, then one batch at a time, with the words that came
+// during the batch before. A timer publishes the words before a pause of the model.
+// Its methods are called by one goroutine.
 type publisher struct {
 	workflows  Workflows
 	hub        Hub
@@ -33,11 +33,12 @@ type publisher struct {
 
 	mu        sync.Mutex // guards the fields below, which the timer uses too
 	pending   strings.Builder
-	reset     bool // a reset must come before the pending words
-	published bool // readers have words of this turn
-	last      time.Time
+	reset     bool      // a reset must come before the pending words
+	published bool      // readers have words of this turn
+	last      time.Time // of the first word, then of the last batch
 	batches   int
 	inFlight  chan struct{} // closed when the current batch has ended; nil = no batch
+	hold      time.Duration // of the first words
 	timer     *time.Timer   // publishes the pending words; nil = not set
 	closed    bool          // neither words nor the timer publish any more
 	err       error         // of a batch that could not be published
@@ -46,10 +47,14 @@ type publisher struct {
 func newPublisher(w Workflows, hub Hub, in ModelCallInput, workflowID string, attempt int) *publisher {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // crypto/rand never fails
-	return &publisher{
+	p := &publisher{
 		workflows: w, hub: hub, in: in, workflowID: workflowID, attempt: attempt,
 		id: hex.EncodeToString(id[:]), offset: in.Offset, inHub: attempt == 1,
 	}
+	if hub.Followed() >= manyQuestions {
+		p.hold = firstHold
+	}
+	return p
 }
 
 // resume reads the words that earlier attempts published from the log. Before that,
@@ -109,6 +114,9 @@ func (p *publisher) write(text string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.last.IsZero() {
+		p.last = time.Now()
+	}
 	p.reset = p.reset || reset
 	p.pending.WriteString(text)
 	p.flush()
@@ -121,7 +129,7 @@ func (p *publisher) flush() {
 	if p.inFlight != nil || p.closed || p.err != nil { // close returns the error
 		return
 	}
-	if p.batches > 0 && time.Since(p.last) < p.interval() {
+	if time.Since(p.last) < p.interval() {
 		p.setTimer()
 		return
 	}
@@ -149,7 +157,11 @@ func (p *publisher) setTimer() {
 	if p.timer != nil || p.closed || p.pending.Len() == 0 {
 		return
 	}
-	p.timer = time.AfterFunc(max(p.interval()-time.Since(p.last), 0)+quiet, func() {
+	wait := max(p.interval()-time.Since(p.last), 0)
+	if p.batches > 0 {
+		wait += quiet
+	}
+	p.timer = time.AfterFunc(wait, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.timer = nil; !p.closed && p.pending.Len() > 0 {
@@ -175,10 +187,21 @@ func (p *publisher) stop() <-chan struct{} {
 	return p.inFlight
 }
 
+// firstHold is how long the first words wait in a process that answers many questions
+// at the same time. The answer of a model that has ended by then is the result of the
+// activity and needs no signal, which costs a fifth of a short question. Where few
+// questions are answered the first word goes out at once.
+const (
+	firstHold     = 20 * time.Millisecond
+	manyQuestions = 4
+)
+
 // interval returns the shortest time between two batches. It grows with the length
 // of the answer, so that a long answer does not fill the workflow's history.
 func (p *publisher) interval() time.Duration {
 	switch {
+	case p.batches == 0:
+		return p.hold
 	case p.batches < 100:
 		return 150 * time.Millisecond
 	case p.batches < 300:
@@ -235,16 +258,29 @@ func (p *publisher) send(items []stream.Entry) error {
 	if err := p.workflows.Publish(ctx, p.workflowID, batch); err != nil {
 		return fmt.Errorf("publish batch %d: %w", batch.Sequence, err)
 	}
+	p.show(items)
+	return nil
+}
+
+// show passes entries that are durable to the hub, if their offset is known.
+func (p *publisher) show(entries []stream.Entry) {
 	if !p.inHub {
-		return nil
+		return
 	}
-	durable := make([]stream.Item, 0, len(items))
-	for _, e := range items {
+	durable := make([]stream.Item, 0, len(entries))
+	for _, e := range entries {
 		durable = append(durable, stream.Item{Topic: e.Topic, Data: e.Data, Offset: p.offset})
 		p.offset++
 	}
 	p.hub.Append(p.in.Run, durable)
-	return nil
+}
+
+// showTail passes the tail to the hub. Temporal has acknowledged the result that
+// holds it, and the workflow will add it to the log as the next item.
+func (p *publisher) showTail(tail string) {
+	p.pending.Reset()
+	p.pending.WriteString(tail)
+	p.show(p.take())
 }
 
 // close blocks until the batch in flight has ended and returns the words that are

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/activity"
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/blob"
@@ -32,16 +33,25 @@ func words(n int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// failsAfter returns a model that streams words and then fails.
+// failsAfter returns a model that streams words, and fails when readers have them. It
+// runs in a synctest bubble.
 func failsAfter(words ...string) scripted {
 	return scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
 		for _, w := range words {
 			if !yield(model.Delta{Text: w}, nil) {
 				return
 			}
+			time.Sleep(time.Second)
 		}
 		yield(model.Delta{}, &model.Error{Code: model.CodeEnded, Provider: "scripted", Retryable: true})
 	}}
+}
+
+// slowly lets words come so slowly that readers have the first of them before the
+// last comes.
+func slowly(r modeltest.Reply) modeltest.Reply {
+	r.TokenDelay = 5 * time.Millisecond
+	return r
 }
 
 // speaks returns a model that streams n words, one each interval, and completes an
@@ -99,7 +109,7 @@ func TestRepeatedModelCall(t *testing.T) {
 	t.Run("the same words continue after those that readers have", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		f.server.ScriptChat(modeltest.CutAfter(20), modeltest.CutAfter(30), modeltest.Text(words(40)))
+		f.server.ScriptChat(slowly(modeltest.CutAfter(20)), slowly(modeltest.CutAfter(30)), modeltest.Text(words(40)))
 		in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
 		for i, ctx := range attempts(t, 3) {
 			result, err := f.answering.CallModel(ctx, in)
@@ -127,26 +137,26 @@ func TestRepeatedModelCall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t)
-			in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
-			contexts := attempts(t, 2)
-			f.answering.Chat = failsAfter(tc.first...)
-			_, err := f.answering.CallModel(contexts[0], in)
-			f.failed(err, knowledge.CodeProviderFailed, true)
-			f.answering.Chat = tc.second
-			result, err := f.answering.CallModel(contexts[1], in)
-			f.must(err)
-			f.want(result, tc.want, tc.resets)
-			if result.Attempt != 2 {
-				t.Errorf("attempt %d", result.Attempt)
-			}
+			inBubble(t, 2, func(f *fixture, contexts []context.Context) {
+				in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
+				f.answering.Chat = failsAfter(tc.first...)
+				_, err := f.answering.CallModel(contexts[0], in)
+				f.failed(err, knowledge.CodeProviderFailed, true)
+				f.answering.Chat = tc.second
+				result, err := f.answering.CallModel(contexts[1], in)
+				f.must(err)
+				f.want(result, tc.want, tc.resets)
+				if result.Attempt != 2 {
+					f.Errorf("attempt %d", result.Attempt)
+				}
+			})
 		})
 	}
 
 	t.Run("a repeated activity of an ended process continues after those words too", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		f.server.ScriptChat(modeltest.CutAfter(20), modeltest.Text(words(40)))
+		f.server.ScriptChat(slowly(modeltest.CutAfter(20)), modeltest.Text(words(40)))
 		in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
 		first := attempts(t, 1)[0]
 		_, err := f.answering.CallModel(first, in)
@@ -168,38 +178,37 @@ func TestRepeatedModelCall(t *testing.T) {
 			end    string
 			resets int
 		}{{"the end", 0}, {"an end", 1}} {
-			f := newFixture(t)
-			in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
-			contexts := attempts(t, 2)
-			f.answering.Chat = failsAfter(long + "the ")
-			_, err := f.answering.CallModel(contexts[0], in)
-			f.failed(err, knowledge.CodeProviderFailed, true)
-			f.answering.Chat = answering(append(slices.Clone(pieces), tc.end)...)
-			result, err := f.answering.CallModel(contexts[1], in)
-			f.must(err)
-			text, resets := read(t, f.workflows.items())
-			if text += result.Tail; text != long+tc.end || resets != tc.resets {
-				t.Errorf("after %d resets readers have %d bytes that end in %q; want %d, %d, %q", resets, len(text), text[max(0, len(text)-9):], tc.resets, len(long+tc.end), tc.end)
-			}
+			inBubble(t, 2, func(f *fixture, contexts []context.Context) {
+				in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
+				f.answering.Chat = failsAfter(long + "the ")
+				_, err := f.answering.CallModel(contexts[0], in)
+				f.failed(err, knowledge.CodeProviderFailed, true)
+				f.answering.Chat = answering(append(slices.Clone(pieces), tc.end)...)
+				result, err := f.answering.CallModel(contexts[1], in)
+				f.must(err)
+				text, resets := read(f.T, f.workflows.items())
+				if text += result.Tail; text != long+tc.end || resets != tc.resets {
+					f.Errorf("after %d resets readers have %d bytes that end in %q; want %d, %d, %q", resets, len(text), text[max(0, len(text)-9):], tc.resets, len(long+tc.end), tc.end)
+				}
+			})
 		}
 	})
 
 	t.Run("words of the turn before are not words of this turn", func(t *testing.T) {
 		t.Parallel()
-		f := newFixture(t)
-		run := f.ask("what?")
-		before, err := stream.NewEntry(stream.TopicDelta, stream.Event{Turn: 1, Attempt: 1, Text: "let me look"})
-		f.must(err)
-		f.workflows.log.Append(before)
-		in := activities.ModelCallInput{RunRef: run, Turn: 2, Offset: 1}
-		contexts := attempts(t, 2)
-		f.answering.Chat = failsAfter("one ")
-		_, err = f.answering.CallModel(contexts[0], in)
-		f.failed(err, knowledge.CodeProviderFailed, true)
-		f.answering.Chat = answering("one ", "two")
-		result, err := f.answering.CallModel(contexts[1], in)
-		f.must(err)
-		f.want(result, "let me lookone two", 0)
+		inBubble(t, 2, func(f *fixture, contexts []context.Context) {
+			before, err := stream.NewEntry(stream.TopicDelta, stream.Event{Turn: 1, Attempt: 1, Text: "let me look"})
+			f.must(err)
+			f.workflows.log.Append(before)
+			in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 2, Offset: 1}
+			f.answering.Chat = failsAfter("one ")
+			_, err = f.answering.CallModel(contexts[0], in)
+			f.failed(err, knowledge.CodeProviderFailed, true)
+			f.answering.Chat = answering("one ", "two")
+			result, err := f.answering.CallModel(contexts[1], in)
+			f.must(err)
+			f.want(result, "let me lookone two", 0)
+		})
 	})
 }
 
@@ -259,12 +268,11 @@ func TestFrozenAttempt(t *testing.T) {
 		old := *f.answering
 		old.Chat = scripted{say: func(_ context.Context, yield func(model.Delta, error) bool) {
 			yield(model.Delta{Text: "one"}, nil)
-			time.Sleep(interval)
+			time.Sleep(2 * interval)
 			yield(model.Delta{Text: " two"}, nil)
-			synctest.Wait() // both are in the log
+			time.Sleep(2 * interval) // both are in the log
 			close(frozen)
 			<-woken
-			time.Sleep(interval)
 			yield(model.Delta{Text: " three"}, nil)
 			yield(model.Delta{}, &model.Error{Code: model.CodeEnded, Retryable: true})
 		}}
@@ -279,7 +287,7 @@ func TestFrozenAttempt(t *testing.T) {
 			<-reported
 			for _, word := range []string{"one", " two", " three", " four"} {
 				yield(model.Delta{Text: word}, nil)
-				time.Sleep(interval)
+				time.Sleep(2 * interval)
 			}
 			yield(done(), nil)
 		}}
@@ -314,13 +322,49 @@ func TestPublishing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, 1, func(f *fixture, contexts []context.Context) {
-				f.answering.Chat = tc.chat
+				f.answering.Chat, f.workflows.completed = tc.chat, new([]any)
 				run := f.ask("what?")
 				defer f.hub.Follow(run.Run)()
 				// Other tests check the result.
 				_, _ = f.answering.CallModel(contexts[0], activities.ModelCallInput{RunRef: run, Turn: 1})
 				if publishing := f.hub.Publishing(run.Run); publishing != tc.publishing {
 					f.Errorf("readers wait for the hub: %t, want %t", publishing, tc.publishing)
+				}
+			})
+		})
+	}
+
+	for name, tc := range map[string]struct {
+		attempt  int
+		reported *[]any // nil = Temporal cannot be told
+		err      error
+		shown    string
+	}{
+		"of many answers one that comes at once needs no signal":            {1, new([]any), activity.ErrResultPending, "one two"},
+		"the worker reports a result that the activity could not":           {1, nil, nil, ""},
+		"the worker reports the result of a repeated call, which may reset": {2, new([]any), nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, 2, func(f *fixture, contexts []context.Context) {
+				f.answering.Chat, f.workflows.completed = answering("one ", "two"), tc.reported
+				run := f.ask("what?")
+				for _, asked := range []string{run.Run, "2", "3", "4"} { // many questions at the same time
+					defer f.hub.Follow(asked)()
+				}
+				result, err := f.answering.CallModel(contexts[tc.attempt-1], activities.ModelCallInput{RunRef: run, Turn: 1, Offset: 3})
+				if !errors.Is(err, tc.err) {
+					f.Errorf("error %v, want %v", err, tc.err)
+				}
+				if result.Tail != "one two" || (tc.err != nil) != (tc.reported != nil && len(*tc.reported) == 1) {
+					f.Errorf("the result is %+v, reported %v", result, tc.reported)
+				}
+				items, _, _, _ := f.hub.Since(run.Run, 3)
+				if text, _ := read(f.T, items); text != tc.shown {
+					f.Errorf("readers have %q, want %q", text, tc.shown)
+				}
+				if tc.attempt == 1 {
+					f.wantBatches()
 				}
 			})
 		})
@@ -405,7 +449,7 @@ func TestPublishing(t *testing.T) {
 			failing.Do(func() { err = &knowledge.Error{Code: knowledge.CodeUnavailable, Retryable: true, Message: "try again"} })
 			return err
 		}
-		f.server.ScriptChat(modeltest.Text("one two three"))
+		f.server.ScriptChat(modeltest.Reply{Text: "one two three", TokenDelay: 100 * time.Millisecond})
 		in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
 		contexts := attempts(t, 2)
 		_, err := f.answering.CallModel(contexts[0], in)

@@ -226,6 +226,14 @@ func (d *Dispatcher) Publish(ctx context.Context, workflowID string, b stream.Ba
 	return wrap(d.client.SignalWorkflow(ctx, workflowID, "", stream.SignalPublish, b), "signal", workflowID)
 }
 
+// Complete reports the result of a running activity.
+func (d *Dispatcher) Complete(ctx context.Context, token []byte, result any) error {
+	if err := d.client.CompleteActivity(ctx, token, result, nil); err != nil {
+		return fmt.Errorf("complete an activity: %w", err)
+	}
+	return nil
+}
+
 // Running reports whether a workflow with this id is open; known is false where
 // Temporal has none of that id, open or closed.
 func (d *Dispatcher) Running(ctx context.Context, workflowID string) (running, known bool, err error) {

@@ -46,6 +46,13 @@ func (h *Hub) Follow(run string) (stop func()) {
 	})
 }
 
+// Followed returns how many runs have readers in this process.
+func (h *Hub) Followed() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.feeds)
+}
+
 // Append passes durable items to the readers of a run. Append skips items that
 // the hub has already. If items are missing before the first one, the hub drops
 // what it has and keeps the new items, and readers query for the missing ones.
