@@ -184,7 +184,7 @@ func (b *importBatch) pending(ctx context.Context, places []int) ([]*importItem,
 		if c, described := sidecars[key]; described {
 			it.sidecar = &c
 		}
-		it.fingerprint = fingerprint(b.Import, b.chosen, key, sidecars[key].ETag)
+		it.fingerprint = fingerprint(b.Import, b.chosen, it.object, sidecars[key].ETag)
 		if row.Alive && row.Fingerprint == it.fingerprint {
 			it.known = row.ETag
 		}
@@ -251,6 +251,12 @@ func (b *importBatch) settle(ctx context.Context, it *importItem, err error) err
 	}
 	it.err = err
 	return nil
+}
+
+// read sets the object as its source read it.
+func (it *importItem) read(now source.Object) {
+	now.Key, now.Transcript = it.object.Key, it.object.Transcript
+	it.object = now
 }
 
 // encoded returns the object as JSON, for its source.

@@ -246,8 +246,7 @@ func (b *importBatch) fetchLarge(ctx context.Context, it *importItem) (nv store.
 		return nv, err
 	}
 	defer r.Close()
-	now.Key = it.object.Key
-	it.object = now
+	it.read(now)
 	head := make([]byte, extract.HeadBytes)
 	n, err := io.ReadFull(r, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
@@ -288,6 +287,9 @@ func (b *importBatch) storeLarge(ctx context.Context, it *importItem, r io.Reade
 	if it.tagBytes(ref.SHA256); it.isKnown() {
 		it.state = itemSkipped
 		return nv, b.a.Ingestion.Blobs.Delete(ctx, nv.SourceKey)
+	}
+	if err := b.storeTranscript(ctx, it, nv.SourceKey); err != nil {
+		return nv, err
 	}
 	return nv, room.CheckBytes(ref.Bytes)
 }

@@ -86,6 +86,7 @@ func (a *Importing) addPage(ctx context.Context, i opened, number int) (store.Im
 			return none, err
 		}
 	}
+	objects = withTranscripts(objects)
 	late, err := a.lateObjects(ctx, i.Import, objects, sidecars)
 	if err != nil {
 		return none, err
@@ -186,7 +187,7 @@ func (a *Importing) describe(ctx context.Context, i store.Import, objects []sour
 	for _, o := range objects {
 		list = append(list, store.ListedObject{
 			Key: o.Key, ETag: o.ETag, Bytes: o.Bytes, Excluded: !chosen.Includes(o.Key), DocumentID: documentOf(i, o),
-			Fingerprint: fingerprint(i, chosen, o.Key, sidecars[o.Key].ETag),
+			Fingerprint: fingerprint(i, chosen, o, sidecars[o.Key].ETag),
 		})
 	}
 	return list, nil
@@ -197,10 +198,14 @@ func documentOf(i store.Import, o source.Object) string {
 	return knowledge.DocumentID(i.Workspace, i.Project, selection.ExternalID(i.Request.Source, o))
 }
 
-// fingerprint returns the fingerprint of an object, with the etag of its description.
-func fingerprint(i store.Import, chosen selection.Selection, key, description string) string {
+// fingerprint returns the fingerprint of an object, with the etags of its description and
+// of its transcript.
+func fingerprint(i store.Import, chosen selection.Selection, o source.Object, description string) string {
+	if o.Transcript != nil {
+		description += "\n" + o.Transcript.ETag
+	}
 	p := selection.Pipeline{Version: pipelineVersion, Splitter: i.Splitter, Enrichment: i.Request.Enrichment, Access: i.Request.Access}
-	return selection.Fingerprint(p, chosen.Attributes(key, nil), description)
+	return selection.Fingerprint(p, chosen.Attributes(o.Key, nil), description)
 }
 
 // findTodo stores in the manifest of a page which of its objects are to be imported, and

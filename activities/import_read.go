@@ -76,8 +76,7 @@ func (b *importBatch) fetch(ctx context.Context, it *importItem) error {
 		return err
 	}
 	defer r.Close()
-	now.Key = it.object.Key
-	it.object = now
+	it.read(now)
 	if it.isKnown() {
 		it.state = itemSkipped
 		return nil

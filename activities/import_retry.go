@@ -88,7 +88,7 @@ func (b *importBatch) retry(ctx context.Context, f store.ImportFailure) error {
 	if c, described := sidecars[f.Key]; described {
 		it.sidecar = &c
 	}
-	it.fingerprint = fingerprint(b.Import, b.chosen, f.Key, sidecars[f.Key].ETag)
+	it.fingerprint = fingerprint(b.Import, b.chosen, it.object, sidecars[f.Key].ETag)
 	room, err := b.a.Imports.HasRoom(ctx, b.Import, documentOf(b.Import, it.object), b.Request.Limits.Documents)
 	if err != nil || !room {
 		return err

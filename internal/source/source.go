@@ -56,6 +56,9 @@ type Object struct {
 	Modified time.Time `json:"modified,omitzero"`
 	// Ref is for the adapter alone: what Open needs besides Key.
 	Ref string `json:"ref,omitempty"`
+	// Transcript is the object with the transcript of a recording, nil if there is
+	// none. The caller of List sets it; a Source does not look at it.
+	Transcript *Object `json:"transcript,omitempty"`
 }
 
 // Page is a part of a listing.
