@@ -77,11 +77,13 @@ func childVersion(v store.Version, child format.File, number string) store.NewVe
 	if runes := []rune(name); len(runes) > knowledge.MaxName {
 		name = string(runes[len(runes)-knowledge.MaxName:]) // with its extension
 	}
+	override := v.Override
+	override.Parser = ""                                    // an attachment may be of a format without pages
 	mediaType, _, _ := mime.ParseMediaType(child.MediaType) // "" if it is not a media type
 	return store.NewVersion{
 		Workspace: v.Workspace, Project: v.Project, DocumentID: knowledge.DerivedID("child", v.Document, child.Name, number),
 		Name: name, MediaType: mediaType, Tags: v.Tags, ReplaceTags: true, Metadata: v.Metadata, Classification: &v.Classification,
-		Access: &v.Access, ExternalUserID: &v.ExternalUserID, ConversationID: &v.ConversationID, Splitter: v.Splitter, Override: v.Override,
+		Access: &v.Access, ExternalUserID: &v.ExternalUserID, ConversationID: &v.ConversationID, Splitter: v.Splitter, Override: override,
 		Enrichment: v.Enrichment,
 		Parent:     v.VersionRef, RunID: knowledge.DerivedID("child run", v.Document, strconv.Itoa(v.Version), child.Name, number), Now: time.Now().UTC(),
 	}

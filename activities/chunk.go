@@ -45,17 +45,13 @@ func (a *Ingestion) cut(ctx context.Context, v store.Version, enter func(knowled
 	if err == nil || !errors.Is(err, blob.ErrNotFound) {
 		return done, err
 	}
-	layout, err := a.layout(ctx, v)
+	layout, err := a.layoutAsSeen(ctx, v)
 	if err != nil {
 		return done, atStage(knowledge.StageExtract, err)
 	}
 	done.Pages, done.Metadata = len(layout.Pages), fileMetadata(layout)
 	if done.Pages > 0 {
-		room, err := a.Versions.RoomForSystem(ctx, v.Workspace, v.Project, v.Document)
-		if err == nil {
-			err = room.CheckPages(done.Pages)
-		}
-		if err != nil {
+		if err := a.checkRoom(ctx, v, done.Pages); err != nil {
 			return done, atStage(knowledge.StageExtract, err)
 		}
 	}
@@ -84,6 +80,18 @@ func (a *Ingestion) cut(ctx context.Context, v store.Version, enter func(knowled
 		return done, atStage(knowledge.StageChunk, a.dropSentences(ctx, v.VersionRef))
 	}
 	return done, nil
+}
+
+// layoutAsSeen returns the layout of a version with what a model saw in its pictures.
+func (a *Ingestion) layoutAsSeen(ctx context.Context, v store.Version) (knowledge.Layout, error) {
+	layout, err := a.layout(ctx, v)
+	if err == nil && v.Override.Parser == knowledge.ParserModel {
+		layout, err = a.transcribePages(ctx, v, layout)
+	}
+	if err == nil && v.Enrichment.Pictures {
+		layout, err = a.describeFigures(ctx, v, layout)
+	}
+	return layout, err
 }
 
 // maxFileMetadata bounds a value that a file says of itself, in code points.
@@ -127,12 +135,25 @@ func (a *Ingestion) split(ctx context.Context, layout knowledge.Layout, v store.
 		return nil, err
 	}
 	if len(chunks) == 0 {
-		return nil, knowledge.Errorf(knowledge.CodeEmpty, "there is no text in the document")
+		return nil, a.noText(v, layout)
 	}
 	for i := range chunks {
 		chunks[i].Language = languages.Of(chunks[i].Text)
 	}
 	return chunks, nil
+}
+
+// noText returns the error of a document that has no text.
+func (a *Ingestion) noText(v store.Version, layout knowledge.Layout) error {
+	switch {
+	case layout.Metadata[notDescribed] != "":
+		return a.cannotSee(v)
+	case v.Enrichment.Pictures && layout.Metadata["pages_not_read"] != "":
+		return knowledge.Errorf(knowledge.CodeNeedsComponent,
+			"the pages are pictures, and no text was recognised in them: apt-get install tesseract-ocr on the server, restart and retry the document, or send it with parser: model")
+	default:
+		return knowledge.Errorf(knowledge.CodeEmpty, "there is no text in the document")
+	}
 }
 
 func partKey(ref knowledge.VersionRef, part int) string {

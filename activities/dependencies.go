@@ -161,6 +161,14 @@ type TextExtractor interface {
 	ExtractAll(ctx context.Context, files []extract.Input, done func(i int, result format.Result, err error)) error
 }
 
+// Drawer draws pages of files in child processes with limits.
+type Drawer interface {
+	// Draw draws a page of a file in the folder of the input, and returns the name of
+	// the picture there. It blocks until a child is free. An error that is the file's
+	// fault is a *knowledge.Error.
+	Draw(ctx context.Context, in extract.Input, d extract.Drawing) (name string, err error)
+}
+
 // Secrets opens the sealed passwords of files.
 type Secrets interface {
 	// Open returns the value that was sealed for a context. A value that does not
@@ -204,6 +212,13 @@ type Chat interface {
 	Chat(ctx context.Context, r model.ChatRequest) iter.Seq2[model.Delta, error]
 	// Endpoint returns the endpoint with its model.
 	Endpoint() model.Endpoint
+}
+
+// PacedChat is a chat model that many documents use at the same time.
+type PacedChat interface {
+	Chat
+	// TakeTurn is Embedder.TakeTurn.
+	TakeTurn(ctx context.Context, tokens int, turn model.Turn) error
 }
 
 // Retriever finds passages.

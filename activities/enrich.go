@@ -168,15 +168,7 @@ func answer[T any](ctx context.Context, a *Ingestion, ref knowledge.VersionRef, 
 	if err != nil {
 		return result, a.unreadable(err)
 	}
-	// The provider has charged for the answer, so a cancel does not discard it.
-	kept := context.WithoutCancel(ctx)
-	if _, err := a.Blobs.PutJSON(kept, key, result); err != nil {
-		return result, fmt.Errorf("store an answer of the model: %w", err)
-	}
-	if ctx.Err() != nil && a.removing(kept, ref) { // a removal may have deleted the others by now
-		return result, errors.Join(ctx.Err(), a.Blobs.Delete(kept, key))
-	}
-	return result, nil
+	return result, a.storeAnswer(ctx, ref, key, result)
 }
 
 func (a *Ingestion) ask(ctx context.Context, c enrich.Call) (arguments string, err error) {

@@ -25,6 +25,9 @@ type ExtractResult struct {
 	Chunks int `json:"chunks,omitempty"`
 	// Enrich means that EnrichDocument must run before the chunks are embedded.
 	Enrich bool `json:"enrich,omitempty"`
+	// Pictures means that there are no chunks yet: ReadPictures must look at pictures of
+	// these kinds before CutDocument.
+	Pictures Pictures `json:"pictures,omitzero"`
 }
 
 // quickExtract bounds the extraction and chunking of a small document in a local
@@ -39,9 +42,21 @@ type ExtractInput struct {
 }
 
 // ExtractDocument extracts the layout of the original in a child process, or has a model
-// transcribe it, detects its language, and cuts it into chunks. It runs on a queue with a slot for each
-// parser. It blocks until there is memory for a large original.
+// transcribe it, detects its language, and cuts it into chunks. It runs on a queue with a
+// slot for each parser. It blocks until there is memory for a large original. If a model
+// must look at pictures first, it only extracts: ReadPictures and CutDocument follow.
 func (a *Ingestion) ExtractDocument(ctx context.Context, in ExtractInput) (ExtractResult, error) {
+	return a.extractDocument(ctx, in, a.asked)
+}
+
+// CutDocument detects the language of a document and cuts it into chunks, with what a
+// model saw in its pictures.
+func (a *Ingestion) CutDocument(ctx context.Context, in StepInput) (ExtractResult, error) {
+	asked := func(context.Context, store.Version) (Pictures, int, error) { return Pictures{}, 0, nil }
+	return a.extractDocument(ctx, ExtractInput{StepInput: in}, asked)
+}
+
+func (a *Ingestion) extractDocument(ctx context.Context, in ExtractInput, asked func(context.Context, store.Version) (Pictures, int, error)) (ExtractResult, error) {
 	defer heartbeat(ctx)()
 	var result ExtractResult
 	err := a.step(ctx, in.StepInput, knowledge.StageExtract, func(v store.Version) error {
@@ -53,6 +68,9 @@ func (a *Ingestion) ExtractDocument(ctx context.Context, in ExtractInput) (Extra
 			return err
 		}
 		defer release()
+		if result.Pictures, result.Pages, err = asked(ctx, v); err != nil || result.Pictures != (Pictures{}) {
+			return err
+		}
 		cut, err := a.cut(ctx, v, func(stage knowledge.Stage, facts store.Facts) error {
 			return a.noteStage(ctx, in.VersionRef, stage, 0, facts)
 		})
@@ -67,7 +85,7 @@ func (a *Ingestion) ExtractDocument(ctx context.Context, in ExtractInput) (Extra
 }
 
 func newExtractResult(v store.Version, c cut) ExtractResult {
-	return ExtractResult{Pages: c.Pages, Chunks: c.Count, Enrich: v.Enrichment != knowledge.Enrichment{}}
+	return ExtractResult{Pages: c.Pages, Chunks: c.Count, Enrich: v.Enrichment.ReadsText()}
 }
 
 // reserve blocks until there is memory to cut the original, or ctx ends.
@@ -159,7 +177,8 @@ func (a *Ingestion) extract(ctx context.Context, extractor Extractor, v store.Ve
 
 // options returns the options with which the original is read.
 func (a *Ingestion) options(v store.Version) (format.Options, error) {
-	options := format.Options{Languages: v.Override.Languages}
+	describe := v.Enrichment.Pictures || v.Override.Parser == knowledge.ParserModel
+	options := format.Options{Languages: v.Override.Languages, Describe: describe}
 	if v.SealedPassword == "" {
 		return options, nil
 	}

@@ -90,7 +90,7 @@ func (f *fixture) wire() {
 	client := model.New(f.server.Endpoint(), nil)
 	f.ingestion = &activities.Ingestion{
 		Config: activities.IngestionConfig{FileBytes: 1 << 20, TextBytes: 1 << 19, TempDir: f.TempDir()},
-		Blobs:  f.blobs, Versions: f.store, Removals: f.store, Children: f.store, Reindexes: f.store, Runs: f.store, Index: f.index, Extractor: f.parser, SmallTexts: f.parser,
+		Blobs:  f.blobs, Versions: f.store, Removals: f.store, Children: f.store, Reindexes: f.store, Runs: f.store, Index: f.index, Extractor: f.parser, SmallTexts: f.parser, Drawer: f.parser,
 		Attributes: &activities.Attributes{Store: f.store, Index: f.index},
 		Embedder:   client, Chat: client, Transcriber: client, Workflows: f.workflows, Dialer: safedial.New(safedial.Config{Allow: []netip.Prefix{loopback}}),
 		Hub: f.hub, Metrics: metrics, Log: log,
@@ -125,6 +125,19 @@ type parser struct {
 	err      error
 	children []string // names of the attachments of every file
 	parts    []string // contents of the parts into which every recording is cut; nil = it cannot be cut
+
+	// read replaces the reading of files that are not Markdown, if not nil.
+	read func(in extract.Input) (format.Result, error)
+}
+
+// Draw writes the bytes of the file, and the number of the page, as a picture.
+func (p *parser) Draw(_ context.Context, in extract.Input, d extract.Drawing) (string, error) {
+	data, err := os.ReadFile(in.Path)
+	if err != nil {
+		return "", err
+	}
+	picture := fmt.Sprintf("\x89PNG\r\n\x1a\n%s page %d", data, d.Page)
+	return "page", os.WriteFile(filepath.Join(in.Folder, "page"), []byte(picture), 0o600)
 }
 
 func (p *parser) Extract(_ context.Context, in extract.Input) (format.Result, error) {
@@ -137,6 +150,9 @@ func (p *parser) Extract(_ context.Context, in extract.Input) (format.Result, er
 	}
 	if extract.IsSpeech(in.MediaType) {
 		return p.cut(in)
+	}
+	if p.read != nil && in.MediaType != extract.TypeMarkdown {
+		return p.read(in)
 	}
 	data := in.Data
 	if in.Path != "" {

@@ -123,6 +123,9 @@ func (b *importBatch) large(ctx context.Context, it *importItem, claim **knowled
 // it. It returns the version if it replaces another.
 func (b *importBatch) importLarge(ctx context.Context, it *importItem, c store.ImportClaim) ([]knowledge.VersionRef, error) {
 	a, v := b.a.Ingestion, c.Version
+	if err := b.lookLarge(ctx, v); err != nil {
+		return nil, atStage(knowledge.StageExtract, err)
+	}
 	release, err := a.reserve(ctx, v)
 	if err != nil {
 		return nil, err
@@ -160,9 +163,30 @@ func (b *importBatch) importLarge(ctx context.Context, it *importItem, c store.I
 	}}})
 }
 
+// lookLarge has a model look at the pictures of a version, if the project asks.
+func (b *importBatch) lookLarge(ctx context.Context, v store.Version) error {
+	a := b.a.Ingestion
+	release, err := a.reserve(ctx, v)
+	if err != nil {
+		return err
+	}
+	var pictures Pictures
+	err = within(ctx, b.a.limits().large, func() (err error) {
+		pictures, _, err = a.asked(ctx, v)
+		return err
+	})
+	release()
+	for _, kind := range pictures.Kinds() {
+		for first, more := 0, true; more && err == nil; first += PicturesStep {
+			_, more, err = a.readPictures(ctx, v, ReadPicturesInput{Kind: kind, First: first})
+		}
+	}
+	return err
+}
+
 // enrichLarge has a model describe the document and its chunks, if the project asks.
 func (b *importBatch) enrichLarge(ctx context.Context, v store.Version, count int) error {
-	if v.Enrichment == (knowledge.Enrichment{}) {
+	if !v.Enrichment.ReadsText() {
 		return nil
 	}
 	for first := 0; ; first += EnrichStep {

@@ -99,7 +99,7 @@ func (b *importBatch) fetch(ctx context.Context, it *importItem) error {
 	if err := b.checkKind(it, it.data); err != nil {
 		return err
 	}
-	asksModel := b.Request.Enrichment != (knowledge.Enrichment{}) || b.Splitter.Strategy == knowledge.SplitSemantic
+	asksModel := b.Request.Enrichment.ReadsText() || b.Splitter.Strategy == knowledge.SplitSemantic
 	if asksModel || !extract.IsText(it.mediaType) {
 		it.state, it.data = itemLarge, nil
 	}

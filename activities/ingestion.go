@@ -51,8 +51,10 @@ type Ingestion struct {
 	// larger files.
 	SmallTexts TextExtractor
 	Embedder   Embedder
-	// Chat describes documents and passages, where a project asks for that.
-	Chat Chat
+	// Drawer draws pages and figures for a model that looks at them.
+	Drawer Drawer
+	// Chat describes documents, passages and pictures, where a project asks for that.
+	Chat PacedChat
 	// Transcriber hears recordings. nil means that no endpoint for that is configured.
 	Transcriber Transcriber
 	Workflows   Workflows
@@ -150,13 +152,14 @@ func (a *Ingestion) fail(ctx context.Context, in StepInput, err error) error {
 }
 
 // Progress returns the completed share of a version's work, 0..1. part is the
-// completed share of the stage, 0..1; only embedding has parts.
+// completed share of the stage, 0..1. Embedding has parts, and so has extraction by a
+// model that looks at pictures.
 func Progress(stage knowledge.Stage, part float64) float64 {
 	switch stage {
 	case knowledge.StageCheck:
 		return 0.05
 	case knowledge.StageExtract:
-		return 0.1
+		return 0.1 + part*0.2
 	case knowledge.StageEnrich:
 		return 0.3
 	case knowledge.StageChunk:

@@ -135,7 +135,7 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 	if err != nil {
 		return TurnRecord{}, err
 	}
-	chat, err := a.chatRequest(ctx, in, request, passages.each)
+	chat, err := a.chatRequest(ctx, in, request, passages)
 	if err != nil {
 		return TurnRecord{}, err
 	}
@@ -173,7 +173,23 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 	return record, nil
 }
 
+// stream makes the call. If the model refuses the pictures, it makes the call without
+// them.
 func (a *Answering) stream(ctx context.Context, chat model.ChatRequest, text func(string) error) (model.Completion, error) {
+	said := false
+	done, err := a.streamOnce(ctx, chat, func(words string) error {
+		said = true
+		return text(words)
+	})
+	plain, hasPictures := withoutPictures(chat)
+	if !hasPictures || said || !isRefusal(err) {
+		return done, err
+	}
+	a.Log.WarnContext(ctx, "the chat model refuses pictures; the question is answered without them", "model", chat.Model, "error", err)
+	return a.streamOnce(ctx, plain, text)
+}
+
+func (a *Answering) streamOnce(ctx context.Context, chat model.ChatRequest, text func(string) error) (model.Completion, error) {
 	for delta, err := range a.Chat.Chat(ctx, chat) {
 		if err != nil {
 			return model.Completion{}, err
@@ -191,21 +207,29 @@ func (a *Answering) stream(ctx context.Context, chat model.ChatRequest, text fun
 }
 
 // chatRequest returns the request to the model: the prompt with the passages of the
-// first search, the conversation, and the turns so far.
-func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowledge.Request, each [][]citation.Context) (model.ChatRequest, error) {
+// first search, the conversation, the question with the pictures that were found, and
+// the turns so far.
+func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowledge.Request, found foundWords) (model.ChatRequest, error) {
 	chat := model.ChatRequest{
 		Model: r.Config.AI.Model, Temperature: r.Config.AI.Temperature, MaxTokens: r.Config.AI.MaxTokens, Seed: seed(),
 	}
 	next := 0 // search of each
 	var first []citation.Context
-	if SearchFirst(r) && len(each) > 0 {
-		first, next = each[0], 1
+	if SearchFirst(r) && len(found.each) > 0 {
+		first, next = found.each[0], 1
 	}
 	chat.Messages = append(chat.Messages, model.Message{Role: "system", Content: prompt.System(promptTemplate(r), first, r.Date)})
 	for _, m := range r.History {
 		chat.Messages = append(chat.Messages, model.Message{Role: m.Role, Content: m.Content})
 	}
-	chat.Messages = append(chat.Messages, model.Message{Role: "user", Content: r.Question})
+	question := model.Message{Role: "user", Content: r.Question}
+	if r.Config.AI.Multimodal {
+		var err error
+		if question.Pictures, err = a.picturesOf(ctx, found.chunks); err != nil {
+			return chat, err
+		}
+	}
+	chat.Messages = append(chat.Messages, question)
 	for i, turn := range in.Loop.Turns {
 		var record TurnRecord
 		if err := a.Blobs.GetJSON(ctx, turn.Key, &record); err != nil {
@@ -215,7 +239,7 @@ func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowle
 		for j, output := range turn.Outputs {
 			message := model.Message{Role: "tool", ToolCallID: record.ToolCalls[j].ID, Content: "The tool failed: " + output.Failure}
 			if output.Search != "" {
-				message.Content = prompt.Sources(each[next])
+				message.Content = prompt.Sources(found.each[next])
 				next++
 			}
 			chat.Messages = append(chat.Messages, message)

@@ -82,6 +82,7 @@ type foundWords struct {
 	all     []citation.Context
 	each    [][]citation.Context // of each search
 	leftOut []int                // ranks of the passages that are left out
+	chunks  []retrieve.Context   // of all
 }
 
 // lookUp returns the words of a loop's passages, with the permission that the run's
@@ -112,6 +113,7 @@ func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop
 			found.leftOut = append(found.leftOut, x.Rank)
 		}
 	}
+	found.chunks = contexts
 	if found.all, err = retrieve.Passages(ctx, a.Passages, p, contexts); err != nil {
 		return foundWords{}, err
 	}

@@ -167,6 +167,9 @@ func (a *Ingestion) check(ctx context.Context, v *store.Version, result *Prepare
 		return err
 	}
 	isText := extract.IsText(v.MediaType)
+	if f, _ := extract.FormatOf(v.MediaType); v.Override.Parser == knowledge.ParserModel && !f.HasPages() {
+		return extract.NoPages(f)
+	}
 	switch {
 	case size > a.Config.FileBytes:
 		return tooLarge("file", a.Config.FileBytes)

@@ -14,7 +14,7 @@ type documentBody struct {
 	Content        documentContent `json:"content" doc:"One of text, url and base64"`
 	Tags           []string        `json:"tags,omitempty"`
 	Metadata       map[string]any  `json:"metadata,omitempty"`
-	Parser         string          `json:"parser,omitempty" enum:"crawler,model" doc:"crawler reads the text that is in the file, which is the default; model would have a model look at its pages: 501, not in this version"`
+	Parser         string          `json:"parser,omitempty" enum:"crawler,model" doc:"crawler reads the text that is in the file, which is the default. model has the chat model, which must be one that sees pictures, write down the text of the pages of a PDF, a picture, or a text or slides of an office program"`
 	Override       *overrideBody   `json:"override,omitempty" doc:"Of the project's configuration, for this document"`
 	Access         *accessBody     `json:"access,omitempty" doc:"Default: the whole workspace; of a new version: as it was. Holds from the version's publication on"`
 	ExternalUserID string          `json:"externalUserId,omitempty" maxLength:"256" doc:"The document is this end user's alone; beside conversationId, says whose the conversation is"`

@@ -97,8 +97,14 @@ func TestDocumentParser(t *testing.T) {
 		})
 	}
 	send("crawler").want(202)
-	send("model").refused(501, knowledge.CodeNeedsComponent)
+	send("model").refused(422, knowledge.CodeInvalid) // a text has no pages
 	send("guess").refused(422, knowledge.CodeInvalid)
+	e.do("POST", hooks+"/document?projectId=default", e.editor, map[string]any{
+		"name": "Doc.pdf", "content": map[string]any{"base64": "JVBERi0xLjcK"}, "parser": "model",
+	}).want(202)
+	if v := e.work.ingests[len(e.work.ingests)-1]; v.Override.Parser != knowledge.ParserModel {
+		t.Errorf("dispatched %+v", v.Override)
+	}
 }
 
 func TestDocumentVersions(t *testing.T) {

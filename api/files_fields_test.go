@@ -55,7 +55,9 @@ func TestFieldsOfFiles(t *testing.T) {
 	})
 	t.Run("parser", func(t *testing.T) {
 		document(send(part{"parser", "", "crawler"}))
-		send(part{"parser", "", "model"}).refused(501, knowledge.CodeNeedsComponent)
+		if locations := send(part{"parser", "", "model"}).refused(422, knowledge.CodeInvalid); !slices.Contains(locations, "body.parser") {
+			t.Errorf("names %v", locations)
+		}
 	})
 	for name, c := range map[string]struct {
 		field part

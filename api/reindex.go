@@ -29,7 +29,7 @@ func (s *Server) registerReindex() {
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Anew: true, Operation: huma.Operation{
 		OperationID: "reindex-project", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/projects/{id}/reindex", DefaultStatus: http.StatusAccepted,
 		Summary: "Make new versions of a project's outdated documents",
-		Description: "After a change of ai.textSplitter or ai.enrichment. The old version of a document serves until the new one is published. " +
+		Description: "After a change of ai.textSplitter, ai.enrichment or ai.multimodal. The old version of a document serves until the new one is published. " +
 			"While a reindex of the project runs, the answer names that one. Its counts are the progress of the run.", Tags: []string{"projects"},
 		Responses: map[string]*huma.Response{"200": {Description: "A dry run: nothing starts"}},
 	}}, s.reindexProject)

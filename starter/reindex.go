@@ -19,7 +19,7 @@ type projectsReindexCmd struct {
 
 // Help returns the command's details and an example.
 func (projectsReindexCmd) Help() string {
-	return "After a change of ai.textSplitter or ai.enrichment. The old version of a document serves until the new one is published.\n\n" +
+	return "After a change of ai.textSplitter, ai.enrichment or ai.multimodal. The old version of a document serves until the new one is published.\n\n" +
 		"Example:\n\n    cairn projects reindex default --wait"
 }
 

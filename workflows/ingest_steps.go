@@ -93,6 +93,13 @@ func (w *ingest) extract(ctx workflow.Context, prepared activities.PrepareResult
 		err := w.retry(ctx, policy, func(t tries) error {
 			return execute(parsing, w.acts.ExtractDocument, activities.ExtractInput{StepInput: w.step(), Now: t.now}, &result)
 		})
+		if err == nil && result.Pictures != (activities.Pictures{}) {
+			err = w.readPictures(ctx, result.Pictures)
+			if err == nil {
+				result = activities.ExtractResult{}
+				err = w.retry(ctx, policy, func(tries) error { return execute(parsing, w.acts.CutDocument, w.step(), &result) })
+			}
+		}
 		if err != nil {
 			return err
 		}
@@ -103,6 +110,27 @@ func (w *ingest) extract(ctx workflow.Context, prepared activities.PrepareResult
 	w.counts.chunks = result.Chunks
 	if result.Enrich {
 		return w.enrich(ctx)
+	}
+	return nil
+}
+
+// readPictures has a model look at the pictures of the version. A version is ingested
+// without the descriptions of figures that fail.
+func (w *ingest) readPictures(ctx workflow.Context, pictures activities.Pictures) error {
+	looking := onQueue(activityOptions(ctx, "look at pictures", time.Hour, once()), QueueEmbed, 0)
+	for _, kind := range pictures.Kinds() {
+		in := activities.ReadPicturesInput{StepInput: w.step(), Kind: kind}
+		for more := true; more; in.First += activities.PicturesStep {
+			var result activities.ReadPicturesResult
+			err := w.retry(ctx, modelRetries(), func(t tries) error {
+				in.Now = t.now
+				return execute(looking, w.acts.ReadPictures, in, &result)
+			})
+			if err != nil && (kind == activities.PagePictures || ctx.Err() != nil || temporal.IsCanceledError(err)) {
+				return err
+			}
+			more = err == nil && result.More
+		}
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		Enrichment  knowledge.Enrichment      `json:"enrichment,omitzero" doc:"What the chat model finds out about each document at its ingestion"`
 		Retrieval   knowledge.RetrievalConfig `json:"retrieval,omitzero"`
 		History     knowledge.HistoryConfig   `json:"history,omitzero"`
+		Multimodal  bool                      `json:"multimodal,omitempty" doc:"A model describes the pictures of documents at their ingestion, and the pictures that a question finds are shown to the model that answers. The chat model must be one that sees pictures"`
 	}
 	type HistoryConfig struct {
 		Messages *int `json:"messages,omitempty" minimum:"0" maximum:"100" doc:"Default: 10"`

@@ -48,9 +48,11 @@ func (d *document) lastDetails() *details {
 // block that is not a table has the time and the figures of the whole block.
 func (d *document) addDetails(c *knowledge.Chunk) {
 	var places []place
-	picture := true
+	picture, described, headed := true, false, false
 	for _, b := range d.within(c.Span) {
-		picture = picture && (b.kind == knowledge.BlockFigure || b.kind == knowledge.BlockCaption)
+		described = described || b.alone
+		headed = headed || b.kind == knowledge.BlockHeading
+		picture = picture && (b.kind == knowledge.BlockFigure || b.kind == knowledge.BlockCaption || b.kind == knowledge.BlockHeading)
 		if b.details == nil {
 			continue
 		}
@@ -69,7 +71,7 @@ func (d *document) addDetails(c *knowledge.Chunk) {
 			places = addPlace(places, p)
 		}
 	}
-	if picture && c.Modality == knowledge.ModalityText {
+	if picture && (described || !headed) && c.Modality == knowledge.ModalityText {
 		c.Modality = knowledge.ModalityImage
 	}
 	names := make([]string, len(places))

@@ -176,3 +176,32 @@ func TestFiguresOfAChunk(t *testing.T) {
 		}
 	}
 }
+
+func TestADescribedFigureIsAChunk(t *testing.T) {
+	t.Parallel()
+	box := knowledge.Box{X1: 1, Y1: 2, X2: 3, Y2: 4}
+	layout := knowledge.Layout{
+		Pages: []knowledge.PageSize{{Page: 1, Width: 9, Height: 9}},
+		Blocks: []knowledge.Block{
+			{Kind: knowledge.BlockParagraph, Text: "Before."},
+			{Kind: knowledge.BlockHeading, Level: 1, Text: "Revenue"},
+			{Kind: knowledge.BlockFigure, Text: "A chart of the revenue.", Figure: "a.png", Described: true, Lines: []knowledge.Line{{End: 23, Page: 1, Box: box}}},
+			{Kind: knowledge.BlockCaption, Text: "Figure 1"},
+			{Kind: knowledge.BlockParagraph, Text: "After."},
+			{Kind: knowledge.BlockFigure, Text: "A logo.", Figure: "b.png"},
+		},
+	}
+	for _, strategy := range strategies {
+		chunks := split(t, layout, knowledge.Splitter{Strategy: strategy})
+		if len(chunks) != 3 || chunks[0].Text != "Before." || chunks[2].Text != "After.\n\nA logo." {
+			t.Fatalf("%s: %+v", strategy, chunks)
+		}
+		c := chunks[1]
+		if c.Text != "Revenue\n\nA chart of the revenue.\n\nFigure 1" || c.Modality != knowledge.ModalityImage || !slices.Equal(c.Figures, []string{"a.png"}) {
+			t.Errorf("%s: %+v", strategy, c)
+		}
+		if len(c.Lines) != 1 || c.Lines[0].Box != box {
+			t.Errorf("%s: lines %+v", strategy, c.Lines)
+		}
+	}
+}

@@ -46,6 +46,7 @@ type block struct {
 	origin  knowledge.Origin
 	ends    int      // line ends in the document before it
 	dashes  bool     // its second line is a row of dashes that the file does not have
+	alone   bool     // it and its captions are a chunk of their own
 	path    []string // headings above it, including itself if it is a heading
 	details *details // nil for most
 }
@@ -108,7 +109,7 @@ func (d *document) add(b knowledge.Block, context *contexts, ends int) int {
 	d.blocks = append(d.blocks, block{
 		kind: b.Kind, header: context.header(b.Header), path: context.path,
 		span: knowledge.Span{Start: start, End: len(d.runes)}, origin: b.Origin, ends: ends + added,
-		dashes: b.Header != "" && own == b.Origin.Last-b.Origin.First+1,
+		dashes: b.Header != "" && own == b.Origin.Last-b.Origin.First+1, alone: b.Described,
 	})
 	for _, l := range b.Lines {
 		l.Start, l.End = l.Start+start, l.End+start

@@ -11,12 +11,26 @@ import (
 const tinyShare = 4
 
 // sections yields the blocks of each section: from one heading up to the next. A
-// tiny section continues in the next one.
+// tiny section continues in the next one. A picture that was described is a section with
+// its captions and headings.
 func (c cutter) sections() iter.Seq[[]block] {
 	return func(yield func([]block) bool) {
 		first := 0
-		for i, b := range c.blocks {
-			if b.kind == knowledge.BlockHeading && i > first && sizeOf(c.blocks[first:i]) >= c.size/tinyShare {
+		for i := 0; i < len(c.blocks); {
+			group := c.blocks[i : i+together(c.blocks[i:])]
+			start := i
+			isAlone := isAlone(group)
+			if isAlone {
+				start -= headingsBefore(c.blocks[first:i])
+			}
+			begins := isAlone || group[0].kind == knowledge.BlockHeading && i > first && sizeOf(c.blocks[first:i]) >= c.size/tinyShare
+			if begins && start > first && !yield(c.blocks[first:start]) {
+				return
+			}
+			if begins {
+				first = start
+			}
+			if i += len(group); isAlone {
 				if !yield(c.blocks[first:i]) {
 					return
 				}

@@ -1,13 +1,16 @@
 package chunk
 
 import (
+	"slices"
+
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // structure cuts blocks at headings, then between blocks, and in a block that is
 // larger than a chunk between rows, lines or sentences. Small neighbours under one
 // heading share a chunk, and a heading shares one with the beginning of what is below
-// it. Spans overlap only inside a block that had to be cut.
+// it. A picture that was described shares one with its captions and headings only.
+// Spans overlap only inside a block that had to be cut.
 func (c cutter) structure(blocks []block) []knowledge.Span {
 	var spans []knowledge.Span
 	first, next := 0, 0 // blocks[first:next] are the chunk that is open
@@ -19,19 +22,22 @@ func (c cutter) structure(blocks []block) []knowledge.Span {
 	}
 	for next < len(blocks) {
 		end := next + together(blocks[next:])
+		isAlone := isAlone(blocks[next:end])
 		// A heading begins a chunk, unless the text before it is too short for
 		// one (a title, or a heading right above this one).
 		if blocks[next].kind == knowledge.BlockHeading && next > first && sizeOf(blocks[first:next]) >= c.size/tinyShare {
 			flush(next)
 		}
-		if sizeOf(blocks[first:end]) > c.size {
+		if isAlone || sizeOf(blocks[first:end]) > c.size {
 			flush(next - headingsBefore(blocks[first:next]))
 		}
 		if sizeOf(blocks[first:end]) > c.size {
 			spans = append(spans, c.cut(blocks[first:end])...)
 			first = end
 		}
-		next = end
+		if next = end; isAlone {
+			flush(next)
+		}
 	}
 	flush(next)
 	return spans
@@ -88,6 +94,10 @@ func (c cutter) joinHeadings(spans []knowledge.Span, below int) []knowledge.Span
 	}
 	spans[1].Start = spans[0].Start
 	return spans[1:]
+}
+
+func isAlone(group []block) bool {
+	return slices.ContainsFunc(group, func(b block) bool { return b.alone })
 }
 
 // together returns how many of the first blocks stay together: a figure or table

@@ -25,8 +25,8 @@ const (
 	readByBoth        = "own+libreoffice" // the text, and the pages
 )
 
-// officePackages are the Debian packages of LibreOffice that conversions need.
-const officePackages = "libreoffice-writer libreoffice-calc libreoffice-impress"
+// OfficePackages are the Debian packages of LibreOffice that conversions need.
+const OfficePackages = "libreoffice-writer libreoffice-calc libreoffice-impress"
 
 // pagesTimeout bounds the conversion for the pages of a document whose text is read
 // already. Without it a document that LibreOffice chokes on would have no text.
@@ -62,7 +62,7 @@ var conversions = map[string]conversion{
 // readByConversion reads a document of a format that only LibreOffice reads.
 func readByConversion(ctx context.Context, p *parser, s format.Source) (format.Result, error) {
 	if s.Tools.LibreOffice == "" {
-		return format.Result{}, format.Missing(s.Kind, "LibreOffice", officePackages)
+		return format.Result{}, format.Missing(s.Kind, "LibreOffice", OfficePackages)
 	}
 	folder, err := p.workFolder()
 	if err != nil {
@@ -149,7 +149,7 @@ func (p *parser) align(ctx context.Context, s format.Source, pages string, resul
 	if err != nil {
 		return fmt.Errorf("stat the pages: %w", err)
 	}
-	read, err := readPDF(ctx, p, format.Source{Path: pages, Size: info.Size(), MediaType: TypePDF, MoreTime: s.MoreTime})
+	read, err := readPDF(ctx, p, format.Source{Path: pages, Size: info.Size(), MediaType: TypePDF, MoreTime: s.MoreTime, Options: format.Options{Describe: s.Options.Describe}})
 	switch {
 	case knowledge.IsCode(err, knowledge.CodeEmpty): // pictures only
 		return nil

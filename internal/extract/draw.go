@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 
 	"github.com/cairn-rag/cairn/internal/extract/format"
-	"github.com/cairn-rag/cairn/internal/extract/image"
+	picturefile "github.com/cairn-rag/cairn/internal/extract/image"
 	"github.com/cairn-rag/cairn/internal/extract/picture"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -19,16 +20,19 @@ const (
 
 // Drawing is a page of a file that is to be drawn.
 type Drawing struct {
-	Page       int `json:"page"`       // 1 = first
-	Resolution int `json:"resolution"` // pixels an inch
+	Page       int `json:"page"`                 // 1 = first
+	Resolution int `json:"resolution,omitempty"` // pixels an inch; 0 = as many as a picture has, and of a PDF as Side allows
+	// Side is the largest width and height of the drawn page in pixels, and allows a
+	// large one to be a JPEG. 0 sets no limit.
+	Side int `json:"side,omitempty"`
 }
 
 // pageFile is the base name of a drawn page.
-const pageFile = "page.png"
+const pageFile = "page"
 
-// Draw draws a page of a file as a PNG of the name that it returns, in the folder of
-// the input. It blocks until a child is free. Errors for which the document is at
-// fault are those of Extract, and not_found if it has no such page.
+// Draw draws a page of a file as a PNG, or as Drawing.Side says, of the name that it
+// returns, in the folder of the input. It blocks until a child is free. Errors for which
+// the document is at fault are those of Extract, and not_found if it has no such page.
 func (p *Pool) Draw(ctx context.Context, in Input, d Drawing) (name string, err error) {
 	if in.Folder == "" {
 		return "", errors.New("extract: Input.Folder is empty")
@@ -68,17 +72,25 @@ func drawPDF(ctx context.Context, p *parser, s format.Source, d Drawing) ([]byte
 	if err := p.startPDF(ctx); err != nil {
 		return nil, err
 	}
-	drawn, err := p.pdfs.Draw(ctx, s, d.Page, d.Resolution)
+	drawn, err := p.pdfs.Draw(ctx, s, d.Page, picture.Scale{Resolution: d.Resolution, Side: d.Side})
 	if err != nil {
 		return nil, err
 	}
-	return picture.PNG(drawn)
+	return encode(drawn, d)
 }
 
 func drawImage(_ context.Context, _ *parser, s format.Source, d Drawing) ([]byte, error) {
-	drawn, err := image.Draw(s, d.Page, d.Resolution)
+	drawn, err := picturefile.Draw(s, d.Page, picture.Scale{Resolution: d.Resolution, Side: d.Side})
 	if err != nil {
 		return nil, err
 	}
-	return picture.PNG(drawn)
+	return encode(drawn, d)
+}
+
+func encode(drawn image.Image, d Drawing) ([]byte, error) {
+	if d.Side == 0 {
+		return picture.PNG(drawn)
+	}
+	data, _, err := picture.Encode(drawn)
+	return data, err
 }

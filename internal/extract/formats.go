@@ -7,6 +7,8 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/extract/audio"
 	"github.com/cairn-rag/cairn/internal/extract/format"
+	"github.com/cairn-rag/cairn/internal/extract/libreoffice"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // Format is one kind of file: a row of the table of formats.
@@ -34,6 +36,21 @@ func (f Format) IsRead() bool { return f.read != nil }
 
 // IsDrawn reports whether the pages of documents of the format can be drawn.
 func (f Format) IsDrawn() bool { return f.draw != nil }
+
+// HasPages reports whether documents of the format can have pages that are drawn: their
+// own, or those of the PDF (PagesAsset) that LibreOffice makes of them.
+func (f Format) HasPages() bool { return f.IsDrawn() || conversions[f.MediaType].pdf != "" }
+
+// NoPages returns the error of a document of a format without pages, which a model is to
+// read.
+func NoPages(f Format) error {
+	return knowledge.Invalid("body.parser", "is for documents with pages: PDF, pictures, texts and slides of office programs; %s has none, leave parser out", f.Name)
+}
+
+// HasSlides reports whether the pages of a media type are slides.
+func HasSlides(mediaType string) bool {
+	return conversions[mediaType].pdf == libreoffice.FilterSlidesPDF
+}
 
 // Formats returns the rows of the table of formats. Callers must not change it.
 func Formats() []Format { return formats }

@@ -64,7 +64,7 @@ func (p *parser) read(ctx context.Context, in Input) (format.Result, error) {
 		result.Layout.MediaType = source.MediaType
 	}
 	tidy(&result.Layout)
-	return result, check(result)
+	return result, check(result, in.Options.Describe)
 }
 
 // open detects the format of a file and checks its size.
@@ -125,14 +125,15 @@ func tidy(layout *knowledge.Layout) {
 }
 
 // check reports a result with no text or with too much text as an error. A file
-// without text of its own may have pictures or attachments with text.
-func check(result format.Result) error {
+// without text of its own may have pictures or attachments with text, or pages that a
+// model looks at.
+func check(result format.Result, describe bool) error {
 	total := 0
 	for _, b := range result.Layout.Blocks {
 		total += len(b.Text) + len(knowledge.BlockSeparator)
 	}
 	switch {
-	case len(result.Layout.Blocks) == 0 && len(result.Assets) == 0 && len(result.Children) == 0:
+	case len(result.Layout.Blocks) == 0 && len(result.Assets) == 0 && len(result.Children) == 0 && (!describe || len(result.Layout.Pages) == 0):
 		return knowledge.Errorf(knowledge.CodeEmpty, "there is no text in the document; send one with text in it")
 	case total > charset.MaxText+charset.MaxText/4: // block and cell separators add to the text
 		return charset.TooLong()

@@ -93,7 +93,7 @@ func (s *Starter) Start(ctx context.Context, p knowledge.Principal, project know
 	if err := s.Check(r); err != nil {
 		return store.Import{}, err
 	}
-	r.Limits, r.Enrichment = project.Config.Limits, project.Config.AI.Enrichment
+	r.Limits, r.Enrichment = project.Config.Limits, knowledge.Override{}.EnrichmentIn(project.Config)
 	i, err := s.deps.Store.StartImport(ctx, p, store.NewImport{
 		ImportRef: knowledge.ImportRef{Workspace: project.Workspace, Project: project.ID, Import: id}, RunID: id,
 		SourceName: selection.SourceName(r.Source), Request: r, Splitter: project.Config.WithDefaults().AI.Splitter, Now: s.deps.Now(),

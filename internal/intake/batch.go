@@ -132,6 +132,9 @@ func (b *Batch) complete(ctx context.Context, a Attributes) error {
 		moved := nv.ExternalID != a.ExternalID
 		a.describe(nv)
 		nv.Splitter, nv.Enrichment = described.Splitter, described.Enrichment
+		if err := checkPages(*nv); err != nil && len(b.files) == 1 { // among several it fails alone
+			return err
+		}
 		if moved {
 			if err := b.in.move(ctx, nv); err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 
+	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -72,11 +73,13 @@ func (a Attributes) check() error {
 	if len(a.Password) > maxPassword {
 		wrong = append(wrong, knowledge.Field{Location: "body.override.password", Message: fmt.Sprintf("must have at most %d bytes", maxPassword)})
 	}
-	if err := knowledge.InvalidFields(wrong); err != nil {
-		return err
-	}
-	if a.Override.Parser == knowledge.ParserModel {
-		return knowledge.Errorf(knowledge.CodeNeedsComponent, "this version does not have a model look at pages; leave parser out to have the text of the file read")
+	return knowledge.InvalidFields(wrong)
+}
+
+// checkPages refuses a file without pages that a model is to look at.
+func checkPages(nv store.NewVersion) error {
+	if f, ok := extract.FormatOf(nv.MediaType); ok && nv.Override.Parser == knowledge.ParserModel && !f.HasPages() {
+		return extract.NoPages(f)
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func (in *Intake) attribute(ctx context.Context, p knowledge.Principal, project 
 	if err := a.check(); err != nil {
 		return err
 	}
-	nv.Enrichment = project.Config.AI.Enrichment
+	nv.Enrichment = a.Override.EnrichmentIn(project.Config)
 	if nv.Splitter, err = a.Override.ApplyTo(project.Config); err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func TestTakeRefuses(t *testing.T) {
 		"an address without a host":      {intake.Document{Content: address("https://")}, knowledge.CodeInvalid, []string{"body.content.url"}},
 		"an address with a password":     {intake.Document{Content: address("https://a:b@example.com/")}, knowledge.CodeInvalid, []string{"body.content.url"}},
 		"an address of another protocol": {intake.Document{Content: address("file:///etc/passwd")}, knowledge.CodeInvalid, []string{"body.content.url"}},
-		"a parser that is not here":      {intake.Document{Content: text("one"), Attributes: intake.Attributes{Override: knowledge.Override{Parser: "model"}}}, knowledge.CodeNeedsComponent, nil},
+		"a model for pages of a text":    {intake.Document{Content: text("one"), Attributes: intake.Attributes{Override: knowledge.Override{Parser: "model"}}}, knowledge.CodeInvalid, []string{"body.parser"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := f.take(c.document)

@@ -56,6 +56,9 @@ func (in *Intake) putOriginal(ctx context.Context, r io.Reader, declared string,
 	if nv.MediaType, err = extract.Sniff(nv.Name, declared, head); err != nil {
 		return err
 	}
+	if err := checkPages(*nv); err != nil {
+		return err
+	}
 	body := io.MultiReader(bytes.NewReader(head), r)
 	if extract.IsText(nv.MediaType) {
 		body = bounded(body, "text of the file", in.cfg.TextBytes)

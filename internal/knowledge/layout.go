@@ -119,6 +119,9 @@ type Block struct {
 	Sheet  Sheet     `json:"sheet,omitzero"`   // of a table that is part of a spreadsheet
 	Figure string    `json:"figure,omitempty"` // name of the asset that shows the block
 	Time   Seconds   `json:"time,omitzero"`    // of speech and subtitles
+	// Described means that a model that saw the figure wrote Text. The block and its
+	// captions are a chunk of their own.
+	Described bool `json:"described,omitempty"`
 }
 
 // Modality is the kind of content that a text was made from.

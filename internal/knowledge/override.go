@@ -46,6 +46,16 @@ func (o Override) ApplyTo(config ProjectConfig) (Splitter, error) {
 	return splitter, InvalidFields(splitter.Fields("body.override.textSplitter"))
 }
 
+// EnrichmentIn returns the enrichment of a document in a project.
+func (o Override) EnrichmentIn(config ProjectConfig) Enrichment {
+	e := config.AI.Enrichment
+	e.Pictures = config.AI.Multimodal
+	if e.Pictures || o.Parser == ParserModel {
+		e.Model = config.AI.Model
+	}
+	return e
+}
+
 // maxLanguages bounds the languages of the text in pictures: each slows down its
 // recognition.
 const maxLanguages = 8

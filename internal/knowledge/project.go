@@ -34,20 +34,30 @@ type AIConfig struct {
 	Enrichment  Enrichment      `json:"enrichment,omitzero"`
 	Retrieval   RetrievalConfig `json:"retrieval,omitzero"`
 	History     HistoryConfig   `json:"history,omitzero"`
+	// Multimodal has a model describe the pictures of documents at their ingestion, and
+	// shows the pictures that a question finds to the model that answers.
+	Multimodal bool `json:"multimodal,omitempty"`
 }
 
 // Enrichment selects what a model finds out about each document at its ingestion. Each
-// costs calls of the chat model.
+// costs calls of the chat model. Pictures and Model are fields of a version only, which
+// Override.EnrichmentIn sets.
 type Enrichment struct {
 	Summary  bool `json:"summary,omitempty"`  // metadata.summary
 	Topics   bool `json:"topics,omitempty"`   // metadata.topics
 	Entities bool `json:"entities,omitempty"` // metadata.entities
 	Tags     bool `json:"tags,omitempty"`     // tags of the document
 	Context  bool `json:"context,omitempty"`  // a sentence for each chunk
+
+	Pictures bool   `json:"pictures,omitempty"` // a description of each picture
+	Model    string `json:"model,omitempty"`    // that looks at pictures; "" = the instance's chat model
 }
 
 // Describes reports whether a model describes the document as a whole.
 func (e Enrichment) Describes() bool { return e.Summary || e.Topics || e.Entities || e.Tags }
+
+// ReadsText reports whether a model reads the text of the document.
+func (e Enrichment) ReadsText() bool { return e.Describes() || e.Context }
 
 // RetrievalConfig says how passages are found and chosen.
 type RetrievalConfig struct {

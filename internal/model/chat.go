@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"iter"
@@ -45,6 +46,32 @@ type Message struct {
 	Content    string     `json:"content"`
 	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
+	Pictures   []Picture  `json:"-"` // of a user's message, before its content
+}
+
+// Picture is a picture in a message.
+type Picture struct {
+	Label     string // text before it, "" = none
+	MediaType string
+	Data      []byte
+}
+
+// parts returns the content of a message with pictures in wire form.
+func (m Message) parts() []openai.ChatMessagePart {
+	var parts []openai.ChatMessagePart
+	text := func(s string) {
+		if s != "" {
+			parts = append(parts, openai.ChatMessagePart{Type: openai.ChatMessagePartTypeText, Text: s})
+		}
+	}
+	for _, p := range m.Pictures {
+		text(p.Label)
+		parts = append(parts, openai.ChatMessagePart{Type: openai.ChatMessagePartTypeImageURL, ImageURL: &openai.ChatMessageImageURL{
+			URL: "data:" + p.MediaType + ";base64," + base64.StdEncoding.EncodeToString(p.Data),
+		}})
+	}
+	text(m.Content)
+	return parts
 }
 
 // ToolCall is a call of a tool that a model requests. Arguments is the text
@@ -104,7 +131,11 @@ func (c *Client) Chat(ctx context.Context, req ChatRequest) iter.Seq2[Delta, err
 		defer func() { x.close() }()
 		body := c.chatBody(req)
 		x.limit = maxStreamBytes
+		sent := time.Now()
 		stream, err := c.api.CreateChatCompletionStream(x.ctx, body)
+		if x.header != nil {
+			c.pacer.observe(sent, time.Now(), x.status, x.header)
+		}
 		if body.StreamOptions != nil && refusedOption(err, "stream_options", "include_usage") {
 			c.refused.streamOptions.Store(true)
 			x.close()
@@ -179,6 +210,10 @@ func (c *Client) chatBody(req ChatRequest) openai.ChatCompletionRequest {
 
 func wireMessage(m Message) openai.ChatCompletionMessage {
 	wire := openai.ChatCompletionMessage{Role: m.Role, Content: m.Content, ToolCallID: m.ToolCallID}
+	if len(m.Pictures) > 0 {
+		wire.Content, wire.MultiContent = "", m.parts()
+		return wire
+	}
 	if m.Content == "" && len(m.ToolCalls) == 0 {
 		wire.Content = " " // the library leaves out an empty content, and endpoints refuse a message without one
 	}

@@ -67,6 +67,22 @@ func TestChatRequest(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+	t.Run("pictures stand before the words of their message", func(t *testing.T) {
+		t.Parallel()
+		got := ask(t, model.ChatRequest{Messages: []model.Message{{Role: model.RoleUser, Content: "What is it?", Pictures: []model.Picture{
+			{Label: "One:", MediaType: "image/png", Data: []byte("abc")}, {MediaType: "image/jpeg", Data: []byte("def")},
+		}}}})
+		url := func(s string) any {
+			return map[string]any{"type": "image_url", "image_url": map[string]any{"url": s}}
+		}
+		want := []any{map[string]any{"role": "user", "content": []any{
+			map[string]any{"type": "text", "text": "One:"}, url("data:image/png;base64,YWJj"), url("data:image/jpeg;base64,ZGVm"),
+			map[string]any{"type": "text", "text": "What is it?"},
+		}}}
+		if diff := cmp.Diff(want, got["messages"]); diff != "" {
+			t.Error(diff)
+		}
+	})
 	t.Run("a reasoning model gets the newer name of the limit and no temperature", func(t *testing.T) {
 		t.Parallel()
 		got := ask(t, full, func(e *model.Endpoint) { e.Model = "o3-mini" })

@@ -15,7 +15,7 @@ type Client struct {
 	endpoint Endpoint
 	api      *openai.Client
 	refused  capabilities
-	pacer    pacer        // of embeddings
+	pacer    pacer        // of embeddings and pictures
 	texts    atomic.Int64 // the most texts that LimitTexts allows; 0 = no limit
 }
 

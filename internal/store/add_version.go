@@ -183,7 +183,7 @@ func (a *addition) copyVersion(ctx context.Context, tx transaction, number int, 
 	err := decode(field{version.Override, &a.Override})
 	if err == nil {
 		a.Splitter, err = a.Override.ApplyTo(config)
-		a.Enrichment = config.AI.Enrichment
+		a.Enrichment = a.Override.EnrichmentIn(config)
 	}
 	return err
 }

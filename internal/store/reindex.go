@@ -150,7 +150,9 @@ func (m making) outdated(config knowledge.ProjectConfig) (bool, error) {
 		return false, err
 	}
 	now, err := encode(splitter.WithDefaults())
-	return before != now || enrichment != config.AI.Enrichment, err
+	enriched := override.EnrichmentIn(config)
+	enrichment.Model, enriched.Model = "", "" // another model does not make a document outdated
+	return before != now || enrichment != enriched, err
 }
 
 // ReindexVersion inserts the next version of an outdated document, for a reindex. It

@@ -27,6 +27,17 @@ const (
 func Align(layout *knowledge.Layout, pdf knowledge.Layout) float64 {
 	layout.Pages = pdf.Pages
 	a := newAligner(pdf)
+	share := a.align(layout)
+	a.addDrawings(layout, pdf)
+	return share
+}
+
+// Lines sets the lines of the blocks that are found in the PDF.
+func Lines(layout *knowledge.Layout, pdf knowledge.Layout) { newAligner(pdf).align(layout) }
+
+// align sets the lines of the blocks that are found. It returns the share of the words
+// that have a line.
+func (a *aligner) align(layout *knowledge.Layout) float64 {
 	words, found := 0, 0
 	for i := range layout.Blocks {
 		b := &layout.Blocks[i]
@@ -37,7 +48,6 @@ func Align(layout *knowledge.Layout, pdf knowledge.Layout) float64 {
 			found += len(own)
 		}
 	}
-	a.addDrawings(layout, pdf)
 	if words == 0 {
 		return 0
 	}

@@ -32,8 +32,8 @@ type Source struct {
 type Options struct {
 	Password  string   `json:"password,omitempty"`  // opens an encrypted file; never logged
 	Languages []string `json:"languages,omitempty"` // of the text in pictures, ISO 639-2 codes as tesseract takes them; empty = English
-	// Describe means that a model describes the figures of the result. Without it a
-	// file of nothing but pictures without text is an error.
+	// Describe means that a model looks at the figures or the pages of the result.
+	// Without it a file of nothing but pictures without text is an error.
 	Describe bool `json:"describe,omitempty"`
 }
 

@@ -12,9 +12,9 @@ import (
 // maxDrawn is the largest number of pixels of a drawn page.
 const maxDrawn = 24 << 20
 
-// Draw returns a page of a file, 1 = first, in a resolution in pixels an inch. Its
-// errors are those of Read, and not_found if the file has no such page.
-func Draw(s format.Source, number, resolution int) (image.Image, error) {
+// Draw returns a page of a file, 1 = first. It enlarges a picture for a resolution only,
+// not for a side. Its errors are those of Read, and not_found if the file has no such page.
+func Draw(s format.Source, number int, scale picture.Scale) (image.Image, error) {
 	data, err := s.Bytes()
 	if err != nil {
 		return nil, err
@@ -30,9 +30,15 @@ func Draw(s format.Source, number, resolution int) (image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	scale := float64(resolution) / f.resolution(number-1)
-	if pixels := float64(img.Bounds().Dx()*img.Bounds().Dy()) * scale * scale; pixels > maxDrawn {
-		scale *= math.Sqrt(maxDrawn / pixels)
+	factor, bounds := 1.0, img.Bounds()
+	if scale.Resolution > 0 {
+		factor = float64(scale.Resolution) / f.resolution(number-1)
 	}
-	return picture.Scaled(img, scale), nil
+	if scale.Side > 0 {
+		factor = min(factor, float64(scale.Side)/float64(max(bounds.Dx(), bounds.Dy())))
+	}
+	if pixels := float64(bounds.Dx()*bounds.Dy()) * factor * factor; pixels > maxDrawn {
+		factor *= math.Sqrt(maxDrawn / pixels)
+	}
+	return picture.Scaled(img, factor), nil
 }

@@ -5,13 +5,13 @@ import (
 	"image"
 
 	"github.com/cairn-rag/cairn/internal/extract/format"
+	"github.com/cairn-rag/cairn/internal/extract/picture"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Draw returns the picture of a page, 1 = first, in a resolution in pixels an inch. A
-// very large page is drawn smaller. Its errors are those of Read, and not_found if the
+// Draw returns the picture of a page, 1 = first. A very large page is drawn smaller. Its errors are those of Read, and not_found if the
 // document has no such page.
-func (r *Reader) Draw(ctx context.Context, source format.Source, number, resolution int) (drawn *image.RGBA, err error) {
+func (r *Reader) Draw(ctx context.Context, source format.Source, number int, scale picture.Scale) (drawn *image.RGBA, err error) {
 	data, err := source.Bytes()
 	if err != nil {
 		return nil, err
@@ -28,7 +28,11 @@ func (r *Reader) Draw(ctx context.Context, source format.Source, number, resolut
 			return knowledge.Errorf(knowledge.CodeCorrupt, "page %d of the PDF is damaged and cannot be shown", number)
 		}
 		width, height := p.frame.size()
-		drawn, _, err = d.draw(p, knowledge.Box{X2: width, Y2: height}, float64(resolution)/pointsPerInch)
+		perPoint := float64(scale.Resolution) / pointsPerInch
+		if most := float64(scale.Side) / max(width, height); scale.Side > 0 && (perPoint == 0 || perPoint > most) {
+			perPoint = most
+		}
+		drawn, _, err = d.draw(p, knowledge.Box{X2: width, Y2: height}, perPoint)
 		return err
 	})
 	return drawn, err

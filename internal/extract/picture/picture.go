@@ -25,6 +25,13 @@ const (
 	jpegQuality = 85
 )
 
+// Scale is how large a page is drawn. Width and height have at most Side pixels, 0 = no
+// limit. Resolution 0 is the largest that Side allows.
+type Scale struct {
+	Resolution int // pixels an inch
+	Side       int
+}
+
 // Check refuses a picture that would take too much memory, before it is decoded.
 func Check(c image.Config) error {
 	pixels := int64(c.Width) * int64(c.Height)
@@ -76,7 +83,11 @@ func Scaled(img image.Image, scale float64) *image.RGBA {
 	to := image.Rect(0, 0, max(1, int(float64(from.Dx())*scale)), max(1, int(float64(from.Dy())*scale)))
 	scaled := image.NewRGBA(to)
 	draw.Draw(scaled, to, image.White, image.Point{}, draw.Src)
-	draw.ApproxBiLinear.Scale(scaled, to, img, from, draw.Over, nil)
+	var scaler draw.Scaler = draw.ApproxBiLinear
+	if scale < .5 {
+		scaler = draw.BiLinear // the faster one leaves thin lines out
+	}
+	scaler.Scale(scaled, to, img, from, draw.Over, nil)
 	return scaled
 }
 

@@ -56,6 +56,9 @@ func (m *Model) serveChat(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	req, err := protocol.ParseChat(body)
+	if err == nil {
+		err = protocol.RefusePictures(req.Messages)
+	}
 	if err != nil {
 		protocol.WriteError(w, err)
 		return

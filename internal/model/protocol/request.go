@@ -37,18 +37,46 @@ type ChatRequest struct {
 // Limit returns the largest number of tokens of the answer, 0 = no limit.
 func (r ChatRequest) Limit() int { return max(r.MaxTokens, r.MaxCompletionTokens) }
 
-// Message is one message of a conversation.
+// Message is one message of a conversation. Pictures are the addresses of the pictures
+// in its content.
 type Message struct {
 	Role       string     `json:"role"`
 	Content    Content    `json:"content"`
+	Pictures   []string   `json:"-"`
 	ToolCalls  []ToolCall `json:"tool_calls"`
 	ToolCallID string     `json:"tool_call_id"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *Message) UnmarshalJSON(data []byte) error {
+	type message Message
+	if err := json.Unmarshal(data, (*message)(m)); err != nil {
+		return err
+	}
+	var with struct{ Content json.RawMessage }
+	if err := json.Unmarshal(data, &with); err != nil || len(with.Content) == 0 || with.Content[0] != '[' {
+		return err
+	}
+	var parts []struct {
+		Type    string
+		Picture struct{ URL string } `json:"image_url"`
+	}
+	if err := json.Unmarshal(with.Content, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if p.Type == "image_url" {
+			m.Pictures = append(m.Pictures, p.Picture.URL)
+		}
+	}
+	return nil
 }
 
 // Content is the text of a message. JSON may have a string or a list of parts.
 type Content string
 
-// UnmarshalJSON implements json.Unmarshaler. Parts other than text are refused.
+// UnmarshalJSON implements json.Unmarshaler. Parts other than texts and pictures are
+// refused.
 func (c *Content) UnmarshalJSON(data []byte) error {
 	if len(data) == 0 || data[0] != '[' {
 		return json.Unmarshal(data, (*string)(c))
@@ -59,12 +87,24 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 	}
 	var text strings.Builder
 	for _, p := range parts {
-		if p.Type != "text" {
-			return &Error{Status: http.StatusBadRequest, Param: "messages", Message: "this model reads text only, not content of type '" + p.Type + "'"}
+		switch p.Type {
+		case "text":
+			text.WriteString(p.Text)
+		case "image_url":
+		default:
+			return invalid("messages", "content of type '"+p.Type+"' is not one of text, image_url")
 		}
-		text.WriteString(p.Text)
 	}
 	*c = Content(text.String())
+	return nil
+}
+
+// RefusePictures returns the error of a model that reads text only, if a message has a
+// picture.
+func RefusePictures(messages []Message) error {
+	if slices.ContainsFunc(messages, func(m Message) bool { return len(m.Pictures) > 0 }) {
+		return invalid("messages", "this model reads text only, not content of type 'image_url'")
+	}
 	return nil
 }
 

@@ -110,6 +110,12 @@ func outdatedDocuments(f *fixture) {
 	enriched := before
 	enriched.AI.Enrichment.Summary = true
 	f.wantOutdated(enriched, "new.txt", "old.txt", "partly.txt", "same.txt")
+	multimodal := before
+	multimodal.AI.Multimodal = true
+	f.wantOutdated(multimodal, "new.txt", "old.txt", "partly.txt", "same.txt")
+	otherModel := before
+	otherModel.AI.Model = "another"
+	f.wantOutdated(otherModel, "new.txt")
 }
 
 func outdatedPages(f *fixture) {
