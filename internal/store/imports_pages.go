@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/uptrace/bun"
-
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -35,69 +33,6 @@ type ImportPage struct {
 	Next    string // token of the page after, "" = none
 	Objects int    // in the manifest of the page
 	Todo    int    // of them, to be imported
-}
-
-// ImportedObject is an object that was listed before.
-type ImportedObject struct {
-	Key         string
-	DocumentID  string
-	Import      int64 // that listed it last
-	Page        int
-	Pending     bool   // the import has no outcome for it
-	Published   int    // version that the import has published, 0 = none
-	ETag        string // of the published version, "" = none
-	Fingerprint string
-	Alive       bool // readers find its document
-}
-
-type objectRow struct {
-	bun.BaseModel `bun:"table:import_objects,alias:o"`
-	SourceID      int64  `bun:"source_id,pk"`
-	Key           string `bun:"key,pk"`
-	DocumentID    string `bun:"document_id"`
-	Import        int64  `bun:"import"`
-	Page          int    `bun:"page"`
-	Outcome       string `bun:"outcome"`
-	ETag          string `bun:"etag"`
-	Fingerprint   string `bun:"fingerprint"`
-	Version       int    `bun:"version"`
-
-	Alive bool `bun:"alive,scanonly"`
-}
-
-var objectTable = tableOf[objectRow]()
-
-// oneObject is the statement of loadObject.
-var oneObject = "SELECT " + objectTable.list() + `,
-	COALESCE(d.published_version > 0 AND d.removed = FALSE AND d.removing_upto = 0, FALSE)
-FROM import_objects AS o LEFT JOIN documents AS d ON d.id = o.document_id WHERE o.source_id = ? AND o.key = ?`
-
-// loadObject reads an object, and whether readers find its document.
-func loadObject(ctx context.Context, db querier, source int64, key string, row *objectRow) (bool, error) {
-	return first(ctx, db, append(objectTable.targets(row), &row.Alive), oneObject, source, key)
-}
-
-// ImportedObjects returns those objects that were listed before, by their keys.
-func (s *Store) ImportedObjects(ctx context.Context, i Import, keys []string) (map[string]ImportedObject, error) {
-	found := make(map[string]ImportedObject, len(keys))
-	for _, key := range keys {
-		var row objectRow
-		there, err := loadObject(ctx, s.reader, i.Source, key, &row)
-		if err != nil {
-			return nil, fmt.Errorf("read objects of import %s: %w", i.Import, failure(err))
-		}
-		if there {
-			o := ImportedObject{
-				Key: key, DocumentID: row.DocumentID, Import: row.Import, Page: row.Page, Pending: row.Outcome == outcomePending,
-				ETag: row.ETag, Fingerprint: row.Fingerprint, Alive: row.Alive,
-			}
-			if row.Outcome == outcomePublished {
-				o.Published = row.Version
-			}
-			found[key] = o
-		}
-	}
-	return found, nil
 }
 
 // ImportPage returns a page that is stored; there is false if it is not.
@@ -168,8 +103,22 @@ type listing struct {
 
 // objects stores a number of objects. Of a dry run, it only counts them.
 func (l *listing) objects(ctx context.Context, tx transaction, list []ListedObject) error {
+	keys := make([]string, 0, len(list))
 	for _, o := range list {
-		if err := l.object(ctx, tx, o); err != nil {
+		keys = append(keys, o.Key)
+	}
+	rows, err := loadObjects(ctx, tx, l.Source, keys)
+	if err != nil {
+		return err
+	}
+	stored := map[string]bool{}
+	for _, o := range list {
+		if stored[o.Key] {
+			continue // the first one of a key counts
+		}
+		stored[o.Key] = true
+		row, there := rows[o.Key]
+		if err := l.object(ctx, tx, o, row, there); err != nil {
 			return err
 		}
 	}
@@ -186,13 +135,8 @@ func (l *listing) count(ctx context.Context, tx transaction) error {
 	return addCounts(ctx, tx, l.Number, counts, l.now)
 }
 
-// object stores one object.
-func (l *listing) object(ctx context.Context, tx transaction, o ListedObject) error {
-	var row objectRow
-	there, err := loadObject(ctx, tx, l.Source, o.Key, &row)
-	if err != nil {
-		return err
-	}
+// object stores one object. row is what is stored of it, if there is.
+func (l *listing) object(ctx context.Context, tx transaction, o ListedObject, row objectRow, there bool) error {
 	if there {
 		l.known++
 	}

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -118,19 +120,21 @@ func (s *Store) PutSidecars(ctx context.Context, i Import, list []Sidecar) error
 	})
 }
 
+var manySidecars = "SELECT key, etag, object FROM import_sidecars WHERE source_id = ? AND " + withKeys("key")
+
 // ImportSidecars returns the descriptions of objects that are known, by the keys of
 // the objects.
 func (s *Store) ImportSidecars(ctx context.Context, i Import, keys []string) (map[string]Sidecar, error) {
 	found := map[string]Sidecar{}
-	for _, key := range keys {
-		c, object := Sidecar{Key: key}, ""
-		there, err := first(ctx, s.reader, []any{&c.ETag, &object}, "SELECT etag, object FROM import_sidecars WHERE source_id = ? AND key = ?", i.Source, key)
+	for part := range slices.Chunk(keys, keysPerQuery) {
+		err := each(ctx, s.reader, manySidecars, keyArguments(part, i.Source), func(rows *sql.Rows) error {
+			var c Sidecar
+			err := rows.Scan(&c.Key, &c.ETag, &c.Object)
+			found[c.Key] = c
+			return err
+		})
 		if err != nil {
 			return nil, fmt.Errorf("read descriptions of import %s: %w", i.Import, failure(err))
-		}
-		if there {
-			c.Object = []byte(object)
-			found[key] = c
 		}
 	}
 	return found, nil

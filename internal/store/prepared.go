@@ -116,6 +116,21 @@ func (p *pool) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 	return stmt, nil
 }
 
+// each calls scan for every row of a query.
+func each(ctx context.Context, db querier, text string, args []any, scan func(*sql.Rows) error) error {
+	rows, err := db.query(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // first scans the first row of a query. It reports whether there is one.
 func first(ctx context.Context, db querier, targets []any, text string, args ...any) (bool, error) {
 	rows, err := db.query(ctx, text, args...)

@@ -159,17 +159,20 @@ func (w *writing) putVersion(ctx context.Context, e index.Entry) (v writtenVersi
 	if err != nil {
 		return v, err
 	}
-	if v.workspace, err = createWorkspace(ctx, w.tx, e.Workspace); err != nil {
+	if v.workspace, err = w.workspace(ctx, e.Workspace); err != nil {
 		return v, fmt.Errorf("workspace %s: %w", e.Workspace, err)
 	}
-	w.workspaces[e.Workspace] = v.workspace
-	var project string
-	err = w.tx.QueryRowContext(ctx, `
+	insert, err := w.prepare(ctx, `
 		INSERT INTO versions (workspace, project, document_id, version, name, language, classification, created_at, metadata)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET name = excluded.name, language = excluded.language,
 			classification = excluded.classification, created_at = excluded.created_at, metadata = excluded.metadata
-		RETURNING id, project`,
+		RETURNING id, project`)
+	if err != nil {
+		return v, err
+	}
+	var project string
+	err = insert.QueryRowContext(ctx,
 		v.workspace, e.Project, e.DocumentID, e.Version, e.Name, e.Language, e.Classification, micros(e.CreatedAt), metadata).
 		Scan(&v.id, &project)
 	if err != nil {
@@ -179,6 +182,18 @@ func (w *writing) putVersion(ctx context.Context, e index.Entry) (v writtenVersi
 		return v, fmt.Errorf("version %d is in project %s and cannot move to %s", e.Version, project, e.Project)
 	}
 	return v, putLabels(ctx, w.exec, v.id, e.ACL, e.Tags)
+}
+
+// workspace returns the id of a workspace, which it creates if there is none.
+func (w *writing) workspace(ctx context.Context, name string) (int64, error) {
+	if id, ok := w.workspaces[name]; ok {
+		return id, nil
+	}
+	id, err := createWorkspace(ctx, w.tx, name)
+	if err == nil {
+		w.workspaces[name] = id
+	}
+	return id, err
 }
 
 // putLabels replaces the access tokens and the tags of a version.
