@@ -49,9 +49,12 @@ func (s *server) upload(ctx context.Context, list []abstract) (time.Duration, er
 }
 
 // published counts the published documents.
-func (s *server) published(ctx context.Context) (int, error) {
+func (s *server) published(ctx context.Context) (int, error) { return s.count(ctx, "published") }
+
+// count counts the documents with a status.
+func (s *server) count(ctx context.Context, status string) (int, error) {
 	var page struct{ Total int }
-	err := s.send(ctx, "GET", "/workspaces/default/webhooks/documents?projectId=default&status=published&limit=1", nil, &page)
+	err := s.send(ctx, "GET", "/workspaces/default/webhooks/documents?projectId=default&limit=1&status="+status, nil, &page)
 	return page.Total, err
 }
 

@@ -30,6 +30,8 @@ var measures = []measure{
 	{"retrieve", true, retrieve},
 	{"cranfield", false, cranfield},
 	{"pdf", false, pdf},
+	{"publish", false, publish},
+	{"backlog", false, backlog},
 	{"crash", false, crash},
 	{"import", false, bulk},
 	{"import-crash", false, bulkCrash},
@@ -44,6 +46,7 @@ type bench struct {
 	documents  int       // how many are ingested and searched
 	objects    int       // how many are imported
 	tailRounds int       // rounds of questions in the tail measure
+	backlog    string    // PDFs of the backlog measure and their pages
 	out        io.Writer // for details beside the figures
 }
 
@@ -65,6 +68,7 @@ func run(ctx context.Context) error {
 	flag.StringVar(&b.data, "data", "../shared/data", "the folder with cranfield and files")
 	flag.IntVar(&b.objects, "objects", 20000, "how many objects are imported")
 	flag.Uint64Var(&b.seed, "seed", 1, "seed of the moments of kills")
+	flag.StringVar(&b.backlog, "backlog", "200x100", "how many PDFs the backlog measure uploads, and their pages")
 	flag.StringVar(&c.base, "base", "", "the commit to compare with")
 	flag.IntVar(&c.rounds, "rounds", 5, "with -base: rounds in which each version is measured once")
 	flag.Float64Var(&c.threshold, "threshold", 5, "with -base: percent by which a measure may be worse")

@@ -13,19 +13,34 @@ import (
 // cpu returns the processor seconds that the server and its parsers have used so
 // far, those that have ended included.
 func (s *server) cpu() float64 {
-	total := s.spent
-	for _, pid := range append(s.Children(), s.PID()) {
-		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			continue // a parser that has ended is counted in the server's own line
-		}
-		fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
-		for _, i := range []int{11, 12, 13, 14} { // utime, stime, and those of children that ended
-			ticks, _ := strconv.ParseFloat(fields[i], 64)
-			total += ticks / 100
-		}
+	own, parsers := s.processors()
+	return s.spent + own + parsers
+}
+
+// processors returns the processor seconds of the running server and those of its
+// parsers.
+func (s *server) processors() (own, parsers float64) {
+	own, parsers = processorSeconds(s.PID())
+	for _, pid := range s.Children() {
+		parser, tools := processorSeconds(pid)
+		parsers += parser + tools
 	}
-	return total
+	return own, parsers
+}
+
+// processorSeconds returns the processor seconds of a process, and those of its
+// children that have ended; none of a process that has ended.
+func processorSeconds(pid int) (own, ended float64) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, 0
+	}
+	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
+	seconds := func(i int) float64 {
+		ticks, _ := strconv.ParseFloat(fields[i], 64)
+		return ticks / 100
+	}
+	return seconds(11) + seconds(12), seconds(13) + seconds(14) // user and system time
 }
 
 // rest waits until the server has finished what the requests before left to do:

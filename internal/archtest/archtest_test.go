@@ -147,7 +147,7 @@ var own = map[string][]string{
 
 	// For tests and measurements only. The stand-in model server answers with
 	// the offline model's vectors.
-	"bench":             {"internal/childserver", "internal/client", "internal/model/modeltest", "internal/sse"},
+	"bench":             {"internal/childserver", "internal/client", "internal/extract", "internal/knowledge", "internal/model/modeltest", "internal/sse"},
 	"e2e":               {},
 	"internal/archtest": {},
 	"internal/extract/container/containertest": {},

@@ -16,8 +16,12 @@ const childrenLimit = 10 * time.Second
 
 // Children returns the ids of the processes that the server has started, its
 // parsers. It returns none on a system without /proc.
-func (s *Server) Children() []int {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", s.PID())) // the pattern is well-formed
+func (s *Server) Children() []int { return Children(s.PID()) }
+
+// Children returns the ids of the running processes that a process has started. It
+// returns none on a system without /proc.
+func Children(parent int) []int {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent)) // the pattern is well-formed
 	var pids []int
 	for _, list := range lists {
 		data, err := os.ReadFile(list)
