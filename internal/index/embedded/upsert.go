@@ -28,7 +28,7 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 	}
 	// Compute everything possible before the transaction, to hold its lock
 	// briefly.
-	rows := make([]row, len(entries))
+	rows, known := make([]row, len(entries)), stems{}
 	last := map[versionKey]index.Entry{}
 	var dimensions []int
 	for i, e := range entries {
@@ -36,7 +36,7 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 		if err != nil {
 			return fmt.Errorf("index chunk %s: %w", e.ChunkID, err)
 		}
-		rows[i] = row{entry: e, vector: vector, words: documentWords(e.Text)}
+		rows[i] = row{entry: e, vector: vector, words: documentWords(e.Text, known)}
 		last[keyOf(e)] = e
 		if d := rows[i].dimension(); d > 0 && !x.hasDimension(d) {
 			dimensions = append(dimensions, d)

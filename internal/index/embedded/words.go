@@ -17,13 +17,26 @@ const (
 	maxQuestionWords = 64   // distinct words of a question that are used
 )
 
+// stems are the stems of words that were looked up. Texts repeat most of their words,
+// and finding a stem takes as long as the rest of indexing a word.
+type stems map[string]string
+
+func (s stems) of(word string) string {
+	found, ok := s[word]
+	if !ok {
+		found = stem(word)
+		s[word] = found
+	}
+	return found
+}
+
 // documentWords returns the words of text that are indexed, joined by spaces.
-func documentWords(text string) string {
+func documentWords(text string, known stems) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	eachRun(text, func(run string, pairs bool) {
 		if !pairs {
-			appendWord(&b, stem(run))
+			appendWord(&b, known.of(run))
 			return
 		}
 		// The last character is also a word of its own, so that each character
