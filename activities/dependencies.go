@@ -123,6 +123,10 @@ type Removals interface {
 	HasClaim(ctx context.Context, workspace, document string, upto int) (bool, error)
 	// SourceKeys returns the blob keys of the originals of the versions above after.
 	SourceKeys(ctx context.Context, workspace, document string, after int) ([]string, error)
+	// ArchiveImports lists the imports of a project that have ended and may have kept
+	// their archive. ImportContains reports whether a document is an object of one.
+	ArchiveImports(ctx context.Context, workspace, project string) ([]knowledge.ImportRef, error)
+	ImportContains(ctx context.Context, ref knowledge.ImportRef, document string) (bool, error)
 	// RemoveRows deletes the chunks of a removal, in batches, and then its versions.
 	RemoveRows(ctx context.Context, r store.Removal) error
 	// CheckpointWAL empties the write-ahead log, so that no deleted row stands in it.

@@ -162,8 +162,9 @@ func (a *Importing) FinishImport(ctx context.Context, in FinishImportInput) erro
 }
 
 // CleanImport deletes the lists of the objects of an import that has ended, what its
-// source saved for it alone, and the state of the import before. The archive stays as long as objects may be retried from
-// it.
+// source saved for it alone, and the state of the import before. The archive stays if
+// objects may be retried from it, and none of its documents was removed: it holds their
+// words.
 func (a *Importing) CleanImport(ctx context.Context, ref knowledge.ImportRef) error {
 	defer heartbeat(ctx)()
 	if err := a.clean(ctx, ref); err != nil {
@@ -182,7 +183,11 @@ func (a *Importing) clean(ctx context.Context, ref knowledge.ImportRef) error {
 	}
 	state, temporary, keep := i.StateKey(""), i.StateKey(source.Temporary), map[string]bool{}
 	if i.Counts.Failed > 0 {
-		keep[i.ArchiveKey()] = true
+		lost, err := a.Imports.ImportLost(ctx, ref)
+		if err != nil {
+			return err
+		}
+		keep[i.ArchiveKey()] = !lost
 	}
 	_, err = a.Ingestion.Blobs.DeletePrefix(ctx, i.Prefix(), func(key string, _ time.Time) bool {
 		return keep[key] || strings.HasPrefix(key, state) && !strings.HasPrefix(key, temporary)

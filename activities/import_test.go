@@ -411,6 +411,49 @@ func TestBatchThatFails(t *testing.T) {
 	}
 }
 
+func TestArchiveGoesWithItsDocuments(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name           string
+		removed, while bool
+	}{
+		{"is kept for a retry", false, false},
+		{"is deleted with a document that was in it", true, false},
+		{"is deleted at the end, if a document was removed before", true, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := newImportFixture(t)
+			f.shelf.put("a.txt", "Text")
+			f.shelf.put("b.txt", "More")
+			f.shelf.change("b.txt", func(o *shelved) { o.err = knowledge.Errorf(knowledge.CodeCorrupt, "damaged") })
+			i := f.start(func(r *store.ImportRequest) { r.Source = source.Spec{Type: source.TypeZip, URI: "a.zip"} })
+			if _, err := f.blobs.Put(f.ctx, i.ArchiveKey(), []byte("PK and the words of a.txt")); err != nil {
+				t.Fatal(err)
+			}
+			f.list(i)
+			f.must(f.batch(i, 0))
+			f.wantCounts(i, knowledge.ImportCounts{Discovered: 2, Published: 1, Failed: 1, Bytes: 4})
+			other := f.upload("other.txt", "Words")
+			f.publish(other)
+			f.remove(other.Document)
+			if test.while {
+				f.remove(f.documentOf("a.txt").ID)
+			}
+			f.end(i)
+			f.must(step(f.fixture, f.importing.CleanImport, i.ImportRef))
+			if test.removed && !test.while {
+				f.remove(f.documentOf("a.txt").ID)
+			}
+			kept, err := f.blobs.Exists(f.ctx, i.ArchiveKey())
+			f.must(err)
+			if kept == test.removed {
+				t.Errorf("the archive is kept: %t", kept)
+			}
+		})
+	}
+}
+
 func TestStateOfAnImportThatHasEnded(t *testing.T) {
 	t.Parallel()
 	f := newImportFixture(t)

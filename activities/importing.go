@@ -74,6 +74,8 @@ type Imports interface {
 	FailedObjects(ctx context.Context, i store.Import, after string, limit int) ([]store.ImportFailure, error)
 	MarkRetried(ctx context.Context, i store.Import, o store.RetriedObject) error
 	SettleRetried(ctx context.Context, i store.Import) (left int, err error)
+	// ImportLost reports whether a document of the source was removed.
+	ImportLost(ctx context.Context, ref knowledge.ImportRef) (bool, error)
 	// HasRoom reports whether the project may have a version of a document.
 	HasRoom(ctx context.Context, i store.Import, document string, limit int) (bool, error)
 	// AddVersion inserts the next version of a document, with its run. A run that

@@ -147,8 +147,33 @@ func (a *Ingestion) RemoveBlobs(ctx context.Context, in RemoveInput) error {
 	}
 	unnamed := slices.DeleteFunc(named, func(key string) bool { return slices.Contains(newer, key) })
 	err = a.deleteVersions(ctx, in.Step().VersionRef, func(version int) bool { return version > in.Upto }, unnamed)
+	if err == nil {
+		err = a.deleteArchives(ctx, in)
+	}
 	if err != nil {
 		return a.fail(ctx, in.Step(), err)
+	}
+	return nil
+}
+
+// deleteArchives deletes the archives that contain the document and were kept because
+// other objects in them failed. These can no longer be retried.
+func (a *Ingestion) deleteArchives(ctx context.Context, in RemoveInput) error {
+	imports, err := a.Removals.ArchiveImports(ctx, in.Workspace, in.Project)
+	if err != nil {
+		return err
+	}
+	for _, ref := range imports {
+		kept, err := a.Blobs.Exists(ctx, ref.ArchiveKey())
+		if err == nil && kept {
+			kept, err = a.Removals.ImportContains(ctx, ref, in.Document)
+		}
+		if err == nil && kept {
+			err = a.Blobs.Delete(ctx, ref.ArchiveKey())
+		}
+		if err != nil {
+			return fmt.Errorf("delete the archive of import %s: %w", ref.Import, err)
+		}
 	}
 	return nil
 }

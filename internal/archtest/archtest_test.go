@@ -272,7 +272,7 @@ func systemReads() []string {
 		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningRuns", "StaleInIndex", "Ping", "RoomForSystem",
 		"ImportForSystem", "PreviousImport", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "HasRoom", "RecordImported", "CountVanished",
 		"FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",
-		"OutdatedDocuments", "ReindexVersion", "ReindexProgress", "ProjectForSystem",
+		"ArchiveImports", "ImportContains", "ImportLost", "OutdatedDocuments", "ReindexVersion", "ReindexProgress", "ProjectForSystem",
 	}
 }
 
