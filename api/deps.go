@@ -95,7 +95,7 @@ type Blobs interface {
 	intake.Blobs
 }
 
-// Access makes the principals of requests, and signs the links to runs.
+// Access makes the principals of requests, and signs the links to runs and originals.
 type Access interface {
 	edge.Access
 	// SignRun returns a token with which its holder may follow one run.
@@ -103,6 +103,9 @@ type Access interface {
 	// VerifyRun returns the workspace of the run that a token is for. A forged or
 	// expired token, or one for another run, is CodeUnauthorized.
 	VerifyRun(token, run string, now time.Time) (workspace string, err error)
+	// SignOriginal and VerifyOriginal do the same for the original of a document.
+	SignOriginal(workspace, document string, expires time.Time) string
+	VerifyOriginal(token, document string, now time.Time) (workspace string, err error)
 }
 
 // Relay follows the events of runs.

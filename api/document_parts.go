@@ -42,16 +42,11 @@ type versionView struct {
 func (s *Server) registerDocumentParts() {
 	tags := []string{"documents"}
 	const path = "/workspaces/{workspaceId}/documents/{id}"
-	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 		OperationID: "get-document-content", Method: http.MethodGet, Path: path + "/content", Summary: "Read the original file", Tags: tags,
-		Responses: map[string]*huma.Response{"200": {Description: "The bytes as they were uploaded", Content: originals()}},
-	}}, func(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*huma.StreamResponse, error) {
-		v, err := s.readableVersion(ctx, p, in.ID)
-		if err != nil {
-			return nil, err
-		}
-		return s.content(ctx, v)
-	})
+		Description: "With the token of the url of a source, no key is needed.",
+		Responses:   map[string]*huma.Response{"200": {Description: "The bytes as they were uploaded", Content: originals()}},
+	}}, s.getOriginal)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-document-chunks", Method: http.MethodGet, Path: path + "/chunks", Summary: "List a document's passages in their order", Tags: tags,
 	}}, s.listChunks)

@@ -72,7 +72,7 @@ type source struct {
 	DocumentID     string     `json:"documentId"`
 	DocumentName   string     `json:"documentName"`
 	ExternalID     string     `json:"externalId"`
-	URL            string     `json:"url,omitempty"`
+	URL            string     `json:"url,omitempty" doc:"Of the original, for an hour without a key"`
 	Text           string     `json:"text"`
 	Score          float64    `json:"score"`
 	Heading        []string   `json:"heading" doc:"The headings above the passage, outermost first"`
@@ -95,7 +95,7 @@ func (s *Server) sources(o *outcome) []source {
 		}
 		if c, ok := o.chunks[x.ChunkID]; ok {
 			out.Removed, out.DocumentName, out.Text = false, c.Document.Name, c.Text
-			out.URL = s.link("/workspaces/" + c.Document.Workspace + "/documents/" + c.DocumentID + "/content")
+			out.URL = s.originalURL(c.Document.Workspace, c.DocumentID)
 			out.BBox, out.PageNumber = chunkBoxes(c.Chunk)
 			out.ExternalID, out.Heading = c.Document.ExternalID, notNil(c.HeadingPath)
 			out.StartTime, out.EndTime = seconds(c.Chunk)

@@ -1,0 +1,90 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// The token in the url of a source is good for at least originalLife. It changes every
+// originalStep, so that an answer that is read again soon has the same one.
+const (
+	originalLife = time.Hour
+	originalStep = 10 * time.Minute
+)
+
+// originalURL returns the address of an original, with a token for a reader that can
+// send no header.
+func (s *Server) originalURL(workspace, document string) string {
+	expires := s.now().Add(originalLife + originalStep).Truncate(originalStep)
+	token := s.deps.Access.SignOriginal(workspace, document, expires)
+	return s.link("/workspaces/" + workspace + "/documents/" + document + "/content?token=" + url.QueryEscape(token))
+}
+
+// getOriginal serves an original to the holder of a key, a JWT or a link. It
+// authenticates the request itself.
+func (s *Server) getOriginal(ctx context.Context, _ knowledge.Principal, in *struct {
+	DocumentPath
+	Token string `query:"token" doc:"Of the url of a source; stands in for a key"`
+}) (*huma.StreamResponse, error) {
+	return &huma.StreamResponse{Body: func(out huma.Context) {
+		r, w := humago.Unwrap(out)
+		var response *huma.StreamResponse
+		v, err := s.openVersion(r, in.ID, in.Token)
+		if err == nil {
+			response, err = s.content(ctx, v)
+		}
+		if err != nil {
+			edge.WriteError(w, r, err)
+			return
+		}
+		response.Body(out)
+	}}, nil
+}
+
+// openVersion returns the version whose original a request may read. Where a token opens
+// nothing, the key or the JWT beside it decides.
+func (s *Server) openVersion(r *http.Request, id, token string) (store.Version, error) {
+	workspace := r.PathValue("workspaceId")
+	if token != "" {
+		v, err := s.linkedVersion(r.Context(), workspace, id, token)
+		if c := edge.Credentials(r); !knowledge.IsCode(err, knowledge.CodeUnauthorized) || c.Key == "" && c.Bearer == "" {
+			return v, err
+		}
+	}
+	p, err := s.edge.Principal(r, workspace, edge.ActingFromQuery(r))
+	if err != nil {
+		return store.Version{}, err
+	}
+	return s.readableVersion(r.Context(), edge.AsReader(r, p), id)
+}
+
+// linkedVersion returns the published version of the document that a token is for.
+func (s *Server) linkedVersion(ctx context.Context, workspace, id, token string) (store.Version, error) {
+	signed, err := s.deps.Access.VerifyOriginal(token, id, s.now())
+	if err != nil {
+		return store.Version{}, err
+	}
+	if signed != workspace {
+		return store.Version{}, knowledge.NotFound("document", id)
+	}
+	p := access.ForDocumentRun(workspace, "")
+	d, err := s.deps.Store.Document(ctx, p, id)
+	if err != nil {
+		return store.Version{}, fmt.Errorf("read document %s: %w", id, err)
+	}
+	if d.PublishedVersion == 0 || d.Status == knowledge.StatusInactive || d.Status == knowledge.StatusDeleting {
+		return store.Version{}, knowledge.NotFound("document", id)
+	}
+	return s.deps.Store.VersionFor(ctx, p, id, d.PublishedVersion)
+}
