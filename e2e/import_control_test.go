@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -185,13 +187,26 @@ func TestImportCommand(t *testing.T) {
 			t.Errorf("exit code %d, %q", code, said)
 		}
 	})
+	t.Run("uploads an archive of this machine", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "notes.zip")
+		if err := os.WriteFile(path, pack(t, member{"a.txt", "One."}, member{"b.txt", "Two."}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, said := command(t, env, "import", path, "--tag", "packed", "--wait"); code != 0 || !strings.Contains(said, "2 published, 0 skipped, 0 failed") {
+			t.Errorf("exit code %d, %q", code, said)
+		}
+		list, err := s.Documents(t.Context(), client.DocumentQuery{Project: "default", Tags: []string{"packed"}})
+		if err != nil || list.Total != 2 {
+			t.Errorf("%d documents have the tag, %v", list.Total, err)
+		}
+	})
 	t.Run("lists, shows and retries", func(t *testing.T) {
 		code, out, _ := command(t, env, "imports", "list", "--json")
 		var list client.List[client.Import]
-		if err := json.Unmarshal([]byte(out), &list); code != 0 || err != nil || len(list.Data) != 4 {
+		if err := json.Unmarshal([]byte(out), &list); code != 0 || err != nil || len(list.Data) != 5 {
 			t.Fatalf("exit code %d, %v, %q", code, err, out)
 		}
-		broken := list.Data[1].ID
+		broken := list.Data[2].ID
 		if code, out, _ := command(t, env, "imports", "failures", broken); code != 0 || !strings.Contains(out, "empty.txt") {
 			t.Errorf("failures: exit code %d, %q", code, out)
 		}

@@ -33,7 +33,7 @@ func TestJoined(t *testing.T) {
 
 	db, err := sql.Open("sqlite", path)
 	must(t, err)
-	defer db.Close()
+	t.Cleanup(func() { must(t, db.Close()) })
 	_, err = db.ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)")
 	must(t, err)
 	if s, err := store.Open(t.Context(), joined); err == nil || !strings.Contains(err.Error(), "use the version of cairn that the server has") {
