@@ -79,6 +79,51 @@ func TestSlowWorkHoldsUpNoOther(t *testing.T) {
 	}
 }
 
+// TestBacklogPublishesAsItIsExtracted uploads more PDFs than are parsed at the same
+// time, and then a PDF of one page.
+func TestBacklogPublishesAsItIsExtracted(t *testing.T) {
+	t.Parallel()
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL(), "CAIRN_LIMITS__PARSERS=2")...)
+	var backlog []client.Document
+	for i := range 24 {
+		backlog = append(backlog, s.sendFile(t, fmt.Sprintf("report-%d.pdf", i), report(i, 40)))
+	}
+	note := s.sendFile(t, "note.pdf", report(1000, 1))
+	s.awaitRun(t, note.RunID)
+	if d := s.document(t, note.ID); d.Status != knowledge.StatusPublished {
+		t.Errorf("the note is %s, %+v", d.Status, d.Error)
+	}
+	if n, _ := s.progress(t, backlog); n > len(backlog)/2 {
+		t.Errorf("the note was published when %d of %d PDFs were", n, len(backlog))
+	}
+	s.awaitRun(t, backlog[0].RunID)
+	if _, unread := s.progress(t, backlog); unread == 0 {
+		t.Errorf("when the first of %d PDFs was published, none was still to be extracted", len(backlog))
+	}
+	for _, d := range backlog {
+		s.awaitRun(t, d.RunID)
+		if got := s.document(t, d.ID); got.Status != knowledge.StatusPublished {
+			t.Errorf("%s is %s, %+v", d.Name, got.Status, got.Error)
+		}
+	}
+}
+
+// progress counts the documents that are published, and those whose pages are not
+// known yet.
+func (s *server) progress(t *testing.T, list []client.Document) (published, unread int) {
+	t.Helper()
+	for _, d := range list {
+		switch d = s.document(t, d.ID); {
+		case d.Status == knowledge.StatusPublished:
+			published++
+		case d.PageCount == 0:
+			unread++
+		}
+	}
+	return published, unread
+}
+
 // TestOverload uploads far more than the machine can ingest at a time, of every
 // size: all of it is published.
 func TestOverload(t *testing.T) {

@@ -153,9 +153,11 @@ func (w *ingest) enrich(ctx workflow.Context) error {
 }
 
 // parsePriority returns the priority of a document on the queue of the parsers:
-// small documents pass large ones.
+// small documents pass large ones. A hundred pages of text may have as few as 200 KiB.
 func parsePriority(bytes int64) int {
 	switch {
+	case bytes <= 64<<10:
+		return 1
 	case bytes <= 256<<10:
 		return 2
 	case bytes <= 2<<20:
