@@ -97,7 +97,7 @@ func (p *platform) startParsers() error {
 		*pool, err = extract.NewPool(extract.PoolConfig{
 			Command: []string{program, "parse"}, Size: size, DocumentsPerChild: documents, Memory: int64(limits.ParseMemory),
 			Timeout: time.Duration(limits.ParseSeconds) * time.Second, CacheDir: filepath.Join(p.cfg.Data, "cache"),
-			TempDir: p.temporary(), Tools: tools, Logger: p.log,
+			TempDir: p.temporary(), Tools: tools, UniofficeLicense: p.cfg.Extract.UniofficeLicense, Logger: p.log,
 		})
 		if err != nil {
 			return fmt.Errorf("prepare the parsers: %w", err)

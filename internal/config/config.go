@@ -32,6 +32,7 @@ type Config struct {
 	Vector   Vector   `koanf:"vector"`
 	Blob     Blob     `koanf:"blob"`
 	Models   Models   `koanf:"models"`
+	Extract  Extract  `koanf:"extract"`
 	Auth     Auth     `koanf:"auth"`
 	Egress   Egress   `koanf:"egress"`
 	Limits   Limits   `koanf:"limits"`
@@ -146,6 +147,18 @@ type Transcription struct {
 type Offline struct {
 	// How fast the offline model answers; 0 is at once. Defaults to 0.
 	TokensPerSecond int `koanf:"tokens_per_second"`
+}
+
+// Extract is how documents are read.
+type Extract struct {
+	// The name of the environment variable that holds a licence key of unidoc/unioffice
+	// for offline use. unioffice then reads DOCX, PPTX and XLSX: their text, headings
+	// and tables only. It needs a build with -tags unioffice. Defaults to none: Cairn
+	// reads these documents itself.
+	UniofficeLicenseEnv string `koanf:"unioffice_license_env"`
+
+	// UniofficeLicense is the value of the variable that UniofficeLicenseEnv names.
+	UniofficeLicense string `koanf:"-"`
 }
 
 // Auth is how clients prove who they are, besides by keys.

@@ -193,6 +193,7 @@ func TestMistakes(t *testing.T) {
 	}{
 		"unknown_key":                     {"listn: x", nil, []string{"cairn.yaml", `"listn"`, `"listen"`, "CAIRN_LISTEN"}},
 		"unknown_nested_key":              {"temporal: {ui_listn: x}", nil, []string{`"temporal.ui_listn"`, `"temporal.ui_listen"`}},
+		"a_licence_that_is_not_set":       {"extract: {unioffice_license_env: UNIDOC_KEY}", nil, []string{"extract.unioffice_license_env", "UNIDOC_KEY", "not set"}},
 		"a_key_without_its_section":       {"file_bytes: 1", nil, []string{`"limits.file_bytes"`}},
 		"a_section_as_a_value":            {"database: sqlite:///x", nil, []string{"section", "database.url"}},
 		"not_YAML":                        {"a: [", nil, []string{"cairn.yaml"}},

@@ -58,6 +58,9 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 	if c.Auth.JWT, err = c.Auth.JWT.withSecret(env); err != nil {
 		return Config{}, err
 	}
+	if c.Extract, err = c.Extract.withLicense(env); err != nil {
+		return Config{}, err
+	}
 	return c, nil
 }
 
@@ -109,6 +112,16 @@ func (j JWT) withSecret(env map[string]string) (JWT, error) {
 		return JWT{}, fmt.Errorf("auth.jwt.secret_env names the environment variable %s, which is not set", j.SecretEnv)
 	}
 	return j, nil
+}
+
+func (e Extract) withLicense(env map[string]string) (Extract, error) {
+	if e.UniofficeLicenseEnv == "" {
+		return e, nil
+	}
+	if e.UniofficeLicense = env[e.UniofficeLicenseEnv]; e.UniofficeLicense == "" {
+		return Extract{}, fmt.Errorf("extract.unioffice_license_env names the environment variable %s, which is not set", e.UniofficeLicenseEnv)
+	}
+	return e, nil
 }
 
 // Endpoint returns the model as those of other kinds are. An endpoint that transcribes

@@ -128,7 +128,7 @@ func (c *child) setUp(ctx context.Context, cfg PoolConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	seconds := uint64(cfg.CPU.Seconds()*float64(cfg.DocumentsPerChild)) + 2 // and 2 s to start
-	err := writeFrame(c.in, request{Settings: &settings{Tools: cfg.Tools, CacheDir: cfg.CacheDir, Scratch: c.scratch, Memory: cfg.Memory, CPUSeconds: seconds}})
+	err := writeFrame(c.in, request{Settings: &settings{Tools: cfg.Tools, CacheDir: cfg.CacheDir, Scratch: c.scratch, Unioffice: cfg.UniofficeLicense, Memory: cfg.Memory, CPUSeconds: seconds}})
 	if err == nil {
 		select {
 		case a, ok := <-c.responses:

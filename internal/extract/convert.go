@@ -21,8 +21,11 @@ import (
 // The values of Layout.Reader of office documents: which programs read them.
 const (
 	readByOwn         = "own"
-	readByLibreOffice = "libreoffice"     // converted it, for Cairn's reader
-	readByBoth        = "own+libreoffice" // the text, and the pages
+	readByUnioffice   = "unioffice"
+	readByLibreOffice = "libreoffice" // converted it, for Cairn's reader
+
+	// withPages follows the reader of the text if the pages come from LibreOffice.
+	withPages = "+libreoffice"
 )
 
 // OfficePackages are the Debian packages of LibreOffice that conversions need.
@@ -137,7 +140,7 @@ func (p *parser) addPages(ctx context.Context, s format.Source, kind string, res
 		noteMissing(err)
 		return nil
 	}
-	result.Layout.Reader = readByBoth
+	result.Layout.Reader += withPages
 	noteMissing(p.align(ctx, s, pages, result))
 	return nil
 }

@@ -32,9 +32,10 @@ type request struct {
 type settings struct {
 	Tools      format.Tools `json:"tools,omitzero"`
 	CacheDir   string       `json:"cache_dir,omitempty"`
-	Scratch    string       `json:"scratch,omitempty"` // folder that the parent removes with the child
-	Memory     int64        `json:"memory"`            // bytes; a soft limit for Go's memory
-	CPUSeconds uint64       `json:"cpu_seconds"`       // over the whole life of the child
+	Scratch    string       `json:"scratch,omitempty"`   // folder that the parent removes with the child
+	Unioffice  string       `json:"unioffice,omitempty"` // licence key
+	Memory     int64        `json:"memory"`              // bytes; a soft limit for Go's memory
+	CPUSeconds uint64       `json:"cpu_seconds"`         // over the whole life of the child
 }
 
 // response is a frame of the child: a result, an error, a note, or nothing of

@@ -13,6 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/extract/ole"
 	"github.com/cairn-rag/cairn/internal/extract/ooxml"
 	"github.com/cairn-rag/cairn/internal/extract/sheet"
+	"github.com/cairn-rag/cairn/internal/extract/unioffice"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -37,27 +38,34 @@ func readOOXML(ctx context.Context, p *parser, s format.Source) (format.Result, 
 	if err != nil {
 		return format.Result{}, err
 	}
-	var r format.Result
-	mediaType := TypeDOCX
-	switch kind {
-	case "word":
-		r, err = ooxml.Read(s)
-	case "ppt":
-		mediaType = TypePPTX
-		r, err = ooxml.Read(s)
-	case "xl":
-		mediaType = TypeXLSX
-		r, err = sheet.Read(s)
-	default: // a workbook in the binary form
+	mediaType, ok := map[string]string{"word": TypeDOCX, "ppt": TypePPTX, "xl": TypeXLSX}[kind]
+	if !ok { // a workbook in the binary form
 		s.MediaType = TypeXLSX
 		return readByConversion(ctx, p, s)
 	}
+	r, err := p.readKind(s, kind)
 	if err != nil {
 		return format.Result{}, err
 	}
-	r.Layout.MediaType, r.Layout.Reader = mediaType, readByOwn
+	r.Layout.MediaType = mediaType
 	s.Options.Password = "" // it is open
 	return r, p.addPages(ctx, s, mediaType, &r)
+}
+
+// readKind reads a document of a kind with the reader that is configured.
+func (p *parser) readKind(s format.Source, kind string) (r format.Result, err error) {
+	reader := readByOwn
+	switch {
+	case p.isUnioffice:
+		reader = readByUnioffice
+		r, err = unioffice.Read(s, kind)
+	case kind == "xl":
+		r, err = sheet.Read(s)
+	default:
+		r, err = ooxml.Read(s)
+	}
+	r.Layout.Reader = reader
+	return r, err
 }
 
 // isOldOffice reports whether a file is in the container of the older formats, and

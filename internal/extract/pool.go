@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/extract/format"
+	"github.com/cairn-rag/cairn/internal/extract/unioffice"
 )
 
 // PoolConfig configures a pool of parser children.
@@ -41,6 +42,9 @@ type PoolConfig struct {
 	TempDir string
 	// Tools are the programs that readers may use. Defaults to none.
 	Tools format.Tools
+	// UniofficeLicense is a licence key of unioffice, which then reads DOCX, PPTX and
+	// XLSX. Defaults to none: Cairn reads them itself.
+	UniofficeLicense string
 	// Logger receives the children's standard error at level debug. Defaults to
 	// slog.Default().
 	Logger *slog.Logger
@@ -79,10 +83,16 @@ type Pool struct {
 
 var errClosed = errors.New("the parser pool is closed")
 
-// NewPool returns a pool. It starts children when they are needed.
+// NewPool returns a pool. It starts children when they are needed. It fails for a
+// licence key that is wrong, or that this build has no use for.
 func NewPool(cfg PoolConfig) (*Pool, error) {
 	if len(cfg.Command) == 0 || cfg.Command[0] == "" {
 		return nil, errors.New("extract: PoolConfig.Command is empty")
+	}
+	if cfg.UniofficeLicense != "" {
+		if err := unioffice.SetLicense(cfg.UniofficeLicense); err != nil {
+			return nil, fmt.Errorf("extract.unioffice_license_env: %w", err)
+		}
 	}
 	p := &Pool{cfg: cfg.withDefaults()}
 	p.slots = make(chan *child, p.cfg.Size)

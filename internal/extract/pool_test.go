@@ -250,6 +250,14 @@ func TestPoolFailsIfAChildCannotStart(t *testing.T) {
 	}
 }
 
+func TestPoolRefusesAWrongLicenseOfUnioffice(t *testing.T) {
+	t.Parallel()
+	_, err := extract.NewPool(extract.PoolConfig{Command: []string{"true"}, UniofficeLicense: "wrong"})
+	if err == nil || !strings.Contains(err.Error(), "extract.unioffice_license_env") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestChildEndsWithItsInput(t *testing.T) {
 	t.Parallel()
 	exe, err := os.Executable()

@@ -15,13 +15,14 @@ import (
 // parser reads one file after another inside the child. It starts pdfium with
 // the first PDF, so that text files do not wait for it.
 type parser struct {
-	cacheDir string
-	scratch  string // folder for files that are not of a result; it goes with the child
-	tools    format.Tools
-	starting func(start func() error) error // runs start, which loads pdfium
-	working  func()                         // starts the time limit again
-	pdfs     *pdf.Reader
-	office   *libreoffice.Office
+	cacheDir    string
+	scratch     string // folder for files that are not of a result; it goes with the child
+	tools       format.Tools
+	isUnioffice bool                           // it reads DOCX, PPTX and XLSX
+	starting    func(start func() error) error // runs start, which loads pdfium
+	working     func()                         // starts the time limit again
+	pdfs        *pdf.Reader
+	office      *libreoffice.Office
 }
 
 // close frees pdfium and LibreOffice if they were started.

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 
 	"github.com/cairn-rag/cairn/internal/extract/format"
+	"github.com/cairn-rag/cairn/internal/extract/unioffice"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -115,6 +116,11 @@ func (s *server) answer(ctx context.Context, req request) response {
 
 func (s *server) apply(set settings) error {
 	s.parser.cacheDir, s.parser.scratch, s.parser.tools = set.CacheDir, set.Scratch, set.Tools
+	if s.parser.isUnioffice = set.Unioffice != ""; s.parser.isUnioffice {
+		if err := unioffice.SetLicense(set.Unioffice); err != nil {
+			return err
+		}
+	}
 	debug.SetMaxStack(maxStack)
 	if set.Memory > 0 {
 		debug.SetMemoryLimit(set.Memory / 4 * 3)
