@@ -46,7 +46,7 @@ func TestImportOverKills(t *testing.T) {
 	notes := client.NewImport{Source: b.source("notes/")}
 
 	i := s.begin(t, notes)
-	for _, published := range []int64{200, 800, 1400, 2000, 2600} {
+	for _, published := range []int64{200, 700, 1200, 1700, 2200} {
 		s.awaitPublishedObjects(t, i.ID, published)
 		s.kill()
 		s.restart()

@@ -220,6 +220,33 @@ func TestWorkerOverRestarts(t *testing.T) {
 	}
 }
 
+// TestWorkerModels: a worker embeds with the model of the server, or does not start.
+func TestWorkerModels(t *testing.T) {
+	t.Parallel()
+	t.Run("uses the server's offline model", func(t *testing.T) {
+		t.Parallel()
+		b := newBucket(t)
+		const objects = 900
+		b.fill("notes/", objects)
+		s := start(t, "CAIRN_EGRESS__ALLOW=127.0.0.0/8")
+		s.startWorker(t, "CAIRN_EGRESS__ALLOW=127.0.0.0/8")
+		i := s.runImport(t, client.NewImport{Source: b.source("notes/")})
+		wantCounts(t, i, counts{discovered: objects, published: objects})
+		if up, beside := s.shares(t, i.ID, 1); up.batches == 0 || beside.batches == 0 {
+			t.Errorf("of one page the server took %+v and the worker %+v", up, beside)
+		}
+		s.wantFound(t, s.imported(t)[b.externalID(b.key("notes/", 77))], 77)
+	})
+	t.Run("refuses a configuration that differs", func(t *testing.T) {
+		t.Parallel()
+		s, _ := startForWorkers(t)
+		code, _, said := command(t, nil, "worker", "--data", s.folder)
+		if code != 2 || !strings.Contains(said, "the server's configuration") {
+			t.Errorf("exit code %d, %q", code, said)
+		}
+	})
+}
+
 func TestWorkerWithoutServer(t *testing.T) {
 	t.Parallel()
 	code, _, said := command(t, nil, "worker", "--data", t.TempDir())

@@ -180,17 +180,26 @@ func (p *platform) sweepBlobs(began time.Time) {
 // startModels creates the clients of the configured endpoints, and serves the
 // offline model for each model without an endpoint.
 func (p *platform) startModels(context.Context) error {
-	offline, err := p.serveOffline()
-	if err != nil {
+	if err := p.serveOffline(); err != nil {
 		return err
 	}
+	p.connectModels()
+	return nil
+}
+
+// connectModels creates the clients of the endpoints, when the offline model is served.
+func (p *platform) connectModels() {
 	httpClient := model.NewHTTPClient()
-	p.chat = model.New(endpoint(p.cfg.Models.Chat, offline, localmodel.ChatModel), httpClient)
-	p.embed = model.New(endpoint(p.cfg.Models.Embedding, offline, localmodel.EmbeddingModel), httpClient)
+	p.chat = model.New(endpoint(p.cfg.Models.Chat, p.offline, localmodel.ChatModel), httpClient)
+	p.embed = model.New(endpoint(p.cfg.Models.Embedding, p.offline, localmodel.EmbeddingModel), httpClient)
 	if m := p.cfg.Models.Transcription.Endpoint(); m.BaseURL != "" {
 		p.transcribe = model.New(endpoint(m, "", ""), httpClient)
 	}
-	return nil
+}
+
+// usesOffline reports whether a model has no endpoint.
+func (p *platform) usesOffline() bool {
+	return p.cfg.Models.Chat.Offline() || p.cfg.Models.Embedding.Offline()
 }
 
 func (p *platform) grace() time.Duration { return time.Duration(p.cfg.ShutdownSeconds) * time.Second }

@@ -167,18 +167,19 @@ func endpoint(m config.Model, offline, name string) model.Endpoint {
 	return e
 }
 
-// serveOffline serves the offline model on a loopback port of its own and returns
-// its address, "" where every model has an endpoint.
-func (p *platform) serveOffline() (string, error) {
-	if !p.cfg.Models.Chat.Offline() && !p.cfg.Models.Embedding.Offline() {
-		return "", nil
+// serveOffline serves the offline model on a loopback port of its own, unless every
+// model has an endpoint.
+func (p *platform) serveOffline() error {
+	if !p.usesOffline() {
+		return nil
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return "", fmt.Errorf("listen for the offline model: %w", err)
+		return fmt.Errorf("listen for the offline model: %w", err)
 	}
 	m := localmodel.New(localmodel.Config{TokensPerSecond: p.cfg.Models.Offline.TokensPerSecond})
 	p.serve(listener, m.Handler(), func() {})
 	p.offline = listener.Addr().String()
-	return p.offline, nil
+	p.ends.Offline = p.offline
+	return nil
 }

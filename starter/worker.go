@@ -28,9 +28,9 @@ type workerCmd struct {
 
 // Help returns the command's details and an example.
 func (workerCmd) Help() string {
-	return "The process takes its share of the pages of imports from a server (cairn up) on this machine, with parsers and, where " +
-		"no model is configured, an offline model of its own. It needs the server's data folder and configuration. It may be killed " +
-		"at any moment: the other processes do its work within seconds. When the server starts anew, it joins it again.\n\n" +
+	return "The process takes its share of the pages of imports from a server (cairn up) on this machine, with parsers of its " +
+		"own. It needs the server's data folder and configuration. It may be killed at any moment: the other processes do its work " +
+		"within seconds. When the server starts anew, it joins it again.\n\n" +
 		"Example:\n\n    cairn worker --data /var/lib/cairn"
 }
 
@@ -107,7 +107,7 @@ func newWorkerPlatform(ctx context.Context, cfg config.Config, log *slog.Logger,
 		cfg: cfg, log: log, metrics: telemetry.NewMetrics(), hub: stream.NewHub(), failed: make(chan error, 4), woken: make(chan store.WebhookQueue, 1000), ends: ends,
 	}
 	for _, start := range []func(context.Context) error{
-		p.joinTemporal, p.joinFolder, p.startSecrets, p.joinStores, p.startModels,
+		p.joinTemporal, p.joinFolder, p.startSecrets, p.joinStores, p.joinModels,
 	} {
 		if err := start(ctx); err != nil {
 			return p, err
@@ -128,6 +128,15 @@ func (p *platform) joinFolder(context.Context) error {
 }
 
 func (p *platform) joinStores(ctx context.Context) error { return p.openStores(ctx, true) }
+
+// joinModels uses the server's offline model for each model without an endpoint.
+func (p *platform) joinModels(context.Context) error {
+	if p.offline = p.ends.Offline; p.offline == "" && p.usesOffline() {
+		return usageError{"a model has no endpoint here, and the server serves no offline model: give the worker the server's configuration"}
+	}
+	p.connectModels()
+	return nil
+}
 
 func (p *platform) joinTemporal(ctx context.Context) (err error) {
 	p.identity = "cairn-worker/" + rand.Text()

@@ -19,6 +19,7 @@ type Endpoints struct {
 	UI       string `json:"ui"`       // URL of the operator's pages
 	Temporal string `json:"temporal"` // host and port
 	KeyFile  string `json:"key_file"` // path of the admin key
+	Offline  string `json:"offline,omitempty"` // host and port of the offline model, "" = not served
 	PID      int    `json:"pid"`
 	// Listeners are all addresses of the process, which no address that a user gives
 	// may reach.
