@@ -11,19 +11,24 @@ import (
 )
 
 type configCmd struct {
-	Config string `type:"path" placeholder:"FILE" help:"The configuration file. Default: the file in CAIRN_CONFIG."`
-	JSON   bool   `name:"json" help:"Print JSON."`
+	Config  string `type:"path" placeholder:"FILE" help:"The configuration file. Default: the file in CAIRN_CONFIG."`
+	Explain string `placeholder:"KEY" help:"Print what a key means, its value, and where the value comes from."`
+	JSON    bool   `name:"json" help:"Print JSON."`
 }
 
 // Help returns the command's details and an example.
 func (configCmd) Help() string {
 	return "The output is a configuration file: loaded with CAIRN_CONFIG it results in the same configuration, " +
-		"after the masked secrets (********) are filled in.\n\nExample:\n\n    cairn config --config cairn.yaml"
+		"after the masked secrets (********) are filled in.\n\nExample:\n\n    cairn config --config cairn.yaml\n    cairn config --explain limits.file_bytes"
 }
 
 // Run prints the configuration that cairn up would use.
 func (c configCmd) Run(a *app) error {
-	loaded, err := config.Load(config.Options{File: c.Config, Environ: os.Environ()})
+	options := config.Options{File: c.Config, Environ: os.Environ()}
+	if c.Explain != "" {
+		return c.explain(a, options)
+	}
+	loaded, err := config.Load(options)
 	if err != nil {
 		return usageError{err.Error()}
 	}
@@ -40,4 +45,16 @@ func (c configCmd) Run(a *app) error {
 		return fmt.Errorf("read the configuration back: %w", err)
 	}
 	return terminal.JSON(a.stdout, values)
+}
+
+// explain describes one key.
+func (c configCmd) explain(a *app, options config.Options) error {
+	e, err := config.Explain(c.Explain, options)
+	if err != nil {
+		return usageError{err.Error()}
+	}
+	if c.JSON {
+		return terminal.JSON(a.stdout, e)
+	}
+	return terminal.Fields(a.stdout, "key", e.Key, "value", e.Value, "meaning", e.Meaning, "variable", e.Variable, "from", e.From)
 }

@@ -27,7 +27,8 @@ the nearest known one. An unknown variable that begins with ` + "`CAIRN_`" + ` i
 that names the nearest one, and those that Kubernetes injects for a service named
 ` + "`cairn`" + ` (` + "`CAIRN_SERVICE_HOST`, `CAIRN_PORT=tcp://…`, …" + `) are ignored. ` + "`cairn config`" + ` prints
 the effective configuration as a file whose secrets are masked; write them in again
-before you use the file.
+before you use the file. ` + "`cairn config --explain KEY`" + ` prints the meaning of a key, its
+value, and where that came from.
 
 ` + "```yaml" + `
 listen: 0.0.0.0:8080
