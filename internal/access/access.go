@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/coreos/go-oidc/v3/oidc"
+
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -30,25 +32,28 @@ type Store interface {
 	Conversation(ctx context.Context, p knowledge.Principal, id string) (store.Conversation, error)
 }
 
-// Config configures the JWTs that are accepted. Without a Secret none are.
-// Issuer and Audience are checked if they are set.
+// Config configures the JWTs that are accepted: those signed with Secret, or by a key of
+// the JSON Web Key Set at JWKSURL. Without both none are. Issuer and Audience are
+// checked if they are set.
 type Config struct {
 	Issuer   string
 	Audience string
 	Secret   string
+	JWKSURL  string
 }
 
 // Authenticator creates principals. It is safe for concurrent use.
 type Authenticator struct {
 	cfg    Config
 	store  Store
-	secret []byte // signs run tokens
+	secret []byte                // signs the tokens of links
+	remote *oidc.IDTokenVerifier // of JWTs that a key of JWKSURL has signed; nil = none
 }
 
 // New returns an Authenticator. secret signs run tokens and must not change
 // across restarts.
 func New(cfg Config, s Store, secret []byte) *Authenticator {
-	return &Authenticator{cfg: cfg, store: s, secret: secret}
+	return &Authenticator{cfg: cfg, store: s, secret: secret, remote: newRemote(cfg)}
 }
 
 // Credentials are the credentials of a request.

@@ -30,6 +30,9 @@ func isJWT(bearer string) bool {
 
 func (a *Authenticator) fromJWT(ctx context.Context, token string) (knowledge.Claims, error) {
 	cfg := a.cfg
+	if a.remote != nil {
+		return a.fromRemote(ctx, token)
+	}
 	if cfg.Secret == "" {
 		return knowledge.Claims{}, unauthorized("this instance takes no tokens (auth.jwt is not configured): use an API key")
 	}

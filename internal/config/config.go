@@ -167,7 +167,8 @@ type Auth struct {
 	JWT JWT `koanf:"jwt"`
 }
 
-// JWT is the check of JSON web tokens, signed with HS256.
+// JWT is the check of JSON web tokens, signed with a secret (HS256) or by a key of a
+// key set.
 type JWT struct {
 	// The issuer that a token must name. Defaults to any.
 	Issuer string `koanf:"issuer"`
@@ -179,6 +180,9 @@ type JWT struct {
 	// The name of the environment variable that holds the secret, in place of
 	// auth.jwt.secret. Defaults to none.
 	SecretEnv string `koanf:"secret_env"`
+	// The address of the JSON Web Key Set whose keys sign tokens, in place of a secret,
+	// as an identity provider names it in jwks_uri. Defaults to none.
+	JWKSURL string `koanf:"jwks_url"`
 }
 
 // Egress is what addresses that users give may reach.

@@ -59,8 +59,14 @@ func (c Config) validateSecrets() error {
 	if j.Secret != "" && len(j.Secret) < minJWTSecret {
 		errs = append(errs, fmt.Errorf("auth.jwt.secret: at least %d bytes are needed", minJWTSecret))
 	}
-	if j.Secret == "" && (j.Issuer != "" || j.Audience != "") {
-		errs = append(errs, errors.New("auth.jwt has an issuer or audience but neither secret nor secret_env"))
+	if j.Secret == "" && j.JWKSURL == "" && (j.Issuer != "" || j.Audience != "") {
+		errs = append(errs, errors.New("auth.jwt has an issuer or audience but neither secret, secret_env nor jwks_url"))
+	}
+	if j.Secret != "" && j.JWKSURL != "" {
+		errs = append(errs, errors.New("auth.jwt has a secret and a jwks_url: set one of them"))
+	}
+	if u, err := url.Parse(j.JWKSURL); j.JWKSURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		errs = append(errs, errors.New("auth.jwt.jwks_url: an http or https address is needed"))
 	}
 	return errors.Join(errs...)
 }
