@@ -24,6 +24,7 @@ type chunkView struct {
 	PageSize   *pageSize     `json:"page_size" doc:"[width,height] of the first page in PDF points; each box has that of its own page"`
 	StartTime  *float64      `json:"start_time" doc:"In seconds, of audio and video"`
 	EndTime    *float64      `json:"end_time"`
+	Segments   []segmentView `json:"segments,omitempty" doc:"Of audio and video: when each part of the text is said"`
 	Place      string        `json:"place,omitempty" doc:"The sheet and range of cells of a spreadsheet, Sales!A2:D41"`
 	Lines      []chunkLine   `json:"lines" doc:"start and end are code points into text; hyphen says that the page has a hyphen at the end of the line which text, where the word goes on, has not"`
 	Superseded bool          `json:"superseded" doc:"The document has a newer version"`
@@ -34,6 +35,14 @@ type chunkMetadata struct {
 	Filename  string   `json:"filename"`
 	Languages []string `json:"languages"`
 	Modality  string   `json:"modality"`
+}
+
+// segmentView is a part of a passage that was said at a time.
+type segmentView struct {
+	Start     int     `json:"start" doc:"Code points into text"`
+	End       int     `json:"end"`
+	StartTime float64 `json:"start_time" doc:"In seconds"`
+	EndTime   float64 `json:"end_time"`
 }
 
 // chunkLine is a line of a passage with the size of its page.
@@ -59,6 +68,9 @@ type passageView struct {
 	Start *int       `json:"start" doc:"Code points into the chunk's text"`
 	End   *int       `json:"end"`
 	Boxes []chunkBox `json:"boxes"`
+
+	StartTime *float64 `json:"start_time,omitempty" doc:"In seconds, of audio and video"`
+	EndTime   *float64 `json:"end_time,omitempty"`
 }
 
 // chunkAnswer is a chunk, or with ?quote= a passage of it.
@@ -116,7 +128,10 @@ func viewChunk(c store.ChunkView) chunkView {
 		Metadata: chunkMetadata{Filename: c.Document.Name, Languages: []string{c.Language}, Modality: cmp.Or(string(c.Modality), "text")},
 		Place:    c.Place,
 	}
-	view.StartTime, view.EndTime = seconds(c.Chunk)
+	view.StartTime, view.EndTime = seconds(c.Time)
+	for _, x := range c.Speech {
+		view.Segments = append(view.Segments, segmentView{x.Start, x.End, x.Time.Start, x.Time.End})
+	}
 	if c.Language == "" {
 		view.Metadata.Languages = []string{"und"}
 	}
@@ -129,12 +144,12 @@ func viewChunk(c store.ChunkView) chunkView {
 	return view
 }
 
-// seconds returns where a chunk begins and ends in audio or video, nil for a text.
-func seconds(c knowledge.Chunk) (start, end *float64) {
-	if c.Time == (knowledge.Seconds{}) {
+// seconds returns where something begins and ends in audio or video, nil for a text.
+func seconds(t knowledge.Seconds) (start, end *float64) {
+	if t == (knowledge.Seconds{}) {
 		return nil, nil
 	}
-	return &c.Time.Start, &c.Time.End
+	return &t.Start, &t.End
 }
 
 // chunkBoxes returns a chunk's boxes, one a page, and its first page.
@@ -172,5 +187,6 @@ func viewPassage(c knowledge.Chunk, quote string) passageView {
 	}
 	view.Found, view.Start, view.End = true, &passage.Start, &passage.End
 	view.Boxes = viewBoxes(c, passage.Boxes)
+	view.StartTime, view.EndTime = seconds(passage.Time)
 	return view
 }

@@ -98,7 +98,7 @@ func (s *Server) sources(o *outcome) []source {
 			out.URL = s.originalURL(c.Document.Workspace, c.DocumentID)
 			out.BBox, out.PageNumber = chunkBoxes(c.Chunk)
 			out.ExternalID, out.Heading = c.Document.ExternalID, notNil(c.HeadingPath)
-			out.StartTime, out.EndTime = seconds(c.Chunk)
+			out.StartTime, out.EndTime = seconds(c.Time)
 			out.Place = c.Place
 			if c.Origin.First > 0 {
 				out.Lines = &[2]int{c.Origin.First, c.Origin.Last}

@@ -68,10 +68,19 @@ func TestChunk(t *testing.T) {
 	})
 	t.Run("of_speech_and_of_a_spreadsheet", func(t *testing.T) {
 		id := e.add(e.editor, "talk.mp3", "text", nil)
-		e.publish(id, knowledge.Chunk{Text: "Hello.", Modality: knowledge.ModalityAudio, Time: knowledge.Seconds{End: 2.5}}, knowledge.Chunk{Text: "1 | 2", Place: "Sales!A2:D41"})
+		speech := knowledge.Speech{{Start: 0, End: 3, Time: knowledge.Seconds{End: 1}}, {Start: 4, End: 8, Time: knowledge.Seconds{Start: 1.5, End: 2.5}}}
+		e.publish(id, knowledge.Chunk{Text: "Oh. Yes.", Modality: knowledge.ModalityAudio, Time: knowledge.Seconds{End: 2.5}, Speech: speech}, knowledge.Chunk{Text: "1 | 2", Place: "Sales!A2:D41"})
 		got := e.do("GET", "/chunks/"+knowledge.ChunkID(id, 1, 0), e.reader, nil).want(200)
 		if got["start_time"] != 0.0 || got["end_time"] != 2.5 || got["metadata"].(map[string]any)["modality"] != "audio" {
 			t.Errorf("speech: %v", got)
+		}
+		second := map[string]any{"start": 4.0, "end": 8.0, "start_time": 1.5, "end_time": 2.5}
+		if segments := got["segments"].([]any); len(segments) != 2 || !cmp.Equal(segments[1], any(second)) {
+			t.Errorf("segments: %v", segments)
+		}
+		got = e.do("GET", "/chunks/"+knowledge.ChunkID(id, 1, 0)+"?quote=yes", e.reader, nil).want(200)
+		if got["start_time"] != 1.5 || got["end_time"] != 2.5 {
+			t.Errorf("a quotation of speech: %v", got)
 		}
 		got = e.do("GET", "/chunks/"+knowledge.ChunkID(id, 1, 1), e.reader, nil).want(200)
 		if got["start_time"] != nil || got["place"] != "Sales!A2:D41" {

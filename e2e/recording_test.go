@@ -84,6 +84,10 @@ func TestRecording(t *testing.T) {
 	if chunk.StartTime != 0.5 || chunk.EndTime != 6 || chunk.Metadata.Modality != "audio" {
 		t.Errorf("the chunk is %+v", chunk)
 	}
+	s.call(t, "GET", "/chunks/"+source.ChunkID+"?quote=Ferries+wait", nil, &chunk)
+	if chunk.StartTime != 2.75 || chunk.EndTime != 6 {
+		t.Errorf("the quotation is %+v", chunk)
+	}
 	if total := m.Totals().Transcriptions; total.Asked != 4 || total.Answered != 1 {
 		t.Errorf("the recording was asked for %d times and answered %d times", total.Asked, total.Answered)
 	}

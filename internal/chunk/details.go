@@ -13,7 +13,8 @@ import (
 type details struct {
 	sheet   knowledge.Sheet
 	time    knowledge.Seconds
-	figures []string // names of the assets that show it
+	speech  knowledge.Speech // its segments, in code points of the document
+	figures []string         // names of the assets that show it
 }
 
 // describe adds the details of a block to the last block of the document, and
@@ -24,6 +25,11 @@ func (d *document) describe(b knowledge.Block, figures []string) {
 	}
 	if b.Sheet.Name != "" || b.Time != (knowledge.Seconds{}) || b.Kind == knowledge.BlockFigure {
 		d.lastDetails().sheet, d.lastDetails().time = b.Sheet, b.Time
+	}
+	start := d.blocks[len(d.blocks)-1].span.Start
+	for _, s := range b.Speech {
+		s.Start, s.End = s.Start+start, s.End+start
+		d.lastDetails().speech = append(d.lastDetails().speech, s)
 	}
 	d.show(figures)
 }
@@ -45,7 +51,8 @@ func (d *document) lastDetails() *details {
 }
 
 // addDetails sets the place, time, figures and modality of a chunk. A part of a
-// block that is not a table has the time and the figures of the whole block.
+// block that is not a table has the figures of the whole block, and its time if the
+// times of its segments are not known.
 func (d *document) addDetails(c *knowledge.Chunk) {
 	var places []place
 	picture, described, headed := true, false, false
@@ -56,12 +63,7 @@ func (d *document) addDetails(c *knowledge.Chunk) {
 		if b.details == nil {
 			continue
 		}
-		if t := b.details.time; t != (knowledge.Seconds{}) {
-			if c.Time == (knowledge.Seconds{}) {
-				c.Time = t
-			}
-			c.Time.Start, c.Time.End = min(c.Time.Start, t.Start), max(c.Time.End, t.End)
-		}
+		addTime(c, b.details)
 		for _, name := range b.details.figures {
 			if !slices.Contains(c.Figures, name) {
 				c.Figures = append(c.Figures, name)
@@ -79,6 +81,27 @@ func (d *document) addDetails(c *knowledge.Chunk) {
 		names[i] = p.String()
 	}
 	c.Place = strings.Join(names, ", ")
+}
+
+// addTime adds the time of a block, or of its segments within a chunk, to the chunk.
+func addTime(c *knowledge.Chunk, d *details) {
+	t := d.time
+	if len(d.speech) > 0 {
+		t = d.speech.During(c.Span.Start, c.Span.End)
+	}
+	if t == (knowledge.Seconds{}) {
+		return
+	}
+	if c.Time == (knowledge.Seconds{}) {
+		c.Time = t
+	}
+	c.Time.Start, c.Time.End = min(c.Time.Start, t.Start), max(c.Time.End, t.End)
+	for _, s := range d.speech {
+		s.Start, s.End = max(s.Start, c.Span.Start)-c.Span.Start, min(s.End, c.Span.End)-c.Span.Start
+		if s.Start < s.End {
+			c.Speech = append(c.Speech, s)
+		}
+	}
 }
 
 // place is a range of cells of a spreadsheet, from column A on.

@@ -205,3 +205,42 @@ func TestADescribedFigureIsAChunk(t *testing.T) {
 		}
 	}
 }
+
+// TestTimeOfAPartOfAPassage: a chunk that holds a part of what is said has the time of the
+// segments in it, and each of them by its characters.
+func TestTimeOfAPartOfAPassage(t *testing.T) {
+	t.Parallel()
+	b := knowledge.Block{Kind: knowledge.BlockParagraph, Time: knowledge.Seconds{Start: 0, End: 80}}
+	for i := range 40 {
+		sentence := fmt.Sprintf("Sentence %02d is here.", i)
+		start := len(b.Text)
+		if i > 0 {
+			b.Text += " "
+			start++
+		}
+		b.Text += sentence
+		b.Speech = append(b.Speech, knowledge.Segment{Start: start, End: len(b.Text), Time: knowledge.Seconds{Start: 2 * float64(i), End: 2 * float64(i+1)}})
+	}
+	layout := knowledge.Layout{Modality: knowledge.ModalityAudio, Blocks: []knowledge.Block{{Kind: knowledge.BlockParagraph, Text: "A first passage."}, b}}
+	for _, strategy := range strategies {
+		chunks := split(t, layout, knowledge.Splitter{Strategy: strategy, ChunkSize: 200})
+		if len(chunks) < 3 {
+			t.Fatalf("%s: %d chunks", strategy, len(chunks))
+		}
+		for _, c := range chunks {
+			n := len(c.Speech)
+			if c.Text == "A first passage." { // whose time is not known
+				continue
+			}
+			if n == 0 || c.Time != (knowledge.Seconds{Start: c.Speech[0].Time.Start, End: c.Speech[n-1].Time.End}) {
+				t.Errorf("%s: %v is the time of %q with %d segments", strategy, c.Time, c.Text, n)
+			}
+			for _, s := range c.Speech {
+				said := c.Text[s.Start:s.End]
+				if full := fmt.Sprintf("Sentence %02d is here.", int(s.Time.Start/2)); !strings.Contains(full, said) {
+					t.Errorf("%s: %q is said at %v", strategy, said, s.Time)
+				}
+			}
+		}
+	}
+}

@@ -14,11 +14,13 @@ type PageBox struct {
 	Box  knowledge.Box `json:"bbox"`
 }
 
-// Passage is where a quotation stands: code points into the chunk's text, and
-// one box for each line that it touches.
+// Passage is where a quotation stands: code points into the chunk's text,
+// one box for each line that it touches, and the time of the segments of speech that it
+// touches.
 type Passage struct {
 	Start, End int
 	Boxes      []PageBox
+	Time       knowledge.Seconds // zero, except of speech
 }
 
 // Locate finds the first place of a quotation in a chunk. White space, case and
@@ -31,6 +33,7 @@ func Locate(c knowledge.Chunk, quote string) (Passage, bool) {
 		return Passage{}, false
 	}
 	p := Passage{Start: places[i], End: places[i+len(wanted)-1] + 1, Boxes: []PageBox{}}
+	p.Time = c.Speech.During(p.Start, p.End)
 	for _, line := range c.Lines {
 		start, end := max(line.Start, p.Start), min(line.End, p.End)
 		if start < end {

@@ -15,9 +15,10 @@ type Chunk struct {
 	Lines       Lines    `json:"lines,omitempty"`
 	Pages       Pages    `json:"pages,omitempty"` // of the pages that Lines are on
 	Language    string   `json:"language,omitempty"`
-	Origin      Origin   `json:"origin,omitzero"` // the smallest range of whole lines that is known to hold it
-	Place       string   `json:"place,omitempty"` // in a spreadsheet: the sheet and range of cells, "Sales!A2:D41"
-	Time        Seconds  `json:"time,omitzero"`   // of speech and subtitles
+	Origin      Origin   `json:"origin,omitzero"`  // the smallest range of whole lines that is known to hold it
+	Place       string   `json:"place,omitempty"`  // in a spreadsheet: the sheet and range of cells, "Sales!A2:D41"
+	Time        Seconds  `json:"time,omitzero"`    // of speech and subtitles
+	Speech      Speech   `json:"speech,omitempty"` // segments that lie in Text, of which Time is the whole
 	Modality    Modality `json:"modality,omitempty"`
 	Figures     []string `json:"figures,omitempty"` // names of the assets that show parts of it
 	Context     string   `json:"context,omitempty"` // a sentence that places it in the document, written by a model

@@ -119,6 +119,7 @@ type Block struct {
 	Sheet  Sheet     `json:"sheet,omitzero"`   // of a table that is part of a spreadsheet
 	Figure string    `json:"figure,omitempty"` // name of the asset that shows the block
 	Time   Seconds   `json:"time,omitzero"`    // of speech and subtitles
+	Speech Speech    `json:"speech,omitempty"` // its segments, where their times are known
 	// Described means that a model that saw the figure wrote Text. The block and its
 	// captions are a chunk of their own.
 	Described bool `json:"described,omitempty"`
@@ -139,6 +140,13 @@ const (
 type Seconds struct {
 	Start float64 `json:"start"`
 	End   float64 `json:"end"`
+}
+
+// Segment is a part of a text that was spoken. Start and End are code points into the
+// text that holds it (a block's, or a chunk's).
+type Segment struct {
+	Start, End int
+	Time       Seconds
 }
 
 // Cell is one cell of a table. Row and Column count from 0 within the block.

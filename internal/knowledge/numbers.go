@@ -19,6 +19,10 @@ type Lines []Line
 // Pages are sizes of pages. The store keeps them as [[page,width,height],…].
 type Pages []PageSize
 
+// Speech is the segments of a spoken text, in their order. Its JSON is
+// [[start,end,from,to],…], with the seconds rounded to hundredths.
+type Speech []Segment
+
 // Append appends the JSON of lines, nothing for none. Boxes are rounded to hundredths of
 // a point.
 func (l Lines) Append(b []byte) []byte {
@@ -75,6 +79,48 @@ func ParsePages(text string) (Pages, error) {
 		pages = append(pages, PageSize{Page: int(n[0]), Width: n[1], Height: n[2]})
 	})
 	return pages, err
+}
+
+// Append appends the JSON of segments, nothing for none.
+func (s Speech) Append(b []byte) []byte {
+	return appendRows(b, len(s), func(b []byte, i int) []byte {
+		return appendNumbers(b, float64(s[i].Start), float64(s[i].End), s[i].Time.Start, s[i].Time.End)
+	})
+}
+
+// ParseSpeech parses the output of Append.
+func ParseSpeech(text string) (Speech, error) {
+	var segments Speech
+	err := parseRows(text, 4, 4, func(n []float64) {
+		segments = append(segments, Segment{Start: int(n[0]), End: int(n[1]), Time: Seconds{Start: n[2], End: n[3]}})
+	})
+	return segments, err
+}
+
+// MarshalJSON implements json.Marshaler.
+func (s Speech) MarshalJSON() ([]byte, error) { return orEmpty(s.Append(nil)), nil }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *Speech) UnmarshalJSON(data []byte) (err error) {
+	if string(data) != "null" {
+		*s, err = ParseSpeech(string(data))
+	}
+	return err
+}
+
+// During returns the time of the characters [start, end): from the beginning of the first
+// segment that they touch to the end of the last one. It is zero if they touch none.
+func (s Speech) During(start, end int) (t Seconds) {
+	for _, x := range s {
+		switch {
+		case x.End <= start || x.Start >= end:
+		case t == (Seconds{}):
+			t = x.Time
+		default:
+			t = Seconds{Start: min(t.Start, x.Time.Start), End: max(t.End, x.Time.End)}
+		}
+	}
+	return t
 }
 
 func orEmpty(b []byte) []byte {

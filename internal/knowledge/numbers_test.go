@@ -93,3 +93,35 @@ func FuzzNumbers(f *testing.F) {
 		}
 	})
 }
+
+func TestSpeechAsJSON(t *testing.T) {
+	t.Parallel()
+	speech := knowledge.Speech{
+		{Start: 0, End: 12, Time: knowledge.Seconds{Start: .5, End: 3.25}}, {Start: 13, End: 20, Time: knowledge.Seconds{Start: 3.25, End: 7200.04}},
+	}
+	const want = "[[0,12,0.5,3.25],[13,20,3.25,7200.04]]"
+	data, err := json.Marshal(speech)
+	if err != nil || string(data) != want {
+		t.Errorf("got %s, %v, want %s", data, err, want)
+	}
+	var got knowledge.Speech
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(speech, got); diff != "" {
+		t.Error(diff)
+	}
+	for behaviour, tc := range map[string]struct {
+		start, end int
+		want       knowledge.Seconds
+	}{
+		"within a segment":   {3, 5, knowledge.Seconds{Start: .5, End: 3.25}},
+		"of two segments":    {11, 14, knowledge.Seconds{Start: .5, End: 7200.04}},
+		"between two":        {12, 13, knowledge.Seconds{}},
+		"behind the segment": {20, 30, knowledge.Seconds{}},
+	} {
+		if got := speech.During(tc.start, tc.end); got != tc.want {
+			t.Errorf("%s: %v, want %v", behaviour, got, tc.want)
+		}
+	}
+}

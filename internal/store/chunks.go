@@ -38,6 +38,7 @@ type chunkRow struct {
 	Place       string  `bun:"place"`
 	StartTime   float64 `bun:"start_time"`
 	EndTime     float64 `bun:"end_time"`
+	Speech      string  `bun:"speech"`
 	Modality    string  `bun:"modality"`
 	Figures     string  `bun:"figures"`
 	Context     string  `bun:"context"`
@@ -51,7 +52,7 @@ func newChunkRow(ref knowledge.VersionRef, c knowledge.Chunk) (chunkRow, error) 
 		SpanStart: c.Span.Start, SpanEnd: c.Span.End, Language: c.Language, Header: c.Header,
 		Lines: string(c.Lines.Append(nil)), Pages: string(c.Pages.Append(nil)), Body: c.Text,
 		FirstLine: c.Origin.First, LastLine: c.Origin.Last,
-		Place: c.Place, StartTime: c.Time.Start, EndTime: c.Time.End, Modality: string(c.Modality), Context: c.Context,
+		Place: c.Place, StartTime: c.Time.Start, EndTime: c.Time.End, Speech: string(c.Speech.Append(nil)), Modality: string(c.Modality), Context: c.Context,
 		ParentStart: c.Parent.Start, ParentEnd: c.Parent.End,
 	}
 	var err error
@@ -78,6 +79,9 @@ func (r *chunkRow) chunk() (knowledge.Chunk, error) {
 	}
 	if err == nil {
 		c.Pages, err = knowledge.ParsePages(r.Pages)
+	}
+	if err == nil {
+		c.Speech, err = knowledge.ParseSpeech(r.Speech)
 	}
 	if err != nil {
 		return c, fmt.Errorf("decode chunk %s: %w", r.ID, err)

@@ -4,6 +4,7 @@ package transcript
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -25,13 +26,13 @@ const (
 	pause  = 3.0
 )
 
-// Blocks returns the passages of cues as paragraphs. A passage has one speaker, whose
-// name it begins with.
+// Blocks returns the passages of cues as paragraphs, with a segment for each cue. A
+// passage has one speaker, whose name it begins with.
 func Blocks(cues []Cue) []knowledge.Block {
 	var blocks []knowledge.Block
 	var open passage
 	for _, c := range cues {
-		c.Text = strings.Join(strings.Fields(c.Text), " ")
+		c.Text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(c.Text, "\ufffd"), isBlank), " ")
 		if c.Text == "" {
 			continue
 		}
@@ -47,10 +48,15 @@ func Blocks(cues []Cue) []knowledge.Block {
 	return blocks
 }
 
+// isBlank reports whether a character separates words: white space, and control
+// characters, which a passage must not have.
+func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+
 // passage is what one speaker says.
 type passage struct {
 	speaker    string
 	texts      []string
+	times      []knowledge.Seconds // of texts
 	characters int
 	time       knowledge.Seconds
 	origin     knowledge.Origin
@@ -69,7 +75,7 @@ func (p *passage) add(c Cue) {
 	if len(p.texts) == 0 {
 		p.speaker, p.time, p.origin.First = c.Speaker, c.Time, c.Origin.First
 	}
-	p.texts = append(p.texts, c.Text)
+	p.texts, p.times = append(p.texts, c.Text), append(p.times, c.Time)
 	p.characters += utf8.RuneCountInString(c.Text)
 	p.time.End = max(p.time.End, c.Time.End)
 	p.origin.Last = c.Origin.Last
@@ -77,10 +83,18 @@ func (p *passage) add(c Cue) {
 
 func (p *passage) block() knowledge.Block {
 	text := strings.Join(p.texts, " ")
+	start := 0
 	if p.speaker != "" {
 		text = p.speaker + ": " + text
+		start = utf8.RuneCountInString(p.speaker + ": ")
 	}
-	return knowledge.Block{Kind: knowledge.BlockParagraph, Text: text, Time: p.time, Origin: p.origin}
+	b := knowledge.Block{Kind: knowledge.BlockParagraph, Text: text, Time: p.time, Origin: p.origin}
+	for i, said := range p.texts {
+		end := start + utf8.RuneCountInString(said)
+		b.Speech = append(b.Speech, knowledge.Segment{Start: start, End: end, Time: p.times[i]})
+		start = end + 1 // a space
+	}
+	return b
 }
 
 // endsSentence reports whether a text ends a sentence.

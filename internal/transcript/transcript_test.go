@@ -7,6 +7,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/transcript"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func cue(start, end float64, speaker, text string) transcript.Cue {
@@ -34,9 +35,26 @@ func TestBlocks(t *testing.T) {
 	} {
 		t.Run(behaviour, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, transcript.Blocks(tc.cues)); diff != "" {
+			if diff := cmp.Diff(tc.want, transcript.Blocks(tc.cues), cmpopts.IgnoreFields(knowledge.Block{}, "Speech")); diff != "" {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestSegments: each cue keeps its time, by its characters in the passage.
+func TestSegments(t *testing.T) {
+	t.Parallel()
+	blocks := transcript.Blocks([]transcript.Cue{cue(0, 1, "Ann", "Thé or"), cue(1.5, 2, "Ann", "cof\x00\tfee?"), cue(2, 3, "Bob", "Tea.")})
+	want := []knowledge.Speech{
+		{{Start: 5, End: 11, Time: knowledge.Seconds{Start: 0, End: 1}}, {Start: 12, End: 20, Time: knowledge.Seconds{Start: 1.5, End: 2}}},
+		{{Start: 5, End: 9, Time: knowledge.Seconds{Start: 2, End: 3}}},
+	}
+	var got []knowledge.Speech
+	for _, b := range blocks {
+		got = append(got, b.Speech)
+	}
+	if diff := cmp.Diff(want, got); diff != "" || blocks[0].Text != "Ann: Thé or cof fee?" {
+		t.Errorf("%q%s", blocks[0].Text, diff)
 	}
 }

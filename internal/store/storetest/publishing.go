@@ -178,6 +178,7 @@ func chunksRoundTrip(f *fixture) {
 	want[1].Place, want[1].Context = "Sales!A2:D41", "The sales of 2024."
 	want[1].Time, want[1].Parent = knowledge.Seconds{Start: 1.25, End: 62.5}, knowledge.Span{Start: 3, End: 4000}
 	want[1].Modality, want[1].Figures = knowledge.ModalityImage, []string{"figure-1.png"}
+	want[1].Speech = knowledge.Speech{{Start: 0, End: 4, Time: knowledge.Seconds{Start: 1.25, End: 2}}}
 	f.must(f.PutChunks(f.ctx, v.VersionRef, passages(v.VersionRef, "old", "old", "old")))
 	f.must(f.PutChunks(f.ctx, v.VersionRef, want))
 	if _, err := f.Publish(f.ctx, v.VersionRef); err != nil {
