@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
@@ -134,5 +135,15 @@ func TestChunksHaveTheirLanguage(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]bool{"eng The": true, "deu Die": true}, languages); diff != "" {
 		t.Error(diff)
+	}
+	f.publish(in)
+	for language, word := range map[string]string{"eng": "calendar", "deu": "kalenderjahr"} {
+		for searched, found := range map[string]bool{"eng": language == "eng", "deu": language == "deu"} {
+			filter := knowledge.Filter{{Field: knowledge.FieldLanguage, Type: knowledge.OpEq, Value: searched}}
+			hits, err := f.index.BM25(f.ctx, index.Query{Principal: member(), Filter: filter, Limit: 10}, word)
+			if f.must(err); len(hits) > 0 != found {
+				t.Errorf("%s in %s: %d hits", word, searched, len(hits))
+			}
+		}
 	}
 }
