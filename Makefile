@@ -66,7 +66,7 @@ histories: build ## record these histories again, after an intended change of wo
 	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -run '^Test(Import)?Histories$$' ./e2e -update-histories
 
 e2e: build ## test the built binary from outside, including kills
-	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -v ./e2e/...
+	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -timeout 30m -v ./e2e/...
 
 bench: build ## run the benchmarks of docs/benchmarks.md
 	$(GO) run ./bench

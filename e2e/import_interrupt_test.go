@@ -1,6 +1,12 @@
 package e2e_test
 
 import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,4 +89,77 @@ func TestRetryOverKill(t *testing.T) {
 	if failures := s.failureCodes(t, i); len(failures) > 0 {
 		t.Errorf("failures are left: %v", failures)
 	}
+}
+
+// TestArchiveOverKill kills the server while it imports an archive that was uploaded.
+func TestArchiveOverKill(t *testing.T) {
+	t.Parallel()
+	const objects = 2500
+	members := make([]member, objects)
+	for n := range members {
+		members[n] = member{fmt.Sprintf("notes/%04d.txt", n), objectText("archive", n, "first")}
+	}
+	packed := pack(t, members...)
+	s := startForImports(t)
+	upload := func() client.Import {
+		t.Helper()
+		uploaded, err := s.Upload(t.Context(), client.Upload{Project: "default", Name: "notes.zip", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed)), nil }})
+		if err != nil || uploaded.Import == nil {
+			t.Fatalf("the archive became %+v, %v", uploaded, err)
+		}
+		return *uploaded.Import
+	}
+	i := upload()
+	for _, published := range []int64{100, 1000} {
+		s.awaitPublishedObjects(t, i.ID, published)
+		s.kill()
+		s.restart()
+	}
+	wantCounts(t, s.awaitImport(t, i.ID), counts{discovered: objects, published: objects})
+	documents := map[string]client.Document{}
+	for _, d := range s.imported(t) {
+		documents[d.Name] = d
+	}
+	for n := 0; n < objects; n += 50 {
+		s.wantFound(t, s.wantObject(t, documents, members[n].name, password(n)+".", 1), n)
+	}
+	wantCounts(t, s.awaitImport(t, upload().ID), counts{discovered: objects, skipped: objects})
+}
+
+// TestCrawlOverKill kills the server while it crawls a site: it requests no page of a
+// completed step again.
+func TestCrawlOverKill(t *testing.T) {
+	t.Parallel()
+	const objects = 250
+	site := newPages(t, func(_ *pages, w http.ResponseWriter, r *http.Request) {
+		n, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/page"))
+		if err != nil && r.URL.Path != "/" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(w, "<html><head><title>Page %d</title></head><body><main><h1>Page %[1]d</h1><p>%s</p>", n, objectText("the site", n, "first"))
+		for next := 2*n + 1; next <= 2*n+2 && next < objects; next++ {
+			fmt.Fprintf(w, `<a href="/page%d">page %[1]d</a>`, next)
+		}
+		fmt.Fprint(w, "</main></body></html>")
+	})
+	s := startForImports(t)
+	crawl := client.NewImport{Source: client.ImportSource{Type: "crawl", URI: site.URL + "/", Options: map[string]any{"delay_ms": 10}}}
+	i := s.begin(t, crawl)
+	s.awaitPublishedObjects(t, i.ID, 20)
+	s.kill()
+	s.restart()
+	wantCounts(t, s.awaitImport(t, i.ID), counts{discovered: objects, published: objects})
+	again := 0
+	for _, path := range site.paths() {
+		again += site.asked[path] - 1
+	}
+	if again > 110 { // a step visits a hundred pages
+		t.Errorf("%d pages were requested again", again)
+	}
+	if documents := s.imported(t); len(documents) != objects {
+		t.Errorf("%d pages became %d documents", objects, len(documents))
+	}
+	wantCounts(t, s.runImport(t, crawl), counts{discovered: objects, skipped: objects})
 }
