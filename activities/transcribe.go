@@ -68,8 +68,8 @@ func (a *Ingestion) readTranscript(ctx context.Context, v store.Version, key str
 	return layout, err
 }
 
-// hear returns what a model hears in a recording. A large one is cut into parts where
-// that is possible.
+// hear returns what a model hears in a recording. One that is too large for a request, or
+// takes too long, is cut into parts where that is possible.
 func (a *Ingestion) hear(ctx context.Context, v store.Version) (model.Transcript, error) {
 	begun, err := a.Blobs.Exists(ctx, a.heardKey(v, partName(0)))
 	if err != nil {
@@ -89,8 +89,16 @@ func (a *Ingestion) hear(ctx context.Context, v store.Version) (model.Transcript
 			return r, err
 		},
 	})
-	if refused, ok := errors.AsType[*model.Error](err); ok && refused.Code == model.CodeTooLarge {
+	refused, _ := errors.AsType[*model.Error](err)
+	switch {
+	case refused == nil:
+		return heard, err
+	case refused.Code == model.CodeTooLarge:
 		return a.hearParts(ctx, v)
+	case refused.Code == model.CodeTimeout: // a slow endpoint may still hear it in parts
+		if parts, err := a.hearParts(ctx, v); !knowledge.IsCode(err, knowledge.CodeNeedsComponent) {
+			return parts, err
+		}
 	}
 	return heard, err
 }

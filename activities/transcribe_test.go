@@ -174,6 +174,32 @@ func TestLongRecording(t *testing.T) {
 	}
 }
 
+// TestSlowModel: a recording that takes too long as a whole is transcribed in parts, if it
+// can be cut.
+func TestSlowModel(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		parts []string
+		code  knowledge.Code // "" = it is published
+	}{"in parts": {[]string{"first", "second"}, ""}, "without ffmpeg": {nil, knowledge.CodeProviderFailed}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.parser.parts = tc.parts
+			f.server.ScriptTranscriptions(modeltest.Fail(http.StatusGatewayTimeout))
+			in := f.upload("talk.wav", wav)
+			if tc.code == "" {
+				f.publish(in)
+				return
+			}
+			_, err := do(f, f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: in})
+			f.must(err)
+			_, err = do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: in})
+			f.failed(err, tc.code, true)
+		})
+	}
+}
+
 func TestTranscriptBesideTheRecording(t *testing.T) {
 	t.Parallel()
 	given := func(f *fixture, text string) activities.StepInput {
