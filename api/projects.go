@@ -21,7 +21,7 @@ type projectView struct {
 	Webhooks []webhookView `json:"webhooks,omitempty" doc:"For keys with the scope write alone"`
 	APIKey   string        `json:"apiKey,omitempty" doc:"A key to a new project with the scopes read and write, shown once"`
 
-	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"In the answer to a change of ai.textSplitter or ai.enrichment: the published documents that were made with other settings. POST …/projects/{id}/reindex makes new versions of them"`
+	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"In the answer to a change of ai.textSplitter, ai.enrichment or ai.multimodal: the published documents that were made with other settings. POST …/projects/{id}/reindex makes new versions of them"`
 }
 
 // ProjectChange is what a project can be made of, or what is to change of it.
@@ -164,9 +164,12 @@ func (c ProjectChange) concernsDocuments() bool {
 	if json.Unmarshal(c.AI, &named) != nil { // no ai
 		return false
 	}
-	_, splitter := named["textSplitter"]
-	_, enrichment := named["enrichment"]
-	return splitter || enrichment
+	for _, setting := range []string{"textSplitter", "enrichment", "multimodal"} {
+		if _, ok := named[setting]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 // updateProject stores a change, and returns the secrets that it made.

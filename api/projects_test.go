@@ -94,6 +94,8 @@ func TestProjects(t *testing.T) {
 			{`{"ai":{"retrieval":{"numberOfChunks":3}}}`, nil},
 			{`{"ai":{"textSplitter":null}}`, 0.0},
 			{`{"ai":{"enrichment":{"summary":true}}}`, 1.0},
+			{`{"ai":{"enrichment":null,"multimodal":true}}`, 1.0},
+			{`{"ai":{"multimodal":null}}`, 0.0},
 			{`{"name":"Default"}`, nil},
 			{`{"ai":null}`, 0.0},
 		} {

@@ -17,8 +17,8 @@ type Project struct {
 	Tools  json.RawMessage `json:"tools,omitempty"`
 	Limits json.RawMessage `json:"limits,omitempty"`
 	APIKey string          `json:"apiKey,omitempty"` // only in the answer that creates the project
-	// OutdatedDocuments is in the answer to a change of ai.textSplitter or
-	// ai.enrichment: the documents that were made with other settings.
+	// OutdatedDocuments is in the answer to a change of ai.textSplitter, ai.enrichment
+	// or ai.multimodal: the documents that were made with other settings.
 	OutdatedDocuments *int `json:"outdatedDocuments,omitempty"`
 }
 
