@@ -88,7 +88,10 @@ type importPath struct {
 	ID string `path:"id" maxLength:"64" doc:"The import"`
 }
 
-type importOutput struct{ Body Import }
+type importOutput struct {
+	Run  string `header:"Cairn-Run-Id"`
+	Body Import
+}
 
 func (s *Server) registerImports() {
 	const path = "/workspaces/{workspaceId}/imports"
@@ -123,7 +126,7 @@ func (s *Server) startImport(ctx context.Context, p knowledge.Principal, in *str
 	if err != nil {
 		return nil, err
 	}
-	return &importOutput{s.viewImport(i, nil)}, nil
+	return &importOutput{i.RunID, s.viewImport(i, nil)}, nil
 }
 
 func (s *Server) listImports(ctx context.Context, p knowledge.Principal, in *struct {
@@ -151,7 +154,7 @@ func (s *Server) getImport(ctx context.Context, p knowledge.Principal, in *impor
 	if err != nil {
 		return nil, err
 	}
-	return &importOutput{view}, nil
+	return &importOutput{Body: view}, nil
 }
 
 func (s *Server) listImportFailures(ctx context.Context, p knowledge.Principal, in *struct {
@@ -180,7 +183,11 @@ func (s *Server) cancelImport(ctx context.Context, p knowledge.Principal, in *im
 
 func (s *Server) retryImport(ctx context.Context, p knowledge.Principal, in *importPath) (*importOutput, error) {
 	run, _ := edge.RunID(ctx)
-	return s.changed(ctx, p, func() (store.Import, error) { return s.imports.Retry(ctx, p, in.ID, run) })
+	out, err := s.changed(ctx, p, func() (store.Import, error) { return s.imports.Retry(ctx, p, in.ID, run) })
+	if err == nil {
+		out.Run = out.Body.RunID
+	}
+	return out, err
 }
 
 // changed returns an import as a change left it.
@@ -193,5 +200,5 @@ func (s *Server) changed(ctx context.Context, p knowledge.Principal, change func
 	if err != nil {
 		return nil, err
 	}
-	return &importOutput{view}, nil
+	return &importOutput{Body: view}, nil
 }

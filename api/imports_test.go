@@ -31,6 +31,9 @@ func TestStartImport(t *testing.T) {
 	if body["run_id"] != id || body["status"] != "running" || body["operator_url"] != "http://operator.test/import/default/"+id || body["project_id"] != "default" {
 		t.Errorf("answer %v", body)
 	}
+	if run := started.header.Get("Cairn-Run-Id"); run != id {
+		t.Errorf("the header names run %q", run)
+	}
 	if len(e.work.imports) != 1 {
 		t.Fatalf("started %v", e.work.imports)
 	}
@@ -176,7 +179,11 @@ func TestFailuresOfAnImport(t *testing.T) {
 	if diff := cmp.Diff(keys, listed); diff != "" {
 		t.Errorf("failures (-want +got):\n%s", diff)
 	}
-	retried := e.do("POST", importsPath+"/"+id+"/retry_failed", e.editor, nil).want(202)
+	answer := e.do("POST", importsPath+"/"+id+"/retry_failed", e.editor, nil)
+	retried := answer.want(202)
+	if run := answer.header.Get("Cairn-Run-Id"); run != retried["run_id"] {
+		t.Errorf("the header names run %q, the import %v", run, retried["run_id"])
+	}
 	run := retried["run_id"].(string)
 	if retried["status"] != "running" || run == id || retried["operator_url"] != "http://operator.test/import/default/"+id+"/retry-"+run {
 		t.Errorf("retried %v", retried)

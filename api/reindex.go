@@ -18,10 +18,12 @@ type reindexView struct {
 	RunID       string `json:"run_id,omitempty" doc:"Not in a dry run"`
 	Matched     int    `json:"matched" doc:"Documents whose published version was made with another splitter or enrichment than the project has now, without attachments"`
 	OperatorURL string `json:"operator_url,omitempty"`
+	EventsURL   string `json:"events_url,omitempty" doc:"Where the events of the run are, for an hour without a key"`
 }
 
 type reindexOutput struct {
 	Status int
+	Run    string `header:"Cairn-Run-Id"`
 	Body   reindexView
 }
 
@@ -58,7 +60,7 @@ func (s *Server) reindexProject(ctx context.Context, p knowledge.Principal, in *
 	}
 	if in.DryRun {
 		matched, err := s.deps.Store.CountOutdated(ctx, p, project.ID, project.Config)
-		return &reindexOutput{http.StatusOK, reindexView{Matched: matched}}, err
+		return &reindexOutput{Status: http.StatusOK, Body: reindexView{Matched: matched}}, err
 	}
 	id, _ := edge.RunID(ctx)
 	run, err := s.deps.Store.StartReindex(ctx, p, project.ID, id, project.Config)
@@ -72,8 +74,8 @@ func (s *Server) reindexProject(ctx context.Context, p knowledge.Principal, in *
 	if err != nil {
 		return nil, err
 	}
-	return &reindexOutput{http.StatusAccepted, reindexView{
-		RunID: run.ID, Matched: progress.Matched, OperatorURL: s.deps.Links.OperatorURL(run.WorkflowID),
+	return &reindexOutput{http.StatusAccepted, run.ID, reindexView{
+		RunID: run.ID, Matched: progress.Matched, OperatorURL: s.deps.Links.OperatorURL(run.WorkflowID), EventsURL: s.eventsURL(run.Workspace, run.ID),
 	}}, nil
 }
 

@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,8 +41,12 @@ func TestReindexOverTheAPI(t *testing.T) {
 		t.Parallel()
 		e := open(t)
 		e.outdate()
-		first := e.do("POST", reindexPath, e.editor, nil).want(202)
+		got := e.do("POST", reindexPath, e.editor, nil)
+		first := got.want(202)
 		run := first["run_id"].(string)
+		if got.header.Get("Cairn-Run-Id") != run || !strings.HasPrefix(first["events_url"].(string), "/runs/"+run+"/events?token=") {
+			t.Errorf("run %s: header %q, events at %v", run, got.header.Get("Cairn-Run-Id"), first["events_url"])
+		}
 		if first["matched"] != 2.0 || first["operator_url"] != "http://operator.test/reindex/default/default" {
 			t.Errorf("answer %v", first)
 		}
