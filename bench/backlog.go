@@ -42,6 +42,7 @@ func backlog(ctx context.Context, b *bench) (figures []figure, err error) {
 		return nil, err
 	}
 	took := time.Since(sent)
+	fmt.Fprintf(b.out, "the note was published after %.1f s, when %d documents were pending\n\n", took.Seconds(), behind)
 	seen := <-progress
 	if seen.err != nil {
 		return nil, seen.err
