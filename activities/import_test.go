@@ -450,6 +450,9 @@ func TestArchiveGoesWithItsDocuments(t *testing.T) {
 			if kept == test.removed {
 				t.Errorf("the archive is kept: %t", kept)
 			}
+			if files := f.holding("words of a.txt"); test.removed && len(files) != 0 {
+				t.Errorf("its words are left in %v", files)
+			}
 		})
 	}
 }

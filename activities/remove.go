@@ -146,9 +146,9 @@ func (a *Ingestion) RemoveBlobs(ctx context.Context, in RemoveInput) error {
 		return a.fail(ctx, in.Step(), fmt.Errorf("list newer originals: %w", err))
 	}
 	unnamed := slices.DeleteFunc(named, func(key string) bool { return slices.Contains(newer, key) })
-	err = a.deleteVersions(ctx, in.Step().VersionRef, func(version int) bool { return version > in.Upto }, unnamed)
-	if err == nil {
-		err = a.deleteArchives(ctx, in)
+	err = a.deleteArchives(ctx, in)
+	if err == nil { // last, since it also empties the write-ahead log of the blobs
+		err = a.deleteVersions(ctx, in.Step().VersionRef, func(version int) bool { return version > in.Upto }, unnamed)
 	}
 	if err != nil {
 		return a.fail(ctx, in.Step(), err)
