@@ -51,8 +51,9 @@ func (b *bench) bulkWith(ctx context.Context, kind string) (figures []figure, er
 		return nil, err
 	}
 	env := bucketEnv()
+	var m *modeltest.Server
 	if kind != "offline model" {
-		m := modeltest.New(modeltest.Options{})
+		m = modeltest.New(modeltest.Options{})
 		defer m.Close()
 		env = append(env, modelEnv(m)...)
 	}
@@ -72,7 +73,7 @@ func (b *bench) bulkWith(ctx context.Context, kind string) (figures []figure, er
 	if err := s.rest(ctx); err != nil {
 		return nil, err
 	}
-	disk := folderBytes(s.folder)
+	disk, asked := folderBytes(s.folder), totals(m)
 	many, err := s.importFrom(ctx, objects, "many/", b.objects)
 	if err != nil {
 		return nil, err
@@ -81,9 +82,23 @@ func (b *bench) bulkWith(ctx context.Context, kind string) (figures []figure, er
 	if err != nil {
 		return nil, err
 	}
-	figures = append(figures, lower("KB on disk an object", float64(folderBytes(s.folder)-disk)/1000/float64(b.objects)))
+	each := func(n int64) float64 { return float64(n) / float64(b.objects) }
+	figures = append(figures, lower("KB on disk an object", each(folderBytes(s.folder)-disk)/1000))
+	if m != nil {
+		now := totals(m)
+		figures = append(figures, lower("chunks embedded an object", each(int64(now.Texts-asked.Texts))),
+			lower("requests of embeddings of 1,000 objects", 1000*each(int64(now.Embeddings.Asked-asked.Embeddings.Asked))))
+	}
 	again, err := s.importAgain(ctx, objects, b.objects)
 	return append(figures, again...), err
+}
+
+// totals returns what a model was asked for, nothing without a model.
+func totals(m *modeltest.Server) modeltest.Totals {
+	if m == nil {
+		return modeltest.Totals{}
+	}
+	return m.Totals()
 }
 
 // imported is what one import took.
