@@ -21,11 +21,34 @@ const (
 // would share the processors and the databases with two or three batches of an import
 // otherwise. Safe for concurrent use.
 type Foreground struct {
-	last atomic.Int64 // when a step began or ended, in nanoseconds since 1970
+	// Others shares the time of the last step between the processes that work on one
+	// data folder. Times are in nanoseconds since 1970. Defaults to none.
+	Others interface {
+		// TellStep tells the other processes of a step of this one.
+		TellStep(at int64)
+		// LastStep returns the time of the step that a process has told of last.
+		LastStep() int64
+	}
+
+	last atomic.Int64 // when a step of this process began or ended
 }
 
 // Note notes that a step of a question or of an upload begins or ends.
-func (f *Foreground) Note() { f.last.Store(time.Now().UnixNano()) }
+func (f *Foreground) Note() {
+	now := time.Now().UnixNano()
+	f.last.Store(now)
+	if f.Others != nil {
+		f.Others.TellStep(now)
+	}
+}
+
+// lastStep returns when a step of any process began or ended.
+func (f *Foreground) lastStep() int64 {
+	if f.Others == nil {
+		return f.last.Load()
+	}
+	return max(f.last.Load(), f.Others.LastStep())
+}
 
 // Handler notes each request of next that may begin a question or an upload.
 func (f *Foreground) Handler(next http.Handler) http.Handler {
@@ -44,7 +67,7 @@ func (f *Foreground) GiveWay(ctx context.Context, patience time.Duration) time.D
 		return patience
 	}
 	for patience > 0 && ctx.Err() == nil {
-		wait := foregroundPause - time.Duration(time.Now().UnixNano()-f.last.Load())
+		wait := foregroundPause - time.Duration(time.Now().UnixNano()-f.lastStep())
 		if wait <= 0 {
 			break
 		}

@@ -9,6 +9,12 @@ import (
 	"github.com/cairn-rag/cairn/activities"
 )
 
+// board is what two processes share.
+type board struct{ at int64 }
+
+func (b *board) TellStep(at int64) { b.at = at }
+func (b *board) LastStep() int64   { return b.at }
+
 func TestForeground(t *testing.T) {
 	t.Parallel()
 	// giveWay returns how long GiveWay blocked, and the patience that is left.
@@ -62,6 +68,15 @@ func TestForeground(t *testing.T) {
 			check(t, took, left, 0, 0)
 			stop()
 			time.Sleep(10 * time.Millisecond) // the goroutine ends
+		})
+	})
+	t.Run("a step of another process counts", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var told board
+			server, worker := activities.Foreground{Others: &told}, activities.Foreground{Others: &told}
+			server.Note()
+			took, left := giveWay(t.Context(), &worker, time.Second)
+			check(t, took, left, 30*time.Millisecond, 970*time.Millisecond)
 		})
 	})
 	t.Run("it ends with the context", func(t *testing.T) {

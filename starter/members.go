@@ -14,8 +14,9 @@ import (
 
 // membersFolder is the folder in the data folder in which worker processes register:
 // a lock file NAME.lock and a folder NAME of temporary files for each. The file
-// "lock" is held by a process that changes the list, and "joined" counts the workers
-// that have ever joined.
+// "lock" is held by a process that changes the list. The file "joined" has two numbers:
+// of the workers that have ever joined, and the time of the last step that imports give
+// way to.
 const membersFolder = "workers"
 
 // members is what a process knows of the others that work on its data folder.
@@ -70,6 +71,26 @@ func (m *members) count() uint64 {
 // shared reports whether another process works on the folder, or has since this one
 // looked first.
 func (m *members) shared() bool { return m.others || m.count() != m.seen }
+
+// stepOffset is where the time of the last step is in the file "joined".
+const stepOffset = 8
+
+// TellStep implements Others of activities.Foreground. Without others it writes nothing.
+func (m *members) TellStep(at int64) {
+	if m.shared() {
+		// If it cannot be written, only the batches of other processes do not give way.
+		_, _ = m.joined.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(at)), stepOffset)
+	}
+}
+
+// LastStep implements Others of activities.Foreground.
+func (m *members) LastStep() int64 {
+	var b [8]byte
+	if _, err := m.joined.ReadAt(b[:], stepOffset); err != nil {
+		return 0 // none was told
+	}
+	return int64(binary.LittleEndian.Uint64(b[:]))
+}
 
 func (m *members) close() error { return m.joined.Close() }
 

@@ -34,12 +34,15 @@ func TestMembers(t *testing.T) {
 	}
 
 	server := host()
-	if server.shared() {
+	if server.TellStep(5); server.shared() || server.LastStep() != 0 {
 		t.Error("a server alone shares its folder")
 	}
 	first := join()
 	if !server.shared() || server.others || !first.shared() || filepath.Dir(first.temporary) != filepath.Join(data, "workers") {
 		t.Errorf("after a worker joined: %+v, %+v", server, first)
+	}
+	if server.TellStep(7); first.LastStep() != 7 {
+		t.Errorf("the worker was told of %d", first.LastStep())
 	}
 	killed := join()
 	if err := killed.lock.Close(); err != nil { // as the kernel does

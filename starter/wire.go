@@ -120,6 +120,7 @@ func (p *platform) listMembers(context.Context) (err error) {
 		return err
 	}
 	p.onClose(p.members.close)
+	p.foreground.Others = p.members
 	return nil
 }
 

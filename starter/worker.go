@@ -123,6 +123,7 @@ func (p *platform) joinFolder(context.Context) error {
 		return err
 	}
 	p.members, p.tmp = m.members, m.temporary
+	p.foreground.Others = m.members
 	p.onClose(m.leave)
 	return nil
 }
