@@ -140,10 +140,15 @@ func (a *Ingestion) write(ctx context.Context, in PublishInput, v store.Version)
 	return p, nil
 }
 
+// ChunksPerUpsert is how many chunks are written to the index in one transaction. Larger
+// transactions cost less in all, and smaller ones keep other writers waiting for less
+// time.
+const ChunksPerUpsert = 4 * BatchSize
+
 // index writes the index entries of chunks, batch by batch.
 func (a *Ingestion) index(ctx context.Context, v store.Version, chunks []knowledge.Chunk, vectors *vectorReader) error {
 	for len(chunks) > 0 {
-		batch := chunks[:min(BatchSize, len(chunks))]
+		batch := chunks[:min(ChunksPerUpsert, len(chunks))]
 		next, err := vectors.next(ctx, len(batch))
 		if err != nil {
 			return err

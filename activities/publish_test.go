@@ -167,7 +167,7 @@ func TestPublishDocument(t *testing.T) {
 	t.Run("a long document is written batch by batch", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		in := f.upload("a.txt", strings.Repeat(twoParts(1)+"\n\n", activities.BatchSize))
+		in := f.upload("a.txt", strings.Repeat(twoParts(1)+"\n\n", activities.ChunksPerUpsert))
 		count := f.prepare(in)
 		publish := f.embed(in, count)
 		most := &largest{Index: f.index}
@@ -176,7 +176,7 @@ func TestPublishDocument(t *testing.T) {
 		f.must(err)
 		counts, err := f.index.Count(f.ctx, "w", in.Document)
 		f.must(err)
-		if counts[1] != count || count <= activities.BatchSize || most.entries > activities.BatchSize {
+		if counts[1] != count || count <= activities.ChunksPerUpsert || most.entries > activities.ChunksPerUpsert {
 			t.Errorf("%v entries of %d chunks, %d at a time", counts, count, most.entries)
 		}
 	})
