@@ -204,7 +204,9 @@ func fingerprint(i store.Import, chosen selection.Selection, o source.Object, de
 	if o.Transcript != nil {
 		description += "\n" + o.Transcript.ETag
 	}
-	p := selection.Pipeline{Version: pipelineVersion, Splitter: i.Splitter, Enrichment: i.Request.Enrichment, Access: i.Request.Access}
+	enrichment := i.Request.Enrichment
+	enrichment.Model = "" // another model does not make a document outdated
+	p := selection.Pipeline{Version: pipelineVersion, Splitter: i.Splitter, Enrichment: enrichment, Access: i.Request.Access}
 	return selection.Fingerprint(p, chosen.Attributes(o.Key, nil), description)
 }
 
