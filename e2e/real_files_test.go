@@ -71,8 +71,10 @@ func supportedFiles(t *testing.T, s *server) {
 	files := slices.DeleteFunc(readFolder(t, sharedFiles(t)), func(f file) bool { return !isRead(f.name, f.content) })
 	ends := make([]client.Document, len(files))
 	var waiting sync.WaitGroup
-	for i, d := range s.sendFiles(t, map[string]string{"tags": "real"}, files...) {
-		waiting.Go(func() { ends[i] = s.ended(t, d) })
+	for first := 0; first < len(files); first += 100 { // a request has a limit
+		for i, d := range s.sendFiles(t, map[string]string{"tags": "real"}, files[first:min(first+100, len(files))]...) {
+			waiting.Go(func() { ends[first+i] = s.ended(t, d) })
+		}
 	}
 	waiting.Wait()
 	outcomes := map[string]int{}

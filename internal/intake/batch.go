@@ -114,7 +114,7 @@ func (b *Batch) complete(ctx context.Context, a Attributes) error {
 		return knowledge.Invalid("body.externalId", "can name one file only; send several files without it")
 	}
 	if e := b.files[0].version.Error; e != nil && len(b.files) == 1 {
-		return knowledge.Errorf(e.Code, "%s", e.Message)
+		return &knowledge.Error{Code: e.Code, Message: e.Message} // Errorf would cut it
 	}
 	var described store.NewVersion
 	if err := b.in.attribute(ctx, b.principal, b.project, a, &described); err != nil {

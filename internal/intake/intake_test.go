@@ -215,3 +215,20 @@ func TestBatchWithTranscript(t *testing.T) {
 		}
 	})
 }
+
+// TestUnsupportedFile names every kind that is supported: the list is long, and not cut.
+func TestUnsupportedFile(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	b := f.intake.NewBatch(f.editor, f.project, intake.Run{ID: knowledge.NewID()})
+	if err := b.Add(t.Context(), "program", "", strings.NewReader("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.Accept(t.Context(), intake.Attributes{})
+	refused(t, err, knowledge.CodeUnsupportedFormat)
+	for _, label := range []string{"CSV", "PDF", "XLSX", "source code"} {
+		if !strings.Contains(err.Error(), label) {
+			t.Errorf("%v does not name %s", err, label)
+		}
+	}
+}
