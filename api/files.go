@@ -26,10 +26,13 @@ type filesAnswer struct {
 	Import    *Import         `json:"import" doc:"Of a zip, whose members become documents; null: there is none"`
 }
 
-func (s *Server) registerFiles() {
+func (s *Server) registerFiles() { edge.HandleRaw(s.edge, s.filesRoute(), s.addFiles) }
+
+// filesRoute describes an upload of files.
+func (s *Server) filesRoute() edge.Route {
 	registry := s.edge.OpenAPI().Components.Schemas
 	text := &huma.Schema{Type: huma.TypeString}
-	edge.HandleRaw(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Streams: true, Operation: huma.Operation{
+	return edge.Route{Scope: knowledge.ScopeWrite, Streams: true, Operation: huma.Operation{
 		OperationID: "add-files", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/projects/{id}/files",
 		Summary: "Take files in", Tags: []string{"documents"},
 		Description: "Of several files, one of a kind that is not supported becomes a document with status error, and the others go on. A transcript (talk.vtt or talk.srt) beside a recording of the same name (talk.mp3) becomes part of its document, and is read instead of asking a model. A zip becomes an import, whose documents are named by their path inside it. A later zip of the same name, or externalId, is the same source: its unchanged files are skipped.",
@@ -55,7 +58,7 @@ func (s *Server) registerFiles() {
 			Description: "Taken in; their ingestion runs",
 			Content:     map[string]*huma.MediaType{"application/json": {Schema: registry.Schema(reflect.TypeFor[filesAnswer](), true, "")}},
 		}},
-	}}, s.addFiles)
+	}}
 }
 
 // addFiles stores the files of a request as they stream by, and makes them
@@ -66,6 +69,16 @@ func (s *Server) addFiles(w http.ResponseWriter, r *http.Request, p knowledge.Pr
 		edge.WriteError(w, r, fmt.Errorf("read project %s: %w", r.PathValue("id"), err))
 		return
 	}
+	s.receiveFiles(w, r, p, destination{project: project})
+}
+
+// destination is where files go.
+type destination struct {
+	project      knowledge.Project
+	conversation string // to which they are attached, "" = the form may name one
+}
+
+func (s *Server) receiveFiles(w http.ResponseWriter, r *http.Request, p knowledge.Principal, to destination) {
 	boundary, err := s.boundary(r)
 	if err != nil {
 		edge.WriteError(w, r, err)
@@ -74,7 +87,7 @@ func (s *Server) addFiles(w http.ResponseWriter, r *http.Request, p knowledge.Pr
 	body := edge.NewSteady(w, r, s.cfg.RequestBytes)
 	defer body.End()
 	if r.Header.Get(edge.IdempotencyHeader) == "" {
-		s.takeFiles(w, r, p, project, multipart.NewReader(newPartHeaders(body, boundary), boundary))
+		s.takeFiles(w, r, p, to, multipart.NewReader(newPartHeaders(body, boundary), boundary))
 		return
 	}
 	spooled, hash, err := s.spool(newPartHeaders(body, boundary), boundary)
@@ -84,7 +97,7 @@ func (s *Server) addFiles(w http.ResponseWriter, r *http.Request, p knowledge.Pr
 	}
 	defer spooled.remove()
 	s.edge.Once(w, r, &edge.Route{Anew: true}, hash, func(w http.ResponseWriter, r *http.Request) {
-		s.takeFiles(w, r, p, project, multipart.NewReader(spooled.file, boundary))
+		s.takeFiles(w, r, p, to, multipart.NewReader(spooled.file, boundary))
 	})
 }
 
@@ -102,11 +115,12 @@ func (s *Server) boundary(r *http.Request) (string, error) {
 	return parameters["boundary"], nil
 }
 
-func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.Principal, project knowledge.Project, parts *multipart.Reader) {
+func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.Principal, to destination, parts *multipart.Reader) {
 	ctx := r.Context()
 	run := intakeRun(ctx)
 	f := &form{
-		project: project, run: run, batch: s.intake.NewBatch(p, project, run), imports: s.imports, decode: s.edge.DecodeField, seen: map[string]bool{},
+		project: to.project, run: run, batch: s.intake.NewBatch(p, to.project, run), imports: s.imports, decode: s.edge.DecodeField,
+		seen: map[string]bool{"conversationId": to.conversation != ""}, attributes: intake.Attributes{ConversationID: to.conversation},
 	}
 	err := f.read(ctx, parts)
 	var request *store.ImportRequest

@@ -76,6 +76,7 @@ func (s *Server) register() {
 	s.registerFiles()
 	s.registerChunks()
 	s.registerConversations()
+	s.registerAttachments()
 	s.registerPreferences()
 	s.registerRuns()
 	s.registerImports()

@@ -13,11 +13,13 @@ import (
 // DocumentQuery asks for documents. Empty fields ask for all; of several tags
 // one is enough. Offset skips documents (paging by number) instead of a cursor.
 type DocumentQuery struct {
-	Project    string
-	Status     knowledge.Status
-	Code       knowledge.Code // of the error, or of the failure for which a step waits
-	Tags       []string
-	ExternalID string
+	Project string
+	Status  knowledge.Status
+	Code    knowledge.Code // of the error, or of the failure for which a step waits
+	Tags    []string
+	// Conversation is the one that the documents are attached to.
+	Conversation string
+	ExternalID   string
 	Page
 	Offset int
 }
@@ -82,6 +84,9 @@ func (query DocumentQuery) conditions(q *bun.SelectQuery) (*bun.SelectQuery, err
 	}
 	if query.ExternalID != "" {
 		q = q.Where("d.external_id = ?", query.ExternalID)
+	}
+	if query.Conversation != "" {
+		q = q.Where("d.conversation_id = ? AND d.conversation_id <> ''", query.Conversation) // not '' for the index
 	}
 	if query.Code != "" {
 		q = q.Where("(CASE WHEN d.error <> '' THEN json_extract(d.error, '$.code') WHEN d.waiting <> '' AND d.status = 'pending' THEN json_extract(d.waiting, '$.code') END) = ?", query.Code)
