@@ -110,6 +110,21 @@ func TestUp(t *testing.T) {
 		}
 	})
 
+	t.Run("a licence of unioffice that is not set, or that this build has no use for, is an error", func(t *testing.T) {
+		t.Parallel()
+		file := filepath.Join(t.TempDir(), "cairn.yaml")
+		if err := os.WriteFile(file, []byte("extract: {unioffice_license_env: UNIDOC_KEY}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for key, want := range map[string]string{"": "UNIDOC_KEY, which is not set", "UNIDOC_KEY=wrong": "build with -tags unioffice"} {
+			code, _, stderr := command(t, []string{key}, "up", "--data", t.TempDir(), "--config", file,
+				"--listen", "127.0.0.1:0", "--temporal-listen", "127.0.0.1:0", "--ui-listen", "127.0.0.1:0")
+			if code == 0 || !strings.Contains(stderr, want) || !strings.Contains(stderr, "extract.unioffice_license_env") {
+				t.Errorf("exit code %d, %q; want %q", code, stderr, want)
+			}
+		}
+	})
+
 	t.Run("an unknown variable is named in the log, and none stops the start", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, "CAIRN_PORT=tcp://10.0.0.1:8080", "CAIRN_LIMITS__PARSE_SECUNDS=10")
