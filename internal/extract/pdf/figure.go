@@ -32,14 +32,16 @@ type figures struct {
 
 // readFigures writes the images of a page that are large enough as assets, and adds
 // a block for each. A picture that the document repeats, such as a logo, is written
-// once.
+// once. The picture of a scanned page is its text, unless it has none and a model
+// describes figures.
 func (d *document) readFigures(p page, found objects, scanned bool) error {
 	width, height := p.frame.size()
 	share := func(img placedImage) float64 {
 		return (img.box.X2 - img.box.X1) * (img.box.Y2 - img.box.Y1) / (width * height)
 	}
+	photo := d.source.Options.Describe && len(p.lines) == 0
 	images := slices.DeleteFunc(slices.Clone(found.images), func(img placedImage) bool {
-		return share(img) > background && len(p.lines) > 0 || scanned && share(img) > smallestScan
+		return share(img) > background && len(p.lines) > 0 || scanned && share(img) > smallestScan && !photo
 	})
 	for _, img := range together(images) {
 		if img.box.X2-img.box.X1 < minFigureSide || img.box.Y2-img.box.Y1 < minFigureSide || share(img) < minFigureShare {

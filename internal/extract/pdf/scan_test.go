@@ -100,6 +100,21 @@ func TestScanWithoutTesseract(t *testing.T) {
 	}
 }
 
+// TestPhotoWithoutText keeps the picture of a page without text for a model that
+// describes it.
+func TestPhotoWithoutText(t *testing.T) {
+	t.Parallel()
+	s := source(t, pictures("text", show(0, 0, 595, 842)))
+	s.Options.Describe = true
+	result, err := newReader(t).Read(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Assets) != 1 || len(result.Layout.Blocks) != 1 || result.Layout.Blocks[0].Figure != result.Assets[0].Name {
+		t.Errorf("%d assets, blocks %+v", len(result.Assets), result.Layout.Blocks)
+	}
+}
+
 func TestScanThatTesseractFailsOn(t *testing.T) {
 	t.Parallel()
 	s := source(t, pictures("text", show(0, 0, 595, 842)))
