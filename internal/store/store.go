@@ -54,6 +54,13 @@ type Store struct {
 	woken  chan<- WebhookQueue
 }
 
+// The caches of the connections, in KiB. A page takes twice its size in memory. What
+// they do not hold is in the cache of the operating system.
+const (
+	writerCache = "cache_size(-8192)"
+	readerCache = "cache_size(-4096)"
+)
+
 // Open opens the database, creates it if it does not exist, and migrates its tables.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	path, err := sqlitePath(cfg.URL)
@@ -72,10 +79,10 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		}
 	}
 	s := &Store{path: path, log: cfg.Logger, clock: cfg.Clock, woken: cfg.Woken}
-	if s.writer, err = openPool(path, 1, "_txlock=immediate", "secure_delete(ON)", "synchronous(FULL)"); err != nil {
+	if s.writer, err = openPool(path, 1, "_txlock=immediate", "secure_delete(ON)", "synchronous(FULL)", writerCache); err != nil {
 		return nil, err
 	}
-	if s.reader, err = openPool(path, readers(), "_txlock=deferred", "query_only(ON)"); err != nil {
+	if s.reader, err = openPool(path, readers(), "_txlock=deferred", "query_only(ON)", readerCache); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	prepare := s.migrate
@@ -173,7 +180,7 @@ func createFile(path string) error {
 func openPool(path string, size int, options ...string) (*pool, error) {
 	query := url.Values{}
 	for _, option := range append(options,
-		"busy_timeout(10000)", "journal_mode(WAL)", "foreign_keys(ON)", "temp_store(MEMORY)", "cache_size(-16384)") {
+		"busy_timeout(10000)", "journal_mode(WAL)", "foreign_keys(ON)", "temp_store(MEMORY)") {
 		if name, value, ok := strings.Cut(option, "="); ok {
 			query.Set(name, value)
 			continue
