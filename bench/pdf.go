@@ -75,11 +75,11 @@ func (b *bench) compareReaders(ctx context.Context, set string, files []string, 
 		name := library + " " + peer.version
 		figures = append(figures, peer.figures(name, set)...)
 		figures = append(figures, higher("pages/s, "+name+", "+set, peer.rate()))
-		times := higher("pages/s, Cairn / "+library+", "+set, own.rate()/peer.rate())
+		ratio := higher("pages/s, Cairn / "+library+", "+set, own.rate()/peer.rate())
 		if library == "pypdf" {
-			times = times.aim(5)
+			ratio = ratio.aim(5)
 		}
-		figures = append(figures, times)
+		figures = append(figures, ratio)
 	}
 	return figures, nil
 }
