@@ -65,6 +65,7 @@ func publish(ctx context.Context, b *bench) (figures []figure, err error) {
 		higher("pages/s, extraction alone", alone.rate()),
 		higher("pages/s, from upload to published", float64(alone.pages)/took),
 		higher("published / extraction alone", float64(alone.pages)/took/alone.rate()).aim(.5),
+		higher("published / extraction alone, by processor time", alone.cpu/(ownAfter-own+parsersAfter-parsers)).aim(.5),
 		lower("CPU ms a page, parsers, extraction alone", alone.cpu*each),
 		lower("CPU ms a page, parsers, to published", (parsersAfter-parsers)*each),
 		lower("CPU ms a page, server, to published", (ownAfter-own)*each),
