@@ -15,10 +15,10 @@ const endpointsFile = "endpoints.json"
 // Endpoints describe a running server: cairn up writes them into its data
 // folder when it is ready.
 type Endpoints struct {
-	API      string `json:"api"`      // URL
-	UI       string `json:"ui"`       // URL of the operator's pages
-	Temporal string `json:"temporal"` // host and port
-	KeyFile  string `json:"key_file"` // path of the admin key
+	API      string `json:"api"`               // URL
+	UI       string `json:"ui"`                // URL of the operator's pages
+	Temporal string `json:"temporal"`          // host and port
+	KeyFile  string `json:"key_file"`          // path of the admin key
 	Offline  string `json:"offline,omitempty"` // host and port of the offline model, "" = not served
 	PID      int    `json:"pid"`
 	// Listeners are all addresses of the process, which no address that a user gives
