@@ -98,7 +98,7 @@ func (a *Ingestion) describe(ctx context.Context, v store.Version, count int) (e
 		}
 		passages = append(passages, texts(chunks)...)
 	}
-	return answer(ctx, a, v.VersionRef, key, enrich.Describe(v.Name, passages, want), func(arguments string) (enrich.Description, error) {
+	return answer(ctx, a, v, key, enrich.Describe(v.Name, passages, want), func(arguments string) (enrich.Description, error) {
 		return enrich.ReadDescription(arguments, want)
 	})
 }
@@ -120,12 +120,12 @@ func (a *Ingestion) placeChunks(ctx context.Context, v store.Version, in EnrichI
 // place sets the sentences of some chunks.
 func (a *Ingestion) place(ctx context.Context, v store.Version, about string, chunks []knowledge.Chunk) error {
 	c := enrich.Place(v.Name, about, texts(chunks))
-	hash := sha256.Sum256([]byte(a.Chat.Endpoint().Model + "\x00" + c.System + "\x00" + c.User))
+	hash := sha256.Sum256([]byte(a.chatModel(v) + "\x00" + c.System + "\x00" + c.User))
 	key := blob.StepKey(v.VersionRef, "sentences/"+hex.EncodeToString(hash[:16])+".json")
 	var sentences []string
 	err := a.Blobs.GetJSON(ctx, key, &sentences)
 	if errors.Is(err, blob.ErrNotFound) {
-		sentences, err = answer(ctx, a, v.VersionRef, key, c, func(arguments string) ([]string, error) {
+		sentences, err = answer(ctx, a, v, key, c, func(arguments string) ([]string, error) {
 			return enrich.ReadSentences(arguments, len(chunks))
 		})
 	}
@@ -159,8 +159,8 @@ func (a *Ingestion) replaceChunks(ctx context.Context, ref knowledge.VersionRef,
 }
 
 // answer asks the model and stores what read makes of its answer under key.
-func answer[T any](ctx context.Context, a *Ingestion, ref knowledge.VersionRef, key string, c enrich.Call, read func(arguments string) (T, error)) (T, error) {
-	arguments, err := a.ask(ctx, c)
+func answer[T any](ctx context.Context, a *Ingestion, v store.Version, key string, c enrich.Call, read func(arguments string) (T, error)) (T, error) {
+	arguments, err := a.ask(ctx, v.Enrichment.Model, c)
 	if err != nil {
 		return *new(T), err
 	}
@@ -168,15 +168,22 @@ func answer[T any](ctx context.Context, a *Ingestion, ref knowledge.VersionRef, 
 	if err != nil {
 		return result, a.unreadable(err)
 	}
-	return result, a.storeAnswer(ctx, ref, key, result)
+	return result, a.storeAnswer(ctx, v.VersionRef, key, result)
 }
 
-func (a *Ingestion) ask(ctx context.Context, c enrich.Call) (arguments string, err error) {
+// ask makes a call when it is its turn at the endpoint. chatModel is the model of the
+// project, "" = the endpoint's.
+func (a *Ingestion) ask(ctx context.Context, chatModel string, c enrich.Call) (arguments string, err error) {
+	// The step is not told whether it was held before, so it counts as if it was.
+	turn := model.Turn{Patience: turnPatience, Waited: true}
+	if err := a.Chat.TakeTurn(ctx, tokens([]string{c.System, c.User}), turn); err != nil {
+		return "", err
+	}
 	endpoint, start := a.Chat.Endpoint(), time.Now()
 	zero, done := 0.0, model.Completion{}
 	request := model.ChatRequest{
-		Messages: []model.Message{{Role: model.RoleSystem, Content: c.System}, {Role: model.RoleUser, Content: c.User}},
-		Tools:    []model.Tool{{Name: c.Tool, Description: c.Description, Parameters: c.Schema}}, ToolChoice: c.Tool, Temperature: &zero,
+		Model: chatModel, Messages: []model.Message{{Role: model.RoleSystem, Content: c.System}, {Role: model.RoleUser, Content: c.User}},
+		Tools: []model.Tool{{Name: c.Tool, Description: c.Description, Parameters: c.Schema}}, ToolChoice: c.Tool, Temperature: &zero,
 	}
 	for delta, failed := range a.Chat.Chat(ctx, request) {
 		if err = failed; delta.Done != nil {

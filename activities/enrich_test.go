@@ -22,7 +22,7 @@ func TestEnrichDocument(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	in := f.upload("a.txt", strings.Repeat("A sentence about tea. ", 100), func(nv *store.NewVersion) {
-		nv.Enrichment = knowledge.Enrichment{Topics: true, Tags: true, Context: true}
+		nv.Enrichment = knowledge.Enrichment{Topics: true, Tags: true, Context: true, Model: "of-the-project"}
 	})
 	count := f.prepare(in)
 	enrich := activities.EnrichInput{StepInput: in, Last: count, Count: count}
@@ -46,6 +46,11 @@ func TestEnrichDocument(t *testing.T) {
 	}
 	if n := len(f.server.Requests()); n != 4 {
 		t.Errorf("%d requests: each answer that could be read is asked for once", n)
+	}
+	for _, r := range f.server.Requests() {
+		if r.Model != "of-the-project" {
+			t.Errorf("the request is for model %q", r.Model)
+		}
 	}
 	chunks := f.chunks(in)
 	if got := chunks[len(chunks)-1].Context; got != fmt.Sprintf("Part %d of a text about tea.", len(chunks)-1) {

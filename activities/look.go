@@ -128,7 +128,7 @@ func (l *look) one(ctx context.Context, p picture) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256([]byte(l.a.visionModel(l.v) + "\x00" + l.prompt + "\x00" + string(data)))
+	sum := sha256.Sum256([]byte(l.a.chatModel(l.v) + "\x00" + l.prompt + "\x00" + string(data)))
 	hash := hex.EncodeToString(sum[:16])
 	text, err, _ := l.once.Do(hash, func() (any, error) { return l.text(ctx, hash, data) })
 	if isRefusal(err) {

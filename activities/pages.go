@@ -119,7 +119,7 @@ func (a *Ingestion) transcribePages(ctx context.Context, v store.Version, layout
 	if layout.Metadata = maps.Clone(layout.Metadata); layout.Metadata == nil {
 		layout.Metadata = map[string]string{}
 	}
-	layout.Metadata["read_by"] = a.visionModel(v)
+	layout.Metadata["read_by"] = a.chatModel(v)
 	setCount(layout.Metadata, "pages_transcribed", len(pages))
 	setCount(layout.Metadata, "pages_not_transcribed", unread)
 	return layout, nil

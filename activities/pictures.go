@@ -118,11 +118,12 @@ func (a *Ingestion) readPictures(ctx context.Context, v store.Version, in ReadPi
 // cannotSee is the error of a version whose pages no model reads.
 func (a *Ingestion) cannotSee(v store.Version) error {
 	return knowledge.Errorf(knowledge.CodeNeedsComponent,
-		"the chat model %s does not read pictures; set ai.model of the project, or models.chat of the server, to a model that sees pictures, and reingest the document", a.visionModel(v))
+		"the chat model %s does not read pictures; set ai.model of the project, or models.chat of the server, to a model that sees pictures, and reingest the document", a.chatModel(v))
 }
 
-// visionModel returns the name of the model that looks at the pictures of a version.
-func (a *Ingestion) visionModel(v store.Version) string {
+// chatModel returns the name of the model that reads the text and the pictures of a
+// version.
+func (a *Ingestion) chatModel(v store.Version) string {
 	return cmp.Or(v.Enrichment.Model, a.Chat.Endpoint().Model)
 }
 

@@ -50,7 +50,7 @@ func (o Override) ApplyTo(config ProjectConfig) (Splitter, error) {
 func (o Override) EnrichmentIn(config ProjectConfig) Enrichment {
 	e := config.AI.Enrichment
 	e.Pictures = config.AI.Multimodal
-	if e.Pictures || o.Parser == ParserModel {
+	if e.Pictures || e.ReadsText() || o.Parser == ParserModel {
 		e.Model = config.AI.Model
 	}
 	return e

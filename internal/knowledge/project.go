@@ -50,7 +50,7 @@ type Enrichment struct {
 	Context  bool `json:"context,omitempty"`  // a sentence for each chunk
 
 	Pictures bool   `json:"pictures,omitempty"` // a description of each picture
-	Model    string `json:"model,omitempty"`    // that looks at pictures; "" = the instance's chat model
+	Model    string `json:"model,omitempty"`    // that reads text and pictures; "" = the instance's chat model
 }
 
 // Describes reports whether a model describes the document as a whole.

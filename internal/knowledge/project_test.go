@@ -62,3 +62,22 @@ func TestSplitterOutOfRange(t *testing.T) {
 		}
 	}
 }
+
+func TestEnrichmentNamesTheModelOfTheProject(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change, want string
+	}{
+		"a model reads the text":     {`{"ai":{"model":"m","enrichment":{"topics":true}}}`, "m"},
+		"a model reads the pictures": {`{"ai":{"model":"m","multimodal":true}}`, "m"},
+		"no model reads anything":    {`{"ai":{"model":"m"}}`, ""},
+	} {
+		config, err := knowledge.ProjectConfig{}.With([]byte(tc.change))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (knowledge.Override{}).EnrichmentIn(config).Model; got != tc.want {
+			t.Errorf("%s: model %q, want %q", name, got, tc.want)
+		}
+	}
+}
