@@ -88,7 +88,7 @@ func (a *Ingestion) describe(ctx context.Context, v store.Version, count int) (e
 	if err := a.Blobs.GetJSON(ctx, key, &described); err == nil || !errors.Is(err, blob.ErrNotFound) {
 		return described, err
 	}
-	want := v.Enrichment
+	want := v.Enrichment.Enrichment
 	want.Summary = want.Summary || want.Context // which the sentences need
 	var passages []string
 	for first := 0; first < count; first += partChunks {

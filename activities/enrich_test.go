@@ -22,7 +22,7 @@ func TestEnrichDocument(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	in := f.upload("a.txt", strings.Repeat("A sentence about tea. ", 100), func(nv *store.NewVersion) {
-		nv.Enrichment = knowledge.Enrichment{Topics: true, Tags: true, Context: true, Model: "of-the-project"}
+		nv.Enrichment = knowledge.VersionEnrichment{Enrichment: knowledge.Enrichment{Topics: true, Tags: true, Context: true}, Model: "of-the-project"}
 	})
 	count := f.prepare(in)
 	enrich := activities.EnrichInput{StepInput: in, Last: count, Count: count}

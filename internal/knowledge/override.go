@@ -47,9 +47,8 @@ func (o Override) ApplyTo(config ProjectConfig) (Splitter, error) {
 }
 
 // EnrichmentIn returns the enrichment of a document in a project.
-func (o Override) EnrichmentIn(config ProjectConfig) Enrichment {
-	e := config.AI.Enrichment
-	e.Pictures = config.AI.Multimodal
+func (o Override) EnrichmentIn(config ProjectConfig) VersionEnrichment {
+	e := VersionEnrichment{Enrichment: config.AI.Enrichment, Pictures: config.AI.Multimodal}
 	if e.Pictures || e.ReadsText() || o.Parser == ParserModel {
 		e.Model = config.AI.Model
 	}

@@ -40,14 +40,19 @@ type AIConfig struct {
 }
 
 // Enrichment selects what a model finds out about each document at its ingestion. Each
-// costs calls of the chat model. Pictures and Model are fields of a version only, which
-// Override.EnrichmentIn sets.
+// costs calls of the chat model.
 type Enrichment struct {
 	Summary  bool `json:"summary,omitempty"`  // metadata.summary
 	Topics   bool `json:"topics,omitempty"`   // metadata.topics
 	Entities bool `json:"entities,omitempty"` // metadata.entities
 	Tags     bool `json:"tags,omitempty"`     // tags of the document
 	Context  bool `json:"context,omitempty"`  // a sentence for each chunk
+}
+
+// VersionEnrichment is what a model finds out about a version. It is fixed when the
+// version is added.
+type VersionEnrichment struct {
+	Enrichment
 
 	Pictures bool   `json:"pictures,omitempty"` // a description of each picture
 	Model    string `json:"model,omitempty"`    // that reads text and pictures; "" = the instance's chat model

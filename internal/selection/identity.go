@@ -54,7 +54,7 @@ func archiveName(uri string) string {
 type Pipeline struct {
 	Version    int // of the steps
 	Splitter   knowledge.Splitter
-	Enrichment knowledge.Enrichment
+	Enrichment knowledge.VersionEnrichment
 	Access     *knowledge.Access
 }
 

@@ -32,7 +32,7 @@ type NewVersion struct {
 	ConversationID *string
 	Splitter       knowledge.Splitter
 	Override       knowledge.Override
-	Enrichment     knowledge.Enrichment
+	Enrichment     knowledge.VersionEnrichment
 	SealedPassword string               // of the file, "" = none
 	Parent         knowledge.VersionRef // that contains the document as an attachment; zero = none
 	RunID          string
@@ -238,7 +238,7 @@ func (a *addition) version() (versionRow, error) {
 	if err != nil {
 		return versionRow{}, fmt.Errorf("encode override: %w", err)
 	}
-	enrichment, err := encodeUnlessZero(a.Enrichment, a.Enrichment == knowledge.Enrichment{})
+	enrichment, err := encodeUnlessZero(a.Enrichment, a.Enrichment == knowledge.VersionEnrichment{})
 	if err != nil {
 		return versionRow{}, fmt.Errorf("encode enrichment: %w", err)
 	}

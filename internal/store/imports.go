@@ -26,8 +26,8 @@ type ImportRequest struct {
 	RemoveVanished bool              `json:"remove_vanished,omitempty"`
 	DryRun         bool              `json:"dry_run,omitempty"`
 	// Limits and Enrichment are those of the project when the import started.
-	Limits     knowledge.LimitsConfig `json:"limits,omitzero"`
-	Enrichment knowledge.Enrichment   `json:"enrichment,omitzero"`
+	Limits     knowledge.LimitsConfig      `json:"limits,omitzero"`
+	Enrichment knowledge.VersionEnrichment `json:"enrichment,omitzero"`
 }
 
 // ImportRule adds tags and metadata to the objects whose keys match a pattern.

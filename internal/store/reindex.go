@@ -134,7 +134,7 @@ type making struct{ splitter, override, enrichment string }
 func (m making) outdated(config knowledge.ProjectConfig) (bool, error) {
 	var made knowledge.Splitter
 	var override knowledge.Override
-	var enrichment knowledge.Enrichment
+	var enrichment knowledge.VersionEnrichment
 	if err := decode(field{m.splitter, &made}, field{m.override, &override}, field{m.enrichment, &enrichment}); err != nil {
 		return false, err
 	}

@@ -32,7 +32,7 @@ type Version struct {
 	PageCount      int
 	Splitter       knowledge.Splitter
 	Override       knowledge.Override
-	Enrichment     knowledge.Enrichment
+	Enrichment     knowledge.VersionEnrichment
 	SealedPassword string // of the file; "" once the version has ended
 	HadPassword    bool   // the upload brought a password
 	Tags           []string

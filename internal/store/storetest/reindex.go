@@ -43,7 +43,7 @@ func (f *fixture) cut(name string, config knowledge.ProjectConfig, override stri
 		var err error
 		nv.Splitter, err = nv.Override.ApplyTo(config)
 		f.must(err)
-		nv.Enrichment = config.AI.Enrichment
+		nv.Enrichment = knowledge.Override{}.EnrichmentIn(config)
 	})
 }
 
