@@ -29,10 +29,16 @@ func TestUnknownRoutes(t *testing.T) {
 	for _, path := range []string{"//", "/workspaces//documents", "/chunks/..", "/./docs", "/" + strings.Repeat("a/", 5000)} {
 		e.do("GET", path, e.admin, nil).refused(404, knowledge.CodeNotFound)
 	}
-	got := e.do("PUT", "/workspaces", e.admin, `{}`)
-	got.refused(405, knowledge.CodeMethodNotAllowed)
-	if allow := got.header.Get("Allow"); allow != "GET, HEAD, POST" {
-		t.Errorf("Allow %q", allow)
+	for path, want := range map[string]string{
+		"/workspaces":                            "GET, HEAD, POST",
+		"/workspaces/default/documents/some":     "DELETE, GET, HEAD, PATCH",
+		"/workspaces/default/documents/reingest": "POST",
+	} {
+		got := e.do("PUT", path, e.admin, `{}`)
+		got.refused(405, knowledge.CodeMethodNotAllowed)
+		if allow := got.header.Get("Allow"); allow != want {
+			t.Errorf("%s: Allow %q, want %q", path, allow, want)
+		}
 	}
 }
 

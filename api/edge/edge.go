@@ -66,6 +66,8 @@ type Edge struct {
 	deps    Deps
 	cfg     Config
 	mux     *http.ServeMux
+	paths   *http.ServeMux      // the paths of mux, without methods
+	methods map[string][]string // of each path
 	api     huma.API
 	schemas *bodySchemas
 	memory  *semaphore.Weighted // bytes of large bodies
@@ -74,7 +76,7 @@ type Edge struct {
 // New returns an Edge without routes.
 func New(cfg Config, deps Deps) *Edge {
 	e := &Edge{
-		cfg: cfg, deps: deps, mux: http.NewServeMux(), schemas: newBodySchemas(), memory: semaphore.NewWeighted(cfg.BodyMemory),
+		cfg: cfg, deps: deps, mux: http.NewServeMux(), paths: http.NewServeMux(), methods: map[string][]string{}, schemas: newBodySchemas(), memory: semaphore.NewWeighted(cfg.BodyMemory),
 	}
 	e.api = newAPI(cfg.Version, &adapter{e})
 	return e

@@ -153,11 +153,23 @@ func (e *Edge) routes() http.Handler {
 			writeProblem(w, newProblem(knowledge.Errorf(knowledge.CodeNotFound, "there is no such route; see /docs")))
 			return
 		}
-		allow := none.header.Get("Allow")
+		allow := e.allowed(r)
 		p := newProblem(knowledge.Errorf(knowledge.CodeMethodNotAllowed, "this route does not have the method %s; it has %s", r.Method, allow))
 		p.headers.Set("Allow", allow)
 		writeProblem(w, p)
 	})
+}
+
+// allowed returns the methods of the route whose path fits a request best. ServeMux
+// would also name those of routes with a wildcard in the place of a word.
+func (e *Edge) allowed(r *http.Request) string {
+	_, pattern := e.paths.Handler(r)
+	methods := slices.Clone(e.methods[pattern])
+	if slices.Contains(methods, http.MethodGet) {
+		methods = append(methods, http.MethodHead)
+	}
+	slices.Sort(methods)
+	return strings.Join(methods, ", ")
 }
 
 // unrouted records the answer of ServeMux to a request without a handler.
