@@ -109,7 +109,7 @@ func (b *importBatch) fetch(ctx context.Context, it *importItem) error {
 // bytesTag begins the etag of an object whose source tells none: the hash of its bytes.
 const bytesTag = "bytes:"
 
-// tagBytes gives an object without an etag the one of its bytes, by their hash.
+// tagBytes sets the etag of an object whose source states none: the hash of its bytes.
 func (it *importItem) tagBytes(hash string) {
 	if it.object.ETag == "" {
 		it.object.ETag = bytesTag + hash

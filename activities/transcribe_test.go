@@ -45,7 +45,7 @@ func TestRecording(t *testing.T) {
 		}
 	})
 
-	t.Run("is paid for once, whatever happens behind", func(t *testing.T) {
+	t.Run("a reingest does not ask the model again", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		in := f.upload("talk.wav", wav)

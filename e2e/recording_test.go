@@ -125,7 +125,7 @@ func TestRecordingWithoutModel(t *testing.T) {
 }
 
 // TestKillDuringTranscription kills the server while the second part of a long recording
-// is transcribed. The first part is not paid for again.
+// is transcribed. The model is not asked for the first part again.
 func TestKillDuringTranscription(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("ffmpeg"); err != nil {

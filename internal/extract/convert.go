@@ -116,9 +116,8 @@ func unreadable(s format.Source, err error) error {
 	return container.Damaged(err)
 }
 
-// addPages gives a document, whose text is read, its pages and line boxes if
-// LibreOffice is installed. A document that LibreOffice cannot convert in time has
-// none.
+// addPages adds pages and line boxes to the result of a document whose text is read.
+// It adds none if LibreOffice is not installed or cannot convert the document in time.
 func (p *parser) addPages(ctx context.Context, s format.Source, kind string, result *format.Result) error {
 	c := conversions[kind]
 	if s.Tools.LibreOffice == "" || c.pdf == "" {
@@ -145,7 +144,7 @@ func (p *parser) addPages(ctx context.Context, s format.Source, kind string, res
 	return nil
 }
 
-// align gives a result the pages and line boxes of a PDF of the same document, and
+// align adds the pages and line boxes of a PDF of the same document to a result, and
 // keeps the PDF as an asset.
 func (p *parser) align(ctx context.Context, s format.Source, pages string, result *format.Result) error {
 	info, err := os.Stat(pages)

@@ -22,7 +22,7 @@ type Run struct {
 	// Repeated reports that the same request came before: what it did is found by
 	// ID, and only the rest is done.
 	Repeated bool
-	// Later gives the run the priority of bulk work, so that uploads pass.
+	// Later starts the run with the priority of bulk work, so that uploads pass it.
 	Later bool
 }
 

@@ -13,8 +13,8 @@ type attributes = syscall.SysProcAttr
 // child's process group, which the server kills.
 func plainAttributes() *attributes { return &attributes{Pdeathsig: syscall.SIGKILL} }
 
-// processAttributes gives LibreOffice a network of its own too, which has no
-// interfaces.
+// processAttributes returns the attributes of a process that also runs in a network
+// namespace without interfaces, so LibreOffice reaches no address.
 func processAttributes() *attributes {
 	a := plainAttributes()
 	a.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET
