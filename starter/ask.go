@@ -99,6 +99,16 @@ func (n *narrator) follow(events iter.Seq2[client.Event, error]) (client.Event, 
 // asked for.
 var errNoEvents = errors.New("the run has ended, and there is nothing after the event that was named")
 
+// end follows a run that ends with an object, and returns it.
+func (n *narrator) end(ctx context.Context, c *client.Client, run string) (client.Ended, error) {
+	var end client.Ended
+	last, err := n.follow(c.Events(ctx, run, 0))
+	if err != nil {
+		return end, err
+	}
+	return end, last.Decode(&end)
+}
+
 func (n *narrator) tell(e client.Event) error {
 	switch e.Name {
 	case client.EventStarted:

@@ -158,12 +158,8 @@ func (d documentAction) run(ctx context.Context, a *app, doing, done string, act
 	message, result := doing, any(started)
 	if d.Wait {
 		n := narrator{app: a, quiet: d.JSON}
-		last, err := n.follow(c.Events(ctx, started.RunID, 0))
+		end, err := n.end(ctx, c, started.RunID)
 		if err != nil {
-			return err
-		}
-		var end client.Ended
-		if err := last.Decode(&end); err != nil {
 			return err
 		}
 		message, result = done, end.Result

@@ -50,12 +50,8 @@ func (r projectsReindexCmd) Run(ctx context.Context, a *app) error {
 // wait follows the run to its end, and shows the counts.
 func (r projectsReindexCmd) wait(ctx context.Context, a *app, c *client.Client, started client.Reindex) error {
 	n := narrator{app: a, quiet: r.JSON}
-	last, err := n.follow(c.Events(ctx, started.RunID, 0))
+	end, err := n.end(ctx, c, started.RunID)
 	if err != nil {
-		return err
-	}
-	var end client.Ended
-	if err := last.Decode(&end); err != nil {
 		return err
 	}
 	if r.JSON {
