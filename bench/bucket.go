@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -14,6 +16,7 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
 const bucketName = "bench"
@@ -25,6 +28,53 @@ type bucket struct {
 	objects  *s3mem.Backend
 	read     atomic.Int64 // requests of objects
 	listed   atomic.Int64 // requests of pages
+}
+
+// bulkServer is a server beside a bucket.
+type bulkServer struct {
+	*server
+	objects *bucket
+	model   *modeltest.Server // nil = the offline model
+	list    []abstract
+}
+
+// withBucket starts a server whose bucket holds so many objects under each prefix. m are
+// the options of a stand-in model, nil = the offline model. The caller closes it.
+func (b *bench) withBucket(ctx context.Context, m *modeltest.Options, counts map[string]int) (*bulkServer, error) {
+	list, err := b.abstracts()
+	if err != nil {
+		return nil, err
+	}
+	objects, err := newBucket()
+	if err != nil {
+		return nil, err
+	}
+	s := &bulkServer{objects: objects, list: list}
+	for prefix, n := range counts {
+		if err := objects.fill(prefix, list, n); err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+	}
+	env := bucketEnv()
+	if m != nil {
+		s.model = modeltest.New(*m)
+		env = append(env, modelEnv(s.model)...)
+	}
+	if s.server, _, err = b.serve(ctx, env...); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+func (s *bulkServer) close() (err error) {
+	if s.server != nil {
+		err = s.remove()
+	}
+	if s.model != nil {
+		s.model.Close()
+	}
+	s.objects.close()
+	return err
 }
 
 // newBucket starts an S3 server with an empty bucket. The caller closes it.

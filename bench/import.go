@@ -38,43 +38,28 @@ func bulk(ctx context.Context, b *bench) (figures []figure, err error) {
 // bulkWith measures one server: single uploads, an import of few objects, one of
 // many, and the same again.
 func (b *bench) bulkWith(ctx context.Context, kind string) (figures []figure, err error) {
-	list, err := b.abstracts()
-	if err != nil {
-		return nil, err
-	}
-	objects, err := newBucket()
-	if err != nil {
-		return nil, err
-	}
-	defer objects.close()
-	if err := errors.Join(objects.fill("few/", list, fewObjects), objects.fill("many/", list, b.objects)); err != nil {
-		return nil, err
-	}
-	env := bucketEnv()
-	var m *modeltest.Server
+	var m *modeltest.Options
 	if kind != "offline model" {
-		m = modeltest.New(modeltest.Options{})
-		defer m.Close()
-		env = append(env, modelEnv(m)...)
+		m = &modeltest.Options{}
 	}
-	s, _, err := b.serve(ctx, env...)
+	s, err := b.withBucket(ctx, m, map[string]int{"few/": fewObjects, "many/": b.objects})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.remove()) }()
-	single, err := s.upload(ctx, list[:singleUploads])
+	defer func() { err = errors.Join(err, s.close()) }()
+	single, err := s.upload(ctx, s.list[:singleUploads])
 	if err != nil {
 		return nil, err
 	}
-	few, err := s.importFrom(ctx, objects, "few/", fewObjects)
+	few, err := s.importFrom(ctx, s.objects, "few/", fewObjects)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.rest(ctx); err != nil {
 		return nil, err
 	}
-	disk, asked := folderBytes(s.folder), totals(m)
-	many, err := s.importFrom(ctx, objects, "many/", b.objects)
+	disk, asked := folderBytes(s.folder), totals(s.model)
+	many, err := s.importFrom(ctx, s.objects, "many/", b.objects)
 	if err != nil {
 		return nil, err
 	}
@@ -84,12 +69,12 @@ func (b *bench) bulkWith(ctx context.Context, kind string) (figures []figure, er
 	}
 	each := func(n int64) float64 { return float64(n) / float64(b.objects) }
 	figures = append(figures, lower("KB on disk an object", each(folderBytes(s.folder)-disk)/1000))
-	if m != nil {
-		now := totals(m)
+	if s.model != nil {
+		now := totals(s.model)
 		figures = append(figures, lower("chunks embedded an object", each(int64(now.Texts-asked.Texts))),
 			lower("requests of embeddings of 1,000 objects", 1000*each(int64(now.Embeddings.Asked-asked.Embeddings.Asked))))
 	}
-	again, err := s.importAgain(ctx, objects, b.objects)
+	again, err := s.importAgain(ctx, s.objects, b.objects)
 	return append(figures, again...), err
 }
 

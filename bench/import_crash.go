@@ -13,32 +13,18 @@ import (
 
 // bulkCrash imports objects while the whole process is killed at random moments.
 func bulkCrash(ctx context.Context, b *bench) (figures []figure, err error) {
-	list, err := b.abstracts()
+	s, err := b.withBucket(ctx, &modeltest.Options{}, map[string]int{"many/": b.objects})
 	if err != nil {
 		return nil, err
 	}
-	objects, err := newBucket()
-	if err != nil {
-		return nil, err
-	}
-	defer objects.close()
-	if err := objects.fill("many/", list, b.objects); err != nil {
-		return nil, err
-	}
-	m := modeltest.New(modeltest.Options{})
-	defer m.Close()
-	s, _, err := b.serve(ctx, append(bucketEnv(), modelEnv(m)...)...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, s.remove()) }()
+	defer func() { err = errors.Join(err, s.close()) }()
 	begin := time.Now()
-	i, err := s.importOverKills(ctx, objects, b.objects, rand.New(rand.NewPCG(b.seed, 0)))
+	i, err := s.importOverKills(ctx, s.objects, b.objects, rand.New(rand.NewPCG(b.seed, 0)))
 	if err != nil {
 		return nil, err
 	}
 	took := time.Since(begin)
-	lost, double, err := settle(ctx, s, b.objects)
+	lost, double, err := settle(ctx, s.server, b.objects)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +34,7 @@ func bulkCrash(ctx context.Context, b *bench) (figures []figure, err error) {
 		lower("objects that the counters count wrong", float64(distance(i.Discovered, n)+distance(i.Published+i.Skipped+i.Failed, n))).aim(0),
 		lower("documents lost", float64(lost)).aim(0),
 		lower("documents or passages stored twice", float64(double)).aim(0),
-		lower("objects read again", float64(objects.read.Load()-n)),
+		lower("objects read again", float64(s.objects.read.Load()-n)),
 		lower("s to the end, starts included", took.Seconds()),
 	}, nil
 }

@@ -17,30 +17,16 @@ const fairProbes = 20
 // bulkFair measures how much an import delays the uploads and the questions of
 // another workspace.
 func bulkFair(ctx context.Context, b *bench) (figures []figure, err error) {
-	list, err := b.abstracts()
-	if err != nil {
-		return nil, err
-	}
 	texts, _, err := b.queries()
 	if err != nil {
 		return nil, err
 	}
-	objects, err := newBucket()
+	s, err := b.withBucket(ctx, &modeltest.Options{Tokens: 60}, map[string]int{"many/": b.objects})
 	if err != nil {
 		return nil, err
 	}
-	defer objects.close()
-	if err := objects.fill("many/", list, b.objects); err != nil {
-		return nil, err
-	}
-	m := modeltest.New(modeltest.Options{Tokens: 60})
-	defer m.Close()
-	s, _, err := b.serve(ctx, append(bucketEnv(), modelEnv(m)...)...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, s.remove()) }()
-	p := probe{list: list, texts: texts}
+	defer func() { err = errors.Join(err, s.close()) }()
+	p := probe{list: s.list, texts: texts}
 	if p.client, err = s.otherWorkspace(ctx); err != nil {
 		return nil, err
 	}
@@ -54,7 +40,7 @@ func bulkFair(ctx context.Context, b *bench) (figures []figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	busyUpload, busyToken, err := p.beside(ctx, s, objects)
+	busyUpload, busyToken, err := p.beside(ctx, s.server, s.objects)
 	if err != nil {
 		return nil, err
 	}
