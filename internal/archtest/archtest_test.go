@@ -98,11 +98,12 @@ var own = map[string][]string{
 	"internal/transcript":  {"internal/knowledge"},
 	"internal/view":        {"internal/knowledge"},
 	"internal/webhook":     {"internal/knowledge", "internal/view"},
+	"internal/words":       {"internal/knowledge"},
 
 	// Adapters.
 	"internal/dispatch":         {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
 	"internal/embedded":         {},
-	"internal/index/embedded":   {"internal/index", "internal/knowledge"},
+	"internal/index/embedded":   {"internal/index", "internal/knowledge", "internal/words"},
 	"internal/model/localmodel": {"internal/knowledge", "internal/model/protocol"},
 
 	"internal/source/archive": {"internal/knowledge", "internal/source"},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/words"
 )
 
 // matchesPerHit is the number of passages that are ranked for each requested
@@ -27,7 +28,7 @@ func (x *Index) BM25(ctx context.Context, q index.Query, text string) ([]knowled
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
-	terms := question(text)
+	terms := words.Question(text)
 	if len(terms) == 0 {
 		return nil, nil
 	}
@@ -64,7 +65,7 @@ type wordSearch struct {
 // best ranks all passages of the workspace with one of the rarer terms and, in
 // the same statement, drops those of the first k that are not allowed. complete
 // is true if no passage outside the first k could be among the hits.
-func (s *wordSearch) best(ctx context.Context, rarer, others []term, k int) (hits []knowledge.Hit, complete bool, err error) {
+func (s *wordSearch) best(ctx context.Context, rarer, others []words.Term, k int) (hits []knowledge.Hit, complete bool, err error) {
 	words, times := s.words, 1.0
 	if len(others) > 0 {
 		// The expression contains each term twice, which doubles the score.

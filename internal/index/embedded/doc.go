@@ -4,9 +4,8 @@
 // There is one vec0 table for each dimension, partitioned by workspace and
 // project, and one FTS5 table for each workspace: the weight of a word is
 // computed from the workspace's own documents, and the time of a search does
-// not depend on other workspaces. This package splits and stems words itself
-// (words.go), so that documents and questions are treated alike and nothing in
-// a question can be an operator.
+// not depend on other workspaces. Package words splits and stems documents and
+// questions alike, and nothing in a question can be an operator.
 //
 // Committed writes survive a power failure, as those of SQL and blobs do: a
 // document that SQL has published is found.

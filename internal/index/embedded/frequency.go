@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/cairn-rag/cairn/internal/words"
 )
 
 const (
@@ -37,7 +39,7 @@ func (f *frequencies) forget() {
 }
 
 // cached returns the cached frequencies of words, and the words without one.
-func (f *frequencies) cached(workspace int64, terms []term) (cached map[string]int, missing []string) {
+func (f *frequencies) cached(workspace int64, terms []words.Term) (cached map[string]int, missing []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.now().Sub(f.since) > frequencyLife {
@@ -45,10 +47,10 @@ func (f *frequencies) cached(workspace int64, terms []term) (cached map[string]i
 	}
 	cached = map[string]int{}
 	for _, t := range terms {
-		if n, ok := f.counts[workspaceWord{workspace, t.word}]; ok {
-			cached[t.word] = n
-		} else if !t.prefix {
-			missing = append(missing, t.word)
+		if n, ok := f.counts[workspaceWord{workspace, t.Word}]; ok {
+			cached[t.Word] = n
+		} else if !t.Prefix {
+			missing = append(missing, t.Word)
 		}
 	}
 	return cached, missing
@@ -71,7 +73,7 @@ func (f *frequencies) store(workspace int64, counted map[string]int) {
 // byFrequency splits terms into the rarest, as many as occur together in enough
 // passages, and the others. A prefix counts as rare; the words that begin with
 // it are not counted.
-func (x *Index) byFrequency(ctx context.Context, workspace int64, terms []term, enough int) (rarest, others []term, err error) {
+func (x *Index) byFrequency(ctx context.Context, workspace int64, terms []words.Term, enough int) (rarest, others []words.Term, err error) {
 	frequency, missing := x.frequencies.cached(workspace, terms)
 	if len(missing) > 0 {
 		counted, err := x.count(ctx, workspace, missing)
@@ -84,32 +86,32 @@ func (x *Index) byFrequency(ctx context.Context, workspace int64, terms []term, 
 		}
 	}
 	sorted := slices.Clone(terms)
-	slices.SortStableFunc(sorted, func(a, b term) int { return frequency[a.word] - frequency[b.word] })
+	slices.SortStableFunc(sorted, func(a, b words.Term) int { return frequency[a.Word] - frequency[b.Word] })
 	passages := 0
 	for i, t := range sorted {
 		if passages >= enough {
 			return sorted[:i], sorted[i:], nil
 		}
-		if !t.prefix {
-			passages += frequency[t.word]
+		if !t.Prefix {
+			passages += frequency[t.Word]
 		}
 	}
 	return sorted, nil, nil
 }
 
-// count reads the number of passages in which each word occurs from the
+// count reads the number of passages in which each word of list occurs from the
 // full-text table.
-func (x *Index) count(ctx context.Context, workspace int64, words []string) (map[string]int, error) {
+func (x *Index) count(ctx context.Context, workspace int64, list []string) (map[string]int, error) {
 	rows, err := x.statements.query(ctx, query{
 		sql:  `SELECT term, doc FROM ` + vocabularyTable(workspace) + ` WHERE term IN (SELECT value FROM json_each(?))`,
-		args: []any{jsonList(words)}, keep: true,
+		args: []any{jsonList(list)}, keep: true,
 	})
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	counted := map[string]int{}
-	for _, w := range words {
+	for _, w := range list {
 		counted[w] = 0
 	}
 	for rows.Next() {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/words"
 )
 
 // versionKey identifies a version of a document in the index.
@@ -28,7 +29,7 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 	}
 	// Compute everything possible before the transaction, to hold its lock
 	// briefly.
-	rows, known := make([]row, len(entries)), stems{}
+	rows, known := make([]row, len(entries)), words.Stems{}
 	last := map[versionKey]index.Entry{}
 	var dimensions []int
 	for i, e := range entries {
@@ -36,7 +37,7 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 		if err != nil {
 			return fmt.Errorf("index chunk %s: %w", e.ChunkID, err)
 		}
-		rows[i] = row{entry: e, vector: vector, words: documentWords(e.Text, known)}
+		rows[i] = row{entry: e, vector: vector, words: words.Document(e.Text, known)}
 		last[keyOf(e)] = e
 		if d := rows[i].dimension(); d > 0 && !x.hasDimension(d) {
 			dimensions = append(dimensions, d)

@@ -1,4 +1,4 @@
-package embedded
+package words
 
 import (
 	"strings"
@@ -17,11 +17,11 @@ const (
 	maxQuestionWords = 64   // distinct words of a question that are used
 )
 
-// stems are the stems of words that were looked up. Texts repeat most of their words,
+// Stems are the stems of words that were looked up. Texts repeat most of their words,
 // and finding a stem takes as long as the rest of indexing a word.
-type stems map[string]string
+type Stems map[string]string
 
-func (s stems) of(word string) string {
+func (s Stems) of(word string) string {
 	found, ok := s[word]
 	if !ok {
 		found = stem(word)
@@ -30,8 +30,9 @@ func (s stems) of(word string) string {
 	return found
 }
 
-// documentWords returns the words of text that are indexed, joined by spaces.
-func documentWords(text string, known stems) string {
+// Document returns the words of text that are indexed, joined by spaces. It adds
+// the stems that it finds to known.
+func Document(text string, known Stems) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	eachRun(text, func(run string, pairs bool) {
@@ -49,40 +50,22 @@ func documentWords(text string, known stems) string {
 	return b.String()
 }
 
-// term is a word of a question.
-type term struct {
-	word   string
-	prefix bool // matches all words that begin with word
+// Term is a word of a question.
+type Term struct {
+	Word   string
+	Prefix bool // matches all words that begin with Word
 }
 
-// fts5 returns the term as a quoted FTS5 expression.
-func (t term) fts5() string {
-	quoted := `"` + strings.ReplaceAll(t.word, `"`, `""`) + `"`
-	if t.prefix {
-		return quoted + "*"
-	}
-	return quoted
-}
-
-// anyOf returns an FTS5 expression that matches any of the terms.
-func anyOf(terms ...term) string {
-	list := make([]string, len(terms))
-	for i, t := range terms {
-		list[i] = t.fts5()
-	}
-	return strings.Join(list, " OR ")
-}
-
-// question returns the distinct terms of text, none if it has no word. Stop
+// Question returns the distinct terms of text, none if it has no word. Stop
 // words are used only if there is nothing else.
-func question(text string) []term {
+func Question(text string) []Term {
 	if utf8.RuneCountInString(text) > maxQuestionRunes {
 		text = string([]rune(text)[:maxQuestionRunes])
 	}
-	var terms, stops []term
-	seen := map[term]bool{}
-	add := func(list *[]term, word string, prefix bool) {
-		t := term{word, prefix}
+	var terms, stops []Term
+	seen := map[Term]bool{}
+	add := func(list *[]Term, word string, prefix bool) {
+		t := Term{word, prefix}
 		if len(seen) < maxQuestionWords && !seen[t] && word != "" {
 			seen[t] = true
 			*list = append(*list, t)
@@ -91,7 +74,7 @@ func question(text string) []term {
 	eachRun(text, func(run string, pairs bool) {
 		switch runes := []rune(run); {
 		case !pairs && isStopWord(run):
-			stops = append(stops, term{word: stem(run)})
+			stops = append(stops, Term{Word: stem(run)})
 		case !pairs:
 			add(&terms, stem(run), false)
 		case len(runes) == 1:
@@ -104,7 +87,7 @@ func question(text string) []term {
 	})
 	if len(terms) == 0 {
 		for _, s := range stops {
-			add(&terms, s.word, false)
+			add(&terms, s.Word, false)
 		}
 	}
 	return terms

@@ -1,4 +1,4 @@
-package embedded
+package words
 
 // isStopWord reports whether word says nothing about a subject. Stop words are
 // indexed, so that a question that consists of stop words still finds

@@ -1,0 +1,39 @@
+package words_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/words"
+)
+
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"The turbines were overheating; valve MX-4711B.": "the turbin were overh valv mx 4711b",
+		"Die Kühlung der Straße":                         "die kuhlung der strass",
+		"don't, l’été":                                   "dont lete",
+		"知识图谱":                                           "知识 识图 图谱 谱",
+		"":                                               "",
+	} {
+		if got := words.Document(text, words.Stems{}); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestQuestion(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]words.Term{
+		"Which turbines were overheating?": {{Word: "turbin"}, {Word: "overh"}},
+		"the who":                          {{Word: "the"}, {Word: "who"}},
+		"图谱":                               {{Word: "图谱"}},
+		"谱":                                {{Word: "谱", Prefix: true}},
+		"?!":                               nil,
+	} {
+		if diff := cmp.Diff(want, words.Question(text)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+	}
+}
