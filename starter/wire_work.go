@@ -48,7 +48,7 @@ func (p *platform) startWorker(ctx context.Context) error {
 		return err
 	}
 	sweepCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	sweep := worker.Sweep{Store: p.store, Workflows: p.workflow, Settler: p.source, Attributes: p.attributes, Log: p.log}
+	sweep := worker.Sweep{Store: p.store, Workflows: p.workflow, Settler: p.source, Attributes: p.attributes, Alone: true, Log: p.log}
 	orphans := worker.Orphans{Store: p.store, Client: p.client, Namespace: p.temporal.Namespace(), Identity: p.identity, Log: p.log}
 	uploads := worker.Uploads{Store: p.store, Blobs: p.blobs, Log: p.log}
 	started := time.Now() // the API serves later: an older upload was left by another process

@@ -73,7 +73,11 @@ type Sweep struct {
 	Attributes interface {
 		UpdateIndex(ctx context.Context, document string) error
 	}
-	Log *slog.Logger
+	// Alone reports that no other process starts workflows. Rows that are there at the
+	// start were then left by a process that died, and get no grace. Otherwise another
+	// process may have inserted them and start their workflows now. Defaults to false.
+	Alone bool
+	Log   *slog.Logger
 
 	pending  store.Position            // position of the last version that was checked
 	running  map[string]store.Position // position of the last run, by the first of its kinds
@@ -83,7 +87,10 @@ type Sweep struct {
 // Run sweeps until ctx ends.
 func (s *Sweep) Run(ctx context.Context) {
 	s.running, s.signaled = map[string]store.Position{}, map[string]time.Time{}
-	grace := time.Duration(0) // this process starts nothing before the first sweep
+	grace := sweepGrace
+	if s.Alone {
+		grace = 0 // this process starts nothing before the first sweep
+	}
 	for first := true; ; first = false {
 		if err := s.once(ctx, time.Now().Add(-grace), first); err != nil && ctx.Err() == nil {
 			s.Log.ErrorContext(ctx, "sweep failed", "error", err)

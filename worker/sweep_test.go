@@ -31,6 +31,7 @@ type backlog struct {
 	queues  []store.PendingQueue
 	woken   map[string]int // webhooks
 	dropped []time.Time
+	listed  []time.Time // bounds up to which webhooks were listed
 }
 
 func newBacklog() *backlog {
@@ -67,7 +68,7 @@ func (b *backlog) RunningRuns(_ context.Context, q store.RunningQuery) ([]store.
 	var list []store.Run
 	for _, r := range b.runs {
 		behind := r.CreatedAt.After(q.After.At) || r.CreatedAt.Equal(q.After.At) && r.ID > q.After.ID
-		if slices.Contains(q.Kinds, r.Kind) && behind && len(list) < q.Limit {
+		if slices.Contains(q.Kinds, r.Kind) && behind && r.CreatedAt.Before(q.Before) && len(list) < q.Limit {
 			list = append(list, r)
 		}
 	}
@@ -87,7 +88,8 @@ func (b *backlog) IngestLater(ctx context.Context, v store.Version) error {
 	return b.Ingest(ctx, v)
 }
 
-func (b *backlog) PendingQueues(context.Context, time.Time) ([]store.PendingQueue, error) {
+func (b *backlog) PendingQueues(_ context.Context, before time.Time) ([]store.PendingQueue, error) {
+	b.listed = append(b.listed, before)
 	return b.queues, nil
 }
 
@@ -117,10 +119,13 @@ func (b *backlog) SettleNow(_ context.Context, run stream.RunRef) error {
 func (*backlog) UpdateIndex(context.Context, string) error { return nil }
 
 // sweep runs a sweep for some minutes of the bubble's clock.
-func (b *backlog) sweep(t *testing.T, minutes int) {
+func (b *backlog) sweep(t *testing.T, minutes int, change ...func(*worker.Sweep)) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(minutes)*time.Minute-time.Second)
 	defer cancel()
-	s := worker.Sweep{Store: b, Workflows: b, Settler: b, Attributes: b, Log: slog.New(slog.DiscardHandler)}
+	s := worker.Sweep{Store: b, Workflows: b, Settler: b, Attributes: b, Alone: true, Log: slog.New(slog.DiscardHandler)}
+	for _, c := range change {
+		c(&s)
+	}
 	s.Run(ctx)
 }
 
@@ -160,13 +165,36 @@ func TestSweep(t *testing.T) {
 		})
 	})
 
+	t.Run("beside other processes the first sweep leaves what they may be starting", func(t *testing.T) {
+		t.Parallel()
+		for _, alone := range []bool{true, false} {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBacklog()
+				b.add("lost", 1, 1, false, false)
+				b.add("starting", 1, 0, false, false)
+				for id, age := range map[string]time.Duration{"lost": time.Minute, "starting": time.Second} {
+					b.runs = append(b.runs, store.Run{ID: id, Kind: knowledge.KindQuery, CreatedAt: time.Now().Add(-age)})
+				}
+				time.Sleep(time.Second)
+				start := time.Now()
+				b.sweep(t, 1, func(s *worker.Sweep) { s.Alone = alone })
+				if b.begun["lost"] != 1 || b.settled["lost"] != 1 || (b.begun["starting"] == 1) != alone || (b.settled["starting"] == 1) != alone {
+					t.Errorf("alone %t: started %v, settled %v", alone, b.begun, b.settled)
+				}
+				if grace := start.Sub(b.listed[0]); (grace == 0) != alone || grace > time.Minute {
+					t.Errorf("alone %t: webhooks have a grace of %v", alone, grace)
+				}
+			})
+		}
+	})
+
 	t.Run("the first sweep goes through everything", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := newBacklog()
 			for i := range 2500 {
 				b.add(fmt.Sprintf("lost-%04d", i), 1, 10, i%2 == 0, false)
-				b.runs = append(b.runs, store.Run{ID: fmt.Sprintf("run-%04d", i), Kind: knowledge.KindQuery, CreatedAt: time.Now()})
+				b.runs = append(b.runs, store.Run{ID: fmt.Sprintf("run-%04d", i), Kind: knowledge.KindQuery, CreatedAt: time.Now().Add(-time.Minute)})
 			}
 			b.sweep(t, 1)
 			if len(b.begun) != 2500 || len(b.settled) != 2500 {
@@ -180,7 +208,7 @@ func TestSweep(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBacklog()
 			for i := range 2500 {
-				b.runs = append(b.runs, store.Run{ID: fmt.Sprintf("run-%04d", i), Kind: knowledge.KindIngest, CreatedAt: time.Now()})
+				b.runs = append(b.runs, store.Run{ID: fmt.Sprintf("run-%04d", i), Kind: knowledge.KindIngest, CreatedAt: time.Now().Add(-time.Minute)})
 			}
 			b.sweep(t, 4)
 			if b.settled["run-0000"] != 2 || b.settled["run-2499"] != 2 {
@@ -219,10 +247,10 @@ func TestSweep(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBacklog()
 			for i := range 2000 {
-				b.runs = append(b.runs, store.Run{ID: fmt.Sprintf("ingest-%04d", i), Kind: knowledge.KindIngest, CreatedAt: time.Now()})
+				b.runs = append(b.runs, store.Run{ID: fmt.Sprintf("ingest-%04d", i), Kind: knowledge.KindIngest, CreatedAt: time.Now().Add(-time.Minute)})
 			}
 			b.runs = append(b.runs,
-				store.Run{ID: "query", Kind: knowledge.KindQuery, CreatedAt: time.Now()}, store.Run{ID: "tool", Kind: knowledge.KindTool, CreatedAt: time.Now()})
+				store.Run{ID: "query", Kind: knowledge.KindQuery, CreatedAt: time.Now().Add(-time.Minute)}, store.Run{ID: "tool", Kind: knowledge.KindTool, CreatedAt: time.Now().Add(-time.Minute)})
 			b.sweep(t, 1)
 			if len(b.settled) != 2002 {
 				t.Errorf("%d of 2002 runs were settled", len(b.settled))
