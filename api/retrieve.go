@@ -28,6 +28,8 @@ type retrieveBody struct {
 type retrievedContext struct {
 	Context string           `json:"context" doc:"The passages as a model is given them"`
 	Chunks  []retrievedChunk `json:"chunks" doc:"Best first"`
+
+	Dropped *[]droppedChunk `json:"dropped,omitempty" doc:"With ?explain=true: the candidates that the caller may see and that are not among the chunks"`
 }
 
 type retrievedChunk struct {
@@ -40,6 +42,8 @@ type retrievedChunk struct {
 	BBox         []chunkBox     `json:"bbox"`
 	Metadata     map[string]any `json:"metadata"`
 	Tags         []string       `json:"tags"`
+
+	Explain *explanation `json:"explain,omitempty" doc:"With ?explain=true"`
 }
 
 type retrieveOutput struct{ Body retrievedContext }
@@ -53,7 +57,8 @@ func (s *Server) registerRetrieve() {
 
 func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
-	Body retrieveBody
+	Explain bool `query:"explain" doc:"Say how each chunk was ranked, and which candidates were dropped and why"`
+	Body    retrieveBody
 }) (*retrieveOutput, error) {
 	b := in.Body
 	if err := b.check(); err != nil {
@@ -72,7 +77,7 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 		config.AI.Retrieval.NumberOfChunks = b.NumberOfChunks
 		config = config.WithDefaults()
 	}
-	request := retrieve.Request{Principal: p, Query: b.Text, Filter: b.Filters, Config: config.AI.Retrieval}
+	request := retrieve.Request{Principal: p, Query: b.Text, Filter: b.Filters, Config: config.AI.Retrieval, Explain: in.Explain}
 	if project.ID != "" {
 		request.Projects = []string{project.ID}
 	}
@@ -106,10 +111,12 @@ func viewContexts(found retrieve.Result, passages []citation.Context) retrievedC
 			view.Metadata = map[string]any{}
 		}
 		view.BBox, view.PageNumber = chunkBoxes(c.Chunk)
+		view.Explain = explain(found.Trace, c.ID)
 		out.Chunks = append(out.Chunks, view)
 	}
 	if len(passages) > 0 {
 		out.Context = prompt.Sources(passages)
 	}
+	out.Dropped = dropped(found.Trace)
 	return out
 }

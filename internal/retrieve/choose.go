@@ -26,8 +26,11 @@ func (s *search) choose(ctx context.Context, candidates []knowledge.Hit) (choice
 	want := s.request.Config.NumberOfChunks
 	var texts duplicates
 	parents := map[parent]bool{}
-	// Few candidates are dropped, so one batch is mostly enough.
-	for batch := 2 * want; len(candidates) > 0 && len(c.chosen) < want; {
+	batch := 2 * want // few candidates are dropped, so one batch is mostly enough
+	if s.trace != nil {
+		batch = max(1, len(candidates)) // each is explained
+	}
+	for len(candidates) > 0 && len(c.chosen) < want {
 		hits := candidates[:min(batch, len(candidates))]
 		candidates = candidates[len(hits):]
 		scores := map[string]float64{}
@@ -50,9 +53,16 @@ func (s *search) choose(ctx context.Context, candidates []knowledge.Hit) (choice
 		for _, v := range views {
 			score := scores[v.ID]
 			switch {
-			case len(c.chosen) == want || score < s.request.Config.MinScore:
-			case v.Parent != (knowledge.Span{}) && parents[parentOf(v)], texts.seen(v.Text):
+			case score < s.request.Config.MinScore:
+				s.trace.drop(v, DropMinScore)
+			case len(c.chosen) == want:
+				s.trace.drop(v, DropNumber)
+			case v.Parent != (knowledge.Span{}) && parents[parentOf(v)]:
 				c.dropped++
+				s.trace.drop(v, DropParent)
+			case texts.seen(v.Text):
+				c.dropped++
+				s.trace.drop(v, DropDuplicate)
 			default:
 				parents[parentOf(v)] = true
 				c.chosen = append(c.chosen, Context{ChunkView: v, Score: score, Rank: len(c.chosen) + 1})

@@ -39,6 +39,7 @@ type Request struct {
 	Documents []string // empty = all
 	Filter    knowledge.Filter
 	Config    knowledge.RetrievalConfig // zero fields mean the defaults
+	Explain   bool                      // return a Trace; every candidate is then checked in SQL
 }
 
 // Context is a passage that was found.
@@ -58,6 +59,7 @@ type Result struct {
 	// Timings of the stages that ran: embed, dense, bm25, recheck, total. The
 	// legs run concurrently, so total is less than the sum.
 	Timings map[string]time.Duration
+	Trace   *Trace // nil unless Request.Explain is set
 }
 
 // Retriever retrieves passages. It is safe for concurrent use.
@@ -82,6 +84,9 @@ func (r *Retriever) Retrieve(ctx context.Context, req Request) (Result, error) {
 	}
 	req.Config = withDefaults(req.Config)
 	s := &search{Retriever: r, request: req, clock: newClock()}
+	if req.Explain {
+		s.trace = &Trace{}
+	}
 	stop := s.clock.start("total")
 	result, err := s.run(ctx)
 	stop()

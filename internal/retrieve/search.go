@@ -29,6 +29,7 @@ type search struct {
 	request Request
 	clock   *clock
 	vector  []float32 // of the question; nil before it is embedded
+	trace   *Trace    // nil = the search is not to be explained
 }
 
 // run requests more candidates until enough of them pass the recheck or there
@@ -38,6 +39,7 @@ type search struct {
 func (s *search) run(ctx context.Context) (Result, error) {
 	limit := min(s.request.Config.Candidates, index.MaxLimit)
 	for again := 0; ; {
+		s.trace.reset()
 		candidates, full, err := s.candidates(ctx, limit)
 		if err != nil {
 			return Result{}, err
@@ -61,7 +63,8 @@ func (s *search) run(ctx context.Context) (Result, error) {
 				continue
 			}
 		}
-		return Result{Contexts: found.chosen, Retrieved: len(candidates)}, nil
+		s.trace.keep(found.chosen)
+		return Result{Contexts: found.chosen, Retrieved: len(candidates), Trace: s.trace}, nil
 	}
 }
 
@@ -105,7 +108,10 @@ func (s *search) candidates(ctx context.Context, limit int) (fused []knowledge.H
 	if err := firstCause(denseErr, wordsErr); err != nil {
 		return nil, false, err
 	}
-	return fuse(dense, words, s.request.Config), len(dense) == limit || len(words) == limit, nil
+	fused = fuse(dense, words, s.request.Config)
+	s.trace.legs(dense, words)
+	s.trace.fused(fused)
+	return fused, len(dense) == limit || len(words) == limit, nil
 }
 
 func (s *search) dense(ctx context.Context, q index.Query) ([]knowledge.Hit, error) {

@@ -1,0 +1,62 @@
+package api
+
+import (
+	"github.com/cairn-rag/cairn/internal/retrieve"
+)
+
+// explanation says how the stages of a search ranked a chunk.
+type explanation struct {
+	Dense  *legRank `json:"dense" doc:"By vector; null: this leg did not find it"`
+	BM25   *legRank `json:"bm25" doc:"By words; null: this leg did not find it"`
+	Fused  *float64 `json:"fused" doc:"The score of both legs together"`
+	Rerank *float64 `json:"rerank" doc:"The score of the reranker; null: it did not rank it"`
+}
+
+// legRank is the rank of a chunk in one leg.
+type legRank struct {
+	Rank  int     `json:"rank" doc:"1 = first"`
+	Score float64 `json:"score" doc:"By vector the cosine, by words that of BM25"`
+}
+
+// droppedChunk is a candidate that is not among the results.
+type droppedChunk struct {
+	ID           string              `json:"id"`
+	DocumentID   string              `json:"documentId"`
+	DocumentName string              `json:"documentName"`
+	Reason       retrieve.DropReason `json:"reason" doc:"duplicate: of a better chunk. same_parent: the model reads it with a better chunk. minScore: below ai.retrieval.minScore. numberOfChunks: there were enough better ones"`
+	Explain      *explanation        `json:"explain"`
+}
+
+// explain returns the rankings of a chunk, nil if the search was not to be explained.
+func explain(trace *retrieve.Trace, chunk string) *explanation {
+	if trace == nil {
+		return nil
+	}
+	r, ok := trace.Rankings[chunk]
+	if !ok {
+		return &explanation{}
+	}
+	return &explanation{Dense: viewRank(r.Dense), BM25: viewRank(r.BM25), Fused: r.Fused, Rerank: r.Rerank}
+}
+
+func viewRank(r *retrieve.LegRank) *legRank {
+	if r == nil {
+		return nil
+	}
+	return &legRank{Rank: r.Rank, Score: r.Score}
+}
+
+// dropped returns the candidates that were dropped, nil if the search was not to be
+// explained.
+func dropped(trace *retrieve.Trace) *[]droppedChunk {
+	if trace == nil {
+		return nil
+	}
+	list := make([]droppedChunk, 0, len(trace.Dropped))
+	for _, d := range trace.Dropped {
+		list = append(list, droppedChunk{
+			ID: d.Chunk.ID, DocumentID: d.Chunk.DocumentID, DocumentName: d.Chunk.Document.Name, Reason: d.Reason, Explain: explain(trace, d.Chunk.ID),
+		})
+	}
+	return &list
+}
