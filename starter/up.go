@@ -52,7 +52,8 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 	}
 	defer release()
 	tuneCollector()
-	p, err := newPlatform(ctx, cfg, log)
+	p := newPlatform(cfg, log)
+	err = p.start(ctx, p.upParts()...)
 	if err != nil && ctx.Err() != nil { // stopped before it was ready
 		log.InfoContext(ctx, "stopped while starting", "error", err)
 		return p.close()

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -33,8 +32,8 @@ import (
 	"github.com/cairn-rag/cairn/worker"
 )
 
-// platform holds all parts that cairn up runs. They are closed in the opposite
-// order of their start.
+// platform holds the parts that a process runs, all of them for cairn up. They are
+// closed in the opposite order of their start.
 type platform struct {
 	cfg     config.Config
 	log     *slog.Logger
@@ -49,9 +48,7 @@ type platform struct {
 	temporal    *embedded.Server
 	client      client.Client
 	workflow    *dispatch.Dispatcher
-	source      *dispatch.Source
 	hub         *stream.Hub
-	relay       *stream.Relay
 	chat        *model.Client
 	embed       *model.Client
 	transcribe  *model.Client // nil = no endpoint is configured
@@ -74,22 +71,27 @@ type platform struct {
 	stopBy  time.Time // for all that is closed, set when closing begins
 }
 
-// newPlatform starts all parts. On an error it returns the platform with the parts
-// that were started so far, for the caller to close.
-func newPlatform(ctx context.Context, cfg config.Config, log *slog.Logger) (*platform, error) {
-	p := &platform{
+// newPlatform returns a platform without parts. roles.go has the parts of each role.
+func newPlatform(cfg config.Config, log *slog.Logger) *platform {
+	return &platform{
 		cfg: cfg, log: log, metrics: telemetry.NewMetrics(), hub: stream.NewHub(), failed: make(chan error, 4), woken: make(chan store.WebhookQueue, 1000),
 		ends: childserver.Endpoints{PID: os.Getpid(), KeyFile: filepath.Join(cfg.Data, "admin.key")},
 	}
-	for _, start := range []func(context.Context) error{
-		p.listen, p.listMembers, p.emptyTemporary, p.startSecrets, p.startStores, p.startModels, p.startTemporal, p.startWorker, p.startAPI,
-	} {
+}
+
+// start starts parts in their order. After an error the parts that were started before
+// still run, until the caller closes the platform.
+func (p *platform) start(ctx context.Context, parts ...part) error {
+	for _, start := range parts {
 		if err := start(ctx); err != nil {
-			return p, err
+			return err
 		}
 	}
-	return p, nil
+	return nil
 }
+
+// part starts a part of a platform.
+type part func(context.Context) error
 
 // onClose adds a function that stops a part that was started.
 func (p *platform) onClose(stop func() error) { p.closers = append(p.closers, stop) }
@@ -114,8 +116,8 @@ func (p *platform) temporary() string {
 	return filepath.Join(p.cfg.Data, "tmp")
 }
 
-// listMembers finds out whether workers of another start are alive.
-func (p *platform) listMembers(context.Context) (err error) {
+// hostFolder finds out whether workers of another start are alive.
+func (p *platform) hostFolder(context.Context) (err error) {
 	if p.members, err = hostMembers(p.cfg.Data); err != nil {
 		return err
 	}
@@ -137,23 +139,23 @@ func (p *platform) emptyTemporary(context.Context) error {
 	return nil
 }
 
-func (p *platform) startStores(ctx context.Context) error {
-	if err := p.openStores(ctx, false); err != nil {
-		return err
-	}
-	if !p.members.others { // else a write may be under way
-		p.sweepBlobs(time.Now())
-	}
-	return p.prepareInstance(ctx)
+// openStores opens the stores, and creates or migrates what is missing or older.
+func (p *platform) openStores(ctx context.Context) error {
+	return p.storesWith(ctx, store.Config{})
 }
 
-// openStores opens the stores. joined: a server on this machine has them open.
-func (p *platform) openStores(ctx context.Context, joined bool) (err error) {
+// joinStores opens stores that another process has prepared.
+func (p *platform) joinStores(ctx context.Context) error {
+	return p.storesWith(ctx, store.Config{Joined: true})
+}
+
+func (p *platform) storesWith(ctx context.Context, cfg store.Config) (err error) {
 	if p.blobs, err = blob.Open(ctx, p.cfg.Blob.URL, blob.SharedIf(p.members.shared)); err != nil {
 		return fmt.Errorf("open the blob store: %w", err)
 	}
 	p.onClose(p.blobs.Close)
-	if p.store, err = store.Open(ctx, store.Config{URL: p.cfg.Database.URL, Joined: joined, Logger: p.log, Woken: p.woken}); err != nil {
+	cfg.URL, cfg.Logger, cfg.Woken = p.cfg.Database.URL, p.log, p.woken
+	if p.store, err = store.Open(ctx, cfg); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
 	p.onClose(p.store.Close)
@@ -165,17 +167,11 @@ func (p *platform) openStores(ctx context.Context, joined bool) (err error) {
 	return nil
 }
 
-// sweepBlobs deletes the unfinished writes of an earlier process. It walks through
-// all blobs, so the start does not wait for it.
-func (p *platform) sweepBlobs(began time.Time) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var sweep sync.WaitGroup
-	sweep.Go(func() {
-		if _, err := p.blobs.SweepTemporary(ctx, began); err != nil && ctx.Err() == nil {
-			p.log.Warn("blobs of unfinished writes stay until the next start", "error", err)
-		}
-	})
-	p.onClose(func() error { cancel(); sweep.Wait(); return nil })
+// useTemporal makes what reaches workflows through a client.
+func (p *platform) useTemporal(c client.Client) {
+	p.client = c
+	p.onClose(func() error { c.Close(); return nil })
+	p.workflow = dispatch.New(c, versionName())
 }
 
 // startModels creates the clients of the configured endpoints, and serves the

@@ -13,12 +13,14 @@ import (
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/config"
+	"github.com/cairn-rag/cairn/internal/dispatch"
 	"github.com/cairn-rag/cairn/internal/embedded"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/source/connect"
+	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/webhook"
 	"github.com/cairn-rag/cairn/worker"
 )
@@ -42,11 +44,11 @@ func (p *platform) startAPI(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	jwt := p.cfg.Auth.JWT
+	jwt, relay := p.cfg.Auth.JWT, stream.NewRelay(p.source(), p.hub)
 	server, err := api.New(p.apiConfig(), api.Deps{
 		Store: p.store, Followed: p.store, Blobs: p.blobs,
 		Access:    access.New(access.Config{Issuer: jwt.Issuer, Audience: jwt.Audience, Secret: jwt.Secret, JWKSURL: jwt.JWKSURL}, p.store, secret),
-		Retriever: p.retriever(), Pages: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: p.relay, Imports: importSources{p.connector, p.cfg},
+		Retriever: p.retriever(), Pages: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: relay, Imports: importSources{p.connector, p.cfg},
 		Links: links{p}, Addresses: p.dialer, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(),
 	})
 	if err != nil {
@@ -54,9 +56,16 @@ func (p *platform) startAPI(ctx context.Context) error {
 	}
 	p.serve(p.listener, p.foreground.Handler(server.Handler()), func() {
 		server.Stop()
-		go p.worker.Stop() // its closer waits for it: requests and activities end side by side
+		if p.worker != nil {
+			go p.worker.Stop() // its closer waits for it: requests and activities end side by side
+		}
 	})
 	return nil
+}
+
+// source reads the logs of runs.
+func (p *platform) source() *dispatch.Source {
+	return dispatch.NewSource(p.workflow, p.store, p.blobs, p.hub)
 }
 
 func (p *platform) apiConfig() api.Config {
@@ -89,12 +98,18 @@ func (l links) OperatorURL(workflowID string) string {
 	return embedded.RunURL(l.p.ends.UI, workflowID, "")
 }
 
-// activities returns the activities with their dependencies.
-func (p *platform) activities() worker.Activities {
-	limits := p.cfg.Limits
+// startDialer prepares the connections to addresses that users give. It knows the
+// listeners of the parts that run.
+func (p *platform) startDialer(context.Context) error {
 	own := append(slices.Clone(p.ends.Listeners), addresses(p.offline)...)
 	p.dialer = safedial.New(safedial.Config{Allow: p.cfg.Egress.Allow, Refuse: own})
 	p.connector = connect.New(p.dialer.Client(0))
+	return nil
+}
+
+// activities returns the activities with their dependencies.
+func (p *platform) activities() worker.Activities {
+	limits := p.cfg.Limits
 	ingestion := &activities.Ingestion{
 		Config: activities.IngestionConfig{FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), TempDir: p.temporary()},
 		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,

@@ -12,16 +12,26 @@ import (
 	"github.com/cairn-rag/cairn/internal/secret"
 )
 
-// startSecrets reads the key that seals the secrets of users, from secret.key in
-// the data folder. The first start writes it. It is not in the database, so a copy
-// of the database opens nothing.
-func (p *platform) startSecrets(context.Context) error {
-	path := filepath.Join(p.cfg.Data, "secret.key")
-	data, err := os.ReadFile(path)
+// createSecretKey writes the key that seals the secrets of users to secret.key in the
+// data folder, unless it is there. It is not in the database, so a copy of the database
+// opens nothing.
+func (p *platform) createSecretKey(context.Context) error {
+	_, err := os.Stat(p.secretKeyFile())
 	if errors.Is(err, os.ErrNotExist) {
-		data = []byte(base64.StdEncoding.EncodeToString(secret.NewKey()))
-		err = writeKey(path, string(data))
+		err = writeKey(p.secretKeyFile(), base64.StdEncoding.EncodeToString(secret.NewKey()))
 	}
+	if err != nil {
+		return fmt.Errorf("make the key for secrets: %w", err)
+	}
+	return nil
+}
+
+func (p *platform) secretKeyFile() string { return filepath.Join(p.cfg.Data, "secret.key") }
+
+// startSecrets reads the key that seals the secrets of users.
+func (p *platform) startSecrets(context.Context) error {
+	path := p.secretKeyFile()
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read the key for secrets: %w", err)
 	}

@@ -13,11 +13,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/childserver"
 	"github.com/cairn-rag/cairn/internal/config"
-	"github.com/cairn-rag/cairn/internal/dispatch"
 	"github.com/cairn-rag/cairn/internal/embedded"
-	"github.com/cairn-rag/cairn/internal/store"
-	"github.com/cairn-rag/cairn/internal/stream"
-	"github.com/cairn-rag/cairn/internal/telemetry"
 )
 
 type workerCmd struct {
@@ -71,8 +67,9 @@ func (c workerCmd) work(ctx context.Context, a *app, cfg config.Config, log *slo
 	if err != nil {
 		return noServerError{fmt.Sprintf("no server has the data folder %s: start one with cairn up, or name its folder with --data", cfg.Data)}
 	}
-	p, err := newWorkerPlatform(ctx, cfg, log, ends, c.Queues)
-	if err != nil {
+	p := newPlatform(cfg, log)
+	p.ends = ends
+	if err := p.start(ctx, p.besideParts(c.Queues)...); err != nil {
 		return errors.Join(err, p.close())
 	}
 	fmt.Fprintf(a.stdout, "Cairn's worker is ready.\n  Server     %s\n  Queues     %s\n", ends.API, strings.Join(c.Queues, ", "))
@@ -100,22 +97,6 @@ func (p *platform) awaitOtherServer(ctx context.Context) error {
 	}
 }
 
-// newWorkerPlatform starts the parts of a worker. On an error it returns the platform
-// with the parts that were started so far, for the caller to close.
-func newWorkerPlatform(ctx context.Context, cfg config.Config, log *slog.Logger, ends childserver.Endpoints, queues []string) (*platform, error) {
-	p := &platform{
-		cfg: cfg, log: log, metrics: telemetry.NewMetrics(), hub: stream.NewHub(), failed: make(chan error, 4), woken: make(chan store.WebhookQueue, 1000), ends: ends,
-	}
-	for _, start := range []func(context.Context) error{
-		p.joinTemporal, p.joinFolder, p.startSecrets, p.joinStores, p.joinModels,
-	} {
-		if err := start(ctx); err != nil {
-			return p, err
-		}
-	}
-	return p, p.startQueues(queues)
-}
-
 // joinFolder registers this process as one that works on the data folder.
 func (p *platform) joinFolder(context.Context) error {
 	m, err := joinMembers(p.cfg.Data)
@@ -128,8 +109,6 @@ func (p *platform) joinFolder(context.Context) error {
 	return nil
 }
 
-func (p *platform) joinStores(ctx context.Context) error { return p.openStores(ctx, true) }
-
 // joinModels uses the server's offline model for each model without an endpoint.
 func (p *platform) joinModels(context.Context) error {
 	if p.offline = p.ends.Offline; p.offline == "" && p.usesOffline() {
@@ -139,15 +118,15 @@ func (p *platform) joinModels(context.Context) error {
 	return nil
 }
 
-func (p *platform) joinTemporal(ctx context.Context) (err error) {
+func (p *platform) joinTemporal(ctx context.Context) error {
 	p.identity = "cairn-worker/" + rand.Text()
 	ctx, cancel := context.WithTimeout(ctx, serverPatience)
 	defer cancel()
 	quiet := slog.New(atLeast{p.log.Handler(), slog.LevelWarn})
-	if p.client, err = embedded.Dial(ctx, p.ends.Temporal, quiet, func(o *client.Options) { o.Identity = p.identity }); err != nil {
+	c, err := embedded.Dial(ctx, p.ends.Temporal, quiet, func(o *client.Options) { o.Identity = p.identity })
+	if err != nil {
 		return noServerError{fmt.Sprintf("the server at %s, which had the data folder %s last, does not answer: start it with cairn up", p.ends.Temporal, p.cfg.Data)}
 	}
-	p.onClose(func() error { p.client.Close(); return nil })
-	p.workflow = dispatch.New(p.client, versionName())
+	p.useTemporal(c)
 	return nil
 }
