@@ -129,8 +129,8 @@ type Removals interface {
 	ImportContains(ctx context.Context, ref knowledge.ImportRef, document string) (bool, error)
 	// RemoveRows deletes the chunks of a removal, in batches, and then its versions.
 	RemoveRows(ctx context.Context, r store.Removal) error
-	// CheckpointWAL empties the write-ahead log, so that no deleted row stands in it.
-	CheckpointWAL(ctx context.Context) error
+	// EraseDeleted returns once the bytes of deleted rows stand in no file.
+	EraseDeleted(ctx context.Context) error
 }
 
 // Index is the vector and full text index as ingestion writes it. Every method is

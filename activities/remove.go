@@ -211,7 +211,7 @@ func (a *Ingestion) RemoveRows(ctx context.Context, in RemoveInput) error {
 	if err := a.Removals.RemoveRows(ctx, in.removal()); err != nil {
 		return a.fail(ctx, in.Step(), fmt.Errorf("remove rows: %w", err))
 	}
-	if err := a.Removals.CheckpointWAL(ctx); err != nil {
+	if err := a.Removals.EraseDeleted(ctx); err != nil {
 		return a.fail(ctx, in.Step(), fmt.Errorf("truncate the write-ahead log: %w", err))
 	}
 	if err := a.startChildRemovals(ctx, in.Document); err != nil {

@@ -36,7 +36,8 @@ var own = map[string][]string{
 
 	// Capabilities, with the ports of store, blobs, index and model.
 	"internal/access":            {"internal/knowledge", "internal/store"},
-	"internal/blob":              {"internal/knowledge"},
+	"internal/blob":              {"internal/erase", "internal/knowledge"},
+	"internal/erase":             {},
 	"internal/chunk":             {"internal/knowledge"},
 	"internal/citation":          {"internal/knowledge"},
 	"internal/extract":           {"internal/knowledge", "internal/extract/"},
@@ -94,7 +95,7 @@ var own = map[string][]string{
 	"internal/safedial":    {"internal/knowledge"},
 	"internal/selection":   {"internal/knowledge", "internal/source", "internal/store"},
 	"internal/source":      {"internal/knowledge"},
-	"internal/store":       {"internal/knowledge", "internal/source"},
+	"internal/store":       {"internal/erase", "internal/knowledge", "internal/source"},
 	"internal/transcript":  {"internal/knowledge"},
 	"internal/view":        {"internal/knowledge"},
 	"internal/webhook":     {"internal/knowledge", "internal/view"},
@@ -103,7 +104,7 @@ var own = map[string][]string{
 	// Adapters.
 	"internal/dispatch":         {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
 	"internal/embedded":         {},
-	"internal/index/embedded":   {"internal/index", "internal/knowledge", "internal/words"},
+	"internal/index/embedded":   {"internal/erase", "internal/index", "internal/knowledge", "internal/words"},
 	"internal/model/localmodel": {"internal/knowledge", "internal/model/protocol"},
 
 	"internal/source/archive": {"internal/knowledge", "internal/source"},

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/cairn-rag/cairn/internal/erase"
 )
 
 // maxGroup bounds how many changes one commit holds.
@@ -24,8 +27,6 @@ type row struct {
 // change is a number of rows that are written together or not at all.
 type change struct {
 	rows []row
-	// emptyLog asks that deleted bytes stand nowhere once the change is done.
-	emptyLog bool
 
 	taken bool // by the commit that runs; guarded by committer.mu
 	done  chan struct{}
@@ -47,17 +48,19 @@ type committer struct {
 	closed  bool
 	ended   chan struct{} // closed when the goroutine that commits has ended
 
-	// logHoldsDeleted is set while the log may hold bytes of deleted rows. Only
-	// the goroutine that commits uses it.
-	logHoldsDeleted bool
+	file *erase.File
+	// deletions counts commits that delete rows, and erased is the number of them
+	// whose bytes stand nowhere. One of an earlier process may be unfinished.
+	deletions, erased atomic.Int64
 }
 
-func openCommitter(ctx context.Context, dsn string) (*committer, error) {
+func openCommitter(ctx context.Context, dsn, path string) (*committer, error) {
 	db, err := openPool(dsn, 1)
 	if err != nil {
 		return nil, err
 	}
-	c := &committer{db: db, cache: newCache(maxCached), ended: make(chan struct{})}
+	c := &committer{db: db, cache: newCache(maxCached), ended: make(chan struct{}), file: erase.New(db, path)}
+	c.deletions.Store(1)
 	c.arrived = sync.NewCond(&c.mu)
 	if err := c.prepare(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -71,9 +74,6 @@ func (c *committer) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A process that was killed may have deleted rows and not emptied the log. If
-	// that fails now, because somebody reads, the next removal does it.
-	c.logHoldsDeleted = emptyLog(ctx, c.db) != nil
 	c.upsert, err = c.db.PrepareContext(ctx, "INSERT INTO blobs (key, modified, data) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET modified = excluded.modified, data = excluded.data")
 	if err != nil {
 		return err
@@ -92,7 +92,19 @@ func (c *committer) write(ctx context.Context, rows ...row) error {
 // forget returns once the bytes of rows that were deleted stand nowhere in the
 // files.
 func (c *committer) forget(ctx context.Context) error {
-	return c.submit(ctx, &change{emptyLog: true})
+	deletions := c.deletions.Load()
+	if c.erased.Load() >= deletions {
+		return nil
+	}
+	if err := c.file.Erase(ctx); err != nil {
+		return err
+	}
+	for {
+		erased := c.erased.Load()
+		if erased >= deletions || c.erased.CompareAndSwap(erased, deletions) {
+			return nil
+		}
+	}
 }
 
 func (c *committer) submit(ctx context.Context, ch *change) error {
@@ -169,29 +181,8 @@ func (c *committer) commitGroup(group []*change) {
 		if ch.err = err; err != nil && len(group) > 1 {
 			ch.err = c.commit(ch)
 		}
-		if !ch.emptyLog || ch.err != nil {
-			close(ch.done)
-		}
+		close(ch.done)
 	}
-	if !slices.ContainsFunc(group, func(ch *change) bool { return ch.emptyLog }) {
-		return
-	}
-	err = c.emptyLog()
-	for _, ch := range group {
-		if ch.emptyLog && ch.err == nil {
-			ch.err = err
-			close(ch.done)
-		}
-	}
-}
-
-func (c *committer) emptyLog() error {
-	if !c.logHoldsDeleted {
-		return nil
-	}
-	err := emptyLog(context.Background(), c.db) // for several callers at once
-	c.logHoldsDeleted = err != nil
-	return err
 }
 
 // commit writes the rows of changes in one transaction.
@@ -208,6 +199,7 @@ func (c *committer) commit(changes ...*change) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing after a commit
+	c.file.NoteWritten()
 	if err := c.exec(tx, rows); err != nil {
 		return err
 	}
@@ -218,6 +210,9 @@ func (c *committer) commit(changes ...*change) error {
 	}
 	if err := tx.Commit(); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(rows, func(r row) bool { return r.delete }) {
+		c.deletions.Add(1)
 	}
 	// Readers of a cached key see the old bytes until here, and no reader asks the
 	// file for them: none sees old bytes after another has seen the new ones.
@@ -231,7 +226,6 @@ func (c *committer) exec(tx *sql.Tx, rows []row) error {
 	for _, r := range rows {
 		var err error
 		if r.delete {
-			c.logHoldsDeleted = true
 			_, err = removal.Exec(r.key)
 		} else {
 			_, err = upsert.Exec(r.key, now, r.data)

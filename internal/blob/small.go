@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"iter"
 	"net/url"
 	"os"
@@ -59,7 +58,7 @@ func openSmall(ctx context.Context, folder string, synced bool, alone func() boo
 		level = "synchronous(NORMAL)"
 	}
 	s := &smallFile{alone: alone}
-	if s.committer, err = openCommitter(ctx, smallDSN(path, "rw", "journal_mode(WAL)", level, "secure_delete(ON)", "cache_size(-2048)")); err != nil {
+	if s.committer, err = openCommitter(ctx, smallDSN(path, "rw", "journal_mode(WAL)", level, "secure_delete(ON)", "cache_size(-2048)"), path); err != nil {
 		return nil, err
 	}
 	if err := s.openReader(ctx, smallDSN(path, "ro", "cache_size(-512)")); err != nil {
@@ -215,19 +214,4 @@ func (s *smallFile) close() error {
 func isFull(err error) bool {
 	var failed *sqlite.Error
 	return errors.As(err, &failed) && (failed.Code()&0xff == sqlite3.SQLITE_FULL || failed.Code() == sqlite3.SQLITE_IOERR_SHMSIZE)
-}
-
-var errBusy = errors.New("the small blobs are being read by another process: try again")
-
-// emptyLog moves the write-ahead log of a database into its file and truncates
-// it, so that deleted bytes stand in neither.
-func emptyLog(ctx context.Context, db *sql.DB) error {
-	var busy, frames, moved int
-	if err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved); err != nil {
-		return fmt.Errorf("empty the write-ahead log: %w", err)
-	}
-	if busy != 0 {
-		return fmt.Errorf("empty the write-ahead log: %w", errBusy)
-	}
-	return nil
 }

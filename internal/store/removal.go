@@ -2,11 +2,13 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/uptrace/bun"
 
+	"github.com/cairn-rag/cairn/internal/erase"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -239,16 +241,15 @@ func (s *Store) NamedSources(ctx context.Context, documents []string) ([]string,
 	return keys, nil
 }
 
-// CheckpointWAL moves the write-ahead log into the database and truncates it, so that
-// it holds no deleted text.
-func (s *Store) CheckpointWAL(ctx context.Context) error {
-	var busy, log, moved int
-	err := s.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &moved)
-	if err == nil && busy != 0 {
-		err = &knowledge.Error{Code: knowledge.CodeUnavailable, Message: "the database is busy: try again", Retryable: true}
+// EraseDeleted returns once the bytes of rows that were deleted stand nowhere in the
+// files of the database.
+func (s *Store) EraseDeleted(ctx context.Context) error {
+	err := s.file.Erase(ctx)
+	if errors.Is(err, erase.ErrBusy) {
+		return &knowledge.Error{Code: knowledge.CodeUnavailable, Message: "the database is busy: try again", Retryable: true}
 	}
 	if err != nil {
-		return fmt.Errorf("empty the write-ahead log: %w", failure(err))
+		return failure(err)
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func TestRemovalLeavesNoWordInTheFiles(t *testing.T) {
 	for _, r := range removals {
 		must(t, s.RemoveRows(ctx, r))
 	}
-	must(t, s.CheckpointWAL(ctx))
+	must(t, s.EraseDeleted(ctx))
 	if files := inFiles(t, path, rareWord); len(files) > 0 {
 		t.Errorf("the word of removed documents still stands in %v", files)
 	}
@@ -326,7 +326,7 @@ func TestTheLogIsEmptiedWhileOthersRead(t *testing.T) {
 	}()
 	for i := range 5 {
 		publish(t, s, fmt.Sprint(i), "text", 5)
-		must(t, s.CheckpointWAL(ctx))
+		must(t, s.EraseDeleted(ctx))
 		if info, err := os.Stat(path + "-wal"); err != nil || info.Size() != 0 {
 			t.Errorf("the log holds %v, %v", info.Size(), err)
 		}

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
 
+	"github.com/cairn-rag/cairn/internal/erase"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -48,6 +49,7 @@ type Config struct {
 type Store struct {
 	writer *pool // one connection, so that writes queue up in the process
 	reader *pool
+	file   *erase.File
 	path   string // of the file
 	log    *slog.Logger
 	clock  func() time.Time
@@ -82,6 +84,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if s.writer, err = openPool(path, 1, "_txlock=immediate", "secure_delete(ON)", "synchronous(FULL)", writerCache); err != nil {
 		return nil, err
 	}
+	s.file = erase.New(s.writer.DB.DB, path)
 	if s.reader, err = openPool(path, readers(), "_txlock=deferred", "query_only(ON)", readerCache); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

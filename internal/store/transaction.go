@@ -15,7 +15,10 @@ import (
 // the store through tx alone.
 func (s *Store) write(ctx context.Context, doing string, work func(ctx context.Context, tx transaction) error) error {
 	var woken []WebhookQueue
-	err := s.writer.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error { return work(ctx, transaction{tx, s.writer, &woken}) })
+	err := s.writer.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		s.file.NoteWritten()
+		return work(ctx, transaction{tx, s.writer, &woken})
+	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, failure(err))
 	}

@@ -102,7 +102,7 @@ func TestRemovedEventsAreNotInTheFile(t *testing.T) {
 	r, err := s.MarkRemoving(ctx, manager(), "d", knowledge.NewID(), time.Now())
 	must(t, err)
 	must(t, s.RemoveRows(ctx, r))
-	must(t, s.CheckpointWAL(ctx))
+	must(t, s.EraseDeleted(ctx))
 	for _, word := range []string{"vermiculant", "quixotry"} {
 		if files := inFiles(t, path, word); len(files) > 0 {
 			t.Errorf("%q still stands in %v", word, files)

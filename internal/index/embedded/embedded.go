@@ -15,6 +15,8 @@ import (
 
 	_ "modernc.org/sqlite"     // the database/sql driver
 	_ "modernc.org/sqlite/vec" // vec0 tables
+
+	"github.com/cairn-rag/cairn/internal/erase"
 )
 
 // Config configures an Index.
@@ -35,6 +37,7 @@ type Config struct {
 type Index struct {
 	writer *sql.DB // one connection; every transaction takes the write lock when it begins
 	reader *sql.DB
+	file   *erase.File
 	path   string
 	log    *slog.Logger
 
@@ -106,6 +109,7 @@ func (x *Index) connect(ctx context.Context, readers int) (err error) {
 		return err
 	}
 	x.writer.SetMaxOpenConns(1)
+	x.file = erase.New(x.writer, x.path)
 	if err := x.migrate(ctx); err != nil {
 		return err
 	}
@@ -144,6 +148,7 @@ func (x *Index) write(ctx context.Context, change func(*sql.Tx) error) error {
 	if err != nil {
 		return err
 	}
+	x.file.NoteWritten()
 	if err := change(tx); err != nil {
 		return errors.Join(err, rollback(tx))
 	}

@@ -40,10 +40,7 @@ func (x *Index) RemoveDocument(ctx context.Context, workspace, document string, 
 	if err := x.remove(ctx, workspace, document, versions{1, upto}); err != nil {
 		return fmt.Errorf("remove document %s from the index: %w", document, err)
 	}
-	if err := x.truncateLog(ctx); err != nil {
-		return fmt.Errorf("remove document %s from the index's log: %w", document, err)
-	}
-	return nil
+	return x.file.Erase(ctx)
 }
 
 func (x *Index) remove(ctx context.Context, workspaceName, document string, v versions) error {
@@ -123,20 +120,6 @@ func eraseVector(ctx context.Context, exec execer, id int64, dimension int) erro
 		return nil
 	}
 	return exec(ctx, `DELETE FROM `+vectorTable(dimension)+` WHERE rowid = ?`, id)
-}
-
-// truncateLog moves the whole write-ahead log into the file and empties it. It
-// waits for running queries and fails if they take too long; the caller then
-// retries the removal, which only has to do this again.
-func (x *Index) truncateLog(ctx context.Context) error {
-	var busy, pages, moved int
-	if err := x.writer.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &moved); err != nil {
-		return err
-	}
-	if busy != 0 {
-		return fmt.Errorf("queries kept the log open")
-	}
-	return nil
 }
 
 // SetAttributes replaces the attributes of one version of the document.

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"sync"
 	"time"
@@ -104,23 +105,23 @@ func (t *tidier) tidy(ctx context.Context) error {
 // mergeWords merges some of a workspace's words. more is false if nothing is
 // left to merge, which FTS5 shows by changing fewer than two rows.
 func (x *Index) mergeWords(ctx context.Context, workspace int64) (more bool, err error) {
-	connection, err := x.writer.Conn(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, connection.Close()) }()
-	changes := func() (n int, err error) {
-		err = connection.QueryRowContext(ctx, `SELECT total_changes()`).Scan(&n)
-		return n, err
-	}
-	before, err := changes()
-	if err != nil {
-		return false, err
-	}
-	table := wordTable(workspace)
-	if _, err := connection.ExecContext(ctx, `INSERT INTO `+table+` (`+table+`, rank) VALUES ('merge', ?)`, mergedPages); err != nil {
-		return false, err
-	}
-	after, err := changes()
-	return after-before >= 2, err
+	err = x.write(ctx, func(tx *sql.Tx) error {
+		before, err := totalChanges(ctx, tx)
+		if err != nil {
+			return err
+		}
+		table := wordTable(workspace)
+		if _, err := tx.ExecContext(ctx, `INSERT INTO `+table+` (`+table+`, rank) VALUES ('merge', ?)`, mergedPages); err != nil {
+			return err
+		}
+		after, err := totalChanges(ctx, tx)
+		more = after-before >= 2
+		return err
+	})
+	return more, err
+}
+
+func totalChanges(ctx context.Context, tx *sql.Tx) (n int, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT total_changes()`).Scan(&n)
+	return n, err
 }

@@ -7,9 +7,9 @@ import (
 
 func testHealth(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
-		"a_ping_tells_whether_the_store_can_be_used":   pings,
-		"the_log_can_be_emptied_whatever_stands_in_it": emptyLog,
-		"a_ping_ends_with_the_context_of_its_caller":   pingCanceled,
+		"a_ping_tells_whether_the_store_can_be_used": pings,
+		"deleted_bytes_can_be_erased_at_any_time":    eraseDeleted,
+		"a_ping_ends_with_the_context_of_its_caller": pingCanceled,
 	})
 }
 
@@ -31,12 +31,12 @@ func pingCanceled(f *fixture) {
 	f.must(f.Ping(f.ctx))
 }
 
-func emptyLog(f *fixture) {
-	f.must(f.CheckpointWAL(f.ctx))
+func eraseDeleted(f *fixture) {
+	f.must(f.EraseDeleted(f.ctx))
 	_, chunks := f.publish(upload("a.txt"), "one")
-	f.must(f.CheckpointWAL(f.ctx))
-	f.must(f.CheckpointWAL(f.ctx))
+	f.must(f.EraseDeleted(f.ctx))
+	f.must(f.EraseDeleted(f.ctx))
 	if got := f.sees(reader("ann"), chunks...); len(got) != 1 {
-		f.Errorf("after the log was emptied ann sees %q", got)
+		f.Errorf("after deleted bytes were erased ann sees %q", got)
 	}
 }

@@ -23,8 +23,8 @@ type Store interface {
 	Conversations
 	Webhooks
 	Ping(ctx context.Context) error
-	// CheckpointWAL does nothing where the database has no such log.
-	CheckpointWAL(ctx context.Context) error
+	// EraseDeleted does nothing where the database is a server.
+	EraseDeleted(ctx context.Context) error
 	Close() error
 }
 
