@@ -51,7 +51,7 @@ func (a *Ingestion) cut(ctx context.Context, v store.Version, enter func(knowled
 	}
 	done.Pages, done.Metadata = len(layout.Pages), fileMetadata(layout)
 	if done.Pages > 0 {
-		if err := a.checkRoom(ctx, v, done.Pages); err != nil {
+		if err := a.Versions.TakeRoom(ctx, v.VersionRef, done.Pages, 0); err != nil {
 			return done, atStage(knowledge.StageExtract, err)
 		}
 	}

@@ -79,6 +79,9 @@ type Versions interface {
 	// RoomForSystem returns how many more pages and bytes a project may hold, beside one
 	// document.
 	RoomForSystem(ctx context.Context, workspace, project, document string) (store.Room, error)
+	// TakeRoom stores how many pages and bytes a pending version has, 0 = not known yet.
+	// Without room for them in the project it is knowledge.CodeLimitReached.
+	TakeRoom(ctx context.Context, ref knowledge.VersionRef, pages int, bytes int64) error
 	// PutChunksPart replaces the chunks [first, first+len(chunks)) of a version.
 	// Readers do not see them before PublishVersion.
 	PutChunksPart(ctx context.Context, ref knowledge.VersionRef, first int, chunks []knowledge.Chunk) error

@@ -101,8 +101,11 @@ func (b *importBatch) retry(ctx context.Context, f store.ImportFailure) error {
 	if err != nil {
 		return err
 	}
-	nv.RunID = knowledge.DerivedID("run", b.runID, f.Key)
+	nv.RunID, nv.Limits = knowledge.DerivedID("run", b.runID, f.Key), b.Request.Limits
 	v, err := b.addRetried(ctx, nv)
+	if knowledge.IsCode(err, knowledge.CodeLimitReached) { // others took the room meanwhile
+		return b.a.Ingestion.Blobs.Delete(ctx, nv.SourceKey)
+	}
 	if err != nil {
 		return err
 	}

@@ -51,16 +51,7 @@ func (a *Ingestion) checkPages(ctx context.Context, v store.Version, layout know
 		return knowledge.Errorf(knowledge.CodeNeedsComponent,
 			"the document has no pages that a model could read: LibreOffice, which makes them, is not installed or failed; apt-get install %s, restart and retry the document, or send it without parser", extract.OfficePackages)
 	}
-	return a.checkRoom(ctx, v, len(layout.Pages))
-}
-
-// checkRoom returns an error if a version has more pages than the project may hold.
-func (a *Ingestion) checkRoom(ctx context.Context, v store.Version, pages int) error {
-	room, err := a.Versions.RoomForSystem(ctx, v.Workspace, v.Project, v.Document)
-	if err == nil {
-		err = room.CheckPages(pages)
-	}
-	return err
+	return a.Versions.TakeRoom(ctx, v.VersionRef, len(layout.Pages), 0)
 }
 
 // pagePictures returns the pages of a version. The caller calls remove when they are

@@ -177,11 +177,7 @@ func (a *Ingestion) check(ctx context.Context, v *store.Version, result *Prepare
 		return tooLarge("text", a.Config.TextBytes)
 	}
 	if v.SourceURL != "" { // the intake has checked the others
-		room, err := a.Versions.RoomForSystem(ctx, v.Workspace, v.Project, v.Document)
-		if err == nil {
-			err = room.CheckBytes(size)
-		}
-		if err != nil {
+		if err := a.Versions.TakeRoom(ctx, v.VersionRef, 0, size); err != nil {
 			return err
 		}
 	}

@@ -90,7 +90,7 @@ func (in *Intake) Take(ctx context.Context, p knowledge.Principal, project knowl
 
 // prepare checks all of a document that can be known without its bytes.
 func (in *Intake) prepare(ctx context.Context, p knowledge.Principal, project knowledge.Project, run string, d Document) (store.NewVersion, error) {
-	nv := store.NewVersion{Workspace: project.Workspace, Project: project.ID, RunID: run, Now: in.deps.Now()}
+	nv := store.NewVersion{Workspace: project.Workspace, Project: project.ID, Limits: project.Config.Limits, RunID: run, Now: in.deps.Now()}
 	if err := in.attribute(ctx, p, project, d.Attributes, &nv); err != nil {
 		return nv, err
 	}
@@ -157,7 +157,8 @@ func documentID(nv store.NewVersion, place int) string {
 	return knowledge.DerivedID("upload", nv.Workspace, nv.Project, nv.RunID, strconv.Itoa(place))
 }
 
-// checkRoom holds a project to the number of documents that it may have.
+// checkRoom refuses documents beyond the number that a project may have, before their
+// bytes are stored. Others may take the room meanwhile: AddVersion checks it again.
 func (in *Intake) checkRoom(ctx context.Context, p knowledge.Principal, project knowledge.Project, more ...store.NewVersion) error {
 	limit := project.Config.Limits.Documents
 	if limit == 0 {
@@ -182,8 +183,8 @@ func (in *Intake) checkRoom(ctx context.Context, p knowledge.Principal, project 
 	return nil
 }
 
-// checkBytes holds a project to the bytes that it may have. The bytes behind an address
-// are checked when they have come.
+// checkBytes refuses documents beyond the bytes that a project may have. AddVersion
+// checks them again. The bytes behind an address are checked when they have come.
 func (in *Intake) checkBytes(ctx context.Context, p knowledge.Principal, project knowledge.Project, more ...store.NewVersion) error {
 	if project.Config.Limits.Bytes == 0 || len(more) == 0 {
 		return nil

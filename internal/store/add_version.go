@@ -33,8 +33,9 @@ type NewVersion struct {
 	Splitter       knowledge.Splitter
 	Override       knowledge.Override
 	Enrichment     knowledge.VersionEnrichment
-	SealedPassword string               // of the file, "" = none
-	Parent         knowledge.VersionRef // that contains the document as an attachment; zero = none
+	SealedPassword string                 // of the file, "" = none
+	Parent         knowledge.VersionRef   // that contains the document as an attachment; zero = none
+	Limits         knowledge.LimitsConfig // of the project for its documents and bytes; 0 = any
 	RunID          string
 	ParentRun      string                   // the reindex that adds the version, "" = none
 	Facts          Facts                    // that are known already; MediaType and Bytes are those above
@@ -45,8 +46,9 @@ type NewVersion struct {
 // AddVersion inserts the next version of a document, the document if it is new, and
 // the version's run, in one transaction. A document of which nothing is published
 // shows the attributes of the new version at once; otherwise they hold once that
-// version is published. The new version waits for a removal of older versions.
-// AddVersion returns the document and the version.
+// version is published. The new version waits for a removal of older versions. Beyond a
+// limit it is CodeLimitReached: of several versions at once only so many are inserted as
+// the project has room for. AddVersion returns the document and the version.
 func (s *Store) AddVersion(ctx context.Context, nv NewVersion) (knowledge.Document, Version, error) {
 	a := addition{NewVersion: nv}
 	a.Now = s.orNow(nv.Now)
@@ -94,6 +96,11 @@ type addition struct {
 
 func (a *addition) run(ctx context.Context, tx transaction) error {
 	var err error
+	if limited := a.Limits.Documents > 0 || a.Limits.Bytes > 0; limited {
+		if err := lockProject(ctx, tx, a.Workspace, a.Project); err != nil {
+			return err
+		}
+	}
 	if a.there, err = loadDocument(ctx, tx, a.DocumentID, &a.doc); err != nil {
 		return err
 	}
@@ -104,6 +111,9 @@ func (a *addition) run(ctx context.Context, tx transaction) error {
 		if err := checkParent(ctx, tx, a.Parent); err != nil {
 			return err
 		}
+	}
+	if err := a.checkLimits(ctx, tx); err != nil {
+		return err
 	}
 	if err := a.begin(ctx, tx); err != nil {
 		return err

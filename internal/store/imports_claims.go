@@ -50,24 +50,29 @@ type room struct {
 	limits    knowledge.LimitsConfig // 0 = any
 }
 
+// roomFor returns the room of the project of a version. Other transactions that add to
+// the project wait until this one ends.
 func roomFor(ctx context.Context, tx transaction, nv NewVersion, limits knowledge.LimitsConfig) (room, error) {
 	r := room{limits: limits}
+	if limits.Documents == 0 && limits.Bytes == 0 {
+		return r, nil
+	}
+	if err := lockProject(ctx, tx, nv.Workspace, nv.Project); err != nil {
+		return r, err
+	}
 	if limits.Documents > 0 {
-		var n int
-		_, err := first(ctx, tx, []any{&n}, "SELECT count(*) FROM documents WHERE workspace = ? AND project = ? AND removed = FALSE", nv.Workspace, nv.Project)
+		n, err := countDocuments(ctx, tx, nv.Workspace, nv.Project)
 		if err != nil {
 			return r, err
 		}
 		r.documents = limits.Documents - n
 	}
 	if limits.Bytes > 0 {
-		var n int64
-		_, err := first(ctx, tx, []any{&n}, `SELECT COALESCE(SUM(bytes), 0) FROM documents
-			WHERE workspace = ? AND project = ? AND removed = FALSE AND removing_upto = 0`, nv.Workspace, nv.Project)
+		used, err := usageOf(ctx, tx, nv.Workspace, nv.Project, "")
 		if err != nil {
 			return r, err
 		}
-		r.bytes = limits.Bytes - n
+		r.bytes = limits.Bytes - used.bytes
 	}
 	return r, nil
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -46,7 +47,8 @@ func (s *Store) Room(ctx context.Context, p knowledge.Principal, project, docume
 }
 
 // RoomForSystem returns the room of a project beside one document, whose new version
-// takes the place of the old one. Concurrent uploads may together exceed a limit.
+// takes the place of the old one. It is out of date as soon as it is read: AddVersion,
+// ClaimVersions and TakeRoom check the limits in the transaction that writes.
 func (s *Store) RoomForSystem(ctx context.Context, workspace, project, document string) (Room, error) {
 	var row projectRow
 	there, err := projectTable.first(ctx, s.reader, &row, "p.workspace = ? AND p.id = ?", workspace, project)
@@ -65,12 +67,106 @@ func (s *Store) RoomForSystem(ctx context.Context, workspace, project, document 
 	if !room.LimitsPages && !room.LimitsBytes {
 		return room, nil
 	}
-	var pages, bytes int64
-	_, err = first(ctx, s.reader, []any{&pages, &bytes}, `SELECT COALESCE(SUM(page_count), 0), COALESCE(SUM(bytes), 0) FROM documents
-		WHERE workspace = ? AND project = ? AND removed = FALSE AND removing_upto = 0 AND id <> ?`, workspace, project, document)
+	used, err := usageOf(ctx, s.reader, workspace, project, document)
 	if err != nil {
 		return Room{}, fmt.Errorf("count the pages of project %s: %w", project, failure(err))
 	}
-	room.Pages, room.Bytes = room.pages-pages, room.bytes-bytes
+	room.Pages, room.Bytes = room.pages-used.pages, room.bytes-used.bytes
 	return room, nil
+}
+
+// TakeRoom stores how many pages and bytes a pending version has, 0 = not known yet, if
+// its project has room for them. Otherwise it returns CodeLimitReached and stores
+// nothing. Of several versions at once only so many get room as there is. It writes
+// nothing if the project has no such limit. Repeating it has the same result.
+func (s *Store) TakeRoom(ctx context.Context, ref knowledge.VersionRef, pages int, bytes int64) error {
+	room, err := s.RoomForSystem(ctx, ref.Workspace, ref.Project, ref.Document)
+	if err != nil || !room.LimitsPages && !room.LimitsBytes {
+		return err
+	}
+	return s.write(ctx, "take room for document "+ref.Document, func(ctx context.Context, tx transaction) error {
+		if err := lockProject(ctx, tx, ref.Workspace, ref.Project); err != nil {
+			return err
+		}
+		used, err := usageOf(ctx, tx, ref.Workspace, ref.Project, ref.Document)
+		if err != nil {
+			return err
+		}
+		room.Pages, room.Bytes = room.pages-used.pages, room.bytes-used.bytes
+		if err := errors.Join(room.CheckPages(pages), room.CheckBytes(bytes)); err != nil {
+			return err
+		}
+		return noteSize(ctx, tx, ref, pages, bytes)
+	})
+}
+
+// checkLimits returns CodeLimitReached if the project has no room for a new version.
+// Other transactions that add to the project wait until this one ends.
+func (a *addition) checkLimits(ctx context.Context, tx transaction) error {
+	limits := a.Limits
+	if limits.Documents > 0 && (!a.there || a.doc.Removed) {
+		n, err := countDocuments(ctx, tx, a.Workspace, a.Project)
+		if err != nil {
+			return err
+		}
+		if n >= limits.Documents {
+			return knowledge.Errorf(knowledge.CodeLimitReached, "project %q has its %d documents: remove some, or raise limits.documents", a.Project, limits.Documents)
+		}
+	}
+	if limits.Bytes == 0 {
+		return nil
+	}
+	used, err := usageOf(ctx, tx, a.Workspace, a.Project, a.DocumentID)
+	if err != nil {
+		return err
+	}
+	return Room{LimitsBytes: true, Bytes: limits.Bytes - used.bytes, bytes: limits.Bytes}.CheckBytes(a.Bytes)
+}
+
+// noteSize stores the pages and the bytes of a pending version; 0 leaves them as they
+// are.
+func noteSize(ctx context.Context, tx transaction, ref knowledge.VersionRef, pages int, bytes int64) error {
+	const size = "page_count = COALESCE(NULLIF(?1, 0), page_count), bytes = COALESCE(NULLIF(?2, 0), bytes)"
+	_, err := tx.exec(ctx, "UPDATE document_versions SET "+size+" WHERE document_id = ?3 AND version = ?4 AND status = 'pending'",
+		pages, bytes, ref.Document, ref.Version)
+	if err == nil {
+		_, err = tx.exec(ctx, "UPDATE documents SET "+size+" WHERE id = ?3 AND version = ?4 AND published_version = 0",
+			pages, bytes, ref.Document, ref.Version)
+	}
+	return err
+}
+
+// lockProject makes transactions that add to a project run one after the other. A
+// database with one writer needs no lock, but no harm is done there.
+func lockProject(ctx context.Context, tx transaction, workspace, project string) error {
+	_, err := tx.exec(ctx, "UPDATE projects SET updated_at = updated_at WHERE workspace = ? AND id = ?", workspace, project)
+	return err
+}
+
+// countDocuments returns how many documents a project has. Those that are being removed
+// count until they are gone.
+func countDocuments(ctx context.Context, db querier, workspace, project string) (n int, err error) {
+	_, err = first(ctx, db, []any{&n}, "SELECT count(*) FROM documents WHERE workspace = ? AND project = ? AND removed = FALSE", workspace, project)
+	return n, err
+}
+
+// usage is what a project holds of what it has limits for.
+type usage struct{ pages, bytes int64 }
+
+// usageOf returns what a project holds beside one document, "" = with all. A pending
+// version that has more than the published one that it will replace counts as well.
+func usageOf(ctx context.Context, db querier, workspace, project, except string) (usage, error) {
+	var used, more usage
+	_, err := first(ctx, db, []any{&used.pages, &used.bytes}, `SELECT COALESCE(SUM(page_count), 0), COALESCE(SUM(bytes), 0) FROM documents
+		WHERE workspace = ? AND project = ? AND removed = FALSE AND removing_upto = 0 AND id <> ?`, workspace, project, except)
+	if err != nil {
+		return used, err
+	}
+	_, err = first(ctx, db, []any{&more.pages, &more.bytes}, `SELECT
+		COALESCE(SUM(CASE WHEN v.page_count > d.page_count THEN v.page_count - d.page_count ELSE 0 END), 0),
+		COALESCE(SUM(CASE WHEN v.bytes > d.bytes THEN v.bytes - d.bytes ELSE 0 END), 0)
+		FROM documents AS d JOIN document_versions AS v ON v.document_id = d.id AND v.version = d.version
+		WHERE d.workspace = ? AND d.project = ? AND d.removed = FALSE AND d.removing_upto = 0 AND d.id <> ?
+		AND d.status = 'pending' AND d.published_version > 0 AND v.status = 'pending'`, workspace, project, except)
+	return usage{used.pages + more.pages, used.bytes + more.bytes}, err
 }

@@ -92,6 +92,7 @@ type Ingestion interface {
 	RetiredSources(ctx context.Context, ref knowledge.VersionRef) ([]string, error)
 	Room(ctx context.Context, p knowledge.Principal, project, document string) (store.Room, error)
 	RoomForSystem(ctx context.Context, workspace, project, document string) (store.Room, error)
+	TakeRoom(ctx context.Context, ref knowledge.VersionRef, pages int, bytes int64) error
 	NamedSources(ctx context.Context, documents []string) ([]string, error)
 	StaleInIndex(ctx context.Context, document string, limit int) ([]store.StaleDocument, error)
 	InIndex(ctx context.Context, d store.StaleDocument) error
