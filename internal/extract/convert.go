@@ -85,6 +85,11 @@ func readByConversion(ctx context.Context, p *parser, s format.Source) (format.R
 	converted := s
 	converted.Path = text
 	result, err := odf.Read(converted)
+	if knowledge.IsCode(err, knowledge.CodeEncrypted) && s.Options.Password != "" {
+		// LibreOffice encrypts what it makes of a document for which it was given a
+		// password, even if the document is not encrypted.
+		result, err = readDecrypted(converted)
+	}
 	if err != nil {
 		return format.Result{}, err
 	}

@@ -126,10 +126,26 @@ func decryptedBy(s format.Source, decrypt func(io.Writer) error) (plain format.S
 	return s, remove, nil
 }
 
+// decryptedODF returns the source with the content of an encrypted OpenDocument file, in
+// a file that remove removes.
+func decryptedODF(s format.Source) (plain format.Source, remove func(), err error) {
+	return decryptedBy(s, func(w io.Writer) error { return odf.Decrypt(s.Path, s.Options.Password, w) })
+}
+
+// readDecrypted reads an encrypted OpenDocument file.
+func readDecrypted(s format.Source) (format.Result, error) {
+	plain, remove, err := decryptedODF(s)
+	if err != nil {
+		return format.Result{}, err
+	}
+	defer remove()
+	return odf.Read(plain)
+}
+
 func readODF(ctx context.Context, p *parser, s format.Source) (format.Result, error) {
 	r, err := odf.Read(s)
 	if knowledge.IsCode(err, knowledge.CodeEncrypted) && s.Options.Password != "" {
-		plain, remove, decryptErr := decryptedBy(s, func(w io.Writer) error { return odf.Decrypt(s.Path, s.Options.Password, w) })
+		plain, remove, decryptErr := decryptedODF(s)
 		if errors.Is(decryptErr, odf.ErrEncryption) {
 			return readByConversion(ctx, p, s)
 		}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,17 @@ func wordDocument(t *testing.T, text string) []byte {
 	return b.Bytes()
 }
 
+// sample returns a file of testdata. LibreOffice has encrypted encrypted.doc and
+// encrypted.xls with the password tea.
+func sample(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 func TestOfficeDocuments(t *testing.T) {
 	t.Parallel()
 	tools := officeTools(t)
@@ -74,6 +86,12 @@ func TestOfficeDocuments(t *testing.T) {
 		{"an encrypted document without one", "a.docx", encrypted, "", "", knowledge.CodeEncrypted},
 		{"an encrypted document with another one", "a.docx", encrypted, "coffee", "", knowledge.CodeEncrypted},
 		{"an RTF is converted", "a.rtf", []byte(`{\rtf1 Tea is {\b hot}.}`), "", "libreoffice", ""},
+		{"an RTF with a password that it does not need", "a.rtf", []byte(`{\rtf1 Tea is {\b hot}.}`), "coffee", "libreoffice", ""},
+		{"an encrypted DOC with its password", "a.doc", sample(t, "encrypted.doc"), "tea", "libreoffice", ""},
+		{"an encrypted DOC without one", "a.doc", sample(t, "encrypted.doc"), "", "", knowledge.CodeEncrypted},
+		{"an encrypted DOC with another one", "a.doc", sample(t, "encrypted.doc"), "coffee", "", knowledge.CodeEncrypted},
+		{"an encrypted XLS without one", "a.xls", sample(t, "encrypted.xls"), "", "", knowledge.CodeEncrypted},
+		{"an encrypted XLS with another one", "a.xls", sample(t, "encrypted.xls"), "coffee", "", knowledge.CodeEncrypted},
 		{"an RTF without text", "a.rtf", []byte(`{\rtf1 }`), "", "", knowledge.CodeEmpty},
 		{"a Word document that is cut off", "a.doc", append([]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), make([]byte, 600)...), "", "", knowledge.CodeCorrupt},
 	} {
@@ -101,6 +119,20 @@ func TestOfficeDocuments(t *testing.T) {
 				t.Errorf("the decrypted document is left: %q, %v", left, err)
 			}
 		})
+	}
+}
+
+func TestAnEncryptedWorkbook(t *testing.T) {
+	t.Parallel()
+	pool, _ := newPool(t, extract.PoolConfig{Size: 1, Tools: officeTools(t)})
+	result, err := pool.Extract(t.Context(), extract.Input{
+		Name: "a.xls", Path: filepath.Join("testdata", "encrypted.xls"), Folder: t.TempDir(), Options: format.Options{Password: "tea"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(result.Layout.Blocks, func(b knowledge.Block) bool { return strings.Contains(b.Text, "| Tea | is hot. |") }) {
+		t.Errorf("%+v", result.Layout.Blocks)
 	}
 }
 
