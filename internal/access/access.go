@@ -7,8 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/coreos/go-oidc/v3/oidc"
-
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -46,8 +44,8 @@ type Config struct {
 type Authenticator struct {
 	cfg    Config
 	store  Store
-	secret []byte                // signs the tokens of links
-	remote *oidc.IDTokenVerifier // of JWTs that a key of JWKSURL has signed; nil = none
+	secret []byte      // signs the tokens of links
+	remote *remoteKeys // of JWTs that a key of JWKSURL has signed; nil = none
 }
 
 // New returns an Authenticator. secret signs run tokens and must not change
@@ -66,7 +64,7 @@ type Credentials struct {
 // Authenticate verifies credentials and returns their principal. Missing or
 // wrong credentials are CodeUnauthorized, a token without a role is
 // CodeForbidden, and a workspace that the principal does not belong to is
-// CodeNotFound.
+// CodeNotFound. A token whose key set cannot be fetched is CodeUnavailable.
 func (a *Authenticator) Authenticate(ctx context.Context, c Credentials) (knowledge.Principal, error) {
 	claims, err := a.claims(ctx, c)
 	if err != nil {

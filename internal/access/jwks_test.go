@@ -98,3 +98,44 @@ func TestTokensOfAKeySet(t *testing.T) {
 		t.Errorf("a token that names another key: %v", err)
 	}
 }
+
+func TestAKeySetThatCannotBeFetched(t *testing.T) {
+	t.Parallel()
+	key := newRSA(t)
+	signed, err := jwt.NewWithClaims(jwt.SigningMethodRS256, valid()).SignedString(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, handler := range map[string]http.HandlerFunc{
+		"because nothing listens":  nil,
+		"because it fails":         func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+		"because it is no key set": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
+		"because it was moved":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) },
+		"because it breaks off":    func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "9") },
+		"because it redirects badly": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "x://")
+			w.WriteHeader(http.StatusFound)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(handler)
+			if handler == nil {
+				server.Close()
+			} else {
+				t.Cleanup(server.Close)
+			}
+			i := open(t, access.Config{Issuer: "issuer", Audience: "cairn", JWKSURL: server.URL})
+			if _, err := i.Authenticate(t.Context(), access.Credentials{Bearer: signed}); !knowledge.IsCode(err, knowledge.CodeUnavailable) {
+				t.Errorf("a good token: %v", err)
+			}
+			foreign, err := jwt.NewWithClaims(jwt.SigningMethodRS256, valid(func(c jwt.MapClaims) { c["iss"] = "somebody" })).SignedString(key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := i.Authenticate(t.Context(), access.Credentials{Bearer: foreign}); err == nil {
+				t.Error("a bad token is accepted")
+			}
+		})
+	}
+}

@@ -27,7 +27,7 @@ const (
 	CodeCanceled          Code = "canceled"           // somebody stopped it
 	CodeProviderFailed    Code = "provider_failed"    // a model or another service failed
 	CodeNeedsComponent    Code = "needs_component"    // an optional program is not installed, or a part of Cairn is not there
-	CodeUnavailable       Code = "unavailable"        // starting, stopping, a store is down
+	CodeUnavailable       Code = "unavailable"        // starting, stopping, a store is down, the keys of JWTs cannot be fetched
 	CodeInternal          Code = "internal"           // a defect of ours
 	CodeEmpty             Code = "empty"              // no text in it
 	CodeUnsupportedFormat Code = "unsupported_format" // a kind of file we do not read
