@@ -21,6 +21,11 @@ type reindexView struct {
 	EventsURL   string `json:"events_url,omitempty" doc:"Where the events of the run are, for an hour without a key"`
 }
 
+// reindexBody is the body of a reindex, which may be left out.
+type reindexBody struct {
+	DryRun bool `json:"dry_run,omitempty" doc:"As in the address"`
+}
+
 type reindexOutput struct {
 	Status int
 	Run    string `header:"Cairn-Run-Id"`
@@ -53,12 +58,13 @@ func (s *Server) registerReindex() {
 func (s *Server) reindexProject(ctx context.Context, p knowledge.Principal, in *struct {
 	ProjectPath
 	DryRun bool `query:"dry_run" doc:"Only count the documents"`
+	Body   *reindexBody
 }) (*reindexOutput, error) {
 	project, err := s.deps.Store.Project(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", in.ID, err)
 	}
-	if in.DryRun {
+	if in.DryRun || in.Body != nil && in.Body.DryRun {
 		matched, err := s.deps.Store.CountOutdated(ctx, p, project.ID, project.Config)
 		return &reindexOutput{Status: http.StatusOK, Body: reindexView{Matched: matched}}, err
 	}

@@ -36,6 +36,11 @@ func TestReindexOverTheAPI(t *testing.T) {
 		if got["matched"] != 2.0 || got["run_id"] != nil || len(e.work.reindexes) != 0 {
 			t.Errorf("answer %v, started %v", got, e.work.reindexes)
 		}
+		got = e.do("POST", reindexPath, e.editor, `{"dry_run":true}`).want(200)
+		if got["matched"] != 2.0 || len(e.work.reindexes) != 0 {
+			t.Errorf("in the body: answer %v, started %v", got, e.work.reindexes)
+		}
+		e.do("POST", reindexPath, e.editor, `{"dry-run":true}`).want(422)
 	})
 	t.Run("a_second_call_names_the_run_that_is_running", func(t *testing.T) {
 		t.Parallel()
