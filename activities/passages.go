@@ -14,6 +14,9 @@ import (
 type SearchRecord struct {
 	Passages  []Passage `json:"passages"`
 	Retrieved int       `json:"retrieved"`
+
+	Reranking *retrieve.Reranking `json:"reranking,omitempty"`
+	Usage     Usage               `json:"usage,omitzero"`
 	// Contexts are the passages of a record that an earlier version of Cairn wrote.
 	Contexts []Passage `json:"contexts,omitempty"`
 }
@@ -30,7 +33,7 @@ type Passage struct {
 }
 
 func newSearchRecord(found retrieve.Result) SearchRecord {
-	record := SearchRecord{Passages: make([]Passage, 0, len(found.Contexts)), Retrieved: found.Retrieved}
+	record := SearchRecord{Passages: make([]Passage, 0, len(found.Contexts)), Retrieved: found.Retrieved, Reranking: found.Reranking, Usage: Usage(found.Usage)}
 	for _, c := range found.Contexts {
 		record.Passages = append(record.Passages, Passage{
 			ChunkID: c.ID, DocumentID: c.DocumentID, Version: c.Version, Span: c.Span, Score: c.Score,

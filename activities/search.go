@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -20,6 +21,9 @@ type SearchResult struct {
 	Key       string `json:"key"`
 	Retrieved int    `json:"retrieved"` // candidates of the index
 	Kept      int    `json:"kept"`      // passages for the model
+
+	Reranking *retrieve.Reranking `json:"reranking,omitempty"` // nil = without a reranker
+	Usage     Usage               `json:"usage,omitzero"`      // of chat models
 }
 
 // SearchKnowledge searches for passages that the run's principal may see, and
@@ -42,21 +46,54 @@ func (a *Answering) find(ctx context.Context, key string, request knowledge.Requ
 	var record SearchRecord
 	err := a.Blobs.GetJSON(ctx, key, &record)
 	if err == nil {
-		return SearchResult{Key: key, Retrieved: record.Retrieved, Kept: len(record.Passages) + len(record.Contexts)}, nil
+		return record.result(key), nil
 	}
 	if !errors.Is(err, blob.ErrNotFound) {
 		return SearchResult{}, fmt.Errorf("read search %s: %w", key, err)
 	}
 	found, err := a.Retriever.Retrieve(ctx, retrieve.Request{
 		Principal: request.Principal, Query: query, Projects: request.Projects, Documents: request.Documents,
-		Filter: request.Filter, Config: request.Config.AI.Retrieval,
+		Filter: request.Filter, Config: request.Config.AI.Retrieval, Model: request.Config.AI.Model, Memory: searchMemory{a.Blobs, key},
 	})
 	if err != nil {
 		return SearchResult{}, fmt.Errorf("retrieve: %w", err)
+	}
+	if r := found.Reranking; r != nil && r.Failure != "" {
+		a.Log.WarnContext(ctx, "a search keeps its order without the reranker", "reranker", r.Reranker, "failure", r.Failure, "error", r.Cause)
 	}
 	record = newSearchRecord(found)
 	if _, err := a.Blobs.PutJSON(ctx, key, record); err != nil {
 		return SearchResult{}, fmt.Errorf("store search %s: %w", key, err)
 	}
-	return SearchResult{Key: key, Retrieved: record.Retrieved, Kept: len(record.Passages)}, nil
+	return record.result(key), nil
+}
+
+// result returns what a search tells its workflow.
+func (r SearchRecord) result(key string) SearchResult {
+	return SearchResult{Key: key, Retrieved: r.Retrieved, Kept: len(r.Passages) + len(r.Contexts), Reranking: r.Reranking, Usage: r.Usage}
+}
+
+// searchMemory keeps the answers of models beside the blob of a search.
+type searchMemory struct {
+	blobs  Blobs
+	search string // key of the search
+}
+
+func (m searchMemory) key(step string) string {
+	return strings.TrimSuffix(m.search, ".json") + "-" + step + ".json"
+}
+
+// Recall implements retrieve.Memory.
+func (m searchMemory) Recall(ctx context.Context, step string, v any) (bool, error) {
+	err := m.blobs.GetJSON(ctx, m.key(step), v)
+	if errors.Is(err, blob.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Keep implements retrieve.Memory.
+func (m searchMemory) Keep(ctx context.Context, step string, v any) error {
+	_, err := m.blobs.PutJSON(ctx, m.key(step), v)
+	return err
 }

@@ -25,6 +25,7 @@ type ToolOutput struct {
 	Search  string `json:"search,omitempty"`
 	Kept    int    `json:"kept,omitempty"`
 	Failure string `json:"failure,omitempty"`
+	Usage   Usage  `json:"usage,omitzero"` // of chat models that the tool asked
 }
 
 // tools returns the tools that a model may call.
@@ -77,5 +78,5 @@ func (a *Answering) callTool(ctx context.Context, in ToolCallInput) (ToolOutput,
 		return ToolOutput{}, err
 	}
 	found, err := a.find(ctx, in.SearchKey(in.Turn, in.Call), request, arguments.Query)
-	return ToolOutput{Search: found.Key, Kept: found.Kept}, err
+	return ToolOutput{Search: found.Key, Kept: found.Kept, Usage: found.Usage}, err
 }

@@ -42,6 +42,8 @@ type Config struct {
 	Streams int
 	// UserQueriesPerMinute bounds the questions of one user. Defaults to no bound.
 	UserQueriesPerMinute int
+	// Reranker is the name of the instance's reranker. Defaults to none.
+	Reranker string
 	// TempDir holds uploads with an Idempotency-Key while their hash is computed.
 	// Defaults to the system's folder for temporary files.
 	TempDir string

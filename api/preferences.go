@@ -19,7 +19,7 @@ type Preferences struct {
 
 type ragPreferences struct {
 	Model    *string `json:"model" maxLength:"200" required:"false" doc:"Chat model for the user's questions, unless a question names its own; null: the project's"`
-	Reranker *string `json:"reranker" maxLength:"200" required:"false" doc:"501: not in this version; null: none"`
+	Reranker *string `json:"reranker" maxLength:"200" required:"false" doc:"What reranks the passages: judge (the chat model), the name of models.rerank, or none; null: the project's"`
 }
 
 type preferencesOutput struct{ Body Preferences }
@@ -64,8 +64,11 @@ func (s *Server) putPreferences(ctx context.Context, p knowledge.Principal, in *
 	if err != nil {
 		return nil, err
 	}
-	if reranker := in.Body.RAG.Reranker; reranker != nil && *reranker != "" {
-		return nil, knowledge.Errorf(knowledge.CodeNeedsComponent, "this version has no reranker; leave rag.reranker out")
+	if reranker := in.Body.RAG.Reranker; reranker != nil {
+		chosen := knowledge.RetrievalConfig{Reranker: *reranker}
+		if wrong := chosen.RerankerFields("body.rag.reranker", s.cfg.Reranker); len(wrong) > 0 {
+			return nil, knowledge.InvalidFields(wrong)
+		}
 	}
 	encoded, err := json.Marshal(in.Body.Preferences)
 	if err != nil {

@@ -196,12 +196,17 @@ func (s *Server) apply(c ProjectChange, project *knowledge.Project, renew bool) 
 	if err != nil {
 		return nil, fmt.Errorf("encode change: %w", err)
 	}
+	before := project.Config.AI.Retrieval.Reranker
 	changed, err := project.Config.With(change)
 	if err != nil {
 		return nil, fmt.Errorf("configure project %s: %w", project.ID, err)
 	}
 	project.Config = changed
-	return made, knowledge.InvalidFields(changed.AI.Fields("body.ai"))
+	wrong := changed.AI.Fields("body.ai")
+	if changed.AI.Retrieval.Reranker != before {
+		wrong = append(wrong, changed.AI.Retrieval.RerankerFields("body.ai.retrieval.reranker", s.cfg.Reranker)...)
+	}
+	return made, knowledge.InvalidFields(wrong)
 }
 
 func (s *Server) listProjects(ctx context.Context, p knowledge.Principal, in *struct {

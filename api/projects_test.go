@@ -129,6 +129,7 @@ func TestProjects(t *testing.T) {
 			`{"ai":{"retrieval":{"strategy":"magic"}}}`:                     "body.ai.retrieval.strategy",
 			`{"ai":{"retrieval":{"weights":{"dense":2,"bm25":0}}}}`:         "body.ai.retrieval.weights.dense",
 			`{"ai":{"retrieval":{"weights":{"dense":0,"bm25":0}}}}`:         "body.ai.retrieval.weights",
+			`{"ai":{"retrieval":{"reranker":"bge"}}}`:                       "body.ai.retrieval.reranker",
 			`{"ai":{"textSplitter":{"chunkSize":99}}}`:                      "body.ai.textSplitter.chunkSize",
 			`{"ai":{"textSplitter":{"chunkSize":0}}}`:                       "body.ai.textSplitter.chunkSize",
 			`{"ai":{"textSplitter":{"chunkOverlap":500}}}`:                  "body.ai.textSplitter.chunkOverlap",
@@ -189,7 +190,8 @@ func TestPreferences(t *testing.T) {
 	if got := string(e.do("GET", "/preferences?external_user_id=bob", e.reader, nil).body); strings.TrimSpace(got) != empty {
 		t.Errorf("of somebody else: %s", got)
 	}
-	e.do("PUT", "/preferences", e.reader, `{"rag":{"reranker":"r1"}}`).refused(501, knowledge.CodeNeedsComponent)
+	e.do("PUT", "/preferences", e.reader, `{"rag":{"reranker":"r1"}}`).refused(422, knowledge.CodeInvalid)
+	e.do("PUT", "/preferences", e.reader, `{"rag":{"reranker":"judge"}}`).want(200)
 	e.do("PUT", "/preferences", e.reader, `{"rag":{"model":"","reranker":""}}`).want(200)
 	e.do("PUT", "/preferences", e.reader, `{"rag":{"model":1}}`).refused(422, knowledge.CodeInvalid)
 	e.do("PUT", "/preferences", e.reader, `{"model":"a"}`).refused(422, knowledge.CodeInvalid)

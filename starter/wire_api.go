@@ -73,7 +73,7 @@ func (p *platform) apiConfig() api.Config {
 	return api.Config{
 		Version: versionName(), PublicURL: p.cfg.PublicURL, TempDir: p.temporary(),
 		FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), RequestBytes: int64(limits.RequestBytes),
-		Streams: limits.Streams, UserQueriesPerMinute: limits.UserQueriesPerMinute,
+		Streams: limits.Streams, UserQueriesPerMinute: limits.UserQueriesPerMinute, Reranker: p.cfg.Models.Rerank.Model,
 	}
 }
 
@@ -144,7 +144,7 @@ func addresses(hosts ...string) []netip.AddrPort {
 
 // retriever returns a retriever that records its durations.
 func (p *platform) retriever() measured {
-	return measured{retrieve.New(p.index, p.store, queryEmbedder{p.embed}), p}
+	return measured{retrieve.New(p.index, p.store, queryEmbedder{p.embed}).Using(p.searchModels()), p}
 }
 
 type measured struct {

@@ -18,6 +18,7 @@ type AnswerInput struct {
 	ConversationID string           `json:"conversation_id,omitempty"`
 	ExecutionID    string           `json:"execution_id,omitempty"`
 	SearchFirst    bool             `json:"search_first"` // the prompt has ${context}
+	SlowSearch     bool             `json:"slow_search,omitempty"` // a search asks a chat model or a reranker
 	MaxToolTurns   int              `json:"max_tool_turns"`
 	Carried        *activities.Loop `json:"carried,omitempty"` // state over a continue-as-new
 	Log            stream.Log       `json:"log,omitzero"`
@@ -29,7 +30,7 @@ type AnswerInput struct {
 func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
 	return AnswerInput{
 		RunRef: run, MessageID: r.MessageID, ConversationID: r.ConversationID, ExecutionID: r.ExecutionID,
-		SearchFirst: activities.SearchFirst(r), MaxToolTurns: r.Config.Tools.MaxPerRequest,
+		SearchFirst: activities.SearchFirst(r), SlowSearch: r.Config.AI.Retrieval.AsksModel(), MaxToolTurns: r.Config.Tools.MaxPerRequest,
 	}
 }
 
@@ -104,6 +105,7 @@ func (a *answer) converse(ctx workflow.Context) error {
 			return err
 		}
 		a.loop.Searches = append(a.loop.Searches, result.Key)
+		a.loop.Usage.Add(result.Usage)
 		if a.toolEvents {
 			a.retrieved(result)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/mock"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
@@ -30,7 +31,7 @@ func newAnswerTest(t *testing.T) *answerTest {
 	test.env.SetTestTimeout(30 * time.Second)
 	var acts *activities.Answering
 	test.env.RegisterActivity(&activities.Answering{})
-	test.env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Maybe().Return(activities.SearchResult{Key: "search-0", Retrieved: 7, Kept: 3}, nil)
+	test.env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Maybe().Return(activities.SearchResult{Key: "search-0", Retrieved: 7, Kept: 3, Usage: activities.Usage{ModelCalls: 2}}, nil)
 	test.env.OnActivity(acts.FinishAnswer, mock.Anything, mock.Anything).Maybe().Return(test.finish)
 	return test
 }
@@ -83,6 +84,24 @@ func TestAnswerQuery(t *testing.T) {
 		}
 		if end.Loop.Answer != "turn-1" {
 			t.Errorf("answer %q", end.Loop.Answer)
+		}
+	})
+
+	t.Run("a search that asks a model is an activity at once, and its usage counts", func(t *testing.T) {
+		t.Parallel()
+		test := newAnswerTest(t)
+		local := 0
+		test.env.SetOnLocalActivityStartedListener(func(info *activity.Info, _ context.Context, _ []any) {
+			if info.ActivityType.Name == "SearchKnowledge" {
+				local++
+			}
+		})
+		test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
+			return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "found", Usage: activities.Usage{ModelCalls: 1}}, nil
+		})
+		end := test.run(t, workflows.AnswerInput{SearchFirst: true, SlowSearch: true, MaxToolTurns: 5})
+		if local != 0 || end.Loop.Usage.ModelCalls != 3 {
+			t.Errorf("%d local searches, usage %+v", local, end.Loop.Usage)
 		}
 	})
 

@@ -12,7 +12,7 @@ import (
 type PhaseData struct {
 	Phase  string         `json:"phase"`
 	Status string         `json:"status"`
-	Data   map[string]int `json:"data,omitempty"`
+	Data   map[string]any `json:"data,omitempty"`
 }
 
 // ToolStarted returns the first entry of a tool's log.
@@ -36,9 +36,21 @@ func RunTool(ctx workflow.Context, in AnswerInput) error {
 // retrieved adds the events of the search and of the start of the answer.
 func (a *answer) retrieved(r activities.SearchResult) {
 	phase := func(p PhaseData) { a.log.add(stream.TopicToolUpdate, stream.Event{Data: stream.Data(p)}) }
-	phase(PhaseData{Phase: "RETRIEVAL", Status: "completed", Data: map[string]int{"retrieved_count": r.Retrieved}})
-	phase(PhaseData{Phase: "RERANKING", Status: "completed", Data: map[string]int{
-		"initial_count": r.Retrieved, "reranked_count": r.Retrieved, "kept_count": r.Kept,
-	}})
+	phase(PhaseData{Phase: "RETRIEVAL", Status: "completed", Data: map[string]any{"retrieved_count": r.Retrieved}})
+	phase(PhaseData{Phase: "RERANKING", Status: "completed", Data: reranked(r)})
 	phase(PhaseData{Phase: "COMPILING_RESULTS", Status: "started"})
+}
+
+// reranked returns the data of RERANKING. Without a reranker all candidates count as
+// reranked. The order of a reranker that failed is that of the search, and the data says
+// why.
+func reranked(r activities.SearchResult) map[string]any {
+	data := map[string]any{"initial_count": r.Retrieved, "reranked_count": r.Retrieved, "kept_count": r.Kept}
+	if r.Reranking != nil {
+		data["reranker"], data["reranked_count"] = r.Reranking.Reranker, r.Reranking.Ranked
+		if r.Reranking.Failure != "" {
+			data["failure"] = r.Reranking.Failure
+		}
+	}
+	return data
 }

@@ -104,6 +104,7 @@ func (a *answer) tools(ctx workflow.Context, turn int, result activities.ModelCa
 	}
 	group.Wait(disconnected(ctx))
 	for _, o := range outputs {
+		a.loop.Usage.Add(o.Usage)
 		if o.Search != "" {
 			a.loop.Searches = append(a.loop.Searches, o.Search)
 		}
@@ -142,9 +143,14 @@ func (a *answer) toolEvent(key string, i int, call activities.ToolCallRef, statu
 // search finds passages for the question itself. With an embedding model nearby a
 // search takes milliseconds, so it runs as a local activity and does not delay the
 // first word. If it takes longer than quickSearch or fails, an activity runs it
-// with retries. A stored search is not repeated.
+// with retries, and so it does at once if the search asks a model beside that of the
+// embeddings. A stored search is not repeated.
 func (a *answer) search(ctx workflow.Context, in activities.SearchInput) (activities.SearchResult, error) {
 	var result activities.SearchResult
+	if a.in.SlowSearch {
+		err := execute(activityOptions(ctx, "search", 2*time.Minute, questionRetries()), a.acts.SearchKnowledge, in, &result)
+		return result, err
+	}
 	quick := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		ScheduleToCloseTimeout: quickSearch, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: "search",
 	})

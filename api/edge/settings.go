@@ -84,7 +84,8 @@ func describedRetrieval() (splitter, retrieval, weights reflect.Type) {
 		Candidates     int                `json:"candidates,omitempty" minimum:"0" maximum:"1000" doc:"Passages that each leg finds. Default: 50"`
 		Fusion         string             `json:"fusion,omitempty" enum:"weighted,rrf" doc:"Default: weighted"`
 		Weights        *knowledge.Weights `json:"weights,omitempty"`
-		MinScore       float64            `json:"minScore,omitempty" minimum:"0" maximum:"1"`
+		MinScore       float64            `json:"minScore,omitempty" minimum:"0" maximum:"1" doc:"A passage with a lower score is dropped. It is the score of the reranker, if there is one"`
+		Reranker       string             `json:"reranker,omitempty" maxLength:"200" doc:"What reranks the candidates: judge (the chat model), the name of models.rerank, or none. Default: none"`
 	}
 	type Weights struct {
 		Dense float64 `json:"dense" required:"false" minimum:"0" maximum:"1" doc:"Default: 0.4"`

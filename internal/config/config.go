@@ -89,6 +89,8 @@ type Models struct {
 	Embedding Model `koanf:"embedding"`
 	// The model that transcribes audio and video.
 	Transcription Transcription `koanf:"transcription"`
+	// The model that reranks the passages of a search.
+	Rerank Rerank `koanf:"rerank"`
 	// The offline model, which serves whatever no endpoint is named for.
 	Offline Offline `koanf:"offline"`
 }
@@ -137,6 +139,29 @@ type Transcription struct {
 	KeyEnv string `koanf:"key_env"`
 	// How long one call may take. It transcribes up to 25 MB, or 20 minutes of a longer
 	// recording that ffmpeg cuts. Defaults to 10m, which is the most.
+	Timeout time.Duration `koanf:"timeout"`
+
+	// APIKey is the value of the variable that KeyEnv names.
+	APIKey string `koanf:"-"`
+}
+
+// Rerank is a model that scores how relevant passages are to a question. A project
+// selects it by its name in ai.retrieval.reranker.
+type Rerank struct {
+	// The address of the endpoint, up to and without /rerank, such as
+	// https://api.jina.ai/v1. Defaults to none.
+	BaseURL string `koanf:"base_url"`
+	// The protocol of the endpoint: cohere, which Cohere, Jina, Voyage and vLLM speak, or
+	// tei, that of text-embeddings-inference. Defaults to cohere.
+	Type string `koanf:"type"`
+	// The model's name at the endpoint. Needed with a base_url. tei serves one model, and
+	// then this is only the name that projects select. Defaults to none.
+	Model string `koanf:"model"`
+	// The name of the environment variable that holds the endpoint's key. Defaults to
+	// none.
+	KeyEnv string `koanf:"key_env"`
+	// How long a search waits for the scores. After that it keeps the order that it
+	// had. Defaults to 5s.
 	Timeout time.Duration `koanf:"timeout"`
 
 	// APIKey is the value of the variable that KeyEnv names.

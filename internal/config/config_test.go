@@ -49,7 +49,7 @@ func TestDefaults(t *testing.T) {
 		Database:        config.Database{URL: "sqlite:///srv/a%20b/cairn.db"},
 		Vector:          config.Vector{URL: "sqlite:///srv/a%20b/index.db"},
 		Blob:            config.Blob{URL: "file:///srv/a%20b/blobs"},
-		Models:          config.Models{Chat: model, Embedding: embedding, Transcription: config.Transcription{Timeout: model.Timeout}},
+		Models:          config.Models{Chat: model, Embedding: embedding, Transcription: config.Transcription{Timeout: model.Timeout}, Rerank: config.Rerank{Type: "cohere", Timeout: 5 * time.Second}},
 		Limits: config.Limits{
 			FileBytes: 100e6, TextBytes: 20e6, RequestBytes: 2e9, ParseSeconds: 60, ParseMemory: 1e9, Streams: 2000,
 		},
@@ -184,6 +184,15 @@ func TestTranscription(t *testing.T) {
 	}
 }
 
+func TestRerank(t *testing.T) {
+	t.Parallel()
+	c := load(t, config.Options{Environ: []string{"K=sk-4"}, File: file(t, "models: {rerank: {base_url: 'https://x', type: tei, model: bge, key_env: K, timeout: 2s}}")})
+	want := config.Rerank{BaseURL: "https://x", Type: "tei", Model: "bge", KeyEnv: "K", APIKey: "sk-4", Timeout: 2 * time.Second}
+	if diff := cmp.Diff(want, c.Models.Rerank); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -196,6 +205,8 @@ func TestMistakes(t *testing.T) {
 		"a_licence_that_is_not_set":       {"extract: {unioffice_license_env: UNIDOC_KEY}", nil, []string{"extract.unioffice_license_env", "UNIDOC_KEY", "not set"}},
 		"a_key_without_its_section":       {"file_bytes: 1", nil, []string{`"limits.file_bytes"`}},
 		"a_section_as_a_value":            {"database: sqlite:///x", nil, []string{"section", "database.url"}},
+		"another_rerank_protocol":         {"models: {rerank: {base_url: 'https://x', model: m, type: best}}", nil, []string{"models.rerank.type", "cohere, tei"}},
+		"a_reranker_without_a_name":       {"models: {rerank: {base_url: 'https://x'}}", nil, []string{"models.rerank.model"}},
 		"not_YAML":                        {"a: [", nil, []string{"cairn.yaml"}},
 		"a_list_for_one_value":            {"listen: [a, b]", nil, []string{"listen takes one value"}},
 		"one_value_for_a_list":            {"egress: {allow: 3}", nil, []string{"egress.allow takes a list"}},

@@ -28,7 +28,7 @@ func numbers() Config {
 	embedding.MaxTokens = openAIEmbeddedTokens
 	return Config{
 		ShutdownSeconds: 10,
-		Models:          Models{Chat: model, Embedding: embedding, Transcription: Transcription{Timeout: model.Timeout}},
+		Models:          Models{Chat: model, Embedding: embedding, Transcription: Transcription{Timeout: model.Timeout}, Rerank: Rerank{Type: "cohere", Timeout: 5 * time.Second}},
 		Limits: Limits{
 			FileBytes: 100e6, TextBytes: 20e6, RequestBytes: 2e9,
 			ParseSeconds: 60, ParseMemory: 1e9, Parsers: min(runtime.NumCPU(), 4), Streams: 2000,
@@ -80,7 +80,12 @@ func (m Models) withDefaults(env map[string]string) (Models, error) {
 		return Models{}, err
 	}
 	transcription, err := m.Transcription.Endpoint().withDefaults("models.transcription", env)
+	if err != nil {
+		return Models{}, err
+	}
 	m.Transcription.APIKey = transcription.APIKey
+	rerank, err := m.Rerank.Endpoint().withDefaults("models.rerank", env)
+	m.Rerank.APIKey = rerank.APIKey
 	return m, err
 }
 
@@ -128,6 +133,11 @@ func (e Extract) withLicense(env map[string]string) (Extract, error) {
 // says nothing before it has heard the whole recording.
 func (t Transcription) Endpoint() Model {
 	return Model{BaseURL: t.BaseURL, Model: t.Model, KeyEnv: t.KeyEnv, APIKey: t.APIKey, Timeout: t.Timeout, IdleTimeout: t.Timeout}
+}
+
+// Endpoint returns the model as those of other kinds are.
+func (r Rerank) Endpoint() Model {
+	return Model{BaseURL: r.BaseURL, Model: r.Model, KeyEnv: r.KeyEnv, APIKey: r.APIKey, Timeout: r.Timeout, IdleTimeout: r.Timeout}
 }
 
 // Offline reports whether the offline model in the process stands for m.

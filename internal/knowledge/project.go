@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -72,6 +73,7 @@ type RetrievalConfig struct {
 	Fusion         string   `json:"fusion,omitempty"`
 	Weights        *Weights `json:"weights,omitempty"`
 	MinScore       float64  `json:"minScore,omitempty"`
+	Reranker       string   `json:"reranker,omitempty"` // RerankerJudge, or the name of the instance's reranker
 }
 
 // The strategies and fusions of a RetrievalConfig.
@@ -81,6 +83,12 @@ const (
 	StrategyBM25   = "bm25"
 	FusionWeighted = "weighted"
 	FusionRRF      = "rrf"
+)
+
+// The values of RetrievalConfig.Reranker beside the name of a model.
+const (
+	RerankerNone  = "none"
+	RerankerJudge = "judge" // the chat model grades the passages
 )
 
 // Weights are the shares of the two legs in a weighted fusion.
@@ -129,6 +137,24 @@ func (r RetrievalConfig) Fields(location string) []Field {
 		return []Field{{location + ".weights", "must not both be 0: nothing would be ranked"}}
 	}
 	return nil
+}
+
+// AsksModel reports whether a search asks a model beside that of the embeddings, which
+// takes longer than the search itself.
+func (r RetrievalConfig) AsksModel() bool {
+	return r.Reranker != "" && r.Reranker != RerankerNone
+}
+
+// RerankerFields returns what is wrong with the choice of a reranker, as found at
+// location. configured is the name of the instance's reranker, "" = none.
+func (r RetrievalConfig) RerankerFields(location, configured string) []Field {
+	switch {
+	case r.Reranker == "" || r.Reranker == RerankerNone || r.Reranker == RerankerJudge || r.Reranker == configured:
+		return nil
+	case configured == "":
+		return []Field{{location, "must be none or judge: this instance has no models.rerank"}}
+	}
+	return []Field{{location, fmt.Sprintf("must be none, judge or %s", configured)}}
 }
 
 // Fields returns what is wrong with the configuration, as found at location.

@@ -38,7 +38,8 @@ func (s *Starter) configuration(ctx context.Context, p knowledge.Principal, proj
 	}
 	var preferred struct {
 		RAG struct {
-			Model string `json:"model"`
+			Model    string `json:"model"`
+			Reranker string `json:"reranker"`
 		} `json:"rag"`
 	}
 	if err := json.Unmarshal(stored, &preferred); err != nil {
@@ -47,10 +48,19 @@ func (s *Starter) configuration(ctx context.Context, p knowledge.Principal, proj
 	if preferred.RAG.Model != "" {
 		config.AI.Model = preferred.RAG.Model
 	}
+	if preferred.RAG.Reranker != "" {
+		config.AI.Retrieval.Reranker = preferred.RAG.Reranker
+	}
+	saved := config.AI.Retrieval.Reranker
 	if config, err = config.With(override); err != nil {
 		return config, fmt.Errorf("override the configuration: %w", err)
 	}
-	return config.WithDefaults(), knowledge.InvalidFields(config.AI.Fields("body.projectConfigOverride.ai"))
+	const location = "body.projectConfigOverride.ai"
+	wrong := config.AI.Fields(location)
+	if r := config.AI.Retrieval; r.Reranker != saved { // one that was saved and is no longer configured is left out by the search
+		wrong = append(wrong, r.RerankerFields(location+".retrieval.reranker", s.cfg.Reranker)...)
+	}
+	return config.WithDefaults(), knowledge.InvalidFields(wrong)
 }
 
 // checkDocuments refuses a question about a document that the principal cannot

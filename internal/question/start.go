@@ -23,6 +23,8 @@ const startPatience = 10 * time.Second
 type Config struct {
 	// UserQueriesPerMinute bounds the questions of one user. Defaults to no bound.
 	UserQueriesPerMinute int
+	// Reranker is the name of the instance's reranker. Defaults to none.
+	Reranker string
 }
 
 // Starter starts questions. It is safe for concurrent use.

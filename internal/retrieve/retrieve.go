@@ -39,6 +39,8 @@ type Request struct {
 	Documents []string // empty = all
 	Filter    knowledge.Filter
 	Config    knowledge.RetrievalConfig // zero fields mean the defaults
+	Model     string                    // chat model of the stages that ask one, "" = the endpoint's
+	Memory    Memory                    // nil = the answers of models are not kept
 	Explain   bool                      // return a Trace; every candidate is then checked in SQL
 }
 
@@ -56,10 +58,12 @@ type Context struct {
 type Result struct {
 	Contexts  []Context
 	Retrieved int // distinct candidates of the legs
-	// Timings of the stages that ran: embed, dense, bm25, recheck, total. The
+	// Timings of the stages that ran: embed, dense, bm25, recheck, rerank, total. The
 	// legs run concurrently, so total is less than the sum.
-	Timings map[string]time.Duration
-	Trace   *Trace // nil unless Request.Explain is set
+	Timings   map[string]time.Duration
+	Trace     *Trace     // nil unless Request.Explain is set
+	Reranking *Reranking // nil without a reranker
+	Usage     Usage      // of chat models
 }
 
 // Retriever retrieves passages. It is safe for concurrent use.
@@ -67,6 +71,7 @@ type Retriever struct {
 	index  Index
 	chunks ChunkReader
 	embed  Embedder
+	models Models
 }
 
 // New returns a Retriever.

@@ -30,25 +30,44 @@ type search struct {
 	clock   *clock
 	vector  []float32 // of the question; nil before it is embedded
 	trace   *Trace    // nil = the search is not to be explained
+
+	mu    sync.Mutex
+	usage Usage
 }
 
-// run requests more candidates until enough of them pass the recheck or there
-// are no more. It searches again if a version was published between the query
+// run goes through the stages of the search.
+func (s *search) run(ctx context.Context) (Result, error) {
+	pool, retrieved, err := s.gather(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	ranked, reranking, err := s.rerank(ctx, pool)
+	if err != nil {
+		return Result{}, err
+	}
+	chosen := s.choose(ranked)
+	s.trace.keep(chosen)
+	return Result{Contexts: chosen, Retrieved: retrieved, Trace: s.trace, Reranking: reranking, Usage: s.usage}, nil
+}
+
+// gather returns the passages among which the later stages choose, best first, and the
+// number of distinct candidates. It requests more candidates until enough of them pass
+// the recheck or there are no more. It searches again if a version was published between the query
 // of the index and the recheck: SQL no longer shows the old version, and the
 // index did not have the new one yet.
-func (s *search) run(ctx context.Context) (Result, error) {
+func (s *search) gather(ctx context.Context) (pool []Context, retrieved int, err error) {
 	limit := min(s.request.Config.Candidates, index.MaxLimit)
 	for again := 0; ; {
 		s.trace.reset()
 		candidates, full, err := s.candidates(ctx, limit)
 		if err != nil {
-			return Result{}, err
+			return nil, 0, err
 		}
-		found, err := s.choose(ctx, candidates)
+		found, err := s.check(ctx, candidates)
 		if err != nil {
-			return Result{}, err
+			return nil, 0, err
 		}
-		enough := len(found.chosen) >= s.request.Config.NumberOfChunks || found.dropped == 0
+		enough := len(found.pool) >= s.request.Config.NumberOfChunks || found.dropped == 0
 		if !enough && full && limit < index.MaxLimit {
 			limit = min(limit*moreCandidates, index.MaxLimit)
 			continue
@@ -56,15 +75,14 @@ func (s *search) run(ctx context.Context) (Result, error) {
 		if again < maxLooks {
 			superseded, err := s.superseded(ctx, found.hidden)
 			if err != nil {
-				return Result{}, err
+				return nil, 0, err
 			}
 			if superseded {
 				again++
 				continue
 			}
 		}
-		s.trace.keep(found.chosen)
-		return Result{Contexts: found.chosen, Retrieved: len(candidates), Trace: s.trace}, nil
+		return found.pool, len(candidates), nil
 	}
 }
 

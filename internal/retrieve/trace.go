@@ -91,6 +91,12 @@ func (t *Trace) fused(hits []knowledge.Hit) {
 	}
 }
 
+func (t *Trace) reranked(chunk string, score float64) {
+	if t != nil {
+		t.of(chunk).Rerank = &score
+	}
+}
+
 func (t *Trace) drop(v store.ChunkView, reason DropReason) {
 	if t != nil {
 		t.Dropped = append(t.Dropped, Drop{v, reason})

@@ -19,6 +19,8 @@ type Totals struct {
 	Embeddings Count
 
 	Transcriptions Count
+	Reranks        Count
+	Reranked       int // texts in all rerank requests
 	Tokens         int // sent in all chats
 	Texts          int // in all requested batches
 }

@@ -92,7 +92,7 @@ func (s *Server) plan(req protocol.ChatRequest, reply Reply) plan {
 	if forced := req.ToolChoice.Mode; len(calls) == 0 && (forced == "required" || forced == "function") {
 		name := cmp.Or(req.ToolChoice.Name, req.Tools[0].Function.Name)
 		last := string(req.Messages[len(req.Messages)-1].Content)
-		calls = []model.ToolCall{{ID: "call_1", Name: name, Arguments: `{"query":` + protocol.Quote(last) + `}`}}
+		calls = []model.ToolCall{{ID: "call_1", Name: name, Arguments: cmp.Or(s.options.Tools[name], `{"query":`+protocol.Quote(last)+`}`)}}
 	}
 	for _, c := range calls {
 		call := protocol.ToolCall{ID: c.ID, Type: "function"}

@@ -31,6 +31,9 @@ type Options struct {
 	// EmbeddingDelay is the time before each answer with embeddings. Defaults to
 	// 0.
 	EmbeddingDelay time.Duration
+	// Tools are the arguments of calls by the name of the tool, where a request
+	// requires it and the script has no reply. Defaults to the last message as query.
+	Tools map[string]string
 }
 
 // Server is a stand-in model server on a loopback port of its own.
@@ -47,6 +50,7 @@ type Server struct {
 	chatScript      []Reply
 	embeddingScript []Reply
 	recordingScript []Reply
+	rerankScript    []Reply
 	batches, chats  map[string]Count
 	recordings      map[string]Count
 	totals          Totals
@@ -72,6 +76,7 @@ func New(options Options) *Server {
 		_ = protocol.WriteModels(w, ModelName)
 	})
 	mux.HandleFunc("POST /v1/audio/transcriptions", s.serveTranscription)
+	mux.HandleFunc("POST /v1/rerank", s.serveRerank)
 	s.http = &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: 10 * time.Second,

@@ -1,0 +1,160 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// RerankShape is the protocol of a rerank endpoint.
+type RerankShape string
+
+// The shapes of rerank endpoints. Both answer at BaseURL + "/rerank".
+const (
+	RerankCohere RerankShape = "cohere" // Cohere, Jina, Voyage and vLLM: model and documents in, results out
+	RerankTEI    RerankShape = "tei"    // text-embeddings-inference: texts in, a list out
+)
+
+// maxTEITexts is the number of texts that text-embeddings-inference takes in one request
+// unless it is started with another --max-client-batch-size.
+const maxTEITexts = 32
+
+// Reranker calls one rerank endpoint. It is safe for concurrent use.
+type Reranker struct {
+	endpoint Endpoint
+	shape    RerankShape
+	http     doer
+}
+
+// NewReranker returns a Reranker. If client is nil, it uses NewHTTPClient().
+func NewReranker(endpoint Endpoint, shape RerankShape, client *http.Client) *Reranker {
+	if client == nil {
+		client = NewHTTPClient()
+	}
+	return &Reranker{endpoint: endpoint.withDefaults(), shape: shape, http: doer{client}}
+}
+
+// Endpoint returns the endpoint with its defaults filled in.
+func (r *Reranker) Endpoint() Endpoint { return r.endpoint }
+
+// Rerank returns how relevant each text is to a query, in the order of the texts. Higher
+// is better, and the scores are those of the endpoint. A wrong number of scores, or one
+// that is not finite, is an *Error with CodeBadResponse. Its errors are *Error, or the
+// cause of ctx.
+func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
+	most := len(texts)
+	if r.shape == RerankTEI {
+		most = min(most, maxTEITexts)
+	}
+	scores := make([]float64, 0, len(texts))
+	for len(scores) < len(texts) {
+		batch := texts[len(scores):min(len(scores)+most, len(texts))]
+		found, err := r.rerankBatch(ctx, query, batch)
+		if err != nil {
+			return nil, err
+		}
+		scores = append(scores, found...)
+	}
+	return scores, nil
+}
+
+// rerankRequest is a request of either shape.
+type rerankRequest struct {
+	Model     string   `json:"model,omitempty"`
+	Query     string   `json:"query"`
+	Documents []string `json:"documents,omitempty"`
+	TopN      int      `json:"top_n,omitempty"`
+	Texts     []string `json:"texts,omitempty"`
+	Truncate  bool     `json:"truncate,omitempty"`
+}
+
+// rerankScore is the score of one text. Cohere names it relevance_score, TEI score.
+type rerankScore struct {
+	Index     int      `json:"index"`
+	Relevance *float64 `json:"relevance_score"`
+	Score     *float64 `json:"score"`
+}
+
+func (r *Reranker) rerankBatch(ctx context.Context, query string, texts []string) ([]float64, error) {
+	body := rerankRequest{Model: r.endpoint.Model, Query: query, Documents: texts, TopN: len(texts)}
+	if r.shape == RerankTEI {
+		body = rerankRequest{Query: query, Texts: texts, Truncate: true}
+	}
+	x := newExchange(ctx, r.endpoint)
+	defer x.close()
+	answer, err := r.post(x, body)
+	if err != nil {
+		return nil, tooLarge(x.callError("rerank", err))
+	}
+	var list []rerankScore
+	if r.shape == RerankTEI {
+		err = json.Unmarshal(answer, &list)
+	} else {
+		var wrapped struct {
+			Results []rerankScore `json:"results"`
+			Data    []rerankScore `json:"data"` // as Voyage names it
+		}
+		err = json.Unmarshal(answer, &wrapped)
+		list = append(wrapped.Results, wrapped.Data...)
+	}
+	if err != nil {
+		return nil, x.callError("rerank", err)
+	}
+	scores, err := scoresInOrder(list, len(texts))
+	if err != nil {
+		return nil, x.badAnswer(CodeBadResponse, err.Error())
+	}
+	return scores, nil
+}
+
+func (r *Reranker) post(x *exchange, body rerankRequest) ([]byte, error) {
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode the request: %w", err)
+	}
+	address := strings.TrimSuffix(r.endpoint.BaseURL, "/") + "/rerank"
+	req, err := http.NewRequestWithContext(x.ctx, http.MethodPost, address, bytes.NewReader(encoded))
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if r.endpoint.APIKey != "" {
+		req.Header.Set("Authorization", "Bearer "+r.endpoint.APIKey)
+	}
+	began := time.Now()
+	res, err := r.http.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("after %s: %w", time.Since(began).Round(time.Millisecond), err)
+	}
+	defer res.Body.Close()
+	return io.ReadAll(res.Body)
+}
+
+// scoresInOrder checks the scores and returns them by the index of their text.
+func scoresInOrder(list []rerankScore, count int) ([]float64, error) {
+	if len(list) != count {
+		return nil, fmt.Errorf("%d scores for %d texts", len(list), count)
+	}
+	scores, seen := make([]float64, count), make([]bool, count)
+	for _, s := range list {
+		score := s.Relevance
+		if score == nil {
+			score = s.Score
+		}
+		switch {
+		case s.Index < 0 || s.Index >= count || seen[s.Index]:
+			return nil, fmt.Errorf("index %d twice or out of range, of %d texts", s.Index, count)
+		case score == nil || math.IsNaN(*score) || math.IsInf(*score, 0):
+			return nil, errors.New("a text without a score")
+		}
+		scores[s.Index], seen[s.Index] = *score, true
+	}
+	return scores, nil
+}

@@ -1,0 +1,101 @@
+package retrieve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// checked is the result of rechecking a list of candidates.
+type checked struct {
+	pool    []Context
+	dropped int             // candidates that SQL did not show or that were duplicates: more candidates could replace them
+	hidden  []knowledge.Hit // hits that SQL did not show, of documents of which it showed no hit
+}
+
+// check goes through the candidates, best first. It keeps those that SQL
+// shows, that reach the minimum score and that are no duplicates, as many as the
+// later stages need. Of the chunks of one parent it keeps the best, because the model
+// reads the parent.
+func (s *search) check(ctx context.Context, candidates []knowledge.Hit) (checked, error) {
+	var c checked
+	shown := map[string]bool{} // ids of documents and of their chunks
+	want := s.poolSize()
+	var texts duplicates
+	parents := map[parent]bool{}
+	batch := 2 * want // few candidates are dropped, so one batch is mostly enough
+	if s.trace != nil {
+		batch = max(1, len(candidates)) // each is explained
+	}
+	for len(candidates) > 0 && len(c.pool) < want {
+		hits := candidates[:min(batch, len(candidates))]
+		candidates = candidates[len(hits):]
+		scores := map[string]float64{}
+		for _, h := range hits {
+			scores[h.ChunkID] = h.Score
+		}
+		views, err := s.recheck(ctx, hits)
+		if err != nil {
+			return checked{}, err
+		}
+		c.dropped += len(hits) - len(views)
+		for _, v := range views {
+			shown[v.ID], shown[v.DocumentID] = true, true
+		}
+		for _, h := range hits {
+			if !shown[h.ChunkID] {
+				c.hidden = append(c.hidden, h)
+			}
+		}
+		for _, v := range views {
+			score := scores[v.ID]
+			switch {
+			case !s.reranks() && score < s.request.Config.MinScore:
+				s.trace.drop(v, DropMinScore)
+			case len(c.pool) == want:
+				s.trace.drop(v, DropNumber)
+			case v.Parent != (knowledge.Span{}) && parents[parentOf(v)]:
+				c.dropped++
+				s.trace.drop(v, DropParent)
+			case texts.seen(v.Text):
+				c.dropped++
+				s.trace.drop(v, DropDuplicate)
+			default:
+				parents[parentOf(v)] = true
+				c.pool = append(c.pool, Context{ChunkView: v, Score: score})
+			}
+		}
+	}
+	c.hidden = slices.DeleteFunc(c.hidden, func(h knowledge.Hit) bool { return shown[h.DocumentID] })
+	return c, nil
+}
+
+// poolSize returns how many passages the later stages choose from.
+func (s *search) poolSize() int {
+	n := s.request.Config.NumberOfChunks
+	if s.reranks() {
+		n = max(n, min(s.request.Config.Candidates, maxReranked))
+	}
+	return n
+}
+
+// parent names what the model reads in place of a chunk.
+type parent struct {
+	document string
+	version  int
+	span     knowledge.Span
+}
+
+func parentOf(v store.ChunkView) parent { return parent{v.DocumentID, v.Version, v.Parent} }
+
+func (s *search) recheck(ctx context.Context, hits []knowledge.Hit) ([]store.ChunkView, error) {
+	defer s.clock.start("recheck")()
+	views, err := s.chunks.VisibleChunks(ctx, s.request.Principal, s.request.Projects, hits)
+	if err != nil {
+		return nil, fmt.Errorf("check %d passages: %w", len(hits), err)
+	}
+	return views, nil
+}

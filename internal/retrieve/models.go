@@ -1,0 +1,111 @@
+package retrieve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Models are the models that the stages of a search ask where a project selects such a
+// stage. A nil one is not configured.
+type Models struct {
+	Chat     Chat
+	Reranker Reranker
+	// RerankerName is the name by which projects select Reranker.
+	RerankerName string
+	// RerankTime bounds the wait for Reranker. 0 = defaultRerankTime.
+	RerankTime time.Duration
+}
+
+// Chat asks a chat model. It is safe for concurrent use.
+type Chat interface {
+	// CallTool returns the arguments with which the model calls the tool of a call. Its
+	// errors are those of the endpoint, or the cause of ctx.
+	CallTool(ctx context.Context, c Call) (arguments string, usage Usage, err error)
+}
+
+// Call is a question to a chat model, which must answer by calling a tool. Schema is the
+// JSON schema of the tool's arguments.
+type Call struct {
+	Model       string // "" = the endpoint's
+	System      string
+	User        string
+	Tool        string
+	Description string
+	Schema      json.RawMessage
+}
+
+// Reranker scores texts by their relevance. It is safe for concurrent use.
+type Reranker interface {
+	// Rerank returns a finite score for each text, in their order; higher is better.
+	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
+}
+
+// Usage counts what chat models read and wrote for a search.
+type Usage struct {
+	PromptTokens     int `json:"prompt_tokens,omitempty"`
+	CompletionTokens int `json:"completion_tokens,omitempty"`
+	ModelCalls       int `json:"model_calls,omitempty"`
+}
+
+// Memory keeps the answers of models to one search, so that a search that is repeated
+// after a crash does not ask again. It is safe for concurrent use.
+type Memory interface {
+	// Recall decodes the answer to a step into v, and reports whether there is one.
+	Recall(ctx context.Context, step string, v any) (bool, error)
+	// Keep stores the answer to a step, durably when it returns.
+	Keep(ctx context.Context, step string, v any) error
+}
+
+// Using returns a Retriever whose stages ask models.
+func (r *Retriever) Using(m Models) *Retriever {
+	next := *r
+	next.models = m
+	return &next
+}
+
+// remembered returns the answer to a step: that of an earlier attempt of this search, or
+// that of ask, which it keeps.
+func remembered[T any](ctx context.Context, s *search, step string, ask func() (T, error)) (T, error) {
+	var answer T
+	memory := s.request.Memory
+	if memory == nil {
+		return ask()
+	}
+	known, err := memory.Recall(ctx, step, &answer)
+	if err != nil {
+		return answer, fmt.Errorf("recall %s: %w", step, err)
+	}
+	if known {
+		return answer, nil
+	}
+	if answer, err = ask(); err != nil {
+		return answer, err
+	}
+	// The provider has charged for the answer, so a cancel does not discard it.
+	if err := memory.Keep(context.WithoutCancel(ctx), step, answer); err != nil {
+		return answer, fmt.Errorf("keep %s: %w", step, err)
+	}
+	return answer, nil
+}
+
+// ask calls the chat model and counts what the call used.
+func (s *search) ask(ctx context.Context, c Call) (string, error) {
+	if s.models.Chat == nil {
+		return "", errNotConfigured
+	}
+	c.Model = s.request.Model
+	arguments, usage, err := s.models.Chat.CallTool(ctx, c)
+	usage.ModelCalls = 1
+	s.use(usage)
+	return arguments, err
+}
+
+func (s *search) use(u Usage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.usage.PromptTokens += u.PromptTokens
+	s.usage.CompletionTokens += u.CompletionTokens
+	s.usage.ModelCalls += u.ModelCalls
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+)
+
+// searchModels returns the models that the stages of a search ask.
+func (p *platform) searchModels() retrieve.Models {
+	models := retrieve.Models{Chat: searchChat{p}}
+	if r := p.cfg.Models.Rerank; r.BaseURL != "" {
+		e := endpoint(r.Endpoint(), "", "")
+		models.Reranker = searchReranker{model.NewReranker(e, model.RerankShape(r.Type), nil), p}
+		models.RerankerName, models.RerankTime = r.Model, r.Timeout
+	}
+	return models
+}
+
+// searchChat asks the chat model for the stages of a search.
+type searchChat struct{ p *platform }
+
+// CallTool implements retrieve.Chat.
+func (c searchChat) CallTool(ctx context.Context, call retrieve.Call) (string, retrieve.Usage, error) {
+	start := time.Now()
+	arguments, usage, err := c.p.chat.CallTool(ctx, model.ToolRequest{
+		Model: call.Model, System: call.System, User: call.User,
+		Tool: model.Tool{Name: call.Tool, Description: call.Description, Parameters: call.Schema},
+	})
+	c.p.countCall(c.p.chat.Endpoint(), "chat", start, err, usage)
+	return arguments, retrieve.Usage{PromptTokens: usage.PromptTokens, CompletionTokens: usage.CompletionTokens}, err
+}
+
+// searchReranker counts the calls of the reranker.
+type searchReranker struct {
+	*model.Reranker
+	p *platform
+}
+
+// Rerank implements retrieve.Reranker.
+func (r searchReranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
+	start := time.Now()
+	scores, err := r.Reranker.Rerank(ctx, query, texts)
+	r.p.countCall(r.Endpoint(), "rerank", start, err, model.Usage{})
+	return scores, err
+}
+
+func (p *platform) countCall(e model.Endpoint, kind string, start time.Time, err error, usage model.Usage) {
+	outcome := "ok"
+	if err != nil {
+		outcome = "error"
+	}
+	p.metrics.ModelCall(e.Provider, kind, outcome, time.Since(start).Seconds(), usage.PromptTokens, usage.CompletionTokens)
+}
