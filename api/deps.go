@@ -20,6 +20,10 @@ import (
 type Config struct {
 	// Version is the program's version in openapi.json. Defaults to "dev".
 	Version string
+	// Process names this process among those that serve the API over the same stores; no
+	// two starts may have the same name. Defaults to "": no other process serves it, and
+	// what only one process has to know stays in its memory.
+	Process string
 	// PublicURL is the address at which clients reach the API
 	// ("https://cairn.example.com"). Links in answers begin with it. Defaults to
 	// none: links are paths.

@@ -41,7 +41,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s := &Server{
 		cfg: cfg, deps: deps, streams: newStreams(cfg.Streams, deps.Metrics), stopping: make(chan struct{}),
 	}
-	keys := idempotency.New(deps.Store, deps.Clock)
+	keys := idempotency.New(deps.Store, cfg.Process, deps.Clock)
 	s.edge = edge.New(edge.Config{Version: cfg.Version, BodyMemory: cfg.BodyMemory}, edge.Deps{
 		Access: deps.Access, Keys: keys, Metrics: deps.Metrics, Log: deps.Log,
 	})

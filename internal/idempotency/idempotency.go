@@ -22,8 +22,12 @@ const maxKey = 255
 // Store keeps the keys for 24 hours.
 type Store interface {
 	// ClaimKey claims a key and returns nil, or returns the record of the request
-	// that claimed it before. Of several callers at once exactly one gets nil.
+	// that claimed it before. Of several callers at once exactly one gets nil. A record
+	// that is not held by another process is leased to k.Owner.
 	ClaimKey(ctx context.Context, k store.IdempotencyKey) (*store.IdempotencyRecord, error)
+	// HoldKey sets the end of a process's lease of a key; the zero time ends it now. It
+	// changes nothing if the process has no lease of the key.
+	HoldKey(ctx context.Context, k store.IdempotencyKey) error
 	// ReleaseKey frees a key. Releasing one that is not claimed does nothing.
 	ReleaseKey(ctx context.Context, workspace, caller, key string) error
 	// StoreResponse keeps the answer to the request that claimed the key. It
@@ -38,19 +42,22 @@ type Request struct {
 	Hash  string // of the body, by Hash
 }
 
-// Keys claims keys. Two requests of this process with the same key run one
-// after the other. Safe for concurrent use.
+// Keys claims keys. Two requests with the same key run one after the other: those of
+// this process by a lock in memory, those of several processes by a lease in the store.
+// Safe for concurrent use.
 type Keys struct {
-	store Store
-	now   func() time.Time
+	store   Store
+	process string
+	now     func() time.Time
 
 	mu   sync.Mutex
 	held map[string]chan struct{} // closed when the request that holds the key ends
 }
 
-// New returns Keys that are kept in s.
-func New(s Store, now func() time.Time) *Keys {
-	return &Keys{store: s, now: now, held: map[string]chan struct{}{}}
+// New returns Keys that are kept in s. process names this process among those that serve
+// requests over the same store; "" = it is the only one, and writes no leases.
+func New(s Store, process string, now func() time.Time) *Keys {
+	return &Keys{store: s, process: process, now: now, held: map[string]chan struct{}{}}
 }
 
 // Claim is a request's hold of its key. Without a key nothing is held or stored.
@@ -68,10 +75,11 @@ type Claim struct {
 	keys                   *Keys
 	workspace, caller, key string
 	leave                  func()
+	settled                bool // the key is answered or free, and has no lease
 }
 
-// Claim claims the key of a request for p. It blocks while another request of
-// this process holds the key; the caller calls Leave when the request ends. A
+// Claim claims the key of a request for p. It blocks while another request holds the
+// key, for a process that died until its lease expires; the caller calls Leave when the request ends. A
 // key that is not printable ASCII is CodeInvalid, and one that was used with
 // another request is CodeConflict.
 func (k *Keys) Claim(ctx context.Context, p knowledge.Principal, r Request) (*Claim, error) {
@@ -87,13 +95,14 @@ func (k *Keys) Claim(ctx context.Context, p knowledge.Principal, r Request) (*Cl
 	if c.leave, err = k.enter(ctx, c.workspace+"\n"+c.caller+"\n"+c.key); err != nil {
 		return nil, fmt.Errorf("wait for a request with the same Idempotency-Key: %w", err)
 	}
-	existing, err := k.store.ClaimKey(ctx, store.IdempotencyKey{
-		Workspace: c.workspace, Caller: c.caller, Key: c.key, Route: r.Route, BodyHash: r.Hash, RunID: c.Run, Now: k.now(),
+	existing, err := k.claim(ctx, store.IdempotencyKey{
+		Workspace: c.workspace, Caller: c.caller, Key: c.key, Route: r.Route, BodyHash: r.Hash, RunID: c.Run, Owner: k.process,
 	})
 	switch {
 	case err != nil:
 		err = fmt.Errorf("claim Idempotency-Key: %w", err)
 	case existing == nil:
+		c.hold(ctx)
 		return c, nil
 	case existing.Route != r.Route || existing.BodyHash != r.Hash:
 		err = knowledge.Errorf(knowledge.CodeConflict, "this Idempotency-Key was used with another request; take a new key")
@@ -101,7 +110,9 @@ func (k *Keys) Claim(ctx context.Context, p knowledge.Principal, r Request) (*Cl
 		c.Run, c.Repeated = existing.RunID, true
 		if existing.Status != 0 {
 			c.Earlier = existing
+			return c, nil
 		}
+		c.hold(ctx)
 		return c, nil
 	}
 	c.leave()
@@ -119,6 +130,7 @@ func (c *Claim) Free(ctx context.Context) error {
 	if err := c.keys.store.ReleaseKey(ctx, c.workspace, c.caller, c.key); err != nil {
 		return fmt.Errorf("release Idempotency-Key: %w", err)
 	}
+	c.settled = true
 	return nil
 }
 
@@ -130,6 +142,7 @@ func (c *Claim) Answer(ctx context.Context, status int, contentType string, body
 	if err := c.keys.store.StoreResponse(ctx, c.workspace, c.caller, c.key, status, contentType, body); err != nil {
 		return fmt.Errorf("store the answer of an Idempotency-Key: %w", err)
 	}
+	c.settled = true
 	return nil
 }
 

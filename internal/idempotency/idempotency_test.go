@@ -24,6 +24,11 @@ func (k keys) ClaimKey(_ context.Context, key store.IdempotencyKey) (*store.Idem
 	return nil, nil
 }
 
+// HoldKey implements idempotency.Store.
+func (keys) HoldKey(context.Context, store.IdempotencyKey) error {
+	return errors.New("a process that is alone writes no leases")
+}
+
 // ReleaseKey implements idempotency.Store.
 func (k keys) ReleaseKey(_ context.Context, _, _, key string) error {
 	delete(k, key)
@@ -54,7 +59,7 @@ func claim(t *testing.T, k *idempotency.Keys, r idempotency.Request) *idempotenc
 
 func TestClaim(t *testing.T) {
 	t.Parallel()
-	k := idempotency.New(keys{}, time.Now)
+	k := idempotency.New(keys{}, "", time.Now)
 	first := claim(t, k, request())
 	if first.Repeated || first.Earlier != nil {
 		t.Errorf("first: %+v", first)
@@ -83,7 +88,7 @@ func TestClaim(t *testing.T) {
 
 func TestClaimOfAnotherRequest(t *testing.T) {
 	t.Parallel()
-	k := idempotency.New(keys{}, time.Now)
+	k := idempotency.New(keys{}, "", time.Now)
 	claim(t, k, request()).Leave()
 	for range 2 { // the refusal holds nothing
 		other := request()
@@ -97,7 +102,7 @@ func TestClaimOfAnotherRequest(t *testing.T) {
 func TestClaimWithoutAKey(t *testing.T) {
 	t.Parallel()
 	stored := keys{}
-	k := idempotency.New(stored, time.Now)
+	k := idempotency.New(stored, "", time.Now)
 	first, second := claim(t, k, idempotency.Request{}), claim(t, k, idempotency.Request{})
 	if err := errors.Join(first.Answer(t.Context(), 200, "", nil), first.Free(t.Context())); err != nil {
 		t.Error(err)
@@ -112,7 +117,7 @@ func TestClaimWithoutAKey(t *testing.T) {
 func TestClaimWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		k := idempotency.New(keys{}, time.Now)
+		k := idempotency.New(keys{}, "", time.Now)
 		first := claim(t, k, request())
 		left, leave := context.WithCancel(t.Context())
 		leave()

@@ -123,7 +123,7 @@ func open(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	f.starter = question.New(question.Config{}, question.Deps{
-		Store: rows{f.store, f}, Blobs: snapshots{f.blobs, f}, Keys: idempotency.New(f.store, time.Now), Workflows: f, Relay: f,
+		Store: rows{f.store, f}, Blobs: snapshots{f.blobs, f}, Keys: idempotency.New(f.store, "", time.Now), Workflows: f, Relay: f,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	return f

@@ -126,7 +126,7 @@ func (a *addition) checkLimits(ctx context.Context, tx transaction) error {
 // noteSize stores the pages and the bytes of a pending version; 0 leaves them as they
 // are.
 func noteSize(ctx context.Context, tx transaction, ref knowledge.VersionRef, pages int, bytes int64) error {
-	const size = "page_count = COALESCE(NULLIF(?1, 0), page_count), bytes = COALESCE(NULLIF(?2, 0), bytes)"
+	const size = "page_count = COALESCE(NULLIF(CAST(?1 AS BIGINT), 0), page_count), bytes = COALESCE(NULLIF(CAST(?2 AS BIGINT), 0), bytes)"
 	_, err := tx.exec(ctx, "UPDATE document_versions SET "+size+" WHERE document_id = ?3 AND version = ?4 AND status = 'pending'",
 		pages, bytes, ref.Document, ref.Version)
 	if err == nil {

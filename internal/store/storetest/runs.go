@@ -159,6 +159,8 @@ func testIdempotency(t *testing.T, open func(t *testing.T) Store) {
 		"a_released_key_can_be_claimed_again":   releasedKey,
 		"a_key_is_forgotten_after_24_hours":     forgottenKey,
 		"keys_of_different_callers_do_not_meet": differentCallers,
+		"a_running_request_is_its_processes":    leasedKey,
+		"a_lease_ends_with_its_request":         endedLease,
 	})
 }
 
@@ -231,6 +233,67 @@ func forgottenKey(f *fixture) {
 		record, err := f.ClaimKey(f.ctx, at(step.after))
 		if err != nil || (record == nil) != step.free {
 			f.Errorf("after %s: %+v, %v", step.after, record, err)
+		}
+	}
+}
+
+// leased is a claim of a process whose lease ends some seconds after now.
+func leased(owner string, seconds int, change ...func(*store.IdempotencyKey)) store.IdempotencyKey {
+	return claim(append([]func(*store.IdempotencyKey){func(k *store.IdempotencyKey) {
+		k.Owner, k.LeasedUntil = owner, k.Now.Add(time.Duration(seconds)*time.Second)
+	}}, change...)...)
+}
+
+// held reports whether a claim finds that another process runs the request.
+func (f *fixture) held(k store.IdempotencyKey) bool {
+	f.Helper()
+	record, err := f.ClaimKey(f.ctx, k)
+	f.must(err)
+	return record != nil && record.Held
+}
+
+func leasedKey(f *fixture) {
+	later := func(seconds int) func(*store.IdempotencyKey) {
+		return func(k *store.IdempotencyKey) { k.Now = k.Now.Add(time.Duration(seconds) * time.Second) }
+	}
+	if f.held(leased("a", 60)) || f.held(leased("a", 60)) {
+		f.Error("the owner's claim finds another process")
+	}
+	for _, k := range []store.IdempotencyKey{leased("b", 60), claim(), leased("b", 60, later(50))} {
+		if !f.held(k) {
+			f.Errorf("the lease did not keep out %+v", k)
+		}
+	}
+	f.must(f.HoldKey(f.ctx, leased("b", 600))) // it has no lease to renew
+	f.must(f.HoldKey(f.ctx, leased("a", 90)))
+	if !f.held(leased("b", 60, later(80))) {
+		f.Error("the lease was not renewed")
+	}
+	other := leased("b", 60, func(k *store.IdempotencyKey) { k.BodyHash = "other" })
+	if record, err := f.ClaimKey(f.ctx, other); err != nil || record == nil || record.Held {
+		f.Errorf("another request waits for the lease: %+v, %v", record, err)
+	}
+	if f.held(leased("b", 300, later(91))) {
+		f.Error("an expired lease was not taken over")
+	}
+	f.must(f.HoldKey(f.ctx, leased("a", 0))) // it is b's now
+	if !f.held(leased("a", 60, later(91))) {
+		f.Error("b's lease has ended with a's")
+	}
+}
+
+func endedLease(f *fixture) {
+	end := leased("a", 0)
+	end.LeasedUntil = time.Time{}
+	f.held(leased("a", 60))
+	f.must(f.HoldKey(f.ctx, end))
+	if f.held(leased("b", 60)) {
+		f.Error("the lease goes on behind its end")
+	}
+	f.must(f.StoreResponse(f.ctx, "acme", "u:ann", "key", 200, "", nil))
+	for _, owner := range []string{"", "a"} {
+		if record, err := f.ClaimKey(f.ctx, leased(owner, 60)); err != nil || record == nil || record.Held || record.Status != 200 {
+			f.Errorf("%+v, %v", record, err)
 		}
 	}
 }
