@@ -14,6 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/prompt"
+	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -216,7 +217,7 @@ func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowle
 	next := 0 // search of each
 	var first []citation.Context
 	if SearchFirst(r) && len(found.each) > 0 {
-		first, next = found.each[0], 1
+		first, next = retrieve.PromptOrder(found.each[0], found.chunks, r.Config.AI.Retrieval.Order), 1
 	}
 	chat.Messages = append(chat.Messages, model.Message{Role: "system", Content: prompt.System(promptTemplate(r), first, r.Date)})
 	for _, m := range r.History {
@@ -239,7 +240,7 @@ func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowle
 		for j, output := range turn.Outputs {
 			message := model.Message{Role: "tool", ToolCallID: record.ToolCalls[j].ID, Content: "The tool failed: " + output.Failure}
 			if output.Search != "" {
-				message.Content = prompt.Sources(found.each[next])
+				message.Content = prompt.Sources(retrieve.PromptOrder(found.each[next], found.chunks, r.Config.AI.Retrieval.Order))
 				next++
 			}
 			chat.Messages = append(chat.Messages, message)

@@ -30,13 +30,14 @@ type Passage struct {
 	Version    int            `json:"version,omitempty"`
 	Span       knowledge.Span `json:"span,omitzero"` // code points of the document's text
 	Score      float64        `json:"score"`
+	Around     int            `json:"around,omitempty"` // chunks on either side that the model reads too
 }
 
 func newSearchRecord(found retrieve.Result) SearchRecord {
 	record := SearchRecord{Passages: make([]Passage, 0, len(found.Contexts)), Retrieved: found.Retrieved, Reranking: found.Reranking, Usage: Usage(found.Usage)}
 	for _, c := range found.Contexts {
 		record.Passages = append(record.Passages, Passage{
-			ChunkID: c.ID, DocumentID: c.DocumentID, Version: c.Version, Span: c.Span, Score: c.Score,
+			ChunkID: c.ID, DocumentID: c.DocumentID, Version: c.Version, Span: c.Span, Score: c.Score, Around: c.Around,
 		})
 	}
 	return record
@@ -111,7 +112,7 @@ func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop
 	var contexts []retrieve.Context
 	for _, x := range all {
 		if c, ok := chunks[x.ChunkID]; ok {
-			contexts = append(contexts, retrieve.Context{ChunkView: c, Score: x.Score, Rank: x.Rank})
+			contexts = append(contexts, retrieve.Context{ChunkView: c, Score: x.Score, Rank: x.Rank, Around: x.Around})
 		} else {
 			found.leftOut = append(found.leftOut, x.Rank)
 		}

@@ -89,6 +89,7 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 	if err != nil {
 		return nil, fmt.Errorf("retrieve: %w", err)
 	}
+	passages = retrieve.PromptOrder(passages, result.Contexts, config.AI.Retrieval.Order)
 	return &retrieveOutput{viewContexts(result, passages)}, nil
 }
 

@@ -86,6 +86,10 @@ func describedRetrieval() (splitter, retrieval, weights reflect.Type) {
 		Weights        *knowledge.Weights `json:"weights,omitempty"`
 		MinScore       float64            `json:"minScore,omitempty" minimum:"0" maximum:"1" doc:"A passage with a lower score is dropped. It is the score of the reranker, if there is one"`
 		Reranker       string             `json:"reranker,omitempty" maxLength:"200" doc:"What reranks the candidates: judge (the chat model), the name of models.rerank, or none. Default: none"`
+		ContextTokens  int                `json:"contextTokens,omitempty" minimum:"0" maximum:"1000000" doc:"Estimated tokens of the passages together; a passage that does not fit is dropped, the first one never. Default: no bound"`
+		PerDocument    int                `json:"perDocument,omitempty" minimum:"0" maximum:"100" doc:"Passages of one document. Default: no bound"`
+		Neighbours     int                `json:"neighbours,omitempty" minimum:"0" maximum:"5" doc:"Chunks before and after a passage that the model reads with it. Chunks with a parent have none. Default: 0"`
+		Order          string             `json:"order,omitempty" enum:"relevance,document,edges" doc:"Order of the passages in the prompt. document: documents by their best passage, and passages as in the document. edges: the best at the beginning and at the end. Default: relevance"`
 	}
 	type Weights struct {
 		Dense float64 `json:"dense" required:"false" minimum:"0" maximum:"1" doc:"Default: 0.4"`

@@ -74,6 +74,11 @@ type RetrievalConfig struct {
 	Weights        *Weights `json:"weights,omitempty"`
 	MinScore       float64  `json:"minScore,omitempty"`
 	Reranker       string   `json:"reranker,omitempty"` // RerankerJudge, or the name of the instance's reranker
+
+	ContextTokens int    `json:"contextTokens,omitempty"` // of the passages together, estimated; 0 = no bound
+	PerDocument   int    `json:"perDocument,omitempty"`   // passages of one document; 0 = no bound
+	Neighbours    int    `json:"neighbours,omitempty"`    // chunks before and after a passage that the model reads too
+	Order         string `json:"order,omitempty"`         // of the passages in the prompt
 }
 
 // The strategies and fusions of a RetrievalConfig.
@@ -83,6 +88,13 @@ const (
 	StrategyBM25   = "bm25"
 	FusionWeighted = "weighted"
 	FusionRRF      = "rrf"
+)
+
+// The orders of a RetrievalConfig.
+const (
+	OrderRelevance = "relevance"
+	OrderDocument  = "document" // documents by their best passage, and passages as they are in the document
+	OrderEdges     = "edges"    // the best at the beginning and at the end
 )
 
 // The values of RetrievalConfig.Reranker beside the name of a model.
@@ -170,6 +182,7 @@ func (c ProjectConfig) WithDefaults() ProjectConfig {
 	setDefault(&r.NumberOfChunks, 10)
 	setDefault(&r.Candidates, 50)
 	setDefault(&r.Fusion, FusionWeighted)
+	setDefault(&r.Order, OrderRelevance)
 	r.Candidates = max(r.Candidates, r.NumberOfChunks)
 	if r.Weights == nil {
 		weights := defaultWeights()

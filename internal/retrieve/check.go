@@ -76,7 +76,7 @@ func (s *search) check(ctx context.Context, candidates []knowledge.Hit) (checked
 // poolSize returns how many passages the later stages choose from.
 func (s *search) poolSize() int {
 	n := s.request.Config.NumberOfChunks
-	if s.reranks() {
+	if s.reranks() || s.selects() {
 		n = max(n, min(s.request.Config.Candidates, maxReranked))
 	}
 	return n

@@ -12,7 +12,8 @@ import (
 // Passages returns chunks that the principal may read in the form for a model. A
 // chunk with a parent stands there with the text of its parent, under its own id: it
 // is found and cited, and the parent is read. If a sibling is gone, it stands alone.
-// A part of a table follows the table's header.
+// A part of a table follows the table's header. A chunk with Around stands
+// there with its neighbours.
 func Passages(ctx context.Context, reader PassageReader, p knowledge.Principal, contexts []Context) ([]citation.Context, error) {
 	var children []string
 	for _, c := range contexts {
@@ -27,11 +28,15 @@ func Passages(ctx context.Context, reader PassageReader, p knowledge.Principal, 
 			return nil, fmt.Errorf("read the parents of %d passages: %w", len(children), err)
 		}
 	}
+	around, err := neighbours(ctx, reader, p, contexts)
+	if err != nil {
+		return nil, err
+	}
 	passages := make([]citation.Context, 0, len(contexts))
 	for _, c := range contexts {
 		text, whole := parentText(c.Parent, families[c.ID])
 		if !whole {
-			text = withHeader(c.Chunk)
+			text = joinedText(c, around)
 		}
 		passages = append(passages, citation.Context{
 			Rank: c.Rank, ChunkID: c.ID, DocumentID: c.DocumentID, DocumentName: c.Document.Name, Text: text, Score: c.Score,

@@ -52,6 +52,8 @@ type Context struct {
 	// question.
 	Score float64
 	Rank  int // 1 = best
+	// Around is the number of chunks before and after this one that the model reads too.
+	Around int
 }
 
 // Result contains the passages that were found, best first.

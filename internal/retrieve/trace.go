@@ -41,6 +41,10 @@ const (
 	DropParent    DropReason = "same_parent"    // a better candidate has the same parent, which the model reads
 	DropMinScore  DropReason = "minScore"       // its score is below ai.retrieval.minScore
 	DropNumber    DropReason = "numberOfChunks" // there are enough better candidates
+
+	DropPerDocument DropReason = "perDocument"   // there are enough better candidates of its document
+	DropNeighbour   DropReason = "neighbour"     // the model reads it beside a better candidate
+	DropTokens      DropReason = "contextTokens" // it does not fit into ai.retrieval.contextTokens
 )
 
 // The methods of a Trace do nothing on nil, which is the trace of a search that is not
