@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/selection"
 	"github.com/cairn-rag/cairn/internal/source"
@@ -283,11 +284,15 @@ func (it *importItem) failure() knowledge.DocumentError {
 
 // version returns the version that an item becomes.
 func (b *importBatch) version(it *importItem) store.NewVersion {
-	return store.NewVersion{
+	nv := store.NewVersion{
 		Workspace: b.Workspace, Project: b.Project, DocumentID: documentOf(b.Import, it.object), ExternalID: selection.ExternalID(b.Request.Source, it.object),
 		Name: it.attributes.Name, MediaType: it.mediaType, Bytes: max(it.object.Bytes, 0), SourceKey: "", Tags: it.attributes.Tags, Metadata: it.attributes.Metadata,
 		Access: b.Request.Access, Splitter: b.Splitter, Enrichment: b.Request.Enrichment, RunID: b.runID, Facts: it.facts,
 	}
+	if f, _ := extract.FormatOf(it.mediaType); b.Request.Parser == knowledge.ParserModel && f.HasPages() {
+		nv.Override.Parser, nv.Enrichment = b.Request.Parser, b.Request.ParserEnrichment
+	}
+	return nv
 }
 
 // FailBatchInput names objects of a page, by their range in its list or by their

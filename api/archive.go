@@ -55,6 +55,8 @@ func (f *form) takeArchive(ctx context.Context, name string, content io.Reader) 
 // did. It refuses fields that say nothing of what has come.
 func (f *form) importRequest() (*store.ImportRequest, error) {
 	a := f.attributes
+	parser := a.Override.Parser
+	a.Override.Parser = ""
 	if f.archive == nil {
 		if f.seen["import"] {
 			return nil, knowledge.Invalid("body.import", "goes with an archive only")
@@ -74,7 +76,7 @@ func (f *form) importRequest() (*store.ImportRequest, error) {
 	}
 	r := store.ImportRequest{
 		Source: objects.Spec{Type: objects.TypeZip, URI: cmp.Or(a.ExternalID, f.archive.name)}, Archive: f.archive.key,
-		Tags: a.Tags, Metadata: a.Metadata, Access: a.Access,
+		Tags: a.Tags, Metadata: a.Metadata, Access: a.Access, Parser: parser,
 	}
 	f.choice.choose(&r)
 	return &r, f.imports.Check(r)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -28,6 +29,7 @@ type ImportChoice struct {
 	Include        []string     `json:"include,omitempty" doc:"Patterns of the objects to import, such as reports/**/*.pdf. Default: all"`
 	Exclude        []string     `json:"exclude,omitempty" doc:"Patterns of the objects to leave out"`
 	Rules          []importRule `json:"rules,omitempty" doc:"Tags and metadata of the objects that match a pattern. Later metadata wins; that of a file name.meta.json beside the object wins over all"`
+	Parser         string       `json:"parser,omitempty" enum:"crawler,model" doc:"model: the chat model, which must be one that sees pictures, writes down the pages of the objects that have pages. Of the others the text is read. Default: crawler"`
 	RemoveVanished bool         `json:"remove_vanished,omitempty" doc:"Remove the documents whose objects an earlier import of this source has found and this one does not"`
 	DryRun         bool         `json:"dry_run,omitempty" doc:"List and count, and write nothing"`
 }
@@ -78,6 +80,7 @@ func (b importBody) request() store.ImportRequest {
 // choose sets what a request imports.
 func (c ImportChoice) choose(r *store.ImportRequest) {
 	r.Include, r.Exclude, r.RemoveVanished, r.DryRun = c.Include, c.Exclude, c.RemoveVanished, c.DryRun
+	r.Parser = cmp.Or(knowledge.Parser(c.Parser), r.Parser)
 	for _, rule := range c.Rules {
 		r.Rules = append(r.Rules, store.ImportRule(rule))
 	}

@@ -272,6 +272,8 @@ func TestArchiveOfAnUpload(t *testing.T) {
 		e.upload(e.editor, []part{zipped, {"externalId", "", "x\x00"}}).refused(422, knowledge.CodeInvalid)
 		e.upload(e.editor, []part{zipped, {"conversationId", "", "x"}}).refused(422, knowledge.CodeInvalid)
 		e.upload(e.editor, []part{zipped, {"tags", "", `[""]`}}).refused(422, knowledge.CodeInvalid)
+		e.upload(e.editor, []part{zipped, {"parser", "", "human"}}).refused(422, knowledge.CodeInvalid)
+		e.upload(e.editor, []part{zipped, {"override", "", `{"textSplitter":{"strategy":"fixed"}}`}}).refused(422, knowledge.CodeInvalid)
 		e.upload(e.editor, []part{zipped, {"import", "", `{"include":["["]}`}}).refused(422, knowledge.CodeInvalid)
 		e.upload(e.editor, []part{zipped, {"import", "", `{"secret":"x"}`}}).refused(422, knowledge.CodeInvalid)
 		e.upload(e.editor, []part{file("a.txt", "text"), {"import", "", `{}`}}).refused(422, knowledge.CodeInvalid)
@@ -280,10 +282,17 @@ func TestArchiveOfAnUpload(t *testing.T) {
 		}
 		e.upload(e.editor, []part{zipped}).want(202)
 		e.upload(e.editor, []part{zipped, {"externalId", "", "other/Manual.zip"}}).want(202) // another source
+		e.upload(e.editor, []part{zipped, {"externalId", "", "scans.zip"}, {"parser", "", "model"}}).want(202)
+		e.upload(e.editor, []part{zipped, {"externalId", "", "prints.zip"}, {"import", "", `{"parser":"model"}`}}).want(202)
+		for i, want := range []knowledge.Parser{"", "", knowledge.ParserModel, knowledge.ParserModel} {
+			if r := e.work.imports[i].Request; r.Parser != want {
+				t.Errorf("%s is read by %q", r.Source.URI, r.Parser)
+			}
+		}
 		if r := e.work.imports[1].Request; r.Source.URI != "other/Manual.zip" {
 			t.Errorf("source %+v", r.Source)
 		}
-		if e.upload(e.editor, []part{zipped}).refused(http.StatusConflict, knowledge.CodeConflict); len(e.keys()) != 2 {
+		if e.upload(e.editor, []part{zipped}).refused(http.StatusConflict, knowledge.CodeConflict); len(e.keys()) != 4 {
 			t.Errorf("kept %v", e.keys())
 		}
 	})

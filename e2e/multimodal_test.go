@@ -1,16 +1,19 @@
 package e2e_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/base64"
 	"fmt"
 	"image"
 	"image/color"
 	"image/jpeg"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
@@ -180,6 +183,43 @@ func TestParserModel(t *testing.T) {
 		s.call(t, "GET", "/workspaces/default/documents/"+d.ID+"/chunks", nil, &list)
 		if len(list.Data) != 1 || !strings.Contains(list.Data[0].Text, "A chart of 160 tonnes.") || list.Data[0].Page != 1 {
 			t.Errorf("chunks %+v", list.Data)
+		}
+	})
+	t.Run("an import of an archive has the model read what has pages", func(t *testing.T) {
+		t.Parallel()
+		m := standIn(t, modeltest.Options{})
+		s := start(t, at(m.URL())...)
+		m.ScriptChat(modeltest.Text("A chart of 160 tonnes."))
+		var packed bytes.Buffer
+		z := zip.NewWriter(&packed)
+		for name, content := range map[string]string{"mill.pdf": string(chartPDF(t)), "note.txt": "A note beside the chart."} {
+			w, err := z.Create(name)
+			if err == nil {
+				_, err = io.WriteString(w, content)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		up, err := s.Upload(t.Context(), client.Upload{
+			Project: "default", Name: "mills.zip", Choice: &client.ImportChoice{Parser: "model"},
+			Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed.Bytes())), nil },
+		})
+		if err != nil || up.Import == nil {
+			t.Fatal(up, err)
+		}
+		if i := s.awaitImport(t, up.Import.ID); i.Published != 2 {
+			t.Fatalf("import %+v", i)
+		}
+		found, err := s.retrieve(t.Context(), "chart", "160 tonnes")
+		if err != nil || len(found) != 1 {
+			t.Errorf("found %v, %v", found, err)
+		}
+		if n := m.Totals().Chats.Asked; n != 1 {
+			t.Errorf("the model was asked %d times", n)
 		}
 	})
 	t.Run("the offline model sees no pictures and says what to configure", func(t *testing.T) {

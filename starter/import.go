@@ -25,6 +25,7 @@ type importCmd struct {
 	Include        []string `sep:"none" placeholder:"PATTERN" help:"Import only the objects that match, such as reports/**/*.pdf; may be repeated."`
 	Exclude        []string `sep:"none" placeholder:"PATTERN" help:"Leave out the objects that match; may be repeated."`
 	Tag            []string `sep:"none" help:"A tag for all documents; may be repeated."`
+	Parser         string   `enum:",crawler,model" default:"" help:"Who reads the objects that have pages: crawler reads the text in them, model has a vision model write down their pages. Default: crawler."`
 	RemoveVanished bool     `help:"Remove the documents whose objects were there at an earlier import and are gone."`
 	DryRun         bool     `help:"Only list and count."`
 	Wait           bool     `help:"Wait until the import has ended."`
@@ -98,7 +99,7 @@ func (g importCmd) Run(ctx context.Context, a *app) error {
 }
 
 func (g importCmd) start(ctx context.Context, c *client.Client) (client.Import, error) {
-	choice := client.ImportChoice{Include: g.Include, Exclude: g.Exclude, RemoveVanished: g.RemoveVanished, DryRun: g.DryRun}
+	choice := client.ImportChoice{Include: g.Include, Exclude: g.Exclude, Parser: g.Parser, RemoveVanished: g.RemoveVanished, DryRun: g.DryRun}
 	kind, err := g.kind()
 	if err != nil {
 		return client.Import{}, err

@@ -23,6 +23,7 @@ type ImportSource struct {
 type ImportChoice struct {
 	Include        []string `json:"include,omitempty"`
 	Exclude        []string `json:"exclude,omitempty"`
+	Parser         string   `json:"parser,omitempty"` // model or crawler, "" = crawler
 	RemoveVanished bool     `json:"remove_vanished,omitempty"`
 	DryRun         bool     `json:"dry_run,omitempty"`
 }

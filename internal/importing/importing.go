@@ -94,6 +94,9 @@ func (s *Starter) Start(ctx context.Context, p knowledge.Principal, project know
 		return store.Import{}, err
 	}
 	r.Limits, r.Enrichment = project.Config.Limits, knowledge.Override{}.EnrichmentIn(project.Config)
+	if r.Parser == knowledge.ParserModel {
+		r.ParserEnrichment = knowledge.Override{Parser: r.Parser}.EnrichmentIn(project.Config)
+	}
 	i, err := s.deps.Store.StartImport(ctx, p, store.NewImport{
 		ImportRef: knowledge.ImportRef{Workspace: project.Workspace, Project: project.ID, Import: id}, RunID: id,
 		SourceName: selection.SourceName(r.Source), Request: r, Splitter: project.Config.WithDefaults().AI.Splitter, Now: s.deps.Now(),

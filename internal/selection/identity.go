@@ -56,6 +56,7 @@ type Pipeline struct {
 	Splitter   knowledge.Splitter
 	Enrichment knowledge.VersionEnrichment
 	Access     *knowledge.Access
+	Parser     knowledge.Parser `json:",omitempty"`
 }
 
 // Fingerprint returns a short text that changes with everything but the bytes that

@@ -33,6 +33,7 @@ func Fields(r store.ImportRequest) []knowledge.Field {
 	wrong = append(wrong, patternFields("body.include", "", r.Include)...)
 	wrong = append(wrong, patternFields("body.exclude", "", r.Exclude)...)
 	wrong = append(wrong, patternFields("body.rules", ".match", rules)...)
+	wrong = append(wrong, knowledge.Override{Parser: r.Parser}.Fields("body")...)
 	if r.Access != nil {
 		wrong = append(wrong, r.Access.Fields("body.access")...)
 	}

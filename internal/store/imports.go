@@ -23,11 +23,14 @@ type ImportRequest struct {
 	Metadata       map[string]any    `json:"metadata,omitempty"`
 	Rules          []ImportRule      `json:"rules,omitempty"`
 	Access         *knowledge.Access `json:"access,omitempty"`
+	Parser         knowledge.Parser  `json:"parser,omitempty"` // of the objects whose format has pages
 	RemoveVanished bool              `json:"remove_vanished,omitempty"`
 	DryRun         bool              `json:"dry_run,omitempty"`
-	// Limits and Enrichment are those of the project when the import started.
-	Limits     knowledge.LimitsConfig      `json:"limits,omitzero"`
-	Enrichment knowledge.VersionEnrichment `json:"enrichment,omitzero"`
+	// Limits and Enrichment are those of the project when the import started, and
+	// ParserEnrichment that of an object to which Parser applies.
+	Limits           knowledge.LimitsConfig      `json:"limits,omitzero"`
+	Enrichment       knowledge.VersionEnrichment `json:"enrichment,omitzero"`
+	ParserEnrichment knowledge.VersionEnrichment `json:"parser_enrichment,omitzero"`
 }
 
 // ImportRule adds tags and metadata to the objects whose keys match a pattern.
