@@ -1,0 +1,116 @@
+package retrievetest
+
+import (
+	"context"
+	"encoding/json"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// tokens are the tokens of the index's entries, as ingestion writes them.
+func (r rights) tokens(workspace string) []string {
+	return knowledge.ACL(workspace, r.access, r.external, r.conversation)
+}
+
+// allow reports whether the claims open a document with these rights. It
+// compares names and not tokens, so that a mistake in the tokens shows.
+func (r rights) allow(c knowledge.Claims) bool {
+	switch {
+	case r.external != "":
+		return c.ExternalUser == r.external
+	case r.conversation != "":
+		return c.ConversationID == r.conversation
+	}
+	return r.access.Workspace || c.User != "" && slices.Contains(r.access.Users, c.User) ||
+		slices.ContainsFunc(c.Groups, func(g string) bool { return slices.Contains(r.access.Groups, g) })
+}
+
+// sees reports whether a search of the claims in the projects, none = all,
+// must return the published chunks of a document.
+func (d *document) sees(c knowledge.Claims, projects []string) bool {
+	return d.published.Version.Version > 0 && !d.removed && !d.inactive && c.Workspace == d.workspace &&
+		(c.Project == "" || c.Project == d.project) && (len(projects) == 0 || slices.Contains(projects, d.project)) && d.rights.allow(c)
+}
+
+// anyone returns random claims.
+func (w *world) anyone() knowledge.Claims {
+	c := knowledge.Claims{Workspace: pick(w, workspaces), Scopes: []knowledge.Scope{pick(w, scopes)}, KeyID: "key"}
+	if w.one(2) {
+		c.User, c.Groups = pick(w, names), some(w, names)
+	}
+	if w.one(3) {
+		c.ExternalUser = pick(w, names)
+	}
+	if w.one(3) {
+		c.ConversationID = pick(w, names)
+	}
+	if w.one(4) {
+		c.Project = pick(w, projects)
+	}
+	return c
+}
+
+var scopes = []knowledge.Scope{knowledge.ScopeRead, knowledge.ScopeWrite, knowledge.ScopeAdmin}
+
+// holder returns the claims of somebody who could see the document before its
+// last change.
+func (w *world) holder(d *document) knowledge.Claims {
+	c := w.anyone()
+	c.Workspace, c.Project = d.workspace, ""
+	r := d.former
+	switch {
+	case r.external != "":
+		c.ExternalUser = r.external
+	case r.conversation != "":
+		c.ConversationID = r.conversation
+	case len(r.access.Users) > 0:
+		c.User = pick(w, r.access.Users)
+	case len(r.access.Groups) > 0:
+		c.User, c.Groups = "somebody", []string{pick(w, r.access.Groups)}
+	}
+	return c
+}
+
+// principal reads a principal as a run's snapshot does: package access alone
+// makes new ones.
+func principal(c knowledge.Claims) knowledge.Principal {
+	data, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // claims are strings and booleans
+	}
+	var p knowledge.Principal
+	if err := json.Unmarshal(data, &p); err != nil {
+		panic(err)
+	}
+	return p
+}
+
+func manager(workspace string) knowledge.Principal {
+	return principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "manager"})
+}
+
+// hashed is an Embedder whose vectors are a function of the text.
+type hashed struct{}
+
+func (hashed) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	vectors := make([][]float32, len(texts))
+	for i, text := range texts {
+		vectors[i] = hashOf(text)
+	}
+	return vectors, nil
+}
+
+// hashOf returns a random vector of eight numbers that the text seeds.
+func hashOf(text string) []float32 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(text)) // never fails
+	r := rand.New(rand.NewPCG(h.Sum64(), 0))
+	vector := make([]float32, 8)
+	for i := range vector {
+		vector[i] = float32(r.NormFloat64())
+	}
+	return vector
+}
