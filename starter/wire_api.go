@@ -170,6 +170,9 @@ func (e queryEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, 
 	return vectors, err
 }
 
+// Lexical implements retrieve.LexicalEmbedder.
+func (e queryEmbedder) Lexical() bool { return e.client.Endpoint().Model == localmodel.EmbeddingModel }
+
 // endpoint is a configured model, or the offline one, by its name there.
 func endpoint(m config.Model, offline, name string) model.Endpoint {
 	e := model.Endpoint{

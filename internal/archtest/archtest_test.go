@@ -91,7 +91,7 @@ var own = map[string][]string{
 	"internal/idempotency": {"internal/knowledge", "internal/store"},
 	"internal/model":       {"internal/knowledge"},
 	"internal/prompt":      {"internal/citation", "internal/knowledge"},
-	"internal/retrieve":    {"internal/citation", "internal/index", "internal/knowledge", "internal/store"},
+	"internal/retrieve":    {"internal/citation", "internal/enrich", "internal/index", "internal/knowledge", "internal/store"},
 	"internal/safedial":    {"internal/knowledge"},
 	"internal/selection":   {"internal/knowledge", "internal/source", "internal/store"},
 	"internal/source":      {"internal/knowledge"},

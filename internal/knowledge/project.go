@@ -71,7 +71,7 @@ type RetrievalConfig struct {
 	NumberOfChunks int      `json:"numberOfChunks,omitempty"` // passages given to the model
 	Candidates     int      `json:"candidates,omitempty"`     // passages that each leg finds
 	Fusion         string   `json:"fusion,omitempty"`
-	Weights        *Weights `json:"weights,omitempty"`
+	Weights        *Weights `json:"weights,omitempty"` // nil = package retrieve chooses them
 	MinScore       float64  `json:"minScore,omitempty"`
 	Reranker       string   `json:"reranker,omitempty"` // RerankerJudge, or the name of the instance's reranker
 
@@ -109,13 +109,14 @@ type Weights struct {
 	BM25  float64 `json:"bm25"`
 }
 
-func defaultWeights() Weights { return Weights{Dense: 0.4, BM25: 0.6} }
+// DefaultWeights are those for a model whose vectors compare meanings.
+func DefaultWeights() Weights { return Weights{Dense: 0.4, BM25: 0.6} }
 
 // UnmarshalJSON reads weights. One that is not given is the default: 0 is a
 // weight like any other.
 func (w *Weights) UnmarshalJSON(data []byte) error {
 	type weights Weights
-	read := weights(defaultWeights())
+	read := weights(DefaultWeights())
 	if err := json.Unmarshal(data, &read); err != nil {
 		return err
 	}
@@ -174,7 +175,8 @@ func (c AIConfig) Fields(location string) []Field {
 	return append(c.Splitter.Fields(location+".textSplitter"), c.Retrieval.Fields(location+".retrieval")...)
 }
 
-// WithDefaults returns the configuration with its defaults filled in.
+// WithDefaults returns the configuration with its defaults filled in, except
+// those that depend on the search.
 func (c ProjectConfig) WithDefaults() ProjectConfig {
 	c.AI.Splitter = c.AI.Splitter.WithDefaults()
 	r := &c.AI.Retrieval
@@ -184,10 +186,6 @@ func (c ProjectConfig) WithDefaults() ProjectConfig {
 	setDefault(&r.Fusion, FusionWeighted)
 	setDefault(&r.Order, OrderRelevance)
 	r.Candidates = max(r.Candidates, r.NumberOfChunks)
-	if r.Weights == nil {
-		weights := defaultWeights()
-		r.Weights = &weights
-	}
 	if c.AI.History.Messages == nil {
 		ten := 10
 		c.AI.History.Messages = &ten

@@ -13,7 +13,8 @@ import (
 const rrfConstant = 60
 
 // fuse merges the hits of the two legs into one list, best first, equal scores
-// ordered by chunk id. Scores are between 0 and 1.
+// ordered by chunk id. Scores are between 0 and 1. A weighted fusion needs
+// weights.
 func fuse(dense, words []knowledge.Hit, c knowledge.RetrievalConfig) []knowledge.Hit {
 	switch {
 	case c.Strategy == knowledge.StrategyDense:

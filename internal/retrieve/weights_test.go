@@ -1,0 +1,50 @@
+package retrieve_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+)
+
+// lexical is an embedder that compares words, or not.
+type lexical struct {
+	counting
+	words bool
+}
+
+func (l *lexical) Lexical() bool { return l.words }
+
+func TestDefaultWeights(t *testing.T) {
+	t.Parallel()
+	const english = "what are the limits of the pressure in the pump of the second line"
+	for name, test := range map[string]struct {
+		embedder retrieve.Embedder
+		question string
+		weights  *knowledge.Weights
+		want     []string // the best of words has the share of BM25, the best of dense the other
+	}{
+		"a model that compares meanings":      {&counting{}, english, nil, []string{"words 0.600", "dense 0.400"}},
+		"a model that says so":                {&lexical{}, english, nil, []string{"words 0.600", "dense 0.400"}},
+		"a lexical model, in English":         {&lexical{words: true}, english, nil, []string{"words 0.750", "dense 0.250"}},
+		"a lexical model, in German":          {&lexical{words: true}, "Welche Grenzen gelten für den Druck in der Pumpe der zweiten Linie?", nil, []string{"words 0.950", "dense 0.050"}},
+		"a lexical model, in Chinese":         {&lexical{words: true}, "第二条生产线的泵的压力限制是多少？", nil, []string{"words 0.950", "dense 0.050"}},
+		"a lexical model, uncertain":          {&lexical{words: true}, "pump P-17", nil, []string{"words 0.950", "dense 0.050"}},
+		"the project's weights before any":    {&lexical{words: true}, english, &knowledge.Weights{Dense: .7, BM25: .3}, []string{"dense 0.700", "words 0.300"}},
+		"the project's weights for any model": {&counting{}, english, &knowledge.Weights{Dense: .7, BM25: .3}, []string{"dense 0.700", "words 0.300"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := &scripted{dense: hits("dense", .9), words: hits("words", 9.0)}
+			found, err := retrieve.New(x, showing("dense", "words"), test.embedder).Retrieve(t.Context(), retrieve.Request{
+				Principal: asker, Query: test.question, Config: knowledge.RetrievalConfig{Weights: test.weights}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := scored(found); !slices.Equal(got, test.want) {
+				t.Errorf("found %v, want %v", got, test.want)
+			}
+		})
+	}
+}
