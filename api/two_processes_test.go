@@ -76,6 +76,7 @@ func TestIdempotencyKeyOverTwoProcesses(t *testing.T) {
 				t.Error("the repetition started a workflow beside the running request")
 			case again := <-second:
 				t.Errorf("answered beside the running request: %d %s", again.status, again.body)
+				second <- again
 			}
 			close(a.work.hold)
 			one, two := <-first, <-second
