@@ -3,6 +3,7 @@ package activities_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,16 +31,18 @@ func (f *fixture) tag(document, tag string) {
 	f.must(err)
 }
 
-// heldStore lists nothing, and only once over is closed.
+// heldStore leases nothing, and only once over is closed.
 type heldStore struct{ began, over chan struct{} }
 
-func (s heldStore) StaleInIndex(context.Context, string, int) ([]store.StaleDocument, error) {
+func (heldStore) StaleInIndex(context.Context, int) ([]string, error) { return nil, nil }
+
+func (s heldStore) LeaseStale(context.Context, string) (d store.StaleDocument, leased bool, err error) {
 	close(s.began)
 	<-s.over
-	return nil, nil
+	return d, false, nil
 }
 
-func (heldStore) InIndex(context.Context, store.StaleDocument) error { return nil }
+func (heldStore) InIndex(context.Context, store.StaleDocument) (bool, error) { return false, nil }
 
 func TestAttributes(t *testing.T) {
 	t.Parallel()
@@ -58,7 +61,7 @@ func TestAttributes(t *testing.T) {
 		if n := f.tagged("late"); n != 4 {
 			t.Errorf("%d of 4 entries have the tag", n)
 		}
-		if left, err := f.store.StaleInIndex(f.ctx, "", 10); err != nil || len(left) != 0 {
+		if left, err := f.store.StaleInIndex(f.ctx, 10); err != nil || len(left) != 0 {
 			t.Errorf("left are %+v, %v", left, err)
 		}
 	})
@@ -87,9 +90,9 @@ func TestAttributes(t *testing.T) {
 		in := f.upload("a.txt", twoParts(1))
 		f.publish(in)
 		f.tag(in.Document, "first")
-		slow := &activities.Attributes{Store: changing{f.store, func() { f.tag(in.Document, "second") }}, Index: f.index}
+		change := sync.OnceFunc(func() { f.tag(in.Document, "second") })
+		slow := &activities.Attributes{Store: changing{f.store, change}, Index: f.index}
 		f.must(slow.UpdateIndex(f.ctx, in.Document))
-		f.must(f.ingestion.Attributes.UpdateIndex(f.ctx, ""))
 		if got := []int{f.tagged("first"), f.tagged("second")}; !cmp.Equal(got, []int{0, 2}) {
 			t.Errorf("entries with the first and the second tag: %v", got)
 		}
@@ -122,7 +125,7 @@ type changing struct {
 	change func()
 }
 
-func (c changing) InIndex(ctx context.Context, d store.StaleDocument) error {
+func (c changing) InIndex(ctx context.Context, d store.StaleDocument) (bool, error) {
 	c.change()
 	return c.Store.InIndex(ctx, d)
 }

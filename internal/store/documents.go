@@ -44,6 +44,9 @@ type documentRow struct {
 	RemovingSince    int64   `bun:"removing_since"`
 	Removed          bool    `bun:"removed"`        // a tombstone
 	StaleInIndex     int64   `bun:"stale_in_index"` // since when; 0 = the index says what the attributes are
+	IndexChange      int64   `bun:"index_change"`   // number of the newest change that the index has to follow
+	IndexWriter      string  `bun:"index_writer"`   // that writes it there; "" = none
+	IndexWriterUntil int64   `bun:"index_writer_until"`
 	Parent           string  `bun:"parent"`         // of an attachment
 	ParentVersion    int     `bun:"parent_version"` // the last one that contained it
 	Events           int64   `bun:"events"`         // number of its newest event for webhooks, over all its lives

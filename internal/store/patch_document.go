@@ -21,7 +21,8 @@ type DocumentPatch struct {
 
 // UpdateDocument changes attributes of a document, and returns the changed document.
 // The change also applies to its pending versions, and a change of the access to its
-// attachments. A document that is being removed is
+// attachments. The caller writes the change to the index next, so this store gets the
+// lease of LeaseStale, unless another process has it. A document that is being removed is
 // a conflict.
 func (s *Store) UpdateDocument(ctx context.Context, p knowledge.Principal, id string, patch DocumentPatch) (knowledge.Document, error) {
 	if err := requireWrite(p); err != nil {
@@ -34,6 +35,9 @@ func (s *Store) UpdateDocument(ctx context.Context, p knowledge.Principal, id st
 		}
 		if doc.RemovingUpto > 0 {
 			return knowledge.Errorf(knowledge.CodeConflict, "this document is being removed")
+		}
+		if patch.concernsIndex() {
+			doc.leaseIndex(s.id, s.now())
 		}
 		return patch.write(ctx, tx, doc, s.now())
 	})
@@ -49,8 +53,9 @@ func (patch DocumentPatch) write(ctx context.Context, tx transaction, doc *docum
 		return err
 	}
 	doc.UpdatedAt = micros(now)
-	if patch.Tags != nil || patch.Metadata != nil || patch.Classification != nil || patch.Access != nil {
+	if patch.concernsIndex() {
 		doc.StaleInIndex = doc.UpdatedAt
+		doc.IndexChange++
 	}
 	if _, err := tx.NewUpdate().Model(doc).WherePK().Exec(ctx); err != nil {
 		return err
@@ -76,6 +81,11 @@ func (patch DocumentPatch) write(ctx context.Context, tx transaction, doc *docum
 		}
 	}
 	return err
+}
+
+// concernsIndex reports whether the index has to follow the patch.
+func (patch DocumentPatch) concernsIndex() bool {
+	return patch.Tags != nil || patch.Metadata != nil || patch.Classification != nil || patch.Access != nil
 }
 
 func (patch DocumentPatch) apply(doc *documentRow) (err error) {

@@ -8,43 +8,100 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// StaleDocument is a document whose entries in the index may be older than Since.
+// One process at a time writes the attributes of a document to the index, so that older
+// ones are never written last. It has a lease of indexLease, and may write for
+// indexPatience of it.
+const (
+	indexLease    = 30 * time.Second
+	indexPatience = 20 * time.Second
+)
+
+// StaleDocument is a document whose entries in the index may be older than its
+// attributes.
 type StaleDocument struct {
 	knowledge.Document
-	Since time.Time
+	Change   int64         // number of the newest change, which its attributes have
+	Patience time.Duration // within which the index must be written
 }
 
-// StaleInIndex lists published documents whose attributes the index does not have yet,
-// the longest stale first. A document id restricts the list to that one.
-func (s *Store) StaleInIndex(ctx context.Context, document string, limit int) ([]StaleDocument, error) {
-	var rows []documentRow
-	q := s.reader.NewSelect().Model(&rows).Where("d.stale_in_index > 0 AND d.published_version > 0")
-	if document != "" {
-		q = q.Where("d.id = ?", document)
-	}
-	if err := q.OrderExpr("d.stale_in_index").Limit(int64(limit)).Scan(ctx); err != nil {
+// StaleInIndex lists the ids of published documents whose attributes the index does not
+// have yet, the longest stale first.
+func (s *Store) StaleInIndex(ctx context.Context, limit int) ([]string, error) {
+	var ids []string
+	err := s.reader.NewSelect().Model((*documentRow)(nil)).Column("id").Where("d.stale_in_index > 0 AND d.published_version > 0").
+		OrderExpr("d.stale_in_index").Limit(int64(limit)).Scan(ctx, &ids)
+	if err != nil {
 		return nil, fmt.Errorf("list documents that are stale in the index: %w", failure(err))
 	}
-	return decodeRows(rows, func(r *documentRow) (StaleDocument, error) {
-		d, err := r.document()
-		return StaleDocument{d, fromMicros(r.StaleInIndex)}, err
-	})
+	return ids, nil
 }
 
-// InIndex stores that the index has the attributes of a document. The document stays
-// stale if it was changed or published again since, or if a version is pending, whose
-// entries may have been written before the change. A document that is stale no more
-// becomes stale again: another process has written its attributes, and these may be
-// older ones that were written after them.
-func (s *Store) InIndex(ctx context.Context, d StaleDocument) error {
-	return s.write(ctx, "note that the index follows document "+d.ID, func(ctx context.Context, tx transaction) error {
-		again, err := changed(tx.exec(ctx, "UPDATE documents SET stale_in_index = ? WHERE id = ? AND stale_in_index = 0", micros(s.now()), d.ID))
-		if err != nil || again {
+// LeaseStale makes this store the one that writes the attributes of a document to the
+// index. leased is false if the index has them, or another process is writing them: that
+// process finds a newer change when it calls InIndex.
+func (s *Store) LeaseStale(ctx context.Context, document string) (d StaleDocument, leased bool, err error) {
+	const stale = "d.id = ? AND d.stale_in_index > 0 AND d.published_version > 0"
+	var row documentRow
+	if leased, err = documentTable.first(ctx, s.reader, &row, stale, document); err != nil || !leased {
+		return d, false, failure(err)
+	}
+	now := s.now()
+	if row.IndexWriter != s.id || row.IndexWriterUntil < micros(now.Add(indexPatience)) {
+		err = s.write(ctx, "lease the index entries of document "+document, func(ctx context.Context, tx transaction) error {
+			row = documentRow{}
+			if leased, err = documentTable.first(ctx, tx, &row, stale, document); err != nil || !leased {
+				return err
+			}
+			if leased = row.leaseIndex(s.id, now); !leased {
+				return nil
+			}
+			_, err := tx.exec(ctx, "UPDATE documents SET index_writer = ?, index_writer_until = ? WHERE id = ?", row.IndexWriter, row.IndexWriterUntil, document)
 			return err
+		})
+	}
+	if err != nil || !leased {
+		return d, false, err
+	}
+	d = StaleDocument{Change: row.IndexChange, Patience: indexPatience}
+	d.Document, err = row.document()
+	return d, err == nil, err
+}
+
+// leaseIndex gives a process the lease of a document's index entries, unless another one
+// has it.
+func (r *documentRow) leaseIndex(process string, now time.Time) bool {
+	if r.IndexWriter != "" && r.IndexWriter != process && r.IndexWriterUntil > micros(now) {
+		return false
+	}
+	r.IndexWriter, r.IndexWriterUntil = process, micros(now.Add(indexLease))
+	return true
+}
+
+// InIndex stores that the index has the attributes of a document that LeaseStale
+// returned, and ends the lease. again reports that the document was changed or published
+// since: the lease stays, and the caller writes the index again. While a version is
+// pending, whose entries may have been written before the change, the document stays
+// stale. A process that has lost its lease may have written older attributes last:
+// the present owner, or the next one, then writes again.
+func (s *Store) InIndex(ctx context.Context, d StaleDocument) (again bool, err error) {
+	err = s.write(ctx, "note that the index follows document "+d.ID, func(ctx context.Context, tx transaction) error {
+		again = false
+		var row documentRow
+		there, err := documentTable.first(ctx, tx, &row, "d.id = ?", d.ID)
+		switch {
+		case err != nil || !there:
+			return err
+		case row.IndexWriter != s.id:
+			_, err = tx.exec(ctx, "UPDATE documents SET index_change = index_change + 1, stale_in_index = ? WHERE id = ?", micros(s.now()), d.ID)
+			return err
+		case row.IndexChange != d.Change || row.PublishedVersion != d.PublishedVersion:
+			again = true
+			return nil
 		}
-		_, err = tx.NewUpdate().Model((*documentRow)(nil)).Set("stale_in_index = 0").
-			Where("id = ? AND stale_in_index = ? AND published_version = ?", d.ID, micros(d.Since), d.PublishedVersion).
-			Where("NOT EXISTS (SELECT 1 FROM document_versions AS v WHERE v.document_id = ? AND v.status = 'pending')", d.ID).Exec(ctx)
+		_, err = tx.exec(ctx, `UPDATE documents SET index_writer = '', index_writer_until = 0,
+			stale_in_index = CASE WHEN EXISTS (SELECT 1 FROM document_versions AS v WHERE v.document_id = documents.id AND v.status = 'pending') THEN stale_in_index ELSE 0 END
+			WHERE id = ?`, d.ID)
 		return err
 	})
+	return again, err
 }

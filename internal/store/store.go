@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"embed"
 	"errors"
@@ -47,7 +48,8 @@ type Config struct {
 
 // Store is the database. It is safe for concurrent use.
 type Store struct {
-	writer *pool // one connection, so that writes queue up in the process
+	id     string // of this opening, as the owner of leases
+	writer *pool  // one connection, so that writes queue up in the process
 	reader *pool
 	file   *erase.File
 	path   string // of the file
@@ -80,7 +82,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 			return nil, fmt.Errorf("create database %s: %w", path, err)
 		}
 	}
-	s := &Store{path: path, log: cfg.Logger, clock: cfg.Clock, woken: cfg.Woken}
+	s := &Store{id: rand.Text(), path: path, log: cfg.Logger, clock: cfg.Clock, woken: cfg.Woken}
 	if s.writer, err = openPool(path, 1, "_txlock=immediate", "secure_delete(ON)", "synchronous(FULL)", writerCache); err != nil {
 		return nil, err
 	}

@@ -163,20 +163,39 @@ func patchPending(f *fixture) {
 	}
 }
 
-func staleInIndex(f *fixture) {
-	stale := func(want ...string) []store.StaleDocument {
-		f.Helper()
-		list, err := f.StaleInIndex(f.ctx, "", 10)
-		f.must(err)
-		ids := []string{}
-		for _, d := range list {
-			ids = append(ids, d.ID)
-		}
-		if !slices.Equal(ids, want) {
-			f.Errorf("stale are %q, want %q", ids, want)
-		}
-		return list
+// stale fails the test unless the index has to follow these documents.
+func (f *fixture) stale(want ...string) {
+	f.Helper()
+	ids, err := f.StaleInIndex(f.ctx, 10)
+	f.must(err)
+	if !slices.Equal(ids, want) {
+		f.Errorf("stale are %q, want %q", ids, want)
 	}
+}
+
+// leaseStale leases the index entries of a document that is stale.
+func (f *fixture) leaseStale(id string) store.StaleDocument {
+	f.Helper()
+	d, leased, err := f.LeaseStale(f.ctx, id)
+	f.must(err)
+	if !leased || d.ID != id || d.Patience <= 0 {
+		f.Errorf("leased %t: %+v", leased, d)
+	}
+	return d
+}
+
+// inIndex notes that the index has the attributes of a leased document, and fails the
+// test unless they have changed since as again says.
+func (f *fixture) inIndex(d store.StaleDocument, again bool) {
+	f.Helper()
+	got, err := f.InIndex(f.ctx, d)
+	f.must(err)
+	if got != again {
+		f.Errorf("to be written again: %t, want %t", got, again)
+	}
+}
+
+func staleInIndex(f *fixture) {
 	patch := func(id, class string) {
 		f.Helper()
 		_, err := f.UpdateDocument(f.ctx, manager("acme"), id, store.DocumentPatch{Classification: &class})
@@ -184,36 +203,39 @@ func staleInIndex(f *fixture) {
 	}
 	v1 := f.add(upload("a.txt"))
 	patch(v1.Document, "unseen")
-	stale() // nobody sees it yet
+	f.stale() // nobody sees it yet
+	if _, leased, err := f.LeaseStale(f.ctx, v1.Document); err != nil || leased {
+		f.Errorf("leased %t, %v", leased, err)
+	}
 	_, err := f.Publish(f.ctx, v1.VersionRef)
 	f.must(err)
-	for _, d := range stale(v1.Document) {
-		patch(v1.Document, "again")
-		f.must(f.InIndex(f.ctx, d))
-	}
-	list := stale(v1.Document) // it was changed again meanwhile
+	f.stale(v1.Document)
+	d := f.leaseStale(v1.Document)
+	patch(v1.Document, "again")
+	f.inIndex(d, true) // it was changed again meanwhile
+	f.stale(v1.Document)
+	d = f.leaseStale(v1.Document)
 	v2 := f.add(upload("a.txt"))
-	f.must(f.InIndex(f.ctx, list[0]))
-	list = stale(v1.Document) // the entries of the next version may be older than the change
+	f.inIndex(d, false)
+	f.stale(v1.Document) // the entries of the next version may be older than the change
+	d = f.leaseStale(v1.Document)
 	_, err = f.Publish(f.ctx, v2.VersionRef)
 	f.must(err)
-	f.must(f.InIndex(f.ctx, list[0]))
-	for _, d := range stale(v1.Document) { // they were told of the version before
-		if d.Classification != "again" || d.PublishedVersion != 2 {
-			f.Errorf("it is %+v", d)
-		}
-		f.must(f.InIndex(f.ctx, d))
-		stale()
-		f.must(f.InIndex(f.ctx, d)) // by another process, which may have written older ones last
+	f.inIndex(d, true) // the entries of the version before were written
+	d = f.leaseStale(v1.Document)
+	if d.Classification != "again" || d.PublishedVersion != 2 {
+		f.Errorf("it is %+v", d)
 	}
-	for _, d := range stale(v1.Document) {
-		f.must(f.InIndex(f.ctx, d))
-	}
-	stale()
+	f.inIndex(d, false)
+	f.stale()
+	f.inIndex(d, false) // without a lease, so older attributes may have been written last
+	f.stale(v1.Document)
+	f.inIndex(f.leaseStale(v1.Document), false)
+	f.stale()
 	hold := true
 	_, err = f.UpdateDocument(f.ctx, manager("acme"), v1.Document, store.DocumentPatch{LegalHold: &hold})
 	f.must(err)
-	stale() // the index does not know of it
+	f.stale() // the index does not know of it
 }
 
 func goesOnFromPending(f *fixture) {

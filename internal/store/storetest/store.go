@@ -94,8 +94,9 @@ type Ingestion interface {
 	RoomForSystem(ctx context.Context, workspace, project, document string) (store.Room, error)
 	TakeRoom(ctx context.Context, ref knowledge.VersionRef, pages int, bytes int64) error
 	NamedSources(ctx context.Context, documents []string) ([]string, error)
-	StaleInIndex(ctx context.Context, document string, limit int) ([]store.StaleDocument, error)
-	InIndex(ctx context.Context, d store.StaleDocument) error
+	StaleInIndex(ctx context.Context, limit int) ([]string, error)
+	LeaseStale(ctx context.Context, document string) (d store.StaleDocument, leased bool, err error)
+	InIndex(ctx context.Context, d store.StaleDocument) (again bool, err error)
 }
 
 // Removals takes documents away.
