@@ -156,6 +156,7 @@ var own = map[string][]string{
 	"e2e":               {},
 	"internal/archtest": {},
 	"internal/extract/container/containertest": {},
+	"internal/extract/extracttest":             {},
 	"internal/blob/blobtest":                   {"internal/blob"},
 	"internal/index/indextest":                 {"internal/index", "internal/knowledge"},
 	"internal/model/modeltest":                 {"internal/model", "internal/model/localmodel", "internal/model/protocol"},

@@ -2,60 +2,44 @@ package html_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/cairn-rag/cairn/internal/extract/extracttest"
 	"github.com/cairn-rag/cairn/internal/extract/html"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 )
 
 // TestMainText reads the pages in testdata. main.txt is the whole main text of a
 // page; holds.txt and lacks.txt are pieces that are in it and that are not.
 func TestMainText(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(paths) == 0 {
-		t.Fatal(paths, err)
-	}
-	for _, path := range paths {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
+	extracttest.EachSample(t, func(t *testing.T, files map[string]string) {
+		page, err := html.ReadPage([]byte(files["page.html"]), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		main, furniture := partsOf(page.Blocks)
+		if want := files["main.txt"]; want != "" {
+			if diff := cmp.Diff(want, main); diff != "" {
+				t.Error(diff)
 			}
-			files := map[string]string{}
-			for _, f := range archive.Files {
-				files[f.Name] = string(f.Data)
+		}
+		for piece := range strings.Lines(files["holds.txt"]) {
+			if !strings.Contains(main, strings.TrimSpace(piece)) {
+				t.Errorf("the main text lacks %q", piece)
 			}
-			page, err := html.ReadPage([]byte(files["page.html"]), "")
-			if err != nil {
-				t.Fatal(err)
+		}
+		for piece := range strings.Lines(files["lacks.txt"]) {
+			if piece = strings.TrimSpace(piece); strings.Contains(main, piece) || !strings.Contains(furniture, piece) {
+				t.Errorf("%q is not furniture", piece)
 			}
-			main, furniture := partsOf(page.Blocks)
-			if want := files["main.txt"]; want != "" {
-				if diff := cmp.Diff(want, main); diff != "" {
-					t.Error(diff)
-				}
-			}
-			for piece := range strings.Lines(files["holds.txt"]) {
-				if !strings.Contains(main, strings.TrimSpace(piece)) {
-					t.Errorf("the main text lacks %q", piece)
-				}
-			}
-			for piece := range strings.Lines(files["lacks.txt"]) {
-				if piece = strings.TrimSpace(piece); strings.Contains(main, piece) || !strings.Contains(furniture, piece) {
-					t.Errorf("%q is not furniture", piece)
-				}
-			}
-			if t.Failed() {
-				t.Logf("main text:\n%s\nfurniture:\n%s", main, furniture)
-			}
-		})
-	}
+		}
+		if t.Failed() {
+			t.Logf("main text:\n%s\nfurniture:\n%s", main, furniture)
+		}
+	})
 }
 
 // partsOf returns the main text and the furniture among blocks, with the kind of each

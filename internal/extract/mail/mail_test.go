@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairn-rag/cairn/internal/extract/extracttest"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/extract/mail"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 )
 
 // source returns a file with this content.
@@ -57,34 +57,19 @@ func texts(layout knowledge.Layout) string {
 // text that it has, and the names of its children.
 func TestMessages(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(paths) == 0 {
-		t.Fatal(paths, err)
-	}
-	for _, path := range paths {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			files := map[string]string{}
-			for _, f := range archive.Files {
-				files[f.Name] = string(f.Data)
-			}
-			result, _ := read(t, strings.ReplaceAll(files["message.eml"], "\n", "\r\n"))
-			if diff := cmp.Diff(files["text.txt"], texts(result.Layout)); diff != "" {
-				t.Error(diff)
-			}
-			var names strings.Builder
-			for _, c := range result.Children {
-				fmt.Fprintf(&names, "%s (%s)\n", c.Name, c.MediaType)
-			}
-			if diff := cmp.Diff(files["children.txt"], names.String()); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+	extracttest.EachSample(t, func(t *testing.T, files map[string]string) {
+		result, _ := read(t, strings.ReplaceAll(files["message.eml"], "\n", "\r\n"))
+		if diff := cmp.Diff(files["text.txt"], texts(result.Layout)); diff != "" {
+			t.Error(diff)
+		}
+		var names strings.Builder
+		for _, c := range result.Children {
+			fmt.Fprintf(&names, "%s (%s)\n", c.Name, c.MediaType)
+		}
+		if diff := cmp.Diff(files["children.txt"], names.String()); diff != "" {
+			t.Error(diff)
+		}
+	})
 }
 
 func TestMetadata(t *testing.T) {

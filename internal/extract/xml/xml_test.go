@@ -2,14 +2,13 @@ package xml_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/cairn-rag/cairn/internal/extract/extracttest"
 	"github.com/cairn-rag/cairn/internal/extract/xml"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 )
 
 // describe returns the title of a layout, and each block with its kind, its level and
@@ -33,26 +32,15 @@ func describe(layout knowledge.Layout) string {
 
 func TestRead(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(paths) == 0 {
-		t.Fatal(paths, err)
-	}
-	for _, path := range paths {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			layout, err := xml.Read(archive.Files[0].Data, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(archive.Files[1].Data), describe(layout)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+	extracttest.EachSample(t, func(t *testing.T, files map[string]string) {
+		layout, err := xml.Read([]byte(files["document.xml"]), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(files["layout.txt"], describe(layout)); diff != "" {
+			t.Error(diff)
+		}
+	})
 }
 
 func TestCharacterSets(t *testing.T) {
