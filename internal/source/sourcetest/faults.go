@@ -23,7 +23,27 @@ type Service struct {
 // Faults checks that a service's faults become the errors of a source.
 func Faults(t *testing.T, s Service) {
 	t.Helper()
-	object := source.Object{Key: "a.txt"}
+	s.statuses(t)
+	for name, check := range map[string]func(*testing.T){
+		"half_a_listing":                  s.halfListing,
+		"half_an_object":                  s.halfObject,
+		"one_failure_is_repeated_at_once": s.oneFailure,
+		"nobody_listens":                  s.nobodyListens,
+		"a_redirect_to_a_private_address": s.privateRedirect,
+		"a_private_endpoint":              s.privateEndpoint,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t)
+		})
+	}
+}
+
+// faultyObject is the object that the faults concern.
+var faultyObject = source.Object{Key: "a.txt"}
+
+// statuses checks the errors of the statuses with which a service answers.
+func (s Service) statuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		status    int
 		code      knowledge.Code
@@ -42,62 +62,58 @@ func Faults(t *testing.T, s Service) {
 			open := s.Open(t, server)
 			_, err := open.List(t.Context(), "")
 			Want(t, err, c.code, c.retryable)
-			_, _, err = open.Open(t.Context(), object, "")
+			_, _, err = open.Open(t.Context(), faultyObject, "")
 			Want(t, err, c.code, c.retryable)
 		})
 	}
-	t.Run("half_a_listing", func(t *testing.T) {
-		t.Parallel()
-		s.halfListing(t)
+}
+
+func (s Service) halfObject(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		_, _ = w.Write([]byte("half")) // then the handler ends, and the server closes the connection
 	})
-	t.Run("half_an_object", func(t *testing.T) {
-		t.Parallel()
-		server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Length", "100")
-			_, _ = w.Write([]byte("half")) // then the handler ends, and the server closes the connection
-		})
-		r, _, err := s.Open(t, server).Open(t.Context(), object, "")
-		if err != nil {
-			t.Fatal(err)
+	r, _, err := s.Open(t, server).Open(t.Context(), faultyObject, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	_, err = readAll(r)
+	Want(t, err, knowledge.CodeUnavailable, true)
+}
+
+func (s Service) oneFailure(t *testing.T) {
+	var requests atomic.Int64
+	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if requests.Add(1) == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
 		}
-		defer r.Close()
-		_, err = readAll(r)
-		Want(t, err, knowledge.CodeUnavailable, true)
+		s.list(w, len(s.Listing))
 	})
-	t.Run("one_failure_is_repeated_at_once", func(t *testing.T) {
-		t.Parallel()
-		var requests atomic.Int64
-		server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-			if requests.Add(1) == 1 {
-				w.WriteHeader(http.StatusServiceUnavailable)
-				return
-			}
-			s.list(w, len(s.Listing))
-		})
-		if page, err := s.Open(t, server).List(t.Context(), ""); err != nil || len(page.Objects) == 0 {
-			t.Errorf("got %+v, %v", page, err)
-		}
+	if page, err := s.Open(t, server).List(t.Context(), ""); err != nil || len(page.Objects) == 0 {
+		t.Errorf("got %+v, %v", page, err)
+	}
+}
+
+func (s Service) nobodyListens(t *testing.T) {
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	_, err := s.Open(t, closed.URL).List(t.Context(), "")
+	Want(t, err, knowledge.CodeUnavailable, true)
+}
+
+func (s Service) privateRedirect(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://10.0.0.1/latest/meta-data/", http.StatusTemporaryRedirect)
 	})
-	t.Run("nobody_listens", func(t *testing.T) {
-		t.Parallel()
-		closed := httptest.NewServer(http.NotFoundHandler())
-		closed.Close()
-		_, err := s.Open(t, closed.URL).List(t.Context(), "")
-		Want(t, err, knowledge.CodeUnavailable, true)
-	})
-	t.Run("a_redirect_to_a_private_address", func(t *testing.T) {
-		t.Parallel()
-		server := serve(t, func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://10.0.0.1/latest/meta-data/", http.StatusTemporaryRedirect)
-		})
-		_, err := s.Open(t, server).List(t.Context(), "")
-		Want(t, err, knowledge.CodeInvalid, false)
-	})
-	t.Run("a_private_endpoint", func(t *testing.T) {
-		t.Parallel()
-		_, err := s.Open(t, "http://10.0.0.1:9000").List(t.Context(), "")
-		Want(t, err, knowledge.CodeInvalid, false)
-	})
+	_, err := s.Open(t, server).List(t.Context(), "")
+	Want(t, err, knowledge.CodeInvalid, false)
+}
+
+func (s Service) privateEndpoint(t *testing.T) {
+	_, err := s.Open(t, "http://10.0.0.1:9000").List(t.Context(), "")
+	Want(t, err, knowledge.CodeInvalid, false)
 }
 
 // halfListing cuts a listing in three ways: by the connection, inside the
