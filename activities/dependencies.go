@@ -139,8 +139,7 @@ type Removals interface {
 // Index is the vector and full text index as ingestion writes it. Every method is
 // idempotent, and removing nothing is no error.
 type Index interface {
-	// Upsert writes entries in one transaction. It replaces entries with the same
-	// version and chunk.
+	// Upsert writes entries. It replaces entries with the same version and chunk.
 	Upsert(ctx context.Context, entries []index.Entry) error
 	// RemoveVersion removes the entries of one version.
 	RemoveVersion(ctx context.Context, workspace, document string, version int) error

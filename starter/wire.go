@@ -20,7 +20,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/dispatch"
 	"github.com/cairn-rag/cairn/internal/embedded"
 	"github.com/cairn-rag/cairn/internal/extract"
-	indexfile "github.com/cairn-rag/cairn/internal/index/embedded"
+	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
 	"github.com/cairn-rag/cairn/internal/safedial"
@@ -41,7 +41,7 @@ type platform struct {
 
 	store       *store.Store
 	woken       chan store.WebhookQueue // webhooks whose workflows have to be woken
-	index       *indexfile.Index
+	index       index.Index
 	attributes  *activities.Attributes // of documents, in the index
 	blobs       *blob.Store
 	secrets     *secret.Box // seals the secrets of users
@@ -159,7 +159,7 @@ func (p *platform) storesWith(ctx context.Context, cfg store.Config) (err error)
 		return fmt.Errorf("open the database: %w", err)
 	}
 	p.onClose(p.store.Close)
-	if p.index, err = indexfile.Open(ctx, indexfile.Config{Path: sqlitePath(p.cfg.Vector.URL), Logger: p.log}); err != nil {
+	if p.index, err = openIndex(ctx, p.cfg.Vector, p.log); err != nil {
 		return fmt.Errorf("open the index: %w", err)
 	}
 	p.onClose(p.index.Close)

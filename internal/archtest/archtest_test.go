@@ -105,6 +105,7 @@ var own = map[string][]string{
 	"internal/dispatch":         {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
 	"internal/embedded":         {},
 	"internal/index/embedded":   {"internal/erase", "internal/index", "internal/knowledge", "internal/words"},
+	"internal/index/milvus":     {"internal/index", "internal/knowledge", "internal/words"},
 	"internal/model/localmodel": {"internal/knowledge", "internal/model/protocol"},
 
 	"internal/source/archive": {"internal/knowledge", "internal/source"},
@@ -145,7 +146,7 @@ var own = map[string][]string{
 	// The command wires.
 	"starter": {
 		"activities", "api", "internal/access", "internal/blob", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
-		"internal/extract", "internal/extract/format", "internal/index/embedded", "internal/knowledge", "internal/model", "internal/model/localmodel", "internal/retrieve",
+		"internal/extract", "internal/extract/format", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/model", "internal/model/localmodel", "internal/retrieve",
 		"internal/safedial", "internal/secret", "internal/source/connect", "internal/store", "internal/stream", "internal/telemetry", "internal/webhook", "samples", "starter/terminal", "worker", "workflows",
 	},
 	"starter/terminal": {"internal/client"},

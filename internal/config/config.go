@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/netip"
+	"strings"
 	"time"
 )
 
@@ -67,10 +68,20 @@ type Database struct {
 
 // Vector is where vectors and full text are kept.
 type Vector struct {
-	// Where vectors and full text are kept, as sqlite:///absolute/path. It must
-	// be another file than database.url. Defaults to index.db in the data folder.
+	// Where vectors and full text are kept: sqlite:///absolute/path, of another file
+	// than database.url, or milvus://host:19530/database (milvus.md). Defaults to
+	// index.db in the data folder.
 	URL string `koanf:"url"`
+	// The name of the environment variable that holds Milvus's API key, or its
+	// user:password. Defaults to none.
+	TokenEnv string `koanf:"token_env"`
+
+	// Token is the value of the variable that TokenEnv names.
+	Token string `koanf:"-"`
 }
+
+// Milvus reports whether vectors and full text are kept in Milvus.
+func (v Vector) Milvus() bool { return strings.HasPrefix(v.URL, "milvus://") }
 
 // Blob is where bytes are kept.
 type Blob struct {

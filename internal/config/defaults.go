@@ -61,6 +61,9 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 	if c.Extract, err = c.Extract.withLicense(env); err != nil {
 		return Config{}, err
 	}
+	if c.Vector, err = c.Vector.withToken(env); err != nil {
+		return Config{}, err
+	}
 	return c, nil
 }
 
@@ -117,6 +120,16 @@ func (j JWT) withSecret(env map[string]string) (JWT, error) {
 		return JWT{}, fmt.Errorf("auth.jwt.secret_env names the environment variable %s, which is not set", j.SecretEnv)
 	}
 	return j, nil
+}
+
+func (v Vector) withToken(env map[string]string) (Vector, error) {
+	if v.TokenEnv == "" {
+		return v, nil
+	}
+	if v.Token = env[v.TokenEnv]; v.Token == "" {
+		return Vector{}, fmt.Errorf("vector.token_env names the environment variable %s, which is not set", v.TokenEnv)
+	}
+	return v, nil
 }
 
 func (e Extract) withLicense(env map[string]string) (Extract, error) {

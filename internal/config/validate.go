@@ -32,7 +32,7 @@ func (c Config) validate() error {
 		checkChoice("temporal.sync", c.Temporal.Sync, "full", "normal"),
 		checkChoice("log.level", c.Log.Level, "debug", "info", "warn", "error"),
 		checkStore("database.url", c.Database.URL, "sqlite", "sqlite:///absolute/path"),
-		checkStore("vector.url", c.Vector.URL, "sqlite", "sqlite:///absolute/path"),
+		c.Vector.validate(),
 		checkStore("blob.url", c.Blob.URL, "file", "file:///absolute/folder"),
 		c.Models.Chat.validate("models.chat"),
 		c.Models.Embedding.validate("models.embedding"),
@@ -165,6 +165,22 @@ func checkStore(key, address, scheme, example string) error {
 	}
 	if u.RawQuery != "" && (scheme != "file" || u.RawQuery != "sync=off") {
 		return fmt.Errorf("%s: nothing may stand behind the path in %s", key, example)
+	}
+	return nil
+}
+
+// validate checks what can be checked without Milvus: package milvus reads the rest
+// of its address.
+func (v Vector) validate() error {
+	if !v.Milvus() {
+		return checkStore("vector.url", v.URL, "sqlite", "sqlite:///absolute/path and milvus://host:19530")
+	}
+	u, err := url.Parse(v.URL)
+	if err != nil || u.Host == "" {
+		return errors.New("vector.url: write milvus://host:19530/database")
+	}
+	if u.User != nil {
+		return errors.New("vector.url: user and password belong into the variable that vector.token_env names")
 	}
 	return nil
 }

@@ -6,6 +6,6 @@
 // SQL decides about permission: package retrieve checks each hit in SQL before
 // its text leaves.
 //
-// Package embedded keeps the index in an SQLite file of its own. Package
-// indextest is the contract for every index.
+// Package embedded keeps the index in an SQLite file of its own, package milvus
+// in a Milvus server. Package indextest is the contract for every index.
 package index

@@ -13,7 +13,7 @@ const MaxLimit = 2000
 
 // Entry is one chunk in the index. All fields but ChunkID, Ordinal, Text, Vector and
 // ChunkLanguage belong to the document's version: entries of one version have the
-// same values, and the last ones written apply to the whole version.
+// same values. SetAttributes changes those that may change.
 type Entry struct {
 	ChunkID        string
 	Workspace      string
@@ -56,16 +56,25 @@ type Attributes struct {
 //
 // Dense and BM25 return CodeForbidden for a principal without tokens, or that
 // may not see one of the query's projects, and CodeInvalid for a wrong filter
-// or limit. They return hits best first, equal scores ordered by chunk id.
+// or limit. They return hits best first, equal scores ordered by chunk id. Which
+// of more entries with equal scores than the limit are found, is left open.
+//
+// A failed call returns a *knowledge.Error if the index is a service: with
+// CodeUnavailable if repeating the call can help.
 type Index interface {
-	// Upsert writes entries in one transaction. It replaces an entry with the
-	// same workspace, document, version and chunk.
+	// Upsert writes entries, and replaces an entry with the same workspace,
+	// document, version and chunk. Until it has returned, queries may see a part
+	// of the entries: the caller hides the version in SQL until then. Repeating a
+	// failed Upsert completes it.
 	Upsert(ctx context.Context, entries []Entry) error
 	// Dense returns the entries whose vectors are nearest to vector, among
-	// those of the same dimension. The score is the cosine.
+	// those of the same dimension. The score is the cosine. An approximate index
+	// may miss some of the nearest.
 	Dense(ctx context.Context, q Query, vector []float32) ([]knowledge.Hit, error)
 	// BM25 returns the entries that share words with text, ranked by BM25. No
-	// character of text is an operator. Text without words has no hits.
+	// character of text is an operator. Text without words has no hits. The
+	// weight of a word comes from the documents of the workspace, or of all
+	// workspaces of the index.
 	BM25(ctx context.Context, q Query, text string) ([]knowledge.Hit, error)
 	// RemoveVersion removes every entry of one version of the document. It is
 	// idempotent.
@@ -74,11 +83,13 @@ type Index interface {
 	// keep. It is idempotent.
 	RemoveVersions(ctx context.Context, workspace, document string, keep int) error
 	// RemoveDocument removes every entry of the document up to and including
-	// version upto: vectors, words and tokens. Nothing of them can be read in
-	// the index's files afterwards. It is idempotent.
+	// version upto: vectors, words and tokens. No query finds them afterwards.
+	// Their bytes are erased from the index's files, or the index is asked to
+	// erase them soon. It is idempotent.
 	RemoveDocument(ctx context.Context, workspace, document string, upto int) error
 	// SetAttributes replaces the attributes of one version of the document. It
-	// does nothing if the version has no entries.
+	// does nothing if the version has no entries. The caller does not write or
+	// remove the version at the same time.
 	SetAttributes(ctx context.Context, workspace, document string, version int, a Attributes) error
 	// Count returns the number of entries of each version of the document.
 	Count(ctx context.Context, workspace, document string) (map[int]int, error)

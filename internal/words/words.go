@@ -167,6 +167,8 @@ func plain(run string, pairs bool) string {
 			b.WriteByte('\'')
 		case r == 'ß':
 			b.WriteString("ss")
+		case r == 'ı': // a capital I is lowered to i in every language
+			b.WriteByte('i')
 		case unicode.Is(unicode.Mn, r) && latin:
 		default:
 			latin = unicode.Is(unicode.Latin, r)

@@ -1,0 +1,229 @@
+package milvus
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// always and never are expressions that every and no entry fulfils.
+const (
+	always = fieldVersion + " >= 0"
+	never  = fieldVersion + " < 0"
+)
+
+// scope returns the expression for the entries that the query may find: those of
+// its workspace and projects that share a token with its principal, narrowed by
+// its documents and its filter.
+func scope(q index.Query) (string, error) {
+	list := []string{ofWorkspace(q.Principal.Workspace()), containsAny(fieldACL, q.Principal.Tokens())}
+	if projects := q.InProjects(); len(projects) > 0 {
+		list = append(list, oneOf(fieldProject, projects))
+	}
+	if len(q.Documents) > 0 {
+		list = append(list, oneOf(fieldDocument, q.Documents))
+	}
+	for _, c := range q.Filter {
+		compiled, err := compile(c)
+		if err != nil {
+			return "", err
+		}
+		list = append(list, compiled)
+	}
+	return and(list...), nil
+}
+
+func ofWorkspace(workspace string) string { return fieldWorkspace + " == " + literal(workspace) }
+
+func ofDocument(workspace, document string) string {
+	return and(ofWorkspace(workspace), fieldDocument+" == "+literal(document))
+}
+
+func and(list ...string) string { return "(" + strings.Join(list, ") && (") + ")" }
+func not(expression string) string {
+	return "not (" + expression + ")"
+}
+
+func oneOf(field string, values []string) string { return field + " in " + literals(values) }
+
+func containsAny(field string, values []string) string {
+	return "array_contains_any(" + field + ", " + literals(values) + ")"
+}
+
+// compile translates one condition of a checked filter.
+func compile(c knowledge.Condition) (string, error) {
+	if key, ok := c.MetadataKey(); ok {
+		return compileMetadata(c, key)
+	}
+	switch c.Field {
+	case knowledge.FieldTags:
+		return compileTags(c)
+	case knowledge.FieldCreatedAt:
+		return compileTime(c)
+	case knowledge.FieldDocumentID:
+		return compileText(c, fieldDocument)
+	case knowledge.FieldName:
+		return compileText(c, fieldName)
+	case knowledge.FieldLanguage:
+		return compileText(c, fieldLanguage)
+	case knowledge.FieldClassification:
+		return compileText(c, fieldClassification)
+	}
+	return "", unsupported(c)
+}
+
+// compileText compares a text field. An empty field is absent: it equals
+// nothing and contains nothing, not even the empty text.
+func compileText(c knowledge.Condition, field string) (string, error) {
+	present := field + ` != ""`
+	values := slices.DeleteFunc(textValues(c), func(v string) bool { return v == "" })
+	switch c.Type {
+	case knowledge.OpEq, knowledge.OpIn:
+		if len(values) == 0 {
+			return never, nil
+		}
+		return oneOf(field, values), nil
+	case knowledge.OpNe, knowledge.OpNin:
+		if len(values) == 0 {
+			return always, nil
+		}
+		return field + " not in " + literals(values), nil
+	case knowledge.OpContains:
+		if len(values) == 0 {
+			return present, nil
+		}
+		return containsText(field, values[0]), nil
+	case knowledge.OpExists:
+		return existing(c, present), nil
+	}
+	return "", unsupported(c)
+}
+
+// containsText asks whether a text of the JSON field contains part.
+func containsText(key, part string) string {
+	return member(key) + ` like "%` + letters(part) + `%"`
+}
+
+func member(key string) string { return fieldMetadata + `["` + key + `"]` }
+
+func compileTags(c knowledge.Condition) (string, error) {
+	switch c.Type {
+	case knowledge.OpEq, knowledge.OpIn:
+		return containsAny(fieldTags, textValues(c)), nil
+	case knowledge.OpNe, knowledge.OpNin:
+		return not(containsAny(fieldTags, textValues(c))), nil
+	case knowledge.OpContains:
+		return "array_contains_all(" + fieldTags + ", " + literals(textValues(c)) + ")", nil
+	case knowledge.OpExists:
+		return existing(c, "array_length("+fieldTags+") > 0"), nil
+	}
+	return "", unsupported(c)
+}
+
+func compileTime(c knowledge.Condition) (string, error) {
+	present := fieldCreated + " != 0"
+	if c.Type == knowledge.OpExists {
+		return existing(c, present), nil
+	}
+	t, err := knowledge.FilterTime(c.Value)
+	if err != nil {
+		return "", fmt.Errorf("filter on %s: %w", c.Field, err)
+	}
+	at := strconv.FormatInt(micros(t), 10)
+	if c.Type == knowledge.OpNe {
+		return fieldCreated + " != " + at, nil
+	}
+	if c.Type == knowledge.OpEq {
+		return and(present, fieldCreated+" == "+at), nil
+	}
+	if operator, ok := order(c.Type); ok {
+		return and(present, fieldCreated+" "+operator+" "+at), nil
+	}
+	return "", unsupported(c)
+}
+
+func compileMetadata(c knowledge.Condition, key string) (string, error) {
+	switch c.Type {
+	case knowledge.OpEq, knowledge.OpIn:
+		return containsAny(fieldFacts, factsAbout(factEquals, key, c)), nil
+	case knowledge.OpNe, knowledge.OpNin:
+		return not(containsAny(fieldFacts, factsAbout(factEquals, key, c))), nil
+	case knowledge.OpExists:
+		return existing(c, containsAny(fieldFacts, []string{hash(factExists, key)})), nil
+	case knowledge.OpContains:
+		element := containsAny(fieldFacts, factsAbout(factElement, key, c))
+		if text, ok := c.Value.(string); ok {
+			return containsText(textKey(key), text) + " or " + element, nil
+		}
+		return element, nil
+	}
+	operator, ok := order(c.Type)
+	if !ok {
+		return "", unsupported(c)
+	}
+	switch v := c.Value.(type) {
+	case string:
+		return member(textKey(key)) + " " + operator + " " + literal(letters(v)), nil
+	case float64:
+		return member(numberKey(key)) + " " + operator + " " + floating(v), nil
+	}
+	return "", unsupported(c)
+}
+
+// floating returns a number in the form of a floating point constant, which
+// Milvus compares with all numbers of a JSON field.
+func floating(v float64) string {
+	number := strconv.FormatFloat(v, 'g', -1, 64)
+	if !strings.ContainsAny(number, ".e") {
+		number += ".0"
+	}
+	return number
+}
+
+func factsAbout(kind, key string, c knowledge.Condition) []string {
+	var facts []string
+	for _, v := range c.Values() {
+		facts = append(facts, factOf(kind, key, v))
+	}
+	return facts
+}
+
+func textValues(c knowledge.Condition) []string {
+	var list []string
+	for _, v := range c.Values() {
+		if text, ok := v.(string); ok {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+func order(o knowledge.Operator) (string, bool) {
+	switch o {
+	case knowledge.OpGt:
+		return ">", true
+	case knowledge.OpGte:
+		return ">=", true
+	case knowledge.OpLt:
+		return "<", true
+	case knowledge.OpLte:
+		return "<=", true
+	}
+	return "", false
+}
+
+// existing returns present, negated if the condition is exists false.
+func existing(c knowledge.Condition, present string) string {
+	if c.Exists() {
+		return present
+	}
+	return not(present)
+}
+
+func unsupported(c knowledge.Condition) error {
+	return invalid("the index cannot filter %s with %s", c.Field, c.Type)
+}

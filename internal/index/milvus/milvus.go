@@ -1,0 +1,125 @@
+package milvus
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	grpcretry "github.com/grpc-ecosystem/go-grpc-middleware/retry"
+	"github.com/milvus-io/milvus/client/v2/milvusclient"
+	"google.golang.org/grpc"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+const (
+	// openTimeout is how long Open waits for the server and its check.
+	openTimeout = time.Minute
+	// attempts bounds those of the client for one call to a server that is gone.
+	// Its own default takes 20 s; the callers repeat what fails.
+	attempts = 2
+)
+
+// Index is an index.Index in Milvus. Several processes may use the same
+// collections.
+type Index struct {
+	cfg    Config
+	client *milvusclient.Client
+
+	gate   sync.RWMutex // read-locked during each call; Close locks it
+	closed bool
+
+	collections collections
+	compactions compactions
+}
+
+// Open connects to the server and checks that it can do what cfg asks for, and
+// that the collections that it has are of that kind.
+func Open(ctx context.Context, cfg Config) (*Index, error) {
+	cfg = cfg.withDefaults()
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	client, err := milvusclient.New(ctx, &milvusclient.ClientConfig{
+		Address: cfg.Address, DBName: cfg.Database, APIKey: cfg.Token, EnableTLSAuth: cfg.TLS,
+		DialOptions: []grpc.DialOption{grpc.WithDefaultCallOptions(grpcretry.WithMax(attempts))},
+	})
+	if err != nil {
+		return nil, unreachable(cfg.Address, err)
+	}
+	x := &Index{
+		cfg: cfg, client: client,
+		collections: collections{ready: map[int]bool{}},
+		compactions: compactions{pending: map[string]*time.Timer{}},
+	}
+	if err := x.start(ctx); err != nil {
+		_ = x.Close() // the error that is returned says more
+		return nil, err
+	}
+	return x, nil
+}
+
+func unreachable(address string, err error) error {
+	if refusesCredentials(err) {
+		return unauthorized().WithCause(err)
+	}
+	e := knowledge.Errorf(knowledge.CodeUnavailable, "Milvus cannot be reached at %s; start it, or correct vector.url", address).WithCause(err)
+	e.Retryable = true
+	return e
+}
+
+// start loads the collections. A server without any is checked for what a new
+// collection needs.
+func (x *Index) start(ctx context.Context) error {
+	names, err := x.list(ctx)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return x.checkServer(ctx)
+	}
+	for dimension, name := range names {
+		if err := x.checkCollection(ctx, name, dimension); err != nil {
+			return err
+		}
+	}
+	_, err = x.dimensions(ctx)
+	return err
+}
+
+// enter begins a call, which leave ends.
+func (x *Index) enter() (leave func(), err error) {
+	x.gate.RLock()
+	if x.closed {
+		x.gate.RUnlock()
+		return nil, knowledge.Errorf(knowledge.CodeUnavailable, "the index is closed")
+	}
+	return x.gate.RUnlock, nil
+}
+
+// Ping returns an error if the server does not answer for the collections.
+func (x *Index) Ping(ctx context.Context) error {
+	leave, err := x.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	_, err = x.client.ListCollections(ctx, milvusclient.NewListCollectionOption(), grpcretry.Disable())
+	return typed(err, "ask Milvus at %s for its collections", x.cfg.Address)
+}
+
+// Close waits for running calls and closes the connection.
+func (x *Index) Close() error {
+	x.compactions.stop()
+	x.gate.Lock()
+	defer x.gate.Unlock()
+	if x.closed {
+		return nil
+	}
+	x.closed = true
+	// The client waits for nothing here.
+	if err := x.client.Close(context.Background()); err != nil {
+		return fmt.Errorf("close the connection to Milvus: %w", err)
+	}
+	return nil
+}

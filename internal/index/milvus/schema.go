@@ -1,0 +1,148 @@
+package milvus
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/milvus-io/milvus/client/v2/entity"
+	"github.com/milvus-io/milvus/client/v2/index"
+)
+
+// The fields of an entry.
+const (
+	fieldID             = "id" // hash of workspace, document, version and chunk
+	fieldWorkspace      = "workspace"
+	fieldProject        = "project"
+	fieldDocument       = "document_id"
+	fieldVersion        = "version"
+	fieldOrdinal        = "ordinal"
+	fieldChunk          = "chunk_id"
+	fieldName           = "name"
+	fieldLanguage       = "language"
+	fieldClassification = "classification"
+	fieldCreated        = "created_at" // microseconds since 1970, 0 = unknown
+	fieldTags           = "tags"
+	fieldACL            = "acl"
+	fieldFacts          = "facts"    // hashes of what the metadata holds (facts.go)
+	fieldMetadata       = "metadata" // texts in letters, and numbers, for comparison
+	fieldText           = "words"
+	fieldSparse         = "words_bm25"
+	fieldVector         = "vector"
+)
+
+const (
+	maxList   = 4096 // elements of an array in Milvus
+	maxShort  = 1024 // bytes of an id, a tag or a token
+	maxLong   = 8192 // bytes of a name
+	lengthID  = 32
+	hnswM     = 16
+	hnswBuild = 200
+	ivfLists  = 128
+)
+
+// schema returns the schema of the collection for vectors of a dimension, 0 =
+// for entries without a vector.
+func (c Config) schema(dimension int) *entity.Schema {
+	s := entity.NewSchema().
+		WithField(text(fieldID, lengthID).WithIsPrimaryKey(true)).
+		WithField(text(fieldWorkspace, maxShort).WithIsPartitionKey(!c.WithoutPartitionKey)).
+		WithField(text(fieldProject, maxShort)).
+		WithField(text(fieldDocument, maxShort)).
+		WithField(number(fieldVersion)).
+		WithField(number(fieldOrdinal)).
+		WithField(text(fieldChunk, maxShort)).
+		WithField(text(fieldName, maxLong)).
+		WithField(text(fieldLanguage, maxShort)).
+		WithField(text(fieldClassification, maxShort)).
+		WithField(number(fieldCreated)).
+		WithField(texts(fieldTags, maxShort)).
+		WithField(texts(fieldACL, maxShort)).
+		WithField(texts(fieldFacts, lengthID)).
+		WithField(entity.NewField().WithName(fieldMetadata).WithDataType(entity.FieldTypeJSON)).
+		WithField(text(fieldText, maxWords).WithEnableAnalyzer(true).WithAnalyzerParams(map[string]any{"tokenizer": c.Analyzer})).
+		WithField(entity.NewField().WithName(fieldSparse).WithDataType(entity.FieldTypeSparseVector)).
+		WithFunction(entity.NewFunction().WithName("bm25").WithType(entity.FunctionTypeBM25).
+			WithInputFields(fieldText).WithOutputFields(fieldSparse))
+	if dimension > 0 {
+		s.WithField(entity.NewField().WithName(fieldVector).WithDataType(entity.FieldTypeFloatVector).WithDim(int64(dimension)))
+	}
+	return s
+}
+
+func text(name string, bytes int64) *entity.Field {
+	return entity.NewField().WithName(name).WithDataType(entity.FieldTypeVarChar).WithMaxLength(bytes)
+}
+
+func texts(name string, bytes int64) *entity.Field {
+	return entity.NewField().WithName(name).WithDataType(entity.FieldTypeArray).WithElementType(entity.FieldTypeVarChar).
+		WithMaxLength(bytes).WithMaxCapacity(maxList)
+}
+
+func number(name string) *entity.Field {
+	return entity.NewField().WithName(name).WithDataType(entity.FieldTypeInt64)
+}
+
+// indexes returns the indexes of a collection by field.
+func (c Config) indexes(dimension int) map[string]index.Index {
+	of := map[string]index.Index{fieldSparse: index.NewSparseInvertedIndex(entity.BM25, 0)}
+	if dimension > 0 {
+		of[fieldVector] = c.denseIndex()
+	}
+	return of
+}
+
+func (c Config) denseIndex() index.Index {
+	switch index.IndexType(c.IndexType) {
+	case index.Flat:
+		return index.NewFlatIndex(entity.COSINE)
+	case index.IvfFlat:
+		return index.NewIvfFlatIndex(entity.COSINE, ivfLists)
+	case index.AUTOINDEX:
+		return index.NewAutoIndex(entity.COSINE)
+	default:
+		return index.NewHNSWIndex(entity.COSINE, hnswM, hnswBuild)
+	}
+}
+
+// searchParam returns how thoroughly the dense index is searched for limit hits.
+func (c Config) searchParam(limit int) index.AnnParam {
+	switch index.IndexType(c.IndexType) {
+	case index.IvfFlat:
+		return index.NewIvfAnnParam(ivfLists / 4)
+	case index.HNSW:
+		return index.NewHNSWAnnParam(max(128, 2*limit))
+	default:
+		return nil
+	}
+}
+
+// collectionName returns the name of the collection for vectors of a dimension.
+func (c Config) collectionName(dimension int) string {
+	return c.Prefix + "_d" + strconv.Itoa(dimension)
+}
+
+// dimensionOf returns the dimension of a collection by its name, ok = false if it
+// is not one of this index.
+func (c Config) dimensionOf(name string) (dimension int, ok bool) {
+	number, ok := strings.CutPrefix(name, c.Prefix+"_d")
+	if !ok {
+		return 0, false
+	}
+	dimension, err := strconv.Atoi(number)
+	return dimension, err == nil && dimension >= 0
+}
+
+// tokenizerOf returns the tokenizer of the words in a described schema, "" if it
+// does not say.
+func tokenizerOf(s *entity.Schema) string {
+	for _, f := range s.Fields {
+		var params struct {
+			Tokenizer string `json:"tokenizer"`
+		}
+		if f.Name == fieldText && json.Unmarshal([]byte(f.TypeParams["analyzer_params"]), &params) == nil {
+			return params.Tokenizer
+		}
+	}
+	return ""
+}
