@@ -3,10 +3,12 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"strconv"
 	"sync"
 	"testing"
 
 	"github.com/cairn-rag/cairn/api"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -92,5 +94,28 @@ func TestIdempotencyKeyOverTwoProcesses(t *testing.T) {
 				t.Errorf("%d workflows were started", n)
 			}
 		})
+	}
+}
+
+// TestQueriesPerMinuteOverTwoProcesses asks two processes in turn: the limit of the project
+// counts the questions of both.
+func TestQueriesPerMinuteOverTwoProcesses(t *testing.T) {
+	t.Parallel()
+	a, b := pair(t, func(s *store.Store) api.Store { return s })
+	a.do("PATCH", own+"/projects/default", a.admin, `{"limits":{"queriesPerMinute":2}}`).want(200)
+	ask := func(e *edge) answer {
+		return e.do("POST", hooks+"/query", e.reader, `{"text":"Who?","projectId":"default","sse":true}`)
+	}
+	for _, e := range []*edge{a, b} {
+		if got := ask(e); got.status != 200 {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	for _, e := range []*edge{a, b} {
+		got := ask(e)
+		got.refused(429, knowledge.CodeRateLimited)
+		if seconds, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || seconds < 1 || seconds > 30 {
+			t.Errorf("Retry-After %q", got.header.Get("Retry-After"))
+		}
 	}
 }

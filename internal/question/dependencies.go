@@ -43,6 +43,9 @@ type Store interface {
 	StartRun(ctx context.Context, p knowledge.Principal, r store.Run, c *store.Conversation) error
 	// Run returns a run of the principal.
 	Run(ctx context.Context, p knowledge.Principal, id string) (store.Run, error)
+	// TakeTokens takes tokens of a limit that processes share, or returns how long it
+	// has none.
+	TakeTokens(ctx context.Context, r store.TokenRequest) (taken int, wait time.Duration, err error)
 	// EndRun ends a run; an end that was noted before stays.
 	EndRun(ctx context.Context, workspace, id string, end store.RunEnd) error
 }

@@ -1,6 +1,8 @@
 package question
 
 import (
+	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -12,7 +14,14 @@ import (
 // maxRates bounds the buckets that are kept before idle ones are dropped.
 const maxRates = 10_000
 
-// rates holds a token bucket for each project and user that has a limit.
+// limiter counts questions against limits. Safe for concurrent use.
+type limiter interface {
+	// take takes one of perMinute, or returns how long the caller has to wait for it.
+	take(ctx context.Context, name string, perMinute int) (wait time.Duration, err error)
+}
+
+// rates holds a token bucket for each project and user that has a limit, in the memory
+// of the only process that starts questions.
 type rates struct {
 	now func() time.Time
 
@@ -24,8 +33,8 @@ func newRates(now func() time.Time) *rates {
 	return &rates{now: now, buckets: map[string]*rate.Limiter{}}
 }
 
-// take takes one of perMinute, or returns how long the caller has to wait for it.
-func (r *rates) take(name string, perMinute int) (wait time.Duration) {
+// take implements limiter.
+func (r *rates) take(_ context.Context, name string, perMinute int) (wait time.Duration, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now, limit := r.now(), rate.Limit(float64(perMinute)/60)
@@ -46,7 +55,7 @@ func (r *rates) take(name string, perMinute int) (wait time.Duration) {
 	if wait > 0 {
 		taken.CancelAt(now)
 	}
-	return wait
+	return wait, nil
 }
 
 // forget drops the buckets that are full: a new one would be the same.
@@ -61,20 +70,26 @@ func (r *rates) forget(now time.Time) {
 // allow counts a question against the limits of the user and of the project, and
 // refuses it above them (CodeRateLimited). A refusal by the user's limit does not
 // count against the project, which others share.
-func (s *Starter) allow(p knowledge.Principal, project knowledge.Project) error {
-	refuse := func(whose string, limit int, wait time.Duration) error {
-		e := knowledge.Errorf(knowledge.CodeRateLimited, "%s may ask %d questions a minute; wait and ask again", whose, limit)
-		e.RetryAfter, e.Retryable = wait, true
-		return e
+func (s *Starter) allow(ctx context.Context, p knowledge.Principal, project knowledge.Project) error {
+	type limit struct {
+		name, whose string
+		perMinute   int
 	}
-	if limit := s.cfg.UserQueriesPerMinute; limit > 0 {
-		if wait := s.rates.take("u\n"+p.Workspace()+"\n"+p.Owner(), limit); wait > 0 {
-			return refuse("one user", limit, wait)
+	for _, l := range []limit{
+		{"u\n" + p.Workspace() + "\n" + p.Owner(), "one user", s.cfg.UserQueriesPerMinute},
+		{"p\n" + project.Workspace + "\n" + project.ID, "this project", project.Config.Limits.QueriesPerMinute},
+	} {
+		if l.perMinute <= 0 {
+			continue
 		}
-	}
-	if limit := project.Config.Limits.QueriesPerMinute; limit > 0 {
-		if wait := s.rates.take("p\n"+project.Workspace+"\n"+project.ID, limit); wait > 0 {
-			return refuse("this project", limit, wait)
+		wait, err := s.rates.take(ctx, l.name, l.perMinute)
+		if err != nil {
+			return fmt.Errorf("count a question: %w", err)
+		}
+		if wait > 0 {
+			e := knowledge.Errorf(knowledge.CodeRateLimited, "%s may ask %d questions a minute; wait and ask again", l.whose, l.perMinute)
+			e.RetryAfter, e.Retryable = wait, true
+			return e
 		}
 	}
 	return nil

@@ -25,18 +25,25 @@ type Config struct {
 	UserQueriesPerMinute int
 	// Reranker is the name of the instance's reranker. Defaults to none.
 	Reranker string
+	// Shared reports that other processes start questions over the same store, which
+	// count against the same limits. Defaults to false.
+	Shared bool
 }
 
 // Starter starts questions. It is safe for concurrent use.
 type Starter struct {
 	cfg   Config
 	deps  Deps
-	rates *rates
+	rates limiter
 }
 
 // New returns a Starter.
 func New(cfg Config, deps Deps) *Starter {
-	return &Starter{cfg: cfg, deps: deps, rates: newRates(deps.Now)}
+	s := &Starter{cfg: cfg, deps: deps, rates: newRates(deps.Now)}
+	if cfg.Shared {
+		s.rates = newSharedRates(deps.Store, deps.Now)
+	}
+	return s
 }
 
 // Started is a run that Start began, or found.
@@ -94,7 +101,7 @@ func (s *Starter) start(ctx context.Context, p knowledge.Principal, id string, r
 	if err != nil {
 		return Started{}, err
 	}
-	if err := s.allow(p, project); err != nil {
+	if err := s.allow(ctx, p, project); err != nil {
 		return Started{}, err
 	}
 	if err := s.checkDocuments(ctx, p, r.Documents); err != nil {

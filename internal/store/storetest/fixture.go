@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"children", testChildren},
 		{"found", testFound},
 		{"room", testRoom},
+		{"rates", testRates},
 		{"permissions", testPermissions},
 		{"isolation", testIsolation},
 		{"removal", testRemoval},

@@ -148,6 +148,7 @@ type Runs interface {
 	EndRun(ctx context.Context, workspace, id string, end store.RunEnd) error
 	EndAnswer(ctx context.Context, workspace, runID string, end store.RunEnd, messages ...store.Message) error
 	ClaimKey(ctx context.Context, k store.IdempotencyKey) (*store.IdempotencyRecord, error)
+	TakeTokens(ctx context.Context, r store.TokenRequest) (taken int, wait time.Duration, err error)
 	HoldKey(ctx context.Context, k store.IdempotencyKey) error
 	StoreResponse(ctx context.Context, workspace, caller, key string, status int, contentType string, response []byte) error
 	ReleaseKey(ctx context.Context, workspace, caller, key string) error

@@ -1,0 +1,95 @@
+package question
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+const (
+	// leasesPerMinute is how many leases use up a limit, so how many writes to SQL it
+	// costs a minute. The last of the allowance may be refused to one process while
+	// another has it leased.
+	leasesPerMinute = 20
+	// largestLease bounds the tokens of a lease.
+	largestLease = 50
+	// leaseLife is how long leased tokens count. After that time the limit has as many
+	// again.
+	leaseLife = time.Minute
+)
+
+// sharedRates counts against limits that several processes share. A process leases some
+// tokens at a time from SQL, so that a question seldom costs a write.
+type sharedRates struct {
+	store Store
+	now   func() time.Time
+
+	mu     sync.Mutex
+	leases map[string]*tokenLease
+}
+
+// tokenLease is what this process has of a limit.
+type tokenLease struct {
+	mu        sync.Mutex
+	perMinute int
+	tokens    int
+	until     time.Time // when the tokens expire
+	refused   time.Time // before that time the limit has none
+}
+
+func newSharedRates(s Store, now func() time.Time) *sharedRates {
+	return &sharedRates{store: s, now: now, leases: map[string]*tokenLease{}}
+}
+
+// take implements limiter.
+func (r *sharedRates) take(ctx context.Context, name string, perMinute int) (wait time.Duration, err error) {
+	now := r.now()
+	l := r.lease(name, now)
+	l.mu.Lock() // of several questions at once the first one leases for all
+	defer l.mu.Unlock()
+	if l.perMinute != perMinute || l.until.Before(now) { // the project was changed, or the lease is old
+		l.perMinute, l.tokens = perMinute, 0
+	}
+	if l.tokens == 0 && l.refused.After(now) {
+		return l.refused.Sub(now), nil
+	}
+	if l.tokens == 0 {
+		want := min(max(perMinute/leasesPerMinute, 1), largestLease)
+		l.tokens, wait, err = r.store.TakeTokens(ctx, store.TokenRequest{Name: name, PerMinute: perMinute, Tokens: want, Now: now})
+		l.until, l.refused = now.Add(leaseLife), now.Add(wait)
+	}
+	if err != nil || l.tokens == 0 {
+		return wait, err
+	}
+	l.tokens--
+	return 0, nil
+}
+
+// lease returns the lease of a limit, which may be empty.
+func (r *sharedRates) lease(name string, now time.Time) *tokenLease {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.leases[name]
+	if l == nil {
+		if len(r.leases) >= maxRates {
+			r.forget(now)
+		}
+		l = &tokenLease{}
+		r.leases[name] = l
+	}
+	return l
+}
+
+// forget drops the leases that are old. One that is in use now is not.
+func (r *sharedRates) forget(now time.Time) {
+	for name, l := range r.leases {
+		if l.mu.TryLock() {
+			if l.until.Before(now) && l.refused.Before(now) {
+				delete(r.leases, name)
+			}
+			l.mu.Unlock()
+		}
+	}
+}
