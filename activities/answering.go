@@ -24,12 +24,13 @@ type Answering struct {
 	Log       *slog.Logger
 }
 
-// Loop is the state of a question's tool loop: keys of blobs and counts.
+// Loop is the state of a question's tool loop: ids, keys of blobs and counts.
 type Loop struct {
-	Searches []string `json:"searches,omitempty"` // blobs of the searches, in order; ranks count over all of them
-	Turns    []Turn   `json:"turns,omitempty"`    // turns that ended in tool calls
-	Answer   string   `json:"answer,omitempty"`   // blob of the model call that returned the answer
-	Usage    Usage    `json:"usage,omitzero"`
+	Found    *SearchRecord `json:"found,omitempty"`    // by the first search, if it is in no blob
+	Searches []string      `json:"searches,omitempty"` // blobs of the other searches, in order; ranks count over all of them
+	Turns    []Turn        `json:"turns,omitempty"`    // turns that ended in tool calls
+	Answer   string        `json:"answer,omitempty"`   // blob of the model call that returned the answer
+	Usage    Usage         `json:"usage,omitzero"`
 }
 
 // Turn is one model call that called tools, and the outputs of these.

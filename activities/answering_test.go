@@ -207,7 +207,7 @@ func TestCallModel(t *testing.T) {
 		search, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: run})
 		f.must(err)
 		f.server.ScriptChat(modeltest.Text("In autumn <source_1>. Or in May <source_2>. Or never [7]."))
-		in := activities.ModelCallInput{RunRef: run, Turn: 1, Loop: activities.Loop{Searches: []string{search.Key}}}
+		in := activities.ModelCallInput{RunRef: run, Turn: 1, Loop: activities.Loop{Found: search.Found}}
 		result, err := do(f, f.answering.CallModel, in)
 		f.must(err)
 		chunk := knowledge.ChunkID(knowledge.DocumentID("w", "p", "apples.txt"), 1, 0)
@@ -236,7 +236,7 @@ func TestCallModel(t *testing.T) {
 			f.must(err)
 			in := activities.ModelCallInput{RunRef: run, Turn: 1, NoTools: true}
 			if tc.kind == "tool" {
-				in.Loop.Searches = []string{search.Key}
+				in.Loop.Found = search.Found
 			}
 			_, err = do(f, f.answering.CallModel, in)
 			f.must(err)

@@ -67,7 +67,7 @@ func TestFinishAnswer(t *testing.T) {
 		run := f.talk("when are apples picked?")
 		search, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: run})
 		f.must(err)
-		loop := activities.Loop{Searches: []string{search.Key}}
+		loop := activities.Loop{Found: search.Found}
 		f.server.ScriptChat(modeltest.Call(
 			model.ToolCall{ID: "a", Name: activities.DocumentsRAG, Arguments: `{"query":"pears"}`},
 			model.ToolCall{ID: "b", Name: activities.UnknownTool, Arguments: `{}`},

@@ -9,7 +9,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/retrieve"
 )
 
-// SearchRecord is the stored result of a search. It names passages without their
+// SearchRecord is what a search found. It names passages without their
 // words, which lookUp reads and which a removal deletes with the document.
 type SearchRecord struct {
 	Passages  []Passage `json:"passages"`
@@ -45,7 +45,10 @@ func newSearchRecord(found retrieve.Result) SearchRecord {
 
 // searches reads the searches of a loop and ranks what they found.
 func (a *Answering) searches(ctx context.Context, loop Loop) (all []Passage, each [][]Passage, err error) {
-	searches := make([][]Passage, 0, len(loop.Searches))
+	searches := make([][]Passage, 0, 1+len(loop.Searches))
+	if loop.Found != nil {
+		searches = append(searches, loop.Found.Passages)
+	}
 	for _, key := range loop.Searches {
 		var record SearchRecord
 		if err := a.Blobs.GetJSON(ctx, key, &record); err != nil {

@@ -16,28 +16,49 @@ type SearchInput struct {
 	knowledge.RunRef
 }
 
-// SearchResult counts the passages of a search and names its blob.
+// SearchResult is the result of a search. Key names the blob of what it found. A short
+// result of the first search is in Found instead, because the write of a blob would
+// delay the first word.
 type SearchResult struct {
-	Key       string `json:"key"`
-	Retrieved int    `json:"retrieved"` // candidates of the index
-	Kept      int    `json:"kept"`      // passages for the model
+	Key       string        `json:"key,omitempty"`
+	Found     *SearchRecord `json:"found,omitempty"`
+	Retrieved int           `json:"retrieved"` // candidates of the index
+	Kept      int           `json:"kept"`      // passages for the model
 
 	Reranking *retrieve.Reranking `json:"reranking,omitempty"` // nil = without a reranker
 	Usage     Usage               `json:"usage,omitzero"`      // of chat models
 }
 
-// SearchKnowledge searches for passages that the run's principal may see, and
-// stores their ids. It does not repeat a stored search.
+// maxInline is the number of passages up to which the first search stores no blob. They
+// take up to 4 KB in the history for each model call.
+const maxInline = 20
+
+// SearchKnowledge searches for passages that the run's principal may see, and returns
+// or stores their ids. It does not repeat a stored search, nor a call of a model.
 func (a *Answering) SearchKnowledge(ctx context.Context, in SearchInput) (SearchResult, error) {
 	defer heartbeat(ctx)()
+	result, err := a.searchFirst(ctx, in)
+	if err != nil {
+		return SearchResult{}, a.fail(ctx, in.RunRef, err)
+	}
+	return result, nil
+}
+
+func (a *Answering) searchFirst(ctx context.Context, in SearchInput) (SearchResult, error) {
 	request, err := ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
-		return SearchResult{}, a.fail(ctx, in.RunRef, err)
+		return SearchResult{}, err
 	}
-	result, err := a.find(ctx, in.FirstSearchKey(), request, request.Question)
+	key := in.FirstSearchKey()
+	if request.Config.AI.Retrieval.NumberOfChunks > maxInline {
+		return a.find(ctx, key, request, request.Question)
+	}
+	record, err := a.retrieve(ctx, key, request, request.Question)
 	if err != nil {
-		return SearchResult{}, a.fail(ctx, in.RunRef, err)
+		return SearchResult{}, err
 	}
+	result := record.result("")
+	result.Found = &record
 	return result, nil
 }
 
@@ -51,21 +72,28 @@ func (a *Answering) find(ctx context.Context, key string, request knowledge.Requ
 	if !errors.Is(err, blob.ErrNotFound) {
 		return SearchResult{}, fmt.Errorf("read search %s: %w", key, err)
 	}
+	if record, err = a.retrieve(ctx, key, request, query); err != nil {
+		return SearchResult{}, err
+	}
+	if _, err := a.Blobs.PutJSON(ctx, key, record); err != nil {
+		return SearchResult{}, fmt.Errorf("store search %s: %w", key, err)
+	}
+	return record.result(key), nil
+}
+
+// retrieve searches. The answers of models that the search asks are kept beside key.
+func (a *Answering) retrieve(ctx context.Context, key string, request knowledge.Request, query string) (SearchRecord, error) {
 	found, err := a.Retriever.Retrieve(ctx, retrieve.Request{
 		Principal: request.Principal, Query: query, Projects: request.Projects, Documents: request.Documents,
 		Filter: request.Filter, Config: request.Config.AI.Retrieval, Model: request.Config.AI.Model, Memory: searchMemory{a.Blobs, key},
 	})
 	if err != nil {
-		return SearchResult{}, fmt.Errorf("retrieve: %w", err)
+		return SearchRecord{}, fmt.Errorf("retrieve: %w", err)
 	}
 	if r := found.Reranking; r != nil && r.Failure != "" {
 		a.Log.WarnContext(ctx, "a search keeps its order without the reranker", "reranker", r.Reranker, "failure", r.Failure, "error", r.Cause)
 	}
-	record = newSearchRecord(found)
-	if _, err := a.Blobs.PutJSON(ctx, key, record); err != nil {
-		return SearchResult{}, fmt.Errorf("store search %s: %w", key, err)
-	}
-	return record.result(key), nil
+	return newSearchRecord(found), nil
 }
 
 // result returns what a search tells its workflow.

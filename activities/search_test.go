@@ -10,11 +10,15 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// found returns the names of the documents of a stored search.
-func (f *fixture) found(key string) []string {
+// found returns the names of the documents that a search found.
+func (f *fixture) found(result activities.SearchResult) []string {
 	f.Helper()
-	var record activities.SearchRecord
-	f.must(f.blobs.GetJSON(f.ctx, key, &record))
+	record := activities.SearchRecord{}
+	if result.Found != nil {
+		record = *result.Found
+	} else {
+		f.must(f.blobs.GetJSON(f.ctx, result.Key, &record))
+	}
 	names := []string{}
 	for i, p := range record.Passages {
 		d, err := f.store.Document(f.ctx, manager(), p.DocumentID)
@@ -30,11 +34,11 @@ func (f *fixture) found(key string) []string {
 func TestSearchKnowledge(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a stored search is not repeated", func(t *testing.T) {
+	t.Run("a search for many passages is stored and not repeated", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
-		run := f.ask("when are apples picked?")
+		run := f.ask("when are apples picked?", func(r *knowledge.Request) { r.Config.AI.Retrieval.NumberOfChunks = 21 })
 		in := activities.SearchInput{RunRef: run}
 		first, err := do(f, f.answering.SearchKnowledge, in)
 		f.must(err)
@@ -46,7 +50,7 @@ func TestSearchKnowledge(t *testing.T) {
 		if diff := cmp.Diff(first, again); diff != "" || first.Kept != 1 || first.Retrieved != 1 {
 			t.Errorf("first %+v, then %s", first, diff)
 		}
-		if diff := cmp.Diff([]string{"apples.txt"}, f.found(first.Key)); diff != "" {
+		if diff := cmp.Diff([]string{"apples.txt"}, f.found(first)); diff != "" {
 			t.Error(diff)
 		}
 		if n := f.server.Totals().Embeddings.Asked; n != published || published != asked+1 {
@@ -78,7 +82,10 @@ func TestSearchKnowledge(t *testing.T) {
 		} {
 			result, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: f.ask("apples", tc.change)})
 			f.must(err)
-			got := f.found(result.Key)
+			if result.Found == nil {
+				t.Errorf("%s: the passages are not in the result", name)
+			}
+			got := f.found(result)
 			if len(got) > 1 && got[0] > got[1] {
 				got[0], got[1] = got[1], got[0]
 			}

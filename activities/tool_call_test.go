@@ -92,7 +92,7 @@ func TestCallTool(t *testing.T) {
 			if diff := cmp.Diff(first[in.Call], again); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff([]string{"apples.txt"}, f.found(again.Search)); diff != "" {
+			if diff := cmp.Diff([]string{"apples.txt"}, f.found(activities.SearchResult{Key: again.Search})); diff != "" {
 				t.Error(diff)
 			}
 		}

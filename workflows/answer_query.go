@@ -17,7 +17,7 @@ type AnswerInput struct {
 	MessageID      string           `json:"message_id,omitempty"`
 	ConversationID string           `json:"conversation_id,omitempty"`
 	ExecutionID    string           `json:"execution_id,omitempty"`
-	SearchFirst    bool             `json:"search_first"` // the prompt has ${context}
+	SearchFirst    bool             `json:"search_first"`          // the prompt has ${context}
 	SlowSearch     bool             `json:"slow_search,omitempty"` // a search asks a chat model or a reranker
 	MaxToolTurns   int              `json:"max_tool_turns"`
 	Carried        *activities.Loop `json:"carried,omitempty"` // state over a continue-as-new
@@ -99,12 +99,14 @@ func (a *answer) next() (error, bool) { return a.nextRun, a.nextRun != nil }
 // converse searches first if the prompt has a place for passages, and then runs the
 // turns of the tool loop.
 func (a *answer) converse(ctx workflow.Context) error {
-	if a.in.SearchFirst && len(a.loop.Searches) == 0 {
+	if a.in.SearchFirst && a.loop.Found == nil && len(a.loop.Searches) == 0 {
 		result, err := a.search(ctx, activities.SearchInput{RunRef: a.in.RunRef})
 		if err != nil {
 			return err
 		}
-		a.loop.Searches = append(a.loop.Searches, result.Key)
+		if a.loop.Found = result.Found; result.Found == nil {
+			a.loop.Searches = append(a.loop.Searches, result.Key)
+		}
 		a.loop.Usage.Add(result.Usage)
 		if a.toolEvents {
 			a.retrieved(result)

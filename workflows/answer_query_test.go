@@ -31,7 +31,7 @@ func newAnswerTest(t *testing.T) *answerTest {
 	test.env.SetTestTimeout(30 * time.Second)
 	var acts *activities.Answering
 	test.env.RegisterActivity(&activities.Answering{})
-	test.env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Maybe().Return(activities.SearchResult{Key: "search-0", Retrieved: 7, Kept: 3, Usage: activities.Usage{ModelCalls: 2}}, nil)
+	test.env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Maybe().Return(activities.SearchResult{Found: &activities.SearchRecord{Retrieved: 7}, Retrieved: 7, Kept: 3, Usage: activities.Usage{ModelCalls: 2}}, nil)
 	test.env.OnActivity(acts.FinishAnswer, mock.Anything, mock.Anything).Maybe().Return(test.finish)
 	return test
 }
@@ -73,7 +73,7 @@ func TestAnswerQuery(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)
 		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
-			if in.Offset != 1 || len(in.Preceding) != 1 || in.Loop.Searches[0] != "search-0" {
+			if in.Offset != 1 || len(in.Preceding) != 1 || in.Loop.Found == nil || len(in.Loop.Searches) != 0 {
 				t.Errorf("model call input %+v", in)
 			}
 			return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer"}, nil
@@ -102,6 +102,21 @@ func TestAnswerQuery(t *testing.T) {
 		end := test.run(t, workflows.AnswerInput{SearchFirst: true, SlowSearch: true, MaxToolTurns: 5})
 		if local != 0 || end.Loop.Usage.ModelCalls != 3 {
 			t.Errorf("%d local searches, usage %+v", local, end.Loop.Usage)
+		}
+	})
+
+	t.Run("a search whose result is long is passed on by its key", func(t *testing.T) {
+		t.Parallel()
+		test := &answerTest{env: newEnvironment()}
+		test.env.RegisterActivity(&activities.Answering{})
+		test.env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Return(activities.SearchResult{Key: "search-0", Kept: 30}, nil)
+		test.env.OnActivity(acts.FinishAnswer, mock.Anything, mock.Anything).Return(test.finish)
+		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
+			return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer"}, nil
+		})
+		end := test.run(t, workflows.AnswerInput{SearchFirst: true, MaxToolTurns: 5})
+		if diff := cmp.Diff([]string{"search-0"}, end.Loop.Searches); diff != "" || end.Loop.Found != nil {
+			t.Error(diff)
 		}
 	})
 
