@@ -83,7 +83,7 @@ func describedRetrieval() (splitter, retrieval, weights reflect.Type) {
 		NumberOfChunks int                `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"Passages given to the model. Default: 10"`
 		Candidates     int                `json:"candidates,omitempty" minimum:"0" maximum:"1000" doc:"Passages that each leg finds. Default: 50"`
 		Fusion         string             `json:"fusion,omitempty" enum:"weighted,rrf" doc:"Default: weighted"`
-		Weights        *knowledge.Weights `json:"weights,omitempty" doc:"The shares of the legs. Default: dense 0.4 and bm25 0.6; with the offline model 0.25 and 0.75 for a question in English, 0.05 and 0.95 for any other"`
+		Weights        *knowledge.Weights `json:"weights,omitempty" doc:"The shares of the legs. Default: by the scores of the legs, dense 0.3 to 0.7; with the offline model dense 0.35 for a question in English, 0.05 for any other"`
 		MinScore       float64            `json:"minScore,omitempty" minimum:"0" maximum:"1" doc:"A passage with a lower score is dropped. It is the score of the reranker, if there is one"`
 		Reranker       string             `json:"reranker,omitempty" maxLength:"200" doc:"What reranks the candidates: judge (the chat model), the name of models.rerank, or none. Default: none"`
 		ContextTokens  int                `json:"contextTokens,omitempty" minimum:"0" maximum:"1000000" doc:"Estimated tokens of the passages together; a passage that does not fit is dropped, the first one never. Default: no bound"`

@@ -109,14 +109,14 @@ type Weights struct {
 	BM25  float64 `json:"bm25"`
 }
 
-// DefaultWeights are those for a model whose vectors compare meanings.
-func DefaultWeights() Weights { return Weights{Dense: 0.4, BM25: 0.6} }
+// defaultWeights completes weights of which only one is given.
+func defaultWeights() Weights { return Weights{Dense: 0.4, BM25: 0.6} }
 
 // UnmarshalJSON reads weights. One that is not given is the default: 0 is a
 // weight like any other.
 func (w *Weights) UnmarshalJSON(data []byte) error {
 	type weights Weights
-	read := weights(DefaultWeights())
+	read := weights(defaultWeights())
 	if err := json.Unmarshal(data, &read); err != nil {
 		return err
 	}

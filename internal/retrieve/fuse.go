@@ -13,9 +13,9 @@ import (
 const rrfConstant = 60
 
 // fuse merges the hits of the two legs into one list, best first, equal scores
-// ordered by chunk id. Scores are between 0 and 1. A weighted fusion needs
-// weights.
-func fuse(dense, words []knowledge.Hit, c knowledge.RetrievalConfig) []knowledge.Hit {
+// ordered by chunk id. Scores are between 0 and 1. The weights are those of a
+// weighted fusion.
+func fuse(dense, words []knowledge.Hit, c knowledge.RetrievalConfig, w knowledge.Weights) []knowledge.Hit {
 	switch {
 	case c.Strategy == knowledge.StrategyDense:
 		return rescore(dense, func(h knowledge.Hit, _ int) float64 { return max(0, h.Score) })
@@ -27,11 +27,11 @@ func fuse(dense, words []knowledge.Hit, c knowledge.RetrievalConfig) []knowledge
 		byRank := func(_ knowledge.Hit, rank int) float64 { return (rrfConstant + 1) / float64(rrfConstant+rank) }
 		return sum(weighted{rescore(dense, byRank), 0.5}, weighted{rescore(words, byRank), 0.5})
 	default:
-		total := c.Weights.Dense + c.Weights.BM25
+		total := w.Dense + w.BM25
 		if total == 0 {
 			total = 1
 		}
-		return sum(weighted{normalise(dense), c.Weights.Dense / total}, weighted{normalise(words), c.Weights.BM25 / total})
+		return sum(weighted{normalise(dense), w.Dense / total}, weighted{normalise(words), w.BM25 / total})
 	}
 }
 

@@ -90,10 +90,6 @@ func (r *Retriever) Retrieve(ctx context.Context, req Request) (Result, error) {
 		return Result{}, knowledge.Errorf(knowledge.CodeInvalid, "a search needs some text to search for")
 	}
 	req.Config = withDefaults(req.Config)
-	if req.Config.Weights == nil {
-		weights := defaultWeights(r.embed, req.Query)
-		req.Config.Weights = &weights
-	}
 	s := &search{Retriever: r, request: req, clock: newClock()}
 	if req.Explain {
 		s.trace = &Trace{}

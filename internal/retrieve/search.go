@@ -126,7 +126,7 @@ func (s *search) candidates(ctx context.Context, limit int) (fused []knowledge.H
 	if err := firstCause(denseErr, wordsErr); err != nil {
 		return nil, false, err
 	}
-	fused = fuse(dense, words, s.request.Config)
+	fused = fuse(dense, words, s.request.Config, s.weights(dense, words))
 	s.trace.legs(dense, words)
 	s.trace.fused(fused)
 	return fused, len(dense) == limit || len(words) == limit, nil

@@ -1,6 +1,7 @@
 package retrieve_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -25,9 +26,9 @@ func TestDefaultWeights(t *testing.T) {
 		weights  *knowledge.Weights
 		want     []string // the best of words has the share of BM25, the best of dense the other
 	}{
-		"a model that compares meanings":      {&counting{}, english, nil, []string{"words 0.600", "dense 0.400"}},
-		"a model that says so":                {&lexical{}, english, nil, []string{"words 0.600", "dense 0.400"}},
-		"a lexical model, in English":         {&lexical{words: true}, english, nil, []string{"words 0.750", "dense 0.250"}},
+		"a model that compares meanings":      {&counting{}, english, nil, []string{"words 0.700", "dense 0.300"}},
+		"a model that says so":                {&lexical{}, english, nil, []string{"words 0.700", "dense 0.300"}},
+		"a lexical model, in English":         {&lexical{words: true}, english, nil, []string{"words 0.650", "dense 0.350"}},
 		"a lexical model, in German":          {&lexical{words: true}, "Welche Grenzen gelten für den Druck in der Pumpe der zweiten Linie?", nil, []string{"words 0.950", "dense 0.050"}},
 		"a lexical model, in Chinese":         {&lexical{words: true}, "第二条生产线的泵的压力限制是多少？", nil, []string{"words 0.950", "dense 0.050"}},
 		"a lexical model, uncertain":          {&lexical{words: true}, "pump P-17", nil, []string{"words 0.950", "dense 0.050"}},
@@ -44,6 +45,45 @@ func TestDefaultWeights(t *testing.T) {
 			}
 			if got := scored(found); !slices.Equal(got, test.want) {
 				t.Errorf("found %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// TestWeightsByScores fuses legs whose best hits differ, with scores that fall
+// by a part of the first.
+func TestWeightsByScores(t *testing.T) {
+	t.Parallel()
+	leg := func(best string, hits int, fall float64) (list []knowledge.Hit) {
+		for i := range hits {
+			id := best
+			if i > 0 {
+				id = fmt.Sprintf("%s%03d", best, i)
+			}
+			list = append(list, knowledge.Hit{ChunkID: id, Score: 1 - fall*float64(i)/float64(hits-1)})
+		}
+		return list
+	}
+	for name, test := range map[string]struct {
+		dense, words []knowledge.Hit
+		want         string // share of the dense leg
+	}{
+		"both fall alike":                             {leg("dense", 50, .5), leg("words", 50, .5), "0.600"},
+		"the model finds all equally near":            {leg("dense", 50, .05), leg("words", 50, .9), "0.300"},
+		"the words occur everywhere":                  {leg("dense", 50, .6), leg("words", 50, .1), "0.700"},
+		"few passages have a word of the question":    {leg("dense", 50, .5), leg("words", 3, .1), "0.400"},
+		"no passage has a word of the question":       {leg("dense", 50, .5), nil, "0.700"},
+		"hits beyond the fiftieth are not considered": {append(leg("dense", 50, .5), leg("x", 50, 1)...), leg("words", 50, .5), "0.600"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := &scripted{dense: test.dense, words: test.words}
+			found, err := retrieve.New(x, showing("dense", "words"), &counting{}).Retrieve(t.Context(), retrieve.Request{Principal: asker, Query: "question"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := scored(found); !slices.Contains(got, "dense "+test.want) {
+				t.Errorf("found %v, want dense with %s", got, test.want)
 			}
 		})
 	}
