@@ -1,6 +1,7 @@
 package html
 
 import (
+	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -30,7 +31,7 @@ func mainText(root *html.Node, units []unit) []bool {
 		if e.hasSigns() {
 			signs++
 		}
-		navigation[i] = inLandmark(u.parent)
+		navigation[i] = inLandmark(u.parent) || inNotice(u.parent)
 	}
 	// The text of a page without any navigation is all main text.
 	if signs > 0 && isUsual(root) {
@@ -89,7 +90,9 @@ func findMainText(root *html.Node, units []unit) []bool {
 		found[i] = sums[i] > 0
 	}
 	keepWhole(units, found, listAround, 0.7)
-	keepWhole(units, found, tableAround(), 0.3)
+	table := tableAround()
+	keepWhole(units, found, table, 0.3)
+	keepBetween(units, found, table)
 	for i := len(units) - 2; i >= 0; i-- { // a heading belongs to what follows
 		if isHeading(units[i].parent) && found[i+1] && sums[i] > headingSum {
 			found[i] = true
@@ -114,6 +117,23 @@ func keepWhole(units []unit, found []bool, around func(*html.Node) *html.Node, s
 		if n != nil && float64(main[n]) > share*float64(all[n]) {
 			found[i] = true
 		}
+	}
+}
+
+// keepBetween keeps the tables of data that have main text right before and right behind
+// them: a cell with a number alone is little evidence of its own.
+func keepBetween(units []unit, found []bool, table func(*html.Node) *html.Node) {
+	for first := 0; first < len(units); {
+		t, last := table(units[first].parent), first+1
+		for t != nil && last < len(units) && table(units[last].parent) == t {
+			last++
+		}
+		if t != nil && first > 0 && last < len(units) && found[first-1] && found[last] && !inLandmark(t) {
+			for i := first; i < last; i++ {
+				found[i] = true
+			}
+		}
+		first = last
 	}
 }
 
@@ -176,6 +196,24 @@ func holdsData(table *html.Node) bool {
 		}
 	}
 	return rows > 1 && longest*2 < total
+}
+
+// noticeName is in the id or a class of the notices that ask for consent.
+var noticeName = regexp.MustCompile(`^(?:cookies?|gdpr|consent)-?(?:banner|notice|consent|bar|popup|modal|message|overlay|law)|^(?:onetrust|cookiebot)`)
+
+// inNotice reports whether an element is in a notice that asks for consent, as its names
+// say.
+func inNotice(n *html.Node) bool {
+	for ; n != nil; n = n.Parent {
+		for _, key := range []string{"id", "class"} {
+			for name := range strings.FieldsSeq(attr(n, key)) {
+				if n.DataAtom != atom.Body && n.DataAtom != atom.Html && noticeName.MatchString(name) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 func isHeading(n *html.Node) bool {
