@@ -50,9 +50,13 @@ type NewVersion struct {
 // limit it is CodeLimitReached: of several versions at once only so many are inserted as
 // the project has room for. AddVersion returns the document and the version.
 func (s *Store) AddVersion(ctx context.Context, nv NewVersion) (knowledge.Document, Version, error) {
-	a := addition{NewVersion: nv}
-	a.Now = s.orNow(nv.Now)
-	if err := s.write(ctx, "add a version of document "+nv.DocumentID, a.run); err != nil {
+	nv.Now = s.orNow(nv.Now)
+	var a addition
+	err := s.write(ctx, "add a version of document "+nv.DocumentID, func(ctx context.Context, tx transaction) error {
+		a = addition{NewVersion: nv}
+		return a.run(ctx, tx)
+	})
+	if err != nil {
 		return knowledge.Document{}, Version{}, err
 	}
 	return a.result()
@@ -66,13 +70,14 @@ func (s *Store) ReingestVersion(ctx context.Context, p knowledge.Principal, docu
 	if err := requireWrite(p); err != nil {
 		return knowledge.Document{}, Version{}, err
 	}
-	a := addition{NewVersion: NewVersion{DocumentID: documentID, RunID: runID, Now: s.orNow(now)}}
+	now = s.orNow(now)
+	var a addition
 	err := s.write(ctx, "reingest document "+documentID, func(ctx context.Context, tx transaction) error {
 		doc, err := managed(ctx, tx, p, documentID)
 		if err != nil {
 			return err
 		}
-		a.doc, a.there = *doc, true
+		a = addition{NewVersion: NewVersion{DocumentID: documentID, RunID: runID, Now: now}, doc: *doc, there: true}
 		if err := a.copyVersion(ctx, tx, doc.Version, config); err != nil {
 			return err
 		}

@@ -50,8 +50,8 @@ func (s *Store) DiscardVersion(ctx context.Context, ref knowledge.VersionRef) er
 // transaction, and ends the work if it returns nil.
 func (s *Store) deleteChunks(ctx context.Context, doing string, which func(context.Context, transaction, *bun.SelectQuery) (*bun.SelectQuery, error)) error {
 	for deleted := int64(chunksPerBatch); deleted == chunksPerBatch; {
-		deleted = 0
 		err := s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
+			deleted = 0
 			batch, err := which(ctx, tx, tx.NewSelect().Model((*chunkRow)(nil)).Column("c.id"))
 			if err != nil || batch == nil {
 				return err

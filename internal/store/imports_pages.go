@@ -60,13 +60,19 @@ func (s *Store) AddImportPage(ctx context.Context, i Import, page ImportPage, li
 	l := listing{Import: i, page: page.Page, now: micros(s.now())}
 	doing := fmt.Sprintf("store page %d of import %s", page.Page, i.Import)
 	for first := 0; first < len(list); first += objectsPerBatch {
-		part := list[first:min(first+objectsPerBatch, len(list))]
-		if err := s.write(ctx, doing, func(ctx context.Context, tx transaction) error { return l.objects(ctx, tx, part) }); err != nil {
+		part, before := list[first:min(first+objectsPerBatch, len(list))], l
+		err := s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
+			l = before
+			return l.objects(ctx, tx, part)
+		})
+		if err != nil {
 			return page, err
 		}
 	}
 	page.Objects = len(list) + len(late)
+	before := l
 	err := s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
+		l = before
 		for _, o := range late {
 			if err := l.again(ctx, tx, o); err != nil {
 				return err

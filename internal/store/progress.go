@@ -103,17 +103,17 @@ func (s *Store) SetStage(ctx context.Context, ref knowledge.VersionRef, stage kn
 // order.
 const (
 	noteVersion = `UPDATE document_versions SET stage = ?1, updated_at = ?2,
-	media_type = COALESCE(NULLIF(?3, ''), media_type), language = COALESCE(NULLIF(?4, ''), language), bytes = COALESCE(NULLIF(?5, 0), bytes),
-	chunk_count = COALESCE(NULLIF(?6, 0), chunk_count), page_count = COALESCE(NULLIF(?7, 0), page_count)
+	media_type = COALESCE(NULLIF(?3, ''), media_type), language = COALESCE(NULLIF(?4, ''), language), bytes = COALESCE(NULLIF(CAST(?5 AS BIGINT), 0), bytes),
+	chunk_count = COALESCE(NULLIF(CAST(?6 AS BIGINT), 0), chunk_count), page_count = COALESCE(NULLIF(CAST(?7 AS BIGINT), 0), page_count)
 WHERE document_id = ?8 AND version = ?9 AND workspace = ?10 AND status = 'pending'
 	AND EXISTS (SELECT 1 FROM documents AS d WHERE d.id = ?8 AND d.removing_upto < ?9)`
 	noteDocument = `UPDATE documents SET stage = ?1, updated_at = ?2,
 	progress = CASE WHEN stage = ?1 AND progress > ?10 THEN progress ELSE ?10 END,
 	media_type = CASE WHEN published_version > 0 THEN media_type ELSE COALESCE(NULLIF(?3, ''), media_type) END,
 	language = CASE WHEN published_version > 0 THEN language ELSE COALESCE(NULLIF(?4, ''), language) END,
-	bytes = CASE WHEN published_version > 0 THEN bytes ELSE COALESCE(NULLIF(?5, 0), bytes) END,
-	chunk_count = CASE WHEN published_version > 0 THEN chunk_count ELSE COALESCE(NULLIF(?6, 0), chunk_count) END,
-	page_count = CASE WHEN published_version > 0 THEN page_count ELSE COALESCE(NULLIF(?7, 0), page_count) END
+	bytes = CASE WHEN published_version > 0 THEN bytes ELSE COALESCE(NULLIF(CAST(?5 AS BIGINT), 0), bytes) END,
+	chunk_count = CASE WHEN published_version > 0 THEN chunk_count ELSE COALESCE(NULLIF(CAST(?6 AS BIGINT), 0), chunk_count) END,
+	page_count = CASE WHEN published_version > 0 THEN page_count ELSE COALESCE(NULLIF(CAST(?7 AS BIGINT), 0), page_count) END
 WHERE id = ?8 AND version = ?9`
 )
 

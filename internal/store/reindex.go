@@ -161,8 +161,10 @@ func (m making) outdated(config knowledge.ProjectConfig) (bool, error) {
 // document is no longer outdated. A document that is being removed is a conflict.
 func (s *Store) ReindexVersion(ctx context.Context, reindex string, o Outdated, config knowledge.ProjectConfig) (v Version, started bool, err error) {
 	run := knowledge.DerivedID("reindex", reindex, o.Document)
-	a := addition{NewVersion: NewVersion{DocumentID: o.Document, RunID: run, ParentRun: reindex, Now: s.now()}}
+	now := s.now()
+	var a addition
 	err = s.write(ctx, "reindex document "+o.Document, func(ctx context.Context, tx transaction) error {
+		a = addition{NewVersion: NewVersion{DocumentID: o.Document, RunID: run, ParentRun: reindex, Now: now}}
 		var before runRow
 		again, err := runTable.first(ctx, tx, &before, "r.id = ? AND r.workspace = ?", run, o.Workspace)
 		if err == nil && again {
@@ -215,11 +217,13 @@ func (s *Store) StartReindex(ctx context.Context, p knowledge.Principal, project
 	if err != nil {
 		return Run{}, fmt.Errorf("encode the progress of run %s: %w", id, err)
 	}
-	run := Run{
+	fresh := Run{
 		ID: id, Workspace: p.Workspace(), Project: project, Kind: knowledge.KindReindex, Status: knowledge.RunRunning, Owner: p.Owner(), Progress: progress,
 		WorkflowID: knowledge.KindReindex.WorkflowID(p.Workspace(), project), Subject: project, CreatedAt: s.now(),
 	}
+	var run Run
 	err = s.write(ctx, "start reindex "+id, func(ctx context.Context, tx transaction) error {
+		run = fresh
 		var row runRow
 		there, err := runTable.first(ctx, tx, &row, `r.workspace = ?1 AND (r.id = ?2 AND r.owner = ?3 OR
 			r.kind = 'reindex' AND r.subject = ?4 AND r.status = 'running') ORDER BY r.id = ?2 DESC LIMIT 1`, run.Workspace, id, run.Owner, project)

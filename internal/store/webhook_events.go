@@ -92,7 +92,7 @@ func (r *documentRow) announce(ctx context.Context, tx transaction, kind knowled
 // transaction.
 func wake(ctx context.Context, tx transaction, q WebhookQueue, now int64) error {
 	woken, err := changed(tx.exec(ctx, `INSERT INTO webhook_queues (webhook, workspace, project, awake, woken_at) VALUES (?1, ?2, ?3, TRUE, ?4)
-		ON CONFLICT (webhook) DO UPDATE SET awake = TRUE, woken_at = ?4 WHERE awake = FALSE`, q.Webhook, q.Workspace, q.Project, now))
+		ON CONFLICT (webhook) DO UPDATE SET awake = TRUE, woken_at = ?4 WHERE webhook_queues.awake = FALSE`, q.Webhook, q.Workspace, q.Project, now))
 	if err == nil && woken {
 		*tx.woken = append(*tx.woken, q)
 	}

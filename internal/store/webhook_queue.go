@@ -180,6 +180,7 @@ func (s *Store) cancelDeliveries(ctx context.Context, tx transaction, before, af
 func (s *Store) RestWebhook(ctx context.Context, q WebhookQueue, now time.Time) (due bool, next time.Time, err error) {
 	err = s.write(ctx, "let webhook "+q.Webhook+" rest", func(ctx context.Context, tx transaction) error {
 		var at int64
+		next = time.Time{}
 		pending, err := first(ctx, tx, []any{&at}, "SELECT next_at FROM webhook_deliveries WHERE webhook = ? AND status = 'pending' ORDER BY next_at LIMIT 1", q.Webhook)
 		if due = pending && at <= micros(now); err != nil || due {
 			return err
