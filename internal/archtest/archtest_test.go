@@ -162,6 +162,7 @@ var own = map[string][]string{
 	"internal/index/indextest":                 {"internal/index", "internal/knowledge"},
 	"internal/model/modeltest":                 {"internal/model", "internal/model/localmodel", "internal/model/protocol"},
 	"internal/retrieve/retrievetest":           {"internal/index", "internal/knowledge", "internal/retrieve", "internal/store"},
+	"internal/store/postgrestest":              {"internal/store"},
 	"internal/store/storetest":                 {"internal/knowledge", "internal/source", "internal/store"},
 
 	"internal/source/sourcetest": {"internal/knowledge", "internal/safedial", "internal/source"},

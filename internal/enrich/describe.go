@@ -196,9 +196,9 @@ func names(list []string) []string {
 	return kept
 }
 
-// line returns a text on one line, cut to a number of code points.
+// line returns a text on one line, without NULs and cut to a number of code points.
 func line(s string, most int) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	s = strings.Join(strings.Fields(strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "")), " ")
 	if runes := []rune(s); len(runes) > most {
 		s = strings.TrimSpace(string(runes[:most]))
 	}

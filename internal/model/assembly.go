@@ -33,7 +33,8 @@ type fragment struct {
 	arguments strings.Builder
 }
 
-// add adds one event and returns its text.
+// add adds one event and returns its text, without NULs, which PostgreSQL does not
+// store.
 func (a *assembly) add(event openai.ChatCompletionStreamResponse) string {
 	if event.Model != "" {
 		a.model = event.Model
@@ -56,7 +57,7 @@ func (a *assembly) add(event openai.ChatCompletionStreamResponse) string {
 		}
 	}
 	a.content = a.content || words.Len() > 0 || len(a.calls) > 0
-	return words.String()
+	return strings.ReplaceAll(words.String(), "\x00", "")
 }
 
 // addCall joins a fragment to its call. Fragments with the same index belong

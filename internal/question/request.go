@@ -45,6 +45,8 @@ func CheckText(location, text string) error {
 		return knowledge.Invalid(location, "must not be empty")
 	case utf8.RuneCountInString(text) > MaxLength:
 		return knowledge.Invalid(location, "must have at most %d characters", MaxLength)
+	case strings.ContainsRune(text, 0):
+		return knowledge.Invalid(location, "must not have a NUL")
 	}
 	return nil
 }

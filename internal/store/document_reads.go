@@ -75,10 +75,10 @@ func (s *Store) queryDocuments(model any, p knowledge.Principal, query DocumentQ
 	if query.Project != "" && !p.CoversProject(query.Project) {
 		return nil, knowledge.NotFound("project", query.Project)
 	}
-	return query.conditions(readable(s.reader.NewSelect().Model(model), p))
+	return query.conditions(s.reader, readable(s.reader.NewSelect().Model(model), p))
 }
 
-func (query DocumentQuery) conditions(q *bun.SelectQuery) (*bun.SelectQuery, error) {
+func (query DocumentQuery) conditions(db *pool, q *bun.SelectQuery) (*bun.SelectQuery, error) {
 	if query.Project != "" {
 		q = q.Where("d.project = ?", query.Project)
 	}
@@ -89,7 +89,7 @@ func (query DocumentQuery) conditions(q *bun.SelectQuery) (*bun.SelectQuery, err
 		q = q.Where("d.conversation_id = ? AND d.conversation_id <> ''", query.Conversation) // not '' for the index
 	}
 	if query.Code != "" {
-		q = q.Where("(CASE WHEN d.error <> '' THEN json_extract(d.error, '$.code') WHEN d.waiting <> '' AND d.status = 'pending' THEN json_extract(d.waiting, '$.code') END) = ?", query.Code)
+		q = q.Where(db.statement("(CASE WHEN d.error <> '' THEN json_extract(d.error, '$.code') WHEN d.waiting <> '' AND d.status = 'pending' THEN json_extract(d.waiting, '$.code') END)")+" = ?", query.Code)
 	}
 	if len(query.Tags) > 0 {
 		q = q.Where("EXISTS (SELECT 1 FROM document_tags AS g WHERE g.document_id = d.id AND g.tag IN (?))", bun.List(query.Tags))
@@ -117,9 +117,10 @@ func (s *Store) Document(ctx context.Context, p knowledge.Principal, id string) 
 	return row.document()
 }
 
-// anyDocument and visibleDocument are readable, for the document ?4.
+// anyDocument and visibleDocument are readable, for the documents ?3 and ?4. PostgreSQL
+// refuses a parameter that no condition names.
 var (
-	anyDocument     = inScope("d") + " AND d.id = ?4 AND d.removed = FALSE"
+	anyDocument     = inScope("d") + " AND d.id = ?3 AND d.removed = FALSE"
 	visibleDocument = inScope("d") + " AND d.id = ?4 AND " + visible(tokens3)
 )
 
@@ -128,11 +129,11 @@ func (s *Store) readDocument(ctx context.Context, p knowledge.Principal, id stri
 		return nil, err
 	}
 	var row documentRow
-	query := visibleDocument
+	query, args := visibleDocument, []any{p.Workspace(), p.Project(), tokenList(p), id}
 	if p.Can(knowledge.ScopeWrite) {
-		query = anyDocument
+		query, args = anyDocument, []any{p.Workspace(), p.Project(), id}
 	}
-	there, err := documentTable.first(ctx, s.reader, &row, query, p.Workspace(), p.Project(), tokenList(p), id)
+	there, err := documentTable.first(ctx, s.reader, &row, query, args...)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read document %s: %w", id, failure(err))

@@ -13,35 +13,57 @@ import (
 // repair. Other errors are returned as they are: they are defects of the program.
 func failure(err error) error {
 	var known *knowledge.Error
-	var dbErr *sqlite.Error
-	if errors.As(err, &known) || !errors.As(err, &dbErr) {
+	if err == nil || errors.As(err, &known) {
 		return err
 	}
-	unavailable := func(message string) error {
-		return &knowledge.Error{Code: knowledge.CodeUnavailable, Message: message, Retryable: true, Cause: err}
+	var dbErr *sqlite.Error
+	if errors.As(err, &dbErr) {
+		return sqliteFailure(dbErr, err)
 	}
+	return postgresFailure(err)
+}
+
+func sqliteFailure(dbErr *sqlite.Error, err error) error {
 	switch code := dbErr.Code(); {
+	case code == sqlite3.SQLITE_CONSTRAINT_NOTNULL:
+		return notStorable(err)
 	case code&0xff == sqlite3.SQLITE_FULL, code == sqlite3.SQLITE_IOERR_SHMSIZE:
-		return unavailable("the disk is full: free some space and try again")
+		return unavailable("the disk is full: free some space and try again", err)
 	case code&0xff == sqlite3.SQLITE_IOERR, code&0xff == sqlite3.SQLITE_CANTOPEN, code&0xff == sqlite3.SQLITE_READONLY:
-		return unavailable("the database cannot be written: check its disk and try again")
+		return unavailable("the database cannot be written: check its disk and try again", err)
 	case code&0xff == sqlite3.SQLITE_BUSY, code&0xff == sqlite3.SQLITE_LOCKED:
-		return unavailable("the database is busy: try again")
+		return unavailable("the database is busy: try again", err)
 	}
 	return err
+}
+
+// unavailable is the error for a failure that may be over at the next try.
+func unavailable(message string, cause error) error {
+	return &knowledge.Error{Code: knowledge.CodeUnavailable, Message: message, Retryable: true, Cause: cause}
+}
+
+// notStorable is the error for a text that stands as NULL in a statement: no column
+// takes NULL.
+func notStorable(cause error) error {
+	return knowledge.Errorf(knowledge.CodeInvalid, "a text has a NUL or is not UTF-8: send it without").WithCause(cause)
 }
 
 // isDuplicate reports whether err means that a row with this key exists.
 func isDuplicate(err error) bool {
 	var dbErr *sqlite.Error
-	return errors.As(err, &dbErr) &&
-		(dbErr.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY || dbErr.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE)
+	if errors.As(err, &dbErr) {
+		return dbErr.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY || dbErr.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE
+	}
+	return postgresState(err) == uniqueViolation
 }
 
 // isOrphan reports whether err means that a row refers to one that does not exist.
 func isOrphan(err error) bool {
 	var dbErr *sqlite.Error
-	return errors.As(err, &dbErr) && dbErr.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
+	if errors.As(err, &dbErr) {
+		return dbErr.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
+	}
+	return postgresState(err) == foreignKeyViolation
 }
 
 // invalid is the error for one wrong field of a request.

@@ -18,7 +18,7 @@ func (s *Store) Exec(ctx context.Context, statement string) error {
 
 // Downgrade takes the tables back to what an older version of them was.
 func (s *Store) Downgrade(ctx context.Context, version int64) error {
-	provider, err := s.migrations()
+	provider, err := s.sqliteMigrations()
 	if err == nil {
 		_, err = provider.DownTo(ctx, version)
 	}

@@ -78,7 +78,7 @@ func insertKey(ctx context.Context, tx transaction, row keyRow) error {
 	_, err := tx.NewInsert().Model(&row).Exec(ctx)
 	switch {
 	case isDuplicate(err):
-		return knowledge.Errorf(knowledge.CodeConflict, "this key exists already")
+		return knowledge.Errorf(knowledge.CodeConflict, "this key exists already").WithCause(err)
 	case isOrphan(err):
 		return knowledge.NotFound("workspace", row.Workspace)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 )
 
 // pool is a pool of connections and the statements that are prepared on it once:
@@ -16,9 +17,25 @@ import (
 // writes their values into the text.
 type pool struct {
 	*bun.DB
+	twin     func(text string) string // of a statement for SQLite; nil on SQLite
 	mu       sync.RWMutex
 	prepared map[string]*sql.Stmt
 	wanted   []string // asked for in transactions, and not prepared yet
+}
+
+// newPool returns a pool of up to size connections that are kept open.
+func newPool(db *sql.DB, size int, dialect schema.Dialect, twin func(string) string) *pool {
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	return &pool{DB: bun.NewDB(db, dialect), twin: twin, prepared: map[string]*sql.Stmt{}}
+}
+
+// statement returns a statement for SQLite as the database of the pool knows it.
+func (p *pool) statement(text string) string {
+	if p.twin == nil {
+		return text
+	}
+	return p.twin(text)
 }
 
 // transaction is a transaction, with the statements of its pool.
@@ -39,23 +56,23 @@ func (p *pool) query(ctx context.Context, text string, args ...any) (*sql.Rows, 
 	if err != nil {
 		return nil, err
 	}
-	return stmt.QueryContext(ctx, args...)
+	return stmt.QueryContext(ctx, storableArguments(args)...)
 }
 
 // query runs a prepared statement that returns rows.
 func (t transaction) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	if stmt := t.pool.lookup(text); stmt != nil {
-		return t.StmtContext(ctx, stmt).QueryContext(ctx, args...)
+		return t.StmtContext(ctx, stmt).QueryContext(ctx, storableArguments(args)...)
 	}
-	return t.Tx.Tx.QueryContext(ctx, text, args...)
+	return t.Tx.Tx.QueryContext(ctx, t.pool.statement(text), storableArguments(args)...)
 }
 
 // exec runs a prepared statement that returns no rows.
 func (t transaction) exec(ctx context.Context, text string, args ...any) (sql.Result, error) {
 	if stmt := t.pool.lookup(text); stmt != nil {
-		return t.StmtContext(ctx, stmt).ExecContext(ctx, args...)
+		return t.StmtContext(ctx, stmt).ExecContext(ctx, storableArguments(args)...)
 	}
-	return t.Tx.Tx.ExecContext(ctx, text, args...)
+	return t.Tx.Tx.ExecContext(ctx, t.pool.statement(text), storableArguments(args)...)
 }
 
 // lookup returns a prepared statement, or nil and remembers that it is wanted: the
@@ -103,7 +120,7 @@ func (p *pool) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 	if stmt != nil {
 		return stmt, nil
 	}
-	stmt, err := p.DB.DB.PrepareContext(ctx, text)
+	stmt, err := p.DB.DB.PrepareContext(ctx, p.statement(text))
 	if err != nil {
 		return nil, err
 	}

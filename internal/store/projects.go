@@ -75,7 +75,7 @@ func (s *Store) CreateProject(ctx context.Context, p knowledge.Project, keys ...
 		_, err := tx.NewInsert().Model(&row).Exec(ctx)
 		switch {
 		case isDuplicate(err):
-			return knowledge.Errorf(knowledge.CodeConflict, "there is a project %q already: update it, or choose another id", p.ID)
+			return knowledge.Errorf(knowledge.CodeConflict, "there is a project %q already: update it, or choose another id", p.ID).WithCause(err)
 		case isOrphan(err):
 			return knowledge.NotFound("workspace", p.Workspace)
 		}

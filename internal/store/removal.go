@@ -2,13 +2,11 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/uptrace/bun"
 
-	"github.com/cairn-rag/cairn/internal/erase"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -239,17 +237,4 @@ func (s *Store) NamedSources(ctx context.Context, documents []string) ([]string,
 		return nil, fmt.Errorf("list originals of %d documents: %w", len(documents), failure(err))
 	}
 	return keys, nil
-}
-
-// EraseDeleted returns once the bytes of rows that were deleted stand nowhere in the
-// files of the database.
-func (s *Store) EraseDeleted(ctx context.Context) error {
-	err := s.file.Erase(ctx)
-	if errors.Is(err, erase.ErrBusy) {
-		return &knowledge.Error{Code: knowledge.CodeUnavailable, Message: "the database is busy: try again", Retryable: true}
-	}
-	if err != nil {
-		return failure(err)
-	}
-	return nil
 }

@@ -135,7 +135,7 @@ func insertRun(ctx context.Context, tx transaction, r Run) error {
 	}
 	err = runTable.insert(ctx, tx, &row)
 	if isDuplicate(err) {
-		return knowledge.Errorf(knowledge.CodeConflict, "there is a run %q already", r.ID)
+		return knowledge.Errorf(knowledge.CodeConflict, "there is a run %q already", r.ID).WithCause(err)
 	}
 	return err
 }
@@ -146,10 +146,10 @@ func (s *Store) AddRun(ctx context.Context, r Run) error {
 	return s.write(ctx, "add run "+r.ID, func(ctx context.Context, tx transaction) error { return insertRun(ctx, tx, r) })
 }
 
-// anyRun and visibleRun are visibleRuns, for the run ?4.
+// anyRun and visibleRun are visibleRuns, for the runs ?3 and ?4.
 var (
-	anyRun     = inScope("r") + " AND r.id = ?4"
-	visibleRun = anyRun + " AND " + ownOrOfDocument("?5", tokens3)
+	anyRun     = inScope("r") + " AND r.id = ?3"
+	visibleRun = inScope("r") + " AND r.id = ?4 AND " + ownOrOfDocument("?5", tokens3)
 )
 
 // ownOrOfDocument is the condition on a run r that it is the owner's, or the ingest
@@ -168,7 +168,7 @@ func (s *Store) Run(ctx context.Context, p knowledge.Principal, id string) (Run,
 	}
 	query, args := visibleRun, []any{p.Workspace(), p.Project(), tokenList(p), id, p.Owner()}
 	if p.Can(knowledge.ScopeWrite) {
-		query, args = anyRun, args[:4]
+		query, args = anyRun, []any{p.Workspace(), p.Project(), id}
 	}
 	rows, err := runTable.all(ctx, s.reader, query, args...)
 	if err == nil {

@@ -1,9 +1,6 @@
 package store
 
 import (
-	"slices"
-	"unicode/utf8"
-
 	"github.com/uptrace/bun"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -64,11 +61,8 @@ func inScope(alias string) string {
 // tokens3 are the tokens of the parameter ?3, which is tokenList of a principal.
 const tokens3 = "SELECT value FROM json_each(?3)"
 
-// tokenList is a principal's tokens as JSON. A token that is not UTF-8, which would
-// be another one in JSON, is left out.
-func tokenList(p knowledge.Principal) string {
-	return jsonList(slices.DeleteFunc(slices.Clone(p.Tokens()), func(token string) bool { return !utf8.ValidString(token) }))
-}
+// tokenList is a principal's tokens as JSON.
+func tokenList(p knowledge.Principal) string { return jsonList(p.Tokens()) }
 
 // readable restricts a query of documents d to those that the principal may list and
 // open: with the write scope all of its project, otherwise those visible to it.

@@ -166,9 +166,9 @@ func TestPing(t *testing.T) {
 
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	t.Run("only_an_absolute_sqlite_url_is_taken", func(t *testing.T) {
+	t.Run("only_a_url_of_a_known_database_is_taken", func(t *testing.T) {
 		t.Parallel()
-		for _, address := range []string{"", "cairn.db", "sqlite://cairn.db", "postgres://localhost/cairn", "sqlite:/cairn.db", "sqlite://host/cairn.db", "sqlite:///100%/cairn.db", "sqlite:///a?b/cairn.db", "sqlite:///a#b/cairn.db"} {
+		for _, address := range []string{"", "cairn.db", "sqlite://cairn.db", "mysql://localhost/cairn", "postgres://localhost:x/cairn", "postgres://localhost/cairn?pool_max_conns=1", "sqlite:/cairn.db", "sqlite://host/cairn.db", "sqlite:///100%/cairn.db", "sqlite:///a?b/cairn.db", "sqlite:///a#b/cairn.db"} {
 			if _, err := store.Open(t.Context(), store.Config{URL: address}); !knowledge.IsCode(err, knowledge.CodeInvalid) {
 				t.Errorf("%q: %v", address, err)
 			}

@@ -10,13 +10,14 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// write runs work in a transaction that holds the write lock from its start, so what
-// it reads is still true when it writes. Errors are wrapped with doing. work must use
-// the store through tx alone.
+// write runs work in a transaction in which what it reads is still true when it
+// writes, as if no other one ran beside it. Errors are wrapped with doing. work must
+// use the store through tx alone. It may run several times before one run is
+// committed, and must begin each time from the same values.
 func (s *Store) write(ctx context.Context, doing string, work func(ctx context.Context, tx transaction) error) error {
 	var woken []WebhookQueue
-	err := s.writer.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
-		s.file.NoteWritten()
+	err := s.engine.transact(ctx, s.writer, func(ctx context.Context, tx bun.Tx) error {
+		woken = nil
 		return work(ctx, transaction{tx, s.writer, &woken})
 	})
 	if err != nil {

@@ -122,8 +122,16 @@ func (s *Store) scanViews(ctx context.Context, size int, args ...any) (map[strin
 	return views, rows.Err()
 }
 
+// jsonList is a list as JSON. A word that is not storable, which would be another one
+// in JSON, is null.
 func jsonList(words []string) string {
-	data, err := json.Marshal(append([]string{}, words...)) // [], not null
+	list := make([]*string, len(words))
+	for i := range words {
+		if storable(words[i]) {
+			list[i] = &words[i]
+		}
+	}
+	data, err := json.Marshal(list)
 	if err != nil {
 		panic(err) // text always has a JSON form
 	}

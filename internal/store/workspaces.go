@@ -34,7 +34,7 @@ func (s *Store) CreateWorkspace(ctx context.Context, w Workspace) error {
 	return s.write(ctx, "create workspace "+w.ID, func(ctx context.Context, tx transaction) error {
 		_, err := tx.NewInsert().Model(&row).Exec(ctx)
 		if isDuplicate(err) {
-			return knowledge.Errorf(knowledge.CodeConflict, "there is a workspace %q already: choose another id", w.ID)
+			return knowledge.Errorf(knowledge.CodeConflict, "there is a workspace %q already: choose another id", w.ID).WithCause(err)
 		}
 		return err
 	})

@@ -167,7 +167,7 @@ func publishAtOnce(f *fixture) {
 
 func chunksRoundTrip(f *fixture) {
 	v := f.add(upload("a.txt"))
-	want := passages(v.VersionRef, "It's “one” \x00 with a NUL, 日本語 and \xff", "")
+	want := passages(v.VersionRef, "It's “one” \\ with a backslash, 日本語 and \u202e", "")
 	want[0].HeadingPath, want[0].Header = []string{"1 \"Intro\"", "1.1"}, "| a | b |"
 	want[0].Lines = []knowledge.Line{
 		{Start: 0, End: 4, Page: 1, Box: knowledge.Box{X1: 10.25, Y1: 20, X2: 100.5, Y2: 32.75}, Hyphen: true},
