@@ -12,8 +12,10 @@ import (
 const maxMetadata = 65536
 
 // The kinds of facts. A fact is a hash of its kind, a key of the metadata and,
-// but for factExists, a value.
+// where equality is asked, a value.
 const (
+	factTagged  = "tagged"  // there is a tag; without a key
+	factText    = "text"    // the value is a text
 	factExists  = "exists"  // the key has a value that is not null
 	factEquals  = "equals"  // the value
 	factElement = "element" // an element of the value, which is a list
@@ -38,6 +40,7 @@ func factsOf(metadata map[string]any) (facts []string, comparable map[string]any
 		facts = append(facts, hash(factExists, key))
 		switch v := value.(type) {
 		case string:
+			facts = append(facts, hash(factText, key))
 			comparable[textKey(key)] = letters(v)
 		case float64:
 			comparable[numberKey(key)] = v

@@ -98,7 +98,7 @@ func compileText(c knowledge.Condition, field string) (string, error) {
 		}
 		return containsText(field, values[0]), nil
 	case knowledge.OpExists:
-		return existing(c, present), nil
+		return existing(c, present, field+` == ""`), nil
 	}
 	return "", unsupported(c)
 }
@@ -119,7 +119,7 @@ func compileTags(c knowledge.Condition) (string, error) {
 	case knowledge.OpContains:
 		return "array_contains_all(" + fieldTags + ", " + literals(textValues(c)) + ")", nil
 	case knowledge.OpExists:
-		return existing(c, "array_length("+fieldTags+") > 0"), nil
+		return existingFact(c, hash(factTagged)), nil
 	}
 	return "", unsupported(c)
 }
@@ -127,7 +127,7 @@ func compileTags(c knowledge.Condition) (string, error) {
 func compileTime(c knowledge.Condition) (string, error) {
 	present := fieldCreated + " != 0"
 	if c.Type == knowledge.OpExists {
-		return existing(c, present), nil
+		return existing(c, present, fieldCreated+" == 0"), nil
 	}
 	t, err := knowledge.FilterTime(c.Value)
 	if err != nil {
@@ -153,13 +153,17 @@ func compileMetadata(c knowledge.Condition, key string) (string, error) {
 	case knowledge.OpNe, knowledge.OpNin:
 		return not(containsAny(fieldFacts, factsAbout(factEquals, key, c))), nil
 	case knowledge.OpExists:
-		return existing(c, containsAny(fieldFacts, []string{hash(factExists, key)})), nil
+		return existingFact(c, hash(factExists, key)), nil
 	case knowledge.OpContains:
 		element := containsAny(fieldFacts, factsAbout(factElement, key, c))
-		if text, ok := c.Value.(string); ok {
+		switch text, ok := c.Value.(string); {
+		case !ok:
+			return element, nil
+		case text == "":
+			return containsAny(fieldFacts, append(factsAbout(factElement, key, c), hash(factText, key))), nil
+		default:
 			return containsText(textKey(key), text) + " or " + element, nil
 		}
-		return element, nil
 	}
 	operator, ok := order(c.Type)
 	if !ok {
@@ -216,12 +220,17 @@ func order(o knowledge.Operator) (string, bool) {
 	return "", false
 }
 
-// existing returns present, negated if the condition is exists false.
-func existing(c knowledge.Condition, present string) string {
+// existing returns present, or absent if the condition is exists false.
+func existing(c knowledge.Condition, present, absent string) string {
 	if c.Exists() {
 		return present
 	}
-	return not(present)
+	return absent
+}
+
+func existingFact(c knowledge.Condition, fact string) string {
+	present := containsAny(fieldFacts, []string{fact})
+	return existing(c, present, not(present))
 }
 
 func unsupported(c knowledge.Condition) error {

@@ -106,6 +106,9 @@ func (r *row) setMetadata() error {
 	if err != nil {
 		return err
 	}
+	if len(r.Tags) > 0 {
+		facts = append(facts, hash(factTagged))
+	}
 	slices.Sort(facts)
 	if r.facts = slices.Compact(facts); len(r.facts) > maxList || len(r.ACL) > maxList {
 		return invalid("document %s has more than %d values in its metadata, or more than %d grants, which Milvus cannot store", r.DocumentID, maxList, maxList)
