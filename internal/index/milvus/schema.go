@@ -41,6 +41,9 @@ const (
 	ivfLists  = 128
 )
 
+// bm25Params are the constants of BM25 in FTS5.
+const bm25Params = `{"bm25_k1": 1.2, "bm25_b": 0.75}`
+
 // schema returns the schema of the collection for vectors of a dimension, 0 =
 // for entries without a vector.
 func (c Config) schema(dimension int) *entity.Schema {
@@ -85,7 +88,9 @@ func number(name string) *entity.Field {
 
 // indexes returns the indexes of a collection by field.
 func (c Config) indexes(dimension int) map[string]index.Index {
-	of := map[string]index.Index{fieldSparse: index.NewSparseInvertedIndex(entity.BM25, 0)}
+	of := map[string]index.Index{fieldSparse: index.NewGenericIndex(fieldSparse, map[string]string{
+		index.IndexTypeKey: string(index.SparseInverted), index.MetricTypeKey: string(entity.BM25), index.ParamsKey: bm25Params,
+	})}
 	if dimension > 0 {
 		of[fieldVector] = c.denseIndex()
 	}
