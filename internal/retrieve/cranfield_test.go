@@ -84,8 +84,8 @@ func golden(t *testing.T, path, got string) {
 // quality is the mean over the questions with judgements.
 type quality struct{ ndcg10, recall10 float64 }
 
-// cranfield is the collection. Documents and questions are numbered from 1.
-type cranfield struct {
+// collection is a set of documents with judged questions. Documents and questions are numbered from 1.
+type collection struct {
 	documents []string
 	questions []string
 	relevant  map[int]map[string]bool // question -> ids of the documents that answer it
@@ -94,7 +94,7 @@ type cranfield struct {
 
 var asker = knowledge.NewPrincipal(knowledge.Claims{Workspace: "cranfield"})
 
-func (c *cranfield) measure(t *testing.T, r *retrieve.Retriever, config knowledge.RetrievalConfig) quality {
+func (c *collection) measure(t *testing.T, r *retrieve.Retriever, config knowledge.RetrievalConfig) quality {
 	t.Helper()
 	var sum quality
 	for i, question := range c.questions {
@@ -124,7 +124,7 @@ func (c *cranfield) measure(t *testing.T, r *retrieve.Retriever, config knowledg
 }
 
 // index writes the collection into an embedded index.
-func (c *cranfield) index(t testing.TB) *embedded.Index {
+func (c *collection) index(t testing.TB) *embedded.Index {
 	t.Helper()
 	x, err := embedded.Open(t.Context(), embedded.Config{Path: filepath.Join(t.TempDir(), "index.db")})
 	if err != nil {
@@ -154,7 +154,7 @@ var (
 // readCranfield parses the collection with regular expressions, because it is
 // not XML (bare &, no root element). The judgements identify a question by its
 // position in the file, not by its <num>.
-func readCranfield(t testing.TB) *cranfield {
+func readCranfield(t testing.TB) *collection {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "shared", "data", "cranfield")
 	if _, err := os.Stat(dir); err != nil {
@@ -170,7 +170,7 @@ func readCranfield(t testing.TB) *cranfield {
 		}
 		return string(data)
 	}
-	c := &cranfield{relevant: map[int]map[string]bool{}, chunks: chunks{}}
+	c := &collection{relevant: map[int]map[string]bool{}, chunks: chunks{}}
 	for _, m := range documentPattern.FindAllStringSubmatch(read("cran.all.1400.xml"), -1) {
 		c.documents = append(c.documents, m[2]+"\n"+m[3])
 		if number, _ := strconv.Atoi(m[1]); number != len(c.documents) {
