@@ -10,7 +10,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 install      = @test -x $(TOOLS)/$(1) || GOBIN=$(TOOLS) GOFLAGS=-mod=mod $(GO) install $(2)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race fmt lint replay histories e2e bench bench-compare vuln docs clean
+.PHONY: help build build-cluster demo test race fmt lint replay histories e2e e2e-cluster bench bench-compare vuln docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ build: ## build bin/cairn
 	@echo "Building bin/cairn. A first build takes some minutes (it compiles a whole Temporal server, about 1,700 packages), a later one seconds."
 	@$(call compile,-ldflags "-s -w -X main.version=$(VERSION)" -o bin/cairn ./starter)
 
+build-cluster: ## build bin/cairn-cluster: without the embedded Temporal server
+	@$(call compile,-tags cluster -ldflags "-s -w -X main.version=$(VERSION)" -o bin/cairn-cluster ./starter)
+
 demo: build ## ingest documents, ask, kill the server in mid answer and resume, in a minute
 	@bin/cairn demo
 
@@ -67,6 +70,9 @@ histories: build ## record these histories again, after an intended change of wo
 
 e2e: build ## test the built binary from outside, including kills
 	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -timeout 30m -v ./e2e/...
+
+e2e-cluster: build ## test two APIs and two workers on one Temporal server, including kills
+	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -timeout 30m -v -run '^TestCluster' ./e2e
 
 bench: build ## run the benchmarks of docs/benchmarks.md
 	$(GO) run ./bench

@@ -22,6 +22,7 @@ type Server struct {
 	intake    *intake.Intake
 	imports   *importing.Starter
 	streams   *streams
+	health    *Health
 	stopping  chan struct{}
 	stop      func()
 }
@@ -54,7 +55,8 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s.imports = importing.New(importing.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Workflows: deps.Dispatch, Sources: deps.Imports, Secrets: deps.Imports, Log: deps.Log, Now: s.now,
 	})
-	s.stop = sync.OnceFunc(func() { close(s.stopping) })
+	s.health = NewHealth(deps.Ready, deps.MetricsPage, deps.Log)
+	s.stop = sync.OnceFunc(func() { s.health.Stop(); close(s.stopping) })
 	s.register()
 	if err := s.describe(); err != nil {
 		return nil, err

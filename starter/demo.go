@@ -39,6 +39,9 @@ const (
 
 // Run runs the demo and checks each step.
 func (d demoCmd) Run(ctx context.Context, a *app) (err error) {
+	if !hasTemporal {
+		return errNoTemporal
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, demoTime, fmt.Errorf("the demo took more than %v", demoTime))
 	defer cancel()
 	folder, err := os.MkdirTemp("", "cairn-demo-")

@@ -21,7 +21,9 @@ import (
 // commands is the command line.
 type commands struct {
 	Up        upCmd        `cmd:"" group:"server" help:"Start everything in one process."`
-	Worker    workerCmd    `cmd:"" group:"server" help:"Import beside a server, in a process of its own."`
+	API       apiCmd       `cmd:"" name:"api" group:"server" help:"Serve the API of a cluster."`
+	Worker    workerCmd    `cmd:"" group:"server" help:"Work for a cluster, or import beside a server."`
+	Migrate   migrateCmd   `cmd:"" group:"server" help:"Prepare the stores and the Temporal namespace of a cluster."`
 	Demo      demoCmd      `cmd:"" group:"server" help:"Ingest documents, ask a question, kill the server in mid answer and resume."`
 	Ingest    ingestCmd    `cmd:"" group:"documents" help:"Ingest files, folders and addresses."`
 	Import    importCmd    `cmd:"" group:"documents" help:"Import a bucket, an archive, a list of addresses or a site."`

@@ -1,13 +1,17 @@
 package main
 
-// upParts are the parts of cairn up: every role in one process, with a Temporal server
-// of its own.
+// upParts are the parts of cairn up: every role in one process. The Temporal server is
+// in the process too, unless the configuration names another.
 func (p *platform) upParts() []part {
+	temporal, repair := p.startTemporal, p.repair
+	if !p.cfg.Temporal.Embedded() {
+		temporal, repair = p.registerNamespace, nothing // its schedules repair
+	}
 	return []part{
 		p.listen, p.hostFolder, p.emptyTemporary,
-		p.createSecretKey, p.startSecrets, p.openStores, p.sweepBlobs, p.prepareInstance,
-		p.startModels, p.startTemporal, p.startDialer,
-		p.startParsers, p.startQueues(nil), p.wakeWebhooks, p.repair,
+		p.createSecretKey, p.startSecrets, p.openStores, p.prepareInstance,
+		p.startModels, temporal, p.startDialer,
+		p.startParsers, p.startQueues(nil), p.wakeWebhooks, repair,
 		p.startDrawers, p.startAPI,
 	}
 }
@@ -20,5 +24,35 @@ func (p *platform) besideParts(queues []string) []part {
 		p.startSecrets, p.joinStores,
 		p.joinModels, p.startDialer,
 		p.startParsers, p.startQueues(queues), p.wakeWebhooks,
+	}
+}
+
+// migrateParts are the parts of cairn migrate, the only role of a cluster that changes
+// the schema of the database, the namespace and the keys of the instance.
+func (p *platform) migrateParts() []part {
+	return []part{
+		p.joinFolder, p.createSecretKey, p.startSecrets,
+		p.openStores, p.keepSecretKey, p.prepareInstance,
+		p.registerNamespace,
+	}
+}
+
+// apiParts are the parts of cairn api. It runs no workflow and no activity.
+func (p *platform) apiParts() []part {
+	return []part{
+		p.listen, p.joinFolder, p.startSecrets,
+		p.awaitStores, p.keepSecretKey, p.awaitNamespace("cairn-api"),
+		p.startModels, p.startDialer, p.wakeWebhooks,
+		p.startDrawers, p.startAPI,
+	}
+}
+
+// workerParts are the parts of cairn worker in a cluster.
+func (p *platform) workerParts(queues []string) []part {
+	return []part{
+		p.listenHealth, p.joinFolder, p.startSecrets,
+		p.awaitStores, p.keepSecretKey, p.awaitNamespace("cairn-worker"),
+		p.startModels, p.startDialer,
+		p.startParsers, p.startQueues(queues), p.wakeWebhooks, p.serveHealth,
 	}
 }

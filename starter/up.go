@@ -32,6 +32,7 @@ type upCmd struct {
 // Help returns the command's details and an example.
 func (upCmd) Help() string {
 	return "The process runs the Temporal server and its pages, the database, the index, the blob store, the offline model, the worker and the API. " +
+		"With temporal.address in the configuration it uses that Temporal server instead. " +
 		"Ctrl-C or SIGTERM stops it; unfinished work resumes at the next start.\n\nExample:\n\n    cairn up --data /var/lib/cairn --listen 0.0.0.0:8080"
 }
 
@@ -42,6 +43,9 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 	})
 	if err != nil {
 		return err
+	}
+	if cfg.Temporal.Embedded() && !hasTemporal {
+		return errNoTemporal
 	}
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)

@@ -18,7 +18,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/childserver"
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/dispatch"
-	"github.com/cairn-rag/cairn/internal/embedded"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/model"
@@ -45,7 +44,6 @@ type platform struct {
 	attributes  *activities.Attributes // of documents, in the index
 	blobs       *blob.Store
 	secrets     *secret.Box // seals the secrets of users
-	temporal    *embedded.Server
 	client      client.Client
 	workflow    *dispatch.Dispatcher
 	hub         *stream.Hub
@@ -62,6 +60,10 @@ type platform struct {
 	offline     string       // address of the offline model, "" = not served
 	worker      *worker.Worker
 	identity    string // of this start's workers
+
+	secretKey     []byte // that seals the secrets of users
+	keepAdminKey  bool   // an admin key that the database has stays
+	drawnAdminKey string // by this process, "" = none
 
 	members *members              // other processes on the data folder
 	tmp     string                // folder of temporary files, "" = that of the server
@@ -92,6 +94,9 @@ func (p *platform) start(ctx context.Context, parts ...part) error {
 
 // part starts a part of a platform.
 type part func(context.Context) error
+
+// nothing is a part that a role does without.
+func nothing(context.Context) error { return nil }
 
 // onClose adds a function that stops a part that was started.
 func (p *platform) onClose(stop func() error) { p.closers = append(p.closers, stop) }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"time"
 
 	"go.temporal.io/sdk/client"
 
@@ -14,9 +15,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/dispatch"
-	"github.com/cairn-rag/cairn/internal/embedded"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
+	"github.com/cairn-rag/cairn/internal/namespace"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/source/connect"
@@ -44,7 +45,10 @@ func (p *platform) startAPI(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	jwt, relay := p.cfg.Auth.JWT, stream.NewRelay(p.source(), p.hub)
+	jwt, relay := p.cfg.Auth.JWT, stream.NewRelayWithoutHub(p.source())
+	if p.worker != nil {
+		relay = stream.NewRelay(p.source(), p.hub)
+	}
 	server, err := api.New(p.apiConfig(), api.Deps{
 		Store: p.store, Followed: p.store, Blobs: p.blobs,
 		Access:    access.New(access.Config{Issuer: jwt.Issuer, Audience: jwt.Audience, Secret: jwt.Secret, JWKSURL: jwt.JWKSURL}, p.store, secret),
@@ -70,7 +74,12 @@ func (p *platform) source() *dispatch.Source {
 
 func (p *platform) apiConfig() api.Config {
 	limits := p.cfg.Limits
+	process := "" // this process alone serves the API
+	if !p.cfg.Temporal.Embedded() {
+		process = p.identity
+	}
 	return api.Config{
+		Process: process,
 		Version: versionName(), PublicURL: p.cfg.PublicURL, TempDir: p.temporary(),
 		FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), RequestBytes: int64(limits.RequestBytes),
 		Streams: limits.Streams, UserQueriesPerMinute: limits.UserQueriesPerMinute, Reranker: p.cfg.Models.Rerank.Model,
@@ -95,16 +104,38 @@ type links struct{ p *platform }
 
 // OperatorURL implements api.Links.
 func (l links) OperatorURL(workflowID string) string {
-	return embedded.RunURL(l.p.ends.UI, workflowID, "")
+	return namespace.RunURL(l.p.ends.UI, l.p.cfg.Temporal.Namespace, workflowID, "")
 }
 
 // startDialer prepares the connections to addresses that users give. It knows the
 // listeners of the parts that run.
-func (p *platform) startDialer(context.Context) error {
+func (p *platform) startDialer(ctx context.Context) error {
 	own := append(slices.Clone(p.ends.Listeners), addresses(p.offline)...)
-	p.dialer = safedial.New(safedial.Config{Allow: p.cfg.Egress.Allow, Refuse: own})
+	own = append(own, p.services(ctx)...)
+	p.dialer = safedial.New(safedial.Config{Allow: p.cfg.Egress.Allow, Deny: p.cfg.Egress.Deny, Refuse: own})
 	p.connector = connect.New(p.dialer.Client(0))
 	return nil
+}
+
+// serviceLookup bounds the lookup of a service's name.
+const serviceLookup = 5 * time.Second
+
+// services returns the addresses of the services that this process uses, as they
+// resolve now. Those that change are for egress.deny.
+func (p *platform) services(ctx context.Context) []netip.AddrPort {
+	var list []netip.AddrPort
+	for _, service := range p.cfg.Services() {
+		ctx, cancel := context.WithTimeout(ctx, serviceLookup)
+		ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", service.Host)
+		cancel()
+		if err != nil {
+			p.log.WarnContext(ctx, "cannot resolve a configured service; users could name its address if egress.allow has it", "host", service.Host, "error", err)
+		}
+		for _, ip := range ips {
+			list = append(list, netip.AddrPortFrom(ip, service.Port))
+		}
+	}
+	return list
 }
 
 // activities returns the activities with their dependencies.
@@ -127,7 +158,7 @@ func (p *platform) activities() worker.Activities {
 		Deliveries: p.store, Secrets: p.secrets, Sender: webhook.NewSender(p.dialer.Client(webhook.Timeout)), OperatorURL: links{p}.OperatorURL,
 		Metrics: p.metrics, Log: p.log,
 	}
-	return worker.Activities{Ingestion: ingestion, Answering: answering, Importing: p.importing(ingestion), Delivering: delivering}
+	return worker.Activities{Ingestion: ingestion, Answering: answering, Importing: p.importing(ingestion), Delivering: delivering, Sweeping: &activities.Sweeping{Runs: p.sweep(), Uploads: p.uploads()}}
 }
 
 // addresses returns the listeners of this process, which no document's address may

@@ -33,6 +33,17 @@ func (p *platform) prepareInstance(ctx context.Context) error {
 			return fmt.Errorf("make the default project: %w", err)
 		}
 	}
+	if _, err := p.signingSecret(ctx); err != nil {
+		return err
+	}
+	return p.prepareAdminKey(ctx, now)
+}
+
+// prepareAdminKey stores the instance's admin key.
+func (p *platform) prepareAdminKey(ctx context.Context, now time.Time) error {
+	if kept, err := p.hasAdminKey(ctx); err != nil || kept {
+		return err
+	}
 	key, err := p.adminKey()
 	if err != nil {
 		return err
@@ -45,6 +56,19 @@ func (p *platform) prepareInstance(ctx context.Context) error {
 		return fmt.Errorf("store the admin key: %w", err)
 	}
 	return nil
+}
+
+// hasAdminKey reports whether the database has an admin key that is to stay: nobody
+// gave this process one, and cairn migrate may run in another folder each time.
+func (p *platform) hasAdminKey(ctx context.Context) (bool, error) {
+	if _, err := os.Stat(p.ends.KeyFile); !p.keepAdminKey || p.cfg.AdminKey != "" || err == nil {
+		return false, nil
+	}
+	there, err := p.store.HasInstanceKey(ctx)
+	if err != nil {
+		return false, fmt.Errorf("look up the admin key: %w", err)
+	}
+	return there, nil
 }
 
 // adminKey is the configured key, or that of the key file, which the first start
@@ -63,8 +87,8 @@ func (p *platform) adminKey() (string, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("read the admin key: %w", err)
 	}
-	key, _, _ := access.NewKey()
-	return key, writeKey(p.ends.KeyFile, key)
+	p.drawnAdminKey, _, _ = access.NewKey()
+	return p.drawnAdminKey, writeKey(p.ends.KeyFile, p.drawnAdminKey)
 }
 
 // writeKey replaces a key file in one step, readable by its owner alone.

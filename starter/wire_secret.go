@@ -13,9 +13,12 @@ import (
 )
 
 // createSecretKey writes the key that seals the secrets of users to secret.key in the
-// data folder, unless it is there. It is not in the database, so a copy of the database
+// data folder, unless it is there or in the configuration. It is not in the database, so a copy of the database
 // opens nothing.
 func (p *platform) createSecretKey(context.Context) error {
+	if p.cfg.SecretKey != "" {
+		return nil
+	}
 	_, err := os.Stat(p.secretKeyFile())
 	if errors.Is(err, os.ErrNotExist) {
 		err = writeKey(p.secretKeyFile(), base64.StdEncoding.EncodeToString(secret.NewKey()))
@@ -29,18 +32,24 @@ func (p *platform) createSecretKey(context.Context) error {
 func (p *platform) secretKeyFile() string { return filepath.Join(p.cfg.Data, "secret.key") }
 
 // startSecrets reads the key that seals the secrets of users.
-func (p *platform) startSecrets(context.Context) error {
-	path := p.secretKeyFile()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("read the key for secrets: %w", err)
+func (p *platform) startSecrets(context.Context) (err error) {
+	text, from := p.cfg.SecretKey, "secret_key"
+	if text == "" {
+		from = p.secretKeyFile()
+		data, err := os.ReadFile(from)
+		if errors.Is(err, os.ErrNotExist) {
+			return usageError{fmt.Sprintf("there is no key for secrets: set secret_key, or put the file secret.key of cairn migrate into the data folder %s", p.cfg.Data)}
+		}
+		if err != nil {
+			return fmt.Errorf("read the key for secrets: %w", err)
+		}
+		text = string(data)
 	}
-	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(data)))
-	if err != nil {
-		return fmt.Errorf("%s is not a key: put back the file that the first start wrote", path)
+	if p.secretKey, err = base64.StdEncoding.DecodeString(strings.TrimSpace(text)); err != nil {
+		return fmt.Errorf("%s is not a key: put back the one of the first start", from)
 	}
-	if p.secrets, err = secret.NewBox(key); err != nil {
-		return fmt.Errorf("%s: %w; put back the file that the first start wrote", path, err)
+	if p.secrets, err = secret.NewBox(p.secretKey); err != nil {
+		return fmt.Errorf("%s: %w; put back the key of the first start", from, err)
 	}
 	return nil
 }

@@ -28,6 +28,16 @@ func (p *platform) work(queues []string) error {
 	return nil
 }
 
+// sweep returns the sweep of accepted work.
+func (p *platform) sweep() *worker.Sweep {
+	return &worker.Sweep{Store: p.store, Workflows: p.workflow, Settler: p.source(), Attributes: p.attributes, Log: p.log}
+}
+
+// uploads returns the sweep of interrupted uploads.
+func (p *platform) uploads() *worker.Uploads {
+	return &worker.Uploads{Store: p.store, Blobs: p.blobs, Log: p.log}
+}
+
 // startParsers prepares the parsers of a worker.
 func (p *platform) startParsers(context.Context) (err error) {
 	if p.parsers, err = p.pool(p.cfg.Limits.Parsers, 0); err != nil {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,28 +15,74 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/childserver"
 	"github.com/cairn-rag/cairn/internal/config"
-	"github.com/cairn-rag/cairn/internal/embedded"
+	"github.com/cairn-rag/cairn/internal/namespace"
+	"github.com/cairn-rag/cairn/worker"
+	"github.com/cairn-rag/cairn/workflows"
 )
 
 type workerCmd struct {
-	Data   string   `placeholder:"DIR" help:"The data folder of the server. Default: ./cairn-data."`
-	Queues []string `placeholder:"QUEUE" enum:"bulk,bulk-large" default:"bulk,bulk-large" help:"The task queues to work on: bulk (pages of imports and their small objects), bulk-large (objects that take long)."`
-	Config string   `type:"path" placeholder:"FILE" help:"The configuration file of the server. Default: the file in CAIRN_CONFIG."`
+	Data         string   `placeholder:"DIR" help:"The data folder of the server, or in a cluster a folder of this process. Default: ./cairn-data."`
+	Queues       []string `placeholder:"QUEUE" help:"The task queues to work on: query, ingest, fetch, parse, embed, transcribe, write, bulk (pages of imports and their small objects), bulk-large (objects that take long), webhook. Default: all of them; beside cairn up bulk and bulk-large."`
+	HealthListen string   `placeholder:"ADDRESS" help:"In a cluster, the address of /healthz, /readyz and /metrics; port 0 takes a free port. Default: none."`
+	Config       string   `type:"path" placeholder:"FILE" help:"The configuration file of the server or cluster. Default: the file in CAIRN_CONFIG."`
 }
 
 // Help returns the command's details and an example.
 func (workerCmd) Help() string {
-	return "The process takes its share of the pages of imports from a server (cairn up) on this machine, with parsers of its " +
-		"own. It needs the server's data folder and configuration. It may be killed at any moment: the other processes do its work " +
-		"within seconds. When the server starts anew, it joins it again.\n\n" +
-		"Example:\n\n    cairn worker --data /var/lib/cairn"
+	return "With temporal.address in the configuration, the process works for a cluster: any number of cairn api and cairn worker on one " +
+		"Temporal server and the same stores, which cairn migrate has prepared.\n\n" +
+		"Without it, the process takes its share of the pages of imports from a server (cairn up) on this machine, with parsers of its " +
+		"own. It then needs the server's data folder and configuration. When the server starts anew, it joins it again.\n\n" +
+		"It may be killed at any moment: the other processes do its work within seconds.\n\n" +
+		"Example:\n\n    cairn worker --config cluster.yaml --queues query,ingest --health-listen 0.0.0.0:8081\n    cairn worker --data /var/lib/cairn"
 }
+
+// besideQueues are the queues of a worker beside cairn up. The words of a streaming
+// answer and the pace of each model provider are in the memory of the server.
+var besideQueues = []string{workflows.QueueBulk, workflows.QueueBulkLarge}
 
 // Run works until ctx ends.
 func (c workerCmd) Run(ctx context.Context, a *app) error {
-	cfg, log, err := configure(ctx, a, c.Config, map[string]string{"data": c.Data})
+	cfg, log, err := configure(ctx, a, c.Config, map[string]string{"data": c.Data, "health_listen": c.HealthListen})
 	if err != nil {
 		return err
+	}
+	if err := checkQueues(c.Queues, worker.Queues()); err != nil {
+		return err
+	}
+	if cfg.Temporal.Embedded() {
+		return c.workBeside(ctx, a, cfg, log)
+	}
+	return runRole(ctx, cfg, log, "cairn worker", func(p *platform) []part { return p.workerParts(c.Queues) }, func(p *platform) {
+		fmt.Fprintf(a.stdout, "Cairn's worker is ready.\n  Temporal   %s\n  Queues     %s\n", cfg.Temporal.Address, strings.Join(or(c.Queues, worker.Queues()), ", "))
+		if p.ends.API != "" {
+			fmt.Fprintf(a.stdout, "  Health     %s/readyz\n", p.ends.API)
+		}
+	})
+}
+
+// checkQueues refuses queues that are not among those that there are.
+func checkQueues(queues, known []string) error {
+	for _, q := range queues {
+		if !slices.Contains(known, q) {
+			return usageError{fmt.Sprintf("--queues has %q: choose from %s", q, strings.Join(known, ", "))}
+		}
+	}
+	return nil
+}
+
+func or(list, other []string) []string {
+	if len(list) == 0 {
+		return other
+	}
+	return list
+}
+
+// workBeside works for the server of a data folder until ctx ends.
+func (c workerCmd) workBeside(ctx context.Context, a *app, cfg config.Config, log *slog.Logger) error {
+	c.Queues = or(c.Queues, besideQueues)
+	if err := checkQueues(c.Queues, besideQueues); err != nil {
+		return fmt.Errorf("%w beside cairn up; a worker of a cluster needs temporal.address", err)
 	}
 	tuneCollector()
 	for joined := false; ; joined = true {
@@ -99,6 +147,9 @@ func (p *platform) awaitOtherServer(ctx context.Context) error {
 
 // joinFolder registers this process as one that works on the data folder.
 func (p *platform) joinFolder(context.Context) error {
+	if err := os.MkdirAll(p.cfg.Data, 0o700); err != nil {
+		return fmt.Errorf("make the data folder: %w", err)
+	}
 	m, err := joinMembers(p.cfg.Data)
 	if err != nil {
 		return err
@@ -123,7 +174,8 @@ func (p *platform) joinTemporal(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, serverPatience)
 	defer cancel()
 	quiet := slog.New(atLeast{p.log.Handler(), slog.LevelWarn})
-	c, err := embedded.Dial(ctx, p.ends.Temporal, quiet, func(o *client.Options) { o.Identity = p.identity })
+	target := namespace.Target{Address: p.ends.Temporal, Name: p.cfg.Temporal.Namespace}
+	c, err := namespace.Dial(ctx, target, quiet, func(o *client.Options) { o.Identity = p.identity })
 	if err != nil {
 		return noServerError{fmt.Sprintf("the server at %s, which had the data folder %s last, does not answer: start it with cairn up", p.ends.Temporal, p.cfg.Data)}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -79,14 +80,21 @@ type Sweep struct {
 	Alone bool
 	Log   *slog.Logger
 
+	mu       sync.Mutex                // of what follows: one sweep at a time
 	pending  store.Position            // position of the last version that was checked
 	running  map[string]store.Position // position of the last run, by the first of its kinds
 	signaled map[string]time.Time      // last signal of a waiting version, by run
 }
 
+// Once goes through one page of each, and leaves young rows alone: the process that
+// inserted them starts their workflows. Of several processes each remembers where its
+// own pages ended.
+func (s *Sweep) Once(ctx context.Context) error {
+	return s.once(ctx, time.Now().Add(-sweepGrace), false)
+}
+
 // Run sweeps until ctx ends.
 func (s *Sweep) Run(ctx context.Context) {
-	s.running, s.signaled = map[string]store.Position{}, map[string]time.Time{}
 	grace := sweepGrace
 	if s.Alone {
 		grace = 0 // this process starts nothing before the first sweep
@@ -107,6 +115,11 @@ func (s *Sweep) Run(ctx context.Context) {
 // once goes through one page of versions and of runs, or through all pages. An error
 // with one version or run does not stop it.
 func (s *Sweep) once(ctx context.Context, before time.Time, all bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running == nil {
+		s.running, s.signaled = map[string]store.Position{}, map[string]time.Time{}
+	}
 	removals, err := s.Store.PendingRemovals(ctx, sweepLimit)
 	if err != nil {
 		return fmt.Errorf("list removals: %w", err)

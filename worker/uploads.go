@@ -29,6 +29,15 @@ type Uploads struct {
 	Log *slog.Logger
 }
 
+// uploadGrace is how old an original without a version is before Once deletes it: it
+// may be that of an upload that another process accepts now.
+const uploadGrace = 24 * time.Hour
+
+// Once deletes such originals beside processes that accept uploads.
+func (u *Uploads) Once(ctx context.Context) error {
+	return u.drop(ctx, time.Now().Add(-uploadGrace))
+}
+
 // Drop deletes such originals that are older than before, the start of the only
 // process that accepts uploads. A version never names bytes of an earlier process
 // later, and uploads of this process are younger. Drop logs an error.

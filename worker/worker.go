@@ -59,7 +59,7 @@ type Config struct {
 	// Build names the build of the program in histories and in the list of workers.
 	// Defaults to the checksum of the program, which takes a moment to compute.
 	Build string
-	// Queues are the task queues whose work is done. Defaults to all.
+	// Queues are the task queues whose work is done. Defaults to all of them.
 	Queues []string
 }
 
@@ -86,6 +86,7 @@ type Activities struct {
 	Answering  *activities.Answering
 	Importing  *activities.Importing
 	Delivering *activities.Delivering
+	Sweeping   *activities.Sweeping
 }
 
 // New returns a worker for the task queues of cfg.
@@ -96,7 +97,7 @@ func New(c client.Client, cfg Config, a Activities) *Worker {
 	}
 	w := &Worker{ingestion: a.Ingestion, patience: cfg.StopTimeout / 2}
 	for _, q := range queues(cfg, a) {
-		if cfg.Queues != nil && !slices.Contains(cfg.Queues, q.name) {
+		if len(cfg.Queues) > 0 && !slices.Contains(cfg.Queues, q.name) {
 			continue
 		}
 		x := sdk.New(c, q.name, q.options)
@@ -104,6 +105,15 @@ func New(c client.Client, cfg Config, a Activities) *Worker {
 		w.workers = append(w.workers, x)
 	}
 	return w
+}
+
+// Queues returns the names of all task queues.
+func Queues() []string {
+	var names []string
+	for _, q := range queues(Config{}, Activities{Importing: &activities.Importing{}}) {
+		names = append(names, q.name)
+	}
+	return names
 }
 
 // queue is a task queue, with what its worker runs.
@@ -138,6 +148,8 @@ func queues(cfg Config, a Activities) []queue {
 			x.RegisterWorkflow(workflows.BulkImport)
 			x.RegisterWorkflow(workflows.ImportPage)
 			x.RegisterActivity(a.Importing)
+			x.RegisterWorkflow(workflows.Sweep)
+			x.RegisterActivity(a.Sweeping)
 		}},
 		{workflows.QueueWebhook, options(cfg, webhooksAtATime), func(x sdk.Worker) {
 			x.RegisterWorkflow(workflows.DeliverWebhook)

@@ -27,6 +27,7 @@ var own = map[string][]string{
 	"internal/enrich":         {"internal/knowledge"},
 	"internal/model/protocol": {},
 	"internal/secret":         {},
+	"internal/namespace":      {},
 	"internal/sse":            {},
 	"internal/stream":         {},
 	"internal/telemetry":      {},
@@ -103,7 +104,7 @@ var own = map[string][]string{
 
 	// Adapters.
 	"internal/dispatch":         {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
-	"internal/embedded":         {},
+	"internal/embedded":         {"internal/namespace"},
 	"internal/index/embedded":   {"internal/erase", "internal/index", "internal/knowledge", "internal/words"},
 	"internal/index/milvus":     {"internal/index", "internal/knowledge", "internal/words"},
 	"internal/model/localmodel": {"internal/knowledge", "internal/model/protocol"},
@@ -146,7 +147,7 @@ var own = map[string][]string{
 	// The command wires.
 	"starter": {
 		"activities", "api", "internal/access", "internal/blob", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
-		"internal/extract", "internal/extract/format", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/model", "internal/model/localmodel", "internal/retrieve",
+		"internal/extract", "internal/extract/format", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/retrieve",
 		"internal/safedial", "internal/secret", "internal/source/connect", "internal/store", "internal/stream", "internal/telemetry", "internal/webhook", "samples", "starter/terminal", "worker", "workflows",
 	},
 	"starter/terminal": {"internal/client"},
@@ -277,7 +278,7 @@ func TestPrincipalsAreMadeByAccess(t *testing.T) {
 // repairs, where nobody asks.
 func systemReads() []string {
 	return []string{
-		"Setting", "WorkspaceExists", "KeyByHash", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "ChildRemovals", "PendingRemovals",
+		"Setting", "WorkspaceExists", "KeyByHash", "HasInstanceKey", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "ChildRemovals", "PendingRemovals",
 		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningRuns", "StaleInIndex", "LeaseStale", "InIndex", "TakeTokens", "Ping", "RoomForSystem",
 		"ImportForSystem", "PreviousImport", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "HasRoom", "RecordImported", "CountVanished",
 		"FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",

@@ -21,6 +21,13 @@ type Config struct {
 	// Admin key of the instance, at least 20 characters. Defaults to a random
 	// one, which the first start writes to admin.key in the data folder.
 	AdminKey string `koanf:"admin_key" secret:"true"`
+	// The key that seals the secrets of users in the database, 32 bytes in base64. Each
+	// process of a cluster needs the same. Defaults to secret.key in the data folder,
+	// which the first start, or cairn migrate, writes.
+	SecretKey string `koanf:"secret_key" secret:"true"`
+	// The address at which cairn worker answers /healthz, /readyz and /metrics, which
+	// the other servers answer at their API. Port 0 takes a free one. Defaults to none.
+	HealthListen string `koanf:"health_listen"`
 	// How many seconds a stop waits for what is under way. Defaults to 10.
 	ShutdownSeconds int `koanf:"shutdown_seconds"`
 	// Secrets that requests name, such as the credentials of a bucket: a key for each
@@ -46,8 +53,22 @@ type Config struct {
 	SecretVariables map[string]string `koanf:"-"`
 }
 
-// Temporal is the embedded Temporal server.
+// Temporal is the server that runs the workflows.
 type Temporal struct {
+	// The host and port of a Temporal server, which cairn api, cairn worker and
+	// cairn migrate need, or embedded: cairn up then runs one in its process. Defaults
+	// to embedded.
+	Address string `koanf:"address"`
+	// The namespace for the workflows at temporal.address. cairn migrate creates it.
+	// One instance of Cairn uses a namespace. Defaults to cairn.
+	Namespace string `koanf:"namespace"`
+	// The name of the environment variable that holds an API key for
+	// temporal.address, such as that of Temporal Cloud. A key implies TLS. Defaults to
+	// none.
+	APIKeyEnv string `koanf:"api_key_env"`
+	// The address of the Temporal UI, for the links of operators (operatorUrl) when
+	// the server is at temporal.address. Defaults to none: the links are empty.
+	UIURL string `koanf:"ui_url"`
 	// The loopback address of the Temporal server. Port 0 takes a free one.
 	// Defaults to 127.0.0.1:7233.
 	Listen string `koanf:"listen"`
@@ -57,6 +78,27 @@ type Temporal struct {
 	// How durable an acknowledged step of a workflow is: with "full" it survives a
 	// loss of power, with "normal", about a quarter faster, a kill of the process. Defaults to full.
 	Sync string `koanf:"sync"`
+	// How the connection to temporal.address is encrypted.
+	TLS TemporalTLS `koanf:"tls"`
+
+	// APIKey is the value of the variable that APIKeyEnv names.
+	APIKey string `koanf:"-"`
+}
+
+// TemporalTLS is how a connection to a Temporal server is encrypted.
+type TemporalTLS struct {
+	// Whether the connection is encrypted. Each key below implies it. Defaults to
+	// false.
+	Enabled bool `koanf:"enabled"`
+	// The file with the certificates of the authorities that sign the server's.
+	// Defaults to those of the system.
+	CAFile string `koanf:"ca_file"`
+	// The file with the certificate of this client. Defaults to none.
+	CertFile string `koanf:"cert_file"`
+	// The file with the key of this client. Defaults to none.
+	KeyFile string `koanf:"key_file"`
+	// The name in the server's certificate. Defaults to the host of the address.
+	ServerName string `koanf:"server_name"`
 }
 
 // Database is where metadata is kept.
@@ -227,6 +269,11 @@ type Egress struct {
 	// public, such as 10.1.0.0/16. In the environment, with commas between them.
 	// Defaults to none.
 	Allow []netip.Prefix `koanf:"allow"`
+	// Networks that no address given by a user may reach, whatever egress.allow
+	// has: those of the processes of a cluster and of the services that they use, such
+	// as 10.1.2.0/24. A process refuses its own listeners and the configured services
+	// (Temporal, the stores) in any case. Defaults to none.
+	Deny []netip.Prefix `koanf:"deny"`
 }
 
 // Limits are how much one request, document or process may take.

@@ -45,7 +45,7 @@ func TestDefaults(t *testing.T) {
 		Data:            "/srv/a b",
 		Listen:          "127.0.0.1:8080",
 		ShutdownSeconds: 10,
-		Temporal:        config.Temporal{Listen: "127.0.0.1:7233", UIListen: "127.0.0.1:8233", Sync: "full"},
+		Temporal:        config.Temporal{Address: "embedded", Namespace: "cairn", Listen: "127.0.0.1:7233", UIListen: "127.0.0.1:8233", Sync: "full"},
 		Database:        config.Database{URL: "sqlite:///srv/a%20b/cairn.db"},
 		Vector:          config.Vector{URL: "sqlite:///srv/a%20b/index.db"},
 		Blob:            config.Blob{URL: "file:///srv/a%20b/blobs"},

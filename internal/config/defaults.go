@@ -11,6 +11,9 @@ import (
 // DefaultData is the folder in the working folder where everything is kept.
 const DefaultData = "cairn-data"
 
+// embedded is the value of temporal.address for the server in the process.
+const embedded = "embedded"
+
 // The endpoint and the models that are used when only OPENAI_API_KEY is set.
 const (
 	openAIVariable       = "OPENAI_API_KEY"
@@ -44,6 +47,8 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 	}
 	c.Data = data
 	c.Listen = or(c.Listen, "127.0.0.1:8080")
+	c.Temporal.Address = or(c.Temporal.Address, embedded)
+	c.Temporal.Namespace = or(c.Temporal.Namespace, "cairn")
 	c.Temporal.Listen = or(c.Temporal.Listen, "127.0.0.1:7233")
 	c.Temporal.UIListen = or(c.Temporal.UIListen, "127.0.0.1:8233")
 	c.Temporal.Sync = or(c.Temporal.Sync, "full")
@@ -52,6 +57,9 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 	c.Blob.URL = or(c.Blob.URL, fileURL("file", filepath.Join(data, "blobs")))
 	c.Log.Level = or(c.Log.Level, "info")
 	c = c.withSecrets(env)
+	if c.Temporal, err = c.Temporal.withAPIKey(env); err != nil {
+		return Config{}, err
+	}
 	if c.Models, err = c.Models.withDefaults(env); err != nil {
 		return Config{}, err
 	}
@@ -108,6 +116,22 @@ func (m Model) withDefaults(key string, env map[string]string) (Model, error) {
 	}
 	return m, nil
 }
+
+func (t Temporal) withAPIKey(env map[string]string) (Temporal, error) {
+	if t.APIKeyEnv == "" {
+		return t, nil
+	}
+	if t.APIKey = env[t.APIKeyEnv]; t.APIKey == "" {
+		return Temporal{}, fmt.Errorf("temporal.api_key_env names the environment variable %s, which is not set", t.APIKeyEnv)
+	}
+	return t, nil
+}
+
+// Embedded reports whether cairn up runs the Temporal server in its process.
+func (t Temporal) Embedded() bool { return t.Address == embedded }
+
+// On reports whether the connection is encrypted.
+func (t TemporalTLS) On() bool { return t != TemporalTLS{} }
 
 func (j JWT) withSecret(env map[string]string) (JWT, error) {
 	if j.SecretEnv == "" {

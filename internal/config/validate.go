@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -16,6 +17,8 @@ import (
 const (
 	minAdminKey  = 20
 	minJWTSecret = 32
+	// secretKeyBytes is the length of the key for secrets.
+	secretKeyBytes = 32
 )
 
 // minEmbeddedTokens is the least number of tokens that leaves room for a text beside
@@ -29,6 +32,8 @@ func (c Config) validate() error {
 		checkAddress("temporal.listen", c.Temporal.Listen),
 		checkAddress("temporal.ui_listen", c.Temporal.UIListen),
 		checkURL("public_url", c.PublicURL),
+		checkURL("temporal.ui_url", c.Temporal.UIURL),
+		c.Temporal.validate(),
 		checkChoice("temporal.sync", c.Temporal.Sync, "full", "normal"),
 		checkChoice("log.level", c.Log.Level, "debug", "info", "warn", "error"),
 		checkStore("database.url", c.Database.URL, "sqlite", "sqlite:///absolute/path"),
@@ -43,6 +48,9 @@ func (c Config) validate() error {
 		c.validateNamedSecrets(),
 		c.validateNumbers(),
 	}
+	if c.HealthListen != "" {
+		errs = append(errs, checkAddress("health_listen", c.HealthListen))
+	}
 	if c.Database.URL == c.Vector.URL {
 		errs = append(errs, errors.New("database.url and vector.url are the same file: they must be two"))
 	}
@@ -52,8 +60,28 @@ func (c Config) validate() error {
 	return nil
 }
 
+// validate refuses keys of one server that stand beside the address of the other.
+func (t Temporal) validate() error {
+	if t.Embedded() {
+		if t.Namespace != "cairn" || t.APIKeyEnv != "" || t.TLS.On() || t.UIURL != "" {
+			return errors.New("temporal.namespace, api_key_env, tls and ui_url are for a server at temporal.address, which is not set")
+		}
+		return nil
+	}
+	if _, port, err := net.SplitHostPort(t.Address); err != nil || port == "" || strings.Contains(t.Address, "/") {
+		return fmt.Errorf("temporal.address %q: the host and port of a Temporal server are needed, such as temporal.example.com:7233, or embedded", t.Address)
+	}
+	if (t.TLS.CertFile == "") != (t.TLS.KeyFile == "") {
+		return errors.New("temporal.tls has one of cert_file and key_file: both are needed")
+	}
+	return nil
+}
+
 func (c Config) validateSecrets() error {
 	var errs []error
+	if key, err := base64.StdEncoding.DecodeString(c.SecretKey); err != nil || c.SecretKey != "" && len(key) != secretKeyBytes {
+		errs = append(errs, fmt.Errorf("secret_key: %d bytes in base64 are needed, such as openssl rand -base64 %d prints", secretKeyBytes, secretKeyBytes))
+	}
 	if c.AdminKey != "" {
 		errs = append(errs, CheckAdminKey(c.AdminKey))
 	}

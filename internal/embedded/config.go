@@ -7,9 +7,10 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
-	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
+
+	"github.com/cairn-rag/cairn/internal/namespace"
 )
 
 // Sync is the loss that an acknowledged step survives.
@@ -24,11 +25,8 @@ const (
 	SyncNormal Sync = "normal"
 )
 
-const (
-	namespace = "cairn" // made at the first start
-	// retention is how long the history of an ended workflow is kept.
-	retention = 30 * 24 * time.Hour
-)
+// retention is how long the history of an ended workflow is kept.
+const retention = namespace.Retention
 
 // Config holds the folder, the addresses and the settings of a Server.
 type Config struct {

@@ -13,6 +13,8 @@ import (
 	sqliteplugin "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
 	"go.temporal.io/server/schema/sqlite"
 	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/cairn-rag/cairn/internal/namespace"
 )
 
 // The pragmas of SQLite's synchronous setting.
@@ -105,9 +107,9 @@ func createDatabases(ctx context.Context, c Config) error {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return fmt.Errorf("create the folder of the Temporal server: %w", err)
 	}
-	first, err := sqlite.NewNamespaceConfig(clusterName, namespace, false, c.SearchAttributes)
+	first, err := sqlite.NewNamespaceConfig(clusterName, namespace.Default, false, c.SearchAttributes)
 	if err != nil {
-		return fmt.Errorf("describe namespace %s: %w", namespace, err)
+		return fmt.Errorf("describe namespace %s: %w", namespace.Default, err)
 	}
 	first.Detail.Config.Retention = durationpb.New(retention)
 	history, visibility := historyPath(c.Dir), visibilityPath(c.Dir)

@@ -14,6 +14,8 @@ import (
 	"go.temporal.io/server/common/authorization"
 	"go.temporal.io/server/common/primitives"
 	"go.temporal.io/server/temporal"
+
+	"github.com/cairn-rag/cairn/internal/namespace"
 )
 
 // Server is a running Temporal server with its UI.
@@ -161,4 +163,4 @@ func (s *Server) Stop() {
 }
 
 // Namespace returns the name of the namespace that holds all workflows.
-func (s *Server) Namespace() string { return namespace }
+func (s *Server) Namespace() string { return namespace.Default }

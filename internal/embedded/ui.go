@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -19,6 +18,8 @@ import (
 	"github.com/temporalio/ui-server/v2/server/headers"
 	"github.com/temporalio/ui-server/v2/server/route"
 	"github.com/temporalio/ui-server/v2/ui"
+
+	"github.com/cairn-rag/cairn/internal/namespace"
 )
 
 // webUI is the running UI.
@@ -66,7 +67,7 @@ func uiHandler(temporal string) (http.Handler, error) {
 	provider, err := uiconfig.NewConfigProviderWithRefresh(&settings{uiconfig.Config{
 		TemporalGRPCAddress: temporal,
 		EnableUI:            true,
-		DefaultNamespace:    namespace,
+		DefaultNamespace:    namespace.Default,
 		DisableNewsFetch:    true, // the UI fetches nothing from other sites
 		HideLogs:            true,
 		CORS:                uiconfig.CORS{CookieInsecure: true}, // loopback has no TLS
@@ -101,13 +102,6 @@ func uiHandler(temporal string) (http.Handler, error) {
 
 // RunURL returns the address of the page of a workflow's run, or of its newest
 // run if runID is empty.
-func (s *Server) RunURL(workflowID, runID string) string { return RunURL(s.ui.url, workflowID, runID) }
-
-// RunURL is Server.RunURL for a server whose UI is at an address.
-func RunURL(ui, workflowID, runID string) string {
-	page := ui + "/namespaces/" + namespace + "/workflows/" + url.PathEscape(workflowID)
-	if runID == "" {
-		return page
-	}
-	return page + "/" + url.PathEscape(runID) + "/history"
+func (s *Server) RunURL(workflowID, runID string) string {
+	return namespace.RunURL(s.ui.url, namespace.Default, workflowID, runID)
 }

@@ -15,6 +15,8 @@ import (
 	temporalsql "go.temporal.io/server/common/persistence/sql"
 	"go.temporal.io/server/common/persistence/sql/sqlplugin"
 	"go.temporal.io/server/common/resolver"
+
+	"github.com/cairn-rag/cairn/internal/namespace"
 )
 
 // The server writes each workflow into its visibility table twice, at the start
@@ -165,16 +167,16 @@ func attributeColumns(ctx context.Context, history string, synchronous string, a
 		return nil, err
 	}
 	defer func() { _ = db.Close() }() // the plugin keeps the connection for the server
-	name := namespace
+	name := namespace.Default
 	rows, err := db.SelectFromNamespace(ctx, sqlplugin.NamespaceFilter{Name: &name})
 	if err != nil {
-		return nil, fmt.Errorf("read namespace %s: %w", namespace, err)
+		return nil, fmt.Errorf("read namespace %s: %w", namespace.Default, err)
 	}
 	var columns []string
 	for _, row := range rows {
 		detail, err := serialization.NewSerializer().NamespaceDetailFromBlob(persistence.NewDataBlob(row.Data, row.DataEncoding))
 		if err != nil {
-			return nil, fmt.Errorf("decode namespace %s: %w", namespace, err)
+			return nil, fmt.Errorf("decode namespace %s: %w", namespace.Default, err)
 		}
 		for column, attribute := range detail.GetConfig().GetCustomSearchAttributeAliases() {
 			if slices.Contains(attributes, attribute) {

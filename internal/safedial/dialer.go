@@ -32,8 +32,11 @@ type Config struct {
 	// Allow lists ranges that may be reached although they are not public.
 	// Defaults to none.
 	Allow []netip.Prefix
-	// Refuse lists the listeners of this process, which are never reached,
-	// whatever Allow contains. A listener with an unspecified address stands
+	// Deny lists ranges that are never reached, whatever Allow contains. Defaults to
+	// none.
+	Deny []netip.Prefix
+	// Refuse lists the listeners of this process and the services that it uses, which
+	// are never reached, whatever Allow contains. A listener with an unspecified address stands
 	// for its port on every address of this machine. Defaults to none.
 	Refuse []netip.AddrPort
 	// Resolver resolves names. Defaults to net.DefaultResolver.
@@ -44,6 +47,7 @@ type Config struct {
 // use.
 type Dialer struct {
 	allow     []netip.Prefix
+	deny      []netip.Prefix
 	refuse    []netip.AddrPort
 	resolver  Resolver
 	dialer    net.Dialer
@@ -58,6 +62,9 @@ func New(c Config) *Dialer {
 	}
 	for _, p := range c.Allow {
 		d.allow = append(d.allow, unmapPrefix(p))
+	}
+	for _, p := range c.Deny {
+		d.deny = append(d.deny, unmapPrefix(p))
 	}
 	for _, a := range c.Refuse {
 		d.refuse = append(d.refuse, netip.AddrPortFrom(a.Addr().Unmap(), a.Port()))
@@ -158,13 +165,14 @@ func isNumeric(host string) bool {
 // mayReach reports whether an address, which is not IPv4-mapped, may be
 // reached. Unspecified addresses never may, because they mean this machine.
 func (d *Dialer) mayReach(ip netip.Addr) bool {
-	if ip.IsUnspecified() || ip.Zone() != "" {
+	if ip.IsUnspecified() || ip.Zone() != "" || contains(d.deny, ip) {
 		return false
 	}
 	return public(ip) || contains(d.allow, ip)
 }
 
-// isOwnListener reports whether a listener of this process has the address.
+// isOwnListener reports whether a listener of this process, or a service that it uses,
+// has the address.
 func (d *Dialer) isOwnListener(target netip.AddrPort) bool {
 	for _, listener := range d.refuse {
 		if listener.Port() != target.Port() {

@@ -31,31 +31,29 @@ type Source interface {
 	Settle(ctx context.Context, run RunRef) error
 }
 
-// The relay queries a log at these intervals while the hub reports no change. A
-// query takes a turn of the workflow's worker, in which it serves no workflow, so
-// with many readers queries delay the words that they ask for. The relay therefore
-// hardly ever queries a run whose words come through the hub.
-const (
-	pollFirst     = 50 * time.Millisecond
-	pollLast      = 500 * time.Millisecond
-	pollPrimed    = 2 * time.Second  // a model call is about to begin in this process
-	pollPublished = 10 * time.Second // a publisher in this process appends to the hub
-)
-
 // Relay reads the log of each run once per process, for any number of clients.
 // Clients read from shared memory at their own pace, so a slow client delays no
 // other. Safe for concurrent use.
 type Relay struct {
-	source Source
-	hub    *Hub
+	source  Source
+	hub     *Hub
+	hubless bool // nothing is published in this process
 
 	mu        sync.Mutex
 	followers map[string]*follower
 }
 
-// NewRelay returns a relay. The hub need not have a publisher in this process.
+// NewRelay returns a relay for a process whose worker publishes to the hub.
 func NewRelay(source Source, hub *Hub) *Relay {
 	return &Relay{source: source, hub: hub, followers: map[string]*follower{}}
+}
+
+// NewRelayWithoutHub returns a relay for a process in which nothing is published. It
+// queries the logs more often.
+func NewRelayWithoutHub(source Source) *Relay {
+	r := NewRelay(source, NewHub())
+	r.hubless = true
+	return r
 }
 
 // follower is the one reader of a run in this process.
@@ -124,7 +122,7 @@ func (r *Relay) join(run RunRef, first ...Item) *follower {
 		stop := r.hub.Follow(run.Run)
 		go func() {
 			defer stop()
-			f.run(ctx, r.source, r.hub, run)
+			f.run(ctx, r.source, r.hub, run, newPace(r.hubless, len(first) > 0))
 		}()
 	}
 	f.clients++
@@ -188,11 +186,8 @@ func (f *follower) next(first int64) int64 {
 
 // run reads the log until its last item. It takes the next items from the hub if
 // it has them, else from the store if the run has ended, else by query.
-func (f *follower) run(ctx context.Context, source Source, hub *Hub, run RunRef) {
-	poll, limit, publishing := time.Duration(0), pollLast, false
-	if f.next(run.FirstOffset) > run.FirstOffset {
-		poll, limit = pollPrimed, pollPrimed
-	}
+func (f *follower) run(ctx context.Context, source Source, hub *Hub, run RunRef, pace pace) {
+	publishing := false
 	failures := 0 // consecutive
 	for ctx.Err() == nil {
 		items, _, gap, changed := hub.Since(run.Run, f.next(run.FirstOffset))
@@ -201,13 +196,11 @@ func (f *follower) run(ctx context.Context, source Source, hub *Hub, run RunRef)
 			if f.add(run.FirstOffset, items) {
 				return
 			}
-			failures = 0
-			if publishing, poll, limit = now, pollFirst, pollLast; publishing {
-				poll, limit = pollPublished, pollPublished
-			}
+			failures, publishing = 0, now
+			pace.published(publishing)
 			continue
 		}
-		if !gap && poll > 0 && !wait(ctx, changed, poll) {
+		if !gap && pace.poll > 0 && !wait(ctx, changed, pace.poll) {
 			continue
 		}
 		if gap {
@@ -223,12 +216,13 @@ func (f *follower) run(ctx context.Context, source Source, hub *Hub, run RunRef)
 				return
 			}
 		case grew:
-			failures, poll = 0, pollFirst
+			failures = 0
+			pace.grew()
 			continue
 		default:
 			failures = 0
 		}
-		poll = min(max(poll*2, pollFirst), limit)
+		pace.idle()
 		if gap {
 			wait(ctx, nil, pollFirst)
 		}

@@ -210,6 +210,33 @@ func TestRelay(t *testing.T) {
 		})
 	}
 
+	t.Run("without a hub, words are read at most a tenth later than they were awaited, and 50 ms", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s := &source{}
+			relay := stream.NewRelayWithoutHub(s)
+			first := s.add(t, stream.TopicStarted, "a")
+			stop := relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{first})
+			defer stop()
+			for _, silence := range []time.Duration{20 * time.Millisecond, 700 * time.Millisecond, 3 * time.Second, time.Minute} {
+				before := s.queries
+				time.Sleep(silence)
+				polls := s.queries - before
+				s.add(t, stream.TopicDelta, "b")
+				begin, from := time.Now(), int64(len(s.items)-1)
+				for range relay.Items(t.Context(), stream.RunRef{Run: "run"}, from) {
+					break
+				}
+				if late, limit := time.Since(begin), 51*time.Millisecond+min(silence/10, 450*time.Millisecond); late > limit {
+					t.Errorf("after %v of silence the word came %v late", silence, late)
+				}
+				if polls > 170 {
+					t.Errorf("%d queries in %v of silence", polls, silence)
+				}
+			}
+		})
+	})
+
 	t.Run("a query without an answer does not delay items in the hub", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {

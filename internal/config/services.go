@@ -1,0 +1,39 @@
+package config
+
+import (
+	"net"
+	"net/url"
+	"strconv"
+)
+
+// Service is the address of a service that Cairn uses.
+type Service struct {
+	Host string // a name or an IP address
+	Port uint16
+}
+
+// defaultPorts are the ports of addresses that name none.
+var defaultPorts = map[string]uint16{"postgres": 5432, "postgresql": 5432, "milvus": 19530}
+
+// Services returns the Temporal server and the stores that are reached over a network.
+// No address that a user gives may reach them.
+func (c Config) Services() []Service {
+	var all []Service
+	if host, port, err := net.SplitHostPort(c.Temporal.Address); err == nil {
+		if n, err := strconv.ParseUint(port, 10, 16); err == nil {
+			all = append(all, Service{host, uint16(n)})
+		}
+	}
+	for _, address := range []string{c.Database.URL, c.Vector.URL} {
+		u, err := url.Parse(address)
+		if err != nil || u.Hostname() == "" {
+			continue // a file
+		}
+		port := defaultPorts[u.Scheme]
+		if n, err := strconv.ParseUint(u.Port(), 10, 16); err == nil {
+			port = uint16(n)
+		}
+		all = append(all, Service{u.Hostname(), port})
+	}
+	return all
+}

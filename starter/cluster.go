@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/cairn-rag/cairn/internal/config"
+)
+
+// errNoTemporal is the error of a build without a Temporal server.
+var errNoTemporal = usageError{"this build has no Temporal server (it was made with -tags cluster): set temporal.address to the host and port of one, or use a build without that tag"}
+
+type apiCmd struct {
+	Data   string `placeholder:"DIR" help:"A folder of this process for temporary files, and for the stores that are files. Default: ./cairn-data."`
+	Listen string `placeholder:"ADDRESS" help:"The address of the API; port 0 takes a free port. Default: 127.0.0.1:8080."`
+	Config string `type:"path" placeholder:"FILE" help:"The configuration file of the cluster. Default: the file in CAIRN_CONFIG."`
+}
+
+// Help returns the command's details and an example.
+func (apiCmd) Help() string {
+	return "The process serves the API of a cluster: any number of cairn api and cairn worker on one Temporal server " +
+		"(temporal.address) and the same stores, which cairn migrate has prepared. It keeps nothing that matters and may be killed at " +
+		"any moment; its clients resume at another.\n\nExample:\n\n    cairn api --config cluster.yaml --listen 0.0.0.0:8080"
+}
+
+// Run serves until ctx ends.
+func (c apiCmd) Run(ctx context.Context, a *app) error {
+	cfg, log, err := configure(ctx, a, c.Config, map[string]string{"data": c.Data, "listen": c.Listen})
+	if err != nil {
+		return err
+	}
+	return runRole(ctx, cfg, log, "cairn api", (*platform).apiParts, func(p *platform) {
+		fmt.Fprintf(a.stdout, "Cairn's API is ready.\n  API        %s\n  Documents  %s/docs\n  Temporal   %s\n", p.ends.API, p.ends.API, cfg.Temporal.Address)
+	})
+}
+
+type migrateCmd struct {
+	Data   string `placeholder:"DIR" help:"The folder for the keys of the instance, and for the stores that are files. Default: ./cairn-data."`
+	Config string `type:"path" placeholder:"FILE" help:"The configuration file of the cluster. Default: the file in CAIRN_CONFIG."`
+}
+
+// Help returns the command's details and an example.
+func (migrateCmd) Help() string {
+	return "The command prepares what the roles of a cluster share: the tables of the database, the Temporal namespace with its search " +
+		"attributes and schedules, the default workspace and project, and the keys of the instance. The first run writes the keys to " +
+		"admin.key and secret.key in the data folder unless the configuration has them (admin_key, secret_key), and prints the admin key. " +
+		"Run it before each new version; doing it again changes nothing. cairn up needs no cairn migrate.\n\n" +
+		"Example:\n\n    cairn migrate --config cluster.yaml"
+}
+
+// Run migrates.
+func (c migrateCmd) Run(ctx context.Context, a *app) error {
+	cfg, log, err := configure(ctx, a, c.Config, map[string]string{"data": c.Data})
+	if err != nil {
+		return err
+	}
+	p := newPlatform(cfg, log)
+	p.keepAdminKey = true
+	if err := p.requireCluster("cairn migrate"); err != nil {
+		return err
+	}
+	if err := errors.Join(p.start(ctx, p.migrateParts()...), p.close()); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "The stores and the namespace %s at %s are ready for this version of Cairn.\n", cfg.Temporal.Namespace, cfg.Temporal.Address)
+	if p.drawnAdminKey != "" {
+		fmt.Fprintf(a.stdout, "The admin key is in %s and is not shown again:\n  %s\n", p.ends.KeyFile, p.drawnAdminKey)
+	}
+	return nil
+}
+
+// runRole runs a role of a cluster until ctx ends or a part gives up.
+func runRole(ctx context.Context, cfg config.Config, log *slog.Logger, name string, parts func(*platform) []part, ready func(*platform)) error {
+	tuneCollector()
+	p := newPlatform(cfg, log)
+	if err := p.requireCluster(name); err != nil {
+		return err
+	}
+	err := p.start(ctx, parts(p)...)
+	if err != nil && ctx.Err() != nil { // stopped before it was ready
+		log.InfoContext(ctx, "stopped while starting", "error", err)
+		return p.close()
+	}
+	if err != nil {
+		return errors.Join(err, p.close())
+	}
+	ready(p)
+	select {
+	case <-ctx.Done():
+	case err = <-p.failed:
+	}
+	return errors.Join(err, p.close())
+}
