@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -40,6 +41,8 @@ type AnswerRecord struct {
 	ToolCalls      []CalledTool `json:"tool_calls"`
 	Usage          Usage        `json:"usage"`
 	Model          string       `json:"model"`
+	// Searches are what the searches chose by themselves, those that chose nothing left out.
+	Searches []retrieve.Choices `json:"searches,omitempty"`
 }
 
 // Source names a passage that the model received. It has neither words nor the name
@@ -113,10 +116,11 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 	if err := a.Blobs.GetJSON(ctx, in.Loop.Answer, &answer); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	passages, _, err := a.searches(ctx, in.Loop)
+	passages, _, choices, err := a.searches(ctx, in.Loop)
 	if err != nil {
 		return err
 	}
+	record.Searches = choices
 	record.Answer, record.Model = answer.Text, answer.Model
 	record.Used = append(record.Used, answer.Used...)
 	for _, p := range passages {

@@ -16,6 +16,7 @@ type SearchRecord struct {
 	Retrieved int       `json:"retrieved"`
 
 	Reranking *retrieve.Reranking `json:"reranking,omitempty"`
+	Choices   retrieve.Choices    `json:"choices,omitzero"`
 	Usage     Usage               `json:"usage,omitzero"`
 	// Contexts are the passages of a record that an earlier version of Cairn wrote.
 	Contexts []Passage `json:"contexts,omitempty"`
@@ -31,20 +32,25 @@ type Passage struct {
 	Span       knowledge.Span `json:"span,omitzero"` // code points of the document's text
 	Score      float64        `json:"score"`
 	Around     int            `json:"around,omitempty"` // chunks on either side that the model reads too
+	// Kept are the parts that the model reads of a passage of Length code points.
+	Kept   []knowledge.Span `json:"kept,omitempty"`
+	Length int              `json:"length,omitempty"`
 }
 
 func newSearchRecord(found retrieve.Result) SearchRecord {
-	record := SearchRecord{Passages: make([]Passage, 0, len(found.Contexts)), Retrieved: found.Retrieved, Reranking: found.Reranking, Usage: Usage(found.Usage)}
+	record := SearchRecord{Passages: make([]Passage, 0, len(found.Contexts)), Retrieved: found.Retrieved, Reranking: found.Reranking, Choices: found.Choices, Usage: Usage(found.Usage)}
 	for _, c := range found.Contexts {
 		record.Passages = append(record.Passages, Passage{
-			ChunkID: c.ID, DocumentID: c.DocumentID, Version: c.Version, Span: c.Span, Score: c.Score, Around: c.Around,
+			ChunkID: c.ID, DocumentID: c.DocumentID, Version: c.Version, Span: c.Span, Score: c.Score,
+			Around: c.Around, Kept: c.Kept, Length: c.Length,
 		})
 	}
 	return record
 }
 
-// searches reads the searches of a loop and ranks what they found.
-func (a *Answering) searches(ctx context.Context, loop Loop) (all []Passage, each [][]Passage, err error) {
+// searches reads the searches of a loop and ranks what they found. choices are of those
+// that chose something by themselves.
+func (a *Answering) searches(ctx context.Context, loop Loop) (all []Passage, each [][]Passage, choices []retrieve.Choices, err error) {
 	searches := make([][]Passage, 0, 1+len(loop.Searches))
 	if loop.Found != nil {
 		searches = append(searches, loop.Found.Passages)
@@ -52,12 +58,15 @@ func (a *Answering) searches(ctx context.Context, loop Loop) (all []Passage, eac
 	for _, key := range loop.Searches {
 		var record SearchRecord
 		if err := a.Blobs.GetJSON(ctx, key, &record); err != nil {
-			return nil, nil, fmt.Errorf("read search %s: %w", key, err)
+			return nil, nil, nil, fmt.Errorf("read search %s: %w", key, err)
+		}
+		if !record.Choices.IsZero() {
+			choices = append(choices, record.Choices)
 		}
 		searches = append(searches, append(record.Passages, record.Contexts...))
 	}
 	all, each = numbered(searches)
-	return all, each, nil
+	return all, each, choices, nil
 }
 
 // numbered ranks the passages of several searches as one list, in the order in
@@ -96,7 +105,7 @@ type foundWords struct {
 // principal has now. It leaves out passages that are gone or no longer allowed, and
 // no other passage takes their rank.
 func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop) (foundWords, error) {
-	all, each, err := a.searches(ctx, loop)
+	all, each, _, err := a.searches(ctx, loop)
 	if err != nil {
 		return foundWords{}, err
 	}
@@ -115,7 +124,7 @@ func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop
 	var contexts []retrieve.Context
 	for _, x := range all {
 		if c, ok := chunks[x.ChunkID]; ok {
-			contexts = append(contexts, retrieve.Context{ChunkView: c, Score: x.Score, Rank: x.Rank, Around: x.Around})
+			contexts = append(contexts, retrieve.Context{ChunkView: c, Score: x.Score, Rank: x.Rank, Around: x.Around, Kept: x.Kept, Length: x.Length})
 		} else {
 			found.leftOut = append(found.leftOut, x.Rank)
 		}

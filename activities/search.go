@@ -26,6 +26,7 @@ type SearchResult struct {
 	Kept      int           `json:"kept"`      // passages for the model
 
 	Reranking *retrieve.Reranking `json:"reranking,omitempty"` // nil = without a reranker
+	Chosen    bool                `json:"chosen,omitempty"`    // the record has Choices
 	Usage     Usage               `json:"usage,omitzero"`      // of chat models
 }
 
@@ -50,7 +51,7 @@ func (a *Answering) searchFirst(ctx context.Context, in SearchInput) (SearchResu
 		return SearchResult{}, err
 	}
 	key := in.FirstSearchKey()
-	if request.Config.AI.Retrieval.NumberOfChunks > maxInline {
+	if c := request.Config.AI.Retrieval; c.NumberOfChunks > maxInline || c.AsksModel() { // what a model wrote is not for the history
 		return a.find(ctx, key, request, request.Question)
 	}
 	record, err := a.retrieve(ctx, key, request, request.Question)
@@ -93,12 +94,15 @@ func (a *Answering) retrieve(ctx context.Context, key string, request knowledge.
 	if r := found.Reranking; r != nil && r.Failure != "" {
 		a.Log.WarnContext(ctx, "a search keeps its order without the reranker", "reranker", r.Reranker, "failure", r.Failure, "error", r.Cause)
 	}
+	for _, cause := range found.Causes {
+		a.Log.WarnContext(ctx, "a stage of a search failed and was left out", "failures", found.Choices.Failures, "error", cause)
+	}
 	return newSearchRecord(found), nil
 }
 
 // result returns what a search tells its workflow.
 func (r SearchRecord) result(key string) SearchResult {
-	return SearchResult{Key: key, Retrieved: r.Retrieved, Kept: len(r.Passages) + len(r.Contexts), Reranking: r.Reranking, Usage: r.Usage}
+	return SearchResult{Key: key, Retrieved: r.Retrieved, Kept: len(r.Passages) + len(r.Contexts), Reranking: r.Reranking, Chosen: !r.Choices.IsZero(), Usage: r.Usage}
 }
 
 // searchMemory keeps the answers of models beside the blob of a search.

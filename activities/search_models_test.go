@@ -2,6 +2,7 @@ package activities_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,8 +28,42 @@ func (c searchChat) CallTool(ctx context.Context, call retrieve.Call) (string, r
 func (f *fixture) searching() {
 	client := model.New(f.server.Endpoint(), nil)
 	f.answering.Retriever = retrieve.New(f.index, f.store, questions{client}).Using(retrieve.Models{
-		Chat: searchChat{client}, Reranker: model.NewReranker(f.server.Endpoint(), model.RerankTEI, nil), RerankerName: "bge",
+		Chat: searchChat{client}, Passages: f.store, Reranker: model.NewReranker(f.server.Endpoint(), model.RerankTEI, nil), RerankerName: "bge",
 	})
+}
+
+func TestCompressedPassagesAreCitedByTheirChunks(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.searching()
+	f.publish(f.upload("apples.txt", "Apples are red. Apples are picked in autumn."))
+	run := f.ask("when are apples picked?", func(r *knowledge.Request) {
+		r.Config.AI.Retrieval.Compress, r.Config.AI.Retrieval.HyDE = true, true
+	})
+	f.server.ScriptChat(
+		modeltest.Call(model.ToolCall{ID: "1", Name: "write_passage", Arguments: `{"passage":"In October."}`}),
+		modeltest.Call(model.ToolCall{ID: "2", Name: "keep_sentences", Arguments: `{"passages":[[2]]}`}),
+		modeltest.Text("In autumn <source_1>."),
+	)
+	found, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: run})
+	f.must(err)
+	if !found.Chosen || found.Usage.ModelCalls != 2 {
+		t.Errorf("searched %+v", found)
+	}
+	turn, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: run, Turn: 1, Loop: activities.Loop{Searches: []string{found.Key}}})
+	f.must(err)
+	requests := f.server.Requests()
+	system := string(requests[len(requests)-1].Messages[0].Content)
+	if !strings.Contains(system, "Apples are picked in autumn.") || strings.Contains(system, "red") {
+		t.Errorf("the model reads %s", system)
+	}
+	var answer activities.TurnRecord
+	f.must(f.blobs.GetJSON(f.ctx, turn.Key, &answer))
+	var record activities.SearchRecord
+	f.must(f.blobs.GetJSON(f.ctx, found.Key, &record))
+	if !strings.Contains(answer.Text, record.Passages[0].ChunkID) || record.Choices.Passage != "In October." {
+		t.Errorf("answered %s, chose %+v", answer.Text, record.Choices)
+	}
 }
 
 func TestARepeatedSearchPaysForNoModelTwice(t *testing.T) {
@@ -46,6 +81,7 @@ func TestARepeatedSearchPaysForNoModelTwice(t *testing.T) {
 		t.Errorf("searched %+v", first)
 	}
 	names := f.found(first)
+	f.must(f.blobs.Delete(f.ctx, first.Key)) // as a crash before its write would have left it
 	again, err := do(f, f.answering.SearchKnowledge, in)
 	f.must(err)
 	if diff := cmp.Diff(names, f.found(again)); diff != "" {

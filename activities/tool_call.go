@@ -25,7 +25,8 @@ type ToolOutput struct {
 	Search  string `json:"search,omitempty"`
 	Kept    int    `json:"kept,omitempty"`
 	Failure string `json:"failure,omitempty"`
-	Usage   Usage  `json:"usage,omitzero"` // of chat models that the tool asked
+	Chosen  bool   `json:"chosen,omitempty"` // the record of the search has Choices
+	Usage   Usage  `json:"usage,omitzero"`   // of chat models that the tool asked
 }
 
 // tools returns the tools that a model may call.
@@ -78,5 +79,5 @@ func (a *Answering) callTool(ctx context.Context, in ToolCallInput) (ToolOutput,
 		return ToolOutput{}, err
 	}
 	found, err := a.find(ctx, in.SearchKey(in.Turn, in.Call), request, arguments.Query)
-	return ToolOutput{Search: found.Key, Kept: found.Kept, Usage: found.Usage}, err
+	return ToolOutput{Search: found.Key, Kept: found.Kept, Chosen: found.Chosen, Usage: found.Usage}, err
 }

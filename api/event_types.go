@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/sse"
 	"github.com/cairn-rag/cairn/internal/view"
 	"github.com/cairn-rag/cairn/workflows"
@@ -42,6 +43,11 @@ type (
 	sourcesEvent struct {
 		Sources []source `json:"sources"`
 	}
+	preparedEvent struct { // a workflows.PhaseData whose data is in the blob of the search
+		Phase  string           `json:"phase"`
+		Status string           `json:"status"`
+		Data   retrieve.Choices `json:"data"`
+	}
 	partialEvent struct {
 		Content   string `json:"content" doc:"The next words of the response"`
 		OutputKey string `json:"output_key" enum:"response"`
@@ -66,7 +72,7 @@ type (
 var (
 	questionEvents = map[string][]reflect.Type{
 		"runStarted": {reflect.TypeFor[startedEvent]()}, "apiMessageChunk": {reflect.TypeFor[chunkEvent]()}, "messageReset": {reflect.TypeFor[workflows.ResetData]()},
-		"toolCall": {reflect.TypeFor[toolCallEvent]()}, "sendSourcesMessage": {reflect.TypeFor[sourcesEvent]()}, "completedMessage": {reflect.TypeFor[queryAnswer]()},
+		"searchChoices": {reflect.TypeFor[retrieve.Choices]()}, "toolCall": {reflect.TypeFor[toolCallEvent]()}, "sendSourcesMessage": {reflect.TypeFor[sourcesEvent]()}, "completedMessage": {reflect.TypeFor[queryAnswer]()},
 	}
 	toolEvents = map[string][]reflect.Type{
 		"tool_update": {reflect.TypeFor[workflows.PhaseData]()}, "tool_partial_update": {reflect.TypeFor[partialEvent]()}, "tool_end": {reflect.TypeFor[toolAnswer]()},

@@ -23,7 +23,7 @@ type droppedChunk struct {
 	ID           string              `json:"id"`
 	DocumentID   string              `json:"documentId"`
 	DocumentName string              `json:"documentName"`
-	Reason       retrieve.DropReason `json:"reason" doc:"duplicate: of a better chunk. same_parent: the model reads it with a better chunk. minScore: below ai.retrieval.minScore. numberOfChunks: there were enough better ones. perDocument: enough of its document. neighbour: the model reads it beside a better one. contextTokens: it does not fit"`
+	Reason       retrieve.DropReason `json:"reason" doc:"duplicate: of a better chunk. same_parent: the model reads it with a better chunk. minScore: below ai.retrieval.minScore. numberOfChunks: there were enough better ones. perDocument: enough of its document. neighbour: the model reads it beside a better one. contextTokens: it does not fit. compress: no sentence of it matters"`
 	Explain      *explanation        `json:"explain"`
 }
 

@@ -75,6 +75,7 @@ type work struct {
 	retrieved  []retrieve.Request
 	contexts   []retrieve.Context
 	trace      *retrieve.Trace
+	choices    retrieve.Choices
 	fail       error                             // of every start and search
 	end        func(workflows.AnswerInput) error // ends a run that was started, at once
 	panics     bool                              // in Retrieve
@@ -209,7 +210,7 @@ func (w *work) Retrieve(_ context.Context, r retrieve.Request) (retrieve.Result,
 	if w.leave != nil {
 		w.leave()
 	}
-	return retrieve.Result{Contexts: w.contexts, Trace: w.trace}, w.fail
+	return retrieve.Result{Contexts: w.contexts, Trace: w.trace, Choices: w.choices}, w.fail
 }
 
 // ended is a source of the logs of runs that have ended, as SQL says it: what a

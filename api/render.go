@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/workflows"
@@ -58,6 +59,8 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 	case stream.TopicCompleted:
 		answer, err := r.answer(ctx, e.Ref)
 		return "completedMessage", answer, err
+	case stream.TopicSearch:
+		return r.searchChoices(ctx, e)
 	case stream.TopicToolUpdate:
 		return "tool_update", e.Data, nil
 	case stream.TopicToolEnd:
@@ -127,6 +130,18 @@ func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, e
 	return "toolCall", out, nil
 }
 
+// searchChoices is what a search chose by itself.
+func (r *renderer) searchChoices(ctx context.Context, e stream.Event) (string, any, error) {
+	var search activities.SearchRecord
+	if err := r.server.deps.Blobs.GetJSON(ctx, e.Ref, &search); err != nil {
+		return "", nil, fmt.Errorf("search of run %s: %w", r.run.ID, err)
+	}
+	if r.run.Kind == knowledge.KindTool {
+		return "tool_update", preparedEvent{Phase: "SEARCH_PREPARATION", Status: "completed", Data: search.Choices}, nil
+	}
+	return "searchChoices", search.Choices, nil
+}
+
 // arguments shows what a model gave a tool: JSON as it is, else the text.
 func arguments(given string) any {
 	switch {
@@ -161,6 +176,8 @@ type queryAnswer struct {
 	Usage          activities.Usage `json:"usage"`
 	Model          string           `json:"model"`
 	OperatorURL    string           `json:"operatorUrl"`
+
+	Searches []retrieve.Choices `json:"searches,omitempty" doc:"What the searches chose by themselves (docs/retrieval.md)"`
 }
 
 // calledTool is a call of a tool in the answer of /query.
@@ -178,6 +195,8 @@ type toolAnswer struct {
 	SourcesUsed []int         `json:"sources_used" doc:"The ranks that the response cites"`
 	Model       string        `json:"model"`
 	ExecutionID string        `json:"execution_id"`
+
+	Searches []retrieve.Choices `json:"searches,omitempty" doc:"What the searches chose by themselves (docs/retrieval.md)"`
 }
 
 // toolContext is a passage in the output of rag_search.
@@ -202,7 +221,7 @@ func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 	return queryAnswer{
 		MessageID: out.record.MessageID, ConversationID: out.record.ConversationID, RunID: r.run.ID, Answer: out.record.Answer,
 		Sources: r.server.sources(out), ToolCalls: calls, Suggestions: []string{}, Usage: out.record.Usage, Model: out.record.Model,
-		OperatorURL: r.server.deps.Links.OperatorURL(r.run.WorkflowID),
+		OperatorURL: r.server.deps.Links.OperatorURL(r.run.WorkflowID), Searches: out.record.Searches,
 	}, nil
 }
 
@@ -221,7 +240,7 @@ func (r *renderer) toolResult(ctx context.Context, key string) (any, error) {
 	}
 	return toolAnswer{
 		Response: out.record.Answer, Contexts: contexts, SourcesUsed: notNil(out.record.Used),
-		Model: out.record.Model, ExecutionID: out.record.ExecutionID,
+		Model: out.record.Model, ExecutionID: out.record.ExecutionID, Searches: out.record.Searches,
 	}, nil
 }
 

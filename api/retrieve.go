@@ -29,7 +29,8 @@ type retrievedContext struct {
 	Context string           `json:"context" doc:"The passages as a model is given them"`
 	Chunks  []retrievedChunk `json:"chunks" doc:"Best first"`
 
-	Dropped *[]droppedChunk `json:"dropped,omitempty" doc:"With ?explain=true: the candidates that the caller may see and that are not among the chunks"`
+	Choices *retrieve.Choices `json:"choices,omitempty" doc:"What the search chose by itself (docs/retrieval.md)"`
+	Dropped *[]droppedChunk   `json:"dropped,omitempty" doc:"With ?explain=true: the candidates that the caller may see and that are not among the chunks"`
 }
 
 type retrievedChunk struct {
@@ -77,7 +78,7 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 		config.AI.Retrieval.NumberOfChunks = b.NumberOfChunks
 		config = config.WithDefaults()
 	}
-	request := retrieve.Request{Principal: p, Query: b.Text, Filter: b.Filters, Config: config.AI.Retrieval, Explain: in.Explain}
+	request := retrieve.Request{Principal: p, Query: b.Text, Filter: b.Filters, Config: config.AI.Retrieval, Model: config.AI.Model, Explain: in.Explain}
 	if project.ID != "" {
 		request.Projects = []string{project.ID}
 	}
@@ -117,6 +118,9 @@ func viewContexts(found retrieve.Result, passages []citation.Context) retrievedC
 	}
 	if len(passages) > 0 {
 		out.Context = prompt.Sources(passages)
+	}
+	if !found.Choices.IsZero() {
+		out.Choices = &found.Choices
 	}
 	out.Dropped = dropped(found.Trace)
 	return out

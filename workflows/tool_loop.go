@@ -99,6 +99,7 @@ func (a *answer) tools(ctx workflow.Context, turn int, result activities.ModelCa
 				output, status = activities.ToolOutput{Failure: f.Message}, knowledge.RunFailed
 			}
 			outputs[i] = output
+			a.chose(output.Chosen, output.Search)
 			a.toolEvent(result.Key, i, call, status, output, workflow.Now(ctx).Sub(started))
 		})
 	}
@@ -138,6 +139,14 @@ func (a *answer) toolEvent(key string, i int, call activities.ToolCallRef, statu
 		data.Found = &output.Kept
 	}
 	a.log.add(stream.TopicToolCall, stream.Event{Ref: key, Data: stream.Data(data)})
+}
+
+// chose adds the event of a search that chose something by itself. The words are in the
+// blob of the search.
+func (a *answer) chose(chosen bool, search string) {
+	if chosen {
+		a.log.add(stream.TopicSearch, stream.Event{Ref: search})
+	}
 }
 
 // search finds passages for the question itself. With an embedding model nearby a

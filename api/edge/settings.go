@@ -79,12 +79,16 @@ func describedRetrieval() (splitter, retrieval, weights reflect.Type) {
 		Separators   []string `json:"separators,omitempty" maxItems:"20" doc:"Texts after which a passage that is longer than a chunk is cut, the most important first, each of 1 to 100 characters. Rows of tables and lines of code stay whole. Default: the ends of sentences"`
 	}
 	type RetrievalConfig struct {
-		Strategy       string             `json:"strategy,omitempty" enum:"hybrid,dense,bm25" doc:"Default: hybrid"`
+		Strategy       string             `json:"strategy,omitempty" enum:"hybrid,multi_stage,dense,bm25" doc:"hybrid: by vector and by words, fused. multi_stage: by words, of which the nearest by vector are kept, and a reranker if there is one. Default: hybrid"`
 		NumberOfChunks int                `json:"numberOfChunks,omitempty" minimum:"0" maximum:"100" doc:"Passages given to the model. Default: 10"`
 		Candidates     int                `json:"candidates,omitempty" minimum:"0" maximum:"1000" doc:"Passages that each leg finds. Default: 50"`
 		Fusion         string             `json:"fusion,omitempty" enum:"weighted,rrf" doc:"Default: weighted"`
 		Weights        *knowledge.Weights `json:"weights,omitempty" doc:"The shares of the legs. Default: by the scores of the legs, dense 0.3 to 0.7; with the offline model dense 0.35 for a question in English, 0.05 for any other"`
 		MinScore       float64            `json:"minScore,omitempty" minimum:"0" maximum:"1" doc:"A passage with a lower score is dropped. It is the score of the reranker, if there is one"`
+		HyDE           bool               `json:"hyde,omitempty" doc:"The chat model writes a passage that would answer the question, and its vector is searched"`
+		Decompose      bool               `json:"decompose,omitempty" doc:"The chat model splits a question that asks for several things, and each is searched"`
+		Compress       bool               `json:"compress,omitempty" doc:"The chat model chooses the sentences of the passages that matter"`
+		Route          bool               `json:"route,omitempty" doc:"Choose by the question: identifiers and quoted phrases are searched by words alone, several questions in one are decomposed"`
 		Reranker       string             `json:"reranker,omitempty" maxLength:"200" doc:"What reranks the candidates: judge (the chat model), the name of models.rerank, or none. Default: none"`
 		ContextTokens  int                `json:"contextTokens,omitempty" minimum:"0" maximum:"1000000" doc:"Estimated tokens of the passages together; a passage that does not fit is dropped, the first one never. Default: no bound"`
 		PerDocument    int                `json:"perDocument,omitempty" minimum:"0" maximum:"100" doc:"Passages of one document. Default: no bound"`

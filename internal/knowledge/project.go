@@ -73,7 +73,11 @@ type RetrievalConfig struct {
 	Fusion         string   `json:"fusion,omitempty"`
 	Weights        *Weights `json:"weights,omitempty"` // nil = package retrieve chooses them
 	MinScore       float64  `json:"minScore,omitempty"`
-	Reranker       string   `json:"reranker,omitempty"` // RerankerJudge, or the name of the instance's reranker
+	HyDE           bool     `json:"hyde,omitempty"`      // search by the vector of a hypothetical answer
+	Decompose      bool     `json:"decompose,omitempty"` // search for the parts of a question too
+	Compress       bool     `json:"compress,omitempty"`  // give the model only the sentences that matter
+	Route          bool     `json:"route,omitempty"`     // choose the strategy by the question
+	Reranker       string   `json:"reranker,omitempty"`  // RerankerJudge, or the name of the instance's reranker
 
 	ContextTokens int    `json:"contextTokens,omitempty"` // of the passages together, estimated; 0 = no bound
 	PerDocument   int    `json:"perDocument,omitempty"`   // passages of one document; 0 = no bound
@@ -86,8 +90,10 @@ const (
 	StrategyHybrid = "hybrid"
 	StrategyDense  = "dense"
 	StrategyBM25   = "bm25"
-	FusionWeighted = "weighted"
-	FusionRRF      = "rrf"
+	// StrategyMultiStage: candidates by words, of which vectors keep the nearest, and a reranker.
+	StrategyMultiStage = "multi_stage"
+	FusionWeighted     = "weighted"
+	FusionRRF          = "rrf"
 )
 
 // The orders of a RetrievalConfig.
@@ -155,7 +161,7 @@ func (r RetrievalConfig) Fields(location string) []Field {
 // AsksModel reports whether a search asks a model beside that of the embeddings, which
 // takes longer than the search itself.
 func (r RetrievalConfig) AsksModel() bool {
-	return r.Reranker != "" && r.Reranker != RerankerNone
+	return r.Reranker != "" && r.Reranker != RerankerNone || r.Strategy == StrategyMultiStage || r.HyDE || r.Decompose || r.Compress || r.Route
 }
 
 // RerankerFields returns what is wrong with the choice of a reranker, as found at

@@ -11,6 +11,7 @@ import (
 // stage. A nil one is not configured.
 type Models struct {
 	Chat     Chat
+	Passages PassageReader // for compression
 	Reranker Reranker
 	// RerankerName is the name by which projects select Reranker.
 	RerankerName string

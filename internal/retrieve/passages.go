@@ -38,6 +38,7 @@ func Passages(ctx context.Context, reader PassageReader, p knowledge.Principal, 
 		if !whole {
 			text = joinedText(c, around)
 		}
+		text = keptText(c, text)
 		passages = append(passages, citation.Context{
 			Rank: c.Rank, ChunkID: c.ID, DocumentID: c.DocumentID, DocumentName: c.Document.Name, Text: text, Score: c.Score,
 		})

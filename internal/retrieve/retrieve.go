@@ -54,18 +54,25 @@ type Context struct {
 	Rank  int // 1 = best
 	// Around is the number of chunks before and after this one that the model reads too.
 	Around int
+	// Kept are the parts of the passage that the model reads, in code points of its text
+	// with parent or neighbours, which has Length of them. nil = the whole passage.
+	Kept   []knowledge.Span
+	Length int
 }
 
 // Result contains the passages that were found, best first.
 type Result struct {
 	Contexts  []Context
 	Retrieved int // distinct candidates of the legs
-	// Timings of the stages that ran: embed, dense, bm25, recheck, rerank, total. The
+	// Timings of the stages that ran: embed, dense, bm25, recheck, rerank, total, and
+	// the settings of those that ask a chat model. The
 	// legs run concurrently, so total is less than the sum.
 	Timings   map[string]time.Duration
 	Trace     *Trace     // nil unless Request.Explain is set
 	Reranking *Reranking // nil without a reranker
-	Usage     Usage      // of chat models
+	Choices   Choices
+	Causes    []error // of the failures in Choices, for logs
+	Usage     Usage   // of chat models
 }
 
 // Retriever retrieves passages. It is safe for concurrent use.
@@ -90,6 +97,9 @@ func (r *Retriever) Retrieve(ctx context.Context, req Request) (Result, error) {
 		return Result{}, knowledge.Errorf(knowledge.CodeInvalid, "a search needs some text to search for")
 	}
 	req.Config = withDefaults(req.Config)
+	if c := &req.Config; c.Strategy == knowledge.StrategyMultiStage && c.Reranker == "" {
+		c.Reranker = r.models.RerankerName
+	}
 	s := &search{Retriever: r, request: req, clock: newClock()}
 	if req.Explain {
 		s.trace = &Trace{}

@@ -1,9 +1,12 @@
 package retrieve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/cairn-rag/cairn/internal/index"
@@ -28,15 +31,22 @@ type search struct {
 	*Retriever
 	request Request
 	clock   *clock
-	vector  []float32 // of the question; nil before it is embedded
-	trace   *Trace    // nil = the search is not to be explained
+	trace   *Trace // nil = the search is not to be explained
 
-	mu    sync.Mutex
-	usage Usage
+	probes  []*probe
+	several bool // the question is several in one
+
+	mu      sync.Mutex
+	usage   Usage
+	choices Choices
+	causes  []error // of the stages that failed
 }
 
 // run goes through the stages of the search.
 func (s *search) run(ctx context.Context) (Result, error) {
+	if err := s.prepare(ctx); err != nil {
+		return Result{}, err
+	}
 	pool, retrieved, err := s.gather(ctx)
 	if err != nil {
 		return Result{}, err
@@ -45,9 +55,14 @@ func (s *search) run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	chosen := s.choose(ranked)
+	chosen, err := s.compress(ctx, s.choose(ranked))
+	if err != nil {
+		return Result{}, err
+	}
 	s.trace.keep(chosen)
-	return Result{Contexts: chosen, Retrieved: retrieved, Trace: s.trace, Reranking: reranking, Usage: s.usage}, nil
+	return Result{
+		Contexts: chosen, Retrieved: retrieved, Trace: s.trace, Reranking: reranking, Choices: s.choices, Causes: s.causes, Usage: s.usage,
+	}, nil
 }
 
 // gather returns the passages among which the later stages choose, best first, and the
@@ -99,63 +114,112 @@ func (s *search) superseded(ctx context.Context, hidden []knowledge.Hit) (bool, 
 	return yes, nil
 }
 
-// candidates runs the legs concurrently and fuses their hits. full is true if a
-// leg reached the limit, so that there may be more.
+// candidates runs the probes and fuses their hits. A candidate of several probes has the
+// best of its scores. full is true if a leg reached the limit, so that there may be more.
 func (s *search) candidates(ctx context.Context, limit int) (fused []knowledge.Hit, full bool, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	q := index.Query{Principal: s.request.Principal, Projects: s.request.Projects, Documents: s.request.Documents,
 		Filter: s.request.Filter, Limit: limit}
-	var dense, words []knowledge.Hit
-	var denseErr, wordsErr error
-	var legs sync.WaitGroup
-	leg := func(hits *[]knowledge.Hit, err *error, find func(context.Context, index.Query) ([]knowledge.Hit, error)) {
-		legs.Go(func() {
-			if *hits, *err = find(ctx, q); *err != nil {
-				cancel() // the other leg is not needed any more
-			}
-		})
+	for i, p := range s.probes {
+		dense, words, more, err := s.find(ctx, q, p)
+		if err != nil {
+			return nil, false, err
+		}
+		hits := fuse(dense, words, s.request.Config, s.weights(dense, words))
+		s.trace.legs(dense, words)
+		if full = full || more; i == 0 {
+			fused = hits
+		} else {
+			fused = merge(fused, hits)
+		}
 	}
-	if s.request.Config.Strategy != knowledge.StrategyBM25 {
-		leg(&dense, &denseErr, s.dense)
-	}
-	if s.request.Config.Strategy != knowledge.StrategyDense {
-		leg(&words, &wordsErr, s.words)
-	}
-	legs.Wait()
-	if err := firstCause(denseErr, wordsErr); err != nil {
-		return nil, false, err
-	}
-	fused = fuse(dense, words, s.request.Config, s.weights(dense, words))
-	s.trace.legs(dense, words)
 	s.trace.fused(fused)
-	return fused, len(dense) == limit || len(words) == limit, nil
+	return fused, full, nil
 }
 
-func (s *search) dense(ctx context.Context, q index.Query) ([]knowledge.Hit, error) {
+// merge returns the hits of two lists, best first.
+func merge(a, b []knowledge.Hit) []knowledge.Hit {
+	best := map[string]knowledge.Hit{}
+	for _, h := range slices.Concat(a, b) {
+		if have, ok := best[h.ChunkID]; !ok || h.Score > have.Score {
+			best[h.ChunkID] = h
+		}
+	}
+	return slices.SortedFunc(maps.Values(best), func(a, b knowledge.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ChunkID, b.ChunkID))
+	})
+}
+
+// find runs the legs for a probe, concurrently where the strategy has both. full is true
+// if a leg reached the limit.
+func (s *search) find(ctx context.Context, q index.Query, p *probe) (dense, words []knowledge.Hit, full bool, err error) {
+	switch s.request.Config.Strategy {
+	case knowledge.StrategyDense:
+		dense, err = s.dense(ctx, q, p)
+		return dense, nil, len(dense) == q.Limit, err
+	case knowledge.StrategyBM25:
+		words, err = s.words(ctx, q, p)
+		return nil, words, len(words) == q.Limit, err
+	case knowledge.StrategyMultiStage:
+		return s.multiStage(ctx, q, p)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var denseErr, wordsErr error
+	var legs sync.WaitGroup
+	legs.Go(func() {
+		if dense, denseErr = s.dense(ctx, q, p); denseErr != nil {
+			cancel() // the other leg is not needed any more
+		}
+	})
+	legs.Go(func() {
+		if words, wordsErr = s.words(ctx, q, p); wordsErr != nil {
+			cancel()
+		}
+	})
+	legs.Wait()
+	return dense, words, len(dense) == q.Limit || len(words) == q.Limit, firstCause(denseErr, wordsErr)
+}
+
+func (s *search) dense(ctx context.Context, q index.Query, p *probe) ([]knowledge.Hit, error) {
 	if err := q.Check(); err != nil {
 		return nil, err // before the model is called
 	}
-	if s.vector == nil {
-		stop := s.clock.start("embed")
-		vectors, err := s.embed.Embed(ctx, []string{truncate(s.request.Query, maxEmbeddedRunes)})
-		stop()
-		if err != nil {
+	if p.vector == nil {
+		if err := s.embedProbes(ctx); err != nil {
 			return nil, fmt.Errorf("embed the question: %w", err)
 		}
-		if len(vectors) != 1 || len(vectors[0]) == 0 {
-			return nil, fmt.Errorf("embed the question: %d vectors for one text, or one of no length", len(vectors))
-		}
-		s.vector = vectors[0]
 	}
 	defer s.clock.start("dense")()
-	return s.index.Dense(ctx, q, s.vector)
+	return s.index.Dense(ctx, q, p.vector)
 }
 
-func (s *search) words(ctx context.Context, q index.Query) ([]knowledge.Hit, error) {
-	defer s.clock.start("bm25")()
-	return s.index.BM25(ctx, q, s.request.Query)
+// embedProbes embeds all probes in one call.
+func (s *search) embedProbes(ctx context.Context) error {
+	defer s.clock.start("embed")()
+	texts := make([]string, len(s.probes))
+	for i, p := range s.probes {
+		texts[i] = truncate(p.meaning, maxEmbeddedRunes)
+	}
+	vectors, err := s.embed.Embed(ctx, texts)
+	if err != nil {
+		return err
+	}
+	if len(vectors) != len(texts) || slices.ContainsFunc(vectors, func(v []float32) bool { return len(v) == 0 }) {
+		return fmt.Errorf("%d vectors for %d texts, or one of no length", len(vectors), len(texts))
+	}
+	for i, p := range s.probes {
+		p.vector = vectors[i]
+	}
+	return nil
 }
+
+func (s *search) words(ctx context.Context, q index.Query, p *probe) ([]knowledge.Hit, error) {
+	defer s.clock.start("bm25")()
+	return s.index.BM25(ctx, q, p.words)
+}
+
+// searchesByVector reports whether the strategy has the dense leg.
+func (s *search) searchesByVector() bool { return s.request.Config.Strategy != knowledge.StrategyBM25 }
 
 // firstCause returns the error that came first rather than the other leg's
 // cancellation, which it caused.

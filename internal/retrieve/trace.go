@@ -44,6 +44,7 @@ const (
 
 	DropPerDocument DropReason = "perDocument"   // there are enough better candidates of its document
 	DropNeighbour   DropReason = "neighbour"     // the model reads it beside a better candidate
+	DropCompress    DropReason = "compress"      // the chat model found no sentence of it that matters
 	DropTokens      DropReason = "contextTokens" // it does not fit into ai.retrieval.contextTokens
 )
 

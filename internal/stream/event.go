@@ -21,6 +21,7 @@ const (
 	TopicError      = "error"
 	TopicToolUpdate = "toolUpdate"
 	TopicToolEnd    = "toolEnd"
+	TopicSearch     = "search"
 	TopicDocument   = "documentUpdate"
 	TopicImport     = "importUpdate"
 	TopicEnded      = "runEnded"

@@ -1,0 +1,61 @@
+package retrieve
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// multiStage finds candidates by words and keeps the half whose vectors are nearest to the
+// question, but not fewer than the later stages need. A question without words that stand in a
+// document is searched by vector.
+func (s *search) multiStage(ctx context.Context, q index.Query, p *probe) (dense, words []knowledge.Hit, full bool, err error) {
+	if words, err = s.words(ctx, q, p); err != nil {
+		return nil, nil, false, err
+	}
+	if len(words) == 0 {
+		dense, err = s.dense(ctx, q, p)
+		return dense, nil, len(dense) == q.Limit, err
+	}
+	near := q
+	near.Documents, near.Limit = documentsOf(words), index.MaxLimit
+	if dense, err = s.dense(ctx, near, p); err != nil {
+		return nil, nil, false, err
+	}
+	full = len(words) == q.Limit
+	// Twice what the model reads, because the later stages drop some.
+	dense, words = nearest(dense, words, max((len(words)+1)/2, 2*s.request.Config.NumberOfChunks))
+	return dense, words, full, nil
+}
+
+func documentsOf(hits []knowledge.Hit) []string {
+	var ids []string
+	for _, h := range hits {
+		ids = append(ids, h.DocumentID)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// nearest returns the hits of words that are among the first in dense, in both lists. A
+// hit that dense does not have is further away than all others.
+func nearest(dense, words []knowledge.Hit, keep int) (nearDense, nearWords []knowledge.Hit) {
+	rank := map[string]int{}
+	for i, h := range dense {
+		rank[h.ChunkID] = i + 1
+	}
+	far := len(dense) + 1
+	sorted := slices.Clone(words)
+	slices.SortStableFunc(sorted, func(a, b knowledge.Hit) int {
+		return cmp.Compare(cmp.Or(rank[a.ChunkID], far), cmp.Or(rank[b.ChunkID], far))
+	})
+	kept := map[string]bool{}
+	for _, h := range sorted[:min(keep, len(sorted))] {
+		kept[h.ChunkID] = true
+	}
+	lost := func(h knowledge.Hit) bool { return !kept[h.ChunkID] }
+	return slices.DeleteFunc(slices.Clone(dense), lost), slices.DeleteFunc(slices.Clone(words), lost)
+}

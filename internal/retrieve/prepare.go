@@ -1,0 +1,104 @@
+package retrieve
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// askTime bounds the wait for the chat model in a stage that prepares or compresses.
+const askTime = 15 * time.Second
+
+// Choices are what the stages of a search chose by themselves, for those who read the
+// answer. The zero value says that nothing was chosen.
+type Choices struct {
+	Strategy  string             `json:"strategy,omitempty"`  // ai.retrieval.route
+	Questions []string           `json:"questions,omitempty"` // ai.retrieval.decompose: searched beside the question
+	Passage   string             `json:"passage,omitempty"`   // ai.retrieval.hyde: whose vector was searched
+	Failures  map[string]Failure `json:"failures,omitempty"`  // by the setting whose stage failed; the search went on without it
+}
+
+// IsZero reports whether nothing was chosen.
+func (c Choices) IsZero() bool {
+	return c.Strategy == "" && len(c.Questions) == 0 && c.Passage == "" && len(c.Failures) == 0
+}
+
+// probe is one query to the legs.
+type probe struct {
+	words   string
+	meaning string    // the text whose vector is searched
+	vector  []float32 // nil before it is embedded
+}
+
+// stage is an optional stage, named by its setting.
+type stage struct {
+	setting string
+	on      bool
+	run     func(context.Context) error
+}
+
+// prepare runs the stages that come before the legs, and sets the probes.
+func (s *search) prepare(ctx context.Context) error {
+	c := s.request.Config
+	s.route()
+	err := s.together(ctx, stage{"decompose", c.Decompose || s.several, s.decompose}, stage{"hyde", c.HyDE, s.hyde})
+	if err != nil {
+		return err
+	}
+	s.probes = []*probe{{words: s.request.Query, meaning: s.request.Query}}
+	if s.choices.Passage != "" {
+		s.probes[0].meaning += "\n" + s.choices.Passage
+	}
+	for _, q := range s.choices.Questions {
+		s.probes = append(s.probes, &probe{words: q, meaning: q})
+	}
+	return nil
+}
+
+// together runs stages concurrently. It notes those that fail; its error is the caller's
+// cancellation.
+func (s *search) together(ctx context.Context, stages ...stage) error {
+	var running sync.WaitGroup
+	for _, next := range stages {
+		if !next.on {
+			continue
+		}
+		running.Go(func() {
+			defer s.clock.start(next.setting)()
+			bounded, cancel := context.WithTimeout(ctx, askTime)
+			defer cancel()
+			if err := next.run(bounded); err != nil {
+				s.failed(next.setting, failureOf(bounded, err), err)
+			}
+		})
+	}
+	running.Wait()
+	return context.Cause(ctx)
+}
+
+func (s *search) failed(setting string, f Failure, cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	failures := maps.Clone(s.choices.Failures)
+	if failures == nil {
+		failures = map[string]Failure{}
+	}
+	failures[setting] = f
+	s.choices.Failures = failures
+	s.causes = append(s.causes, cause)
+}
+
+// asked is a question as it stands in the message to a chat model.
+func asked(question string) string {
+	return "<question>\n" + fence(truncate(question, maxEmbeddedRunes)) + "\n</question>\n"
+}
+
+// line returns a text without surrounding white space and invisible characters, cut to a
+// number of code points.
+func line(text string, runes int) string {
+	return truncate(strings.TrimSpace(knowledge.Visible(text)), runes)
+}
