@@ -25,6 +25,8 @@ type chunkView struct {
 	StartTime  *float64      `json:"start_time" doc:"In seconds, of audio and video"`
 	EndTime    *float64      `json:"end_time"`
 	Segments   []segmentView `json:"segments,omitempty" doc:"Of audio and video: when each part of the text is said"`
+	Heading    []string      `json:"heading,omitempty" doc:"The headings above the passage, outermost first"`
+	Header     string        `json:"header,omitempty" doc:"Of a passage that continues a table: the header of the table, which text does not repeat"`
 	Place      string        `json:"place,omitempty" doc:"The sheet and range of cells of a spreadsheet, Sales!A2:D41"`
 	Lines      []chunkLine   `json:"lines" doc:"start and end are code points into text; hyphen says that the page has a hyphen at the end of the line which text, where the word goes on, has not"`
 	Superseded bool          `json:"superseded" doc:"The document has a newer version"`
@@ -126,7 +128,7 @@ func viewChunk(c store.ChunkView) chunkView {
 	view := chunkView{
 		ID: c.ID, DocumentID: c.DocumentID, Text: c.Text, Lines: []chunkLine{}, Superseded: c.Superseded,
 		Metadata: chunkMetadata{Filename: c.Document.Name, Languages: []string{c.Language}, Modality: cmp.Or(string(c.Modality), "text")},
-		Place:    c.Place,
+		Heading:  c.HeadingPath, Header: c.Header, Place: c.Place,
 	}
 	view.StartTime, view.EndTime = seconds(c.Time)
 	for _, x := range c.Speech {

@@ -66,6 +66,14 @@ func TestChunk(t *testing.T) {
 			t.Errorf("chunk: %v", got)
 		}
 	})
+	t.Run("that_continues_a_table", func(t *testing.T) {
+		id := e.add(e.editor, "fleet.md", "text", nil)
+		e.publish(id, knowledge.Chunk{Text: "| Heron | 9 |", Header: "| Ship | Tons |\n| --- | --- |", HeadingPath: []string{"Fleet", "Ships"}})
+		got := e.do("GET", "/chunks/"+knowledge.ChunkID(id, 1, 0), e.reader, nil).want(200)
+		if !cmp.Equal(got["heading"], []any{"Fleet", "Ships"}) || got["header"] != "| Ship | Tons |\n| --- | --- |" {
+			t.Errorf("heading %v, header %v", got["heading"], got["header"])
+		}
+	})
 	t.Run("of_speech_and_of_a_spreadsheet", func(t *testing.T) {
 		id := e.add(e.editor, "talk.mp3", "text", nil)
 		speech := knowledge.Speech{{Start: 0, End: 3, Time: knowledge.Seconds{End: 1}}, {Start: 4, End: 8, Time: knowledge.Seconds{Start: 1.5, End: 2.5}}}
