@@ -30,6 +30,7 @@ var measures = []measure{
 	{"restart", true, restart},
 	{"retrieve", true, retrieve},
 	{"cranfield", false, cranfield},
+	{"retrieval", false, retrieval},
 	{"pdf", false, pdf},
 	{"publish", false, publish},
 	{"backlog", false, backlog},

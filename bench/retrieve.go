@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 )
 
@@ -41,8 +40,9 @@ func retrieve(ctx context.Context, b *bench) (figures []figure, err error) {
 	return figures, nil
 }
 
-// withCranfield starts a server with the offline model and the collection.
-func (b *bench) withCranfield(ctx context.Context) (*server, []string, []map[string]bool, error) {
+// withCranfield starts a server with the collection, and the offline model
+// unless env names another.
+func (b *bench) withCranfield(ctx context.Context, env ...string) (*server, []string, []map[string]bool, error) {
 	list, err := b.abstracts()
 	if err != nil {
 		return nil, nil, nil, err
@@ -51,7 +51,7 @@ func (b *bench) withCranfield(ctx context.Context) (*server, []string, []map[str
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	s, _, err := b.serve(ctx)
+	s, _, err := b.serve(ctx, env...)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -59,47 +59,6 @@ func (b *bench) withCranfield(ctx context.Context) (*server, []string, []map[str
 		return nil, nil, nil, errors.Join(err, s.remove())
 	}
 	return s, texts, relevant, nil
-}
-
-// cranfield measures the quality of the ranking through the API.
-func cranfield(ctx context.Context, b *bench) (figures []figure, err error) {
-	s, texts, relevant, err := b.withCranfield(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, s.remove()) }()
-	names, err := s.externalIDs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, strategy := range []string{"hybrid", "dense", "bm25"} {
-		if err := s.send(ctx, "PATCH", "/workspaces/default/projects/default",
-			map[string]any{"ai": map[string]any{"retrieval": map[string]any{"strategy": strategy}}}, nil); err != nil {
-			return nil, err
-		}
-		ndcg, recall := 0.0, 0.0
-		for i, text := range texts {
-			var found struct {
-				Chunks []struct {
-					DocumentID string `json:"documentId"`
-				}
-			}
-			body := map[string]any{"text": text, "projectId": "default", "numberOfChunks": 30}
-			if err := s.send(ctx, "POST", "/workspaces/default/webhooks/retrieve-context", body, &found); err != nil {
-				return nil, err
-			}
-			var ranked []string
-			for _, c := range found.Chunks {
-				if name := names[c.DocumentID]; len(ranked) < 10 && !slices.Contains(ranked, name) {
-					ranked = append(ranked, name)
-				}
-			}
-			n, r := judge(ranked, relevant[i])
-			ndcg, recall = ndcg+n/float64(len(texts)), recall+r/float64(len(texts))
-		}
-		figures = append(figures, higher("nDCG@10, "+strategy, ndcg), higher("recall@10, "+strategy, recall))
-	}
-	return figures, nil
 }
 
 // judge returns nDCG and recall of at most ten ranked documents.
