@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	sdk "go.temporal.io/sdk/client"
+
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
@@ -103,5 +105,31 @@ func TestClusterKills(t *testing.T) {
 	second.awaitPublished(t, crashDocuments+1)
 	for i, d := range documents {
 		second.wantOnce(t, d, i)
+	}
+}
+
+// TestSweepHistories has the schedule of a sweep start it, on a worker of its queue.
+func TestSweepHistories(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t)
+	c.migrate()
+	_, s := c.worker("--queues", "bulk")
+	temporal := s.operator(t)
+	schedule := temporal.ScheduleClient().GetHandle(t.Context(), "sweep/runs")
+	if err := schedule.Trigger(t.Context(), sdk.ScheduleTriggerOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var workflow string
+	await(t, time.Minute, "the sweep has run", func(ctx context.Context) error {
+		description, err := schedule.Describe(ctx)
+		if err != nil || len(description.Info.RecentActions) == 0 {
+			return errors.Join(err, errors.New("it has not"))
+		}
+		workflow = description.Info.RecentActions[0].StartWorkflowResult.WorkflowID
+		return nil
+	})
+	s.awaitClosed(t, workflow)
+	if h := s.history(t, workflow); *updateHistories {
+		record(t, "sweep", h)
 	}
 }

@@ -170,7 +170,7 @@ func (c *cluster) client(address string) *server {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	s := &server{Client: api, t: c.t, folder: c.shared, key: c.key, ends: c.temporal.ends}
+	s := &server{Client: api, t: c.t, folder: c.shared, key: c.key, ends: c.temporal.ends, namespace: clusterNamespace}
 	s.ends.API = address
 	return s
 }

@@ -17,8 +17,12 @@ import (
 // operator returns Temporal's own client of the server.
 func (s *server) operator(t *testing.T) temporal.Client {
 	t.Helper()
+	namespace := s.namespace
+	if namespace == "" {
+		namespace = "cairn"
+	}
 	c, err := temporal.DialContext(t.Context(), temporal.Options{
-		HostPort: s.ends.Temporal, Namespace: "cairn", Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+		HostPort: s.ends.Temporal, Namespace: namespace, Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
 	})
 	if err != nil {
 		t.Fatal(err)

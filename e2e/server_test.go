@@ -20,6 +20,8 @@ type server struct {
 	log    string // the file with the process's output
 	ends   childserver.Endpoints
 	key    string
+
+	namespace string // of its workflows, "" = that of a server with Temporal in its process
 }
 
 // start starts a server with the given variables ("NAME=value") and returns

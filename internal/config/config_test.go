@@ -139,6 +139,21 @@ func TestSources(t *testing.T) {
 	})
 }
 
+func TestServices(t *testing.T) {
+	t.Parallel()
+	c := load(t, config.Options{File: file(t, "temporal: {address: 'temporal.example:7233', tls: {enabled: true}}\nvector: {url: 'milvus://milvus.example'}")})
+	want := []config.Service{{Host: "temporal.example", Port: 7233}, {Host: "milvus.example", Port: 19530}}
+	if diff := cmp.Diff(want, c.Services()); diff != "" {
+		t.Error(diff)
+	}
+	if !c.Temporal.TLS.On() || c.Temporal.Embedded() {
+		t.Errorf("got %+v", c.Temporal)
+	}
+	if got := load(t, config.Options{}).Services(); len(got) != 0 {
+		t.Errorf("without services: %v", got)
+	}
+}
+
 func prefixes(list []netip.Prefix) []string {
 	var got []string
 	for _, p := range list {
@@ -239,6 +254,11 @@ func TestMistakes(t *testing.T) {
 		"an_issuer_without_a_secret":      {"auth: {jwt: {issuer: x}}", nil, []string{"secret_env"}},
 		"two_token_secrets":               {"auth: {jwt: {secret: x, secret_env: Y}}", []string{"Y=z"}, []string{"keep one"}},
 		"a_token_secret_that_is_not_set":  {"auth: {jwt: {secret_env: NOPE}}", nil, []string{"NOPE"}},
+		"a_temporal_server_without_port":  {"temporal: {address: host}", nil, []string{"temporal.address", "host:7233"}},
+		"a_namespace_without_a_server":    {"temporal: {namespace: x}", nil, []string{"temporal.namespace", "temporal.address"}},
+		"a_temporal_key_that_is_not_set":  {"temporal: {address: 'a:1', api_key_env: NOPE}", nil, []string{"temporal.api_key_env", "NOPE"}},
+		"half_a_certificate":              {"temporal: {address: 'a:1', tls: {cert_file: /x}}", nil, []string{"cert_file", "key_file"}},
+		"a_short_key_for_secrets":         {"secret_key: aHVudGVyMg==", nil, []string{"secret_key", "32 bytes"}},
 		"an_unknown_choice":               {"temporal: {sync: never}", nil, []string{"temporal.sync", "full, normal"}},
 		"every_mistake_is_named_at_once":  {"listen: x\nlog: {level: loud}", nil, []string{"listen", "log.level"}},
 		"a_secret_is_not_in_the_message":  {"auth: {jwt: {secret: hunter2}}", []string{"CAIRN_ADMIN_KEY=hunter2"}, []string{"admin_key", "auth.jwt.secret"}},

@@ -69,7 +69,7 @@ func (t Temporal) validate() error {
 		return nil
 	}
 	if _, port, err := net.SplitHostPort(t.Address); err != nil || port == "" || strings.Contains(t.Address, "/") {
-		return fmt.Errorf("temporal.address %q: the host and port of a Temporal server are needed, such as temporal.example.com:7233, or embedded", t.Address)
+		return fmt.Errorf("temporal.address %q: the host and port of a Temporal server are needed, such as host:7233, or embedded", t.Address)
 	}
 	if (t.TLS.CertFile == "") != (t.TLS.KeyFile == "") {
 		return errors.New("temporal.tls has one of cert_file and key_file: both are needed")

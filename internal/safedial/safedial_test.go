@@ -141,6 +141,15 @@ func TestLoopback(t *testing.T) {
 			}
 		}
 	})
+	t.Run("denied_ranges_are_refused_whatever_is_allowed", func(t *testing.T) {
+		t.Parallel()
+		d := safedial.New(safedial.Config{Resolver: table, Allow: prefixes("0.0.0.0/0", "::/0"), Deny: prefixes("127.0.0.0/8", "::1/128", "10.0.0.0/8")})
+		for _, host := range hosts {
+			_, err := get(t, d, "http://"+host+at+"/x")
+			wantRefused(t, err, "")
+		}
+		wantRefused(t, d.CheckURL("http://127.0.0.1/"), "")
+	})
 	t.Run("numbers_that_mean_loopback_are_refused", func(t *testing.T) {
 		t.Parallel()
 		d := safedial.New(safedial.Config{Allow: prefixes("127.0.0.0/8"), Resolver: names{
