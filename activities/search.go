@@ -51,7 +51,7 @@ func (a *Answering) searchFirst(ctx context.Context, in SearchInput) (SearchResu
 		return SearchResult{}, err
 	}
 	key := in.FirstSearchKey()
-	if c := request.Config.AI.Retrieval; c.NumberOfChunks > maxInline || c.AsksModel() { // what a model wrote is not for the history
+	if c := request.Config.AI; c.Retrieval.NumberOfChunks > maxInline || c.AsksModel() { // what a model wrote is not for the history
 		return a.find(ctx, key, request, request.Question)
 	}
 	record, err := a.retrieve(ctx, key, request, request.Question)
@@ -84,7 +84,10 @@ func (a *Answering) find(ctx context.Context, key string, request knowledge.Requ
 
 // retrieve searches. The answers of models that the search asks are kept beside key.
 func (a *Answering) retrieve(ctx context.Context, key string, request knowledge.Request, query string) (SearchRecord, error) {
+	// The query of a tool call stands alone: the model wrote it with the conversation.
+	enhance := request.Config.AI.EnhanceQuery && query == request.Question
 	found, err := a.Retriever.Retrieve(ctx, retrieve.Request{
+		Enhance: enhance, History: request.History,
 		Principal: request.Principal, Query: query, Projects: request.Projects, Documents: request.Documents,
 		Filter: request.Filter, Config: request.Config.AI.Retrieval, Model: request.Config.AI.Model, Memory: searchMemory{a.Blobs, key},
 	})

@@ -78,7 +78,7 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 		config.AI.Retrieval.NumberOfChunks = b.NumberOfChunks
 		config = config.WithDefaults()
 	}
-	request := retrieve.Request{Principal: p, Query: b.Text, Filter: b.Filters, Config: config.AI.Retrieval, Model: config.AI.Model, Explain: in.Explain}
+	request := retrieve.Request{Principal: p, Query: b.Text, Filter: b.Filters, Config: config.AI.Retrieval, Model: config.AI.Model, Enhance: config.AI.EnhanceQuery, Explain: in.Explain}
 	if project.ID != "" {
 		request.Projects = []string{project.ID}
 	}

@@ -30,7 +30,7 @@ type AnswerInput struct {
 func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
 	return AnswerInput{
 		RunRef: run, MessageID: r.MessageID, ConversationID: r.ConversationID, ExecutionID: r.ExecutionID,
-		SearchFirst: activities.SearchFirst(r), SlowSearch: r.Config.AI.Retrieval.AsksModel(), MaxToolTurns: r.Config.Tools.MaxPerRequest,
+		SearchFirst: activities.SearchFirst(r), SlowSearch: r.Config.AI.AsksModel(), MaxToolTurns: r.Config.Tools.MaxPerRequest,
 	}
 }
 

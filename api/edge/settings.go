@@ -25,15 +25,16 @@ func newSchemas() huma.Registry {
 // declared in the function because huma takes the name of a schema from its type.
 func describedSettings() map[reflect.Type]reflect.Type {
 	type AIConfig struct {
-		Prompt      string                    `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt; ${context} and ${date} are filled in. rag_search adds its passages to one without ${context}"`
-		Model       string                    `json:"model,omitempty" maxLength:"200" doc:"Chat model; default: the one that the instance is configured with"`
-		Temperature *float64                  `json:"temperature,omitempty" minimum:"0" maximum:"2"`
-		MaxTokens   int                       `json:"maxTokens,omitempty" minimum:"0" maximum:"200000"`
-		Splitter    knowledge.Splitter        `json:"textSplitter,omitzero"`
-		Enrichment  knowledge.Enrichment      `json:"enrichment,omitzero" doc:"What the chat model finds out about each document at its ingestion"`
-		Retrieval   knowledge.RetrievalConfig `json:"retrieval,omitzero"`
-		History     knowledge.HistoryConfig   `json:"history,omitzero"`
-		Multimodal  bool                      `json:"multimodal,omitempty" doc:"A model describes the pictures of documents at their ingestion, and the pictures that a question finds are shown to the model that answers. The chat model must be one that sees pictures"`
+		Prompt       string                    `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt; ${context} and ${date} are filled in. rag_search adds its passages to one without ${context}"`
+		Model        string                    `json:"model,omitempty" maxLength:"200" doc:"Chat model; default: the one that the instance is configured with"`
+		Temperature  *float64                  `json:"temperature,omitempty" minimum:"0" maximum:"2"`
+		MaxTokens    int                       `json:"maxTokens,omitempty" minimum:"0" maximum:"200000"`
+		Splitter     knowledge.Splitter        `json:"textSplitter,omitzero"`
+		Enrichment   knowledge.Enrichment      `json:"enrichment,omitzero" doc:"What the chat model finds out about each document at its ingestion"`
+		Retrieval    knowledge.RetrievalConfig `json:"retrieval,omitzero"`
+		History      knowledge.HistoryConfig   `json:"history,omitzero"`
+		EnhanceQuery bool                      `json:"enhanceQuery,omitempty" doc:"The chat model rewrites a question so that it stands alone, without the conversation before it, and that is searched"`
+		Multimodal   bool                      `json:"multimodal,omitempty" doc:"A model describes the pictures of documents at their ingestion, and the pictures that a question finds are shown to the model that answers. The chat model must be one that sees pictures"`
 	}
 	type HistoryConfig struct {
 		Messages *int `json:"messages,omitempty" minimum:"0" maximum:"100" doc:"Default: 10"`

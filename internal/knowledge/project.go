@@ -35,6 +35,8 @@ type AIConfig struct {
 	Enrichment  Enrichment      `json:"enrichment,omitzero"`
 	Retrieval   RetrievalConfig `json:"retrieval,omitzero"`
 	History     HistoryConfig   `json:"history,omitzero"`
+	// EnhanceQuery has the chat model rewrite a question before it is searched.
+	EnhanceQuery bool `json:"enhanceQuery,omitempty"`
 	// Multimodal has a model describe the pictures of documents at their ingestion, and
 	// shows the pictures that a question finds to the model that answers.
 	Multimodal bool `json:"multimodal,omitempty"`
@@ -163,6 +165,10 @@ func (r RetrievalConfig) Fields(location string) []Field {
 func (r RetrievalConfig) AsksModel() bool {
 	return r.Reranker != "" && r.Reranker != RerankerNone || r.Strategy == StrategyMultiStage || r.HyDE || r.Decompose || r.Compress || r.Route
 }
+
+// AsksModel reports whether the search for a question asks a model beside that of the
+// embeddings.
+func (c AIConfig) AsksModel() bool { return c.EnhanceQuery || c.Retrieval.AsksModel() }
 
 // RerankerFields returns what is wrong with the choice of a reranker, as found at
 // location. configured is the name of the instance's reranker, "" = none.

@@ -16,6 +16,7 @@ const askTime = 15 * time.Second
 // Choices are what the stages of a search chose by themselves, for those who read the
 // answer. The zero value says that nothing was chosen.
 type Choices struct {
+	Question  string             `json:"question,omitempty"`  // ai.enhanceQuery: searched in place of the question
 	Strategy  string             `json:"strategy,omitempty"`  // ai.retrieval.route
 	Questions []string           `json:"questions,omitempty"` // ai.retrieval.decompose: searched beside the question
 	Passage   string             `json:"passage,omitempty"`   // ai.retrieval.hyde: whose vector was searched
@@ -24,7 +25,7 @@ type Choices struct {
 
 // IsZero reports whether nothing was chosen.
 func (c Choices) IsZero() bool {
-	return c.Strategy == "" && len(c.Questions) == 0 && c.Passage == "" && len(c.Failures) == 0
+	return c.Question == "" && c.Strategy == "" && len(c.Questions) == 0 && c.Passage == "" && len(c.Failures) == 0
 }
 
 // probe is one query to the legs.
@@ -44,6 +45,9 @@ type stage struct {
 // prepare runs the stages that come before the legs, and sets the probes.
 func (s *search) prepare(ctx context.Context) error {
 	c := s.request.Config
+	if err := s.together(ctx, stage{"enhanceQuery", s.request.Enhance, s.enhance}); err != nil {
+		return err
+	}
 	s.route()
 	err := s.together(ctx, stage{"decompose", c.Decompose || s.several, s.decompose}, stage{"hyde", c.HyDE, s.hyde})
 	if err != nil {

@@ -40,6 +40,8 @@ type Request struct {
 	Filter    knowledge.Filter
 	Config    knowledge.RetrievalConfig // zero fields mean the defaults
 	Model     string                    // chat model of the stages that ask one, "" = the endpoint's
+	Enhance   bool                      // rewrite the question so that it stands alone
+	History   []knowledge.Message       // before the question, oldest first, for Enhance
 	Memory    Memory                    // nil = the answers of models are not kept
 	Explain   bool                      // return a Trace; every candidate is then checked in SQL
 }
