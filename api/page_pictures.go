@@ -50,7 +50,7 @@ func (p *pagePath) drawing() extract.Drawing {
 func (s *Server) registerPagePictures() {
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-document-page", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/documents/{id}/pages/{page}",
-		Summary: "Show a page of a PDF or a picture", Tags: []string{"documents"},
+		Summary: "Show a page of a PDF, a picture, or a text or slides of an office program", Tags: []string{"documents"},
 		Responses: map[string]*huma.Response{
 			"200": {
 				Description: "The page as PNG. A very large page is drawn in a lower resolution",
@@ -128,13 +128,27 @@ func (s *Server) page(ctx context.Context, p knowledge.Principal, v store.Versio
 	return picture, nil
 }
 
-// drawPage draws a page of the original.
-func (s *Server) drawPage(ctx context.Context, v store.Version, d extract.Drawing) ([]byte, error) {
+// openPages opens the file whose pages are those of a document: its original, or the PDF
+// that LibreOffice made of an office document. in names its kind.
+func (s *Server) openPages(ctx context.Context, v store.Version) (pages io.ReadCloser, in extract.Input, err error) {
 	f, _ := extract.FormatOf(v.MediaType)
-	if !f.IsDrawn() {
-		return nil, knowledge.Errorf(knowledge.CodeNotFound, "document %q has no pictures of its pages; PDF files and pictures have", v.Document)
+	if f.IsDrawn() {
+		pages, _, err = s.openOriginal(ctx, v)
+		return pages, extract.Input{Name: v.Name, MediaType: v.MediaType}, err
 	}
-	original, _, err := s.openOriginal(ctx, v)
+	if f.HasPages() {
+		pages, _, err = s.deps.Blobs.Open(ctx, blob.AssetKey(v.VersionRef, extract.PagesAsset))
+		if err == nil || !errors.Is(err, blob.ErrNotFound) {
+			return pages, extract.Input{Name: extract.PagesAsset, MediaType: extract.TypePDF}, err
+		}
+	}
+	return nil, in, knowledge.Errorf(knowledge.CodeNotFound,
+		"document %q has no pictures of its pages; PDF files and pictures have, and texts and slides of office programs where LibreOffice is installed", v.Document)
+}
+
+// drawPage draws a page of a document.
+func (s *Server) drawPage(ctx context.Context, v store.Version, d extract.Drawing) ([]byte, error) {
+	original, in, err := s.openPages(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -144,11 +158,11 @@ func (s *Server) drawPage(ctx context.Context, v store.Version, d extract.Drawin
 		return nil, fmt.Errorf("make a folder for a page: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }() // a leftover in the temporary folder harms nobody
-	path := filepath.Join(folder, "original")
-	if err := writeFile(path, original); err != nil {
+	in.Path, in.Folder = filepath.Join(folder, "original"), folder
+	if err := writeFile(in.Path, original); err != nil {
 		return nil, fmt.Errorf("make a local copy of document %s: %w", v.Document, err)
 	}
-	name, err := s.deps.Pages.Draw(ctx, extract.Input{Name: v.Name, MediaType: v.MediaType, Path: path, Folder: folder}, d)
+	name, err := s.deps.Pages.Draw(ctx, in, d)
 	if knowledge.IsCode(err, knowledge.CodeEncrypted) {
 		return nil, knowledge.Errorf(knowledge.CodeEncrypted, "the pages of an encrypted document cannot be shown, because its password is not kept").WithCause(err)
 	}

@@ -50,6 +50,23 @@ func TestPagePictures(t *testing.T) {
 	}
 }
 
+func TestPagePicturesOfAnOfficeDocument(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	id := e.add(e.editor, "a.rtf", "", map[string]any{"content": map[string]any{"base64": "e1xydGYxIFRlYX0=", "mediaType": "application/rtf"}}) // {\rtf1 Tea}
+	e.publish(id, knowledge.Chunk{Text: "Tea"})
+	page := own + "/documents/" + id + "/pages/1.png"
+	e.do("GET", page, e.reader, nil).refused(404, knowledge.CodeNotFound) // LibreOffice is not installed
+	key := blob.AssetKey(e.dispatched(id).VersionRef, extract.PagesAsset)
+	if _, err := e.blobs.Put(t.Context(), key, []byte("%PDF-1.7")); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.do("GET", page, e.reader, nil); got.status != 200 || string(got.body) != "page 1 at 96 of %PDF-1.7" {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	e.do("GET", page, e.stranger, nil).refused(404, knowledge.CodeNotFound)
+}
+
 func TestPagesThatCannotBeShown(t *testing.T) {
 	t.Parallel()
 	e := open(t)
