@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/cairn-rag/cairn/internal/store/postgrestest"
 )
 
 var (
@@ -34,7 +36,7 @@ func testMain(m *testing.M) int {
 			return 1
 		}
 		binary = path
-		return m.Run()
+		return postgrestest.Main(m)
 	}
 	folder, err := os.MkdirTemp("", "cairn-e2e-")
 	if err != nil {
@@ -49,5 +51,5 @@ func testMain(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "e2e: build the binary:", err)
 		return 1
 	}
-	return m.Run()
+	return postgrestest.Main(m)
 }

@@ -146,6 +146,11 @@ func (p *platform) emptyTemporary(context.Context) error {
 
 // openStores opens the stores, and creates or migrates what is missing or older.
 func (p *platform) openStores(ctx context.Context) error {
+	if p.cfg.Database.Postgres() {
+		if err := store.Migrate(ctx, p.cfg.Database.URL); err != nil {
+			return fmt.Errorf("open the database: %w", err)
+		}
+	}
 	return p.storesWith(ctx, store.Config{})
 }
 

@@ -103,9 +103,15 @@ type TemporalTLS struct {
 
 // Database is where metadata is kept.
 type Database struct {
-	// Where the metadata is kept, as sqlite:///absolute/path. Defaults to
-	// cairn.db in the data folder.
+	// Where the metadata is kept: sqlite:///absolute/path, or
+	// postgres://user:password@host:5432/database (postgres.md). Defaults to cairn.db
+	// in the data folder.
 	URL string `koanf:"url"`
+}
+
+// Postgres reports whether metadata is kept by a PostgreSQL server.
+func (d Database) Postgres() bool {
+	return strings.HasPrefix(d.URL, "postgres://") || strings.HasPrefix(d.URL, "postgresql://")
 }
 
 // Vector is where vectors and full text are kept.

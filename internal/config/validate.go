@@ -36,7 +36,7 @@ func (c Config) validate() error {
 		c.Temporal.validate(),
 		checkChoice("temporal.sync", c.Temporal.Sync, "full", "normal"),
 		checkChoice("log.level", c.Log.Level, "debug", "info", "warn", "error"),
-		checkStore("database.url", c.Database.URL, "sqlite", "sqlite:///absolute/path"),
+		c.Database.validate(),
 		c.Vector.validate(),
 		checkStore("blob.url", c.Blob.URL, "file", "file:///absolute/folder"),
 		c.Models.Chat.validate("models.chat"),
@@ -193,6 +193,20 @@ func checkStore(key, address, scheme, example string) error {
 	}
 	if u.RawQuery != "" && (scheme != "file" || u.RawQuery != "sync=off") {
 		return fmt.Errorf("%s: nothing may stand behind the path in %s", key, example)
+	}
+	return nil
+}
+
+// validate checks what can be checked without PostgreSQL: package store reads the rest
+// of its address. No error shows the address, which may have a password.
+func (d Database) validate() error {
+	const examples = "sqlite:///absolute/path and postgres://user:password@host:5432/database"
+	if !d.Postgres() {
+		return checkStore("database.url", d.URL, "sqlite", examples)
+	}
+	u, err := url.Parse(d.URL)
+	if err != nil || u.Host == "" && u.Query().Get("host") == "" || strings.Trim(u.Path, "/") == "" {
+		return errors.New("database.url: write postgres://user:password@host:5432/database, with special characters of the password as %XX")
 	}
 	return nil
 }

@@ -15,10 +15,12 @@
 // one conversation's alone from its upload on. The write and admin scopes are
 // shown every document of the workspace (and project).
 //
-// SQLite is the database: one connection writes, a few read, so a write
-// never meets another one. Statements of the way of a document and of a question are
-// prepared once (table, pool); the others are built by package bun, and kept to what
-// PostgreSQL knows as well. Package storetest holds an adapter to the contract.
+// The database is SQLite, where one connection writes and a few read, so that a write
+// never meets another one, or PostgreSQL, where transactions that write are serializable
+// and are tried again when they met another one. Statements of the way of a document and
+// of a question are prepared once (table, pool); the others are built by package bun.
+// All are written for both databases; the few words that only SQLite knows have their
+// twins in twins.go. Package storetest holds an adapter to the contract.
 //
 // Other packages check the scope that a route needs (api), make principals (access),
 // and search texts (index).
