@@ -25,8 +25,10 @@ func (p *platform) repair(ctx context.Context) error {
 		orphans.Release(ctx)
 		sweep.Run(ctx)
 	})
-	if !p.members.others { // else an original may be stored and not named yet, and a write may be under way
-		repairs.Go(func() { uploads.Drop(ctx, started) })
+	// Beside a worker an original may be stored and not named yet, and a write may be
+	// under way.
+	repairs.Go(func() { uploads.Run(ctx, !p.members.others, started) })
+	if !p.members.others {
 		repairs.Go(func() { p.sweepBlobs(ctx, started) })
 	}
 	p.onClose(func() error {

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -10,17 +11,35 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/store"
 )
 
 // originalsPerQuery bounds how many originals one SQL query looks up.
 const originalsPerQuery = 500
 
+// uploadGrace is how old an original without a version must be before Once deletes it. A
+// small upload of another process has no lease.
+const uploadGrace = 24 * time.Hour
+
+// uploadsEvery is how often Run looks for lost uploads.
+const uploadsEvery = time.Hour
+
+// walkName names the daily turn of the walk through all blobs.
+const walkName = "walk through originals"
+
 // Uploads deletes the originals of uploads that were interrupted after their bytes
 // were stored and before their version was. No version names them, so no removal
-// deletes them.
+// deletes them. Large uploads have leases, and are found by those. Once a day a walk
+// through all blobs finds the others.
 type Uploads struct {
 	Store interface {
 		NamedSources(ctx context.Context, documents []string) ([]string, error)
+		// TakeLostUploads returns uploads whose leases end before a time; EndUpload
+		// forgets one whose bytes are deleted.
+		TakeLostUploads(ctx context.Context, before time.Time, limit int) ([]store.Upload, error)
+		EndUpload(ctx context.Context, sourceKey string) error
+		// DailyTurn reports whether nobody has had the turn of that name for a day.
+		DailyTurn(ctx context.Context, name string) (bool, error)
 	}
 	Blobs interface {
 		List(ctx context.Context, prefix string) iter.Seq2[blob.Object, error]
@@ -29,22 +48,81 @@ type Uploads struct {
 	Log *slog.Logger
 }
 
-// uploadGrace is how old an original without a version is before Once deletes it: it
-// may be that of an upload that another process accepts now.
-const uploadGrace = 24 * time.Hour
+// Run calls Drop, if this process was alone when it started, and Once every hour until ctx
+// ends.
+func (u *Uploads) Run(ctx context.Context, alone bool, started time.Time) {
+	if alone {
+		u.Drop(ctx, started)
+	}
+	ticker := time.NewTicker(uploadsEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		if err := u.Once(ctx); err != nil && ctx.Err() == nil {
+			u.Log.ErrorContext(ctx, "cannot delete the originals of interrupted uploads", "error", err)
+		}
+	}
+}
 
-// Once deletes such originals beside processes that accept uploads.
+// Once deletes such originals beside other processes that accept uploads: those whose
+// leases have expired and, once a day, those that are older than a day.
 func (u *Uploads) Once(ctx context.Context) error {
-	return u.drop(ctx, time.Now().Add(-uploadGrace))
+	now := time.Now()
+	return errors.Join(u.dropLost(ctx, now), u.walk(ctx, now.Add(-uploadGrace)))
 }
 
 // Drop deletes such originals that are older than before, the start of the only
 // process that accepts uploads. A version never names bytes of an earlier process
 // later, and uploads of this process are younger. Drop logs an error.
 func (u *Uploads) Drop(ctx context.Context, before time.Time) {
-	if err := u.drop(ctx, before); err != nil && ctx.Err() == nil {
+	err := errors.Join(u.dropLost(ctx, before.Add(store.UploadLease)), u.walk(ctx, before))
+	if err != nil && ctx.Err() == nil {
 		u.Log.ErrorContext(ctx, "cannot delete the originals of interrupted uploads", "error", err)
 	}
+}
+
+// dropLost deletes the originals of uploads whose leases end before a time.
+func (u *Uploads) dropLost(ctx context.Context, before time.Time) error {
+	for {
+		lost, err := u.Store.TakeLostUploads(ctx, before, originalsPerQuery)
+		if err != nil || len(lost) == 0 {
+			return err
+		}
+		found := map[string]upload{}
+		for _, l := range lost {
+			left := upload{document: l.Document}
+			for object, err := range u.Blobs.List(ctx, blob.UploadFolder(l.SourceKey)) {
+				if err != nil {
+					return err
+				}
+				left.keys = append(left.keys, object.Key)
+			}
+			if len(left.keys) > 0 {
+				found[l.SourceKey] = left
+			}
+		}
+		if err := u.dropUnnamed(ctx, found); err != nil {
+			return err
+		}
+		for _, l := range lost {
+			if err := u.Store.EndUpload(ctx, l.SourceKey); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// walk looks for such originals among all blobs that are older than before, if nobody
+// did so today.
+func (u *Uploads) walk(ctx context.Context, before time.Time) error {
+	if turn, err := u.Store.DailyTurn(ctx, walkName); err != nil || !turn {
+		return err
+	}
+	return u.drop(ctx, before)
 }
 
 func (u *Uploads) drop(ctx context.Context, before time.Time) error {

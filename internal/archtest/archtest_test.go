@@ -279,7 +279,7 @@ func TestPrincipalsAreMadeByAccess(t *testing.T) {
 func systemReads() []string {
 	return []string{
 		"Setting", "WorkspaceExists", "KeyByHash", "HasInstanceKey", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "ChildRemovals", "PendingRemovals",
-		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningRuns", "StaleInIndex", "LeaseStale", "InIndex", "TakeTokens", "Ping", "RoomForSystem",
+		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningRuns", "StaleInIndex", "LeaseStale", "InIndex", "TakeTokens", "TakeLostUploads", "DailyTurn", "Ping", "RoomForSystem",
 		"ImportForSystem", "PreviousImport", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "HasRoom", "RecordImported", "CountVanished",
 		"FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",
 		"ArchiveImports", "ImportContains", "ImportLost", "OutdatedDocuments", "ReindexVersion", "ReindexProgress", "ProjectForSystem",

@@ -17,7 +17,7 @@ import (
 // sweepEvery is how often each sweep runs in a cluster.
 var sweepEvery = map[string]time.Duration{
 	activities.SweepRuns:    time.Minute,
-	activities.SweepUploads: 6 * time.Hour, // it walks through all blobs
+	activities.SweepUploads: 10 * time.Minute, // it walks through all blobs once a day
 }
 
 // ScheduleSweeps creates the schedules of the sweeps, or changes them to those of this

@@ -157,9 +157,14 @@ func (b *Batch) complete(ctx context.Context, a Attributes) error {
 // move moves the bytes of a file to the document that an external id behind the
 // file names.
 func (in *Intake) move(ctx context.Context, nv *store.NewVersion) error {
-	old := nv.SourceKey
+	old, leased := nv.SourceKey, nv.Leased
 	nv.DocumentID = documentID(*nv, 0)
 	nv.SourceKey = newUploadKey(*nv)
+	if leased {
+		if err := in.lease(ctx, nv); err != nil {
+			return err
+		}
+	}
 	if err := in.copyBlob(ctx, old, nv.SourceKey); err != nil {
 		return fmt.Errorf("move a file: %w", err)
 	}

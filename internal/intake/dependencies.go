@@ -35,11 +35,17 @@ type Store interface {
 	CountDocuments(ctx context.Context, p knowledge.Principal, q store.DocumentQuery) (int, error)
 	// Room returns how many more bytes a project may hold, beside one document.
 	Room(ctx context.Context, p knowledge.Principal, project, document string) (store.Room, error)
+	// BeginUpload leases an original to this process, before its bytes are stored.
+	BeginUpload(ctx context.Context, u store.Upload) error
+	// RenewUpload renews the lease; one that has ended is CodeNotFound.
+	RenewUpload(ctx context.Context, sourceKey string) error
+	// EndUpload forgets an upload whose bytes are deleted.
+	EndUpload(ctx context.Context, sourceKey string) error
 	// Run returns a run.
 	Run(ctx context.Context, p knowledge.Principal, id string) (store.Run, error)
 	// AddVersion makes the next version of a document, the document if it is new,
 	// and the version's run, in one transaction. A run id that is on record
-	// already is CodeConflict.
+	// already is CodeConflict. It ends the lease of the upload.
 	AddVersion(ctx context.Context, v store.NewVersion) (knowledge.Document, store.Version, error)
 	// ReingestVersion makes the next version of a document from the original, the
 	// attributes and the override of its newest, in one transaction. A document that is being

@@ -21,6 +21,8 @@ import (
 type fixture struct {
 	t       *testing.T
 	folder  string // of the stores
+	config  intake.Config
+	deps    intake.Deps
 	intake  *intake.Intake
 	store   *store.Store
 	blobs   *blob.Store
@@ -70,9 +72,11 @@ func open(t *testing.T) *fixture {
 	if f.secrets, err = secret.NewBox(secret.NewKey()); err != nil {
 		t.Fatal(err)
 	}
-	f.intake = intake.New(intake.Config{FileBytes: 1 << 20, TextBytes: 1 << 10, RequestFiles: 3}, intake.Deps{
+	f.config = intake.Config{FileBytes: 1 << 20, TextBytes: 1 << 10, RequestFiles: 3}
+	f.deps = intake.Deps{
 		Store: f.store, Blobs: f.blobs, Conversations: f.access, Workflows: f, Secrets: f.secrets, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-	})
+	}
+	f.intake = intake.New(f.config, f.deps)
 	return f
 }
 

@@ -47,13 +47,11 @@ func (in *Intake) storeContent(ctx context.Context, project knowledge.Project, c
 // soon as it has come (CodeTooLarge). declared is the media type that came with
 // the file, "" if none did.
 func (in *Intake) putOriginal(ctx context.Context, r io.Reader, declared string, nv *store.NewVersion) error {
-	head := make([]byte, extract.HeadBytes)
-	n, err := io.ReadFull(r, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	head, whole, err := readHead(r)
+	if err != nil {
 		return fmt.Errorf("read a file: %w", err)
 	}
-	head = head[:n]
-	if nv.MediaType, err = extract.Sniff(nv.Name, declared, head); err != nil {
+	if nv.MediaType, err = extract.Sniff(nv.Name, declared, head[:min(len(head), extract.HeadBytes)]); err != nil {
 		return err
 	}
 	if err := checkPages(*nv); err != nil {
@@ -63,6 +61,11 @@ func (in *Intake) putOriginal(ctx context.Context, r io.Reader, declared string,
 	if extract.IsText(nv.MediaType) {
 		body = bounded(body, "text of the file", in.cfg.TextBytes)
 	}
+	if !whole {
+		if err := in.lease(ctx, nv); err != nil {
+			return err
+		}
+	}
 	ref, err := in.deps.Blobs.PutReader(ctx, nv.SourceKey, body)
 	if err != nil {
 		return fmt.Errorf("store a file: %w", err)
@@ -71,9 +74,23 @@ func (in *Intake) putOriginal(ctx context.Context, r io.Reader, declared string,
 	return nil
 }
 
+// readHead reads the first bytes of a file. whole reports that there are no more.
+func readHead(r io.Reader) (head []byte, whole bool, err error) {
+	head = make([]byte, extract.HeadBytes, smallUpload)
+	n, err := io.ReadFull(r, head)
+	if err == nil {
+		var more int
+		more, err = io.ReadFull(r, head[n:cap(head)])
+		n += more
+	}
+	if whole = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); whole {
+		err = nil
+	}
+	return head[:n], whole, err
+}
+
 // dropOriginal deletes the bytes of a document that was refused. After an error
-// that leaves open whether a version refers to them they stay, and the next
-// start of the server decides.
+// that leaves open whether a version refers to them they stay, and a sweep decides.
 func (in *Intake) dropOriginal(ctx context.Context, nv store.NewVersion, refusal error) {
 	if nv.SourceKey == "" || !isRefusal(refusal) {
 		return
@@ -81,6 +98,12 @@ func (in *Intake) dropOriginal(ctx context.Context, nv store.NewVersion, refusal
 	for _, key := range []string{nv.SourceKey, blob.BesideUpload(nv.SourceKey, blob.Transcript)} {
 		if err := in.deps.Blobs.Delete(context.WithoutCancel(ctx), key); err != nil {
 			in.deps.Log.WarnContext(ctx, "delete the bytes of a refused document", "document", nv.DocumentID, "error", err)
+			return
+		}
+	}
+	if nv.Leased {
+		if err := in.deps.Store.EndUpload(context.WithoutCancel(ctx), nv.SourceKey); err != nil {
+			in.deps.Log.WarnContext(ctx, "end the upload of a refused document", "document", nv.DocumentID, "error", err)
 		}
 	}
 }

@@ -2,12 +2,14 @@ package intake_test
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -90,6 +92,58 @@ func TestLimitsOverTwoProcesses(t *testing.T) {
 			refused(t, errs[1], knowledge.CodeLimitReached)
 			if left := f.originals(); len(left) != 1 {
 				t.Errorf("left %v", left)
+			}
+		})
+	}
+}
+
+// seen is a blob store that calls look before each write.
+type seen struct {
+	*blob.Store
+	look func(key string)
+}
+
+// PutReader implements intake.Blobs.
+func (s seen) PutReader(ctx context.Context, key string, r io.Reader) (blob.Ref, error) {
+	s.look(key)
+	return s.Store.PutReader(ctx, key, r)
+}
+
+// TestUploadLeases uploads files while another process looks for lost uploads: a large
+// one has a lease before its bytes, and a small one costs no commit for one.
+func TestUploadLeases(t *testing.T) {
+	t.Parallel()
+	pdf := func(bytes int) io.Reader { return strings.NewReader("%PDF-1.7\n" + strings.Repeat("x", bytes)) }
+	for name, c := range map[string]struct {
+		bytes int
+		lost  time.Duration // a sweep takes uploads whose leases end within that time
+		want  knowledge.Code
+		sees  int // uploads
+	}{
+		"small.pdf":       {bytes: 60_000, lost: time.Hour},
+		"large.pdf":       {bytes: 200_000},
+		"interrupted.pdf": {bytes: 200_000, lost: time.Hour, want: knowledge.CodeUnavailable, sees: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := open(t)
+			deps := f.deps
+			deps.Blobs = seen{f.blobs, func(key string) {
+				lost, err := f.store.TakeLostUploads(t.Context(), time.Now().Add(c.lost), 10)
+				if err != nil || len(lost) != c.sees || c.sees > 0 && lost[0].SourceKey != key {
+					t.Errorf("lost are %v, %v", lost, err)
+				}
+			}}
+			b := intake.New(f.config, deps).NewBatch(f.editor, f.project, intake.Run{ID: knowledge.NewID()})
+			err := b.Add(t.Context(), name, "", pdf(c.bytes))
+			if err == nil {
+				_, err = b.Accept(t.Context(), intake.Attributes{})
+			}
+			if c.want == "" && err != nil || c.want != "" && !knowledge.IsCode(err, c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+			if lost, err := f.store.TakeLostUploads(t.Context(), time.Now().Add(time.Hour), 10); err != nil || len(lost) != c.sees {
+				t.Errorf("behind it %v are lost, %v", lost, err)
 			}
 		})
 	}

@@ -22,6 +22,7 @@ type NewVersion struct {
 	MediaType      string
 	Bytes          int64
 	SourceKey      string // blob key of the original
+	Leased         bool   // BeginUpload has leased SourceKey; AddVersion ends that
 	SourceURL      string // where the original is to be fetched from, if it is not stored yet
 	Tags           []string
 	ReplaceTags    bool
@@ -54,6 +55,9 @@ func (s *Store) AddVersion(ctx context.Context, nv NewVersion) (knowledge.Docume
 	var a addition
 	err := s.write(ctx, "add a version of document "+nv.DocumentID, func(ctx context.Context, tx transaction) error {
 		a = addition{NewVersion: nv}
+		if err := a.endLease(ctx, tx, s.id); err != nil {
+			return err
+		}
 		return a.run(ctx, tx)
 	})
 	if err != nil {

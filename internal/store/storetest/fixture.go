@@ -32,6 +32,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"found", testFound},
 		{"room", testRoom},
 		{"rates", testRates},
+		{"uploads", testUploads},
 		{"permissions", testPermissions},
 		{"isolation", testIsolation},
 		{"removal", testRemoval},

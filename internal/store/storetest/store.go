@@ -148,6 +148,11 @@ type Runs interface {
 	EndRun(ctx context.Context, workspace, id string, end store.RunEnd) error
 	EndAnswer(ctx context.Context, workspace, runID string, end store.RunEnd, messages ...store.Message) error
 	ClaimKey(ctx context.Context, k store.IdempotencyKey) (*store.IdempotencyRecord, error)
+	BeginUpload(ctx context.Context, u store.Upload) error
+	RenewUpload(ctx context.Context, sourceKey string) error
+	EndUpload(ctx context.Context, sourceKey string) error
+	TakeLostUploads(ctx context.Context, before time.Time, limit int) ([]store.Upload, error)
+	DailyTurn(ctx context.Context, name string) (bool, error)
 	TakeTokens(ctx context.Context, r store.TokenRequest) (taken int, wait time.Duration, err error)
 	HoldKey(ctx context.Context, k store.IdempotencyKey) error
 	StoreResponse(ctx context.Context, workspace, caller, key string, status int, contentType string, response []byte) error
