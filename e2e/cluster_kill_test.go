@@ -11,6 +11,7 @@ import (
 	sdk "go.temporal.io/sdk/client"
 
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/store/postgrestest"
 )
 
 // TestClusterRoles starts the roles before cairn migrate: they wait for it. A second
@@ -61,13 +62,13 @@ func TestClusterRoles(t *testing.T) {
 	})
 }
 
-// TestClusterKills kills one of two APIs and one of two workers in the middle of an
+// TestClusterKills keeps the metadata in PostgreSQL. It kills one of two APIs and one of two workers in the middle of an
 // answer, and a worker in the middle of ingestion. Nothing is lost, and the stream
 // resumes.
 func TestClusterKills(t *testing.T) {
 	t.Parallel()
 	m := standIn(t, modeltest.Options{Tokens: 250, TokenDelay: 15 * time.Millisecond, EmbeddingDelay: 50 * time.Millisecond})
-	c := startCluster(t, at(m.URL())...)
+	c := startCluster(t, at(m.URL(), "CAIRN_DATABASE__URL="+postgrestest.Empty(t))...)
 	c.migrate()
 	firstWorker, _ := c.worker()
 	firstAPI, first := c.api()
