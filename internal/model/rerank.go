@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -102,7 +103,7 @@ func (r *Reranker) rerankBatch(ctx context.Context, query string, texts []string
 			Data    []rerankScore `json:"data"` // as Voyage names it
 		}
 		err = json.Unmarshal(answer, &wrapped)
-		list = append(wrapped.Results, wrapped.Data...)
+		list = slices.Concat(wrapped.Results, wrapped.Data)
 	}
 	if err != nil {
 		return nil, x.callError("rerank", err)
