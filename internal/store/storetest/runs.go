@@ -256,7 +256,7 @@ func leasedKey(f *fixture) {
 	later := func(seconds int) func(*store.IdempotencyKey) {
 		return func(k *store.IdempotencyKey) { k.Now = k.Now.Add(time.Duration(seconds) * time.Second) }
 	}
-	if f.held(leased("a", 60)) || f.held(leased("a", 60)) {
+	if first, second := f.held(leased("a", 60)), f.held(leased("a", 60)); first || second {
 		f.Error("the owner's claim finds another process")
 	}
 	for _, k := range []store.IdempotencyKey{leased("b", 60), claim(), leased("b", 60, later(50))} {
