@@ -95,7 +95,11 @@ func TestUploadsOfOtherProcesses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { s.Close() })
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 		return s
 	}
 	here, alive, dead := open(0), open(0), open(time.Hour)
