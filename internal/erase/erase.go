@@ -43,7 +43,7 @@ type File struct {
 
 // New returns the file at path, which the single connection of db writes.
 func New(db *sql.DB, path string) *File {
-	return &File{db: db, path: path, log: logReader{path: path + "-wal"}}
+	return &File{db: db, path: path, log: logReader{path: path + "-wal", lost: true}}
 }
 
 // NoteWritten notes the pages that earlier transactions wrote. Every transaction of
@@ -128,7 +128,7 @@ func (f *File) pages(ctx context.Context) ([]uint32, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if dataVersion != f.dataVersion { // another process wrote, or this is the first time
+	if dataVersion != f.dataVersion { // another process wrote
 		f.log.lost = true
 	}
 	f.dataVersion = dataVersion

@@ -26,13 +26,17 @@ type logReader struct {
 	// next is the place behind the last frame that ended a transaction.
 	next  int64
 	pages map[uint32]struct{}
-	// lost is set when pages may have been missed.
+	// lost is set when pages may have been missed, as before the first erasure. All
+	// pages are looked at then, so none are noted.
 	lost bool
 }
 
 // read notes the frames that were written since the last call. It has to be called
 // before the log is begun anew.
 func (l *logReader) read() {
+	if l.lost {
+		return
+	}
 	file, err := os.Open(l.path)
 	if os.IsNotExist(err) {
 		return // nothing was written
