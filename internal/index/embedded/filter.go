@@ -3,6 +3,7 @@ package embedded
 import (
 	"fmt"
 
+	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -126,19 +127,10 @@ const hasElement = `+EXISTS (SELECT 1 FROM json_each(?) w, json_each(v.metadata)
 	WHERE o.key = ? AND m.value = w.value AND ` + sameKind + `)`
 
 func comparison(o knowledge.Operator) (string, bool) {
-	switch o {
-	case knowledge.OpEq:
+	if o == knowledge.OpEq {
 		return "=", true
-	case knowledge.OpGt:
-		return ">", true
-	case knowledge.OpGte:
-		return ">=", true
-	case knowledge.OpLt:
-		return "<", true
-	case knowledge.OpLte:
-		return "<=", true
 	}
-	return "", false
+	return index.OrderOperator(o)
 }
 
 // existing returns present, negated if the condition is exists false.

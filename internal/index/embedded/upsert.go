@@ -261,20 +261,13 @@ func micros(t time.Time) int64 {
 // normalised returns the vector scaled to length 1, in the form of vec0. It
 // returns nil for a vector of length 0.
 func normalised(vector []float32) ([]byte, error) {
-	var sum float64
-	for _, f := range vector {
-		sum += float64(f) * float64(f)
+	scaled, err := index.Normalised(vector)
+	if scaled == nil {
+		return nil, err
 	}
-	if math.IsNaN(sum) || math.IsInf(sum, 0) {
-		return nil, fmt.Errorf("a vector of %d has a component that is not a number", len(vector))
-	}
-	if sum == 0 {
-		return nil, nil
-	}
-	scale := 1 / math.Sqrt(sum)
-	b := make([]byte, 4*len(vector))
-	for i, f := range vector {
-		binary.LittleEndian.PutUint32(b[4*i:], math.Float32bits(float32(float64(f)*scale)))
+	b := make([]byte, 0, 4*len(scaled))
+	for _, f := range scaled {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
 	}
 	return b, nil
 }

@@ -140,7 +140,7 @@ func compileTime(c knowledge.Condition) (string, error) {
 	if c.Type == knowledge.OpEq {
 		return and(present, fieldCreated+" == "+at), nil
 	}
-	if operator, ok := order(c.Type); ok {
+	if operator, ok := index.OrderOperator(c.Type); ok {
 		return and(present, fieldCreated+" "+operator+" "+at), nil
 	}
 	return "", unsupported(c)
@@ -165,7 +165,7 @@ func compileMetadata(c knowledge.Condition, key string) (string, error) {
 			return containsText(textKey(key), text) + " or " + element, nil
 		}
 	}
-	operator, ok := order(c.Type)
+	operator, ok := index.OrderOperator(c.Type)
 	if !ok {
 		return "", unsupported(c)
 	}
@@ -204,20 +204,6 @@ func textValues(c knowledge.Condition) []string {
 		}
 	}
 	return list
-}
-
-func order(o knowledge.Operator) (string, bool) {
-	switch o {
-	case knowledge.OpGt:
-		return ">", true
-	case knowledge.OpGte:
-		return ">=", true
-	case knowledge.OpLt:
-		return "<", true
-	case knowledge.OpLte:
-		return "<=", true
-	}
-	return "", false
 }
 
 // existing returns present, or absent if the condition is exists false.

@@ -24,7 +24,7 @@ func (x *Index) Dense(ctx context.Context, q port.Query, vector []float32) ([]kn
 		return nil, err
 	}
 	defer leave()
-	normal, err := normalised(vector)
+	normal, err := port.Normalised(vector)
 	if err != nil {
 		return nil, fmt.Errorf("search for a vector: %w", err)
 	}
@@ -159,23 +159,4 @@ func numberAt(c column.Column, i int) (int64, error) {
 		return 0, fmt.Errorf("a field is missing in the result")
 	}
 	return c.GetAsInt64(i)
-}
-
-// normalised returns the vector scaled to length 1, nil for a vector of length 0.
-func normalised(vector []float32) ([]float32, error) {
-	var sum float64
-	for _, f := range vector {
-		sum += float64(f) * float64(f)
-	}
-	if math.IsNaN(sum) || math.IsInf(sum, 0) {
-		return nil, fmt.Errorf("a vector of %d has a component that is not a number", len(vector))
-	}
-	if sum == 0 {
-		return nil, nil
-	}
-	scaled := make([]float32, len(vector))
-	for i, f := range vector {
-		scaled[i] = float32(float64(f) / math.Sqrt(sum))
-	}
-	return scaled, nil
 }

@@ -81,7 +81,7 @@ func rowsOf(entries []index.Entry) ([]row, error) {
 	for _, e := range entries {
 		r := row{Entry: e, id: entryID(e), text: documentText(e.Text, known), language: or(e.ChunkLanguage, e.Language)}
 		var err error
-		if r.vector, err = normalised(e.Vector); err != nil {
+		if r.vector, err = index.Normalised(e.Vector); err != nil {
 			return nil, fmt.Errorf("index chunk %s: %w", e.ChunkID, err)
 		}
 		if err := r.setMetadata(); err != nil {
