@@ -3,7 +3,6 @@ package activities_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -28,6 +27,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/index/embedded"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 	"github.com/cairn-rag/cairn/internal/retrieve"
@@ -426,24 +426,12 @@ func (f *fixture) publish(in activities.StepInput) activities.PublishInput {
 // member is somebody of the workspace. Packages outside access make principals
 // as a run's snapshot does.
 func member() knowledge.Principal {
-	return principal(knowledge.Claims{Workspace: "w", KeyID: "k", User: "ann", Scopes: []knowledge.Scope{knowledge.ScopeRead}})
+	return knowledgetest.Principal(knowledge.Claims{Workspace: "w", KeyID: "k", User: "ann", Scopes: []knowledge.Scope{knowledge.ScopeRead}})
 }
 
 // manager has the write scope.
 func manager() knowledge.Principal {
-	return principal(knowledge.Claims{Workspace: "w", KeyID: "m", Scopes: []knowledge.Scope{knowledge.ScopeWrite}})
-}
-
-func principal(c knowledge.Claims) knowledge.Principal {
-	data, err := json.Marshal(c)
-	if err != nil {
-		panic(err) // claims are strings and booleans
-	}
-	var p knowledge.Principal
-	if err := json.Unmarshal(data, &p); err != nil {
-		panic(err)
-	}
-	return p
+	return knowledgetest.Principal(knowledge.Claims{Workspace: "w", KeyID: "m", Scopes: []knowledge.Scope{knowledge.ScopeWrite}})
 }
 
 // finds returns the texts that a search for words finds, with the index and the

@@ -16,6 +16,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -361,7 +362,7 @@ func TestShownPictures(t *testing.T) {
 	t.Run("the asker must be allowed to read the passage", func(t *testing.T) {
 		t.Parallel()
 		f, in, chunks := published(t)
-		bob := principal(knowledge.Claims{Workspace: "w", KeyID: "k", User: "bob", Scopes: []knowledge.Scope{knowledge.ScopeRead}})
+		bob := knowledgetest.Principal(knowledge.Claims{Workspace: "w", KeyID: "k", User: "bob", Scopes: []knowledge.Scope{knowledge.ScopeRead}})
 		if n := len(f.picturesFor(in, chunks, bob)); n != 0 {
 			t.Errorf("%d pictures", n)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -299,7 +300,7 @@ func TestPublishDocument(t *testing.T) {
 			f.must(err)
 			return len(hits)
 		}
-		bob := principal(knowledge.Claims{Workspace: "w", KeyID: "k", User: "bob"})
+		bob := knowledgetest.Principal(knowledge.Claims{Workspace: "w", KeyID: "k", User: "bob"})
 		if ann, bob := hits(member()), hits(bob); ann != 0 || bob != 2 {
 			t.Errorf("of two entries that only bob may see, ann finds %d and bob %d", ann, bob)
 		}

@@ -160,11 +160,12 @@ var own = map[string][]string{
 	"internal/extract/container/containertest": {},
 	"internal/extract/extracttest":             {},
 	"internal/blob/blobtest":                   {"internal/blob"},
-	"internal/index/indextest":                 {"internal/index", "internal/knowledge"},
+	"internal/index/indextest":                 {"internal/index", "internal/knowledge", "internal/knowledge/knowledgetest"},
+	"internal/knowledge/knowledgetest":         {"internal/knowledge"},
 	"internal/model/modeltest":                 {"internal/model", "internal/model/localmodel", "internal/model/protocol"},
-	"internal/retrieve/retrievetest":           {"internal/index", "internal/knowledge", "internal/retrieve", "internal/store"},
+	"internal/retrieve/retrievetest":           {"internal/index", "internal/knowledge", "internal/knowledge/knowledgetest", "internal/retrieve", "internal/store"},
 	"internal/store/postgrestest":              {"internal/store"},
-	"internal/store/storetest":                 {"internal/knowledge", "internal/source", "internal/store"},
+	"internal/store/storetest":                 {"internal/knowledge", "internal/knowledge/knowledgetest", "internal/source", "internal/store"},
 
 	"internal/source/sourcetest": {"internal/knowledge", "internal/safedial", "internal/source"},
 }

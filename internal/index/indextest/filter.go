@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 )
 
 // filtered returns the entries for the filter tests. "bare" lacks every field
@@ -161,7 +162,7 @@ func testFilters(t *testing.T, open Open) {
 	t.Run("a filter does not open what permission closes", func(t *testing.T) {
 		f := f
 		f.T = t
-		f.bothFind(index.Query{Principal: principal(knowledge.Claims{Workspace: "other"}),
+		f.bothFind(index.Query{Principal: knowledgetest.Principal(knowledge.Claims{Workspace: "other"}),
 			Documents: []string{"memo"}, Filter: knowledge.Filter{{Field: "tags", Type: "nin", Value: []any{"x"}}}})
 	})
 }

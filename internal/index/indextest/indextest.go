@@ -2,13 +2,13 @@ package indextest
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -57,23 +57,9 @@ const (
 	project   = "manuals"
 )
 
-// principal decodes a principal as from the stored snapshot of a run, because
-// only package access may create one from claims.
-func principal(c knowledge.Claims) knowledge.Principal {
-	data, err := json.Marshal(c)
-	if err != nil {
-		panic(err) // claims are strings and booleans
-	}
-	var p knowledge.Principal
-	if err := json.Unmarshal(data, &p); err != nil {
-		panic(err)
-	}
-	return p
-}
-
 // member returns a principal whose only token is the workspace's.
 func member() knowledge.Principal {
-	return principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeRead}})
+	return knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeRead}})
 }
 
 // entry returns the only chunk of a document that the whole workspace may see.

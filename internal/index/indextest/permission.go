@@ -6,6 +6,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 )
 
 func acl(tokens ...string) func(*index.Entry) { return func(e *index.Entry) { e.ACL = tokens } }
@@ -45,7 +46,7 @@ func testPermission(t *testing.T, open Open) {
 				test.claims.Workspace = workspace
 				f := f
 				f.T = t
-				f.bothFind(index.Query{Principal: principal(test.claims)}, test.want...)
+				f.bothFind(index.Query{Principal: knowledgetest.Principal(test.claims)}, test.want...)
 			})
 		}
 	})
@@ -53,7 +54,7 @@ func testPermission(t *testing.T, open Open) {
 		t.Parallel()
 		f := newFixture(t, open, entry("everybody", "common"))
 		f.bothFail(index.Query{Limit: 10}, knowledge.CodeForbidden)
-		f.bothFail(index.Query{Limit: 10, Principal: principal(knowledge.Claims{User: "alice"})}, knowledge.CodeForbidden)
+		f.bothFail(index.Query{Limit: 10, Principal: knowledgetest.Principal(knowledge.Claims{User: "alice"})}, knowledge.CodeForbidden)
 	})
 	t.Run("a workspace never sees another's entries", func(t *testing.T) {
 		t.Parallel()
@@ -64,7 +65,7 @@ func testPermission(t *testing.T, open Open) {
 			entry("stray", "common", in("other", project), acl("w:"+workspace)),
 		)
 		f.bothFind(index.Query{Principal: member()}, "ours")
-		f.bothFind(index.Query{Principal: principal(knowledge.Claims{Workspace: "third"})})
+		f.bothFind(index.Query{Principal: knowledgetest.Principal(knowledge.Claims{Workspace: "third"})})
 	})
 	t.Run("projects narrow, and a principal's project restricts", func(t *testing.T) {
 		t.Parallel()
@@ -77,7 +78,7 @@ func testPermission(t *testing.T, open Open) {
 		f.bothFind(index.Query{Principal: member(), Projects: []string{"two"}}, "b")
 		f.bothFind(index.Query{Principal: member(), Projects: []string{"one", "three", "one"}}, "a", "c")
 		f.bothFind(index.Query{Principal: member(), Projects: []string{"four"}})
-		bound := principal(knowledge.Claims{Workspace: workspace, Project: "two"})
+		bound := knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Project: "two"})
 		f.bothFind(index.Query{Principal: bound}, "b")
 		f.bothFail(index.Query{Principal: bound, Projects: []string{"one"}, Limit: 10}, knowledge.CodeForbidden)
 		f.bothFail(index.Query{Principal: bound, Projects: []string{"two", "one"}, Limit: 10}, knowledge.CodeForbidden)

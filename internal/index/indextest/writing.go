@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -45,7 +46,7 @@ func testWriting(t *testing.T, open Open) {
 		f := newFixture(t, open, entry("a", "common before"), entry("b", "common"))
 		f.upsert(entry("a", "after", acl("u:alice"), func(e *index.Entry) { e.Vector = []float32{0, 1, 0, 0} }))
 		f.bothFind(q, "b")
-		alice := index.Query{Limit: 10, Principal: principal(knowledge.Claims{Workspace: workspace, User: "alice"})}
+		alice := index.Query{Limit: 10, Principal: knowledgetest.Principal(knowledge.Claims{Workspace: workspace, User: "alice"})}
 		f.inOrder("before", f.words(alice, "before"))
 		f.inOrder("after", f.words(alice, "after"), "a")
 		f.inOrder("dense", f.dense(alice, 0, 1, 0, 0), "a", "b")
@@ -109,7 +110,7 @@ func testAttributes(t *testing.T, open Open) {
 	q.Filter = nil
 	set("a", index.Attributes{ACL: []string{"u:alice"}})
 	f.bothFind(q, "b")
-	f.bothFind(index.Query{Principal: principal(knowledge.Claims{Workspace: workspace, User: "alice"})}, "a", "b")
+	f.bothFind(index.Query{Principal: knowledgetest.Principal(knowledge.Claims{Workspace: workspace, User: "alice"})}, "a", "b")
 	set("missing", index.Attributes{ACL: []string{"u:alice"}})
 	if err := f.SetAttributes(f.ctx, "other", "b", 1, index.Attributes{}); err != nil {
 		t.Fatalf("set attributes in a workspace without entries: %v", err)

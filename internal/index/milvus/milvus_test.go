@@ -2,7 +2,6 @@ package milvus_test
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"testing"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/index/indextest"
 	"github.com/cairn-rag/cairn/internal/index/milvus"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 )
 
 // config returns the configuration of an empty index on a light server.
@@ -38,16 +38,7 @@ func TestContract(t *testing.T) {
 		indextest.WholeUpserts, indextest.LeastOfEqual, indextest.OwnStatistics)
 }
 
-// member returns a principal of the workspace acme, as from the stored snapshot
-// of a run.
-func member(t testing.TB) (p knowledge.Principal) {
-	t.Helper()
-	data, err := json.Marshal(knowledge.Claims{Workspace: "acme"})
-	if err == nil {
-		err = json.Unmarshal(data, &p)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+// member returns a principal of the workspace acme.
+func member() knowledge.Principal {
+	return knowledgetest.Principal(knowledge.Claims{Workspace: "acme"})
 }

@@ -121,7 +121,7 @@ func TestRestartedServer(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
 	defer cancel()
-	query := index.Query{Principal: member(t), Limit: 10}
+	query := index.Query{Principal: member(), Limit: 10}
 	gone("ping", x.Ping(ctx))
 	_, err := x.BM25(ctx, query, "common")
 	gone("search for words", err)
@@ -155,7 +155,7 @@ func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	cfg := config(shared(t))
 	writer, reader := open(t, cfg), open(t, cfg)
-	query := index.Query{Principal: member(t), Limit: 10}
+	query := index.Query{Principal: member(), Limit: 10}
 	without := passage("without")
 	without.Vector = nil
 	for i, e := range []index.Entry{passage("with"), without} {

@@ -57,7 +57,7 @@ func TestOverlap(t *testing.T) {
 func overlap(t *testing.T, a, b index.Index, search func(index.Index, index.Query) ([]knowledge.Hit, error)) float64 {
 	t.Helper()
 	const first = 10
-	q := index.Query{Principal: member(t), Limit: 50}
+	q := index.Query{Principal: member(), Limit: 50}
 	inA := map[string]bool{}
 	hits, err := search(a, q)
 	if err != nil {

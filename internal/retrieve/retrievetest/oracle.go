@@ -2,12 +2,12 @@ package retrievetest
 
 import (
 	"context"
-	"encoding/json"
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 )
 
 // tokens are the tokens of the index's entries, as ingestion writes them.
@@ -74,22 +74,8 @@ func (w *world) holder(d *document) knowledge.Claims {
 	return c
 }
 
-// principal reads a principal as a run's snapshot does: package access alone
-// makes new ones.
-func principal(c knowledge.Claims) knowledge.Principal {
-	data, err := json.Marshal(c)
-	if err != nil {
-		panic(err) // claims are strings and booleans
-	}
-	var p knowledge.Principal
-	if err := json.Unmarshal(data, &p); err != nil {
-		panic(err)
-	}
-	return p
-}
-
 func manager(workspace string) knowledge.Principal {
-	return principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "manager"})
+	return knowledgetest.Principal(knowledge.Claims{Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "manager"})
 }
 
 // hashed is an Embedder whose vectors are a function of the text.

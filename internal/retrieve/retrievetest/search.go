@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 )
 
@@ -18,7 +19,7 @@ const few = 3
 // search searches with every strategy for all chunks and for a few, and checks
 // what it finds.
 func (w *world) search(c knowledge.Claims) {
-	request := retrieve.Request{Principal: principal(c), Query: fmt.Sprint("common passages ", w.IntN(100))}
+	request := retrieve.Request{Principal: knowledgetest.Principal(c), Query: fmt.Sprint("common passages ", w.IntN(100))}
 	if c.Project == "" && w.one(3) {
 		request.Projects = []string{pick(w, projects)}
 	}
@@ -60,7 +61,7 @@ func (w *world) visible(c knowledge.Claims, projects []string) (visible map[stri
 // searchIndex searches an index that has caught up, without the recheck: it
 // returns exactly the entries whose versions the claims open.
 func (w *world) searchIndex(c knowledge.Claims) {
-	q := index.Query{Principal: principal(c), Limit: index.MaxLimit}
+	q := index.Query{Principal: knowledgetest.Principal(c), Limit: index.MaxLimit}
 	dense, err := w.index.Dense(w.Context(), q, hashOf("question"))
 	w.must(err)
 	words, err := w.index.BM25(w.Context(), q, "common")

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -112,7 +113,7 @@ func goneForOwner(f *fixture) {
 		}
 		_, err = f.Chunk(f.ctx, reader("ann"), chunks[1].ID)
 		f.wantCode(err, knowledge.CodeNotFound)
-		there := principal(knowledge.Claims{Workspace: "other", User: "ann", KeyID: "reader"})
+		there := knowledgetest.Principal(knowledge.Claims{Workspace: "other", User: "ann", KeyID: "reader"})
 		_, err = f.Chunk(f.ctx, there, chunks[0].ID)
 		f.wantCode(err, knowledge.CodeNotFound)
 	}

@@ -2,12 +2,12 @@ package storetest
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -108,30 +108,16 @@ func (f *fixture) wantField(err error, location string) {
 	}
 }
 
-// principal reads a principal as a run's snapshot does: package access alone
-// makes new ones.
-func principal(c knowledge.Claims) knowledge.Principal {
-	data, err := json.Marshal(c)
-	if err != nil {
-		panic(err) // claims are strings and booleans
-	}
-	var p knowledge.Principal
-	if err := json.Unmarshal(data, &p); err != nil {
-		panic(err)
-	}
-	return p
-}
-
 // reader reads in acme as user, and in groups.
 func reader(user string, groups ...string) knowledge.Principal {
-	return principal(knowledge.Claims{
+	return knowledgetest.Principal(knowledge.Claims{
 		Workspace: "acme", Scopes: []knowledge.Scope{knowledge.ScopeRead}, KeyID: "reader", User: user, Groups: groups,
 	})
 }
 
 // manager has the write scope in a workspace, by a key.
 func manager(workspace string) knowledge.Principal {
-	return principal(knowledge.Claims{
+	return knowledgetest.Principal(knowledge.Claims{
 		Workspace: workspace, Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "manager",
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -162,7 +163,7 @@ func oneImportOfASource(f *fixture) {
 
 func importScope(f *fixture) {
 	i := f.imported("bucket")
-	press := principal(knowledge.Claims{Workspace: "acme", Project: "press", Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "press"})
+	press := knowledgetest.Principal(knowledge.Claims{Workspace: "acme", Project: "press", Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "press"})
 	for _, test := range []struct {
 		p    knowledge.Principal
 		code knowledge.Code

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -37,10 +38,10 @@ func intruders() map[string]knowledge.Principal {
 	list := map[string]knowledge.Principal{}
 	for _, scope := range []knowledge.Scope{knowledge.ScopeWrite, knowledge.ScopeAdmin} {
 		c.Scopes = []knowledge.Scope{scope}
-		list[string(scope)] = principal(c)
+		list[string(scope)] = knowledgetest.Principal(c)
 	}
 	c.Instance = true
-	list["instance"] = principal(c)
+	list["instance"] = knowledgetest.Principal(c)
 	return list
 }
 
@@ -133,7 +134,7 @@ func versionInPlace(f *fixture) {
 }
 
 func sameNames(f *fixture) {
-	there := principal(knowledge.Claims{Workspace: "other", User: "ann", Scopes: []knowledge.Scope{knowledge.ScopeRead}})
+	there := knowledgetest.Principal(knowledge.Claims{Workspace: "other", User: "ann", Scopes: []knowledge.Scope{knowledge.ScopeRead}})
 	for _, p := range []knowledge.Principal{reader("ann"), there} {
 		c, err := f.EnsureConversation(f.ctx, p, store.Conversation{ID: "talk", Title: p.Workspace()})
 		f.must(err)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -25,7 +26,7 @@ func testPermissions(t *testing.T, open func(t *testing.T) Store) {
 func claims(change func(*knowledge.Claims)) knowledge.Principal {
 	c := knowledge.Claims{Workspace: "acme", Scopes: []knowledge.Scope{knowledge.ScopeRead}, KeyID: "k"}
 	change(&c)
-	return principal(c)
+	return knowledgetest.Principal(c)
 }
 
 func tokensDecide(f *fixture) {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -181,7 +182,7 @@ func removalAnnounced(f *fixture) {
 
 func attachmentsAnnounced(f *fixture) {
 	q := f.hook(knowledge.WebhookDeleted)
-	ann := principal(knowledge.Claims{Workspace: "acme", Scopes: []knowledge.Scope{knowledge.ScopeRead}, KeyID: "reader", User: "ann"})
+	ann := knowledgetest.Principal(knowledge.Claims{Workspace: "acme", Scopes: []knowledge.Scope{knowledge.ScopeRead}, KeyID: "reader", User: "ann"})
 	_, err := f.EnsureConversation(f.ctx, ann, store.Conversation{ID: "talk"})
 	f.must(err)
 	f.add(upload("a.txt", func(nv *store.NewVersion) { nv.ConversationID = new("talk") }))

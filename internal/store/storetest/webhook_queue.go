@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -259,7 +260,7 @@ func redeliver(f *fixture) {
 	f.answer(q, nil)
 	f.wantDue(q, time.Now(), 2)
 
-	for _, p := range []knowledge.Principal{manager("other"), principal(knowledge.Claims{
+	for _, p := range []knowledge.Principal{manager("other"), knowledgetest.Principal(knowledge.Claims{
 		Workspace: "acme", Project: "press", Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: "press",
 	})} {
 		_, err = f.Redeliver(f.ctx, p, first.ID)
