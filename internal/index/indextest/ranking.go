@@ -14,82 +14,97 @@ func vector(components ...float32) func(*index.Entry) {
 }
 
 func testRanking(t *testing.T, open Open, without []Promise) {
+	for name, test := range map[string]func(t *testing.T, open Open, without []Promise){
+		"the score of the dense leg is the cosine, whatever the lengths":           ranksByCosine,
+		"a hit has its document and version":                                       returnsDocumentAndVersion,
+		"equal scores are ordered by chunk id, also at the limit":                  ordersEqualScores,
+		"rare words count more than frequent ones, and short texts more than long": ranksRareWords,
+		"a workspace's ranking does not depend on another's documents":             ranksEachWorkspaceAlone,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open, without)
+		})
+	}
+}
+
+func ranksByCosine(t *testing.T, open Open, _ []Promise) {
 	q := index.Query{Principal: member(), Limit: 10}
-	t.Run("the score of the dense leg is the cosine, whatever the lengths", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t, open,
-			entry("same", "x", vector(30, 0, 0, 0)), entry("near", "x", vector(1, 1, 0, 0)),
-			entry("right angle", "x", vector(0, .1, 0, 0)), entry("opposite", "x", vector(-5, 0, 0, 0)))
-		hits, err := f.Dense(f.ctx, q, []float32{7, 0, 0, 0})
-		if err != nil {
-			t.Fatal(err)
+	f := newFixture(t, open,
+		entry("same", "x", vector(30, 0, 0, 0)), entry("near", "x", vector(1, 1, 0, 0)),
+		entry("right angle", "x", vector(0, .1, 0, 0)), entry("opposite", "x", vector(-5, 0, 0, 0)))
+	hits, err := f.Dense(f.ctx, q, []float32{7, 0, 0, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.inOrder("dense", ids(hits), "same", "near", "right angle", "opposite")
+	for i, want := range []float64{1, math.Sqrt2 / 2, 0, -1} {
+		if i < len(hits) && math.Abs(hits[i].Score-want) > 1e-5 {
+			t.Errorf("%s scores %v, want %v", hits[i].ChunkID, hits[i].Score, want)
 		}
-		f.inOrder("dense", ids(hits), "same", "near", "right angle", "opposite")
-		for i, want := range []float64{1, math.Sqrt2 / 2, 0, -1} {
-			if i < len(hits) && math.Abs(hits[i].Score-want) > 1e-5 {
-				t.Errorf("%s scores %v, want %v", hits[i].ChunkID, hits[i].Score, want)
-			}
+	}
+}
+
+func returnsDocumentAndVersion(t *testing.T, open Open, _ []Promise) {
+	q := index.Query{Principal: member(), Limit: 10}
+	f := newFixture(t, open, entry("chunk", "common", func(e *index.Entry) { e.DocumentID, e.Version = "document", 7 }))
+	dense, _ := f.Dense(f.ctx, q, []float32{1, 0, 0, 0})
+	words, _ := f.BM25(f.ctx, q, "common")
+	for _, hits := range [][]string{ids(dense), ids(words)} {
+		f.inOrder("a leg", hits, "chunk")
+	}
+	for _, h := range append(dense, words...) {
+		if h.DocumentID != "document" || h.Version != 7 {
+			t.Errorf("hit is %+v", h)
 		}
-	})
-	t.Run("a hit has its document and version", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t, open, entry("chunk", "common", func(e *index.Entry) { e.DocumentID, e.Version = "document", 7 }))
-		dense, _ := f.Dense(f.ctx, q, []float32{1, 0, 0, 0})
-		words, _ := f.BM25(f.ctx, q, "common")
-		for _, hits := range [][]string{ids(dense), ids(words)} {
-			f.inOrder("a leg", hits, "chunk")
+	}
+}
+
+func ordersEqualScores(t *testing.T, open Open, without []Promise) {
+	var entries []index.Entry
+	for i := range 400 {
+		entries = append(entries, entry(fmt.Sprintf("%03d", (i*7)%400), "common"))
+	}
+	f := newFixture(t, open, entries...)
+	short := index.Query{Principal: member(), Limit: 4}
+	for leg, got := range map[string][]string{"dense": f.dense(short, 1, 0, 0, 0), "BM25": f.words(short, "common")} {
+		if slices.Contains(without, LeastOfEqual) && len(got) == short.Limit && slices.IsSorted(got) {
+			continue
 		}
-		for _, h := range append(dense, words...) {
-			if h.DocumentID != "document" || h.Version != 7 {
-				t.Errorf("hit is %+v", h)
-			}
-		}
-	})
-	t.Run("equal scores are ordered by chunk id, also at the limit", func(t *testing.T) {
-		t.Parallel()
-		var entries []index.Entry
-		for i := range 400 {
-			entries = append(entries, entry(fmt.Sprintf("%03d", (i*7)%400), "common"))
-		}
-		f := newFixture(t, open, entries...)
-		short := index.Query{Principal: member(), Limit: 4}
-		for leg, got := range map[string][]string{"dense": f.dense(short, 1, 0, 0, 0), "BM25": f.words(short, "common")} {
-			if slices.Contains(without, LeastOfEqual) && len(got) == short.Limit && slices.IsSorted(got) {
-				continue
-			}
-			f.inOrder(leg, got, "000", "001", "002", "003")
-		}
-	})
-	t.Run("rare words count more than frequent ones, and short texts more than long", func(t *testing.T) {
-		t.Parallel()
-		var entries []index.Entry
-		for i := range 20 {
-			entries = append(entries, entry(fmt.Sprintf("filler-%02d", i), "engine of some kind"))
-		}
-		f := newFixture(t, open, append(entries,
-			entry("rare", "a turbocharger of some kind"),
-			entry("long", "a turbocharger among very many other words that all say something about other matters entirely"))...)
-		got := f.words(q, "engine turbocharger")
-		if len(got) != 10 || got[0] != "rare" || got[1] != "long" {
-			t.Errorf("found %v, want rare, long, then fillers", got)
-		}
-	})
-	t.Run("a workspace's ranking does not depend on another's documents", func(t *testing.T) {
-		t.Parallel()
-		if slices.Contains(without, OwnStatistics) {
-			t.Skip("this index weighs words by the documents of all workspaces")
-		}
-		ours := []index.Entry{entry("a", "valve and pump and valve"), entry("b", "pump"), entry("c", "other things")}
-		f := newFixture(t, open, ours...)
-		before, _ := f.BM25(f.ctx, q, "valve pump")
-		for i := range 50 {
-			f.upsert(entry(fmt.Sprint("theirs-", i), "valve valve valve", in("other", project)))
-		}
-		after, _ := f.BM25(f.ctx, q, "valve pump")
-		if len(before) != 2 || fmt.Sprint(before) != fmt.Sprint(after) {
-			t.Errorf("before %v, after %v", before, after)
-		}
-	})
+		f.inOrder(leg, got, "000", "001", "002", "003")
+	}
+}
+
+func ranksRareWords(t *testing.T, open Open, _ []Promise) {
+	q := index.Query{Principal: member(), Limit: 10}
+	var entries []index.Entry
+	for i := range 20 {
+		entries = append(entries, entry(fmt.Sprintf("filler-%02d", i), "engine of some kind"))
+	}
+	f := newFixture(t, open, append(entries,
+		entry("rare", "a turbocharger of some kind"),
+		entry("long", "a turbocharger among very many other words that all say something about other matters entirely"))...)
+	got := f.words(q, "engine turbocharger")
+	if len(got) != 10 || got[0] != "rare" || got[1] != "long" {
+		t.Errorf("found %v, want rare, long, then fillers", got)
+	}
+}
+
+func ranksEachWorkspaceAlone(t *testing.T, open Open, without []Promise) {
+	q := index.Query{Principal: member(), Limit: 10}
+	if slices.Contains(without, OwnStatistics) {
+		t.Skip("this index weighs words by the documents of all workspaces")
+	}
+	ours := []index.Entry{entry("a", "valve and pump and valve"), entry("b", "pump"), entry("c", "other things")}
+	f := newFixture(t, open, ours...)
+	before, _ := f.BM25(f.ctx, q, "valve pump")
+	for i := range 50 {
+		f.upsert(entry(fmt.Sprint("theirs-", i), "valve valve valve", in("other", project)))
+	}
+	after, _ := f.BM25(f.ctx, q, "valve pump")
+	if len(before) != 2 || fmt.Sprint(before) != fmt.Sprint(after) {
+		t.Errorf("before %v, after %v", before, after)
+	}
 }
 
 func testWords(t *testing.T, open Open) {
