@@ -82,7 +82,7 @@ func (a *Attributes) update(ctx context.Context, document string) error {
 // write copies the attributes of a leased document. It reports whether they have changed
 // meanwhile.
 func (a *Attributes) write(ctx context.Context, d store.StaleDocument) (again bool, err error) {
-	// What is written when the lease has expired could replace newer attributes.
+	// A write that ends after the lease could replace newer attributes of another process.
 	bounded, cancel := context.WithTimeout(ctx, d.Patience)
 	defer cancel()
 	err = a.Index.SetAttributes(bounded, d.Workspace, d.ID, d.PublishedVersion, index.Attributes{

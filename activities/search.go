@@ -30,8 +30,8 @@ type SearchResult struct {
 	Usage     Usage               `json:"usage,omitzero"`      // of chat models
 }
 
-// maxInline is the number of passages up to which the first search stores no blob. They
-// take up to 4 KB in the history for each model call.
+// maxInline is the largest number of passages that the first search returns in its result
+// instead of in a blob. The history holds a copy for each model call, of up to 4 KB.
 const maxInline = 20
 
 // SearchKnowledge searches for passages that the run's principal may see, and returns

@@ -24,7 +24,7 @@ func (c searchChat) CallTool(ctx context.Context, call retrieve.Call) (string, r
 	return arguments, retrieve.Usage{PromptTokens: usage.PromptTokens, CompletionTokens: usage.CompletionTokens}, err
 }
 
-// searching gives the searches of a fixture the stand-in models.
+// searching lets searches call the stand-in models.
 func (f *fixture) searching() {
 	client := model.New(f.server.Endpoint(), nil)
 	f.answering.Retriever = retrieve.New(f.index, f.store, questions{client}).Using(retrieve.Models{

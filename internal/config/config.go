@@ -103,7 +103,7 @@ type TemporalTLS struct {
 
 // Database is where metadata is kept.
 type Database struct {
-	// Where the metadata is kept: sqlite:///absolute/path, or
+	// The address of the database of the metadata: sqlite:///absolute/path, or
 	// postgres://user:password@host:5432/database (postgres.md). Defaults to cairn.db
 	// in the data folder.
 	URL string `koanf:"url"`
@@ -116,7 +116,7 @@ func (d Database) Postgres() bool {
 
 // Vector is where vectors and full text are kept.
 type Vector struct {
-	// Where vectors and full text are kept: sqlite:///absolute/path, of another file
+	// The address of the index of vectors and full text: sqlite:///absolute/path, of another file
 	// than database.url, or milvus://host:19530/database (milvus.md). Defaults to
 	// index.db in the data folder.
 	URL string `koanf:"url"`

@@ -45,10 +45,11 @@ const (
 	fallDepth             = 50
 )
 
-// semanticWeights gives more weight to the leg that tells its hits apart. A
-// model that does not know the language of a question finds all passages about
-// equally near, and words that occur everywhere score all passages about
-// equally: the scores of such a leg fall slowly from its first hit to its last.
+// semanticWeights returns the weights of the legs. A leg weighs more if its scores
+// differ more between its hits. A model that does not know the language of a
+// question finds all passages about equally near, and words that occur everywhere
+// score all passages about equally: the scores of such a leg fall slowly from its
+// first hit to its last.
 func semanticWeights(dense, words []knowledge.Hit) knowledge.Weights {
 	nearness, match := fall(dense), fall(words)
 	if len(words) > 0 && len(words) < fallDepth {

@@ -67,8 +67,8 @@ func (s *Store) LeaseStale(ctx context.Context, document string) (d StaleDocumen
 	return d, err == nil, err
 }
 
-// leaseIndex gives a process the lease of a document's index entries, unless another one
-// has it.
+// leaseIndex sets the process that may write the document's index entries, and until
+// when. It returns false if another process has that lease.
 func (r *documentRow) leaseIndex(process string, now time.Time) bool {
 	if r.IndexWriter != "" && r.IndexWriter != process && r.IndexWriterUntil > micros(now) {
 		return false

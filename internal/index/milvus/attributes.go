@@ -31,7 +31,7 @@ func (x *Index) SetAttributes(ctx context.Context, workspace, document string, v
 		return err
 	}
 	defer leave()
-	// What is wrong with the attributes is found before anything is written.
+	// Attributes that cannot be encoded are refused before the first write.
 	r := row{Entry: index.Entry{DocumentID: document, Tags: a.Tags, ACL: a.ACL, Classification: a.Classification, Metadata: a.Metadata}}
 	if err := r.setMetadata(); err != nil {
 		return fmt.Errorf("set attributes of document %s: %w", document, err)
