@@ -190,18 +190,16 @@ const maxAttempts = 20
 
 // transact runs work in a serializable transaction: PostgreSQL commits it only if the
 // result is that of one transaction after another, as with the one writer of SQLite.
-// Otherwise it fails, and is tried again. The second and later tries wait for each
-// other, so that many writers of one row queue up instead of failing in turns.
+// Otherwise it fails, and is tried again. Transactions that write wait for each other,
+// so that many writers of one row queue up instead of waiting in rings.
 func (postgresEngine) transact(ctx context.Context, writer *pool, work func(ctx context.Context, tx bun.Tx) error) error {
 	serializable := &sql.TxOptions{Isolation: sql.LevelSerializable}
 	for attempt := 1; ; attempt++ {
 		err := writer.RunInTx(ctx, serializable, func(ctx context.Context, tx bun.Tx) error {
-			if attempt > 1 {
-				// A LOCK before the first query: what the transaction reads is as of
-				// after the wait.
-				if _, err := tx.ExecContext(ctx, "LOCK TABLE write_turns IN EXCLUSIVE MODE"); err != nil {
-					return err
-				}
+			// A LOCK before the first query: what the transaction reads is as of
+			// after the wait.
+			if _, err := tx.ExecContext(ctx, "LOCK TABLE write_turns IN EXCLUSIVE MODE"); err != nil {
+				return err
 			}
 			return work(ctx, tx)
 		})
