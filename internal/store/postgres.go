@@ -190,15 +190,17 @@ const maxAttempts = 20
 
 // transact runs work in a serializable transaction: PostgreSQL commits it only if the
 // result is that of one transaction after another, as with the one writer of SQLite.
-// Otherwise it fails, and is tried again. Transactions that write wait for each other,
-// so that many writers of one row queue up instead of waiting in rings.
+// Otherwise it fails, and is tried again. First tries run side by side; a repeated one
+// runs alone, so that nothing can fail it again.
 func (postgresEngine) transact(ctx context.Context, writer *pool, work func(ctx context.Context, tx bun.Tx) error) error {
 	serializable := &sql.TxOptions{Isolation: sql.LevelSerializable}
+	turn := "ROW SHARE"
 	for attempt := 1; ; attempt++ {
 		err := writer.RunInTx(ctx, serializable, func(ctx context.Context, tx bun.Tx) error {
-			// A LOCK before the first query: what the transaction reads is as of
-			// after the wait.
-			if _, err := tx.ExecContext(ctx, "LOCK TABLE write_turns IN EXCLUSIVE MODE"); err != nil {
+			// A LOCK before the first query: what the transaction reads is as of after
+			// the wait. Nothing waits for this lock with another one in its hands, so
+			// no ring of waits goes through it.
+			if _, err := tx.ExecContext(ctx, "LOCK TABLE write_turns IN "+turn+" MODE"); err != nil {
 				return err
 			}
 			return work(ctx, tx)
@@ -206,6 +208,7 @@ func (postgresEngine) transact(ctx context.Context, writer *pool, work func(ctx 
 		if attempt == maxAttempts || !repeatable(err, attempt) || ctx.Err() != nil {
 			return err
 		}
+		turn = "EXCLUSIVE"
 	}
 }
 

@@ -1,11 +1,13 @@
 package store_test
 
 import (
+	"context"
 	"database/sql"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -154,4 +156,27 @@ func TestPostgresConnectionsAreLost(t *testing.T) {
 		}
 	}
 	publish(t, s, "c", "text", 3)
+}
+
+// TestWritersRunSideBySide holds a transaction open: another one, of other rows, does
+// not wait for it.
+func TestWritersRunSideBySide(t *testing.T) {
+	t.Parallel()
+	s := openPostgresAt(t, postgrestest.Migrated(t))
+	open, goOn, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		_, err := s.Setting(t.Context(), "slow", func() string {
+			close(open)
+			<-goOn
+			return "value"
+		})
+		done <- err
+	}()
+	<-open
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	_, _, err := s.AddVersion(ctx, newVersion("a"))
+	close(goOn)
+	must(t, err)
+	must(t, <-done)
 }
