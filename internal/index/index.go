@@ -11,7 +11,8 @@ import (
 // MaxLimit is the largest number of hits of one query.
 const MaxLimit = 2000
 
-// Entry is one chunk in the index. All fields but ChunkID, Ordinal, Text, Vector and
+// Entry is one chunk in the index, with its vector of one generation: a chunk may have
+// vectors of several. All fields but ChunkID, Ordinal, Text, Generation, Vector and
 // ChunkLanguage belong to the document's version: entries of one version have the
 // same values. SetAttributes changes those that may change.
 type Entry struct {
@@ -22,7 +23,8 @@ type Entry struct {
 	Version        int
 	Ordinal        int       // of the chunk in its version, 0 = first
 	Text           string    // chunk.EmbeddingText, for full-text search
-	Vector         []float32 // any length above 0, normalised when written; none = found only by words
+	Generation     string    // of Vector: the name of its model and dimensions
+	Vector         []float32 // of the length of its generation, normalised when written; none = found only by words
 	Tags           []string
 	ACL            []string // access tokens; none = found by nobody
 	Language       string
@@ -40,7 +42,11 @@ type Query struct {
 	Projects  []string // empty = all that the principal may see
 	Documents []string // empty = all
 	Filter    knowledge.Filter
-	Limit     int // 1..MaxLimit
+	// Generation is the one whose entries are found: Dense compares no vector of another
+	// one, and BM25 finds each chunk once. Where only some of the projects have entries of
+	// it, those of the others may be found by their words, or not.
+	Generation string
+	Limit      int // 1..MaxLimit
 }
 
 // Attributes are the fields of a version that may change after it was written.
@@ -61,14 +67,18 @@ type Attributes struct {
 //
 // A failed call returns a *knowledge.Error if the index is a service: with
 // CodeUnavailable if repeating the call can help.
+//
+// The vectors of a generation have one length, that of its first one. Upsert and Dense
+// return OtherLength for a vector of another length.
 type Index interface {
 	// Upsert writes entries, and replaces an entry with the same workspace,
-	// document, version and chunk. Until it has returned, queries may see a part
+	// document, version, chunk and generation. The entry of another generation stays,
+	// if its text is the same. Until it has returned, queries may see a part
 	// of the entries: the caller hides the version in SQL until then. Repeating a
 	// failed Upsert completes it.
 	Upsert(ctx context.Context, entries []Entry) error
 	// Dense returns the entries whose vectors are nearest to vector, among
-	// those of the same dimension. The score is the cosine. An approximate index
+	// those of the query's generation. The score is the cosine. An approximate index
 	// may miss some of the nearest.
 	Dense(ctx context.Context, q Query, vector []float32) ([]knowledge.Hit, error)
 	// BM25 returns the entries that share words with text, ranked by BM25. No
@@ -87,11 +97,14 @@ type Index interface {
 	// Their bytes are erased from the index's files, or the index is asked to
 	// erase them soon. It is idempotent.
 	RemoveDocument(ctx context.Context, workspace, document string, upto int) error
+	// RemoveGeneration removes the vectors of a generation from the entries of a project.
+	// The entries of other generations stay. It is idempotent.
+	RemoveGeneration(ctx context.Context, workspace, project, generation string) error
 	// SetAttributes replaces the attributes of one version of the document. It
 	// does nothing if the version has no entries. The caller does not write or
 	// remove the version at the same time.
 	SetAttributes(ctx context.Context, workspace, document string, version int, a Attributes) error
-	// Count returns the number of entries of each version of the document.
+	// Count returns the number of chunks of each version of the document.
 	Count(ctx context.Context, workspace, document string) (map[int]int, error)
 	// Ping returns an error if the index cannot be read.
 	Ping(ctx context.Context) error

@@ -3,7 +3,16 @@ package index
 import (
 	"fmt"
 	"math"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
+
+// OtherLength returns the CodeConflict of a vector that has another length than those of
+// its generation: the model has changed behind its name.
+func OtherLength(generation string, has, got int) error {
+	return knowledge.Errorf(knowledge.CodeConflict,
+		"the vectors of %s have %d numbers, and the model now returns %d: set ai.embeddings to this length, and reindex the project", generation, has, got)
+}
 
 // Normalised returns the vector scaled to length 1, nil for a vector of length 0. A
 // component that is not a number is an error.

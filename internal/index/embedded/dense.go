@@ -79,10 +79,14 @@ func (x *Index) newDenseSearch(ctx context.Context, q index.Query, vector []floa
 	if err != nil || workspace == 0 || bytes == nil {
 		return nil, err
 	}
-	if found, err := x.findDimension(ctx, len(vector)); !found || err != nil {
+	g, found, err := x.findGeneration(ctx, q.Generation)
+	if err != nil || !found {
 		return nil, err
 	}
-	s := &denseSearch{db: x.statements, table: vectorTable(len(vector)), dimension: len(vector),
+	if g.dimension != len(vector) {
+		return nil, index.OtherLength(q.Generation, g.dimension, len(vector))
+	}
+	s := &denseSearch{db: x.statements, table: g.table, dimension: g.dimension,
 		workspace: workspace, limit: q.Limit, vector: bytes}
 	if projects := q.InProjects(); len(projects) == 1 {
 		s.project = projects[0]
@@ -127,9 +131,9 @@ func (s *denseSearch) nearest(ctx context.Context, k int, allowedOnly bool) (hit
 func (s *denseSearch) compare(ctx context.Context) ([]knowledge.Hit, error) {
 	statement := "SELECT e.chunk_id, v.document_id, v.version, vec_distance_l2(d.vector, ?) AS distance FROM versions v" +
 		" CROSS JOIN entries e ON e.version_id = v.id CROSS JOIN " + s.table + " d ON d.rowid = e.id" +
-		" WHERE e.dimension = ? AND " + s.scope.sql + " ORDER BY distance, e.chunk_id LIMIT ?"
+		" WHERE e.dimension > 0 AND " + s.scope.sql + " ORDER BY distance, e.chunk_id LIMIT ?"
 	var distance float64
-	args := append([]any{s.vector, s.dimension}, s.scope.args...)
+	args := append([]any{s.vector}, s.scope.args...)
 	return s.run(ctx, query{sql: statement, args: append(args, s.limit)}, &distance)
 }
 
@@ -146,7 +150,7 @@ func (s *denseSearch) fewAllowed(ctx context.Context) (bool, error) {
 // allowed returns FROM and WHERE clauses for the entries that the query may
 // find.
 func (s *denseSearch) allowed() string {
-	return fmt.Sprintf("FROM versions v CROSS JOIN entries e ON e.version_id = v.id WHERE e.dimension = %d AND %s", s.dimension, s.scope.sql)
+	return "FROM versions v CROSS JOIN entries e ON e.version_id = v.id WHERE e.dimension > 0 AND " + s.scope.sql
 }
 
 // run returns hits whose fourth column is their distance. Further columns are

@@ -27,6 +27,9 @@ type Config struct {
 	// Readers is the number of concurrent queries. Defaults to the number of
 	// processors, at least 4.
 	Readers int
+	// Generation is that of the vectors in a file that was made before vectors had
+	// generations. Defaults to "".
+	Generation string
 	// Logger receives the index's log records. Defaults to one that discards
 	// them.
 	Logger *slog.Logger
@@ -41,13 +44,15 @@ type Index struct {
 	path   string
 	log    *slog.Logger
 
+	generation string // of vectors without one
+
 	statements  *statements // of reader
 	frequencies frequencies
 	tidier      *tidier
 
-	mu         sync.RWMutex
-	workspaces map[string]int64 // name -> id of committed workspaces
-	dimensions map[int]bool     // dimensions with a committed table
+	mu          sync.RWMutex
+	workspaces  map[string]int64      // name -> id of committed workspaces
+	generations map[string]generation // that are committed, by name
 }
 
 // Open opens the index. It creates the file if there is none.
@@ -64,12 +69,12 @@ func Open(ctx context.Context, cfg Config) (*Index, error) {
 	if err := create(cfg.Path); err != nil {
 		return nil, fmt.Errorf("open index %s: %w", cfg.Path, err)
 	}
-	x := &Index{path: cfg.Path, log: cfg.Logger, workspaces: map[string]int64{}, dimensions: map[int]bool{},
+	x := &Index{path: cfg.Path, log: cfg.Logger, generation: cfg.Generation, workspaces: map[string]int64{}, generations: map[string]generation{},
 		frequencies: frequencies{counts: map[workspaceWord]int{}, now: time.Now}}
 	if err := x.connect(ctx, cfg.Readers); err != nil {
 		return nil, errors.Join(fmt.Errorf("open index %s: %w", cfg.Path, err), x.Close())
 	}
-	x.log.Debug("opened the index", "path", cfg.Path, "readers", cfg.Readers, "dimensions", len(x.dimensions))
+	x.log.Debug("opened the index", "path", cfg.Path, "readers", cfg.Readers)
 	return x, nil
 }
 

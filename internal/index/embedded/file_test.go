@@ -203,6 +203,10 @@ func TestOpen(t *testing.T) {
 			t.Errorf("dense: %v, error %v", hits, err)
 		}
 	})
+	t.Run("vectors without a generation become those of the configured one", func(t *testing.T) {
+		t.Parallel()
+		testAdoption(t)
+	})
 	t.Run("only the owner can read the file", func(t *testing.T) {
 		t.Parallel()
 		path := filepath.Join(t.TempDir(), "new", "index.db")

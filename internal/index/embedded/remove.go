@@ -13,6 +13,9 @@ import (
 // the words of a passage takes milliseconds, and other writers wait.
 const removeBatch = 64
 
+// vectorBatch is the number of vectors that one transaction of RemoveGeneration erases.
+const vectorBatch = 256
+
 // RemoveVersions removes every entry of the document whose version is below
 // keep.
 func (x *Index) RemoveVersions(ctx context.Context, workspace, document string, keep int) error {
@@ -79,8 +82,10 @@ func eraseSome(ctx context.Context, tx *sql.Tx, workspace int64, document string
 		}
 	}
 	for id, dimension := range entries {
-		if err := eraseVector(ctx, w.exec, id, dimension); err != nil {
-			return false, err
+		if dimension > 0 {
+			if err := w.eraseVectors(ctx, id); err != nil {
+				return false, err
+			}
 		}
 		if err := w.exec(ctx, `DELETE FROM entries WHERE id = ?`, id); err != nil {
 			return false, err
@@ -113,13 +118,6 @@ func someEntries(ctx context.Context, tx *sql.Tx, workspace int64, document stri
 
 func eraseWords(ctx context.Context, exec execer, workspace, id int64) error {
 	return exec(ctx, `DELETE FROM `+wordTable(workspace)+` WHERE rowid = ?`, id)
-}
-
-func eraseVector(ctx context.Context, exec execer, id int64, dimension int) error {
-	if dimension == 0 {
-		return nil
-	}
-	return exec(ctx, `DELETE FROM `+vectorTable(dimension)+` WHERE rowid = ?`, id)
 }
 
 // SetAttributes replaces the attributes of one version of the document.

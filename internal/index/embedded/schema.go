@@ -5,15 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
-	"strings"
 )
-
-// vectorsPerChunk is the number of vectors that vec0 allocates at a time in a
-// partition. Measured with 384 dimensions: with 64 the first vector of a
-// project costs .5 ms and 100 KB, with 1,024 it costs 8 ms and 1.6 MB, and
-// searches are equally fast.
-const vectorsPerChunk = 64
 
 // schema is the schema of every index. A row of versions is one version of one
 // document: its entries share its fields, tokens and tags.
@@ -51,9 +45,15 @@ CREATE TABLE IF NOT EXISTS entries (
 	version_id INTEGER NOT NULL REFERENCES versions (id),
 	chunk_id TEXT NOT NULL,
 	ordinal INTEGER NOT NULL,
-	dimension INTEGER NOT NULL,  -- 0 = no vector
+	dimension INTEGER NOT NULL,  -- 0 = no vector of any generation
 	language TEXT NOT NULL DEFAULT '', -- '' = that of the version
 	UNIQUE (version_id, chunk_id)
+);
+CREATE TABLE IF NOT EXISTS generations (
+	id INTEGER PRIMARY KEY,
+	name TEXT NOT NULL UNIQUE,
+	dimension INTEGER NOT NULL,
+	vectors TEXT NOT NULL        -- the table of its vectors
 );`
 
 func (x *Index) migrate(ctx context.Context) error {
@@ -63,21 +63,7 @@ func (x *Index) migrate(ctx context.Context) error {
 	if err := x.addChunkLanguage(ctx); err != nil {
 		return err
 	}
-	rows, err := x.writer.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE vectors%'`)
-	if err != nil {
-		return fmt.Errorf("list vector tables: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return fmt.Errorf("list vector tables: %w", err)
-		}
-		if d, err := strconv.Atoi(strings.TrimPrefix(name, "vectors_")); err == nil {
-			x.dimensions[d] = true
-		}
-	}
-	return rows.Err()
+	return x.adoptVectors(ctx)
 }
 
 // addChunkLanguage adds the language of a chunk to an index that was made without it.
@@ -93,40 +79,9 @@ func (x *Index) addChunkLanguage(ctx context.Context) error {
 	return nil
 }
 
-func vectorTable(dimension int) string { return "vectors_" + strconv.Itoa(dimension) }
 func wordTable(workspace int64) string { return "words_" + strconv.FormatInt(workspace, 10) }
 func vocabularyTable(workspace int64) string {
 	return "vocabulary_" + strconv.FormatInt(workspace, 10)
-}
-func (x *Index) hasDimension(d int) bool { x.mu.RLock(); defer x.mu.RUnlock(); return x.dimensions[d] }
-
-// findDimension reports whether there is a table for vectors of a dimension, which
-// another process may have created.
-func (x *Index) findDimension(ctx context.Context, d int) (bool, error) {
-	if x.hasDimension(d) {
-		return true, nil
-	}
-	var n int
-	err := x.reader.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?`, vectorTable(d)).Scan(&n)
-	if err != nil || n == 0 {
-		return false, err
-	}
-	x.remember(nil, []int{d})
-	return true, nil
-}
-
-// createVectorTable creates the table for a dimension. Vectors are normalised,
-// so the L2 distance ranks like the cosine, and it is faster to compute.
-func createVectorTable(ctx context.Context, tx *sql.Tx, dimension int) error {
-	_, err := tx.ExecContext(ctx, fmt.Sprintf(
-		`CREATE VIRTUAL TABLE IF NOT EXISTS %s USING vec0(
-			workspace integer partition key, project text partition key,
-			vector float[%d] distance_metric=L2, chunk_size=%d)`,
-		vectorTable(dimension), dimension, vectorsPerChunk))
-	if err != nil {
-		return fmt.Errorf("create table for vectors of %d: %w", dimension, err)
-	}
-	return nil
 }
 
 // createWorkspace returns the workspace's id. It creates a new workspace with
@@ -170,14 +125,10 @@ func (x *Index) workspace(ctx context.Context, name string) (int64, error) {
 	return id, nil
 }
 
-// remember caches committed workspaces and dimensions.
-func (x *Index) remember(workspaces map[string]int64, dimensions []int) {
+// remember caches committed workspaces and generations.
+func (x *Index) remember(workspaces map[string]int64, generations map[string]generation) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for name, id := range workspaces {
-		x.workspaces[name] = id
-	}
-	for _, d := range dimensions {
-		x.dimensions[d] = true
-	}
+	maps.Copy(x.workspaces, workspaces)
+	maps.Copy(x.generations, generations)
 }

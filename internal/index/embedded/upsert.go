@@ -31,7 +31,6 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 	// briefly.
 	rows, known := make([]row, len(entries)), words.Stems{}
 	last := map[versionKey]index.Entry{}
-	var dimensions []int
 	for i, e := range entries {
 		vector, err := normalised(e.Vector)
 		if err != nil {
@@ -39,18 +38,10 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 		}
 		rows[i] = row{entry: e, vector: vector, words: words.Document(e.Text, known)}
 		last[keyOf(e)] = e
-		if d := rows[i].dimension(); d > 0 && !x.hasDimension(d) {
-			dimensions = append(dimensions, d)
-		}
 	}
 	w := writing{versions: map[versionKey]writtenVersion{}, workspaces: map[string]int64{}, statements: map[string]*sql.Stmt{}}
 	err := x.write(ctx, func(tx *sql.Tx) error {
 		w.tx = tx
-		for _, d := range dimensions {
-			if err := createVectorTable(ctx, tx, d); err != nil {
-				return err
-			}
-		}
 		for i := range rows {
 			if err := w.put(ctx, &rows[i], last[keyOf(rows[i].entry)]); err != nil {
 				return fmt.Errorf("chunk %s: %w", rows[i].entry.ChunkID, err)
@@ -61,7 +52,7 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 	if err != nil {
 		return fmt.Errorf("write %d entries of document %s into the index: %w", len(entries), entries[0].DocumentID, err)
 	}
-	x.remember(w.workspaces, dimensions)
+	x.remember(w.workspaces, w.generations)
 	x.tidier.noteWrite(slices.Collect(maps.Values(w.workspaces))...)
 	return nil
 }
@@ -71,7 +62,10 @@ type row struct {
 	entry  index.Entry
 	vector []byte // little-endian float32, normalised; nil = none
 	words  string
-	id     int64 // set by put
+
+	// Set by put.
+	id    int64
+	there bool // the entry has these words already
 }
 
 func (r row) dimension() int { return len(r.vector) / 4 }
@@ -81,10 +75,11 @@ type writtenVersion struct{ id, workspace int64 }
 // writing is the state of one transaction: the versions and workspaces that it
 // has looked up, and its prepared statements.
 type writing struct {
-	tx         *sql.Tx
-	versions   map[versionKey]writtenVersion
-	workspaces map[string]int64
-	statements map[string]*sql.Stmt
+	tx          *sql.Tx
+	versions    map[versionKey]writtenVersion
+	workspaces  map[string]int64
+	generations map[string]generation // nil = not read yet
+	statements  map[string]*sql.Stmt
 }
 
 func keyOf(e index.Entry) versionKey { return versionKey{e.Workspace, e.DocumentID, e.Version} }
@@ -105,7 +100,11 @@ func (w *writing) put(ctx context.Context, r *row, facts index.Entry) (err error
 	if r.id, err = w.putEntry(ctx, version, r); err != nil || r.vector == nil {
 		return err
 	}
-	return w.exec(ctx, `INSERT INTO `+vectorTable(r.dimension())+` (rowid, workspace, project, vector) VALUES (?, ?, ?, ?)`,
+	g, err := w.generation(ctx, r.entry.Generation, r.dimension())
+	if err != nil {
+		return err
+	}
+	return w.exec(ctx, `INSERT INTO `+g.table+` (rowid, workspace, project, vector) VALUES (?, ?, ?, ?)`,
 		r.id, version.workspace, r.entry.Project, r.vector)
 }
 
@@ -118,7 +117,7 @@ func (w *writing) putWords(ctx context.Context, rows []row) error {
 		at[r.id] = i
 	}
 	for i, r := range rows {
-		if at[r.id] != i {
+		if at[r.id] != i || r.there {
 			continue
 		}
 		table := wordTable(w.versions[keyOf(r.entry)].workspace)
@@ -129,7 +128,8 @@ func (w *writing) putWords(ctx context.Context, rows []row) error {
 	return nil
 }
 
-// putEntry writes the entry's row and removes its former vector and words.
+// putEntry writes the entry's row and removes its former vector of the generation. If the
+// entry had other words, it removes these and the vectors of all generations.
 func (w *writing) putEntry(ctx context.Context, version writtenVersion, r *row) (id int64, err error) {
 	var dimension int
 	find, err := w.prepare(ctx, `SELECT id, dimension FROM entries WHERE version_id = ? AND chunk_id = ?`)
@@ -138,11 +138,11 @@ func (w *writing) putEntry(ctx context.Context, version writtenVersion, r *row) 
 	}
 	switch err := find.QueryRowContext(ctx, version.id, r.entry.ChunkID).Scan(&id, &dimension); err {
 	case nil:
-		if err := errors.Join(eraseWords(ctx, w.exec, version.workspace, id), eraseVector(ctx, w.exec, id, dimension)); err != nil {
+		if dimension, err = w.eraseFormer(ctx, version, r, id, dimension); err != nil {
 			return 0, err
 		}
 		return id, w.exec(ctx, `UPDATE entries SET ordinal = ?, dimension = ?, language = ? WHERE id = ?`,
-			r.entry.Ordinal, r.dimension(), r.entry.ChunkLanguage, id)
+			r.entry.Ordinal, dimension, r.entry.ChunkLanguage, id)
 	case sql.ErrNoRows:
 		insert, err := w.prepare(ctx, `INSERT INTO entries (version_id, chunk_id, ordinal, dimension, language) VALUES (?, ?, ?, ?, ?) RETURNING id`)
 		if err != nil {
@@ -153,6 +153,31 @@ func (w *writing) putEntry(ctx context.Context, version writtenVersion, r *row) 
 	default:
 		return 0, err
 	}
+}
+
+// eraseFormer erases what an entry that is written again has no more. It returns the
+// dimension to write.
+func (w *writing) eraseFormer(ctx context.Context, version writtenVersion, r *row, id int64, dimension int) (int, error) {
+	var former string
+	find, err := w.prepare(ctx, `SELECT c0 FROM `+wordTable(version.workspace)+`_content WHERE id = ?`)
+	if err != nil {
+		return 0, err
+	}
+	err = find.QueryRowContext(ctx, id).Scan(&former)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, err
+	}
+	if r.there = err == nil && former == r.words; !r.there {
+		return r.dimension(), errors.Join(eraseWords(ctx, w.exec, version.workspace, id), w.eraseVectors(ctx, id))
+	}
+	all, err := w.allGenerations(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if g, ok := all[r.entry.Generation]; ok {
+		err = w.eraseVector(ctx, g, id)
+	}
+	return max(dimension, r.dimension()), err
 }
 
 func (w *writing) putVersion(ctx context.Context, e index.Entry) (v writtenVersion, err error) {

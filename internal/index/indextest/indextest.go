@@ -40,6 +40,7 @@ func Run(t *testing.T, open Open, without ...Promise) {
 		{"injection", testInjection},
 		{"writing", testWriting},
 		{"removal", testRemoval},
+		{"generations", testGenerations},
 		{"ranking", func(t *testing.T, open Open) { testRanking(t, open, without) }},
 		{"words", testWords},
 		{"concurrency", func(t *testing.T, open Open) { testConcurrency(t, open, without) }},

@@ -51,17 +51,6 @@ func testWriting(t *testing.T, open Open) {
 		f.inOrder("after", f.words(alice, "after"), "a")
 		f.inOrder("dense", f.dense(alice, 0, 1, 0, 0), "a", "b")
 	})
-	t.Run("two dimensions exist side by side", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t, open, entry("four", "common"),
-			entry("two", "common", func(e *index.Entry) { e.Vector = []float32{0, 1} }))
-		f.inOrder("of four", f.dense(q, 1, 0, 0, 0), "four")
-		f.inOrder("of two", f.dense(q, 1, 0), "two")
-		f.inOrder("of three", f.dense(q, 1, 0, 0))
-		f.upsert(entry("four", "common", func(e *index.Entry) { e.Vector = []float32{1, 0} }))
-		f.inOrder("of four, moved", f.dense(q, 1, 0, 0, 0))
-		f.inOrder("of two, moved", f.dense(q, 1, 0), "four", "two")
-	})
 	t.Run("an entry without a vector is found by its words", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t, open, entry("none", "common", func(e *index.Entry) { e.Vector = nil }),

@@ -68,16 +68,24 @@ func withAttributes(found milvusclient.ResultSet, r row) ([]column.Column, error
 	return append(written, attributeColumns(rows)...), nil
 }
 
-// Count returns the number of entries of each version of the document.
+// Count returns the number of chunks of each version of the document.
 func (x *Index) Count(ctx context.Context, workspace, document string) (map[int]int, error) {
 	leave, err := x.enter()
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	counts := map[int]int{}
-	err = x.eachSlice(ctx, ofDocument(workspace, document), []string{fieldVersion}, func(_ string, found milvusclient.ResultSet) error {
+	counts, counted := map[int]int{}, map[string]bool{} // by id: an entry may be in several collections
+	err = x.eachSlice(ctx, ofDocument(workspace, document), []string{fieldID, fieldVersion}, func(_ string, found milvusclient.ResultSet) error {
 		for i := range found.Len() {
+			id, err := stringAt(found.GetColumn(fieldID), i)
+			if err != nil {
+				return err
+			}
+			if counted[id] {
+				continue
+			}
+			counted[id] = true
 			version, err := numberAt(found.GetColumn(fieldVersion), i)
 			if err != nil {
 				return err
@@ -93,13 +101,13 @@ func (x *Index) Count(ctx context.Context, workspace, document string) (map[int]
 // about readRows at a time. fields names what is read, and a vector is read with
 // the words.
 func (x *Index) eachSlice(ctx context.Context, filter string, fields []string, yield func(collection string, found milvusclient.ResultSet) error) error {
-	known, err := x.dimensions(ctx)
+	known, err := x.known(ctx)
 	if err != nil {
 		return err
 	}
-	for _, dimension := range known {
-		name, fields := x.cfg.collectionName(dimension), fields
-		if dimension > 0 && slices.Contains(fields, fieldText) {
+	for _, c := range known {
+		name, fields := c.name, fields
+		if c.dimension > 0 && slices.Contains(fields, fieldText) {
 			fields = append(slices.Clone(fields), fieldVector)
 		}
 		n, err := x.count(ctx, name, filter)

@@ -17,7 +17,8 @@ import (
 )
 
 // checkCollection compares a collection with the configuration.
-func (x *Index) checkCollection(ctx context.Context, name string, dimension int) error {
+func (x *Index) checkCollection(ctx context.Context, one collection) error {
+	name := one.name
 	c, err := x.client.DescribeCollection(ctx, milvusclient.NewDescribeCollectionOption(name))
 	if err != nil {
 		return typed(err, "describe collection %s", name)
@@ -29,7 +30,7 @@ func (x *Index) checkCollection(ctx context.Context, name string, dimension int)
 	if tokenizer := tokenizerOf(c.Schema); tokenizer != "" && tokenizer != x.cfg.Analyzer {
 		return differs(name, "analyzer", tokenizer, x.cfg.Analyzer)
 	}
-	if dimension == 0 {
+	if one.dimension == 0 {
 		return nil
 	}
 	found, err := x.client.DescribeIndex(ctx, milvusclient.NewDescribeIndexOption(name, fieldVector))
@@ -101,7 +102,7 @@ func (x *Index) try(ctx context.Context, cfg Config) (err error) {
 		// behind does no harm.
 		_ = x.client.DropCollection(drop, milvusclient.NewDropCollectionOption(name))
 	}()
-	if err := x.create(ctx, cfg, name, 2); err != nil {
+	if err := x.create(ctx, cfg, collection{name: name, dimension: 2}); err != nil {
 		return err
 	}
 	var entries []port.Entry

@@ -1,15 +1,20 @@
 package milvus
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/milvus-io/milvus/client/v2/milvusclient"
 	"github.com/milvus-io/milvus/pkg/v2/util/merr"
+
+	port "github.com/cairn-rag/cairn/internal/index"
 )
 
 // collections are the collections of this index that are known to be loaded.
@@ -17,100 +22,135 @@ type collections struct {
 	creating sync.Mutex // held while one is created
 
 	mu     sync.Mutex
-	ready  map[int]bool // by dimension
-	listed time.Time    // when the server was asked for its collections
+	ready  map[collection]bool
+	listed time.Time // when the server was asked for its collections
 }
 
-// dimensions returns the dimensions of all collections, in order.
-func (x *Index) dimensions(ctx context.Context) ([]int, error) {
+// known returns all collections, in the order of their names.
+func (x *Index) known(ctx context.Context) ([]collection, error) {
 	c := &x.collections
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if time.Since(c.listed) < x.cfg.ListEvery {
-		return slices.Sorted(maps.Keys(c.ready)), nil
+		return inOrder(c.ready), nil
 	}
 	asked := time.Now()
-	names, err := x.list(ctx)
+	all, err := x.list(ctx)
 	if err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(c.ready, func(dimension int, _ bool) bool { return names[dimension] == "" })
-	for dimension, name := range names {
-		if c.ready[dimension] {
+	maps.DeleteFunc(c.ready, func(one collection, _ bool) bool { return !slices.Contains(all, one) })
+	for _, one := range all {
+		if c.ready[one] {
 			continue
 		}
 		// One whose indexes are not there yet is still being created.
-		switch err := x.load(ctx, name); {
+		switch err := x.load(ctx, one.name); {
 		case hasCode(err, merr.ErrIndexNotFound), hasCode(err, merr.ErrCollectionNotFound):
 		case err != nil:
-			return nil, typed(err, "load collection %s", name)
+			return nil, typed(err, "load collection %s", one.name)
 		default:
-			c.ready[dimension] = true
+			c.ready[one] = true
 		}
 	}
 	c.listed = asked
-	return slices.Sorted(maps.Keys(c.ready)), nil
+	return inOrder(c.ready), nil
 }
 
-// list returns the names of the index's collections by dimension.
-func (x *Index) list(ctx context.Context) (map[int]string, error) {
-	all, err := x.client.ListCollections(ctx, milvusclient.NewListCollectionOption())
+func inOrder(ready map[collection]bool) []collection {
+	return slices.SortedFunc(maps.Keys(ready), func(a, b collection) int { return cmp.Compare(a.name, b.name) })
+}
+
+// list returns the index's collections.
+func (x *Index) list(ctx context.Context) ([]collection, error) {
+	names, err := x.client.ListCollections(ctx, milvusclient.NewListCollectionOption())
 	if err != nil {
 		return nil, typed(err, "list the collections of Milvus at %s", x.cfg.Address)
 	}
-	found := map[int]string{}
-	for _, name := range all {
-		if dimension, ok := x.cfg.dimensionOf(name); ok {
-			found[dimension] = name
+	var found []collection
+	for _, name := range names {
+		if c, ok := x.cfg.collectionNamed(name); ok {
+			found = append(found, c)
 		}
 	}
 	return found, nil
 }
 
-// ensure creates the collection of a dimension if there is none, and then waits
+// find returns the collection of a generation. ok is false if there is none.
+func (x *Index) find(ctx context.Context, generation string) (c collection, ok bool, err error) {
+	known, err := x.known(ctx)
+	if err != nil {
+		return c, false, err
+	}
+	id := generationID(generation)
+	for _, c := range known {
+		if c.generation == id {
+			return c, true, nil
+		}
+	}
+	return c, false, nil
+}
+
+// ensure returns the collection for vectors of a dimension of a generation, or for
+// entries without a vector. It creates it if there is none, and then waits
 // until every process knows it.
-func (x *Index) ensure(ctx context.Context, dimension int) error {
-	known, err := x.dimensions(ctx)
-	if err != nil || slices.Contains(known, dimension) {
-		return err
+func (x *Index) ensure(ctx context.Context, generation string, dimension int) (collection, error) {
+	wanted := x.cfg.collectionOf(generation, dimension)
+	if there, err := x.isThere(ctx, wanted, generation); there || err != nil {
+		return wanted, err
 	}
 	x.collections.creating.Lock()
 	defer x.collections.creating.Unlock()
-	if x.isReady(dimension) {
-		return nil
+	if x.isReady(wanted) {
+		return wanted, nil
 	}
-	name := x.cfg.collectionName(dimension)
-	if err := x.create(ctx, x.cfg, name, dimension); err != nil {
-		return typed(err, "create collection %s", name)
+	if err := x.create(ctx, x.cfg, wanted); err != nil {
+		return wanted, typed(err, "create collection %s", wanted.name)
 	}
 	x.collections.mu.Lock()
-	x.collections.ready[dimension] = true
+	x.collections.ready[wanted] = true
 	x.collections.mu.Unlock()
 	select {
 	case <-time.After(x.cfg.ListEvery):
-		return nil
+		return wanted, nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return wanted, ctx.Err()
 	}
 }
 
-func (x *Index) isReady(dimension int) bool {
+// isThere reports whether there is a collection, and returns OtherLength if its
+// generation has another length.
+func (x *Index) isThere(ctx context.Context, wanted collection, generation string) (bool, error) {
+	known, err := x.known(ctx)
+	if err != nil || slices.Contains(known, wanted) || wanted.dimension == 0 {
+		return slices.Contains(known, wanted), err
+	}
+	for _, c := range known {
+		if c.generation == wanted.generation {
+			return false, port.OtherLength(generation, c.dimension, wanted.dimension)
+		}
+	}
+	return false, nil
+}
+
+func (x *Index) isReady(c collection) bool {
 	x.collections.mu.Lock()
 	defer x.collections.mu.Unlock()
-	return x.collections.ready[dimension]
+	return x.collections.ready[c]
 }
 
 // create creates a collection with its indexes and loads it. A collection that
 // another process has begun is completed.
-func (x *Index) create(ctx context.Context, cfg Config, name string, dimension int) error {
-	err := x.client.CreateCollection(ctx, milvusclient.NewCreateCollectionOption(name, cfg.schema(dimension)))
+func (x *Index) create(ctx context.Context, cfg Config, c collection) error {
+	name := c.name
+	err := x.client.CreateCollection(ctx, milvusclient.NewCreateCollectionOption(name, cfg.schema(c.dimension)))
 	if err != nil {
 		// Another process may have been faster.
 		if has, hasErr := x.client.HasCollection(ctx, milvusclient.NewHasCollectionOption(name)); hasErr != nil || !has {
 			return fmt.Errorf("create: %w", err)
 		}
 	}
-	for field, index := range cfg.indexes(dimension) {
+	for field, index := range cfg.indexes(c.dimension) {
 		option := milvusclient.NewCreateIndexOption(name, field, index).WithIndexName(field)
 		if _, err := x.client.CreateIndex(ctx, option); err != nil && !hasCode(err, merr.ErrIndexDuplicate) {
 			if _, describeErr := x.client.DescribeIndex(ctx, milvusclient.NewDescribeIndexOption(name, field)); describeErr != nil {
@@ -140,4 +180,37 @@ func (x *Index) loaded(ctx context.Context, name string, call func() error) erro
 		return err
 	}
 	return call()
+}
+
+// adoptCollections renames collections that were made before vectors had generations: the
+// one of most entries becomes that of Config.Generation. The others are never searched.
+func (x *Index) adoptCollections(ctx context.Context) error {
+	names, err := x.client.ListCollections(ctx, milvusclient.NewListCollectionOption())
+	if err != nil {
+		return typed(err, "list the collections of Milvus at %s", x.cfg.Address)
+	}
+	var legacy collection
+	most := int64(-1)
+	for _, name := range names {
+		number, ok := strings.CutPrefix(name, x.cfg.Prefix+"_d")
+		dimension, err := strconv.Atoi(number)
+		if !ok || err != nil || dimension == 0 {
+			continue
+		}
+		n, err := x.count(ctx, name, "")
+		if err != nil {
+			return err
+		}
+		if n > most {
+			legacy, most = collection{name: name, dimension: dimension}, n
+		}
+	}
+	wanted := x.cfg.collectionOf(x.cfg.Generation, legacy.dimension)
+	if legacy.name == "" || slices.Contains(names, wanted.name) {
+		return nil
+	}
+	if err := x.client.RenameCollection(ctx, milvusclient.NewRenameCollectionOption(legacy.name, wanted.name)); err != nil {
+		x.cfg.Logger.Warn("a collection of an earlier version cannot be renamed: run cairn rebuild-index, and drop it", "collection", legacy.name, "error", err)
+	}
+	return nil
 }

@@ -2,9 +2,10 @@
 // words in a sparse one that Milvus weighs by BM25, permission and filters as
 // scalar fields of each entry.
 //
-// There is one collection for each dimension of vectors, and one for entries
+// There is one collection for each generation of vectors, and one for entries
 // without a vector. All workspaces share them: the workspace is the partition
-// key. So the weight of a word comes from all workspaces' documents.
+// key. So the weight of a word comes from all workspaces' documents. A chunk with
+// vectors of two generations has an entry in two collections.
 //
 // Package words cuts and stems the words before they are sent, so that this
 // index sees the same words as package embedded. A filter never contains a

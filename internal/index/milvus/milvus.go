@@ -49,7 +49,7 @@ func Open(ctx context.Context, cfg Config) (*Index, error) {
 	}
 	x := &Index{
 		cfg: cfg, client: client,
-		collections: collections{ready: map[int]bool{}},
+		collections: collections{ready: map[collection]bool{}},
 		compactions: compactions{pending: map[string]*time.Timer{}},
 	}
 	if err := x.start(ctx); err != nil {
@@ -71,19 +71,22 @@ func unreachable(address string, err error) error {
 // start loads the collections. A server without any is checked for what a new
 // collection needs.
 func (x *Index) start(ctx context.Context) error {
-	names, err := x.list(ctx)
+	if err := x.adoptCollections(ctx); err != nil {
+		return err
+	}
+	all, err := x.list(ctx)
 	if err != nil {
 		return err
 	}
-	if len(names) == 0 {
+	if len(all) == 0 {
 		return x.checkServer(ctx)
 	}
-	for dimension, name := range names {
-		if err := x.checkCollection(ctx, name, dimension); err != nil {
+	for _, c := range all {
+		if err := x.checkCollection(ctx, c); err != nil {
 			return err
 		}
 	}
-	_, err = x.dimensions(ctx)
+	_, err = x.known(ctx)
 	return err
 }
 

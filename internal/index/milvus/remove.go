@@ -31,22 +31,39 @@ func (x *Index) remove(ctx context.Context, filter string, compact bool) error {
 		return err
 	}
 	defer leave()
-	known, err := x.dimensions(ctx)
+	known, err := x.known(ctx)
 	if err != nil {
 		return err
 	}
-	for _, dimension := range known {
-		name := x.cfg.collectionName(dimension)
-		err := x.loaded(ctx, name, func() error {
-			_, err := x.client.Delete(ctx, milvusclient.NewDeleteOption(name).WithExpr(filter))
+	for _, c := range known {
+		if err := x.removeFrom(ctx, c, filter); err != nil {
 			return err
-		})
-		if err != nil {
-			return typed(err, "remove entries from collection %s", name)
 		}
 		if compact {
-			x.compactions.ask(x, name)
+			x.compactions.ask(x, c.name)
 		}
 	}
 	return nil
+}
+
+func (x *Index) removeFrom(ctx context.Context, c collection, filter string) error {
+	err := x.loaded(ctx, c.name, func() error {
+		_, err := x.client.Delete(ctx, milvusclient.NewDeleteOption(c.name).WithExpr(filter))
+		return err
+	})
+	return typed(err, "remove entries from collection %s", c.name)
+}
+
+// RemoveGeneration removes the entries of a project from the collection of a generation.
+func (x *Index) RemoveGeneration(ctx context.Context, workspace, project, generation string) error {
+	leave, err := x.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	c, ok, err := x.find(ctx, generation)
+	if err != nil || !ok {
+		return err
+	}
+	return x.removeFrom(ctx, c, and(fieldWorkspace+" == "+literal(workspace), fieldProject+" == "+literal(project)))
 }

@@ -122,20 +122,40 @@ func (c Config) searchParam(limit int) index.AnnParam {
 	}
 }
 
-// collectionName returns the name of the collection for vectors of a dimension.
-func (c Config) collectionName(dimension int) string {
-	return c.Prefix + "_d" + strconv.Itoa(dimension)
+// collection is the collection of a generation, or that of entries without a vector.
+type collection struct {
+	name       string
+	generation string // generationID, "" = of entries without a vector
+	dimension  int    // 0 = of entries without a vector
 }
 
-// dimensionOf returns the dimension of a collection by its name, ok = false if it
-// is not one of this index.
-func (c Config) dimensionOf(name string) (dimension int, ok bool) {
-	number, ok := strings.CutPrefix(name, c.Prefix+"_d")
-	if !ok {
-		return 0, false
+// generationID returns what stands for a generation in the name of its collection,
+// which cannot hold every character.
+func generationID(generation string) string { return hash(generation)[:16] }
+
+// collectionOf returns the collection for vectors of a dimension of a generation, 0 =
+// for entries without a vector.
+func (c Config) collectionOf(generation string, dimension int) collection {
+	if dimension == 0 {
+		return collection{name: c.Prefix + "_d0"}
 	}
+	id := generationID(generation)
+	return collection{c.Prefix + "_g" + id + "_d" + strconv.Itoa(dimension), id, dimension}
+}
+
+// collectionNamed returns a collection by its name, ok = false if it is not one of this
+// index.
+func (c Config) collectionNamed(name string) (_ collection, ok bool) {
+	rest, ok := strings.CutPrefix(name, c.Prefix+"_")
+	if !ok {
+		return collection{}, false
+	}
+	if rest == "d0" {
+		return collection{name: name}, true
+	}
+	id, number, ok := strings.Cut(strings.TrimPrefix(rest, "g"), "_d")
 	dimension, err := strconv.Atoi(number)
-	return dimension, err == nil && dimension >= 0
+	return collection{name, id, dimension}, ok && rest[0] == 'g' && len(id) == 16 && err == nil && dimension > 0
 }
 
 // tokenizerOf returns the tokenizer of the words in a described schema, "" if it

@@ -31,16 +31,20 @@ func (x *Index) Dense(ctx context.Context, q port.Query, vector []float32) ([]kn
 	if normal == nil {
 		return nil, nil
 	}
-	known, err := x.dimensions(ctx)
-	if err != nil || !slices.Contains(known, len(vector)) {
+	c, ok, err := x.find(ctx, q.Generation)
+	if err != nil || !ok {
 		return nil, err
 	}
-	hits, err := x.search(ctx, search{collection: x.cfg.collectionName(len(vector)), filter: filter, limit: q.Limit,
+	if c.dimension != len(vector) {
+		return nil, port.OtherLength(q.Generation, c.dimension, len(vector))
+	}
+	hits, err := x.search(ctx, search{collection: c.name, filter: filter, limit: q.Limit,
 		field: fieldVector, metric: entity.COSINE, query: entity.FloatVector(normal), param: x.cfg.searchParam(q.Limit)})
 	return hits, typed(err, "search for a vector")
 }
 
-// BM25 returns the entries that share words with text, from all collections.
+// BM25 returns the entries that share words with text, from the collection of the
+// query's generation and that of entries without a vector.
 func (x *Index) BM25(ctx context.Context, q port.Query, text string) ([]knowledge.Hit, error) {
 	leave, filter, err := x.begin(q)
 	if err != nil {
@@ -51,13 +55,16 @@ func (x *Index) BM25(ctx context.Context, q port.Query, text string) ([]knowledg
 	if sent == "" {
 		return nil, nil
 	}
-	known, err := x.dimensions(ctx)
+	known, err := x.known(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var all []knowledge.Hit
-	for _, dimension := range known {
-		hits, err := x.search(ctx, search{collection: x.cfg.collectionName(dimension), filter: filter, limit: q.Limit,
+	for _, c := range known {
+		if c.dimension > 0 && c.generation != generationID(q.Generation) {
+			continue
+		}
+		hits, err := x.search(ctx, search{collection: c.name, filter: filter, limit: q.Limit,
 			field: fieldSparse, metric: entity.BM25, query: entity.Text(sent)})
 		if err != nil {
 			return nil, typed(err, "search for words")

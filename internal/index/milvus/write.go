@@ -56,16 +56,17 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 	if err != nil {
 		return err
 	}
-	byDimension := map[int][]row{}
+	byCollection := map[collection][]row{}
 	for _, r := range rows {
-		byDimension[r.dimension()] = append(byDimension[r.dimension()], r)
-	}
-	for dimension, rows := range byDimension {
-		if err := x.ensure(ctx, dimension); err != nil {
+		c, err := x.ensure(ctx, r.Generation, r.dimension())
+		if err != nil {
 			return err
 		}
+		byCollection[c] = append(byCollection[c], r)
+	}
+	for c, rows := range byCollection {
 		for _, batch := range batches(rows) {
-			if err := x.put(ctx, dimension, batch); err != nil {
+			if err := x.put(ctx, c, batch); err != nil {
 				return typed(err, "write %d entries of document %s into the index", len(batch), batch[0].DocumentID)
 			}
 		}
@@ -73,11 +74,11 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 	return nil
 }
 
-// rowsOf returns the entries as rows, the last one of each id.
+// rowsOf returns the entries as rows, the last one of each id and generation.
 func rowsOf(entries []index.Entry) ([]row, error) {
 	known := words.Stems{}
 	rows := make([]row, 0, len(entries))
-	at := map[string]int{}
+	at := map[[2]string]int{}
 	for _, e := range entries {
 		r := row{Entry: e, id: entryID(e), text: documentText(e.Text, known), language: or(e.ChunkLanguage, e.Language)}
 		var err error
@@ -87,11 +88,12 @@ func rowsOf(entries []index.Entry) ([]row, error) {
 		if err := r.setMetadata(); err != nil {
 			return nil, fmt.Errorf("index chunk %s: %w", e.ChunkID, err)
 		}
-		if i, ok := at[r.id]; ok {
+		key := [2]string{r.id, r.Generation}
+		if i, ok := at[key]; ok {
 			rows[i] = r
 			continue
 		}
-		at[r.id] = len(rows)
+		at[key] = len(rows)
 		rows = append(rows, r)
 	}
 	return rows, nil
@@ -131,14 +133,13 @@ func batches(rows []row) [][]row {
 	return append(list, rows[start:])
 }
 
-// put writes a batch, and removes its entries from other collections, where
-// they are if their vectors had another dimension.
-func (x *Index) put(ctx context.Context, dimension int, rows []row) error {
-	name := x.cfg.collectionName(dimension)
-	if _, err := x.client.Upsert(ctx, columns(name, dimension, rows)); err != nil {
+// put writes a batch. It removes entries with a vector from the collection of those
+// without, and entries without a vector from all other collections.
+func (x *Index) put(ctx context.Context, c collection, rows []row) error {
+	if _, err := x.client.Upsert(ctx, columns(c.name, c.dimension, rows)); err != nil {
 		return err
 	}
-	known, err := x.dimensions(ctx)
+	known, err := x.known(ctx)
 	if err != nil {
 		return err
 	}
@@ -147,10 +148,10 @@ func (x *Index) put(ctx context.Context, dimension int, rows []row) error {
 		ids[i] = r.id
 	}
 	for _, other := range known {
-		if other == dimension {
+		if other == c || other.dimension > 0 && c.dimension > 0 {
 			continue
 		}
-		option := milvusclient.NewDeleteOption(x.cfg.collectionName(other)).WithExpr(oneOf(fieldID, ids))
+		option := milvusclient.NewDeleteOption(other.name).WithExpr(oneOf(fieldID, ids))
 		if _, err := x.client.Delete(ctx, option); err != nil {
 			return err
 		}
