@@ -87,7 +87,7 @@ func (a *Answering) retrieve(ctx context.Context, key string, request knowledge.
 	// The query of a tool call stands alone: the model wrote it with the conversation.
 	enhance := request.Config.AI.EnhanceQuery && query == request.Question
 	found, err := a.Retriever.Retrieve(ctx, retrieve.Request{
-		Enhance: enhance, History: request.History,
+		Enhance: enhance, SelfQuery: request.Config.AI.SelfQuery == knowledge.SelfQueryEnabled, History: request.History,
 		Principal: request.Principal, Query: query, Projects: request.Projects, Documents: request.Documents,
 		Filter: request.Filter, Config: request.Config.AI.Retrieval, Model: request.Config.AI.Model, Memory: searchMemory{a.Blobs, key},
 	})

@@ -18,8 +18,9 @@ type Preferences struct {
 }
 
 type ragPreferences struct {
-	Model    *string `json:"model" maxLength:"200" required:"false" doc:"Chat model for the user's questions, unless a question names its own; null: the project's"`
-	Reranker *string `json:"reranker" maxLength:"200" required:"false" doc:"What reranks the passages: judge (the chat model), the name of models.rerank, or none; null: the project's"`
+	Model    *string  `json:"model" maxLength:"200" required:"false" doc:"Chat model for the user's questions, unless a question names its own; null: the project's"`
+	Reranker *string  `json:"reranker" maxLength:"200" required:"false" doc:"What reranks the passages: judge (the chat model), the name of models.rerank, or none; null: the project's"`
+	Tags     []string `json:"tags,omitempty" maxItems:"64" doc:"The user's questions search only documents with one of these tags, where ai.selfQuery is user and the question names no tags"`
 }
 
 type preferencesOutput struct{ Body Preferences }
@@ -63,6 +64,9 @@ func (s *Server) putPreferences(ctx context.Context, p knowledge.Principal, in *
 	p, err := s.edge.ActFor(ctx, p, in.Body.ActingBody)
 	if err != nil {
 		return nil, err
+	}
+	if wrong := knowledge.TagFields("body.rag.tags", in.Body.RAG.Tags); len(wrong) > 0 {
+		return nil, knowledge.InvalidFields(wrong)
 	}
 	if reranker := in.Body.RAG.Reranker; reranker != nil {
 		chosen := knowledge.RetrievalConfig{Reranker: *reranker}

@@ -73,14 +73,23 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 	if err != nil {
 		return nil, err
 	}
-	config := project.Config.WithDefaults()
+	setup, err := s.questions.Setup(ctx, p, project, question.Request{Filter: b.Filters})
+	if err != nil {
+		return nil, err
+	}
+	config := setup.Config
 	if b.NumberOfChunks > 0 {
 		config.AI.Retrieval.NumberOfChunks = b.NumberOfChunks
 		config = config.WithDefaults()
 	}
-	request := retrieve.Request{Principal: p, Query: b.Text, Filter: b.Filters, Config: config.AI.Retrieval, Model: config.AI.Model, Enhance: config.AI.EnhanceQuery, Explain: in.Explain}
-	if project.ID != "" {
-		request.Projects = []string{project.ID}
+	request := retrieve.Request{
+		Principal: p, Query: b.Text, Projects: setup.Projects, Filter: setup.Filter, Config: config.AI.Retrieval, Model: config.AI.Model,
+		Enhance: config.AI.EnhanceQuery, SelfQuery: config.AI.SelfQuery == knowledge.SelfQueryEnabled, Explain: in.Explain,
+	}
+	if session := p.ConversationID(); session != "" && request.Enhance {
+		if request.History, err = s.questions.History(ctx, p, session, config.AI.History); err != nil {
+			return nil, err
+		}
 	}
 	result, err := s.deps.Retriever.Retrieve(ctx, request)
 	if err != nil {

@@ -25,16 +25,24 @@ func newSchemas() huma.Registry {
 // declared in the function because huma takes the name of a schema from its type.
 func describedSettings() map[reflect.Type]reflect.Type {
 	type AIConfig struct {
-		Prompt       string                    `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt; ${context} and ${date} are filled in. rag_search adds its passages to one without ${context}"`
-		Model        string                    `json:"model,omitempty" maxLength:"200" doc:"Chat model; default: the one that the instance is configured with"`
-		Temperature  *float64                  `json:"temperature,omitempty" minimum:"0" maximum:"2"`
-		MaxTokens    int                       `json:"maxTokens,omitempty" minimum:"0" maximum:"200000"`
-		Splitter     knowledge.Splitter        `json:"textSplitter,omitzero"`
-		Enrichment   knowledge.Enrichment      `json:"enrichment,omitzero" doc:"What the chat model finds out about each document at its ingestion"`
-		Retrieval    knowledge.RetrievalConfig `json:"retrieval,omitzero"`
-		History      knowledge.HistoryConfig   `json:"history,omitzero"`
-		EnhanceQuery bool                      `json:"enhanceQuery,omitempty" doc:"The chat model rewrites a question so that it stands alone, without the conversation before it, and that is searched"`
-		Multimodal   bool                      `json:"multimodal,omitempty" doc:"A model describes the pictures of documents at their ingestion, and the pictures that a question finds are shown to the model that answers. The chat model must be one that sees pictures"`
+		Prompt        string                    `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt; ${context} and ${date} are filled in. rag_search adds its passages to one without ${context}"`
+		Model         string                    `json:"model,omitempty" maxLength:"200" doc:"Chat model; default: the one that the instance is configured with"`
+		Temperature   *float64                  `json:"temperature,omitempty" minimum:"0" maximum:"2"`
+		MaxTokens     int                       `json:"maxTokens,omitempty" minimum:"0" maximum:"200000"`
+		Splitter      knowledge.Splitter        `json:"textSplitter,omitzero"`
+		Enrichment    knowledge.Enrichment      `json:"enrichment,omitzero" doc:"What the chat model finds out about each document at its ingestion"`
+		Retrieval     knowledge.RetrievalConfig `json:"retrieval,omitzero"`
+		History       knowledge.HistoryConfig   `json:"history,omitzero"`
+		EnhanceQuery  bool                      `json:"enhanceQuery,omitempty" doc:"The chat model rewrites a question so that it stands alone, without the conversation before it, and that is searched"`
+		SelfQuery     string                    `json:"selfQuery,omitempty" enum:"disabled,enabled,user" doc:"Who chooses the tags of the documents that a question is about. enabled: the chat model, also other fields. user: the user, by the tags of the question or else of its preferences. Default: disabled"`
+		Tags          []string                  `json:"tags,omitempty" doc:"Every question searches only documents with one of these tags"`
+		MandatoryTags []knowledge.MandatoryTags `json:"mandatoryTags,omitempty" maxItems:"1000" doc:"The questions of these users and groups search only documents with one of the tags. One question cannot override tags and mandatoryTags"`
+		Multimodal    bool                      `json:"multimodal,omitempty" doc:"A model describes the pictures of documents at their ingestion, and the pictures that a question finds are shown to the model that answers. The chat model must be one that sees pictures"`
+	}
+	type MandatoryTags struct {
+		Users  []string `json:"users,omitempty" maxItems:"1000" doc:"User ids, also the application's own"`
+		Groups []string `json:"groups,omitempty" maxItems:"1000"`
+		Tags   []string `json:"tags" minItems:"1" maxItems:"64"`
 	}
 	type HistoryConfig struct {
 		Messages *int `json:"messages,omitempty" minimum:"0" maximum:"100" doc:"Default: 10"`
@@ -61,6 +69,7 @@ func describedSettings() map[reflect.Type]reflect.Type {
 	return map[reflect.Type]reflect.Type{
 		reflect.TypeFor[knowledge.AIConfig]():        reflect.TypeFor[AIConfig](),
 		reflect.TypeFor[knowledge.Enrichment]():      reflect.TypeFor[Enrichment](),
+		reflect.TypeFor[knowledge.MandatoryTags]():   reflect.TypeFor[MandatoryTags](),
 		reflect.TypeFor[knowledge.HistoryConfig]():   reflect.TypeFor[HistoryConfig](),
 		reflect.TypeFor[knowledge.ToolsConfig]():     reflect.TypeFor[ToolsConfig](),
 		reflect.TypeFor[knowledge.LimitsConfig]():    reflect.TypeFor[LimitsConfig](),

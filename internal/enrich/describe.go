@@ -56,7 +56,7 @@ func (d Description) Metadata() map[string]any {
 		metadata["topics"] = d.Topics
 	}
 	if len(d.Entities) > 0 {
-		metadata["entities"] = d.Entities
+		metadata[knowledge.EntitiesKey] = d.Entities
 	}
 	return metadata
 }

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -37,10 +38,19 @@ type AIConfig struct {
 	History     HistoryConfig   `json:"history,omitzero"`
 	// EnhanceQuery has the chat model rewrite a question before it is searched.
 	EnhanceQuery bool `json:"enhanceQuery,omitempty"`
+	// SelfQuery says who chooses the tags of the documents that a question is about.
+	SelfQuery string `json:"selfQuery,omitempty"`
+	// Tags restrict every question to the documents with one of them.
+	Tags []string `json:"tags,omitempty"`
+	// MandatoryTags restrict the questions of users and groups.
+	MandatoryTags []MandatoryTags `json:"mandatoryTags,omitempty"`
 	// Multimodal has a model describe the pictures of documents at their ingestion, and
 	// shows the pictures that a question finds to the model that answers.
 	Multimodal bool `json:"multimodal,omitempty"`
 }
+
+// EntitiesKey is the key of the metadata that names the entities of a document.
+const EntitiesKey = "entities"
 
 // Enrichment selects what a model finds out about each document at its ingestion. Each
 // costs calls of the chat model.
@@ -168,7 +178,9 @@ func (r RetrievalConfig) AsksModel() bool {
 
 // AsksModel reports whether the search for a question asks a model beside that of the
 // embeddings.
-func (c AIConfig) AsksModel() bool { return c.EnhanceQuery || c.Retrieval.AsksModel() }
+func (c AIConfig) AsksModel() bool {
+	return c.EnhanceQuery || c.SelfQuery == SelfQueryEnabled || c.Retrieval.AsksModel()
+}
 
 // RerankerFields returns what is wrong with the choice of a reranker, as found at
 // location. configured is the name of the instance's reranker, "" = none.
@@ -184,7 +196,7 @@ func (r RetrievalConfig) RerankerFields(location, configured string) []Field {
 
 // Fields returns what is wrong with the configuration, as found at location.
 func (c AIConfig) Fields(location string) []Field {
-	return append(c.Splitter.Fields(location+".textSplitter"), c.Retrieval.Fields(location+".retrieval")...)
+	return slices.Concat(c.Splitter.Fields(location+".textSplitter"), c.Retrieval.Fields(location+".retrieval"), c.tagFields(location))
 }
 
 // WithDefaults returns the configuration with its defaults filled in, except

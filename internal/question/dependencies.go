@@ -31,6 +31,8 @@ type Deps struct {
 type Store interface {
 	// Project returns a project by its id or its name.
 	Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error)
+	// Projects lists the projects that the principal covers, by page.
+	Projects(ctx context.Context, p knowledge.Principal, page store.Page) (list []knowledge.Project, cursor string, err error)
 	// Preferences returns the principal's preferences as JSON, "{}" if it has none.
 	Preferences(ctx context.Context, p knowledge.Principal) (json.RawMessage, error)
 	// UnreachedDocuments returns those of the ids that the principal cannot read.

@@ -51,14 +51,6 @@ func CheckText(location, text string) error {
 	return nil
 }
 
-// filter returns the request's filter with its tags in it.
-func (r Request) filter() knowledge.Filter {
-	if len(r.Tags) == 0 {
-		return r.Filter
-	}
-	return append(r.Filter[:len(r.Filter):len(r.Filter)], knowledge.Condition{Field: "tags", Type: knowledge.OpIn, Value: r.Tags})
-}
-
 // title returns the first line of a question, cut to 80 code points.
 func title(text string) string {
 	const most = 80

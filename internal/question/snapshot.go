@@ -28,23 +28,30 @@ func (s *Starter) Project(ctx context.Context, p knowledge.Principal, idOrName s
 	return project, nil
 }
 
-// configuration returns the project's configuration, with the user's preferences
-// laid over it and the question's override over both.
-func (s *Starter) configuration(ctx context.Context, p knowledge.Principal, project knowledge.Project, override json.RawMessage) (knowledge.ProjectConfig, error) {
-	config := project.Config
+// preferences are what a user chose.
+type preferences struct {
+	RAG struct {
+		Model    string   `json:"model"`
+		Reranker string   `json:"reranker"`
+		Tags     []string `json:"tags"`
+	} `json:"rag"`
+}
+
+func (s *Starter) preferences(ctx context.Context, p knowledge.Principal) (preferred preferences, err error) {
 	stored, err := s.deps.Store.Preferences(ctx, p)
 	if err != nil {
-		return config, fmt.Errorf("read preferences: %w", err)
-	}
-	var preferred struct {
-		RAG struct {
-			Model    string `json:"model"`
-			Reranker string `json:"reranker"`
-		} `json:"rag"`
+		return preferred, fmt.Errorf("read preferences: %w", err)
 	}
 	if err := json.Unmarshal(stored, &preferred); err != nil {
-		return config, fmt.Errorf("decode preferences: %w", err)
+		return preferred, fmt.Errorf("decode preferences: %w", err)
 	}
+	return preferred, nil
+}
+
+// configuration returns the project's configuration, with the user's preferences
+// laid over it and the question's override over both.
+func (s *Starter) configuration(project knowledge.Project, preferred preferences, override json.RawMessage) (knowledge.ProjectConfig, error) {
+	config := project.Config
 	if preferred.RAG.Model != "" {
 		config.AI.Model = preferred.RAG.Model
 	}
@@ -52,11 +59,12 @@ func (s *Starter) configuration(ctx context.Context, p knowledge.Principal, proj
 		config.AI.Retrieval.Reranker = preferred.RAG.Reranker
 	}
 	saved := config.AI.Retrieval.Reranker
-	if config, err = config.With(override); err != nil {
+	config, err := config.With(override)
+	if err != nil {
 		return config, fmt.Errorf("override the configuration: %w", err)
 	}
 	const location = "body.projectConfigOverride.ai"
-	wrong := config.AI.Fields(location)
+	wrong := append(changedTags(project.Config.AI, config.AI, location), config.AI.Fields(location)...)
 	if r := config.AI.Retrieval; r.Reranker != saved { // one that was saved and is no longer configured is left out by the search
 		wrong = append(wrong, r.RerankerFields(location+".retrieval.reranker", s.cfg.Reranker)...)
 	}
@@ -82,13 +90,10 @@ func (s *Starter) checkDocuments(ctx context.Context, p knowledge.Principal, ids
 // snapshot gathers what the run needs to know. The ids of a conversation are
 // derived from the run's, so that a run which is started again has no second
 // conversation.
-func (s *Starter) snapshot(ctx context.Context, p knowledge.Principal, id string, r Request, project knowledge.Project, config knowledge.ProjectConfig) (knowledge.Request, error) {
+func (s *Starter) snapshot(ctx context.Context, p knowledge.Principal, id string, r Request, setup Setup) (knowledge.Request, error) {
 	snapshot := knowledge.Request{
-		Principal: p, Kind: r.Kind, Question: r.Text, Documents: r.Documents, Filter: r.filter(), Config: config,
+		Principal: p, Kind: r.Kind, Question: r.Text, Documents: r.Documents, Projects: setup.Projects, Filter: setup.Filter, Config: setup.Config,
 		ToolChoice: r.ToolChoice, ExecutionID: "call_" + strings.ReplaceAll(knowledge.NewID(), "-", ""), Date: s.deps.Now(),
-	}
-	if project.ID != "" {
-		snapshot.Projects = []string{project.ID}
 	}
 	if !r.Converse {
 		return snapshot, nil
@@ -100,12 +105,12 @@ func (s *Starter) snapshot(ctx context.Context, p knowledge.Principal, id string
 	}
 	snapshot.ConversationID = r.Conversation
 	var err error
-	snapshot.History, err = s.history(ctx, p, r.Conversation, config.AI.History)
+	snapshot.History, err = s.History(ctx, p, r.Conversation, setup.Config.AI.History)
 	return snapshot, err
 }
 
-// history returns the messages of a conversation that the model is shown.
-func (s *Starter) history(ctx context.Context, p knowledge.Principal, conversation string, limits knowledge.HistoryConfig) ([]knowledge.Message, error) {
+// History returns the messages of a conversation that the model is shown.
+func (s *Starter) History(ctx context.Context, p knowledge.Principal, conversation string, limits knowledge.HistoryConfig) ([]knowledge.Message, error) {
 	messages, err := s.deps.Store.LastMessages(ctx, p, conversation, *limits.Messages)
 	if err != nil {
 		return nil, fmt.Errorf("read conversation %s: %w", conversation, err)

@@ -97,7 +97,7 @@ func (s *Starter) start(ctx context.Context, p knowledge.Principal, id string, r
 	if err != nil {
 		return Started{}, err
 	}
-	config, err := s.configuration(ctx, p, project, r.Override)
+	setup, err := s.Setup(ctx, p, project, r)
 	if err != nil {
 		return Started{}, err
 	}
@@ -107,7 +107,7 @@ func (s *Starter) start(ctx context.Context, p knowledge.Principal, id string, r
 	if err := s.checkDocuments(ctx, p, r.Documents); err != nil {
 		return Started{}, err
 	}
-	snapshot, err := s.snapshot(ctx, p, id, r, project, config)
+	snapshot, err := s.snapshot(ctx, p, id, r, setup)
 	if err != nil {
 		return Started{}, err
 	}

@@ -33,6 +33,9 @@ func (s *search) decompose(ctx context.Context) error {
 		if err := json.Unmarshal([]byte(arguments), &read); err != nil {
 			return nil, fmt.Errorf("read the questions: %w", err)
 		}
+		if slices.ContainsFunc(read.Questions, func(q string) bool { return strings.Contains(q, "<question>") }) {
+			return nil, errEcho
+		}
 		return read.Questions, nil
 	})
 	if err != nil {

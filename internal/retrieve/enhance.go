@@ -40,6 +40,9 @@ func (s *search) enhance(ctx context.Context) error {
 		if read.Question = line(read.Question, maxEmbeddedRunes); read.Question == "" {
 			return "", errors.New("the question is empty")
 		}
+		if strings.Contains(read.Question, "<question>") { // the question alone stands for itself
+			return "", errEcho
+		}
 		return read.Question, nil
 	})
 	if err != nil || question == s.request.Query {

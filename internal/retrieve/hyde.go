@@ -38,6 +38,9 @@ func (s *search) hyde(ctx context.Context) error {
 		if read.Passage = line(read.Passage, maxHypothesis); read.Passage == "" {
 			return "", errors.New("the passage is empty")
 		}
+		if s.isEcho(read.Passage) {
+			return "", errEcho
+		}
 		return read.Passage, nil
 	})
 	s.choices.Passage = passage

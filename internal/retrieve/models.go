@@ -12,6 +12,7 @@ import (
 type Models struct {
 	Chat     Chat
 	Passages PassageReader // for compression
+	Facets   FacetReader   // for the choice of a filter
 	Reranker Reranker
 	// RerankerName is the name by which projects select Reranker.
 	RerankerName string

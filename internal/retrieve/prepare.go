@@ -2,6 +2,7 @@ package retrieve
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"strings"
 	"sync"
@@ -20,12 +21,14 @@ type Choices struct {
 	Strategy  string             `json:"strategy,omitempty"`  // ai.retrieval.route
 	Questions []string           `json:"questions,omitempty"` // ai.retrieval.decompose: searched beside the question
 	Passage   string             `json:"passage,omitempty"`   // ai.retrieval.hyde: whose vector was searched
+	Filter    knowledge.Filter   `json:"filter,omitempty"`    // ai.selfQuery: one more condition of the search
+	Widened   bool               `json:"widened,omitempty"`   // nothing met Filter, so it was left out
 	Failures  map[string]Failure `json:"failures,omitempty"`  // by the setting whose stage failed; the search went on without it
 }
 
 // IsZero reports whether nothing was chosen.
 func (c Choices) IsZero() bool {
-	return c.Question == "" && c.Strategy == "" && len(c.Questions) == 0 && c.Passage == "" && len(c.Failures) == 0
+	return c.Question == "" && c.Strategy == "" && len(c.Questions) == 0 && c.Passage == "" && len(c.Filter) == 0 && len(c.Failures) == 0
 }
 
 // probe is one query to the legs.
@@ -49,7 +52,8 @@ func (s *search) prepare(ctx context.Context) error {
 		return err
 	}
 	s.route()
-	err := s.together(ctx, stage{"decompose", c.Decompose || s.several, s.decompose}, stage{"hyde", c.HyDE, s.hyde})
+	err := s.together(ctx, stage{"decompose", c.Decompose || s.several, s.decompose}, stage{"hyde", c.HyDE, s.hyde},
+		stage{"selfQuery", s.request.SelfQuery, s.selfQuery})
 	if err != nil {
 		return err
 	}
@@ -99,6 +103,16 @@ func (s *search) failed(setting string, f Failure, cause error) {
 // asked is a question as it stands in the message to a chat model.
 func asked(question string) string {
 	return "<question>\n" + fence(truncate(question, maxEmbeddedRunes)) + "\n</question>\n"
+}
+
+// errEcho is the error of a model that repeats its message instead of doing what it says,
+// as the offline model does.
+var errEcho = errors.New("the model repeated its message")
+
+// isEcho reports whether the text that a model wrote is the message that it read, or the
+// question in it.
+func (s *search) isEcho(text string) bool {
+	return strings.Contains(text, "<question>") || strings.EqualFold(strings.TrimSpace(text), strings.TrimSpace(s.request.Query))
 }
 
 // line returns a text without surrounding white space and invisible characters, cut to a

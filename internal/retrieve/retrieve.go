@@ -41,6 +41,7 @@ type Request struct {
 	Config    knowledge.RetrievalConfig // zero fields mean the defaults
 	Model     string                    // chat model of the stages that ask one, "" = the endpoint's
 	Enhance   bool                      // rewrite the question so that it stands alone
+	SelfQuery bool                      // let the chat model choose tags and fields of the documents
 	History   []knowledge.Message       // before the question, oldest first, for Enhance
 	Memory    Memory                    // nil = the answers of models are not kept
 	Explain   bool                      // return a Trace; every candidate is then checked in SQL

@@ -48,6 +48,10 @@ func (s *search) run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	pool, retrieved, err := s.gather(ctx)
+	if err == nil && len(pool) == 0 && len(s.choices.Filter) > 0 {
+		s.choices.Widened = true
+		pool, retrieved, err = s.gather(ctx)
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -118,7 +122,7 @@ func (s *search) superseded(ctx context.Context, hidden []knowledge.Hit) (bool, 
 // best of its scores. full is true if a leg reached the limit, so that there may be more.
 func (s *search) candidates(ctx context.Context, limit int) (fused []knowledge.Hit, full bool, err error) {
 	q := index.Query{Principal: s.request.Principal, Projects: s.request.Projects, Documents: s.request.Documents,
-		Filter: s.request.Filter, Limit: limit}
+		Filter: s.filter(), Limit: limit}
 	for i, p := range s.probes {
 		dense, words, more, err := s.find(ctx, q, p)
 		if err != nil {
@@ -134,6 +138,15 @@ func (s *search) candidates(ctx context.Context, limit int) (fused []knowledge.H
 	}
 	s.trace.fused(fused)
 	return fused, full, nil
+}
+
+// filter returns the conditions of the search: those of the caller, and those that a
+// model chose unless nothing met them.
+func (s *search) filter() knowledge.Filter {
+	if s.choices.Widened {
+		return s.request.Filter
+	}
+	return slices.Concat(s.request.Filter, s.choices.Filter)
 }
 
 // merge returns the hits of two lists, best first.

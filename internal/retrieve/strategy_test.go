@@ -151,6 +151,10 @@ func TestHyDE(t *testing.T) {
 	if r := hyde(broken, nil, "hybrid"); r.Contexts[1].ID != "p" || r.Choices.Failures["hyde"] != retrieve.FailureModel {
 		t.Errorf("%v %+v", scored(r), r.Choices)
 	}
+	echo := &scriptedChat{reply: func(_ context.Context, c retrieve.Call) (string, error) { return `{"passage":"When?"}`, nil }}
+	if r := hyde(echo, nil, "hybrid"); r.Choices.Passage != "" || r.Choices.Failures["hyde"] != retrieve.FailureModel {
+		t.Errorf("an echo of the question: %+v", r.Choices)
+	}
 	if r := hyde(nil, nil, "dense"); r.Choices.Failures["hyde"] != retrieve.FailureNotConfigured {
 		t.Errorf("%+v", r.Choices)
 	}

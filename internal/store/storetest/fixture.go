@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"documents", testDocuments},
 		{"children", testChildren},
 		{"found", testFound},
+		{"facets", testFacets},
 		{"room", testRoom},
 		{"rates", testRates},
 		{"uploads", testUploads},
