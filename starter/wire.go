@@ -15,6 +15,7 @@ import (
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/blob"
+	blobs "github.com/cairn-rag/cairn/internal/blob/connect"
 	"github.com/cairn-rag/cairn/internal/childserver"
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/dispatch"
@@ -159,11 +160,23 @@ func (p *platform) joinStores(ctx context.Context) error {
 	return p.storesWith(ctx, store.Config{Joined: true})
 }
 
-func (p *platform) storesWith(ctx context.Context, cfg store.Config) (err error) {
-	if p.blobs, err = blob.Open(ctx, p.cfg.Blob.URL, blob.SharedIf(p.members.shared)); err != nil {
+// openBlobs opens the store of blobs.
+func (p *platform) openBlobs(ctx context.Context) (err error) {
+	cfg := blobs.Config{URL: p.cfg.Blob.URL, Shared: p.members.shared, Logger: p.log}
+	if p.cfg.Blob.Credentials != "" {
+		cfg.Credentials = []byte(p.cfg.Blob.Credentials)
+	}
+	if p.blobs, err = blobs.Open(ctx, cfg); err != nil {
 		return fmt.Errorf("open the blob store: %w", err)
 	}
 	p.onClose(p.blobs.Close)
+	return nil
+}
+
+func (p *platform) storesWith(ctx context.Context, cfg store.Config) (err error) {
+	if err := p.openBlobs(ctx); err != nil {
+		return err
+	}
 	cfg.URL, cfg.Logger, cfg.Woken = p.cfg.Database.URL, p.log, p.woken
 	if p.store, err = store.Open(ctx, cfg); err != nil {
 		return fmt.Errorf("open the database: %w", err)

@@ -109,6 +109,8 @@ var own = map[string][]string{
 	"internal/index/milvus":     {"internal/index", "internal/knowledge", "internal/words"},
 	"internal/model/localmodel": {"internal/knowledge", "internal/model/protocol"},
 
+	"internal/blob/connect":   {"internal/blob", "internal/blob/", "internal/knowledge"},
+	"internal/blob/s3":        {"internal/blob"},
 	"internal/source/archive": {"internal/knowledge", "internal/source"},
 	"internal/source/azure":   {"internal/knowledge", "internal/source"},
 	"internal/source/connect": {"internal/knowledge", "internal/source", "internal/source/"},
@@ -146,7 +148,7 @@ var own = map[string][]string{
 
 	// The command wires.
 	"starter": {
-		"activities", "api", "internal/access", "internal/blob", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
+		"activities", "api", "internal/access", "internal/blob", "internal/blob/connect", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
 		"internal/extract", "internal/extract/format", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/retrieve",
 		"internal/safedial", "internal/secret", "internal/source/connect", "internal/store", "internal/stream", "internal/telemetry", "internal/webhook", "samples", "starter/terminal", "worker", "workflows",
 	},
@@ -167,6 +169,7 @@ var own = map[string][]string{
 	"internal/store/postgrestest":              {"internal/store"},
 	"internal/store/storetest":                 {"internal/knowledge", "internal/knowledge/knowledgetest", "internal/source", "internal/store"},
 
+	"internal/standin":           {},
 	"internal/source/sourcetest": {"internal/knowledge", "internal/safedial", "internal/source"},
 }
 

@@ -23,11 +23,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	if s.folder != nil {
 		return mapError("delete", key, s.folder.delete(ctx, key))
 	}
-	err := mapError("delete", key, s.bucket.Delete(ctx, key))
-	if errors.Is(err, ErrNotFound) {
-		return nil
-	}
-	return err
+	return mapError("delete", key, s.bucket.Delete(ctx, []string{key}))
 }
 
 // delete removes the file before the row: after a kill the row still hides a file
@@ -73,20 +69,7 @@ func (s *Store) DeletePrefix(ctx context.Context, prefix string, keep func(key s
 	if s.folder != nil {
 		return s.folder.deletePrefix(ctx, prefix, keep)
 	}
-	removed := 0
-	for object, err := range s.files(ctx, prefix) {
-		if err != nil {
-			return removed, err
-		}
-		if keep(object.Key, object.Modified) {
-			continue
-		}
-		if err := s.Delete(ctx, object.Key); err != nil {
-			return removed, err
-		}
-		removed++
-	}
-	return removed, nil
+	return s.deleteBatches(ctx, prefix, keep)
 }
 
 // deletePrefix removes the files before the rows, as delete does. On a full disk

@@ -2,8 +2,8 @@
 // answers and log segments, each under a key that begins with its workspace. A
 // workflow carries a Ref to such bytes, never the bytes themselves.
 //
-// A Store is a folder (file:///dir) or memory (mem://), both reached through
-// gocloud.dev/blob, so that a cloud's buckets are one more URL scheme. A write is
+// A Store is a folder (file:///dir), memory (mem://) or a Bucket of a service, whose
+// adapters are packages below this one (package connect opens them). A write is
 // atomic: a reader sees all of it or none, and a broken upload leaves nothing.
 //
 // In a folder, blobs of up to 64 KiB are rows of the SQLite file small.db, which

@@ -3,7 +3,6 @@ package blob
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -12,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"gocloud.dev/blob"
 )
 
 // escaped matches the part of a file's name that stands for one character of its
@@ -92,16 +89,8 @@ func (s *Store) files(ctx context.Context, prefix string) iter.Seq2[Object, erro
 		return s.folder.files(ctx, prefix)
 	}
 	return func(yield func(Object, error) bool) {
-		for objects := s.bucket.List(&blob.ListOptions{Prefix: prefix}); ; {
-			o, err := objects.Next(ctx)
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if err != nil {
-				yield(Object{}, mapError("list", prefix, err))
-				return
-			}
-			if !yield(Object{Key: o.Key, Bytes: o.Size, Modified: o.ModTime}, nil) {
+		for object, err := range s.bucket.List(ctx, prefix) {
+			if !yield(object, mapError("list", prefix, err)) || err != nil {
 				return
 			}
 		}

@@ -86,30 +86,37 @@ func (s *Store) find(inSmall, inBucket func() (bool, error)) (bool, error) {
 	}
 }
 
-// openBlob is Open of a blob in the bucket.
+// openBlob is Open of a blob in the bucket, or of a file of the folder.
 func (s *Store) openBlob(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+	if s.folder != nil {
+		return s.folder.openFile(ctx, key)
+	}
+	r, size, err := s.bucket.Open(ctx, key)
+	if err != nil {
+		return nil, 0, mapError("read", key, err)
+	}
+	return body{r, ctx}, size, nil
+}
+
+func (f *folder) openFile(ctx context.Context, key string) (io.ReadCloser, int64, error) {
 	var file *os.File
-	r, err := s.bucket.NewReader(ctx, key, &blob.ReaderOptions{
+	r, err := f.large.NewReader(ctx, key, &blob.ReaderOptions{
 		BeforeRead: func(as func(any) bool) error {
-			as(&file) // stays nil where the store is not a folder
+			as(&file)
 			return nil
 		},
 	})
 	if err != nil {
 		return nil, 0, mapError("read", key, err)
 	}
-	size := r.Size()
-	if file != nil {
-		// The bucket asked for the size before it opened the file, which a write
-		// may have replaced in between.
-		info, err := file.Stat()
-		if err != nil {
-			_ = r.Close()
-			return nil, 0, err
-		}
-		size = info.Size()
+	// The bucket asked for the size before it opened the file, which a write may have
+	// replaced in between.
+	info, err := file.Stat()
+	if err != nil {
+		_ = r.Close()
+		return nil, 0, err
 	}
-	return r, size, nil
+	return r, info.Size(), nil
 }
 
 // Exists reports whether there are bytes under key.

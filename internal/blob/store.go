@@ -12,7 +12,6 @@ import (
 
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/fileblob"
-	"gocloud.dev/blob/memblob"
 	"gocloud.dev/gcerrors"
 )
 
@@ -34,14 +33,15 @@ type Ref struct {
 
 // Store keeps bytes under keys. Its methods may be called at the same time.
 type Store struct {
-	bucket *blob.Bucket
-	folder *folder // nil when the store is not one
+	bucket Bucket  // nil when the store is a folder
+	folder *folder // nil when it is not
 }
 
 // folder is the part of a Store that only a folder has. A blob of it is a row of
 // the small file or a file of its own. If a kill left both, the row counts.
 type folder struct {
 	folders
+	large      *blob.Bucket // of the files
 	small      *smallFile
 	smallBytes int // the largest blob that is a row
 	locks      keyLocks
@@ -53,8 +53,12 @@ type folder struct {
 	moved atomic.Int64
 }
 
+// contentType is the type under which all blobs are stored: they mean nothing to a
+// browser.
+const contentType = "application/octet-stream"
+
 // Open opens the store that a URL names: "file:///dir", which is created, or
-// "mem://", which ends with the process. A write to a folder outlives a loss of
+// "mem://", which ends with the process. Package connect opens those of services. A write to a folder outlives a loss of
 // power once it returned; with "file:///dir?sync=off" it outlives a kill of the
 // process only, and costs a tenth.
 //
@@ -67,7 +71,7 @@ func Open(ctx context.Context, address string, options ...Option) (*Store, error
 	}
 	switch u.Scheme {
 	case "mem":
-		return &Store{bucket: memblob.OpenBucket(nil)}, nil
+		return New(newMemory()), nil
 	case "file":
 		return openFolder(ctx, u, syncFolder, options...)
 	default:
@@ -101,7 +105,8 @@ func openFolder(ctx context.Context, u *url.URL, sync func(folder string) error,
 	if err := f.createRoot(); err != nil {
 		return nil, mapError("open", u.Path, err)
 	}
-	bucket, err := fileblob.OpenBucket(f.root, &fileblob.Options{
+	var err error
+	f.large, err = fileblob.OpenBucket(f.root, &fileblob.Options{
 		DirFileMode: 0o700,
 		NoTempDir:   true, // a rename must not cross file systems
 		Metadata:    fileblob.MetadataDontWrite,
@@ -110,32 +115,31 @@ func openFolder(ctx context.Context, u *url.URL, sync func(folder string) error,
 		return nil, mapError("open", u.Path, err)
 	}
 	if f.small, err = openSmall(ctx, f.root, sync != nil, f.alone); err != nil {
-		return nil, mapError("open", filepath.Join(u.Path, smallName), errors.Join(err, bucket.Close()))
+		return nil, mapError("open", filepath.Join(u.Path, smallName), errors.Join(err, f.large.Close()))
 	}
 	if err := f.syncOne(f.root); err != nil {
-		return nil, mapError("open", u.Path, errors.Join(err, f.small.close(), bucket.Close()))
+		return nil, mapError("open", u.Path, errors.Join(err, f.small.close(), f.large.Close()))
 	}
-	return &Store{bucket: bucket, folder: f}, nil
+	return &Store{folder: f}, nil
 }
 
 // Ping reports whether the store can be reached. It writes nothing.
 func (s *Store) Ping(ctx context.Context) error {
-	if s.folder != nil { // a bucket over a folder that is gone looks empty
-		if _, err := os.Stat(s.folder.root); err != nil {
-			return fmt.Errorf("reach blob store: %w", err)
-		}
-		if err := s.folder.small.ping(ctx, s.folder.root); err != nil {
-			return fmt.Errorf("reach blob store: %w", err)
-		}
+	ping := s.pingFolder
+	if s.folder == nil {
+		ping = s.bucket.Ping
 	}
-	ok, err := s.bucket.IsAccessible(ctx)
-	if err != nil {
+	if err := ping(ctx); err != nil {
 		return fmt.Errorf("reach blob store: %w", err)
 	}
-	if !ok {
-		return errors.New("reach blob store: it does not exist any more")
-	}
 	return nil
+}
+
+func (s *Store) pingFolder(ctx context.Context) error {
+	if _, err := os.Stat(s.folder.root); err != nil {
+		return err
+	}
+	return s.folder.small.ping(ctx, s.folder.root)
 }
 
 // Close waits for the writes that were accepted and closes the store. Calls after
@@ -144,7 +148,7 @@ func (s *Store) Close() error {
 	if s.folder == nil {
 		return s.bucket.Close()
 	}
-	return errors.Join(s.folder.small.close(), s.bucket.Close())
+	return errors.Join(s.folder.small.close(), s.folder.large.Close())
 }
 
 // mapError wraps an error with the operation and the key, and marks those that
@@ -153,7 +157,7 @@ func mapError(verb, key string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case gcerrors.Code(err) == gcerrors.NotFound:
+	case gcerrors.Code(err) == gcerrors.NotFound || errors.Is(err, ErrNotFound):
 		return fmt.Errorf("%s blob %s: %w", verb, key, ErrNotFound)
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || isFull(err):
 		return fmt.Errorf("%s blob %s: %w: %w", verb, key, ErrNoSpace, err)

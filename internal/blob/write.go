@@ -24,8 +24,11 @@ func (s *Store) Put(ctx context.Context, key string, data []byte) (Ref, error) {
 	if err := checkKey(key); err != nil {
 		return Ref{}, err
 	}
-	if s.folder == nil || len(data) > s.folder.smallBytes {
-		return s.putLarge(ctx, key, bytes.NewReader(data))
+	if s.folder == nil {
+		return s.putObject(ctx, key, bytes.NewReader(data))
+	}
+	if len(data) > s.folder.smallBytes {
+		return s.folder.putLarge(ctx, key, bytes.NewReader(data))
 	}
 	return s.folder.putSmall(ctx, key, bytes.Clone(data))
 }
@@ -53,7 +56,7 @@ func (s *Store) PutAll(ctx context.Context, items ...Item) error {
 			return err
 		}
 		small = nil
-		if _, err := s.putLarge(ctx, item.Key, bytes.NewReader(item.Data)); err != nil {
+		if _, err := s.Put(ctx, item.Key, item.Data); err != nil {
 			return err
 		}
 	}
@@ -77,7 +80,7 @@ func (s *Store) PutReader(ctx context.Context, key string, r io.Reader) (Ref, er
 		return Ref{}, err
 	}
 	if s.folder == nil {
-		return s.putLarge(ctx, key, r)
+		return s.putObject(ctx, key, r)
 	}
 	head, err := io.ReadAll(io.LimitReader(r, int64(s.folder.smallBytes)+1))
 	if err != nil {
@@ -86,7 +89,7 @@ func (s *Store) PutReader(ctx context.Context, key string, r io.Reader) (Ref, er
 	if len(head) <= s.folder.smallBytes {
 		return s.folder.putSmall(ctx, key, head)
 	}
-	return s.putLarge(ctx, key, io.MultiReader(bytes.NewReader(head), r))
+	return s.folder.putLarge(ctx, key, io.MultiReader(bytes.NewReader(head), r))
 }
 
 // putSmall stores data as a row. The caller must not change the data afterwards.
@@ -146,18 +149,41 @@ func (f *folder) hasFile(key string) (bool, error) {
 	return err == nil && !info.IsDir(), err
 }
 
-// putLarge stores the bytes of r in the bucket.
-func (s *Store) putLarge(ctx context.Context, key string, r io.Reader) (Ref, error) {
+// putObject stores the bytes of r in the bucket.
+func (s *Store) putObject(ctx context.Context, key string, r io.Reader) (Ref, error) {
+	sum := sha256.New()
+	counted := &counter{r: io.TeeReader(r, sum)}
+	if err := s.bucket.Put(ctx, key, counted); err != nil {
+		return Ref{}, mapError("write", key, err)
+	}
+	return Ref{Key: key, SHA256: hex.EncodeToString(sum.Sum(nil)), Bytes: counted.n}, nil
+}
+
+// counter counts the bytes that are read.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+// Read implements io.Reader.
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// putLarge stores the bytes of r as a file.
+func (f *folder) putLarge(ctx context.Context, key string, r io.Reader) (Ref, error) {
 	ctx, abandon := context.WithCancel(ctx)
 	defer abandon()
-	w, file, err := s.newWriter(ctx, key)
+	w, file, err := f.newWriter(ctx, key)
 	if err != nil {
 		return Ref{}, mapError("write", key, err)
 	}
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(w, sum), r)
-	if err == nil && s.folder != nil {
-		err = s.folder.syncFile(file)
+	if err == nil {
+		err = f.syncFile(file)
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -167,12 +193,7 @@ func (s *Store) putLarge(ctx context.Context, key string, r io.Reader) (Ref, err
 		_ = w.Close()
 		return Ref{}, mapError("write", key, err)
 	}
-	if s.folder == nil {
-		err = w.Close()
-	} else {
-		err = s.folder.publish(ctx, key, w, filepath.Dir(file.Name()))
-	}
-	if err != nil {
+	if err := f.publish(ctx, key, w, filepath.Dir(file.Name())); err != nil {
 		return Ref{}, mapError("write", key, err)
 	}
 	return Ref{Key: key, SHA256: hex.EncodeToString(sum.Sum(nil)), Bytes: n}, nil
@@ -207,12 +228,12 @@ func (f *folder) removeRow(ctx context.Context, key string) error {
 	return f.small.write(ctx, row{key: key, delete: true})
 }
 
-// newWriter begins a write. The file is nil where the store is not a folder.
-func (s *Store) newWriter(ctx context.Context, key string) (*blob.Writer, *os.File, error) {
+// newWriter begins a write.
+func (f *folder) newWriter(ctx context.Context, key string) (*blob.Writer, *os.File, error) {
 	for try := 1; ; try++ {
 		var file *os.File
-		w, err := s.bucket.NewWriter(ctx, key, &blob.WriterOptions{
-			ContentType: "application/octet-stream",
+		w, err := f.large.NewWriter(ctx, key, &blob.WriterOptions{
+			ContentType: contentType,
 			BeforeWrite: func(as func(any) bool) error {
 				as(&file)
 				return nil

@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 )
@@ -133,11 +134,29 @@ func (v Vector) Milvus() bool { return strings.HasPrefix(v.URL, "milvus://") }
 
 // Blob is where bytes are kept.
 type Blob struct {
-	// Where originals, intermediate results and answers are kept, as
-	// file:///absolute/folder; with ?sync=off behind it a write survives a kill
-	// but no loss of power. In the folder, those of up to 64 KiB are in the file
-	// small.db. Defaults to blobs in the data folder.
+	// Where originals, intermediate results and answers are kept: a folder as
+	// file:///absolute/folder, or a bucket as s3://bucket/prefix?region=eu-central-1
+	// (buckets.md). With ?sync=off behind a folder, a write survives a kill but no loss
+	// of power. In the folder, blobs of up to 64 KiB are in the file small.db. Defaults
+	// to blobs in the data folder.
 	URL string `koanf:"url"`
+	// The name of the environment variable that holds the credentials for the bucket
+	// (buckets.md). Defaults to none: the service's usual chain finds them.
+	CredentialsEnv string `koanf:"credentials_env"`
+
+	// Credentials is the value of the variable that CredentialsEnv names.
+	Credentials string `koanf:"-"`
+}
+
+// Bucket reports whether blobs are kept by a service.
+func (b Blob) Bucket() bool { return slices.Contains(bucketSchemes, scheme(b.URL)) }
+
+// bucketSchemes begin the addresses of buckets.
+var bucketSchemes = []string{"s3"}
+
+func scheme(address string) string {
+	scheme, _, _ := strings.Cut(address, "://")
+	return scheme
 }
 
 // Models are the models that answer and embed.

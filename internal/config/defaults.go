@@ -72,6 +72,9 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 	if c.Vector, err = c.Vector.withToken(env); err != nil {
 		return Config{}, err
 	}
+	if c.Blob, err = c.Blob.withCredentials(env); err != nil {
+		return Config{}, err
+	}
 	return c, nil
 }
 
@@ -154,6 +157,16 @@ func (v Vector) withToken(env map[string]string) (Vector, error) {
 		return Vector{}, fmt.Errorf("vector.token_env names the environment variable %s, which is not set", v.TokenEnv)
 	}
 	return v, nil
+}
+
+func (b Blob) withCredentials(env map[string]string) (Blob, error) {
+	if b.CredentialsEnv == "" {
+		return b, nil
+	}
+	if b.Credentials = env[b.CredentialsEnv]; b.Credentials == "" {
+		return Blob{}, fmt.Errorf("blob.credentials_env names the environment variable %s, which is not set", b.CredentialsEnv)
+	}
+	return b, nil
 }
 
 func (e Extract) withLicense(env map[string]string) (Extract, error) {

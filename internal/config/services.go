@@ -13,7 +13,7 @@ type Service struct {
 }
 
 // defaultPorts are the ports of addresses that name none.
-var defaultPorts = map[string]uint16{"postgres": 5432, "postgresql": 5432, "milvus": 19530}
+var defaultPorts = map[string]uint16{"postgres": 5432, "postgresql": 5432, "milvus": 19530, "http": 80, "https": 443}
 
 // Services returns the Temporal server and the stores that are reached over a network.
 // No address that a user gives may reach them.
@@ -24,7 +24,7 @@ func (c Config) Services() []Service {
 			all = append(all, Service{host, uint16(n)})
 		}
 	}
-	for _, address := range []string{c.Database.URL, c.Vector.URL} {
+	for _, address := range []string{c.Database.URL, c.Vector.URL, c.Blob.endpoint()} {
 		u, err := url.Parse(address)
 		if err != nil || u.Hostname() == "" {
 			continue // a file
@@ -36,4 +36,14 @@ func (c Config) Services() []Service {
 		all = append(all, Service{u.Hostname(), port})
 	}
 	return all
+}
+
+// endpoint returns the address of the service that keeps the blobs, "" if it is a folder or
+// the public service of the bucket's scheme.
+func (b Blob) endpoint() string {
+	u, err := url.Parse(b.URL)
+	if err != nil || !b.Bucket() {
+		return ""
+	}
+	return u.Query().Get("endpoint")
 }

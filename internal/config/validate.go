@@ -38,7 +38,7 @@ func (c Config) validate() error {
 		checkChoice("log.level", c.Log.Level, "debug", "info", "warn", "error"),
 		c.Database.validate(),
 		c.Vector.validate(),
-		checkStore("blob.url", c.Blob.URL, "file", "file:///absolute/folder"),
+		c.Blob.validate(),
 		c.Models.Chat.validate("models.chat"),
 		c.Models.Embedding.validate("models.embedding"),
 		c.Models.Transcription.Endpoint().validate("models.transcription"),
@@ -223,6 +223,25 @@ func (v Vector) validate() error {
 	}
 	if u.User != nil {
 		return errors.New("vector.url: user and password belong into the variable that vector.token_env names")
+	}
+	return nil
+}
+
+// validate checks what can be checked without the service: package blob/connect reads the
+// rest of a bucket's address.
+func (b Blob) validate() error {
+	if !b.Bucket() {
+		if b.CredentialsEnv != "" {
+			return errors.New("blob.credentials_env is for a bucket, which blob.url does not name")
+		}
+		return checkStore("blob.url", b.URL, "file", "file:///absolute/folder and s3://bucket/prefix")
+	}
+	u, err := url.Parse(b.URL)
+	if err != nil || u.Host == "" {
+		return fmt.Errorf("blob.url: write %s://bucket/prefix", scheme(b.URL))
+	}
+	if u.User != nil {
+		return errors.New("blob.url: credentials belong into the variable that blob.credentials_env names")
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/source/azure"
 	"github.com/cairn-rag/cairn/internal/source/sourcetest"
+	"github.com/cairn-rag/cairn/internal/standin"
 )
 
 // The account of the stand-in.
@@ -38,9 +38,7 @@ func connect(t *testing.T, address, endpoint string) source.Source {
 // TestContract runs the contract on azurite.
 func TestContract(t *testing.T) {
 	t.Parallel()
-	program := sourcetest.Program{Path: "node_modules/.bin/azurite-blob", Install: "npm install --prefix bin/tools azurite@3.37.0", Env: []string{"AZURITE_ACCOUNTS=" + account + ":" + key}}
-	endpoint := program.Start(t, regexp.MustCompile(`listens on (\S+)`),
-		"--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry", "--blobHost", "127.0.0.1", "--blobPort", "0") + "/" + account
+	endpoint := standin.Azure(t, account, key)
 	secret, err := azblob.NewSharedKeyCredential(account, key)
 	if err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/source/gcs"
 	"github.com/cairn-rag/cairn/internal/source/sourcetest"
+	"github.com/cairn-rag/cairn/internal/standin"
 )
 
 func connect(t *testing.T, address, endpoint string) source.Source {
@@ -36,10 +37,7 @@ func connect(t *testing.T, address, endpoint string) source.Source {
 // TestContract runs the contract on fake-gcs-server.
 func TestContract(t *testing.T) {
 	t.Parallel()
-	program := sourcetest.Program{Path: "fake-gcs-server", Install: "GOBIN=$PWD/bin/tools go install github.com/fsouza/fake-gcs-server@v1.56.1"}
-	endpoint := program.StartAt(t, func(port string) []string {
-		return []string{"-scheme", "http", "-host", "127.0.0.1", "-port", port, "-backend", "memory", "-log-level", "error"}
-	})
+	endpoint := standin.GCS(t)
 	send(t, http.MethodPost, endpoint+"/storage/v1/b?project=p", `{"name": "contract"}`)
 	sourcetest.Run(t, sourcetest.Bucket{
 		Address: func(prefix string) string { return "gs://contract/" + prefix },

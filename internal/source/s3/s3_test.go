@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/source/s3"
 	"github.com/cairn-rag/cairn/internal/source/sourcetest"
+	"github.com/cairn-rag/cairn/internal/standin"
 )
 
 const secret = `{"access_key_id": "AKID", "secret_access_key": "AKID"}`
@@ -48,17 +48,7 @@ func TestContractInProcess(t *testing.T) {
 // TestContractSecondServer runs the contract on another implementation.
 func TestContractSecondServer(t *testing.T) {
 	t.Parallel()
-	sourcetest.Run(t, bucketAt(t, second(t)))
-}
-
-// second returns the endpoint of moto.
-func second(t *testing.T) string {
-	t.Helper()
-	program := sourcetest.Program{
-		Path:    "moto/bin/moto_server",
-		Install: "python3 -m venv bin/tools/moto && bin/tools/moto/bin/pip install 'moto[s3]==5.1.16' flask==3.1.3 flask-cors==6.0.5",
-	}
-	return program.Start(t, regexp.MustCompile(`Running on (\S+)`), "-H", "127.0.0.1", "-p", "0")
+	sourcetest.Run(t, bucketAt(t, standin.S3(t)))
 }
 
 func TestFaults(t *testing.T) {

@@ -1,3 +1,3 @@
-// Package sourcetest holds the contract of source.Source as tests, the faults
-// that a source must report, and the programs that stand in for the services.
+// Package sourcetest holds the contract of source.Source as tests, and the faults
+// that a source must report.
 package sourcetest

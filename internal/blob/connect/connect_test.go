@@ -1,0 +1,130 @@
+package connect_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/blob/connect"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+const secret = `{"access_key_id": "AKID", "secret_access_key": "AKID"}`
+
+func open(t *testing.T, address string) (*blob.Store, error) {
+	t.Helper()
+	s, err := connect.Open(t.Context(), connect.Config{
+		URL: address, Credentials: []byte(secret), Shared: func() bool { return false }, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err == nil {
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return s, err
+}
+
+// server is an S3 server with the bucket "shelf", whose requests pass through a handler.
+func server(t *testing.T, through func(w http.ResponseWriter, r *http.Request, next http.Handler)) string {
+	t.Helper()
+	inner := gofakes3.New(s3mem.New()).Server()
+	made := httptest.NewRequest(http.MethodPut, "/shelf", http.NoBody)
+	inner.ServeHTTP(httptest.NewRecorder(), made)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { through(w, r, inner) }))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func unchanged(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) }
+
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	endpoint := server(t, unchanged)
+	for _, address := range []string{"mem://", "file://" + t.TempDir(), "s3://shelf?endpoint=" + endpoint, "s3://shelf/a/b/?endpoint=" + endpoint} {
+		s, err := open(t, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Put(t.Context(), "w/k", []byte(address)); err != nil {
+			t.Error(err)
+		}
+		if got, err := s.Get(t.Context(), "w/k"); err != nil || string(got) != address {
+			t.Errorf("%s: got %q, %v", address, got, err)
+		}
+		var keys []string
+		for object, err := range s.List(t.Context(), "") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys = append(keys, object.Key)
+		}
+		if !strings.HasPrefix(strings.Join(keys, " "), "w/k") && !strings.HasSuffix(strings.Join(keys, " "), "w/k") {
+			t.Errorf("%s has the keys %v", address, keys)
+		}
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	for address, says := range map[string]string{
+		"":                              "supported are",
+		"ftp://host/blobs":              "supported are",
+		"s3://":                         "s3://bucket/prefix",
+		"s3://key:hunter2@shelf":        "blob.credentials_env",
+		"s3://shelf#x":                  "s3://bucket/prefix",
+		"s3://shelf?prefix=a":           "in the path",
+		"s3://shelf?endpoint=host:9000": "https://host:9000",
+		"s3://shelf?endpoint=https://u:hunter2@host": "https://host:9000",
+		"s3://shelf?path_style=perhaps":              "true or false",
+	} {
+		_, err := open(t, address)
+		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: got %v", address, err)
+		}
+	}
+}
+
+// TestProbe checks that a permission that is missing is an error at the start, which names
+// the bucket and what failed.
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	for method, says := range map[string]string{
+		http.MethodHead: "reach it", http.MethodPut: "write an object", http.MethodGet: "read an object", http.MethodDelete: "delete an object",
+	} {
+		endpoint := server(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+			if r.Method == method {
+				w.WriteHeader(http.StatusForbidden)
+				_, _ = io.WriteString(w, `<Error><Code>AccessDenied</Code></Error>`)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+		_, err := open(t, "s3://shelf/folder?endpoint="+endpoint)
+		if err == nil || !knowledge.IsCode(err, knowledge.CodeUnavailable) {
+			t.Errorf("%s: got %v", method, err)
+			continue
+		}
+		for _, part := range []string{says, "s3://shelf/folder", endpoint, "credentials"} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: %q does not name %q", method, err, part)
+			}
+		}
+	}
+	if _, err := open(t, "s3://other?endpoint="+server(t, unchanged)); err == nil || !strings.Contains(err.Error(), "does not exist") {
+		t.Errorf("a missing bucket: got %v", err)
+	}
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	if _, err := open(t, "s3://shelf?endpoint="+closed.URL); err == nil || !strings.Contains(err.Error(), "does not answer") {
+		t.Errorf("nobody listens: got %v", err)
+	}
+}

@@ -1,0 +1,4 @@
+package connect
+
+// NewClient is newClient for tests.
+var NewClient = newClient

@@ -1,0 +1,91 @@
+package s3
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+)
+
+const (
+	// partBytes is the size of the parts of a large object, and the memory that each
+	// upload of one takes. S3 takes up to 10,000 parts.
+	partBytes = 8 << 20
+	// abortPatience bounds the removal of the parts of a broken upload.
+	abortPatience = 10 * time.Second
+	contentType   = "application/octet-stream"
+)
+
+// Put implements blob.Bucket. An object above partBytes is sent in parts, one after
+// another.
+func (b *Bucket) Put(ctx context.Context, key string, r io.Reader) error {
+	first, err := io.ReadAll(io.LimitReader(r, partBytes))
+	if err != nil {
+		return fmt.Errorf("read the bytes to store: %w", err)
+	}
+	if len(first) == partBytes {
+		return b.putParts(ctx, b.outside(key), first, r)
+	}
+	_, err = b.client.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &b.name, Key: b.outside(key), Body: bytes.NewReader(first), ContentType: aws.String(contentType),
+	})
+	return failure(ctx, err)
+}
+
+// putParts stores first and the rest of r. After an error it removes the parts that were
+// sent; those that a kill leaves are removed by Abandon.
+func (b *Bucket) putParts(ctx context.Context, key *string, first []byte, r io.Reader) error {
+	created, err := b.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &b.name, Key: key, ContentType: aws.String(contentType)})
+	if err != nil {
+		return failure(ctx, err)
+	}
+	parts, err := b.sendParts(ctx, created, first, r)
+	if err == nil {
+		_, err = b.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
+			Bucket: &b.name, Key: key, UploadId: created.UploadId, MultipartUpload: &types.CompletedMultipartUpload{Parts: parts},
+		})
+		err = failure(ctx, err)
+	}
+	if err != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortPatience)
+		defer cancel()
+		_ = b.abort(ctx, key, created.UploadId) // Abandon removes the parts later
+	}
+	return err
+}
+
+func (b *Bucket) sendParts(ctx context.Context, upload *s3.CreateMultipartUploadOutput, part []byte, r io.Reader) ([]types.CompletedPart, error) {
+	var parts []types.CompletedPart
+	for number := int32(1); len(part) > 0; number++ {
+		sent, err := b.client.UploadPart(ctx, &s3.UploadPartInput{
+			Bucket: &b.name, Key: upload.Key, UploadId: upload.UploadId, PartNumber: &number, Body: bytes.NewReader(part),
+		})
+		if err != nil {
+			return nil, failure(ctx, err)
+		}
+		parts = append(parts, types.CompletedPart{
+			PartNumber: aws.Int32(number), ETag: sent.ETag, ChecksumCRC32: sent.ChecksumCRC32, ChecksumCRC32C: sent.ChecksumCRC32C,
+			ChecksumSHA1: sent.ChecksumSHA1, ChecksumSHA256: sent.ChecksumSHA256, ChecksumCRC64NVME: sent.ChecksumCRC64NVME,
+		})
+		n, err := io.ReadFull(r, part[:partBytes])
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, fmt.Errorf("read the bytes to store: %w", err)
+		}
+		part = part[:n]
+	}
+	return parts, nil
+}
+
+func (b *Bucket) abort(ctx context.Context, key, upload *string) error {
+	_, err := b.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &b.name, Key: key, UploadId: upload})
+	if codeOf(err) == noSuchUpload {
+		return nil
+	}
+	return failure(ctx, err)
+}
