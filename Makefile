@@ -71,7 +71,8 @@ histories: build ## record these histories again, after an intended change of wo
 e2e: build ## test the built binary from outside, including kills
 	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -timeout 30m -v ./e2e/...
 
-e2e-cluster: build ## test two APIs and two workers on one Temporal server, including kills
+e2e-cluster: build ## test two APIs and two workers on Temporal, PostgreSQL and Milvus, including kills of each
+	.ci/stand-ins
 	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -timeout 30m -v -run '^TestCluster' ./e2e
 
 bench: build ## run the benchmarks of docs/benchmarks.md

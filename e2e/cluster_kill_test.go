@@ -2,135 +2,233 @@ package e2e_test
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	sdk "go.temporal.io/sdk/client"
-
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
-	"github.com/cairn-rag/cairn/internal/store/postgrestest"
+	"github.com/cairn-rag/cairn/internal/service"
 )
 
-// TestClusterRoles starts the roles before cairn migrate: they wait for it. A second
-// migration keeps what the first one made.
-func TestClusterRoles(t *testing.T) {
-	t.Parallel()
-	c := startCluster(t)
-	early := c.start("api", "--listen", "127.0.0.1:0")
-	await(t, time.Minute, "the API waits for cairn migrate", func(context.Context) error {
-		if !strings.Contains(early.said(), "waiting for") {
-			return errors.New(early.said())
-		}
-		return nil
-	})
-	c.migrate()
-	early.ready("API")
-	w, health := c.worker("--queues", "query,ingest,bulk,bulk-large,webhook")
-	c.worker("--queues", "fetch,parse,embed,transcribe,write")
-	if err := health.Ready(t.Context()); err != nil {
-		t.Errorf("/readyz of the worker: %v", err)
-	}
-	if status := health.call(t, "GET", "/metrics", nil, nil); status != 200 {
-		t.Errorf("/metrics of the worker: status %d", status)
-	}
-	c.migrate()
-	_, s := c.api()
-	s.publish(t, "lights", "The northern pier has a lighthouse.")
-	if page, want := s.document(t, s.upload(t, "again", "The southern pier has a foghorn.").ID).OperatorURL, c.temporal.ends.UI+"/namespaces/cluster/workflows/ingest"; !strings.HasPrefix(page, want) {
-		t.Errorf("the operator's page is %s, want one under %s", page, want)
-	}
-	w.stop()
-	early.stop()
+// outageDocuments are uploaded in each part of TestClusterKills.
+const outageDocuments = 15
 
-	t.Run("a role with another key for secrets is refused", func(t *testing.T) {
-		env := append(slices.Clone(c.env), "CAIRN_SECRET_KEY="+strings.Repeat("A", 43)+"=")
-		code, _, said := command(t, env, "worker", "--data", t.TempDir())
-		if code != 2 || !strings.Contains(said, "secret_key") {
-			t.Errorf("exit code %d, %s", code, said)
-		}
-	})
-	t.Run("a role without a Temporal server is refused", func(t *testing.T) {
-		for _, args := range [][]string{{"api"}, {"migrate"}} {
-			code, _, said := command(t, nil, append(args, "--data", t.TempDir())...)
-			if code != 2 || !strings.Contains(said, "temporal.address") {
-				t.Errorf("cairn %s: exit code %d, %s", args[0], code, said)
-			}
-		}
-	})
-}
-
-// TestClusterKills keeps the metadata in PostgreSQL. It kills one of two APIs and one of two workers in the middle of an
-// answer, and a worker in the middle of ingestion. Nothing is lost, and the stream
-// resumes.
+// TestClusterKills runs two APIs and two workers on Temporal and the metadata in
+// PostgreSQL and the index in Milvus. It kills an API and a worker in the middle of an
+// answer, a worker in the middle of ingestion, and each of the services during both.
 func TestClusterKills(t *testing.T) {
 	t.Parallel()
 	m := standIn(t, modeltest.Options{Tokens: 250, TokenDelay: 15 * time.Millisecond, EmbeddingDelay: 50 * time.Millisecond})
-	c := startCluster(t, at(m.URL(), "CAIRN_DATABASE__URL="+postgrestest.Empty(t))...)
-	c.migrate()
-	firstWorker, _ := c.worker()
-	firstAPI, first := c.api()
-	_, second := c.api()
-	first.publish(t, "lights", "The northern pier has a lighthouse. The southern pier has a foghorn.")
+	c, s := startWholeCluster(t, at(m.URL())...)
+	k := &killing{model: m, cluster: c}
+	k.workerRole, _ = c.worker()
+	k.apiRole, k.api = c.api()
+	_, k.other = c.api()
+	k.api.publish(t, "lights", "The northern pier has a lighthouse. The southern pier has a foghorn.")
+	k.published = 1
 
-	a := first.query(t, "What is on the northern pier?")
+	t.Run("a worker and an API during an answer", k.duringAnswer)
+	t.Run("a worker during ingestion", k.duringIngestion)
+	for _, outage := range []struct {
+		name       string
+		service    *service.Process
+		dependency string // as /readyz names it
+	}{
+		{"Milvus", s.milvus, "index"}, {"PostgreSQL", s.postgres, "database"}, {"Temporal", s.temporal, "temporal"},
+	} {
+		if t.Failed() {
+			return
+		}
+		t.Run(outage.name+" during ingestion and answers", func(t *testing.T) { k.outage(t, outage.service, outage.dependency) })
+	}
+}
+
+// killing is a cluster whose parts are killed.
+type killing struct {
+	model      *modeltest.Server
+	cluster    *cluster
+	workerRole *role
+	apiRole    *role
+	api, other *server // the first ends in duringAnswer
+	published  int     // documents so far
+	uploaded   int     // of them, those of uploadThrough
+}
+
+func (k *killing) duringAnswer(t *testing.T) {
+	a := k.api.query(t, "What is on the northern pier?")
 	r := &reader{run: a.run, body: a}
 	r.until(t, words(t, 30, answerText))
-	c.worker()
-	firstWorker.kill()
+	k.cluster.worker()
+	k.workerRole.kill()
 	r.until(t, words(t, 60, answerText))
-	firstAPI.kill()
-	silence := r.reconnect(t, second, never)
+	k.apiRole.kill()
+	silence := r.reconnect(t, k.other, never)
 	t.Logf("%v of silence at the other API", silence.Round(time.Millisecond))
 	if !r.ended() || silence > silenceLimit {
 		t.Fatalf("the stream broke off after event %d, or was silent for %v", r.last, silence)
 	}
-	final := read(t, r.list).answer.Text
-	wantSame(t, "what the reader put together", answerText(t, r.list), final)
+	wantWhole(t, r.list)
+}
+
+// wantWhole checks that readers of an answer have all its words.
+func wantWhole(t *testing.T, list []event) {
+	t.Helper()
+	final := read(t, list).answer.Text
+	wantSame(t, "what the reader put together", answerText(t, list), final)
 	if n := strings.Count(final, "word"); n != 250 {
 		t.Errorf("the answer has %d words of 250", n)
 	}
+}
 
-	begun := m.Totals().Embeddings.Asked
-	documents := make([]accepted, crashDocuments)
-	victim, _ := c.worker()
-	for i := range documents {
-		documents[i] = second.uploadThrough(t, i)
+func (k *killing) duringIngestion(t *testing.T) {
+	victim, _ := k.cluster.worker()
+	documents := k.ingest(t, victim.kill)
+	k.wantIngested(t, documents)
+}
+
+// ingest uploads documents and calls kill when several of them are being embedded.
+func (k *killing) ingest(t *testing.T, kill func()) (documents func() []accepted) {
+	t.Helper()
+	begun := k.model.Totals().Embeddings.Asked
+	list := make([]accepted, outageDocuments)
+	var uploads sync.WaitGroup
+	for c := range 3 {
+		uploads.Go(func() {
+			for i := c; i < outageDocuments; i += 3 {
+				list[i] = k.other.uploadThrough(t, k.uploaded+i)
+			}
+		})
 	}
-	if err := m.Wait(t.Context(), func(now modeltest.Totals) bool { return now.Embeddings.Asked >= begun+8 }); err != nil {
+	if err := k.model.Wait(t.Context(), func(now modeltest.Totals) bool { return now.Embeddings.Asked >= begun+6 }); err != nil {
 		t.Fatal(err)
 	}
-	victim.kill()
-	second.awaitPublished(t, crashDocuments+1)
-	for i, d := range documents {
-		second.wantOnce(t, d, i)
+	kill()
+	return func() []accepted { uploads.Wait(); return list }
+}
+
+// wantIngested waits until the documents are published, and checks each.
+func (k *killing) wantIngested(t *testing.T, documents func() []accepted) {
+	t.Helper()
+	list := documents()
+	if t.Failed() {
+		return
+	}
+	k.published += len(list)
+	k.other.awaitPublished(t, k.published)
+	for i, d := range list {
+		k.other.wantOnce(t, d, k.uploaded+i)
+	}
+	k.uploaded += len(list)
+}
+
+// outage kills a service while documents are ingested and an answer streams, and starts
+// it again.
+func (k *killing) outage(t *testing.T, p *service.Process, dependency string) {
+	s := k.other
+	before := k.model.Embeddings()
+	a := s.query(t, "What is on the southern pier?")
+	r := &reader{run: a.run, body: a}
+	r.until(t, words(t, 20, answerText))
+	documents := k.ingest(t, func() {
+		if err := p.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	s.awaitState(t, dependency, "down")
+	s.wantUnavailable(t, dependency)
+	down := time.Now()
+	if err := p.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	started := time.Since(down)
+	s.awaitState(t, dependency, "up")
+	t.Logf("the start took %v, and /readyz recovered %v later", started.Round(time.Millisecond), (time.Since(down) - started).Round(time.Millisecond))
+	for r.until(t, never); !r.ended(); {
+		r.reconnect(t, s, never)
+	}
+	wantWhole(t, r.list)
+	k.wantIngested(t, documents)
+	k.wantEmbeddedOnce(t, before)
+}
+
+// awaitState waits until /readyz reports that state of a dependency, and of no other.
+func (s *server) awaitState(t *testing.T, dependency, want string) {
+	t.Helper()
+	await(t, time.Minute, "/readyz reports "+dependency+" as "+want, func(ctx context.Context) error {
+		res, err := s.send(ctx, "GET", "/readyz", nil)
+		if err != nil {
+			return err
+		}
+		defer res.Body.Close()
+		var state struct {
+			Dependencies []struct{ Name, Status string }
+		}
+		if err := json.NewDecoder(res.Body).Decode(&state); err != nil {
+			return err
+		}
+		for _, d := range state.Dependencies {
+			if d.Name == dependency && d.Status != want || want == "up" && d.Status != "up" {
+				return fmt.Errorf("status %d, %+v", res.StatusCode, state.Dependencies)
+			}
+		}
+		if (res.StatusCode == http.StatusOK) != (want == "up") {
+			return fmt.Errorf("status %d", res.StatusCode)
+		}
+		return nil
+	})
+}
+
+// wantUnavailable checks that requests that need a dependency fail with the code for
+// it while the dependency is down.
+func (s *server) wantUnavailable(t *testing.T, dependency string) {
+	t.Helper()
+	question := map[string]any{"text": "What is on the southern pier?", "projectId": "default"}
+	requests := map[string][]string{
+		"index": {"/retrieve-context"}, "database": {"/retrieve-context", "/query"}, "temporal": {"/query"},
+	}
+	for _, path := range requests[dependency] {
+		status, code := s.refusal(t, webhooks+path, question)
+		if status != http.StatusServiceUnavailable || code != string(knowledge.CodeUnavailable) {
+			t.Errorf("%s: status %d with the code %q, want 503 and unavailable", path, status, code)
+		}
 	}
 }
 
-// TestSweepHistories has the schedule of a sweep start it, on a worker of its queue.
-func TestSweepHistories(t *testing.T) {
-	t.Parallel()
-	c := startCluster(t)
-	c.migrate()
-	_, s := c.worker("--queues", "bulk")
-	temporal := s.operator(t)
-	schedule := temporal.ScheduleClient().GetHandle(t.Context(), "sweep/runs")
-	if err := schedule.Trigger(t.Context(), sdk.ScheduleTriggerOptions{}); err != nil {
+// refusal returns the status and the code of an error.
+func (s *server) refusal(t *testing.T, path string, body any) (int, string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	res, err := s.send(ctx, "POST", path, body)
+	if err != nil {
 		t.Fatal(err)
 	}
-	var workflow string
-	await(t, time.Minute, "the sweep has run", func(ctx context.Context) error {
-		description, err := schedule.Describe(ctx)
-		if err != nil || len(description.Info.RecentActions) == 0 {
-			return errors.Join(err, errors.New("it has not"))
-		}
-		workflow = description.Info.RecentActions[0].StartWorkflowResult.WorkflowID
-		return nil
-	})
-	s.awaitClosed(t, workflow)
-	if h := s.history(t, workflow); *updateHistories {
-		record(t, "sweep", h)
+	defer res.Body.Close()
+	var p problem
+	if err := json.NewDecoder(res.Body).Decode(&p); err != nil {
+		t.Errorf("%s: %v", path, err)
 	}
+	return res.StatusCode, string(p.Code)
+}
+
+// wantEmbeddedOnce checks that the model was not asked again for a batch that it had
+// answered. A batch that was under way when a service died may be asked for again.
+func (k *killing) wantEmbeddedOnce(t *testing.T, before map[string]modeltest.Count) {
+	t.Helper()
+	var again []int
+	for batch, n := range k.model.Embeddings() {
+		if n.Answered > 1 && before[batch] == (modeltest.Count{}) {
+			again = append(again, n.Answered)
+		}
+	}
+	if slices.Sort(again); len(again) > 4 {
+		t.Errorf("batches of embeddings were answered %v times", again)
+	}
+	t.Logf("%d batches of embeddings were asked for again", len(again))
 }

@@ -26,25 +26,32 @@ const clusterNamespace = "cluster"
 // cluster is the roles of a cluster on one machine. They share a Temporal server, a
 // database, an index and a folder of blobs. Each has a data folder of its own.
 type cluster struct {
-	t        *testing.T
-	temporal *server
-	shared   string // folder of the stores
-	env      []string
-	key      string // the admin key
+	t      *testing.T
+	ends   childserver.Endpoints // of the Temporal server
+	shared string                // folder of the stores that are files
+	env    []string
+	key    string // the admin key
 }
 
-// startCluster starts a Temporal server, and prepares the stores and the namespace.
+// startCluster starts a Temporal server, that of a cairn up, for a cluster.
 func startCluster(t *testing.T, env ...string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, temporal: start(t), shared: t.TempDir(), key: "an-admin-key-" + rand.Text()}
+	return newCluster(t, start(t).ends, env...)
+}
+
+// newCluster returns the configuration of a cluster on a Temporal server. Its stores are
+// files, unless the variables name others.
+func newCluster(t *testing.T, temporal childserver.Endpoints, env ...string) *cluster {
+	t.Helper()
+	c := &cluster{t: t, ends: temporal, shared: t.TempDir(), key: "an-admin-key-" + rand.Text()}
 	store := func(scheme, name string) string {
 		return (&url.URL{Scheme: scheme, Path: filepath.Join(c.shared, name)}).String()
 	}
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never returns an error
 	c.env = append([]string{
-		"CAIRN_TEMPORAL__ADDRESS=" + c.temporal.ends.Temporal, "CAIRN_TEMPORAL__NAMESPACE=" + clusterNamespace,
-		"CAIRN_TEMPORAL__UI_URL=" + c.temporal.ends.UI,
+		"CAIRN_TEMPORAL__ADDRESS=" + c.ends.Temporal, "CAIRN_TEMPORAL__NAMESPACE=" + clusterNamespace,
+		"CAIRN_TEMPORAL__UI_URL=" + c.ends.UI,
 		"CAIRN_DATABASE__URL=" + store("sqlite", "cairn.db"), "CAIRN_VECTOR__URL=" + store("sqlite", "index.db"),
 		"CAIRN_BLOB__URL=" + store("file", "blobs"),
 		"CAIRN_ADMIN_KEY=" + c.key, "CAIRN_SECRET_KEY=" + base64.StdEncoding.EncodeToString(secret),
@@ -170,7 +177,7 @@ func (c *cluster) client(address string) *server {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	s := &server{Client: api, t: c.t, folder: c.shared, key: c.key, ends: c.temporal.ends, namespace: clusterNamespace}
+	s := &server{Client: api, t: c.t, folder: c.shared, key: c.key, ends: c.ends, namespace: clusterNamespace}
 	s.ends.API = address
 	return s
 }

@@ -106,7 +106,10 @@ func crashText(i int) string {
 	return text.String()
 }
 
-func watchword(i int) string { return fmt.Sprintf("qu%sx", strings.Repeat(string(rune('a'+i)), 5)) }
+// watchword returns a word that no other document has.
+func watchword(i int) string {
+	return "qu" + strings.Repeat(string(rune('a'+i%26)), 5) + strings.Repeat("x", 1+i/26)
+}
 
 func (s *server) awaitPublished(t *testing.T, n int) {
 	t.Helper()

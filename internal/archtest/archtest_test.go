@@ -158,6 +158,7 @@ var own = map[string][]string{
 	// the offline model's vectors.
 	"bench":             {"internal/childserver", "internal/client", "internal/extract", "internal/knowledge", "internal/model/modeltest", "internal/sse"},
 	"e2e":               {},
+	"e2e/temporal":      {},
 	"internal/archtest": {},
 	"internal/extract/container/containertest": {},
 	"internal/extract/extracttest":             {},
@@ -166,7 +167,8 @@ var own = map[string][]string{
 	"internal/knowledge/knowledgetest":         {"internal/knowledge"},
 	"internal/model/modeltest":                 {"internal/model", "internal/model/localmodel", "internal/model/protocol"},
 	"internal/retrieve/retrievetest":           {"internal/index", "internal/knowledge", "internal/knowledge/knowledgetest", "internal/retrieve", "internal/store"},
-	"internal/store/postgrestest":              {"internal/store"},
+	"internal/service":                         {},
+	"internal/store/postgrestest":              {"internal/service", "internal/store"},
 	"internal/store/storetest":                 {"internal/knowledge", "internal/knowledge/knowledgetest", "internal/source", "internal/store"},
 
 	"internal/standin":           {},

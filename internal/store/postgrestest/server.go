@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -22,11 +21,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	_ "github.com/jackc/pgx/v5/stdlib" // the database/sql driver "pgx"
 
+	"github.com/cairn-rag/cairn/internal/service"
 	"github.com/cairn-rag/cairn/internal/store"
 )
-
-// superuser is the name under which tests connect.
-const superuser = "cairn"
 
 // server is a running PostgreSQL server.
 type server struct {
@@ -42,9 +39,6 @@ type server struct {
 var start = sync.OnceValues(newServer)
 
 var started *server // for Main
-
-// errMissing means that this machine has no PostgreSQL.
-var errMissing = errors.New("PostgreSQL is not installed: apt-get install postgresql")
 
 // Main runs the tests of a package, and then ends the server if a test needed it.
 func Main(m *testing.M) int {
@@ -94,7 +88,7 @@ func Empty(t testing.TB) string {
 func running(t testing.TB) *server {
 	t.Helper()
 	s, err := start()
-	if errors.Is(err, errMissing) && os.Getenv("CI") == "" {
+	if errors.Is(err, service.ErrMissing) && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
 	if err != nil {
@@ -156,12 +150,12 @@ func (s *server) giveBack(name string) (err error) {
 }
 
 func (s *server) url(database string) string {
-	u := url.URL{Scheme: "postgres", User: url.User(superuser), Path: "/" + database, RawQuery: url.Values{"host": {s.folder}}.Encode()}
+	u := url.URL{Scheme: "postgres", User: url.User(service.PostgresUser), Path: "/" + database, RawQuery: url.Values{"host": {s.folder}}.Encode()}
 	return u.String()
 }
 
 func newServer() (*server, error) {
-	programs, err := findPrograms()
+	programs, err := service.PostgresPrograms()
 	if err != nil {
 		return nil, err
 	}
@@ -169,12 +163,12 @@ func newServer() (*server, error) {
 	if s.folder, err = os.MkdirTemp("", "cairn-postgres-"); err != nil {
 		return nil, err
 	}
-	owner, err := s.owner()
+	owner, err := service.PostgresOwner(s.folder)
 	if err != nil {
 		return nil, err
 	}
 	data := filepath.Join(s.folder, "data")
-	initdb := exec.Command(filepath.Join(programs, "initdb"), "-D", data, "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+	initdb := exec.Command(filepath.Join(programs, "initdb"), "-D", data, "-U", service.PostgresUser, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
 	initdb.Dir, initdb.SysProcAttr = s.folder, owner
 	if output, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w: %s", err, output)
@@ -233,36 +227,4 @@ func (s *server) stop() {
 	_ = s.input.Close()
 	<-s.done
 	_ = os.RemoveAll(s.folder)
-}
-
-// owner returns how to run a program as the owner of the folder: PostgreSQL refuses to
-// run as root.
-func (s *server) owner() (*syscall.SysProcAttr, error) {
-	if os.Getuid() != 0 {
-		return nil, nil
-	}
-	account, err := user.Lookup("nobody")
-	if err != nil {
-		return nil, err
-	}
-	uid, uidErr := strconv.ParseUint(account.Uid, 10, 32)
-	gid, gidErr := strconv.ParseUint(account.Gid, 10, 32)
-	if err := errors.Join(uidErr, gidErr, os.Chown(s.folder, int(uid), int(gid))); err != nil {
-		return nil, err
-	}
-	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
-}
-
-// findPrograms returns the folder with initdb and postgres.
-func findPrograms() (string, error) {
-	if path, err := exec.LookPath("initdb"); err == nil {
-		if path, err = filepath.EvalSymlinks(path); err == nil {
-			return filepath.Dir(path), nil
-		}
-	}
-	found, err := filepath.Glob("/usr/lib/postgresql/*/bin") // where Debian puts them
-	if err != nil || len(found) == 0 {
-		return "", errMissing
-	}
-	return found[len(found)-1], nil
 }

@@ -1,0 +1,86 @@
+package e2e_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "go.temporal.io/sdk/client"
+)
+
+// TestClusterRoles starts the roles before cairn migrate: they wait for it. A second
+// migration keeps what the first one made.
+func TestClusterRoles(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t)
+	early := c.start("api", "--listen", "127.0.0.1:0")
+	await(t, time.Minute, "the API waits for cairn migrate", func(context.Context) error {
+		if !strings.Contains(early.said(), "waiting for") {
+			return errors.New(early.said())
+		}
+		return nil
+	})
+	c.migrate()
+	early.ready("API")
+	w, health := c.worker("--queues", "query,ingest,bulk,bulk-large,webhook")
+	c.worker("--queues", "fetch,parse,embed,transcribe,write")
+	if err := health.Ready(t.Context()); err != nil {
+		t.Errorf("/readyz of the worker: %v", err)
+	}
+	if status := health.call(t, "GET", "/metrics", nil, nil); status != 200 {
+		t.Errorf("/metrics of the worker: status %d", status)
+	}
+	c.migrate()
+	_, s := c.api()
+	s.publish(t, "lights", "The northern pier has a lighthouse.")
+	if page, want := s.document(t, s.upload(t, "again", "The southern pier has a foghorn.").ID).OperatorURL, c.ends.UI+"/namespaces/cluster/workflows/ingest"; !strings.HasPrefix(page, want) {
+		t.Errorf("the operator's page is %s, want one under %s", page, want)
+	}
+	w.stop()
+	early.stop()
+
+	t.Run("a role with another key for secrets is refused", func(t *testing.T) {
+		env := append(slices.Clone(c.env), "CAIRN_SECRET_KEY="+strings.Repeat("A", 43)+"=")
+		code, _, said := command(t, env, "worker", "--data", t.TempDir())
+		if code != 2 || !strings.Contains(said, "secret_key") {
+			t.Errorf("exit code %d, %s", code, said)
+		}
+	})
+	t.Run("a role without a Temporal server is refused", func(t *testing.T) {
+		for _, args := range [][]string{{"api"}, {"migrate"}} {
+			code, _, said := command(t, nil, append(args, "--data", t.TempDir())...)
+			if code != 2 || !strings.Contains(said, "temporal.address") {
+				t.Errorf("cairn %s: exit code %d, %s", args[0], code, said)
+			}
+		}
+	})
+}
+
+// TestSweepHistories has the schedule of a sweep start it, on a worker of its queue.
+func TestSweepHistories(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t)
+	c.migrate()
+	_, s := c.worker("--queues", "bulk")
+	temporal := s.operator(t)
+	schedule := temporal.ScheduleClient().GetHandle(t.Context(), "sweep/runs")
+	if err := schedule.Trigger(t.Context(), sdk.ScheduleTriggerOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var workflow string
+	await(t, time.Minute, "the sweep has run", func(ctx context.Context) error {
+		description, err := schedule.Describe(ctx)
+		if err != nil || len(description.Info.RecentActions) == 0 {
+			return errors.Join(err, errors.New("it has not"))
+		}
+		workflow = description.Info.RecentActions[0].StartWorkflowResult.WorkflowID
+		return nil
+	})
+	s.awaitClosed(t, workflow)
+	if h := s.history(t, workflow); *updateHistories {
+		record(t, "sweep", h)
+	}
+}

@@ -1,0 +1,35 @@
+package service
+
+import "path/filepath"
+
+// Temporal returns a Temporal server whose histories are in two databases of a
+// PostgreSQL server. The tools are the folder of .ci/stand-ins.
+func Temporal(tools string, postgres *Process) (*Process, error) {
+	program, err := tool(tools, "temporal-server")
+	if err != nil {
+		return nil, err
+	}
+	p, err := newProcess("temporal", program)
+	if err != nil {
+		return nil, err
+	}
+	p.args = []string{"-postgres", postgres.Address, "-user", PostgresUser, "-port", p.port()}
+	return p, nil
+}
+
+// Milvus returns Milvus's light server. The tools are the folder of .ci/stand-ins.
+func Milvus(tools string) (*Process, error) {
+	program, err := tool(tools, "milvus-lite/bin/milvus-lite")
+	if err != nil {
+		return nil, err
+	}
+	p, err := newProcess("milvus", program)
+	if err != nil {
+		return nil, err
+	}
+	p.args = []string{"server", "--data-dir", filepath.Join(p.folder, "data"), "--host", "127.0.0.1", "--port", p.port()}
+	return p, nil
+}
+
+// MilvusURL returns the URL of an index in the light server.
+func (p *Process) MilvusURL() string { return "milvus://" + p.Address + "?analyzer=standard" }
