@@ -17,6 +17,10 @@ const benchDimension = 384
 // filled returns an index of documents of five passages, with the word
 // frequencies of a language: few words are frequent, most are rare.
 func filled(b *testing.B, entries int) (*embedded.Index, *rand.Rand) {
+	return filledWith(b, entries, randomText)
+}
+
+func filledWith(b *testing.B, entries int, text func(*rand.Rand, int) string) (*embedded.Index, *rand.Rand) {
 	x, err := embedded.Open(b.Context(), embedded.Config{Path: filepath.Join(b.TempDir(), "index.db")})
 	if err != nil {
 		b.Fatal(err)
@@ -26,7 +30,9 @@ func filled(b *testing.B, entries int) (*embedded.Index, *rand.Rand) {
 	for at := 0; at < entries; at += 100 {
 		var batch []index.Entry
 		for i := at; i < min(at+100, entries); i++ {
-			batch = append(batch, randomPassage(r, i/5, i%5))
+			e := randomPassage(r, i/5, i%5)
+			e.Text = text(r, 120)
+			batch = append(batch, e)
 		}
 		if err := x.Upsert(b.Context(), batch); err != nil {
 			b.Fatal(err)
@@ -48,6 +54,25 @@ func randomText(r *rand.Rand, words int) string {
 		fmt.Fprintf(&b, "w%d ", zipf.Uint64())
 	}
 	return b.String()
+}
+
+// frequentText is a text in which every word is frequent.
+func frequentText(r *rand.Rand, words int) string {
+	var b strings.Builder
+	for range words {
+		fmt.Fprintf(&b, "w%d ", r.IntN(80))
+	}
+	return b.String()
+}
+
+func BenchmarkFrequentWords(b *testing.B) {
+	x, r := filledWith(b, 2800, frequentText)
+	q := index.Query{Principal: member, Limit: 50}
+	for b.Loop() {
+		if _, err := x.BM25(b.Context(), q, frequentText(r, 8)); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func BenchmarkSearch(b *testing.B) {

@@ -3,27 +3,24 @@ package embedded
 import (
 	"context"
 	"fmt"
-	"slices"
+	"math"
+	"sync"
 
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/words"
 )
 
-// matchesPerHit is the number of passages that are ranked for each requested
-// hit.
-const matchesPerHit = 6
+// The constants of BM25, with their usual values.
+const (
+	saturation = 1.2  // k1: how much further occurrences of a word add
+	lengthRate = .75  // b: how much the length of a passage counts
+	leastIDF   = 1e-6 // of a word in more than half of the passages
+)
 
-// BM25 returns the entries that share words with text. As in Dense, there is
-// one way for searches that only permission narrows, where most of the best
-// ranked are allowed, and one for all other searches, which ranks only allowed
-// entries.
-//
-// The first way ranks passages with one of the rarer words: as many words as
-// are needed for matchesPerHit passages per hit. The time for ranking grows
-// with the number of ranked passages, and frequent words occur in most passages
-// of a workspace but add little to a score. In the Cranfield collection .992 of
-// the first ten hits are the same as with all words.
+// BM25 returns the entries that share words with text. The scores are those of
+// FTS5's bm25 function, which takes 1 µs for each occurrence of each word; a
+// list in memory takes a hundredth of that.
 func (x *Index) BM25(ctx context.Context, q index.Query, text string) ([]knowledge.Hit, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
@@ -36,72 +33,82 @@ func (x *Index) BM25(ctx context.Context, q index.Query, text string) ([]knowled
 	if err != nil || workspace == 0 {
 		return nil, err
 	}
-	allowed, err := scope(q, workspace)
+	r, err := x.passages.ranking(ctx, workspace, terms)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the passages with a word: %w", err)
 	}
-	s := wordSearch{db: x.statements, table: wordTable(workspace), words: anyOf(terms...), scope: allowed, limit: q.Limit}
-	if len(q.Filter) == 0 && len(q.Documents) == 0 {
-		rarer, others, err := x.byFrequency(ctx, workspace, terms, matchesPerHit*q.Limit)
-		if err != nil {
-			return nil, fmt.Errorf("count words: %w", err)
+	return x.search(ctx, q, workspace, r)
+}
+
+// wordRanking ranks the passages of a workspace for some terms.
+type wordRanking struct {
+	passages *passages
+	lists    []*postings // one for each term
+}
+
+func (r *wordRanking) best(_ context.Context, k int) ([]scored, error) {
+	return r.rank(k, nil), nil
+}
+
+func (r *wordRanking) among(_ context.Context, entries []int64, k int) ([]scored, error) {
+	r.passages.mu.RLock()
+	allowed := r.passages.slotsOf(entries)
+	r.passages.mu.RUnlock()
+	return r.rank(k, allowed), nil
+}
+
+// blockSlots is the number of passages that are ranked at a time. Their scores
+// stay in the processor's cache.
+const blockSlots = 8192
+
+// blockScores holds blocks of scores that are all 0.
+var blockScores = sync.Pool{New: func() any { return new([blockSlots]float64) }}
+
+// rank returns the k best passages of the allowed slots, nil = all. It ignores
+// passages that a list does not yet cover: they were written after the search
+// began.
+func (r *wordRanking) rank(k int, allowed slotSet) []scored {
+	p := r.passages
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.live == 0 {
+		return nil
+	}
+	average := float64(p.tokens) / float64(p.live)
+	covered := len(p.entries)
+	readers, weights := make([]postingReader, len(r.lists)), make([]float64, len(r.lists))
+	for i, list := range r.lists {
+		covered = min(covered, list.covered)
+		readers[i] = list.reader()
+		weights[i] = idf(p.live, list.frequency)
+	}
+	best := bestOf{k: k}
+	scores := blockScores.Get().(*[blockSlots]float64)
+	defer blockScores.Put(scores)
+	for block := 0; block < covered; block += blockSlots {
+		end := min(block+blockSlots, covered)
+		for i := range readers {
+			for slot, times, ok := readers[i].next(end); ok; slot, times, ok = readers[i].next(end) {
+				length := float64(p.lengths[slot])
+				n := float64(times)
+				scores[slot-block] += weights[i] * (n * (saturation + 1) / (n + saturation*(1-lengthRate+lengthRate*length/average)))
+			}
 		}
-		hits, complete, err := s.best(ctx, rarer, others, withSpare(q.Limit))
-		if err != nil || complete {
-			return hits, err
+		for slot := block; slot < end; slot++ {
+			if score := scores[slot-block]; score > 0 {
+				scores[slot-block] = 0
+				if p.lengths[slot] != removed && (allowed == nil || allowed.has(slot)) {
+					best.add(scored{p.entries[slot], score})
+				}
+			}
 		}
 	}
-	return s.all(ctx)
+	return best.sorted()
 }
 
-type wordSearch struct {
-	db    *statements
-	table string
-	words string // an FTS5 expression
-	scope condition
-	limit int
-}
-
-// best ranks all passages of the workspace with one of the rarer terms and, in
-// the same statement, drops those of the first k that are not allowed. complete
-// is true if no passage outside the first k could be among the hits.
-func (s *wordSearch) best(ctx context.Context, rarer, others []words.Term, k int) (hits []knowledge.Hit, complete bool, err error) {
-	words, times := s.words, 1.0
-	if len(others) > 0 {
-		// The expression contains each term twice, which doubles the score.
-		words, times = "("+anyOf(rarer...)+") AND ("+anyOf(slices.Concat(rarer, others, others)...)+")", 2
-	}
-	statement := "WITH best AS MATERIALIZED (SELECT rowid AS id, bm25(" + s.table + ") AS score FROM " + s.table +
-		" WHERE " + s.table + ` MATCH ? ORDER BY score LIMIT +?)
-		SELECT e.chunk_id, v.document_id, v.version, best.score / ?, (SELECT count(*) FROM best), (SELECT max(score) FROM best) / ?
-		FROM best CROSS JOIN entries e ON e.id = best.id CROSS JOIN versions v ON v.id = e.version_id
-		WHERE ` + s.scope.sql + " ORDER BY best.score, e.chunk_id LIMIT +?"
-	var seen int
-	var score, worst float64
-	args := append(append([]any{words, k, times, times}, s.scope.args...), s.limit)
-	hits, err = s.run(ctx, query{statement, args, true}, &score, &seen, &worst)
-	if err != nil || len(hits) == 0 {
-		return nil, false, err
-	}
-	return hits, seen < k && len(others) == 0 || len(hits) == s.limit && score < worst, nil
-}
-
-// all ranks all allowed entries.
-func (s *wordSearch) all(ctx context.Context) ([]knowledge.Hit, error) {
-	statement := "SELECT e.chunk_id, v.document_id, v.version, bm25(" + s.table + ") AS score FROM " + s.table +
-		" CROSS JOIN entries e ON e.id = " + s.table + ".rowid CROSS JOIN versions v ON v.id = e.version_id" +
-		" WHERE " + s.table + " MATCH ? AND " + s.scope.sql + " ORDER BY score, e.chunk_id LIMIT ?"
-	var score float64
-	args := append(append([]any{s.words}, s.scope.args...), s.limit)
-	return s.run(ctx, query{sql: statement, args: args}, &score)
-}
-
-// run returns hits whose fourth column is FTS5's score, where lower is better.
-// Further columns are scanned into more.
-func (s *wordSearch) run(ctx context.Context, q query, score *float64, more ...any) ([]knowledge.Hit, error) {
-	hits, err := s.db.hits(ctx, q, append([]any{score}, more...), func() float64 { return -*score })
-	if err != nil {
-		return nil, fmt.Errorf("search for words: %w", err)
-	}
-	return hits, nil
+// idf returns the weight of a word that occurs in n of all passages. A removal
+// may have changed all since n was counted.
+func idf(all, n int) float64 {
+	n = min(n, all)
+	return max(leastIDF, math.Log((float64(all-n)+.5)/(float64(n)+.5)))
 }

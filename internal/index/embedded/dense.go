@@ -11,10 +11,6 @@ import (
 const (
 	// maxNearest is the largest number of neighbours that vec0 returns.
 	maxNearest = 4096
-	// maxCompared is the largest number of entries that are compared one by
-	// one. That takes 8 µs for each; a scan takes 1 to 2 µs for each vector of
-	// the partition.
-	maxCompared = 500
 )
 
 // Dense returns the entries whose vectors are nearest to vector. It has three
@@ -50,10 +46,6 @@ func (x *Index) Dense(ctx context.Context, q index.Query, vector []float32) ([]k
 		}
 	}
 }
-
-// withSpare returns the number of candidates for limit hits, so that some may
-// be dropped or have equal scores.
-func withSpare(limit int) int { return limit + limit/5 + 5 }
 
 type denseSearch struct {
 	db        *statements

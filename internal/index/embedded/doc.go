@@ -7,6 +7,11 @@
 // not depend on other workspaces. Package words splits and stems documents and
 // questions alike, and nothing in a question can be an operator.
 //
+// A search ranks in memory. The lists of the words that were searched for are read
+// from FTS5 when they are first needed. Each search reads in the file whether
+// passages were written or removed, by this process or another, and completes its
+// lists with them.
+//
 // Committed writes survive a power failure, as those of SQL and blobs do: a
 // document that SQL has published is found.
 package embedded

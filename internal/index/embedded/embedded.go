@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
-	"time"
 
 	_ "modernc.org/sqlite"     // the database/sql driver
 	_ "modernc.org/sqlite/vec" // vec0 tables
@@ -46,9 +45,9 @@ type Index struct {
 
 	generation string // of vectors without one
 
-	statements  *statements // of reader
-	frequencies frequencies
-	tidier      *tidier
+	statements *statements // of reader
+	passages   *passageCache
+	tidier     *tidier
 
 	mu          sync.RWMutex
 	workspaces  map[string]int64      // name -> id of committed workspaces
@@ -69,8 +68,7 @@ func Open(ctx context.Context, cfg Config) (*Index, error) {
 	if err := create(cfg.Path); err != nil {
 		return nil, fmt.Errorf("open index %s: %w", cfg.Path, err)
 	}
-	x := &Index{path: cfg.Path, log: cfg.Logger, generation: cfg.Generation, workspaces: map[string]int64{}, generations: map[string]generation{},
-		frequencies: frequencies{counts: map[workspaceWord]int{}, now: time.Now}}
+	x := &Index{path: cfg.Path, log: cfg.Logger, generation: cfg.Generation, workspaces: map[string]int64{}, generations: map[string]generation{}}
 	if err := x.connect(ctx, cfg.Readers); err != nil {
 		return nil, errors.Join(fmt.Errorf("open index %s: %w", cfg.Path, err), x.Close())
 	}
@@ -131,6 +129,7 @@ func (x *Index) connect(ctx context.Context, readers int) (err error) {
 	x.reader.SetMaxOpenConns(readers)
 	x.reader.SetMaxIdleConns(readers)
 	x.statements = newStatements(x.reader)
+	x.passages = &passageCache{db: x.statements, workspaces: map[int64]*passages{}}
 	x.tidier = startTidier(x)
 	return x.Ping(ctx)
 }

@@ -70,7 +70,7 @@ func (x *Index) remove(ctx context.Context, workspaceName, document string, v ve
 
 // eraseSome erases a batch of entries, and the versions when no entry is left.
 func eraseSome(ctx context.Context, tx *sql.Tx, workspace int64, document string, v versions) (more bool, err error) {
-	w := writing{tx: tx, statements: map[string]*sql.Stmt{}}
+	w := newWriting(tx)
 	entries, err := someEntries(ctx, tx, workspace, document, v)
 	if err != nil {
 		return false, err
@@ -82,14 +82,12 @@ func eraseSome(ctx context.Context, tx *sql.Tx, workspace int64, document string
 		}
 	}
 	for id, dimension := range entries {
-		if dimension > 0 {
-			if err := w.eraseVectors(ctx, id); err != nil {
-				return false, err
-			}
-		}
-		if err := w.exec(ctx, `DELETE FROM entries WHERE id = ?`, id); err != nil {
+		if err := w.eraseEntry(ctx, workspace, id, dimension); err != nil {
 			return false, err
 		}
+	}
+	if err := w.noteChanges(ctx); err != nil {
+		return false, err
 	}
 	if len(entries) == removeBatch {
 		return true, nil
@@ -120,6 +118,19 @@ func eraseWords(ctx context.Context, exec execer, workspace, id int64) error {
 	return exec(ctx, `DELETE FROM `+wordTable(workspace)+` WHERE rowid = ?`, id)
 }
 
+// eraseEntry erases an entry but for its words.
+func (w *writing) eraseEntry(ctx context.Context, workspace, id int64, dimension int) error {
+	if dimension > 0 {
+		if err := w.eraseVectors(ctx, id); err != nil {
+			return err
+		}
+	}
+	if err := w.exec(ctx, `DELETE FROM entries WHERE id = ?`, id); err != nil {
+		return err
+	}
+	return w.noteRemoved(ctx, workspace, id)
+}
+
 // SetAttributes replaces the attributes of one version of the document.
 func (x *Index) SetAttributes(ctx context.Context, workspaceName, document string, version int, a index.Attributes) error {
 	metadata, err := metadataJSON(a.Metadata)
@@ -141,8 +152,7 @@ func (x *Index) SetAttributes(ctx context.Context, workspaceName, document strin
 		if err != nil {
 			return err
 		}
-		w := writing{tx: tx, statements: map[string]*sql.Stmt{}}
-		return putLabels(ctx, w.exec, id, a.ACL, a.Tags)
+		return putLabels(ctx, newWriting(tx).exec, id, a.ACL, a.Tags)
 	})
 	if err != nil {
 		return fmt.Errorf("set attributes of document %s in the index: %w", document, err)

@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS tags (
 	PRIMARY KEY (version_id, tag)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS entries (
-	id INTEGER PRIMARY KEY,      -- also the rowid of its vector and of its words
+	id INTEGER PRIMARY KEY,      -- also the rowid of its vector and of its words; never used again
 	version_id INTEGER NOT NULL REFERENCES versions (id),
 	chunk_id TEXT NOT NULL,
 	ordinal INTEGER NOT NULL,
@@ -60,7 +60,7 @@ func (x *Index) migrate(ctx context.Context) error {
 	if _, err := x.writer.ExecContext(ctx, schema); err != nil {
 		return fmt.Errorf("create tables: %w", err)
 	}
-	if err := x.addChunkLanguage(ctx); err != nil {
+	if err := errors.Join(x.addChunkLanguage(ctx), x.migrateChanges(ctx)); err != nil {
 		return err
 	}
 	return x.adoptVectors(ctx)
@@ -80,8 +80,8 @@ func (x *Index) addChunkLanguage(ctx context.Context) error {
 }
 
 func wordTable(workspace int64) string { return "words_" + strconv.FormatInt(workspace, 10) }
-func vocabularyTable(workspace int64) string {
-	return "vocabulary_" + strconv.FormatInt(workspace, 10)
+func occurrenceTable(workspace int64) string {
+	return "occurrences_" + strconv.FormatInt(workspace, 10)
 }
 
 // createWorkspace returns the workspace's id. It creates a new workspace with
@@ -101,7 +101,7 @@ func createWorkspace(ctx context.Context, tx *sql.Tx, name string) (int64, error
 		`CREATE VIRTUAL TABLE %[1]s USING fts5(words, tokenize = 'ascii');
 		 INSERT INTO %[1]s (%[1]s, rank) VALUES ('secure-delete', 1);
 		 INSERT INTO %[1]s (%[1]s, rank) VALUES ('usermerge', 2);
-		 CREATE VIRTUAL TABLE %[2]s USING fts5vocab(%[1]s, row);`, wordTable(id), vocabularyTable(id)))
+		 %[2]s;`, wordTable(id), createOccurrences(id)))
 	return id, err
 }
 

@@ -50,6 +50,19 @@ func (s *statements) query(ctx context.Context, q query) (*sql.Rows, error) {
 	return prepared.QueryContext(ctx, q.args...)
 }
 
+// scan reads the only row of a query.
+func (s *statements) scan(ctx context.Context, q query, into ...any) error {
+	rows, err := s.query(ctx, q)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return errors.Join(rows.Err(), sql.ErrNoRows)
+	}
+	return errors.Join(rows.Scan(into...), rows.Err())
+}
+
 // prepare returns nil if maxStatements are kept already.
 func (s *statements) prepare(ctx context.Context, statement string) (*sql.Stmt, error) {
 	s.mu.Lock()

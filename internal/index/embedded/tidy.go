@@ -48,7 +48,6 @@ func (t *tidier) close() {
 
 // noteWrite notes a write to these workspaces.
 func (t *tidier) noteWrite(workspaces ...int64) {
-	t.index.frequencies.forget()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, w := range workspaces {

@@ -39,7 +39,7 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 		rows[i] = row{entry: e, vector: vector, words: words.Document(e.Text, known)}
 		last[keyOf(e)] = e
 	}
-	w := writing{versions: map[versionKey]writtenVersion{}, workspaces: map[string]int64{}, statements: map[string]*sql.Stmt{}}
+	w := newWriting(nil)
 	err := x.write(ctx, func(tx *sql.Tx) error {
 		w.tx = tx
 		for i := range rows {
@@ -47,7 +47,7 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 				return fmt.Errorf("chunk %s: %w", rows[i].entry.ChunkID, err)
 			}
 		}
-		return w.putWords(ctx, rows)
+		return errors.Join(w.putWords(ctx, rows), w.noteChanges(ctx))
 	})
 	if err != nil {
 		return fmt.Errorf("write %d entries of document %s into the index: %w", len(entries), entries[0].DocumentID, err)
@@ -80,6 +80,13 @@ type writing struct {
 	workspaces  map[string]int64
 	generations map[string]generation // nil = not read yet
 	statements  map[string]*sql.Stmt
+	lastEntry   int64          // the highest id of an entry, 0 = not read yet
+	removed     map[int64]bool // workspaces with removed entries
+}
+
+func newWriting(tx *sql.Tx) *writing {
+	return &writing{tx: tx, versions: map[versionKey]writtenVersion{}, workspaces: map[string]int64{},
+		statements: map[string]*sql.Stmt{}, removed: map[int64]bool{}}
 }
 
 func keyOf(e index.Entry) versionKey { return versionKey{e.Workspace, e.DocumentID, e.Version} }
@@ -112,13 +119,17 @@ func (w *writing) put(ctx context.Context, r *row, facts index.Entry) (err error
 // them in memory, and flushes the buffer whenever another statement runs in
 // between.
 func (w *writing) putWords(ctx context.Context, rows []row) error {
-	at := make(map[int64]int, len(rows)) // index of the last row of each entry
-	for i, r := range rows {
-		at[r.id] = i
+	type key struct {
+		versionKey
+		chunk string
 	}
-	for i, r := range rows {
-		if at[r.id] != i || r.there {
-			continue
+	last := make(map[key]int64, len(rows))
+	for _, r := range rows {
+		last[key{keyOf(r.entry), r.entry.ChunkID}] = r.id
+	}
+	for _, r := range rows {
+		if r.there || last[key{keyOf(r.entry), r.entry.ChunkID}] != r.id {
+			continue // the words are there, or replaced by a later row
 		}
 		table := wordTable(w.versions[keyOf(r.entry)].workspace)
 		if err := w.exec(ctx, `INSERT INTO `+table+` (rowid, words) VALUES (?, ?)`, r.id, r.words); err != nil {
@@ -129,7 +140,7 @@ func (w *writing) putWords(ctx context.Context, rows []row) error {
 }
 
 // putEntry writes the entry's row and removes its former vector of the generation. If the
-// entry had other words, it removes these and the vectors of all generations.
+// entry had other words, it removes the former entry and writes a new one with a new id.
 func (w *writing) putEntry(ctx context.Context, version writtenVersion, r *row) (id int64, err error) {
 	var dimension int
 	find, err := w.prepare(ctx, `SELECT id, dimension FROM entries WHERE version_id = ? AND chunk_id = ?`)
@@ -138,46 +149,55 @@ func (w *writing) putEntry(ctx context.Context, version writtenVersion, r *row) 
 	}
 	switch err := find.QueryRowContext(ctx, version.id, r.entry.ChunkID).Scan(&id, &dimension); err {
 	case nil:
-		if dimension, err = w.eraseFormer(ctx, version, r, id, dimension); err != nil {
-			return 0, err
-		}
-		return id, w.exec(ctx, `UPDATE entries SET ordinal = ?, dimension = ?, language = ? WHERE id = ?`,
-			r.entry.Ordinal, dimension, r.entry.ChunkLanguage, id)
-	case sql.ErrNoRows:
-		insert, err := w.prepare(ctx, `INSERT INTO entries (version_id, chunk_id, ordinal, dimension, language) VALUES (?, ?, ?, ?, ?) RETURNING id`)
+		there, err := w.sameWords(ctx, version, r, id)
 		if err != nil {
 			return 0, err
 		}
-		err = insert.QueryRowContext(ctx, version.id, r.entry.ChunkID, r.entry.Ordinal, r.dimension(), r.entry.ChunkLanguage).Scan(&id)
-		return id, err
+		if there {
+			return id, w.updateEntry(ctx, r, id, dimension)
+		}
+		if err := errors.Join(eraseWords(ctx, w.exec, version.workspace, id), w.eraseEntry(ctx, version.workspace, id, dimension)); err != nil {
+			return 0, err
+		}
+	case sql.ErrNoRows:
 	default:
 		return 0, err
 	}
+	if id, err = w.newEntry(ctx); err != nil {
+		return 0, err
+	}
+	return id, w.exec(ctx, `INSERT INTO entries (id, version_id, chunk_id, ordinal, dimension, language) VALUES (?, ?, ?, ?, ?, ?)`,
+		id, version.id, r.entry.ChunkID, r.entry.Ordinal, r.dimension(), r.entry.ChunkLanguage)
 }
 
-// eraseFormer erases what an entry that is written again has no more. It returns the
-// dimension to write.
-func (w *writing) eraseFormer(ctx context.Context, version writtenVersion, r *row, id int64, dimension int) (int, error) {
+// sameWords reports whether the words of an entry that is written again are in the file.
+func (w *writing) sameWords(ctx context.Context, version writtenVersion, r *row, id int64) (bool, error) {
 	var former string
 	find, err := w.prepare(ctx, `SELECT c0 FROM `+wordTable(version.workspace)+`_content WHERE id = ?`)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	err = find.QueryRowContext(ctx, id).Scan(&former)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, err
+		return false, err
 	}
-	if r.there = err == nil && former == r.words; !r.there {
-		return r.dimension(), errors.Join(eraseWords(ctx, w.exec, version.workspace, id), w.eraseVectors(ctx, id))
-	}
+	r.there = err == nil && former == r.words
+	return r.there, nil
+}
+
+// updateEntry updates the row of an entry and erases its former vector of the generation.
+func (w *writing) updateEntry(ctx context.Context, r *row, id int64, dimension int) error {
 	all, err := w.allGenerations(ctx)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if g, ok := all[r.entry.Generation]; ok {
-		err = w.eraseVector(ctx, g, id)
+		if err := w.eraseVector(ctx, g, id); err != nil {
+			return err
+		}
 	}
-	return max(dimension, r.dimension()), err
+	return w.exec(ctx, `UPDATE entries SET ordinal = ?, dimension = ?, language = ? WHERE id = ?`,
+		r.entry.Ordinal, max(dimension, r.dimension()), r.entry.ChunkLanguage, id)
 }
 
 func (w *writing) putVersion(ctx context.Context, e index.Entry) (v writtenVersion, err error) {
