@@ -33,6 +33,7 @@ type commands struct {
 	Runs      runsCmd      `cmd:"" group:"questions" help:"List, show, watch and cancel runs."`
 	Projects  projectsCmd  `cmd:"" group:"administration" help:"List, create, show and configure projects."`
 	Keys      keysCmd      `cmd:"" group:"administration" help:"Create, list and revoke API keys."`
+	Health    healthCmd    `cmd:"" group:"administration" help:"Report whether a server or a worker is ready."`
 	Config    configCmd    `cmd:"" group:"administration" help:"Print the effective configuration with masked secrets."`
 	Version   versionCmd   `cmd:"" group:"administration" help:"Print the version."`
 	Parse     parseCmd     `cmd:"" hidden:"" help:"Parse untrusted files; the server starts it."`

@@ -88,6 +88,35 @@ func (c *Client) Ready(ctx context.Context) error {
 	return err
 }
 
+// Readiness is whether a process of the server can work.
+type Readiness struct {
+	Status       string       `json:"status"` // ready or unavailable
+	Dependencies []Dependency `json:"dependencies"`
+}
+
+// Dependency is a service that a process of the server needs.
+type Dependency struct {
+	Name   string `json:"name"`
+	Status string `json:"status"` // up or down
+}
+
+// Readiness returns what the server reports about itself, whether it is ready or not.
+func (c *Client) Readiness(ctx context.Context) (Readiness, error) {
+	var state Readiness
+	res, err := c.do(ctx, http.MethodGet, "/readyz", nil, nil, nil)
+	if err != nil {
+		return state, err
+	}
+	defer res.Body.Close()
+	if !isJSON(res.Header.Get("Content-Type")) || res.StatusCode >= http.StatusBadRequest && res.StatusCode != http.StatusServiceUnavailable {
+		return state, decodeError(res)
+	}
+	if err := json.NewDecoder(res.Body).Decode(&state); err != nil {
+		return state, fmt.Errorf("decode the answer to GET /readyz: %w", err)
+	}
+	return state, nil
+}
+
 // inWorkspace returns the path of a resource of the workspace.
 func (c *Client) inWorkspace(parts ...string) string {
 	return c.path("/workspaces/"+url.PathEscape(c.workspace), parts)
@@ -144,6 +173,19 @@ func (c *Client) exchange(ctx context.Context, method, path string, query url.Va
 // *Error, and no answer as *NoServerError. Otherwise the caller must close the
 // body.
 func (c *Client) send(ctx context.Context, method, path string, query url.Values, header http.Header, body io.Reader) (*http.Response, error) {
+	res, err := c.do(ctx, method, path, query, header, body)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode >= http.StatusBadRequest {
+		defer res.Body.Close()
+		return nil, decodeError(res)
+	}
+	return res, nil
+}
+
+// do sends a request and returns an answer of any status.
+func (c *Client) do(ctx context.Context, method, path string, query url.Values, header http.Header, body io.Reader) (*http.Response, error) {
 	target := c.base.String() + path
 	if len(query) > 0 {
 		target += "?" + query.Encode()
@@ -162,10 +204,6 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	res, err := c.http.Do(req)
 	if err != nil {
 		return nil, c.transportError(ctx, method, path, err)
-	}
-	if res.StatusCode >= http.StatusBadRequest {
-		defer res.Body.Close()
-		return nil, decodeError(res)
 	}
 	return res, nil
 }
