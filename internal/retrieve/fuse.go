@@ -61,7 +61,11 @@ func sum(lists ...weighted) []knowledge.Hit {
 	return fused
 }
 
-// normalise maps the scores of a sorted list to 0..1. If all scores are equal,
+// leastFound is the normalised score of the last hit of a leg. It is above 0, the score
+// of a candidate that the leg did not find: to be found by both legs counts.
+const leastFound = 0.1
+
+// normalise maps the scores of a sorted list to leastFound..1. If all scores are equal,
 // all become 1.
 func normalise(hits []knowledge.Hit) []knowledge.Hit {
 	if len(hits) == 0 {
@@ -72,7 +76,7 @@ func normalise(hits []knowledge.Hit) []knowledge.Hit {
 		if high == low {
 			return 1
 		}
-		return (h.Score - low) / (high - low)
+		return leastFound + (1-leastFound)*(h.Score-low)/(high-low)
 	})
 }
 

@@ -70,9 +70,9 @@ func TestFusion(t *testing.T) {
 		want         []string
 	}{
 		{"weighted, on normalised scores", dense, words,
-			knowledge.RetrievalConfig{Weights: &knowledge.Weights{Dense: .25, BM25: .75}}, []string{"d 0.750", "b 0.500", "a 0.250", "c 0.000"}},
+			knowledge.RetrievalConfig{Weights: &knowledge.Weights{Dense: .25, BM25: .75}}, []string{"d 0.750", "b 0.550", "a 0.325", "c 0.025"}},
 		{"weights need not add up to one", dense, words,
-			knowledge.RetrievalConfig{Weights: &knowledge.Weights{Dense: .1, BM25: .3}}, []string{"d 0.750", "b 0.500", "a 0.250", "c 0.000"}},
+			knowledge.RetrievalConfig{Weights: &knowledge.Weights{Dense: .1, BM25: .3}}, []string{"d 0.750", "b 0.550", "a 0.325", "c 0.025"}},
 		{"reciprocal ranks", dense, words,
 			knowledge.RetrievalConfig{Fusion: "rrf"}, []string{"a 0.984", "b 0.984", "d 0.500", "c 0.484"}},
 		{"dense alone gives the cosine", dense, words,
@@ -80,7 +80,7 @@ func TestFusion(t *testing.T) {
 		{"words alone are relative to the best", dense, words,
 			knowledge.RetrievalConfig{Strategy: "bm25"}, []string{"d 1.000", "b 0.750", "a 0.500"}},
 		{"a leg that finds nothing leaves the other's order", nil, words,
-			knowledge.RetrievalConfig{Weights: &knowledge.Weights{Dense: .5, BM25: .5}}, []string{"d 0.500", "b 0.250", "a 0.000"}},
+			knowledge.RetrievalConfig{Weights: &knowledge.Weights{Dense: .5, BM25: .5}}, []string{"d 0.500", "b 0.275", "a 0.050"}},
 		{"equal scores are in order of their ids", hits("z", 1.0, "y", 1.0, "x", 1.0), nil,
 			knowledge.RetrievalConfig{Weights: &knowledge.Weights{Dense: 1, BM25: 0}}, []string{"x 1.000", "y 1.000", "z 1.000"}},
 		{"nothing found", nil, nil, knowledge.RetrievalConfig{}, nil},

@@ -51,7 +51,7 @@ func TestMultiStage(t *testing.T) {
 	t.Run("vectors keep the nearest of what words found", func(t *testing.T) {
 		t.Parallel()
 		r := find(t, x, c, retrieve.Request{Config: config, Explain: true})
-		if diff := cmp.Diff([]string{"c 0.600"}, scored(r)); diff != "" {
+		if diff := cmp.Diff([]string{"c 0.640"}, scored(r)); diff != "" {
 			t.Error(diff)
 		}
 		for _, line := range explained(r.Trace, "a", "b", "c", "d", "e") {

@@ -47,9 +47,9 @@ func TestTrace(t *testing.T) {
 		c.put("b", c["a"].Text)
 		r := find(t, x, c, retrieve.Request{Config: config, Explain: true})
 		want := []string{
-			"a dense 1:0.9 bm25 3:10.0 fused 0.75 rerank -",
-			"b dense 2:0.7 bm25 2:15.0 fused 0.50 rerank -",
-			"c dense 4:0.5 bm25 - fused 0.00 rerank -",
+			"a dense 1:0.9 bm25 3:10.0 fused 0.78 rerank -",
+			"b dense 2:0.7 bm25 2:15.0 fused 0.55 rerank -",
+			"c dense 4:0.5 bm25 - fused 0.08 rerank -",
 			"d dense - bm25 1:20.0 fused 0.25 rerank -",
 			"b dropped: duplicate", "c dropped: minScore",
 		}
