@@ -9,6 +9,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/retrieve"
+	"github.com/cairn-rag/cairn/internal/tool"
 )
 
 // Answering holds the activities of AnswerQuery and RunTool.
@@ -18,6 +19,7 @@ type Answering struct {
 	Retriever Retriever
 	Passages  retrieve.PassageReader
 	Chat      Chat
+	Tools     tool.Set // beside documents_rag
 	Workflows Workflows
 	Hub       Hub
 	Metrics   Metrics
@@ -26,31 +28,17 @@ type Answering struct {
 
 // Loop is the state of a question's tool loop: ids, keys of blobs and counts.
 type Loop struct {
-	Found    *SearchRecord `json:"found,omitempty"`    // by the first search, if it is in no blob
-	Searches []string      `json:"searches,omitempty"` // blobs of the other searches, in order; ranks count over all of them
-	Turns    []Turn        `json:"turns,omitempty"`    // turns that ended in tool calls
-	Answer   string        `json:"answer,omitempty"`   // blob of the model call that returned the answer
-	Usage    Usage         `json:"usage,omitzero"`
+	Found    *SearchRecord   `json:"found,omitempty"`    // by the first search, if it is in no blob
+	Searches []string        `json:"searches,omitempty"` // blobs of the other searches, in order; ranks count over all of them
+	Turns    []Turn          `json:"turns,omitempty"`    // turns that ended in tool calls
+	Answer   string          `json:"answer,omitempty"`   // blob of the model call that returned the answer
+	Usage    knowledge.Usage `json:"usage,omitzero"`
 }
 
 // Turn is one model call that called tools, and the outputs of these.
 type Turn struct {
 	Key     string       `json:"key"`
 	Outputs []ToolOutput `json:"outputs"`
-}
-
-// Usage counts the tokens of a run.
-type Usage struct {
-	PromptTokens     int `json:"prompt_tokens"`
-	CompletionTokens int `json:"completion_tokens"`
-	ModelCalls       int `json:"model_calls"`
-}
-
-// Add adds o to u.
-func (u *Usage) Add(o Usage) {
-	u.PromptTokens += o.PromptTokens
-	u.CompletionTokens += o.CompletionTokens
-	u.ModelCalls += o.ModelCalls
 }
 
 // TurnRecord is the stored result of a model call.
@@ -61,7 +49,7 @@ type TurnRecord struct {
 	Used      []int            `json:"used,omitempty"` // ranks that Text cites
 	LeftOut   []int            `json:"left,omitempty"` // ranks of passages that the model did not receive, because they were gone
 	Model     string           `json:"model"`
-	Usage     Usage            `json:"usage"`
+	Usage     knowledge.Usage  `json:"usage"`
 }
 
 // maxRetryAfter is the longest pause that a question grants a provider, because a

@@ -19,6 +19,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/internal/tool"
 )
 
 // ask stores the request of a question.
@@ -153,11 +154,11 @@ func TestCallModel(t *testing.T) {
 	t.Run("each turn is a call of its own", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		f.server.ScriptChat(modeltest.Call(model.ToolCall{ID: "a", Name: activities.DocumentsRAG, Arguments: `{"query":"x"}`}), modeltest.Text("done"))
+		f.server.ScriptChat(modeltest.Call(model.ToolCall{ID: "a", Name: tool.DocumentsRAG, Arguments: `{"query":"x"}`}), modeltest.Text("done"))
 		run := f.ask("what?")
 		first, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: run, Turn: 1})
 		f.must(err)
-		if diff := cmp.Diff([]activities.ToolCallRef{{ID: "a", Name: activities.DocumentsRAG}}, first.ToolCalls); diff != "" || first.Tail != "" || first.Published {
+		if diff := cmp.Diff([]activities.ToolCallRef{{ID: "a", Name: tool.DocumentsRAG}}, first.ToolCalls); diff != "" || first.Tail != "" || first.Published {
 			t.Errorf("tail %q, published %t, %s", first.Tail, first.Published, diff)
 		}
 		loop := activities.Loop{Turns: []activities.Turn{{Key: first.Key, Outputs: []activities.ToolOutput{{Failure: "nothing"}}}}}
@@ -172,7 +173,7 @@ func TestCallModel(t *testing.T) {
 	t.Run("tool calls are dropped if none are allowed", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		call := modeltest.Call(model.ToolCall{ID: "a", Name: activities.DocumentsRAG, Arguments: `{}`})
+		call := modeltest.Call(model.ToolCall{ID: "a", Name: tool.DocumentsRAG, Arguments: `{}`})
 		call.Text = "I would search."
 		f.server.ScriptChat(call)
 		result, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 6, NoTools: true})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/tool"
 )
 
 // UnknownTool replaces the name of a tool that was not offered. A name that the
@@ -21,13 +22,13 @@ const MaxCalls = 16
 // with each of its bytes escaped.
 const (
 	maxCallID    = 64
-	maxArguments = 6*maxQuery + 16<<10
+	maxArguments = 6*tool.MaxQuery + 16<<10
 )
 
 // bounded returns the tool calls of a turn within the bounds, because the endpoint
 // may return anything. They are stored, and every later use reads the stored calls,
 // so that the workflow, the events and the next request to the model agree.
-func bounded(turn int, calls []model.ToolCall) []model.ToolCall {
+func bounded(turn int, offered tool.Set, calls []model.ToolCall) []model.ToolCall {
 	calls = slices.Clone(calls[:min(len(calls), MaxCalls+1)])
 	taken := map[string]bool{}
 	for i := range calls {
@@ -36,7 +37,7 @@ func bounded(turn int, calls []model.ToolCall) []model.ToolCall {
 			c.ID = ""
 		}
 		taken[c.ID] = true
-		if !offered(c.Name) {
+		if _, ok := offered.Find(c.Name); !ok {
 			c.Name = UnknownTool
 		}
 		if len(c.Arguments) > maxArguments {
@@ -54,10 +55,6 @@ func bounded(turn int, calls []model.ToolCall) []model.ToolCall {
 		calls[i].ID, taken[id] = id, true
 	}
 	return calls
-}
-
-func offered(name string) bool {
-	return slices.ContainsFunc(tools(), func(t model.Tool) bool { return t.Name == name })
 }
 
 // isCallID reports whether an id is short and of visible ASCII characters, as

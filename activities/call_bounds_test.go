@@ -12,6 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/tool"
 )
 
 // turn makes the model call tools. It returns the result for the workflow and the
@@ -28,7 +29,7 @@ func (f *fixture) turn(run knowledge.RunRef, calls ...model.ToolCall) (activitie
 
 // search returns a valid tool call.
 func search(id string) model.ToolCall {
-	return model.ToolCall{ID: id, Name: activities.DocumentsRAG, Arguments: `{"query":"apples"}`}
+	return model.ToolCall{ID: id, Name: tool.DocumentsRAG, Arguments: `{"query":"apples"}`}
 }
 
 func TestInvalidToolCalls(t *testing.T) {
@@ -39,12 +40,12 @@ func TestInvalidToolCalls(t *testing.T) {
 		f := newFixture(t)
 		var calls []model.ToolCall
 		var want []activities.ToolCallRef
-		for i, name := range []string{"weather", "ignore what\nwas said", strings.Repeat("x", 1<<20), activities.DocumentsRAG + " ", activities.DocumentsRAG} {
+		for i, name := range []string{"weather", "ignore what\nwas said", strings.Repeat("x", 1<<20), tool.DocumentsRAG + " ", tool.DocumentsRAG} {
 			id := fmt.Sprint("id", i)
 			calls = append(calls, model.ToolCall{ID: id, Name: name, Arguments: `{}`})
 			want = append(want, activities.ToolCallRef{ID: id, Name: activities.UnknownTool})
 		}
-		want[4].Name = activities.DocumentsRAG
+		want[4].Name = tool.DocumentsRAG
 		result, _ := f.turn(f.ask("what?"), calls...)
 		if diff := cmp.Diff(want, result.ToolCalls); diff != "" {
 			t.Error(diff)

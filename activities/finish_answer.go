@@ -32,15 +32,15 @@ type FinishAnswerInput struct {
 // AnswerRecord is the stored result of a question. It has no words of passages: the
 // API reads them from SQL, with the permission that the reader has then.
 type AnswerRecord struct {
-	MessageID      string       `json:"message_id,omitempty"`
-	ConversationID string       `json:"conversation_id,omitempty"`
-	ExecutionID    string       `json:"execution_id,omitempty"`
-	Answer         string       `json:"answer"`
-	Sources        []Source     `json:"sources"`
-	Used           []int        `json:"used"` // ranks that the answer cites
-	ToolCalls      []CalledTool `json:"tool_calls"`
-	Usage          Usage        `json:"usage"`
-	Model          string       `json:"model"`
+	MessageID      string          `json:"message_id,omitempty"`
+	ConversationID string          `json:"conversation_id,omitempty"`
+	ExecutionID    string          `json:"execution_id,omitempty"`
+	Answer         string          `json:"answer"`
+	Sources        []Source        `json:"sources"`
+	Used           []int           `json:"used"` // ranks that the answer cites
+	ToolCalls      []CalledTool    `json:"tool_calls"`
+	Usage          knowledge.Usage `json:"usage"`
+	Model          string          `json:"model"`
 	// Searches are what the searches chose by themselves, those that chose nothing left out.
 	Searches []retrieve.Choices `json:"searches,omitempty"`
 }
@@ -116,14 +116,14 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 	if err := a.Blobs.GetJSON(ctx, in.Loop.Answer, &answer); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	passages, _, choices, err := a.searches(ctx, in.Loop)
+	searches, err := a.searches(ctx, in.Loop)
 	if err != nil {
 		return err
 	}
-	record.Searches = choices
+	record.Searches = searches.choices
 	record.Answer, record.Model = answer.Text, answer.Model
 	record.Used = append(record.Used, answer.Used...)
-	for _, p := range passages {
+	for _, p := range searches.all {
 		if !slices.Contains(answer.LeftOut, p.Rank) {
 			record.Sources = append(record.Sources, Source{
 				Rank: p.Rank, ChunkID: p.ChunkID, DocumentID: p.DocumentID, Version: p.Version, Score: p.Score,

@@ -13,6 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/internal/tool"
 )
 
 // talk stores a question of a conversation with the row of its run.
@@ -69,7 +70,7 @@ func TestFinishAnswer(t *testing.T) {
 		f.must(err)
 		loop := activities.Loop{Found: search.Found}
 		f.server.ScriptChat(modeltest.Call(
-			model.ToolCall{ID: "a", Name: activities.DocumentsRAG, Arguments: `{"query":"pears"}`},
+			model.ToolCall{ID: "a", Name: tool.DocumentsRAG, Arguments: `{"query":"pears"}`},
 			model.ToolCall{ID: "b", Name: activities.UnknownTool, Arguments: `{}`},
 		), modeltest.Text("In autumn <source_1>."))
 		called, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: run, Turn: 1, Loop: loop})
@@ -80,7 +81,7 @@ func TestFinishAnswer(t *testing.T) {
 		loop.Turns = []activities.Turn{{Key: called.Key, Outputs: []activities.ToolOutput{output, {Failure: "there is no such tool"}}}}
 		answered, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: run, Turn: 2, Loop: loop})
 		f.must(err)
-		loop.Answer, loop.Usage = answered.Key, activities.Usage{PromptTokens: 7, CompletionTokens: 5, ModelCalls: 2}
+		loop.Answer, loop.Usage = answered.Key, knowledge.Usage{PromptTokens: 7, CompletionTokens: 5, ModelCalls: 2}
 
 		in := activities.FinishAnswerInput{RunRef: run, Loop: loop, Status: "completed", Workflow: "AnswerQuery", Items: f.items(0, stream.Event{Text: "In autumn"})}
 		f.must(step(f, f.answering.FinishAnswer, in))
@@ -93,7 +94,7 @@ func TestFinishAnswer(t *testing.T) {
 		if diff := cmp.Diff(row, again); diff != "" || row.Status != knowledge.RunCompleted {
 			t.Errorf("status %s, then %s", row.Status, diff)
 		}
-		var usage activities.Usage
+		var usage knowledge.Usage
 		f.must(json.Unmarshal(row.Usage, &usage))
 		if usage != loop.Usage {
 			t.Errorf("usage %+v", usage)
@@ -109,7 +110,7 @@ func TestFinishAnswer(t *testing.T) {
 			t.Error(diff)
 		}
 		want := []activities.CalledTool{
-			{ID: "a", Name: activities.DocumentsRAG, Arguments: `{"query":"pears"}`, Status: "completed"},
+			{ID: "a", Name: tool.DocumentsRAG, Arguments: `{"query":"pears"}`, Status: "completed"},
 			{ID: "b", Name: activities.UnknownTool, Arguments: `{}`, Status: "failed"},
 		}
 		if diff := cmp.Diff(want, record.ToolCalls); diff != "" {

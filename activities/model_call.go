@@ -16,6 +16,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/prompt"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/internal/tool"
 )
 
 // ModelCallInput asks the model for the next turn of a run. Nothing else writes to
@@ -36,19 +37,21 @@ type ModelCallInput struct {
 // ModelCallResult is the result of a model call. Tail holds the words that the
 // activity did not publish; the workflow adds them to the log.
 type ModelCallResult struct {
-	Key       string        `json:"key"`
-	Attempt   int           `json:"attempt"`
-	Tail      string        `json:"tail,omitempty"`
-	Published bool          `json:"published,omitempty"`
-	ToolCalls []ToolCallRef `json:"tool_calls,omitempty"`
-	Usage     Usage         `json:"usage"`
+	Key       string          `json:"key"`
+	Attempt   int             `json:"attempt"`
+	Tail      string          `json:"tail,omitempty"`
+	Published bool            `json:"published,omitempty"`
+	ToolCalls []ToolCallRef   `json:"tool_calls,omitempty"`
+	Usage     knowledge.Usage `json:"usage"`
 }
 
 // ToolCallRef names a tool call, by an id and a name within the bounds that
 // CallModel sets; its arguments are in the turn's blob.
 type ToolCallRef struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
+	ID    string        `json:"id"`
+	Name  string        `json:"name"`
+	Limit time.Duration `json:"limit,omitempty"` // of one attempt; 0 = tool.DefaultLimit
+	Once  bool          `json:"once,omitempty"`  // it must not be repeated
 }
 
 // CallModel makes one model call and streams its answer into the run's log. It makes
@@ -117,7 +120,8 @@ func (a *Answering) callModel(ctx context.Context, in ModelCallInput, p *publish
 	}
 	result := ModelCallResult{Key: key, Attempt: p.attempt, Tail: tail, Published: published, Usage: record.Usage}
 	for _, c := range record.ToolCalls {
-		result.ToolCalls = append(result.ToolCalls, ToolCallRef{ID: c.ID, Name: c.Name})
+		called, _ := a.tools().Find(c.Name)
+		result.ToolCalls = append(result.ToolCalls, ToolCallRef{ID: c.ID, Name: c.Name, Limit: called.Limit, Once: called.Once})
 	}
 	return result, nil
 }
@@ -163,10 +167,10 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 	publish(rewriter.Close())
 	record := TurnRecord{
 		Raw: raw.String(), Text: written.String(), Used: rewriter.Used(), LeftOut: passages.leftOut, Model: done.Model,
-		Usage: Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1},
+		Usage: knowledge.Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1},
 	}
 	if !in.NoTools {
-		record.ToolCalls = bounded(in.Turn, done.ToolCalls)
+		record.ToolCalls = bounded(in.Turn, a.tools().Offered(request), done.ToolCalls)
 	}
 	if record.Text == "" && len(record.ToolCalls) == 0 {
 		return TurnRecord{}, &model.Error{Code: model.CodeBadResponse, Provider: endpoint.Provider, Retryable: true, Cause: errors.New("the answer is empty")}
@@ -214,10 +218,12 @@ func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowle
 	chat := model.ChatRequest{
 		Model: r.Config.AI.Model, Temperature: r.Config.AI.Temperature, MaxTokens: r.Config.AI.MaxTokens, Seed: seed(),
 	}
-	next := 0 // search of each
+	inOrder := func(search string) []citation.Context {
+		return retrieve.PromptOrder(found.by[search], found.chunks, r.Config.AI.Retrieval.Order)
+	}
 	var first []citation.Context
-	if SearchFirst(r) && len(found.each) > 0 {
-		first, next = retrieve.PromptOrder(found.each[0], found.chunks, r.Config.AI.Retrieval.Order), 1
+	if SearchFirst(r) {
+		first = inOrder(firstSearch(in.Loop))
 	}
 	chat.Messages = append(chat.Messages, model.Message{Role: "system", Content: prompt.System(promptTemplate(r), first, r.Date)})
 	for _, m := range r.History {
@@ -231,23 +237,13 @@ func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowle
 		}
 	}
 	chat.Messages = append(chat.Messages, question)
-	for i, turn := range in.Loop.Turns {
-		var record TurnRecord
-		if err := a.Blobs.GetJSON(ctx, turn.Key, &record); err != nil {
-			return chat, fmt.Errorf("read turn %d: %w", i+1, err)
-		}
-		chat.Messages = append(chat.Messages, model.Message{Role: "assistant", Content: record.Raw, ToolCalls: record.ToolCalls})
-		for j, output := range turn.Outputs {
-			message := model.Message{Role: "tool", ToolCallID: record.ToolCalls[j].ID, Content: "The tool failed: " + output.Failure}
-			if output.Search != "" {
-				message.Content = prompt.Sources(retrieve.PromptOrder(found.each[next], found.chunks, r.Config.AI.Retrieval.Order))
-				next++
-			}
-			chat.Messages = append(chat.Messages, message)
-		}
+	turns, err := a.turnMessages(ctx, in.Loop.Turns, func(search string) string { return prompt.Sources(inOrder(search)) })
+	if err != nil {
+		return chat, err
 	}
+	chat.Messages = append(chat.Messages, turns...)
 	if r.Kind == knowledge.KindQuery {
-		chat.Tools = tools()
+		chat.Tools = offeredTools(a.tools().Offered(r))
 		switch {
 		case in.NoTools:
 			chat.ToolChoice = "none"
@@ -256,6 +252,43 @@ func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowle
 		}
 	}
 	return chat, nil
+}
+
+// turnMessages returns the turns that called tools and the outputs of these. passages
+// returns what a search found.
+func (a *Answering) turnMessages(ctx context.Context, turns []Turn, passages func(search string) string) ([]model.Message, error) {
+	var messages []model.Message
+	for i, turn := range turns {
+		var record TurnRecord
+		if err := a.Blobs.GetJSON(ctx, turn.Key, &record); err != nil {
+			return nil, fmt.Errorf("read turn %d: %w", i+1, err)
+		}
+		messages = append(messages, model.Message{Role: "assistant", Content: record.Raw, ToolCalls: record.ToolCalls})
+		for j, output := range turn.Outputs {
+			content := "The tool failed: " + output.Failure
+			switch {
+			case output.Search != "":
+				content = passages(output.Search)
+			case output.Words != "":
+				var stored ToolWords
+				if err := a.Blobs.GetJSON(ctx, output.Words, &stored); err != nil {
+					return nil, fmt.Errorf("read the output of call %d of turn %d: %w", j, i+1, err)
+				}
+				content = stored.Words
+			}
+			messages = append(messages, model.Message{Role: "tool", ToolCallID: record.ToolCalls[j].ID, Content: content})
+		}
+	}
+	return messages, nil
+}
+
+// offeredTools returns tools as the model reads them.
+func offeredTools(set tool.Set) []model.Tool {
+	list := make([]model.Tool, 0, len(set))
+	for _, t := range set {
+		list = append(list, model.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
+	}
+	return list
 }
 
 // seed returns a fixed seed. An endpoint that supports seeds then returns the same

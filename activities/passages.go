@@ -17,7 +17,7 @@ type SearchRecord struct {
 
 	Reranking *retrieve.Reranking `json:"reranking,omitempty"`
 	Choices   retrieve.Choices    `json:"choices,omitzero"`
-	Usage     Usage               `json:"usage,omitzero"`
+	Usage     knowledge.Usage     `json:"usage,omitzero"`
 	// Contexts are the passages of a record that an earlier version of Cairn wrote.
 	Contexts []Passage `json:"contexts,omitempty"`
 }
@@ -38,7 +38,7 @@ type Passage struct {
 }
 
 func newSearchRecord(found retrieve.Result) SearchRecord {
-	record := SearchRecord{Passages: make([]Passage, 0, len(found.Contexts)), Retrieved: found.Retrieved, Reranking: found.Reranking, Choices: found.Choices, Usage: Usage(found.Usage)}
+	record := SearchRecord{Passages: make([]Passage, 0, len(found.Contexts)), Retrieved: found.Retrieved, Reranking: found.Reranking, Choices: found.Choices, Usage: knowledge.Usage(found.Usage)}
 	for _, c := range found.Contexts {
 		record.Passages = append(record.Passages, Passage{
 			ChunkID: c.ID, DocumentID: c.DocumentID, Version: c.Version, Span: c.Span, Score: c.Score,
@@ -48,25 +48,46 @@ func newSearchRecord(found retrieve.Result) SearchRecord {
 	return record
 }
 
-// searches reads the searches of a loop and ranks what they found. choices are of those
-// that chose something by themselves.
-func (a *Answering) searches(ctx context.Context, loop Loop) (all []Passage, each [][]Passage, choices []retrieve.Choices, err error) {
-	searches := make([][]Passage, 0, 1+len(loop.Searches))
+// searched are the searches of a loop.
+type searched struct {
+	all     []Passage            // of all searches, ranked
+	by      map[string][]Passage // by the key of the search; "" = Loop.Found
+	choices []retrieve.Choices   // of the searches that chose something by themselves
+}
+
+// searches reads the searches of a loop and ranks what they found.
+func (a *Answering) searches(ctx context.Context, loop Loop) (searched, error) {
+	s := searched{by: map[string][]Passage{}}
+	var keys []string
+	var lists [][]Passage
 	if loop.Found != nil {
-		searches = append(searches, loop.Found.Passages)
+		keys, lists = append(keys, ""), append(lists, loop.Found.Passages)
 	}
 	for _, key := range loop.Searches {
 		var record SearchRecord
 		if err := a.Blobs.GetJSON(ctx, key, &record); err != nil {
-			return nil, nil, nil, fmt.Errorf("read search %s: %w", key, err)
+			return s, fmt.Errorf("read search %s: %w", key, err)
 		}
 		if !record.Choices.IsZero() {
-			choices = append(choices, record.Choices)
+			s.choices = append(s.choices, record.Choices)
 		}
-		searches = append(searches, append(record.Passages, record.Contexts...))
+		keys, lists = append(keys, key), append(lists, append(record.Passages, record.Contexts...))
 	}
-	all, each = numbered(searches)
-	return all, each, choices, nil
+	all, each := numbered(lists)
+	s.all = all
+	for i, key := range keys {
+		s.by[key] = each[i]
+	}
+	return s, nil
+}
+
+// firstSearch returns the key in searched.by of the search before the first model call,
+// if there was one.
+func firstSearch(loop Loop) string {
+	if loop.Found != nil || len(loop.Searches) == 0 {
+		return ""
+	}
+	return loop.Searches[0]
 }
 
 // numbered ranks the passages of several searches as one list, in the order in
@@ -96,33 +117,33 @@ func numbered(searches [][]Passage) (all []Passage, each [][]Passage) {
 // foundWords are the passages of a run's searches with their words.
 type foundWords struct {
 	all     []citation.Context
-	each    [][]citation.Context // of each search
-	leftOut []int                // ranks of the passages that are left out
-	chunks  []retrieve.Context   // of all
+	by      map[string][]citation.Context // by the key of the search; "" = Loop.Found
+	leftOut []int                         // ranks of the passages that are left out
+	chunks  []retrieve.Context            // of all
 }
 
 // lookUp returns the words of a loop's passages, with the permission that the run's
 // principal has now. It leaves out passages that are gone or no longer allowed, and
 // no other passage takes their rank.
 func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop) (foundWords, error) {
-	all, each, _, err := a.searches(ctx, loop)
+	searches, err := a.searches(ctx, loop)
 	if err != nil {
 		return foundWords{}, err
 	}
-	hits := make([]knowledge.Hit, 0, len(all))
-	for _, x := range all {
+	hits := make([]knowledge.Hit, 0, len(searches.all))
+	for _, x := range searches.all {
 		hits = append(hits, knowledge.Hit{ChunkID: x.ChunkID, DocumentID: x.DocumentID, Version: x.Version})
 	}
 	if len(hits) == 0 {
-		return foundWords{each: make([][]citation.Context, len(each))}, nil
+		return foundWords{}, nil
 	}
 	chunks, err := retrieve.Lookup(ctx, a.Passages, p, hits)
 	if err != nil {
 		return foundWords{}, err
 	}
-	var found foundWords
+	found := foundWords{by: map[string][]citation.Context{}}
 	var contexts []retrieve.Context
-	for _, x := range all {
+	for _, x := range searches.all {
 		if c, ok := chunks[x.ChunkID]; ok {
 			contexts = append(contexts, retrieve.Context{ChunkView: c, Score: x.Score, Rank: x.Rank, Around: x.Around, Kept: x.Kept, Length: x.Length})
 		} else {
@@ -137,7 +158,7 @@ func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop
 	for _, c := range found.all {
 		words[c.ChunkID] = c
 	}
-	for _, own := range each {
+	for key, own := range searches.by {
 		contexts := make([]citation.Context, 0, len(own))
 		for _, x := range own {
 			if c, ok := words[x.ChunkID]; ok {
@@ -145,7 +166,7 @@ func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop
 				contexts = append(contexts, c)
 			}
 		}
-		found.each = append(found.each, contexts)
+		found.by[key] = contexts
 	}
 	return found, nil
 }

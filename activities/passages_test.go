@@ -15,6 +15,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/tool"
 )
 
 // asked stores a question about apples and runs its first search.
@@ -132,7 +133,7 @@ func TestRemovalLeavesNoWords(t *testing.T) {
 	d := f.upload("zanzibarnames.txt", "apples are called quixoticwords here")
 	f.publish(d)
 	in := f.asked()
-	f.server.ScriptChat(modeltest.Call(model.ToolCall{ID: "a", Name: activities.DocumentsRAG, Arguments: `{"query":"apples"}`}), modeltest.Text("So it is. <source_1>"))
+	f.server.ScriptChat(modeltest.Call(model.ToolCall{ID: "a", Name: tool.DocumentsRAG, Arguments: `{"query":"apples"}`}), modeltest.Text("So it is. <source_1>"))
 	first, err := do(f, f.answering.CallModel, in)
 	f.must(err)
 	output, err := do(f, f.answering.CallTool, activities.ToolCallInput{RunRef: in.RunRef, Turn: 1, Key: first.Key})

@@ -2,15 +2,14 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/tool"
 )
-
-// DocumentsRAG is the name of the tool that searches documents.
-const DocumentsRAG = "documents_rag"
 
 // ToolCallInput names one tool call of a turn. Its arguments are in the turn's blob.
 type ToolCallInput struct {
@@ -20,29 +19,36 @@ type ToolCallInput struct {
 	Key  string `json:"key"`
 }
 
-// ToolOutput is the output of a tool: a search, or a failure in words for the model.
+// ToolOutput is the output of a tool: a search, words, or a failure in words for the
+// model.
 type ToolOutput struct {
-	Search  string `json:"search,omitempty"`
-	Kept    int    `json:"kept,omitempty"`
-	Failure string `json:"failure,omitempty"`
-	Chosen  bool   `json:"chosen,omitempty"` // the record of the search has Choices
-	Usage   Usage  `json:"usage,omitzero"`   // of chat models that the tool asked
+	Search  string          `json:"search,omitempty"`
+	Kept    int             `json:"kept,omitempty"`
+	Words   string          `json:"words,omitempty"` // blob of a ToolWords
+	Failure string          `json:"failure,omitempty"`
+	Chosen  bool            `json:"chosen,omitempty"` // the record of the search has Choices
+	Usage   knowledge.Usage `json:"usage,omitzero"`   // of chat models that the tool asked
 }
 
-// tools returns the tools that a model may call.
-func tools() []model.Tool {
-	return []model.Tool{{
-		Name:        DocumentsRAG,
-		Description: "Search the documents for passages about a query. Use it when the passages at hand do not hold the answer, with other words than before.",
-		Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string",` +
-			`"description":"What to look for, in full words"}},"required":["query"],"additionalProperties":false}`),
-	}}
+// ToolWords are the stored words of a tool call.
+type ToolWords struct {
+	Words string          `json:"words"`
+	Usage knowledge.Usage `json:"usage,omitzero"`
 }
 
-// maxQuery bounds a tool's query, in bytes.
-const maxQuery = 8 << 10
+// tools returns the tools that there are. Which of them a question offers, they say.
+func (a *Answering) tools() tool.Set {
+	return append(tool.Set{tool.NewDocumentsRAG(a.searchForTool)}, a.Tools...)
+}
 
-// CallTool runs one tool call of a turn. It does not repeat a stored search.
+// searchForTool is the search of documents_rag.
+func (a *Answering) searchForTool(ctx context.Context, c tool.Call, query string) (tool.Output, error) {
+	found, err := a.find(ctx, c.SearchKey(c.Turn, c.Number), c.Request, query)
+	return tool.Output{Search: found.Key, Found: found.Kept, Chosen: found.Chosen, Usage: found.Usage}, err
+}
+
+// CallTool runs one tool call of a turn. It does not repeat a call whose output is
+// stored.
 func (a *Answering) CallTool(ctx context.Context, in ToolCallInput) (ToolOutput, error) {
 	defer heartbeat(ctx)()
 	output, err := a.callTool(ctx, in)
@@ -64,20 +70,63 @@ func (a *Answering) callTool(ctx context.Context, in ToolCallInput) (ToolOutput,
 		return ToolOutput{}, knowledge.Errorf(knowledge.CodeInvalid,
 			"at most %d calls of a turn are run; this one and all after it were not: call again for what is still needed", MaxCalls)
 	}
-	call := record.ToolCalls[in.Call]
-	if call.Name != DocumentsRAG {
-		return ToolOutput{}, knowledge.Errorf(knowledge.CodeInvalid, "there is no such tool; the only one is %s", DocumentsRAG)
-	}
-	var arguments struct {
-		Query string `json:"query"`
-	}
-	if err := json.Unmarshal([]byte(call.Arguments), &arguments); err != nil || arguments.Query == "" || len(arguments.Query) > maxQuery {
-		return ToolOutput{}, knowledge.Errorf(knowledge.CodeInvalid, `the arguments must be {"query": "…"} with a query of at most %d bytes`, maxQuery)
-	}
 	request, err := ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
 		return ToolOutput{}, err
 	}
-	found, err := a.find(ctx, in.SearchKey(in.Turn, in.Call), request, arguments.Query)
-	return ToolOutput{Search: found.Key, Kept: found.Kept, Chosen: found.Chosen, Usage: found.Usage}, err
+	given := record.ToolCalls[in.Call]
+	offered := a.tools().Offered(request)
+	called, ok := offered.Find(given.Name)
+	if !ok {
+		return ToolOutput{}, knowledge.Errorf(knowledge.CodeInvalid, "there is no such tool; there is %s", strings.Join(offered.Names(), ", "))
+	}
+	return a.runTool(ctx, called, tool.Call{RunRef: in.RunRef, Request: request, Turn: in.Turn, Number: in.Call, Arguments: given.Arguments})
+}
+
+// runTool makes a call, unless its words are stored.
+func (a *Answering) runTool(ctx context.Context, called tool.Tool, c tool.Call) (ToolOutput, error) {
+	key := c.WordsKey(c.Turn, c.Number)
+	var stored ToolWords
+	err := a.Blobs.GetJSON(ctx, key, &stored)
+	if err == nil {
+		return ToolOutput{Words: key, Usage: stored.Usage}, nil
+	}
+	if !errors.Is(err, blob.ErrNotFound) {
+		return ToolOutput{}, fmt.Errorf("read the output of %s: %w", called.Name, err)
+	}
+	if called.Once {
+		if err := a.beginOnce(ctx, called, c); err != nil {
+			return ToolOutput{}, err
+		}
+	}
+	output, err := called.Run(ctx, c)
+	if err != nil {
+		return ToolOutput{}, err
+	}
+	if output.Search != "" {
+		return ToolOutput{Search: output.Search, Kept: output.Found, Chosen: output.Chosen, Usage: output.Usage}, nil
+	}
+	// The effects and the costs of the call are there, so a cancel does not discard it.
+	if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), key, ToolWords{output.Words, output.Usage}); err != nil {
+		return ToolOutput{}, fmt.Errorf("store the output of %s: %w", called.Name, err)
+	}
+	return ToolOutput{Words: key, Usage: output.Usage}, nil
+}
+
+// beginOnce notes that a call which must not be repeated begins. It returns an error
+// for the model if an earlier attempt has begun it and stored no output.
+func (a *Answering) beginOnce(ctx context.Context, called tool.Tool, c tool.Call) error {
+	key := c.BegunKey(c.Turn, c.Number)
+	begun, err := a.Blobs.Exists(ctx, key)
+	if err != nil {
+		return fmt.Errorf("read whether %s has begun: %w", called.Name, err)
+	}
+	if begun {
+		return knowledge.Errorf(knowledge.CodeConflict,
+			"the call of %s was interrupted: it may have happened or not, and is not repeated by itself; find out before you call again", called.Name)
+	}
+	if _, err := a.Blobs.PutJSON(ctx, key, c.IdempotencyKey()); err != nil {
+		return fmt.Errorf("note that %s begins: %w", called.Name, err)
+	}
+	return nil
 }

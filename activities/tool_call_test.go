@@ -9,6 +9,7 @@ import (
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/tool"
 )
 
 // calls stores a turn with tool calls and returns the input of the first one.
@@ -24,20 +25,20 @@ func TestCallTool(t *testing.T) {
 	t.Parallel()
 
 	for name, tc := range map[string]struct{ tool, arguments, message string }{
-		"a tool that was not offered": {"weather", `{"query":"apples"}`, activities.DocumentsRAG},
-		"a name in another case":      {"Documents_RAG", `{"query":"apples"}`, activities.DocumentsRAG},
-		"no name":                     {"", `{"query":"apples"}`, activities.DocumentsRAG},
-		"no arguments":                {activities.DocumentsRAG, ``, "query"},
-		"no JSON":                     {activities.DocumentsRAG, `apples`, "query"},
-		"half of it":                  {activities.DocumentsRAG, `{"query":"app`, "query"},
-		"two objects":                 {activities.DocumentsRAG, `{"query":"apples"}{"query":"pears"}`, "query"},
-		"null":                        {activities.DocumentsRAG, `null`, "query"},
-		"a list":                      {activities.DocumentsRAG, `["apples"]`, "query"},
-		"another field":               {activities.DocumentsRAG, `{"q":"apples"}`, "query"},
-		"a number":                    {activities.DocumentsRAG, `{"query":7}`, "query"},
-		"an empty query":              {activities.DocumentsRAG, `{"query":""}`, "query"},
-		"a query of spaces":           {activities.DocumentsRAG, `{"query":" \n\t"}`, "text"},
-		"a query that is too long":    {activities.DocumentsRAG, `{"query":"` + strings.Repeat("x", 8<<10+1) + `"}`, "8192"},
+		"a tool that was not offered": {"weather", `{"query":"apples"}`, tool.DocumentsRAG},
+		"a name in another case":      {"Documents_RAG", `{"query":"apples"}`, tool.DocumentsRAG},
+		"no name":                     {"", `{"query":"apples"}`, tool.DocumentsRAG},
+		"no arguments":                {tool.DocumentsRAG, ``, "query"},
+		"no JSON":                     {tool.DocumentsRAG, `apples`, "query"},
+		"half of it":                  {tool.DocumentsRAG, `{"query":"app`, "query"},
+		"two objects":                 {tool.DocumentsRAG, `{"query":"apples"}{"query":"pears"}`, "query"},
+		"null":                        {tool.DocumentsRAG, `null`, "query"},
+		"a list":                      {tool.DocumentsRAG, `["apples"]`, "query"},
+		"another field":               {tool.DocumentsRAG, `{"q":"apples"}`, "query"},
+		"a number":                    {tool.DocumentsRAG, `{"query":7}`, "query"},
+		"an empty query":              {tool.DocumentsRAG, `{"query":""}`, "query"},
+		"a query of spaces":           {tool.DocumentsRAG, `{"query":" \n\t"}`, "text"},
+		"a query that is too long":    {tool.DocumentsRAG, `{"query":"` + strings.Repeat("x", 8<<10+1) + `"}`, "8192"},
 	} {
 		t.Run(name+" is refused, and the model reads why", func(t *testing.T) {
 			t.Parallel()
@@ -63,7 +64,7 @@ func TestCallTool(t *testing.T) {
 		f := newFixture(t)
 		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
 		query := "apples " + strings.Repeat("x", 8<<10-len("apples "))
-		in := f.calls(f.ask("what?"), model.ToolCall{ID: "a", Name: activities.DocumentsRAG, Arguments: `{"query":"` + query + `","limit":3}`})
+		in := f.calls(f.ask("what?"), model.ToolCall{ID: "a", Name: tool.DocumentsRAG, Arguments: `{"query":"` + query + `","limit":3}`})
 		output, err := do(f, f.answering.CallTool, in)
 		f.must(err)
 		if output.Kept != 1 || output.Failure != "" {
@@ -76,8 +77,8 @@ func TestCallTool(t *testing.T) {
 		f := newFixture(t)
 		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
 		in := f.calls(f.ask("what?"),
-			model.ToolCall{ID: "a", Name: activities.DocumentsRAG, Arguments: `{"query":"apples"}`},
-			model.ToolCall{ID: "b", Name: activities.DocumentsRAG, Arguments: `{"query":"autumn"}`})
+			model.ToolCall{ID: "a", Name: tool.DocumentsRAG, Arguments: `{"query":"apples"}`},
+			model.ToolCall{ID: "b", Name: tool.DocumentsRAG, Arguments: `{"query":"autumn"}`})
 		first := make([]activities.ToolOutput, 2)
 		for in.Call = range 2 {
 			var err error
@@ -104,7 +105,7 @@ func TestCallTool(t *testing.T) {
 	t.Run("a call that the turn does not have is a defect", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
-		in := f.calls(f.ask("what?"), model.ToolCall{Name: activities.DocumentsRAG, Arguments: `{"query":"x"}`})
+		in := f.calls(f.ask("what?"), model.ToolCall{Name: tool.DocumentsRAG, Arguments: `{"query":"x"}`})
 		in.Call = 1
 		_, err := do(f, f.answering.CallTool, in)
 		f.failed(err, knowledge.CodeInternal, true)

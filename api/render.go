@@ -173,7 +173,7 @@ type queryAnswer struct {
 	Sources        []source         `json:"sources" doc:"What the answer rests on"`
 	ToolCalls      []calledTool     `json:"toolCalls"`
 	Suggestions    []string         `json:"suggestions"`
-	Usage          activities.Usage `json:"usage"`
+	Usage          knowledge.Usage `json:"usage"`
 	Model          string           `json:"model"`
 	OperatorURL    string           `json:"operatorUrl"`
 

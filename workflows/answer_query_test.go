@@ -16,6 +16,7 @@ import (
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/internal/tool"
 	"github.com/cairn-rag/cairn/workflows"
 )
 
@@ -31,7 +32,7 @@ func newAnswerTest(t *testing.T) *answerTest {
 	test.env.SetTestTimeout(30 * time.Second)
 	var acts *activities.Answering
 	test.env.RegisterActivity(&activities.Answering{})
-	test.env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Maybe().Return(activities.SearchResult{Found: &activities.SearchRecord{Retrieved: 7}, Retrieved: 7, Kept: 3, Usage: activities.Usage{ModelCalls: 2}}, nil)
+	test.env.OnActivity(acts.SearchKnowledge, mock.Anything, mock.Anything).Maybe().Return(activities.SearchResult{Found: &activities.SearchRecord{Retrieved: 7}, Retrieved: 7, Kept: 3, Usage: knowledge.Usage{ModelCalls: 2}}, nil)
 	test.env.OnActivity(acts.FinishAnswer, mock.Anything, mock.Anything).Maybe().Return(test.finish)
 	return test
 }
@@ -97,7 +98,7 @@ func TestAnswerQuery(t *testing.T) {
 			}
 		})
 		test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
-			return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "found", Usage: activities.Usage{ModelCalls: 1}}, nil
+			return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "found", Usage: knowledge.Usage{ModelCalls: 1}}, nil
 		})
 		end := test.run(t, workflows.AnswerInput{SearchFirst: true, SlowSearch: true, MaxToolTurns: 5})
 		if local != 0 || end.Loop.Usage.ModelCalls != 3 {
@@ -126,7 +127,7 @@ func TestAnswerQuery(t *testing.T) {
 		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
 			if in.Turn == 1 {
 				return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "let me look", ToolCalls: []activities.ToolCallRef{
-					{ID: "a", Name: activities.DocumentsRAG}, {ID: "b", Name: activities.DocumentsRAG},
+					{ID: "a", Name: tool.DocumentsRAG}, {ID: "b", Name: tool.DocumentsRAG},
 				}}, nil
 			}
 			if diff := cmp.Diff([]string{"s0", "s1"}, in.Loop.Searches); diff != "" {
@@ -158,7 +159,7 @@ func TestAnswerQuery(t *testing.T) {
 			if in.NoTools {
 				return activities.ModelCallResult{Key: "last", Attempt: 1, Tail: "enough"}, nil
 			}
-			return activities.ModelCallResult{Key: "turn", Attempt: 1, ToolCalls: []activities.ToolCallRef{{ID: "a", Name: activities.DocumentsRAG}}}, nil
+			return activities.ModelCallResult{Key: "turn", Attempt: 1, ToolCalls: []activities.ToolCallRef{{ID: "a", Name: tool.DocumentsRAG}}}, nil
 		})
 		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(activities.ToolOutput{Search: "s"}, nil)
 		test.run(t, workflows.AnswerInput{MaxToolTurns: 3})
@@ -245,7 +246,7 @@ func TestAnswerQuery(t *testing.T) {
 		test := newAnswerTest(t)
 		test.env.SetContinueAsNewSuggested(true)
 		test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
-			return activities.ModelCallResult{Key: "t", Attempt: 1, ToolCalls: []activities.ToolCallRef{{ID: "a", Name: activities.DocumentsRAG}}}, nil
+			return activities.ModelCallResult{Key: "t", Attempt: 1, ToolCalls: []activities.ToolCallRef{{ID: "a", Name: tool.DocumentsRAG}}}, nil
 		})
 		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(activities.ToolOutput{Search: "s"}, nil)
 		test.env.ExecuteWorkflow(workflows.AnswerQuery, workflows.AnswerInput{MaxToolTurns: 5})

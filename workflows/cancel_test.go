@@ -116,7 +116,7 @@ func TestCancel(t *testing.T) {
 			"CallModel": func(ctx context.Context, _ activities.ModelCallInput) (activities.ModelCallResult, error) {
 				began <- struct{}{}
 				<-ctx.Done() // without a heartbeat: the server tells the worker
-				return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: activities.Usage{ModelCalls: 1}}, nil
+				return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: knowledge.Usage{ModelCalls: 1}}, nil
 			},
 			"FinishAnswer": finish(ends),
 		})

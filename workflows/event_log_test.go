@@ -14,6 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/internal/tool"
 	"github.com/cairn-rag/cairn/workflows"
 )
 
@@ -136,7 +137,7 @@ func TestEventLogProtocol(t *testing.T) {
 				texts[i] = fmt.Sprint(i)
 			}
 			test.publish(t, 1, texts...)
-			return activities.ModelCallResult{Key: "t", Attempt: 1, Published: true, ToolCalls: []activities.ToolCallRef{{ID: "a", Name: activities.DocumentsRAG}}}, nil
+			return activities.ModelCallResult{Key: "t", Attempt: 1, Published: true, ToolCalls: []activities.ToolCallRef{{ID: "a", Name: tool.DocumentsRAG}}}, nil
 		})
 		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(
 			func(context.Context, activities.ToolCallInput) (activities.ToolOutput, error) {

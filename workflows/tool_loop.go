@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/internal/tool"
 )
 
 // turns calls the model and runs the tools that it calls, until it calls none. After
@@ -115,9 +117,14 @@ func (a *answer) tools(ctx workflow.Context, turn int, result activities.ModelCa
 
 func (a *answer) tool(ctx workflow.Context, turn, i int, result activities.ModelCallResult) (activities.ToolOutput, error) {
 	in := activities.ToolCallInput{RunRef: a.in.RunRef, Turn: turn, Call: i, Key: result.Key}
-	summary := fmt.Sprintf("%s, call %d of %d", result.ToolCalls[i].Name, i+1, len(result.ToolCalls))
+	call := result.ToolCalls[i]
+	summary := fmt.Sprintf("%s, call %d of %d", call.Name, i+1, len(result.ToolCalls))
+	retries := questionRetries()
+	if call.Once {
+		retries = once()
+	}
 	var output activities.ToolOutput
-	err := execute(activityOptions(ctx, summary, 2*time.Minute, questionRetries()), a.acts.CallTool, in, &output)
+	err := execute(activityOptions(ctx, summary, cmp.Or(call.Limit, tool.DefaultLimit), retries), a.acts.CallTool, in, &output)
 	return output, err
 }
 
@@ -135,7 +142,7 @@ type ToolCallData struct {
 
 func (a *answer) toolEvent(key string, i int, call activities.ToolCallRef, status knowledge.RunStatus, output activities.ToolOutput, took time.Duration) {
 	data := ToolCallData{ID: call.ID, Name: call.Name, Call: i, Status: status, Failure: output.Failure, Seconds: took.Seconds()}
-	if status == knowledge.RunCompleted {
+	if status == knowledge.RunCompleted && output.Search != "" {
 		data.Found = &output.Kept
 	}
 	a.log.add(stream.TopicToolCall, stream.Event{Ref: key, Data: stream.Data(data)})

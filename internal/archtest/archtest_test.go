@@ -97,6 +97,7 @@ var own = map[string][]string{
 	"internal/selection":   {"internal/knowledge", "internal/source", "internal/store"},
 	"internal/source":      {"internal/knowledge"},
 	"internal/store":       {"internal/erase", "internal/knowledge", "internal/source"},
+	"internal/tool":        {"internal/knowledge"},
 	"internal/transcript":  {"internal/knowledge"},
 	"internal/view":        {"internal/knowledge"},
 	"internal/webhook":     {"internal/knowledge", "internal/view"},
@@ -131,9 +132,9 @@ var own = map[string][]string{
 	// Durable processes, and the edges.
 	"activities": {
 		"internal/blob", "internal/chunk", "internal/citation", "internal/enrich", "internal/extract", "internal/extract/format", "internal/index", "internal/knowledge",
-		"internal/model", "internal/prompt", "internal/retrieve", "internal/safedial", "internal/selection", "internal/source", "internal/store", "internal/stream", "internal/transcript", "internal/webhook",
+		"internal/model", "internal/prompt", "internal/retrieve", "internal/safedial", "internal/selection", "internal/source", "internal/store", "internal/stream", "internal/tool", "internal/transcript", "internal/webhook",
 	},
-	"workflows": {"activities", "internal/knowledge", "internal/stream"},
+	"workflows": {"activities", "internal/knowledge", "internal/stream", "internal/tool"},
 	"worker":    {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
 	"api/edge":  {"internal/access", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/store"},
 	"api": {

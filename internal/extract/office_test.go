@@ -80,12 +80,13 @@ func TestOfficeDocuments(t *testing.T) {
 		reader          string
 		code            knowledge.Code
 	}{
+		// First, because it has the most time: the first conversion also loads LibreOffice.
+		{"an RTF is converted", "a.rtf", []byte(`{\rtf1 Tea is {\b hot}.}`), "", "libreoffice", ""},
 		{"a Word document has its pages from LibreOffice", "a.docx", document, "", "own+libreoffice", ""},
 		{"the content decides, not the name", "a.pptx", document, "", "own+libreoffice", ""},
 		{"an encrypted document with its password", "a.docx", encrypted, "tea", "own+libreoffice", ""},
 		{"an encrypted document without one", "a.docx", encrypted, "", "", knowledge.CodeEncrypted},
 		{"an encrypted document with another one", "a.docx", encrypted, "coffee", "", knowledge.CodeEncrypted},
-		{"an RTF is converted", "a.rtf", []byte(`{\rtf1 Tea is {\b hot}.}`), "", "libreoffice", ""},
 		{"an RTF with a password that it does not need", "a.rtf", []byte(`{\rtf1 Tea is {\b hot}.}`), "coffee", "libreoffice", ""},
 		{"an encrypted DOC with its password", "a.doc", sample(t, "encrypted.doc"), "tea", "libreoffice", ""},
 		{"an encrypted DOC without one", "a.doc", sample(t, "encrypted.doc"), "", "", knowledge.CodeEncrypted},

@@ -130,6 +130,17 @@ func (r RunRef) SearchKey(turn, call int) string {
 	return r.key(fmt.Sprintf("search-%d-%d.json", turn, call))
 }
 
+// WordsKey is the blob key of what a tool call said, 0 = the first call of the turn.
+func (r RunRef) WordsKey(turn, call int) string {
+	return r.key(fmt.Sprintf("tool-%d-%d.json", turn, call))
+}
+
+// BegunKey is the blob key that says that a tool call which must not be repeated has
+// begun.
+func (r RunRef) BegunKey(turn, call int) string {
+	return r.key(fmt.Sprintf("tool-%d-%d-begun.json", turn, call))
+}
+
 func (r RunRef) key(name string) string { return r.Workspace + "/runs/" + r.Run + "/" + name }
 
 // Failure says to a client why a run, or a step of one, failed.
@@ -158,6 +169,20 @@ type Request struct {
 	MessageID      string        `json:"message_id,omitempty"`  // of the answer
 	ExecutionID    string        `json:"execution_id,omitempty"`
 	Date           time.Time     `json:"date"`
+}
+
+// Usage counts the tokens and the model calls of a run.
+type Usage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+	ModelCalls       int `json:"model_calls"`
+}
+
+// Add adds o to u.
+func (u *Usage) Add(o Usage) {
+	u.PromptTokens += o.PromptTokens
+	u.CompletionTokens += o.CompletionTokens
+	u.ModelCalls += o.ModelCalls
 }
 
 // Message is an earlier message of a conversation.

@@ -1,0 +1,77 @@
+package activities_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/tool"
+)
+
+// post is a tool that must not be repeated. It counts its calls.
+func post(keys *[]string, run func() (tool.Output, error)) tool.Tool {
+	return tool.Tool{Name: "post", Once: true, Run: func(_ context.Context, c tool.Call) (tool.Output, error) {
+		*keys = append(*keys, c.IdempotencyKey())
+		return run()
+	}}
+}
+
+func TestToolsWithEffects(t *testing.T) {
+	t.Parallel()
+	called := model.ToolCall{ID: "a", Name: "post", Arguments: `{}`}
+
+	t.Run("the words of a call are stored, and it is not repeated", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		var keys []string
+		f.answering.Tools = tool.Set{post(&keys, func() (tool.Output, error) {
+			return tool.Output{Words: "posted", Usage: knowledge.Usage{ModelCalls: 1}}, nil
+		})}
+		in := f.calls(f.ask("what?"), called)
+		first, err := do(f, f.answering.CallTool, in)
+		f.must(err)
+		again, err := do(f, f.answering.CallTool, in)
+		f.must(err)
+		if diff := cmp.Diff(first, again); diff != "" || len(keys) != 1 || first.Usage.ModelCalls != 1 {
+			t.Errorf("%d calls, %+v: %s", len(keys), first, diff)
+		}
+		turn := activities.Turn{Key: in.Key, Outputs: []activities.ToolOutput{first}}
+		_, err = do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: in.RunRef, Turn: 2, Loop: activities.Loop{Turns: []activities.Turn{turn}}})
+		f.must(err)
+		messages := f.server.Requests()[0].Messages
+		if last := messages[len(messages)-1]; last.ToolCallID != "a" || !strings.Contains(string(last.Content), "posted") {
+			t.Errorf("the model reads %+v", last)
+		}
+	})
+
+	t.Run("a call that was interrupted may have happened, and the model is told", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		var keys []string
+		f.answering.Tools = tool.Set{post(&keys, func() (tool.Output, error) { return tool.Output{}, errors.New("the process ends here") })}
+		in := f.calls(f.ask("what?"), called)
+		_, err := do(f, f.answering.CallTool, in)
+		f.failed(err, knowledge.CodeInternal, true)
+		_, err = do(f, f.answering.CallTool, in)
+		f.failed(err, knowledge.CodeConflict, false)
+		if message := activities.Describe(err, knowledge.Failure{}).Message; len(keys) != 1 || !strings.Contains(message, "may have happened") {
+			t.Errorf("%d calls, and the model reads %q", len(keys), message)
+		}
+	})
+
+	t.Run("a tool that the question does not offer cannot be called", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		hidden := post(&[]string{}, func() (tool.Output, error) { return tool.Output{Words: "posted"}, nil })
+		hidden.Offered = func(knowledge.Request) bool { return false }
+		f.answering.Tools = tool.Set{hidden}
+		_, err := do(f, f.answering.CallTool, f.calls(f.ask("what?"), called))
+		f.failed(err, knowledge.CodeInvalid, false)
+	})
+}

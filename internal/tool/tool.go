@@ -1,0 +1,89 @@
+// Package tool is what a chat model may call while it answers a question. A tool is a
+// value: a name, a schema, its bounds, and a function. A new tool is a file here, and a
+// line where it is wired.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// Tool is something that a chat model may call.
+type Tool struct {
+	Name        string          // letters, digits, "_" and "-", at most 64
+	Description string          // for the model
+	Parameters  json.RawMessage // JSON schema of the arguments, an object
+	// Limit bounds one attempt of a call; 0 = DefaultLimit.
+	Limit time.Duration
+	// Once says that a call has effects that must not happen twice. It is not repeated
+	// after a failure, and after a crash in its middle the model is told that it may have
+	// happened. The function gets an idempotency key for whoever has these effects.
+	Once bool
+	// Offered reports whether the model may call the tool to answer a question; nil =
+	// always.
+	Offered func(knowledge.Request) bool
+	// Run makes a call. It runs again after a crash, unless the tool is Once. A
+	// *knowledge.Error is shown to the model, so that it can correct its call; it must
+	// not repeat the arguments, which history must not hold.
+	Run func(ctx context.Context, c Call) (Output, error)
+}
+
+// DefaultLimit is the Limit of tools that have none.
+const DefaultLimit = 2 * time.Minute
+
+// Call is one call of a tool.
+type Call struct {
+	knowledge.RunRef
+
+	Request   knowledge.Request // the question, with the principal for whom the tool reads
+	Turn      int               // the model call that called, 1 = first
+	Number    int               // among the calls of the turn, 0 = first
+	Arguments string            // as the model wrote them
+}
+
+// IdempotencyKey is the same for every attempt of a call, and no other call has it.
+func (c Call) IdempotencyKey() string { return fmt.Sprintf("%s-%d-%d", c.Run, c.Turn, c.Number) }
+
+// Output is the result of a call: passages, or words.
+type Output struct {
+	// Search is the key of the blob that names the passages that were found. The model
+	// gets their words, as long as the principal may read them, and may cite them.
+	Search string
+	Found  int  // passages in Search
+	Chosen bool // the search has chosen something by itself
+	// Words are for the model if there is no Search. They are stored with the run, so
+	// they must not be those of a document.
+	Words string
+	Usage knowledge.Usage
+}
+
+// Set are tools with different names.
+type Set []Tool
+
+// Offered returns the tools that the model may call to answer a question.
+func (s Set) Offered(r knowledge.Request) Set {
+	return slices.DeleteFunc(slices.Clone(s), func(t Tool) bool { return t.Offered != nil && !t.Offered(r) })
+}
+
+// Find returns the tool of a name.
+func (s Set) Find(name string) (Tool, bool) {
+	i := slices.IndexFunc(s, func(t Tool) bool { return t.Name == name })
+	if i < 0 {
+		return Tool{}, false
+	}
+	return s[i], true
+}
+
+// Names returns the names of the tools.
+func (s Set) Names() []string {
+	names := make([]string, 0, len(s))
+	for _, t := range s {
+		names = append(names, t.Name)
+	}
+	return names
+}
