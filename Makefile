@@ -71,7 +71,7 @@ histories: build ## record these histories again, after an intended change of wo
 e2e: build ## test the built binary from outside, including kills
 	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -timeout 30m -v ./e2e/...
 
-e2e-cluster: build ## test two APIs and two workers on Temporal, PostgreSQL and Milvus, including kills of each
+e2e-cluster: build ## test two APIs and two workers on Temporal, PostgreSQL, Milvus and S3, including kills of each
 	.ci/stand-ins
 	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -timeout 30m -v -run '^TestCluster' ./e2e
 

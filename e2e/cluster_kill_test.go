@@ -13,14 +13,13 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
-	"github.com/cairn-rag/cairn/internal/service"
 )
 
 // outageDocuments are uploaded in each part of TestClusterKills.
 const outageDocuments = 15
 
 // TestClusterKills runs two APIs and two workers on Temporal and the metadata in
-// PostgreSQL and the index in Milvus. It kills an API and a worker in the middle of an
+// PostgreSQL, the index in Milvus and the blobs in a bucket. It kills an API and a worker in the middle of an
 // answer, a worker in the middle of ingestion, and each of the services during both.
 func TestClusterKills(t *testing.T) {
 	t.Parallel()
@@ -37,16 +36,22 @@ func TestClusterKills(t *testing.T) {
 	t.Run("a worker during ingestion", k.duringIngestion)
 	for _, outage := range []struct {
 		name       string
-		service    *service.Process
+		service    stoppable
 		dependency string // as /readyz names it
 	}{
-		{"Milvus", s.milvus, "index"}, {"PostgreSQL", s.postgres, "database"}, {"Temporal", s.temporal, "temporal"},
+		{"Milvus", s.milvus, "index"}, {"PostgreSQL", s.postgres, "database"}, {"Temporal", s.temporal, "temporal"}, {"the bucket", s.bucket, "blobs"},
 	} {
 		if t.Failed() {
 			return
 		}
 		t.Run(outage.name+" during ingestion and answers", func(t *testing.T) { k.outage(t, outage.service, outage.dependency) })
 	}
+}
+
+// stoppable is a service that a test kills and starts again on its data.
+type stoppable interface {
+	Start(ctx context.Context) error
+	Kill() error
 }
 
 // killing is a cluster whose parts are killed.
@@ -129,7 +134,7 @@ func (k *killing) wantIngested(t *testing.T, documents func() []accepted) {
 
 // outage kills a service while documents are ingested and an answer streams, and starts
 // it again.
-func (k *killing) outage(t *testing.T, p *service.Process, dependency string) {
+func (k *killing) outage(t *testing.T, p stoppable, dependency string) {
 	s := k.other
 	before := k.model.Embeddings()
 	a := s.query(t, "What is on the southern pier?")
@@ -190,7 +195,7 @@ func (s *server) wantUnavailable(t *testing.T, dependency string) {
 	t.Helper()
 	question := map[string]any{"text": "What is on the southern pier?", "projectId": "default"}
 	requests := map[string][]string{
-		"index": {"/retrieve-context"}, "database": {"/retrieve-context", "/query"}, "temporal": {"/query"},
+		"index": {"/retrieve-context"}, "database": {"/retrieve-context", "/query"}, "temporal": {"/query"}, "blobs": {"/query"},
 	}
 	for _, path := range requests[dependency] {
 		status, code := s.refusal(t, webhooks+path, question)

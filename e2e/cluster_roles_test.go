@@ -59,6 +59,25 @@ func TestClusterRoles(t *testing.T) {
 	})
 }
 
+// TestUpOnATemporalServer has cairn up use the Temporal server of another process, over
+// a kill.
+func TestUpOnATemporalServer(t *testing.T) {
+	t.Parallel()
+	temporal := start(t).ends
+	s := start(t, "CAIRN_TEMPORAL__ADDRESS="+temporal.Temporal, "CAIRN_TEMPORAL__NAMESPACE="+clusterNamespace, "CAIRN_TEMPORAL__UI_URL="+temporal.UI)
+	if s.ends.Temporal != temporal.Temporal || s.ends.UI != temporal.UI {
+		t.Errorf("its endpoints are %+v, want the Temporal server of %+v", s.ends, temporal)
+	}
+	s.publish(t, "lights", "The northern pier has a lighthouse.")
+	s.kill()
+	s.restart()
+	s.publish(t, "horns", "The southern pier has a foghorn.")
+	if answer := read(t, s.follow(t, s.query(t, "What is on the northern pier?").run, 0)); answer.text == "" || answer.text != answer.answer.Text {
+		t.Errorf("readers have %q, the answer is %q", answer.text, answer.answer.Text)
+	}
+	s.stop()
+}
+
 // TestSweepHistories has the schedule of a sweep start it, on a worker of its queue.
 func TestSweepHistories(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/cairn-rag/cairn/internal/childserver"
@@ -12,7 +13,10 @@ import (
 
 // services are the external services of a cluster. Each can be killed and starts again
 // on its data.
-type services struct{ postgres, temporal, milvus *service.Process }
+type services struct {
+	postgres, temporal, milvus *service.Process
+	bucket                     *service.Bucket
+}
 
 // startServices starts the services, which end with the test. Without their programs the
 // test is skipped, and fails in CI.
@@ -47,6 +51,10 @@ func startServices(t *testing.T) *services {
 	s.postgres = boot(service.Postgres("fsync=off", "full_page_writes=off", "max_connections=400"))
 	s.temporal = boot(service.Temporal(tools, s.postgres))
 	s.milvus = boot(service.Milvus(tools))
+	if s.bucket, err = service.NewBucket(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.bucket.Kill() }) // the test has ended
 	return s
 }
 
@@ -57,9 +65,9 @@ func startWholeCluster(t *testing.T, env ...string) (*cluster, *services) {
 	slots <- struct{}{}
 	t.Cleanup(func() { <-slots })
 	s := startServices(t)
-	c := newCluster(t, childserver.Endpoints{Temporal: s.temporal.Address}, append([]string{
+	c := newCluster(t, childserver.Endpoints{Temporal: s.temporal.Address}, slices.Concat([]string{
 		"CAIRN_DATABASE__URL=" + s.postgres.PostgresURL("cairn"), "CAIRN_VECTOR__URL=" + s.milvus.MilvusURL(),
-	}, env...)...)
+	}, s.bucket.Env(), env)...)
 	if err := s.postgres.CreateDatabase(t.Context(), "cairn"); err != nil {
 		t.Fatal(err)
 	}

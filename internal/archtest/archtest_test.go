@@ -157,7 +157,7 @@ var own = map[string][]string{
 
 	// For tests and measurements only. The stand-in model server answers with
 	// the offline model's vectors.
-	"bench":             {"internal/childserver", "internal/client", "internal/extract", "internal/knowledge", "internal/model/modeltest", "internal/sse"},
+	"bench":             {"internal/childserver", "internal/client", "internal/extract", "internal/knowledge", "internal/model/modeltest", "internal/service", "internal/sse"},
 	"e2e":               {},
 	"e2e/temporal":      {},
 	"internal/archtest": {},
@@ -168,7 +168,7 @@ var own = map[string][]string{
 	"internal/knowledge/knowledgetest":         {"internal/knowledge"},
 	"internal/model/modeltest":                 {"internal/model", "internal/model/localmodel", "internal/model/protocol"},
 	"internal/retrieve/retrievetest":           {"internal/index", "internal/knowledge", "internal/knowledge/knowledgetest", "internal/retrieve", "internal/store"},
-	"internal/service":                         {},
+	"internal/service":                         {"internal/childserver"},
 	"internal/store/postgrestest":              {"internal/service", "internal/store"},
 	"internal/store/storetest":                 {"internal/knowledge", "internal/knowledge/knowledgetest", "internal/source", "internal/store"},
 

@@ -61,6 +61,24 @@ func (p *Process) CreateDatabase(ctx context.Context, name string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
+// DatabaseBytes returns the sizes of all databases of a PostgreSQL server, by name.
+func (p *Process) DatabaseBytes(ctx context.Context) (sizes map[string]int64, err error) {
+	conn, err := pgx.Connect(ctx, p.PostgresURL("postgres"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
+	rows, err := conn.Query(ctx, "SELECT datname, pg_database_size(datname) FROM pg_database")
+	if err != nil {
+		return nil, err
+	}
+	sizes = map[string]int64{}
+	var name string
+	var size int64
+	_, err = pgx.ForEachRow(rows, []any{&name, &size}, func() error { sizes[name] = size; return nil })
+	return sizes, err
+}
+
 // PostgresPrograms returns the folder with initdb and postgres.
 func PostgresPrograms() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {

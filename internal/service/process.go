@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/cairn-rag/cairn/internal/childserver"
 )
 
 const (
@@ -36,6 +38,7 @@ type Process struct {
 	folder  string // of its data and its log
 	program string
 	args    []string
+	env     []string // nil = this process's environment
 	owner   *syscall.SysProcAttr
 	command *exec.Cmd
 	done    chan struct{}
@@ -74,6 +77,9 @@ func (p *Process) launch() error {
 	defer log.Close()
 	command := exec.Command(p.program, p.args...)
 	command.Dir, command.SysProcAttr = p.folder, p.owner
+	if p.env != nil {
+		command.Env = append(childserver.Environment(command.Environ()), p.env...)
+	}
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", p.name, err)
@@ -147,7 +153,10 @@ func (p *Process) port() string {
 
 // tool returns the path of a program below bin/tools, the folder of .ci/stand-ins.
 func tool(tools, name string) (string, error) {
-	path := filepath.Join(tools, filepath.FromSlash(name))
+	path, err := filepath.Abs(filepath.Join(tools, filepath.FromSlash(name)))
+	if err != nil {
+		return "", err
+	}
 	if _, err := os.Stat(path); err != nil {
 		return "", missing(name, "run .ci/stand-ins")
 	}

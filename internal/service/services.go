@@ -33,3 +33,15 @@ func Milvus(tools string) (*Process, error) {
 
 // MilvusURL returns the URL of an index in the light server.
 func (p *Process) MilvusURL() string { return "milvus://" + p.Address + "?analyzer=standard" }
+
+// Cairn returns a role of a cluster of Cairn, "api" or "worker", which serves its API or
+// its health at the address. The variables are added to the environment.
+func Cairn(program, role string, env []string) (*Process, error) {
+	p, err := newProcess("cairn-"+role, program)
+	if err != nil {
+		return nil, err
+	}
+	listen := map[string]string{"api": "--listen", "worker": "--health-listen"}[role]
+	p.args, p.env = []string{role, "--data", filepath.Join(p.folder, "data"), listen, p.Address}, env
+	return p, nil
+}

@@ -1,0 +1,61 @@
+package service
+
+import (
+	"context"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+)
+
+const (
+	bucketName = "cairn"
+	// credentialsVariable names BucketEnv's credentials.
+	credentialsVariable = "BUCKET_CREDENTIALS"
+)
+
+// Bucket is an S3 server in this process with one bucket, whose objects are in memory
+// and outlive Kill. One goroutine uses it at a time.
+type Bucket struct {
+	address string
+	handler http.Handler
+	server  *http.Server
+}
+
+// NewBucket starts a server with an empty bucket.
+func NewBucket() (*Bucket, error) {
+	objects := s3mem.New()
+	if err := objects.CreateBucket(bucketName); err != nil {
+		return nil, err
+	}
+	b := &Bucket{address: "127.0.0.1:0", handler: gofakes3.New(objects).Server()}
+	return b, b.Start(context.Background())
+}
+
+// Start listens again, at the address of the first start.
+func (b *Bucket) Start(ctx context.Context) error {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", b.address)
+	if err != nil {
+		return err
+	}
+	b.address = l.Addr().String()
+	b.server = &http.Server{Handler: b.handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
+	go func() { _ = b.server.Serve(l) }() // until Kill
+	return nil
+}
+
+// Kill breaks all connections and refuses further ones.
+func (b *Bucket) Kill() error { return b.server.Close() }
+
+// Env returns the variables that let Cairn keep its blobs in the bucket.
+func (b *Bucket) Env() []string {
+	return []string{
+		"CAIRN_BLOB__URL=s3://" + bucketName + "/blobs?region=eu-central-1&endpoint=http://" + b.address,
+		"CAIRN_BLOB__CREDENTIALS_ENV=" + credentialsVariable,
+		credentialsVariable + `={"access_key_id": "id", "secret_access_key": "secret"}`,
+	}
+}
