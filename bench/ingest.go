@@ -16,7 +16,11 @@ const uploadClients = 8
 // upload posts abstracts that are not there yet, one by one, and waits until all
 // are published.
 func (s *server) upload(ctx context.Context, list []abstract) (time.Duration, error) {
-	before, err := s.published(ctx)
+	return s.remote().upload(ctx, list)
+}
+
+func (r remote) upload(ctx context.Context, list []abstract) (time.Duration, error) {
+	before, err := r.count(ctx, "published")
 	if err != nil {
 		return 0, err
 	}
@@ -28,13 +32,13 @@ func (s *server) upload(ctx context.Context, list []abstract) (time.Duration, er
 			text = "There is no text of abstract " + a.id + "."
 		}
 		body := map[string]any{"name": "abstract " + a.id, "externalId": a.id, "content": map[string]any{"text": text}}
-		return s.send(ctx, "POST", "/workspaces/default/webhooks/document?projectId=default", body, nil)
+		return r.send(ctx, "POST", "/workspaces/default/webhooks/document?projectId=default", body, nil)
 	})
 	if err != nil {
 		return 0, err
 	}
 	for {
-		n, err := s.published(ctx)
+		n, err := r.count(ctx, "published")
 		if err != nil {
 			return 0, err
 		}
@@ -53,8 +57,12 @@ func (s *server) published(ctx context.Context) (int, error) { return s.count(ct
 
 // count counts the documents with a status.
 func (s *server) count(ctx context.Context, status string) (int, error) {
+	return s.remote().count(ctx, status)
+}
+
+func (r remote) count(ctx context.Context, status string) (int, error) {
 	var page struct{ Total int }
-	err := s.send(ctx, "GET", "/workspaces/default/webhooks/documents?projectId=default&limit=1&status="+status, nil, &page)
+	err := r.send(ctx, "GET", "/workspaces/default/webhooks/documents?projectId=default&limit=1&status="+status, nil, &page)
 	return page.Total, err
 }
 

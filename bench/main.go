@@ -38,6 +38,7 @@ var measures = []measure{
 	{"import", false, bulk},
 	{"import-crash", false, bulkCrash},
 	{"import-fair", false, bulkFair},
+	{"cluster", false, clusters},
 }
 
 // bench is what every measure needs.

@@ -47,7 +47,7 @@ func (q *questioned) close() error {
 // ask asks n questions from so many clients at the same time.
 func (q *questioned) ask(ctx context.Context, clients, n int) (*timings, time.Duration, error) {
 	var t timings
-	took, err := load(ctx, clients, n, func(ctx context.Context, i int) error { return t.ask(ctx, q.server, q.texts[i%len(q.texts)]) })
+	took, err := load(ctx, clients, n, func(ctx context.Context, i int) error { return t.ask(ctx, q.remote(), q.texts[i%len(q.texts)]) })
 	return &t, took, err
 }
 
@@ -95,9 +95,9 @@ type timings struct {
 }
 
 // ask asks one question and reads its events to the end.
-func (t *timings) ask(ctx context.Context, s *server, text string) error {
+func (t *timings) ask(ctx context.Context, r remote, text string) error {
 	begin := time.Now()
-	response, err := s.open(ctx, "POST", "/workspaces/default/webhooks/query?compact=true", map[string]any{"text": text, "projectId": "default", "sse": true})
+	response, err := r.open(ctx, "POST", "/workspaces/default/webhooks/query?compact=true", map[string]any{"text": text, "projectId": "default", "sse": true})
 	if err != nil {
 		return err
 	}
