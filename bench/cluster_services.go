@@ -104,7 +104,7 @@ func (d *deployment) startServices(ctx context.Context) (key string, err error) 
 	if err := d.boot(ctx, milvus, &d.services); err != nil {
 		return "", err
 	}
-	objects, err := service.NewBucket()
+	objects, err := service.NewBucket(ctx)
 	if err != nil {
 		return "", err
 	}

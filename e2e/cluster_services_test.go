@@ -51,7 +51,7 @@ func startServices(t *testing.T) *services {
 	s.postgres = boot(service.Postgres("fsync=off", "full_page_writes=off", "max_connections=400"))
 	s.temporal = boot(service.Temporal(tools, s.postgres))
 	s.milvus = boot(service.Milvus(tools))
-	if s.bucket, err = service.NewBucket(); err != nil {
+	if s.bucket, err = service.NewBucket(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.bucket.Kill() }) // the test has ended

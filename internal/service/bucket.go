@@ -27,13 +27,13 @@ type Bucket struct {
 }
 
 // NewBucket starts a server with an empty bucket.
-func NewBucket() (*Bucket, error) {
+func NewBucket(ctx context.Context) (*Bucket, error) {
 	objects := s3mem.New()
 	if err := objects.CreateBucket(bucketName); err != nil {
 		return nil, err
 	}
 	b := &Bucket{address: "127.0.0.1:0", handler: gofakes3.New(objects).Server()}
-	return b, b.Start(context.Background())
+	return b, b.Start(ctx)
 }
 
 // Start listens again, at the address of the first start.
