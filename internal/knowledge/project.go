@@ -89,6 +89,7 @@ type RetrievalConfig struct {
 	Decompose      bool     `json:"decompose,omitempty"` // search for the parts of a question too
 	Compress       bool     `json:"compress,omitempty"`  // give the model only the sentences that matter
 	Route          bool     `json:"route,omitempty"`     // choose the strategy by the question
+	Translate      bool     `json:"translate,omitempty"` // search in the other languages of the documents too
 	Reranker       string   `json:"reranker,omitempty"`  // RerankerJudge, or the name of the instance's reranker
 
 	ContextTokens int    `json:"contextTokens,omitempty"` // of the passages together, estimated; 0 = no bound
@@ -173,7 +174,7 @@ func (r RetrievalConfig) Fields(location string) []Field {
 // AsksModel reports whether a search asks a model beside that of the embeddings, which
 // takes longer than the search itself.
 func (r RetrievalConfig) AsksModel() bool {
-	return r.Reranker != "" && r.Reranker != RerankerNone || r.Strategy == StrategyMultiStage || r.HyDE || r.Decompose || r.Compress || r.Route
+	return r.Reranker != "" && r.Reranker != RerankerNone || r.Strategy == StrategyMultiStage || r.HyDE || r.Decompose || r.Compress || r.Route || r.Translate
 }
 
 // AsksModel reports whether the search for a question asks a model beside that of the

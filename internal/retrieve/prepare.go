@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,22 +18,26 @@ const askTime = 15 * time.Second
 // Choices are what the stages of a search chose by themselves, for those who read the
 // answer. The zero value says that nothing was chosen.
 type Choices struct {
-	Question  string             `json:"question,omitempty"`  // ai.enhanceQuery: searched in place of the question
-	Strategy  string             `json:"strategy,omitempty"`  // ai.retrieval.route
-	Questions []string           `json:"questions,omitempty"` // ai.retrieval.decompose: searched beside the question
-	Passage   string             `json:"passage,omitempty"`   // ai.retrieval.hyde: whose vector was searched
-	Filter    knowledge.Filter   `json:"filter,omitempty"`    // ai.selfQuery: one more condition of the search
-	Widened   bool               `json:"widened,omitempty"`   // nothing met Filter, so it was left out
-	Failures  map[string]Failure `json:"failures,omitempty"`  // by the setting whose stage failed; the search went on without it
+	Question  string           `json:"question,omitempty"`  // ai.enhanceQuery: searched in place of the question
+	Strategy  string           `json:"strategy,omitempty"`  // ai.retrieval.route
+	Questions []string         `json:"questions,omitempty"` // ai.retrieval.decompose: searched beside the question
+	Passage   string           `json:"passage,omitempty"`   // ai.retrieval.hyde: whose vector was searched
+	Filter    knowledge.Filter `json:"filter,omitempty"`    // ai.selfQuery: one more condition of the search
+	// Translations of the question by language (ISO 639-3): ai.retrieval.translate.
+	Translations map[string]string  `json:"translations,omitempty"`
+	Widened      bool               `json:"widened,omitempty"`  // nothing met Filter, so it was left out
+	Failures     map[string]Failure `json:"failures,omitempty"` // by the setting whose stage failed; the search went on without it
 }
 
 // IsZero reports whether nothing was chosen.
 func (c Choices) IsZero() bool {
-	return c.Question == "" && c.Strategy == "" && len(c.Questions) == 0 && c.Passage == "" && len(c.Filter) == 0 && len(c.Failures) == 0
+	return c.Question == "" && c.Strategy == "" && len(c.Questions)+len(c.Translations) == 0 && c.Passage == "" &&
+		len(c.Filter) == 0 && len(c.Failures) == 0
 }
 
 // probe is one query to the legs.
 type probe struct {
+	part    bool // of the question, which asks for several things
 	words   string
 	meaning string    // the text whose vector is searched
 	vector  []float32 // nil before it is embedded
@@ -53,7 +58,7 @@ func (s *search) prepare(ctx context.Context) error {
 	}
 	s.route()
 	err := s.together(ctx, stage{"decompose", c.Decompose || s.several, s.decompose}, stage{"hyde", c.HyDE, s.hyde},
-		stage{"selfQuery", s.request.SelfQuery, s.selfQuery})
+		stage{"selfQuery", s.request.SelfQuery, s.selfQuery}, stage{"translate", c.Translate, s.translate})
 	if err != nil {
 		return err
 	}
@@ -61,8 +66,12 @@ func (s *search) prepare(ctx context.Context) error {
 	if s.choices.Passage != "" {
 		s.probes[0].meaning += "\n" + s.choices.Passage
 	}
-	for _, q := range s.choices.Questions {
+	for _, language := range slices.Sorted(maps.Keys(s.choices.Translations)) {
+		q := s.choices.Translations[language]
 		s.probes = append(s.probes, &probe{words: q, meaning: q})
+	}
+	for _, q := range s.choices.Questions {
+		s.probes = append(s.probes, &probe{part: true, words: q, meaning: q})
 	}
 	return nil
 }

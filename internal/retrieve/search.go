@@ -1,11 +1,9 @@
 package retrieve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 
@@ -118,24 +116,22 @@ func (s *search) superseded(ctx context.Context, hidden []knowledge.Hit) (bool, 
 	return yes, nil
 }
 
-// candidates runs the probes and fuses their hits. A candidate of several probes has the
-// best of its scores. full is true if a leg reached the limit, so that there may be more.
+// candidates runs the probes and merges their fused hits. full is true if a leg reached
+// the limit, so that there may be more.
 func (s *search) candidates(ctx context.Context, limit int) (fused []knowledge.Hit, full bool, err error) {
 	q := index.Query{Principal: s.request.Principal, Projects: s.request.Projects, Documents: s.request.Documents,
 		Filter: s.filter(), Limit: limit}
-	for i, p := range s.probes {
+	var lists []found
+	for _, p := range s.probes {
 		dense, words, more, err := s.find(ctx, q, p)
 		if err != nil {
 			return nil, false, err
 		}
-		hits := fuse(dense, words, s.request.Config, s.weights(dense, words))
+		lists = append(lists, found{p, fuse(dense, words, s.request.Config, s.weights(p.words, dense, words))})
 		s.trace.legs(dense, words)
-		if full = full || more; i == 0 {
-			fused = hits
-		} else {
-			fused = merge(fused, hits)
-		}
+		full = full || more
 	}
+	fused = merge(lists)
 	s.trace.fused(fused)
 	return fused, full, nil
 }
@@ -147,19 +143,6 @@ func (s *search) filter() knowledge.Filter {
 		return s.request.Filter
 	}
 	return slices.Concat(s.request.Filter, s.choices.Filter)
-}
-
-// merge returns the hits of two lists, best first.
-func merge(a, b []knowledge.Hit) []knowledge.Hit {
-	best := map[string]knowledge.Hit{}
-	for _, h := range slices.Concat(a, b) {
-		if have, ok := best[h.ChunkID]; !ok || h.Score > have.Score {
-			best[h.ChunkID] = h
-		}
-	}
-	return slices.SortedFunc(maps.Values(best), func(a, b knowledge.Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ChunkID, b.ChunkID))
-	})
 }
 
 // find runs the legs for a probe, concurrently where the strategy has both. full is true
