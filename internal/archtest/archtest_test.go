@@ -111,6 +111,8 @@ var own = map[string][]string{
 	"internal/model/localmodel": {"internal/knowledge", "internal/model/protocol"},
 
 	"internal/blob/connect":   {"internal/blob", "internal/blob/", "internal/knowledge"},
+	"internal/blob/azure":     {"internal/blob"},
+	"internal/blob/gcs":       {"internal/blob"},
 	"internal/blob/s3":        {"internal/blob"},
 	"internal/source/archive": {"internal/knowledge", "internal/source"},
 	"internal/source/azure":   {"internal/knowledge", "internal/source"},
@@ -163,7 +165,7 @@ var own = map[string][]string{
 	"internal/archtest": {},
 	"internal/extract/container/containertest": {},
 	"internal/extract/extracttest":             {},
-	"internal/blob/blobtest":                   {"internal/blob"},
+	"internal/blob/blobtest":                   {"internal/blob", "internal/knowledge"},
 	"internal/index/indextest":                 {"internal/index", "internal/knowledge", "internal/knowledge/knowledgetest"},
 	"internal/knowledge/knowledgetest":         {"internal/knowledge"},
 	"internal/model/modeltest":                 {"internal/model", "internal/model/localmodel", "internal/model/protocol"},

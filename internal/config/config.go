@@ -135,8 +135,8 @@ func (v Vector) Milvus() bool { return strings.HasPrefix(v.URL, "milvus://") }
 // Blob is where bytes are kept.
 type Blob struct {
 	// Where originals, intermediate results and answers are kept: a folder as
-	// file:///absolute/folder, or a bucket as s3://bucket/prefix?region=eu-central-1
-	// (buckets.md). With ?sync=off behind a folder, a write survives a kill but no loss
+	// file:///absolute/folder, or a bucket as s3://bucket/prefix?region=eu-central-1,
+	// gs://bucket/prefix or azblob://account/container/prefix (buckets.md). With ?sync=off behind a folder, a write survives a kill but no loss
 	// of power. In the folder, blobs of up to 64 KiB are in the file small.db. Defaults
 	// to blobs in the data folder.
 	URL string `koanf:"url"`
@@ -152,7 +152,7 @@ type Blob struct {
 func (b Blob) Bucket() bool { return slices.Contains(bucketSchemes, scheme(b.URL)) }
 
 // bucketSchemes begin the addresses of buckets.
-var bucketSchemes = []string{"s3"}
+var bucketSchemes = []string{"s3", "gs", "azblob"}
 
 func scheme(address string) string {
 	scheme, _, _ := strings.Cut(address, "://")

@@ -234,7 +234,7 @@ func (b Blob) validate() error {
 		if b.CredentialsEnv != "" {
 			return errors.New("blob.credentials_env is for a bucket, which blob.url does not name")
 		}
-		return checkStore("blob.url", b.URL, "file", "file:///absolute/folder and s3://bucket/prefix")
+		return checkStore("blob.url", b.URL, "file", "file:///absolute/folder, s3://bucket/prefix, gs://bucket/prefix and azblob://account/container/prefix")
 	}
 	u, err := url.Parse(b.URL)
 	if err != nil || u.Host == "" {

@@ -41,7 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) *blob.Store) {
 		"deletes_a_prefix_except_for_kept_blobs":    deletesPrefix,
 		"deletes_a_missing_blob_without_an_error":   deletesMissing,
 		"refuses_bad_keys":                          refusesKeys,
-		"shows_a_reader_all_or_nothing":             atomic,
+		"shows_a_reader_all_or_nothing":             allOrNothing,
 		"accepts_writes_during_a_prefix_removal":    writesDuringRemoval,
 		"answers_a_ping":                            answersPing,
 	}
@@ -336,7 +336,7 @@ func refusesKeys(t *testing.T, s *blob.Store) {
 	wantText(t, s, "w/p/d/1/x", "x")
 }
 
-func atomic(t *testing.T, s *blob.Store) {
+func allOrNothing(t *testing.T, s *blob.Store) {
 	texts := []string{strings.Repeat("a", 70_000), "small", strings.Repeat("b", 150_000), ""}
 	put(t, s, "k", texts[0])
 	var writers sync.WaitGroup

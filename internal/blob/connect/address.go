@@ -3,6 +3,7 @@ package connect
 import (
 	"maps"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,13 +13,16 @@ import (
 
 // The schemes of the services.
 const (
-	schemeS3 = "s3"
+	schemeS3    = "s3"
+	schemeGCS   = "gs"
+	schemeAzure = "azblob"
 )
 
 // address is a bucket of a service, or a part of one.
 type address struct {
 	scheme    string
-	bucket    string // the account in Azure
+	account   string // in Azure
+	bucket    string // the container in Azure
 	path      string // without "/" at its ends
 	endpoint  string
 	region    string
@@ -27,7 +31,9 @@ type address struct {
 
 // parameters are those that the address of a scheme may have.
 var parameters = map[string][]string{
-	schemeS3: {"endpoint", "path_style", "region"},
+	schemeS3:    {"endpoint", "path_style", "region"},
+	schemeGCS:   {"endpoint"},
+	schemeAzure: {"endpoint"},
 }
 
 // parse reads an address such as s3://bucket/prefix?region=eu-central-1. It returns false
@@ -43,6 +49,12 @@ func parse(text string) (a address, isService bool, err error) {
 		return a, true, invalid("write %s; credentials belong into the variable that blob.credentials_env names", examples[scheme])
 	}
 	a = address{scheme: scheme, bucket: u.Host, path: strings.Trim(u.Path, "/")}
+	if scheme == schemeAzure {
+		a.account = a.bucket
+		if a.bucket, a.path, _ = strings.Cut(a.path, "/"); a.bucket == "" {
+			return a, true, invalid("write %s", examples[scheme])
+		}
+	}
 	query := u.Query()
 	for name := range maps.Keys(query) {
 		if !slices.Contains(known, name) {
@@ -64,7 +76,9 @@ func parse(text string) (a address, isService bool, err error) {
 
 // examples are addresses for messages.
 var examples = map[string]string{
-	schemeS3: "s3://bucket/prefix?region=eu-central-1, or s3://bucket/prefix?endpoint=https://host:9000",
+	schemeS3:    "s3://bucket/prefix?region=eu-central-1, or s3://bucket/prefix?endpoint=https://host:9000",
+	schemeGCS:   "gs://bucket/prefix",
+	schemeAzure: "azblob://account/container/prefix",
 }
 
 func endpointOf(text string) (string, error) {
@@ -88,7 +102,7 @@ func (a address) prefix() string {
 
 // place names the bucket for operators.
 func (a address) place() string {
-	place := a.scheme + "://" + a.bucket + "/" + a.path
+	place := a.scheme + "://" + path.Join(a.account, a.bucket, a.path)
 	if a.endpoint != "" {
 		place += " at " + a.endpoint
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/blob/azure"
+	"github.com/cairn-rag/cairn/internal/blob/gcs"
 	"github.com/cairn-rag/cairn/internal/blob/s3"
 )
 
@@ -22,7 +24,8 @@ type Config struct {
 	// Credentials are those of the bucket, in a form that the service defines. Defaults to
 	// what the service's own chain finds on this machine.
 	Credentials []byte
-	// Shared reports whether other processes have a folder open (blob.SharedIf).
+	// Shared reports whether other processes have a folder open (blob.SharedIf). Defaults
+	// to never.
 	Shared func() bool
 	// Logger receives warnings about the bucket.
 	Logger *slog.Logger
@@ -39,6 +42,9 @@ func Open(ctx context.Context, c Config) (*blob.Store, error) {
 		return nil, err
 	}
 	if !isService {
+		if c.Shared == nil {
+			return blob.Open(ctx, c.URL)
+		}
 		return blob.Open(ctx, c.URL, blob.SharedIf(c.Shared))
 	}
 	ctx, cancel := context.WithTimeout(ctx, openPatience)
@@ -57,9 +63,17 @@ func Open(ctx context.Context, c Config) (*blob.Store, error) {
 }
 
 func open(ctx context.Context, a address, credentials []byte) (blob.Bucket, error) {
+	client := newClient(silence)
+	switch a.scheme {
+	case schemeGCS:
+		return gcs.New(ctx, gcs.Config{Bucket: a.bucket, Prefix: a.prefix(), Endpoint: a.endpoint, Credentials: credentials, Client: client})
+	case schemeAzure:
+		return azure.New(azure.Config{
+			Account: a.account, Container: a.bucket, Prefix: a.prefix(), Endpoint: a.endpoint, Credentials: credentials, Client: client,
+		})
+	}
 	return s3.New(ctx, s3.Config{
-		Bucket: a.bucket, Prefix: a.prefix(), Endpoint: a.endpoint, Region: a.region, PathStyle: a.pathStyle,
-		Credentials: credentials, Client: newClient(silence),
+		Bucket: a.bucket, Prefix: a.prefix(), Endpoint: a.endpoint, Region: a.region, PathStyle: a.pathStyle, Credentials: credentials, Client: client,
 	})
 }
 

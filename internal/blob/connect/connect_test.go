@@ -14,6 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/blob/connect"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/standin"
 )
 
 const secret = `{"access_key_id": "AKID", "secret_access_key": "AKID"}`
@@ -73,6 +74,56 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// TestOpenServices opens the buckets of the stand-ins of Google and Azure.
+func TestOpenServices(t *testing.T) {
+	t.Parallel()
+	t.Run("gs", func(t *testing.T) {
+		t.Parallel()
+		endpoint := standin.GCS(t)
+		post(t, endpoint+"/storage/v1/b?project=p", `{"name": "shelf"}`)
+		s, err := connect.Open(t.Context(), connect.Config{URL: "gs://shelf/a?endpoint=" + endpoint, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Ping(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, err := open(t, "gs://other?endpoint="+endpoint); err == nil || !strings.Contains(err.Error(), "gs://other at "+endpoint) {
+			t.Errorf("a missing bucket: got %v", err)
+		}
+	})
+	t.Run("azblob", func(t *testing.T) {
+		t.Parallel()
+		endpoint := standin.Azure(t, "tester", "YSBrZXkgZm9yIHRlc3Rz")
+		cfg := connect.Config{
+			URL: "azblob://tester/shelf/a?endpoint=" + endpoint, Credentials: []byte("AccountKey=YSBrZXkgZm9yIHRlc3Rz"), Logger: slog.New(slog.DiscardHandler),
+		}
+		if _, err := connect.Open(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "does not exist") || !strings.Contains(err.Error(), "azblob://tester/shelf/a") {
+			t.Errorf("a missing container: got %v", err)
+		}
+		cfg.Credentials = []byte("AccountKey=YW5vdGhlciBrZXk=")
+		if _, err := connect.Open(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "credentials") {
+			t.Errorf("another key: got %v", err)
+		}
+	})
+}
+
+func post(t *testing.T, address, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: status %d", address, response.StatusCode)
+	}
+}
+
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	for address, says := range map[string]string{
@@ -85,6 +136,8 @@ func TestOpenRefuses(t *testing.T) {
 		"s3://shelf?endpoint=host:9000": "https://host:9000",
 		"s3://shelf?endpoint=https://u:hunter2@host": "https://host:9000",
 		"s3://shelf?path_style=perhaps":              "true or false",
+		"gs://shelf?region=eu":                       "no parameter",
+		"azblob://account":                           "azblob://account/container/prefix",
 	} {
 		_, err := open(t, address)
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "hunter2") {

@@ -25,7 +25,7 @@ const defaultRegion = "us-east-1"
 // Tries of one request. An activity repeats a step with longer delays.
 const (
 	attempts   = 3
-	maxBackoff = 2 * time.Second
+	maxBackoff = time.Second
 )
 
 // Config configures a Bucket.

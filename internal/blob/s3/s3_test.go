@@ -2,15 +2,12 @@ package s3_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,7 +20,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/blob/blobtest"
 	"github.com/cairn-rag/cairn/internal/blob/s3"
-	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/standin"
 )
 
@@ -141,114 +137,42 @@ func wantUploads(t *testing.T, endpoint string, want int) {
 	}
 }
 
-// operations are the requests of a store. Each is to report a fault.
-var operations = map[string]func(context.Context, *blob.Store) error{
-	"put": func(ctx context.Context, s *blob.Store) error { _, err := s.Put(ctx, "w/k", []byte("x")); return err },
-	"put_large": func(ctx context.Context, s *blob.Store) error {
-		_, err := s.PutReader(ctx, "w/k", bytes.NewReader(make([]byte, 9<<20)))
-		return err
-	},
-	"get":           func(ctx context.Context, s *blob.Store) error { _, err := s.Get(ctx, "w/k"); return err },
-	"exists":        func(ctx context.Context, s *blob.Store) error { _, err := s.Exists(ctx, "w/k"); return err },
-	"delete":        func(ctx context.Context, s *blob.Store) error { return s.Delete(ctx, "w/k") },
-	"delete_prefix": func(ctx context.Context, s *blob.Store) error { _, err := s.DeletePrefix(ctx, "w/", nil); return err },
-	"ping":          func(ctx context.Context, s *blob.Store) error { return s.Ping(ctx) },
-}
-
 // answer is an error of S3.
 func answer(status int, code string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status)
 		if r.Method != http.MethodHead && code != "" {
-			fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>%s</Code><Message>secret words</Message></Error>`, code)
+			fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>%s</Code><Message>%s</Message></Error>`, code, blobtest.Secret)
 		}
 	}
 }
 
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	var requests sync.WaitGroup
-	for name, c := range map[string]struct {
-		handler http.HandlerFunc
-		says    string
-	}{
-		"refused":           {answer(http.StatusForbidden, "AccessDenied"), "credentials"},
-		"wrong_key":         {answer(http.StatusForbidden, "InvalidAccessKeyId"), "credentials"},
-		"expired":           {answer(http.StatusBadRequest, "ExpiredToken"), "credentials"},
-		"no_bucket":         {answer(http.StatusNotFound, "NoSuchBucket"), "does not exist"},
-		"another_region":    {answer(http.StatusMovedPermanently, "PermanentRedirect"), "does not exist"},
-		"throttled":         {answer(http.StatusServiceUnavailable, "SlowDown"), "tried again"},
-		"too_many":          {answer(http.StatusTooManyRequests, ""), "tried again"},
-		"broken":            {answer(http.StatusInternalServerError, "InternalError"), "tried again"},
-		"a_proxy_is_broken": {answer(http.StatusBadGateway, ""), "tried again"},
-		"hangs_up":          {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "tried again"},
-	} {
-		server := httptest.NewServer(c.handler)
-		t.Cleanup(server.Close)
-		s := open(t, server.URL, "")
-		for operation, do := range operations {
-			if operation == "ping" && name == "expired" {
-				continue // the answer to HEAD has no code
-			}
-			requests.Go(func() { // each is repeated for seconds
-				if err := do(t.Context(), s); !isFault(err, c.says) {
-					t.Errorf("%s, %s: got %v", name, operation, err)
-				}
-			})
-		}
-	}
-	requests.Wait()
-	t.Run("nobody_listens", func(t *testing.T) {
-		t.Parallel()
-		closed := httptest.NewServer(http.NotFoundHandler())
-		closed.Close()
-		wantFault(t, operations["put"](t.Context(), open(t, closed.URL, "")), "tried again")
+	connect := func(t *testing.T, endpoint string) *blob.Store { return open(t, endpoint, "") }
+	blobtest.Faults(t, connect, map[string]blobtest.Fault{
+		"refused":        {Answer: answer(http.StatusForbidden, "AccessDenied"), Says: "credentials"},
+		"wrong_key":      {Answer: answer(http.StatusForbidden, "InvalidAccessKeyId"), Says: "credentials"},
+		"no_bucket":      {Answer: answer(http.StatusNotFound, "NoSuchBucket"), Says: "does not exist"},
+		"another_region": {Answer: answer(http.StatusMovedPermanently, "PermanentRedirect"), Says: "does not exist"},
+		"throttled":      {Answer: answer(http.StatusServiceUnavailable, "SlowDown"), Says: "tried again"},
+		"broken":         {Answer: answer(http.StatusInternalServerError, "InternalError"), Says: "tried again"},
 	})
-	t.Run("half_an_object", func(t *testing.T) {
+	t.Run("credentials_that_expired", func(t *testing.T) {
 		t.Parallel()
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Length", "100")
-			_, _ = w.Write([]byte("half")) // then the handler ends, and the server closes the connection
-		}))
+		server := httptest.NewServer(answer(http.StatusBadRequest, "ExpiredToken"))
 		t.Cleanup(server.Close)
-		wantFault(t, operations["get"](t.Context(), open(t, server.URL, "")), "tried again")
+		_, err := open(t, server.URL, "").Get(t.Context(), "w/k")
+		blobtest.WantFault(t, err, "credentials")
 	})
 	t.Run("a_full_disk", func(t *testing.T) {
 		t.Parallel()
 		server := httptest.NewServer(answer(http.StatusInsufficientStorage, "XMinioStorageFull"))
 		t.Cleanup(server.Close)
-		if err := operations["put"](t.Context(), open(t, server.URL, "")); !errors.Is(err, blob.ErrNoSpace) {
+		if _, err := open(t, server.URL, "").Put(t.Context(), "w/k", nil); !errors.Is(err, blob.ErrNoSpace) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("one_failure_is_repeated_at_once", func(t *testing.T) {
-		t.Parallel()
-		var requests atomic.Int64
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if requests.Add(1) == 1 {
-				answer(http.StatusServiceUnavailable, "SlowDown")(w, r)
-			}
-		}))
-		t.Cleanup(server.Close)
-		if err := operations["put"](t.Context(), open(t, server.URL, "")); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-func wantFault(t *testing.T, err error, says string) {
-	t.Helper()
-	if !isFault(err, says) {
-		t.Errorf("got %v, want an unavailable store that says %q", err, says)
-	}
-}
-
-// isFault reports whether err is one of a service, which can be retried and shows users
-// nothing of the service's words.
-func isFault(err error, says string) bool {
-	e, ok := errors.AsType[*knowledge.Error](err)
-	return ok && e.Code == knowledge.CodeUnavailable && e.Retryable && strings.Contains(e.Message, says) &&
-		!strings.Contains(e.Message, "secret words") && !errors.Is(err, blob.ErrNotFound)
 }
 
 // TestDeletesInBatches counts the requests of a removal, some of which fail in part.
@@ -289,7 +213,7 @@ func TestDeletesInBatches(t *testing.T) {
 	fill(3)
 	refusals.Store(100)
 	_, err := s.DeletePrefix(t.Context(), "w/", nil)
-	wantFault(t, err, "tried again")
+	blobtest.WantFault(t, err, "tried again")
 	refusals.Store(0)
 	if n, err := s.DeletePrefix(t.Context(), "w/", nil); n != 3 || err != nil {
 		t.Errorf("the repetition removed %d, %v", n, err)
@@ -302,48 +226,12 @@ func TestLink(t *testing.T) {
 	if _, err := s.Put(t.Context(), "w/k", []byte("0123456789")); err != nil {
 		t.Fatal(err)
 	}
-	address, err := s.Link(t.Context(), "w/k", blob.Download{MediaType: "text/plain", Disposition: `attachment; filename="a b.txt"`, Valid: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, body := fetch(t, address, "")
-	if body != "0123456789" || whole.StatusCode != http.StatusOK {
-		t.Errorf("got status %d, %q", whole.StatusCode, body)
-	}
-	parsed, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Moto ignores them.
+	address, _ := blobtest.WantLink(t, s, "w/k", "0123456789")
 	for name, want := range map[string]string{"response-content-type": "text/plain", "response-content-disposition": `attachment; filename="a b.txt"`} {
-		if got := parsed.Query().Get(name); got != want {
+		if got := address.Query().Get(name); got != want { // moto ignores them
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	if part, body := fetch(t, address, "bytes=2-4"); body != "234" || part.StatusCode != http.StatusPartialContent {
-		t.Errorf("of a range: status %d, %q", part.StatusCode, body)
-	}
-}
-
-func fetch(t *testing.T, address, byteRange string) (*http.Response, string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if byteRange != "" {
-		request.Header.Set("Range", byteRange)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response, string(body)
 }
 
 func TestWrongCredentials(t *testing.T) {

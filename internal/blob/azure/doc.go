@@ -1,0 +1,2 @@
+// Package azure keeps the blobs of a store in a container of Azure Blob Storage.
+package azure

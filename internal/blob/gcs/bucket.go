@@ -1,0 +1,197 @@
+package gcs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+
+	"google.golang.org/api/googleapi"
+	"google.golang.org/api/storage/v1"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+)
+
+const (
+	// chunkBytes is the size of the pieces of a large object, and the memory that each
+	// upload of one takes.
+	chunkBytes  = 8 << 20
+	contentType = "application/octet-stream"
+	// deletions is the number of objects that are deleted at the same time.
+	deletions = 16
+	// pageObjects is the number of objects in a page of a listing.
+	pageObjects = 1000
+)
+
+// Tries of one request. An activity repeats a step with longer delays.
+const (
+	attempts   = 3
+	firstDelay = 300 * time.Millisecond
+)
+
+// Put implements blob.Bucket. An object above chunkBytes is sent in pieces, which Google
+// drops after a week if the upload is not completed.
+func (b *Bucket) Put(ctx context.Context, key string, r io.Reader) error {
+	first, err := io.ReadAll(io.LimitReader(r, chunkBytes))
+	if err != nil {
+		return fmt.Errorf("read the bytes to store: %w", err)
+	}
+	if len(first) < chunkBytes {
+		return retry(ctx, func() error { return b.insert(ctx, key, bytes.NewReader(first)) })
+	}
+	rest := &source{r: r}
+	err = b.insert(ctx, key, io.MultiReader(bytes.NewReader(first), rest))
+	if rest.err != nil {
+		return fmt.Errorf("read the bytes to store: %w", rest.err)
+	}
+	return failure(ctx, err)
+}
+
+func (b *Bucket) insert(ctx context.Context, key string, r io.Reader) error {
+	_, err := b.service.Objects.Insert(b.name, &storage.Object{Name: b.prefix + key, ContentType: contentType}).
+		Media(r, googleapi.ChunkSize(chunkBytes), googleapi.ContentType(contentType)).Fields("name").Context(ctx).Do()
+	return err
+}
+
+// source is a reader whose error is told from those of the service.
+type source struct {
+	r   io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err
+}
+
+// Open implements blob.Bucket.
+func (b *Bucket) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+	var response *http.Response
+	err := retry(ctx, func() (err error) {
+		response, err = b.service.Objects.Get(b.name, b.prefix+key).Context(ctx).Download() //nolint:bodyclose // the caller closes it
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return response.Body, response.ContentLength, nil
+}
+
+// Exists implements blob.Bucket.
+func (b *Bucket) Exists(ctx context.Context, key string) (bool, error) {
+	err := retry(ctx, func() error {
+		_, err := b.service.Objects.Get(b.name, b.prefix+key).Fields("name").Context(ctx).Do()
+		return err
+	})
+	if errors.Is(err, blob.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// List implements blob.Bucket.
+func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[blob.Object, error] {
+	return func(yield func(blob.Object, error) bool) {
+		for token := ""; ; {
+			page, err := b.page(ctx, prefix, token)
+			if err != nil {
+				yield(blob.Object{}, err)
+				return
+			}
+			for _, o := range page.Items {
+				modified, _ := time.Parse(time.RFC3339, o.Updated) // zero if it is not known
+				if !yield(blob.Object{Key: strings.TrimPrefix(o.Name, b.prefix), Bytes: int64(o.Size), Modified: modified}, nil) {
+					return
+				}
+			}
+			if token = page.NextPageToken; token == "" {
+				return
+			}
+		}
+	}
+}
+
+func (b *Bucket) page(ctx context.Context, prefix, token string) (page *storage.Objects, err error) {
+	err = retry(ctx, func() (err error) {
+		page, err = b.service.Objects.List(b.name).Prefix(b.prefix+prefix).PageToken(token).MaxResults(pageObjects).
+			Fields("nextPageToken", "items(name,size,updated)").Context(ctx).Do()
+		return err
+	})
+	return page, err
+}
+
+// Delete implements blob.Bucket, with a request for each object.
+func (b *Bucket) Delete(ctx context.Context, keys []string) error {
+	return blob.DeleteEach(ctx, keys, deletions, func(ctx context.Context, key string) error {
+		return retry(ctx, func() error { return b.service.Objects.Delete(b.name, b.prefix+key).Context(ctx).Do() })
+	})
+}
+
+// Link implements blob.Bucket. The JSON API signs no addresses.
+func (b *Bucket) Link(context.Context, string, blob.Download) (string, error) { return "", nil }
+
+// Ping implements blob.Bucket.
+func (b *Bucket) Ping(ctx context.Context) error {
+	_, err := b.service.Objects.List(b.name).Prefix(b.prefix).MaxResults(1).Fields("items(name)").Context(ctx).Do()
+	return failure(ctx, err)
+}
+
+// Close implements blob.Bucket. The HTTP client is the caller's.
+func (b *Bucket) Close() error { return nil }
+
+// retry calls request until it succeeds, or fails with an error that passes by itself for
+// the last time. It returns the error as blob.Bucket states it.
+func retry(ctx context.Context, request func() error) error {
+	delay := firstDelay
+	for attempt := 1; ; attempt++ {
+		err := request()
+		if err == nil || !passes(err) || attempt == attempts {
+			return failure(ctx, err)
+		}
+		timer := time.NewTimer(delay)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return failure(ctx, err)
+		}
+		delay *= 3
+	}
+}
+
+// passes reports whether a repetition can help.
+func passes(err error) bool {
+	e, ok := errors.AsType[*googleapi.Error](err)
+	return !ok || e.Code >= http.StatusInternalServerError || e.Code == http.StatusTooManyRequests || e.Code == http.StatusRequestTimeout
+}
+
+// failure returns the error of a request as blob.Bucket states it.
+func failure(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	e, ok := errors.AsType[*googleapi.Error](err)
+	switch {
+	case !ok || e.Code < http.StatusMultipleChoices: // no answer, or one that is not JSON
+		return blob.Unavailable(ctx, err)
+	case e.Code == http.StatusNotFound && missesBucket(e):
+		return blob.Gone(ctx, err)
+	}
+	return blob.FromStatus(ctx, e.Code, err)
+}
+
+// missesBucket reports whether a bucket was not found. Google has no code for it that an
+// object has not too.
+func missesBucket(e *googleapi.Error) bool {
+	text := strings.ToLower(e.Message + e.Body)
+	return strings.Contains(text, "bucket does not exist")
+}
