@@ -10,7 +10,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 install      = @test -x $(TOOLS)/$(1) || GOBIN=$(TOOLS) GOFLAGS=-mod=mod $(GO) install $(2)
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-cluster demo test race fmt lint replay histories e2e e2e-cluster bench bench-compare vuln docs clean
+.PHONY: help build build-cluster demo test race fmt lint replay histories e2e e2e-cluster check-deploy bench bench-compare vuln docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ e2e: build ## test the built binary from outside, including kills
 e2e-cluster: build ## test two APIs and two workers on Temporal, PostgreSQL, Milvus and S3, including kills of each
 	.ci/stand-ins
 	CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 -timeout 30m -v -run '^TestCluster' ./e2e
+
+check-deploy: build ## check docker-compose.yml, the Dockerfile and the Helm chart
+	cd deploy/check && CAIRN_TEST_BINARY=$(CURDIR)/bin/cairn $(GO) test -count=1 ./...
 
 bench: build ## run the benchmarks of docs/benchmarks.md
 	$(GO) run ./bench
