@@ -118,6 +118,45 @@ func TestDecompose(t *testing.T) {
 	}
 }
 
+// TestDecomposeAgain splits the parts that the model says ask for several things.
+func TestDecomposeAgain(t *testing.T) {
+	t.Parallel()
+	decompose := func(m retrieve.Memory, reply func(question string) (string, error)) (retrieve.Result, int) {
+		chat := &scriptedChat{reply: func(_ context.Context, c retrieve.Call) (string, error) {
+			return reply(strings.TrimSuffix(strings.TrimPrefix(c.User, "<question>\n"), "\n</question>\n"))
+		}}
+		r := ask(t, &scripted{words: hits("a", 1.0)}, showing("a"), retrieve.Models{Chat: chat},
+			retrieve.Request{Query: "Q", Memory: m, Config: knowledge.RetrievalConfig{Strategy: "bm25", Decompose: true}})
+		return r, len(chat.calls)
+	}
+	tree := map[string]string{
+		"Q": `{"questions":["A","B","C"],"several":[1,3]}`, "A": `{"questions":["A1","A2","B"],"several":[2]}`,
+		"C": `{"questions":[],"several":[]}`, "A2": `{"questions":["A21","A22"],"several":[1,2]}`,
+	}
+	kept := &memory{}
+	for _, wantCalls := range []int{4, 0} {
+		r, calls := decompose(kept, func(q string) (string, error) { return tree[q], nil })
+		if diff := cmp.Diff(retrieve.Choices{Questions: []string{"A1", "A21", "A22", "B", "C"}}, r.Choices); diff != "" || calls != wantCalls {
+			t.Errorf("%d calls, %s", calls, diff)
+		}
+	}
+	r, calls := decompose(nil, func(q string) (string, error) {
+		return strings.NewReplacer("?", q).Replace(`{"questions":["?1","?2","?3","?4","?5"],"several":[1,2,3,4,5]}`), nil
+	})
+	if len(r.Choices.Questions) != 8 || calls != 6 {
+		t.Errorf("without an end: %d questions after %d calls", len(r.Choices.Questions), calls)
+	}
+	r, _ = decompose(nil, func(q string) (string, error) {
+		if q != "Q" {
+			return "", errors.New("overloaded")
+		}
+		return tree["Q"], nil
+	})
+	if diff := cmp.Diff(retrieve.Choices{Questions: []string{"A", "B", "C"}}, r.Choices); diff != "" {
+		t.Errorf("a part that cannot be split stays whole: %s", diff)
+	}
+}
+
 func TestHyDE(t *testing.T) {
 	t.Parallel()
 	passage := "The valve opens at 4 bar."
