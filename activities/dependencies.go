@@ -82,12 +82,15 @@ type Versions interface {
 	// TakeRoom stores how many pages and bytes a pending version has, 0 = not known yet.
 	// Without room for them in the project it is knowledge.CodeLimitReached.
 	TakeRoom(ctx context.Context, ref knowledge.VersionRef, pages int, bytes int64) error
+	// ProjectGenerations returns the generations of a project's vectors.
+	ProjectGenerations(ctx context.Context, workspace, project string) (knowledge.Generations, error)
 	// PutChunksPart replaces the chunks [first, first+len(chunks)) of a version.
 	// Readers do not see them before PublishVersion.
 	PutChunksPart(ctx context.Context, ref knowledge.VersionRef, first int, chunks []knowledge.Chunk) error
 	// PublishVersion switches readers to a version and ends its run, in one
 	// transaction. It writes nothing if the document is being removed, a newer
-	// version is published, or the version was given up.
+	// version is published, or the version was given up, or if the project's generations
+	// are not those of the publication.
 	PublishVersion(ctx context.Context, p store.Publication) (store.Published, error)
 	// DiscardVersion deletes, in batches, the chunks of a version that ended without
 	// being published. Chunks that a message cites stay.
@@ -139,7 +142,8 @@ type Removals interface {
 // Index is the vector and full text index as ingestion writes it. Every method is
 // idempotent, and removing nothing is no error.
 type Index interface {
-	// Upsert writes entries. It replaces entries with the same version and chunk.
+	// Upsert writes entries. It replaces entries with the same version, chunk and
+	// generation.
 	Upsert(ctx context.Context, entries []index.Entry) error
 	// RemoveVersion removes the entries of one version.
 	RemoveVersion(ctx context.Context, workspace, document string, version int) error
@@ -148,6 +152,8 @@ type Index interface {
 	// RemoveDocument removes the entries up to version upto, from the index's files
 	// too.
 	RemoveDocument(ctx context.Context, workspace, document string, upto int) error
+	// RemoveGeneration removes the vectors of a generation from the entries of a project.
+	RemoveGeneration(ctx context.Context, workspace, project, generation string) error
 }
 
 // Extractor parses files in child processes with limits.

@@ -48,11 +48,17 @@ func (a *Ingestion) EmbedChunks(ctx context.Context, in EmbedInput) error {
 		if err != nil {
 			return err
 		}
-		if _, err := a.embedPart(embedCtx, v, in.First, chunks, turn); err != nil {
-			if cause := context.Cause(embedCtx); errors.Is(cause, errSlow) {
-				return cause
-			}
+		_, generations, err := a.generationsOf(ctx, v.Workspace, v.Project)
+		if err != nil {
 			return err
+		}
+		for _, g := range generations {
+			if _, err := a.embedPart(embedCtx, g, v, in.First, chunks, turn); err != nil {
+				if cause := context.Cause(embedCtx); errors.Is(cause, errSlow) {
+					return cause
+				}
+				return err
+			}
 		}
 		if local || in.Count <= BatchSize {
 			return nil

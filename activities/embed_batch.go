@@ -60,12 +60,12 @@ func missing(batch []*piece) (hashes, texts []string) {
 	return hashes, texts
 }
 
-// embedPart stores the vectors of the chunks of a version from first on, and returns
-// their windows. It requests only those that no version of the document has.
-func (a *Ingestion) embedPart(ctx context.Context, v store.Version, first int, chunks []knowledge.Chunk, turn model.Turn) ([]window, error) {
-	p, pieces, err := a.plan(ctx, v, first, chunks)
+// embedPart stores the vectors of a generation of the chunks of a version from first on,
+// and returns their windows. It requests only those that no version of the document has.
+func (a *Ingestion) embedPart(ctx context.Context, g generation, v store.Version, first int, chunks []knowledge.Chunk, turn model.Turn) ([]window, error) {
+	p, pieces, err := a.plan(ctx, g, v, first, chunks)
 	if err == nil {
-		err = a.embedPieces(ctx, pieces, turn)
+		err = a.embedPieces(ctx, g, pieces, turn)
 	}
 	if err != nil {
 		return nil, err
@@ -75,19 +75,19 @@ func (a *Ingestion) embedPart(ctx context.Context, v store.Version, first int, c
 
 // plan returns the chunks of a version from first on as a part, and the pieces of it
 // that are not stored yet.
-func (a *Ingestion) plan(ctx context.Context, v store.Version, first int, chunks []knowledge.Chunk) (*part, []*piece, error) {
-	endpoint := a.Embedder.Endpoint()
+func (a *Ingestion) plan(ctx context.Context, g generation, v store.Version, first int, chunks []knowledge.Chunk) (*part, []*piece, error) {
+	endpoint := g.Endpoint()
 	texts := embeddingTexts(chunks)
 	hashes := make([]string, len(texts))
 	for i, text := range texts {
 		hashes[i] = vectorHash(endpoint, text)
 	}
-	p := &part{ref: v.VersionRef, key: manifestKey(v.VersionRef, first), total: len(texts)}
-	p.Model, p.Dimensions = endpoint.Model, endpoint.Dimensions
-	own, err := a.manifest(ctx, p.key)
+	key, own, err := a.manifestOf(ctx, v.VersionRef, g, first)
 	if err != nil {
 		return nil, nil, err
 	}
+	p := &part{ref: v.VersionRef, key: key, total: len(texts)}
+	p.Model, p.Dimensions = endpoint.Model, endpoint.Dimensions
 	done, err := a.keep(ctx, p, own, hashes)
 	if err != nil || done == p.total {
 		return p, nil, err
@@ -96,7 +96,7 @@ func (a *Ingestion) plan(ctx context.Context, v store.Version, first int, chunks
 	if err != nil {
 		return nil, nil, err
 	}
-	pieces := p.cut(texts[done:], hashes[done:], a.Embedder.MaxTexts(BatchSize))
+	pieces := p.cut(texts[done:], hashes[done:], g.MaxTexts(BatchSize))
 	for _, w := range pieces {
 		if err := known.fill(ctx, w); err != nil {
 			return nil, nil, err
@@ -107,14 +107,14 @@ func (a *Ingestion) plan(ctx context.Context, v store.Version, first int, chunks
 
 // embedPieces embeds pieces of one or several documents, batch by batch, and stores
 // each answer before the next request. The pieces of a part are in their order.
-func (a *Ingestion) embedPieces(ctx context.Context, pieces []*piece, turn model.Turn) error {
-	limit := a.Embedder.MaxTexts(BatchSize)
+func (a *Ingestion) embedPieces(ctx context.Context, g generation, pieces []*piece, turn model.Turn) error {
+	limit := g.MaxTexts(BatchSize)
 	for len(pieces) > 0 {
 		n := 1
 		for n < len(pieces) && fits(pieces[:n+1], limit) {
 			n++
 		}
-		if err := a.embedBatch(ctx, pieces[:n], turn); err != nil {
+		if err := a.embedBatch(ctx, g, pieces[:n], turn); err != nil {
 			return err
 		}
 		pieces, turn.Now = pieces[n:], false
@@ -180,19 +180,19 @@ func halve(batch []*piece) [][]*piece {
 // embedBatch requests the missing vectors of a batch, whose windows may be of several
 // documents, and stores its windows and their manifests. It halves a batch that is too
 // large for the endpoint.
-func (a *Ingestion) embedBatch(ctx context.Context, batch []*piece, turn model.Turn) error {
+func (a *Ingestion) embedBatch(ctx context.Context, g generation, batch []*piece, turn model.Turn) error {
 	hashes, texts := missing(batch)
 	if len(texts) == 0 {
 		return a.storeBatch(ctx, batch)
 	}
-	vectors, err := a.request(ctx, texts, turn)
+	vectors, err := a.request(ctx, g, texts, turn)
 	if refused, ok := errors.AsType[*model.Error](err); ok && refused.Code == model.CodeTooLarge && len(texts) > 1 {
 		for _, half := range halve(batch) {
-			if err := a.embedBatch(ctx, half, turn); err != nil {
+			if err := a.embedBatch(ctx, g, half, turn); err != nil {
 				return err
 			}
 		}
-		a.Embedder.LimitTexts((len(texts) + 1) / 2)
+		g.LimitTexts((len(texts) + 1) / 2)
 		return nil
 	}
 	if err != nil {
@@ -209,13 +209,13 @@ func (a *Ingestion) embedBatch(ctx context.Context, batch []*piece, turn model.T
 }
 
 // request requests the vectors of texts from the model when it is their turn.
-func (a *Ingestion) request(ctx context.Context, texts []string, turn model.Turn) ([][]float32, error) {
-	if err := a.Embedder.TakeTurn(ctx, tokens(texts), turn); err != nil {
+func (a *Ingestion) request(ctx context.Context, g Embedder, texts []string, turn model.Turn) ([][]float32, error) {
+	if err := g.TakeTurn(ctx, tokens(texts), turn); err != nil {
 		return nil, err
 	}
 	start := time.Now()
-	vectors, usage, err := a.Embedder.Embed(ctx, texts)
-	a.Metrics.ModelCall(a.Embedder.Endpoint().Provider, "embedding", outcome(err), time.Since(start).Seconds(), usage.PromptTokens, 0)
+	vectors, usage, err := g.Embed(ctx, texts)
+	a.Metrics.ModelCall(g.Endpoint().Provider, "embedding", outcome(err), time.Since(start).Seconds(), usage.PromptTokens, 0)
 	return vectors, err
 }
 

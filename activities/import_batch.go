@@ -101,12 +101,19 @@ type importItem struct {
 	mediaType   string
 	facts       store.Facts
 	chunks      []knowledge.Chunk
-	existed     bool  // the document may have other versions
-	part        *part // names the windows that hold the vectors
-	vectors     [][]float32
+	existed     bool // the document may have other versions
+	of          knowledge.Generations
+	embedded    []itemVectors // of each generation
 	state       itemState
 	err         error // of a failed item, or of one that waits
 	stage       knowledge.Stage
+}
+
+// itemVectors are the vectors of a generation of an item.
+type itemVectors struct {
+	generation string
+	part       *part // names the windows that hold the vectors
+	vectors    [][]float32
 }
 
 // itemState is what a batch found out about an object.

@@ -41,33 +41,55 @@ func (b *importBatch) embed(ctx context.Context, items []*importItem) error {
 // model. Only imports wait for these slots.
 const importPatience = 5 * time.Minute
 
-// embedTogether embeds the chunks of items by as few requests as possible.
+// embedTogether embeds the chunks of items by as few requests as possible, in each
+// generation of the project.
 func (b *importBatch) embedTogether(ctx context.Context, items []*importItem) error {
-	a := b.a.Ingestion
-	all := make([][]*piece, len(items)) // of each item
-	for n, it := range items {
-		var err error
-		if all[n], err = b.pieces(ctx, it, a.Embedder.MaxTexts(BatchSize)); err != nil {
-			return err
-		}
-	}
-	if err := a.embedPieces(ctx, slices.Concat(all...), model.Turn{Patience: importPatience}); err != nil {
+	of, generations, err := b.a.Ingestion.generationsOf(ctx, b.Workspace, b.Project)
+	if err != nil {
 		return err
 	}
-	for n, it := range items {
-		if err := b.collect(ctx, it, all[n]); err != nil {
+	for _, it := range items {
+		it.of, it.embedded = of, nil
+	}
+	for _, g := range generations {
+		if err := b.embedIn(ctx, g, items); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pieces returns the windows of an item that is ready, with the vectors that are known.
-func (b *importBatch) pieces(ctx context.Context, it *importItem, limit int) ([]*piece, error) {
-	if it.state != itemReady {
-		return nil, nil
+func (b *importBatch) embedIn(ctx context.Context, g generation, items []*importItem) error {
+	a := b.a.Ingestion
+	parts, all := make([]*part, len(items)), make([][]*piece, len(items)) // of each item
+	for n, it := range items {
+		var err error
+		if parts[n], all[n], err = b.pieces(ctx, g, it); err != nil {
+			return err
+		}
 	}
-	a, endpoint := b.a.Ingestion, b.a.Ingestion.Embedder.Endpoint()
+	if err := a.embedPieces(ctx, g, slices.Concat(all...), model.Turn{Patience: importPatience}); err != nil {
+		return err
+	}
+	for n, it := range items {
+		if it.state != itemReady {
+			continue
+		}
+		vectors, err := b.collect(ctx, it, all[n])
+		if err != nil {
+			return err
+		}
+		it.embedded = append(it.embedded, itemVectors{g.name, parts[n], vectors})
+	}
+	return nil
+}
+
+// pieces returns the windows of an item that is ready, with the vectors that are known.
+func (b *importBatch) pieces(ctx context.Context, g generation, it *importItem) (*part, []*piece, error) {
+	if it.state != itemReady {
+		return nil, nil, nil
+	}
+	a, endpoint := b.a.Ingestion, g.Endpoint()
 	texts := embeddingTexts(it.chunks)
 	hashes := make([]string, len(texts))
 	for n, text := range texts {
@@ -80,33 +102,30 @@ func (b *importBatch) pieces(ctx context.Context, it *importItem, limit int) ([]
 	}
 	known, err := a.knownVectors(ctx, ref, manifest{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	it.part = &part{ref: ref, total: len(it.chunks), manifest: manifest{Model: endpoint.Model, Dimensions: endpoint.Dimensions}}
-	pieces := it.part.cut(texts, hashes, limit)
+	made := &part{ref: ref, total: len(it.chunks), manifest: manifest{Model: endpoint.Model, Dimensions: endpoint.Dimensions}}
+	pieces := made.cut(texts, hashes, g.MaxTexts(BatchSize))
 	for _, p := range pieces {
 		if err := known.fill(ctx, p); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return pieces, nil
+	return made, pieces, nil
 }
 
-// collect sets the vectors of an item whose pieces are embedded.
-func (b *importBatch) collect(ctx context.Context, it *importItem, pieces []*piece) error {
-	if it.state != itemReady {
-		return nil
-	}
-	it.vectors = make([][]float32, 0, len(it.chunks))
+// collect returns the vectors of an item whose pieces are embedded.
+func (b *importBatch) collect(ctx context.Context, it *importItem, pieces []*piece) ([][]float32, error) {
+	all := make([][]float32, 0, len(it.chunks))
 	for _, p := range pieces {
 		vectors := p.vectors
 		if p.stored {
 			var err error
 			if vectors, err = b.a.Ingestion.readWindow(ctx, p.part.ref, p.window); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		it.vectors = append(it.vectors, vectors...)
+		all = append(all, vectors...)
 	}
-	return nil
+	return all, nil
 }

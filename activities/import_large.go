@@ -159,7 +159,7 @@ func (b *importBatch) importLarge(ctx context.Context, it *importItem, c store.I
 		return nil, err
 	}
 	return b.record(ctx, store.ImportRecord{Page: b.page, Published: []store.ImportedVersion{{
-		Key: it.object.Key, Ref: v.VersionRef, ETag: it.object.ETag, Fingerprint: it.fingerprint, Object: it.encoded(), Bytes: v.Bytes, Chunks: p.Chunks, Reused: c.Reused,
+		Key: it.object.Key, Ref: v.VersionRef, Of: p.Of, ETag: it.object.ETag, Fingerprint: it.fingerprint, Object: it.encoded(), Bytes: v.Bytes, Chunks: p.Chunks, Reused: c.Reused,
 	}}})
 }
 
@@ -201,13 +201,19 @@ func (b *importBatch) enrichLarge(ctx context.Context, v store.Version, count in
 // embedLarge embeds the chunks of a version, part by part.
 func (b *importBatch) embedLarge(ctx context.Context, v store.Version, count int) error {
 	const size = BatchSize * BatchesPerStep
+	_, generations, err := b.a.Ingestion.generationsOf(ctx, v.Workspace, v.Project)
+	if err != nil {
+		return err
+	}
 	for first := 0; first < count; first += size {
 		chunks, err := b.a.Ingestion.chunks(ctx, v.VersionRef, first, min(first+size, count), count)
 		if err != nil {
 			return err
 		}
-		if _, err := b.a.Ingestion.embedPart(ctx, v, first, chunks, model.Turn{Patience: importPatience}); err != nil {
-			return err
+		for _, g := range generations {
+			if _, err := b.a.Ingestion.embedPart(ctx, g, v, first, chunks, model.Turn{Patience: importPatience}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/cairn-rag/cairn/internal/blob"
@@ -56,6 +57,11 @@ func (b *importBatch) write(ctx context.Context, items []*importItem) error {
 // record stores the outcome of objects, and returns the versions that replace others.
 func (b *importBatch) record(ctx context.Context, r store.ImportRecord) ([]knowledge.VersionRef, error) {
 	replaced, err := b.a.Imports.RecordImported(ctx, b.Import, r)
+	if errors.Is(err, store.ErrGenerationsMoved) { // the next try writes the present ones
+		for _, v := range r.Published {
+			err = errors.Join(err, b.a.Ingestion.forgetGenerations(ctx, v.Ref, v.Of))
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +147,7 @@ func (b *importBatch) writeVersions(ctx context.Context, items []*importItem, ve
 	for n, it := range items {
 		c := claims[n]
 		if c.Refused != nil {
-			if err := b.a.Ingestion.dropUnnamed(ctx, it.part.ref); err != nil { // vectors of a document that may be gone
+			if err := b.a.Ingestion.dropUnnamed(ctx, it.embedded[0].part.ref); err != nil { // vectors of a document that may be gone
 				return nil, err
 			}
 			it.stage, it.err = knowledge.StagePublish, c.Refused
@@ -153,15 +159,17 @@ func (b *importBatch) writeVersions(ctx context.Context, items []*importItem, ve
 				return nil, fmt.Errorf("remove index entries: %w", err)
 			}
 		}
-		data, err := json.Marshal(it.part.manifest)
-		if err != nil {
-			return nil, fmt.Errorf("encode manifest: %w", err)
-		}
-		manifests = append(manifests, blob.Item{Key: manifestKey(c.Version.VersionRef, 0), Data: data})
 		own(it.chunks, c.Version.VersionRef)
-		list = append(list, entries(c.Version, it.chunks, it.vectors)...)
+		for place, e := range it.embedded {
+			data, err := json.Marshal(e.part.manifest)
+			if err != nil {
+				return nil, fmt.Errorf("encode manifest: %w", err)
+			}
+			manifests = append(manifests, blob.Item{Key: importedManifest(c.Version.VersionRef, place, e.part.manifest), Data: data})
+			list = append(list, entries(c.Version, it.chunks, e.generation, e.vectors)...)
+		}
 		record.Published = append(record.Published, store.ImportedVersion{
-			Key: it.object.Key, Ref: c.Version.VersionRef, ETag: it.object.ETag, Fingerprint: it.fingerprint, Object: it.encoded(),
+			Key: it.object.Key, Ref: c.Version.VersionRef, Of: it.of, ETag: it.object.ETag, Fingerprint: it.fingerprint, Object: it.encoded(),
 			Bytes: it.object.Bytes, Chunks: it.chunks, Reused: c.Reused,
 		})
 	}
@@ -174,6 +182,15 @@ func (b *importBatch) writeVersions(ctx context.Context, items []*importItem, ve
 		}
 	}
 	return b.record(ctx, record)
+}
+
+// importedManifest returns the key of the manifest of an imported version in the
+// generation at a place.
+func importedManifest(ref knowledge.VersionRef, place int, m manifest) string {
+	if place == 0 {
+		return manifestKey(ref, 0)
+	}
+	return besideKey(manifestKey(ref, 0), m.Model, m.Dimensions)
 }
 
 // own makes chunks those of a version.

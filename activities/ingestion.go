@@ -51,6 +51,9 @@ type Ingestion struct {
 	// larger files.
 	SmallTexts TextExtractor
 	Embedder   Embedder
+	// EmbedderOf returns the model of a generation of vectors. nil means that all of them
+	// are Embedder's.
+	EmbedderOf func(generation string) (Embedder, error)
 	// Drawer draws pages and figures for a model that looks at them.
 	Drawer Drawer
 	// Chat describes documents, passages and pictures, where a project asks for that.

@@ -45,18 +45,9 @@ func (a *Ingestion) PublishDocument(ctx context.Context, in PublishInput) (Publi
 				return err
 			}
 		}
-		publication, err := a.write(ctx, in, v)
+		publication, published, err := a.publish(ctx, in, v)
 		if err != nil {
 			return err
-		}
-		if in.End != nil {
-			if publication.End, err = a.endOfRun(ctx, in); err != nil {
-				return err
-			}
-		}
-		published, err := a.Versions.PublishVersion(ctx, publication)
-		if err != nil {
-			return fmt.Errorf("switch to version %d: %w", in.Version, err)
 		}
 		if result.Published = published.Done; !published.Done {
 			return nil
@@ -73,6 +64,35 @@ func (a *Ingestion) PublishDocument(ctx context.Context, in PublishInput) (Publi
 		return nil
 	})
 	return result, err
+}
+
+// publish writes a version in the generations of its project, and publishes it. If these
+// change meanwhile, it writes the version again, in those that it lacks.
+func (a *Ingestion) publish(ctx context.Context, in PublishInput, v store.Version) (p store.Publication, done store.Published, err error) {
+	var end *store.RunEnd
+	for {
+		before := p.Of
+		if p, err = a.write(ctx, in, v); err != nil {
+			return p, done, err
+		}
+		if in.End != nil && end == nil {
+			if end, err = a.endOfRun(ctx, in); err != nil {
+				return p, done, err
+			}
+		}
+		p.End = end
+		if done, err = a.Versions.PublishVersion(ctx, p); err != nil {
+			return p, done, fmt.Errorf("switch to version %d: %w", in.Version, err)
+		}
+		if before != (knowledge.Generations{}) {
+			if err := a.forgetGenerations(ctx, in.VersionRef, before); err != nil {
+				return p, done, fmt.Errorf("remove earlier vectors: %w", err)
+			}
+		}
+		if !done.Moved {
+			return p, done, nil
+		}
+	}
 }
 
 // endOfRun stores the log of a run that completes with the publication, and returns
@@ -117,11 +137,10 @@ func (a *Ingestion) write(ctx context.Context, in PublishInput, v store.Version)
 	if in.Count <= 0 {
 		return p, errors.New("a version without chunks cannot be published")
 	}
-	windows, err := a.versionWindows(ctx, v, in.Count)
+	vectors, err := a.readers(ctx, &p, v, in.Count)
 	if err != nil {
 		return p, err
 	}
-	vectors := &vectorReader{a: a, ref: v.VersionRef, windows: windows}
 	for first := 0; first < in.Count; first += partChunks {
 		last := min(first+partChunks, in.Count)
 		chunks, err := a.chunks(ctx, in.VersionRef, first, last, in.Count)
@@ -140,20 +159,44 @@ func (a *Ingestion) write(ctx context.Context, in PublishInput, v store.Version)
 	return p, nil
 }
 
+// readers returns the readers of the vectors of a version, one for each generation of its
+// project, which are noted in p.
+func (a *Ingestion) readers(ctx context.Context, p *store.Publication, v store.Version, count int) ([]*vectorReader, error) {
+	of, generations, err := a.generationsOf(ctx, v.Workspace, v.Project)
+	if err != nil {
+		return nil, err
+	}
+	p.Of = of
+	var list []*vectorReader
+	for _, g := range generations {
+		windows, err := a.versionWindows(ctx, g, v, count)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, &vectorReader{a: a, ref: v.VersionRef, generation: g.name, windows: windows})
+	}
+	return list, nil
+}
+
 // ChunksPerUpsert is how many chunks are written to the index in one transaction. Larger
 // transactions cost less in all, and smaller ones keep other writers waiting for less
 // time.
 const ChunksPerUpsert = 4 * BatchSize
 
-// index writes the index entries of chunks, batch by batch.
-func (a *Ingestion) index(ctx context.Context, v store.Version, chunks []knowledge.Chunk, vectors *vectorReader) error {
+// index writes the index entries of chunks, batch by batch, in each generation that has a
+// reader.
+func (a *Ingestion) index(ctx context.Context, v store.Version, chunks []knowledge.Chunk, vectors []*vectorReader) error {
 	for len(chunks) > 0 {
 		batch := chunks[:min(ChunksPerUpsert, len(chunks))]
-		next, err := vectors.next(ctx, len(batch))
-		if err != nil {
-			return err
+		var list []index.Entry
+		for _, reader := range vectors {
+			next, err := reader.next(ctx, len(batch))
+			if err != nil {
+				return err
+			}
+			list = append(list, entries(v, batch, reader.generation, next)...)
 		}
-		if err := a.Index.Upsert(ctx, entries(v, batch, next)); err != nil {
+		if err := a.Index.Upsert(ctx, list); err != nil {
 			return fmt.Errorf("write index: %w", err)
 		}
 		chunks = chunks[len(batch):]
@@ -161,12 +204,12 @@ func (a *Ingestion) index(ctx context.Context, v store.Version, chunks []knowled
 	return nil
 }
 
-func entries(v store.Version, chunks []knowledge.Chunk, vectors [][]float32) []index.Entry {
+func entries(v store.Version, chunks []knowledge.Chunk, generation string, vectors [][]float32) []index.Entry {
 	list := make([]index.Entry, 0, len(chunks))
 	for i, c := range chunks {
 		list = append(list, index.Entry{
 			ChunkID: c.ID, Workspace: v.Workspace, Project: v.Project, DocumentID: v.Document,
-			Version: v.Version, Ordinal: c.Ordinal, Text: chunk.EmbeddingText(c), Vector: vectors[i],
+			Version: v.Version, Ordinal: c.Ordinal, Text: chunk.EmbeddingText(c), Generation: generation, Vector: vectors[i],
 			Tags: v.Tags, ACL: v.ACL, Language: v.Language, ChunkLanguage: c.Language, Classification: v.Classification,
 			Name: v.Name, Metadata: v.Metadata, CreatedAt: v.DocumentCreatedAt,
 		})

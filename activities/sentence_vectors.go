@@ -26,7 +26,11 @@ const sentenceFolder = "sentence-vectors/"
 // one for each text. Each batch is stored before the step goes on, so that a retry
 // requests none again.
 func (a *Ingestion) sentenceVectors(ctx context.Context, ref knowledge.VersionRef, texts []string) ([][]float32, error) {
-	size := a.Embedder.MaxTexts(BatchSize)
+	g, err := a.serving(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	size := g.MaxTexts(BatchSize)
 	batches := slices.Collect(slices.Chunk(texts, size))
 	vectors := make([][][]float32, len(batches))
 	group, failed := errgroup.WithContext(ctx)
@@ -36,20 +40,20 @@ func (a *Ingestion) sentenceVectors(ctx context.Context, ref knowledge.VersionRe
 			if failed.Err() != nil {
 				return failed.Err()
 			}
-			vectors[i], err = a.sentenceBatch(ctx, ref, batch) // after a failure too: the request is charged for
+			vectors[i], err = a.sentenceBatch(ctx, g, ref, batch) // after a failure too: the request is charged for
 			return err
 		})
 	}
-	err := group.Wait()
+	err = group.Wait()
 	return slices.Concat(vectors...), err
 }
 
 // sentenceBatch returns the vectors of a batch. If they are not stored, it requests and
 // stores them. It halves a batch that is too large for the endpoint.
-func (a *Ingestion) sentenceBatch(ctx context.Context, ref knowledge.VersionRef, texts []string) ([][]float32, error) {
+func (a *Ingestion) sentenceBatch(ctx context.Context, g Embedder, ref knowledge.VersionRef, texts []string) ([][]float32, error) {
 	hashes := make([]string, len(texts))
 	for i, text := range texts {
-		hashes[i] = vectorHash(a.Embedder.Endpoint(), text)
+		hashes[i] = vectorHash(g.Endpoint(), text)
 	}
 	key := blob.StepKey(ref, sentenceFolder+newWindow(hashes).Name)
 	data, err := a.Blobs.Get(ctx, key)
@@ -60,15 +64,15 @@ func (a *Ingestion) sentenceBatch(ctx context.Context, ref knowledge.VersionRef,
 		return nil, fmt.Errorf("read the vectors of sentences: %w", err)
 	}
 	// The step is not told whether it was held before, so it counts as if it was.
-	vectors, err := a.request(ctx, texts, model.Turn{Patience: turnPatience, Waited: true})
+	vectors, err := a.request(ctx, g, texts, model.Turn{Patience: turnPatience, Waited: true})
 	if refused, ok := errors.AsType[*model.Error](err); ok && refused.Code == model.CodeTooLarge && len(texts) > 1 {
 		half := (len(texts) + 1) / 2
-		first, err := a.sentenceBatch(ctx, ref, texts[:half])
+		first, err := a.sentenceBatch(ctx, g, ref, texts[:half])
 		if err != nil {
 			return nil, err
 		}
-		second, err := a.sentenceBatch(ctx, ref, texts[half:])
-		a.Embedder.LimitTexts(half)
+		second, err := a.sentenceBatch(ctx, g, ref, texts[half:])
+		g.LimitTexts(half)
 		return append(first, second...), err
 	}
 	if err != nil {

@@ -11,13 +11,12 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// versionWindows returns the windows of a version of count chunks. It embeds chunks
-// that have no vector, or one of another model: all vectors are then of one model.
-func (a *Ingestion) versionWindows(ctx context.Context, v store.Version, count int) ([]window, error) {
-	endpoint := a.Embedder.Endpoint()
+// versionWindows returns the windows of a generation of a version of count chunks. It
+// embeds chunks that have no vector of it.
+func (a *Ingestion) versionWindows(ctx context.Context, g generation, v store.Version, count int) ([]window, error) {
 	var all []window
 	for first := 0; first < count; first = chunksIn(all) {
-		m, err := a.manifest(ctx, manifestKey(v.VersionRef, first))
+		_, m, err := a.manifestOf(ctx, v.VersionRef, g, first)
 		if err != nil {
 			return nil, err
 		}
@@ -26,13 +25,13 @@ func (a *Ingestion) versionWindows(ctx context.Context, v store.Version, count i
 		if err != nil {
 			return nil, fmt.Errorf("look for vectors: %w", err)
 		}
-		if n == 0 || there < len(m.Windows) || m.Model != endpoint.Model || m.Dimensions != endpoint.Dimensions {
+		if n == 0 || there < len(m.Windows) {
 			last := min(first+cmp.Or(n, BatchSize), count)
 			chunks, err := a.chunks(ctx, v.VersionRef, first, last, count)
 			if err != nil {
 				return nil, err
 			}
-			if m.Windows, err = a.embedPart(ctx, v, first, chunks, model.Turn{Patience: turnPatience}); err != nil {
+			if m.Windows, err = a.embedPart(ctx, g, v, first, chunks, model.Turn{Patience: turnPatience}); err != nil {
 				return nil, err
 			}
 		}
@@ -43,10 +42,11 @@ func (a *Ingestion) versionWindows(ctx context.Context, v store.Version, count i
 
 // vectorReader reads the vectors of a version in the order of its chunks.
 type vectorReader struct {
-	a       *Ingestion
-	ref     knowledge.VersionRef
-	windows []window
-	read    [][]float32 // and not returned yet
+	a          *Ingestion
+	ref        knowledge.VersionRef
+	generation string
+	windows    []window
+	read       [][]float32 // and not returned yet
 }
 
 // next returns the next n vectors.

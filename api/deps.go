@@ -10,6 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/question"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -48,6 +49,9 @@ type Config struct {
 	UserQueriesPerMinute int
 	// Reranker is the name of the instance's reranker. Defaults to none.
 	Reranker string
+	// Offline is the offline embedding model, if the instance has no endpoint for
+	// embeddings. Defaults to none.
+	Offline knowledge.Embeddings
 	// TempDir holds uploads with an Idempotency-Key while their hash is computed.
 	// Defaults to the system's folder for temporary files.
 	TempDir string

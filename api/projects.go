@@ -21,7 +21,7 @@ type projectView struct {
 	Webhooks []webhookView `json:"webhooks,omitempty" doc:"For keys with the scope write alone"`
 	APIKey   string        `json:"apiKey,omitempty" doc:"A key to a new project with the scopes read and write, shown once"`
 
-	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"In the answer to a change of ai.textSplitter, ai.enrichment or ai.multimodal: the published documents that were made with other settings. POST …/projects/{id}/reindex makes new versions of them"`
+	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"In the answer to a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal: the published documents that were made with other settings. POST …/projects/{id}/reindex embeds them again, or makes new versions of them"`
 }
 
 // ProjectChange is what a project can be made of, or what is to change of it.
@@ -164,7 +164,7 @@ func (c ProjectChange) concernsDocuments() bool {
 	if json.Unmarshal(c.AI, &named) != nil { // no ai
 		return false
 	}
-	for _, setting := range []string{"textSplitter", "enrichment", "multimodal"} {
+	for _, setting := range []string{"embeddings", "textSplitter", "enrichment", "multimodal"} {
 		if _, ok := named[setting]; ok {
 			return true
 		}
@@ -206,7 +206,24 @@ func (s *Server) apply(c ProjectChange, project *knowledge.Project, renew bool) 
 	if changed.AI.Retrieval.Reranker != before {
 		wrong = append(wrong, changed.AI.Retrieval.RerankerFields("body.ai.retrieval.reranker", s.cfg.Reranker)...)
 	}
+	if wrong == nil {
+		wrong = s.embeddingsFields(changed.AI.Embeddings)
+	}
 	return made, knowledge.InvalidFields(wrong)
+}
+
+// embeddingsFields returns what an instance without an endpoint for embeddings cannot do.
+func (s *Server) embeddingsFields(e knowledge.Embeddings) []knowledge.Field {
+	const location = "body.ai.embeddings"
+	switch offline := s.cfg.Offline; {
+	case offline.Model == "":
+		return nil
+	case e.Model != "" && e.Model != offline.Model:
+		return []knowledge.Field{{Location: location + ".model", Message: "must be " + offline.Model + ": this instance has no endpoint for embeddings; set models.embedding"}}
+	case e.Dimensions > offline.Dimensions:
+		return []knowledge.Field{{Location: location + ".dimensions", Message: fmt.Sprintf("must be at most %d, which the offline model has", offline.Dimensions)}}
+	}
+	return nil
 }
 
 func (s *Server) listProjects(ctx context.Context, p knowledge.Principal, in *struct {

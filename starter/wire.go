@@ -50,6 +50,7 @@ type platform struct {
 	hub         *stream.Hub
 	chat        *model.Client
 	embed       *model.Client
+	embeddings  *embeddings   // with those of other generations
 	transcribe  *model.Client // nil = no endpoint is configured
 	parsers     *extract.Pool
 	textParsers *extract.Pool      // for small texts alone
@@ -177,12 +178,13 @@ func (p *platform) storesWith(ctx context.Context, cfg store.Config) (err error)
 	if err := p.openBlobs(ctx); err != nil {
 		return err
 	}
-	cfg.URL, cfg.Logger, cfg.Woken = p.cfg.Database.URL, p.log, p.woken
+	generation := instanceEmbeddings(p.cfg.Models.Embedding).Generation()
+	cfg.URL, cfg.Generation, cfg.Logger, cfg.Woken = p.cfg.Database.URL, generation, p.log, p.woken
 	if p.store, err = store.Open(ctx, cfg); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
 	p.onClose(p.store.Close)
-	if p.index, err = openIndex(ctx, p.cfg.Vector, p.log); err != nil {
+	if p.index, err = openIndex(ctx, p.cfg.Vector, generation, p.log); err != nil {
 		return fmt.Errorf("open the index: %w", err)
 	}
 	p.onClose(p.index.Close)
@@ -212,6 +214,7 @@ func (p *platform) connectModels() {
 	httpClient := model.NewHTTPClient()
 	p.chat = model.New(endpoint(p.cfg.Models.Chat, p.offline, localmodel.ChatModel), httpClient)
 	p.embed = model.New(endpoint(p.cfg.Models.Embedding, p.offline, localmodel.EmbeddingModel), httpClient)
+	p.embeddings = &embeddings{instance: p.embed, offline: p.cfg.Models.Embedding.Offline(), others: map[string]activities.Embedder{}}
 	if m := p.cfg.Models.Transcription.Endpoint(); m.BaseURL != "" {
 		p.transcribe = model.New(endpoint(m, "", ""), httpClient)
 	}

@@ -82,7 +82,7 @@ func (p *platform) apiConfig() api.Config {
 		Process: process,
 		Version: versionName(), PublicURL: p.cfg.PublicURL, TempDir: p.temporary(),
 		FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), RequestBytes: int64(limits.RequestBytes),
-		Streams: limits.Streams, UserQueriesPerMinute: limits.UserQueriesPerMinute, Reranker: p.cfg.Models.Rerank.Model,
+		Streams: limits.Streams, UserQueriesPerMinute: limits.UserQueriesPerMinute, Reranker: p.cfg.Models.Rerank.Model, Offline: p.offlineEmbeddings(),
 	}
 }
 
@@ -144,7 +144,7 @@ func (p *platform) activities() worker.Activities {
 	ingestion := &activities.Ingestion{
 		Config: activities.IngestionConfig{FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), TempDir: p.temporary()},
 		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,
-		Embedder: p.embed, Chat: p.chat, Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
+		Embedder: p.embed, EmbedderOf: p.embeddings.of, Chat: p.chat, Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
 		Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	if p.transcribe != nil {
@@ -175,7 +175,7 @@ func addresses(hosts ...string) []netip.AddrPort {
 
 // retriever returns a retriever that records its durations.
 func (p *platform) retriever() measured {
-	return measured{retrieve.New(p.index, p.store, queryEmbedder{p.embed}).Using(p.searchModels()), p}
+	return measured{retrieve.New(p.index, p.store, queryEmbedder{Embedder: p.embed}).Using(p.searchModels()).Across(p.store, p.embeddings.forQuestions), p}
 }
 
 type measured struct {
@@ -191,18 +191,6 @@ func (m measured) Retrieve(ctx context.Context, r retrieve.Request) (retrieve.Re
 	}
 	return result, err
 }
-
-// queryEmbedder embeds questions.
-type queryEmbedder struct{ client *model.Client }
-
-// Embed implements retrieve.Embedder.
-func (e queryEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors, _, err := e.client.Embed(ctx, texts)
-	return vectors, err
-}
-
-// Lexical implements retrieve.LexicalEmbedder.
-func (e queryEmbedder) Lexical() bool { return e.client.Endpoint().Model == localmodel.EmbeddingModel }
 
 // endpoint is a configured model, or the offline one, by its name there.
 func endpoint(m config.Model, offline, name string) model.Endpoint {

@@ -29,6 +29,7 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		Model         string                    `json:"model,omitempty" maxLength:"200" doc:"Chat model; default: the one that the instance is configured with"`
 		Temperature   *float64                  `json:"temperature,omitempty" minimum:"0" maximum:"2"`
 		MaxTokens     int                       `json:"maxTokens,omitempty" minimum:"0" maximum:"200000"`
+		Embeddings    knowledge.Embeddings      `json:"embeddings,omitzero" doc:"Embedding model of documents and questions. Documents that were embedded with another one are found by it until a reindex has embedded them again"`
 		Splitter      knowledge.Splitter        `json:"textSplitter,omitzero"`
 		Enrichment    knowledge.Enrichment      `json:"enrichment,omitzero" doc:"What the chat model finds out about each document at its ingestion"`
 		Retrieval     knowledge.RetrievalConfig `json:"retrieval,omitzero"`
@@ -43,6 +44,10 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		Users  []string `json:"users,omitempty" maxItems:"1000" doc:"User ids, also the application's own"`
 		Groups []string `json:"groups,omitempty" maxItems:"1000"`
 		Tags   []string `json:"tags" minItems:"1" maxItems:"64"`
+	}
+	type Embeddings struct {
+		Model      string `json:"model,omitempty" maxLength:"200" doc:"A model of the endpoint of models.embedding. Default: the one that the instance is configured with"`
+		Dimensions int    `json:"dimensions,omitempty" minimum:"0" maximum:"8192" doc:"Length of the vectors. Default: the instance's for its model, or else what the model gives"`
 	}
 	type HistoryConfig struct {
 		Messages *int `json:"messages,omitempty" minimum:"0" maximum:"100" doc:"Default: 10"`
@@ -68,6 +73,7 @@ func describedSettings() map[reflect.Type]reflect.Type {
 	splitter, retrieval, weights := describedRetrieval()
 	return map[reflect.Type]reflect.Type{
 		reflect.TypeFor[knowledge.AIConfig]():        reflect.TypeFor[AIConfig](),
+		reflect.TypeFor[knowledge.Embeddings]():      reflect.TypeFor[Embeddings](),
 		reflect.TypeFor[knowledge.Enrichment]():      reflect.TypeFor[Enrichment](),
 		reflect.TypeFor[knowledge.MandatoryTags]():   reflect.TypeFor[MandatoryTags](),
 		reflect.TypeFor[knowledge.HistoryConfig]():   reflect.TypeFor[HistoryConfig](),

@@ -16,6 +16,9 @@ type Project struct {
 	Webhooks  []Webhook
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	// Generations are those of its vectors. Config.AI.Embeddings may ask for another one,
+	// which a reindex fills.
+	Generations Generations
 }
 
 // ProjectConfig is what a project may choose. A zero field means the default;
@@ -32,6 +35,7 @@ type AIConfig struct {
 	Model       string          `json:"model,omitempty"`  // the chat model; empty means the instance's
 	Temperature *float64        `json:"temperature,omitempty"`
 	MaxTokens   int             `json:"maxTokens,omitempty"`
+	Embeddings  Embeddings      `json:"embeddings,omitzero"`
 	Splitter    Splitter        `json:"textSplitter,omitzero"`
 	Enrichment  Enrichment      `json:"enrichment,omitzero"`
 	Retrieval   RetrievalConfig `json:"retrieval,omitzero"`
@@ -197,7 +201,7 @@ func (r RetrievalConfig) RerankerFields(location, configured string) []Field {
 
 // Fields returns what is wrong with the configuration, as found at location.
 func (c AIConfig) Fields(location string) []Field {
-	return slices.Concat(c.Splitter.Fields(location+".textSplitter"), c.Retrieval.Fields(location+".retrieval"), c.tagFields(location))
+	return slices.Concat(c.Embeddings.Fields(location+".embeddings"), c.Splitter.Fields(location+".textSplitter"), c.Retrieval.Fields(location+".retrieval"), c.tagFields(location))
 }
 
 // WithDefaults returns the configuration with its defaults filled in, except

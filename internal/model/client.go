@@ -15,7 +15,8 @@ type Client struct {
 	endpoint Endpoint
 	api      *openai.Client
 	refused  capabilities
-	pacer    pacer        // of embeddings and pictures
+	client   *http.Client
+	pacer    *pacer       // of embeddings and pictures
 	texts    atomic.Int64 // the most texts that LimitTexts allows; 0 = no limit
 }
 
@@ -38,7 +39,17 @@ func New(endpoint Endpoint, client *http.Client) *Client {
 	// and size of an answer are bounded here, so the number of comments need
 	// not be.
 	config.EmptyMessagesLimit = 20_000
-	return &Client{endpoint: endpoint, api: openai.NewClientWithConfig(config)}
+	return &Client{endpoint: endpoint, api: openai.NewClientWithConfig(config), client: client, pacer: &pacer{}}
+}
+
+// As returns a Client of another embedding model at the same endpoint. The two share the
+// turns of the endpoint.
+func (c *Client) As(name string, dimensions int) *Client {
+	endpoint := c.endpoint
+	endpoint.Model, endpoint.Dimensions = name, dimensions
+	other := New(endpoint, c.client)
+	other.pacer = c.pacer
+	return other
 }
 
 // Endpoint returns the endpoint with its defaults filled in.

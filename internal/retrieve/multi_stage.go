@@ -12,17 +12,17 @@ import (
 // multiStage finds candidates by words and keeps the half whose vectors are nearest to the
 // question, but not fewer than the later stages need. A question without words that stand in a
 // document is searched by vector.
-func (s *search) multiStage(ctx context.Context, q index.Query, p *probe) (dense, words []knowledge.Hit, full bool, err error) {
-	if words, err = s.words(ctx, q, p); err != nil {
+func (s *search) multiStage(ctx context.Context, g *group, q index.Query, probe int) (dense, words []knowledge.Hit, full bool, err error) {
+	if words, err = s.words(ctx, q, s.probes[probe]); err != nil {
 		return nil, nil, false, err
 	}
 	if len(words) == 0 {
-		dense, err = s.dense(ctx, q, p)
+		dense, err = s.dense(ctx, g, q, probe)
 		return dense, nil, len(dense) == q.Limit, err
 	}
 	near := q
 	near.Documents, near.Limit = documentsOf(words), index.MaxLimit
-	if dense, err = s.dense(ctx, near, p); err != nil {
+	if dense, err = s.dense(ctx, g, near, probe); err != nil {
 		return nil, nil, false, err
 	}
 	full = len(words) == q.Limit

@@ -39,8 +39,7 @@ func (c Choices) IsZero() bool {
 type probe struct {
 	part    bool // of the question, which asks for several things
 	words   string
-	meaning string    // the text whose vector is searched
-	vector  []float32 // nil before it is embedded
+	meaning string // the text whose vector is searched
 }
 
 // stage is an optional stage, named by its setting.
@@ -62,6 +61,7 @@ func (s *search) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.vectors = map[string][][]float32{}
 	s.probes = []*probe{{words: s.request.Query, meaning: s.request.Query}}
 	if s.choices.Passage != "" {
 		s.probes[0].meaning += "\n" + s.choices.Passage

@@ -84,6 +84,9 @@ type Retriever struct {
 	chunks ChunkReader
 	embed  Embedder
 	models Models
+
+	generations Generations // nil = there is one, ""
+	embedderOf  func(generation string) (Embedder, error)
 }
 
 // New returns a Retriever.

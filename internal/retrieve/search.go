@@ -32,7 +32,8 @@ type search struct {
 	trace   *Trace // nil = the search is not to be explained
 
 	probes  []*probe
-	several bool // the question is several in one
+	vectors map[string][][]float32 // of the probes, by generation
+	several bool                   // the question is several in one
 
 	mu      sync.Mutex
 	usage   Usage
@@ -71,12 +72,17 @@ func (s *search) run(ctx context.Context) (Result, error) {
 // number of distinct candidates. It requests more candidates until enough of them pass
 // the recheck or there are no more. It searches again if a version was published between the query
 // of the index and the recheck: SQL no longer shows the old version, and the
-// index did not have the new one yet.
+// index did not have the new one yet. So it does if a project reads another generation by
+// then.
 func (s *search) gather(ctx context.Context) (pool []Context, retrieved int, err error) {
 	limit := min(s.request.Config.Candidates, index.MaxLimit)
 	for again := 0; ; {
 		s.trace.reset()
-		candidates, full, err := s.candidates(ctx, limit)
+		groups, err := s.groups(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		candidates, full, err := s.candidates(ctx, groups, limit)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -90,17 +96,25 @@ func (s *search) gather(ctx context.Context) (pool []Context, retrieved int, err
 			continue
 		}
 		if again < maxLooks {
-			superseded, err := s.superseded(ctx, found.hidden)
+			changed, err := s.changed(ctx, groups, found.hidden)
 			if err != nil {
 				return nil, 0, err
 			}
-			if superseded {
+			if changed {
 				again++
 				continue
 			}
 		}
 		return found.pool, len(candidates), nil
 	}
+}
+
+// changed reports whether the search has to be repeated.
+func (s *search) changed(ctx context.Context, groups []*group, hidden []knowledge.Hit) (bool, error) {
+	if yes, err := s.superseded(ctx, hidden); yes || err != nil {
+		return yes, err
+	}
+	return s.moved(ctx, groups)
 }
 
 // superseded reports whether SQL shows a newer version of one of the hits'
@@ -116,24 +130,46 @@ func (s *search) superseded(ctx context.Context, hidden []knowledge.Hit) (bool, 
 	return yes, nil
 }
 
-// candidates runs the probes and merges their fused hits. full is true if a leg reached
+// candidates searches each generation and fuses the hits. full is true if a leg reached
 // the limit, so that there may be more.
-func (s *search) candidates(ctx context.Context, limit int) (fused []knowledge.Hit, full bool, err error) {
-	q := index.Query{Principal: s.request.Principal, Projects: s.request.Projects, Documents: s.request.Documents,
-		Filter: s.filter(), Limit: limit}
-	var lists []found
-	for _, p := range s.probes {
-		dense, words, more, err := s.find(ctx, q, p)
+func (s *search) candidates(ctx context.Context, groups []*group, limit int) (fused []knowledge.Hit, full bool, err error) {
+	var lists [][]knowledge.Hit
+	for _, g := range groups {
+		hits, more, err := s.inGroup(ctx, g, limit)
 		if err != nil {
 			return nil, false, err
 		}
-		lists = append(lists, found{p, fuse(dense, words, s.request.Config, s.weights(p.words, dense, words))})
+		lists, full = append(lists, hits), full || more
+	}
+	if len(lists) == 1 {
+		fused = lists[0]
+	} else {
+		fused = across(lists)
+	}
+	s.trace.fused(fused)
+	return fused, full, nil
+}
+
+// inGroup runs the probes in a generation and merges their fused hits.
+func (s *search) inGroup(ctx context.Context, g *group, limit int) (fused []knowledge.Hit, full bool, err error) {
+	q := index.Query{Principal: s.request.Principal, Projects: s.request.Projects, Documents: s.request.Documents,
+		Filter: s.filter(), Generation: g.Name, Limit: limit}
+	if g.Projects != nil {
+		q.Projects = g.Projects
+	}
+	var lists []found
+	for i, p := range s.probes {
+		dense, words, more, err := s.findOrWords(ctx, g, q, i)
+		if err != nil {
+			return nil, false, err
+		}
+		config := s.request.Config
+		config.Strategy = s.strategy(g)
+		lists = append(lists, found{p, fuse(dense, words, config, s.weights(g, p.words, dense, words))})
 		s.trace.legs(dense, words)
 		full = full || more
 	}
-	fused = merge(lists)
-	s.trace.fused(fused)
-	return fused, full, nil
+	return merge(lists), full, nil
 }
 
 // filter returns the conditions of the search: those of the caller, and those that a
@@ -145,25 +181,38 @@ func (s *search) filter() knowledge.Filter {
 	return slices.Concat(s.request.Filter, s.choices.Filter)
 }
 
+// findOrWords is find, but by words alone if the generation's model cannot be asked, which
+// is noted.
+func (s *search) findOrWords(ctx context.Context, g *group, q index.Query, probe int) (dense, words []knowledge.Hit, full bool, err error) {
+	dense, words, full, err = s.find(ctx, g, q, probe)
+	if err == nil || g.byWords || !errors.Is(err, ErrCannotBeAsked) && !knowledge.IsCode(err, knowledge.CodeConflict) {
+		return dense, words, full, err
+	}
+	g.byWords = true
+	s.cannotBeAsked(ctx, err)
+	return s.find(ctx, g, q, probe)
+}
+
 // find runs the legs for a probe, concurrently where the strategy has both. full is true
 // if a leg reached the limit.
-func (s *search) find(ctx context.Context, q index.Query, p *probe) (dense, words []knowledge.Hit, full bool, err error) {
-	switch s.request.Config.Strategy {
+func (s *search) find(ctx context.Context, g *group, q index.Query, probe int) (dense, words []knowledge.Hit, full bool, err error) {
+	p := s.probes[probe]
+	switch s.strategy(g) {
 	case knowledge.StrategyDense:
-		dense, err = s.dense(ctx, q, p)
+		dense, err = s.dense(ctx, g, q, probe)
 		return dense, nil, len(dense) == q.Limit, err
 	case knowledge.StrategyBM25:
 		words, err = s.words(ctx, q, p)
 		return nil, words, len(words) == q.Limit, err
 	case knowledge.StrategyMultiStage:
-		return s.multiStage(ctx, q, p)
+		return s.multiStage(ctx, g, q, probe)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var denseErr, wordsErr error
 	var legs sync.WaitGroup
 	legs.Go(func() {
-		if dense, denseErr = s.dense(ctx, q, p); denseErr != nil {
+		if dense, denseErr = s.dense(ctx, g, q, probe); denseErr != nil {
 			cancel() // the other leg is not needed any more
 		}
 	})
@@ -176,36 +225,34 @@ func (s *search) find(ctx context.Context, q index.Query, p *probe) (dense, word
 	return dense, words, len(dense) == q.Limit || len(words) == q.Limit, firstCause(denseErr, wordsErr)
 }
 
-func (s *search) dense(ctx context.Context, q index.Query, p *probe) ([]knowledge.Hit, error) {
+func (s *search) dense(ctx context.Context, g *group, q index.Query, probe int) ([]knowledge.Hit, error) {
 	if err := q.Check(); err != nil {
 		return nil, err // before the model is called
 	}
-	if p.vector == nil {
-		if err := s.embedProbes(ctx); err != nil {
+	if g.vectors == nil {
+		if err := s.embedProbes(ctx, g); err != nil {
 			return nil, fmt.Errorf("embed the question: %w", err)
 		}
 	}
 	defer s.clock.start("dense")()
-	return s.index.Dense(ctx, q, p.vector)
+	return s.index.Dense(ctx, q, g.vectors[probe])
 }
 
 // embedProbes embeds all probes in one call.
-func (s *search) embedProbes(ctx context.Context) error {
+func (s *search) embedProbes(ctx context.Context, g *group) error {
 	defer s.clock.start("embed")()
 	texts := make([]string, len(s.probes))
 	for i, p := range s.probes {
 		texts[i] = truncate(p.meaning, maxEmbeddedRunes)
 	}
-	vectors, err := s.embed.Embed(ctx, texts)
+	vectors, err := g.embed.Embed(ctx, texts)
 	if err != nil {
 		return err
 	}
 	if len(vectors) != len(texts) || slices.ContainsFunc(vectors, func(v []float32) bool { return len(v) == 0 }) {
 		return fmt.Errorf("%d vectors for %d texts, or one of no length", len(vectors), len(texts))
 	}
-	for i, p := range s.probes {
-		p.vector = vectors[i]
-	}
+	g.vectors, s.vectors[g.Name] = vectors, vectors
 	return nil
 }
 

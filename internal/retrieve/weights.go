@@ -15,11 +15,11 @@ type LexicalEmbedder interface {
 
 // weights returns the shares of the legs: those of the project, or else those
 // that the model and the hits suggest.
-func (s *search) weights(question string, dense, words []knowledge.Hit) knowledge.Weights {
+func (s *search) weights(g *group, question string, dense, words []knowledge.Hit) knowledge.Weights {
 	if w := s.request.Config.Weights; w != nil {
 		return *w
 	}
-	if e, ok := s.embed.(LexicalEmbedder); ok && e.Lexical() {
+	if e, ok := g.embed.(LexicalEmbedder); ok && e.Lexical() {
 		return lexicalWeights(question)
 	}
 	return semanticWeights(dense, words)

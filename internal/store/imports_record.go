@@ -20,6 +20,7 @@ type ImportRecord struct {
 type ImportedVersion struct {
 	Key         string
 	Ref         knowledge.VersionRef
+	Of          knowledge.Generations // in which its vectors are in the index
 	ETag        string
 	Fingerprint string
 	Object      []byte // JSON of the object, for its source
@@ -44,7 +45,9 @@ type FailedObject struct {
 // RecordImported publishes versions, stores failures, and counts both, in one
 // transaction. An object that has an outcome already, or that belongs to another
 // page by now, is left as it is: so a repetition changes nothing. It returns the
-// versions that readers see because of it, and those of them that replace another.
+// versions that readers see because of it, and those of them that replace another. It
+// returns ErrGenerationsMoved, and stores nothing, if the project's generations have
+// changed since one of the versions was written.
 func (s *Store) RecordImported(ctx context.Context, i Import, r ImportRecord) (replaced []knowledge.VersionRef, err error) {
 	w := recording{Import: i, store: s, page: r.Page}
 	for _, v := range r.Published {
@@ -102,9 +105,12 @@ func (w *recording) publish(ctx context.Context, tx transaction, v ImportedVersi
 		return w.giveUp(ctx, tx, v)
 	}
 	var result Published
-	switched, err := w.store.publish(ctx, tx, v.Ref, &result)
+	switched, err := w.store.publish(ctx, tx, v.Ref, v.Of, &result)
 	if err != nil && !knowledge.IsCode(err, knowledge.CodeNotFound) {
 		return err
+	}
+	if result.Moved {
+		return ErrGenerationsMoved
 	}
 	if !result.Done {
 		return w.overtaken(ctx, tx, v)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,6 +21,8 @@ type projectRow struct {
 	Webhooks      string `bun:"webhooks"` // JSON; "" = none
 	CreatedAt     int64  `bun:"created_at"`
 	UpdatedAt     int64  `bun:"updated_at"`
+	Generation    string `bun:"generation"` // of vectors, that searches read
+	Filling       string `bun:"filling"`    // of vectors, that a reindex fills; "" = none
 }
 
 func newProjectRow(p knowledge.Project) (projectRow, error) {
@@ -35,7 +38,7 @@ func newProjectRow(p knowledge.Project) (projectRow, error) {
 	}
 	return projectRow{
 		Workspace: p.Workspace, ID: p.ID, Name: p.Name, Config: string(config), Webhooks: webhooks,
-		CreatedAt: micros(p.CreatedAt), UpdatedAt: micros(p.UpdatedAt),
+		CreatedAt: micros(p.CreatedAt), UpdatedAt: micros(p.UpdatedAt), Generation: p.Generations.Serving, Filling: p.Generations.Filling,
 	}, nil
 }
 
@@ -43,6 +46,7 @@ func (r projectRow) project() (knowledge.Project, error) {
 	p := knowledge.Project{
 		ID: r.ID, Workspace: r.Workspace, Name: r.Name,
 		CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
+		Generations: knowledge.Generations{Serving: r.Generation, Filling: r.Filling},
 	}
 	if err := json.Unmarshal([]byte(r.Config), &p.Config); err != nil {
 		return p, fmt.Errorf("decode configuration of project %s: %w", r.ID, err)
@@ -60,6 +64,7 @@ func (s *Store) CreateProject(ctx context.Context, p knowledge.Project, keys ...
 	if p.UpdatedAt.IsZero() {
 		p.UpdatedAt = p.CreatedAt
 	}
+	p.Generations.Serving = cmp.Or(p.Generations.Serving, s.wanted(p.Config))
 	row, err := newProjectRow(p)
 	if err != nil {
 		return err
@@ -90,7 +95,9 @@ func (s *Store) CreateProject(ctx context.Context, p knowledge.Project, keys ...
 
 // UpdateProject changes the name, the configuration and the webhooks of a project, and
 // returns the changed project. It cancels what is pending for a webhook that is
-// disabled or removed by that. change receives the present one in the same transaction, so that no
+// disabled or removed by that. A project without published documents gets the
+// generation of vectors that its configuration asks for; others keep theirs until a
+// reindex has filled it. change receives the present one in the same transaction, so that no
 // concurrent change is lost; its error is returned.
 func (s *Store) UpdateProject(ctx context.Context, p knowledge.Principal, id string, change func(*knowledge.Project) error) (knowledge.Project, error) {
 	if err := requireWorkspace(p); err != nil {
@@ -112,7 +119,7 @@ func (s *Store) UpdateProject(ctx context.Context, p knowledge.Principal, id str
 		if project, err = row.project(); err != nil {
 			return err
 		}
-		webhooks := slices.Clone(project.Webhooks)
+		webhooks, before := slices.Clone(project.Webhooks), project.Generations.Serving
 		if err := change(&project); err != nil {
 			return err
 		}
@@ -122,6 +129,14 @@ func (s *Store) UpdateProject(ctx context.Context, p knowledge.Principal, id str
 		_, err = tx.NewUpdate().Model(&row).Column("name", "config", "webhooks", "updated_at").WherePK().Exec(ctx)
 		if err != nil {
 			return err
+		}
+		if wanted := s.wanted(project.Config); wanted != before {
+			if err := s.adoptGeneration(ctx, tx, p.Workspace(), id, wanted); err != nil {
+				return err
+			}
+			if project.Generations, err = s.generations(ctx, tx, p.Workspace(), id); err != nil {
+				return err
+			}
 		}
 		return s.cancelDeliveries(ctx, tx, webhooks, project.Webhooks)
 	})

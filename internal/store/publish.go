@@ -10,7 +10,10 @@ import (
 )
 
 // Published reports whether readers see the version.
-type Published struct{ Done bool }
+type Published struct {
+	Done  bool
+	Moved bool // the project has other generations than the version was written in: write those, and try again
+}
 
 // publish sets published_version, and with it everything that readers know of the
 // document. Its conditions: the document is not being removed, the version is newer
@@ -30,9 +33,10 @@ WHERE v.document_id = ?2 AND v.version = ?3 AND v.workspace = ?4 AND v.project =
 // Publication is a version that is to be published.
 type Publication struct {
 	Ref    knowledge.VersionRef
-	RunID  string            // of End
-	Chunks []knowledge.Chunk // all of them, of a short document; nil = PutChunksPart has written them
-	End    *RunEnd           // of the run, if readers see the version then; nil = the run is not ended
+	Of     knowledge.Generations // in which its vectors are in the index
+	RunID  string                // of End
+	Chunks []knowledge.Chunk     // all of them, of a short document; nil = PutChunksPart has written them
+	End    *RunEnd               // of the run, if readers see the version then; nil = the run is not ended
 }
 
 // Publish is PublishVersion for chunks that are written already, and without an end of
@@ -43,8 +47,9 @@ func (s *Store) Publish(ctx context.Context, ref knowledge.VersionRef) (Publishe
 
 // PublishVersion writes the chunks of a version, switches readers to it in one
 // update, and ends its run, in one transaction. It writes nothing, and the run
-// goes on, if the document is being removed, a newer version is published, or the
-// version was given up. Repeating it has the same result.
+// goes on, if the document is being removed, a newer version is published, the
+// version was given up, or the project's generations have changed since the version was
+// written. Repeating it has the same result.
 func (s *Store) PublishVersion(ctx context.Context, p Publication) (Published, error) {
 	var result Published
 	rows, err := newChunkRows(p.Ref, 0, p.Chunks)
@@ -53,7 +58,8 @@ func (s *Store) PublishVersion(ctx context.Context, p Publication) (Published, e
 	}
 	doing := fmt.Sprintf("publish version %d of document %s", p.Ref.Version, p.Ref.Document)
 	err = s.write(ctx, doing, func(ctx context.Context, tx transaction) error {
-		switched, err := s.publish(ctx, tx, p.Ref, &result)
+		result = Published{}
+		switched, err := s.publish(ctx, tx, p.Ref, p.Of, &result)
 		if err == nil && switched && p.Chunks != nil {
 			err = replaceChunks(ctx, tx, p.Ref, 0, math.MaxInt32, rows)
 		}
@@ -70,7 +76,7 @@ func (s *Store) PublishVersion(ctx context.Context, p Publication) (Published, e
 
 // publish switches readers to a version. It reports whether it did; result.Done
 // is also true if readers saw the version before.
-func (s *Store) publish(ctx context.Context, tx transaction, ref knowledge.VersionRef, result *Published) (switched bool, err error) {
+func (s *Store) publish(ctx context.Context, tx transaction, ref knowledge.VersionRef, of knowledge.Generations, result *Published) (switched bool, err error) {
 	var doc documentRow
 	there, err := loadDocument(ctx, tx, ref.Document, &doc)
 	if err != nil {
@@ -78,6 +84,15 @@ func (s *Store) publish(ctx context.Context, tx transaction, ref knowledge.Versi
 	}
 	if !there || doc.Workspace != ref.Workspace || doc.Project != ref.Project {
 		return false, knowledge.NotFound("document", ref.Document)
+	}
+	if doc.PublishedVersion < ref.Version {
+		now, err := s.generations(ctx, tx, ref.Workspace, ref.Project)
+		if err != nil {
+			return false, err
+		}
+		if result.Moved = !now.In(of); result.Moved {
+			return false, nil
+		}
 	}
 	now := micros(s.now())
 	switched, err = changed(tx.exec(ctx, publish, now, ref.Document, ref.Version, ref.Workspace, ref.Project))

@@ -17,7 +17,8 @@ type OutdatedQuery struct {
 	Project   string
 	Config    knowledge.ProjectConfig
 	After     string // id of the last document of the page before, "" = the first page
-	Limit     int    // 0 = all
+	Limit     int    // 0 = no bound
+	All       bool   // all documents are outdated
 }
 
 // Outdated is an outdated document.
@@ -43,7 +44,11 @@ func (s *Store) CountOutdated(ctx context.Context, p knowledge.Principal, projec
 	if !p.CoversProject(project) {
 		return 0, knowledge.NotFound("project", project)
 	}
-	count, err := s.countOutdated(ctx, p.Workspace(), project, config)
+	moved, err := s.movedGeneration(ctx, p.Workspace(), project, config)
+	count := 0
+	if err == nil {
+		count, err = s.countOutdated(ctx, p.Workspace(), project, config, moved)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("count outdated documents of project %s: %w", project, failure(err))
 	}
@@ -58,7 +63,11 @@ func (s *Store) OutdatedIDs(ctx context.Context, p knowledge.Principal, project 
 	if !p.CoversProject(project) {
 		return nil, knowledge.NotFound("project", project)
 	}
-	list, _, err := s.OutdatedDocuments(ctx, OutdatedQuery{Workspace: p.Workspace(), Project: project, Config: config})
+	moved, err := s.movedGeneration(ctx, p.Workspace(), project, config)
+	if err != nil {
+		return nil, err
+	}
+	list, _, err := s.OutdatedDocuments(ctx, OutdatedQuery{Workspace: p.Workspace(), Project: project, Config: config, All: moved})
 	ids := make(map[string]bool, len(list))
 	for _, o := range list {
 		ids[o.Document] = true
@@ -66,8 +75,15 @@ func (s *Store) OutdatedIDs(ctx context.Context, p knowledge.Principal, project 
 	return ids, err
 }
 
+// movedGeneration reports whether the configuration asks for other vectors than those that
+// the searches of a project read.
+func (s *Store) movedGeneration(ctx context.Context, workspace, project string, config knowledge.ProjectConfig) (bool, error) {
+	g, err := s.ProjectGenerations(ctx, workspace, project)
+	return g.Serving != s.wanted(config), err
+}
+
 // countOutdated decides once for all documents that were made in the same way.
-func (s *Store) countOutdated(ctx context.Context, workspace, project string, config knowledge.ProjectConfig) (count int, err error) {
+func (s *Store) countOutdated(ctx context.Context, workspace, project string, config knowledge.ProjectConfig, all bool) (count int, err error) {
 	rows, err := s.reader.query(ctx, "SELECT v.splitter, v.override, v.enrichment, count(*)"+ofPublished+" GROUP BY 1, 2, 3", workspace, project)
 	if err != nil {
 		return 0, err
@@ -79,9 +95,11 @@ func (s *Store) countOutdated(ctx context.Context, workspace, project string, co
 		if err := rows.Scan(&m.splitter, &m.override, &m.enrichment, &documents); err != nil {
 			return 0, err
 		}
-		outdated, err := m.outdated(config)
-		if err != nil {
-			return 0, err
+		outdated := all
+		if !all {
+			if outdated, err = m.outdated(config); err != nil {
+				return 0, err
+			}
 		}
 		if outdated {
 			count += documents
@@ -113,7 +131,7 @@ func (s *Store) OutdatedDocuments(ctx context.Context, q OutdatedQuery) (list []
 			}
 			known[m] = outdated
 		}
-		if !outdated {
+		if !outdated && !q.All {
 			continue
 		}
 		if list = append(list, o); len(list) == q.Limit {

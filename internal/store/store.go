@@ -20,6 +20,9 @@ type Config struct {
 	// Joined opens a SQLite database that a server on this machine has open. Open
 	// then creates and migrates nothing: it refuses a database of another version.
 	Joined bool
+	// Generation is that of the vectors of projects that name none. Projects that were
+	// made before projects had generations get it. Defaults to "".
+	Generation string
 	// Logger receives the migrations that run. Defaults to none.
 	Logger *slog.Logger
 	// Clock returns the time for writes that name none. Defaults to time.Now.
@@ -39,6 +42,8 @@ type Store struct {
 	log    *slog.Logger
 	clock  func() time.Time
 	woken  chan<- WebhookQueue
+
+	generation string // of projects that name none
 }
 
 // engine is what SQLite and PostgreSQL do in different ways, beside their SQL.
@@ -64,12 +69,16 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	s := &Store{id: rand.Text(), log: cfg.Logger, clock: cfg.Clock, woken: cfg.Woken}
+	s := &Store{id: rand.Text(), log: cfg.Logger, clock: cfg.Clock, woken: cfg.Woken, generation: cfg.Generation}
 	open := s.openSQLite
 	if isPostgres(cfg.URL) {
 		open = s.openPostgres
 	}
-	if err := open(ctx, cfg); err != nil {
+	err := open(ctx, cfg)
+	if err == nil && !cfg.Joined {
+		err = s.bindGenerations(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil

@@ -79,6 +79,7 @@ type writing struct {
 	versions    map[versionKey]writtenVersion
 	workspaces  map[string]int64
 	generations map[string]generation // nil = not read yet
+	texts       map[int64]*row        // the entries that were put, by id
 	statements  map[string]*sql.Stmt
 	lastEntry   int64          // the highest id of an entry, 0 = not read yet
 	removed     map[int64]bool // workspaces with removed entries
@@ -86,7 +87,7 @@ type writing struct {
 
 func newWriting(tx *sql.Tx) *writing {
 	return &writing{tx: tx, versions: map[versionKey]writtenVersion{}, workspaces: map[string]int64{},
-		statements: map[string]*sql.Stmt{}, removed: map[int64]bool{}}
+		texts: map[int64]*row{}, statements: map[string]*sql.Stmt{}, removed: map[int64]bool{}}
 }
 
 func keyOf(e index.Entry) versionKey { return versionKey{e.Workspace, e.DocumentID, e.Version} }
@@ -104,8 +105,11 @@ func (w *writing) put(ctx context.Context, r *row, facts index.Entry) (err error
 		}
 		w.versions[keyOf(r.entry)] = version
 	}
-	if r.id, err = w.putEntry(ctx, version, r); err != nil || r.vector == nil {
+	if r.id, err = w.putEntry(ctx, version, r); err != nil {
 		return err
+	}
+	if w.texts[r.id] = r; r.vector == nil {
+		return nil
 	}
 	g, err := w.generation(ctx, r.entry.Generation, r.dimension())
 	if err != nil {
@@ -170,8 +174,13 @@ func (w *writing) putEntry(ctx context.Context, version writtenVersion, r *row) 
 		id, version.id, r.entry.ChunkID, r.entry.Ordinal, r.dimension(), r.entry.ChunkLanguage)
 }
 
-// sameWords reports whether the words of an entry that is written again are in the file.
+// sameWords reports whether the words of an entry that is written again are in the file,
+// or put by this transaction.
 func (w *writing) sameWords(ctx context.Context, version writtenVersion, r *row, id int64) (bool, error) {
+	if earlier := w.texts[id]; earlier != nil {
+		r.there = earlier.words == r.words
+		return r.there, nil
+	}
 	var former string
 	find, err := w.prepare(ctx, `SELECT c0 FROM `+wordTable(version.workspace)+`_content WHERE id = ?`)
 	if err != nil {

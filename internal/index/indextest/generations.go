@@ -60,6 +60,10 @@ func countsAChunkOnce(t *testing.T, open Open) {
 		f.inOrder("the words of "+generation, f.words(of(generation), "common"), "a", "b")
 	}
 	f.counts("a", map[int]int{1: 1})
+	together := newFixture(t, open, entry("a", "common", embedded(earlier, 1, 0, 0, 0)), entry("a", "common", embedded(later, 0, 1, 0, 0)))
+	together.inOrder("earlier, written together", together.dense(of(earlier), 1, 0, 0, 0), "a")
+	together.inOrder("later, written together", together.dense(of(later), 1, 0, 0, 0), "a")
+	together.inOrder("the words, written together", together.words(of(later), "common"), "a")
 	err := f.SetAttributes(f.ctx, workspace, "a", 1, index.Attributes{ACL: []string{"u:alice"}})
 	if err != nil {
 		t.Fatal(err)

@@ -48,6 +48,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"tenancy", testTenancy},
 		{"pages", testPages},
 		{"hostile_input", testHostileInput},
+		{"generations", testGenerations},
 		{"health", testHealth},
 	} {
 		t.Run(group.name, func(t *testing.T) {

@@ -75,6 +75,11 @@ type Ingestion interface {
 	ReindexVersion(ctx context.Context, reindex string, o store.Outdated, config knowledge.ProjectConfig) (v store.Version, started bool, err error)
 	ReindexProgress(ctx context.Context, workspace, id string, part knowledge.ReindexProgress, seconds float64) (knowledge.ReindexProgress, error)
 	ProjectForSystem(ctx context.Context, workspace, id string) (knowledge.Project, error)
+	ProjectGenerations(ctx context.Context, workspace, project string) (knowledge.Generations, error)
+	BeginFilling(ctx context.Context, workspace, project, generation string) (knowledge.Generations, error)
+	EndFilling(ctx context.Context, workspace, project, generation string) error
+	SwitchGeneration(ctx context.Context, workspace, project, generation string) (switched bool, err error)
+	SearchedGenerations(ctx context.Context, p knowledge.Principal, projects []string) ([]store.SearchedGeneration, error)
 	RetryVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (store.Version, error)
 	Version(ctx context.Context, ref knowledge.VersionRef) (store.Version, error)
 	PendingVersions(ctx context.Context, query store.PendingQuery) ([]store.Version, error)

@@ -1,0 +1,80 @@
+package knowledge
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxDimensions is the greatest length of vectors that every index takes.
+const maxDimensions = 8192
+
+// Embeddings selects the model that embeds the documents and questions of a project.
+type Embeddings struct {
+	Model      string `json:"model,omitempty"`      // empty means the instance's
+	Dimensions int    `json:"dimensions,omitempty"` // length of its vectors; 0 means what the model gives
+}
+
+// Or completes a selection with the instance's model.
+func (e Embeddings) Or(instance Embeddings) Embeddings {
+	if e.Model == "" {
+		e.Model = instance.Model
+	}
+	if e.Dimensions == 0 && e.Model == instance.Model {
+		e.Dimensions = instance.Dimensions
+	}
+	return e
+}
+
+// Generation returns the name of the vectors of a model in its dimensions. Vectors of
+// different generations are never compared.
+func (e Embeddings) Generation() string { return e.Model + "/" + strconv.Itoa(e.Dimensions) }
+
+// EmbeddingsOf returns the model and the dimensions that a generation is named after.
+func EmbeddingsOf(generation string) Embeddings {
+	at := strings.LastIndexByte(generation, '/')
+	if at < 0 {
+		return Embeddings{Model: generation}
+	}
+	dimensions, err := strconv.Atoi(generation[at+1:])
+	if err != nil {
+		return Embeddings{Model: generation}
+	}
+	return Embeddings{Model: generation[:at], Dimensions: dimensions}
+}
+
+// Fields returns what is wrong with the selection, as found at location.
+func (e Embeddings) Fields(location string) []Field {
+	var wrong []Field
+	if e.Model != Visible(e.Model) || strings.TrimSpace(e.Model) != e.Model {
+		wrong = append(wrong, Field{location + ".model", "is the name of an embedding model, without spaces around it"})
+	}
+	if e.Dimensions < 0 || e.Dimensions > maxDimensions {
+		wrong = append(wrong, Field{location + ".dimensions", "must be between 0, for what the model gives, and " + strconv.Itoa(maxDimensions)})
+	}
+	return wrong
+}
+
+// Generations are those of a project's vectors.
+type Generations struct {
+	Serving string // searches read it
+	Filling string // a reindex fills it beside the one that serves; "" = none
+}
+
+// In reports whether all generations that a project has now are among those of written.
+func (g Generations) In(written Generations) bool {
+	for _, name := range g.Names() {
+		if !slices.Contains(written.Names(), name) {
+			return false
+		}
+	}
+	return true
+}
+
+// Names returns the names of the generations that a version is written in.
+func (g Generations) Names() []string {
+	if g.Filling == "" || g.Filling == g.Serving {
+		return []string{g.Serving}
+	}
+	return []string{g.Serving, g.Filling}
+}

@@ -1,0 +1,150 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// ErrGenerationsMoved is the error of RecordImported for a version that was written in
+// other generations than its project has by now. Repeating the import writes those.
+var ErrGenerationsMoved = errors.New("the project reads another generation of vectors by now")
+
+// bindGenerations sets the generation of projects that were made before projects had one.
+func (s *Store) bindGenerations(ctx context.Context) error {
+	if s.generation == "" {
+		return nil
+	}
+	_, err := s.writer.NewUpdate().Model((*projectRow)(nil)).Set("generation = ?", s.generation).Where("generation = ''").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("set the generation of projects: %w", failure(err))
+	}
+	return nil
+}
+
+// wanted returns the generation that a project's configuration asks for.
+func (s *Store) wanted(config knowledge.ProjectConfig) string {
+	if config.AI.Embeddings == (knowledge.Embeddings{}) {
+		return s.generation
+	}
+	return config.AI.Embeddings.Or(knowledge.EmbeddingsOf(s.generation)).Generation()
+}
+
+const generationsOf = "SELECT generation, filling FROM projects WHERE workspace = ? AND id = ?"
+
+// ProjectGenerations returns the generations of a project's vectors. Those of a project
+// that does not exist are the instance's.
+func (s *Store) ProjectGenerations(ctx context.Context, workspace, project string) (knowledge.Generations, error) {
+	g, err := s.generations(ctx, s.reader, workspace, project)
+	if err != nil {
+		return g, fmt.Errorf("read the generations of project %s: %w", project, failure(err))
+	}
+	return g, nil
+}
+
+func (s *Store) generations(ctx context.Context, db querier, workspace, project string) (g knowledge.Generations, err error) {
+	_, err = first(ctx, db, []any{&g.Serving, &g.Filling}, generationsOf, workspace, project)
+	g.Serving = cmp.Or(g.Serving, s.generation)
+	return g, err
+}
+
+// BeginFilling makes a generation the one that new versions of a project are written in
+// too, and returns the generations. It replaces another one that was being filled.
+func (s *Store) BeginFilling(ctx context.Context, workspace, project, generation string) (g knowledge.Generations, err error) {
+	err = s.write(ctx, "begin a generation of project "+project, func(ctx context.Context, tx transaction) error {
+		if g, err = s.generations(ctx, tx, workspace, project); err != nil || g.Serving == generation || g.Filling == generation {
+			return err
+		}
+		g.Filling = generation
+		_, err := tx.exec(ctx, "UPDATE projects SET filling = ? WHERE workspace = ? AND id = ?", generation, workspace, project)
+		return err
+	})
+	return g, err
+}
+
+// EndFilling makes a generation one that new versions of a project are not written in.
+func (s *Store) EndFilling(ctx context.Context, workspace, project, generation string) error {
+	return s.write(ctx, "give up a generation of project "+project, func(ctx context.Context, tx transaction) error {
+		_, err := tx.exec(ctx, "UPDATE projects SET filling = '' WHERE workspace = ? AND id = ? AND filling = ?", workspace, project, generation)
+		return err
+	})
+}
+
+// SwitchGeneration makes the generation that was filled the one that the searches of a
+// project read. switched is false if it was not being filled; repeating it changes nothing.
+func (s *Store) SwitchGeneration(ctx context.Context, workspace, project, generation string) (switched bool, err error) {
+	err = s.write(ctx, "switch the generation of project "+project, func(ctx context.Context, tx transaction) error {
+		switched, err = changed(tx.exec(ctx, "UPDATE projects SET generation = filling, filling = '' WHERE workspace = ? AND id = ? AND filling = ?",
+			workspace, project, generation))
+		return err
+	})
+	return switched, err
+}
+
+// adoptGeneration makes a project without published documents one of the generation that
+// its configuration asks for: there is nothing to fill.
+func (s *Store) adoptGeneration(ctx context.Context, tx transaction, workspace, project, wanted string) error {
+	_, err := tx.exec(ctx, `UPDATE projects SET generation = ?1, filling = '' WHERE workspace = ?2 AND id = ?3 AND generation <> ?1
+		AND NOT EXISTS (SELECT 1 FROM documents AS d WHERE d.workspace = ?2 AND d.project = ?3 AND d.removed = FALSE AND d.published_version > 0)`, wanted, workspace, project)
+	return err
+}
+
+// SearchedGeneration is a generation that searches read, with its projects.
+type SearchedGeneration struct {
+	Name     string
+	Projects []string // nil = all that are searched
+}
+
+// bounds of the generations in a workspace: two seeks in an index.
+const extremeGenerations = `SELECT COALESCE((SELECT min(generation) FROM projects WHERE workspace = ?1), ''),
+	COALESCE((SELECT max(generation) FROM projects WHERE workspace = ?1), '')`
+
+// SearchedGenerations returns the generations that a search of projects reads, by name.
+// Empty projects means all that the principal covers.
+func (s *Store) SearchedGenerations(ctx context.Context, p knowledge.Principal, projects []string) ([]SearchedGeneration, error) {
+	if err := requireWorkspace(p); err != nil {
+		return nil, err
+	}
+	var least, greatest string
+	_, err := first(ctx, s.reader, []any{&least, &greatest}, extremeGenerations, p.Workspace())
+	if err != nil {
+		return nil, fmt.Errorf("read the generations of workspace %s: %w", p.Workspace(), failure(err))
+	}
+	if least == greatest {
+		return []SearchedGeneration{{Name: cmp.Or(least, s.generation)}}, nil
+	}
+	list, err := s.generationsByProject(ctx, p, projects)
+	if err != nil {
+		return nil, fmt.Errorf("read the generations of workspace %s: %w", p.Workspace(), failure(err))
+	}
+	if len(list) == 1 && len(projects) > 0 {
+		list[0].Projects = nil
+	}
+	return list, nil
+}
+
+func (s *Store) generationsByProject(ctx context.Context, p knowledge.Principal, projects []string) ([]SearchedGeneration, error) {
+	rows, err := s.reader.query(ctx, `SELECT generation, id FROM projects AS p WHERE p.workspace = ?1 AND (?2 = '' OR p.id = ?2)
+		AND (?3 = '[]' OR p.id IN (SELECT value FROM json_each(?3))) ORDER BY generation, id`, p.Workspace(), p.Project(), jsonList(projects))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []SearchedGeneration
+	for rows.Next() {
+		var name, project string
+		if err := rows.Scan(&name, &project); err != nil {
+			return nil, err
+		}
+		name = cmp.Or(name, s.generation)
+		if n := len(list); n == 0 || list[n-1].Name != name {
+			list = append(list, SearchedGeneration{Name: name})
+		}
+		last := &list[len(list)-1]
+		last.Projects = append(last.Projects, project)
+	}
+	return list, rows.Err()
+}

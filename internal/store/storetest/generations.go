@@ -1,0 +1,132 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+func testGenerations(t *testing.T, open func(t *testing.T) Store) {
+	each(t, open, map[string]func(f *fixture){
+		"a_switch_happens_once_and_only_to_what_is_filled":  switchOnce,
+		"a_version_of_earlier_generations_is_not_published": publishMoved,
+		"a_project_without_documents_has_nothing_to_fill":   adoptGeneration,
+		"another_model_makes_all_documents_outdated":        outdatedByModel,
+		"a_search_reads_the_generation_of_each_project":     searchedGenerations,
+	})
+}
+
+// embedding returns a configuration with an embedding model.
+func embedding(model string) knowledge.ProjectConfig {
+	return knowledge.ProjectConfig{AI: knowledge.AIConfig{Embeddings: knowledge.Embeddings{Model: model, Dimensions: 4}}}
+}
+
+func (f *fixture) generations(want knowledge.Generations) {
+	f.Helper()
+	got, err := f.ProjectGenerations(f.ctx, "acme", "handbook")
+	f.must(err)
+	if got != want {
+		f.Errorf("the project has %+v, want %+v", got, want)
+	}
+}
+
+func switchOnce(f *fixture) {
+	switched, err := f.SwitchGeneration(f.ctx, "acme", "handbook", "new/4")
+	f.must(err)
+	if switched {
+		f.Error("switched to a generation that is not filled")
+	}
+	for range 2 {
+		of, err := f.BeginFilling(f.ctx, "acme", "handbook", "new/4")
+		f.must(err)
+		if of.Filling != "new/4" {
+			f.Errorf("began %+v", of)
+		}
+	}
+	f.generations(knowledge.Generations{Filling: "new/4"})
+	f.must(f.EndFilling(f.ctx, "acme", "handbook", "other/4"))
+	for _, want := range []bool{true, false} {
+		switched, err := f.SwitchGeneration(f.ctx, "acme", "handbook", "new/4")
+		f.must(err)
+		if switched != want {
+			f.Errorf("switched is %t, want %t", switched, want)
+		}
+		f.generations(knowledge.Generations{Serving: "new/4"})
+	}
+	_, err = f.BeginFilling(f.ctx, "acme", "handbook", "third/4")
+	f.must(err)
+	f.must(f.EndFilling(f.ctx, "acme", "handbook", "third/4"))
+	f.generations(knowledge.Generations{Serving: "new/4"})
+}
+
+func publishMoved(f *fixture) {
+	v := f.add(upload("a"))
+	before, err := f.ProjectGenerations(f.ctx, "acme", "handbook")
+	f.must(err)
+	filling, err := f.BeginFilling(f.ctx, "acme", "handbook", "new/4")
+	f.must(err)
+	p := store.Publication{Ref: v.VersionRef, Of: before, Chunks: passages(v.VersionRef, "text")}
+	for _, step := range []struct {
+		of          knowledge.Generations
+		done, moved bool
+	}{{before, false, true}, {knowledge.Generations{Serving: "new/4"}, false, true}, {filling, true, false}, {before, true, false}} {
+		p.Of = step.of
+		got, err := f.PublishVersion(f.ctx, p)
+		f.must(err)
+		if got.Done != step.done || got.Moved != step.moved {
+			f.Errorf("written in %+v: %+v", step.of, got)
+		}
+	}
+}
+
+func adoptGeneration(f *fixture) {
+	wants := func(config knowledge.ProjectConfig, want string) {
+		f.Helper()
+		p, err := f.UpdateProject(f.ctx, manager("acme"), "handbook", func(p *knowledge.Project) error { p.Config = config; return nil })
+		f.must(err)
+		if p.Generations.Serving != want {
+			f.Errorf("the project reads %q, want %q", p.Generations.Serving, want)
+		}
+		f.generations(knowledge.Generations{Serving: want})
+	}
+	wants(embedding("first"), "first/4")
+	v := f.add(upload("a"))
+	wants(embedding("second"), "second/4")
+	_, err := f.PublishVersion(f.ctx, store.Publication{Ref: v.VersionRef, Of: knowledge.Generations{Serving: "second/4"}, Chunks: passages(v.VersionRef, "text")})
+	f.must(err)
+	wants(embedding("third"), "second/4")
+}
+
+func outdatedByModel(f *fixture) {
+	f.publish(f.cut("a", knowledge.ProjectConfig{}, ""), "text")
+	f.publish(f.cut("b", knowledge.ProjectConfig{}, ""), "text")
+	for config, want := range map[knowledge.Embeddings]int{{}: 0, {Model: "new"}: 2} {
+		got, err := f.CountOutdated(f.ctx, manager("acme"), "handbook", knowledge.ProjectConfig{AI: knowledge.AIConfig{Embeddings: config}})
+		f.must(err)
+		if got != want {
+			f.Errorf("with %+v %d documents are outdated, want %d", config, got, want)
+		}
+	}
+}
+
+func searchedGenerations(f *fixture) {
+	check := func(p knowledge.Principal, projects []string, want ...store.SearchedGeneration) {
+		f.Helper()
+		got, err := f.SearchedGenerations(f.ctx, p, projects)
+		f.must(err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			f.Errorf("projects %v (-want +got):\n%s", projects, diff)
+		}
+	}
+	check(manager("acme"), nil, store.SearchedGeneration{})
+	_, err := f.BeginFilling(f.ctx, "acme", "handbook", "new/4")
+	f.must(err)
+	_, err = f.SwitchGeneration(f.ctx, "acme", "handbook", "new/4")
+	f.must(err)
+	check(manager("acme"), nil, store.SearchedGeneration{Projects: []string{"press"}}, store.SearchedGeneration{Name: "new/4", Projects: []string{"handbook"}})
+	check(manager("acme"), []string{"handbook"}, store.SearchedGeneration{Name: "new/4"})
+	check(manager("other"), nil, store.SearchedGeneration{})
+}
