@@ -32,6 +32,13 @@ func Postgres(settings ...string) (*Process, error) {
 	if p.owner, err = PostgresOwner(p.folder); err != nil {
 		return nil, err
 	}
+	p.ready = func(ctx context.Context) error {
+		conn, err := pgx.Connect(ctx, p.PostgresURL("postgres"))
+		if err != nil {
+			return err
+		}
+		return conn.Close(ctx)
+	}
 	data := filepath.Join(p.folder, "data")
 	initdb := exec.Command(filepath.Join(programs, "initdb"), "-D", data, "-U", PostgresUser, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
 	initdb.Dir, initdb.SysProcAttr = p.folder, p.owner

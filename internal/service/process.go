@@ -40,12 +40,13 @@ type Process struct {
 	args    []string
 	env     []string // nil = this process's environment
 	owner   *syscall.SysProcAttr
+	ready   func(context.Context) error // nil = it accepts connections
 	command *exec.Cmd
 	done    chan struct{}
 }
 
 // Start starts the service, on the data of an earlier start if there is any, and returns
-// when it accepts connections.
+// when it accepts connections, PostgreSQL when it answers.
 func (p *Process) Start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -53,8 +54,8 @@ func (p *Process) Start(ctx context.Context) error {
 		return err
 	}
 	for {
-		if conn, err := net.Dial("tcp", p.Address); err == nil {
-			return conn.Close()
+		if p.answers(ctx) == nil {
+			return nil
 		}
 		select {
 		case <-ctx.Done():
@@ -67,6 +68,17 @@ func (p *Process) Start(ctx context.Context) error {
 		case <-time.After(pollEvery):
 		}
 	}
+}
+
+func (p *Process) answers(ctx context.Context) error {
+	if p.ready != nil {
+		return p.ready(ctx)
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", p.Address)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
 }
 
 func (p *Process) launch() error {
