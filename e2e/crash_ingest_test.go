@@ -113,7 +113,12 @@ func watchword(i int) string {
 
 func (s *server) awaitPublished(t *testing.T, n int) {
 	t.Helper()
-	await(t, 2*time.Minute, "every document is published", func(ctx context.Context) error {
+	s.awaitPublishedWithin(t, 2*time.Minute, n)
+}
+
+func (s *server) awaitPublishedWithin(t *testing.T, limit time.Duration, n int) {
+	t.Helper()
+	await(t, limit, "every document is published", func(ctx context.Context) error {
 		list, err := s.Documents(ctx, client.DocumentQuery{Project: "default"})
 		if err != nil {
 			return err
