@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -13,7 +16,7 @@ import (
 
 type askCmd struct {
 	clientFlags
-	Question     string   `arg:"" help:"The question."`
+	Question     []string `arg:"" help:"The question, in one or more words; - reads it from standard input."`
 	Project      string   `short:"p" default:"default" help:"The project to ask."`
 	Document     []string `placeholder:"ID" sep:"none" help:"Ask this document only; may be repeated."`
 	Conversation string   `placeholder:"ID" help:"Go on with this conversation."`
@@ -22,7 +25,7 @@ type askCmd struct {
 // Help is the command's example.
 func (askCmd) Help() string {
 	return "The answer goes on through a restart of the server, for up to a minute.\n\nExample:\n\n" +
-		"    cairn ask \"How often must an HX-4 be calibrated?\" --project default"
+		"    cairn ask \"How often must an HX-4 be calibrated?\" --project default\n    cairn ask how many days of leave are there\n    cairn ask - < question.txt"
 }
 
 // Run asks and prints the answer as it comes, then its sources.
@@ -31,11 +34,41 @@ func (q askCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	question := client.Question{Text: q.Question, Project: q.Project, ConversationID: q.Conversation}
+	text, err := q.text(a.stdin)
+	if err != nil {
+		return err
+	}
+	question := client.Question{Text: text, Project: q.Project, ConversationID: q.Conversation}
 	if len(q.Document) > 0 {
 		question.Filters = knowledge.Filter{{Field: "documentId", Type: knowledge.OpIn, Value: q.Document}}
 	}
 	return showAnswer(ctx, a, c.Ask(ctx, question), q.JSON)
+}
+
+// maxQuestion bounds a question on standard input, in bytes. The server accepts fewer.
+const maxQuestion = 1 << 20
+
+// text returns the question. Its words may be arguments of their own, as a shell makes of
+// a question without quotes.
+func (q askCmd) text(stdin io.Reader) (string, error) {
+	text := strings.Join(q.Question, " ")
+	if text != "-" {
+		return text, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(stdin, maxQuestion+1))
+	if err != nil {
+		return "", fmt.Errorf("read the question from standard input: %w", err)
+	}
+	text = strings.TrimSpace(string(data))
+	switch {
+	case text == "":
+		return "", wrongUse("standard input has no question")
+	case len(data) > maxQuestion:
+		return "", wrongUse("standard input has more than %d bytes: a question is shorter", maxQuestion)
+	case !utf8.ValidString(text):
+		return "", wrongUse("the question on standard input is not UTF-8")
+	}
+	return text, nil
 }
 
 // showAnswer prints the run of a question: the answer as it streams and its

@@ -49,8 +49,9 @@ const (
 	exitNoServer = 3
 )
 
-// app is the output of a command.
+// app is the input and output of a command.
 type app struct {
+	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
 	bar    io.Writer // where a progress bar is drawn, nil = nowhere
@@ -69,7 +70,7 @@ func (e noServerError) Error() string { return e.text }
 func wrongUse(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
 
 func main() {
-	a := &app{stdout: os.Stdout, stderr: os.Stderr}
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	if term.IsTerminal(int(os.Stderr.Fd())) {
 		a.bar = os.Stderr
 	}

@@ -23,7 +23,7 @@ import (
 var update = flag.Bool("update", false, "write what the commands print into the transcripts")
 
 // TestTranscripts runs the commands of testdata/*.txtar. In a transcript
-// "command" is the command line. "exchange N" is the Nth expected request (one
+// "command" is the command line, "stdin" its standard input. "exchange N" is the Nth expected request (one
 // line: method, path and Last-Event-ID) with the status, headers and body of
 // its answer; a body that ends in "(cut)" breaks the connection. "sent N" is
 // the body of the Nth request. "stdout", "stderr" and "exit" are the command's
@@ -49,10 +49,13 @@ func TestTranscripts(t *testing.T) {
 func runTranscript(t *testing.T, file string, archive *txtar.Archive) {
 	var exchanges []string
 	var args []string
+	var stdin string
 	for _, section := range archive.Files {
 		switch {
 		case section.Name == "command":
 			args = strings.Split(strings.TrimSpace(string(section.Data)), "\n")
+		case section.Name == "stdin":
+			stdin = string(section.Data)
 		case strings.HasPrefix(section.Name, "exchange "):
 			exchanges = append(exchanges, string(section.Data))
 		}
@@ -62,7 +65,7 @@ func runTranscript(t *testing.T, file string, archive *txtar.Archive) {
 	t.Cleanup(server.Close)
 
 	var stdout, stderr bytes.Buffer
-	code := run(context.Background(), &app{stdout: &stdout, stderr: &stderr}, append(args, "--url", server.URL, "--key", "cairn_k"))
+	code := run(context.Background(), &app{stdin: strings.NewReader(stdin), stdout: &stdout, stderr: &stderr}, append(args, "--url", server.URL, "--key", "cairn_k"))
 	server.Close() // now the script has recorded everything
 	got := map[string]string{"stdout": stdout.String(), "stderr": stderr.String(), "exit": strconv.Itoa(code) + "\n"}
 	if n := script.next; n != len(exchanges) {
