@@ -8,6 +8,7 @@ import (
 type explanation struct {
 	Dense  *legRank `json:"dense" doc:"By vector; null: this leg did not find it"`
 	BM25   *legRank `json:"bm25" doc:"By words; null: this leg did not find it"`
+	Linked *legRank `json:"linked,omitempty" doc:"Among the documents that name an entity of the question (ai.retrieval.entities)"`
 	Fused  *float64 `json:"fused" doc:"The score of both legs together"`
 	Rerank *float64 `json:"rerank" doc:"The score of the reranker; null: it did not rank it"`
 }
@@ -36,7 +37,7 @@ func explain(trace *retrieve.Trace, chunk string) *explanation {
 	if !ok {
 		return &explanation{}
 	}
-	return &explanation{Dense: viewRank(r.Dense), BM25: viewRank(r.BM25), Fused: r.Fused, Rerank: r.Rerank}
+	return &explanation{Dense: viewRank(r.Dense), BM25: viewRank(r.BM25), Linked: viewRank(r.Linked), Fused: r.Fused, Rerank: r.Rerank}
 }
 
 func viewRank(r *retrieve.LegRank) *legRank {

@@ -166,16 +166,16 @@ func summary(data workflows.ToolCallData) string {
 
 // queryAnswer is what a waiting /query answers with.
 type queryAnswer struct {
-	MessageID      string           `json:"messageId"`
-	ConversationID string           `json:"conversationId"`
-	RunID          string           `json:"runId"`
-	Answer         string           `json:"answer" doc:"With citations in it"`
-	Sources        []source         `json:"sources" doc:"What the answer rests on"`
-	ToolCalls      []calledTool     `json:"toolCalls"`
-	Suggestions    []string         `json:"suggestions"`
+	MessageID      string          `json:"messageId"`
+	ConversationID string          `json:"conversationId"`
+	RunID          string          `json:"runId"`
+	Answer         string          `json:"answer" doc:"With citations in it"`
+	Sources        []source        `json:"sources" doc:"What the answer rests on"`
+	ToolCalls      []calledTool    `json:"toolCalls"`
+	Suggestions    []string        `json:"suggestions"`
 	Usage          knowledge.Usage `json:"usage"`
-	Model          string           `json:"model"`
-	OperatorURL    string           `json:"operatorUrl"`
+	Model          string          `json:"model"`
+	OperatorURL    string          `json:"operatorUrl"`
 
 	Searches []retrieve.Choices `json:"searches,omitempty" doc:"What the searches chose by themselves (docs/retrieval.md)"`
 }

@@ -94,6 +94,7 @@ type RetrievalConfig struct {
 	Compress       bool     `json:"compress,omitempty"`  // give the model only the sentences that matter
 	Route          bool     `json:"route,omitempty"`     // choose the strategy by the question
 	Translate      bool     `json:"translate,omitempty"` // search in the other languages of the documents too
+	Entities       bool     `json:"entities,omitempty"`  // prefer documents with the entities that the question names
 	Reranker       string   `json:"reranker,omitempty"`  // RerankerJudge, or the name of the instance's reranker
 
 	ContextTokens int    `json:"contextTokens,omitempty"` // of the passages together, estimated; 0 = no bound
@@ -176,9 +177,9 @@ func (r RetrievalConfig) Fields(location string) []Field {
 }
 
 // AsksModel reports whether a search asks a model beside that of the embeddings, which
-// takes longer than the search itself.
+// takes longer than the search itself, or chooses something that readers are shown.
 func (r RetrievalConfig) AsksModel() bool {
-	return r.Reranker != "" && r.Reranker != RerankerNone || r.Strategy == StrategyMultiStage || r.HyDE || r.Decompose || r.Compress || r.Route || r.Translate
+	return r.Reranker != "" && r.Reranker != RerankerNone || r.Strategy == StrategyMultiStage || r.HyDE || r.Decompose || r.Compress || r.Route || r.Translate || r.Entities
 }
 
 // AsksModel reports whether the search for a question asks a model beside that of the

@@ -32,21 +32,27 @@ func merge(lists []found) []knowledge.Hit {
 	return best(append(parts, added(same))...)
 }
 
-// added returns the hits with the sums of their scores, of which the highest is as high as
-// the highest of a single list.
+// added returns the hits with the sums of their scores.
 func added(lists [][]knowledge.Hit) []knowledge.Hit {
 	if len(lists) == 1 {
 		return lists[0]
 	}
 	var all []weighted
-	highest := 0.0
 	for _, hits := range lists {
 		all = append(all, weighted{hits, 1})
-		if len(hits) > 0 {
-			highest = max(highest, hits[0].Score)
+	}
+	return rescaled(sum(all...), lists...)
+}
+
+// rescaled returns hits with scores of which the highest is as high as the highest of
+// the lists that they are the sum of.
+func rescaled(hits []knowledge.Hit, lists ...[]knowledge.Hit) []knowledge.Hit {
+	highest := 0.0
+	for _, list := range lists {
+		if len(list) > 0 {
+			highest = max(highest, list[0].Score)
 		}
 	}
-	hits := sum(all...)
 	if len(hits) == 0 || hits[0].Score == 0 {
 		return hits
 	}

@@ -23,6 +23,7 @@ type Choices struct {
 	Questions []string         `json:"questions,omitempty"` // ai.retrieval.decompose: searched beside the question
 	Passage   string           `json:"passage,omitempty"`   // ai.retrieval.hyde: whose vector was searched
 	Filter    knowledge.Filter `json:"filter,omitempty"`    // ai.selfQuery: one more condition of the search
+	Entities  []string         `json:"entities,omitempty"`  // ai.retrieval.entities: which the question names
 	// Translations of the question by language (ISO 639-3): ai.retrieval.translate.
 	Translations map[string]string  `json:"translations,omitempty"`
 	Widened      bool               `json:"widened,omitempty"`  // nothing met Filter, so it was left out
@@ -31,7 +32,7 @@ type Choices struct {
 
 // IsZero reports whether nothing was chosen.
 func (c Choices) IsZero() bool {
-	return c.Question == "" && c.Strategy == "" && len(c.Questions)+len(c.Translations) == 0 && c.Passage == "" &&
+	return c.Question == "" && c.Strategy == "" && len(c.Questions)+len(c.Translations)+len(c.Entities) == 0 && c.Passage == "" &&
 		len(c.Filter) == 0 && len(c.Failures) == 0
 }
 
@@ -57,7 +58,8 @@ func (s *search) prepare(ctx context.Context) error {
 	}
 	s.route()
 	err := s.together(ctx, stage{"decompose", c.Decompose || s.several, s.decompose}, stage{"hyde", c.HyDE, s.hyde},
-		stage{"selfQuery", s.request.SelfQuery, s.selfQuery}, stage{"translate", c.Translate, s.translate})
+		stage{"selfQuery", s.request.SelfQuery, s.selfQuery}, stage{"translate", c.Translate, s.translate},
+		stage{"entities", c.Entities, s.link})
 	if err != nil {
 		return err
 	}

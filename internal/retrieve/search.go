@@ -163,13 +163,23 @@ func (s *search) inGroup(ctx context.Context, g *group, limit int) (fused []know
 		if err != nil {
 			return nil, false, err
 		}
-		config := s.request.Config
-		config.Strategy = s.strategy(g)
-		lists = append(lists, found{p, fuse(dense, words, config, s.weights(g, p.words, dense, words))})
+		lists = append(lists, found{p, s.fused(g, p, dense, words)})
 		s.trace.legs(dense, words)
 		full = full || more
 	}
-	return merge(lists), full, nil
+	linked, err := s.linked(ctx, g, q)
+	if err != nil {
+		return nil, false, err
+	}
+	s.trace.linked(linked)
+	return withLinks(merge(lists), linked), full, nil
+}
+
+// fused makes one list of the hits of both legs for a probe in a generation.
+func (s *search) fused(g *group, p *probe, dense, words []knowledge.Hit) []knowledge.Hit {
+	config := s.request.Config
+	config.Strategy = s.strategy(g)
+	return fuse(dense, words, config, s.weights(g, p.words, dense, words))
 }
 
 // filter returns the conditions of the search: those of the caller, and those that a

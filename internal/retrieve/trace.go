@@ -17,6 +17,7 @@ type Trace struct {
 // not rank it.
 type Ranking struct {
 	Dense, BM25   *LegRank
+	Linked        *LegRank // among the documents that name an entity of the question
 	Fused, Rerank *float64
 }
 
@@ -84,6 +85,15 @@ func (t *Trace) legs(dense, words []knowledge.Hit) {
 func better(have **LegRank, found LegRank) {
 	if *have == nil || found.Rank < (*have).Rank {
 		*have = &found
+	}
+}
+
+func (t *Trace) linked(hits []knowledge.Hit) {
+	if t == nil {
+		return
+	}
+	for i, h := range hits {
+		t.of(h.ChunkID).Linked = &LegRank{i + 1, h.Score}
 	}
 }
 
