@@ -30,8 +30,9 @@ func (s Stems) of(word string) string {
 	return found
 }
 
-// Document returns the words of text that are indexed, joined by spaces. It adds
-// the stems that it finds to known.
+// Document returns the words of text that are indexed, joined by spaces: those of the
+// text in its order, and then the parts of its identifiers. It adds the stems that it
+// finds to known.
 func Document(text string, known Stems) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -47,6 +48,7 @@ func Document(text string, known Stems) string {
 			appendWord(&b, string(runes[i:min(i+2, len(runes))]))
 		}
 	})
+	identifierParts(text, func(part string) { appendWord(&b, known.of(part)) })
 	return b.String()
 }
 
@@ -83,6 +85,11 @@ func Question(text string) []Term {
 			for i := range len(runes) - 1 {
 				add(&terms, string(runes[i:i+2]), false)
 			}
+		}
+	})
+	identifierParts(text, func(part string) {
+		if !isStopWord(part) {
+			add(&terms, stem(part), false)
 		}
 	})
 	if len(terms) == 0 {

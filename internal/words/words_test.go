@@ -15,6 +15,8 @@ func TestDocument(t *testing.T) {
 		"Die Kühlung der Straße":                         "die kuhlung der strass",
 		"don't, l’été":                                   "dont lete",
 		"知识图谱":                                           "知识 识图 图谱 谱",
+		"getUserById, HTTPServer2Go":                     "getuserbyid httpserver2go get user by id http server2 go",
+		"PDFs of IDs, iPhone, GetÉtat":                   "pdfs of id iphon getetat phone",
 		"":                                               "",
 	} {
 		if got := words.Document(text, words.Stems{}); got != want {
@@ -27,6 +29,7 @@ func TestQuestion(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]words.Term{
 		"Which turbines were overheating?": {{Word: "turbin"}, {Word: "overh"}},
+		"getUserById":                      {{Word: "getuserbyid"}, {Word: "get"}, {Word: "user"}, {Word: "id"}},
 		"the who":                          {{Word: "the"}, {Word: "who"}},
 		"图谱":                               {{Word: "图谱"}},
 		"谱":                                {{Word: "谱", Prefix: true}},

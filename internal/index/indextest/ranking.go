@@ -153,6 +153,8 @@ func testWords(t *testing.T, open Open) {
 		{"Turkish, a small letter without a dot", "ısparta", "tr"},
 		{"an identifier", "getUserById", "code"},
 		{"an identifier in another case", "GETUSERBYID", "code"},
+		{"a part of an identifier", "user", "code"},
+		{"an identifier written in another way", "get_user_by_id", "code"},
 		{"an error code", "E-505", "code"},
 		{"a version", "v2.4.2", "code"},
 	} {
