@@ -95,6 +95,9 @@ func (w *writing) noteRemoved(ctx context.Context, workspace, entry int64) error
 
 // noteChanges numbers the changes of the transaction, at its end.
 func (w *writing) noteChanges(ctx context.Context) error {
+	if err := w.noteVectors(ctx); err != nil {
+		return err
+	}
 	for _, workspace := range w.workspaces {
 		if err := w.exec(ctx, `UPDATE workspaces SET written = max(written, ?) WHERE id = ?`, w.lastEntry, workspace); err != nil {
 			return err

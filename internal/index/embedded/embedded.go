@@ -47,6 +47,7 @@ type Index struct {
 
 	statements *statements // of reader
 	passages   *passageCache
+	sketches   *sketchCache
 	tidier     *tidier
 
 	mu          sync.RWMutex
@@ -68,7 +69,8 @@ func Open(ctx context.Context, cfg Config) (*Index, error) {
 	if err := create(cfg.Path); err != nil {
 		return nil, fmt.Errorf("open index %s: %w", cfg.Path, err)
 	}
-	x := &Index{path: cfg.Path, log: cfg.Logger, generation: cfg.Generation, workspaces: map[string]int64{}, generations: map[string]generation{}}
+	x := &Index{path: cfg.Path, log: cfg.Logger, generation: cfg.Generation, workspaces: map[string]int64{}, generations: map[string]generation{},
+		sketches: &sketchCache{generations: map[generation]*sketches{}, rotations: map[int]*rotation{}}}
 	if err := x.connect(ctx, cfg.Readers); err != nil {
 		return nil, errors.Join(fmt.Errorf("open index %s: %w", cfg.Path, err), x.Close())
 	}
@@ -129,6 +131,7 @@ func (x *Index) connect(ctx context.Context, readers int) (err error) {
 	x.reader.SetMaxOpenConns(readers)
 	x.reader.SetMaxIdleConns(readers)
 	x.statements = newStatements(x.reader)
+	x.sketches.db = x.statements
 	x.passages = &passageCache{db: x.statements, workspaces: map[int64]*passages{}}
 	x.tidier = startTidier(x)
 	return x.Ping(ctx)

@@ -6,22 +6,30 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/cairn-rag/cairn/internal/index"
 )
 
-// vectorsPerChunk is the number of vectors that vec0 allocates at a time in a
-// partition. Measured with 384 dimensions: with 64 the first vector of a
-// project costs .5 ms and 100 KB, with 1,024 it costs 8 ms and 1.6 MB, and
-// searches are equally fast.
-const vectorsPerChunk = 64
-
-// generation is where the vectors of a generation are. A row of its table has the id of
-// its entry. The words of an entry stand once, however many vectors it has.
+// generation is where the vectors of a generation are. The words of an entry stand
+// once, however many vectors it has.
+//
+// A vector has a number, which is higher than those before and is never used again.
+// Its table dense has it in full; its table sketches has its sketch, its entry, and
+// where it is searched for.
 type generation struct {
-	table     string
+	id        int64
 	dimension int
+}
+
+func (g generation) dense() string    { return "dense_" + strconv.FormatInt(g.id, 10) }
+func (g generation) sketches() string { return "sketches_" + strconv.FormatInt(g.id, 10) }
+
+// generationWriting is a generation with the changes of a transaction.
+type generationWriting struct {
+	generation
+	written int64 // the number of the last vector
+	erased  int   // vectors that the transaction has erased
+	changed bool
 }
 
 // findGeneration returns a generation, which another process may have created. ok is
@@ -33,7 +41,7 @@ func (x *Index) findGeneration(ctx context.Context, name string) (g generation, 
 	if ok {
 		return g, true, nil
 	}
-	err = x.reader.QueryRowContext(ctx, `SELECT vectors, dimension FROM generations WHERE name = ?`, name).Scan(&g.table, &g.dimension)
+	err = x.reader.QueryRowContext(ctx, `SELECT id, dimension FROM generations WHERE name = ?`, name).Scan(&g.id, &g.dimension)
 	if errors.Is(err, sql.ErrNoRows) {
 		return g, false, nil
 	}
@@ -46,80 +54,132 @@ func (x *Index) findGeneration(ctx context.Context, name string) (g generation, 
 
 // generation returns the generation of vectors that are written, which it creates with
 // their length if there is none.
-func (w *writing) generation(ctx context.Context, name string, dimension int) (generation, error) {
+func (w *writing) generation(ctx context.Context, name string, dimension int) (*generationWriting, error) {
 	all, err := w.allGenerations(ctx)
 	if err != nil {
-		return generation{}, err
+		return nil, err
 	}
 	g, ok := all[name]
 	if !ok {
 		if g, err = createGeneration(ctx, w.tx, name, dimension); err != nil {
-			return g, fmt.Errorf("create generation %s: %w", name, err)
+			return nil, fmt.Errorf("create generation %s: %w", name, err)
 		}
 		all[name] = g
 	}
 	if g.dimension != dimension {
-		return g, index.OtherLength(name, g.dimension, dimension)
+		return nil, index.OtherLength(name, g.dimension, dimension)
 	}
 	return g, nil
 }
 
 // allGenerations returns the generations by name, as the transaction sees them.
-func (w *writing) allGenerations(ctx context.Context) (map[string]generation, error) {
+func (w *writing) allGenerations(ctx context.Context) (map[string]*generationWriting, error) {
 	if w.generations != nil {
 		return w.generations, nil
 	}
-	rows, err := w.tx.QueryContext(ctx, `SELECT name, vectors, dimension FROM generations`)
+	rows, err := w.tx.QueryContext(ctx, `SELECT name, id, dimension, written FROM generations`)
 	if err != nil {
 		return nil, fmt.Errorf("list generations: %w", err)
 	}
 	defer rows.Close()
-	all := map[string]generation{}
+	all := map[string]*generationWriting{}
 	for rows.Next() {
 		var name string
-		var g generation
-		if err := rows.Scan(&name, &g.table, &g.dimension); err != nil {
+		var g generationWriting
+		if err := rows.Scan(&name, &g.id, &g.dimension, &g.written); err != nil {
 			return nil, fmt.Errorf("list generations: %w", err)
 		}
-		all[name] = g
+		all[name] = &g
 	}
 	w.generations = all
 	return all, rows.Err()
 }
 
-// createGeneration creates a generation and the table of its vectors. They are
-// normalised, so the L2 distance ranks like the cosine, and it is faster to compute.
-func createGeneration(ctx context.Context, tx *sql.Tx, name string, dimension int) (generation, error) {
-	var id int64
+// createGeneration creates a generation and the tables of its vectors.
+func createGeneration(ctx context.Context, tx *sql.Tx, name string, dimension int) (*generationWriting, error) {
+	g := &generationWriting{generation: generation{dimension: dimension}}
 	err := tx.QueryRowContext(ctx, `INSERT INTO generations (name, dimension, vectors)
-		VALUES (?, ?, 'vectors_g' || (SELECT COALESCE(max(id), 0) + 1 FROM generations)) RETURNING id`, name, dimension).Scan(&id)
+		VALUES (?, ?, 'dense_' || (SELECT COALESCE(max(id), 0) + 1 FROM generations)) RETURNING id`, name, dimension).Scan(&g.id)
 	if err != nil {
-		return generation{}, err
+		return nil, err
 	}
-	g := generation{table: "vectors_g" + strconv.FormatInt(id, 10), dimension: dimension}
-	_, err = tx.ExecContext(ctx, fmt.Sprintf(
-		`CREATE VIRTUAL TABLE %s USING vec0(
-			workspace integer partition key, project text partition key,
-			vector float[%d] distance_metric=L2, chunk_size=%d)`, g.table, dimension, vectorsPerChunk))
-	return g, err
+	return g, g.createTables(ctx, tx)
+}
+
+func (g generation) createTables(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, fmt.Sprintf(`
+		CREATE TABLE %s (
+			number INTEGER PRIMARY KEY,
+			entry INTEGER NOT NULL,
+			vector BLOB NOT NULL         -- little-endian float32, of length 1
+		);
+		CREATE TABLE %s (
+			number INTEGER PRIMARY KEY,
+			entry INTEGER NOT NULL UNIQUE,
+			workspace INTEGER NOT NULL,
+			project TEXT NOT NULL,
+			sketch BLOB NOT NULL         -- little-endian words of signs, then the factor as a float32
+		)`, g.dense(), g.sketches()))
+	return err
+}
+
+// putVector writes the vector of an entry that has none of the generation.
+func (w *writing) putVector(ctx context.Context, g *generationWriting, entry, workspace int64, r *row) error {
+	g.written++
+	g.changed = true
+	err := w.exec(ctx, `INSERT INTO `+g.dense()+` (number, entry, vector) VALUES (?, ?, ?)`, g.written, entry, r.vector)
+	if err != nil {
+		return err
+	}
+	return w.exec(ctx, `INSERT INTO `+g.sketches()+` (number, entry, workspace, project, sketch) VALUES (?, ?, ?, ?, ?)`,
+		g.written, entry, workspace, r.entry.Project, r.sketch)
 }
 
 // eraseVectors erases the vectors of an entry of all generations.
-func (w *writing) eraseVectors(ctx context.Context, id int64) error {
+func (w *writing) eraseVectors(ctx context.Context, entry int64) error {
 	all, err := w.allGenerations(ctx)
 	if err != nil {
 		return err
 	}
 	for _, g := range all {
-		if err := w.eraseVector(ctx, g, id); err != nil {
+		if err := w.eraseVector(ctx, g, entry); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *writing) eraseVector(ctx context.Context, g generation, id int64) error {
-	return w.exec(ctx, `DELETE FROM `+g.table+` WHERE rowid = ?`, id)
+func (w *writing) eraseVector(ctx context.Context, g *generationWriting, entry int64) error {
+	remove, err := w.prepare(ctx, `DELETE FROM `+g.sketches()+` WHERE entry = ? RETURNING number`)
+	if err != nil {
+		return err
+	}
+	var number int64
+	err = remove.QueryRowContext(ctx, entry).Scan(&number)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	g.erased++
+	g.changed = true
+	return w.exec(ctx, `DELETE FROM `+g.dense()+` WHERE number = ?`, number)
+}
+
+// noteVectors stores the numbers of the changed generations, at the end of the
+// transaction.
+func (w *writing) noteVectors(ctx context.Context) error {
+	for _, g := range w.generations {
+		if !g.changed {
+			continue
+		}
+		err := w.exec(ctx, `UPDATE generations SET written = ?, removals = removals + ? WHERE id = ?`, g.written, g.erased, g.id)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // RemoveGeneration removes the vectors of a generation from the entries of a project.
@@ -128,13 +188,12 @@ func (x *Index) RemoveGeneration(ctx context.Context, workspaceName, project, na
 	if err != nil || workspace == 0 {
 		return err
 	}
-	g, ok, err := x.findGeneration(ctx, name)
-	if err != nil || !ok {
+	if _, ok, err := x.findGeneration(ctx, name); err != nil || !ok {
 		return err
 	}
 	for after, more := int64(0), true; more; {
 		err := x.write(ctx, func(tx *sql.Tx) (err error) {
-			after, more, err = eraseGeneration(ctx, tx, g, workspace, project, after)
+			after, more, err = eraseGeneration(ctx, tx, name, workspace, project, after)
 			return err
 		})
 		if err != nil {
@@ -147,7 +206,7 @@ func (x *Index) RemoveGeneration(ctx context.Context, workspaceName, project, na
 
 // eraseGeneration erases the vectors of a batch of a project's entries, those whose ids
 // follow after, and returns the last id.
-func eraseGeneration(ctx context.Context, tx *sql.Tx, g generation, workspace int64, project string, after int64) (last int64, more bool, err error) {
+func eraseGeneration(ctx context.Context, tx *sql.Tx, name string, workspace int64, project string, after int64) (last int64, more bool, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT e.id FROM versions v JOIN entries e ON e.version_id = v.id
 		WHERE v.workspace = ? AND v.project = ? AND e.id > ? ORDER BY e.id LIMIT ?`, workspace, project, after, vectorBatch)
 	if err != nil {
@@ -164,82 +223,15 @@ func eraseGeneration(ctx context.Context, tx *sql.Tx, g generation, workspace in
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return 0, false, err
 	}
-	w := writing{tx: tx, statements: map[string]*sql.Stmt{}}
+	w := newWriting(tx)
+	all, err := w.allGenerations(ctx)
+	if err != nil {
+		return 0, false, err
+	}
 	for _, id := range ids {
-		if err := w.eraseVector(ctx, g, id); err != nil {
+		if err := w.eraseVector(ctx, all[name], id); err != nil {
 			return 0, false, err
 		}
 	}
-	return last, len(ids) == vectorBatch, nil
-}
-
-// adoptVectors makes tables of vectors that were written before vectors had a generation
-// tables of one: the table of most entries is that of Config.Generation.
-func (x *Index) adoptVectors(ctx context.Context) error {
-	// A row without a name is of a file that was written before projects had generations.
-	_, err := x.writer.ExecContext(ctx, `UPDATE generations SET name = ?1 WHERE name = '' AND NOT EXISTS (SELECT 1 FROM generations WHERE name = ?1)`, x.generation)
-	if err != nil {
-		return fmt.Errorf("name the generation of vectors: %w", err)
-	}
-	legacy, err := x.legacyTables(ctx)
-	if err != nil {
-		return fmt.Errorf("list vector tables: %w", err)
-	}
-	for i, dimension := range legacy {
-		name := x.generation
-		if i > 0 {
-			name = "?/" + strconv.Itoa(dimension)
-		}
-		_, err := x.writer.ExecContext(ctx, `INSERT INTO generations (name, dimension, vectors) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
-			name, dimension, legacyTable(dimension))
-		if err != nil {
-			return fmt.Errorf("name the generation of vectors of %d: %w", dimension, err)
-		}
-	}
-	return nil
-}
-
-func legacyTable(dimension int) string { return "vectors_" + strconv.Itoa(dimension) }
-
-// legacyTables returns the dimensions of the tables without a generation, that of most
-// entries first.
-func (x *Index) legacyTables(ctx context.Context) ([]int, error) {
-	rows, err := x.writer.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE vectors%'
-		AND name NOT IN (SELECT vectors FROM generations)`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var dimensions []int
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		if d, err := strconv.Atoi(strings.TrimPrefix(name, "vectors_")); err == nil {
-			dimensions = append(dimensions, d)
-		}
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(dimensions) < 2 {
-		return dimensions, err
-	}
-	return x.byEntries(ctx, dimensions)
-}
-
-func (x *Index) byEntries(ctx context.Context, dimensions []int) ([]int, error) {
-	rows, err := x.writer.QueryContext(ctx, `SELECT value FROM json_each(?) ORDER BY (SELECT count(*) FROM entries WHERE dimension = value) DESC, value`,
-		jsonList(dimensions))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var sorted []int
-	for rows.Next() {
-		var d int
-		if err := rows.Scan(&d); err != nil {
-			return nil, err
-		}
-		sorted = append(sorted, d)
-	}
-	return sorted, rows.Err()
+	return last, len(ids) == vectorBatch, w.noteVectors(ctx)
 }

@@ -29,10 +29,10 @@ func testAdoption(t *testing.T) {
 	}
 	_, err = db.ExecContext(t.Context(), `
 		CREATE VIRTUAL TABLE vectors_2 USING vec0(workspace integer partition key, project text partition key, vector float[2] distance_metric=L2, chunk_size=64);
-		INSERT INTO vectors_2 (rowid, workspace, project, vector) SELECT rowid, workspace, project, vector FROM vectors_g1;
+		INSERT INTO vectors_2 (rowid, workspace, project, vector) SELECT entry, workspace, project, vector FROM dense_1 JOIN sketches_1 USING (entry);
 		CREATE VIRTUAL TABLE vectors_3 USING vec0(workspace integer partition key, project text partition key, vector float[3] distance_metric=L2, chunk_size=64);
-		INSERT INTO vectors_3 (rowid, workspace, project, vector) SELECT rowid, workspace, project, vector FROM vectors_g2;
-		DROP TABLE vectors_g1; DROP TABLE vectors_g2; DROP TABLE generations`)
+		INSERT INTO vectors_3 (rowid, workspace, project, vector) SELECT entry, workspace, project, vector FROM dense_2 JOIN sketches_2 USING (entry);
+		DROP TABLE dense_1; DROP TABLE dense_2; DROP TABLE sketches_1; DROP TABLE sketches_2; DROP TABLE generations`)
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}

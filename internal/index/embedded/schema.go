@@ -53,14 +53,16 @@ CREATE TABLE IF NOT EXISTS generations (
 	id INTEGER PRIMARY KEY,
 	name TEXT NOT NULL UNIQUE,
 	dimension INTEGER NOT NULL,
-	vectors TEXT NOT NULL        -- the table of its vectors
+	vectors TEXT NOT NULL,       -- the table of its vectors
+	written INTEGER NOT NULL DEFAULT 0, -- the number of the last vector
+	removals INTEGER NOT NULL DEFAULT 0 -- how many vectors were removed
 );`
 
 func (x *Index) migrate(ctx context.Context) error {
 	if _, err := x.writer.ExecContext(ctx, schema); err != nil {
 		return fmt.Errorf("create tables: %w", err)
 	}
-	if err := errors.Join(x.addChunkLanguage(ctx), x.migrateChanges(ctx)); err != nil {
+	if err := errors.Join(x.addChunkLanguage(ctx), x.migrateChanges(ctx), x.addVectorNumbers(ctx)); err != nil {
 		return err
 	}
 	return x.adoptVectors(ctx)

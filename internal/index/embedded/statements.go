@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"sync"
-
-	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // maxStatements is the largest number of prepared statements that are kept:
@@ -75,26 +73,6 @@ func (s *statements) prepare(ctx context.Context, statement string) (*sql.Stmt, 
 		s.prepared[statement] = p
 	}
 	return p, err
-}
-
-// hits reads rows of chunk id, document id and version. Further columns are
-// scanned into rest, from which score computes the hit's score.
-func (s *statements) hits(ctx context.Context, q query, rest []any, score func() float64) ([]knowledge.Hit, error) {
-	rows, err := s.query(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var hits []knowledge.Hit
-	for rows.Next() {
-		var h knowledge.Hit
-		if err := rows.Scan(append([]any{&h.ChunkID, &h.DocumentID, &h.Version}, rest...)...); err != nil {
-			return nil, err
-		}
-		h.Score = score()
-		hits = append(hits, h)
-	}
-	return hits, rows.Err()
 }
 
 func (s *statements) close() error {

@@ -3,12 +3,10 @@ package embedded
 import (
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -32,11 +30,14 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 	rows, known := make([]row, len(entries)), words.Stems{}
 	last := map[versionKey]index.Entry{}
 	for i, e := range entries {
-		vector, err := normalised(e.Vector)
+		rows[i] = row{entry: e, words: words.Document(e.Text, known)}
+		vector, err := index.Normalised(e.Vector)
 		if err != nil {
 			return fmt.Errorf("index chunk %s: %w", e.ChunkID, err)
 		}
-		rows[i] = row{entry: e, vector: vector, words: words.Document(e.Text, known)}
+		if vector != nil {
+			rows[i].vector, rows[i].sketch = vectorBytes(vector), x.sketches.rotation(len(vector)).sketchOf(vector)
+		}
 		last[keyOf(e)] = e
 	}
 	w := newWriting(nil)
@@ -52,7 +53,7 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 	if err != nil {
 		return fmt.Errorf("write %d entries of document %s into the index: %w", len(entries), entries[0].DocumentID, err)
 	}
-	x.remember(w.workspaces, w.generations)
+	x.remember(w.workspaces, nil)
 	x.tidier.noteWrite(slices.Collect(maps.Values(w.workspaces))...)
 	return nil
 }
@@ -61,6 +62,7 @@ func (x *Index) Upsert(ctx context.Context, entries []index.Entry) error {
 type row struct {
 	entry  index.Entry
 	vector []byte // little-endian float32, normalised; nil = none
+	sketch []byte
 	words  string
 
 	// Set by put.
@@ -78,8 +80,8 @@ type writing struct {
 	tx          *sql.Tx
 	versions    map[versionKey]writtenVersion
 	workspaces  map[string]int64
-	generations map[string]generation // nil = not read yet
-	texts       map[int64]*row        // the entries that were put, by id
+	generations map[string]*generationWriting // nil = not read yet
+	texts       map[int64]*row                // the entries that were put, by id
 	statements  map[string]*sql.Stmt
 	lastEntry   int64          // the highest id of an entry, 0 = not read yet
 	removed     map[int64]bool // workspaces with removed entries
@@ -115,8 +117,7 @@ func (w *writing) put(ctx context.Context, r *row, facts index.Entry) (err error
 	if err != nil {
 		return err
 	}
-	return w.exec(ctx, `INSERT INTO `+g.table+` (rowid, workspace, project, vector) VALUES (?, ?, ?, ?)`,
-		r.id, version.workspace, r.entry.Project, r.vector)
+	return w.putVector(ctx, g, r.id, version.workspace, r)
 }
 
 // putWords writes the words of all entries one after the other: FTS5 buffers
@@ -310,18 +311,4 @@ func micros(t time.Time) int64 {
 		return 0
 	}
 	return t.UnixMicro()
-}
-
-// normalised returns the vector scaled to length 1, in the form of vec0. It
-// returns nil for a vector of length 0.
-func normalised(vector []float32) ([]byte, error) {
-	scaled, err := index.Normalised(vector)
-	if scaled == nil {
-		return nil, err
-	}
-	b := make([]byte, 0, 4*len(scaled))
-	for _, f := range scaled {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
-	}
-	return b, nil
 }
