@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -29,6 +30,9 @@ type Config struct {
 	// ("https://cairn.example.com"). Links in answers begin with it. Defaults to
 	// none: links are paths.
 	PublicURL string
+	// Presign answers requests for originals with the address of the bytes in their
+	// bucket. Defaults to false: the server sends the bytes.
+	Presign bool
 	// FileBytes bounds one uploaded file. Defaults to 100 MB.
 	FileBytes int64
 	// TextBytes bounds the text of a document that is sent as JSON. Defaults to
@@ -103,6 +107,11 @@ type Deps struct {
 type Blobs interface {
 	question.Blobs
 	intake.Blobs
+	// Exists reports whether there are bytes under key.
+	Exists(ctx context.Context, key string) (bool, error)
+	// Link returns an address from which anybody can download a blob for a time, "" if
+	// the store has none.
+	Link(ctx context.Context, key string, d blob.Download) (string, error)
 }
 
 // Access makes the principals of requests, and signs the links to runs and originals.

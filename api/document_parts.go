@@ -45,7 +45,10 @@ func (s *Server) registerDocumentParts() {
 	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 		OperationID: "get-document-content", Method: http.MethodGet, Path: path + "/content", Summary: "Read the original file", Tags: tags,
 		Description: "With the token of the url of a source, no key is needed.",
-		Responses:   map[string]*huma.Response{"200": {Description: "The bytes as they were uploaded", Content: originals()}},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "The bytes as they were uploaded", Content: originals()},
+			"307": {Description: "Where blob.presign is set: the bytes are at the address in Location, for five minutes"},
+		},
 	}}, s.getOriginal)
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-document-chunks", Method: http.MethodGet, Path: path + "/chunks", Summary: "List a document's passages in their order", Tags: tags,
@@ -115,18 +118,12 @@ func (s *Server) content(ctx context.Context, v store.Version) (*huma.StreamResp
 	if err != nil {
 		return nil, err
 	}
-	mediaType, disposition := v.MediaType, "attachment"
-	if mediaType == "" {
-		mediaType = "application/octet-stream"
-	}
-	if f, ok := extract.FormatOf(mediaType); ok && f.IsSafe {
-		disposition = "inline"
-	}
+	mediaType, disposition := shownAs(v)
 	return &huma.StreamResponse{Body: func(out huma.Context) {
 		defer reader.Close()
 		out.SetHeader("Content-Type", mediaType)
 		out.SetHeader("Content-Length", strconv.FormatInt(size, 10))
-		out.SetHeader("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": v.Name}))
+		out.SetHeader("Content-Disposition", disposition)
 		out.SetHeader("Content-Security-Policy", "sandbox; default-src 'none'")
 		out.SetHeader("Cache-Control", "private, no-cache")
 		if _, err := io.Copy(out.BodyWriter(), reader); err != nil {
@@ -134,6 +131,18 @@ func (s *Server) content(ctx context.Context, v store.Version) (*huma.StreamResp
 			panic(http.ErrAbortHandler) // so that what came does not look whole
 		}
 	}}, nil
+}
+
+// shownAs returns the Content-Type and the Content-Disposition of a version's original.
+func shownAs(v store.Version) (mediaType, disposition string) {
+	mediaType, disposition = v.MediaType, "attachment"
+	if mediaType == "" {
+		mediaType = "application/octet-stream"
+	}
+	if f, ok := extract.FormatOf(mediaType); ok && f.IsSafe {
+		disposition = "inline"
+	}
+	return mediaType, mime.FormatMediaType(disposition, map[string]string{"filename": v.Name})
 }
 
 func (s *Server) listVersions(ctx context.Context, p knowledge.Principal, in *struct {

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/api"
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
@@ -580,6 +582,58 @@ func TestContent(t *testing.T) {
 		t.Errorf("name %v", byURL["name"])
 	}
 	e.do("GET", own+"/documents/"+byURL["id"].(string)+"/content", e.editor, nil).refused(404, knowledge.CodeNotFound)
+}
+
+// signing is a store whose originals can be downloaded from elsewhere.
+type signing struct {
+	*blob.Store
+	none bool // it has no address for them after all
+}
+
+// Link implements api.Blobs.
+func (s signing) Link(_ context.Context, key string, d blob.Download) (string, error) {
+	if s.none {
+		return "", nil
+	}
+	return "https://bucket.example/" + key + "?" + url.Values{"type": {d.MediaType}, "disposition": {d.Disposition}, "valid": {d.Valid.String()}}.Encode(), nil
+}
+
+func TestContentFromTheBucket(t *testing.T) {
+	t.Parallel()
+	for name, none := range map[string]bool{"redirects": false, "sends_the_bytes_where_nothing_can_be_signed": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := open(t, func(c *api.Config, d *api.Deps) { c.Presign, d.Blobs = true, signing{d.Blobs.(*blob.Store), none} })
+			id := e.add(e.editor, "a b.txt", "one")
+			e.publish(id, knowledge.Chunk{Text: "one"})
+			path := own + "/documents/" + id + "/content"
+			got := e.do("GET", path, e.reader, nil)
+			if none {
+				if got.status != 200 || string(got.body) != "one" {
+					t.Errorf("%d %s", got.status, got.body)
+				}
+				return
+			}
+			address, err := url.Parse(got.header.Get("Location"))
+			if err != nil || got.status != 307 || address.Host != "bucket.example" || !strings.Contains(address.Path, "/"+id+"/") {
+				t.Errorf("%d to %v, %v", got.status, address, err)
+			}
+			want := url.Values{"type": {"text/plain"}, "disposition": {`inline; filename="a b.txt"`}, "valid": {"5m0s"}}
+			if diff := cmp.Diff(want, address.Query()); diff != "" {
+				t.Error(diff)
+			}
+			if got := got.header.Get("Cache-Control"); got != "no-store" {
+				t.Errorf("Cache-Control is %q", got)
+			}
+			if head := e.do("HEAD", path, e.reader, nil); head.status != 200 || head.header.Get("Content-Length") != "3" {
+				t.Errorf("HEAD: %d %v", head.status, head.header)
+			}
+			e.do("GET", path, e.stranger, nil).refused(404, knowledge.CodeNotFound)
+			e.do("GET", path+"?token=forged", "", nil).refused(401, knowledge.CodeUnauthorized)
+			byURL := e.do("POST", hooks+"/document", e.editor, `{"content":{"url":"https://example.com/a/report.pdf"}}`).want(202)
+			e.do("GET", own+"/documents/"+byURL["id"].(string)+"/content", e.editor, nil).refused(404, knowledge.CodeNotFound)
+		})
+	}
 }
 
 func TestBadDocuments(t *testing.T) {

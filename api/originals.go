@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/access"
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -41,6 +42,12 @@ func (s *Server) getOriginal(ctx context.Context, _ knowledge.Principal, in *str
 		r, w := humago.Unwrap(out)
 		var response *huma.StreamResponse
 		v, err := s.openVersion(r, in.ID, in.Token)
+		if err == nil && s.cfg.Presign && r.Method == http.MethodGet {
+			var redirected bool
+			if redirected, err = s.redirect(w, r, v); redirected {
+				return
+			}
+		}
 		if err == nil {
 			response, err = s.content(ctx, v)
 		}
@@ -50,6 +57,30 @@ func (s *Server) getOriginal(ctx context.Context, _ knowledge.Principal, in *str
 		}
 		response.Body(out)
 	}}, nil
+}
+
+// presigned is how long the address of an original in its bucket works.
+const presigned = 5 * time.Minute
+
+// redirect sends the client to the original in its bucket. It reports false if the store
+// has no such addresses, or does not have the original.
+func (s *Server) redirect(w http.ResponseWriter, r *http.Request, v store.Version) (bool, error) {
+	if v.SourceKey == "" {
+		return false, nil
+	}
+	if there, err := s.deps.Blobs.Exists(r.Context(), v.SourceKey); err != nil || !there {
+		return false, err
+	}
+	mediaType, disposition := shownAs(v)
+	address, err := s.deps.Blobs.Link(r.Context(), v.SourceKey, blob.Download{MediaType: mediaType, Disposition: disposition, Valid: presigned})
+	if err != nil || address == "" {
+		return false, err
+	}
+	w.Header().Set("Location", address)
+	w.Header().Set("Cache-Control", "no-store") // the permission is checked each time
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	w.WriteHeader(http.StatusTemporaryRedirect)
+	return true, nil
 }
 
 // openVersion returns the version whose original a request may read. Where a token opens

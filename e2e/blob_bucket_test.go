@@ -113,7 +113,7 @@ func TestBlobsInABucket(t *testing.T) {
 	const documents = 6
 	b := newBlobBucket(t)
 	m := standIn(t, modeltest.Options{EmbeddingDelay: 80 * time.Millisecond})
-	s := start(t, at(m.URL(), b.env()...)...)
+	s := start(t, at(m.URL(), append(b.env(), "CAIRN_BLOB__PRESIGN=true")...)...)
 	var uploads sync.WaitGroup
 	list := make([]accepted, documents)
 	for i := range list {
@@ -138,6 +138,9 @@ func TestBlobsInABucket(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(s.folder, "blobs")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("there is a folder of blobs too: %v", err)
 	}
+	source := map[string]any{"source": map[string]any{"type": "s3", "uri": "s3://shelf/cairn/other-workspace/"}, "projectId": "default"}
+	s.refuses(t, "POST", "/workspaces/default/imports", source, http.StatusUnprocessableEntity, knowledge.CodeInvalid)
+	s.wantDownload(t, list[1].ID, b.address, crashText(1))
 	if keys := b.keys(list[0].ID); len(keys) == 0 {
 		t.Error("the bucket has nothing of the first document")
 	}
@@ -154,6 +157,29 @@ func TestBlobsInABucket(t *testing.T) {
 		t.Errorf("objects outside of the prefix: %v", keys)
 	}
 	s.stop()
+}
+
+// wantDownload reads an original as a browser does, which follows the redirect to the
+// bucket and sends it no key.
+func (s *server) wantDownload(t *testing.T, document, bucket, want string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.ends.API+"/workspaces/default/documents/"+document+"/content", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+s.key)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK || string(body) != want {
+		t.Errorf("status %d, %.80q, %v", response.StatusCode, body, err)
+	}
+	if response.Request.URL.Host != bucket {
+		t.Errorf("the bytes came from %s, not from the bucket", response.Request.URL.Host)
+	}
 }
 
 // TestBucketThatIsDown stops the service of the bucket during uploads, an ingest and an

@@ -52,7 +52,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 	server, err := api.New(p.apiConfig(), api.Deps{
 		Store: p.store, Followed: p.store, Blobs: p.blobs,
 		Access:    access.New(access.Config{Issuer: jwt.Issuer, Audience: jwt.Audience, Secret: jwt.Secret, JWKSURL: jwt.JWKSURL}, p.store, secret),
-		Retriever: p.retriever(), Pages: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: relay, Imports: importSources{p.connector, p.cfg},
+		Retriever: p.retriever(), Pages: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: relay, Imports: importSources{p.sources(), p.cfg},
 		Links: links{p}, Addresses: p.dialer, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(),
 	})
 	if err != nil {
@@ -80,7 +80,7 @@ func (p *platform) apiConfig() api.Config {
 	}
 	return api.Config{
 		Process: process,
-		Version: versionName(), PublicURL: p.cfg.PublicURL, TempDir: p.temporary(),
+		Version: versionName(), PublicURL: p.cfg.PublicURL, TempDir: p.temporary(), Presign: p.cfg.Blob.Presign,
 		FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), RequestBytes: int64(limits.RequestBytes),
 		Streams: limits.Streams, UserQueriesPerMinute: limits.UserQueriesPerMinute, Reranker: p.cfg.Models.Rerank.Model, Offline: p.offlineEmbeddings(),
 	}

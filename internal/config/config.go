@@ -143,6 +143,10 @@ type Blob struct {
 	// The name of the environment variable that holds the credentials for the bucket
 	// (buckets.md). Defaults to none: the service's usual chain finds them.
 	CredentialsEnv string `koanf:"credentials_env"`
+	// Whether a request for an original is answered with an address at which the client
+	// downloads it from the bucket itself, for five minutes (buckets.md). Defaults to
+	// false: the clients need not reach the bucket.
+	Presign bool `koanf:"presign"`
 
 	// Credentials is the value of the variable that CredentialsEnv names.
 	Credentials string `koanf:"-"`

@@ -248,6 +248,7 @@ func TestMistakes(t *testing.T) {
 		"a_bucket_without_a_name":          {"blob: {url: 's3:///prefix'}", nil, []string{"blob.url", "s3://bucket/prefix"}},
 		"credentials_in_a_buckets_address": {"blob: {url: 's3://key:word@bucket'}", nil, []string{"blob.credentials_env"}},
 		"credentials_of_no_bucket":         {"blob: {credentials_env: X}", []string{"X=1"}, []string{"blob.credentials_env"}},
+		"addresses_of_no_bucket":           {"blob: {presign: true}", nil, []string{"blob.presign"}},
 		"one_file_for_two":                 {"database: {url: 'sqlite:///x'}\nvector: {url: 'sqlite:///x'}", nil, []string{"two"}},
 		"a_model_without_an_endpoint":      {"models: {chat: {model: gpt-5}}", nil, []string{"models.chat.base_url"}},
 		"an_endpoint_without_a_model":      {"models: {embedding: {base_url: 'https://x/v1'}}", nil, []string{"models.embedding.model"}},

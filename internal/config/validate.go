@@ -231,8 +231,8 @@ func (v Vector) validate() error {
 // rest of a bucket's address.
 func (b Blob) validate() error {
 	if !b.Bucket() {
-		if b.CredentialsEnv != "" {
-			return errors.New("blob.credentials_env is for a bucket, which blob.url does not name")
+		if b.CredentialsEnv != "" || b.Presign {
+			return errors.New("blob.credentials_env and blob.presign are for a bucket, which blob.url does not name")
 		}
 		return checkStore("blob.url", b.URL, "file", "file:///absolute/folder, s3://bucket/prefix, gs://bucket/prefix and azblob://account/container/prefix")
 	}

@@ -74,6 +74,22 @@ func parse(text string) (a address, isService bool, err error) {
 	return a, true, nil
 }
 
+// Overlaps reports whether the blobs of a store are below an address such as s3://bucket/
+// or s3://bucket/prefix, or whether that address is below theirs. A store that is no
+// bucket overlaps with nothing.
+func Overlaps(store, other string) bool {
+	a, isService, err := parse(store)
+	if err != nil || !isService {
+		return false
+	}
+	own := strings.ToLower(a.scheme + "://" + path.Join(a.account, a.bucket, a.path) + "/")
+	other = strings.ToLower(other)
+	if host, ok := strings.CutPrefix(other, a.scheme+"://"); ok && !strings.Contains(host, "/") {
+		other += "/" // "s3://bucket" is the whole bucket, and not another one's beginning
+	}
+	return strings.HasPrefix(other, own) || strings.HasPrefix(own, other)
+}
+
 // examples are addresses for messages.
 var examples = map[string]string{
 	schemeS3:    "s3://bucket/prefix?region=eu-central-1, or s3://bucket/prefix?endpoint=https://host:9000",

@@ -146,6 +146,35 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+func TestOverlaps(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		store, other string
+		want         bool
+	}{
+		{"s3://shelf", "s3://shelf", true},
+		{"s3://shelf?region=x", "s3://Shelf/any", true},
+		{"s3://shelf/cairn", "s3://shelf", true},
+		{"s3://shelf/cairn", "s3://shelf/", true},
+		{"s3://shelf/cairn", "s3://shelf/cai", true},
+		{"s3://shelf/cairn", "s3://shelf/cairn/default/", true},
+		{"s3://shelf/cairn", "s3://shelf/cairns/", false},
+		{"s3://shelf/cairn", "s3://shelf/books/", false},
+		{"s3://shelf", "s3://shelf-2/", false},
+		{"s3://shelf-2", "s3://shelf", false},
+		{"s3://shelf", "gs://shelf/", false},
+		{"azblob://account/shelf/cairn", "azblob://account/shelf/", true},
+		{"azblob://account/shelf/cairn", "azblob://account/books/", false},
+		{"azblob://account/shelf", "azblob://other/shelf/", false},
+		{"file:///data", "s3://data/", false},
+		{"s3://shelf", "https://shelf/", false},
+	} {
+		if got := connect.Overlaps(c.store, c.other); got != c.want {
+			t.Errorf("%s and %s: %t, want %t", c.store, c.other, got, c.want)
+		}
+	}
+}
+
 // TestProbe checks that a permission that is missing is an error at the start, which names
 // the bucket and what failed.
 func TestProbe(t *testing.T) {
