@@ -10,7 +10,7 @@ import (
 
 // searchModels returns the models that the stages of a search ask.
 func (p *platform) searchModels() retrieve.Models {
-	models := retrieve.Models{Chat: searchChat{p}, Passages: p.store, Facets: p.store}
+	models := retrieve.Models{Chat: searchChat{p}, Passages: p.store, Facets: p.store, Attachments: p.store}
 	if r := p.cfg.Models.Rerank; r.BaseURL != "" {
 		e := endpoint(r.Endpoint(), "", "")
 		models.Reranker = searchReranker{model.NewReranker(e, model.RerankShape(r.Type), nil), p}

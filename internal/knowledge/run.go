@@ -161,7 +161,8 @@ type Request struct {
 	Projects       []string      `json:"projects,omitempty"`
 	Documents      []string      `json:"documents,omitempty"`
 	Filter         Filter        `json:"filter,omitempty"`
-	Config         ProjectConfig `json:"config"` // with defaults
+	Scope          Filter        `json:"scope,omitempty"` // of the project, not for what is attached to the conversation
+	Config         ProjectConfig `json:"config"`          // with defaults
 	History        []Message     `json:"history,omitempty"`
 	ToolChoice     string        `json:"tool_choice,omitempty"`
 	ConversationID string        `json:"conversation_id,omitempty"`

@@ -92,7 +92,7 @@ func (s *Starter) checkDocuments(ctx context.Context, p knowledge.Principal, ids
 // conversation.
 func (s *Starter) snapshot(ctx context.Context, p knowledge.Principal, id string, r Request, setup Setup) (knowledge.Request, error) {
 	snapshot := knowledge.Request{
-		Principal: p, Kind: r.Kind, Question: r.Text, Documents: r.Documents, Projects: setup.Projects, Filter: setup.Filter, Config: setup.Config,
+		Principal: p, Kind: r.Kind, Question: r.Text, Documents: r.Documents, Projects: setup.Projects, Filter: setup.Filter, Scope: setup.Scope, Config: setup.Config,
 		ToolChoice: r.ToolChoice, ExecutionID: "call_" + strings.ReplaceAll(knowledge.NewID(), "-", ""), Date: s.deps.Now(),
 	}
 	if !r.Converse {

@@ -14,7 +14,8 @@ import (
 type Setup struct {
 	Config   knowledge.ProjectConfig // with defaults
 	Projects []string                // ids; empty = all that the principal covers
-	Filter   knowledge.Filter
+	Filter   knowledge.Filter        // of the question
+	Scope    knowledge.Filter        // of the project
 }
 
 // Setup returns how a question of a principal is searched and answered. A document that
@@ -40,7 +41,7 @@ func (s *Starter) Setup(ctx context.Context, p knowledge.Principal, project know
 		return setup, err
 	}
 	setup.Projects = []string{project.ID}
-	setup.Filter = slices.Concat(setup.Filter, knowledge.AnyTag(config.AI.Tags), knowledge.AnyTag(config.AI.MandatoryFor(p)))
+	setup.Scope = slices.Concat(knowledge.AnyTag(config.AI.Tags), knowledge.AnyTag(config.AI.MandatoryFor(p)))
 	return setup, nil
 }
 

@@ -46,7 +46,7 @@ func TestSetupOfTags(t *testing.T) {
 	project := change(func(*knowledge.AIConfig) {})
 	everywhere := knowledge.Project{Workspace: "default"}
 
-	if got := setup(user("ann"), project, question.Request{}); got.Filter != nil || len(got.Projects) != 1 {
+	if got := setup(user("ann"), project, question.Request{}); got.Filter != nil || got.Scope != nil || len(got.Projects) != 1 {
 		t.Errorf("without tags: %+v", got)
 	}
 	if got := setup(user("ann"), everywhere, question.Request{}); got.Projects != nil {
@@ -55,11 +55,11 @@ func TestSetupOfTags(t *testing.T) {
 	project = change(restricted)
 	own := knowledge.Condition{Field: "name", Type: knowledge.OpEq, Value: "x"}
 	got := setup(user("ann", "staff"), project, question.Request{Filter: knowledge.Filter{own}, Tags: []string{"a", "b"}})
-	want := knowledge.Filter{own, oneOf("a", "b"), oneOf("shop", "site"), oneOf("north", "internal")}
-	if diff := cmp.Diff(want, got.Filter); diff != "" {
+	want := []knowledge.Filter{{own, oneOf("a", "b")}, {oneOf("shop", "site"), oneOf("north", "internal")}}
+	if diff := cmp.Diff(want, []knowledge.Filter{got.Filter, got.Scope}); diff != "" {
 		t.Errorf("the tags of user and project and the mandatory ones: %s", diff)
 	}
-	if diff := cmp.Diff(knowledge.Filter{oneOf("shop", "site")}, setup(user("eve"), project, question.Request{}).Filter); diff != "" {
+	if diff := cmp.Diff(knowledge.Filter{oneOf("shop", "site")}, setup(user("eve"), project, question.Request{}).Scope); diff != "" {
 		t.Errorf("without mandatory tags: %s", diff)
 	}
 

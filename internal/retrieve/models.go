@@ -13,7 +13,9 @@ type Models struct {
 	Chat     Chat
 	Passages PassageReader // for compression
 	Facets   FacetReader   // for the choice of a filter
-	Reranker Reranker
+	// Attachments is for questions in a conversation.
+	Attachments AttachmentReader
+	Reranker    Reranker
 	// RerankerName is the name by which projects select Reranker.
 	RerankerName string
 	// RerankTime bounds the wait for Reranker. 0 = defaultRerankTime.

@@ -38,6 +38,7 @@ type Request struct {
 	Projects  []string // empty = all that the principal may see
 	Documents []string // empty = all
 	Filter    knowledge.Filter
+	Scope     knowledge.Filter          // one more, which is not for what is attached to the conversation
 	Config    knowledge.RetrievalConfig // zero fields mean the defaults
 	Model     string                    // chat model of the stages that ask one, "" = the endpoint's
 	Enhance   bool                      // rewrite the question so that it stands alone

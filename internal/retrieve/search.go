@@ -34,6 +34,7 @@ type search struct {
 	probes  []*probe
 	vectors map[string][][]float32 // of the probes, by generation
 	several bool                   // the question is several in one
+	unmet   bool                   // nothing meets the conditions, beside what is attached to the conversation
 
 	mu      sync.Mutex
 	usage   Usage
@@ -47,7 +48,7 @@ func (s *search) run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	pool, retrieved, err := s.gather(ctx)
-	if err == nil && len(pool) == 0 && len(s.choices.Filter) > 0 {
+	if err == nil && (len(pool) == 0 || s.unmet) && len(s.choices.Filter) > 0 {
 		s.choices.Widened = true
 		pool, retrieved, err = s.gather(ctx)
 	}
@@ -146,6 +147,12 @@ func (s *search) candidates(ctx context.Context, groups []*group, limit int) (fu
 	} else {
 		fused = across(lists)
 	}
+	s.unmet = len(fused) == 0
+	attached, err := s.attachments(ctx, groups, limit)
+	if err != nil {
+		return nil, false, err
+	}
+	fused = withAttachments(fused, attached, s.request.Config.NumberOfChunks)
 	s.trace.fused(fused)
 	return fused, full, nil
 }
@@ -182,13 +189,14 @@ func (s *search) fused(g *group, p *probe, dense, words []knowledge.Hit) []knowl
 	return fuse(dense, words, config, s.weights(g, p.words, dense, words))
 }
 
-// filter returns the conditions of the search: those of the caller, and those that a
-// model chose unless nothing met them.
+// filter returns the conditions of the search: those of the caller and of the project,
+// and those that a model chose unless nothing met them.
 func (s *search) filter() knowledge.Filter {
+	all := slices.Concat(s.request.Filter, s.request.Scope)
 	if s.choices.Widened {
-		return s.request.Filter
+		return all
 	}
-	return slices.Concat(s.request.Filter, s.choices.Filter)
+	return append(all, s.choices.Filter...)
 }
 
 // findOrWords is find, but by words alone if the generation's model cannot be asked, which

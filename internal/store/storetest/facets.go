@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,7 +12,8 @@ import (
 
 func testFacets(t *testing.T, open func(t *testing.T) Store) {
 	each(t, open, map[string]func(f *fixture){
-		"count_what_a_reader_sees": countsFacets,
+		"count_what_a_reader_sees":            countsFacets,
+		"attachments_are_of_one_conversation": attached,
 	})
 }
 
@@ -46,5 +48,30 @@ func countsFacets(f *fixture) {
 	}
 	if got, err = f.Facets(f.ctx, manager("other"), nil); err != nil || len(got.Tags) != 0 {
 		f.Errorf("of another workspace: %+v, %v", got, err)
+	}
+}
+
+func attached(f *fixture) {
+	f.cite(reader("ann"), "talk", "m1")
+	attach := func(name, conversation string) string {
+		v, _ := f.publish(upload(name, func(nv *store.NewVersion) { nv.ConversationID = &conversation }), name)
+		return v.Document
+	}
+	want := []string{attach("a.txt", "talk"), attach("b.txt", "talk")}
+	attach("c.txt", "another")
+	f.publish(upload("d.txt"), "of everybody")
+	got, err := f.Attached(f.ctx, claims(func(c *knowledge.Claims) { c.ConversationID = "talk" }), nil)
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		f.Errorf("%v %s", err, diff)
+	}
+	for name, p := range map[string]knowledge.Principal{
+		"without_a_conversation": reader("ann"),
+		"in_another_project":     claims(func(c *knowledge.Claims) { c.ConversationID, c.Project = "talk", "press" }),
+	} {
+		if got, err := f.Attached(f.ctx, p, nil); err != nil || len(got) != 0 {
+			f.Errorf("%s: %v, %v", name, got, err)
+		}
 	}
 }

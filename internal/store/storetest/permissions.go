@@ -266,6 +266,7 @@ func (f *fixture) everyRead(p knowledge.Principal, v store.Version, chunk, conve
 	_, _, errs["Documents"] = f.Documents(f.ctx, p, store.DocumentQuery{})
 	_, errs["CountDocuments"] = f.CountDocuments(f.ctx, p, store.DocumentQuery{})
 	_, errs["VisibleChunks"] = f.VisibleChunks(f.ctx, p, nil, []knowledge.Hit{{ChunkID: chunk}})
+	_, errs["Attached"] = f.Attached(f.ctx, p, nil)
 	_, errs["Facets"] = f.Facets(f.ctx, p, nil)
 	_, errs["Siblings"] = f.Siblings(f.ctx, p, []string{chunk})
 	_, errs["VisibleChunks of nothing"] = f.VisibleChunks(f.ctx, p, nil, nil)
