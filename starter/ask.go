@@ -18,7 +18,7 @@ type askCmd struct {
 	clientFlags
 	Question     []string `arg:"" help:"The question, in one or more words; - reads it from standard input."`
 	Project      string   `short:"p" default:"default" help:"The project to ask."`
-	Document     []string `placeholder:"ID" sep:"none" help:"Ask this document only; may be repeated."`
+	Document     []string `placeholder:"ID" sep:"none" help:"Ask this document only, by its id; may be repeated."`
 	Conversation string   `placeholder:"ID" help:"Go on with this conversation."`
 }
 
@@ -38,10 +38,7 @@ func (q askCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	question := client.Question{Text: text, Project: q.Project, ConversationID: q.Conversation}
-	if len(q.Document) > 0 {
-		question.Filters = knowledge.Filter{{Field: "documentId", Type: knowledge.OpIn, Value: q.Document}}
-	}
+	question := client.Question{Text: text, Project: q.Project, ConversationID: q.Conversation, Documents: q.Document}
 	return showAnswer(ctx, a, c.Ask(ctx, question), q.JSON)
 }
 

@@ -14,10 +14,10 @@ import (
 
 // Question is a question to a project.
 type Question struct {
-	Text           string           `json:"text"`
-	Project        string           `json:"projectId,omitempty"`
-	ConversationID string           `json:"conversationId,omitempty"`
-	Filters        knowledge.Filter `json:"filters,omitempty"`
+	Text           string   `json:"text"`
+	Project        string   `json:"projectId,omitempty"`
+	ConversationID string   `json:"conversationId,omitempty"`
+	Documents      []string `json:"document_ids,omitempty"` // search only these
 }
 
 // Answer is a finished answer. Text contains citations as <citation
