@@ -37,17 +37,18 @@ var forms = []form{
 	{"one process with PostgreSQL", func(ctx context.Context, b *bench, m *modeltest.Server) (*deployment, error) {
 		return b.withServices(ctx, m, (*deployment).startWithPostgres)
 	}},
-	{"1 API, 1 worker, all services", func(ctx context.Context, b *bench, m *modeltest.Server) (*deployment, error) {
-		return b.withServices(ctx, m, roles(1))
+	{"2 APIs, 2 workers, index in a file", func(ctx context.Context, b *bench, m *modeltest.Server) (*deployment, error) {
+		return b.withServices(ctx, m, roles(2, (*deployment).useIndexFile))
 	}},
 	{"2 APIs, 2 workers, all services", func(ctx context.Context, b *bench, m *modeltest.Server) (*deployment, error) {
-		return b.withServices(ctx, m, roles(2))
+		return b.withServices(ctx, m, roles(2, (*deployment).startMilvus))
 	}},
 }
 
 // clusters measures what one process carries, and what a cluster of two APIs and two
-// workers does on Temporal and the metadata in PostgreSQL, the index in Milvus's light
-// server and the blobs in a bucket. All of it shares the processors of this machine.
+// workers does on Temporal and the metadata in PostgreSQL, the blobs in a bucket and the
+// index in a file or in Milvus's light server. All of it shares the processors of this
+// machine.
 func clusters(ctx context.Context, b *bench) ([]figure, error) {
 	list, err := b.abstracts()
 	if err != nil {
@@ -105,6 +106,9 @@ func (b *bench) carries(ctx context.Context, f form, list []abstract, texts []st
 		return c, err
 	}
 	c.token = t.token.quantile(.5)
+	if err := d.search(ctx, texts, figures); err != nil {
+		return c, err
+	}
 	figures(lower("first token p95 ms, 1 client", t.token.quantile(.95)), lower("end p50 ms, 1 client", t.end.quantile(.5)))
 	before := d.spent()
 	t, took, err := d.ask(ctx, texts, 8, clusterLoad)
@@ -147,6 +151,21 @@ func (d *deployment) sizes(ctx context.Context) (map[string]int64, error) {
 	return d.postgres.DatabaseBytes(ctx)
 }
 
+// search measures searches without an answer by one client.
+func (d *deployment) search(ctx context.Context, texts []string, figures func(...figure)) error {
+	var times samples
+	before := d.spent()
+	_, err := load(ctx, 1, clusterQuestions, func(ctx context.Context, i int) error {
+		begin := time.Now()
+		defer func() { times.add(time.Since(begin)) }()
+		body := map[string]any{"text": texts[i%len(texts)], "projectId": "default"}
+		return d.apis[0].send(ctx, "POST", "/workspaces/default/webhooks/retrieve-context", body, nil)
+	})
+	figures(lower("search p50 ms, 1 client", times.quantile(.5)))
+	figures(d.spent().since(before, "search", clusterQuestions)...)
+	return err
+}
+
 // stream measures answers that all stream at the same time, 20 tokens a second each.
 func (d *deployment) stream(ctx context.Context, m *modeltest.Server, texts []string, figures func(...figure)) error {
 	for range clusterStreams {
@@ -165,12 +184,11 @@ func (d *deployment) stream(ctx context.Context, m *modeltest.Server, texts []st
 
 // deployment is Cairn in one form, with its services.
 type deployment struct {
-	apis     []remote
-	cairn    []int // ids of its processes
-	services []int // ids of those of PostgreSQL, Temporal and Milvus
-	closers  []func() error
-	env      []string // of Cairn's processes
-	postgres *service.Process
+	apis      []remote
+	processes map[int]string // by their ids
+	closers   []func() error
+	env       []string // of Cairn's processes
+	postgres  *service.Process
 }
 
 func (d *deployment) close() (err error) {
@@ -189,24 +207,21 @@ func (d *deployment) ask(ctx context.Context, texts []string, clients, n int) (*
 	return &t, took, err
 }
 
-// processorTime is in seconds.
-type processorTime struct{ cairn, services float64 }
+// processorTime is in seconds, by the name of the process: "Cairn" is all of its own.
+type processorTime map[string]float64
 
-func (d *deployment) spent() (p processorTime) {
-	for _, pid := range d.cairn {
-		p.cairn += treeSeconds(pid)
-	}
-	for _, pid := range d.services {
-		p.services += treeSeconds(pid)
+func (d *deployment) spent() processorTime {
+	p := processorTime{}
+	for pid, name := range d.processes {
+		p[name] += treeSeconds(pid)
 	}
 	return p
 }
 
 // since returns the processor time after before, for each of n things.
-func (p processorTime) since(before processorTime, thing string, n float64) []figure {
-	list := []figure{lower("CPU ms a "+thing, (p.cairn-before.cairn)*1000/n)}
-	if p.services > 0 {
-		list = append(list, lower("CPU ms of the services a "+thing, (p.services-before.services)*1000/n))
+func (p processorTime) since(before processorTime, thing string, n float64) (list []figure) {
+	for _, name := range slices.Sorted(maps.Keys(p)) {
+		list = append(list, lower("CPU ms a "+thing+", "+name, (p[name]-before[name])*1000/n))
 	}
 	return list
 }
@@ -226,7 +241,7 @@ func (b *bench) oneProcess(ctx context.Context, m *modeltest.Server, env ...stri
 	if err != nil {
 		return nil, err
 	}
-	return &deployment{apis: []remote{s.remote()}, cairn: []int{s.PID()}, closers: []func() error{s.remove}}, nil
+	return &deployment{apis: []remote{s.remote()}, processes: map[int]string{s.PID(): "Cairn"}, closers: []func() error{s.remove}}, nil
 }
 
 // program returns the path of the built command.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/childserver"
@@ -21,12 +22,12 @@ const tools = "bin/tools"
 
 // withServices starts PostgreSQL, which syncs each commit, and what start adds.
 func (b *bench) withServices(ctx context.Context, m *modeltest.Server, start func(*deployment, context.Context, *bench) error) (*deployment, error) {
-	d := &deployment{env: modelEnv(m)}
+	d := &deployment{env: modelEnv(m), processes: map[int]string{}}
 	var err error
 	if d.postgres, err = service.Postgres("max_connections=400", "shared_buffers=256MB"); err != nil {
 		return nil, err
 	}
-	if err := d.boot(ctx, d.postgres, &d.services); err != nil {
+	if err := d.boot(ctx, d.postgres, "PostgreSQL"); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	err = d.postgres.CreateDatabase(ctx, "cairn")
@@ -40,13 +41,13 @@ func (b *bench) withServices(ctx context.Context, m *modeltest.Server, start fun
 	return d, nil
 }
 
-// boot starts a process, and notes its id in a list.
-func (d *deployment) boot(ctx context.Context, p *service.Process, list *[]int) error {
+// boot starts a process with a name.
+func (d *deployment) boot(ctx context.Context, p *service.Process, name string) error {
 	d.closers = append(d.closers, p.Close)
 	if err := p.Start(ctx); err != nil {
 		return err
 	}
-	*list = append(*list, p.PID())
+	d.processes[p.PID()] = name
 	return nil
 }
 
@@ -56,15 +57,18 @@ func (d *deployment) startWithPostgres(ctx context.Context, b *bench) error {
 		return err
 	}
 	d.closers = append(d.closers, s.remove)
-	d.apis, d.cairn = []remote{s.remote()}, []int{s.PID()}
+	d.apis, d.processes[s.PID()] = []remote{s.remote()}, "Cairn"
 	return nil
 }
 
-// roles returns a start of the other services, and of n APIs and n workers.
-func roles(n int) func(*deployment, context.Context, *bench) error {
+// roles returns a start of the other services, of an index, and of n APIs and n workers.
+func roles(n int, index func(*deployment, context.Context) error) func(*deployment, context.Context, *bench) error {
 	return func(d *deployment, ctx context.Context, b *bench) error {
 		key, err := d.startServices(ctx)
 		if err != nil {
+			return err
+		}
+		if err := index(d, ctx); err != nil {
 			return err
 		}
 		program, err := b.program()
@@ -88,20 +92,13 @@ func roles(n int) func(*deployment, context.Context, *bench) error {
 	}
 }
 
-// startServices starts Temporal, Milvus and the bucket, and returns the admin key.
+// startServices starts Temporal and the bucket, and returns the admin key.
 func (d *deployment) startServices(ctx context.Context) (key string, err error) {
 	temporal, err := service.Temporal(tools, d.postgres)
 	if err != nil {
 		return "", err
 	}
-	if err := d.boot(ctx, temporal, &d.services); err != nil {
-		return "", err
-	}
-	milvus, err := service.Milvus(tools)
-	if err != nil {
-		return "", err
-	}
-	if err := d.boot(ctx, milvus, &d.services); err != nil {
+	if err := d.boot(ctx, temporal, "Temporal"); err != nil {
 		return "", err
 	}
 	objects, err := service.NewBucket(ctx)
@@ -113,9 +110,29 @@ func (d *deployment) startServices(ctx context.Context) (key string, err error) 
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never returns an error
 	d.env = append(append(d.env, objects.Env()...),
-		"CAIRN_TEMPORAL__ADDRESS="+temporal.Address, "CAIRN_VECTOR__URL="+milvus.MilvusURL(), "CAIRN_LOG__LEVEL=warn",
+		"CAIRN_TEMPORAL__ADDRESS="+temporal.Address, "CAIRN_LOG__LEVEL=warn",
 		"CAIRN_ADMIN_KEY="+key, "CAIRN_SECRET_KEY="+base64.StdEncoding.EncodeToString(secret))
 	return key, nil
+}
+
+func (d *deployment) startMilvus(ctx context.Context) error {
+	milvus, err := service.Milvus(tools)
+	if err != nil {
+		return err
+	}
+	d.env = append(d.env, "CAIRN_VECTOR__URL="+milvus.MilvusURL())
+	return d.boot(ctx, milvus, "Milvus")
+}
+
+// useIndexFile lets all processes share an index in a file.
+func (d *deployment) useIndexFile(context.Context) error {
+	folder, err := os.MkdirTemp("", "cairn-bench-")
+	if err != nil {
+		return err
+	}
+	d.closers = append(d.closers, func() error { return os.RemoveAll(folder) })
+	d.env = append(d.env, "CAIRN_VECTOR__URL=sqlite://"+filepath.Join(folder, "index.db"))
+	return nil
 }
 
 func (d *deployment) migrate(ctx context.Context, program string) (err error) {
@@ -138,7 +155,7 @@ func (d *deployment) startRole(ctx context.Context, program, role string) (*serv
 	if err != nil {
 		return nil, err
 	}
-	if err := d.boot(ctx, p, &d.cairn); err != nil {
+	if err := d.boot(ctx, p, "Cairn"); err != nil {
 		return nil, err
 	}
 	c, err := client.New(client.Config{URL: "http://" + p.Address})
