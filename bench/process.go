@@ -67,8 +67,11 @@ func (s *server) peakMB() float64 { return s.status("VmHWM:") }
 // residentMB returns its resident memory now, in MiB.
 func (s *server) residentMB() float64 { return s.status("VmRSS:") }
 
-func (s *server) status(field string) float64 {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID()))
+func (s *server) status(field string) float64 { return processStatus(s.PID(), field) }
+
+// processStatus returns a field of a process's memory in MiB.
+func processStatus(pid int, field string) float64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}

@@ -159,7 +159,7 @@ var own = map[string][]string{
 
 	// For tests and measurements only. The stand-in model server answers with
 	// the offline model's vectors.
-	"bench":             {"internal/childserver", "internal/client", "internal/extract", "internal/knowledge", "internal/model/modeltest", "internal/service", "internal/sse"},
+	"bench":             {"internal/childserver", "internal/client", "internal/extract", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/knowledge/knowledgetest", "internal/model/modeltest", "internal/service", "internal/sse"},
 	"e2e":               {},
 	"e2e/temporal":      {},
 	"internal/archtest": {},

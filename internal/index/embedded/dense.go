@@ -11,8 +11,9 @@ import (
 
 const (
 	// maxExact is the largest number of vectors whose cosines are computed for a
-	// limit of a few hundred hits.
-	maxExact = 4096
+	// limit of a hundred hits or so. Only where the last hits are as far from the
+	// query as thousands of other vectors would more be compared.
+	maxExact = 1024
 	// deviations is the error of an estimate up to which a vector is still found:
 	// three standard deviations. So a vector with the cosine of the last hit is
 	// missed once in 700 times, a nearer one less often.
@@ -78,7 +79,7 @@ func (r *denseRanking) among(ctx context.Context, entries []int64, k int) ([]sco
 // candidates were removed, it ranks again without them.
 func (r *denseRanking) rank(ctx context.Context, k int, allowed slotSet) ([]scored, error) {
 	for {
-		candidates := r.sketches.nearest(r.query, r.workspace, r.projects, allowed, max(maxExact, 2*k))
+		candidates := r.sketches.nearest(r.query, r.workspace, r.projects, allowed, max(maxExact, 4*k))
 		best, gone, err := r.exact(ctx, candidates, k)
 		if err != nil || len(gone) == 0 {
 			return best, err

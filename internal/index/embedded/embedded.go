@@ -119,10 +119,10 @@ func (x *Index) connect(ctx context.Context, readers int) (err error) {
 		return err
 	}
 	pragmas.Del("_txlock")
-	// Vectors are read from the mapped file: one read call per page took a
-	// third of a search's time. The writer does not map it, because the pages
-	// that a connection maps count as memory of the process.
-	for _, pragma := range []string{"query_only(1)", "mmap_size(268435456)"} {
+	// Vectors are read from the mapped file, where it is small: one read call per
+	// page took a third of a search's time. The writer does not map it, because the
+	// pages that each connection maps count as memory of the process.
+	for _, pragma := range []string{"query_only(1)", "mmap_size(67108864)"} {
 		pragmas.Add("_pragma", pragma)
 	}
 	if x.reader, err = sql.Open("sqlite", "file:"+file+"?"+pragmas.Encode()); err != nil {
