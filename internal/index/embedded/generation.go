@@ -150,7 +150,7 @@ func (w *writing) eraseVectors(ctx context.Context, entry int64) error {
 }
 
 func (w *writing) eraseVector(ctx context.Context, g *generationWriting, entry int64) error {
-	remove, err := w.prepare(ctx, `DELETE FROM `+g.sketches()+` WHERE entry = ? RETURNING number`)
+	remove, err := w.prepare(ctx, `DELETE FROM `+g.sketches()+` WHERE entry = ? RETURNING number`) //nolint:sqlclosecheck // the transaction closes it
 	if err != nil {
 		return err
 	}

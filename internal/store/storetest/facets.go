@@ -19,10 +19,10 @@ func testFacets(t *testing.T, open func(t *testing.T) Store) {
 
 func countsFacets(f *fixture) {
 	put := func(name string, tags []string, metadata map[string]any, change ...func(*store.NewVersion)) {
-		all := append(change, func(nv *store.NewVersion) {
+		change = append(change, func(nv *store.NewVersion) {
 			nv.Tags, nv.Metadata, nv.Facts = tags, metadata, store.Facts{Language: "deu"}
 		})
-		f.publish(upload(name, all...), name)
+		f.publish(upload(name, change...), name)
 	}
 	long := "a summary that is longer than any value by which one would tell documents apart, with more than a hundred bytes"
 	put("a", []string{"leave", "2024"}, map[string]any{"year": 2024, "entities": []any{"Ann", 7}, "summary": long})
