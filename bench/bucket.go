@@ -26,8 +26,10 @@ type bucket struct {
 	http     *http.Server
 	endpoint string
 	objects  *s3mem.Backend
-	read     atomic.Int64 // requests of objects
-	listed   atomic.Int64 // requests of pages
+	read     atomic.Int64  // requests of objects
+	listed   atomic.Int64  // requests of pages
+	stored   atomic.Int64  // writes of objects
+	delay    time.Duration // before each answer; set before the first request
 }
 
 // bulkServer is a server beside a bucket.
@@ -91,9 +93,13 @@ func newBucket() (*bucket, error) {
 	server := gofakes3.New(b.objects).Server()
 	b.http = &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Query().Has("list-type") {
+			time.Sleep(b.delay)
+			switch {
+			case r.URL.Query().Has("list-type"):
 				b.listed.Add(1)
-			} else {
+			case r.Method == http.MethodPut:
+				b.stored.Add(1)
+			default:
 				b.read.Add(1)
 			}
 			server.ServeHTTP(w, r)

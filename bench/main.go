@@ -39,6 +39,7 @@ var measures = []measure{
 	{"import", false, bulk},
 	{"import-crash", false, bulkCrash},
 	{"import-fair", false, bulkFair},
+	{"blobs", false, blobs},
 	{"cluster", false, clusters},
 }
 
