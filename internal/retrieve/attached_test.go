@@ -96,6 +96,19 @@ func TestAttachments(t *testing.T) {
 			t.Errorf("attachments alone: %s", got)
 		}
 	})
+	t.Run("a choice that no document of the project meets is left out", func(t *testing.T) {
+		t.Parallel()
+		x := &sources{attached: ranked("a1")}
+		chat := &scriptedChat{answers: map[string]string{"choose_filters": `{"tags":["leave"],"filters":[]}`}}
+		models := retrieve.Models{Attachments: attachedIDs{"a"}, Chat: chat, Facets: fixedFacets{Tags: map[string]int{"leave": 1}}}
+		r, err := retrieve.New(x, showing(all...), &lengths{}).Using(models).Retrieve(t.Context(), retrieve.Request{
+			Principal: knowledgetest.Principal(knowledge.Claims{Workspace: "cranfield", ConversationID: "talk"}),
+			Query:     "q", SelfQuery: true, Config: knowledge.RetrievalConfig{Strategy: "bm25"},
+		})
+		if err != nil || !r.Choices.Widened || len(r.Contexts) != 1 {
+			t.Errorf("%v %+v, %v", scored(r), r.Choices, err)
+		}
+	})
 	t.Run("nothing else is searched without a conversation, without attachments, or for chosen documents", func(t *testing.T) {
 		t.Parallel()
 		for name, ask := range map[string]func(x *sources){

@@ -189,16 +189,6 @@ func (s *search) fused(g *group, p *probe, dense, words []knowledge.Hit) []knowl
 	return fuse(dense, words, config, s.weights(g, p.words, dense, words))
 }
 
-// filter returns the conditions of the search: those of the caller and of the project,
-// and those that a model chose unless nothing met them.
-func (s *search) filter() knowledge.Filter {
-	all := slices.Concat(s.request.Filter, s.request.Scope)
-	if s.choices.Widened {
-		return all
-	}
-	return append(all, s.choices.Filter...)
-}
-
 // findOrWords is find, but by words alone if the generation's model cannot be asked, which
 // is noted.
 func (s *search) findOrWords(ctx context.Context, g *group, q index.Query, probe int) (dense, words []knowledge.Hit, full bool, err error) {

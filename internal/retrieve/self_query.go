@@ -71,6 +71,16 @@ func (s *search) askFilter(ctx context.Context) (knowledge.Filter, error) {
 	return offered.accept(read.Tags, read.Filters), nil
 }
 
+// filter returns the conditions of the search: those of the caller and of the project,
+// and those that a model chose unless nothing met them.
+func (s *search) filter() knowledge.Filter {
+	all := slices.Concat(s.request.Filter, s.request.Scope)
+	if s.choices.Widened {
+		return all
+	}
+	return append(all, s.choices.Filter...)
+}
+
 // facets returns the facets of the documents that are searched.
 func (s *search) facets(ctx context.Context) (store.Facets, error) {
 	if s.models.Facets == nil {
