@@ -20,6 +20,7 @@ var rankings = []ranking{
 	{"dense", map[string]any{"strategy": "dense"}},
 	{"bm25", map[string]any{"strategy": "bm25"}},
 	{"rrf", map[string]any{"strategy": "hybrid", "fusion": "rrf"}},
+	{"multi_stage", map[string]any{"strategy": "multi_stage", "reranker": "none"}},
 }
 
 // quality is the mean of all questions with judgements.
