@@ -35,9 +35,7 @@ func (l projectsListCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	projects, err := pages(0, func(cursor string, limit int) (client.List[client.Project], error) {
-		return c.Projects(ctx, cursor, limit)
-	})
+	projects, err := allProjects(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -51,6 +49,12 @@ func (l projectsListCmd) Run(ctx context.Context, a *app) error {
 	return terminal.Table(a.stdout, []string{"ID", "NAME"}, rows)
 }
 
+func allProjects(ctx context.Context, c *client.Client) ([]client.Project, error) {
+	return pages(0, func(cursor string, limit int) (client.List[client.Project], error) {
+		return c.Projects(ctx, cursor, limit)
+	})
+}
+
 type projectsCreateCmd struct {
 	clientFlags
 	Name string `arg:"" help:"The project's name."`
@@ -61,15 +65,25 @@ func (projectsCreateCmd) Help() string {
 	return "Example:\n\n    cairn projects create \"Field service\""
 }
 
-// Run creates a project.
+// Run creates a project. Several may have one name, which the command reports: the second
+// one may be a mistake.
 func (p projectsCreateCmd) Run(ctx context.Context, a *app) error {
 	c, err := p.connect()
+	if err != nil {
+		return err
+	}
+	existing, err := allProjects(ctx, c)
 	if err != nil {
 		return err
 	}
 	created, err := c.SaveProject(ctx, client.Project{Name: p.Name})
 	if err != nil {
 		return err
+	}
+	for _, other := range existing {
+		if other.Name == created.Name {
+			fmt.Fprintf(a.stderr, "The project %s has this name too; commands tell them apart by the id.\n", other.ID)
+		}
 	}
 	if p.JSON {
 		return terminal.JSON(a.stdout, created)
