@@ -63,19 +63,24 @@ func TestClusterRoles(t *testing.T) {
 // a kill.
 func TestUpOnATemporalServer(t *testing.T) {
 	t.Parallel()
-	temporal := start(t).ends
-	s := start(t, "CAIRN_TEMPORAL__ADDRESS="+temporal.Temporal, "CAIRN_TEMPORAL__NAMESPACE="+clusterNamespace, "CAIRN_TEMPORAL__UI_URL="+temporal.UI)
-	if s.ends.Temporal != temporal.Temporal || s.ends.UI != temporal.UI {
-		t.Errorf("its endpoints are %+v, want the Temporal server of %+v", s.ends, temporal)
+	c := startCluster(t)
+	up := func() (*role, *server) {
+		r := c.start("up", "--listen", "127.0.0.1:0")
+		return r, c.client(r.ready("API"))
 	}
+	first, s := up()
 	s.publish(t, "lights", "The northern pier has a lighthouse.")
-	s.kill()
-	s.restart()
+	first.kill()
+	second, s := up()
 	s.publish(t, "horns", "The southern pier has a foghorn.")
-	if answer := read(t, s.follow(t, s.query(t, "What is on the northern pier?").run, 0)); answer.text == "" || answer.text != answer.answer.Text {
+	answer := read(t, s.follow(t, s.query(t, "What is on the northern pier?").run, 0))
+	if answer.text == "" || answer.text != answer.answer.Text {
 		t.Errorf("readers have %q, the answer is %q", answer.text, answer.answer.Text)
 	}
-	s.stop()
+	if page, want := s.document(t, s.upload(t, "again", "A pier.").ID).OperatorURL, c.ends.UI+"/namespaces/"+clusterNamespace; !strings.HasPrefix(page, want) {
+		t.Errorf("the operator's page is %s, want one under %s", page, want)
+	}
+	second.stop()
 }
 
 // TestSweepHistories has the schedule of a sweep start it, on a worker of its queue.
