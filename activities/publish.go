@@ -169,7 +169,9 @@ func (a *Ingestion) readers(ctx context.Context, p *store.Publication, v store.V
 	p.Of = of
 	var list []*vectorReader
 	for _, g := range generations {
-		windows, err := a.versionWindows(ctx, g, v, count)
+		windows, err := a.versionWindows(ctx, g, v, count, func(first, last int) ([]knowledge.Chunk, error) {
+			return a.chunks(ctx, v.VersionRef, first, last, count)
+		})
 		if err != nil {
 			return nil, err
 		}

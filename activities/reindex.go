@@ -22,6 +22,18 @@ type Reindexes interface {
 	// ReindexVersion adds a version of a document for a reindex. started is false if
 	// the document is no longer outdated, CodeConflict if it is being removed.
 	ReindexVersion(ctx context.Context, reindex string, o store.Outdated, config knowledge.ProjectConfig) (v store.Version, started bool, err error)
+	// WantedGeneration returns the generation of vectors that a configuration asks for.
+	WantedGeneration(config knowledge.ProjectConfig) string
+	// BeginFilling makes a generation one that new versions are written in too.
+	BeginFilling(ctx context.Context, workspace, project, generation string) (knowledge.Generations, error)
+	// EndFilling undoes BeginFilling, unless the generation serves.
+	EndFilling(ctx context.Context, workspace, project, generation string) error
+	// SwitchGeneration makes the generation that was filled the one that searches read.
+	SwitchGeneration(ctx context.Context, workspace, project, generation string) (switched bool, err error)
+	// PublishedVersions lists the published versions of a project by document.
+	PublishedVersions(ctx context.Context, workspace, project, after string, limit int) ([]store.PublishedVersion, error)
+	// ChunksForSystem returns the chunks [first, last) of a version.
+	ChunksForSystem(ctx context.Context, ref knowledge.VersionRef, first, last int) ([]knowledge.Chunk, error)
 	// ReindexProgress stores the part of the progress that the workflow knows, adds the
 	// outcomes of the versions, and returns the whole.
 	ReindexProgress(ctx context.Context, workspace, id string, part knowledge.ReindexProgress, seconds float64) (knowledge.ReindexProgress, error)
@@ -122,12 +134,13 @@ type ReindexState struct {
 	Refused  int                 `json:"refused,omitempty"`
 	Refusals []knowledge.Refusal `json:"refusals,omitempty"`
 	Paused   bool                `json:"paused,omitempty"`
+	Filled   int                 `json:"filled,omitempty"`
 	Seconds  float64             `json:"seconds,omitempty"` // of work
 }
 
 // NoteReindex stores and returns how far a reindex is.
 func (a *Ingestion) NoteReindex(ctx context.Context, in ReindexState) (knowledge.ReindexProgress, error) {
-	part := knowledge.ReindexProgress{Refused: in.Refused, Refusals: in.Refusals, Paused: in.Paused}
+	part := knowledge.ReindexProgress{Refused: in.Refused, Refusals: in.Refusals, Paused: in.Paused, Embedded: in.Filled}
 	p, err := a.Reindexes.ReindexProgress(ctx, in.Workspace, in.Run, part, in.Seconds)
 	if err != nil {
 		return p, failure(ctx, a.Log.With("workspace", in.Workspace, "project", in.Project, "run", in.Run), err)

@@ -12,8 +12,8 @@ import (
 )
 
 // versionWindows returns the windows of a generation of a version of count chunks. It
-// embeds chunks that have no vector of it.
-func (a *Ingestion) versionWindows(ctx context.Context, g generation, v store.Version, count int) ([]window, error) {
+// embeds chunks that have no vector of it, which read returns.
+func (a *Ingestion) versionWindows(ctx context.Context, g generation, v store.Version, count int, read func(first, last int) ([]knowledge.Chunk, error)) ([]window, error) {
 	var all []window
 	for first := 0; first < count; first = chunksIn(all) {
 		_, m, err := a.manifestOf(ctx, v.VersionRef, g, first)
@@ -27,10 +27,11 @@ func (a *Ingestion) versionWindows(ctx context.Context, g generation, v store.Ve
 		}
 		if n == 0 || there < len(m.Windows) {
 			last := min(first+cmp.Or(n, BatchSize), count)
-			chunks, err := a.chunks(ctx, v.VersionRef, first, last, count)
+			chunks, err := read(first, last)
 			if err != nil {
 				return nil, err
 			}
+			logger(a.Log, v.VersionRef, v.RunID).InfoContext(ctx, "vectors are not stored; the chunks are embedded", "generation", g.name, "first", first, "last", last)
 			if m.Windows, err = a.embedPart(ctx, g, v, first, chunks, model.Turn{Patience: turnPatience}); err != nil {
 				return nil, err
 			}

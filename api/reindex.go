@@ -16,14 +16,15 @@ import (
 // reindexView is a reindex that has started, or would.
 type reindexView struct {
 	RunID       string `json:"run_id,omitempty" doc:"Not in a dry run"`
-	Matched     int    `json:"matched" doc:"Documents whose published version was made with another splitter or enrichment than the project has now, without attachments"`
+	Matched     int    `json:"matched" doc:"Documents whose published version was made with another embedding model, splitter or enrichment than the project has now, without attachments; with rebuild all documents"`
 	OperatorURL string `json:"operator_url,omitempty"`
 	EventsURL   string `json:"events_url,omitempty" doc:"Where the events of the run are, for an hour without a key"`
 }
 
 // reindexBody is the body of a reindex, which may be left out.
 type reindexBody struct {
-	DryRun bool `json:"dry_run,omitempty" doc:"As in the address"`
+	DryRun  bool `json:"dry_run,omitempty" doc:"As in the address"`
+	Rebuild bool `json:"rebuild,omitempty" doc:"Write the index entries of all documents again, from the database and the stored vectors, and make no new versions"`
 }
 
 type reindexOutput struct {
@@ -35,8 +36,8 @@ type reindexOutput struct {
 func (s *Server) registerReindex() {
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Anew: true, Operation: huma.Operation{
 		OperationID: "reindex-project", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/projects/{id}/reindex", DefaultStatus: http.StatusAccepted,
-		Summary: "Make new versions of a project's outdated documents",
-		Description: "After a change of ai.textSplitter, ai.enrichment or ai.multimodal. The old version of a document serves until the new one is published. " +
+		Summary: "Embed a project's documents again, and make new versions of those that are outdated",
+		Description: "After a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal. The old vectors serve until all documents have new ones, and the old version of a document until the new one is published. " +
 			"While a reindex of the project runs, the answer names that one. Its counts are the progress of the run.", Tags: []string{"projects"},
 		Responses: map[string]*huma.Response{"200": {Description: "A dry run: nothing starts"}},
 	}}, s.reindexProject)
@@ -69,7 +70,12 @@ func (s *Server) reindexProject(ctx context.Context, p knowledge.Principal, in *
 		return &reindexOutput{Status: http.StatusOK, Body: reindexView{Matched: matched}}, err
 	}
 	id, _ := edge.RunID(ctx)
-	run, err := s.deps.Store.StartReindex(ctx, p, project.ID, id, project.Config)
+	var run store.Run
+	if in.Body != nil && in.Body.Rebuild {
+		run, err = s.deps.Store.StartRebuild(ctx, p, project.ID, id)
+	} else {
+		run, err = s.deps.Store.StartReindex(ctx, p, project.ID, id, project.Config)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reindex project %s: %w", project.ID, err)
 	}

@@ -123,6 +123,9 @@ type Runs interface {
 	// StartReindex makes the run of a reindex. It returns the one that runs, if the
 	// project has one, or that the same owner started before under this id.
 	StartReindex(ctx context.Context, p knowledge.Principal, project, id string, config knowledge.ProjectConfig) (store.Run, error)
+	// StartRebuild makes the run that writes the index entries of a project again, in the
+	// same way.
+	StartRebuild(ctx context.Context, p knowledge.Principal, project, id string) (store.Run, error)
 	// Run returns a run.
 	Run(ctx context.Context, p knowledge.Principal, id string) (store.Run, error)
 	// Runs lists runs, newest first.

@@ -19,7 +19,7 @@ type projectsReindexCmd struct {
 
 // Help returns the command's details and an example.
 func (projectsReindexCmd) Help() string {
-	return "After a change of ai.textSplitter, ai.enrichment or ai.multimodal. The old version of a document serves until the new one is published.\n\n" +
+	return "After a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal. The old version of a document serves until the new one is published.\n\n" +
 		"Example:\n\n    cairn projects reindex default --wait"
 }
 
@@ -63,6 +63,9 @@ func (r projectsReindexCmd) wait(ctx context.Context, a *app, c *client.Client, 
 	}
 	_, err = fmt.Fprintf(a.stdout, "reindexed %s, run %s: %d documents matched, %d published, %d failed, %d canceled, %d refused\n",
 		r.ID, started.RunID, p.Matched, p.Published, p.Failed, p.Canceled, p.Refused)
+	if err == nil && p.Embedded > 0 {
+		_, err = fmt.Fprintf(a.stdout, "embedded %d documents again\n", p.Embedded)
+	}
 	for _, refusal := range p.Refusals {
 		if err == nil {
 			_, err = fmt.Fprintf(a.stdout, "refused %s (%s): %s\n", refusal.ID, refusal.Code, refusal.Message)

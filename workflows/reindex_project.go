@@ -36,13 +36,16 @@ type ReindexControl struct {
 // continue-as-new.
 type ReindexInput struct {
 	activities.ReindexState
+	Fill   *FillState `json:"fill,omitempty"`   // nil = the vectors stay as they are
 	After  string     `json:"after,omitempty"`  // id of the last document of the page before
 	Listed bool       `json:"listed,omitempty"` // no page is left
 	Log    stream.Log `json:"log,omitzero"`
 }
 
-// ReindexProject makes new versions of the outdated documents of a project, page by
-// page, while the old versions serve. It ends when the versions have ended.
+// ReindexProject embeds the documents of a project again if it reads vectors of another
+// model than its configuration asks for. Then it makes new versions of the outdated
+// documents, page by page, while the old versions serve. It ends when the versions have
+// ended.
 func ReindexProject(ctx workflow.Context, in ReindexInput) error {
 	w, err := newReindexProject(ctx, in)
 	if err != nil {
@@ -110,6 +113,10 @@ func (w *reindexProject) run(ctx workflow.Context) error {
 			return err
 		case w.in.Paused:
 			err = workflow.Await(ctx, func() bool { return !w.in.Paused })
+		case w.in.Fill != nil && !w.in.Fill.Done:
+			err = w.fill(ctx)
+		case w.in.Fill != nil && w.in.Fill.Rebuild:
+			return nil
 		case !w.in.Listed && p.Pending() <= maxReindexing-activities.ReindexPageSize/2:
 			err = w.page(ctx, min(activities.ReindexPageSize, maxReindexing-p.Pending()))
 		case w.in.Listed && p.Pending() == 0:
@@ -166,6 +173,9 @@ func (w *reindexProject) rest(ctx workflow.Context) error {
 // log. Versions that are pending after a cancel are ingested all the same.
 func (w *reindexProject) finish(ctx workflow.Context, err error) error {
 	ctx = disconnected(ctx)
+	if gaveUp := w.giveUpFill(ctx, err); gaveUp != nil && err == nil {
+		err = gaveUp
+	}
 	w.count(ctx)
 	w.in.Paused = false
 	ending := activities.Ending{Kind: knowledge.KindReindex}

@@ -291,7 +291,7 @@ func systemReads() []string {
 		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningRuns", "StaleInIndex", "LeaseStale", "InIndex", "TakeTokens", "TakeLostUploads", "DailyTurn", "Ping", "RoomForSystem",
 		"ImportForSystem", "PreviousImport", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "HasRoom", "RecordImported", "CountVanished",
 		"FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",
-		"ArchiveImports", "ImportContains", "ImportLost", "OutdatedDocuments", "ReindexVersion", "ReindexProgress", "ProjectForSystem", "ProjectGenerations", "BeginFilling", "SwitchGeneration", "PublishedVersions",
+		"ArchiveImports", "ImportContains", "ImportLost", "OutdatedDocuments", "ReindexVersion", "ReindexProgress", "ProjectForSystem", "ProjectGenerations", "BeginFilling", "SwitchGeneration", "PublishedVersions", "ChunksForSystem", "WantedGeneration",
 	}
 }
 

@@ -63,6 +63,13 @@ func (c *Client) ReindexProject(ctx context.Context, id string, dryRun bool) (Re
 	return r, err
 }
 
+// RebuildIndex writes the index entries of a project's documents again.
+func (c *Client) RebuildIndex(ctx context.Context, project string) (Reindex, error) {
+	var r Reindex
+	_, err := c.call(ctx, http.MethodPost, c.inWorkspace("projects", project, "reindex"), nil, map[string]bool{"rebuild": true}, &r)
+	return r, err
+}
+
 // Key is an API key. Secret is the key itself; only the answer that creates the
 // key contains it.
 type Key struct {

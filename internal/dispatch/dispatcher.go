@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -117,7 +118,12 @@ func (d *Dispatcher) Reindex(ctx context.Context, r store.Run) error {
 	options.StaticSummary = "reindex a project"
 	options.TypedSearchAttributes = d.attributes(r.Workspace, r.Project)
 	of := knowledge.RunRef{Workspace: r.Workspace, Project: r.Project, Run: r.ID}
-	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.ReindexProject, workflows.ReindexInput{ReindexState: activities.ReindexState{RunRef: of}})
+	var begun knowledge.ReindexProgress
+	if err := json.Unmarshal(r.Progress, &begun); err != nil {
+		return fmt.Errorf("decode the progress of run %s: %w", r.ID, err)
+	}
+	in := workflows.ReindexInput{ReindexState: activities.ReindexState{RunRef: of}, Fill: workflows.NewFill(begun)}
+	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.ReindexProject, in)
 	if isRunning(err) {
 		return nil
 	}

@@ -13,6 +13,8 @@ type ReindexProgress struct {
 	Canceled  int       `json:"canceled"`  // of the started ones
 	Refused   int       `json:"refused"`   // documents of which no new version can be made
 	Refusals  []Refusal `json:"refusals,omitempty"`
+	Embedded  int       `json:"embedded,omitempty"` // documents whose vectors were written into the index again
+	Rebuild   bool      `json:"rebuild,omitempty"`  // the index is filled again, and no version made
 	Paused    bool      `json:"paused,omitempty"`
 	PerSecond float64   `json:"documents_per_second,omitempty"` // that ended, without the time of pauses
 	Seconds   int64     `json:"eta_seconds,omitempty"`          // that it takes at this rate; 0 = not known, or none
@@ -30,7 +32,7 @@ func (p ReindexProgress) Pending() int { return p.Started - p.Published - p.Fail
 
 // WithRate returns the progress with the rate after so many seconds of work.
 func (p ReindexProgress) WithRate(seconds float64) ReindexProgress {
-	ended := p.Published + p.Failed + p.Canceled
+	ended := max(p.Embedded, p.Published+p.Failed+p.Canceled)
 	p.PerSecond, p.Seconds = 0, 0
 	if ended == 0 || seconds <= 0 {
 		return p

@@ -25,8 +25,8 @@ func (s *Store) bindGenerations(ctx context.Context) error {
 	return nil
 }
 
-// wanted returns the generation that a project's configuration asks for.
-func (s *Store) wanted(config knowledge.ProjectConfig) string {
+// WantedGeneration returns the generation that a project's configuration asks for.
+func (s *Store) WantedGeneration(config knowledge.ProjectConfig) string {
 	if config.AI.Embeddings == (knowledge.Embeddings{}) {
 		return s.generation
 	}
@@ -147,4 +147,46 @@ func (s *Store) generationsByProject(ctx context.Context, p knowledge.Principal,
 		last.Projects = append(last.Projects, project)
 	}
 	return list, rows.Err()
+}
+
+// PublishedVersion is a version that readers see, with the number of its chunks.
+type PublishedVersion struct {
+	knowledge.VersionRef
+	Chunks int
+}
+
+// PublishedVersions lists the published versions of a project by document, those of the
+// documents that follow after.
+func (s *Store) PublishedVersions(ctx context.Context, workspace, project, after string, limit int) ([]PublishedVersion, error) {
+	rows, err := s.reader.query(ctx, `SELECT d.id, d.published_version, (SELECT count(*) FROM chunks AS c WHERE c.document_id = d.id AND c.version = d.published_version)
+		FROM documents AS d WHERE d.workspace = ? AND d.project = ? AND d.removed = FALSE AND d.removing_upto = 0 AND d.published_version > 0 AND d.id > ?
+		ORDER BY d.id LIMIT ?`, workspace, project, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list published versions: %w", failure(err))
+	}
+	defer rows.Close()
+	var list []PublishedVersion
+	for rows.Next() {
+		v := PublishedVersion{VersionRef: knowledge.VersionRef{Workspace: workspace, Project: project}}
+		if err := rows.Scan(&v.Document, &v.Version, &v.Chunks); err != nil {
+			return nil, fmt.Errorf("list published versions: %w", failure(err))
+		}
+		list = append(list, v)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list published versions: %w", failure(err))
+	}
+	return list, nil
+}
+
+// ChunksForSystem returns the chunks [first, last) of a version, without a check of
+// permission: for workers.
+func (s *Store) ChunksForSystem(ctx context.Context, ref knowledge.VersionRef, first, last int) ([]knowledge.Chunk, error) {
+	var rows []chunkRow
+	err := s.reader.NewSelect().Model(&rows).Where("c.document_id = ? AND c.version = ? AND c.workspace = ?", ref.Document, ref.Version, ref.Workspace).
+		Where("c.ordinal >= ? AND c.ordinal < ?", first, last).OrderExpr("c.ordinal").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read chunks of document %s: %w", ref.Document, failure(err))
+	}
+	return decodeRows(rows, (*chunkRow).chunk)
 }

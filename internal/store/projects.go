@@ -64,7 +64,7 @@ func (s *Store) CreateProject(ctx context.Context, p knowledge.Project, keys ...
 	if p.UpdatedAt.IsZero() {
 		p.UpdatedAt = p.CreatedAt
 	}
-	p.Generations.Serving = cmp.Or(p.Generations.Serving, s.wanted(p.Config))
+	p.Generations.Serving = cmp.Or(p.Generations.Serving, s.WantedGeneration(p.Config))
 	row, err := newProjectRow(p)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (s *Store) UpdateProject(ctx context.Context, p knowledge.Principal, id str
 		if err != nil {
 			return err
 		}
-		if wanted := s.wanted(project.Config); wanted != before {
+		if wanted := s.WantedGeneration(project.Config); wanted != before {
 			if err := s.adoptGeneration(ctx, tx, p.Workspace(), id, wanted); err != nil {
 				return err
 			}

@@ -79,7 +79,7 @@ func (s *Store) OutdatedIDs(ctx context.Context, p knowledge.Principal, project 
 // the searches of a project read.
 func (s *Store) movedGeneration(ctx context.Context, workspace, project string, config knowledge.ProjectConfig) (bool, error) {
 	g, err := s.ProjectGenerations(ctx, workspace, project)
-	return g.Serving != s.wanted(config), err
+	return g.Serving != s.WantedGeneration(config), err
 }
 
 // countOutdated decides once for all documents that were made in the same way.
@@ -231,7 +231,27 @@ func (s *Store) StartReindex(ctx context.Context, p knowledge.Principal, project
 	if err != nil {
 		return Run{}, err
 	}
-	progress, err := json.Marshal(knowledge.ReindexProgress{Matched: matched})
+	return s.startReindex(ctx, p, project, id, knowledge.ReindexProgress{Matched: matched})
+}
+
+// StartRebuild is StartReindex for a run that writes the index entries of all documents
+// again.
+func (s *Store) StartRebuild(ctx context.Context, p knowledge.Principal, project, id string) (Run, error) {
+	if err := requireWrite(p); err != nil {
+		return Run{}, err
+	}
+	if !p.CoversProject(project) {
+		return Run{}, knowledge.NotFound("project", project)
+	}
+	matched, err := s.countOutdated(ctx, p.Workspace(), project, knowledge.ProjectConfig{}, true)
+	if err != nil {
+		return Run{}, fmt.Errorf("count documents of project %s: %w", project, failure(err))
+	}
+	return s.startReindex(ctx, p, project, id, knowledge.ReindexProgress{Matched: matched, Rebuild: true})
+}
+
+func (s *Store) startReindex(ctx context.Context, p knowledge.Principal, project, id string, begun knowledge.ReindexProgress) (Run, error) {
+	progress, err := json.Marshal(begun)
 	if err != nil {
 		return Run{}, fmt.Errorf("encode the progress of run %s: %w", id, err)
 	}
@@ -290,7 +310,7 @@ func (r *runRow) withOutcomes(ctx context.Context, tx transaction, p knowledge.R
 	if err := decode(field{r.Progress, &before}); err != nil {
 		return p, fmt.Errorf("decode the progress of run %s: %w", r.ID, err)
 	}
-	p.Matched = before.Matched
+	p.Matched, p.Rebuild = before.Matched, before.Rebuild
 	rows, err := tx.query(ctx, "SELECT status, count(*) FROM runs WHERE parent = ? AND parent <> '' GROUP BY status", r.ID)
 	if err != nil {
 		return p, err

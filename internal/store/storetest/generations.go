@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,6 +16,7 @@ func testGenerations(t *testing.T, open func(t *testing.T) Store) {
 		"a_version_of_earlier_generations_is_not_published": publishMoved,
 		"a_project_without_documents_has_nothing_to_fill":   adoptGeneration,
 		"another_model_makes_all_documents_outdated":        outdatedByModel,
+		"what_is_published_is_listed_with_its_chunks":       publishedVersions,
 		"a_search_reads_the_generation_of_each_project":     searchedGenerations,
 	})
 }
@@ -109,6 +111,38 @@ func outdatedByModel(f *fixture) {
 		if got != want {
 			f.Errorf("with %+v %d documents are outdated, want %d", config, got, want)
 		}
+	}
+}
+
+func publishedVersions(f *fixture) {
+	want := map[string]int{}
+	for name, texts := range map[string][]string{"a": {"one", "two", "three"}, "b": {"one"}, "c": {"one", "two"}} {
+		v, _ := f.publish(upload(name), texts...)
+		want[v.Document] = len(texts)
+	}
+	f.add(upload("pending"))
+	got, after := map[string]int{}, ""
+	for range 4 {
+		list, err := f.PublishedVersions(f.ctx, "acme", "handbook", after, 1)
+		f.must(err)
+		for _, p := range list {
+			got[p.Document], after = p.Chunks, p.Document
+			chunks, err := f.ChunksForSystem(f.ctx, p.VersionRef, 1, 9)
+			f.must(err)
+			if len(chunks) != p.Chunks-1 || len(chunks) > 0 && chunks[0].Ordinal != 1 {
+				f.Errorf("from the second on there are %+v", chunks)
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		f.Errorf("published (-want +got):\n%s", diff)
+	}
+	run, err := f.StartRebuild(f.ctx, manager("acme"), "handbook", "rebuild")
+	f.must(err)
+	var p knowledge.ReindexProgress
+	f.must(json.Unmarshal(run.Progress, &p))
+	if p.Matched != 3 || !p.Rebuild {
+		f.Errorf("the run begins with %+v", p)
 	}
 }
 

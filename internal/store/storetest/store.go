@@ -80,6 +80,9 @@ type Ingestion interface {
 	BeginFilling(ctx context.Context, workspace, project, generation string) (knowledge.Generations, error)
 	EndFilling(ctx context.Context, workspace, project, generation string) error
 	SwitchGeneration(ctx context.Context, workspace, project, generation string) (switched bool, err error)
+	PublishedVersions(ctx context.Context, workspace, project, after string, limit int) ([]store.PublishedVersion, error)
+	ChunksForSystem(ctx context.Context, ref knowledge.VersionRef, first, last int) ([]knowledge.Chunk, error)
+	StartRebuild(ctx context.Context, p knowledge.Principal, project, id string) (store.Run, error)
 	SearchedGenerations(ctx context.Context, p knowledge.Principal, projects []string) ([]store.SearchedGeneration, error)
 	RetryVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (store.Version, error)
 	Version(ctx context.Context, ref knowledge.VersionRef) (store.Version, error)
