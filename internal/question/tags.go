@@ -10,6 +10,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
+// projectsPage is the number of projects that are read at a time.
+const projectsPage = 500
+
 // Setup is how a question is searched and answered.
 type Setup struct {
 	Config   knowledge.ProjectConfig // with defaults
@@ -53,7 +56,7 @@ func (s *Starter) unrestricted(ctx context.Context, p knowledge.Principal) ([]st
 	}
 	var open []string
 	restricted := false
-	for page := (store.Page{}); ; {
+	for page := (store.Page{Limit: projectsPage}); ; {
 		projects, next, err := s.deps.Store.Projects(ctx, p, page)
 		if err != nil {
 			return nil, fmt.Errorf("read projects: %w", err)
