@@ -122,7 +122,7 @@ func (x *Index) connect(ctx context.Context, readers int) (err error) {
 	// Vectors are read from the mapped file, where it is small: one read call per
 	// page took a third of a search's time. The writer does not map it, because the
 	// pages that each connection maps count as memory of the process.
-	for _, pragma := range []string{"query_only(1)", "mmap_size(67108864)"} {
+	for _, pragma := range []string{"query_only(1)", "mmap_size(134217728)"} {
 		pragmas.Add("_pragma", pragma)
 	}
 	if x.reader, err = sql.Open("sqlite", "file:"+file+"?"+pragmas.Encode()); err != nil {

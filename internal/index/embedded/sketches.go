@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -52,6 +53,33 @@ type partition struct {
 	numbers, entries []int64
 	codes            []uint64
 	factors          []float32 // 0 = the vector was removed
+}
+
+// readSketches reads the sketches of all generations, so that the first search does
+// not wait for them: a million take some seconds.
+func (x *Index) readSketches(ctx context.Context) error {
+	rows, err := x.reader.QueryContext(ctx, `SELECT id, dimension FROM generations`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var all []generation
+	for rows.Next() {
+		var g generation
+		if err := rows.Scan(&g.id, &g.dimension); err != nil {
+			return err
+		}
+		all = append(all, g)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	for _, g := range all {
+		if _, _, err := x.sketches.current(ctx, g); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // current returns the sketches of a generation, with all that were written before

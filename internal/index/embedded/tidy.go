@@ -38,6 +38,11 @@ func startTidier(x *Index) *tidier {
 	ctx, stop := context.WithCancel(context.Background()) // canceled by close, not by the caller of Open
 	t := &tidier{index: x, stop: stop, written: map[int64]bool{}, wake: make(chan struct{}, 1)}
 	t.done.Go(func() { t.run(ctx) })
+	t.done.Go(func() {
+		if err := x.readSketches(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			x.log.Warn("could not read the sketches; the first search does", "error", err)
+		}
+	})
 	return t
 }
 
