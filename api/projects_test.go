@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -133,6 +134,8 @@ func TestProjects(t *testing.T) {
 			`{"ai":{"retrieval":{"neighbours":6}}}`:                         "body.ai.retrieval.neighbours",
 			`{"ai":{"retrieval":{"order":"best"}}}`:                         "body.ai.retrieval.order",
 			`{"ai":{"retrieval":{"contextTokens":-1}}}`:                     "body.ai.retrieval.contextTokens",
+			`{"ai":{"embeddings":{"dimensions":8193}}}`:                     "body.ai.embeddings.dimensions",
+			`{"ai":{"embeddings":{"model":" x"}}}`:                          "body.ai.embeddings.model",
 			`{"ai":{"textSplitter":{"chunkSize":99}}}`:                      "body.ai.textSplitter.chunkSize",
 			`{"ai":{"textSplitter":{"chunkSize":0}}}`:                       "body.ai.textSplitter.chunkSize",
 			`{"ai":{"textSplitter":{"chunkOverlap":500}}}`:                  "body.ai.textSplitter.chunkOverlap",
@@ -148,6 +151,25 @@ func TestProjects(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestEmbeddingsOfAnOfflineInstance changes the embedding model of projects of an instance
+// that has no endpoint for embeddings.
+func TestEmbeddingsOfAnOfflineInstance(t *testing.T) {
+	t.Parallel()
+	e := open(t, func(c *api.Config, _ *api.Deps) { c.Offline = knowledge.Embeddings{Model: "offline", Dimensions: 512} })
+	for body, location := range map[string]string{
+		`{"ai":{"embeddings":{"model":"text-embedding-3-small"}}}`: "body.ai.embeddings.model",
+		`{"ai":{"embeddings":{"dimensions":513}}}`:                 "body.ai.embeddings.dimensions",
+	} {
+		if locations := e.do("PATCH", own+"/projects/default", e.admin, body).refused(422, knowledge.CodeInvalid); locations[0] != location {
+			t.Errorf("%s: locations %v, want %s", body, locations, location)
+		}
+	}
+	changed := e.do("PATCH", own+"/projects/default", e.admin, `{"ai":{"embeddings":{"model":"offline","dimensions":64}}}`).want(200)
+	if changed["outdatedDocuments"] != 0.0 {
+		t.Errorf("an empty project has %v outdated documents", changed["outdatedDocuments"])
+	}
 }
 
 func TestProjectsPutBackTheirDefaults(t *testing.T) {
