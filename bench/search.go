@@ -31,7 +31,7 @@ func search(ctx context.Context, b *bench) ([]figure, error) {
 		more, err := b.searchEmbedded(ctx, s)
 		figures = append(figures, more...)
 		if err != nil {
-			return figures, fmt.Errorf("embedded, %s: %w", s, err)
+			return figures, fmt.Errorf("measure the embedded index, %s: %w", s, err)
 		}
 		if b.milvus == "" || s.chunks > b.milvusChunks {
 			continue
@@ -39,7 +39,7 @@ func search(ctx context.Context, b *bench) ([]figure, error) {
 		more, err = b.searchMilvus(ctx, s)
 		figures = append(figures, more...)
 		if err != nil {
-			return figures, fmt.Errorf("Milvus, %s: %w", s, err)
+			return figures, fmt.Errorf("measure Milvus, %s: %w", s, err)
 		}
 	}
 	return figures, nil
