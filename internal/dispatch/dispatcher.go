@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -119,7 +120,7 @@ func (d *Dispatcher) Reindex(ctx context.Context, r store.Run) error {
 	options.TypedSearchAttributes = d.attributes(r.Workspace, r.Project)
 	of := knowledge.RunRef{Workspace: r.Workspace, Project: r.Project, Run: r.ID}
 	var begun knowledge.ReindexProgress
-	if err := json.Unmarshal(r.Progress, &begun); err != nil {
+	if err := json.Unmarshal([]byte(cmp.Or(string(r.Progress), "{}")), &begun); err != nil {
 		return fmt.Errorf("decode the progress of run %s: %w", r.ID, err)
 	}
 	in := workflows.ReindexInput{ReindexState: activities.ReindexState{RunRef: of}, Fill: workflows.NewFill(begun)}
