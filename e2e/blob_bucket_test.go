@@ -187,17 +187,21 @@ func (s *server) wantDownload(t *testing.T, document, bucket, want string) {
 func TestBucketThatIsDown(t *testing.T) {
 	t.Parallel()
 	b := newBlobBucket(t)
-	m := standIn(t, modeltest.Options{TokenDelay: 30 * time.Millisecond})
+	m := standIn(t, modeltest.Options{TokenDelay: 100 * time.Millisecond})
 	s := start(t, at(m.URL(), b.env()...)...)
 	s.publish(t, "before", "The northern pier has a lighthouse.")
 	s.wantReady(t, "up")
 
-	m.ScriptEmbeddings(modeltest.Reply{Delay: 2 * time.Second})
-	during := s.upload(t, "during", "The southern pier has a foghorn.")
-	if err := m.Wait(t.Context(), func(now modeltest.Totals) bool { return now.Embeddings.Asked >= 2 }); err != nil {
-		t.Fatal(err)
-	}
 	question := s.begun(t, "What is on the northern pier?", 3)
+	asked := func(n int) {
+		if err := m.Wait(t.Context(), func(now modeltest.Totals) bool { return now.Embeddings.Asked >= n }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asked(2) // the first document and the question
+	m.ScriptEmbeddings(modeltest.Reply{Delay: 5 * time.Second})
+	during := s.upload(t, "during", "The southern pier has a foghorn.")
+	asked(3)
 	b.stop()
 	s.wantReady(t, "down")
 	await(t, time.Minute, "the document waits for the bucket", func(context.Context) error {
