@@ -42,9 +42,10 @@ func TestSettingsAreDescribed(t *testing.T) {
 	}
 }
 
-// addStructs adds a struct type and those of its fields.
+// addStructs adds a struct type, or that of the elements of a list, and those of its
+// fields.
 func addStructs(to map[reflect.Type]bool, t reflect.Type) {
-	if t.Kind() == reflect.Pointer {
+	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
 	if t.Kind() != reflect.Struct {
