@@ -180,7 +180,7 @@ func (s *server) vectorsIn(t *testing.T) (inIndex map[string]int, unnamed int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // it was only read
 	rows, err := db.QueryContext(t.Context(), "SELECT id, name FROM generations")
 	if err != nil {
 		t.Fatal(err)
@@ -194,6 +194,9 @@ func (s *server) vectorsIn(t *testing.T) (inIndex map[string]int, unnamed int) {
 			t.Fatal(err)
 		}
 		names[id] = name
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
 	}
 	for id, name := range names {
 		var n int
@@ -211,7 +214,7 @@ func (s *server) unnamedVectors(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer blobs.Close()
+	defer func() { _ = blobs.Close() }() // it was only read
 	windows, named := map[string]bool{}, map[string]bool{}
 	for object, err := range blobs.List(t.Context(), "default/default/") {
 		if err != nil {

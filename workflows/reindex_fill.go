@@ -69,7 +69,7 @@ func (w *reindexProject) fillPage(ctx workflow.Context) error {
 		return err
 	}
 	f.After, f.Filled = result.After, result.After == ""
-	w.in.ReindexState.Filled += result.Documents
+	w.in.Filled += result.Documents
 	return nil
 }
 
