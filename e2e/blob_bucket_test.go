@@ -114,27 +114,7 @@ func TestBlobsInABucket(t *testing.T) {
 	b := newBlobBucket(t)
 	m := standIn(t, modeltest.Options{EmbeddingDelay: 80 * time.Millisecond})
 	s := start(t, at(m.URL(), append(b.env(), "CAIRN_BLOB__PRESIGN=true")...)...)
-	var uploads sync.WaitGroup
-	list := make([]accepted, documents)
-	for i := range list {
-		uploads.Go(func() { list[i] = s.uploadThrough(t, i) })
-	}
-	if err := m.Wait(t.Context(), func(now modeltest.Totals) bool { return now.Embeddings.Asked >= 4 }); err != nil {
-		t.Fatal(err)
-	}
-	s.kill()
-	s.restart()
-	uploads.Wait()
-	if t.Failed() {
-		return
-	}
-	s.awaitPublished(t, documents)
-	for i, a := range list {
-		s.wantOnce(t, a, i)
-	}
-	if answer := read(t, s.follow(t, s.query(t, "What is the watchword of station 1?").run, 0)); answer.last.Name != "done" && answer.text == "" {
-		t.Errorf("the answer is %+v", answer)
-	}
+	list := s.ingestOverKill(t, m, documents)
 	if _, err := os.Stat(filepath.Join(s.folder, "blobs")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("there is a folder of blobs too: %v", err)
 	}

@@ -134,6 +134,34 @@ func (s *server) awaitPublishedWithin(t *testing.T, limit time.Duration, n int) 
 	})
 }
 
+// ingestOverKill uploads documents, kills the server in the middle, and checks that each
+// is published once and that a question is answered.
+func (s *server) ingestOverKill(t *testing.T, m *modeltest.Server, documents int) []accepted {
+	t.Helper()
+	var uploads sync.WaitGroup
+	list := make([]accepted, documents)
+	for i := range list {
+		uploads.Go(func() { list[i] = s.uploadThrough(t, i) })
+	}
+	if err := m.Wait(t.Context(), func(now modeltest.Totals) bool { return now.Embeddings.Asked >= 4 }); err != nil {
+		t.Fatal(err)
+	}
+	s.kill()
+	s.restart()
+	uploads.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	s.awaitPublished(t, documents)
+	for i, a := range list {
+		s.wantOnce(t, a, i)
+	}
+	if answer := read(t, s.follow(t, s.query(t, "What is the watchword of station 1?").run, 0)); answer.last.Name != client.EventCompleted || answer.text == "" {
+		t.Errorf("the answer is %+v", answer)
+	}
+	return list
+}
+
 // wantOnce checks that a document was published as one version, and that each of
 // its passages is stored once and found once.
 func (s *server) wantOnce(t *testing.T, a accepted, i int) {

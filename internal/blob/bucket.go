@@ -107,6 +107,22 @@ func (s *Store) deleteBatches(ctx context.Context, prefix string, keep func(stri
 	return removed, nil
 }
 
+// Source is a reader of bytes to store. Its error is told from those of the service to
+// which a client of it sends the bytes.
+type Source struct {
+	io.Reader
+	Err error
+}
+
+// Read implements io.Reader.
+func (s *Source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.Err = err
+	}
+	return n, err
+}
+
 // body is a body of a bucket's blob, whose failures are errors of Unavailable.
 type body struct {
 	io.ReadCloser

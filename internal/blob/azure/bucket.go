@@ -45,29 +45,14 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader) error {
 		_, err = to.Upload(ctx, streaming.NopCloser(bytes.NewReader(first)), &blockblob.UploadOptions{HTTPHeaders: headers})
 		return failure(ctx, err)
 	}
-	rest := &source{r: r}
+	rest := &blob.Source{Reader: r}
 	_, err = to.UploadStream(ctx, io.MultiReader(bytes.NewReader(first), rest), &blockblob.UploadStreamOptions{
 		BlockSize: blockBytes, Concurrency: 1, HTTPHeaders: headers,
 	})
-	if rest.err != nil {
-		return fmt.Errorf("read the bytes to store: %w", rest.err)
+	if rest.Err != nil {
+		return fmt.Errorf("read the bytes to store: %w", rest.Err)
 	}
 	return failure(ctx, err)
-}
-
-// source is a reader whose error is told from those of the service.
-type source struct {
-	r   io.Reader
-	err error
-}
-
-// Read implements io.Reader.
-func (s *source) Read(p []byte) (int, error) {
-	n, err := s.r.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		s.err = err
-	}
-	return n, err
 }
 
 // Open implements blob.Bucket.

@@ -33,6 +33,7 @@ func Run(t *testing.T, open func(t *testing.T) *blob.Store) {
 		"returns_not_found_for_a_missing_key":       returnsNotFound,
 		"stores_several_blobs":                      putsAll,
 		"streams":                                   streams,
+		"stores_large_blobs":                        large,
 		"leaves_nothing_of_a_broken_upload":         brokenUpload,
 		"keeps_the_old_bytes_after_a_broken_upload": brokenOverwrite,
 		"stores_nothing_once_the_context_is_done":   cancelled,
@@ -201,6 +202,25 @@ func streams(t *testing.T, s *blob.Store) {
 	if size != int64(len(data)) || ref.Bytes != size || !bytes.Equal(got, data) {
 		t.Errorf("got %d bytes, size %d, ref %d, want %d", len(got), size, ref.Bytes, len(data))
 	}
+}
+
+// large stores blobs that a service gets in parts.
+func large(t *testing.T, s *blob.Store) {
+	for _, size := range []int{8<<20 - 1, 8 << 20, 17 << 20} {
+		data := bytes.Repeat([]byte("0123456789abcdef"), size/16+1)[:size]
+		if _, err := s.PutReader(t.Context(), "w/original", bytes.NewReader(data)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Get(t.Context(), "w/original"); err != nil || !bytes.Equal(got, data) {
+			t.Fatalf("%d bytes: read %d, %v", size, len(got), err)
+		}
+	}
+	gone := errors.New("the client went away")
+	r := io.MultiReader(bytes.NewReader(make([]byte, 17<<20)), iotest.ErrReader(gone))
+	if _, err := s.PutReader(t.Context(), "w/broken", r); !errors.Is(err, gone) {
+		t.Errorf("got error %v, want the reader's", err)
+	}
+	wantMissing(t, s, "w/broken")
 }
 
 func brokenUpload(t *testing.T, s *blob.Store) {

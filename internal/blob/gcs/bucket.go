@@ -44,10 +44,10 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader) error {
 	if len(first) < chunkBytes {
 		return retry(ctx, func() error { return b.insert(ctx, key, bytes.NewReader(first)) })
 	}
-	rest := &source{r: r}
+	rest := &blob.Source{Reader: r}
 	err = b.insert(ctx, key, io.MultiReader(bytes.NewReader(first), rest))
-	if rest.err != nil {
-		return fmt.Errorf("read the bytes to store: %w", rest.err)
+	if rest.Err != nil {
+		return fmt.Errorf("read the bytes to store: %w", rest.Err)
 	}
 	return failure(ctx, err)
 }
@@ -56,21 +56,6 @@ func (b *Bucket) insert(ctx context.Context, key string, r io.Reader) error {
 	_, err := b.service.Objects.Insert(b.name, &storage.Object{Name: b.prefix + key, ContentType: contentType}).
 		Media(r, googleapi.ChunkSize(chunkBytes), googleapi.ContentType(contentType)).Fields("name").Context(ctx).Do()
 	return err
-}
-
-// source is a reader whose error is told from those of the service.
-type source struct {
-	r   io.Reader
-	err error
-}
-
-// Read implements io.Reader.
-func (s *source) Read(p []byte) (int, error) {
-	n, err := s.r.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		s.err = err
-	}
-	return n, err
 }
 
 // Open implements blob.Bucket.

@@ -1,15 +1,11 @@
 package gcs_test
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/iotest"
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/blob/blobtest"
@@ -49,27 +45,6 @@ func TestContract(t *testing.T) {
 	endpoint := service(t)
 	var stores atomic.Int64
 	blobtest.Run(t, func(t *testing.T) *blob.Store { return open(t, endpoint, fmt.Sprintf("store%d/", stores.Add(1))) })
-	t.Run("stores_large_blobs", func(t *testing.T) {
-		t.Parallel()
-		s := open(t, endpoint, "large/")
-		for _, size := range []int{8<<20 - 1, 8 << 20, 17 << 20} {
-			data := bytes.Repeat([]byte("0123456789abcdef"), size/16+1)[:size]
-			if _, err := s.PutReader(t.Context(), "w/original", bytes.NewReader(data)); err != nil {
-				t.Fatal(err)
-			}
-			if got, err := s.Get(t.Context(), "w/original"); err != nil || !bytes.Equal(got, data) {
-				t.Fatalf("%d bytes: read %d, %v", size, len(got), err)
-			}
-		}
-		gone := errors.New("the client went away")
-		r := io.MultiReader(bytes.NewReader(make([]byte, 17<<20)), iotest.ErrReader(gone))
-		if _, err := s.PutReader(t.Context(), "w/broken", r); !errors.Is(err, gone) {
-			t.Errorf("got error %v, want the reader's", err)
-		}
-		if ok, err := s.Exists(t.Context(), "w/broken"); ok || err != nil {
-			t.Errorf("half a blob exists: %v", err)
-		}
-	})
 }
 
 // answer is an error of Google.
