@@ -6,18 +6,31 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/index/embedded"
+	"github.com/cairn-rag/cairn/internal/index/milvus"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
 )
 
 // TestOverlap compares the first ten hits of both indexes for questions of the
 // Cranfield collection, which is one workspace: 1,400 abstracts with the offline
-// model's vectors.
+// model's vectors. The core takes the adapter's whole schema but for partition keys.
 func TestOverlap(t *testing.T) {
 	t.Parallel()
+	for name, cfg := range map[string]func() milvus.Config{
+		"light_server": func() milvus.Config { return config(shared(t)) },
+		"core": func() milvus.Config {
+			return milvus.Config{Address: core(t).address(), IndexType: "FLAT", WithoutPartitionKey: true, ListEvery: time.Millisecond}
+		},
+	} {
+		t.Run(name, func(t *testing.T) { testOverlap(t, open(t, cfg())) })
+	}
+}
+
+func testOverlap(t *testing.T, server index.Index) {
 	const least, questionsUsed = .9, 30
 	documents, questions := cranfield(t)
 	model := localmodel.New(localmodel.Config{})
@@ -32,7 +45,6 @@ func TestOverlap(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = file.Close() })
-	server := open(t, config(shared(t)))
 	for _, x := range []index.Index{file, server} {
 		if err := x.Upsert(t.Context(), entries); err != nil {
 			t.Fatal(err)

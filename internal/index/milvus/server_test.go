@@ -21,8 +21,29 @@ type server struct {
 	program string
 	data    string
 	port    string
+	run     func(s *server) *exec.Cmd // nil = runLight
 	command *exec.Cmd
 	ended   chan struct{}
+}
+
+// core starts Milvus's C++ core, which has neither partition keys nor HNSW, on a free
+// port. The test is skipped if it is not installed, but fails in CI.
+func core(t testing.TB) *server {
+	t.Helper()
+	s := &server{program: installed(t, "milvus-core/milvus_lite/lib/milvus"), data: t.TempDir(), port: freePort(t), run: runCore}
+	s.start(t)
+	t.Cleanup(func() { s.stop(t) })
+	return s
+}
+
+func runCore(s *server) *exec.Cmd {
+	c := exec.Command(s.program, filepath.Join(s.data, "core.db"), s.address(), "ERROR")
+	c.Env = append(os.Environ(), "LD_LIBRARY_PATH="+filepath.Dir(s.program))
+	return c
+}
+
+func runLight(s *server) *exec.Cmd {
+	return exec.Command(s.program, "server", "--data-dir", s.data, "--host", "127.0.0.1", "--port", s.port)
 }
 
 // light starts Milvus's light server, which has the whole schema, on a free port.
@@ -72,7 +93,11 @@ func (s *server) address() string { return "127.0.0.1:" + s.port }
 
 func (s *server) start(t testing.TB) {
 	t.Helper()
-	s.command = exec.Command(s.program, "server", "--data-dir", s.data, "--host", "127.0.0.1", "--port", s.port)
+	run := s.run
+	if run == nil {
+		run = runLight
+	}
+	s.command = run(s)
 	s.command.Dir = s.data
 	if testing.Verbose() {
 		s.command.Stderr = os.Stderr
