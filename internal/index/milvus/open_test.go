@@ -67,7 +67,7 @@ func TestOpen(t *testing.T) {
 	t.Parallel()
 	t.Run("what_the_server_cannot_do_is_named", func(t *testing.T) {
 		t.Parallel()
-		cfg := config(shared(t))
+		cfg := config(light(t)) // of its own: it lists no collections while it has one that it cannot read
 		cfg.Analyzer = "whitespace"
 		refused(t, cfg, knowledge.CodeInvalid, "the tokenizer whitespace; add analyzer=standard to vector.url")
 	})
