@@ -31,6 +31,22 @@ func Milvus(tools string) (*Process, error) {
 	return p, nil
 }
 
+// MilvusCore returns the C++ core of Milvus as a server. The tools are the folder of
+// .ci/stand-ins.
+func MilvusCore(tools string) (*Process, error) {
+	program, err := tool(tools, "milvus-core/milvus_lite/lib/milvus")
+	if err != nil {
+		return nil, err
+	}
+	p, err := newProcess("milvus-core", program)
+	if err != nil {
+		return nil, err
+	}
+	p.args = []string{filepath.Join(p.folder, "core.db"), p.Address, "ERROR"}
+	p.env = []string{"LD_LIBRARY_PATH=" + filepath.Dir(program)}
+	return p, nil
+}
+
 // MilvusURL returns the URL of an index in the light server.
 func (p *Process) MilvusURL() string { return "milvus://" + p.Address + "?analyzer=standard" }
 

@@ -10,11 +10,12 @@ import (
 	"github.com/cairn-rag/cairn/internal/index/milvus"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
+	"github.com/cairn-rag/cairn/internal/service"
 )
 
 // config returns the configuration of an empty index on a light server.
-func config(s *server) milvus.Config {
-	return milvus.Config{Address: s.address(), Prefix: "t" + rand.Text(), Analyzer: "standard", ListEvery: time.Millisecond}
+func config(s *service.Process) milvus.Config {
+	return milvus.Config{Address: s.Address, Prefix: "t" + rand.Text(), Analyzer: "standard", ListEvery: time.Millisecond}
 }
 
 func open(t testing.TB, cfg milvus.Config) *milvus.Index {

@@ -92,7 +92,11 @@ func TestOpen(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := milvus.Open(ctx, milvus.Config{Address: "127.0.0.1:" + freePort(t)})
+		s := light(t)
+		if err := s.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := milvus.Open(ctx, milvus.Config{Address: s.Address})
 		if e := knowledge.AsError(err); e.Code != knowledge.CodeUnavailable || !e.Retryable || !strings.Contains(e.Message, "cannot be reached") {
 			t.Errorf("got %v", err)
 		}
@@ -112,7 +116,9 @@ func TestRestartedServer(t *testing.T) {
 	if err := x.Upsert(t.Context(), []index.Entry{passage("a")}); err != nil {
 		t.Fatal(err)
 	}
-	s.stop(t)
+	if err := s.Kill(); err != nil {
+		t.Fatal(err)
+	}
 	gone := func(what string, err error) {
 		t.Helper()
 		if e := knowledge.AsError(err); err == nil || e.Code != knowledge.CodeUnavailable || !e.Retryable {
@@ -130,7 +136,9 @@ func TestRestartedServer(t *testing.T) {
 	gone("upsert", x.Upsert(ctx, []index.Entry{passage("b")}))
 	gone("removal", x.RemoveDocument(ctx, "acme", "a", 1))
 
-	s.start(t)
+	if err := s.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
 	for x.Ping(ctx) != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			t.Fatal("the server is not found again")

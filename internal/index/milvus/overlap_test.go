@@ -23,7 +23,7 @@ func TestOverlap(t *testing.T) {
 	for name, cfg := range map[string]func() milvus.Config{
 		"light_server": func() milvus.Config { return config(shared(t)) },
 		"core": func() milvus.Config {
-			return milvus.Config{Address: core(t).address(), IndexType: "FLAT", WithoutPartitionKey: true, ListEvery: time.Millisecond}
+			return milvus.Config{Address: core(t).Address, IndexType: "FLAT", WithoutPartitionKey: true, ListEvery: time.Millisecond}
 		},
 	} {
 		t.Run(name, func(t *testing.T) { testOverlap(t, open(t, cfg())) })
