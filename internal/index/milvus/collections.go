@@ -61,11 +61,25 @@ func inOrder(ready map[collection]bool) []collection {
 	return slices.SortedFunc(maps.Keys(ready), func(a, b collection) int { return cmp.Compare(a.name, b.name) })
 }
 
+// listings bounds how often one listing of the collections is tried. If a collection is
+// dropped meanwhile, the light server fails with the code that Milvus has for "not ready".
+const listings = 5
+
+// names returns the names of all collections of the database.
+func (x *Index) names(ctx context.Context) ([]string, error) {
+	for attempt := 1; ; attempt++ {
+		names, err := x.client.ListCollections(ctx, milvusclient.NewListCollectionOption())
+		if attempt == listings || !hasCode(err, merr.ErrServiceNotReady) {
+			return names, typed(err, "list the collections of Milvus at %s", x.cfg.Address)
+		}
+	}
+}
+
 // list returns the index's collections.
 func (x *Index) list(ctx context.Context) ([]collection, error) {
-	names, err := x.client.ListCollections(ctx, milvusclient.NewListCollectionOption())
+	names, err := x.names(ctx)
 	if err != nil {
-		return nil, typed(err, "list the collections of Milvus at %s", x.cfg.Address)
+		return nil, err
 	}
 	var found []collection
 	for _, name := range names {
@@ -185,9 +199,9 @@ func (x *Index) loaded(ctx context.Context, name string, call func() error) erro
 // adoptCollections renames collections that were made before vectors had generations: the
 // one of most entries becomes that of Config.Generation. The others are never searched.
 func (x *Index) adoptCollections(ctx context.Context) error {
-	names, err := x.client.ListCollections(ctx, milvusclient.NewListCollectionOption())
+	names, err := x.names(ctx)
 	if err != nil {
-		return typed(err, "list the collections of Milvus at %s", x.cfg.Address)
+		return err
 	}
 	var legacy collection
 	most := int64(-1)

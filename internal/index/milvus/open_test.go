@@ -3,7 +3,9 @@ package milvus_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -172,6 +174,55 @@ func TestTwoProcesses(t *testing.T) {
 		}
 		if hits, err := reader.BM25(t.Context(), query, "common"); err != nil || len(hits) != i+1 {
 			t.Errorf("the other process finds %d entries, %v; want %d", len(hits), err, i+1)
+		}
+	}
+}
+
+// TestCollectionsAreDropped searches while other collections come and go, which the light
+// server does not list in one step.
+func TestCollectionsAreDropped(t *testing.T) {
+	t.Parallel()
+	s := light(t)
+	x := open(t, config(s))
+	for i := range 40 {
+		e := passage("a")
+		e.Generation = fmt.Sprint("model", i)
+		if err := x.Upsert(t.Context(), []index.Entry{e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const openers = 4
+	opened := make(chan error, 1)
+	go func() {
+		errs := make([]error, openers)
+		var all sync.WaitGroup
+		for i := range errs {
+			all.Go(func() {
+				for range 6 { // each tries the server with a collection that it drops
+					other, err := milvus.Open(t.Context(), config(s))
+					if err != nil {
+						errs[i] = err
+						return
+					}
+					errs[i] = errors.Join(errs[i], other.Close())
+				}
+			})
+		}
+		all.Wait()
+		opened <- errors.Join(errs...)
+	}()
+	for searches := 0; ; searches++ {
+		select {
+		case err := <-opened:
+			if err != nil || searches == 0 {
+				t.Errorf("%d searches, and another index: %v", searches, err)
+			}
+			return
+		default:
+		}
+		hits, err := x.BM25(t.Context(), index.Query{Principal: member(), Generation: "model0", Limit: 10}, "common")
+		if err != nil || len(hits) != 1 {
+			t.Fatalf("search %d: %v, %v", searches, hits, err)
 		}
 	}
 }
