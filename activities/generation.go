@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -125,11 +124,7 @@ func (a *Ingestion) dropManifest(ctx context.Context, key string, keep []generat
 		if len(beside.all()) == 0 {
 			continue
 		}
-		data, err := json.Marshal(beside)
-		if err != nil {
-			return fmt.Errorf("encode manifest: %w", err)
-		}
-		if _, err := a.Blobs.Put(ctx, key, data); err != nil {
+		if _, err := a.Blobs.PutJSON(ctx, key, beside); err != nil {
 			return fmt.Errorf("store manifest: %w", err)
 		}
 		return a.Blobs.Delete(ctx, side)

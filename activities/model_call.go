@@ -119,8 +119,9 @@ func (a *Answering) callModel(ctx context.Context, in ModelCallInput, p *publish
 		return ModelCallResult{}, err
 	}
 	result := ModelCallResult{Key: key, Attempt: p.attempt, Tail: tail, Published: published, Usage: record.Usage}
+	tools := a.tools()
 	for _, c := range record.ToolCalls {
-		called, _ := a.tools().Find(c.Name)
+		called, _ := tools.Find(c.Name)
 		result.ToolCalls = append(result.ToolCalls, ToolCallRef{ID: c.ID, Name: c.Name, Limit: called.Limit, Once: called.Once})
 	}
 	return result, nil
