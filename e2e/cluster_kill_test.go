@@ -124,7 +124,7 @@ func (k *killing) wantIngested(t *testing.T, documents func() []accepted) {
 		return
 	}
 	k.published += len(list)
-	// What no workflow was started for, since Temporal was down, waits for a sweep.
+	// The sweep starts the workflows of uploads that were accepted while Temporal was down.
 	k.other.awaitPublishedWithin(t, 4*time.Minute, k.published)
 	for i, d := range list {
 		k.other.wantOnce(t, d, k.uploaded+i)

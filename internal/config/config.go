@@ -134,11 +134,11 @@ func (v Vector) Milvus() bool { return strings.HasPrefix(v.URL, "milvus://") }
 
 // Blob is where bytes are kept.
 type Blob struct {
-	// Where originals, intermediate results and answers are kept: a folder as
-	// file:///absolute/folder, or a bucket as s3://bucket/prefix?region=eu-central-1,
-	// gs://bucket/prefix or azblob://account/container/prefix (buckets.md). With ?sync=off behind a folder, a write survives a kill but no loss
-	// of power. In the folder, blobs of up to 64 KiB are in the file small.db. Defaults
-	// to blobs in the data folder.
+	// The address of the store of originals, intermediate results and answers: a folder
+	// as file:///absolute/folder, or a bucket as s3://bucket/prefix?region=eu-central-1,
+	// gs://bucket/prefix or azblob://account/container/prefix (buckets.md). With ?sync=off
+	// behind a folder, a write survives a kill but no loss of power. In the folder, blobs
+	// of up to 64 KiB are in the file small.db. Defaults to blobs in the data folder.
 	URL string `koanf:"url"`
 	// The name of the environment variable that holds the credentials for the bucket
 	// (buckets.md). Defaults to none: the service's usual chain finds them.
