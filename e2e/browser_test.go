@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,8 +84,11 @@ const listen = `
 func TestBrowserFollowsAnIngestOverAKill(t *testing.T) {
 	t.Parallel()
 	page := browser(t)
-	m := standIn(t, modeltest.Options{EmbeddingDelay: 800 * time.Millisecond})
+	m := standIn(t, modeltest.Options{})
 	s := start(t, at(m.URL())...)
+	const embedded = 3 // batches of the document that are embedded before the kill
+	killed := make(chan struct{})
+	m.ScriptEmbeddings(append(make([]modeltest.Reply, embedded), slices.Repeat([]modeltest.Reply{{Until: killed}}, 1000)...)...)
 	var piers strings.Builder // no two passages are the same: the same text is embedded once
 	for i := range 8000 {
 		fmt.Fprintf(&piers, "Pier %d has lighthouse %d. Ships pass it by day and by night.\n\n", i, i*i)
@@ -98,8 +102,9 @@ func TestBrowserFollowsAnIngestOverAKill(t *testing.T) {
 	if err := chromedp.Run(page, chromedp.Evaluate(strings.Replace(listen, "URL", string(url), 1), nil)); err != nil {
 		t.Fatal(err)
 	}
-	awaitPage(t, page, `seen.some(e => e.data.stage == "embed" && e.data.progress > .45)`)
+	awaitPage(t, page, `seen.some(e => e.data.stage == "embed")`)
 	s.kill()
+	close(killed)
 	s.restart()
 	awaitPage(t, page, `seen.some(e => e.name == "runEnded")`)
 	awaitPage(t, page, `source.readyState == EventSource.CLOSED`)

@@ -13,14 +13,15 @@ type Reply struct {
 	Status     int         // with Body, in place of an answer; 0 = a usual answer
 	Header     http.Header // of any answer
 	Body       string
-	Hang       bool          // sends nothing until the client disconnects
-	Garbage    bool          // status 200 and lines that are not events
-	Empty      bool          // status 200 and an empty body
-	Cut        bool          // breaks the connection after the tokens
-	Delay      time.Duration // before the first byte
-	TokenDelay time.Duration // before each token; 0 = Options.TokenDelay
-	Tokens     int           // number of words; 0 = Options.Tokens
-	Text       string        // instead of tokens
+	Hang       bool            // sends nothing until the client disconnects
+	Until      <-chan struct{} // sends nothing until it is closed; nil = at once
+	Garbage    bool            // status 200 and lines that are not events
+	Empty      bool            // status 200 and an empty body
+	Cut        bool            // breaks the connection after the tokens
+	Delay      time.Duration   // before the first byte
+	TokenDelay time.Duration   // before each token; 0 = Options.TokenDelay
+	Tokens     int             // number of words; 0 = Options.Tokens
+	Text       string          // instead of tokens
 	ToolCalls  []model.ToolCall
 }
 

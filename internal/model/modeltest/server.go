@@ -113,7 +113,8 @@ func (s *Server) ScriptChat(replies ...Reply) {
 }
 
 // ScriptEmbeddings appends replies to the script for embedding requests. Only
-// the fields Status, Header, Body, Hang, Garbage, Empty, Cut and Delay apply.
+// the fields Status, Header, Body, Hang, Until, Garbage, Empty, Cut and Delay
+// apply.
 func (s *Server) ScriptEmbeddings(replies ...Reply) {
 	s.update(func() { s.embeddingScript = append(s.embeddingScript, replies...) })
 }
@@ -157,12 +158,19 @@ func (s *Server) misbehave(w http.ResponseWriter, r *http.Request, reply Reply) 
 	for name, values := range reply.Header {
 		w.Header()[name] = values
 	}
-	switch {
-	case reply.Hang:
+	if reply.Hang {
+		reply.Until = make(chan struct{})
+	}
+	if reply.Until != nil {
 		select {
+		case <-reply.Until:
 		case <-r.Context().Done():
+			return true
 		case <-s.closed:
+			return true
 		}
+	}
+	switch {
 	case !s.wait(r.Context(), reply.Delay):
 	case reply.Status != 0 && reply.Body != "":
 		w.WriteHeader(reply.Status)
