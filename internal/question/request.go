@@ -27,7 +27,11 @@ type Request struct {
 	// new conversation if that is empty.
 	Converse     bool
 	Conversation string
-	Idempotency  idempotency.Request
+	// History is the conversation before the question, oldest first, of a caller that
+	// keeps it itself. Messages of the role system are instructions, which the limits of
+	// the history do not shorten. It is ignored if Conversation is set.
+	History     []knowledge.Message
+	Idempotency idempotency.Request
 }
 
 func (r Request) check() error {

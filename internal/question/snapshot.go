@@ -95,6 +95,9 @@ func (s *Starter) snapshot(ctx context.Context, p knowledge.Principal, id string
 		Principal: p, Kind: r.Kind, Question: r.Text, Documents: r.Documents, Projects: setup.Projects, Filter: setup.Filter, Scope: setup.Scope, Config: setup.Config,
 		ToolChoice: r.ToolChoice, ExecutionID: "call_" + strings.ReplaceAll(knowledge.NewID(), "-", ""), Date: s.deps.Now(),
 	}
+	if r.Conversation == "" {
+		snapshot.History = callersHistory(r.History, setup.Config.AI.History)
+	}
 	if !r.Converse {
 		return snapshot, nil
 	}
@@ -122,4 +125,21 @@ func (s *Starter) History(ctx context.Context, p knowledge.Principal, conversati
 		}
 	}
 	return prompt.History(history, limits.Tokens), nil
+}
+
+// callersHistory returns the messages of a caller's own history that the model is shown:
+// its instructions, and the newest messages within the limits.
+func callersHistory(messages []knowledge.Message, limits knowledge.HistoryConfig) []knowledge.Message {
+	var instructions, history []knowledge.Message
+	for _, m := range messages {
+		switch {
+		case m.Content == "":
+		case m.Role == "system":
+			instructions = append(instructions, m)
+		default:
+			history = append(history, knowledge.Message{Role: m.Role, Content: citation.Strip(m.Content)})
+		}
+	}
+	history = history[max(0, len(history)-*limits.Messages):]
+	return append(instructions, prompt.History(history, limits.Tokens)...)
 }
