@@ -79,3 +79,29 @@ func (s *Store) PreparedFor(word string) int {
 	}
 	return n
 }
+
+// PagePlans returns how SQLite reads the pages of documents that follow a document, one
+// line for each table.
+func (s *Store) PagePlans(ctx context.Context) (plans map[string][]string, err error) {
+	plans = map[string][]string{}
+	for name, query := range map[string]string{
+		"PublishedVersions": strings.Replace(publishedPage, "LIMIT ?", "LIMIT 100", 1), "OutdatedDocuments": outdatedPage,
+	} {
+		rows, err := s.writer.DB.DB.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, "w", "p", "d")
+		if err != nil {
+			return nil, err
+		}
+		for rows.Next() {
+			var id, parent, unused int
+			var step string
+			if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+				return nil, errors.Join(err, rows.Close())
+			}
+			plans[name] = append(plans[name], step)
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return plans, nil
+}

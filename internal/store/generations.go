@@ -155,12 +155,15 @@ type PublishedVersion struct {
 	Chunks int
 }
 
+// publishedPage selects the published versions of a project that follow a document.
+const publishedPage = `SELECT d.id, d.published_version, (SELECT count(*) FROM chunks AS c WHERE c.document_id = d.id AND c.version = d.published_version)
+	FROM documents AS d WHERE d.workspace = ? AND d.project = ? AND NOT d.removed AND d.removing_upto = 0 AND d.published_version > 0 AND d.id > ?
+	ORDER BY d.id LIMIT ?`
+
 // PublishedVersions lists the published versions of a project by document, those of the
 // documents that follow after.
 func (s *Store) PublishedVersions(ctx context.Context, workspace, project, after string, limit int) ([]PublishedVersion, error) {
-	rows, err := s.reader.query(ctx, `SELECT d.id, d.published_version, (SELECT count(*) FROM chunks AS c WHERE c.document_id = d.id AND c.version = d.published_version)
-		FROM documents AS d WHERE d.workspace = ? AND d.project = ? AND d.removed = FALSE AND d.removing_upto = 0 AND d.published_version > 0 AND d.id > ?
-		ORDER BY d.id LIMIT ?`, workspace, project, after, limit)
+	rows, err := s.reader.query(ctx, publishedPage, workspace, project, after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list published versions: %w", failure(err))
 	}

@@ -36,6 +36,10 @@ const ofPublished = ` FROM documents AS d JOIN document_versions AS v ON v.docum
 	WHERE n.document_id = d.id AND (n.version = d.published_version OR n.version > d.published_version AND n.status = 'pending'))
 WHERE d.workspace = ? AND d.project = ? AND NOT d.removed AND d.published_version > 0 AND d.parent = ''`
 
+// outdatedPage selects the versions that OutdatedDocuments checks, which follow a document.
+const outdatedPage = "SELECT d.id, v.version, v.source_key, v.had_password, d.removing_upto > 0, v.splitter, v.override, v.enrichment" +
+	ofPublished + " AND d.id > ? ORDER BY d.id"
+
 // CountOutdated counts the outdated documents of a project.
 func (s *Store) CountOutdated(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (int, error) {
 	if err := requireWrite(p); err != nil {
@@ -111,8 +115,7 @@ func (s *Store) countOutdated(ctx context.Context, workspace, project string, co
 // OutdatedDocuments lists outdated documents by id. more is the After of the next page,
 // "" = there is none.
 func (s *Store) OutdatedDocuments(ctx context.Context, q OutdatedQuery) (list []Outdated, more string, err error) {
-	rows, err := s.reader.query(ctx, "SELECT d.id, v.version, v.source_key, v.had_password, d.removing_upto > 0, v.splitter, v.override, v.enrichment"+
-		ofPublished+" AND d.id > ? ORDER BY d.id", q.Workspace, q.Project, q.After)
+	rows, err := s.reader.query(ctx, outdatedPage, q.Workspace, q.Project, q.After)
 	if err != nil {
 		return nil, "", fmt.Errorf("list outdated documents: %w", failure(err))
 	}

@@ -334,3 +334,18 @@ func TestTheLogIsEmptiedWhileOthersRead(t *testing.T) {
 	close(stop)
 	must(t, <-done)
 }
+
+// TestPagesFollowAnIndex checks that a page of documents by id begins at its first document
+// and sorts nothing.
+func TestPagesFollowAnIndex(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	plans, err := s.PagePlans(t.Context())
+	must(t, err)
+	for name, plan := range plans {
+		steps := strings.Join(plan, "; ")
+		if !strings.Contains(steps, "documents_by_id (workspace=? AND project=? AND id>?)") || strings.Contains(steps, "TEMP B-TREE FOR ORDER BY") {
+			t.Errorf("%s: %s", name, steps)
+		}
+	}
+}
