@@ -32,8 +32,8 @@ type Blobs interface {
 	PutReader(ctx context.Context, key string, r io.Reader) (blob.Ref, error)
 	// PutJSON stores v as JSON under key.
 	PutJSON(ctx context.Context, key string, v any) (blob.Ref, error)
-	// PutAll stores blobs in the order given: when one of them is visible, so are
-	// those before it. After an error some may be stored.
+	// PutAll stores blobs, several at the same time, and one with After when those
+	// before it are stored. After an error some may be stored.
 	PutAll(ctx context.Context, items ...blob.Item) error
 	// Get returns the bytes under key.
 	Get(ctx context.Context, key string) ([]byte, error)

@@ -237,7 +237,7 @@ func (a *Ingestion) storeBatch(ctx context.Context, batch []*piece) error {
 			parts = append(parts, p.part)
 		}
 	}
-	for _, p := range parts {
+	for n, p := range parts {
 		if chunksIn(p.Windows) == p.total {
 			p.Others = nil
 		}
@@ -245,7 +245,7 @@ func (a *Ingestion) storeBatch(ctx context.Context, batch []*piece) error {
 		if err != nil {
 			return fmt.Errorf("encode manifest: %w", err)
 		}
-		items = append(items, blob.Item{Key: p.key, Data: data})
+		items = append(items, blob.Item{Key: p.key, Data: data, After: n == 0}) // a manifest names windows that are stored
 	}
 	// The provider has charged for the vectors, so a cancel does not discard them.
 	kept := context.WithoutCancel(ctx)

@@ -15,6 +15,7 @@ import (
 
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
+	"golang.org/x/sync/errgroup"
 )
 
 // Put stores data under key, in place of the bytes that were there. A reader sees
@@ -33,22 +34,32 @@ func (s *Store) Put(ctx context.Context, key string, data []byte) (Ref, error) {
 	return s.folder.putSmall(ctx, key, bytes.Clone(data))
 }
 
+// putAtATime is the number of blobs that PutAll writes into a bucket at the same time.
+const putAtATime = 8
+
 // Item is a blob to store.
 type Item struct {
 	Key  string
 	Data []byte
+	// After has PutAll store the blob only when those before it are stored.
+	After bool
 }
 
-// PutAll stores blobs in the order given: when one of them is visible, so are those
-// before it. In a folder, small ones that follow each other share one commit. After
-// an error some may be stored. PutAll can be called again.
+// PutAll stores blobs. In a folder, small ones that follow each other share one commit. In
+// a bucket, several are written at the same time. After an error some may be stored.
+// PutAll can be called again.
 func (s *Store) PutAll(ctx context.Context, items ...Item) error {
-	var small []row
 	for _, item := range items {
 		if err := checkKey(item.Key); err != nil {
 			return err
 		}
-		if s.folder != nil && len(item.Data) <= s.folder.smallBytes {
+	}
+	if s.folder == nil {
+		return s.putObjects(ctx, items)
+	}
+	var small []row
+	for _, item := range items {
+		if len(item.Data) <= s.folder.smallBytes {
 			small = append(small, row{key: item.Key, data: bytes.Clone(item.Data)})
 			continue
 		}
@@ -61,6 +72,29 @@ func (s *Store) PutAll(ctx context.Context, items ...Item) error {
 		}
 	}
 	return s.folder.putRows(ctx, small)
+}
+
+// putObjects is PutAll of a bucket.
+func (s *Store) putObjects(ctx context.Context, items []Item) error {
+	for len(items) > 0 {
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(putAtATime)
+		together := items[:1]
+		for len(together) < len(items) && !items[len(together)].After {
+			together = items[:len(together)+1]
+		}
+		for _, item := range together {
+			group.Go(func() error {
+				_, err := s.putObject(ctx, item.Key, bytes.NewReader(item.Data))
+				return err
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		items = items[len(together):]
+	}
+	return nil
 }
 
 // PutJSON stores v as JSON under key.

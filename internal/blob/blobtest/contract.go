@@ -142,7 +142,7 @@ func putsAll(t *testing.T, s *blob.Store) {
 	large := strings.Repeat("large ", 20_000)
 	items := []blob.Item{
 		{Key: "w/empty"}, {Key: "w/small", Data: []byte("small")}, {Key: "w/large", Data: []byte(large)},
-		{Key: "w/twice", Data: []byte("1")}, {Key: "w/twice", Data: []byte("2")},
+		{Key: "w/twice", Data: []byte("1")}, {Key: "w/twice", Data: []byte("2"), After: true},
 	}
 	for range 2 {
 		if err := s.PutAll(t.Context(), items...); err != nil {
