@@ -53,6 +53,9 @@ type Config struct {
 	UserQueriesPerMinute int
 	// Reranker is the name of the instance's reranker. Defaults to none.
 	Reranker string
+	// Tools are the names of the tools that the instance has for projects that set them.
+	// Defaults to none.
+	Tools []string
 	// Offline is the offline embedding model, if the instance has no endpoint for
 	// embeddings. Defaults to none.
 	Offline knowledge.Embeddings

@@ -196,14 +196,14 @@ func (s *Server) apply(c ProjectChange, project *knowledge.Project, renew bool) 
 	if err != nil {
 		return nil, fmt.Errorf("encode change: %w", err)
 	}
-	before := project.Config.AI.Retrieval.Reranker
+	before := project.Config
 	changed, err := project.Config.With(change)
 	if err != nil {
 		return nil, fmt.Errorf("configure project %s: %w", project.ID, err)
 	}
 	project.Config = changed
-	wrong := changed.AI.Fields("body.ai")
-	if changed.AI.Retrieval.Reranker != before {
+	wrong := append(changed.AI.Fields("body.ai"), changed.Tools.MissingFields("body.tools", before.Tools, s.cfg.Tools)...)
+	if changed.AI.Retrieval.Reranker != before.AI.Retrieval.Reranker {
 		wrong = append(wrong, changed.AI.Retrieval.RerankerFields("body.ai.retrieval.reranker", s.cfg.Reranker)...)
 	}
 	if wrong == nil {

@@ -142,6 +142,11 @@ func TestProjects(t *testing.T) {
 			`{"ai":{"textSplitter":{"strategy":"magic"}}}`:                  "body.ai.textSplitter.strategy",
 			`{"ai":{"textSplitter":{"separators":["a",""]}}}`:               "body.ai.textSplitter.separators",
 			`{"tools":{"maxPerRequest":51}}`:                                "body.tools.maxPerRequest",
+			`{"tools":{"web_search":{}}}`:                                   "body.tools.web_search",
+			`{"tools":{"code_interpreter":true}}`:                           "body.tools.code_interpreter",
+			`{"tools":{"image_generation":{"model":"dall-e-3"}}}`:           "body.tools.image_generation",
+			`{"tools":{"image_generation":{"size":1}}}`:                     "body.tools.image_generation.size",
+			`{"tools":{"web_search":{"type":"gopher"}}}`:                    "body.tools.web_search.type",
 			`{"limits":{"queriesPerMinute":-1}}`:                            "body.limits.queriesPerMinute",
 			`{"name":""}`:                                                   "body.name",
 			`{"webhook":[]}`:                                                "body.webhook",
@@ -151,6 +156,29 @@ func TestProjects(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestToolsOfAnInstance sets tools that the instance has.
+func TestToolsOfAnInstance(t *testing.T) {
+	t.Parallel()
+	e := open(t, func(c *api.Config, _ *api.Deps) { c.Tools = []string{knowledge.ToolWebSearch} })
+	path := own + "/projects/default"
+	e.do("PATCH", path, e.admin, `{"tools":{"web_search":{"type":"news"}}}`).want(200)
+	got := e.do("PATCH", path, e.admin, `{"tools":{"web_search":{"dateRange":"qdr:d"}}}`).want(200)
+	want := map[string]any{"maxPerRequest": 5.0, "web_search": map[string]any{"type": "news", "dateRange": "qdr:d"}}
+	if diff := cmp.Diff(want, got["tools"]); diff != "" {
+		t.Error(diff)
+	}
+	if got := e.do("PATCH", path, e.admin, `{"tools":{"code_interpreter":true}}`).refused(422, knowledge.CodeInvalid); got[0] != "body.tools.code_interpreter" {
+		t.Errorf("locations %v", got)
+	}
+	override := `{"text":"a","projectId":"default","projectConfigOverride":{"tools":{"image_generation":{}}}}`
+	if got := e.do("POST", hooks+"/query", e.reader, override).refused(422, knowledge.CodeInvalid); got[0] != "body.projectConfigOverride.tools.image_generation" {
+		t.Errorf("locations %v", got)
+	}
+	if got := e.do("PATCH", path, e.admin, `{"tools":{"web_search":null}}`).want(200); len(got["tools"].(map[string]any)) != 1 {
+		t.Errorf("the tools are %v", got["tools"])
+	}
 }
 
 // TestEmbeddingsOfAnOfflineInstance changes the embedding model of projects of an instance

@@ -82,7 +82,7 @@ func (p *platform) apiConfig() api.Config {
 		Process: process,
 		Version: versionName(), PublicURL: p.cfg.PublicURL, TempDir: p.temporary(), Presign: p.cfg.Blob.Presign,
 		FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), RequestBytes: int64(limits.RequestBytes),
-		Streams: limits.Streams, UserQueriesPerMinute: limits.UserQueriesPerMinute, Reranker: p.cfg.Models.Rerank.Model, Offline: p.offlineEmbeddings(),
+		Streams: limits.Streams, UserQueriesPerMinute: limits.UserQueriesPerMinute, Reranker: p.cfg.Models.Rerank.Model, Offline: p.offlineEmbeddings(), Tools: p.toolNames(),
 	}
 }
 
@@ -152,7 +152,7 @@ func (p *platform) activities() worker.Activities {
 	}
 	answering := &activities.Answering{
 		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Passages: p.store, Chat: p.chat, Workflows: p.workflow,
-		Hub: p.hub, Metrics: p.metrics, Log: p.log,
+		Tools: p.tools(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	delivering := &activities.Delivering{
 		Deliveries: p.store, Secrets: p.secrets, Sender: webhook.NewSender(p.dialer.Client(webhook.Timeout)), OperatorURL: links{p}.OperatorURL,

@@ -61,7 +61,22 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		Context  bool `json:"context,omitempty" doc:"A sentence for each chunk that places it in its document, and is embedded with it"`
 	}
 	type ToolsConfig struct {
-		MaxPerRequest int `json:"maxPerRequest,omitempty" minimum:"0" maximum:"50" doc:"Turns in which the model may call tools. Default: 5"`
+		MaxPerRequest   int                              `json:"maxPerRequest,omitempty" minimum:"0" maximum:"50" doc:"Turns in which the model may call tools. Default: 5"`
+		WebSearch       *knowledge.WebSearchConfig       `json:"web_search,omitempty" doc:"The model may search the web. Refused if the instance has no web_search"`
+		CodeInterpreter bool                             `json:"code_interpreter,omitempty" doc:"The model may run code. Refused if the instance has no code_interpreter"`
+		ImageGeneration *knowledge.ImageGenerationConfig `json:"image_generation,omitempty" doc:"The model may make pictures. Refused if the instance has no models.image"`
+	}
+	type WebSearchConfig struct {
+		Provider           string   `json:"provider,omitempty" enum:"searxng,brave,serper,google" doc:"Default: the instance's"`
+		Type               string   `json:"type,omitempty" enum:"search,news,images,videos,places,scholar,patents,shopping" doc:"Default: search"`
+		DateRange          string   `json:"dateRange,omitempty" enum:"qdr:h,qdr:d,qdr:w,qdr:m,qdr:y" doc:"Only of the last hour, day, week, month or year. Default: no limit"`
+		WhitelistedDomains []string `json:"whitelistedDomains,omitempty" maxItems:"100" doc:"Only these domains and those below them"`
+		BonusDomains       []string `json:"bonusDomains,omitempty" maxItems:"100" doc:"Results of these domains rank higher"`
+		BlacklistedDomains []string `json:"blacklistedDomains,omitempty" maxItems:"100" doc:"Not these domains, nor those below them"`
+		Scrape             bool     `json:"scrape,omitempty" doc:"Read the pages that were found. Default: false"`
+	}
+	type ImageGenerationConfig struct {
+		Model string `json:"model,omitempty" maxLength:"200" doc:"Default: the one that the instance is configured with"`
 	}
 	type LimitsConfig struct {
 		Documents        int   `json:"documents,omitempty" minimum:"0"`
@@ -72,16 +87,18 @@ func describedSettings() map[reflect.Type]reflect.Type {
 	}
 	splitter, retrieval, weights := describedRetrieval()
 	return map[reflect.Type]reflect.Type{
-		reflect.TypeFor[knowledge.AIConfig]():        reflect.TypeFor[AIConfig](),
-		reflect.TypeFor[knowledge.Embeddings]():      reflect.TypeFor[Embeddings](),
-		reflect.TypeFor[knowledge.Enrichment]():      reflect.TypeFor[Enrichment](),
-		reflect.TypeFor[knowledge.MandatoryTags]():   reflect.TypeFor[MandatoryTags](),
-		reflect.TypeFor[knowledge.HistoryConfig]():   reflect.TypeFor[HistoryConfig](),
-		reflect.TypeFor[knowledge.ToolsConfig]():     reflect.TypeFor[ToolsConfig](),
-		reflect.TypeFor[knowledge.LimitsConfig]():    reflect.TypeFor[LimitsConfig](),
-		reflect.TypeFor[knowledge.Splitter]():        splitter,
-		reflect.TypeFor[knowledge.RetrievalConfig](): retrieval,
-		reflect.TypeFor[knowledge.Weights]():         weights,
+		reflect.TypeFor[knowledge.AIConfig]():              reflect.TypeFor[AIConfig](),
+		reflect.TypeFor[knowledge.Embeddings]():            reflect.TypeFor[Embeddings](),
+		reflect.TypeFor[knowledge.Enrichment]():            reflect.TypeFor[Enrichment](),
+		reflect.TypeFor[knowledge.MandatoryTags]():         reflect.TypeFor[MandatoryTags](),
+		reflect.TypeFor[knowledge.HistoryConfig]():         reflect.TypeFor[HistoryConfig](),
+		reflect.TypeFor[knowledge.ToolsConfig]():           reflect.TypeFor[ToolsConfig](),
+		reflect.TypeFor[knowledge.WebSearchConfig]():       reflect.TypeFor[WebSearchConfig](),
+		reflect.TypeFor[knowledge.ImageGenerationConfig](): reflect.TypeFor[ImageGenerationConfig](),
+		reflect.TypeFor[knowledge.LimitsConfig]():          reflect.TypeFor[LimitsConfig](),
+		reflect.TypeFor[knowledge.Splitter]():              splitter,
+		reflect.TypeFor[knowledge.RetrievalConfig]():       retrieval,
+		reflect.TypeFor[knowledge.Weights]():               weights,
 	}
 }
 

@@ -153,7 +153,7 @@ var own = map[string][]string{
 	"starter": {
 		"activities", "api", "internal/access", "internal/blob", "internal/blob/connect", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
 		"internal/extract", "internal/extract/format", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/retrieve",
-		"internal/safedial", "internal/secret", "internal/source", "internal/source/connect", "internal/store", "internal/stream", "internal/telemetry", "internal/webhook", "samples", "starter/terminal", "worker", "workflows",
+		"internal/safedial", "internal/secret", "internal/source", "internal/source/connect", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/webhook", "samples", "starter/terminal", "worker", "workflows",
 	},
 	"starter/terminal": {"internal/client"},
 

@@ -154,11 +154,6 @@ type HistoryConfig struct {
 	Tokens   int  `json:"tokens,omitempty"`
 }
 
-// ToolsConfig is the part of a project that concerns tools.
-type ToolsConfig struct {
-	MaxPerRequest int `json:"maxPerRequest,omitempty"` // turns in which the model may call tools
-}
-
 // LimitsConfig bounds what a project may hold and ask; 0 means the instance's limit.
 type LimitsConfig struct {
 	Documents        int   `json:"documents,omitempty"`

@@ -58,7 +58,7 @@ func (s *Starter) configuration(project knowledge.Project, preferred preferences
 	if preferred.RAG.Reranker != "" {
 		config.AI.Retrieval.Reranker = preferred.RAG.Reranker
 	}
-	saved := config.AI.Retrieval.Reranker
+	saved, tools := config.AI.Retrieval.Reranker, config.Tools
 	config, err := config.With(override)
 	if err != nil {
 		return config, fmt.Errorf("override the configuration: %w", err)
@@ -68,6 +68,7 @@ func (s *Starter) configuration(project knowledge.Project, preferred preferences
 	if r := config.AI.Retrieval; r.Reranker != saved { // one that was saved and is no longer configured is left out by the search
 		wrong = append(wrong, r.RerankerFields(location+".retrieval.reranker", s.cfg.Reranker)...)
 	}
+	wrong = append(wrong, config.Tools.MissingFields("body.projectConfigOverride.tools", tools, s.cfg.Tools)...)
 	return config.WithDefaults(), knowledge.InvalidFields(wrong)
 }
 

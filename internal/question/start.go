@@ -25,6 +25,9 @@ type Config struct {
 	UserQueriesPerMinute int
 	// Reranker is the name of the instance's reranker. Defaults to none.
 	Reranker string
+	// Tools are the names of the tools that the instance has for projects that set them.
+	// Defaults to none.
+	Tools []string
 	// Shared reports that other processes start questions over the same store, which
 	// count against the same limits. Defaults to false.
 	Shared bool
