@@ -80,7 +80,9 @@ func (a *Answering) callTool(ctx context.Context, in ToolCallInput) (ToolOutput,
 	if !ok {
 		return ToolOutput{}, knowledge.Errorf(knowledge.CodeInvalid, "there is no such tool; there is %s", strings.Join(offered.Names(), ", "))
 	}
-	return a.runTool(ctx, called, tool.Call{RunRef: in.RunRef, Request: request, Turn: in.Turn, Number: in.Call, Arguments: given.Arguments})
+	c := tool.Call{RunRef: in.RunRef, Request: request, Turn: in.Turn, Number: in.Call, Arguments: given.Arguments}
+	c.Events = a.toolEvents(ctx, c, given.ID).show
+	return a.runTool(ctx, called, c)
 }
 
 // runTool makes a call, unless its words are stored.

@@ -40,6 +40,11 @@ type (
 		Summary   string              `json:"summary"`
 		Seconds   *float64            `json:"seconds,omitempty" doc:"Absent while the status is started"`
 	}
+	toolEvent struct {
+		ToolCallID string `json:"toolCallId"`
+		Event      string `json:"event" doc:"As the tool names it"`
+		Data       any    `json:"data"`
+	}
 	sourcesEvent struct {
 		Sources []source `json:"sources"`
 	}
@@ -72,7 +77,7 @@ type (
 var (
 	questionEvents = map[string][]reflect.Type{
 		"runStarted": {reflect.TypeFor[startedEvent]()}, "apiMessageChunk": {reflect.TypeFor[chunkEvent]()}, "messageReset": {reflect.TypeFor[workflows.ResetData]()},
-		"searchChoices": {reflect.TypeFor[retrieve.Choices]()}, "toolCall": {reflect.TypeFor[toolCallEvent]()}, "sendSourcesMessage": {reflect.TypeFor[sourcesEvent]()}, "completedMessage": {reflect.TypeFor[queryAnswer]()},
+		"searchChoices": {reflect.TypeFor[retrieve.Choices]()}, "toolCall": {reflect.TypeFor[toolCallEvent]()}, "toolEvent": {reflect.TypeFor[toolEvent]()}, "sendSourcesMessage": {reflect.TypeFor[sourcesEvent]()}, "completedMessage": {reflect.TypeFor[queryAnswer]()},
 	}
 	toolEvents = map[string][]reflect.Type{
 		"tool_update": {reflect.TypeFor[workflows.PhaseData]()}, "tool_partial_update": {reflect.TypeFor[partialEvent]()}, "tool_end": {reflect.TypeFor[toolAnswer]()},

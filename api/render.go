@@ -50,6 +50,8 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 		return r.reset(e)
 	case stream.TopicToolCall:
 		return r.toolCall(ctx, e)
+	case stream.TopicToolEvent:
+		return r.toolEvent(ctx, e)
 	case stream.TopicSources:
 		out, err := r.load(ctx, e.Ref)
 		if err != nil {
@@ -128,6 +130,19 @@ func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, e
 		out.Seconds = &data.Seconds
 	}
 	return "toolCall", out, nil
+}
+
+// toolEvent is an event that a tool call showed.
+func (r *renderer) toolEvent(ctx context.Context, e stream.Event) (string, any, error) {
+	var shown activities.ToolEventData
+	if err := json.Unmarshal(e.Data, &shown); err != nil {
+		return "", nil, fmt.Errorf("tool event of run %s: %w", r.run.ID, err)
+	}
+	out := toolEvent{ToolCallID: shown.ID, Event: shown.Event}
+	if err := r.server.deps.Blobs.GetJSON(ctx, e.Ref, &out.Data); err != nil {
+		return "", nil, fmt.Errorf("tool event of run %s: %w", r.run.ID, err)
+	}
+	return "toolEvent", out, nil
 }
 
 // searchChoices is what a search chose by itself.

@@ -101,6 +101,8 @@ func (a *answer) tools(ctx workflow.Context, turn int, result activities.ModelCa
 				output, status = activities.ToolOutput{Failure: f.Message}, knowledge.RunFailed
 			}
 			outputs[i] = output
+			a.log.drain(ctx)
+			a.log.Retire(stream.ToolPublisher(turn, i))
 			a.chose(output.Chosen, output.Search)
 			a.toolEvent(result.Key, i, call, status, output, workflow.Now(ctx).Sub(started))
 		})

@@ -141,6 +141,12 @@ func (r RunRef) BegunKey(turn, call int) string {
 	return r.key(fmt.Sprintf("tool-%d-%d-begun.json", turn, call))
 }
 
+// ToolEventKey is the blob key of the data of an event that a tool call showed, 1 = its
+// first.
+func (r RunRef) ToolEventKey(turn, call, number int) string {
+	return r.key(fmt.Sprintf("tool-%d-%d-event-%d.json", turn, call, number))
+}
+
 func (r RunRef) key(name string) string { return r.Workspace + "/runs/" + r.Run + "/" + name }
 
 // Failure says to a client why a run, or a step of one, failed.

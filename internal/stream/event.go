@@ -16,6 +16,7 @@ const (
 	TopicDelta      = "delta"
 	TopicReset      = "messageReset"
 	TopicToolCall   = "toolCall"
+	TopicToolEvent  = "toolEvent"
 	TopicSources    = "sources"
 	TopicCompleted  = "completed"
 	TopicError      = "error"

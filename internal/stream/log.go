@@ -2,7 +2,9 @@ package stream
 
 import (
 	"errors"
+	"fmt"
 	"maps"
+	"math"
 	"slices"
 )
 
@@ -93,6 +95,19 @@ func (l *Log) Publish(b Batch) {
 		}
 		l.Append(e)
 	}
+}
+
+// ToolPublisher returns the publisher of what a tool call shows: a name of the call
+// itself, so that an attempt does not show again what an earlier one has shown, and
+// calls that run side by side have no effect on each other.
+func ToolPublisher(turn, call int) string { return fmt.Sprintf("tool-%d-%d", turn, call) }
+
+// Retire makes the log drop what a publisher sends from now on.
+func (l *Log) Retire(publisher string) {
+	if l.Publishers == nil {
+		l.Publishers = map[string]int64{}
+	}
+	l.Publishers[publisher] = math.MaxInt64
 }
 
 // fenced reports whether the log drops an entry: a newer attempt has replaced its

@@ -44,6 +44,18 @@ type Call struct {
 	Turn      int               // the model call that called, 1 = first
 	Number    int               // among the calls of the turn, 0 = first
 	Arguments string            // as the model wrote them
+
+	// Events shows an event of the call to readers while it runs; nil = nobody reads.
+	Events func(event string, data any)
+}
+
+// Show shows an event of the call to the readers of the run. data is encoded as JSON. It
+// may hold words from outside, but not those of a document, which a later reader may no
+// longer be allowed to read. A repeated call does not show again what was shown.
+func (c Call) Show(event string, data any) {
+	if c.Events != nil {
+		c.Events(event, data)
+	}
 }
 
 // IdempotencyKey is the same for every attempt of a call, and no other call has it.
