@@ -20,7 +20,7 @@ import (
 func LeftLog(ctx context.Context, run store.Run, events func(ctx context.Context, workflowID string, from int64) (stream.EventsPage, error)) ([]stream.Item, error) {
 	var items []stream.Item
 	for from := run.FirstOffset; from >= 0; {
-		page, err := events(ctx, run.WorkflowID, from)
+		page, err := events(ctx, run.LogWorkflowID(), from)
 		if errors.Is(err, stream.ErrLogLost) {
 			return items, nil
 		}

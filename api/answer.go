@@ -76,7 +76,7 @@ func endedWith(data any) error {
 }
 
 func runRef(run store.Run) stream.RunRef {
-	return stream.RunRef{Workspace: run.Workspace, Run: run.ID, WorkflowID: run.WorkflowID, FirstOffset: run.EventsFrom()}
+	return stream.RunRef{Workspace: run.Workspace, Run: run.ID, WorkflowID: run.LogWorkflowID(), FirstOffset: run.EventsFrom()}
 }
 
 func requestKey(run store.Run) string {

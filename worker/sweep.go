@@ -234,7 +234,7 @@ func (s *Sweep) runs(ctx context.Context, before time.Time, kinds []knowledge.Ru
 	}
 	var errs []error
 	for _, r := range page {
-		ref := stream.RunRef{Workspace: r.Workspace, Run: r.ID, WorkflowID: r.WorkflowID, FirstOffset: r.FirstOffset}
+		ref := stream.RunRef{Workspace: r.Workspace, Run: r.ID, WorkflowID: r.LogWorkflowID(), FirstOffset: r.FirstOffset}
 		if err := s.Settler.SettleNow(ctx, ref); err != nil {
 			errs = append(errs, fmt.Errorf("settle run %s: %w", r.ID, err))
 		}

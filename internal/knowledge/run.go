@@ -11,12 +11,13 @@ type RunKind string
 
 // The kinds of runs. RunKinds holds what differs between them.
 const (
-	KindQuery   RunKind = "query"   // answers a question
-	KindTool    RunKind = "tool"    // answers a question by one tool, as a contract of its own
-	KindIngest  RunKind = "ingest"  // ingests one version of a document
-	KindRemove  RunKind = "remove"  // removes a document
-	KindImport  RunKind = "import"  // imports the objects of a source
-	KindReindex RunKind = "reindex" // makes new versions of the outdated documents of a project
+	KindQuery    RunKind = "query"    // answers a question
+	KindTool     RunKind = "tool"     // answers a question by one tool, as a contract of its own
+	KindResearch RunKind = "research" // answers a question with a report, after many searches
+	KindIngest   RunKind = "ingest"   // ingests one version of a document
+	KindRemove   RunKind = "remove"   // removes a document
+	KindImport   RunKind = "import"   // imports the objects of a source
+	KindReindex  RunKind = "reindex"  // makes new versions of the outdated documents of a project
 )
 
 // RunStatus says where a run stands.
@@ -49,6 +50,8 @@ type KindTraits struct {
 	ReusesID bool
 	// Cancelable: a user may cancel it.
 	Cancelable bool
+	// OwnLog: a RunLog workflow beside the run's workflow holds the log.
+	OwnLog bool
 }
 
 // RunKinds returns the table of run kinds.
@@ -56,6 +59,7 @@ func RunKinds() []KindTraits {
 	return []KindTraits{
 		{Kind: KindQuery, Workflow: "AnswerQuery", Answers: true, Cancelable: true},
 		{Kind: KindTool, Workflow: "RunTool", Answers: true, Cancelable: true},
+		{Kind: KindResearch, Workflow: "DeepResearch", Answers: true, Cancelable: true, OwnLog: true},
 		{Kind: KindIngest, Workflow: "IngestDocument", SharesWorkflow: true, ReusesID: true, Cancelable: true},
 		{Kind: KindRemove, Workflow: "RemoveDocument"},
 		{Kind: KindImport, Workflow: "BulkImport", Cancelable: true},
@@ -90,9 +94,9 @@ func AnswerKinds() []RunKind { return KindsThat(func(t KindTraits) bool { return
 // DocumentKinds returns the kinds of runs that change documents.
 func DocumentKinds() []RunKind { return KindsThat(func(t KindTraits) bool { return !t.Answers }) }
 
-// WorkflowID returns the id of the workflow that holds the log of a run of this
-// kind. subject is the run's id if the run ends in an answer, else the id of the
-// document, of the import or of the project.
+// WorkflowID returns the id of the workflow of a run of this kind. It holds the run's
+// log too, unless the kind has OwnLog. subject is the run's id if the run ends in an
+// answer, else the id of the document, of the import or of the project.
 func (k RunKind) WorkflowID(workspace, subject string) string {
 	return string(k) + "/" + workspace + "/" + subject
 }
@@ -103,6 +107,9 @@ type RunRef struct {
 	Project   string `json:"project"`
 	Run       string `json:"run"`
 }
+
+// LogWorkflowID returns the id of the RunLog workflow of a run whose kind has OwnLog.
+func (r RunRef) LogWorkflowID() string { return "log/" + r.Workspace + "/" + r.Run }
 
 // RequestKey is the blob key of a question's Request.
 func (r RunRef) RequestKey() string { return r.key("request.json") }

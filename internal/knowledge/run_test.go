@@ -10,7 +10,7 @@ import (
 
 func TestRunKinds(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff([]knowledge.RunKind{"query", "tool"}, knowledge.AnswerKinds()); diff != "" {
+	if diff := cmp.Diff([]knowledge.RunKind{"query", "tool", "research"}, knowledge.AnswerKinds()); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]knowledge.RunKind{"ingest", "remove", "import", "reindex"}, knowledge.DocumentKinds()); diff != "" {
@@ -36,6 +36,7 @@ func TestKeys(t *testing.T) {
 		i.PageWorkflowID(12):                      "import/w/i/page-000012",
 		i.ManifestKey(12):                         "w/imports/i/manifest-000012.json",
 		i.StateKey("queue"):                       "w/imports/i/state/queue",
+		r.LogWorkflowID():                         "log/w/r",
 		r.RequestKey():                            "w/runs/r/request.json",
 		r.AnswerKey():                             "w/runs/r/answer.json",
 		r.LogKey():                                "w/runs/r/log.json",

@@ -176,7 +176,7 @@ func (s *Starter) record(ctx context.Context, p knowledge.Principal, n run) erro
 // is a workflow.
 func (s *Starter) startWorkflow(ctx context.Context, n run) (Started, error) {
 	stop := s.deps.Relay.Prime(
-		stream.RunRef{Workspace: n.run.Workspace, Run: n.run.ID, WorkflowID: n.run.WorkflowID},
+		stream.RunRef{Workspace: n.run.Workspace, Run: n.run.ID, WorkflowID: n.run.LogWorkflowID()},
 		[]stream.Item{{Topic: n.first.Topic, Data: n.first.Data}},
 	)
 	starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), startPatience)

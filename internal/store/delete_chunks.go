@@ -13,7 +13,7 @@ import (
 // cites it, and no question of its workspace is running, whose answer may cite it.
 const (
 	uncited = `NOT EXISTS (SELECT 1 FROM message_chunks AS m WHERE m.chunk_id = c.id)`
-	unasked = `NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.status = 'running' AND r.workspace = c.workspace AND r.kind IN ('query', 'tool'))`
+	unasked = `NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.status = 'running' AND r.workspace = c.workspace AND r.kind IN ('query', 'tool', 'research'))`
 )
 
 // RetireChunks deletes the chunks of versions before ref, in batches, but for

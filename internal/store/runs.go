@@ -45,6 +45,14 @@ type Run struct {
 // a run that ended before its turn came these are those of its end alone.
 func (r Run) EventsFrom() int64 { return max(r.FirstOffset, 0) }
 
+// LogWorkflowID returns the id of the workflow that holds the run's log.
+func (r Run) LogWorkflowID() string {
+	if r.Kind.Traits().OwnLog {
+		return knowledge.RunRef{Workspace: r.Workspace, Run: r.ID}.LogWorkflowID()
+	}
+	return r.WorkflowID
+}
+
 // RunEnd is how a run ended.
 type RunEnd struct {
 	Kind      knowledge.RunKind // of the run; KindImport ends its import too

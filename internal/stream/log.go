@@ -175,9 +175,14 @@ func (l *Log) Carry(keep int) Log {
 		}
 		drop--
 	}
+	return l.From(l.Base + int64(drop))
+}
+
+// From returns the log without the items before an offset, which it has in memory.
+func (l *Log) From(offset int64) Log {
 	return Log{
-		Base:       l.Base + int64(drop),
-		Entries:    append([]Entry{}, l.Entries[drop:]...),
+		Base:       offset,
+		Entries:    append([]Entry{}, l.Entries[offset-l.Base:]...),
 		Publishers: maps.Clone(l.Publishers),
 		Attempts:   maps.Clone(l.Attempts),
 	}
