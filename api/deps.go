@@ -49,6 +49,9 @@ type Config struct {
 	BodyMemory int64
 	// Streams bounds the event streams that are open at a time. Defaults to 2,000.
 	Streams int
+	// StreamPatience bounds how long the reader of a WebSocket may leave unread what was
+	// sent. Only tests set it. Defaults to 60 s.
+	StreamPatience time.Duration
 	// UserQueriesPerMinute bounds the questions of one user. Defaults to no bound.
 	UserQueriesPerMinute int
 	// Reranker is the name of the instance's reranker. Defaults to none.
@@ -72,6 +75,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.RequestBytes, 2e9)
 	setDefault(&c.BodyMemory, 256<<20)
 	setDefault(&c.Streams, 2000)
+	setDefault(&c.StreamPatience, time.Minute)
 	return c
 }
 

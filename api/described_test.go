@@ -42,7 +42,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		{"GET", own + "/documents", ""}, {"GET", hooks + "/documents", ""}, {"PATCH", document, `{"tags":["u"],"access":{"users":["ann"],"workspace":true}}`},
 		{"GET", "/chunks/" + chunk, ""}, {"GET", "/chunks/" + chunk + "?quote=early", ""}, {"GET", "/chunks/" + chunk + "?quote=never", ""},
 		{"POST", hooks + "/document", `{"content":{"text":"two"}}`}, {"POST", document + "/reingest", ""}, {"POST", document + "/retry", ""},
-		{"POST", hooks + "/query", `{"text":"a"}`}, {"POST", hooks + "/query", `{"text":"a","sse":true}`}, {"POST", hooks + "/retrieve-context", `{"text":"a"}`},
+		{"POST", hooks + "/query", `{"text":"a"}`}, {"POST", hooks + "/query", `{"text":"a","sse":true}`}, {"POST", hooks + "/query", `{"text":"a","stream":true}`}, {"POST", hooks + "/retrieve-context", `{"text":"a"}`},
 		{"POST", "/tools/rag_search", `{"query":"a"}`}, {"POST", "/tools/rag_search", `{"query":"a","stream":true}`},
 		{"GET", own + "/runs", ""}, {"GET", "/runs/" + asked["runId"].(string), ""}, {"GET", "/runs/" + refused["runId"].(string), ""}, {"GET", own + "/runs/nope", ""},
 		{"GET", "/runs/" + asked["runId"].(string) + "/events", ""}, {"GET", "/runs/" + asked["runId"].(string) + "/events?after=9", ""},

@@ -27,10 +27,14 @@ func (s *Server) startedView(d knowledge.Document, run string) view.Document {
 // eventsURL is where a run's events are, with a token for a reader that can
 // send no header.
 func (s *Server) eventsURL(workspace, run string) string {
+	return s.link("/runs/" + run + "/events?token=" + url.QueryEscape(s.runToken(workspace, run)))
+}
+
+// runToken returns a token with which its holder may follow one run.
+func (s *Server) runToken(workspace, run string) string {
 	// To the minute, so that a request which is repeated is given the same link.
 	expires := s.now().Add(eventsLife + time.Minute).Truncate(time.Minute)
-	token := s.deps.Access.SignRun(workspace, run, expires)
-	return s.link("/runs/" + run + "/events?token=" + url.QueryEscape(token))
+	return s.deps.Access.SignRun(workspace, run, expires)
 }
 
 // link gives a path of the API as answers show it.

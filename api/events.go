@@ -40,7 +40,7 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
 		edge.WriteError(w, r, err)
 		return
 	}
-	principal, run, err := s.readableRun(r)
+	principal, run, err := s.readableRun(r, r.PathValue("run_id"))
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return
@@ -72,8 +72,7 @@ func (s *Server) isPast(ctx context.Context, ref stream.RunRef, after int64) boo
 // readableRun finds the run for the caller: by the token of an eventsUrl, which
 // is good for that run alone, or by key or JWT, which also decide where the token
 // opens nothing.
-func (s *Server) readableRun(r *http.Request) (knowledge.Principal, store.Run, error) {
-	id := r.PathValue("run_id")
+func (s *Server) readableRun(r *http.Request, id string) (knowledge.Principal, store.Run, error) {
 	if token := r.URL.Query().Get("token"); token != "" {
 		principal, run, err := s.linkedRun(r, token, id)
 		if c := edge.Credentials(r); !knowledge.IsCode(err, knowledge.CodeUnauthorized) || c.Key == "" && c.Bearer == "" {
@@ -140,34 +139,61 @@ func (s *Server) runPrincipal(ctx context.Context, run store.Run) (knowledge.Pri
 	return request.Principal.Reader(), nil
 }
 
-// serveEvents writes the events behind after and follows the run to its end, or
-// until the client leaves. The run goes on without its readers. The caller has
+// serveEvents streams the events behind after as server-sent events. The caller has
 // counted the stream by openStream.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, p knowledge.Principal, run store.Run, after int64) {
 	w.Header().Set(runHeader, run.ID)
 	writer := sse.NewWriter(w, sse.Options{Delta: wantsDelta(r), RunID: run.ID})
-	rendered := &renderer{server: s, principal: p, run: run, compact: edge.IsSet(r, "compact")}
-	ref, err := s.awaitTurn(r.Context(), run, func() error { return writer.Comment("waiting") })
+	err := s.sendEvents(r.Context(), reading{run: run, principal: p, after: after, compact: edge.IsSet(r, "compact")}, eventStreamOf{writer})
+	s.endedEarly(r.Context(), run, err)
+}
+
+// reading is what one reader of a run's events has asked for.
+type reading struct {
+	run       store.Run
+	principal knowledge.Principal
+	after     int64 // the last event that the reader has; 0 = none
+	compact   bool  // leave concatenated out
+}
+
+// eventSink sends the events of a run to one reader. It is used by one goroutine. Its
+// errors mean that the reader has left or was dropped.
+type eventSink interface {
+	// Event sends one event, whose data is JSON.
+	Event(id int64, event string, data []byte) error
+	// Alive shows the reader that the stream is open, when nothing was sent for a while.
+	Alive() error
+}
+
+// eventStreamOf is the eventSink of server-sent events.
+type eventStreamOf struct{ *sse.Writer }
+
+// Alive implements eventSink.
+func (e eventStreamOf) Alive() error { return e.Comment("still here") }
+
+// sendEvents sends the events behind the last one that the reader has, and follows the
+// run to its end, or until the reader leaves. The run continues without its readers.
+func (s *Server) sendEvents(ctx context.Context, in reading, sink eventSink) error {
+	rendered := &renderer{server: s, principal: in.principal, run: in.run, compact: in.compact}
+	ref, err := s.awaitTurn(ctx, in.run, sink.Alive)
 	if err != nil {
-		s.endedEarly(r.Context(), run, err)
-		return
+		return err
 	}
-	err = s.follow(r.Context(), ref, writer, func(item stream.Item) error {
+	return s.follow(ctx, ref, sink.Alive, func(item stream.Item) error {
 		id := item.Offset - ref.FirstOffset + 1
-		if id <= after && !rendered.needs(item) {
+		if id <= in.after && !rendered.needs(item) {
 			return nil
 		}
-		name, data, err := rendered.event(r.Context(), item)
-		if err != nil || id <= after {
+		name, data, err := rendered.event(ctx, item)
+		if err != nil || id <= in.after {
 			return err
 		}
 		encoded, err := json.Marshal(data)
 		if err != nil {
-			return fmt.Errorf("encode event %d of run %s: %w", id, run.ID, err)
+			return fmt.Errorf("encode event %d of run %s: %w", id, in.run.ID, err)
 		}
-		return writer.Event(id, name, encoded)
+		return sink.Event(id, name, encoded)
 	})
-	s.endedEarly(r.Context(), run, err)
 }
 
 // endedEarly logs what broke a stream off, unless its client left.
@@ -207,9 +233,9 @@ func (s *Server) awaitTurn(ctx context.Context, run store.Run, alive func() erro
 	return runRef(run), nil
 }
 
-// follow hands the items of a run to emit and writes a comment when nothing has
-// come for a while.
-func (s *Server) follow(ctx context.Context, ref stream.RunRef, writer *sse.Writer, emit func(stream.Item) error) error {
+// follow hands the items of a run to emit and calls alive when nothing has come for a
+// while.
+func (s *Server) follow(ctx context.Context, ref stream.RunRef, alive func() error, emit func(stream.Item) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type next struct {
@@ -243,7 +269,7 @@ func (s *Server) follow(ctx context.Context, ref stream.RunRef, writer *sse.Writ
 			}
 			quiet.Reset(quietInterval)
 		case <-quiet.C:
-			if err := writer.Comment("still here"); err != nil {
+			if err := alive(); err != nil {
 				return err
 			}
 		case <-s.stopping:

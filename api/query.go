@@ -23,6 +23,7 @@ type queryBody struct {
 	Text           string                            `json:"text" doc:"The question"`
 	ProjectID      string                            `json:"projectId,omitempty" doc:"Default: every project that the key covers"`
 	SSE            bool                              `json:"sse,omitempty" doc:"Answer with server-sent events"`
+	Stream         bool                              `json:"stream,omitempty" doc:"Without sse, answer 202 with the address of a WebSocket that sends the run's events"`
 	UserID         string                            `json:"userId,omitempty" doc:"The end user for whom an API key asks"`
 	ExternalUserID string                            `json:"external_user_id,omitempty" doc:"The application's own user id"`
 	ConversationID string                            `json:"conversationId,omitempty" doc:"The conversation to continue. Default: a new one"`
@@ -35,7 +36,6 @@ type queryBody struct {
 
 	// Clients of the seed routes send these. A request that sets one is refused,
 	// because this version does not have the feature.
-	Stream       bool           `json:"stream,omitempty" doc:"Without sse, the answer would come over a WebSocket: 501, not in this version"`
 	Callback     map[string]any `json:"callback,omitempty" doc:"501: not in this version"`
 	Attachments  []any          `json:"attachments,omitempty" doc:"501: not in this version. Upload with the conversationId instead"`
 	DeepResearch bool           `json:"deepResearch,omitempty" doc:"501: not in this version"`
@@ -54,8 +54,6 @@ func (b queryBody) conversation() (string, error) {
 func (b queryBody) missing() error {
 	instead := ""
 	switch {
-	case b.Stream && !b.SSE:
-		instead = "stream without sse needs the WebSocket, which this version does not have; send sse: true"
 	case len(b.Callback) > 0:
 		instead = "this version calls no address back; send sse: true, or follow the run's events"
 	case len(b.Attachments) > 0:
@@ -95,7 +93,7 @@ func (s *Server) query(_ context.Context, _ knowledge.Principal, in *queryInput)
 			return
 		}
 		s.ask(w, r, p, asking{
-			body: b, stream: b.SSE, terminal: "completedMessage",
+			body: b, stream: b.SSE, socket: b.Stream && !b.SSE, terminal: "completedMessage",
 			question: question.Request{
 				Kind: knowledge.KindQuery, TextField: "body.text", Text: b.Text, Project: b.ProjectID, Documents: b.DocumentIDs, Filter: b.Filters,
 				Tags: b.Tags, ToolChoice: b.ToolChoice, Override: json.RawMessage(b.Override), Converse: true, Conversation: session,
@@ -143,9 +141,17 @@ func (s *Server) ragSearch(_ context.Context, _ knowledge.Principal, in *ragSear
 // asking is a request for an answer, however it is to be sent.
 type asking struct {
 	question question.Request
-	body     any // for comparing repeated requests
-	stream   bool
+	body     any    // for comparing repeated requests
+	stream   bool   // answer with server-sent events
+	socket   bool   // answer with the address of a WebSocket
 	terminal string // name of the event whose data is the answer
+}
+
+// acceptedQuestion is the answer to a question whose events come by another way.
+type acceptedQuestion struct {
+	RunID        string `json:"runId"`
+	MessageID    string `json:"messageId"`
+	WebSocketURL string `json:"webSocketUrl,omitempty" doc:"Where a WebSocket sends the run's events, for an hour without a key"`
 }
 
 // ask starts the run, or finds the one that the same request started before,
@@ -178,8 +184,14 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 	}
 	defer started.Release()
 	w.Header().Set(eventsHeader, s.eventsURL(started.Run.Workspace, started.Run.ID))
-	if a.stream {
+	switch {
+	case a.stream:
 		s.serveEvents(w, r, p, started.Run, 0)
+		return
+	case a.socket:
+		edge.WriteJSON(w, http.StatusAccepted, acceptedQuestion{
+			RunID: started.Run.ID, MessageID: question.MessageID(started.Run.ID), WebSocketURL: s.webSocketURL(r, started.Run),
+		})
 		return
 	}
 	s.serveAnswer(w, r, p, started.Run, a.terminal)
@@ -208,9 +220,14 @@ func (s *Server) registerQuestions() {
 			},
 		}}
 	}
+	query := answered(schemaOf[queryAnswer](registry), questionEvents)
+	query["202"] = &huma.Response{
+		Description: "The run was started; with stream and without sse",
+		Content:     map[string]*huma.MediaType{"application/json": {Schema: schemaOf[acceptedQuestion](registry)}},
+	}
 	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 		OperationID: "query", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/query",
-		Summary: "Ask a question", Tags: []string{"questions"}, Responses: answered(schemaOf[queryAnswer](registry), questionEvents),
+		Summary: "Ask a question", Tags: []string{"questions"}, Responses: query,
 	}}, s.query)
 	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 		OperationID: "rag-search", Method: http.MethodPost, Path: "/tools/rag_search",

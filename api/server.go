@@ -85,6 +85,7 @@ func (s *Server) register() {
 	s.registerReindex()
 	s.registerRetrieve()
 	s.registerQuestions()
+	s.registerWebSocket()
 	s.registerHealth()
 }
 

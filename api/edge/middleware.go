@@ -32,7 +32,7 @@ type response struct {
 
 // WriteHeader implements http.ResponseWriter.
 func (w *response) WriteHeader(status int) {
-	if w.status == 0 && status >= 200 {
+	if w.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
 		w.status = status
 	}
 	w.ResponseWriter.WriteHeader(status)

@@ -88,6 +88,9 @@ func (s *Starter) checkDocuments(ctx context.Context, p knowledge.Principal, ids
 	return nil
 }
 
+// MessageID returns the id of the message that answers a run's question.
+func MessageID(run string) string { return knowledge.DerivedID("message", run) }
+
 // snapshot gathers what the run needs to know. The ids of a conversation are
 // derived from the run's, so that a run which is started again has no second
 // conversation.
@@ -102,7 +105,7 @@ func (s *Starter) snapshot(ctx context.Context, p knowledge.Principal, id string
 	if !r.Converse {
 		return snapshot, nil
 	}
-	snapshot.QuestionID, snapshot.MessageID = knowledge.DerivedID("question", id), knowledge.DerivedID("message", id)
+	snapshot.QuestionID, snapshot.MessageID = knowledge.DerivedID("question", id), MessageID(id)
 	if r.Conversation == "" {
 		snapshot.ConversationID = knowledge.DerivedID("conversation", id)
 		return snapshot, nil

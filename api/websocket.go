@@ -1,0 +1,183 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// closeTooSlow is the close code for a reader that left unread what was sent. RFC 6455
+// leaves 4000 and above to applications; this one is like HTTP's 408.
+const closeTooSlow websocket.StatusCode = 4008
+
+// socketWindow is how many bytes a reader is sent before it must have read them. It is
+// below what the kernel buffers of a connection, so that the close frame of a reader
+// that is too slow still fits.
+const socketWindow = 32 << 10
+
+// socketMessage is one message of the WebSocket.
+type socketMessage struct {
+	ID    int64           `json:"id"`
+	Event string          `json:"event"`
+	Data  json.RawMessage `json:"data"`
+}
+
+// webSocketInput describes the parameters of the WebSocket route; serveWebSocket reads
+// them itself, as runEvents does.
+type webSocketInput struct {
+	edge.ActingQuery
+	Workspace string `path:"workspaceId"`
+	Run       string `query:"runId" required:"true" maxLength:"200" doc:"The run to follow"`
+	After     string `query:"after" doc:"Continue behind this event; 0 = all"`
+	Token     string `query:"token" doc:"Of a webSocketUrl; stands in for a key"`
+	Compact   bool   `query:"compact" doc:"Leave concatenated out of apiMessageChunk"`
+}
+
+func (s *Server) registerWebSocket() {
+	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
+		OperationID: "websocket", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/websocket", Summary: "Follow a run's events over a WebSocket", Tags: []string{"runs"},
+		Description: "Each message is the JSON {id, event, data} of one event (docs/events.md).",
+		Responses:   map[string]*huma.Response{"101": {Description: "The connection is a WebSocket from here on"}},
+	}}, func(context.Context, knowledge.Principal, *webSocketInput) (*huma.StreamResponse, error) {
+		return raw(s.serveWebSocket), nil
+	})
+}
+
+// webSocketURL is where a run's events are for a WebSocket client, with a token for a
+// reader that can send no header. Clients need an absolute address: without a
+// configured one it is that of the request.
+func (s *Server) webSocketURL(r *http.Request, run store.Run) string {
+	base := strings.TrimRight(s.cfg.PublicURL, "/")
+	if base == "" {
+		base = "http://" + r.Host
+		if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
+			base = "https://" + r.Host
+		}
+	}
+	query := url.Values{"runId": {run.ID}, "token": {s.runToken(run.Workspace, run.ID)}}
+	return "ws" + strings.TrimPrefix(base, "http") + "/workspaces/" + url.PathEscape(run.Workspace) + "/websocket?" + query.Encode()
+}
+
+// serveWebSocket sends a run's events, one message each, and closes the connection after
+// the last one.
+//
+// Pages of every origin may connect. The check of Origin protects servers that
+// authenticate by cookies, which a browser adds to the requests of any page. Cairn reads
+// none: a page that connects has a token or a key that somebody gave it.
+func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request) {
+	after, err := lastEventID(r)
+	if err == nil && !isUpgrade(r) {
+		err = knowledge.Errorf(knowledge.CodeMalformed, "connect with a WebSocket client; GET /runs/{run_id}/events sends the same events over plain HTTP")
+	}
+	if err != nil {
+		edge.WriteError(w, r, err)
+		return
+	}
+	principal, run, err := s.readableRun(r, r.URL.Query().Get("runId"))
+	if err != nil {
+		edge.WriteError(w, r, err)
+		return
+	}
+	release, err := s.openStream()
+	if err != nil {
+		edge.WriteError(w, r, err)
+		return
+	}
+	defer release()
+	w.Header().Set(runHeader, run.ID)
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	if err != nil {
+		s.endedEarly(r.Context(), run, fmt.Errorf("accept a WebSocket: %w", err))
+		return
+	}
+	defer func() { _ = conn.CloseNow() }() // a connection that was closed in order is closed already
+	socket := &socket{conn: conn, last: after, patience: s.cfg.StreamPatience}
+	ctx := conn.CloseRead(r.Context()) // the reader sends nothing but pongs
+	socket.ctx = ctx
+	err = s.sendEvents(ctx, reading{run: run, principal: principal, after: after, compact: edge.IsSet(r, "compact")}, socket)
+	s.endedEarly(ctx, run, err)
+	socket.close(err)
+}
+
+// isUpgrade reports whether a request opens a WebSocket as RFC 6455 says.
+func isUpgrade(r *http.Request) bool {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(r.Header.Get("Sec-WebSocket-Key")))
+	return err == nil && len(key) == 16 && r.Header.Get("Sec-WebSocket-Version") == "13" &&
+		strings.EqualFold(r.Header.Get("Upgrade"), "websocket") && strings.Contains(strings.ToLower(r.Header.Get("Connection")), "upgrade")
+}
+
+// socket is the eventSink of a WebSocket.
+type socket struct {
+	ctx      context.Context // ends when the connection does
+	conn     *websocket.Conn
+	patience time.Duration
+	last     int64 // the last event that was sent, or that the reader had
+	unread   int   // bytes that were sent since the reader last showed that it reads
+}
+
+// errTooSlow ends the stream of a reader that leaves unread what it is sent.
+var errTooSlow = errors.New("the reader of a WebSocket is too slow")
+
+// Event implements eventSink.
+func (s *socket) Event(id int64, event string, data []byte) error {
+	message, err := json.Marshal(socketMessage{id, event, data})
+	if err != nil {
+		return fmt.Errorf("encode event %d: %w", id, err)
+	}
+	if s.unread > 0 && s.unread+len(message) > socketWindow {
+		if err := s.Alive(); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, s.patience*time.Duration(1+len(message)/socketWindow))
+	defer cancel()
+	if err := s.conn.Write(ctx, websocket.MessageText, message); err != nil {
+		return fmt.Errorf("write event %d: %w", id, err)
+	}
+	s.last, s.unread = id, s.unread+len(message)
+	return nil
+}
+
+// Alive implements eventSink. It blocks until the reader has read what was sent: frames
+// arrive in order, so the answer to a ping shows it.
+func (s *socket) Alive() error {
+	ctx, cancel := context.WithTimeout(s.ctx, s.patience)
+	defer cancel()
+	if err := s.conn.Ping(ctx); err != nil {
+		if s.ctx.Err() == nil && ctx.Err() != nil {
+			return errTooSlow
+		}
+		return fmt.Errorf("ping: %w", err)
+	}
+	s.unread = 0
+	return nil
+}
+
+// close ends the connection with the reason for which the stream ended.
+func (s *socket) close(err error) {
+	again := fmt.Sprintf("connect again with after=%d", s.last)
+	code, reason := websocket.StatusNormalClosure, "the run has ended"
+	switch {
+	case err == nil:
+	case errors.Is(err, errStopping):
+		code, reason = websocket.StatusServiceRestart, "the server is stopping; "+again
+	case errors.Is(err, errTooSlow):
+		code, reason = closeTooSlow, "events were not read in time; "+again
+	default:
+		code, reason = websocket.StatusInternalError, "the events cannot be read now; "+again
+	}
+	_ = s.conn.Close(code, reason) // what fails is the connection
+}
