@@ -100,6 +100,7 @@ var own = map[string][]string{
 	"internal/tool":        {"internal/knowledge"},
 	"internal/transcript":  {"internal/knowledge"},
 	"internal/view":        {"internal/knowledge"},
+	"internal/websearch":   {"internal/knowledge"},
 	"internal/webhook":     {"internal/knowledge", "internal/view"},
 	"internal/words":       {"internal/knowledge"},
 

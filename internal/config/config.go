@@ -36,16 +36,17 @@ type Config struct {
 	// when the secret is used. Defaults to none.
 	Secrets map[string]string `koanf:"secrets"`
 
-	Temporal Temporal `koanf:"temporal"`
-	Database Database `koanf:"database"`
-	Vector   Vector   `koanf:"vector"`
-	Blob     Blob     `koanf:"blob"`
-	Models   Models   `koanf:"models"`
-	Extract  Extract  `koanf:"extract"`
-	Auth     Auth     `koanf:"auth"`
-	Egress   Egress   `koanf:"egress"`
-	Limits   Limits   `koanf:"limits"`
-	Log      Log      `koanf:"log"`
+	Temporal  Temporal  `koanf:"temporal"`
+	Database  Database  `koanf:"database"`
+	Vector    Vector    `koanf:"vector"`
+	Blob      Blob      `koanf:"blob"`
+	Models    Models    `koanf:"models"`
+	WebSearch WebSearch `koanf:"web_search"`
+	Extract   Extract   `koanf:"extract"`
+	Auth      Auth      `koanf:"auth"`
+	Egress    Egress    `koanf:"egress"`
+	Limits    Limits    `koanf:"limits"`
+	Log       Log       `koanf:"log"`
 
 	// Warnings are sentences for the operator about what Load ignored.
 	Warnings []string `koanf:"-"`
@@ -254,6 +255,23 @@ type Rerank struct {
 type Offline struct {
 	// How fast the offline model answers; 0 is at once. Defaults to 0.
 	TokensPerSecond int `koanf:"tokens_per_second"`
+}
+
+// WebSearch is the search engine for the web.
+type WebSearch struct {
+	// The search engine: searxng, brave, serper or google (Custom Search, which ends on 1
+	// January 2027). Defaults to none, and then there is no web_search.
+	Provider string `koanf:"provider"`
+	// The address of the search engine. SearXNG needs one, and must serve the format json.
+	// Defaults to the public address of the others.
+	URL string `koanf:"url"`
+	// The key of the search engine. Defaults to none.
+	Key string `koanf:"key" secret:"true"`
+	// The name of the environment variable that holds the key, in place of
+	// web_search.key. Defaults to none.
+	KeyEnv string `koanf:"key_env"`
+	// The id of the Programmable Search Engine, for google. Defaults to none.
+	Engine string `koanf:"engine"`
 }
 
 // Extract is how documents are read.

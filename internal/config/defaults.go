@@ -75,6 +75,9 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 	if c.Blob, err = c.Blob.withCredentials(env); err != nil {
 		return Config{}, err
 	}
+	if c.WebSearch, err = c.WebSearch.withKey(env); err != nil {
+		return Config{}, err
+	}
 	return c, nil
 }
 
@@ -167,6 +170,19 @@ func (b Blob) withCredentials(env map[string]string) (Blob, error) {
 		return Blob{}, fmt.Errorf("blob.credentials_env names the environment variable %s, which is not set", b.CredentialsEnv)
 	}
 	return b, nil
+}
+
+func (w WebSearch) withKey(env map[string]string) (WebSearch, error) {
+	if w.KeyEnv == "" {
+		return w, nil
+	}
+	if w.Key != "" {
+		return WebSearch{}, fmt.Errorf("web_search has both key and key_env: keep one")
+	}
+	if w.Key = env[w.KeyEnv]; w.Key == "" {
+		return WebSearch{}, fmt.Errorf("web_search.key_env names the environment variable %s, which is not set", w.KeyEnv)
+	}
+	return w, nil
 }
 
 func (e Extract) withLicense(env map[string]string) (Extract, error) {

@@ -44,6 +44,7 @@ func (c Config) validate() error {
 		c.Models.Transcription.Endpoint().validate("models.transcription"),
 		c.Models.Rerank.Endpoint().validate("models.rerank"),
 		checkChoice("models.rerank.type", c.Models.Rerank.Type, "cohere", "tei"),
+		c.WebSearch.validate(),
 		c.validateSecrets(),
 		c.validateNamedSecrets(),
 		c.validateNumbers(),
@@ -58,6 +59,26 @@ func (c Config) validate() error {
 		return fmt.Errorf("configuration: %w", err)
 	}
 	return nil
+}
+
+// validate refuses a search engine that lacks what it needs.
+func (w WebSearch) validate() error {
+	if w.Provider == "" {
+		if w != (WebSearch{}) {
+			return errors.New("web_search has no provider: set web_search.provider to searxng, brave, serper or google")
+		}
+		return nil
+	}
+	errs := []error{checkChoice("web_search.provider", w.Provider, "searxng", "brave", "serper", "google"), checkURL("web_search.url", w.URL)}
+	switch {
+	case w.Provider == "searxng" && w.URL == "":
+		errs = append(errs, errors.New("web_search.url: the address of the SearXNG instance is needed"))
+	case w.Provider != "searxng" && w.Key == "":
+		errs = append(errs, fmt.Errorf("web_search.key or key_env: the key of %s is needed", w.Provider))
+	case w.Provider == "google" && w.Engine == "":
+		errs = append(errs, errors.New("web_search.engine: the id of the Programmable Search Engine is needed"))
+	}
+	return errors.Join(errs...)
 }
 
 // validate refuses keys of one server that stand beside the address of the other.
