@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"sync"
@@ -20,6 +21,7 @@ type Server struct {
 	edge      *edge.Edge
 	questions *question.Starter
 	intake    *intake.Intake
+	late      *intake.Late
 	imports   *importing.Starter
 	streams   *streams
 	health    *Health
@@ -49,8 +51,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s.questions = question.New(question.Config{UserQueriesPerMinute: cfg.UserQueriesPerMinute, Shared: cfg.Process != "", Reranker: cfg.Reranker, Tools: cfg.Tools}, question.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Keys: keys, Workflows: deps.Answers, Relay: deps.Relay, Log: deps.Log, Now: s.now,
 	})
+	s.late = intake.NewLate(deps.Dispatch, deps.Log)
 	s.intake = intake.New(intake.Config{FileBytes: cfg.FileBytes, TextBytes: cfg.TextBytes, RequestFiles: cfg.RequestFiles}, intake.Deps{
-		Store: deps.Store, Blobs: deps.Blobs, Conversations: deps.Access, Workflows: deps.Dispatch, Secrets: deps.Secrets, Log: deps.Log, Now: s.now,
+		Store: deps.Store, Blobs: deps.Blobs, Conversations: deps.Access, Workflows: s.late, Secrets: deps.Secrets, Log: deps.Log, Now: s.now,
 	})
 	s.imports = importing.New(importing.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Workflows: deps.Dispatch, Sources: deps.Imports, Secrets: deps.Imports, Log: deps.Log, Now: s.now,
@@ -91,6 +94,10 @@ func (s *Server) register() {
 
 // Handler serves all routes.
 func (s *Server) Handler() http.Handler { return s.edge.Handler() }
+
+// StartLate starts the workflows of accepted documents that could not be started, as soon as
+// the workflow service answers again. It returns when ctx ends.
+func (s *Server) StartLate(ctx context.Context) { s.late.Run(ctx) }
 
 // Stop ends the open event streams and makes /readyz answer 503, so that clients
 // go elsewhere. Other requests that were begun continue.

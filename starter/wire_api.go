@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -58,6 +59,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make the API: %w", err)
 	}
+	p.startLate(server)
 	p.serve(p.listener, p.foreground.Handler(server.Handler()), func() {
 		server.Stop()
 		if p.worker != nil {
@@ -65,6 +67,18 @@ func (p *platform) startAPI(ctx context.Context) error {
 		}
 	})
 	return nil
+}
+
+// startLate starts the workflows of documents that the API accepted while Temporal was down.
+func (p *platform) startLate(server *api.Server) {
+	ctx, stop := context.WithCancel(context.Background())
+	var late sync.WaitGroup
+	late.Go(func() { server.StartLate(ctx) })
+	p.onClose(func() error {
+		stop()
+		late.Wait()
+		return nil
+	})
 }
 
 // source reads the logs of runs.
