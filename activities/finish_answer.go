@@ -61,6 +61,7 @@ type CalledTool struct {
 	Name      string              `json:"name"`
 	Arguments string              `json:"arguments"`
 	Status    knowledge.RunStatus `json:"status"` // completed or failed
+	Files     []knowledge.RunFile `json:"files,omitempty"`
 }
 
 // FinishAnswer stores the answer, the conversation and the whole log, and ends the
@@ -136,14 +137,29 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 			return fmt.Errorf("read turn %d: %w", i+1, err)
 		}
 		for j, c := range called.ToolCalls {
-			status := knowledge.RunCompleted
+			tool := CalledTool{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Status: knowledge.RunCompleted}
 			if turn.Outputs[j].Failure != "" {
-				status = knowledge.RunFailed
+				tool.Status = knowledge.RunFailed
 			}
-			record.ToolCalls = append(record.ToolCalls, CalledTool{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Status: status})
+			if tool.Files, err = a.filesOf(ctx, turn.Outputs[j]); err != nil {
+				return err
+			}
+			record.ToolCalls = append(record.ToolCalls, tool)
 		}
 	}
 	return nil
+}
+
+// filesOf returns the files that a tool call produced.
+func (a *Answering) filesOf(ctx context.Context, output ToolOutput) ([]knowledge.RunFile, error) {
+	if output.Files == 0 {
+		return nil, nil
+	}
+	var stored ToolWords
+	if err := a.Blobs.GetJSON(ctx, output.Words, &stored); err != nil {
+		return nil, fmt.Errorf("read the files of a tool call: %w", err)
+	}
+	return stored.Files, nil
 }
 
 // conversation returns the messages of the question and its answer, also if the

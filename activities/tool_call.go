@@ -25,6 +25,7 @@ type ToolOutput struct {
 	Search  string          `json:"search,omitempty"`
 	Kept    int             `json:"kept,omitempty"`
 	Words   string          `json:"words,omitempty"` // blob of a ToolWords
+	Files   int             `json:"files,omitempty"` // in the ToolWords
 	Failure string          `json:"failure,omitempty"`
 	Chosen  bool            `json:"chosen,omitempty"` // the record of the search has Choices
 	Usage   knowledge.Usage `json:"usage,omitzero"`   // of chat models that the tool asked
@@ -32,8 +33,9 @@ type ToolOutput struct {
 
 // ToolWords are the stored words of a tool call.
 type ToolWords struct {
-	Words string          `json:"words"`
-	Usage knowledge.Usage `json:"usage,omitzero"`
+	Words string              `json:"words"`
+	Files []knowledge.RunFile `json:"files,omitempty"`
+	Usage knowledge.Usage     `json:"usage,omitzero"`
 }
 
 // tools returns the tools that there are. Which of them a question offers, they say.
@@ -91,7 +93,7 @@ func (a *Answering) runTool(ctx context.Context, called tool.Tool, c tool.Call) 
 	var stored ToolWords
 	err := a.Blobs.GetJSON(ctx, key, &stored)
 	if err == nil {
-		return ToolOutput{Words: key, Usage: stored.Usage}, nil
+		return ToolOutput{Words: key, Files: len(stored.Files), Usage: stored.Usage}, nil
 	}
 	if !errors.Is(err, blob.ErrNotFound) {
 		return ToolOutput{}, fmt.Errorf("read the output of %s: %w", called.Name, err)
@@ -109,10 +111,10 @@ func (a *Answering) runTool(ctx context.Context, called tool.Tool, c tool.Call) 
 		return ToolOutput{Search: output.Search, Kept: output.Found, Chosen: output.Chosen, Usage: output.Usage}, nil
 	}
 	// The effects and the costs of the call are there, so a cancel does not discard it.
-	if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), key, ToolWords{output.Words, output.Usage}); err != nil {
+	if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), key, ToolWords{output.Words, output.Files, output.Usage}); err != nil {
 		return ToolOutput{}, fmt.Errorf("store the output of %s: %w", called.Name, err)
 	}
-	return ToolOutput{Words: key, Usage: output.Usage}, nil
+	return ToolOutput{Words: key, Files: len(output.Files), Usage: output.Usage}, nil
 }
 
 // beginOnce notes that a call which must not be repeated begins. It returns an error

@@ -11,6 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
 	"github.com/cairn-rag/cairn/internal/tool"
 )
 
@@ -47,6 +48,31 @@ func TestToolsWithEffects(t *testing.T) {
 		messages := f.server.Requests()[0].Messages
 		if last := messages[len(messages)-1]; last.ToolCallID != "a" || !strings.Contains(string(last.Content), "posted") {
 			t.Errorf("the model reads %+v", last)
+		}
+	})
+
+	t.Run("the files of a call are in the answer", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		files := []knowledge.RunFile{{Name: "plot.png", MediaType: "image/png", Bytes: 3, Key: "w/runs/r/files/x"}}
+		f.answering.Tools = tool.Set{post(&[]string{}, func() (tool.Output, error) { return tool.Output{Words: "plotted", Files: files}, nil })}
+		in := f.calls(f.talk("what?"), called)
+		output, err := do(f, f.answering.CallTool, in)
+		f.must(err)
+		if output.Files != 1 {
+			t.Errorf("output %+v", output)
+		}
+		f.server.ScriptChat(modeltest.Text("Here it is."))
+		loop := activities.Loop{Turns: []activities.Turn{{Key: in.Key, Outputs: []activities.ToolOutput{output}}}}
+		answer, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: in.RunRef, Turn: 2, Loop: loop})
+		f.must(err)
+		loop.Answer = answer.Key
+		f.must(f.answering.FinishAnswer(f.ctx, activities.FinishAnswerInput{RunRef: in.RunRef, Loop: loop, Status: knowledge.RunCompleted, Workflow: "AnswerQuery"}))
+		var record activities.AnswerRecord
+		f.must(f.blobs.GetJSON(f.ctx, in.AnswerKey(), &record))
+		want := []activities.CalledTool{{ID: "a", Name: "post", Arguments: "{}", Status: knowledge.RunCompleted, Files: files}}
+		if diff := cmp.Diff(want, record.ToolCalls); diff != "" {
+			t.Error(diff)
 		}
 	})
 

@@ -132,6 +132,9 @@ type Access interface {
 	// SignOriginal and VerifyOriginal do the same for the original of a document.
 	SignOriginal(workspace, document string, expires time.Time) string
 	VerifyOriginal(token, document string, now time.Time) (workspace string, err error)
+	// SignRunFile and VerifyRunFile do the same for a file of a run.
+	SignRunFile(workspace, run, name string, expires time.Time) string
+	VerifyRunFile(token, run, name string, now time.Time) (workspace string, err error)
 }
 
 // Relay follows the events of runs.

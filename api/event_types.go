@@ -39,6 +39,7 @@ type (
 		Status    knowledge.RunStatus `json:"status" enum:"started,completed,failed"`
 		Summary   string              `json:"summary"`
 		Seconds   *float64            `json:"seconds,omitempty" doc:"Absent while the status is started"`
+		Files     []runFile           `json:"files,omitempty" doc:"That the call produced"`
 	}
 	toolEvent struct {
 		ToolCallID string `json:"toolCallId"`

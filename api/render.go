@@ -129,6 +129,13 @@ func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, e
 	if data.Status != "started" {
 		out.Seconds = &data.Seconds
 	}
+	if data.Files != "" {
+		var words activities.ToolWords
+		if err := r.server.deps.Blobs.GetJSON(ctx, data.Files, &words); err != nil {
+			return "", nil, fmt.Errorf("files of run %s: %w", r.run.ID, err)
+		}
+		out.Files = r.server.runFiles(r.run, words.Files)
+	}
 	return "toolCall", out, nil
 }
 
@@ -201,6 +208,8 @@ type calledTool struct {
 	Name      string `json:"name"`
 	Arguments any    `json:"arguments"`
 	Status    string `json:"status"`
+
+	Files []runFile `json:"files,omitempty" doc:"That the call produced"`
 }
 
 // toolAnswer is the output of rag_search, in the seed's order.
@@ -231,7 +240,7 @@ func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 	}
 	calls := make([]calledTool, 0, len(out.record.ToolCalls))
 	for _, c := range out.record.ToolCalls {
-		calls = append(calls, calledTool{ID: c.ID, Name: c.Name, Arguments: arguments(c.Arguments), Status: string(c.Status)})
+		calls = append(calls, calledTool{ID: c.ID, Name: c.Name, Arguments: arguments(c.Arguments), Status: string(c.Status), Files: r.server.runFiles(r.run, c.Files)})
 	}
 	return queryAnswer{
 		MessageID: out.record.MessageID, ConversationID: out.record.ConversationID, RunID: r.run.ID, Answer: out.record.Answer,

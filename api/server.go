@@ -84,6 +84,7 @@ func (s *Server) register() {
 	s.registerAttachments()
 	s.registerPreferences()
 	s.registerRuns()
+	s.registerRunFiles()
 	s.registerImports()
 	s.registerReindex()
 	s.registerRetrieve()

@@ -138,6 +138,7 @@ type ToolCallData struct {
 	Call    int                 `json:"call"`            // index among the calls of the turn
 	Status  knowledge.RunStatus `json:"status"`          // "started", completed or failed
 	Found   *int                `json:"found,omitempty"` // passages that the tool found
+	Files   string              `json:"files,omitempty"` // blob of the ToolWords, if the tool produced files
 	Failure string              `json:"failure,omitempty"`
 	Seconds float64             `json:"seconds,omitempty"`
 }
@@ -146,6 +147,9 @@ func (a *answer) toolEvent(key string, i int, call activities.ToolCallRef, statu
 	data := ToolCallData{ID: call.ID, Name: call.Name, Call: i, Status: status, Failure: output.Failure, Seconds: took.Seconds()}
 	if status == knowledge.RunCompleted && output.Search != "" {
 		data.Found = &output.Kept
+	}
+	if output.Files > 0 {
+		data.Files = output.Words
 	}
 	a.log.add(stream.TopicToolCall, stream.Event{Ref: key, Data: stream.Data(data)})
 }

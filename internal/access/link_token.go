@@ -14,6 +14,7 @@ import (
 const (
 	runPurpose      = "cairn run token 1\n"
 	originalPurpose = "cairn original token 1\n"
+	runFilePurpose  = "cairn run file token 1\n"
 )
 
 // linkToken is the content of a signed link.
@@ -44,6 +45,17 @@ func (a *Authenticator) SignOriginal(workspace, document string, expires time.Ti
 // VerifyOriginal is VerifyRun for a token of SignOriginal.
 func (a *Authenticator) VerifyOriginal(token, document string, now time.Time) (workspace string, err error) {
 	return a.verify(originalPurpose, token, document, now)
+}
+
+// SignRunFile returns a token with which its holder may read one file of a run until
+// expires.
+func (a *Authenticator) SignRunFile(workspace, run, name string, expires time.Time) string {
+	return a.sign(runFilePurpose, linkToken{workspace, run + "/" + name, expires.Unix()})
+}
+
+// VerifyRunFile is VerifyRun for a token of SignRunFile.
+func (a *Authenticator) VerifyRunFile(token, run, name string, now time.Time) (workspace string, err error) {
+	return a.verify(runFilePurpose, token, run+"/"+name, now)
 }
 
 func (a *Authenticator) sign(purpose string, t linkToken) string {

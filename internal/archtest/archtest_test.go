@@ -92,6 +92,7 @@ var own = map[string][]string{
 	"internal/idempotency": {"internal/knowledge", "internal/store"},
 	"internal/model":       {"internal/knowledge"},
 	"internal/prompt":      {"internal/citation", "internal/knowledge"},
+	"internal/runfile":     {"internal/blob", "internal/knowledge", "internal/tool"},
 	"internal/retrieve":    {"internal/citation", "internal/enrich", "internal/index", "internal/knowledge", "internal/store"},
 	"internal/safedial":    {"internal/knowledge"},
 	"internal/selection":   {"internal/knowledge", "internal/source", "internal/store"},
@@ -142,8 +143,8 @@ var own = map[string][]string{
 	"api/edge":  {"internal/access", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/store"},
 	"api": {
 		"activities", "api/edge", "internal/access", "internal/blob", "internal/citation", "internal/extract", "internal/idempotency", "internal/index",
-		"internal/importing", "internal/intake", "internal/knowledge", "internal/model", "internal/prompt", "internal/question", "internal/retrieve", "internal/source", "internal/sse",
-		"internal/store", "internal/stream", "internal/view", "internal/webhook", "workflows",
+		"internal/importing", "internal/intake", "internal/knowledge", "internal/model", "internal/prompt", "internal/question", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",
+		"internal/store", "internal/stream", "internal/tool", "internal/view", "internal/webhook", "workflows",
 	},
 	"internal/client": {"internal/knowledge", "internal/sse"},
 	// Of what runs, it knows only the client: the demo, the benchmarks and the

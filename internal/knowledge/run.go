@@ -1,6 +1,8 @@
 package knowledge
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"time"
 )
@@ -154,7 +156,25 @@ func (r RunRef) ToolEventKey(turn, call, number int) string {
 	return r.key(fmt.Sprintf("tool-%d-%d-event-%d.json", turn, call, number))
 }
 
+// FileKey is the blob key of a file that a tool call produced, by the SHA-256 hash of
+// its content.
+func (r RunRef) FileKey(hash string) string { return r.key("files/" + hash) }
+
+// FileNameKey is the blob key of the RunFile of a name.
+func (r RunRef) FileNameKey(name string) string {
+	hash := sha256.Sum256([]byte(name)) // a name may have characters that keys do not
+	return r.key("file-" + hex.EncodeToString(hash[:]) + ".json")
+}
+
 func (r RunRef) key(name string) string { return r.Workspace + "/runs/" + r.Run + "/" + name }
+
+// RunFile is a file that a tool call produced. It belongs to the run, under its name.
+type RunFile struct {
+	Name      string `json:"name"`
+	MediaType string `json:"media_type"`
+	Bytes     int64  `json:"bytes"`
+	Key       string `json:"key"` // blob of the content
+}
 
 // Failure says to a client why a run, or a step of one, failed.
 type Failure struct {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"time"
 
@@ -71,8 +72,19 @@ type Output struct {
 	// Words are for the model if there is no Search. They are stored with the run, so
 	// they must not be those of a document.
 	Words string
+	Files []knowledge.RunFile // beside Words
 	Usage knowledge.Usage
 }
+
+// Files stores the files that calls produce.
+type Files interface {
+	// Add stores a file of a call. Its name may differ from the wanted one, if that has
+	// characters that no link has, or another file of the run has it. It is idempotent.
+	Add(ctx context.Context, c Call, name string, content []byte) (knowledge.RunFile, error)
+}
+
+// FilePath is the path of the API that serves a file of a run.
+func FilePath(run, name string) string { return "/runs/" + run + "/files/" + url.PathEscape(name) }
 
 // Set are tools with different names.
 type Set []Tool
