@@ -54,6 +54,9 @@ type Config struct {
 	StreamPatience time.Duration
 	// UserQueriesPerMinute bounds the questions of one user. Defaults to no bound.
 	UserQueriesPerMinute int
+	// KeyQueriesPerMinute bounds the questions of one API key that has no bound of its
+	// own. Defaults to no bound.
+	KeyQueriesPerMinute int
 	// Reranker is the name of the instance's reranker. Defaults to none.
 	Reranker string
 	// Tools are the names of the tools that the instance has for projects that set them.

@@ -24,6 +24,8 @@ type keyView struct {
 	CreatedAt time.Time         `json:"created_at"`
 	ExpiresAt *time.Time        `json:"expires_at" doc:"null: never"`
 	RevokedAt *time.Time        `json:"revoked_at" doc:"null: not"`
+
+	QueriesPerMinute int `json:"queries_per_minute,omitempty" doc:"Questions that it may ask in a minute. Absent: limits.key_queries_per_minute of the instance"`
 }
 
 type newKeyInput struct {
@@ -33,6 +35,8 @@ type newKeyInput struct {
 		ProjectID string            `json:"project_id,omitempty" maxLength:"200" doc:"Default: every project"`
 		Scopes    []knowledge.Scope `json:"scopes" minItems:"1" maxItems:"3" enum:"read,write,admin"`
 		ExpiresAt *time.Time        `json:"expires_at,omitempty"`
+
+		QueriesPerMinute int `json:"queries_per_minute,omitempty" minimum:"1" maximum:"1000000" doc:"Questions that it may ask in a minute. Default: limits.key_queries_per_minute of the instance"`
 	} `nameHint:"NewKey"`
 }
 
@@ -57,6 +61,7 @@ func (s *Server) createKey(ctx context.Context, p knowledge.Principal, in *newKe
 	run, again := edge.RunID(ctx)
 	k := store.Key{
 		ID: knowledge.DerivedID("key", run), Workspace: p.Workspace(), Project: p.Project(), Name: b.Name, Scopes: b.Scopes, CreatedAt: s.now(),
+		QueriesPerMinute: b.QueriesPerMinute,
 	}
 	if b.ProjectID != "" {
 		project, err := s.deps.Store.Project(ctx, p, b.ProjectID)
@@ -124,6 +129,6 @@ func (s *Server) revokeKey(ctx context.Context, p knowledge.Principal, in *struc
 func viewKey(k store.Key) keyView {
 	return keyView{
 		ID: k.ID, Name: k.Name, Prefix: k.Prefix, ProjectID: orNull(k.Project), Scopes: k.Scopes, CreatedAt: k.CreatedAt,
-		ExpiresAt: orNull(k.ExpiresAt), RevokedAt: orNull(k.RevokedAt),
+		ExpiresAt: orNull(k.ExpiresAt), RevokedAt: orNull(k.RevokedAt), QueriesPerMinute: k.QueriesPerMinute,
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"reflect"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -172,6 +174,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 	}
 	a.question.Idempotency = idempotency.Request{Key: r.Header.Get(edge.IdempotencyHeader), Route: r.URL.Path, Hash: idempotency.Hash(body)}
 	started, err := s.questions.Start(r.Context(), p, a.question)
+	writeAllowance(w, started.Allowance)
 	if started.Repeated {
 		w.Header().Set(edge.ReplayedHeader, "true")
 	}
@@ -195,6 +198,17 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 		return
 	}
 	s.serveAnswer(w, r, p, started.Run, a.terminal)
+}
+
+// writeAllowance sends what the caller's limit of questions still allows, if it has one
+// (draft-ietf-httpapi-ratelimit-headers).
+func writeAllowance(w http.ResponseWriter, a question.Allowance) {
+	if a.Limit == 0 {
+		return
+	}
+	for name, n := range map[string]int{"RateLimit-Limit": a.Limit, "RateLimit-Remaining": a.Remaining, "RateLimit-Reset": int(math.Ceil(a.Reset.Seconds()))} {
+		w.Header().Set(name, strconv.Itoa(n))
+	}
 }
 
 // raw returns an output with which a handler writes the response itself, after

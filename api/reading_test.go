@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -335,6 +337,11 @@ func TestRetrieveContext(t *testing.T) {
 	})
 }
 
+// allowance returns the headers that say what a limit still allows.
+func allowance(h http.Header) string {
+	return h.Get("RateLimit-Limit") + " " + h.Get("RateLimit-Remaining") + " " + h.Get("RateLimit-Reset")
+}
+
 func TestQueriesPerMinute(t *testing.T) {
 	t.Parallel()
 	path := hooks + "/query"
@@ -361,6 +368,25 @@ func TestQueriesPerMinute(t *testing.T) {
 		e.do("POST", path, e.reader, `{"text":"a","userId":"ann"}`).want(200)
 		e.do("POST", path, e.reader, `{"text":"a","userId":"ann"}`).refused(429, knowledge.CodeRateLimited)
 		e.do("POST", path, e.reader, `{"text":"a","userId":"bob"}`).want(200)
+	})
+	t.Run("by_key", func(t *testing.T) {
+		t.Parallel()
+		e := (&answering{record: activities.AnswerRecord{Answer: "Yes."}}).open(t, func(c *api.Config, _ *api.Deps) { c.KeyQueriesPerMinute = 60 })
+		key := e.do("POST", own+"/keys", e.admin, `{"name":"slow","scopes":["read"],"queries_per_minute":3}`).want(201)["key"].(string)
+		for i, want := range []string{"3 2 20", "3 1 40", "3 0 20"} {
+			got := e.do("POST", path, key, `{"text":"a","userId":"user`+strconv.Itoa(i)+`"}`)
+			if got.want(200); allowance(got.header) != want {
+				t.Errorf("after question %d: %s, want %s", i+1, allowance(got.header), want)
+			}
+		}
+		refused := e.do("POST", path, key, `{"text":"a"}`)
+		refused.refused(429, knowledge.CodeRateLimited)
+		if got := allowance(refused.header); got != "3 0 20" || refused.header.Get("Retry-After") != "20" {
+			t.Errorf("refused with %s, Retry-After %s", got, refused.header.Get("Retry-After"))
+		}
+		if got := e.do("POST", path, e.reader, `{"text":"a"}`); allowance(got.header) != "60 59 1" {
+			t.Errorf("a key without a limit of its own: %s", allowance(got.header))
+		}
 	})
 	t.Run("one_user_does_not_use_up_the_projects", func(t *testing.T) {
 		t.Parallel()

@@ -48,7 +48,10 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s.edge = edge.New(edge.Config{Version: cfg.Version, BodyMemory: cfg.BodyMemory}, edge.Deps{
 		Access: deps.Access, Keys: keys, Metrics: deps.Metrics, Log: deps.Log,
 	})
-	s.questions = question.New(question.Config{UserQueriesPerMinute: cfg.UserQueriesPerMinute, Shared: cfg.Process != "", Reranker: cfg.Reranker, Tools: cfg.Tools}, question.Deps{
+	s.questions = question.New(question.Config{
+		UserQueriesPerMinute: cfg.UserQueriesPerMinute, KeyQueriesPerMinute: cfg.KeyQueriesPerMinute, Shared: cfg.Process != "",
+		Reranker: cfg.Reranker, Tools: cfg.Tools,
+	}, question.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Keys: keys, Workflows: deps.Answers, Relay: deps.Relay, Log: deps.Log, Now: s.now,
 	})
 	s.late = intake.NewLate(deps.Dispatch, deps.Log)

@@ -27,6 +27,7 @@ type keysCreateCmd struct {
 	Project string        `short:"p" help:"Restrict the key to this project."`
 	Scope   []string      `enum:"read,write,admin" default:"read" help:"The key's scopes: read, write or admin; may be repeated."`
 	Expires time.Duration `placeholder:"DURATION" help:"The key expires after this time, such as 720h."`
+	Queries int           `name:"queries-per-minute" placeholder:"N" help:"How many questions the key may ask in a minute. Default: the instance's limit."`
 }
 
 // Help returns the command's example.
@@ -40,7 +41,10 @@ func (k keysCreateCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	request := client.NewKey{Name: k.Name, ProjectID: k.Project, Scopes: k.Scope}
+	request := client.NewKey{Name: k.Name, ProjectID: k.Project, Scopes: k.Scope, QueriesPerMinute: k.Queries}
+	if k.Queries < 0 {
+		return wrongUse("--queries-per-minute must be positive")
+	}
 	if k.Expires < 0 {
 		return wrongUse("--expires must be positive")
 	}

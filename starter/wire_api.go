@@ -96,7 +96,8 @@ func (p *platform) apiConfig() api.Config {
 		Process: process,
 		Version: versionName(), PublicURL: p.cfg.PublicURL, TempDir: p.temporary(), Presign: p.cfg.Blob.Presign,
 		FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), RequestBytes: int64(limits.RequestBytes),
-		Streams: limits.Streams, UserQueriesPerMinute: limits.UserQueriesPerMinute, Reranker: p.cfg.Models.Rerank.Model, Offline: p.offlineEmbeddings(), Tools: p.toolNames(),
+		Streams: limits.Streams, UserQueriesPerMinute: limits.UserQueriesPerMinute, KeyQueriesPerMinute: limits.KeyQueriesPerMinute,
+		Reranker: p.cfg.Models.Rerank.Model, Offline: p.offlineEmbeddings(), Tools: p.toolNames(),
 	}
 }
 

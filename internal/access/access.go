@@ -97,7 +97,7 @@ func (a *Authenticator) fromKey(ctx context.Context, plain string) (knowledge.Cl
 		return knowledge.Claims{}, fmt.Errorf("look up API key: %w", err)
 	}
 	return knowledge.Claims{
-		Workspace: key.Workspace, Project: key.Project, Scopes: key.Scopes, Instance: key.Instance, KeyID: key.ID,
+		Workspace: key.Workspace, Project: key.Project, Scopes: key.Scopes, Instance: key.Instance, KeyID: key.ID, KeyQueries: key.QueriesPerMinute,
 	}, nil
 }
 

@@ -90,6 +90,8 @@ type NewKey struct {
 	ProjectID string     `json:"project_id,omitempty"`
 	Scopes    []string   `json:"scopes"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	QueriesPerMinute int `json:"queries_per_minute,omitempty"`
 }
 
 // CreateKey creates a key.

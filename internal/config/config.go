@@ -346,6 +346,9 @@ type Limits struct {
 	// How many questions one user may ask in a minute; 0 sets no bound. A project
 	// has its own, limits.queriesPerMinute. Defaults to 0.
 	UserQueriesPerMinute int `koanf:"user_queries_per_minute"`
+	// How many questions one API key may ask in a minute; 0 sets no bound. A key may be
+	// made with its own, queries_per_minute. Defaults to 0.
+	KeyQueriesPerMinute int `koanf:"key_queries_per_minute"`
 }
 
 // Log is what is logged.

@@ -146,6 +146,7 @@ func (c Config) validateNumbers() error {
 		checkRange("limits.parsers", int64(l.Parsers), 1, 256),
 		checkRange("limits.streams", int64(l.Streams), 1, 1e6),
 		checkRange("limits.user_queries_per_minute", int64(l.UserQueriesPerMinute), 0, 1e6),
+		checkRange("limits.key_queries_per_minute", int64(l.KeyQueriesPerMinute), 0, 1e6),
 	)
 }
 

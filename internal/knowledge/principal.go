@@ -22,6 +22,7 @@ type Claims struct {
 	Scopes         []Scope  `json:"scopes"`
 	Instance       bool     `json:"instance,omitempty"` // the instance's admin: may make workspaces
 	KeyID          string   `json:"key_id,omitempty"`
+	KeyQueries     int      `json:"key_queries,omitempty"` // questions a minute that the key may ask; 0 = the instance's limit
 	User           string   `json:"user,omitempty"`
 	Groups         []string `json:"groups,omitempty"`
 	ExternalUser   string   `json:"external_user,omitempty"`
@@ -61,6 +62,10 @@ func (p Principal) ConversationID() string { return p.claims.ConversationID }
 
 // KeyID is the id of the API key that was used, "" = a JWT.
 func (p Principal) KeyID() string { return p.claims.KeyID }
+
+// KeyQueriesPerMinute is how many questions a minute the key may ask, 0 = the instance's
+// limit.
+func (p Principal) KeyQueriesPerMinute() int { return p.claims.KeyQueries }
 
 // Instance reports whether this is the instance's administrator.
 func (p Principal) Instance() bool { return p.claims.Instance }

@@ -47,7 +47,7 @@ type Store interface {
 	Run(ctx context.Context, p knowledge.Principal, id string) (store.Run, error)
 	// TakeTokens takes tokens of a limit that processes share, or returns how long it
 	// has none.
-	TakeTokens(ctx context.Context, r store.TokenRequest) (taken int, wait time.Duration, err error)
+	TakeTokens(ctx context.Context, r store.TokenRequest) (store.Tokens, error)
 	// EndRun ends a run; an end that was noted before stays.
 	EndRun(ctx context.Context, workspace, id string, end store.RunEnd) error
 }

@@ -3,6 +3,7 @@ package question
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -16,11 +17,45 @@ const maxRates = 10_000
 
 // limiter counts questions against limits. Safe for concurrent use.
 type limiter interface {
-	// take takes one of perMinute, or returns how long the caller has to wait for it.
-	take(ctx context.Context, name string, perMinute int) (wait time.Duration, err error)
+	// take takes one of perMinute. It returns what remains of them, or how long the
+	// caller has to wait for one.
+	take(ctx context.Context, name string, perMinute int) (remaining int, wait time.Duration, err error)
 }
 
-// rates holds a token bucket for each project and user that has a limit, in the memory
+// Allowance is what a limit of questions a minute still allows. The zero value means that
+// there is no limit.
+type Allowance struct {
+	Limit     int // questions a minute
+	Remaining int
+	// Reset is the time until the limit allows another question, or, if some remain,
+	// until it is whole again.
+	Reset time.Duration
+}
+
+// newAllowance returns the allowance after a question that was allowed if wait is 0.
+func newAllowance(perMinute, remaining int, wait time.Duration) Allowance {
+	a := Allowance{Limit: perMinute, Remaining: remaining, Reset: wait}
+	share := time.Minute / time.Duration(perMinute)
+	switch {
+	case wait > 0:
+		a.Remaining = 0
+	case remaining == 0:
+		a.Reset = share
+	default:
+		a.Reset = time.Duration(perMinute-remaining) * share
+	}
+	return a
+}
+
+// tighter returns the allowance that is used up first.
+func (a Allowance) tighter(b Allowance) Allowance {
+	if a.Limit == 0 || b.Remaining < a.Remaining {
+		return b
+	}
+	return a
+}
+
+// rates holds a token bucket for each key, project and user that has a limit, in the memory
 // of the only process that starts questions.
 type rates struct {
 	now func() time.Time
@@ -34,7 +69,7 @@ func newRates(now func() time.Time) *rates {
 }
 
 // take implements limiter.
-func (r *rates) take(_ context.Context, name string, perMinute int) (wait time.Duration, err error) {
+func (r *rates) take(_ context.Context, name string, perMinute int) (remaining int, wait time.Duration, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now, limit := r.now(), rate.Limit(float64(perMinute)/60)
@@ -46,7 +81,7 @@ func (r *rates) take(_ context.Context, name string, perMinute int) (wait time.D
 		bucket = rate.NewLimiter(limit, perMinute)
 		r.buckets[name] = bucket
 	}
-	if bucket.Burst() != perMinute { // the project was changed
+	if bucket.Burst() != perMinute { // the limit was changed
 		bucket.SetLimitAt(now, limit)
 		bucket.SetBurstAt(now, perMinute)
 	}
@@ -55,7 +90,7 @@ func (r *rates) take(_ context.Context, name string, perMinute int) (wait time.D
 	if wait > 0 {
 		taken.CancelAt(now)
 	}
-	return wait, nil
+	return int(max(math.Floor(bucket.TokensAt(now)), 0)), wait, nil
 }
 
 // forget drops the buckets that are full: a new one would be the same.
@@ -67,30 +102,45 @@ func (r *rates) forget(now time.Time) {
 	}
 }
 
-// allow counts a question against the limits of the user and of the project, and
-// refuses it above them (CodeRateLimited). A refusal by the user's limit does not
+// allow counts a question against the limits of the key, the user and the project, and
+// refuses it above them (CodeRateLimited). A refusal by the limit of one caller does not
 // count against the project, which others share.
-func (s *Starter) allow(ctx context.Context, p knowledge.Principal, project knowledge.Project) error {
+func (s *Starter) allow(ctx context.Context, p knowledge.Principal, project knowledge.Project) (Allowance, error) {
 	type limit struct {
 		name, whose string
 		perMinute   int
 	}
+	var allowance Allowance
 	for _, l := range []limit{
+		{"k\n" + p.KeyID(), "this key", s.keyLimit(p)},
 		{"u\n" + p.Workspace() + "\n" + p.Owner(), "one user", s.cfg.UserQueriesPerMinute},
 		{"p\n" + project.Workspace + "\n" + project.ID, "this project", project.Config.Limits.QueriesPerMinute},
 	} {
 		if l.perMinute <= 0 {
 			continue
 		}
-		wait, err := s.rates.take(ctx, l.name, l.perMinute)
+		remaining, wait, err := s.rates.take(ctx, l.name, l.perMinute)
 		if err != nil {
-			return fmt.Errorf("count a question: %w", err)
+			return Allowance{}, fmt.Errorf("count a question: %w", err)
 		}
+		left := newAllowance(l.perMinute, remaining, wait)
 		if wait > 0 {
 			e := knowledge.Errorf(knowledge.CodeRateLimited, "%s may ask %d questions a minute; wait and ask again", l.whose, l.perMinute)
 			e.RetryAfter, e.Retryable = wait, true
-			return e
+			return left, e
 		}
+		allowance = allowance.tighter(left)
 	}
-	return nil
+	return allowance, nil
+}
+
+// keyLimit returns how many questions a minute the principal's key may ask, 0 = no bound.
+func (s *Starter) keyLimit(p knowledge.Principal) int {
+	switch own := p.KeyQueriesPerMinute(); {
+	case p.KeyID() == "":
+		return 0
+	case own > 0:
+		return own
+	}
+	return s.cfg.KeyQueriesPerMinute
 }

@@ -2,6 +2,7 @@ package question
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -35,6 +36,7 @@ type tokenLease struct {
 	mu        sync.Mutex
 	perMinute int
 	tokens    int
+	left      int       // what others may still take, when the tokens were leased
 	until     time.Time // when the tokens expire
 	refused   time.Time // before that time the limit has none
 }
@@ -44,7 +46,7 @@ func newSharedRates(s Store, now func() time.Time) *sharedRates {
 }
 
 // take implements limiter.
-func (r *sharedRates) take(ctx context.Context, name string, perMinute int) (wait time.Duration, err error) {
+func (r *sharedRates) take(ctx context.Context, name string, perMinute int) (remaining int, wait time.Duration, err error) {
 	now := r.now()
 	l := r.lease(name, now)
 	l.mu.Lock() // of several questions at once the first one leases for all
@@ -53,18 +55,21 @@ func (r *sharedRates) take(ctx context.Context, name string, perMinute int) (wai
 		l.perMinute, l.tokens = perMinute, 0
 	}
 	if l.tokens == 0 && l.refused.After(now) {
-		return l.refused.Sub(now), nil
+		return 0, l.refused.Sub(now), nil
 	}
 	if l.tokens == 0 {
 		want := min(max(perMinute/leasesPerMinute, 1), largestLease)
-		l.tokens, wait, err = r.store.TakeTokens(ctx, store.TokenRequest{Name: name, PerMinute: perMinute, Tokens: want, Now: now})
-		l.until, l.refused = now.Add(leaseLife), now.Add(wait)
-	}
-	if err != nil || l.tokens == 0 {
-		return wait, err
+		taken, err := r.store.TakeTokens(ctx, store.TokenRequest{Name: name, PerMinute: perMinute, Tokens: want, Now: now})
+		if err != nil {
+			return 0, 0, fmt.Errorf("lease tokens: %w", err)
+		}
+		l.tokens, l.left, l.until, l.refused = taken.Taken, taken.Left, now.Add(leaseLife), now.Add(taken.Wait)
+		if l.tokens == 0 {
+			return 0, taken.Wait, nil
+		}
 	}
 	l.tokens--
-	return 0, nil
+	return l.tokens + l.left, 0, nil
 }
 
 // lease returns the lease of a limit, which may be empty.

@@ -20,7 +20,7 @@ type counting struct {
 }
 
 // TakeTokens implements question.Store.
-func (c counting) TakeTokens(ctx context.Context, r store.TokenRequest) (int, time.Duration, error) {
+func (c counting) TakeTokens(ctx context.Context, r store.TokenRequest) (store.Tokens, error) {
 	c.leases.Add(1)
 	return c.Store.TakeTokens(ctx, r)
 }

@@ -23,6 +23,9 @@ const startPatience = 10 * time.Second
 type Config struct {
 	// UserQueriesPerMinute bounds the questions of one user. Defaults to no bound.
 	UserQueriesPerMinute int
+	// KeyQueriesPerMinute bounds the questions of one API key that has no bound of its
+	// own. Defaults to no bound.
+	KeyQueriesPerMinute int
 	// Reranker is the name of the instance's reranker. Defaults to none.
 	Reranker string
 	// Tools are the names of the tools that the instance has for projects that set them.
@@ -56,6 +59,8 @@ type Started struct {
 	Run store.Run
 	// Repeated reports that an earlier request with the same Idempotency-Key began.
 	Repeated bool
+	// Allowance is what the tightest limit still allows, also beside an error.
+	Allowance Allowance
 	// Release lets the relay forget the run. The caller calls it when it has
 	// stopped reading the run's events. It is nil beside an error.
 	Release func()
@@ -90,8 +95,7 @@ func (s *Starter) Start(ctx context.Context, p knowledge.Principal, r Request) (
 	return started, err
 }
 
-// start checks the question, writes its snapshot and its row, and starts its
-// workflow.
+// start checks the question and its limits, and begins its run.
 func (s *Starter) start(ctx context.Context, p knowledge.Principal, id string, r Request) (Started, error) {
 	if err := r.check(); err != nil {
 		return Started{}, err
@@ -104,9 +108,18 @@ func (s *Starter) start(ctx context.Context, p knowledge.Principal, id string, r
 	if err != nil {
 		return Started{}, err
 	}
-	if err := s.allow(ctx, p, project); err != nil {
-		return Started{}, err
+	allowance, err := s.allow(ctx, p, project)
+	if err != nil {
+		return Started{Allowance: allowance}, err
 	}
+	started, err := s.begin(ctx, p, id, project.ID, r, setup)
+	started.Allowance = allowance
+	return started, err
+}
+
+// begin writes the snapshot and the row of a question that is allowed, and starts its
+// workflow.
+func (s *Starter) begin(ctx context.Context, p knowledge.Principal, id, project string, r Request, setup Setup) (Started, error) {
 	if err := s.checkDocuments(ctx, p, r.Documents); err != nil {
 		return Started{}, err
 	}
@@ -114,7 +127,7 @@ func (s *Starter) start(ctx context.Context, p knowledge.Principal, id string, r
 	if err != nil {
 		return Started{}, err
 	}
-	n := newRun(p, id, project.ID, r, snapshot)
+	n := newRun(p, id, project, r, snapshot)
 	if err := s.record(ctx, p, n); err != nil {
 		s.giveUp(ctx, n.run)
 		return Started{}, err

@@ -20,10 +20,12 @@ type Key struct {
 	Hash      string
 	Prefix    string // the first characters, by which people tell keys apart
 	Scopes    []knowledge.Scope
-	Instance  bool      // the instance's admin key
-	ExpiresAt time.Time // zero = never
-	CreatedAt time.Time
-	RevokedAt time.Time // zero = not
+	Instance  bool // the instance's admin key
+	// QueriesPerMinute is how many questions it may ask, 0 = the instance's limit.
+	QueriesPerMinute int
+	ExpiresAt        time.Time // zero = never
+	CreatedAt        time.Time
+	RevokedAt        time.Time // zero = not
 }
 
 type keyRow struct {
@@ -39,6 +41,7 @@ type keyRow struct {
 	ExpiresAt     int64  `bun:"expires_at"`
 	CreatedAt     int64  `bun:"created_at"`
 	RevokedAt     int64  `bun:"revoked_at"`
+	Queries       int    `bun:"queries_per_minute"`
 }
 
 func newKeyRow(k Key) (keyRow, error) {
@@ -49,14 +52,14 @@ func newKeyRow(k Key) (keyRow, error) {
 	return keyRow{
 		ID: k.ID, Workspace: k.Workspace, Project: k.Project, Name: k.Name, Hash: k.Hash, Prefix: k.Prefix,
 		Scopes: string(scopes), Instance: k.Instance, ExpiresAt: micros(k.ExpiresAt),
-		CreatedAt: micros(k.CreatedAt), RevokedAt: micros(k.RevokedAt),
+		CreatedAt: micros(k.CreatedAt), RevokedAt: micros(k.RevokedAt), Queries: k.QueriesPerMinute,
 	}, nil
 }
 
 func (r keyRow) key() (Key, error) {
 	k := Key{
 		ID: r.ID, Workspace: r.Workspace, Project: r.Project, Name: r.Name, Hash: r.Hash, Prefix: r.Prefix,
-		Instance: r.Instance, ExpiresAt: fromMicros(r.ExpiresAt), CreatedAt: fromMicros(r.CreatedAt), RevokedAt: fromMicros(r.RevokedAt),
+		Instance: r.Instance, ExpiresAt: fromMicros(r.ExpiresAt), CreatedAt: fromMicros(r.CreatedAt), RevokedAt: fromMicros(r.RevokedAt), QueriesPerMinute: r.Queries,
 	}
 	if err := json.Unmarshal([]byte(r.Scopes), &k.Scopes); err != nil {
 		return k, fmt.Errorf("decode scopes of key %s: %w", r.ID, err)

@@ -13,17 +13,23 @@ type TokenRequest struct {
 	Now       time.Time
 }
 
+// Tokens are the tokens that TakeTokens took of a limit.
+type Tokens struct {
+	Taken int
+	Left  int           // that the limit still has
+	Wait  time.Duration // until it has one, if none was taken
+}
+
 // idleRatesPerTake is how many idle limits each TakeTokens deletes.
 const idleRatesPerTake = 5
 
-// TakeTokens takes as many of the wanted tokens as the limit has left, and returns how
-// many. If it has none, wait is the time until it has one. A limit has its tokens of one
-// minute at first, and gets them back evenly over a minute. Of several callers at once no
-// two get the same token.
+// TakeTokens takes as many of the wanted tokens as the limit has left. A limit has its
+// tokens of one minute at first, and gets them back evenly over a minute. Of several
+// callers at once no two get the same token.
 //
 // The row of a limit is one time, used_until: each token moves it on by its share of a
 // minute, and it may be a minute ahead of the clock.
-func (s *Store) TakeTokens(ctx context.Context, r TokenRequest) (taken int, wait time.Duration, err error) {
+func (s *Store) TakeTokens(ctx context.Context, r TokenRequest) (tokens Tokens, err error) {
 	now, minute := micros(s.orNow(r.Now)), time.Minute.Microseconds()
 	share := max(minute/int64(r.PerMinute), 1)
 	err = s.write(ctx, "take tokens of a rate limit", func(ctx context.Context, tx transaction) error {
@@ -34,11 +40,13 @@ func (s *Store) TakeTokens(ctx context.Context, r TokenRequest) (taken int, wait
 		if err != nil {
 			return err
 		}
-		taken, wait = int(min((now+minute-used)/share, int64(r.Tokens))), 0
-		if taken < 1 {
-			taken, wait = 0, time.Duration(used+share-now-minute)*time.Microsecond
+		left := max(int((now+minute-used)/share), 0)
+		if left == 0 {
+			tokens = Tokens{Wait: time.Duration(used+share-now-minute) * time.Microsecond}
 			return nil
 		}
+		taken := min(left, r.Tokens)
+		tokens = Tokens{Taken: taken, Left: left - taken}
 		_, err = tx.exec(ctx, "UPDATE rate_limits SET used_until = used_until + ? WHERE name = ?", int64(taken)*share, r.Name)
 		if err == nil { // a limit that is unused for an hour is as good as a new one
 			_, err = tx.exec(ctx, "DELETE FROM rate_limits WHERE name IN (SELECT name FROM rate_limits WHERE used_until < ? ORDER BY used_until LIMIT ?)",
@@ -46,5 +54,5 @@ func (s *Store) TakeTokens(ctx context.Context, r TokenRequest) (taken int, wait
 		}
 		return err
 	})
-	return taken, wait, err
+	return tokens, err
 }

@@ -21,9 +21,9 @@ func testRates(t *testing.T, open func(t *testing.T) Store) {
 func (f *fixture) take(name string, tokens int, start time.Time, seconds int) (taken int, wait time.Duration) {
 	f.Helper()
 	at := start.Add(time.Duration(seconds) * time.Second)
-	taken, wait, err := f.TakeTokens(f.ctx, store.TokenRequest{Name: name, PerMinute: 12, Tokens: tokens, Now: at})
+	got, err := f.TakeTokens(f.ctx, store.TokenRequest{Name: name, PerMinute: 12, Tokens: tokens, Now: at})
 	f.must(err)
-	return taken, wait
+	return got.Taken, got.Wait
 }
 
 func rateOverTime(f *fixture) {
@@ -48,11 +48,11 @@ func rateAtOnce(f *fixture) {
 	start := time.Now()
 	for range 8 {
 		wg.Go(func() {
-			n, _, err := f.TakeTokens(f.ctx, store.TokenRequest{Name: "a", PerMinute: 12, Tokens: 5, Now: start})
+			got, err := f.TakeTokens(f.ctx, store.TokenRequest{Name: "a", PerMinute: 12, Tokens: 5, Now: start})
 			if err != nil {
 				f.Error(err)
 			}
-			taken.Add(int64(n))
+			taken.Add(int64(got.Taken))
 		})
 	}
 	wg.Wait()

@@ -163,7 +163,7 @@ type Runs interface {
 	EndUpload(ctx context.Context, sourceKey string) error
 	TakeLostUploads(ctx context.Context, before time.Time, limit int) ([]store.Upload, error)
 	DailyTurn(ctx context.Context, name string) (bool, error)
-	TakeTokens(ctx context.Context, r store.TokenRequest) (taken int, wait time.Duration, err error)
+	TakeTokens(ctx context.Context, r store.TokenRequest) (store.Tokens, error)
 	HoldKey(ctx context.Context, k store.IdempotencyKey) error
 	StoreResponse(ctx context.Context, workspace, caller, key string, status int, contentType string, response []byte) error
 	ReleaseKey(ctx context.Context, workspace, caller, key string) error
