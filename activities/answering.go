@@ -19,7 +19,8 @@ type Answering struct {
 	Retriever Retriever
 	Passages  retrieve.PassageReader
 	Chat      Chat
-	Tools     tool.Set // beside documents_rag
+	Tools     tool.Set      // beside documents_rag
+	Sources   []tool.Source // of tools that depend on the question
 	Workflows Workflows
 	Hub       Hub
 	Metrics   Metrics

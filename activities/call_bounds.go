@@ -25,6 +25,9 @@ const (
 	maxArguments = 6*tool.MaxQuery + 16<<10
 )
 
+// longArguments stands for arguments above the bound. CallTool refuses it.
+const longArguments = `{"the_arguments_were_too_long":true}`
+
 // bounded returns the tool calls of a turn within the bounds, because the endpoint
 // may return anything. They are stored, and every later use reads the stored calls,
 // so that the workflow, the events and the next request to the model agree.
@@ -41,7 +44,7 @@ func bounded(turn int, offered tool.Set, calls []model.ToolCall) []model.ToolCal
 			c.Name = UnknownTool
 		}
 		if len(c.Arguments) > maxArguments {
-			c.Arguments = "{}" // the tool refuses it and names its limit
+			c.Arguments = longArguments
 		}
 	}
 	for i := range calls {

@@ -119,12 +119,29 @@ func (a *Answering) callModel(ctx context.Context, in ModelCallInput, p *publish
 		return ModelCallResult{}, err
 	}
 	result := ModelCallResult{Key: key, Attempt: p.attempt, Tail: tail, Published: published, Usage: record.Usage}
-	tools := a.tools()
-	for _, c := range record.ToolCalls {
-		called, _ := tools.Find(c.Name)
-		result.ToolCalls = append(result.ToolCalls, ToolCallRef{ID: c.ID, Name: c.Name, Limit: called.Limit, Once: called.Once})
+	result.ToolCalls, err = a.callRefs(ctx, in.RunRef, record.ToolCalls)
+	return result, err
+}
+
+// callRefs returns what the workflow is told of the calls of a turn.
+func (a *Answering) callRefs(ctx context.Context, run knowledge.RunRef, calls []model.ToolCall) ([]ToolCallRef, error) {
+	if len(calls) == 0 {
+		return nil, nil
 	}
-	return result, nil
+	request, err := ReadRequest(ctx, a.Blobs, run)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := a.offered(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	refs := make([]ToolCallRef, 0, len(calls))
+	for _, c := range calls {
+		called, _ := tools.Find(c.Name)
+		refs = append(refs, ToolCallRef{ID: c.ID, Name: c.Name, Limit: called.Limit, Once: called.Once})
+	}
+	return refs, nil
 }
 
 // maxAnswer bounds the text of a turn, in bytes: four times the longest output of
@@ -141,7 +158,11 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 	if err != nil {
 		return TurnRecord{}, err
 	}
-	chat, err := a.chatRequest(ctx, in, request, passages)
+	offered, err := a.offered(ctx, request)
+	if err != nil {
+		return TurnRecord{}, err
+	}
+	chat, err := a.chatRequest(ctx, in, request, passages, offered)
 	if err != nil {
 		return TurnRecord{}, err
 	}
@@ -171,7 +192,7 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 		Usage: knowledge.Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1},
 	}
 	if !in.NoTools {
-		record.ToolCalls = bounded(in.Turn, a.tools().Offered(request), done.ToolCalls)
+		record.ToolCalls = bounded(in.Turn, offered, done.ToolCalls)
 	}
 	if record.Text == "" && len(record.ToolCalls) == 0 {
 		return TurnRecord{}, &model.Error{Code: model.CodeBadResponse, Provider: endpoint.Provider, Retryable: true, Cause: errors.New("the answer is empty")}
@@ -213,9 +234,9 @@ func (a *Answering) streamOnce(ctx context.Context, chat model.ChatRequest, text
 }
 
 // chatRequest returns the request to the model: the prompt with the passages of the
-// first search, the conversation, the question with the pictures that were found, and
-// the turns so far.
-func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowledge.Request, found foundWords) (model.ChatRequest, error) {
+// first search, the conversation, the question with the pictures that were found, the
+// turns so far, and the tools that are offered.
+func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowledge.Request, found foundWords, offered tool.Set) (model.ChatRequest, error) {
 	chat := model.ChatRequest{
 		Model: r.Config.AI.Model, Temperature: r.Config.AI.Temperature, MaxTokens: r.Config.AI.MaxTokens, Seed: seed(),
 	}
@@ -243,8 +264,8 @@ func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowle
 		return chat, err
 	}
 	chat.Messages = append(chat.Messages, turns...)
-	if r.Kind == knowledge.KindQuery {
-		chat.Tools = offeredTools(a.tools().Offered(r))
+	if len(offered) > 0 {
+		chat.Tools = offeredTools(offered)
 		switch {
 		case in.NoTools:
 			chat.ToolChoice = "none"

@@ -38,9 +38,24 @@ type ToolWords struct {
 	Usage knowledge.Usage     `json:"usage,omitzero"`
 }
 
-// tools returns the tools that there are. Which of them a question offers, they say.
-func (a *Answering) tools() tool.Set {
-	return append(tool.Set{tool.NewDocumentsRAG(a.searchForTool)}, a.Tools...)
+// offered returns the tools that the model may call to answer a question.
+func (a *Answering) offered(ctx context.Context, r knowledge.Request) (tool.Set, error) {
+	if r.Kind != knowledge.KindQuery {
+		return nil, nil
+	}
+	set := append(tool.Set{tool.NewDocumentsRAG(a.searchForTool)}, a.Tools...).Offered(r)
+	for _, source := range a.Sources {
+		more, err := source(ctx, r)
+		if err != nil {
+			return nil, fmt.Errorf("find the tools of the question: %w", err)
+		}
+		for _, t := range more {
+			if _, taken := set.Find(t.Name); !taken {
+				set = append(set, t)
+			}
+		}
+	}
+	return set, nil
 }
 
 // searchForTool is the search of documents_rag.
@@ -77,10 +92,19 @@ func (a *Answering) callTool(ctx context.Context, in ToolCallInput) (ToolOutput,
 		return ToolOutput{}, err
 	}
 	given := record.ToolCalls[in.Call]
-	offered := a.tools().Offered(request)
+	offered, err := a.offered(ctx, request)
+	if err != nil {
+		return ToolOutput{}, err
+	}
 	called, ok := offered.Find(given.Name)
 	if !ok {
 		return ToolOutput{}, knowledge.Errorf(knowledge.CodeInvalid, "there is no such tool; there is %s", strings.Join(offered.Names(), ", "))
+	}
+	if given.Arguments == longArguments {
+		return ToolOutput{}, knowledge.Errorf(knowledge.CodeInvalid, "the arguments are longer than %d bytes, and were dropped", maxArguments)
+	}
+	if err := called.CheckArguments(given.Arguments); err != nil {
+		return ToolOutput{}, err
 	}
 	c := tool.Call{RunRef: in.RunRef, Request: request, Turn: in.Turn, Number: in.Call, Arguments: given.Arguments}
 	c.Events = a.toolEvents(ctx, c, given.ID).show
@@ -103,7 +127,7 @@ func (a *Answering) runTool(ctx context.Context, called tool.Tool, c tool.Call) 
 			return ToolOutput{}, err
 		}
 	}
-	output, err := called.Run(ctx, c)
+	output, err := runWithin(ctx, called, c)
 	if err != nil {
 		return ToolOutput{}, err
 	}
@@ -111,10 +135,25 @@ func (a *Answering) runTool(ctx context.Context, called tool.Tool, c tool.Call) 
 		return ToolOutput{Search: output.Search, Kept: output.Found, Chosen: output.Chosen, Usage: output.Usage}, nil
 	}
 	// The effects and the costs of the call are there, so a cancel does not discard it.
-	if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), key, ToolWords{output.Words, output.Files, output.Usage}); err != nil {
+	if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), key, ToolWords{tool.CutWords(output.Words), output.Files, output.Usage}); err != nil {
 		return ToolOutput{}, fmt.Errorf("store the output of %s: %w", called.Name, err)
 	}
 	return ToolOutput{Words: key, Files: len(output.Files), Usage: output.Usage}, nil
+}
+
+// runWithin makes a call within the limit of the tool. It ends the call a little before
+// Temporal would, so that the model is told and the call is not repeated.
+func runWithin(ctx context.Context, called tool.Tool, c tool.Call) (tool.Output, error) {
+	if called.Limit == 0 {
+		return called.Run(ctx, c)
+	}
+	within, cancel := context.WithTimeout(ctx, called.Limit-called.Limit/20)
+	defer cancel()
+	output, err := called.Run(within, c)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		return output, knowledge.Errorf(knowledge.CodeProviderFailed, "the tool took longer than %s, and was stopped", called.Limit)
+	}
+	return output, err
 }
 
 // beginOnce notes that a call which must not be repeated begins. It returns an error

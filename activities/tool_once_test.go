@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -89,6 +90,51 @@ func TestToolsWithEffects(t *testing.T) {
 		if message := activities.Describe(err, knowledge.Failure{}).Message; len(keys) != 1 || !strings.Contains(message, "may have happened") {
 			t.Errorf("%d calls, and the model reads %q", len(keys), message)
 		}
+	})
+
+	t.Run("the model gets the beginning of words that are too many", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.answering.Tools = tool.Set{post(&[]string{}, func() (tool.Output, error) { return tool.Output{Words: strings.Repeat("é", 5<<19) + "\xff"}, nil })}
+		in := f.calls(f.ask("what?"), called)
+		output, err := do(f, f.answering.CallTool, in)
+		f.must(err)
+		var stored activities.ToolWords
+		f.must(f.blobs.GetJSON(f.ctx, output.Words, &stored))
+		if len(stored.Words) > tool.MaxWords+100 || !strings.HasSuffix(stored.Words, "is left out.]") {
+			t.Errorf("%d bytes are stored, which end in %q", len(stored.Words), stored.Words[len(stored.Words)-50:])
+		}
+	})
+
+	t.Run("a tool that hangs is stopped at its limit, and not called again", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		hanging := tool.Tool{Name: "post", Limit: 50 * time.Millisecond, Run: func(ctx context.Context, _ tool.Call) (tool.Output, error) {
+			<-ctx.Done()
+			return tool.Output{}, ctx.Err()
+		}}
+		f.answering.Tools = tool.Set{hanging}
+		_, err := do(f, f.answering.CallTool, f.calls(f.ask("what?"), called))
+		f.failed(err, knowledge.CodeProviderFailed, false)
+	})
+
+	t.Run("a source adds tools for a question, under names that are free", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.answering.Sources = []tool.Source{func(_ context.Context, r knowledge.Request) (tool.Set, error) {
+			if r.Question != "what?" {
+				return nil, nil
+			}
+			shadow := post(&[]string{}, nil)
+			shadow.Name = tool.DocumentsRAG
+			return tool.Set{shadow, post(&[]string{}, func() (tool.Output, error) { return tool.Output{Words: "posted"}, nil })}, nil
+		}}
+		_, err := do(f, f.answering.CallTool, f.calls(f.ask("what?"), called))
+		f.must(err)
+		_, err = do(f, f.answering.CallTool, f.calls(f.ask("who?"), called))
+		f.failed(err, knowledge.CodeInvalid, false)
+		_, err = do(f, f.answering.CallTool, f.calls(f.ask("what?"), model.ToolCall{ID: "a", Name: tool.DocumentsRAG, Arguments: `{"query":"x"}`}))
+		f.must(err)
 	})
 
 	t.Run("a tool that the question does not offer cannot be called", func(t *testing.T) {

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -19,7 +21,8 @@ type Tool struct {
 	Name        string          // letters, digits, "_" and "-", at most 64
 	Description string          // for the model
 	Parameters  json.RawMessage // JSON schema of the arguments, an object
-	// Limit bounds one attempt of a call; 0 = DefaultLimit.
+	// Limit bounds a call, which is not repeated after it; 0 = DefaultLimit for one
+	// attempt, and the call is repeated.
 	Limit time.Duration
 	// Once says that a call has effects that must not happen twice. It is not repeated
 	// after a failure, and after a crash in its middle the model is told that it may have
@@ -85,6 +88,27 @@ type Files interface {
 
 // FilePath is the path of the API that serves a file of a run.
 func FilePath(run, name string) string { return "/runs/" + run + "/files/" + url.PathEscape(name) }
+
+// MaxWords bounds the words of an output, in bytes. The model gets no more of a longer
+// one.
+const MaxWords = 64 << 10
+
+// CutWords returns words within MaxWords, in UTF-8, with a note where they were cut.
+func CutWords(words string) string {
+	words = strings.ToValidUTF8(words, "\uFFFD")
+	if len(words) <= MaxWords {
+		return words
+	}
+	end := MaxWords
+	for !utf8.RuneStart(words[end]) {
+		end--
+	}
+	return fmt.Sprintf("%s\n[The output has %d bytes; the rest is left out.]", words[:end], len(words))
+}
+
+// Source returns tools that depend on the question: on the settings of its project, or
+// on what is attached to its conversation. Its names must not be those of other tools.
+type Source func(ctx context.Context, r knowledge.Request) (Set, error)
 
 // Set are tools with different names.
 type Set []Tool
