@@ -119,6 +119,9 @@ type Blobs interface {
 	intake.Blobs
 	// Exists reports whether there are bytes under key.
 	Exists(ctx context.Context, key string) (bool, error)
+	// OpenContent returns the bytes under key, which the caller closes. A missing blob is
+	// blob.ErrNotFound.
+	OpenContent(ctx context.Context, key string) (*blob.Content, error)
 	// Link returns an address from which anybody can download a blob for a time, "" if
 	// the store has none.
 	Link(ctx context.Context, key string, d blob.Download) (string, error)

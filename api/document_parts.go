@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -44,9 +42,11 @@ func (s *Server) registerDocumentParts() {
 	const path = "/workspaces/{workspaceId}/documents/{id}"
 	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 		OperationID: "get-document-content", Method: http.MethodGet, Path: path + "/content", Summary: "Read the original file", Tags: tags,
-		Description: "With the token of the url of a source, no key is needed.",
+		Description: "With the token of the url of a source, no key is needed. Range, If-Range and If-None-Match are obeyed.",
 		Responses: map[string]*huma.Response{
 			"200": {Description: "The bytes as they were uploaded", Content: originals()},
+			"206": {Description: "The part of them that Range names"},
+			"304": {Description: "The client has them: If-None-Match names their ETag"},
 			"307": {Description: "Where blob.presign is set: the bytes are at the address in Location, for five minutes"},
 		},
 	}}, s.getOriginal)
@@ -98,39 +98,18 @@ func (s *Server) readableVersion(ctx context.Context, p knowledge.Principal, id 
 }
 
 // openOriginal opens the original of a version.
-func (s *Server) openOriginal(ctx context.Context, v store.Version) (io.ReadCloser, int64, error) {
+func (s *Server) openOriginal(ctx context.Context, v store.Version) (*blob.Content, error) {
 	if v.SourceKey == "" { // it was refused at the upload
-		return nil, 0, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q was not stored", v.Document)
+		return nil, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q was not stored", v.Document)
 	}
-	reader, size, err := s.deps.Blobs.Open(ctx, v.SourceKey)
+	original, err := s.deps.Blobs.OpenContent(ctx, v.SourceKey)
 	if errors.Is(err, blob.ErrNotFound) {
-		return nil, 0, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q is not here yet", v.Document).WithCause(err)
+		return nil, knowledge.Errorf(knowledge.CodeNotFound, "the original of document %q is not here yet", v.Document).WithCause(err)
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("open original of document %s: %w", v.Document, err)
+		return nil, fmt.Errorf("open original of document %s: %w", v.Document, err)
 	}
-	return reader, size, nil
-}
-
-// content serves an original so that a browser never runs what is in it.
-func (s *Server) content(ctx context.Context, v store.Version) (*huma.StreamResponse, error) {
-	reader, size, err := s.openOriginal(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	mediaType, disposition := shownAs(v)
-	return &huma.StreamResponse{Body: func(out huma.Context) {
-		defer reader.Close()
-		out.SetHeader("Content-Type", mediaType)
-		out.SetHeader("Content-Length", strconv.FormatInt(size, 10))
-		out.SetHeader("Content-Disposition", disposition)
-		out.SetHeader("Content-Security-Policy", "sandbox; default-src 'none'")
-		out.SetHeader("Cache-Control", "private, no-cache")
-		if _, err := io.Copy(out.BodyWriter(), reader); err != nil {
-			edge.RequestLog(ctx).InfoContext(ctx, "content was cut off", "document", v.Document, "error", err)
-			panic(http.ErrAbortHandler) // so that what came does not look whole
-		}
-	}}, nil
+	return original, nil
 }
 
 // shownAs returns the Content-Type and the Content-Disposition of a version's original.

@@ -571,10 +571,33 @@ func TestContent(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"Content-Type": "text/html", "X-Content-Type-Options": "nosniff", "Content-Disposition": `attachment; filename="a\"b.html"`,
-		"Content-Security-Policy": "sandbox; default-src 'none'", "Content-Length": fmt.Sprint(len(html)),
+		"Content-Security-Policy": "sandbox; default-src 'none'", "Content-Length": fmt.Sprint(len(html)), "Accept-Ranges": "bytes",
 	} {
 		if got := got.header.Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	for name, test := range map[string]struct {
+		send   []string
+		want   map[string]string
+		status int
+		body   string
+	}{
+		"a part":               {[]string{"Range", "bytes=2-5"}, map[string]string{"Content-Range": fmt.Sprintf("bytes 2-5/%d", len(html)), "Content-Type": "text/html"}, 206, html[2:6]},
+		"the end":              {[]string{"Range", "bytes=-7"}, map[string]string{"Content-Length": "7"}, 206, html[len(html)-7:]},
+		"the rest of the same": {[]string{"Range", "bytes=2-", "If-Range", got.header.Get("ETag")}, nil, 206, html[2:]},
+		"the whole of another": {[]string{"Range", "bytes=2-", "If-Range", `"another"`}, nil, 200, html},
+		"what the client has":  {[]string{"If-None-Match", got.header.Get("ETag")}, nil, 304, ""},
+		"behind the end":       {[]string{"Range", "bytes=1000-"}, map[string]string{"Content-Range": fmt.Sprintf("bytes */%d", len(html))}, 416, ""},
+	} {
+		part := e.do("GET", own+"/documents/"+id+"/content", e.reader, nil, test.send...)
+		if part.status != test.status || test.status != 416 && string(part.body) != test.body {
+			t.Errorf("%s: %d %s", name, part.status, part.body)
+		}
+		for header, want := range test.want {
+			if got := part.header.Get(header); got != want {
+				t.Errorf("%s: %s is %q, want %q", name, header, got, want)
+			}
 		}
 	}
 	byURL := e.do("POST", hooks+"/document", e.editor, `{"content":{"url":"https://example.com/a/report.pdf"}}`).want(202)

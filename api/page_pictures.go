@@ -133,8 +133,8 @@ func (s *Server) page(ctx context.Context, p knowledge.Principal, v store.Versio
 func (s *Server) openPages(ctx context.Context, v store.Version) (pages io.ReadCloser, in extract.Input, err error) {
 	f, _ := extract.FormatOf(v.MediaType)
 	if f.IsDrawn() {
-		pages, _, err = s.openOriginal(ctx, v)
-		return pages, extract.Input{Name: v.Name, MediaType: v.MediaType}, err
+		original, err := s.openOriginal(ctx, v)
+		return original, extract.Input{Name: v.Name, MediaType: v.MediaType}, err
 	}
 	if f.HasPages() {
 		pages, _, err = s.deps.Blobs.Open(ctx, blob.AssetKey(v.VersionRef, extract.PagesAsset))

@@ -21,6 +21,9 @@ type Bucket interface {
 	// Open returns a reader of the bytes under key, which the caller closes, and their
 	// number. A missing blob is ErrNotFound.
 	Open(ctx context.Context, key string) (io.ReadCloser, int64, error)
+	// OpenAt returns a reader of the bytes under key from an offset on, which is less than
+	// their number. The caller closes it. A missing blob is ErrNotFound.
+	OpenAt(ctx context.Context, key string, offset int64) (io.ReadCloser, error)
 	// Exists reports whether there is a blob under key. A missing bucket is an error.
 	Exists(ctx context.Context, key string) (bool, error)
 	// List returns the blobs whose keys begin with prefix, page by page. Blobs may be

@@ -44,6 +44,11 @@ func (m memory) Open(ctx context.Context, key string) (io.ReadCloser, int64, err
 	return r, r.Size(), nil
 }
 
+// OpenAt implements Bucket.
+func (m memory) OpenAt(ctx context.Context, key string, offset int64) (io.ReadCloser, error) {
+	return m.bucket.NewRangeReader(ctx, key, offset, -1, nil)
+}
+
 // Exists implements Bucket.
 func (m memory) Exists(ctx context.Context, key string) (bool, error) {
 	return m.bucket.Exists(ctx, key)

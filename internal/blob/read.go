@@ -99,8 +99,13 @@ func (s *Store) openBlob(ctx context.Context, key string) (io.ReadCloser, int64,
 }
 
 func (f *folder) openFile(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+	return f.openFileAt(ctx, key, 0)
+}
+
+// openFileAt returns a reader of a file from an offset on, and the size of the file.
+func (f *folder) openFileAt(ctx context.Context, key string, offset int64) (io.ReadCloser, int64, error) {
 	var file *os.File
-	r, err := f.large.NewReader(ctx, key, &blob.ReaderOptions{
+	r, err := f.large.NewRangeReader(ctx, key, offset, -1, &blob.ReaderOptions{
 		BeforeRead: func(as func(any) bool) error {
 			as(&file)
 			return nil

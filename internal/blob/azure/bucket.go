@@ -64,6 +64,15 @@ func (b *Bucket) Open(ctx context.Context, key string) (io.ReadCloser, int64, er
 	return out.Body, *out.ContentLength, nil
 }
 
+// OpenAt implements blob.Bucket.
+func (b *Bucket) OpenAt(ctx context.Context, key string, offset int64) (io.ReadCloser, error) {
+	out, err := b.client.NewBlobClient(b.prefix+key).DownloadStream(ctx, &azblob.DownloadStreamOptions{Range: azblob.HTTPRange{Offset: offset}})
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return out.Body, nil
+}
+
 // Exists implements blob.Bucket.
 func (b *Bucket) Exists(ctx context.Context, key string) (bool, error) {
 	_, err := b.client.NewBlobClient(b.prefix+key).GetProperties(ctx, nil)

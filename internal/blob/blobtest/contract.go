@@ -33,6 +33,7 @@ func Run(t *testing.T, open func(t *testing.T) *blob.Store) {
 		"returns_not_found_for_a_missing_key":       returnsNotFound,
 		"stores_several_blobs":                      putsAll,
 		"streams":                                   streams,
+		"reads_from_any_place":                      readsFromAnyPlace,
 		"stores_large_blobs":                        large,
 		"leaves_nothing_of_a_broken_upload":         brokenUpload,
 		"keeps_the_old_bytes_after_a_broken_upload": brokenOverwrite,
@@ -201,6 +202,44 @@ func streams(t *testing.T, s *blob.Store) {
 	}
 	if size != int64(len(data)) || ref.Bytes != size || !bytes.Equal(got, data) {
 		t.Errorf("got %d bytes, size %d, ref %d, want %d", len(got), size, ref.Bytes, len(data))
+	}
+}
+
+func readsFromAnyPlace(t *testing.T, s *blob.Store) {
+	for key, data := range map[string][]byte{"a/small": []byte("0123456789"), "a/big": bytes.Repeat([]byte("0123456789abcdef"), 20_000), "a/empty": nil} {
+		if _, err := s.Put(t.Context(), key, data); err != nil {
+			t.Fatal(err)
+		}
+		content, err := s.OpenContent(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := iotest.TestReader(content, data); err != nil { // seeks too
+			t.Errorf("%s: %v", key, err)
+		}
+		if err := errors.Join(content.Err(), content.Close()); content.Size() != int64(len(data)) || err != nil {
+			t.Errorf("%s: %d bytes, %v", key, content.Size(), err)
+		}
+	}
+	if _, err := s.OpenContent(t.Context(), "a/missing"); !errors.Is(err, blob.ErrNotFound) {
+		t.Errorf("got error %v, want ErrNotFound", err)
+	}
+	put(t, s, "a/removed", "0123456789")
+	content, err := s.OpenContent(t.Context(), "a/removed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.DeletePrefix(t.Context(), "a/", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := content.Seek(5, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(content); !errors.Is(err, blob.ErrNotFound) || !errors.Is(content.Err(), blob.ErrNotFound) {
+		t.Errorf("of a removed blob: %v, want ErrNotFound", err)
+	}
+	if err := content.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

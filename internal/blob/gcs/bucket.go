@@ -71,6 +71,21 @@ func (b *Bucket) Open(ctx context.Context, key string) (io.ReadCloser, int64, er
 	return response.Body, response.ContentLength, nil
 }
 
+// OpenAt implements blob.Bucket.
+func (b *Bucket) OpenAt(ctx context.Context, key string, offset int64) (io.ReadCloser, error) {
+	var response *http.Response
+	err := retry(ctx, func() (err error) {
+		get := b.service.Objects.Get(b.name, b.prefix+key).Context(ctx)
+		get.Header().Set("Range", fmt.Sprintf("bytes=%d-", offset))
+		response, err = get.Download() //nolint:bodyclose // the caller closes it
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
+}
+
 // Exists implements blob.Bucket.
 func (b *Bucket) Exists(ctx context.Context, key string) (bool, error) {
 	err := retry(ctx, func() error {

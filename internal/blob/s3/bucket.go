@@ -3,6 +3,7 @@ package s3
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -28,6 +29,15 @@ func (b *Bucket) Open(ctx context.Context, key string) (io.ReadCloser, int64, er
 		return nil, 0, failure(ctx, err)
 	}
 	return out.Body, aws.ToInt64(out.ContentLength), nil
+}
+
+// OpenAt implements blob.Bucket.
+func (b *Bucket) OpenAt(ctx context.Context, key string, offset int64) (io.ReadCloser, error) {
+	out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: b.outside(key), Range: aws.String(fmt.Sprintf("bytes=%d-", offset))})
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return out.Body, nil
 }
 
 // Exists implements blob.Bucket. It reads the first byte: the answer to HEAD does not
