@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/api/openai"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
@@ -104,6 +105,7 @@ type Deps struct {
 	Secrets     intake.Secrets // seals what requests must not leave readable
 	Answers     question.Workflows
 	Relay       Relay
+	Models      openai.Models
 	Links       Links
 	Addresses   Addresses
 	Log         *slog.Logger

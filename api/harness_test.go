@@ -23,11 +23,14 @@ import (
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api"
+	"github.com/cairn-rag/cairn/api/openai"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/secret"
@@ -49,6 +52,7 @@ type edge struct {
 	work     *work
 	logs     map[string][]stream.Item // of runs, without their ends
 	log      *bytes.Buffer
+	models   *modeltest.Server
 	close    func() // the stores
 	database string // file of the store
 	admin    string // the instance's key
@@ -267,11 +271,13 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	if err != nil {
 		t.Fatal(err)
 	}
+	e.models = modeltest.New(modeltest.Options{})
+	t.Cleanup(e.models.Close)
 	cfg := api.Config{TempDir: t.TempDir()}
 	deps := api.Deps{
 		Store: e.store, Followed: e.store, Blobs: e.blobs, Access: e.access, Retriever: e.work, Pages: e.work, Dispatch: e.work, Answers: e.work, Imports: e.work,
 		Relay: stream.NewRelay(ended{e.store, e.logs}, stream.NewHub()), Links: e.work, Log: slog.New(slog.NewJSONHandler(e.log, nil)), Secrets: box,
-		Addresses: safedial.New(safedial.Config{}),
+		Addresses: safedial.New(safedial.Config{}), Models: modelsOf(e.models),
 	}
 	deps.Attributes = &activities.Attributes{Store: e.store, Index: e.work}
 	for _, c := range change {
@@ -282,6 +288,17 @@ func open(t *testing.T, change ...func(*api.Config, *api.Deps)) *edge {
 	}
 	e.handler = e.server.Handler()
 	return e
+}
+
+// modelsOf are the models of a stand-in server.
+func modelsOf(s *modeltest.Server) openai.Models {
+	endpoint := s.Endpoint()
+	return openai.Models{
+		Chat: model.New(endpoint, nil), Embedding: model.New(endpoint, nil),
+		EmbeddingOf: func(dimensions int) openai.Embedder {
+			return model.New(endpoint, nil).As(endpoint.Model, dimensions)
+		},
+	}
 }
 
 func (e *edge) populate(ctx context.Context) {

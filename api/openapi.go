@@ -61,7 +61,7 @@ func (s *Server) tidyDescription() {
 					allowNull(oapi.Components.Schemas, media.Schema, map[*huma.Schema]bool{})
 				}
 			}
-			op.Responses["default"] = edge.ErrorResponse()
+			op.Responses["default"] = edge.ErrorResponseOf(path)
 			delete(op.Responses, "422")
 			delete(op.Responses, "500")
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/api/openai"
 	"github.com/cairn-rag/cairn/internal/idempotency"
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
@@ -64,6 +65,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s.health = NewHealth(deps.Ready, deps.MetricsPage, deps.Log)
 	s.stop = sync.OnceFunc(func() { s.health.Stop(); close(s.stopping) })
 	s.register()
+	if err := openai.Register(openai.Deps{Edge: s.edge, Store: deps.Store, Questions: s.questions, Models: deps.Models, WriteAllowance: writeAllowance}); err != nil {
+		return nil, err
+	}
 	if err := s.describe(); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/api/openai"
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
@@ -72,6 +73,13 @@ func (e *embeddings) forQuestions(generation string) (retrieve.Embedder, error) 
 		return nil, err
 	}
 	return queryEmbedder{embedder, embedder != activities.Embedder(e.instance)}, nil
+}
+
+// openaiModels are the models that clients of the OpenAI protocol reach.
+func (p *platform) openaiModels() openai.Models {
+	return openai.Models{Chat: p.chat, Embedding: p.embed, EmbeddingOf: func(dimensions int) openai.Embedder {
+		return p.embed.As(p.embed.Endpoint().Model, dimensions)
+	}}
 }
 
 // queryEmbedder embeds questions.

@@ -19,6 +19,7 @@ func newAPI(version string, adapter huma.Adapter) huma.API {
 	strictNames()
 	registry := newSchemas()
 	registry.Schema(reflect.TypeFor[Problem](), true, "")
+	registry.Schema(reflect.TypeFor[OpenAIError](), true, "")
 	api := huma.NewAPI(huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",

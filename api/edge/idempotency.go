@@ -136,3 +136,13 @@ func (h *heldBack) code() int {
 	}
 	return h.status
 }
+
+// OnceFor is Once for a route that authenticates its callers itself: p is the principal
+// of the request.
+func (e *Edge) OnceFor(w http.ResponseWriter, r *http.Request, p knowledge.Principal, hash string, next http.HandlerFunc) {
+	callOf(r.Context()).principal = p
+	e.Once(w, r, &Route{}, hash, next)
+}
+
+// Flush keeps a handler that streams from sending the answer before it is stored.
+func (h *heldBack) Flush() {}

@@ -100,7 +100,7 @@ func (e *Edge) observe(next http.Handler) http.Handler {
 			if failure != nil && failure != http.ErrAbortHandler {
 				log.ErrorContext(r.Context(), "handler panicked", "panic", fmt.Sprint(failure), "stack", string(debug.Stack()))
 				if rec.status == 0 {
-					writeProblem(rec, newProblem(knowledge.Errorf(knowledge.CodeInternal, "something went wrong on our side")))
+					writeProblem(rec, r, newProblem(knowledge.Errorf(knowledge.CodeInternal, "something went wrong on our side")))
 					failure = nil
 				} else {
 					failure = http.ErrAbortHandler // cuts the answer off, so that it does not look whole
@@ -150,13 +150,13 @@ func (e *Edge) routes() http.Handler {
 			handler.ServeHTTP(none, r)
 		}
 		if none.status != http.StatusMethodNotAllowed {
-			writeProblem(w, newProblem(knowledge.Errorf(knowledge.CodeNotFound, "there is no such route; see /docs")))
+			writeProblem(w, r, newProblem(knowledge.Errorf(knowledge.CodeNotFound, "there is no such route; see /docs")))
 			return
 		}
 		allow := e.allowed(r)
 		p := newProblem(knowledge.Errorf(knowledge.CodeMethodNotAllowed, "this route does not have the method %s; it has %s", r.Method, allow))
 		p.headers.Set("Allow", allow)
-		writeProblem(w, p)
+		writeProblem(w, r, p)
 	})
 }
 

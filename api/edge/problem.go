@@ -171,6 +171,9 @@ func problem(ctx context.Context, log *slog.Logger, err error) *Problem {
 	return p
 }
 
+// LogError logs an error that ends an answer which has begun.
+func LogError(r *http.Request, err error) { problem(r.Context(), RequestLog(r.Context()), err) }
+
 // WriteError answers with err, for handlers that write their response themselves.
 // A response that has begun is cut off.
 func WriteError(w http.ResponseWriter, r *http.Request, err error) {
@@ -181,12 +184,16 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Code == knowledge.CodeTooLarge {
 		drain(w, r)
 	}
-	writeProblem(w, p)
+	writeProblem(w, r, p)
 }
 
-func writeProblem(w http.ResponseWriter, p *Problem) {
+func writeProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
 	for name, values := range p.headers {
 		w.Header()[name] = values
+	}
+	if speaksOpenAI(r.URL.Path) {
+		WriteJSON(w, p.Status, p.OpenAI())
+		return
 	}
 	w.Header().Set("Content-Type", problemType)
 	w.WriteHeader(p.Status)

@@ -67,7 +67,7 @@ func (rt Route) described() huma.Operation {
 	if op.Responses == nil {
 		op.Responses = map[string]*huma.Response{}
 	}
-	op.Responses["default"] = ErrorResponse()
+	op.Responses["default"] = ErrorResponseOf(op.Path)
 	if rt.Public && !rt.Proves {
 		op.Security = []map[string][]string{}
 	}

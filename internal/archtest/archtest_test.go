@@ -138,11 +138,12 @@ var own = map[string][]string{
 		"internal/blob", "internal/chunk", "internal/citation", "internal/enrich", "internal/extract", "internal/extract/format", "internal/index", "internal/knowledge",
 		"internal/model", "internal/prompt", "internal/retrieve", "internal/safedial", "internal/selection", "internal/source", "internal/store", "internal/stream", "internal/tool", "internal/transcript", "internal/webhook",
 	},
-	"workflows": {"activities", "internal/knowledge", "internal/stream", "internal/tool"},
-	"worker":    {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
-	"api/edge":  {"internal/access", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/store"},
+	"workflows":  {"activities", "internal/knowledge", "internal/stream", "internal/tool"},
+	"worker":     {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
+	"api/edge":   {"internal/access", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/store"},
+	"api/openai": {"api/edge", "internal/access", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/store"},
 	"api": {
-		"activities", "api/edge", "internal/access", "internal/blob", "internal/citation", "internal/extract", "internal/idempotency", "internal/index",
+		"activities", "api/edge", "api/openai", "internal/access", "internal/blob", "internal/citation", "internal/extract", "internal/idempotency", "internal/index",
 		"internal/importing", "internal/intake", "internal/knowledge", "internal/model", "internal/prompt", "internal/question", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",
 		"internal/store", "internal/stream", "internal/tool", "internal/view", "internal/webhook", "workflows",
 	},
@@ -153,7 +154,7 @@ var own = map[string][]string{
 
 	// The command wires.
 	"starter": {
-		"activities", "api", "internal/access", "internal/blob", "internal/blob/connect", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
+		"activities", "api", "api/openai", "internal/access", "internal/blob", "internal/blob/connect", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
 		"internal/extract", "internal/extract/format", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/retrieve",
 		"internal/safedial", "internal/secret", "internal/source", "internal/source/connect", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/webhook", "samples", "starter/terminal", "worker", "workflows",
 	},
@@ -195,6 +196,7 @@ var foreign = []struct {
 	{"activities", []string{"go.temporal.io/sdk/client", "go.temporal.io/sdk/worker", "go.temporal.io/sdk/workflow", "database/sql", "os/exec"}, "activities see interfaces"},
 	{"api", []string{"go.temporal.io", "database/sql", "os/exec"}, "the HTTP edge reaches Temporal through a narrow interface"},
 	{"api/edge", []string{"go.temporal.io", "database/sql", "os/exec"}, "what stands around the routes reaches nothing but access"},
+	{"api/openai", []string{"go.temporal.io", "database/sql", "os/exec"}, "the protocol is a view of what the API has"},
 	{"internal/importing", []string{"go.temporal.io", "net/http", "github.com/danielgtaylor"}, "every door imports by it"},
 	{"internal/intake", []string{"go.temporal.io", "net/http", "github.com/danielgtaylor"}, "every door takes documents in by it"},
 	{"internal/question", []string{"go.temporal.io", "net/http", "github.com/danielgtaylor"}, "every door asks by it"},

@@ -10,7 +10,7 @@ import (
 
 // ways are the edge and the packages by which every edge starts runs.
 func ways() []string {
-	return []string{"api", "api/edge", "internal/idempotency", "internal/importing", "internal/intake", "internal/question"}
+	return []string{"api", "api/edge", "api/openai", "internal/idempotency", "internal/importing", "internal/intake", "internal/question"}
 }
 
 // TestDependenciesAreInterfaces: whoever works with a store, a model or the index

@@ -102,6 +102,11 @@ func (r *rates) forget(now time.Time) {
 	}
 }
 
+// Allow counts a question that starts no run against the same limits.
+func (s *Starter) Allow(ctx context.Context, p knowledge.Principal, project knowledge.Project) (Allowance, error) {
+	return s.allow(ctx, p, project)
+}
+
 // allow counts a question against the limits of the key, the user and the project, and
 // refuses it above them (CodeRateLimited). A refusal by the limit of one caller does not
 // count against the project, which others share.

@@ -1,0 +1,96 @@
+package openai
+
+import (
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/idempotency"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+func (s *Server) registerChat() {
+	s.handle(edge.Route{Public: true, Proves: true, Limit: largeBody, Operation: huma.Operation{
+		OperationID: "create-chat-completion", Method: http.MethodPost, Path: "/v1/chat/completions", Summary: "Complete a chat",
+		Description: "With a model of the instance the request goes to that model's endpoint as it is. With project:<slug> the last message of the user is the question, and the messages before it are its history; the answer is that of POST /query, with citations.",
+		RequestBody: request[ChatRequest](s), Responses: map[string]*huma.Response{"200": {
+			Description: "The completion, or with stream a stream of chunks",
+			Content: map[string]*huma.MediaType{
+				"application/json":  {Schema: schema[ChatCompletion](s)},
+				"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString, Description: "Events whose data are chat.completion.chunk objects, the last one [DONE]"}},
+			},
+		}},
+	}}, s.createChatCompletion)
+}
+
+func (s *Server) createChatCompletion(w http.ResponseWriter, r *http.Request, _ knowledge.Principal) error {
+	var b ChatRequest
+	if err := s.deps.Edge.DecodeBody(r, &b); err != nil {
+		return err
+	}
+	as := acting(b.ActingBody, edge.ActingFromQuery(r))
+	p, err := s.deps.Edge.Principal(r, r.PathValue("workspaceId"), as)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(b.Model, projectPrefix) {
+		return knowledge.Errorf(knowledge.CodeNeedsComponent, "this version does not answer chat completions with a project; ask it by POST /query")
+	}
+	if b.Model != s.deps.Models.Chat.Endpoint().Model {
+		return unknownModel(b.Model, nil)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return edge.BodyError(err)
+	}
+	s.deps.Edge.OnceFor(w, r, p, idempotency.Hash(body), func(w http.ResponseWriter, r *http.Request) {
+		if err := s.forward(w, r, p, body, b.Stream); err != nil {
+			edge.WriteError(w, r, err)
+		}
+	})
+	return nil
+}
+
+// forward sends the request to the endpoint of the instance's chat model and relays its
+// answer as it comes.
+func (s *Server) forward(w http.ResponseWriter, r *http.Request, p knowledge.Principal, body []byte, streamed bool) error {
+	project, err := s.deps.Questions.Project(r.Context(), p, "")
+	if err != nil {
+		return err
+	}
+	allowance, err := s.deps.Questions.Allow(r.Context(), p, project)
+	s.deps.WriteAllowance(w, allowance)
+	if err != nil {
+		return err
+	}
+	if body, err = forwardedBody(body); err != nil {
+		return err
+	}
+	answer, err := s.deps.Models.Chat.ForwardChat(r.Context(), body, streamed)
+	if err != nil {
+		return refusedByModel(err)
+	}
+	defer answer.Close()
+	if !streamed {
+		whole, err := answer.Whole()
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(whole) // an error here is the connection's
+		return nil
+	}
+	out := newStream(w)
+	for data, err := range answer.Events() {
+		if err != nil {
+			return out.fail(r, err)
+		}
+		if err := out.data(data); err != nil {
+			return nil // the client has left
+		}
+	}
+	return out.done()
+}

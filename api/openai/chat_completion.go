@@ -1,0 +1,36 @@
+package openai
+
+// ChatCompletion is the answer to a request for a chat completion.
+type ChatCompletion struct {
+	_       struct{}     `json:"-" additionalProperties:"true"`
+	ID      string       `json:"id"`
+	Object  string       `json:"object"`
+	Created int64        `json:"created" doc:"Unix seconds"`
+	Model   string       `json:"model"`
+	Choices []ChatChoice `json:"choices"`
+	Usage   *ChatUsage   `json:"usage,omitempty"`
+}
+
+// ChatChoice is the only choice of a completion by a project.
+type ChatChoice struct {
+	_            struct{}   `json:"-" additionalProperties:"true"`
+	Index        int        `json:"index"`
+	Message      ChatAnswer `json:"message"`
+	FinishReason string     `json:"finish_reason"`
+	Logprobs     *struct{}  `json:"logprobs,omitempty"`
+}
+
+// ChatAnswer is the message of a completion.
+type ChatAnswer struct {
+	_       struct{} `json:"-" additionalProperties:"true"`
+	Role    string   `json:"role"`
+	Content *string  `json:"content"`
+}
+
+// ChatUsage counts tokens.
+type ChatUsage struct {
+	_                struct{} `json:"-" additionalProperties:"true"`
+	PromptTokens     int      `json:"prompt_tokens"`
+	CompletionTokens int      `json:"completion_tokens"`
+	TotalTokens      int      `json:"total_tokens"`
+}

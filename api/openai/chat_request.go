@@ -1,0 +1,124 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/access"
+)
+
+// ChatRequest is the body of a request for a chat completion: the fields that Cairn reads.
+// All others go to the endpoint of a model as they are.
+type ChatRequest struct {
+	_                   struct{}       `json:"-" additionalProperties:"true"`
+	Model               string         `json:"model" minLength:"1" doc:"The chat model of the instance: the request goes to its endpoint, without documents. project:<slug>: the project answers, with citations"`
+	Messages            []ChatMessage  `json:"messages" minItems:"1" maxItems:"10000"`
+	Stream              bool           `json:"stream,omitempty"`
+	StreamOptions       *StreamOptions `json:"stream_options,omitempty"`
+	Temperature         *float64       `json:"temperature,omitempty" minimum:"0" maximum:"2"`
+	MaxTokens           *int           `json:"max_tokens,omitempty" minimum:"1"`
+	MaxCompletionTokens *int           `json:"max_completion_tokens,omitempty" minimum:"1"`
+	N                   *int           `json:"n,omitempty" minimum:"1" maximum:"128" doc:"Of a project: 1"`
+	Tools               []any          `json:"tools,omitempty" maxItems:"128" doc:"Not with a project, which has its own"`
+	ResponseFormat      *Format        `json:"response_format,omitempty" doc:"Of a project: text"`
+	edge.ActingBody
+}
+
+// StreamOptions are the options of a stream.
+type StreamOptions struct {
+	_            struct{} `json:"-" additionalProperties:"true"`
+	IncludeUsage bool     `json:"include_usage,omitempty" doc:"The last chunk has the usage"`
+}
+
+// Format is the format of an answer.
+type Format struct {
+	_    struct{} `json:"-" additionalProperties:"true"`
+	Type string   `json:"type,omitempty"`
+}
+
+// ChatMessage is a message of a conversation.
+type ChatMessage struct {
+	_       struct{} `json:"-" additionalProperties:"true"`
+	Role    string   `json:"role" enum:"system,developer,user,assistant,tool,function"`
+	Content content  `json:"content,omitempty"`
+}
+
+// content is the text of a message. JSON may have a list of parts instead; others says
+// what kinds of parts beside texts there are.
+type content struct {
+	text   string
+	others []string
+}
+
+// Schema implements huma.SchemaProvider.
+func (content) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeString},
+		{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}, Description: "Parts. A project reads texts only"},
+	}}
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *content) UnmarshalJSON(data []byte) error {
+	if len(data) == 0 || data[0] != '[' {
+		return json.Unmarshal(data, &c.text)
+	}
+	var parts []struct {
+		Type    string `json:"type"`
+		Text    string `json:"text"`
+		Refusal string `json:"refusal"`
+	}
+	if err := json.Unmarshal(data, &parts); err != nil {
+		return err
+	}
+	var texts []string
+	for _, part := range parts {
+		switch part.Type {
+		case "text", "input_text", "output_text", "refusal":
+			texts = append(texts, part.Text+part.Refusal)
+		default:
+			if !slices.Contains(c.others, part.Type) {
+				c.others = append(c.others, part.Type)
+			}
+		}
+	}
+	c.text = strings.Join(texts, "\n")
+	return nil
+}
+
+// acting returns the user for whom the request acts, as its body and the query of its
+// address say.
+func acting(b edge.ActingBody, query access.Acting) access.Acting {
+	if b.UserID != "" {
+		query.User = b.UserID
+	}
+	if b.ExternalUserID != "" {
+		query.ExternalUser = b.ExternalUserID
+	}
+	if b.SessionID != "" {
+		query.Session = b.SessionID
+	}
+	return query
+}
+
+// forwardedBody returns the body for the endpoint of a model: that of the client without
+// the fields that only Cairn has.
+func forwardedBody(body []byte) ([]byte, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return nil, fmt.Errorf("decode the request: %w", err)
+	}
+	for _, own := range []string{"userId", "external_user_id", "session_id"} {
+		delete(fields, own)
+	}
+	forwarded, err := json.Marshal(fields)
+	if err != nil {
+		return nil, fmt.Errorf("encode the request: %w", err)
+	}
+	return forwarded, nil
+}

@@ -1,0 +1,163 @@
+package model
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"time"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+// Forwarded is the answer of an endpoint to a request that was forwarded to it as it was
+// written. The caller calls Close. Only one goroutine may use it.
+type Forwarded struct {
+	x    *exchange
+	body io.ReadCloser
+}
+
+// ForwardChat sends the JSON of a request for a chat completion to the endpoint as it is
+// and returns once its answer begins. streamed says that the request asks for a stream.
+// Its errors are those of Chat.
+func (c *Client) ForwardChat(ctx context.Context, body []byte, streamed bool) (*Forwarded, error) {
+	x := newExchange(ctx, c.endpoint)
+	if streamed {
+		x.limit = maxStreamBytes
+	}
+	sent := time.Now()
+	res, err := c.post(x, "/chat/completions", body)
+	if x.header != nil {
+		c.pacer.observe(sent, time.Now(), x.status, x.header)
+	}
+	if err != nil {
+		defer x.close()
+		return nil, tooLarge(x.callError("chat", err))
+	}
+	return &Forwarded{x: x, body: res.Body}, nil
+}
+
+// post sends JSON to a path of the endpoint.
+func (c *Client) post(x *exchange, path string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(x.ctx, http.MethodPost, c.endpoint.BaseURL+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if c.endpoint.APIKey != "" {
+		req.Header.Set("Authorization", "Bearer "+c.endpoint.APIKey)
+	}
+	return doer{c.client}.Do(req)
+}
+
+// Close closes the connection, unless its answer was read to the end.
+func (f *Forwarded) Close() {
+	_ = f.body.Close() // it was only read
+	f.x.close()
+}
+
+// Whole returns an answer that is not a stream: JSON with choices.
+func (f *Forwarded) Whole() ([]byte, error) {
+	body, err := io.ReadAll(f.body)
+	if err != nil {
+		return nil, f.x.callError("chat", err)
+	}
+	var answer struct {
+		Choices []json.RawMessage `json:"choices"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil || len(answer.Choices) == 0 {
+		return nil, f.x.callError("chat", f.x.badAnswer(CodeBadResponse, "the answer has no choices"))
+	}
+	return body, nil
+}
+
+// Events yields the data of the events of a stream as they come, the done mark left out.
+// An event that reports an error, and a stream that stops before the answer is complete,
+// end the sequence with an *Error. A yielded slice is valid until the next one.
+func (f *Forwarded) Events() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		lines := bufio.NewReaderSize(f.body, 16<<10)
+		finished := false
+		for {
+			line, err := lines.ReadBytes('\n')
+			data, isData := bytes.CutPrefix(bytes.TrimSpace(line), []byte("data:"))
+			data = bytes.TrimSpace(data)
+			switch {
+			case isData && string(data) == doneMark:
+				f.x.complete = true
+				return
+			case isData && len(data) > 0:
+				last, failed := f.read(data)
+				if finished = finished || last; failed != nil {
+					yield(nil, failed)
+					return
+				}
+				if !yield(data, nil) {
+					return
+				}
+			}
+			if err != nil {
+				if !errors.Is(err, io.EOF) || !finished {
+					yield(nil, f.x.callError("chat", f.broken(err)))
+				}
+				return
+			}
+		}
+	}
+}
+
+// read looks at an event: whether it finishes the answer, or reports an error.
+func (f *Forwarded) read(data []byte) (finished bool, err error) {
+	var event struct {
+		Error   *openai.APIError `json:"error"`
+		Choices []struct {
+			FinishReason *string `json:"finish_reason"`
+		} `json:"choices"`
+	}
+	if err := json.Unmarshal(data, &event); err != nil {
+		return false, f.x.callError("chat", f.x.badAnswer(CodeBadResponse, "an event that is not JSON"))
+	}
+	if event.Error != nil {
+		return false, f.x.callError("chat", event.Error)
+	}
+	for _, choice := range event.Choices {
+		finished = finished || choice.FinishReason != nil && *choice.FinishReason != ""
+	}
+	return finished, nil
+}
+
+// broken returns the error of a stream that stopped with err before its answer was
+// complete.
+func (f *Forwarded) broken(err error) error {
+	if errors.Is(err, io.EOF) {
+		return f.x.badAnswer(CodeEnded, "the answer ended in mid stream, without a finish reason")
+	}
+	return err
+}
+
+// Refused reports whether an endpoint refused a request as the caller's mistake, with the
+// names of the mistake and of the field where it gave them.
+func Refused(err error) (code, param string, ok bool) {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Status != http.StatusBadRequest && e.Status != http.StatusRequestEntityTooLarge && e.Status != http.StatusUnprocessableEntity {
+		return "", "", false
+	}
+	if refused, isRefusal := errors.AsType[*refusal](err); isRefusal && refused.named != nil {
+		name := func(s string) string {
+			if errorName.MatchString(s) {
+				return s
+			}
+			return ""
+		}
+		code = name(fmt.Sprint(refused.named.Code))
+		if refused.named.Param != nil {
+			param = name(*refused.named.Param)
+		}
+	}
+	return code, param, true
+}
