@@ -60,7 +60,7 @@ type CalledTool struct {
 	ID        string              `json:"id"`
 	Name      string              `json:"name"`
 	Arguments string              `json:"arguments"`
-	Status    knowledge.RunStatus `json:"status"` // completed or failed
+	Status    knowledge.RunStatus `json:"status"` // completed, failed or refused
 	Files     []knowledge.RunFile `json:"files,omitempty"`
 }
 
@@ -137,10 +137,7 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 			return fmt.Errorf("read turn %d: %w", i+1, err)
 		}
 		for j, c := range called.ToolCalls {
-			tool := CalledTool{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Status: knowledge.RunCompleted}
-			if turn.Outputs[j].Failure != "" {
-				tool.Status = knowledge.RunFailed
-			}
+			tool := CalledTool{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Status: turn.Outputs[j].Status()}
 			if tool.Files, err = a.filesOf(ctx, turn.Outputs[j]); err != nil {
 				return err
 			}

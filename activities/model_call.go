@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,6 +53,8 @@ type ToolCallRef struct {
 	Name  string        `json:"name"`
 	Limit time.Duration `json:"limit,omitempty"` // of one attempt; 0 = tool.DefaultLimit
 	Once  bool          `json:"once,omitempty"`  // it must not be repeated
+	// Approval says that the call waits until a person approves it.
+	Approval bool `json:"approval,omitempty"`
 }
 
 // CallModel makes one model call and streams its answer into the run's log. It makes
@@ -139,7 +142,9 @@ func (a *Answering) callRefs(ctx context.Context, run knowledge.RunRef, calls []
 	refs := make([]ToolCallRef, 0, len(calls))
 	for _, c := range calls {
 		called, _ := tools.Find(c.Name)
-		refs = append(refs, ToolCallRef{ID: c.ID, Name: c.Name, Limit: called.Limit, Once: called.Once})
+		refs = append(refs, ToolCallRef{
+			ID: c.ID, Name: c.Name, Limit: called.Limit, Once: called.Once, Approval: slices.Contains(request.Config.Tools.Approval, c.Name),
+		})
 	}
 	return refs, nil
 }

@@ -27,8 +27,27 @@ type ToolOutput struct {
 	Words   string          `json:"words,omitempty"` // blob of a ToolWords
 	Files   int             `json:"files,omitempty"` // in the ToolWords
 	Failure string          `json:"failure,omitempty"`
-	Chosen  bool            `json:"chosen,omitempty"` // the record of the search has Choices
-	Usage   knowledge.Usage `json:"usage,omitzero"`   // of chat models that the tool asked
+	Refused bool            `json:"refused,omitempty"` // by a person; Words says so
+	Chosen  bool            `json:"chosen,omitempty"`  // the record of the search has Choices
+	Usage   knowledge.Usage `json:"usage,omitzero"`    // of chat models that the tool asked
+}
+
+// The statuses of a tool call beside completed and failed.
+const (
+	CallWaiting knowledge.RunStatus = "waiting" // for a person who approves it
+	CallStarted knowledge.RunStatus = "started"
+	CallRefused knowledge.RunStatus = "refused"
+)
+
+// Status returns how the call ended.
+func (o ToolOutput) Status() knowledge.RunStatus {
+	switch {
+	case o.Refused:
+		return CallRefused
+	case o.Failure != "":
+		return knowledge.RunFailed
+	}
+	return knowledge.RunCompleted
 }
 
 // ToolWords are the stored words of a tool call.

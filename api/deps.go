@@ -17,6 +17,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
 )
 
 // Config is the part of the configuration that concerns the API.
@@ -164,6 +165,9 @@ type Dispatcher interface {
 	// PauseReindex asks a reindex to pause or to resume; known is false if it has no
 	// workflow that is open.
 	PauseReindex(ctx context.Context, r store.Run, paused bool) (known bool, err error)
+	// Decide tells a question's run what a person decided about a tool call; waiting is
+	// false if no such call waits for a decision.
+	Decide(ctx context.Context, r store.Run, d workflows.Decision) (waiting bool, err error)
 }
 
 // ImportSources knows the sources that imports may have, and the secrets that they may

@@ -36,9 +36,9 @@ type (
 		ID        string              `json:"id"`
 		Name      string              `json:"name"`
 		Arguments any                 `json:"arguments" doc:"JSON as the model wrote it; what is not JSON is a string"`
-		Status    knowledge.RunStatus `json:"status" enum:"started,completed,failed"`
+		Status    knowledge.RunStatus `json:"status" enum:"waiting,started,completed,failed,refused" doc:"waiting: for a person, POST /runs/{id}/calls/{call} decides"`
 		Summary   string              `json:"summary"`
-		Seconds   *float64            `json:"seconds,omitempty" doc:"Absent while the status is started"`
+		Seconds   *float64            `json:"seconds,omitempty" doc:"Absent before the call has ended"`
 		Files     []runFile           `json:"files,omitempty" doc:"That the call produced"`
 	}
 	toolEvent struct {

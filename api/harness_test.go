@@ -69,6 +69,7 @@ type work struct {
 	removals   []store.Removal
 	answers    []workflows.AnswerInput
 	cancels    []string
+	decisions  []workflows.Decision
 	reindexes  []string        // runs that were started
 	paused     map[string]bool // reindexes that were asked to pause or to resume
 	retries    []string        // documents whose step was asked to try at once
@@ -132,6 +133,17 @@ func (w *work) Reindex(_ context.Context, r store.Run) error {
 	defer w.mu.Unlock()
 	w.reindexes = append(w.reindexes, r.ID)
 	return w.fail
+}
+
+// Decide takes a decision about the call "waits".
+func (w *work) Decide(_ context.Context, _ store.Run, d workflows.Decision) (waiting bool, err error) {
+	if d.Call != "waits" {
+		return false, nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.decisions = append(w.decisions, d)
+	return true, nil
 }
 
 func (w *work) PauseReindex(_ context.Context, r store.Run, paused bool) (known bool, err error) {

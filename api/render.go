@@ -126,7 +126,7 @@ func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, e
 		given = turn.ToolCalls[data.Call].Arguments
 	}
 	out := toolCallEvent{ID: data.ID, Name: data.Name, Arguments: arguments(given), Status: data.Status, Summary: summary(data)}
-	if data.Status != "started" {
+	if data.Status != activities.CallStarted && data.Status != activities.CallWaiting {
 		out.Seconds = &data.Seconds
 	}
 	if data.Files != "" {

@@ -94,6 +94,7 @@ func (s *Server) register() {
 	s.registerRunFiles()
 	s.registerImports()
 	s.registerReindex()
+	s.registerApprovals()
 	s.registerRetrieve()
 	s.registerQuestions()
 	s.registerWebSocket()

@@ -11,12 +11,14 @@ import (
 )
 
 type runsCmd struct {
-	List   runsListCmd   `cmd:"" help:"List runs, the newest first."`
-	Show   runsShowCmd   `cmd:"" help:"Show a run."`
-	Watch  runsWatchCmd  `cmd:"" help:"Follow a run from its first event to its last."`
-	Cancel runsCancelCmd `cmd:"" help:"Stop a run."`
-	Pause  runsPauseCmd  `cmd:"" help:"Pause an import or a reindex."`
-	Resume runsResumeCmd `cmd:"" help:"Resume an import or a reindex."`
+	List    runsListCmd    `cmd:"" help:"List runs, the newest first."`
+	Show    runsShowCmd    `cmd:"" help:"Show a run."`
+	Watch   runsWatchCmd   `cmd:"" help:"Follow a run from its first event to its last."`
+	Cancel  runsCancelCmd  `cmd:"" help:"Stop a run."`
+	Approve runsApproveCmd `cmd:"" help:"Approve a tool call that waits for a person."`
+	Refuse  runsRefuseCmd  `cmd:"" help:"Refuse a tool call that waits for a person."`
+	Pause   runsPauseCmd   `cmd:"" help:"Pause an import or a reindex."`
+	Resume  runsResumeCmd  `cmd:"" help:"Resume an import or a reindex."`
 }
 
 // Help returns an example of the commands.

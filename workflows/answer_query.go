@@ -78,7 +78,8 @@ type answer struct {
 	acts       *activities.Answering // for the names of its methods only
 	newRun     func(AnswerInput) error
 	nextRun    error
-	toolEvents bool // the run is a tool's: it logs the phases of the search
+	toolEvents bool                 // the run is a tool's: it logs the phases of the search
+	decisions  map[string]*Decision // of the calls that wait for a person, nil until then; by the call's id
 }
 
 func newAnswer(ctx workflow.Context, in AnswerInput, name string) (*answer, error) {
@@ -86,7 +87,10 @@ func newAnswer(ctx workflow.Context, in AnswerInput, name string) (*answer, erro
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{in: in, name: name, log: log, segments: in.Segments}
+	a := &answer{in: in, name: name, log: log, segments: in.Segments, decisions: map[string]*Decision{}}
+	if err := a.takeDecisions(ctx); err != nil {
+		return nil, err
+	}
 	if in.Carried != nil {
 		a.loop = *in.Carried
 	}

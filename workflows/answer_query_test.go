@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"testing"
@@ -146,6 +147,60 @@ func TestAnswerQuery(t *testing.T) {
 		end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5})
 		want := []string{"runStarted", "delta", "messageReset", "toolCall", "toolCall", "toolCall", "toolCall", "delta", "sources", "completed"}
 		if diff := cmp.Diff(want, topics(end.Items)); diff != "" {
+			t.Error(diff)
+		}
+	})
+
+	t.Run("a call that needs an approval waits for it, and a refused one is not made", func(t *testing.T) {
+		t.Parallel()
+		test := newAnswerTest(t)
+		test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
+			if in.Turn == 1 {
+				return activities.ModelCallResult{Key: "turn-1", Attempt: 1, ToolCalls: []activities.ToolCallRef{
+					{ID: "a", Name: "post", Approval: true}, {ID: "b", Name: "post", Approval: true}, {ID: "c", Name: "look"},
+				}}, nil
+			}
+			want := []activities.ToolOutput{{Words: "call 0"}, {Words: "refusal", Refused: true}, {Words: "call 2"}}
+			if diff := cmp.Diff(want, in.Loop.Turns[0].Outputs); diff != "" {
+				t.Error(diff)
+			}
+			return activities.ModelCallResult{Key: "turn-2", Attempt: 1, Tail: "done"}, nil
+		})
+		test.env.OnActivity(acts.CallTool, mock.Anything, mock.Anything).Return(
+			func(_ context.Context, in activities.ToolCallInput) (activities.ToolOutput, error) {
+				return activities.ToolOutput{Words: fmt.Sprintf("call %d", in.Call)}, nil
+			})
+		refused := map[string]bool{}
+		decide := func(after time.Duration, id string, d workflows.Decision) {
+			test.env.RegisterDelayedCallback(func() {
+				test.env.UpdateWorkflow(workflows.UpdateDecide, id, &testsuite.TestUpdateCallback{
+					OnReject: func(error) { refused[id] = true },
+					OnAccept: func() {},
+					OnComplete: func(_ any, err error) {
+						if err != nil {
+							t.Error(err)
+						}
+					},
+				}, d)
+			}, after)
+		}
+		decide(24*time.Hour, "no such call", workflows.Decision{Call: "c"})
+		decide(48*time.Hour, "refuse b", workflows.Decision{Call: "b", Refusal: "refusal"})
+		decide(49*time.Hour, "again", workflows.Decision{Call: "b"})
+		decide(72*time.Hour, "approve a", workflows.Decision{Call: "a"})
+		end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5})
+		if diff := cmp.Diff(map[string]bool{"no such call": true, "again": true}, refused); diff != "" || end.Status != "completed" {
+			t.Errorf("status %s, refused decisions %s", end.Status, diff)
+		}
+		statuses := []string{}
+		for _, item := range end.Items {
+			var data workflows.ToolCallData
+			if e, err := stream.DecodeEvent(item.Data); err == nil && item.Topic == stream.TopicToolCall && json.Unmarshal(e.Data, &data) == nil {
+				statuses = append(statuses, data.ID+" "+string(data.Status))
+			}
+		}
+		want := []string{"a waiting", "b waiting", "c started", "c completed", "b refused", "a started", "a completed"}
+		if diff := cmp.Diff(want, statuses); diff != "" {
 			t.Error(diff)
 		}
 	})

@@ -89,22 +89,28 @@ func (a *answer) tools(ctx workflow.Context, turn int, result activities.ModelCa
 	outputs := make([]activities.ToolOutput, len(result.ToolCalls))
 	group := workflow.NewWaitGroup(ctx)
 	for i, call := range result.ToolCalls {
-		a.toolEvent(result.Key, i, call, "started", activities.ToolOutput{}, 0)
+		begun := activities.CallStarted
+		if call.Approval {
+			begun = activities.CallWaiting
+		}
+		a.toolEvent(result.Key, i, call, begun, activities.ToolOutput{}, 0)
 		group.Add(1)
 		workflow.Go(ctx, func(ctx workflow.Context) {
 			defer group.Done()
+			output, err := a.approved(ctx, result.Key, i, call)
 			started := workflow.Now(ctx)
-			output, err := a.tool(ctx, turn, i, result)
-			status := knowledge.RunCompleted
+			if err == nil && !output.Refused {
+				output, err = a.tool(ctx, turn, i, result)
+			}
 			if err != nil {
 				f := activities.Describe(err, knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the tool took too long"})
-				output, status = activities.ToolOutput{Failure: f.Message}, knowledge.RunFailed
+				output = activities.ToolOutput{Failure: f.Message}
 			}
 			outputs[i] = output
 			a.log.drain(ctx)
 			a.log.Retire(stream.ToolPublisher(turn, i))
 			a.chose(output.Chosen, output.Search)
-			a.toolEvent(result.Key, i, call, status, output, workflow.Now(ctx).Sub(started))
+			a.toolEvent(result.Key, i, call, output.Status(), output, workflow.Now(ctx).Sub(started))
 		})
 	}
 	group.Wait(disconnected(ctx))
@@ -136,7 +142,7 @@ type ToolCallData struct {
 	ID      string              `json:"id"`
 	Name    string              `json:"name"`
 	Call    int                 `json:"call"`            // index among the calls of the turn
-	Status  knowledge.RunStatus `json:"status"`          // "started", completed or failed
+	Status  knowledge.RunStatus `json:"status"`          // waiting, started, completed, failed or refused
 	Found   *int                `json:"found,omitempty"` // passages that the tool found
 	Files   string              `json:"files,omitempty"` // blob of the ToolWords, if the tool produced files
 	Failure string              `json:"failure,omitempty"`

@@ -65,6 +65,7 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		WebSearch       *knowledge.WebSearchConfig       `json:"web_search,omitempty" doc:"The model may search the web. Refused if the instance has no web_search"`
 		CodeInterpreter bool                             `json:"code_interpreter,omitempty" doc:"The model may run code. Refused if the instance has no code_interpreter"`
 		ImageGeneration *knowledge.ImageGenerationConfig `json:"image_generation,omitempty" doc:"The model may make pictures. Refused if the instance has no models.image"`
+		Approval        []string                         `json:"approval,omitempty" maxItems:"100" doc:"Names of tools whose calls wait until a person approves or refuses them"`
 	}
 	type WebSearchConfig struct {
 		Provider           string   `json:"provider,omitempty" enum:"searxng,brave,serper,google" doc:"Default: the instance's"`

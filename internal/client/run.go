@@ -67,6 +67,17 @@ func (c *Client) CancelRun(ctx context.Context, id string) error {
 	return err
 }
 
+// DecideCall approves a tool call of a run that waits for a person, or refuses it with a
+// reason for the model.
+func (c *Client) DecideCall(ctx context.Context, run, call string, approve bool, reason string) error {
+	decision := map[string]string{"decision": "refuse", "reason": reason}
+	if approve {
+		decision = map[string]string{"decision": "approve"}
+	}
+	_, err := c.call(ctx, http.MethodPost, c.inWorkspace("runs", run, "calls", call), nil, decision, nil)
+	return err
+}
+
 // PauseRun asks an import or a reindex to pause, or to resume.
 func (c *Client) PauseRun(ctx context.Context, id string, paused bool) error {
 	action := "resume"

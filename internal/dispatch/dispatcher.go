@@ -193,6 +193,22 @@ func (d *Dispatcher) CancelRun(ctx context.Context, r store.Run) (known bool, er
 	return true, wrap(err, "cancel run", r.ID)
 }
 
+// Decide tells a run what a person decided about a tool call; waiting is false if no such
+// call waits for a decision.
+func (d *Dispatcher) Decide(ctx context.Context, r store.Run, decision workflows.Decision) (waiting bool, err error) {
+	handle, err := d.client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID: r.WorkflowID, UpdateName: workflows.UpdateDecide, Args: []any{decision}, WaitForStage: client.WorkflowUpdateStageCompleted,
+	})
+	if err == nil {
+		err = handle.Get(ctx, nil)
+	}
+	var refused *temporal.ApplicationError
+	if isMissing(err) || errors.As(err, &refused) && refused.Type() == workflows.TypeNotWaiting {
+		return false, nil
+	}
+	return err == nil, wrap(err, "decide about a call of", r.WorkflowID)
+}
+
 // StopIngest tells a document's ingest to give up versions up to upto.
 func (d *Dispatcher) StopIngest(ctx context.Context, workspace, document string, upto int) (running bool, err error) {
 	err = d.client.SignalWorkflow(ctx, knowledge.KindIngest.WorkflowID(workspace, document), "", workflows.SignalStop, workflows.IngestStop{Upto: upto})

@@ -166,6 +166,9 @@ func (r RunRef) FileNameKey(name string) string {
 	return r.key("file-" + hex.EncodeToString(hash[:]) + ".json")
 }
 
+// RefusalKey is the blob key of what the model is told about the refusal of a call.
+func (r RunRef) RefusalKey(id string) string { return r.key("refusal-" + id + ".json") }
+
 func (r RunRef) key(name string) string { return r.Workspace + "/runs/" + r.Run + "/" + name }
 
 // RunFile is a file that a tool call produced. It belongs to the run, under its name.

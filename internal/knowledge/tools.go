@@ -13,6 +13,8 @@ type ToolsConfig struct {
 	WebSearch       *WebSearchConfig       `json:"web_search,omitempty"`
 	CodeInterpreter bool                   `json:"code_interpreter,omitempty"`
 	ImageGeneration *ImageGenerationConfig `json:"image_generation,omitempty"`
+	// Approval names the tools whose calls wait for a person who approves or refuses.
+	Approval []string `json:"approval,omitempty"`
 }
 
 // The names of the tools that a project sets.

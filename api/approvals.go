@@ -1,0 +1,75 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// decisionInput decides about a tool call that waits for a person.
+type decisionInput struct {
+	edge.ActingQuery
+	ID   string `path:"run_id" maxLength:"200"`
+	Call string `path:"call" maxLength:"64" doc:"The id of the tool call, from its toolCall event"`
+	Body struct {
+		Decision string `json:"decision" enum:"approve,refuse"`
+		Reason   string `json:"reason,omitempty" maxLength:"2000" doc:"Of a refusal, for the model"`
+	}
+}
+
+func (s *Server) registerApprovals() {
+	for prefix, path := range map[string]string{"workspace-": "/workspaces/{workspaceId}/runs", "": "/runs"} {
+		edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+			OperationID: prefix + "decide-call", Method: http.MethodPost, Path: path + "/{run_id}/calls/{call}", Tags: []string{"runs"},
+			Summary: "Approve or refuse a tool call that waits for a person",
+			Description: "The calls of the tools in tools.approval of the project wait, for days if need be: their toolCall event has the status waiting. " +
+				"Whoever owns the run may decide, and a key with the write scope. A call that waits for nobody, or not any more: 409.",
+		}}, s.decideCall)
+	}
+}
+
+// decideCall tells the run what was decided about one of its calls.
+func (s *Server) decideCall(ctx context.Context, p knowledge.Principal, in *decisionInput) (*runOutput, error) {
+	run, err := s.deps.Store.Run(ctx, p, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
+	}
+	if run.Owner != p.Owner() && !p.Can(knowledge.ScopeWrite) {
+		return nil, knowledge.Errorf(knowledge.CodeForbidden, "only who started a run, or a key with the write scope, may decide about its calls")
+	}
+	waiting := false
+	if run.Kind.Traits().Answers && run.Status == knowledge.RunRunning {
+		if waiting, err = s.decide(ctx, run, in); err != nil {
+			return nil, err
+		}
+	}
+	if !waiting {
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "the run has no call %q that waits for a decision", in.Call)
+	}
+	return &runOutput{s.viewRun(run)}, nil
+}
+
+// decide stores what the model is told about a refusal, and tells the run.
+func (s *Server) decide(ctx context.Context, run store.Run, in *decisionInput) (waiting bool, err error) {
+	decision := workflows.Decision{Call: in.Call}
+	if in.Body.Decision == "refuse" {
+		words := "A person refused this call. Do not repeat it; go on without it, or say what you could not do."
+		if in.Body.Reason != "" {
+			words += " The reason: " + in.Body.Reason
+		}
+		ref := knowledge.RunRef{Workspace: run.Workspace, Run: run.ID}
+		decision.Refusal = ref.RefusalKey(knowledge.NewID())
+		if _, err := s.deps.Blobs.PutJSON(ctx, decision.Refusal, activities.ToolWords{Words: words}); err != nil {
+			return false, fmt.Errorf("store the refusal of a call of run %s: %w", run.ID, err)
+		}
+	}
+	return s.deps.Dispatch.Decide(ctx, run, decision)
+}
