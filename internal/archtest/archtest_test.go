@@ -95,6 +95,7 @@ var own = map[string][]string{
 	"internal/runfile":     {"internal/blob", "internal/knowledge", "internal/tool"},
 	"internal/retrieve":    {"internal/citation", "internal/enrich", "internal/index", "internal/knowledge", "internal/store"},
 	"internal/safedial":    {"internal/knowledge"},
+	"internal/sandbox":     {"internal/knowledge"},
 	"internal/selection":   {"internal/knowledge", "internal/source", "internal/store"},
 	"internal/source":      {"internal/knowledge"},
 	"internal/store":       {"internal/erase", "internal/knowledge", "internal/source"},

@@ -1,0 +1,153 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// watchInterval is how often the sandbox looks at the memory and the disk of a job.
+const watchInterval = 50 * time.Millisecond
+
+// start runs a job in its folders and waits for its end.
+func (s *Sandbox) start(ctx context.Context, job Job, f folder, user user) (Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Limits.Wall)
+	defer cancel()
+	filter, err := filterFile()
+	if err != nil {
+		return Result{}, fmt.Errorf("prepare a sandbox: %w", err)
+	}
+	defer filter.Close()
+	// Files that this process inherited would otherwise be open in the job. Go opens
+	// its own so that they are not.
+	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return Result{}, fmt.Errorf("prepare a sandbox: %w", err)
+	}
+	var stdout, stderr output
+	cmd := exec.Command("bwrap", arguments(job.Language, f, s.cfg.Limits)...)
+	cmd.Env = []string{} // the variables of the worker hold secrets
+	cmd.Dir = "/"
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.ExtraFiles = []*os.File{filter} // number 3
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Credential: user.credential()}
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Start(); err != nil {
+		return Result{}, fmt.Errorf("start bubblewrap: %w", err)
+	}
+	preferForOOM(cmd.Process.Pid)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	stopped, err := s.watch(ctx, cmd.Process.Pid, f, ended, func() bool { return stdout.total.Load()+stderr.total.Load() > flood })
+	result := Result{Stdout: stdout.text(), Stderr: stderr.text(), ExitCode: cmd.ProcessState.ExitCode(), Stopped: stopped}
+	if cause := context.Cause(ctx); stopped != "" && cause != nil && !errors.Is(cause, context.DeadlineExceeded) {
+		return result, cause
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return result, fmt.Errorf("run bubblewrap: %w", err)
+	}
+	return result, nil
+}
+
+// watch waits for the end of a job, and ends it when it exceeds a limit. It returns
+// which one that was, and the error of the process.
+func (s *Sandbox) watch(ctx context.Context, pid int, f folder, ended <-chan error, floods func() bool) (stopped string, err error) {
+	look := time.NewTicker(watchInterval)
+	defer look.Stop()
+	limits := s.cfg.Limits
+	for {
+		select {
+		case err := <-ended:
+			return "", err
+		case <-ctx.Done():
+			stopped = fmt.Sprintf("it ran longer than %v", limits.Wall)
+		case <-look.C:
+			switch {
+			case memoryOf(pid) > limits.Memory:
+				stopped = fmt.Sprintf("it used more than %d MB of memory", limits.Memory>>20)
+			case f.isFull(limits):
+				stopped = fmt.Sprintf("it wrote more than %d MB or %d files", limits.Disk>>20, limits.Entries)
+			case floods():
+				stopped = "it printed too much"
+			default:
+				continue
+			}
+		}
+		return stopped, end(pid, ended)
+	}
+}
+
+// end kills the first process of the sandbox, with which the kernel ends all others
+// before bubblewrap learns of it. It returns when they have ended.
+func end(pid int, ended <-chan error) error {
+	for _, first := range startedBy(pid) {
+		_ = syscall.Kill(first, syscall.SIGKILL) // it may have ended
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(2 * time.Second):
+	}
+	_ = syscall.Kill(pid, syscall.SIGKILL) // the others die with it
+	return <-ended
+}
+
+// preferForOOM makes the kernel end the sandbox rather than the worker when the machine
+// has no memory left.
+func preferForOOM(pid int) {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte("1000"), 0) // it is a preference
+}
+
+// memoryOf returns the memory of the processes that a process started, and that these
+// started: private or shared, in bytes, without the pages of files.
+func memoryOf(pid int) (bytes int64) {
+	for _, child := range startedBy(pid) {
+		bytes += ownMemory(child) + memoryOf(child)
+	}
+	return bytes
+}
+
+// startedBy returns the processes that a process started and that have not ended.
+func startedBy(pid int) (found []int) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well-formed
+	for _, file := range files {
+		list, err := os.ReadFile(file)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for _, field := range strings.Fields(string(list)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				found = append(found, child)
+			}
+		}
+	}
+	return found
+}
+
+// ownMemory returns the memory of a process, 0 if it has ended.
+func ownMemory(pid int) (bytes int64) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(data)) {
+		name, value, _ := strings.Cut(line, ":")
+		if name == "RssAnon" || name == "RssShmem" || name == "VmSwap" {
+			kB, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			bytes += kB << 10
+		}
+	}
+	return bytes
+}

@@ -1,0 +1,179 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// Install is the command that installs what a sandbox needs.
+const Install = "apt-get install bubblewrap python3-pandas python3-matplotlib"
+
+// Language is the language of a job.
+type Language string
+
+// The languages. JavaScript needs node.
+const (
+	Python     Language = "python"
+	JavaScript Language = "javascript"
+)
+
+// Job is code and the files in its working folder.
+type Job struct {
+	Language Language
+	Code     string
+	Files    map[string][]byte // by path, with "/" between its parts
+}
+
+// Result is the outcome of a job. A job that fails has one too.
+type Result struct {
+	Stdout, Stderr string // cut to MaxOutput each, with a note
+	ExitCode       int
+	// Stopped says why the sandbox ended the job; "" = the job ended by itself.
+	Stopped string
+	// Files are the regular files in the working folder after the job, by path.
+	Files map[string][]byte
+	// LeftOut says which files are not in Files, and why.
+	LeftOut []string
+}
+
+// Limits bound one job. A zero field means its default.
+type Limits struct {
+	Wall      time.Duration // defaults to 60 s
+	Memory    int64         // bytes of all its processes together; defaults to 512 MB
+	Processes int           // and threads; defaults to 64
+	Disk      int64         // bytes in its folders; defaults to 128 MB
+	Entries   int           // files and folders there; defaults to 1,000
+}
+
+// MaxOutput bounds each stream of a job's output, in bytes.
+const MaxOutput = 20_000
+
+const (
+	maxFile  = 20 << 20 // bytes of a file that is produced
+	maxTotal = 64 << 20 // bytes of all files that are produced
+	maxFiles = 100      // that are produced
+	maxDepth = 16       // of folders
+)
+
+// Config is what a Sandbox needs.
+type Config struct {
+	// Folder is where the folders of jobs are made. Other users must be able to pass
+	// through it. Defaults to the system's folder for temporary files.
+	Folder string
+	// Parallel is how many jobs run at the same time. Others wait. Defaults to 2.
+	Parallel int
+	Limits   Limits
+}
+
+func (c Config) withDefaults() Config {
+	setDefault(&c.Parallel, 2)
+	setDefault(&c.Limits.Wall, time.Minute)
+	setDefault(&c.Limits.Memory, 512<<20)
+	setDefault(&c.Limits.Processes, 64)
+	setDefault(&c.Limits.Disk, 128<<20)
+	setDefault(&c.Limits.Entries, 1000)
+	return c
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Sandbox runs jobs. It is safe for concurrent use.
+type Sandbox struct {
+	cfg   Config
+	slots chan int // the numbers of jobs that may run
+
+	mu      sync.Mutex
+	checked bool
+	absent  error
+	fonts   map[string][]byte // matplotlib's list of fonts, which takes seconds to make
+}
+
+// New returns a sandbox. It starts nothing.
+func New(cfg Config) *Sandbox {
+	cfg = cfg.withDefaults()
+	s := &Sandbox{cfg: cfg, slots: make(chan int, cfg.Parallel)}
+	for n := range cfg.Parallel {
+		s.slots <- n
+	}
+	return s
+}
+
+// checkTime bounds the check of Available.
+const checkTime = 30 * time.Second
+
+// Available reports with an error of knowledge.CodeNeedsComponent why no job can run on
+// this machine. The first call runs a small job, which takes some seconds; later ones
+// return the same.
+func (s *Sandbox) Available() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.checked {
+		return s.absent
+	}
+	s.checked = true
+	if err := s.check(); err != nil {
+		s.absent = knowledge.Errorf(knowledge.CodeNeedsComponent, "code cannot be run on this machine: %v", err)
+	}
+	return s.absent
+}
+
+// firstJob fails without the packages, and makes matplotlib list the fonts.
+const firstJob = `import numpy, pandas, matplotlib.font_manager, glob, shutil, matplotlib
+for path in glob.glob(matplotlib.get_cachedir() + "/fontlist*.json"):
+    shutil.copy(path, ".")`
+
+func (s *Sandbox) check() error {
+	if err := installed(Python); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), checkTime) // the outcome is for every later caller
+	defer cancel()
+	result, err := s.run(ctx, Job{Language: Python, Code: firstJob})
+	switch {
+	case err != nil:
+		return err
+	case result.ExitCode != 0 || result.Stopped != "":
+		return fmt.Errorf("the first job failed (%s): %s; %s", result.Stopped, lastLine(result.Stderr), Install)
+	}
+	s.fonts = result.Files
+	return nil
+}
+
+// Run runs a job. Code that fails is no error: Result says what it printed. An error of
+// knowledge.CodeNeedsComponent says what is not installed.
+func (s *Sandbox) Run(ctx context.Context, job Job) (Result, error) {
+	if err := errors.Join(s.Available(), installed(job.Language)); err != nil {
+		return Result{}, err
+	}
+	return s.run(ctx, job)
+}
+
+func (s *Sandbox) run(ctx context.Context, job Job) (Result, error) {
+	var slot int
+	select {
+	case slot = <-s.slots:
+		defer func() { s.slots <- slot }()
+	case <-ctx.Done():
+		return Result{}, ctx.Err()
+	}
+	user := userOf(slot)
+	f, err := newFolder(s.cfg.Folder, user, job, s.fonts)
+	if err != nil {
+		return Result{}, fmt.Errorf("prepare a sandbox: %w", err)
+	}
+	result, err := s.start(ctx, job, f, user)
+	if err == nil {
+		err = f.collect(&result)
+	}
+	return result, errors.Join(err, f.remove())
+}
