@@ -23,11 +23,15 @@ type answering struct {
 	edge   *edge
 	hub    *stream.Hub
 	record activities.AnswerRecord
+	said   []said // while it answers
 
 	mu     sync.Mutex
 	inputs []workflows.AnswerInput
 	logs   map[string][]stream.Item // by run
 }
+
+// said is an event of an answer: words, unless it has another topic.
+type said struct{ topic, text string }
 
 // openAnswering opens an edge whose questions get this answer.
 func openAnswering(t *testing.T, record activities.AnswerRecord) (*edge, *answering) {
@@ -55,14 +59,26 @@ func (a *answering) Answer(ctx context.Context, kind knowledge.RunKind, in workf
 	if kind == "tool" {
 		first, topic = workflows.ToolStarted(), stream.TopicToolEnd
 	}
+	entries := []stream.Entry{first}
+	for _, e := range a.said {
+		entry, err := stream.NewEntry(topicOf(e), stream.Event{Text: e.text})
+		if err != nil {
+			return err
+		}
+		entries = append(entries, entry)
+	}
 	last, err := stream.NewEntry(topic, stream.Event{Ref: in.AnswerKey()})
 	if err != nil {
 		return err
 	}
+	var items []stream.Item
+	for i, e := range append(entries, last) {
+		items = append(items, stream.Item{Topic: e.Topic, Data: e.Data, Offset: int64(i)})
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.inputs = append(a.inputs, in)
-	a.logs[in.Run] = []stream.Item{{Topic: first.Topic, Data: first.Data}, {Topic: last.Topic, Data: last.Data, Offset: 1}}
+	a.logs[in.Run] = items
 	end := store.RunEnd{Status: knowledge.RunCompleted, ResultKey: in.AnswerKey(), At: time.Now()}
 	if err := a.edge.store.EndRun(ctx, in.Workspace, in.Run, end); err != nil {
 		return err
@@ -151,4 +167,11 @@ func TestProjectOfAQuestion(t *testing.T) {
 			t.Errorf("the run is of project %v", run["project_id"])
 		}
 	})
+}
+
+func topicOf(s said) string {
+	if s.topic == "" {
+		return stream.TopicDelta
+	}
+	return s.topic
 }

@@ -36,8 +36,8 @@ func (s *Server) createChatCompletion(w http.ResponseWriter, r *http.Request, _ 
 	if err != nil {
 		return err
 	}
-	if strings.HasPrefix(b.Model, projectPrefix) {
-		return knowledge.Errorf(knowledge.CodeNeedsComponent, "this version does not answer chat completions with a project; ask it by POST /query")
+	if slug, ok := strings.CutPrefix(b.Model, projectPrefix); ok {
+		return s.askProject(w, r, p, slug, b)
 	}
 	if b.Model != s.deps.Models.Chat.Endpoint().Model {
 		return unknownModel(b.Model, nil)

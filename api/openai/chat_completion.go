@@ -1,5 +1,7 @@
 package openai
 
+import "github.com/cairn-rag/cairn/internal/knowledge"
+
 // ChatCompletion is the answer to a request for a chat completion.
 type ChatCompletion struct {
 	_       struct{}     `json:"-" additionalProperties:"true"`
@@ -25,6 +27,9 @@ type ChatAnswer struct {
 	_       struct{} `json:"-" additionalProperties:"true"`
 	Role    string   `json:"role"`
 	Content *string  `json:"content"`
+
+	Annotations []URLCitation `json:"annotations,omitempty" doc:"Of a project: where the text cites what"`
+	Citations   []Citation    `json:"citations,omitempty" doc:"Of a project: the passages that the text cites"`
 }
 
 // ChatUsage counts tokens.
@@ -33,4 +38,8 @@ type ChatUsage struct {
 	PromptTokens     int      `json:"prompt_tokens"`
 	CompletionTokens int      `json:"completion_tokens"`
 	TotalTokens      int      `json:"total_tokens"`
+}
+
+func newUsage(u knowledge.Usage) *ChatUsage {
+	return &ChatUsage{PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens, TotalTokens: u.PromptTokens + u.CompletionTokens}
 }

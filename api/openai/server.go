@@ -47,6 +47,7 @@ type Deps struct {
 	Store     Store
 	Questions Questions
 	Models    Models
+	Runs      Runs
 	// WriteAllowance sends what a limit of questions still allows.
 	WriteAllowance func(w http.ResponseWriter, a question.Allowance)
 }
@@ -79,8 +80,8 @@ type Server struct {
 
 // Register adds the routes of the protocol to an edge.
 func Register(deps Deps) error {
-	if deps.Edge == nil || deps.Store == nil || deps.Questions == nil || deps.WriteAllowance == nil {
-		return errors.New("openai: Edge, Store, Questions and WriteAllowance are required")
+	if deps.Edge == nil || deps.Store == nil || deps.Questions == nil || deps.Runs == nil || deps.WriteAllowance == nil {
+		return errors.New("openai: Edge, Store, Questions, Runs and WriteAllowance are required")
 	}
 	if deps.Models.Chat == nil || deps.Models.Embedding == nil || deps.Models.EmbeddingOf == nil {
 		return errors.New("openai: Models is required")

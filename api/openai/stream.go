@@ -2,20 +2,23 @@ package openai
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 
 	"github.com/cairn-rag/cairn/api/edge"
 )
 
-// eventStream writes server-sent events. Its errors, and those alone, mean that the
-// client has left. One goroutine uses it.
+// eventStream writes server-sent events. Errors of writing are errLeft. One goroutine uses it.
 type eventStream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	begun   bool
 	buffer  []byte
 }
+
+// errLeft is the error of a client that no longer reads.
+var errLeft = errors.New("the client has left")
 
 func newStream(w http.ResponseWriter) *eventStream {
 	return &eventStream{w: w, control: http.NewResponseController(w)}
@@ -55,10 +58,10 @@ func (s *eventStream) send(before string, data []byte) error {
 	s.begin()
 	s.buffer = append(append(append(s.buffer[:0], before...), data...), "\n\n"...)
 	if _, err := s.w.Write(s.buffer); err != nil {
-		return fmt.Errorf("write an event: %w", err)
+		return fmt.Errorf("%w: %w", errLeft, err)
 	}
 	if err := s.control.Flush(); err != nil {
-		return fmt.Errorf("flush an event: %w", err)
+		return fmt.Errorf("%w: %w", errLeft, err)
 	}
 	return nil
 }
@@ -72,6 +75,9 @@ func (s *eventStream) done() error {
 // fail ends the stream with an error. Before the first event the error is the answer, and
 // is returned for that.
 func (s *eventStream) fail(r *http.Request, err error) error {
+	if errors.Is(err, errLeft) || r.Context().Err() != nil {
+		return nil
+	}
 	if !s.begun {
 		return err
 	}

@@ -1,0 +1,101 @@
+package openai
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// Runs shows the runs of questions. It is safe for concurrent use.
+type Runs interface {
+	// Follow hands the items of a run to emit, from the first to the last, and calls
+	// alive when there was none for a while. It ends with the first error of either.
+	Follow(ctx context.Context, run store.Run, alive func() error, emit func(stream.Item) error) error
+	// Outcome returns the answer that is stored under key, as the principal may read it.
+	Outcome(ctx context.Context, p knowledge.Principal, run store.Run, key string) (Outcome, error)
+	// OpenStream counts a stream that opens, or refuses it (CodeRateLimited).
+	OpenStream() (release func(), err error)
+}
+
+// Outcome is the answer to a question with the passages that its reader may see.
+type Outcome struct {
+	Text           string // with citations in it
+	Model          string
+	ConversationID string
+	Usage          knowledge.Usage
+	Sources        []Citation
+	Searches       []string // queries with which the model searched
+}
+
+// Citation is a passage that an answer rests on.
+type Citation struct {
+	Rank         int      `json:"rank" doc:"The n of [n] in the text"`
+	ChunkID      string   `json:"chunkId"`
+	DocumentID   string   `json:"documentId"`
+	DocumentName string   `json:"documentName"`
+	ExternalID   string   `json:"externalId"`
+	URL          string   `json:"url,omitempty" doc:"Of the original, for an hour without a key"`
+	Text         string   `json:"text"`
+	Score        float64  `json:"score"`
+	Heading      []string `json:"heading"`
+	PageNumber   *int     `json:"pageNumber"`
+	Used         bool     `json:"usedInResponse"`
+}
+
+// cited returns the passages that the answer cites.
+func (o Outcome) cited() []Citation {
+	list := []Citation{}
+	for _, c := range o.Sources {
+		if c.Used {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// source returns the passage of a mark, nil if it is gone or is a web page.
+func (o Outcome) source(m citationMark) *Citation {
+	for i, c := range o.Sources {
+		if m.ChunkID != "" && c.ChunkID == m.ChunkID {
+			return &o.Sources[i]
+		}
+	}
+	return nil
+}
+
+// URLCitation is an annotation of a message: the place of its [n], and the source.
+type URLCitation struct {
+	Type     string     `json:"type" enum:"url_citation"`
+	Citation URLOfPlace `json:"url_citation"`
+}
+
+// URLOfPlace is the source of a place in a text.
+type URLOfPlace struct {
+	StartIndex int    `json:"start_index" doc:"Code points"`
+	EndIndex   int    `json:"end_index"`
+	Title      string `json:"title"`
+	URL        string `json:"url"`
+}
+
+// annotations returns the citations of a text as annotations of a chat message.
+func (o Outcome) annotations(marks []citationMark) []URLCitation {
+	list := []URLCitation{}
+	for _, m := range marks {
+		place := URLOfPlace{StartIndex: m.Start, EndIndex: m.End, Title: m.Title, URL: m.URL}
+		if c := o.source(m); c != nil {
+			place.Title, place.URL = c.DocumentName, cmp.Or(c.URL, "/chunks/"+c.ChunkID)
+		}
+		list = append(list, URLCitation{"url_citation", place})
+	}
+	return list
+}
+
+// plain returns an answer without the tags of its citations, and where these are.
+func plain(text string) (string, []citationMark) {
+	m := &marker{}
+	text = m.Write(text)
+	return text + m.Close(), m.marks
+}

@@ -1,0 +1,126 @@
+package openai
+
+import (
+	"net/http"
+
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// ChatChunk is a piece of a streamed completion.
+type ChatChunk struct {
+	ID      string        `json:"id"`
+	Object  string        `json:"object"`
+	Created int64         `json:"created"`
+	Model   string        `json:"model"`
+	Choices []ChunkChoice `json:"choices"`
+	Usage   *ChatUsage    `json:"usage,omitempty"`
+}
+
+// ChunkChoice is what a chunk adds to the answer.
+type ChunkChoice struct {
+	Index        int        `json:"index"`
+	Delta        ChunkDelta `json:"delta"`
+	FinishReason *string    `json:"finish_reason"`
+}
+
+// ChunkDelta is what a chunk adds to the message. The last one has the citations.
+type ChunkDelta struct {
+	Role        string        `json:"role,omitempty"`
+	Content     *string       `json:"content,omitempty"`
+	Annotations []URLCitation `json:"annotations,omitempty"`
+	Citations   []Citation    `json:"citations,omitempty"`
+}
+
+// chunks writes a run as the chunks of a completion.
+type chunks struct {
+	*completion
+
+	out   *eventStream
+	words marker
+	wrote bool // words, since the last break
+	usage bool // the client wants the usage
+}
+
+// stream relays the run as chunks. The run continues without its reader.
+func (c *completion) stream(w http.ResponseWriter, r *http.Request, usage bool) error {
+	s := &chunks{completion: c, out: newStream(w), usage: usage}
+	empty := ""
+	if err := s.chunk(ChunkDelta{Role: "assistant", Content: &empty}, nil); err != nil {
+		return nil // the client has left
+	}
+	err := c.server.deps.Runs.Follow(r.Context(), c.run, s.out.alive, func(item stream.Item) error {
+		switch item.Topic {
+		case stream.TopicDelta:
+			event, err := stream.DecodeEvent(item.Data)
+			if err != nil {
+				return err
+			}
+			return s.say(s.words.Write(event.Text))
+		case stream.TopicReset:
+			return s.reset()
+		case stream.TopicCompleted:
+			return s.complete(r, item)
+		case stream.TopicError:
+			return ended(item)
+		}
+		return nil
+	})
+	if err != nil {
+		return s.out.fail(r, err)
+	}
+	return nil
+}
+
+func (s *chunks) say(text string) error {
+	if text == "" {
+		return nil
+	}
+	s.wrote = true
+	return s.chunk(ChunkDelta{Content: &text}, nil)
+}
+
+// reset separates words that the answer does not hold, such as those before a call of a
+// tool, from those that follow: the protocol cannot take words back.
+func (s *chunks) reset() error {
+	if err := s.say(s.words.Close()); err != nil || !s.wrote {
+		return err
+	}
+	if err := s.say(s.words.Write("\n\n")); err != nil {
+		return err
+	}
+	s.wrote = false
+	return nil
+}
+
+// complete sends the citations, the finish reason and the usage.
+func (s *chunks) complete(r *http.Request, item stream.Item) error {
+	if err := s.say(s.words.Close()); err != nil {
+		return err
+	}
+	out, err := s.server.outcome(r.Context(), s.principal, s.run, item)
+	if err != nil {
+		return err
+	}
+	stop := "stop"
+	if err := s.chunk(ChunkDelta{Annotations: out.annotations(s.words.marks), Citations: out.cited()}, &stop); err != nil {
+		return err
+	}
+	if s.usage {
+		last := s.envelope()
+		last.Choices, last.Usage = []ChunkChoice{}, newUsage(out.Usage)
+		if err := s.out.object(last); err != nil {
+			return err
+		}
+	}
+	return s.out.done()
+}
+
+func (s *chunks) chunk(delta ChunkDelta, finish *string) error {
+	chunk := s.envelope()
+	chunk.Choices = []ChunkChoice{{Delta: delta, FinishReason: finish}}
+	return s.out.object(chunk)
+}
+
+func (s *chunks) envelope() ChatChunk {
+	return ChatChunk{ID: s.id(), Object: "chat.completion.chunk", Created: s.run.CreatedAt.Unix(), Model: s.model}
+}

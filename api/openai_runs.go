@@ -1,0 +1,47 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/cairn-rag/cairn/api/openai"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// openaiRuns shows the runs of questions to package openai.
+type openaiRuns struct{ *Server }
+
+// Follow implements openai.Runs.
+func (o openaiRuns) Follow(ctx context.Context, run store.Run, alive func() error, emit func(stream.Item) error) error {
+	return o.follow(ctx, runRef(run), alive, emit)
+}
+
+// OpenStream implements openai.Runs.
+func (o openaiRuns) OpenStream() (release func(), err error) { return o.openStream() }
+
+// Outcome implements openai.Runs.
+func (o openaiRuns) Outcome(ctx context.Context, p knowledge.Principal, run store.Run, key string) (openai.Outcome, error) {
+	found, err := (&renderer{server: o.Server, principal: p, run: run}).load(ctx, key)
+	if err != nil {
+		return openai.Outcome{}, err
+	}
+	record := found.record
+	out := openai.Outcome{Text: record.Answer, Model: record.Model, ConversationID: record.ConversationID, Usage: record.Usage}
+	for _, x := range o.sources(found) {
+		out.Sources = append(out.Sources, openai.Citation{
+			Rank: x.Rank, ChunkID: x.ChunkID, DocumentID: x.DocumentID, DocumentName: x.DocumentName, ExternalID: x.ExternalID, URL: x.URL,
+			Text: x.Text, Score: x.Score, Heading: x.Heading, PageNumber: x.PageNumber, Used: x.UsedInResponse,
+		})
+	}
+	for _, call := range record.ToolCalls {
+		var given struct {
+			Query string `json:"query"`
+		}
+		if json.Unmarshal([]byte(call.Arguments), &given) == nil && given.Query != "" {
+			out.Searches = append(out.Searches, given.Query)
+		}
+	}
+	return out, nil
+}
