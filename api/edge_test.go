@@ -23,7 +23,7 @@ import (
 func TestUnknownRoutes(t *testing.T) {
 	t.Parallel()
 	e := open(t)
-	for _, path := range []string{"/nope", "/workspaces/default/exports", "/mcp", "/tools/web_search"} {
+	for _, path := range []string{"/nope", "/workspaces/default/exports", "/tools/web_search"} {
 		e.do("GET", path, e.admin, nil).refused(404, knowledge.CodeNotFound)
 	}
 	for _, path := range []string{"//", "/workspaces//documents", "/chunks/..", "/./docs", "/" + strings.Repeat("a/", 5000)} {

@@ -98,6 +98,7 @@ func (s *Server) register() {
 	s.registerRetrieve()
 	s.registerQuestions()
 	s.registerWebSocket()
+	s.registerMCP()
 	s.registerHealth()
 }
 

@@ -46,10 +46,12 @@ func Handle[I, O any](e *Edge, rt Route, h func(context.Context, knowledge.Princ
 
 // HandleRaw registers a handler whose body huma must not decode, because it is
 // large or not JSON. The handler reads its request and writes its response
-// itself; rt.Operation describes both.
+// itself; rt.Operation describes both. A hidden operation is not in openapi.json.
 func HandleRaw(e *Edge, rt Route, h func(w http.ResponseWriter, r *http.Request, p knowledge.Principal)) {
 	op := rt.described()
-	e.api.OpenAPI().AddOperation(&op)
+	if !op.Hidden {
+		e.api.OpenAPI().AddOperation(&op)
+	}
 	e.api.Adapter().Handle(&op, func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
 		h(w, r, callOf(r.Context()).principal)

@@ -144,11 +144,12 @@ var own = map[string][]string{
 	"api/edge":   {"internal/access", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/store"},
 	"api/openai": {"api/edge", "internal/access", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/store", "internal/stream"},
 	"api": {
-		"activities", "api/edge", "api/openai", "internal/access", "internal/blob", "internal/citation", "internal/extract", "internal/idempotency", "internal/index",
-		"internal/importing", "internal/intake", "internal/knowledge", "internal/model", "internal/prompt", "internal/question", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",
+		"activities", "api/edge", "api/openai", "internal/access", "internal/blob", "internal/citation", "internal/client", "internal/extract", "internal/idempotency", "internal/index",
+		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/prompt", "internal/question", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",
 		"internal/store", "internal/stream", "internal/tool", "internal/view", "internal/webhook", "workflows",
 	},
-	"internal/client": {"internal/knowledge", "internal/sse"},
+	"internal/client":    {"internal/knowledge", "internal/sse"},
+	"internal/mcpserver": {"internal/client", "internal/knowledge"},
 	// Of what runs, it knows only the client: the demo, the benchmarks and the
 	// tests share it.
 	"internal/childserver": {"internal/client"},
@@ -156,7 +157,7 @@ var own = map[string][]string{
 	// The command wires.
 	"starter": {
 		"activities", "api", "api/openai", "internal/access", "internal/blob", "internal/blob/connect", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
-		"internal/extract", "internal/extract/format", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/retrieve",
+		"internal/extract", "internal/extract/format", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/retrieve",
 		"internal/safedial", "internal/secret", "internal/source", "internal/source/connect", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/webhook", "samples", "starter/terminal", "worker", "workflows",
 	},
 	"starter/terminal": {"internal/client"},

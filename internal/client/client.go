@@ -46,6 +46,17 @@ type Client struct {
 	http      *http.Client
 	patience  time.Duration
 	silence   time.Duration
+	user      string           // the application's user for whom runs are followed and cancelled
+	started   func(run string) // is told of each run that is started; may be nil
+}
+
+// For returns a client that follows and cancels the runs of one of the application's
+// users ("" = the key's own), and tells started, which may be nil, the id of each run
+// that it starts.
+func (c *Client) For(user string, started func(run string)) *Client {
+	other := *c
+	other.user, other.started = user, started
+	return &other
 }
 
 // New returns a Client. It does not connect.

@@ -18,16 +18,18 @@ import (
 // Event names: those that end a run, and those that a reader of answers
 // handles.
 const (
-	EventStarted   = "runStarted"
-	EventChunk     = "apiMessageChunk"
-	EventReset     = "messageReset"
-	EventToolCall  = "toolCall"
-	EventCompleted = "completedMessage"
-	EventDocument  = "documentUpdate"
-	EventImport    = "importUpdate"
-	EventEnded     = "runEnded"
-	EventError     = "error"
-	EventToolEnd   = "tool_end"
+	EventStarted     = "runStarted"
+	EventChunk       = "apiMessageChunk"
+	EventReset       = "messageReset"
+	EventToolCall    = "toolCall"
+	EventCompleted   = "completedMessage"
+	EventDocument    = "documentUpdate"
+	EventImport      = "importUpdate"
+	EventEnded       = "runEnded"
+	EventError       = "error"
+	EventToolEnd     = "tool_end"
+	EventToolUpdate  = "tool_update"
+	EventToolPartial = "tool_partial_update"
 )
 
 // Event is one event of a run. Ids start at 1 and are consecutive.
@@ -108,7 +110,9 @@ func (c *Client) open(ctx context.Context, runID string, last int64, body *io.Re
 		header.Set("Last-Event-ID", strconv.FormatInt(last, 10))
 	}
 	path := c.path("/runs", []string{runID, "events"})
-	res, err := c.send(ctx, http.MethodGet, path, compact(), header, nil)
+	query := compact()
+	setString(query, "external_user_id", c.user)
+	res, err := c.send(ctx, http.MethodGet, path, query, header, nil)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"net/http"
+	"net/url"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -18,6 +20,9 @@ type Question struct {
 	Project        string   `json:"projectId,omitempty"`
 	ConversationID string   `json:"conversationId,omitempty"`
 	Documents      []string `json:"document_ids,omitempty"` // search only these
+	Tags           []string `json:"tags,omitempty"`         // search only documents with one of these
+	Filters        any      `json:"filters,omitempty"`      // of the seed's form
+	User           string   `json:"external_user_id,omitempty"`
 }
 
 // Answer is a finished answer. Text contains citations as <citation
@@ -110,8 +115,26 @@ func (f Failure) Error() string { return fmt.Sprintf("%s: %s", f.Code, f.Message
 // like Events. It starts the run only once: repeated requests carry the same
 // Idempotency-Key.
 func (c *Client) Ask(ctx context.Context, q Question) iter.Seq2[Event, error] {
+	body := struct {
+		Question
+		SSE bool `json:"sse"`
+	}{q, true}
+	return c.begin(ctx, c.webhook("query"), compact(), body)
+}
+
+// CallTool starts the run of a tool that has a route of its own, and yields its
+// events like Ask. arguments is not changed.
+func (c *Client) CallTool(ctx context.Context, tool string, arguments map[string]any) iter.Seq2[Event, error] {
+	body := maps.Clone(arguments)
+	body["stream"] = true
+	return c.begin(ctx, c.path("/tools", []string{tool}), nil, body)
+}
+
+// begin starts a run by a request whose answer is the stream of its events, and
+// yields them.
+func (c *Client) begin(ctx context.Context, path string, query url.Values, request any) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		body, run, err := c.start(ctx, q)
+		body, run, err := c.start(ctx, path, query, request)
 		if err != nil {
 			yield(Event{}, fmt.Errorf("ask: %w", err))
 			return
@@ -124,14 +147,9 @@ func (c *Client) Ask(ctx context.Context, q Question) iter.Seq2[Event, error] {
 	}
 }
 
-// start starts the run of a question. It returns its stream of events and the
-// run's id.
-func (c *Client) start(ctx context.Context, q Question) (io.ReadCloser, string, error) {
-	q2 := struct {
-		Question
-		SSE bool `json:"sse"`
-	}{q, true}
-	encoded, err := json.Marshal(q2)
+// start starts a run. It returns its stream of events and the run's id.
+func (c *Client) start(ctx context.Context, path string, query url.Values, request any) (io.ReadCloser, string, error) {
+	encoded, err := json.Marshal(request)
 	if err != nil {
 		return nil, "", err
 	}
@@ -142,7 +160,7 @@ func (c *Client) start(ctx context.Context, q Question) (io.ReadCloser, string, 
 	}
 	var res *http.Response
 	err = c.retryRequest(ctx, func() (err error) {
-		res, err = c.send(ctx, http.MethodPost, c.webhook("query"), compact(), header, bytes.NewReader(encoded)) //nolint:bodyclose // the caller reads and closes it
+		res, err = c.send(ctx, http.MethodPost, path, query, header, bytes.NewReader(encoded)) //nolint:bodyclose // the caller reads and closes it
 		return err
 	})
 	if err != nil {
@@ -151,7 +169,10 @@ func (c *Client) start(ctx context.Context, q Question) (io.ReadCloser, string, 
 	run := res.Header.Get(runHeader)
 	if run == "" {
 		res.Body.Close()
-		return nil, "", c.notCairnError(http.MethodPost, c.webhook("query"), res.Header.Get("Content-Type"))
+		return nil, "", c.notCairnError(http.MethodPost, path, res.Header.Get("Content-Type"))
+	}
+	if c.started != nil {
+		c.started(run)
 	}
 	return res.Body, run, nil
 }

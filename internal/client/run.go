@@ -63,7 +63,9 @@ func (c *Client) Run(ctx context.Context, id string) (Run, error) {
 
 // CancelRun asks a run to stop. Its last event reports the cancellation.
 func (c *Client) CancelRun(ctx context.Context, id string) error {
-	_, err := c.call(ctx, http.MethodPost, c.inWorkspace("runs", id, "cancel"), nil, nil, nil)
+	query := url.Values{}
+	setString(query, "external_user_id", c.user)
+	_, err := c.call(ctx, http.MethodPost, c.inWorkspace("runs", id, "cancel"), query, nil, nil)
 	return err
 }
 

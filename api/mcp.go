@@ -1,0 +1,136 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/mcpserver"
+)
+
+// registerMCP adds /mcp. It is not in openapi.json: a client reads what it offers from
+// tools/list.
+func (s *Server) registerMCP() {
+	handler := mcpserver.Handler(mcpserver.Config{Version: s.cfg.Version, Connect: s.connectMCP, Stopping: s.stopping, Log: s.deps.Log})
+	for id, method := range map[string]string{"mcp": http.MethodPost, "mcp-listen": http.MethodGet, "mcp-end": http.MethodDelete} {
+		edge.HandleRaw(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
+			OperationID: id, Method: method, Path: "/mcp", Hidden: true,
+		}}, func(w http.ResponseWriter, r *http.Request, _ knowledge.Principal) { s.serveMCP(w, r, handler) })
+	}
+}
+
+// serveMCP passes a request on to the MCP server. One that stays open counts as a stream.
+func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request, handler http.Handler) {
+	if r.Method == http.MethodGet {
+		release, err := s.openStream()
+		if err != nil {
+			edge.WriteError(w, r, err)
+			return
+		}
+		defer release()
+	}
+	handler.ServeHTTP(w, r)
+}
+
+// connectMCP returns a client of this server with the credentials of a request. Its
+// requests do not leave the process.
+func (s *Server) connectMCP(ctx context.Context, header http.Header) (*client.Client, error) {
+	given := edge.Credentials(&http.Request{Header: header})
+	key := given.Bearer
+	if key == "" {
+		key = given.Key
+	}
+	p, err := s.deps.Access.Authenticate(ctx, given)
+	if err != nil {
+		edge.RequestLog(ctx).InfoContext(ctx, "a caller of a tool is refused", "error", err)
+		refusal := knowledge.AsError(err)
+		return nil, fmt.Errorf("%s: %s", refusal.Code, refusal.Message)
+	}
+	return client.New(client.Config{URL: "http://cairn", Key: key, Workspace: p.Workspace(), HTTP: &http.Client{Transport: loopback{s.edge.Handler()}}})
+}
+
+// loopback is the transport of requests to a handler in the same process.
+type loopback struct{ handler http.Handler }
+
+// RoundTrip implements http.RoundTripper. The handler runs until it has answered, or the
+// client closes the answer's body.
+func (l loopback) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, leave := context.WithCancel(r.Context())
+	inner := r.Clone(ctx)
+	if inner.Body == nil {
+		inner.Body = http.NoBody
+	}
+	inner.Host, inner.RequestURI = r.URL.Host, r.URL.RequestURI()
+	body, pipe := io.Pipe()
+	w := &loopbackWriter{header: http.Header{}, pipe: pipe, begun: make(chan struct{})}
+	go func() {
+		err := io.ErrUnexpectedEOF // a handler that panics cuts its answer off
+		defer func() {
+			if failure := recover(); failure != nil && failure != http.ErrAbortHandler { //nolint:errorlint // a panic's value; net/http too compares it so
+				err = fmt.Errorf("handler panicked: %v", failure)
+			}
+			w.WriteHeader(http.StatusOK)
+			pipe.CloseWithError(err)
+		}()
+		l.handler.ServeHTTP(w, inner)
+		err = nil
+	}()
+	select {
+	case <-w.begun:
+	case <-ctx.Done():
+		leave()
+		_ = body.Close() // nobody reads it
+		return nil, ctx.Err()
+	}
+	return &http.Response{
+		Status: http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: w.sent, Body: loopbackBody{body, leave}, ContentLength: -1, Request: r,
+	}, nil
+}
+
+// loopbackBody ends the handler's context when the client has read enough.
+type loopbackBody struct {
+	io.ReadCloser
+	leave context.CancelFunc
+}
+
+// Close implements io.Closer.
+func (b loopbackBody) Close() error {
+	b.leave()
+	return b.ReadCloser.Close()
+}
+
+// loopbackWriter is the http.ResponseWriter of a request within the process.
+type loopbackWriter struct {
+	header http.Header
+	sent   http.Header // as it was when the answer began
+	status int
+	pipe   *io.PipeWriter
+	begun  chan struct{} // closed when the answer begins
+}
+
+// Header implements http.ResponseWriter.
+func (w *loopbackWriter) Header() http.Header { return w.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *loopbackWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status, w.sent = status, w.header.Clone()
+		close(w.begun)
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (w *loopbackWriter) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.pipe.Write(p)
+}
+
+// Flush implements http.Flusher: nothing is buffered.
+func (w *loopbackWriter) Flush() {}

@@ -1,0 +1,230 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// keyed sends requests with a key.
+type keyed string
+
+func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("knowledge-project-apikey", string(k))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// connectMCP connects to /mcp. Progress goes to the channel, which may be nil.
+func (e *edge) connectMCP(url, key string, progress chan<- string) *mcp.ClientSession {
+	e.t.Helper()
+	o := &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+		progress <- r.Params.Message
+	}}
+	transport := &mcp.StreamableClientTransport{Endpoint: url + "/mcp", HTTPClient: &http.Client{Transport: keyed(key)}}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(e.t.Context(), transport, nil)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+// call calls a tool and returns its text and its object.
+func call(t *testing.T, session *mcp.ClientSession, tool string, arguments map[string]any) (text string, object map[string]any, failed bool) {
+	t.Helper()
+	params := &mcp.CallToolParams{Name: tool, Arguments: arguments}
+	params.SetProgressToken("progress of " + tool)
+	result, err := session.CallTool(t.Context(), params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object, _ = result.StructuredContent.(map[string]any)
+	return result.Content[0].(*mcp.TextContent).Text, object, result.IsError
+}
+
+// answering makes every run end with an answer that cites one passage.
+func (e *edge) answering(document string) {
+	e.work.end = func(in workflows.AnswerInput) error {
+		record := activities.AnswerRecord{
+			MessageID: in.MessageID, ConversationID: in.ConversationID, ExecutionID: in.ExecutionID, Model: "m",
+			Answer:  `It is <citation id="c">[1]</citation>.`,
+			Sources: []activities.Source{{Rank: 1, ChunkID: knowledge.ChunkID(document, 1, 0), DocumentID: document}}, Used: []int{1},
+		}
+		key := "answers/" + in.Run
+		_, err := e.blobs.PutJSON(e.t.Context(), key, record)
+		if err != nil {
+			return err
+		}
+		topic, first := stream.TopicCompleted, workflows.QueryStarted(in)
+		if in.MessageID == "" {
+			topic, first = stream.TopicToolEnd, workflows.ToolStarted()
+		}
+		entries := []stream.Entry{first, must(stream.NewEntry(stream.TopicDelta, stream.Event{Text: "It is"})), must(stream.NewEntry(topic, stream.Event{Ref: key}))}
+		for i, entry := range entries {
+			e.logs[in.Run] = append(e.logs[in.Run], stream.Item{Topic: entry.Topic, Data: entry.Data, Offset: int64(i)})
+		}
+		return e.store.EndRun(e.t.Context(), in.Workspace, in.Run, store.RunEnd{Status: knowledge.RunCompleted, At: time.Now(), ResultKey: key})
+	}
+}
+
+func TestMCP(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	id := e.add(e.editor, "guide.txt", "one", map[string]any{"tags": []string{"t"}})
+	e.publish(id, knowledge.Chunk{Text: "How it is."})
+	e.answering(id)
+	server := httptest.NewServer(e.handler)
+	t.Cleanup(server.Close)
+	progress := make(chan string, 100)
+	session := e.connectMCP(server.URL, e.reader, progress)
+
+	t.Run("it has five tools with schemas", func(t *testing.T) {
+		list, err := session.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, tool := range list.Tools {
+			names = append(names, tool.Name)
+			if tool.InputSchema == nil || tool.OutputSchema == nil || tool.Description == "" {
+				t.Errorf("%s: %+v", tool.Name, tool)
+			}
+		}
+		slices.Sort(names)
+		if diff := cmp.Diff([]string{"ask_project", "get_chunk", "list_documents", "rag_search", "web_search"}, names); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("ask_project starts a normal run, shows its progress and answers", func(t *testing.T) {
+		text, object, failed := call(t, session, "ask_project", map[string]any{"question": "How is it?", "project_id": "default"})
+		want := "It is [1].\n\nSources:\n[1] guide.txt (chunk " + knowledge.ChunkID(id, 1, 0) + ")"
+		if failed || text != want || object["answer"] != `It is <citation id="c">[1]</citation>.` {
+			t.Fatalf("%v %q %v", failed, text, object)
+		}
+		run := object["runId"].(string)
+		if got := e.do("GET", "/runs/"+run, e.reader, nil).want(200); got["kind"] != "query" || got["status"] != "completed" {
+			t.Errorf("the run is %v", got)
+		}
+		if first := <-progress; first != "run "+run+" started" {
+			t.Errorf("progress: %s", first)
+		}
+		if second := <-progress; second != "writing the answer: 5 characters" {
+			t.Errorf("progress: %s", second)
+		}
+	})
+	t.Run("rag_search gives the object of its route", func(t *testing.T) {
+		_, object, failed := call(t, session, "rag_search", map[string]any{"query": "How is it?"})
+		if failed || object["response"] == "" || len(object["contexts"].([]any)) != 1 || !strings.HasPrefix(object["execution_id"].(string), "call_") {
+			t.Errorf("%v %v", failed, object)
+		}
+	})
+	t.Run("list_documents and get_chunk read what the key may read", func(t *testing.T) {
+		_, list, failed := call(t, session, "list_documents", map[string]any{"tags": []string{"t"}})
+		if failed || list["total"] != 1.0 || list["documents"].([]any)[0].(map[string]any)["name"] != "guide.txt" {
+			t.Errorf("%v %v", failed, list)
+		}
+		text, chunk, failed := call(t, session, "get_chunk", map[string]any{"chunk_id": knowledge.ChunkID(id, 1, 0)})
+		if failed || text != "How it is.\n\nFrom guide.txt" || chunk["document_id"] != id {
+			t.Errorf("%v %s %v", failed, text, chunk)
+		}
+	})
+	t.Run("what the API refuses is the error of the tool", func(t *testing.T) {
+		for tool, arguments := range map[string]map[string]any{
+			"get_chunk":   {"chunk_id": "nope"},
+			"ask_project": {"question": "", "project_id": "default"},
+			"rag_search":  {"query": "a", "project_id": "nope"},
+			"web_search":  {"query": 7},
+		} {
+			if text, _, failed := call(t, session, tool, arguments); !failed || text == "" {
+				t.Errorf("%s: %v %q", tool, failed, text)
+			}
+		}
+		stranger := e.connectMCP(server.URL, e.stranger, progress)
+		if text, _, failed := call(t, stranger, "get_chunk", map[string]any{"chunk_id": knowledge.ChunkID(id, 1, 0)}); !failed || !strings.HasPrefix(text, "not_found") {
+			t.Errorf("a key of another workspace: %v %q", failed, text)
+		}
+	})
+	t.Run("every request is authenticated", func(t *testing.T) {
+		for _, method := range []string{"GET", "POST", "DELETE"} {
+			e.do(method, "/mcp", "", `{}`, "Mcp-Session-Id", session.ID()).refused(401, knowledge.CodeUnauthorized)
+		}
+		e.do("PUT", "/mcp", e.reader, `{}`).refused(405, knowledge.CodeMethodNotAllowed)
+	})
+	t.Run("a session that another process began is served without it", func(t *testing.T) {
+		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_documents","arguments":{}}}`
+		got := e.do("POST", "/mcp", e.reader, body, "Mcp-Session-Id", "elsewhere.1", "Accept", "application/json, text/event-stream", "Mcp-Protocol-Version", "2025-06-18")
+		if got.status != http.StatusOK || !strings.Contains(string(got.body), "guide.txt") {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	})
+}
+
+func TestACancelledMCPCallCancelsItsRun(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.work.end = func(workflows.AnswerInput) error { return nil } // it runs
+	server := httptest.NewServer(e.handler)
+	t.Cleanup(server.Close)
+	progress := make(chan string, 100)
+	session := e.connectMCP(server.URL, e.reader, progress)
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan error)
+	go func() {
+		params := &mcp.CallToolParams{Name: "ask_project", Arguments: map[string]any{"question": "Why?"}}
+		params.SetProgressToken(1)
+		_, err := session.CallTool(ctx, params)
+		over <- err
+	}()
+	run := strings.TrimSuffix(strings.TrimPrefix(<-progress, "run "), " started")
+	cancel()
+	if err := <-over; err == nil {
+		t.Error("the call ended without an error")
+	}
+	for e.cancelled() == nil {
+		if t.Context().Err() != nil {
+			t.Fatal("the run is not cancelled")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if diff := cmp.Diff([]string{run}, e.cancelled()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func (e *edge) cancelled() []string {
+	e.work.mu.Lock()
+	defer e.work.mu.Unlock()
+	return slices.Clone(e.work.cancels)
+}
+
+func TestAStoppingServerEndsMCPCalls(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.work.end = func(workflows.AnswerInput) error { return nil } // it runs
+	server := httptest.NewServer(e.handler)
+	t.Cleanup(server.Close)
+	progress := make(chan string, 100)
+	session := e.connectMCP(server.URL, e.reader, progress)
+	go func() {
+		<-progress
+		e.server.Stop()
+	}()
+	text, _, failed := call(t, session, "ask_project", map[string]any{"question": "Why?"})
+	if !failed || !strings.HasPrefix(text, "unavailable") || len(e.cancelled()) != 0 {
+		t.Errorf("%v %q, cancelled %v", failed, text, e.cancelled())
+	}
+}
