@@ -1,7 +1,6 @@
 package retrieve_test
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -77,7 +76,7 @@ func golden(t *testing.T, path, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("the ranking changed (-golden +now); if it is meant to, run go test ./internal/retrieve -run Cranfield -update\n%s", diff)
+		t.Errorf("the ranking changed (-golden +now); if it is meant to, run go test ./internal/retrieve -run %s -update\n%s", t.Name(), diff)
 	}
 }
 
@@ -86,9 +85,11 @@ type quality struct{ ndcg10, recall10 float64 }
 
 // collection is a set of documents with judged questions. Documents and questions are numbered from 1.
 type collection struct {
+	titles    []string
 	documents []string
 	questions []string
 	relevant  map[int]map[string]bool // question -> ids of the documents that answer it
+	held      map[int]string          // question -> a document that is not ranked
 	chunks
 }
 
@@ -96,52 +97,74 @@ var asker = knowledge.NewPrincipal(knowledge.Claims{Workspace: "cranfield"})
 
 func (c *collection) measure(t *testing.T, r *retrieve.Retriever, config knowledge.RetrievalConfig) quality {
 	t.Helper()
+	config.NumberOfChunks = 10
+	if c.held != nil {
+		config.NumberOfChunks++ // the one that is not ranked
+	}
 	var sum quality
 	for i, question := range c.questions {
-		relevant := c.relevant[i+1]
 		found, err := r.Retrieve(t.Context(), retrieve.Request{Principal: asker, Query: question, Config: config})
 		if err != nil {
 			t.Fatal(err)
 		}
-		best, hits10 := 0.0, 0
-		for rank := 1; rank <= 10; rank++ {
-			if rank <= len(relevant) {
-				best += 1 / math.Log2(float64(rank+1))
-			}
+		if len(found.Causes) > 0 {
+			t.Fatalf("question %d: a stage failed: %v", i+1, found.Causes)
 		}
-		got := 0.0
-		for _, context := range found.Contexts {
-			if relevant[context.DocumentID] {
-				hits10++
-				got += 1 / math.Log2(float64(context.Rank+1))
-			}
-		}
-		sum.ndcg10 += got / best
-		sum.recall10 += float64(hits10) / float64(len(relevant))
+		ndcg, recall := c.judged(i+1, found.Contexts)
+		sum.ndcg10, sum.recall10 = sum.ndcg10+ndcg, sum.recall10+recall
 	}
 	n := float64(len(c.questions))
 	return quality{sum.ndcg10 / n, sum.recall10 / n}
 }
 
-// index writes the collection into an embedded index.
+// judged returns nDCG@10 and recall@10 of what was found for a question.
+func (c *collection) judged(question int, found []retrieve.Context) (ndcg, recall float64) {
+	relevant := c.relevant[question]
+	best, got, hits, rank := 0.0, 0.0, 0, 0
+	for r := 1; r <= min(10, len(relevant)); r++ {
+		best += 1 / math.Log2(float64(r+1))
+	}
+	for _, context := range found {
+		if context.DocumentID == c.held[question] {
+			continue
+		}
+		if rank++; rank <= 10 && relevant[context.DocumentID] {
+			hits++
+			got += 1 / math.Log2(float64(rank+1))
+		}
+	}
+	return got / best, float64(hits) / float64(len(relevant))
+}
+
+// index writes the collection with the offline model's vectors into an embedded index.
 func (c *collection) index(t testing.TB) *embedded.Index {
+	t.Helper()
+	x := openEmbedded(t)
+	if err := x.Upsert(t.Context(), c.entries(localmodel.New(localmodel.Config{}).Embed(c.documents))); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func openEmbedded(t testing.TB) *embedded.Index {
 	t.Helper()
 	x, err := embedded.Open(t.Context(), embedded.Config{Path: filepath.Join(t.TempDir(), "index.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = x.Close() })
-	vectors := localmodel.New(localmodel.Config{}).Embed(c.documents)
+	return x
+}
+
+// entries returns an entry for each document, with the vectors in their order.
+func (c *collection) entries(vectors [][]float32) []index.Entry {
 	entries := make([]index.Entry, len(c.documents))
 	for i, text := range c.documents {
 		id := documentID(i + 1)
 		entries[i] = index.Entry{ChunkID: id, DocumentID: id, Workspace: "cranfield", Project: "p", Version: 1,
 			Text: text, Vector: vectors[i], ACL: []string{"w:cranfield"}, CreatedAt: time.Unix(1, 0)}
 	}
-	if err := x.Upsert(t.Context(), entries); err != nil {
-		t.Fatal(err)
-	}
-	return x
+	return entries
 }
 
 func documentID(number int) string { return fmt.Sprintf("%04d", number) }
@@ -172,7 +195,7 @@ func readCranfield(t testing.TB) *collection {
 	}
 	c := &collection{relevant: map[int]map[string]bool{}, chunks: chunks{}}
 	for _, m := range documentPattern.FindAllStringSubmatch(read("cran.all.1400.xml"), -1) {
-		c.documents = append(c.documents, m[2]+"\n"+m[3])
+		c.titles, c.documents = append(c.titles, m[2]), append(c.documents, m[2]+"\n"+m[3])
 		if number, _ := strconv.Atoi(m[1]); number != len(c.documents) {
 			t.Fatalf("document %s is at position %d", m[1], len(c.documents))
 		}
@@ -221,8 +244,8 @@ func (e embedder) Embed(_ context.Context, texts []string) ([][]float32, error) 
 	return e.model.Embed(texts), nil
 }
 
-// legs caches the hits of the legs for each question. They do not depend on the
-// fusion, so each leg is searched once instead of a dozen times.
+// legs caches the hits of the legs for each query. They do not depend on the fusion, so
+// each leg is searched once instead of a dozen times.
 type legs struct {
 	retrieve.Index
 	dense, words map[string][]knowledge.Hit
@@ -233,18 +256,17 @@ func newLegs(x retrieve.Index) *legs {
 }
 
 func (l *legs) Dense(ctx context.Context, q index.Query, vector []float32) (hits []knowledge.Hit, err error) {
-	var key bytes.Buffer
-	fmt.Fprint(&key, q.Limit, vector)
-	if hits, ok := l.dense[key.String()]; ok {
+	key := fmt.Sprint(q.Limit, q.Documents, q.Filter, vector)
+	if hits, ok := l.dense[key]; ok {
 		return hits, nil
 	}
 	hits, err = l.Index.Dense(ctx, q, vector)
-	l.dense[key.String()] = hits
+	l.dense[key] = hits
 	return hits, err
 }
 
 func (l *legs) BM25(ctx context.Context, q index.Query, text string) (hits []knowledge.Hit, err error) {
-	key := fmt.Sprint(q.Limit, text)
+	key := fmt.Sprint(q.Limit, q.Documents, q.Filter, text)
 	if hits, ok := l.words[key]; ok {
 		return hits, nil
 	}

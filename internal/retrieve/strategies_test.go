@@ -1,0 +1,202 @@
+package retrieve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/index/milvus"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model/localmodel"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+	"github.com/cairn-rag/cairn/internal/service"
+)
+
+// strategy is a way of searching that is measured.
+type strategy struct {
+	name    string
+	of      *collection // whose questions are asked
+	config  knowledge.RetrievalConfig
+	models  retrieve.Models
+	without string // the strategy that it has to be better than, because its model is right
+}
+
+// strategies returns the ways of searching, those that ask a model with one that is right.
+// So they show what a stage makes of a good answer, and not how good a model is.
+func (c *collection) strategies() []strategy {
+	judge := retrieve.Models{RerankerName: "judge of the collection", Reranker: scriptedReranker(c.judge)}
+	pairs, split := c.pairs()
+	held, passage := c.withHeldDocument()
+	return []strategy{
+		{name: "default", of: c},
+		{name: "dense", of: c, config: knowledge.RetrievalConfig{Strategy: knowledge.StrategyDense}},
+		{name: "bm25", of: c, config: knowledge.RetrievalConfig{Strategy: knowledge.StrategyBM25}},
+		{name: "rrf", of: c, config: knowledge.RetrievalConfig{Fusion: knowledge.FusionRRF}},
+		{name: "multi_stage", of: c, config: knowledge.RetrievalConfig{Strategy: knowledge.StrategyMultiStage}},
+		{name: "route", of: c, config: knowledge.RetrievalConfig{Route: true}, models: retrieve.Models{Chat: &scriptedChat{reply: splitAtMarks}}},
+		{name: "entities", of: c, config: knowledge.RetrievalConfig{Entities: true}, models: retrieve.Models{Facets: c.entities()}},
+		{name: "reranked", of: c, config: knowledge.RetrievalConfig{Reranker: judge.RerankerName}, models: judge, without: "default"},
+		{name: "multi_stage, reranked", of: c, config: knowledge.RetrievalConfig{Strategy: knowledge.StrategyMultiStage}, models: judge, without: "multi_stage"},
+		{
+			name: "compress", of: c, config: knowledge.RetrievalConfig{Compress: true}, without: "default",
+			models: retrieve.Models{Chat: &scriptedChat{reply: c.keepSentences}, Passages: &families{PassageReader: shown{chunks: c.chunks}}},
+		},
+		{name: "held", of: held},
+		{name: "held, hyde", of: held, config: knowledge.RetrievalConfig{HyDE: true}, models: retrieve.Models{Chat: &scriptedChat{reply: passage}}, without: "held"},
+		{name: "pairs", of: pairs},
+		{name: "pairs, decompose", of: pairs, config: knowledge.RetrievalConfig{Decompose: true}, models: retrieve.Models{Chat: &scriptedChat{reply: split}}, without: "pairs"},
+	}
+}
+
+// TestStrategies measures each strategy on the Cranfield collection, with the vectors of
+// the offline model and of MiniLM, in the embedded index and in Milvus's C++ core. The
+// results are in testdata/strategies, one file for each, with the first hits of some
+// questions. What they may not fall below is in testdata/strategies/floors.txt, which
+// -update does not write.
+func TestStrategies(t *testing.T) {
+	t.Parallel()
+	floors := readFloors(t)
+	for model, embed := range map[string]func(testing.TB) textEmbedder{
+		"offline": func(testing.TB) textEmbedder { return embedder{localmodel.New(localmodel.Config{})} },
+		"minilm":  func(t testing.TB) textEmbedder { return readMiniLM(t) },
+	} {
+		for place, open := range map[string]func(testing.TB) index.Index{
+			"embedded": func(t testing.TB) index.Index { return openEmbedded(t) }, "milvus": openMilvusCore,
+		} {
+			t.Run(model+"_"+place, func(t *testing.T) {
+				t.Parallel()
+				c := readCranfield(t)
+				model := embed(t)
+				x := open(t)
+				c.write(t, x, model)
+				found, report := c.measureAll(t, retrieve.New(newLegs(x), c, model))
+				checkStrategies(t, c.strategies(), found, floors)
+				golden(t, filepath.Join("testdata", "strategies", filepath.Base(t.Name())+".golden"), report)
+			})
+		}
+	}
+}
+
+// measureAll returns the quality of each strategy by name, and the report of all of them.
+func (c *collection) measureAll(t *testing.T, r *retrieve.Retriever) (map[string]quality, string) {
+	t.Helper()
+	var report strings.Builder
+	fmt.Fprintf(&report, "%-22s %8s %10s\n", "strategy", "nDCG@10", "recall@10")
+	found := map[string]quality{}
+	for _, s := range c.strategies() {
+		q := s.of.measure(t, r.Using(s.models), s.config)
+		found[s.name] = q
+		fmt.Fprintf(&report, "%-22s %8.4f %10.4f\n", s.name, q.ndcg10, q.recall10)
+	}
+	t.Logf("\n%s", report.String())
+	fmt.Fprint(&report, "\nThe first documents of every eleventh question, by the default. A relevant one has a star.\n")
+	for i := 0; i < len(c.questions); i += 11 {
+		result, err := r.Retrieve(t.Context(), retrieve.Request{Principal: asker, Query: c.questions[i]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&report, "%3d:", i+1)
+		for _, context := range result.Contexts {
+			star := ""
+			if c.relevant[i+1][context.DocumentID] {
+				star = "*"
+			}
+			fmt.Fprintf(&report, " %s%s", context.DocumentID, star)
+		}
+		fmt.Fprintln(&report)
+	}
+	return found, report.String()
+}
+
+func checkStrategies(t *testing.T, list []strategy, found map[string]quality, floors map[string]float64) {
+	t.Helper()
+	for _, s := range list {
+		name := filepath.Base(t.Name()) + " " + s.name
+		floor, ok := floors[name]
+		if got := found[s.name].ndcg10; !ok || got < floor {
+			t.Errorf("nDCG@10 of %s is %.4f, its floor %.4f (there is one: %v)", name, got, floor, ok)
+		}
+		if s.without != "" && found[s.name].ndcg10 <= found[s.without].ndcg10 {
+			t.Errorf("nDCG@10 of %s with a model that is right is %.4f, without it %.4f", name, found[s.name].ndcg10, found[s.without].ndcg10)
+		}
+	}
+	if best := math.Max(found["dense"].ndcg10, found["bm25"].ndcg10); found["default"].ndcg10 < best-.005 {
+		t.Errorf("nDCG@10 of the default is %.4f, that of its best leg %.4f", found["default"].ndcg10, best)
+	}
+}
+
+// readFloors returns the least nDCG@10 by the names of a test and a strategy.
+func readFloors(t *testing.T) map[string]float64 {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "strategies", "floors.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	floors := map[string]float64{}
+	for line := range strings.Lines(string(data)) {
+		var floor float64
+		number, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if _, err := fmt.Sscan(number, &floor); err != nil {
+			t.Fatalf("floor %q: %v", line, err)
+		}
+		floors[strings.TrimSpace(name)] = floor
+	}
+	return floors
+}
+
+// textEmbedder embeds documents and questions.
+type textEmbedder interface {
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// write writes the collection into an index, with the entities of each document.
+func (c *collection) write(t *testing.T, x index.Index, model textEmbedder) {
+	t.Helper()
+	vectors, err := model.Embed(t.Context(), c.documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := c.entries(vectors)
+	for i, names := range c.entitiesOf() {
+		if len(names) > 0 {
+			entries[i].Metadata = map[string]any{knowledge.EntitiesKey: names}
+		}
+	}
+	if err := x.Upsert(t.Context(), entries); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// openMilvusCore starts Milvus's C++ core and returns an index in it, which compares every
+// vector. The test is skipped if it is not installed, but fails in CI.
+func openMilvusCore(t testing.TB) index.Index {
+	t.Helper()
+	server, err := service.MilvusCore(filepath.Join("..", "..", "bin", "tools"))
+	if errors.Is(err, service.ErrMissing) && os.Getenv("CI") == "" {
+		t.Skip(err)
+	}
+	if err == nil {
+		err = server.Start(context.WithoutCancel(t.Context()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	x, err := milvus.Open(t.Context(), milvus.Config{Address: server.Address, IndexType: "FLAT", WithoutPartitionKey: true, ListEvery: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = x.Close() })
+	return x
+}
