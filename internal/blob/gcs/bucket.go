@@ -136,8 +136,13 @@ func (b *Bucket) Delete(ctx context.Context, keys []string) error {
 	})
 }
 
-// Link implements blob.Bucket. The JSON API signs no addresses.
-func (b *Bucket) Link(context.Context, string, blob.Download) (string, error) { return "", nil }
+// Link implements blob.Bucket. Only the key of a service account signs addresses.
+func (b *Bucket) Link(_ context.Context, key string, d blob.Download) (string, error) {
+	if b.signer == nil {
+		return "", nil
+	}
+	return b.signer.sign(b.name, b.prefix+key, d)
+}
 
 // Ping implements blob.Bucket.
 func (b *Bucket) Ping(ctx context.Context) error {

@@ -36,11 +36,12 @@ type Bucket struct {
 	service *storage.Service
 	name    string
 	prefix  string
+	signer  *signer // nil = the credentials cannot sign addresses
 }
 
 // New returns the bucket. It fetches a token, but does not ask the bucket.
 func New(ctx context.Context, c Config) (*Bucket, error) {
-	client := *c.Client
+	client, account := *c.Client, c.Credentials
 	if isGoogle(c.Endpoint) {
 		tokens, err := tokensOf(c.Credentials)
 		if err != nil {
@@ -49,6 +50,7 @@ func New(ctx context.Context, c Config) (*Bucket, error) {
 		if _, err := tokens.Token(ctx); err != nil {
 			return nil, fmt.Errorf("get a token of Google: %w", err)
 		}
+		account = tokens.JSON()
 		client.Transport = authorized{next: c.Client.Transport, tokens: tokens}
 	}
 	options := []option.ClientOption{option.WithHTTPClient(&client)}
@@ -59,7 +61,7 @@ func New(ctx context.Context, c Config) (*Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Bucket{service: service, name: c.Bucket, prefix: c.Prefix}, nil
+	return &Bucket{service: service, name: c.Bucket, prefix: c.Prefix, signer: newSigner(account, c.Endpoint)}, nil
 }
 
 // isGoogle reports whether an endpoint is Google's, which the empty one is.
