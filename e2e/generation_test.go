@@ -253,20 +253,8 @@ func TestGenerations(t *testing.T) {
 	const documents, sections, clients = 50, 100, 8
 	m, chat := newTwoModels(t), standIn(t, modeltest.Options{})
 	s := start(t, at(chat.URL(), "CAIRN_MODELS__EMBEDDING__BASE_URL="+m.URL, "CAIRN_MODELS__EMBEDDING__MODEL=model-a")...)
-	settings := map[string]any{"ai": map[string]any{
-		"retrieval":    map[string]any{"strategy": "dense", "minScore": 0.5},
-		"textSplitter": map[string]any{"strategy": "fixed", "chunkSize": 100, "chunkOverlap": 0, "separators": []string{"\n\n"}},
-	}}
-	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", settings, nil); status != http.StatusOK {
-		t.Fatalf("settings: status %d", status)
-	}
-	text := func(document int) string {
-		var b strings.Builder
-		for n := range sections {
-			fmt.Fprintf(&b, "topic%dx is told in passage %d of document %d, with words that fill it up to a whole chunk %d.\n\n", (document+n)%topics, n, document, n*document)
-		}
-		return b.String()
-	}
+	s.searchByTopic(t)
+	text := func(document int) string { return topicText(document, sections) }
 	var runs []string
 	for d := range documents {
 		runs = append(runs, s.upload(t, fmt.Sprint("document ", d), text(d)).RunID)
@@ -357,6 +345,28 @@ func TestGenerations(t *testing.T) {
 			t.Errorf("the index has %v, and had %v", again, inIndex)
 		}
 	})
+}
+
+// searchByTopic has the project cut a chunk for each section of topicText, and find by
+// vector alone.
+func (s *server) searchByTopic(t *testing.T) {
+	t.Helper()
+	settings := map[string]any{"ai": map[string]any{
+		"retrieval":    map[string]any{"strategy": "dense", "minScore": 0.5},
+		"textSplitter": map[string]any{"strategy": "fixed", "chunkSize": 100, "chunkOverlap": 0, "separators": []string{"\n\n"}},
+	}}
+	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", settings, nil); status != http.StatusOK {
+		t.Fatalf("settings: status %d", status)
+	}
+}
+
+// topicText returns the text of a document with a topic for each section.
+func topicText(document, sections int) string {
+	var b strings.Builder
+	for n := range sections {
+		fmt.Fprintf(&b, "topic%dx is told in passage %d of document %d, with words that fill it up to a whole chunk %d.\n\n", (document+n)%topics, n, document, n*document)
+	}
+	return b.String()
 }
 
 // published waits until the versions of runs are published.
