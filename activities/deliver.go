@@ -3,6 +3,7 @@ package activities
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -55,7 +56,11 @@ type Delivering struct {
 		Send(ctx context.Context, m webhook.Message) webhook.Result
 	}
 	OperatorURL func(workflowID string) string // of a workflow's page
-	Metrics     interface {
+	Answers     interface {
+		// Callback returns the body of the request that tells how a run ended.
+		Callback(ctx context.Context, workspace, run string) ([]byte, error)
+	}
+	Metrics interface {
 		// WebhookAttempt counts a request to a webhook, by what became of the delivery.
 		WebhookAttempt(kind, outcome string)
 	}
@@ -143,6 +148,9 @@ func (a *Delivering) attempt(ctx context.Context, q store.WebhookQueue, due []st
 
 // send makes one request.
 func (a *Delivering) send(ctx context.Context, hook knowledge.Webhook, project knowledge.Project, d store.Delivery) webhook.Result {
+	if d.Type == knowledge.WebhookCallback {
+		return a.callBack(ctx, hook, project, d)
+	}
 	m := webhook.Message{ID: d.Event, URL: hook.URL}
 	event := webhook.Event{Type: d.Type, DocumentID: d.DocumentID, Document: d.Document, At: d.CreatedAt}
 	var err error
@@ -157,6 +165,31 @@ func (a *Delivering) send(ctx context.Context, hook knowledge.Webhook, project k
 	if err != nil {
 		a.Log.ErrorContext(ctx, "cannot open the secret of a webhook", "webhook", hook.ID, "error", err)
 		return webhook.Result{Error: "the secret of the webhook cannot be opened: set a new one, or put the instance's secret.key back"}
+	}
+	return a.Sender.Send(ctx, m)
+}
+
+// callBack sends the answer of a run to the address that its question named. The
+// webhook is the run.
+func (a *Delivering) callBack(ctx context.Context, hook knowledge.Webhook, project knowledge.Project, d store.Delivery) webhook.Result {
+	m := webhook.Message{ID: d.Event, URL: hook.URL}
+	var err error
+	if m.Body, err = a.Answers.Callback(ctx, project.Workspace, hook.ID); err != nil {
+		a.Log.ErrorContext(ctx, "cannot make the request of a callback", "run", hook.ID, "error", err)
+		return webhook.Result{Error: "the answer of the run cannot be read"}
+	}
+	if hook.Secret != "" {
+		m.Secret, err = a.Secrets.Open(hook.Secret, webhook.CallbackContext(project.Workspace))
+	}
+	if err == nil && hook.Headers != "" {
+		var headers string
+		if headers, err = a.Secrets.Open(hook.Headers, webhook.HeadersContext(project.Workspace)); err == nil {
+			err = json.Unmarshal([]byte(headers), &m.Header)
+		}
+	}
+	if err != nil {
+		a.Log.ErrorContext(ctx, "cannot open the secrets of a callback", "run", hook.ID, "error", err)
+		return webhook.Result{Error: "the secret of the project's callbacks cannot be opened: set a new one, or put the instance's secret.key back"}
 	}
 	return a.Sender.Send(ctx, m)
 }

@@ -111,6 +111,42 @@ func (d *deliverTest) deliveries() []store.Delivery {
 	return list
 }
 
+// Callback returns the answer of a run.
+func (d *deliverTest) Callback(_ context.Context, workspace, run string) ([]byte, error) {
+	return []byte(workspace + " " + run), nil
+}
+
+// TestCallBack ends a run whose question named an address.
+func TestCallBack(t *testing.T) {
+	t.Parallel()
+	d := newDeliverTest(t)
+	d.delivering.Answers = d
+	secret, err := d.box.Seal("whsec_callbacks", webhook.CallbackContext("w"))
+	d.must(err)
+	headers, err := d.box.Seal(`{"X-Trace":"7"}`, webhook.HeadersContext("w"))
+	d.must(err)
+	_, err = d.store.UpdateProject(d.ctx, manager(), "p", func(p *knowledge.Project) error { p.CallbackSecret = secret; return nil })
+	d.must(err)
+	run := store.Run{ID: "run", Workspace: "w", Project: "p", Kind: knowledge.KindQuery, Owner: manager().Owner(), Callback: &knowledge.Callback{URL: "https://asker.test/", Headers: headers}}
+	d.must(d.store.StartRun(d.ctx, manager(), run, nil))
+	for range 2 { // the first end counts
+		d.must(d.store.EndRun(d.ctx, "w", "run", store.RunEnd{Status: knowledge.RunCompleted}))
+	}
+	d.clock, d.queue.Webhook = time.Now().Add(time.Second), "run"
+	d.deliver()
+	d.deliver()
+	want := []webhook.Message{{URL: "https://asker.test/", Secret: "whsec_callbacks", Header: map[string]string{"X-Trace": "7"}, Body: []byte("w run")}}
+	for i := range d.sent {
+		d.sent[i].ID = ""
+	}
+	if diff := cmp.Diff(want, d.sent); diff != "" {
+		t.Error(diff)
+	}
+	if list := d.deliveries(); len(list) != 1 || list[0].Status != store.DeliveryDelivered {
+		t.Errorf("deliveries %+v", list)
+	}
+}
+
 func TestDeliverWebhooks(t *testing.T) {
 	t.Parallel()
 

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -14,12 +15,15 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/view"
+	"github.com/cairn-rag/cairn/internal/webhook"
 )
 
 type projectView struct {
 	view.Project
 	Webhooks []webhookView `json:"webhooks,omitempty" doc:"For keys with the scope write alone"`
 	APIKey   string        `json:"apiKey,omitempty" doc:"A key to a new project with the scopes read and write, shown once"`
+
+	CallbackSecret string `json:"callbackSecret,omitempty" doc:"The secret that was made to sign callbacks, in the answer that makes it and never again"`
 
 	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"In the answer to a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal: the published documents that were made with other settings. POST …/projects/{id}/reindex embeds them again, or makes new versions of them"`
 }
@@ -32,6 +36,8 @@ type ProjectChange struct {
 	Limits changeOf[knowledge.LimitsConfig] `json:"limits,omitempty"`
 
 	Webhooks changeOf[[]webhookBody] `json:"webhooks,omitempty" doc:"All webhooks of the project: one that is left out is removed"`
+
+	CallbackSecret changeOf[string] `json:"callbackSecret,omitempty" doc:"Signs the callbacks of questions: whsec_ and 24 to 64 bytes in base64. null: one is made, and shown once, as for a new project"`
 }
 
 type projectBody struct {
@@ -102,6 +108,9 @@ func (s *Server) createProject(ctx context.Context, p knowledge.Principal, b pro
 	if b.Slug == "" {
 		project.ID = slugOf(project.Name)
 	}
+	if len(b.CallbackSecret) == 0 {
+		b.CallbackSecret = changeOf[string]("null")
+	}
 	made, err := s.apply(b.ProjectChange, &project, false)
 	if err != nil {
 		return nil, err
@@ -115,7 +124,7 @@ func (s *Server) createProject(ctx context.Context, p knowledge.Principal, b pro
 	switch {
 	case err != nil:
 	case earlier:
-		project, made, err = s.updateProject(ctx, p, key.Project, ProjectChange{Webhooks: b.Webhooks}, true)
+		project, made, err = s.updateProject(ctx, p, key.Project, ProjectChange{Webhooks: b.Webhooks, CallbackSecret: b.CallbackSecret}, true)
 	default:
 		err = s.deps.Store.CreateProject(ctx, project, key)
 		if b.Slug == "" && knowledge.IsCode(err, knowledge.CodeConflict) {
@@ -191,7 +200,12 @@ func (s *Server) apply(c ProjectChange, project *knowledge.Project, renew bool) 
 	if made, err = s.setWebhooks(project, c.Webhooks, renew); err != nil {
 		return nil, err
 	}
-	c.Name, c.Webhooks = nil, nil // the rest is of the configuration
+	if len(c.CallbackSecret) > 0 {
+		if made, err = s.setCallbackSecret(project, c.CallbackSecret, made); err != nil {
+			return nil, err
+		}
+	}
+	c.Name, c.Webhooks, c.CallbackSecret = nil, nil, nil // the rest is of the configuration
 	change, err := json.Marshal(c)
 	if err != nil {
 		return nil, fmt.Errorf("encode change: %w", err)
@@ -210,6 +224,34 @@ func (s *Server) apply(c ProjectChange, project *knowledge.Project, renew bool) 
 		wrong = s.embeddingsFields(changed.AI.Embeddings)
 	}
 	return made, knowledge.InvalidFields(wrong)
+}
+
+// madeCallback is where the secrets that a change made have that of callbacks.
+const madeCallback = "callback"
+
+// setCallbackSecret seals the secret of a change into the project. It adds one that it
+// makes to made.
+func (s *Server) setCallbackSecret(project *knowledge.Project, change changeOf[string], made map[string]string) (map[string]string, error) {
+	var given *string
+	err := json.Unmarshal(change, &given)
+	if err != nil {
+		return nil, fmt.Errorf("read the secret of callbacks: %w", err)
+	}
+	secret := ""
+	if given == nil {
+		secret = webhook.NewSecret()
+		made = maps.Clone(made)
+		if made == nil {
+			made = map[string]string{}
+		}
+		made[madeCallback] = secret
+	} else if secret, err = webhook.CheckSecret(*given, "body.callbackSecret"); err != nil {
+		return nil, err
+	}
+	if project.CallbackSecret, err = s.deps.Secrets.Seal(secret, webhook.CallbackContext(project.Workspace)); err != nil {
+		return nil, fmt.Errorf("seal the secret of callbacks: %w", err)
+	}
+	return made, nil
 }
 
 // embeddingsFields returns what an instance without an endpoint for embeddings cannot do.
@@ -248,7 +290,7 @@ func (s *Server) getProject(ctx context.Context, p knowledge.Principal, in *Proj
 // viewProject shows a project to a principal, with the defaults that hold for it and
 // the secrets that were made for its webhooks.
 func viewProject(p knowledge.Principal, project knowledge.Project, made map[string]string) projectView {
-	shown := projectView{Project: view.NewProject(project)}
+	shown := projectView{Project: view.NewProject(project), CallbackSecret: made[madeCallback]}
 	if p.Can(knowledge.ScopeWrite) {
 		shown.Webhooks = viewWebhooks(project.Webhooks, made)
 	}

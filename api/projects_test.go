@@ -66,7 +66,7 @@ func TestProjects(t *testing.T) {
 	e := open(t)
 	keys := []string{"id", "name", "slug", "ai", "tools", "limits", "createdAt", "updatedAt"}
 	made := e.do("POST", hooks+"/projects", e.admin, `{"name":"Human Resources!","ai":{"textSplitter":{"chunkSize":500}}}`).want(200)
-	wantKeys(t, made, append(keys, "apiKey")...)
+	wantKeys(t, made, append(keys, "apiKey", "callbackSecret")...)
 	if made["id"] != "human-resources" || made["slug"] != "human-resources" {
 		t.Errorf("id %v, slug %v", made["id"], made["slug"])
 	}

@@ -36,11 +36,16 @@ type queryBody struct {
 	ToolChoice     string                            `json:"toolChoice,omitempty" enum:"auto,none,required"`
 	Override       changeOf[knowledge.ProjectConfig] `json:"projectConfigOverride,omitempty" doc:"Any part of the project's configuration, for this question alone; null puts a setting back to its default"`
 
+	Callback *callbackBody `json:"callback,omitempty" doc:"Answer 202 at once, and send the answer there when the run has ended, signed with the project's callbackSecret"`
+
+	Metadata       any `json:"metadata,omitempty" doc:"For the queries webhook, as it is"`
+	WebhookPayload any `json:"webhookPayload,omitempty" doc:"For the queries webhook, as it is"`
+	Interface      any `json:"interface,omitempty" doc:"For the queries webhook, as it is"`
+
 	// Clients of the seed routes send these. A request that sets one is refused,
 	// because this version does not have the feature.
-	Callback     map[string]any `json:"callback,omitempty" doc:"501: not in this version"`
-	Attachments  []any          `json:"attachments,omitempty" doc:"501: not in this version. Upload with the conversationId instead"`
-	DeepResearch bool           `json:"deepResearch,omitempty" doc:"501: not in this version"`
+	Attachments  []any `json:"attachments,omitempty" doc:"501: not in this version. Upload with the conversationId instead"`
+	DeepResearch bool  `json:"deepResearch,omitempty" doc:"501: not in this version"`
 }
 
 // conversation returns the conversation to continue, which has two names.
@@ -51,13 +56,27 @@ func (b queryBody) conversation() (string, error) {
 	return cmp.Or(b.ConversationID, b.SessionID), nil
 }
 
+// passed returns what the body has for the queries webhook.
+func (b queryBody) passed() (p knowledge.Passed, err error) {
+	for _, f := range []struct {
+		value any
+		to    *json.RawMessage
+	}{{b.Metadata, &p.Metadata}, {b.WebhookPayload, &p.WebhookPayload}, {b.Interface, &p.Interface}} {
+		if f.value == nil {
+			continue
+		}
+		if *f.to, err = json.Marshal(f.value); err != nil {
+			return p, fmt.Errorf("encode what is for the webhook: %w", err)
+		}
+	}
+	return p, nil
+}
+
 // missing returns an error if the request asks for a feature that this version
 // does not have.
 func (b queryBody) missing() error {
 	instead := ""
 	switch {
-	case len(b.Callback) > 0:
-		instead = "this version calls no address back; send sse: true, or follow the run's events"
 	case len(b.Attachments) > 0:
 		instead = "this version takes no attachments in a question; upload them as documents with the conversationId"
 	case b.DeepResearch:
@@ -94,11 +113,22 @@ func (s *Server) query(_ context.Context, _ knowledge.Principal, in *queryInput)
 			edge.WriteError(w, r, err)
 			return
 		}
+		callback, err := s.callback(p, b.Callback)
+		if err != nil {
+			edge.WriteError(w, r, err)
+			return
+		}
+		passed, err := b.passed()
+		if err != nil {
+			edge.WriteError(w, r, err)
+			return
+		}
 		s.ask(w, r, p, asking{
-			body: b, stream: b.SSE, socket: b.Stream && !b.SSE, terminal: "completedMessage",
+			body: b, stream: b.SSE, socket: b.Stream && !b.SSE, later: callback != nil, terminal: "completedMessage",
 			question: question.Request{
 				Kind: knowledge.KindQuery, TextField: "body.text", Text: b.Text, Project: b.ProjectID, Documents: b.DocumentIDs, Filter: b.Filters,
 				Tags: b.Tags, ToolChoice: b.ToolChoice, Override: json.RawMessage(b.Override), Converse: true, Conversation: session,
+				Callback: callback, Passed: passed,
 			},
 		})
 	}), nil
@@ -146,6 +176,7 @@ type asking struct {
 	body     any    // for comparing repeated requests
 	stream   bool   // answer with server-sent events
 	socket   bool   // answer with the address of a WebSocket
+	later    bool   // a callback gets the answer
 	terminal string // name of the event whose data is the answer
 }
 
@@ -196,6 +227,9 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 			RunID: started.Run.ID, MessageID: question.MessageID(started.Run.ID), WebSocketURL: s.webSocketURL(r, started.Run),
 		})
 		return
+	case a.later:
+		edge.WriteJSON(w, http.StatusAccepted, acceptedQuestion{RunID: started.Run.ID, MessageID: question.MessageID(started.Run.ID)})
+		return
 	}
 	s.serveAnswer(w, r, p, started.Run, a.terminal)
 }
@@ -236,7 +270,7 @@ func (s *Server) registerQuestions() {
 	}
 	query := answered(schemaOf[queryAnswer](registry), questionEvents)
 	query["202"] = &huma.Response{
-		Description: "The run was started; with stream and without sse",
+		Description: "The run was started; with stream and without sse, or with a callback",
 		Content:     map[string]*huma.MediaType{"application/json": {Schema: schemaOf[acceptedQuestion](registry)}},
 	}
 	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{

@@ -23,7 +23,6 @@ func TestQueryForWhatIsNotThere(t *testing.T) {
 		return e.do("POST", hooks+"/query", e.reader, body)
 	}
 	for _, more := range []map[string]any{
-		{"callback": map[string]any{"url": "https://example.com/answers"}},
 		{"attachments": []any{map[string]any{"name": "a.txt"}}},
 		{"deepResearch": true, "sse": true},
 	} {

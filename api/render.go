@@ -195,6 +195,7 @@ type queryAnswer struct {
 	Sources        []source        `json:"sources" doc:"What the answer rests on"`
 	ToolCalls      []calledTool    `json:"toolCalls"`
 	Suggestions    []string        `json:"suggestions"`
+	Blocks         []any           `json:"blocks" doc:"As the queries webhook of the project gave them"`
 	Usage          knowledge.Usage `json:"usage"`
 	Model          string          `json:"model"`
 	OperatorURL    string          `json:"operatorUrl"`
@@ -244,7 +245,7 @@ func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 	}
 	return queryAnswer{
 		MessageID: out.record.MessageID, ConversationID: out.record.ConversationID, RunID: r.run.ID, Answer: out.record.Answer,
-		Sources: r.server.sources(out), ToolCalls: calls, Suggestions: []string{}, Usage: out.record.Usage, Model: out.record.Model,
+		Sources: r.server.sources(out), ToolCalls: calls, Suggestions: []string{}, Blocks: []any{}, Usage: out.record.Usage, Model: out.record.Model,
 		OperatorURL: r.server.deps.Links.OperatorURL(r.run.WorkflowID), Searches: out.record.Searches,
 	}, nil
 }

@@ -19,7 +19,8 @@ type deliveryView struct {
 	EventID        string                `json:"event_id" doc:"The webhook-id of its requests"`
 	Type           knowledge.WebhookType `json:"type"`
 	ProjectID      string                `json:"project_id"`
-	DocumentID     string                `json:"document_id"`
+	DocumentID     string                `json:"document_id" doc:"Empty for a callback"`
+	RunID          string                `json:"run_id,omitempty" doc:"Of a callback"`
 	SubscriptionID string                `json:"subscription_id" doc:"The id of the webhook in the project's webhooks"`
 	Status         store.DeliveryStatus  `json:"status" enum:"pending,delivered,failed,canceled"`
 	Attempts       int                   `json:"attempts"`
@@ -90,6 +91,9 @@ func viewDelivery(d store.Delivery) deliveryView {
 	v := deliveryView{
 		ID: d.ID, EventID: d.Event, Type: d.Type, ProjectID: d.Project, DocumentID: d.DocumentID, SubscriptionID: d.Webhook,
 		Status: d.Status, Attempts: d.Attempts, HTTPStatus: orNull(d.HTTPStatus), Error: orNull(d.Error), CreatedAt: d.CreatedAt, EndedAt: orNull(d.EndedAt),
+	}
+	if d.Type == knowledge.WebhookCallback {
+		v.DocumentID, v.RunID, v.SubscriptionID = "", d.Webhook, ""
 	}
 	if d.Status == store.DeliveryPending {
 		v.NextAttemptAt = orNull(d.NextAt)

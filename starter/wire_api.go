@@ -42,17 +42,17 @@ func (p *platform) listen(context.Context) (err error) {
 
 // startAPI serves requests, when all other parts run.
 func (p *platform) startAPI(ctx context.Context) error {
-	secret, err := p.signingSecret(ctx)
+	authenticator, err := p.access(ctx)
 	if err != nil {
 		return err
 	}
-	jwt, relay := p.cfg.Auth.JWT, stream.NewRelayWithoutHub(p.source())
+	relay := stream.NewRelayWithoutHub(p.source())
 	if p.worker != nil {
 		relay = stream.NewRelay(p.source(), p.hub)
 	}
 	server, err := api.New(p.apiConfig(), api.Deps{
 		Store: p.store, Followed: p.store, Blobs: p.blobs,
-		Access:    access.New(access.Config{Issuer: jwt.Issuer, Audience: jwt.Audience, Secret: jwt.Secret, JWKSURL: jwt.JWKSURL}, p.store, secret),
+		Access:    authenticator,
 		Retriever: p.retriever(), Pages: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: relay, Models: p.openaiModels(), Imports: importSources{p.sources(), p.cfg},
 		Links: links{p}, Addresses: p.dialer, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(),
 	})
@@ -67,6 +67,16 @@ func (p *platform) startAPI(ctx context.Context) error {
 		}
 	})
 	return nil
+}
+
+// access returns what makes principals and signs links.
+func (p *platform) access(ctx context.Context) (*access.Authenticator, error) {
+	secret, err := p.signingSecret(ctx)
+	if err != nil {
+		return nil, err
+	}
+	jwt := p.cfg.Auth.JWT
+	return access.New(access.Config{Issuer: jwt.Issuer, Audience: jwt.Audience, Secret: jwt.Secret, JWKSURL: jwt.JWKSURL}, p.store, secret), nil
 }
 
 // startLate starts the workflows of documents that the API accepted while Temporal was down.

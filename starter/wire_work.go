@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/worker"
@@ -15,12 +16,18 @@ import (
 
 // startQueues returns the start of the worker of task queues, nil = of all.
 func (p *platform) startQueues(queues []string) part {
-	return func(context.Context) error { return p.work(queues) }
+	return func(ctx context.Context) error { return p.work(ctx, queues) }
 }
 
-func (p *platform) work(queues []string) error {
+func (p *platform) work(ctx context.Context, queues []string) error {
 	limits := p.cfg.Limits
-	p.worker = worker.New(p.client, worker.Config{Build: versionName(), StopTimeout: p.grace(), Parsers: limits.Parsers, Queues: queues}, p.activities())
+	authenticator, err := p.access(ctx)
+	if err != nil {
+		return err
+	}
+	acts := p.activities()
+	acts.Delivering.Answers = api.NewAnswers(p.apiConfig(), api.Deps{Store: p.store, Blobs: p.blobs, Access: authenticator, Links: links{p}, Clock: time.Now, Log: p.log})
+	p.worker = worker.New(p.client, worker.Config{Build: versionName(), StopTimeout: p.grace(), Parsers: limits.Parsers, Queues: queues}, acts)
 	if err := p.worker.Start(); err != nil {
 		return err
 	}

@@ -14,8 +14,10 @@ type Project struct {
 	Name      string
 	Config    ProjectConfig
 	Webhooks  []Webhook
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	// CallbackSecret signs the callbacks of questions, sealed; "" = they are not signed.
+	CallbackSecret string
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
 	// Generations are those of its vectors. Config.AI.Embeddings may ask for another one,
 	// which a reindex fills.
 	Generations Generations

@@ -200,6 +200,7 @@ type Request struct {
 	Scope          Filter        `json:"scope,omitempty"` // of the project, not for what is attached to the conversation
 	Config         ProjectConfig `json:"config"`          // with defaults
 	History        []Message     `json:"history,omitempty"`
+	Passed         Passed        `json:"passed,omitzero"`
 	ToolChoice     string        `json:"tool_choice,omitempty"`
 	ConversationID string        `json:"conversation_id,omitempty"`
 	QuestionID     string        `json:"question_id,omitempty"` // of the user's message

@@ -28,6 +28,7 @@ type Webhook struct {
 	Types    []WebhookType `json:"types"`
 	Secret   string        `json:"secret"`             // sealed; signs each request
 	APIKey   string        `json:"apiKey,omitempty"`   // sealed; sent as knowledge-project-apiKey
+	Headers  string        `json:"headers,omitempty"`  // sealed JSON of more headers; of a Callback alone
 	Enabled  bool          `json:"enabled"`            // it is told of new events
 	Disabled string        `json:"disabled,omitempty"` // why Cairn disabled it
 }

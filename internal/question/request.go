@@ -30,13 +30,20 @@ type Request struct {
 	// History is the conversation before the question, oldest first, of a caller that
 	// keeps it itself. Messages of the role system are instructions, which the limits of
 	// the history do not shorten. It is ignored if Conversation is set.
-	History     []knowledge.Message
+	History []knowledge.Message
+	// Callback is told how the run ended; nil = nobody.
+	Callback *knowledge.Callback
+	// Passed is for the queries webhook of the project.
+	Passed      knowledge.Passed
 	Idempotency idempotency.Request
 }
 
 func (r Request) check() error {
 	if err := CheckText(r.TextField, r.Text); err != nil {
 		return err
+	}
+	if wrong := r.Passed.Fields("body"); wrong != nil {
+		return knowledge.InvalidFields(wrong)
 	}
 	return knowledge.InvalidFields(append(knowledge.TagFields("body.tags", r.Tags), r.Filter.Fields("body.filters")...))
 }

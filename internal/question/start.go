@@ -104,6 +104,9 @@ func (s *Starter) start(ctx context.Context, p knowledge.Principal, id string, r
 	if err != nil {
 		return Started{}, err
 	}
+	if r.Callback != nil && project.ID == "" {
+		return Started{}, knowledge.Invalid("body.projectId", "is needed for a callback: the project's callbackSecret signs it")
+	}
 	setup, err := s.Setup(ctx, p, project, r)
 	if err != nil {
 		return Started{}, err
@@ -148,7 +151,7 @@ func newRun(p knowledge.Principal, id, project string, r Request, snapshot knowl
 	in := workflows.NewAnswerInput(knowledge.RunRef{Workspace: p.Workspace(), Project: project, Run: id}, snapshot)
 	n := run{snapshot: snapshot, input: in, first: workflows.QueryStarted(in), run: store.Run{
 		ID: id, Workspace: p.Workspace(), Project: project, Kind: r.Kind, Status: knowledge.RunRunning, WorkflowID: r.Kind.WorkflowID(p.Workspace(), id),
-		Owner: p.Owner(), ConversationID: p.ConversationID(), CreatedAt: snapshot.Date,
+		Owner: p.Owner(), ConversationID: p.ConversationID(), Callback: r.Callback, CreatedAt: snapshot.Date,
 	}}
 	if r.Kind == knowledge.KindTool {
 		n.first = workflows.ToolStarted()

@@ -19,6 +19,7 @@ type projectRow struct {
 	Name          string `bun:"name"`
 	Config        string `bun:"config"`
 	Webhooks      string `bun:"webhooks"` // JSON; "" = none
+	Callback      string `bun:"callback_secret"`
 	CreatedAt     int64  `bun:"created_at"`
 	UpdatedAt     int64  `bun:"updated_at"`
 	Generation    string `bun:"generation"` // of vectors, that searches read
@@ -37,14 +38,14 @@ func newProjectRow(p knowledge.Project) (projectRow, error) {
 		}
 	}
 	return projectRow{
-		Workspace: p.Workspace, ID: p.ID, Name: p.Name, Config: string(config), Webhooks: webhooks,
+		Workspace: p.Workspace, ID: p.ID, Name: p.Name, Config: string(config), Webhooks: webhooks, Callback: p.CallbackSecret,
 		CreatedAt: micros(p.CreatedAt), UpdatedAt: micros(p.UpdatedAt), Generation: p.Generations.Serving, Filling: p.Generations.Filling,
 	}, nil
 }
 
 func (r projectRow) project() (knowledge.Project, error) {
 	p := knowledge.Project{
-		ID: r.ID, Workspace: r.Workspace, Name: r.Name,
+		ID: r.ID, Workspace: r.Workspace, Name: r.Name, CallbackSecret: r.Callback,
 		CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
 		Generations: knowledge.Generations{Serving: r.Generation, Filling: r.Filling},
 	}
@@ -126,7 +127,7 @@ func (s *Store) UpdateProject(ctx context.Context, p knowledge.Principal, id str
 		if row, err = newProjectRow(project); err != nil {
 			return err
 		}
-		_, err = tx.NewUpdate().Model(&row).Column("name", "config", "webhooks", "updated_at").WherePK().Exec(ctx)
+		_, err = tx.NewUpdate().Model(&row).Column("name", "config", "webhooks", "callback_secret", "updated_at").WherePK().Exec(ctx)
 		if err != nil {
 			return err
 		}

@@ -35,8 +35,9 @@ type Run struct {
 	ResultKey      string
 	Usage          json.RawMessage
 	Error          *knowledge.Failure
-	Parent         string          // the reindex that started it, "" = none
-	Progress       json.RawMessage // knowledge.ReindexProgress of a reindex, nil = none
+	Parent         string              // the reindex that started it, "" = none
+	Progress       json.RawMessage     // knowledge.ReindexProgress of a reindex, nil = none
+	Callback       *knowledge.Callback // is told how the run ended; nil = nobody
 	CreatedAt      time.Time
 	EndedAt        time.Time // zero = it has not ended
 }
@@ -91,6 +92,7 @@ type runRow struct {
 	Error          string              `bun:"error"`
 	Parent         string              `bun:"parent"`
 	Progress       string              `bun:"progress"`
+	Callback       string              `bun:"callback"`
 	CreatedAt      int64               `bun:"created_at"`
 	EndedAt        int64               `bun:"ended_at"`
 }
@@ -101,6 +103,13 @@ func newRunRow(r Run) (runRow, error) {
 		Subject: r.Subject, Version: r.Version, Owner: r.Owner, ConversationID: r.ConversationID, FirstOffset: r.FirstOffset,
 		LogKey: r.LogKey, ResultKey: r.ResultKey, Usage: string(r.Usage), Parent: r.Parent, Progress: string(r.Progress),
 		CreatedAt: micros(r.CreatedAt), EndedAt: micros(r.EndedAt),
+	}
+	if r.Callback != nil {
+		encoded, err := encode(r.Callback)
+		if err != nil {
+			return row, fmt.Errorf("encode the callback of run %s: %w", r.ID, err)
+		}
+		row.Callback = encoded
 	}
 	if row.Status == "" {
 		row.Status = knowledge.RunRunning
@@ -130,7 +139,7 @@ func (r runRow) run() (Run, error) {
 	if r.Progress != "" {
 		run.Progress = json.RawMessage(r.Progress)
 	}
-	if err := decode(field{r.Error, &run.Error}); err != nil {
+	if err := decode(field{r.Error, &run.Error}, field{r.Callback, &run.Callback}); err != nil {
 		return run, fmt.Errorf("decode run %s: %w", r.ID, err)
 	}
 	return run, nil
@@ -331,9 +340,12 @@ func (s *Store) endRun(ctx context.Context, tx transaction, workspace, id string
 	if err := row.setError(end.Error); err != nil {
 		return false, fmt.Errorf("encode the error of run %s: %w", id, err)
 	}
-	ended, err = changed(tx.exec(ctx, `UPDATE runs SET status = ?, log_key = ?, result_key = ?, usage = ?, error = ?, ended_at = ?
-		WHERE id = ? AND workspace = ? AND status = 'running'`,
-		row.Status, row.LogKey, row.ResultKey, row.Usage, row.Error, row.EndedAt, id, workspace))
+	ended, err = first(ctx, tx, []any{&row.Project, &row.Callback}, `UPDATE runs SET status = ?, log_key = ?, result_key = ?, usage = ?, error = ?, ended_at = ?
+		WHERE id = ? AND workspace = ? AND status = 'running' RETURNING project, callback`,
+		row.Status, row.LogKey, row.ResultKey, row.Usage, row.Error, row.EndedAt, id, workspace)
+	if err == nil && row.Callback != "" {
+		err = callBack(ctx, tx, WebhookQueue{workspace, row.Project, id}, row.EndedAt)
+	}
 	if err == nil && ended && end.Kind == knowledge.KindImport {
 		err = s.endImport(ctx, tx, workspace, id, row)
 	}

@@ -175,6 +175,9 @@ func enabledWebhook(ctx context.Context, tx transaction, q WebhookQueue) (knowle
 			return w, nil
 		}
 	}
+	if w, err := callbackOf(ctx, tx, project, q.Webhook); err == nil || !knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return w, err
+	}
 	return knowledge.Webhook{}, knowledge.Errorf(knowledge.CodeConflict, "the webhook of this delivery is disabled or was removed: enable it in the project's webhooks first")
 }
 

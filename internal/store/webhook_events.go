@@ -88,6 +88,17 @@ func (r *documentRow) announce(ctx context.Context, tx transaction, kind knowled
 	return err
 }
 
+// callBack adds the delivery that tells how a run ended. The queue's webhook is the run.
+func callBack(ctx context.Context, tx transaction, q WebhookQueue, now int64) error {
+	event := knowledge.DerivedID("event", q.Webhook, string(knowledge.WebhookCallback))
+	_, err := tx.exec(ctx, addDelivery, knowledge.DerivedID("delivery", event, q.Webhook), event, q.Workspace, q.Project, q.Webhook, q.Webhook, 1,
+		string(knowledge.WebhookCallback), "", now)
+	if err != nil {
+		return err
+	}
+	return wake(ctx, tx, q, now)
+}
+
 // wake marks a queue as awake. If it was not, its workflow is woken after the
 // transaction.
 func wake(ctx context.Context, tx transaction, q WebhookQueue, now int64) error {

@@ -26,8 +26,29 @@ func (s *Store) WebhookOf(ctx context.Context, q WebhookQueue) (knowledge.Webhoo
 				return w, project, nil
 			}
 		}
+		w, err := callbackOf(ctx, s.reader, project, q.Webhook)
+		return w, project, err
 	}
 	return knowledge.Webhook{}, knowledge.Project{}, knowledge.NotFound("webhook", q.Webhook)
+}
+
+// callbackOf returns the callback of a run as a webhook.
+func callbackOf(ctx context.Context, db querier, project knowledge.Project, run string) (knowledge.Webhook, error) {
+	var row runRow
+	there, err := runTable.first(ctx, db, &row, "r.id = ? AND r.workspace = ? AND r.project = ? AND r.callback <> ''", run, project.Workspace, project.ID)
+	if err == nil && !there {
+		err = knowledge.NotFound("webhook", run)
+	}
+	if err != nil {
+		return knowledge.Webhook{}, failure(err)
+	}
+	var c knowledge.Callback
+	if err := decode(field{row.Callback, &c}); err != nil {
+		return knowledge.Webhook{}, fmt.Errorf("decode the callback of run %s: %w", run, err)
+	}
+	return knowledge.Webhook{
+		ID: run, URL: c.URL, Types: []knowledge.WebhookType{knowledge.WebhookCallback}, Secret: project.CallbackSecret, Headers: c.Headers, Enabled: true,
+	}, nil
 }
 
 // dueDeliveries leaves out what comes after a pending delivery of its document.

@@ -53,6 +53,14 @@ func SecretContext(workspace, webhook string) string {
 	return "webhook secret " + workspace + "/" + webhook
 }
 
+// CallbackContext is the context for which the secrets of callbacks are sealed.
+func CallbackContext(workspace string) string {
+	return "callback secret " + workspace
+}
+
+// HeadersContext is the context for which the headers of a callback are sealed.
+func HeadersContext(workspace string) string { return "callback headers " + workspace }
+
 // APIKeyContext is the context for which the API key of a webhook is sealed.
 func APIKeyContext(workspace, webhook string) string {
 	return "webhook api key " + workspace + "/" + webhook

@@ -31,8 +31,9 @@ const headerAPIKey = "knowledge-project-apiKey"
 type Message struct {
 	ID     string // of the event: the same at each attempt
 	URL    string
-	Secret string
-	APIKey string // "" = none
+	Secret string            // "" = the request is not signed
+	APIKey string            // "" = none
+	Header map[string]string // more headers
 	Body   []byte
 }
 
@@ -92,28 +93,41 @@ func (s *Sender) Send(ctx context.Context, m Message) Result {
 }
 
 func newRequest(ctx context.Context, m Message, now time.Time) (*http.Request, error) {
-	signer, err := standardwebhooks.NewWebhook(m.Secret)
-	if err != nil {
-		return nil, fmt.Errorf("read the secret: %w", err)
-	}
-	signature, err := signer.Sign(m.ID, now, m.Body)
-	if err != nil {
-		return nil, fmt.Errorf("sign: %w", err)
-	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
 		return nil, fmt.Errorf("make the request: %w", err)
 	}
 	h := request.Header
+	for name, value := range m.Header {
+		h.Set(name, value)
+	}
 	h.Set("Content-Type", "application/json")
 	h.Set("User-Agent", "cairn")
 	h.Set(standardwebhooks.HeaderWebhookID, m.ID)
 	h.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(now.Unix(), 10))
-	h.Set(standardwebhooks.HeaderWebhookSignature, signature)
+	if m.Secret != "" {
+		signature, err := sign(m, now)
+		if err != nil {
+			return nil, err
+		}
+		h.Set(standardwebhooks.HeaderWebhookSignature, signature)
+	}
 	if m.APIKey != "" {
 		h[headerAPIKey] = []string{m.APIKey}
 	}
 	return request, nil
+}
+
+func sign(m Message, now time.Time) (string, error) {
+	signer, err := standardwebhooks.NewWebhook(m.Secret)
+	if err != nil {
+		return "", fmt.Errorf("read the secret: %w", err)
+	}
+	signature, err := signer.Sign(m.ID, now, m.Body)
+	if err != nil {
+		return "", fmt.Errorf("sign: %w", err)
+	}
+	return signature, nil
 }
 
 // judge returns the result for a status.
