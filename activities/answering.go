@@ -18,6 +18,7 @@ type Answering struct {
 	Runs      RunEnds
 	Retriever Retriever
 	Passages  retrieve.PassageReader
+	Library   Library // nil = no tools that read documents
 	Chat      Chat
 	Tools     tool.Set      // beside documents_rag
 	Sources   []tool.Source // of tools that depend on the question

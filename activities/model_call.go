@@ -264,7 +264,7 @@ func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowle
 		}
 	}
 	chat.Messages = append(chat.Messages, question)
-	turns, err := a.turnMessages(ctx, in.Loop.Turns, func(search string) string { return prompt.Sources(inOrder(search)) })
+	turns, err := a.turnMessages(ctx, in.Loop.Turns, func(search string) string { return found.output(search, inOrder(search)) })
 	if err != nil {
 		return chat, err
 	}

@@ -3,9 +3,11 @@ package activities
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/prompt"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 )
 
@@ -18,6 +20,10 @@ type SearchRecord struct {
 	Reranking *retrieve.Reranking `json:"reranking,omitempty"`
 	Choices   retrieve.Choices    `json:"choices,omitzero"`
 	Usage     knowledge.Usage     `json:"usage,omitzero"`
+	// Listed are documents whose names the model is told, those that the principal may read.
+	Listed []string `json:"listed,omitempty"`
+	// Note tells the model how much there is. It holds counts, and no words of documents.
+	Note string `json:"note,omitempty"`
 	// Contexts are the passages of a record that an earlier version of Cairn wrote.
 	Contexts []Passage `json:"contexts,omitempty"`
 }
@@ -50,14 +56,15 @@ func newSearchRecord(found retrieve.Result) SearchRecord {
 
 // searched are the searches of a loop.
 type searched struct {
-	all     []Passage            // of all searches, ranked
-	by      map[string][]Passage // by the key of the search; "" = Loop.Found
-	choices []retrieve.Choices   // of the searches that chose something by themselves
+	all     []Passage               // of all searches, ranked
+	by      map[string][]Passage    // by the key of the search; "" = Loop.Found
+	choices []retrieve.Choices      // of the searches that chose something by themselves
+	records map[string]SearchRecord // those with a note or a list
 }
 
 // searches reads the searches of a loop and ranks what they found.
 func (a *Answering) searches(ctx context.Context, loop Loop) (searched, error) {
-	s := searched{by: map[string][]Passage{}}
+	s := searched{by: map[string][]Passage{}, records: map[string]SearchRecord{}}
 	var keys []string
 	var lists [][]Passage
 	if loop.Found != nil {
@@ -67,6 +74,9 @@ func (a *Answering) searches(ctx context.Context, loop Loop) (searched, error) {
 		var record SearchRecord
 		if err := a.Blobs.GetJSON(ctx, key, &record); err != nil {
 			return s, fmt.Errorf("read search %s: %w", key, err)
+		}
+		if record.Note != "" || record.Listed != nil {
+			s.records[key] = record
 		}
 		if !record.Choices.IsZero() {
 			s.choices = append(s.choices, record.Choices)
@@ -120,6 +130,7 @@ type foundWords struct {
 	by      map[string][]citation.Context // by the key of the search; "" = Loop.Found
 	leftOut []int                         // ranks of the passages that are left out
 	chunks  []retrieve.Context            // of all
+	more    map[string]string             // what follows the passages of a search: its list and its note
 }
 
 // lookUp returns the words of a loop's passages, with the permission that the run's
@@ -134,14 +145,15 @@ func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop
 	for _, x := range searches.all {
 		hits = append(hits, knowledge.Hit{ChunkID: x.ChunkID, DocumentID: x.DocumentID, Version: x.Version})
 	}
-	if len(hits) == 0 {
-		return foundWords{}, nil
+	more, err := a.lists(ctx, p, searches.records)
+	if err != nil || len(hits) == 0 {
+		return foundWords{more: more}, err
 	}
 	chunks, err := retrieve.Lookup(ctx, a.Passages, p, hits)
 	if err != nil {
 		return foundWords{}, err
 	}
-	found := foundWords{by: map[string][]citation.Context{}}
+	found := foundWords{by: map[string][]citation.Context{}, more: more}
 	var contexts []retrieve.Context
 	for _, x := range searches.all {
 		if c, ok := chunks[x.ChunkID]; ok {
@@ -169,4 +181,34 @@ func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop
 		found.by[key] = contexts
 	}
 	return found, nil
+}
+
+// lists returns what follows the passages of searches: the documents that they list, as
+// far as the principal may read them now, and their notes.
+func (a *Answering) lists(ctx context.Context, p knowledge.Principal, records map[string]SearchRecord) (map[string]string, error) {
+	more := map[string]string{}
+	for key, record := range records {
+		var b strings.Builder
+		for _, id := range record.Listed {
+			d, err := a.Library.Document(ctx, p.Reader(), id)
+			if knowledge.IsCode(err, knowledge.CodeNotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("read document %s: %w", id, err)
+			}
+			b.WriteString(prompt.Listed(d))
+		}
+		more[key] = b.String() + record.Note
+	}
+	return more, nil
+}
+
+// output returns what the model reads of a search. passages are those that it may read,
+// in their order.
+func (f foundWords) output(search string, passages []citation.Context) string {
+	if more, ok := f.more[search]; ok && len(passages) == 0 {
+		return more
+	}
+	return prompt.Sources(passages) + f.more[search]
 }

@@ -65,6 +65,11 @@ func (a *Answering) searchFirst(ctx context.Context, in SearchInput) (SearchResu
 
 // find searches and stores the result, unless an earlier attempt did.
 func (a *Answering) find(ctx context.Context, key string, request knowledge.Request, query string) (SearchResult, error) {
+	return a.kept(ctx, key, func() (SearchRecord, error) { return a.retrieve(ctx, key, request, query) })
+}
+
+// kept returns what is stored under key, or else what find returns, which it stores.
+func (a *Answering) kept(ctx context.Context, key string, find func() (SearchRecord, error)) (SearchResult, error) {
 	var record SearchRecord
 	err := a.Blobs.GetJSON(ctx, key, &record)
 	if err == nil {
@@ -73,7 +78,7 @@ func (a *Answering) find(ctx context.Context, key string, request knowledge.Requ
 	if !errors.Is(err, blob.ErrNotFound) {
 		return SearchResult{}, fmt.Errorf("read search %s: %w", key, err)
 	}
-	if record, err = a.retrieve(ctx, key, request, query); err != nil {
+	if record, err = find(); err != nil {
 		return SearchResult{}, err
 	}
 	if _, err := a.Blobs.PutJSON(ctx, key, record); err != nil {
@@ -105,7 +110,7 @@ func (a *Answering) retrieve(ctx context.Context, key string, request knowledge.
 
 // result returns what a search tells its workflow.
 func (r SearchRecord) result(key string) SearchResult {
-	return SearchResult{Key: key, Retrieved: r.Retrieved, Kept: len(r.Passages) + len(r.Contexts), Reranking: r.Reranking, Chosen: !r.Choices.IsZero(), Usage: r.Usage}
+	return SearchResult{Key: key, Retrieved: r.Retrieved, Kept: len(r.Passages) + len(r.Contexts) + len(r.Listed), Reranking: r.Reranking, Chosen: !r.Choices.IsZero(), Usage: r.Usage}
 }
 
 // searchMemory keeps the answers of models beside the blob of a search.

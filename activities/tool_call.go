@@ -63,7 +63,7 @@ func (a *Answering) offered(ctx context.Context, r knowledge.Request) (tool.Set,
 		return nil, nil
 	}
 	set := append(tool.Set{tool.NewDocumentsRAG(a.searchForTool)}, a.Tools...).Offered(r)
-	for _, source := range a.Sources {
+	for _, source := range append([]tool.Source{a.files}, a.Sources...) {
 		more, err := source(ctx, r)
 		if err != nil {
 			return nil, fmt.Errorf("find the tools of the question: %w", err)
