@@ -61,7 +61,7 @@ func (e Ending) Entries() []stream.Entry {
 	switch {
 	case e.Error != nil && (answers || e.Status() == knowledge.RunCanceled):
 		return []stream.Entry{entry(stream.TopicError, stream.Event{Data: stream.Data(e.failure())})}
-	case e.Kind == knowledge.KindQuery:
+	case e.Kind == knowledge.KindQuery, e.Kind == knowledge.KindResearch:
 		return []stream.Entry{entry(stream.TopicSources, stream.Event{Ref: e.Answer}), entry(stream.TopicCompleted, stream.Event{Ref: e.Answer})}
 	case e.Kind == knowledge.KindTool:
 		return []stream.Entry{entry(stream.TopicToolEnd, stream.Event{Ref: e.Answer})}

@@ -168,6 +168,9 @@ type Dispatcher interface {
 	// Decide tells a question's run what a person decided about a tool call; waiting is
 	// false if no such call waits for a decision.
 	Decide(ctx context.Context, r store.Run, d workflows.Decision) (waiting bool, err error)
+	// ControlResearch pauses, resumes or steers a research; known is false if it has no
+	// workflow that is open.
+	ControlResearch(ctx context.Context, r store.Run, c workflows.ResearchControl) (known bool, err error)
 }
 
 // ImportSources knows the sources that imports may have, and the secrets that they may

@@ -70,7 +70,8 @@ type work struct {
 	answers    []workflows.AnswerInput
 	cancels    []string
 	decisions  []workflows.Decision
-	reindexes  []string        // runs that were started
+	reindexes  []string // runs that were started
+	controls   []workflows.ResearchControl
 	paused     map[string]bool // reindexes that were asked to pause or to resume
 	retries    []string        // documents whose step was asked to try at once
 	imports    []store.Import
@@ -150,6 +151,13 @@ func (w *work) PauseReindex(_ context.Context, r store.Run, paused bool) (known 
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.paused[r.ID] = paused
+	return !w.unknown, w.fail
+}
+
+func (w *work) ControlResearch(_ context.Context, _ store.Run, c workflows.ResearchControl) (known bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.controls = append(w.controls, c)
 	return !w.unknown, w.fail
 }
 

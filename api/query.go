@@ -44,8 +44,9 @@ type queryBody struct {
 
 	// Clients of the seed routes send these. A request that sets one is refused,
 	// because this version does not have the feature.
-	Attachments  []any `json:"attachments,omitempty" doc:"501: not in this version. Upload with the conversationId instead"`
-	DeepResearch bool  `json:"deepResearch,omitempty" doc:"501: not in this version"`
+	Attachments []any `json:"attachments,omitempty" doc:"501: not in this version. Upload with the conversationId instead"`
+
+	DeepResearch bool `json:"deepResearch,omitempty" doc:"Answer with a report after many searches, which takes minutes (docs/research.md)"`
 }
 
 // conversation returns the conversation to continue, which has two names.
@@ -79,8 +80,6 @@ func (b queryBody) missing() error {
 	switch {
 	case len(b.Attachments) > 0:
 		instead = "this version takes no attachments in a question; upload them as documents with the conversationId"
-	case b.DeepResearch:
-		instead = "this version has no deep research; ask without it"
 	default:
 		return nil
 	}
@@ -123,10 +122,14 @@ func (s *Server) query(_ context.Context, _ knowledge.Principal, in *queryInput)
 			edge.WriteError(w, r, err)
 			return
 		}
+		kind := knowledge.KindQuery
+		if b.DeepResearch {
+			kind = knowledge.KindResearch
+		}
 		s.ask(w, r, p, asking{
 			body: b, stream: b.SSE, socket: b.Stream && !b.SSE, later: callback != nil, terminal: "completedMessage",
 			question: question.Request{
-				Kind: knowledge.KindQuery, TextField: "body.text", Text: b.Text, Project: b.ProjectID, Documents: b.DocumentIDs, Filter: b.Filters,
+				Kind: kind, TextField: "body.text", Text: b.Text, Project: b.ProjectID, Documents: b.DocumentIDs, Filter: b.Filters,
 				Tags: b.Tags, ToolChoice: b.ToolChoice, Override: json.RawMessage(b.Override), Converse: true, Conversation: session,
 				Callback: callback, Passed: passed,
 			},

@@ -24,7 +24,6 @@ func TestQueryForWhatIsNotThere(t *testing.T) {
 	}
 	for _, more := range []map[string]any{
 		{"attachments": []any{map[string]any{"name": "a.txt"}}},
-		{"deepResearch": true, "sse": true},
 	} {
 		ask(more).refused(501, knowledge.CodeNeedsComponent)
 	}

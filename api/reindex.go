@@ -11,6 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/workflows"
 )
 
 // reindexView is a reindex that has started, or would.
@@ -44,11 +45,11 @@ func (s *Server) registerReindex() {
 	for _, way := range []struct {
 		name, summary string
 		paused        bool
-	}{{"pause", "Ask an import or a reindex to pause", true}, {"resume", "Ask an import or a reindex to resume", false}} {
+	}{{"pause", "Ask a research, an import or a reindex to pause", true}, {"resume", "Ask a research, an import or a reindex to resume", false}} {
 		for prefix, path := range map[string]string{"workspace-": "/workspaces/{workspaceId}/runs", "": "/runs"} {
-			edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+			edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 				OperationID: prefix + way.name + "-run", Method: http.MethodPost, Path: path + "/{run_id}/" + way.name, DefaultStatus: http.StatusAccepted,
-				Summary: way.summary, Description: "What has begun ends. Runs of other kinds: 409.", Tags: []string{"runs"},
+				Summary: way.summary, Description: "What has begun ends. A research may be paused by whoever owns it, the others by a key with the write scope. Runs of other kinds: 409.", Tags: []string{"runs"},
 			}}, func(ctx context.Context, p knowledge.Principal, in *runPath) (*runOutput, error) {
 				return s.pauseRun(ctx, p, in.ID, way.paused)
 			})
@@ -99,18 +100,23 @@ func (s *Server) startReindex(ctx context.Context, run store.Run) {
 	}
 }
 
-// pauseRun asks an import or a reindex to pause, or to resume.
+// pauseRun asks a research, an import or a reindex to pause, or to resume.
 func (s *Server) pauseRun(ctx context.Context, p knowledge.Principal, id string, paused bool) (*runOutput, error) {
 	run, err := s.deps.Store.Run(ctx, p, id)
-	if err != nil {
-		return nil, fmt.Errorf("read run %s: %w", id, err)
-	}
 	switch {
+	case err != nil && !p.Can(knowledge.ScopeWrite): // it says nothing of runs that the caller does not see
+		return nil, errMayNotPause()
+	case err != nil:
+		return nil, fmt.Errorf("read run %s: %w", id, err)
+	case run.Kind == knowledge.KindResearch:
+		return s.controlResearch(ctx, p, run, workflows.ResearchControl{Paused: &paused}, func() error { return nil })
+	case !p.Can(knowledge.ScopeWrite):
+		return nil, errMayNotPause()
 	case run.Kind == knowledge.KindImport:
 		_, err := s.imports.Pause(ctx, p, run.Subject, paused)
 		return &runOutput{s.viewRun(run)}, err
 	case run.Kind != knowledge.KindReindex:
-		return nil, knowledge.Errorf(knowledge.CodeConflict, "a run of the kind %s cannot be paused: only an import or a reindex can", run.Kind)
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "a run of the kind %s cannot be paused: only a research, an import or a reindex can", run.Kind)
 	case run.Status != knowledge.RunRunning:
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "run %q has ended already: it is %s", run.ID, run.Status)
 	}
@@ -124,6 +130,10 @@ func (s *Server) pauseRun(ctx context.Context, p knowledge.Principal, id string,
 		return nil, fmt.Errorf("pause run %s: %w", id, err)
 	}
 	return &runOutput{s.viewRun(run)}, nil
+}
+
+func errMayNotPause() error {
+	return knowledge.Errorf(knowledge.CodeForbidden, "only who started a research, or a key with the write scope, may pause or resume a run")
 }
 
 // reindexProgress decodes how far a reindex is.

@@ -74,6 +74,8 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 	case stream.TopicImport:
 		i, err := r.importUpdate(ctx, e)
 		return "importUpdate", i, err
+	case stream.TopicResearch:
+		return r.researchUpdate(ctx, e)
 	case stream.TopicEnded:
 		return r.ended(ctx, item)
 	default: // error

@@ -24,7 +24,7 @@ type runError struct {
 // runView is a run as clients see it.
 type runView struct {
 	ID          string              `json:"id"`
-	Kind        knowledge.RunKind   `json:"kind" enum:"ingest,remove,query,tool,import,reindex"`
+	Kind        knowledge.RunKind   `json:"kind" enum:"ingest,remove,query,tool,research,import,reindex"`
 	Status      knowledge.RunStatus `json:"status" enum:"running,completed,failed,canceled"`
 	WorkflowID  string              `json:"workflow_id"`
 	ProjectID   *string             `json:"project_id" doc:"null: every project"`
@@ -67,7 +67,7 @@ func (s *Server) listRuns(ctx context.Context, p knowledge.Principal, in *struct
 	WorkspacePath
 	edge.ActingQuery
 	PageQuery
-	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool,import,reindex"`
+	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool,research,import,reindex"`
 	Status  knowledge.RunStatus `query:"status" enum:"running,completed,failed,canceled"`
 	Project string              `query:"project_id" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
 }) (*listed[runView], error) {
@@ -127,7 +127,7 @@ func (s *Server) cancelRun(ctx context.Context, p knowledge.Principal, in *runPa
 	return &runOutput{s.viewRun(run)}, nil
 }
 
-// stopRun asks a run's workflow to end it. A question, an import or a reindex that has
+// stopRun asks a run's workflow to end it. A question, a research, an import or a reindex that has
 // none, since a process died before, is ended here. A document's ingest that has none is
 // started, so that it ends as such ingests do.
 func (s *Server) stopRun(ctx context.Context, p knowledge.Principal, run store.Run) error {
@@ -136,7 +136,7 @@ func (s *Server) stopRun(ctx context.Context, p knowledge.Principal, run store.R
 		return err
 	}
 	switch run.Kind {
-	case knowledge.KindQuery, knowledge.KindTool, knowledge.KindImport, knowledge.KindReindex:
+	case knowledge.KindQuery, knowledge.KindTool, knowledge.KindResearch, knowledge.KindImport, knowledge.KindReindex:
 		end := activities.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request"})
 		return s.deps.Store.EndRun(ctx, run.Workspace, run.ID, end.RunEnd("", s.now()))
 	case knowledge.KindIngest:
@@ -179,7 +179,7 @@ func (s *Server) runResult(ctx context.Context, p knowledge.Principal, run store
 	}
 	rendered := &renderer{server: s, principal: p, run: run}
 	switch run.Kind {
-	case knowledge.KindQuery:
+	case knowledge.KindQuery, knowledge.KindResearch:
 		return rendered.answer(ctx, run.ResultKey)
 	case knowledge.KindTool:
 		return rendered.toolResult(ctx, run.ResultKey)

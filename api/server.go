@@ -95,6 +95,7 @@ func (s *Server) register() {
 	s.registerImports()
 	s.registerReindex()
 	s.registerApprovals()
+	s.registerResearch()
 	s.registerRetrieve()
 	s.registerQuestions()
 	s.registerWebSocket()

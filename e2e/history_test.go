@@ -133,6 +133,7 @@ func TestHistories(t *testing.T) {
 	m.ScriptChat(modeltest.Text("It is so. <source_1>"))
 	tool := s.ask(t, "/tools/rag_search", map[string]any{"query": "Kindly elucidate the pharology", "stream": true})
 	s.follow(t, tool.run, 0)
+	research := s.recordedResearch(t, m)
 	removal, err := s.RemoveDocument(t.Context(), document.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -147,6 +148,9 @@ func TestHistories(t *testing.T) {
 		{"answer_query", "query/default/" + query.run},
 		{"answer_query_tools", "query/default/" + tools.run},
 		{"run_tool", "tool/default/" + tool.run},
+		{"deep_research", "research/default/" + research},
+		{"research_question", "research/default/" + research + "/round-1-question-1"},
+		{"run_log", "log/default/" + research},
 		{"remove_document", "remove/default/" + document.ID},
 		{"deliver_webhook", "webhook/default/" + subscription},
 	} {

@@ -17,8 +17,8 @@ type runsCmd struct {
 	Cancel  runsCancelCmd  `cmd:"" help:"Stop a run."`
 	Approve runsApproveCmd `cmd:"" help:"Approve a tool call that waits for a person."`
 	Refuse  runsRefuseCmd  `cmd:"" help:"Refuse a tool call that waits for a person."`
-	Pause   runsPauseCmd   `cmd:"" help:"Pause an import or a reindex."`
-	Resume  runsResumeCmd  `cmd:"" help:"Resume an import or a reindex."`
+	Pause   runsPauseCmd   `cmd:"" help:"Pause a research, an import or a reindex."`
+	Resume  runsResumeCmd  `cmd:"" help:"Resume a research, an import or a reindex."`
 }
 
 // Help returns an example of the commands.
@@ -28,7 +28,7 @@ func (runsCmd) Help() string {
 
 type runsListCmd struct {
 	clientFlags
-	Kind    string `enum:",ingest,remove,query,tool,import,reindex" default:"" help:"Only runs of this kind: ingest, remove, query, tool, import or reindex."`
+	Kind    string `enum:",ingest,remove,query,tool,research,import,reindex" default:"" help:"Only runs of this kind: ingest, remove, query, tool, research, import or reindex."`
 	Status  string `enum:",running,completed,failed,canceled" default:"" help:"Only runs with this status: running, completed, failed or canceled."`
 	Project string `short:"p" help:"Only runs of this project."`
 	Limit   atMost `default:"50" help:"The largest number to list; 0 lists all."`

@@ -136,6 +136,8 @@ func queues(cfg Config, a Activities) []queue {
 		{workflows.QueueQuery, asked, func(x sdk.Worker) {
 			x.RegisterWorkflow(workflows.AnswerQuery)
 			x.RegisterWorkflow(workflows.RunTool)
+			x.RegisterWorkflow(workflows.DeepResearch)
+			x.RegisterWorkflow(workflows.ResearchQuestion)
 			x.RegisterWorkflow(workflows.RunLog)
 			x.RegisterActivity(a.Answering)
 		}},

@@ -14,24 +14,29 @@ import (
 // the request.
 type AnswerInput struct {
 	knowledge.RunRef
-	MessageID      string           `json:"message_id,omitempty"`
-	ConversationID string           `json:"conversation_id,omitempty"`
-	ExecutionID    string           `json:"execution_id,omitempty"`
-	SearchFirst    bool             `json:"search_first"`          // the prompt has ${context}
-	SlowSearch     bool             `json:"slow_search,omitempty"` // a search asks a chat model or a reranker
-	MaxToolTurns   int              `json:"max_tool_turns"`
-	Carried        *activities.Loop `json:"carried,omitempty"` // state over a continue-as-new
-	Log            stream.Log       `json:"log,omitzero"`
-	Segments       int              `json:"segments,omitempty"` // segments of the log in the blob store
+	MessageID      string                   `json:"message_id,omitempty"`
+	ConversationID string                   `json:"conversation_id,omitempty"`
+	ExecutionID    string                   `json:"execution_id,omitempty"`
+	SearchFirst    bool                     `json:"search_first"`          // the prompt has ${context}
+	SlowSearch     bool                     `json:"slow_search,omitempty"` // a search asks a chat model or a reranker
+	MaxToolTurns   int                      `json:"max_tool_turns"`
+	Carried        *activities.Loop         `json:"carried,omitempty"` // state over a continue-as-new
+	Research       knowledge.ResearchConfig `json:"research,omitzero"` // of a deep research
+	Log            stream.Log               `json:"log,omitzero"`
+	Segments       int                      `json:"segments,omitempty"` // segments of the log in the blob store
 }
 
 // NewAnswerInput returns the input of a run's workflow. It depends only on the run
 // and its request.
 func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
-	return AnswerInput{
+	in := AnswerInput{
 		RunRef: run, MessageID: r.MessageID, ConversationID: r.ConversationID, ExecutionID: r.ExecutionID,
 		SearchFirst: activities.SearchFirst(r), SlowSearch: r.Config.AI.AsksModel(), MaxToolTurns: r.Config.Tools.MaxPerRequest,
 	}
+	if r.Kind == knowledge.KindResearch {
+		in.Research = r.Config.Tools.DeepResearch
+	}
+	return in
 }
 
 // StartedData is the inline data of a question's first event.

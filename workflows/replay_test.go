@@ -27,7 +27,7 @@ func TestReplay(t *testing.T) {
 		names = append(names, strings.TrimSuffix(filepath.Base(path), ".json"))
 	}
 	want := []string{
-		"answer_query", "answer_query_tools", "bulk_import", "bulk_import_retry", "deliver_webhook", "import_page", "ingest_document", "reindex_project", "remove_document", "run_tool", "sweep",
+		"answer_query", "answer_query_tools", "bulk_import", "bulk_import_retry", "deep_research", "deliver_webhook", "import_page", "ingest_document", "reindex_project", "remove_document", "research_question", "run_log", "run_tool", "sweep",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Fatalf("histories (-want +recorded):\n%s", diff)
@@ -43,6 +43,9 @@ func TestReplay(t *testing.T) {
 			replayer.RegisterWorkflow(workflows.ImportPage)
 			replayer.RegisterWorkflow(workflows.AnswerQuery)
 			replayer.RegisterWorkflow(workflows.RunTool)
+			replayer.RegisterWorkflow(workflows.DeepResearch)
+			replayer.RegisterWorkflow(workflows.ResearchQuestion)
+			replayer.RegisterWorkflow(workflows.RunLog)
 			replayer.RegisterWorkflow(workflows.DeliverWebhook)
 			replayer.RegisterWorkflow(workflows.Sweep)
 			if err := replayer.ReplayWorkflowHistoryFromJSONFile(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)), path); err != nil {

@@ -144,19 +144,32 @@ func (d *Dispatcher) PauseReindex(ctx context.Context, r store.Run, paused bool)
 // Answer starts the workflow of a run that ends in an answer. A second call for
 // the same run changes nothing, also after the run has ended.
 func (d *Dispatcher) Answer(ctx context.Context, kind knowledge.RunKind, in workflows.AnswerInput) error {
-	summary, workflow := "answer a question", workflows.AnswerQuery
-	if kind == knowledge.KindTool {
+	summary, workflow, input := "answer a question", any(workflows.AnswerQuery), any(in)
+	switch kind {
+	case knowledge.KindTool:
 		summary, workflow = "rag_search", workflows.RunTool
+	case knowledge.KindResearch:
+		summary, workflow, input = "research a question", workflows.DeepResearch, workflows.NewResearchInput(in)
 	}
 	options := d.options(kind.WorkflowID(in.Workspace, in.Run), workflows.QueueQuery, priorityQuestion, in.Workspace)
 	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
 	options.StaticSummary = summary
 	options.TypedSearchAttributes = d.attributes(in.Workspace, in.Project)
-	_, err := d.client.ExecuteWorkflow(ctx, options, workflow, in)
+	_, err := d.client.ExecuteWorkflow(ctx, options, workflow, input)
 	if isRunning(err) {
 		return nil
 	}
 	return wrap(err, "start run", in.Run)
+}
+
+// ControlResearch pauses, resumes or steers a research. known is false if it has no
+// workflow that is open.
+func (d *Dispatcher) ControlResearch(ctx context.Context, r store.Run, c workflows.ResearchControl) (known bool, err error) {
+	err = d.client.SignalWorkflow(ctx, r.WorkflowID, "", workflows.SignalResearch, c)
+	if isMissing(err) {
+		return false, nil
+	}
+	return err == nil, wrap(err, "control research", r.ID)
 }
 
 // DeliverWebhook starts the workflow of a webhook, or wakes it. Doing it twice changes

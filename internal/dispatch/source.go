@@ -232,5 +232,11 @@ func (s *Source) end(ctx context.Context, run store.Run, end activities.Ending) 
 		return err
 	}
 	items = append(items, end.Items(activities.LastOffset(run, items))...)
+	if run.Kind.Traits().OwnLog { // it does not end with the run's workflow
+		err := s.workflows.Publish(ctx, run.LogWorkflowID(), stream.Batch{Items: end.Entries(), PublisherID: "end", Sequence: 1})
+		if err != nil && !isMissing(err) {
+			return err
+		}
+	}
 	return s.ender.End(ctx, knowledge.RunRef{Workspace: run.Workspace, Run: run.ID}, items, end)
 }

@@ -14,7 +14,8 @@ type ToolsConfig struct {
 	CodeInterpreter bool                   `json:"code_interpreter,omitempty"`
 	ImageGeneration *ImageGenerationConfig `json:"image_generation,omitempty"`
 	// Approval names the tools whose calls wait for a person who approves or refuses.
-	Approval []string `json:"approval,omitempty"`
+	Approval     []string       `json:"approval,omitempty"`
+	DeepResearch ResearchConfig `json:"deep_research,omitzero"`
 }
 
 // The names of the tools that a project sets.

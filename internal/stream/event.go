@@ -25,6 +25,7 @@ const (
 	TopicSearch     = "search"
 	TopicDocument   = "documentUpdate"
 	TopicImport     = "importUpdate"
+	TopicResearch   = "researchUpdate"
 	TopicEnded      = "runEnded"
 )
 

@@ -25,6 +25,9 @@ const (
 
 // answer returns the text of the next message of a conversation.
 func (m *Model) answer(messages []protocol.Message) string {
+	if section, ok := m.writeSection(messages); ok {
+		return section
+	}
 	sources := findSources(messages)
 	if len(sources) == 0 {
 		if slices.ContainsFunc(messages, func(msg protocol.Message) bool { return msg.Role == "tool" }) {

@@ -97,6 +97,12 @@ func (m *Model) reply(req protocol.ChatRequest, id string) reply {
 			call.Function.Arguments = chooseFilters(last)
 		case placeTool:
 			call.Function.Arguments = placePassages(last)
+		case planTool:
+			call.Function.Arguments = planResearch(last)
+		case notesTool:
+			call.Function.Arguments = m.takeNotes(req.Messages)
+		case outlineTool:
+			call.Function.Arguments = outlineReport(last)
 		default:
 			call.Function.Arguments = arguments(tool, readQuestion(req.Messages).search())
 		}

@@ -1,0 +1,164 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/prompt"
+)
+
+// Limits of what models write for a research, beside those of the project.
+const (
+	MaxSections    = 8
+	maxQueries     = 3    // searches of a sub-question
+	maxNotes       = 12   // of a sub-question
+	maxNoteRunes   = 800  // of a note, a heading or a sub-question
+	maxReportRunes = 1000 // of a failure's words in the report
+)
+
+// Research is how far a research is, as its activities need it: keys of blobs.
+type Research struct {
+	Plans    []string   `json:"plans,omitempty"`    // of the rounds, in order
+	Reading  []Reading  `json:"reading,omitempty"`  // the sub-questions, in order
+	Messages []string   `json:"messages,omitempty"` // from the person who asked
+	Outline  string     `json:"outline,omitempty"`
+	Sections []Section  `json:"sections,omitempty"` // written, in order
+	Ended    Exhaustion `json:"ended,omitempty"`    // why it ended early
+}
+
+// Exhaustion is the part of the budget that ended a research; "" = none.
+type Exhaustion string
+
+// What a research can run out of.
+const (
+	OutOfTokens Exhaustion = "tokens"
+	OutOfCalls  Exhaustion = "calls"
+	OutOfTime   Exhaustion = "time"
+)
+
+// Reading is a sub-question and what became of it.
+type Reading struct {
+	Plan     string   `json:"plan"`     // the blob that has its words
+	Question int      `json:"question"` // among those of the plan, 0 = first
+	Searches []string `json:"searches,omitempty"`
+	Notes    string   `json:"notes,omitempty"` // blob of a NotesRecord; "" = it was not researched to its end
+	Failure  string   `json:"failure,omitempty"`
+	Skipped  bool     `json:"skipped,omitempty"` // for lack of budget
+}
+
+// Section is a section of the report and what became of it.
+type Section struct {
+	Key     string `json:"key"`
+	Failure string `json:"failure,omitempty"` // why it has only the notes
+	Skipped bool   `json:"skipped,omitempty"` // it has only the notes, for lack of budget
+}
+
+// Called is what a stored model call cost.
+type Called struct {
+	Model string          `json:"model,omitempty"`
+	Usage knowledge.Usage `json:"usage,omitzero"`
+}
+
+// MessageRecord is a message of the person who asked, which steers a research.
+type MessageRecord struct {
+	Text string `json:"text"`
+}
+
+// searches returns the keys of all searches.
+func (r Research) searches() []string {
+	var keys []string
+	for _, q := range r.Reading {
+		keys = append(keys, q.Searches...)
+	}
+	return keys
+}
+
+// stored returns the JSON under key, or makes and stores it. What was made has been paid
+// for, so a cancel does not discard it.
+func stored[T any](ctx context.Context, blobs Blobs, key string, make func() (T, error)) (T, error) {
+	var v T
+	err := blobs.GetJSON(ctx, key, &v)
+	if err == nil {
+		return v, nil
+	}
+	if !errors.Is(err, blob.ErrNotFound) {
+		return v, fmt.Errorf("read %s: %w", key, err)
+	}
+	if v, err = make(); err != nil {
+		return v, err
+	}
+	if _, err := blobs.PutJSON(context.WithoutCancel(ctx), key, v); err != nil {
+		return v, fmt.Errorf("store %s: %w", key, err)
+	}
+	return v, nil
+}
+
+// require has the chat model call a tool, and decodes its arguments into v.
+func (a *Answering) require(ctx context.Context, r knowledge.Request, system, user string, tool model.Tool, v any) (Called, error) {
+	zero := 0.0
+	done, err := a.chatOnce(ctx, model.ChatRequest{
+		Model: r.Config.AI.Model, Tools: []model.Tool{tool}, ToolChoice: tool.Name, Temperature: &zero, Seed: seed(),
+		Messages: []model.Message{{Role: model.RoleSystem, Content: system}, {Role: model.RoleUser, Content: user}},
+	}, func(string) error { return nil })
+	if err != nil {
+		return Called{}, err
+	}
+	for _, call := range done.ToolCalls {
+		if call.Name == tool.Name && json.Unmarshal([]byte(call.Arguments), v) == nil {
+			return called(done), nil
+		}
+	}
+	return Called{}, &model.Error{
+		Code: model.CodeBadResponse, Provider: a.Chat.Endpoint().Provider, Retryable: true, Cause: fmt.Errorf("the model did not call %s as its schema says", tool.Name),
+	}
+}
+
+// chatOnce makes a model call and counts it.
+func (a *Answering) chatOnce(ctx context.Context, chat model.ChatRequest, text func(string) error) (model.Completion, error) {
+	start, endpoint := time.Now(), a.Chat.Endpoint()
+	done, err := a.stream(ctx, chat, text)
+	a.Metrics.ModelCall(endpoint.Provider, "chat", outcome(err), time.Since(start).Seconds(), done.Usage.PromptTokens, done.Usage.CompletionTokens)
+	return done, err
+}
+
+func called(done model.Completion) Called {
+	return Called{Model: done.Model, Usage: knowledge.Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1}}
+}
+
+// prompts returns what the prompts of a research are made of, without its notes.
+func (a *Answering) prompts(ctx context.Context, r knowledge.Request, research Research) (prompt.Research, error) {
+	p := prompt.Research{Question: r.Question, Date: r.Date}
+	for _, key := range research.Messages {
+		var m MessageRecord
+		if err := a.Blobs.GetJSON(ctx, key, &m); err != nil {
+			return p, fmt.Errorf("read message %s: %w", key, err)
+		}
+		p.Messages = append(p.Messages, m.Text)
+	}
+	for _, key := range research.Plans {
+		plan, err := a.plan(ctx, key)
+		if err != nil {
+			return p, err
+		}
+		for _, q := range plan.Questions {
+			p.Asked = append(p.Asked, q.Question)
+		}
+	}
+	return p, nil
+}
+
+// line returns a text on one line, cut to a number of code points.
+func line(text string, most int) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,195 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// ReportInput asks for the report of a research that is written.
+type ReportInput struct {
+	knowledge.RunRef
+	Research Research        `json:"research"`
+	Usage    knowledge.Usage `json:"usage"`
+}
+
+// ReportResult names the report, and its last part, which says what it leaves out.
+type ReportResult struct {
+	Key     string `json:"key"`
+	LeftOut string `json:"left_out"`
+}
+
+// JoinReport stores the report: its sections, and a part that says what was left out and
+// what failed.
+func (a *Answering) JoinReport(ctx context.Context, in ReportInput) (ReportResult, error) {
+	defer heartbeat(ctx)()
+	result := ReportResult{Key: in.ResearchKey("report"), LeftOut: in.ResearchKey("left-out")}
+	if err := a.joinReport(ctx, in, result); err != nil {
+		return result, a.fail(ctx, in.RunRef, fmt.Errorf("join the report: %w", err))
+	}
+	return result, nil
+}
+
+func (a *Answering) joinReport(ctx context.Context, in ReportInput, out ReportResult) error {
+	leftOut, err := a.leftOut(ctx, in)
+	if err != nil {
+		return err
+	}
+	if _, err := a.Blobs.PutJSON(ctx, out.LeftOut, SectionRecord{Text: leftOut}); err != nil {
+		return fmt.Errorf("store what the report leaves out: %w", err)
+	}
+	report, text := TurnRecord{Usage: in.Usage}, strings.Builder{}
+	for _, s := range in.Research.Sections {
+		var section SectionRecord
+		if err := a.Blobs.GetJSON(ctx, s.Key, &section); err != nil {
+			return fmt.Errorf("read section %s: %w", s.Key, err)
+		}
+		text.WriteString(section.Text)
+		report.Used = append(report.Used, section.Used...)
+		if section.Model != "" {
+			report.Model = section.Model
+		}
+	}
+	text.WriteString(leftOut)
+	report.Text, report.Raw = text.String(), text.String()
+	slices.Sort(report.Used)
+	report.Used = slices.Compact(report.Used)
+	// The sources of the report are those that it cites.
+	found, err := a.searches(ctx, Loop{Searches: in.Research.searches()})
+	if err != nil {
+		return err
+	}
+	for _, p := range found.all {
+		if !slices.Contains(report.Used, p.Rank) {
+			report.LeftOut = append(report.LeftOut, p.Rank)
+		}
+	}
+	if _, err := a.Blobs.PutJSON(ctx, out.Key, report); err != nil {
+		return fmt.Errorf("store the report: %w", err)
+	}
+	return nil
+}
+
+// leftOut returns the part of the report that says what it leaves out, "" = nothing.
+func (a *Answering) leftOut(ctx context.Context, in ReportInput) (string, error) {
+	var b strings.Builder
+	if reason := in.Research.Ended.words(); reason != "" {
+		b.WriteString("- The research ended early: " + reason + "\n")
+	}
+	for _, r := range in.Research.Reading {
+		q, err := a.question(ctx, r.Plan, r.Question)
+		if err != nil {
+			return "", err
+		}
+		notes := NotesRecord{}
+		if r.Notes != "" {
+			if err := a.Blobs.GetJSON(ctx, r.Notes, &notes); err != nil {
+				return "", fmt.Errorf("read notes %s: %w", r.Notes, err)
+			}
+		}
+		question := heading(q.Question)
+		switch {
+		case r.Skipped:
+			b.WriteString("- Not researched: " + question + "\n")
+		case r.Failure != "":
+			b.WriteString("- Failed: " + question + " (" + r.Failure + ")\n")
+		case len(notes.Notes) == 0:
+			b.WriteString("- Nothing was found: " + question + "\n")
+		}
+	}
+	if err := a.shortSections(ctx, in.Research, &b); err != nil || b.Len() == 0 {
+		return "", err
+	}
+	text := "## What this report leaves out\n\n" + b.String()
+	if len(in.Research.Sections) == 0 {
+		text = "The sources that could be searched do not contain an answer to this question.\n\n" + text
+	}
+	return text, nil
+}
+
+// shortSections writes which sections have only notes.
+func (a *Answering) shortSections(ctx context.Context, r Research, b *strings.Builder) error {
+	if len(r.Sections) == 0 {
+		return nil
+	}
+	var outline OutlineRecord
+	if err := a.Blobs.GetJSON(ctx, r.Outline, &outline); err != nil {
+		return fmt.Errorf("read the outline: %w", err)
+	}
+	for i, s := range r.Sections {
+		switch heading := outline.Sections[i].Heading; {
+		case s.Skipped:
+			b.WriteString("- Only notes, because the budget was used up: the section “" + heading + "”\n")
+		case s.Failure != "":
+			b.WriteString("- Only notes: the section “" + heading + "” (" + s.Failure + ")\n")
+		}
+	}
+	return nil
+}
+
+func (e Exhaustion) words() string {
+	switch e {
+	case OutOfCalls:
+		return "its budget of model calls was used up."
+	case OutOfTokens:
+		return "its budget of tokens was used up."
+	case OutOfTime:
+		return "its time was over."
+	}
+	return ""
+}
+
+// FinishResearch stores the report, the conversation and the whole log, and ends the run.
+// in.Items is empty: the log is that of the run's RunLog. It is a local activity.
+func (a *Answering) FinishResearch(ctx context.Context, in FinishAnswerInput) error {
+	items, err := a.runLog(ctx, in.RunRef)
+	if err != nil {
+		return a.fail(ctx, in.RunRef, err)
+	}
+	end := Ending{Kind: knowledge.KindResearch, Answer: in.AnswerKey()}
+	if in.Status != knowledge.RunCompleted {
+		end = Failed(knowledge.KindResearch, knowledge.Failure{Code: in.Code, Message: in.Message})
+	}
+	in.Items = append(items, end.Items(int64(len(items)))...)
+	return a.FinishAnswer(ctx, in)
+}
+
+// runLog reads the log of a run from its segments and its RunLog.
+func (a *Answering) runLog(ctx context.Context, run knowledge.RunRef) ([]stream.Item, error) {
+	var items []stream.Item
+	add := func(more []stream.Item) {
+		for _, item := range more {
+			if item.Offset == int64(len(items)) && !stream.Terminal(item.Topic) {
+				items = append(items, item)
+			}
+		}
+	}
+	for segment := 0; ; {
+		page, err := a.Workflows.Events(ctx, run.LogWorkflowID(), int64(len(items)))
+		if err != nil && !errors.Is(err, stream.ErrLogLost) {
+			return nil, fmt.Errorf("read the log of run %s: %w", run.Run, err)
+		}
+		before := len(items)
+		if err != nil || page.Base > int64(before) { // what left memory is in a segment
+			var stored stream.StoredLog
+			switch err := a.Blobs.GetJSON(ctx, run.SegmentKey(segment), &stored); {
+			case errors.Is(err, blob.ErrNotFound):
+				return items, nil
+			case err != nil:
+				return nil, fmt.Errorf("read log segment %d: %w", segment, err)
+			}
+			segment++
+			add(stored.Items)
+			continue
+		}
+		if add(page.Items); !page.MoreReady || len(items) == before {
+			return items, nil
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// SectionInput asks for a section of the report.
+type SectionInput struct {
+	knowledge.RunRef
+	Research Research `json:"research"`
+	Section  int      `json:"section"`         // 0 = first
+	Plain    bool     `json:"plain,omitempty"` // its notes as a list, without a model call
+}
+
+// SectionResult names the stored section. Uncited reports that the model cited nothing,
+// so that the section has only the notes.
+type SectionResult struct {
+	Key     string          `json:"key"`
+	Uncited bool            `json:"uncited,omitempty"`
+	Usage   knowledge.Usage `json:"usage,omitzero"`
+}
+
+// SectionRecord is a stored section of the report with its heading.
+type SectionRecord struct {
+	Text    string `json:"text"`
+	Used    []int  `json:"used,omitempty"` // ranks that it cites
+	Uncited bool   `json:"uncited,omitempty"`
+	Called
+}
+
+// WriteSection has the model write a section. It makes no call whose result is stored.
+// What the section cites was among the passages that the model was given, with the
+// permission of that moment.
+func (a *Answering) WriteSection(ctx context.Context, in SectionInput) (SectionResult, error) {
+	defer heartbeat(ctx)()
+	key := in.ResearchKey(fmt.Sprintf("section-%d", in.Section+1))
+	if in.Plain {
+		key = in.ResearchKey(fmt.Sprintf("section-%d-notes", in.Section+1))
+	}
+	record, err := stored(ctx, a.Blobs, key, func() (SectionRecord, error) { return a.section(ctx, in) })
+	if err != nil {
+		return SectionResult{}, a.fail(ctx, in.RunRef, fmt.Errorf("write section %d: %w", in.Section+1, err))
+	}
+	return SectionResult{Key: key, Uncited: record.Uncited, Usage: record.Usage}, nil
+}
+
+func (a *Answering) section(ctx context.Context, in SectionInput) (SectionRecord, error) {
+	request, err := ReadRequest(ctx, a.Blobs, in.RunRef)
+	if err != nil {
+		return SectionRecord{}, err
+	}
+	var outline OutlineRecord
+	if err := a.Blobs.GetJSON(ctx, in.Research.Outline, &outline); err != nil {
+		return SectionRecord{}, fmt.Errorf("read the outline: %w", err)
+	}
+	if in.Section >= len(outline.Sections) {
+		return SectionRecord{}, fmt.Errorf("the outline has no section %d", in.Section)
+	}
+	all, err := a.notes(ctx, request, in.Research)
+	if err != nil {
+		return SectionRecord{}, err
+	}
+	noted := all.only(outline.Sections[in.Section].Notes)
+	record := SectionRecord{}
+	if !in.Plain && len(noted.list) > 0 {
+		if record, err = a.writeSection(ctx, request, in, outline, noted); err != nil {
+			return record, err
+		}
+	}
+	if len(record.Used) == 0 {
+		record.Uncited = !in.Plain && len(noted.list) > 0
+		record.Text, record.Used = noted.text()
+	}
+	title := ""
+	if in.Section == 0 && outline.Title != "" {
+		title = "# " + outline.Title + "\n\n"
+	}
+	record.Text = title + "## " + outline.Sections[in.Section].Heading + "\n\n" + strings.TrimSpace(record.Text) + "\n\n"
+	return record, nil
+}
+
+func (a *Answering) writeSection(ctx context.Context, r knowledge.Request, in SectionInput, outline OutlineRecord, noted noted) (SectionRecord, error) {
+	prompts, err := a.prompts(ctx, r, Research{Messages: in.Research.Messages})
+	if err != nil {
+		return SectionRecord{}, err
+	}
+	prompts.Notes = noted.prompted(true)
+	headings := make([]string, 0, len(outline.Sections))
+	for _, s := range outline.Sections {
+		headings = append(headings, s.Heading)
+	}
+	system, user := prompts.Section(headings[in.Section], headings, noted.passages)
+	rewriter := citation.NewRewriter(noted.passages)
+	var text strings.Builder
+	done, err := a.chatOnce(ctx, model.ChatRequest{
+		Model: r.Config.AI.Model, Temperature: r.Config.AI.Temperature, MaxTokens: r.Config.AI.MaxTokens, Seed: seed(),
+		Messages: []model.Message{{Role: model.RoleSystem, Content: system}, {Role: model.RoleUser, Content: user}},
+	}, func(words string) error {
+		if text.Len()+len(words) > maxAnswer {
+			return &model.Error{Code: model.CodeBadResponse, Provider: a.Chat.Endpoint().Provider, Cause: errors.New("the section is longer than 1 MB")}
+		}
+		text.WriteString(rewriter.Write(words))
+		return nil
+	})
+	if err != nil {
+		return SectionRecord{}, err
+	}
+	text.WriteString(rewriter.Close())
+	return SectionRecord{Text: text.String(), Used: rewriter.Used(), Called: called(done)}, nil
+}
+
+// text returns the notes as a list with citations, and the ranks that it cites.
+func (n noted) text() (text string, used []int) {
+	var b strings.Builder
+	for _, x := range n.list {
+		b.WriteString("- " + strings.TrimSpace(x.Text))
+		for _, rank := range x.ranks {
+			fmt.Fprintf(&b, " <source_%d>", rank)
+		}
+		b.WriteByte('\n')
+	}
+	rewriter := citation.NewRewriter(n.passages)
+	text = rewriter.Write(b.String())
+	return text + rewriter.Close(), rewriter.Used()
+}
+
+// ShowInput names a part of the report to show to readers.
+type ShowInput struct {
+	knowledge.RunRef
+	Key  string `json:"key"`
+	Part int    `json:"part"` // 1 = first
+}
+
+// ShowReport publishes a part of the report to the run's log. Publishing a part again
+// changes nothing. It is a local activity.
+func (a *Answering) ShowReport(ctx context.Context, in ShowInput) error {
+	if err := a.showReport(ctx, in); err != nil {
+		return a.fail(ctx, in.RunRef, fmt.Errorf("show part %d of the report: %w", in.Part, err))
+	}
+	return nil
+}
+
+func (a *Answering) showReport(ctx context.Context, in ShowInput) error {
+	var record SectionRecord
+	if err := a.Blobs.GetJSON(ctx, in.Key, &record); err != nil {
+		return fmt.Errorf("read part %s: %w", in.Key, err)
+	}
+	batch := stream.Batch{PublisherID: "report", Sequence: int64(in.Part)}
+	for rest := record.Text; rest != ""; {
+		var text string
+		text, rest = cutAt(rest, maxBatch)
+		batch.Items = append(batch.Items, entry(stream.TopicDelta, stream.Event{Text: text}))
+	}
+	if len(batch.Items) == 0 {
+		return nil
+	}
+	return a.Workflows.Publish(ctx, in.LogWorkflowID(), batch)
+}

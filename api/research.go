@@ -1,0 +1,176 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/question"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+type messageInput struct {
+	edge.ActingQuery
+	ID   string `path:"run_id" maxLength:"200"`
+	Body struct {
+		Text string `json:"text" maxLength:"4000" doc:"What to look for from now on, or how to write the report"`
+	}
+}
+
+func (s *Server) registerResearch() {
+	for prefix, path := range map[string]string{"workspace-": "/workspaces/{workspaceId}/runs", "": "/runs"} {
+		edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+			OperationID: prefix + "steer-run", Method: http.MethodPost, Path: path + "/{run_id}/messages", DefaultStatus: http.StatusAccepted,
+			Summary: "Steer a research while it runs", Tags: []string{"runs"},
+			Description: "The next plan of sub-questions considers the message, and so do the sections that are not yet written. Whoever owns the run may, and a key with the write scope. Runs of other kinds: 409.",
+		}}, s.steerRun)
+	}
+}
+
+// steerRun stores a message to a research and tells its workflow.
+func (s *Server) steerRun(ctx context.Context, p knowledge.Principal, in *messageInput) (*runOutput, error) {
+	run, err := s.deps.Store.Run(ctx, p, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
+	}
+	if run.Kind != knowledge.KindResearch {
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "a run of the kind %s takes no messages: only a research does", run.Kind)
+	}
+	if err := question.CheckText("body.text", in.Body.Text); err != nil {
+		return nil, err
+	}
+	key := knowledge.RunRef{Workspace: run.Workspace, Run: run.ID}.ResearchKey("message-" + knowledge.NewID())
+	return s.controlResearch(ctx, p, run, workflows.ResearchControl{Message: key}, func() error {
+		_, err := s.deps.Blobs.PutJSON(ctx, key, activities.MessageRecord{Text: in.Body.Text})
+		return err
+	})
+}
+
+// controlResearch signals a research, after prepare.
+func (s *Server) controlResearch(ctx context.Context, p knowledge.Principal, run store.Run, c workflows.ResearchControl, prepare func() error) (*runOutput, error) {
+	switch {
+	case run.Owner != p.Owner() && !p.Can(knowledge.ScopeWrite):
+		return nil, knowledge.Errorf(knowledge.CodeForbidden, "only who started a research, or a key with the write scope, may change it")
+	case run.Status != knowledge.RunRunning:
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "run %q has ended already: it is %s", run.ID, run.Status)
+	}
+	if err := prepare(); err != nil {
+		return nil, fmt.Errorf("change run %s: %w", run.ID, err)
+	}
+	known, err := s.deps.Dispatch.ControlResearch(ctx, run, c)
+	if err != nil {
+		return nil, fmt.Errorf("change run %s: %w", run.ID, err)
+	}
+	if !known { // it is starting, or ends at this moment
+		return nil, knowledge.Errorf(knowledge.CodeUnavailable, "the research does not run at this moment; try again shortly")
+	}
+	return &runOutput{s.viewRun(run)}, nil
+}
+
+// researchEvent is a researchUpdate as readers get it.
+type researchEvent struct {
+	Phase     string             `json:"phase" enum:"plan,search,notes,outline,section,message,pause,budget"`
+	Status    string             `json:"status" enum:"started,completed,failed,skipped,received"`
+	Round     int                `json:"round,omitempty"`
+	Question  int                `json:"question,omitempty" doc:"Of the round, 1 = first"`
+	Section   int                `json:"section,omitempty" doc:"1 = first"`
+	Text      string             `json:"text,omitempty" doc:"The sub-question, the heading of the section or the message"`
+	Title     string             `json:"title,omitempty" doc:"Of the report"`
+	Questions []string           `json:"questions,omitempty" doc:"Of the plan"`
+	Sections  []string           `json:"sections,omitempty" doc:"The headings of the outline"`
+	Found     *int               `json:"found,omitempty" doc:"Passages"`
+	Documents []researchDocument `json:"documents,omitempty" doc:"That the passages are from, as far as the reader may see them"`
+	Notes     *int               `json:"notes,omitempty"`
+	Reason    string             `json:"reason,omitempty" doc:"Of a failure, or the part of the budget that is used up: tokens, calls or time"`
+	Usage     *knowledge.Usage   `json:"usage,omitempty" doc:"So far"`
+}
+
+type researchDocument struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// researchUpdate fills in the words of an event of a research.
+func (r *renderer) researchUpdate(ctx context.Context, e stream.Event) (string, any, error) {
+	var data workflows.ResearchData
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return "", nil, fmt.Errorf("research event of run %s: %w", r.run.ID, err)
+	}
+	out := researchEvent{
+		Phase: data.Phase, Status: data.Status, Round: data.Round, Question: data.Question, Section: data.Section,
+		Found: data.Found, Notes: data.Notes, Reason: data.Reason, Usage: data.Usage,
+	}
+	var err error
+	if e.Ref != "" {
+		err = r.researchWords(ctx, e.Ref, &out)
+	}
+	if err == nil && len(data.Searches) > 0 {
+		out.Documents, err = r.foundDocuments(ctx, data.Searches)
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("research event of run %s: %w", r.run.ID, err)
+	}
+	return "researchUpdate", out, nil
+}
+
+// researchWords fills in the words that are in the blob of a plan, an outline or a
+// message.
+func (r *renderer) researchWords(ctx context.Context, key string, out *researchEvent) error {
+	var words struct {
+		Title     string                       `json:"title"`
+		Text      string                       `json:"text"`
+		Questions []activities.PlannedQuestion `json:"questions"`
+		Sections  []activities.OutlinedSection `json:"sections"`
+	}
+	if err := r.server.deps.Blobs.GetJSON(ctx, key, &words); err != nil {
+		return err
+	}
+	out.Text = words.Text
+	switch {
+	case out.Question > 0 && out.Question <= len(words.Questions):
+		out.Text = words.Questions[out.Question-1].Question
+	case out.Section > 0 && out.Section <= len(words.Sections):
+		out.Text = words.Sections[out.Section-1].Heading
+	default:
+		out.Title = words.Title
+		out.Questions = convert(words.Questions, func(q activities.PlannedQuestion) string { return q.Question })
+		out.Sections = convert(words.Sections, func(s activities.OutlinedSection) string { return s.Heading })
+	}
+	return nil
+}
+
+// foundDocuments returns the documents of the passages that searches found, as the reader
+// may see them now.
+func (r *renderer) foundDocuments(ctx context.Context, searches []string) ([]researchDocument, error) {
+	var sources []activities.Source
+	for _, key := range searches {
+		var record activities.SearchRecord
+		if err := r.server.deps.Blobs.GetJSON(ctx, key, &record); err != nil {
+			return nil, err
+		}
+		for _, p := range record.Passages {
+			sources = append(sources, activities.Source{ChunkID: p.ChunkID, DocumentID: p.DocumentID})
+		}
+	}
+	chunks, err := r.server.passages(ctx, r.principal, sources)
+	if err != nil {
+		return nil, err
+	}
+	var documents []researchDocument
+	for _, x := range sources {
+		c, ok := chunks[x.ChunkID]
+		if ok && !slices.ContainsFunc(documents, func(d researchDocument) bool { return d.ID == c.DocumentID }) {
+			documents = append(documents, researchDocument{ID: c.DocumentID, Name: c.Document.Name})
+		}
+	}
+	return documents, nil
+}

@@ -1,0 +1,45 @@
+package knowledge
+
+import "fmt"
+
+// ResearchConfig bounds deep research. A zero field means the default.
+type ResearchConfig struct {
+	Depth   int            `json:"depth,omitempty"`   // rounds of sub-questions
+	Breadth int            `json:"breadth,omitempty"` // sub-questions of a round
+	Timeout int            `json:"timeout,omitempty"` // seconds, without pauses
+	Budget  ResearchBudget `json:"budget,omitzero"`
+}
+
+// ResearchBudget bounds what deep research asks of models.
+type ResearchBudget struct {
+	Tokens int `json:"tokens,omitempty"` // of prompts and completions
+	Calls  int `json:"calls,omitempty"`  // model calls
+}
+
+// The defaults of ResearchConfig.
+const (
+	ResearchDepth   = 2
+	ResearchBreadth = 4
+	ResearchTimeout = 30 * 60
+	ResearchTokens  = 1_000_000
+	ResearchCalls   = 60
+)
+
+// WithDefaults returns the bounds with their defaults filled in.
+func (c ResearchConfig) WithDefaults() ResearchConfig {
+	setDefault(&c.Depth, ResearchDepth)
+	setDefault(&c.Breadth, ResearchBreadth)
+	setDefault(&c.Timeout, ResearchTimeout)
+	setDefault(&c.Budget.Tokens, ResearchTokens)
+	setDefault(&c.Budget.Calls, ResearchCalls)
+	return c
+}
+
+// ResearchKey is the blob key of a result of deep research. name says which.
+func (r RunRef) ResearchKey(name string) string { return r.key("research-" + name + ".json") }
+
+// ResearchQuestionID returns the id of the workflow of a sub-question, both counted
+// from 1.
+func (r RunRef) ResearchQuestionID(round, question int) string {
+	return fmt.Sprintf("%s/round-%d-question-%d", KindResearch.WorkflowID(r.Workspace, r.Run), round, question)
+}

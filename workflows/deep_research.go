@@ -1,0 +1,233 @@
+package workflows
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// SignalResearch is the signal of DeepResearch that pauses, resumes and steers it:
+// ResearchControl.
+const SignalResearch = "research_control"
+
+// ResearchControl pauses a research, resumes it, or names a message of the person who
+// asked.
+type ResearchControl struct {
+	Paused  *bool  `json:"paused,omitempty"`
+	Message string `json:"message,omitempty"` // blob of an activities.MessageRecord
+}
+
+// ResearchInput starts DeepResearch. State is carried over a continue-as-new.
+type ResearchInput struct {
+	knowledge.RunRef
+	MessageID      string                   `json:"message_id,omitempty"`
+	ConversationID string                   `json:"conversation_id,omitempty"`
+	Limits         knowledge.ResearchConfig `json:"limits"` // with defaults
+	State          ResearchState            `json:"state,omitzero"`
+}
+
+// NewResearchInput returns the input of the workflow for the input of an answer.
+func NewResearchInput(in AnswerInput) ResearchInput {
+	return ResearchInput{RunRef: in.RunRef, MessageID: in.MessageID, ConversationID: in.ConversationID, Limits: in.Research.WithDefaults()}
+}
+
+// ResearchState is how far a research is.
+type ResearchState struct {
+	activities.Research
+	Begun    bool            `json:"begun,omitempty"` // its log runs
+	Usage    knowledge.Usage `json:"usage,omitzero"`
+	Heard    int             `json:"heard,omitempty"`    // messages that a plan has considered
+	Searched bool            `json:"searched,omitempty"` // no round is left
+	Sections int             `json:"outlined,omitempty"` // of the outline
+	Paused   bool            `json:"paused,omitempty"`
+	Worked   time.Duration   `json:"worked,omitempty"` // without pauses
+	Shown    int64           `json:"shown,omitempty"`  // events that this workflow has published
+}
+
+// DeepResearch answers a question with a report: it plans sub-questions, has a workflow
+// search and take notes for each, asks what is left open, round by round, and writes the
+// notes up section by section. A RunLog holds its events.
+func DeepResearch(ctx workflow.Context, in ResearchInput) error {
+	r := &research{in: in, ResearchState: in.State, resumed: workflow.Now(ctx)}
+	r.log = newRunLogWriter(ctx, in.LogWorkflowID(), "research", &r.Shown)
+	err := r.begin(ctx)
+	drainOnSignal(disconnected(ctx), SignalResearch, r.drain) // which writes to the log
+	if err == nil {
+		err = r.run(ctx)
+	}
+	if r.next && err == nil {
+		r.log.settle(ctx)
+		r.drain(ctx)
+		r.count(ctx)
+		in.State = r.ResearchState
+		return workflow.NewContinueAsNewError(ctx, DeepResearch, in)
+	}
+	return r.finish(ctx, err)
+}
+
+// research is the state of DeepResearch.
+type research struct {
+	ResearchState
+	in      ResearchInput
+	log     runLogWriter
+	resumed time.Time             // from which on Worked is counted
+	next    bool                  // it continues as new
+	report  string                // blob of the report
+	acts    *activities.Answering // for the names of its methods only
+}
+
+// begin starts the log.
+func (r *research) begin(ctx workflow.Context) error {
+	if r.Begun {
+		return nil
+	}
+	started := QueryStarted(AnswerInput{MessageID: r.in.MessageID, ConversationID: r.in.ConversationID})
+	if err := startRunLog(ctx, RunLogInput{RunRef: r.in.RunRef, Log: stream.Log{Entries: []stream.Entry{started}}}); err != nil {
+		return fmt.Errorf("start the log of run %s: %w", r.in.Run, err)
+	}
+	r.Begun = true
+	return ctx.Err()
+}
+
+// run researches and writes the report. It returns nil with next set where it has to
+// continue as new.
+func (r *research) run(ctx workflow.Context) error {
+	for !r.Searched {
+		if err := r.round(ctx); err != nil || r.next {
+			return err
+		}
+	}
+	if r.Outline == "" {
+		if err := r.outline(ctx); err != nil {
+			return err
+		}
+	}
+	for len(r.Research.Sections) < r.Sections {
+		if err := r.section(ctx); err != nil || r.isLong(ctx) {
+			return err
+		}
+	}
+	return r.join(ctx)
+}
+
+// isLong notes that the workflow has to continue as new.
+func (r *research) isLong(ctx workflow.Context) bool {
+	r.next = isLong(ctx) && ctx.Err() == nil
+	return r.next
+}
+
+// join stores the report and shows its last part.
+func (r *research) join(ctx workflow.Context) error {
+	in := activities.ReportInput{RunRef: r.in.RunRef, Research: r.Research, Usage: r.Usage}
+	var joined activities.ReportResult
+	if err := execute(activityOptions(ctx, "join the report", time.Minute, storeRetries()), r.acts.JoinReport, in, &joined); err != nil {
+		return err
+	}
+	r.report = joined.Key
+	return r.show(ctx, joined.LeftOut, len(r.Research.Sections)+1)
+}
+
+// show publishes a part of the report, 1 = first.
+func (r *research) show(ctx workflow.Context, key string, part int) error {
+	in := activities.ShowInput{RunRef: r.in.RunRef, Key: key, Part: part}
+	return workflow.ExecuteLocalActivity(finalOptions(ctx, fmt.Sprintf("show part %d of the report", part)), r.acts.ShowReport, in).Get(ctx, nil)
+}
+
+// finish stores the end of the run, and then ends its log.
+func (r *research) finish(ctx workflow.Context, err error) error {
+	end := activities.Ending{Kind: knowledge.KindResearch, Answer: r.in.AnswerKey()}
+	in := activities.FinishAnswerInput{
+		RunRef: r.in.RunRef, Workflow: "DeepResearch",
+		Loop: activities.Loop{Answer: r.report, Usage: r.Usage},
+	}
+	for _, q := range r.Reading {
+		in.Loop.Searches = append(in.Loop.Searches, q.Searches...)
+	}
+	if err = canceled(ctx, err); err != nil {
+		f := activities.Describe(err, knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the model did not answer in time; try again later", Retryable: true})
+		end, in.Code, in.Message = activities.Failed(knowledge.KindResearch, f), f.Code, f.Message
+	}
+	in.Status = end.Status()
+	if err := setStatusAttribute(ctx, in.Status); err != nil {
+		return err
+	}
+	if err := workflow.ExecuteLocalActivity(finalOptions(ctx, "save the report"), r.acts.FinishResearch, in).Get(ctx, nil); err != nil {
+		return fmt.Errorf("save the report of run %s: %w", r.in.Run, err)
+	}
+	r.log.publish(ctx, end.Entries()...)
+	return nil
+}
+
+// drain receives every waiting signal.
+func (r *research) drain(ctx workflow.Context) {
+	for {
+		var c ResearchControl
+		if !workflow.GetSignalChannel(ctx, SignalResearch).ReceiveAsync(&c) {
+			return
+		}
+		if c.Message != "" {
+			r.Messages = append(r.Messages, c.Message)
+			r.update(ctx, ResearchData{Phase: "message", Status: "received", Message: len(r.Messages)}, c.Message)
+		}
+		if c.Paused != nil && *c.Paused != r.Paused {
+			r.count(ctx)
+			r.Paused = *c.Paused
+			r.update(ctx, ResearchData{Phase: "pause", Status: map[bool]string{true: "started", false: "completed"}[r.Paused]}, "")
+		}
+	}
+}
+
+// count adds the time since the last call to the time of work, unless it was paused.
+func (r *research) count(ctx workflow.Context) {
+	now := workflow.Now(ctx)
+	if !r.Paused {
+		r.Worked += now.Sub(r.resumed)
+	}
+	r.resumed = now
+}
+
+// turn blocks while the research is paused, and returns what is left of a share of its
+// time.
+func (r *research) turn(ctx workflow.Context, share float64) (left time.Duration, err error) {
+	r.drain(ctx)
+	if err := workflow.Await(ctx, func() bool { return !r.Paused }); err != nil {
+		return 0, err
+	}
+	r.count(ctx)
+	return time.Duration(share*float64(r.in.Limits.Timeout)*float64(time.Second)) - r.Worked, nil
+}
+
+// ResearchData is the inline data of a researchUpdate event. The words are in blobs.
+type ResearchData struct {
+	Phase    string `json:"phase"`  // plan, search, notes, outline, section, message, pause or budget
+	Status   string `json:"status"` // started, completed, failed, skipped or received
+	Round    int    `json:"round,omitempty"`
+	Question int    `json:"question,omitempty"` // of the round, 1 = first
+	Section  int    `json:"section,omitempty"`  // 1 = first
+	Message  int    `json:"message,omitempty"`  // 1 = first
+	Found    *int   `json:"found,omitempty"`    // passages
+	Notes    *int   `json:"notes,omitempty"`
+
+	Reason   string           `json:"reason,omitempty"`   // of a failure, or the budget that is used up
+	Searches []string         `json:"searches,omitempty"` // blobs of the searches
+	Usage    *knowledge.Usage `json:"usage,omitempty"`    // so far
+}
+
+// update publishes a researchUpdate event. ref is the blob that has its words.
+func (r *research) update(ctx workflow.Context, d ResearchData, ref string) {
+	usage := r.Usage
+	d.Usage = &usage
+	r.log.publish(ctx, entry(stream.TopicResearch, stream.Event{Ref: ref, Data: stream.Data(d)}))
+}
+
+// failureOf returns what readers are told of the error of a step.
+func failureOf(err error) string {
+	f := activities.Describe(err, knowledge.Failure{Message: "it took too long"})
+	return cmp.Or(f.Message, "it failed")
+}

@@ -1,0 +1,207 @@
+package workflows
+
+import (
+	"fmt"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// The shares of time and tokens that sub-questions may use. The report needs the rest.
+const (
+	timeToSearch   = 0.75
+	tokensToSearch = 0.7
+)
+
+// readAtATime is how many sub-questions are researched at the same time.
+const readAtATime = 4
+
+// round plans a round and researches its sub-questions. It sets Searched if none is left.
+func (r *research) round(ctx workflow.Context) error {
+	left, err := r.turn(ctx, timeToSearch)
+	if err != nil {
+		return err
+	}
+	round := len(r.Plans) + 1
+	unheard := len(r.Messages) > r.Heard && round <= 2*r.in.Limits.Depth
+	if round > r.in.Limits.Depth && !unheard {
+		r.Searched = true
+		return nil
+	}
+	if reason := r.exhausted(left, 2); reason != "" {
+		r.stop(ctx, reason)
+		return nil
+	}
+	heard := len(r.Messages)
+	in := activities.PlanInput{RunRef: r.in.RunRef, Research: r.Research, Round: round, Breadth: r.in.Limits.Breadth}
+	r.update(ctx, ResearchData{Phase: "plan", Status: "started", Round: round}, "")
+	var plan activities.PlanResult
+	if err = execute(activityOptions(ctx, fmt.Sprintf("plan round %d", round), 10*time.Minute, questionRetries()), r.acts.PlanResearch, in, &plan); err != nil {
+		if ctx.Err() != nil || round == 1 {
+			return err
+		}
+		r.Searched = true // what was found is reported
+		r.update(ctx, ResearchData{Phase: "plan", Status: "failed", Round: round, Reason: failureOf(err)}, "")
+		return nil
+	}
+	r.Usage.Add(plan.Usage)
+	r.Heard = heard
+	r.update(ctx, ResearchData{Phase: "plan", Status: "completed", Round: round}, plan.Key)
+	if plan.Questions == 0 {
+		r.Searched = true
+		return nil
+	}
+	r.Plans = append(r.Plans, plan.Key)
+	if err := r.read(ctx, round, plan); err != nil {
+		return err
+	}
+	r.isLong(ctx)
+	return nil
+}
+
+// stop ends the search for lack of budget.
+func (r *research) stop(ctx workflow.Context, reason activities.Exhaustion) {
+	r.Searched = true
+	if r.Ended == "" {
+		r.Ended = reason
+		r.update(ctx, ResearchData{Phase: "budget", Status: "completed", Reason: string(reason)}, "")
+	}
+}
+
+// reserve is how many model calls the report may need.
+func (r *research) reserve() int {
+	return min(1+activities.MaxSections, max(2, r.in.Limits.Budget.Calls/3))
+}
+
+// exhausted returns the part of the budget that leaves no room to search with so many more
+// model calls, "" = there is room.
+func (r *research) exhausted(left time.Duration, calls int) activities.Exhaustion {
+	budget := r.in.Limits.Budget
+	switch {
+	case left <= 0:
+		return activities.OutOfTime
+	case r.Usage.ModelCalls+calls+r.reserve() > budget.Calls:
+		return activities.OutOfCalls
+	case float64(r.tokens()) >= tokensToSearch*float64(budget.Tokens):
+		return activities.OutOfTokens
+	}
+	return ""
+}
+
+func (r *research) tokens() int { return r.Usage.PromptTokens + r.Usage.CompletionTokens }
+
+// read researches the sub-questions of a plan, some at a time. One that fails does not
+// fail the research, but the research fails if no sub-question of the first round
+// succeeds.
+func (r *research) read(ctx workflow.Context, round int, plan activities.PlanResult) error {
+	first := len(r.Reading)
+	for i := range plan.Questions {
+		r.Reading = append(r.Reading, activities.Reading{Plan: plan.Key, Question: i, Skipped: true})
+	}
+	late, err := r.within(ctx, timeToSearch, func(ctx workflow.Context) error {
+		slots, group, open := workflow.NewSemaphore(ctx, readAtATime), workflow.NewWaitGroup(ctx), 0
+		var err error
+		for i := range plan.Questions {
+			if err = slots.Acquire(ctx, 1); err != nil {
+				break
+			}
+			var left time.Duration
+			if left, err = r.turn(ctx, timeToSearch); err != nil {
+				break
+			}
+			if reason := r.exhausted(left, 1+open); reason != "" {
+				r.stop(ctx, reason)
+				break
+			}
+			open++
+			group.Add(1)
+			workflow.Go(ctx, func(ctx workflow.Context) {
+				r.Reading[first+i] = r.readOne(ctx, round, r.Reading[first+i])
+				open--
+				slots.Release(1)
+				group.Done()
+			})
+		}
+		group.Wait(disconnected(ctx))
+		return err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case late:
+		r.stop(ctx, activities.OutOfTime)
+	case err != nil:
+		return err
+	}
+	return r.failed()
+}
+
+// failed returns an error if every sub-question that was begun has failed.
+func (r *research) failed() error {
+	failure := ""
+	for _, q := range r.Reading {
+		if q.Notes != "" {
+			return nil
+		}
+		if q.Failure != "" {
+			failure = q.Failure
+		}
+	}
+	if failure == "" {
+		return nil
+	}
+	return temporal.NewNonRetryableApplicationError("no part of the research succeeded: "+failure, string(knowledge.CodeProviderFailed), nil)
+}
+
+// readOne has a workflow research a sub-question, and returns what became of it.
+func (r *research) readOne(ctx workflow.Context, round int, q activities.Reading) activities.Reading {
+	var result QuestionResult
+	err := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+		WorkflowID: r.in.ResearchQuestionID(round, q.Question+1), ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
+		WorkflowTaskTimeout: pageTaskTimeout, WaitForCancellation: true, TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
+		StaticSummary: fmt.Sprintf("research question %d of round %d", q.Question+1, round),
+	}), ResearchQuestion, QuestionInput{ReadInput: activities.ReadInput{RunRef: r.in.RunRef, Round: round, Plan: q.Plan, Question: q.Question}}).Get(ctx, &result)
+	r.Usage.Add(result.Usage)
+	q.Searches, q.Notes, q.Failure, q.Skipped = result.Searches, result.Notes, result.Failure, false
+	switch {
+	case err != nil && ctx.Err() != nil:
+		q.Skipped = true
+	case err != nil:
+		q.Failure = failureOf(err)
+	}
+	return q
+}
+
+// within runs a step, and cancels it when a share of the time is over. late reports
+// whether it did.
+func (r *research) within(ctx workflow.Context, share float64, step func(workflow.Context) error) (late bool, err error) {
+	inner, cancel := workflow.WithCancel(ctx)
+	done := false
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		for !done && ctx.Err() == nil {
+			r.count(ctx)
+			left := time.Duration(share*float64(r.in.Limits.Timeout)*float64(time.Second)) - r.Worked
+			if left <= 0 && !r.Paused {
+				late = true
+				cancel()
+				return
+			}
+			paused := r.Paused
+			changed := func() bool { return done || r.Paused != paused }
+			if paused {
+				_ = workflow.Await(ctx, changed) // the only error is a cancel
+				continue
+			}
+			_, _ = workflow.AwaitWithTimeout(ctx, left, changed)
+		}
+	})
+	err = step(inner)
+	done = true
+	cancel()
+	return late, err
+}

@@ -1,0 +1,264 @@
+package workflows_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/workflows"
+)
+
+// researchTest runs DeepResearch, its children and its log with their real activities.
+type researchTest struct {
+	*loopTest
+}
+
+func newResearchTest(t *testing.T) *researchTest {
+	t.Helper()
+	test := &researchTest{loopTest: newLoopTest(t)}
+	acts := test.loopTest.activities()
+	acts.Workflows = logByID{env: test.env}
+	test.env.RegisterActivity(acts.Answering)
+	test.env.RegisterWorkflow(workflows.RunLog)
+	test.env.RegisterWorkflow(workflows.ResearchQuestion)
+	test.publish("pump", []string{"The HX-4 pump weighs 12 kg.", "The HX-4 pump needs oil every 500 hours."})
+	return test
+}
+
+// logByID reaches the RunLog in the environment.
+type logByID struct {
+	activities.Workflows
+	env *testsuite.TestWorkflowEnvironment
+}
+
+func (w logByID) Publish(_ context.Context, id string, b stream.Batch) error {
+	return w.env.SignalWorkflowByID(id, stream.SignalPublish, b)
+}
+
+func (w logByID) Events(_ context.Context, id string, from int64) (page stream.EventsPage, err error) {
+	value, err := w.env.QueryWorkflowByID(id, stream.QueryEvents, stream.PollInput{FromOffset: from})
+	if err != nil {
+		return page, err
+	}
+	return page, value.Get(&page)
+}
+
+// research runs the workflow with the input that the API would start it with.
+func (test *researchTest) research(question string, limits knowledge.ResearchConfig) {
+	test.Helper()
+	claims, err := json.Marshal(knowledge.Claims{Workspace: test.run.Workspace, Scopes: []knowledge.Scope{knowledge.ScopeRead}, KeyID: "reader"})
+	test.must(err)
+	request := knowledge.Request{Kind: knowledge.KindResearch, Question: question, Projects: []string{test.run.Project}, MessageID: "m", Date: time.Now()}
+	request.Config = request.Config.WithDefaults()
+	request.Config.Tools.DeepResearch = limits
+	test.must(json.Unmarshal(claims, &request.Principal))
+	_, err = test.blobs.PutJSON(test.Context(), test.run.RequestKey(), request)
+	test.must(err)
+	test.must(test.store.AddRun(test.Context(), store.Run{
+		ID: test.run.Run, Workspace: test.run.Workspace, Project: test.run.Project, Kind: knowledge.KindResearch, Status: knowledge.RunRunning,
+		WorkflowID: "research/acme/run", CreatedAt: time.Now(),
+	}))
+	test.env.ExecuteWorkflow(workflows.DeepResearch, workflows.NewResearchInput(workflows.NewAnswerInput(test.run, request)))
+	test.must(test.env.GetWorkflowError())
+}
+
+// outcome returns the stored run, its answer, and the text that readers were shown.
+func (test *researchTest) outcome() (run store.Run, answer activities.AnswerRecord, shown string, updates []workflows.ResearchData) {
+	test.Helper()
+	run, err := test.store.RunForSystem(test.Context(), test.run.Workspace, test.run.Run)
+	test.must(err)
+	var log stream.StoredLog
+	test.must(test.blobs.GetJSON(test.Context(), run.LogKey, &log))
+	for i, item := range log.Items {
+		if item.Offset != int64(i) {
+			test.Fatalf("item %d has the offset %d", i, item.Offset)
+		}
+		e, err := stream.DecodeEvent(item.Data)
+		test.must(err)
+		switch item.Topic {
+		case stream.TopicDelta:
+			shown += e.Text
+		case stream.TopicResearch:
+			var data workflows.ResearchData
+			test.must(json.Unmarshal(e.Data, &data))
+			updates = append(updates, data)
+		}
+	}
+	if run.Status == knowledge.RunCompleted {
+		test.must(test.blobs.GetJSON(test.Context(), run.ResultKey, &answer))
+	}
+	return run, answer, shown, updates
+}
+
+func plan(questions ...string) modeltest.Reply {
+	type planned struct {
+		Question string   `json:"question"`
+		Queries  []string `json:"queries"`
+	}
+	list := []planned{}
+	for _, q := range questions {
+		list = append(list, planned{q, []string{"pump"}})
+	}
+	return forced("plan_research", map[string]any{"questions": list})
+}
+
+func notes(texts ...string) modeltest.Reply {
+	list := []any{}
+	for _, text := range texts {
+		list = append(list, map[string]any{"text": text, "sources": []int{1}})
+	}
+	return forced("take_notes", map[string]any{"notes": list, "missing": ""})
+}
+
+func outline(headings ...string) modeltest.Reply {
+	list := []any{}
+	for i, heading := range headings {
+		list = append(list, map[string]any{"heading": heading, "notes": []int{i + 1}})
+	}
+	return forced("outline_report", map[string]any{"title": "The pump", "sections": list})
+}
+
+func forced(name string, arguments any) modeltest.Reply {
+	text, err := json.Marshal(arguments)
+	if err != nil {
+		panic(err)
+	}
+	return modeltest.Call(model.ToolCall{ID: "call_1", Name: name, Arguments: string(text)})
+}
+
+func TestDeepResearch(t *testing.T) {
+	t.Parallel()
+
+	t.Run("plans, reads, asks what is left, and writes a report whose citations resolve", func(t *testing.T) {
+		t.Parallel()
+		test := newResearchTest(t)
+		test.server.ScriptChat(
+			plan("How heavy is the HX-4 pump?", "How often does the HX-4 pump need oil?"), notes("It is heavy. [7]"), notes("It needs oil."),
+			plan("Which oil does the HX-4 pump need?"), notes(),
+			outline("Weight", "Oil"),
+			modeltest.Text(`It weighs 12 kg <source_1>, as all know <source_99> <citation id="made-up">[3]</citation>.`),
+			modeltest.Text("It needs oil every 500 hours."))
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{})
+		run, answer, shown, updates := test.outcome()
+		if run.Status != knowledge.RunCompleted || shown == "" || shown != answer.Answer {
+			t.Fatalf("%s, %+v; shown:\n%s\nstored:\n%s", run.Status, run.Error, shown, answer.Answer)
+		}
+		if strings.Contains(shown, "made-up") || strings.Contains(shown, "source_") || strings.Count(shown, "<citation ") != strings.Count(shown, "[1]")+strings.Count(shown, "[2]") {
+			t.Errorf("a citation does not resolve:\n%s", shown)
+		}
+		for _, part := range []string{"# The pump\n", "## Weight\n\nIt weighs 12 kg <citation id=", "## Oil\n\n- It ", "Nothing was found: Which oil", "Only notes: the section “Oil” (the model cited no source)"} {
+			if !strings.Contains(shown, part) {
+				t.Errorf("the report has no %q:\n%s", part, shown)
+			}
+		}
+		for _, s := range answer.Sources {
+			if !strings.Contains(shown, `<citation id="`+s.ChunkID+`">`) {
+				t.Errorf("source %d is not cited", s.Rank)
+			}
+		}
+		if answer.Usage.ModelCalls != 8 || len(answer.Sources) == 0 {
+			t.Errorf("%+v, %d sources", answer.Usage, len(answer.Sources))
+		}
+		phases := map[string]int{}
+		for _, u := range updates {
+			phases[u.Phase+" "+u.Status]++
+		}
+		want := map[string]int{"plan completed": 2, "search completed": 3, "notes completed": 3, "outline completed": 1, "section completed": 1, "section failed": 1}
+		for phase, n := range want {
+			if phases[phase] != n {
+				t.Errorf("%d events %q, want %d", phases[phase], phase, n)
+			}
+		}
+	})
+
+	t.Run("ends at its budget of calls in a report that says what it leaves out", func(t *testing.T) {
+		t.Parallel()
+		test := newResearchTest(t)
+		test.server.ScriptChat(plan("How heavy is the HX-4 pump?", "How often does it need oil?", "Who makes it?"), notes("It is heavy."), notes("It needs oil."), outline("Weight", "Oil"))
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{Breadth: 3, Budget: knowledge.ResearchBudget{Calls: 5}})
+		run, answer, shown, _ := test.outcome()
+		if run.Status != knowledge.RunCompleted || shown != answer.Answer || answer.Usage.ModelCalls > 5 {
+			t.Fatalf("%s with %+v; shown:\n%s", run.Status, answer.Usage, shown)
+		}
+		for _, part := range []string{"budget of model calls", "Not researched: Who makes it?"} {
+			if !strings.Contains(shown, part) {
+				t.Errorf("the report has no %q:\n%s", part, shown)
+			}
+		}
+	})
+
+	t.Run("survives a sub-question that fails", func(t *testing.T) {
+		t.Parallel()
+		test := newResearchTest(t)
+		test.server.ScriptChat(plan("How heavy is the HX-4 pump?"), modeltest.Fail(400))
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{})
+		if run, _, _, _ := test.outcome(); run.Status != knowledge.RunFailed || run.Error.Code != knowledge.CodeProviderFailed {
+			t.Errorf("with all questions failed it is %s, %+v", run.Status, run.Error)
+		}
+		test = newResearchTest(t)
+		test.server.ScriptChat(plan("How heavy is the HX-4 pump?", "How often does it need oil?"), modeltest.Fail(400), notes("It is so."), plan(), outline("All"), modeltest.Text("It is so <source_1>."))
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{})
+		if run, _, shown, _ := test.outcome(); run.Status != knowledge.RunCompleted || !strings.Contains(shown, "- Failed: How ") {
+			t.Errorf("%s with\n%s", run.Status, shown)
+		}
+	})
+
+	t.Run("follows a message, and plans once more for it", func(t *testing.T) {
+		t.Parallel()
+		test := newResearchTest(t)
+		key := test.run.ResearchKey("message-1")
+		_, err := test.blobs.PutJSON(t.Context(), key, activities.MessageRecord{Text: "Say which colour it has"})
+		test.must(err)
+		paused, resumed := true, false
+		test.env.RegisterDelayedCallback(func() {
+			test.env.SignalWorkflow(workflows.SignalResearch, workflows.ResearchControl{Paused: &paused})
+			test.env.SignalWorkflow(workflows.SignalResearch, workflows.ResearchControl{Message: key})
+		}, 0)
+		test.env.RegisterDelayedCallback(func() {
+			if n := test.server.Totals().Chats.Asked; n > 1 {
+				t.Errorf("%d model calls while it is paused", n)
+			}
+			test.env.SignalWorkflow(workflows.SignalResearch, workflows.ResearchControl{Paused: &resumed})
+		}, time.Hour)
+		test.server.ScriptChat(plan("How heavy is the HX-4 pump?"), notes("It is heavy."), plan(), outline("All"), modeltest.Text("It is so <source_1>."))
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{Depth: 1})
+		run, _, shown, updates := test.outcome()
+		if run.Status != knowledge.RunCompleted || !strings.Contains(shown, "It is so") {
+			t.Errorf("%s with\n%s\n%+v", run.Status, shown, updates)
+		}
+		steered := 0
+		for _, r := range test.server.Requests() {
+			if strings.Contains(fmt.Sprint(r.Messages), "which colour") {
+				steered++
+			}
+		}
+		if steered < 3 {
+			t.Errorf("%d model calls were told of the message", steered)
+		}
+	})
+
+	t.Run("ends when it is canceled", func(t *testing.T) {
+		t.Parallel()
+		test := newResearchTest(t)
+		test.server.ScriptChat(plan("How heavy is the HX-4 pump?"), modeltest.Hang())
+		go func() {
+			_ = test.server.Wait(t.Context(), func(now modeltest.Totals) bool { return now.Chats.Asked == 2 }) // the test fails below
+			test.env.CancelWorkflow()
+		}()
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{})
+		if run, _, _, _ := test.outcome(); run.Status != knowledge.RunCanceled {
+			t.Errorf("it is %s", run.Status)
+		}
+	})
+}
