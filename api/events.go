@@ -79,17 +79,17 @@ func (s *Server) readableRun(r *http.Request, id string) (knowledge.Principal, s
 			return principal, run, err
 		}
 	}
-	return s.keyedRun(r)
+	return s.keyedRun(r, id)
 }
 
 // keyedRun finds the run for a caller with a key or a JWT who may read what it came to.
-func (s *Server) keyedRun(r *http.Request) (knowledge.Principal, store.Run, error) {
+func (s *Server) keyedRun(r *http.Request, id string) (knowledge.Principal, store.Run, error) {
 	principal, err := s.edge.Principal(r, r.PathValue("workspaceId"), edge.ActingFromQuery(r))
 	if err != nil {
 		return principal, store.Run{}, err
 	}
 	principal = edge.AsReader(r, principal)
-	run, err := s.deps.Store.Run(r.Context(), principal, r.PathValue("run_id"))
+	run, err := s.deps.Store.Run(r.Context(), principal, id)
 	if err != nil {
 		return principal, run, err
 	}

@@ -109,7 +109,7 @@ func (s *Server) runOfFile(r *http.Request, name string) (store.Run, error) {
 			return run, err
 		}
 	}
-	_, run, err := s.keyedRun(r)
+	_, run, err := s.keyedRun(r, r.PathValue("run_id"))
 	return run, err
 }
 
