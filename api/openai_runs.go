@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api/openai"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -16,6 +17,27 @@ type openaiRuns struct{ *Server }
 // Follow implements openai.Runs.
 func (o openaiRuns) Follow(ctx context.Context, run store.Run, alive func() error, emit func(stream.Item) error) error {
 	return o.follow(ctx, runRef(run), alive, emit)
+}
+
+// Readable implements openai.Runs.
+func (o openaiRuns) Readable(ctx context.Context, p knowledge.Principal, id string) (knowledge.Principal, store.Run, error) {
+	run, err := o.deps.Store.Run(ctx, p, id)
+	if err != nil {
+		return p, run, err
+	}
+	p, err = o.runReader(ctx, p, run)
+	return p, run, err
+}
+
+// Request implements openai.Runs.
+func (o openaiRuns) Request(ctx context.Context, run store.Run) (knowledge.Request, error) {
+	return activities.ReadRequest(ctx, o.deps.Blobs, knowledge.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID})
+}
+
+// Cancel implements openai.Runs.
+func (o openaiRuns) Cancel(ctx context.Context, p knowledge.Principal, id string) error {
+	_, err := o.cancelRun(ctx, p, &runPath{ID: id})
+	return err
 }
 
 // OpenStream implements openai.Runs.
@@ -39,7 +61,7 @@ func (o openaiRuns) Outcome(ctx context.Context, p knowledge.Principal, run stor
 		var given struct {
 			Query string `json:"query"`
 		}
-		if json.Unmarshal([]byte(call.Arguments), &given) == nil && given.Query != "" {
+		if openai.SearchesDocuments(call.Name) && json.Unmarshal([]byte(call.Arguments), &given) == nil && given.Query != "" {
 			out.Searches = append(out.Searches, given.Query)
 		}
 	}

@@ -16,6 +16,13 @@ type Runs interface {
 	Follow(ctx context.Context, run store.Run, alive func() error, emit func(stream.Item) error) error
 	// Outcome returns the answer that is stored under key, as the principal may read it.
 	Outcome(ctx context.Context, p knowledge.Principal, run store.Run, key string) (Outcome, error)
+	// Readable returns a run with the principal as it reads what the run came to. The
+	// answer to somebody else's question is CodeForbidden.
+	Readable(ctx context.Context, p knowledge.Principal, id string) (knowledge.Principal, store.Run, error)
+	// Request returns the question with which a run started.
+	Request(ctx context.Context, run store.Run) (knowledge.Request, error)
+	// Cancel asks a run to stop. One that has ended otherwise is CodeConflict.
+	Cancel(ctx context.Context, p knowledge.Principal, id string) error
 	// OpenStream counts a stream that opens, or refuses it (CodeRateLimited).
 	OpenStream() (release func(), err error)
 }

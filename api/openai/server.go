@@ -90,7 +90,17 @@ func Register(deps Deps) error {
 	s.registerModels()
 	s.registerEmbeddings()
 	s.registerChat()
+	s.registerResponses()
+	s.describeNull("Response", "error", "usage")
 	return nil
+}
+
+// describeNull describes that objects of an answer may be null, which huma has no tag for.
+func (s *Server) describeNull(name string, properties ...string) {
+	described := s.deps.Edge.OpenAPI().Components.Schemas.Map()[name].Properties
+	for _, property := range properties {
+		described[property] = &huma.Schema{OneOf: []*huma.Schema{{Ref: described[property].Ref}, {Type: "null"}}}
+	}
 }
 
 // workspaceRoot is where a workspace has the routes too.

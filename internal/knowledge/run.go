@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"encoding/json"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -207,6 +208,9 @@ type Request struct {
 	MessageID      string        `json:"message_id,omitempty"`  // of the answer
 	ExecutionID    string        `json:"execution_id,omitempty"`
 	Date           time.Time     `json:"date"`
+
+	// Door is what the API by which the question came needs to show its run again.
+	Door json.RawMessage `json:"door,omitempty"`
 }
 
 // Usage counts the tokens and the model calls of a run.

@@ -34,7 +34,9 @@ type Request struct {
 	// Callback is told how the run ended; nil = nobody.
 	Callback *knowledge.Callback
 	// Passed is for the queries webhook of the project.
-	Passed      knowledge.Passed
+	Passed knowledge.Passed
+	// Door is what the door needs to show the run again, as JSON. It is kept with the run.
+	Door        json.RawMessage
 	Idempotency idempotency.Request
 }
 

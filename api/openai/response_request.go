@@ -1,0 +1,225 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/question"
+)
+
+// ResponseRequest is the body of a request for a response: the fields that Cairn reads.
+// All others are ignored.
+type ResponseRequest struct {
+	_                  struct{}          `json:"-" additionalProperties:"true"`
+	Model              string            `json:"model,omitempty" doc:"project:<slug>, or with file_search the chat model of the instance"`
+	Input              input             `json:"input" doc:"The question, or a conversation whose last message of the user is the question"`
+	Instructions       string            `json:"instructions,omitempty" maxLength:"32000"`
+	Tools              []ResponseTool    `json:"tools,omitempty" maxItems:"8"`
+	Background         bool              `json:"background,omitempty" doc:"Answer at once, and show the rest under GET"`
+	Stream             bool              `json:"stream,omitempty"`
+	PreviousResponseID string            `json:"previous_response_id,omitempty" doc:"The response whose conversation this one continues"`
+	Metadata           map[string]string `json:"metadata,omitempty"`
+	Include            []string          `json:"include,omitempty" doc:"file_search_call.results: the passages that were found"`
+	Temperature        *float64          `json:"temperature,omitempty" minimum:"0" maximum:"2"`
+	MaxOutputTokens    *int              `json:"max_output_tokens,omitempty" minimum:"1"`
+	edge.ActingBody
+}
+
+// ResponseTool is a tool of a response.
+type ResponseTool struct {
+	_              struct{}      `json:"-" additionalProperties:"true"`
+	Type           string        `json:"type" doc:"file_search"`
+	VectorStoreIDs []string      `json:"vector_store_ids,omitempty" maxItems:"8" doc:"The id of one project"`
+	MaxResults     *int          `json:"max_num_results,omitempty" minimum:"1" maximum:"100"`
+	Filters        *SearchFilter `json:"filters,omitempty"`
+}
+
+// SearchFilter compares an attribute of documents, or combines such comparisons by and.
+type SearchFilter struct {
+	_       struct{}       `json:"-" additionalProperties:"true"`
+	Type    string         `json:"type" enum:"eq,ne,gt,gte,lt,lte,in,nin,and" doc:"or is not supported"`
+	Key     string         `json:"key,omitempty" doc:"A key of the document's metadata"`
+	Value   any            `json:"value,omitempty"`
+	Filters []SearchFilter `json:"filters,omitempty" doc:"Of and"`
+}
+
+// conditions returns the filter as the conditions of a search.
+func (f *SearchFilter) conditions(location string) (knowledge.Filter, error) {
+	if f == nil {
+		return nil, nil
+	}
+	if f.Type != "and" {
+		if f.Key == "" {
+			return nil, knowledge.Invalid(location+".key", "must name a key of the metadata")
+		}
+		return knowledge.Filter{{Field: "metadata." + f.Key, Type: knowledge.Operator(f.Type), Value: f.Value}}, nil
+	}
+	var all knowledge.Filter
+	for i, part := range f.Filters {
+		some, err := part.conditions(fmt.Sprintf("%s.filters[%d]", location, i))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// input is the question, or the messages of a conversation.
+type input []ChatMessage
+
+// Schema implements huma.SchemaProvider.
+func (input) Schema(huma.Registry) *huma.Schema {
+	one := 1
+	return &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeString, MinLength: &one},
+		{Type: huma.TypeArray, MinItems: &one, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}, Description: "Items; those that are no messages are ignored"},
+	}}
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (in *input) UnmarshalJSON(data []byte) error {
+	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
+		message := ChatMessage{Role: "user"}
+		*in = input{message}
+		return json.Unmarshal(data, &(*in)[0].Content.text)
+	}
+	var items []struct {
+		Type string `json:"type"`
+		ChatMessage
+	}
+	if err := json.Unmarshal(data, &items); err != nil {
+		return err
+	}
+	for _, item := range items {
+		if item.Role != "" && (item.Type == "" || item.Type == "message") {
+			*in = append(*in, item.ChatMessage)
+		}
+	}
+	return nil
+}
+
+// responseDoor is what a response shows of its request.
+type responseDoor struct {
+	Model        string            `json:"model"`
+	Background   bool              `json:"background,omitempty"`
+	Previous     string            `json:"previous,omitempty"`
+	Instructions string            `json:"instructions,omitempty"`
+	Metadata     map[string]string `json:"metadata,omitempty"`
+	Tools        []ResponseTool    `json:"tools,omitempty"`
+	Results      bool              `json:"results,omitempty"` // show the passages that were found
+	Temperature  *float64          `json:"temperature,omitempty"`
+	MaxTokens    *int              `json:"max_tokens,omitempty"`
+}
+
+func (b ResponseRequest) door() responseDoor {
+	return responseDoor{
+		Model: b.Model, Background: b.Background, Previous: b.PreviousResponseID, Instructions: b.Instructions, Metadata: b.Metadata, Tools: b.Tools,
+		Results: slices.Contains(b.Include, "file_search_call.results"), Temperature: b.Temperature, MaxTokens: b.MaxOutputTokens,
+	}
+}
+
+// project returns the project that answers, and the model if it is to be another one than
+// the project's.
+func (s *Server) projectOf(b ResponseRequest) (project, chat string, err error) {
+	search, err := b.fileSearch()
+	if err != nil {
+		return "", "", err
+	}
+	slug, isProject := strings.CutPrefix(b.Model, projectPrefix)
+	switch {
+	case isProject && search != nil && len(search.VectorStoreIDs) > 0 && search.VectorStoreIDs[0] != slug:
+		return "", "", knowledge.Invalid("body.tools[0].vector_store_ids[0]", "must be the project of the model")
+	case isProject:
+		return slug, "", nil
+	case b.Model != "" && b.Model != s.deps.Models.Chat.Endpoint().Model:
+		return "", "", unknownModel(b.Model, nil)
+	case search == nil || len(search.VectorStoreIDs) == 0:
+		return "", "", knowledge.Invalid("body.model", "must be project:<slug>, or tools must have file_search with vector_store_ids: a response is the answer of a project; for a model alone use /v1/chat/completions")
+	}
+	return search.VectorStoreIDs[0], b.Model, nil
+}
+
+// fileSearch returns the file_search among the tools, nil if there is none.
+func (b ResponseRequest) fileSearch() (*ResponseTool, error) {
+	var search *ResponseTool
+	for i, tool := range b.Tools {
+		location := fmt.Sprintf("body.tools[%d]", i)
+		switch {
+		case tool.Type != "file_search":
+			return nil, knowledge.Invalid(location+".type", "must be file_search: a project answers with its own other tools")
+		case search != nil:
+			return nil, knowledge.Invalid(location, "must be left out: there is one file_search already")
+		case len(tool.VectorStoreIDs) > 1:
+			return nil, knowledge.Invalid(location+".vector_store_ids", "must have one project; a request searches one")
+		}
+		search = &b.Tools[i]
+	}
+	return search, nil
+}
+
+// question returns the request as a question. conversation is the one that it continues,
+// "" = a new one.
+func (s *Server) responseQuestion(b ResponseRequest, conversation string) (question.Request, error) {
+	project, chat, err := s.projectOf(b)
+	if err != nil {
+		return question.Request{}, err
+	}
+	messages := []ChatMessage(b.Input)
+	if b.Instructions != "" {
+		messages = append([]ChatMessage{{Role: "system", Content: content{text: b.Instructions}}}, messages...)
+	}
+	limit := b.MaxOutputTokens
+	asked, err := ChatRequest{Messages: messages, Temperature: b.Temperature, MaxTokens: limit}.question(project)
+	if err != nil {
+		return asked, inInput(err)
+	}
+	asked.TextField, asked.Converse, asked.Conversation = "body.input", true, conversation
+	asked.Override = override(chat, b.Temperature, limit)
+	if search, _ := b.fileSearch(); search != nil { // projectOf has refused a wrong one
+		if asked.Filter, err = search.Filters.conditions("body.tools[0].filters"); err != nil {
+			return asked, err
+		}
+		asked.Override = withResults(asked.Override, search.MaxResults)
+	}
+	asked.Door, err = json.Marshal(b.door())
+	return asked, err
+}
+
+// inInput names the field of a response in an error about the messages of a chat.
+func inInput(err error) error {
+	e := knowledge.AsError(err)
+	if len(e.Fields) == 0 {
+		return err
+	}
+	return knowledge.Invalid("body.input", "%s", e.Fields[0].Message)
+}
+
+// withResults adds the number of passages to an override.
+func withResults(settings json.RawMessage, most *int) json.RawMessage {
+	if most == nil {
+		return settings
+	}
+	var all struct {
+		AI map[string]any `json:"ai"`
+	}
+	if settings != nil {
+		_ = json.Unmarshal(settings, &all) // it was made by override
+	}
+	if all.AI == nil {
+		all.AI = map[string]any{}
+	}
+	all.AI["retrieval"] = map[string]int{"numberOfChunks": *most}
+	encoded, err := json.Marshal(all)
+	if err != nil {
+		return settings
+	}
+	return encoded
+}
