@@ -14,18 +14,19 @@ import (
 
 // Answering holds the activities of AnswerQuery and RunTool.
 type Answering struct {
-	Blobs     Blobs
-	Runs      RunEnds
-	Retriever Retriever
-	Passages  retrieve.PassageReader
-	Library   Library // nil = no tools that read documents
-	Chat      Chat
-	Tools     tool.Set      // beside documents_rag
-	Sources   []tool.Source // of tools that depend on the question
-	Workflows Workflows
-	Hub       Hub
-	Metrics   Metrics
-	Log       *slog.Logger
+	Blobs         Blobs
+	Runs          RunEnds
+	Retriever     Retriever
+	Passages      retrieve.PassageReader
+	Conversations Conversations
+	Library       Library // nil = no tools that read documents
+	Chat          Chat
+	Tools         tool.Set      // beside documents_rag
+	Sources       []tool.Source // of tools that depend on the question
+	Workflows     Workflows
+	Hub           Hub
+	Metrics       Metrics
+	Log           *slog.Logger
 }
 
 // Loop is the state of a question's tool loop: ids, keys of blobs and counts.

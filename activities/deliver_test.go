@@ -128,7 +128,8 @@ func TestCallBack(t *testing.T) {
 	_, err = d.store.UpdateProject(d.ctx, manager(), "p", func(p *knowledge.Project) error { p.CallbackSecret = secret; return nil })
 	d.must(err)
 	run := store.Run{ID: "run", Workspace: "w", Project: "p", Kind: knowledge.KindQuery, Owner: manager().Owner(), Callback: &knowledge.Callback{URL: "https://asker.test/", Headers: headers}}
-	d.must(d.store.StartRun(d.ctx, manager(), run, nil))
+	_, err = d.store.StartRun(d.ctx, manager(), run, nil)
+	d.must(err)
 	for range 2 { // the first end counts
 		d.must(d.store.EndRun(d.ctx, "w", "run", store.RunEnd{Status: knowledge.RunCompleted}))
 	}

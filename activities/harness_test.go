@@ -96,7 +96,7 @@ func (f *fixture) wire() {
 		Hub: f.hub, Metrics: metrics, Log: log,
 	}
 	f.answering = &activities.Answering{
-		Blobs: f.blobs, Runs: f.store, Retriever: retrieve.New(f.index, f.store, questions{client}), Passages: f.store, Chat: client,
+		Blobs: f.blobs, Runs: f.store, Retriever: retrieve.New(f.index, f.store, questions{client}), Passages: f.store, Conversations: f.store, Chat: client,
 		Workflows: f.workflows, Hub: f.hub, Metrics: metrics, Log: log,
 	}
 }

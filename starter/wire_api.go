@@ -176,7 +176,7 @@ func (p *platform) activities() worker.Activities {
 		ingestion.Transcriber = p.transcribe
 	}
 	answering := &activities.Answering{
-		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Passages: p.store, Library: p.store, Chat: p.chat, Workflows: p.workflow,
+		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Passages: p.store, Conversations: p.store, Library: p.store, Chat: p.chat, Workflows: p.workflow,
 		Tools: p.tools(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	delivering := &activities.Delivering{

@@ -20,6 +20,8 @@ type AnswerInput struct {
 	SearchFirst    bool                     `json:"search_first"`          // the prompt has ${context}
 	SlowSearch     bool                     `json:"slow_search,omitempty"` // a search asks a chat model or a reranker
 	MaxToolTurns   int                      `json:"max_tool_turns"`
+	After          string                   `json:"after,omitempty"`   // the run of the same conversation that comes before, if it had not ended
+	Next           []string                 `json:"next,omitempty"`    // workflows that wait for the end of this one, over a continue-as-new
 	Carried        *activities.Loop         `json:"carried,omitempty"` // state over a continue-as-new
 	Research       knowledge.ResearchConfig `json:"research,omitzero"` // of a deep research
 	Log            stream.Log               `json:"log,omitzero"`
@@ -108,6 +110,11 @@ func (a *answer) next() (error, bool) { return a.nextRun, a.nextRun != nil }
 // converse searches first if the prompt has a place for passages, and then runs the
 // turns of the tool loop.
 func (a *answer) converse(ctx workflow.Context) error {
+	if a.in.Carried == nil {
+		if err := awaitTurn(ctx, a.in.RunRef, a.in.After); err != nil {
+			return err
+		}
+	}
 	if a.in.SearchFirst && a.loop.Found == nil && len(a.loop.Searches) == 0 {
 		result, err := a.search(ctx, activities.SearchInput{RunRef: a.in.RunRef})
 		if err != nil {
@@ -145,5 +152,6 @@ func (a *answer) finish(ctx workflow.Context, kind knowledge.RunKind, err error)
 	}
 	a.log.end(end)
 	a.log.close(ctx)
+	wakeNext(ctx, a.in.Next)
 	return nil
 }

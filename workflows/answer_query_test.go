@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -203,6 +204,36 @@ func TestAnswerQuery(t *testing.T) {
 		if diff := cmp.Diff(want, statuses); diff != "" {
 			t.Error(diff)
 		}
+	})
+
+	t.Run("a question waits for the one before it in its conversation", func(t *testing.T) {
+		t.Parallel()
+		test := newAnswerTest(t)
+		looks, asked := 0, false
+		test.env.OnActivity(acts.TakeTurn, mock.Anything, mock.Anything).Return(
+			func(_ context.Context, in activities.TurnInput) (activities.TurnResult, error) {
+				if looks++; looks <= 2 { // the second look is the one behind the signal to the other run
+					return activities.TurnResult{Before: "query/w/before"}, nil
+				}
+				return activities.TurnResult{}, nil
+			})
+		test.env.OnSignalExternalWorkflow(mock.Anything, "query/w/before", "", workflows.SignalNext, mock.Anything).Return(nil).Once()
+		test.env.OnSignalExternalWorkflow(mock.Anything, "query/w/behind", "", workflows.SignalTurn, mock.Anything).Return(errors.New("it was canceled")).Once()
+		test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
+			asked = true
+			return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer"}, nil
+		})
+		test.env.RegisterDelayedCallback(func() {
+			if asked || looks != 2 {
+				t.Errorf("before its turn it looked %d times; asked: %t", looks, asked)
+			}
+			test.env.SignalWorkflow(workflows.SignalNext, "query/w/behind")
+			test.env.SignalWorkflow(workflows.SignalTurn, nil)
+		}, time.Second)
+		if end := test.run(t, workflows.AnswerInput{After: "before", MaxToolTurns: 5}); end.Status != "completed" || looks != 3 {
+			t.Errorf("status %s after %d looks", end.Status, looks)
+		}
+		test.env.AssertExpectations(t)
 	})
 
 	t.Run("after the allowed turns the model may call no more tools", func(t *testing.T) {

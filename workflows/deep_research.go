@@ -28,13 +28,15 @@ type ResearchInput struct {
 	knowledge.RunRef
 	MessageID      string                   `json:"message_id,omitempty"`
 	ConversationID string                   `json:"conversation_id,omitempty"`
-	Limits         knowledge.ResearchConfig `json:"limits"` // with defaults
+	After          string                   `json:"after,omitempty"` // the run of the same conversation that comes before, if it had not ended
+	Next           []string                 `json:"next,omitempty"`  // workflows that wait for the end of this one, over a continue-as-new
+	Limits         knowledge.ResearchConfig `json:"limits"`          // with defaults
 	State          ResearchState            `json:"state,omitzero"`
 }
 
 // NewResearchInput returns the input of the workflow for the input of an answer.
 func NewResearchInput(in AnswerInput) ResearchInput {
-	return ResearchInput{RunRef: in.RunRef, MessageID: in.MessageID, ConversationID: in.ConversationID, Limits: in.Research.WithDefaults()}
+	return ResearchInput{RunRef: in.RunRef, MessageID: in.MessageID, ConversationID: in.ConversationID, After: in.After, Limits: in.Research.WithDefaults()}
 }
 
 // ResearchState is how far a research is.
@@ -65,7 +67,7 @@ func DeepResearch(ctx workflow.Context, in ResearchInput) error {
 		r.log.settle(ctx)
 		r.drain(ctx)
 		r.count(ctx)
-		in.State = r.ResearchState
+		in.State, in.Next = r.ResearchState, nextRuns(ctx, in.Next)
 		return workflow.NewContinueAsNewError(ctx, DeepResearch, in)
 	}
 	return r.finish(ctx, err)
@@ -92,7 +94,7 @@ func (r *research) begin(ctx workflow.Context) error {
 		return fmt.Errorf("start the log of run %s: %w", r.in.Run, err)
 	}
 	r.Begun = true
-	return ctx.Err()
+	return awaitTurn(ctx, r.in.RunRef, r.in.After)
 }
 
 // run researches and writes the report. It returns nil with next set where it has to
@@ -161,6 +163,7 @@ func (r *research) finish(ctx workflow.Context, err error) error {
 		return fmt.Errorf("save the report of run %s: %w", r.in.Run, err)
 	}
 	r.log.publish(ctx, end.Entries()...)
+	wakeNext(ctx, r.in.Next)
 	return nil
 }
 

@@ -206,7 +206,7 @@ func (a *answer) continueAsNew(ctx workflow.Context) error {
 		a.segments++
 	}
 	next := a.in
-	next.Carried, next.Log, next.Segments = &a.loop, carried, a.segments
+	next.Carried, next.Log, next.Segments, next.Next = &a.loop, carried, a.segments, nextRuns(ctx, a.in.Next)
 	a.nextRun = a.newRun(next)
 	return nil
 }

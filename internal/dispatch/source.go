@@ -205,7 +205,9 @@ func (s *Source) start(ctx context.Context, run store.Run) error {
 	of := knowledge.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}
 	request, err := activities.ReadRequest(ctx, s.blobs, of)
 	if err == nil {
-		return s.workflows.Answer(ctx, run.Kind, workflows.NewAnswerInput(of, request))
+		in := workflows.NewAnswerInput(of, request)
+		in.After = run.After
+		return s.workflows.Answer(ctx, run.Kind, in)
 	}
 	if !errors.Is(err, blob.ErrNotFound) || time.Since(run.CreatedAt) < startGrace {
 		return err

@@ -42,7 +42,8 @@ type Store interface {
 	LastMessages(ctx context.Context, p knowledge.Principal, conversation string, n int) ([]store.Message, error)
 	// StartRun puts a run on record, and its new conversation unless c is nil, in
 	// one transaction. A run that the principal put on record before stays as it is.
-	StartRun(ctx context.Context, p knowledge.Principal, r store.Run, c *store.Conversation) error
+	// after is the running question of its conversation that it has to wait for, "" = none.
+	StartRun(ctx context.Context, p knowledge.Principal, r store.Run, c *store.Conversation) (after string, err error)
 	// Run returns a run of the principal.
 	Run(ctx context.Context, p knowledge.Principal, id string) (store.Run, error)
 	// TakeTokens takes tokens of a limit that processes share, or returns how long it

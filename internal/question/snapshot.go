@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/prompt"
@@ -118,17 +119,7 @@ func (s *Starter) snapshot(ctx context.Context, p knowledge.Principal, id string
 
 // History returns the messages of a conversation that the model is shown.
 func (s *Starter) History(ctx context.Context, p knowledge.Principal, conversation string, limits knowledge.HistoryConfig) ([]knowledge.Message, error) {
-	messages, err := s.deps.Store.LastMessages(ctx, p, conversation, *limits.Messages)
-	if err != nil {
-		return nil, fmt.Errorf("read conversation %s: %w", conversation, err)
-	}
-	history := make([]knowledge.Message, 0, len(messages))
-	for _, m := range messages {
-		if m.Text != "" {
-			history = append(history, knowledge.Message{Role: m.Role, Content: citation.Strip(m.Text)})
-		}
-	}
-	return prompt.History(history, limits.Tokens), nil
+	return activities.History(ctx, s.deps.Store, p, conversation, limits)
 }
 
 // callersHistory returns the messages of a caller's own history that the model is shown:

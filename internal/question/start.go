@@ -131,7 +131,7 @@ func (s *Starter) begin(ctx context.Context, p knowledge.Principal, id, project 
 		return Started{}, err
 	}
 	n := newRun(p, id, project, r, snapshot)
-	if err := s.record(ctx, p, n); err != nil {
+	if n.input.After, err = s.record(ctx, p, n); err != nil {
 		s.giveUp(ctx, n.run)
 		return Started{}, err
 	}
@@ -169,8 +169,9 @@ func newRun(p knowledge.Principal, id, project string, r Request, snapshot knowl
 
 // record writes the snapshot, and the rows of the run and of its conversation,
 // side by side: neither is of use without the other, and a run whose start fails
-// is ended. A row that a crash of the same request left stays as it is.
-func (s *Starter) record(ctx context.Context, p knowledge.Principal, n run) error {
+// is ended. A row that a crash of the same request left stays as it is. record returns
+// the run that this one has to wait for.
+func (s *Starter) record(ctx context.Context, p knowledge.Principal, n run) (after string, err error) {
 	var group errgroup.Group
 	group.Go(func() error {
 		if _, err := s.deps.Blobs.PutJSON(ctx, n.input.RequestKey(), n.snapshot); err != nil {
@@ -179,12 +180,14 @@ func (s *Starter) record(ctx context.Context, p knowledge.Principal, n run) erro
 		return nil
 	})
 	group.Go(func() error {
-		if err := s.deps.Store.StartRun(ctx, p, n.run, n.conversation); err != nil {
+		var err error
+		if after, err = s.deps.Store.StartRun(ctx, p, n.run, n.conversation); err != nil {
 			return fmt.Errorf("add run %s: %w", n.run.ID, err)
 		}
 		return nil
 	})
-	return group.Wait()
+	err = group.Wait()
+	return after, err
 }
 
 // startWorkflow starts the workflow of a run that is on record. It outlasts the
@@ -235,7 +238,9 @@ func (s *Starter) resumeRun(ctx context.Context, p knowledge.Principal, id strin
 	if err != nil {
 		return r, err
 	}
-	if err := s.deps.Workflows.Answer(ctx, r.Kind, workflows.NewAnswerInput(ref, snapshot)); err != nil {
+	in := workflows.NewAnswerInput(ref, snapshot)
+	in.After = r.After
+	if err := s.deps.Workflows.Answer(ctx, r.Kind, in); err != nil {
 		return r, fmt.Errorf("start run %s: %w", id, err)
 	}
 	return r, nil

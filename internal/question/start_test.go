@@ -63,7 +63,7 @@ type rows struct {
 }
 
 // StartRun implements question.Store.
-func (r rows) StartRun(ctx context.Context, p knowledge.Principal, run store.Run, c *store.Conversation) error {
+func (r rows) StartRun(ctx context.Context, p knowledge.Principal, run store.Run, c *store.Conversation) (after string, err error) {
 	r.f.wrote("StartRun")
 	return r.Store.StartRun(ctx, p, run, c)
 }

@@ -111,7 +111,8 @@ func BenchmarkQuestion(b *testing.B) {
 		_, err = s.Preferences(ctx, ann)
 		must(b, err)
 		r := store.Run{ID: id, Workspace: "w", Project: "p", Kind: "query", Owner: ann.Owner(), ConversationID: id}
-		must(b, s.StartRun(ctx, ann, r, &store.Conversation{ID: id, Title: "A question"}))
+		_, err = s.StartRun(ctx, ann, r, &store.Conversation{ID: id, Title: "A question"})
+		must(b, err)
 		_, err = s.Run(ctx, ann, id)
 		must(b, err)
 		_, err = s.Superseded(ctx, ann, []string{"p"}, hits)

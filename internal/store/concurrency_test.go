@@ -190,7 +190,7 @@ func endRunsAtOnce(t *testing.T, both [2]*store.Store) {
 	for n := range 5 {
 		id := fmt.Sprint(n)
 		atOnce(both, 3, func(s *store.Store, worker int) {
-			err := s.StartRun(ctx, ann, store.Run{ID: id, Workspace: "w", Owner: ann.Owner(), ConversationID: id}, &store.Conversation{ID: id})
+			_, err := s.StartRun(ctx, ann, store.Run{ID: id, Workspace: "w", Owner: ann.Owner(), ConversationID: id}, &store.Conversation{ID: id})
 			if err == nil {
 				message := store.Message{ID: fmt.Sprintf("%s by %d", id, worker), ConversationID: id, RunID: id}
 				err = s.EndAnswer(ctx, "w", id, store.RunEnd{Status: knowledge.RunCompleted, LogKey: message.ID}, message)

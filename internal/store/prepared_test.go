@@ -30,7 +30,8 @@ func TestStatementsArePreparedOnce(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		must(t, s.StartRun(ctx, ann, store.Run{ID: id, Workspace: "w", Owner: ann.Owner(), ConversationID: id}, &store.Conversation{ID: id}))
+		_, err := s.StartRun(ctx, ann, store.Run{ID: id, Workspace: "w", Owner: ann.Owner(), ConversationID: id}, &store.Conversation{ID: id})
+		must(t, err)
 		must(t, s.EndAnswer(ctx, "w", id, store.RunEnd{Status: knowledge.RunCompleted}, store.Message{ID: id, ConversationID: id, ChunkIDs: []string{chunks[0].ID}}))
 		if run, err := s.Run(ctx, ann, id); err != nil || run.Status != knowledge.RunCompleted {
 			t.Errorf("run %+v, %v", run, err)

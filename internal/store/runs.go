@@ -36,6 +36,7 @@ type Run struct {
 	Usage          json.RawMessage
 	Error          *knowledge.Failure
 	Parent         string              // the reindex that started it, "" = none
+	After          string              // the run that its conversation was waiting for when it started, "" = none
 	Progress       json.RawMessage     // knowledge.ReindexProgress of a reindex, nil = none
 	Callback       *knowledge.Callback // is told how the run ended; nil = nobody
 	CreatedAt      time.Time
@@ -91,6 +92,7 @@ type runRow struct {
 	Usage          string              `bun:"usage"`
 	Error          string              `bun:"error"`
 	Parent         string              `bun:"parent"`
+	After          string              `bun:"after_run"`
 	Progress       string              `bun:"progress"`
 	Callback       string              `bun:"callback"`
 	CreatedAt      int64               `bun:"created_at"`
@@ -101,7 +103,7 @@ func newRunRow(r Run) (runRow, error) {
 	row := runRow{
 		ID: r.ID, Workspace: r.Workspace, Project: r.Project, Kind: r.Kind, Status: r.Status, WorkflowID: r.WorkflowID,
 		Subject: r.Subject, Version: r.Version, Owner: r.Owner, ConversationID: r.ConversationID, FirstOffset: r.FirstOffset,
-		LogKey: r.LogKey, ResultKey: r.ResultKey, Usage: string(r.Usage), Parent: r.Parent, Progress: string(r.Progress),
+		LogKey: r.LogKey, ResultKey: r.ResultKey, Usage: string(r.Usage), Parent: r.Parent, After: r.After, Progress: string(r.Progress),
 		CreatedAt: micros(r.CreatedAt), EndedAt: micros(r.EndedAt),
 	}
 	if r.Callback != nil {
@@ -131,7 +133,7 @@ func (r runRow) run() (Run, error) {
 	run := Run{
 		ID: r.ID, Workspace: r.Workspace, Project: r.Project, Kind: r.Kind, Status: r.Status, WorkflowID: r.WorkflowID,
 		Subject: r.Subject, Version: r.Version, Owner: r.Owner, ConversationID: r.ConversationID, FirstOffset: r.FirstOffset,
-		LogKey: r.LogKey, ResultKey: r.ResultKey, Parent: r.Parent, CreatedAt: fromMicros(r.CreatedAt), EndedAt: fromMicros(r.EndedAt),
+		LogKey: r.LogKey, ResultKey: r.ResultKey, Parent: r.Parent, After: r.After, CreatedAt: fromMicros(r.CreatedAt), EndedAt: fromMicros(r.EndedAt),
 	}
 	if r.Usage != "" {
 		run.Usage = json.RawMessage(r.Usage)
@@ -282,28 +284,65 @@ func (s *Store) RunForSystem(ctx context.Context, workspace, id string) (Run, er
 // conversation c.ID that it belongs to, which is inserted if there is none, in one
 // transaction. If the same owner started a run under this id before, nothing changes:
 // a conversation that was deleted since stays deleted. A run of somebody else with
-// this id is a conflict; a conversation of somebody else is not found.
-func (s *Store) StartRun(ctx context.Context, p knowledge.Principal, r Run, c *Conversation) error {
+// this id is a conflict; a conversation of somebody else is not found. after is the
+// running question of the conversation that the run has to wait for, "" = none.
+func (s *Store) StartRun(ctx context.Context, p knowledge.Principal, r Run, c *Conversation) (after string, err error) {
 	if err := requireWorkspace(p); err != nil {
-		return err
+		return "", err
 	}
 	if r.Workspace != p.Workspace() || r.Owner != p.Owner() {
-		return knowledge.Errorf(knowledge.CodeForbidden, "a run is started by its owner")
+		return "", knowledge.Errorf(knowledge.CodeForbidden, "a run is started by its owner")
 	}
 	r.CreatedAt = s.orNow(r.CreatedAt)
-	return s.write(ctx, "start run "+r.ID, func(ctx context.Context, tx transaction) error {
+	err = s.write(ctx, "start run "+r.ID, func(ctx context.Context, tx transaction) error {
 		var row runRow
 		there, err := runTable.first(ctx, tx, &row, "r.id = ? AND r.workspace = ? AND r.owner = ?", r.ID, r.Workspace, r.Owner)
 		if err != nil || there {
+			after = row.After
 			return err
 		}
 		if c != nil {
 			if _, err := s.ensureConversation(ctx, tx, p, *c); err != nil {
 				return err
 			}
+		} else if r.After, err = lastRunning(ctx, tx, r); err != nil {
+			return err
 		}
+		after = r.After
 		return insertRun(ctx, tx, r)
 	})
+	return after, err
+}
+
+// lastRunning returns the run that answers the newest question of a run's conversation,
+// if it has not ended: the one that no other one waits for.
+func lastRunning(ctx context.Context, tx transaction, r Run) (string, error) {
+	if r.ConversationID == "" || r.Kind == knowledge.KindTool {
+		return "", nil
+	}
+	var last runRow
+	_, err := runTable.first(ctx, tx, &last, `r.workspace = ? AND r.conversation_id = ? AND r.status = 'running' AND r.kind <> 'tool' AND NOT EXISTS (
+		SELECT 1 FROM runs AS n WHERE n.conversation_id = r.conversation_id AND n.status = 'running' AND n.after_run = r.id) ORDER BY r.created_at DESC LIMIT 1`,
+		r.Workspace, r.ConversationID)
+	return last.ID, err
+}
+
+// RunningBefore returns the workflow of the run that a run which waits for after has to
+// wait for now: the first one that is running, of after and those that after itself waited
+// for; "" = none.
+func (s *Store) RunningBefore(ctx context.Context, workspace, after string) (string, error) {
+	for after != "" {
+		var row runRow
+		there, err := runTable.first(ctx, s.reader, &row, "r.id = ? AND r.workspace = ?", after, workspace)
+		if err != nil || !there {
+			return "", err
+		}
+		if row.Status == knowledge.RunRunning {
+			return row.WorkflowID, nil
+		}
+		after = row.After
+	}
+	return "", nil
 }
 
 // EndRun stores how a run ended. The first end counts; later ones change nothing.

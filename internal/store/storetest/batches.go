@@ -135,7 +135,7 @@ func discardOvertaken(f *fixture) {
 }
 
 func discardNothing(f *fixture) {
-	f.must(f.StartRun(f.ctx, reader("ann"), run("r1"), &store.Conversation{ID: "talk"}))
+	f.must(f.startRun(reader("ann"), run("r1"), &store.Conversation{ID: "talk"}))
 	v1, old := f.publish(upload("a.txt"), "cited", "found")
 	f.must(f.SaveMessages(f.ctx, "acme", store.Message{ID: "m", ConversationID: "talk", ChunkIDs: []string{old[0].ID}}))
 	v2, chunks := f.publish(upload("a.txt"), "two")

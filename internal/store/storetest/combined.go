@@ -176,7 +176,7 @@ func startRun(f *fixture) {
 	r := run("r1", func(r *store.Run) { r.ConversationID = "talk" })
 	talk := store.Conversation{ID: "talk", Project: "handbook", Title: "A question"}
 	for range 2 {
-		f.must(f.StartRun(f.ctx, reader("ann"), r, &talk))
+		f.must(f.startRun(reader("ann"), r, &talk))
 		if diff := cmp.Diff(r, f.run("r1")); diff != "" {
 			f.Error(diff)
 		}
@@ -187,39 +187,45 @@ func startRun(f *fixture) {
 		}
 	}
 	next := run("r2", func(r *store.Run) { r.ConversationID = "talk" })
-	f.must(f.StartRun(f.ctx, reader("ann"), next, &store.Conversation{ID: "talk", Title: "Another"}))
+	f.must(f.startRun(reader("ann"), next, &store.Conversation{ID: "talk", Title: "Another"}))
 	if c, err := f.Conversation(f.ctx, reader("ann"), "talk"); err != nil || c.Title != "A question" {
 		f.Errorf("conversation %+v, %v", c, err)
 	}
-	f.must(f.StartRun(f.ctx, reader("ann"), run("alone"), nil))
+	f.must(f.startRun(reader("ann"), run("alone"), nil))
 
 	f.must(f.DeleteConversation(f.ctx, reader("ann"), "talk"))
-	f.must(f.StartRun(f.ctx, reader("ann"), r, &talk)) // a late repeat
+	f.must(f.startRun(reader("ann"), r, &talk)) // a late repeat
 	_, err := f.Conversation(f.ctx, reader("ann"), "talk")
 	f.wantCode(err, knowledge.CodeNotFound)
 }
 
 func startNothing(f *fixture) {
-	f.must(f.StartRun(f.ctx, reader("ann"), run("anns"), &store.Conversation{ID: "anns talk"}))
+	f.must(f.startRun(reader("ann"), run("anns"), &store.Conversation{ID: "anns talk"}))
 	bobs := func(id string) store.Run { return run(id, func(r *store.Run) { r.Owner = "u:bob" }) }
-	f.wantCode(f.StartRun(f.ctx, reader("bob"), bobs("r1"), &store.Conversation{ID: "anns talk"}), knowledge.CodeNotFound)
+	f.wantCode(f.startRun(reader("bob"), bobs("r1"), &store.Conversation{ID: "anns talk"}), knowledge.CodeNotFound)
 	_, err := f.RunForSystem(f.ctx, "acme", "r1")
 	f.wantCode(err, knowledge.CodeNotFound)
-	f.wantCode(f.StartRun(f.ctx, reader("bob"), bobs("anns"), &store.Conversation{ID: "bobs talk"}), knowledge.CodeConflict)
+	f.wantCode(f.startRun(reader("bob"), bobs("anns"), &store.Conversation{ID: "bobs talk"}), knowledge.CodeConflict)
 	_, err = f.Conversation(f.ctx, reader("bob"), "bobs talk")
 	f.wantCode(err, knowledge.CodeNotFound)
-	f.wantCode(f.StartRun(f.ctx, reader("ann"), bobs("r2"), nil), knowledge.CodeForbidden)
-	f.wantCode(f.StartRun(f.ctx, manager("other"), run("r3"), nil), knowledge.CodeForbidden)
-	f.wantCode(f.StartRun(f.ctx, knowledge.Principal{}, run("r4"), nil), knowledge.CodeForbidden)
+	f.wantCode(f.startRun(reader("ann"), bobs("r2"), nil), knowledge.CodeForbidden)
+	f.wantCode(f.startRun(manager("other"), run("r3"), nil), knowledge.CodeForbidden)
+	f.wantCode(f.startRun(knowledge.Principal{}, run("r4"), nil), knowledge.CodeForbidden)
 	held := claims(func(c *knowledge.Claims) { c.User, c.Project = "ann", "press" })
-	f.wantCode(f.StartRun(f.ctx, held, run("r5"), &store.Conversation{ID: "talk", Project: "handbook"}), knowledge.CodeNotFound)
+	f.wantCode(f.startRun(held, run("r5"), &store.Conversation{ID: "talk", Project: "handbook"}), knowledge.CodeNotFound)
+}
+
+// startRun starts a run.
+func (f *fixture) startRun(p knowledge.Principal, r store.Run, c *store.Conversation) error {
+	_, err := f.StartRun(f.ctx, p, r, c)
+	return err
 }
 
 // talk makes a conversation of ann's with a run in it, and returns the messages
 // with which the run ends.
 func (f *fixture) talk(id string) []store.Message {
 	f.Helper()
-	f.must(f.StartRun(f.ctx, reader("ann"), run(id), &store.Conversation{ID: id}))
+	f.must(f.startRun(reader("ann"), run(id), &store.Conversation{ID: id}))
 	return []store.Message{
 		{ID: "question of " + id, ConversationID: id, RunID: id, Role: "user", Text: "Why?", Status: "completed"},
 		{ID: "answer of " + id, ConversationID: id, RunID: id, Role: "assistant", Text: "Because.", Status: "completed", ChunkIDs: []string{"c"}},

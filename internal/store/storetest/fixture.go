@@ -40,6 +40,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"imports", testImports},
 		{"imported_objects", testImportedObjects},
 		{"citations", testCitations},
+		{"conversation_order", testConversationOrder},
 		{"conversations", testConversations},
 		{"runs", testRuns},
 		{"webhook_events", testWebhookEvents},

@@ -150,7 +150,8 @@ type Imports interface {
 // Runs keeps runs and the idempotency keys that they were started under.
 type Runs interface {
 	AddRun(ctx context.Context, r store.Run) error
-	StartRun(ctx context.Context, p knowledge.Principal, r store.Run, c *store.Conversation) error
+	StartRun(ctx context.Context, p knowledge.Principal, r store.Run, c *store.Conversation) (after string, err error)
+	RunningBefore(ctx context.Context, workspace, after string) (string, error)
 	Run(ctx context.Context, p knowledge.Principal, id string) (store.Run, error)
 	Runs(ctx context.Context, p knowledge.Principal, query store.RunQuery) ([]store.Run, string, error)
 	RunForSystem(ctx context.Context, workspace, id string) (store.Run, error)

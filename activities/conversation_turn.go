@@ -1,0 +1,73 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/prompt"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// Conversations is the part of the store that orders and remembers the questions of a
+// conversation.
+type Conversations interface {
+	// RunningBefore returns the workflow of the run that a run which waits for after has to
+	// wait for now, "" = none.
+	RunningBefore(ctx context.Context, workspace, after string) (string, error)
+	Messages
+}
+
+// Messages reads conversations.
+type Messages interface {
+	// LastMessages returns the newest messages of the principal's conversation, oldest
+	// first.
+	LastMessages(ctx context.Context, p knowledge.Principal, conversation string, n int) ([]store.Message, error)
+}
+
+// TurnInput asks whether the turn of a question has come.
+type TurnInput struct {
+	knowledge.RunRef
+	After string `json:"after"` // the run of its conversation that it waits for
+}
+
+// TurnResult names the workflow that the question still has to wait for, "" = none.
+type TurnResult struct {
+	Before string `json:"before,omitempty"`
+}
+
+// TakeTurn stores the history of a question with its request, once the questions before
+// it have been answered. No later question writes to the conversation before this one has
+// ended, so a repetition stores the same history.
+func (a *Answering) TakeTurn(ctx context.Context, in TurnInput) (result TurnResult, err error) {
+	if result.Before, err = a.Conversations.RunningBefore(ctx, in.Workspace, in.After); err != nil || result.Before != "" {
+		return result, a.fail(ctx, in.RunRef, err)
+	}
+	request, err := ReadRequest(ctx, a.Blobs, in.RunRef)
+	if err == nil {
+		request.History, err = History(ctx, a.Conversations, request.Principal, request.ConversationID, request.Config.AI.History)
+		if knowledge.IsCode(err, knowledge.CodeNotFound) { // its owner has deleted it meanwhile
+			err = nil
+		}
+	}
+	if err == nil {
+		_, err = a.Blobs.PutJSON(ctx, in.RequestKey(), request)
+	}
+	return result, a.fail(ctx, in.RunRef, err)
+}
+
+// History returns the messages of a conversation that the model is shown.
+func History(ctx context.Context, m Messages, p knowledge.Principal, conversation string, limits knowledge.HistoryConfig) ([]knowledge.Message, error) {
+	messages, err := m.LastMessages(ctx, p, conversation, *limits.Messages)
+	if err != nil {
+		return nil, fmt.Errorf("read conversation %s: %w", conversation, err)
+	}
+	history := make([]knowledge.Message, 0, len(messages))
+	for _, m := range messages {
+		if m.Text != "" {
+			history = append(history, knowledge.Message{Role: m.Role, Content: citation.Strip(m.Text)})
+		}
+	}
+	return prompt.History(history, limits.Tokens), nil
+}
