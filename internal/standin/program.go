@@ -68,6 +68,13 @@ func (p Program) Start(t *testing.T, listening *regexp.Regexp, args ...string) s
 	return ""
 }
 
+// Installed returns the path of the program. The test is skipped if it is not installed,
+// but fails in CI.
+func (p Program) Installed(t *testing.T) string {
+	t.Helper()
+	return p.path(t)
+}
+
 // path returns the path of the program.
 func (p Program) path(t *testing.T) string {
 	t.Helper()

@@ -1,0 +1,81 @@
+"""A whole conversation of OpenAI's Python client with a server.
+
+The environment has OPENAI_BASE_URL and OPENAI_API_KEY. The project "default" has a
+document that says what is on the northern pier.
+"""
+
+import openai
+
+client = openai.OpenAI(max_retries=0, timeout=60)
+PROJECT = "project:default"
+QUESTION = "What is on the northern pier?"
+
+models = [model.id for model in client.models.list()]
+assert PROJECT in models, models
+assert client.models.retrieve(PROJECT).id == PROJECT
+chat, embedding = models[0], models[1]
+
+# A model alone: whole, streamed, with a tool.
+hello = [{"role": "user", "content": "Hello"}]
+answer = client.chat.completions.create(model=chat, messages=hello, seed=1, max_completion_tokens=64)
+assert answer.choices[0].message.content and answer.usage.total_tokens, answer
+text, usage = "", None
+for chunk in client.chat.completions.create(model=chat, messages=hello, stream=True, stream_options={"include_usage": True}):
+    text += "".join(choice.delta.content or "" for choice in chunk.choices)
+    usage = chunk.usage or usage
+assert text == answer.choices[0].message.content and usage.completion_tokens, (text, usage)
+weather = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {"query": {"type": "string"}}}}}
+called = client.chat.completions.create(model=chat, messages=hello, tools=[weather], tool_choice="required")
+assert called.choices[0].message.tool_calls[0].function.name == "weather", called
+
+# A project: with its citations.
+asked = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Good day."}, {"role": "user", "content": QUESTION}]
+answer = client.chat.completions.create(model=PROJECT, messages=asked)
+message = answer.choices[0].message
+assert "lighthouse" in message.content and "[1]" in message.content and "<citation" not in message.content, message
+assert message.annotations[0].url_citation.title == "pier.txt", message
+assert "lighthouse" in message.citations[0]["text"], message
+streamed = ""
+for chunk in client.chat.completions.create(model=PROJECT, messages=asked, stream=True):
+    streamed += chunk.choices[0].delta.content or ""
+assert streamed.endswith(message.content), (streamed, message.content)
+
+# Embeddings: the client asks for base64 by itself.
+vectors = client.embeddings.create(model=embedding, input=["one", "two"])
+assert len(vectors.data) == 2 and len(vectors.data[0].embedding) > 100 and vectors.usage.total_tokens, vectors
+numbers = client.embeddings.create(model=embedding, input="one", encoding_format="float")
+assert abs(numbers.data[0].embedding[0] - vectors.data[0].embedding[0]) < 1e-6
+assert len(client.embeddings.create(model=embedding, input="one", dimensions=64).data[0].embedding) == 64
+
+# Errors have the classes that the client knows.
+for error, call in [
+    (openai.NotFoundError, lambda: client.chat.completions.create(model="nope", messages=hello)),
+    (openai.UnprocessableEntityError, lambda: client.embeddings.create(model=embedding, input=[[1, 2]])),
+    (openai.AuthenticationError, lambda: client.with_options(api_key="nope").models.list()),
+]:
+    try:
+        call()
+        raise AssertionError(error)
+    except error as refused:
+        assert refused.body["message"], refused
+
+# Responses: whole, streamed, in the background, and followed from where a client stopped.
+search = [{"type": "file_search", "vector_store_ids": ["default"]}]
+response = client.responses.create(model=chat, input=QUESTION, tools=search)
+assert "lighthouse" in response.output_text and response.status == "completed", response
+citation = response.output[-1].content[0].annotations[0]
+assert citation.type == "file_citation" and citation.filename == "pier.txt", citation
+assert client.responses.retrieve(response.id).output_text == response.output_text
+events = list(client.responses.create(model=PROJECT, input=QUESTION, stream=True, background=True))
+assert [event.sequence_number for event in events] == list(range(len(events))), events
+assert events[-1].type == "response.completed", events[-1]
+final = events[-1].response
+assert "".join(e.delta for e in events if e.type == "response.output_text.delta").endswith(final.output_text), final
+rest = list(client.responses.retrieve(final.id, stream=True, starting_after=2))
+assert [event.sequence_number for event in rest] == list(range(3, len(events))), rest
+background = client.responses.create(model=PROJECT, input="And on the southern one?", background=True, previous_response_id=response.id)
+assert background.status in ("queued", "in_progress"), background
+last = list(client.responses.retrieve(background.id, stream=True))[-1]
+assert last.type == "response.completed" and client.responses.retrieve(background.id).status == "completed", last
+
+print("done")
