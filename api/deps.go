@@ -122,6 +122,8 @@ type Blobs interface {
 	intake.Blobs
 	// Exists reports whether there are bytes under key.
 	Exists(ctx context.Context, key string) (bool, error)
+	// List yields the blobs below a prefix.
+	List(ctx context.Context, prefix string) iter.Seq2[blob.Object, error]
 	// OpenContent returns the bytes under key, which the caller closes. A missing blob is
 	// blob.ErrNotFound.
 	OpenContent(ctx context.Context, key string) (*blob.Content, error)

@@ -111,7 +111,7 @@ func (o Outcome) newAnnotation(m citationMark) FileAnnotation {
 	}
 	a := FileAnnotation{Type: "file_citation", Index: &m.Start, ChunkID: m.ChunkID}
 	if c := o.source(m); c != nil {
-		a.FileID, a.Filename, a.PageNumber = fileID(c.DocumentID), c.DocumentName, c.PageNumber
+		a.FileID, a.Filename, a.PageNumber = fileOf(c.DocumentID, c.ExternalID), c.DocumentName, c.PageNumber
 	}
 	return a
 }
@@ -197,7 +197,7 @@ func searchItem(run store.Run, i int, out Outcome, results bool) OutputItem {
 		return item
 	}
 	for _, c := range out.Sources {
-		item.Results = append(item.Results, SearchResult{FileID: fileID(c.DocumentID), Filename: c.DocumentName, Score: c.Score, Text: c.Text, Attributes: map[string]any{}})
+		item.Results = append(item.Results, SearchResult{FileID: fileOf(c.DocumentID, c.ExternalID), Filename: c.DocumentName, Score: c.Score, Text: c.Text, Attributes: map[string]any{}})
 	}
 	return item
 }

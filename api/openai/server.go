@@ -48,6 +48,8 @@ type Deps struct {
 	Questions Questions
 	Models    Models
 	Runs      Runs
+	Blobs     Blobs
+	FileBytes int64 // bounds an uploaded file
 	// WriteAllowance sends what a limit of questions still allows.
 	WriteAllowance func(w http.ResponseWriter, a question.Allowance)
 }
@@ -59,6 +61,12 @@ type Store interface {
 	Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error)
 	// Projects lists the projects that the principal covers, by page.
 	Projects(ctx context.Context, p knowledge.Principal, page store.Page) (list []knowledge.Project, cursor string, err error)
+	// Document returns a document.
+	Document(ctx context.Context, p knowledge.Principal, id string) (knowledge.Document, error)
+	// Documents lists documents, newest first.
+	Documents(ctx context.Context, p knowledge.Principal, query store.DocumentQuery) ([]knowledge.Document, string, error)
+	// CountDocuments counts the documents that the query asks for.
+	CountDocuments(ctx context.Context, p knowledge.Principal, query store.DocumentQuery) (int, error)
 }
 
 // Questions starts the runs of questions.
@@ -80,8 +88,8 @@ type Server struct {
 
 // Register adds the routes of the protocol to an edge.
 func Register(deps Deps) error {
-	if deps.Edge == nil || deps.Store == nil || deps.Questions == nil || deps.Runs == nil || deps.WriteAllowance == nil {
-		return errors.New("openai: Edge, Store, Questions, Runs and WriteAllowance are required")
+	if deps.Edge == nil || deps.Store == nil || deps.Questions == nil || deps.Runs == nil || deps.Blobs == nil || deps.WriteAllowance == nil {
+		return errors.New("openai: Edge, Store, Questions, Runs, Blobs and WriteAllowance are required")
 	}
 	if deps.Models.Chat == nil || deps.Models.Embedding == nil || deps.Models.EmbeddingOf == nil {
 		return errors.New("openai: Models is required")
@@ -91,7 +99,12 @@ func Register(deps Deps) error {
 	s.registerEmbeddings()
 	s.registerChat()
 	s.registerResponses()
+	s.registerFiles()
+	s.registerVectorStores()
+	s.registerStoreFiles()
+	s.registerFileBatches()
 	s.describeNull("Response", "error", "usage")
+	s.describeNull("StoreFile", "last_error")
 	return nil
 }
 

@@ -1,0 +1,107 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/cairn-rag/cairn/api/openai"
+	"github.com/cairn-rag/cairn/internal/intake"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/question"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+)
+
+// openaiLibrary makes projects and documents for package openai, and holds the files that
+// belong to none yet.
+type openaiLibrary struct {
+	Blobs
+
+	server *Server
+}
+
+// CreateProject implements openai.Library.
+func (l openaiLibrary) CreateProject(ctx context.Context, p knowledge.Principal, name string) (knowledge.Project, error) {
+	made, err := l.server.createProject(ctx, p, projectBody{ProjectChange: ProjectChange{Name: &name}})
+	if err != nil {
+		return knowledge.Project{}, err
+	}
+	return l.server.deps.Store.Project(ctx, p, made.Body.ID)
+}
+
+// RenameProject implements openai.Library.
+func (l openaiLibrary) RenameProject(ctx context.Context, p knowledge.Principal, id, name string) (knowledge.Project, error) {
+	project, _, err := l.server.updateProject(ctx, p, id, ProjectChange{Name: &name}, false)
+	if err != nil {
+		return project, fmt.Errorf("rename project %s: %w", id, err)
+	}
+	return project, nil
+}
+
+// AddDocument implements openai.Library.
+func (l openaiLibrary) AddDocument(ctx context.Context, p knowledge.Principal, project knowledge.Project, f openai.NewFile) error {
+	batch := l.server.intake.NewBatch(p, project, intake.Run{ID: knowledge.NewID()})
+	err := batch.Add(ctx, f.Name, f.ExternalID, f.Content)
+	if err == nil {
+		_, err = batch.Accept(ctx, intake.Attributes{ExternalID: f.ExternalID, Metadata: f.Attributes})
+	}
+	if err != nil {
+		batch.Discard(ctx, err)
+		return fmt.Errorf("add file %s: %w", f.ExternalID, err)
+	}
+	return nil
+}
+
+// RemoveDocument implements openai.Library.
+func (l openaiLibrary) RemoveDocument(ctx context.Context, p knowledge.Principal, id string) error {
+	_, err := l.server.startRemoval(ctx, p, knowledge.NewID(), id)
+	return err
+}
+
+// Original implements openai.Library.
+func (l openaiLibrary) Original(ctx context.Context, p knowledge.Principal, document string) (io.ReadCloser, error) {
+	v, err := l.server.readableVersion(ctx, p, document)
+	if err != nil {
+		return nil, err
+	}
+	content, err := l.server.openOriginal(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	return content, nil
+}
+
+// Keys implements openai.Library.
+func (l openaiLibrary) Keys(ctx context.Context, prefix string) ([]string, error) {
+	var keys []string
+	for object, err := range l.List(ctx, prefix) {
+		if err != nil {
+			return nil, fmt.Errorf("list blobs: %w", err)
+		}
+		keys = append(keys, object.Key)
+	}
+	return keys, nil
+}
+
+// Search implements openai.Library.
+func (l openaiLibrary) Search(ctx context.Context, p knowledge.Principal, project knowledge.Project, s openai.Search) ([]openai.Passage, error) {
+	setup, err := l.server.questions.Setup(ctx, p, project, question.Request{Filter: s.Filter})
+	if err != nil {
+		return nil, err
+	}
+	config := setup.Config
+	config.AI.Retrieval.NumberOfChunks = s.Most
+	config = config.WithDefaults()
+	result, err := l.server.deps.Retriever.Retrieve(ctx, retrieve.Request{
+		Principal: p, Query: s.Text, Projects: setup.Projects, Filter: setup.Filter, Scope: setup.Scope, Config: config.AI.Retrieval, Model: config.AI.Model,
+		Enhance: config.AI.EnhanceQuery, SelfQuery: config.AI.SelfQuery == knowledge.SelfQueryEnabled,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	found := make([]openai.Passage, 0, len(result.Contexts))
+	for _, c := range result.Contexts {
+		found = append(found, openai.Passage{Document: c.Document, ChunkID: c.ID, Text: c.Text, Score: c.Score})
+	}
+	return found, nil
+}
