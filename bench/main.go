@@ -29,6 +29,7 @@ var measures = []measure{
 	{"cost", true, cost},
 	{"restart", true, restart},
 	{"retrieve", true, retrieve},
+	{"completions", false, completions},
 	{"cranfield", false, cranfield},
 	{"retrieval", false, retrieval},
 	{"search", false, search},
