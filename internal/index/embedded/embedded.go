@@ -66,7 +66,7 @@ func Open(ctx context.Context, cfg Config) (*Index, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	if err := create(cfg.Path); err != nil {
+	if err := create(ctx, cfg.Path); err != nil {
 		return nil, fmt.Errorf("open index %s: %w", cfg.Path, err)
 	}
 	x := &Index{path: cfg.Path, log: cfg.Logger, generation: cfg.Generation, workspaces: map[string]int64{}, generations: map[string]generation{},
@@ -137,8 +137,13 @@ func (x *Index) connect(ctx context.Context, readers int) (err error) {
 	return x.Ping(ctx)
 }
 
-// create creates the file, readable by its owner only.
-func create(path string) error {
+// pageBytes is the size of a page in a new file. A vector of 512 dimensions takes 2 KB and
+// some bytes, so pages of 4 KB hold one, and those of 8 KB three.
+const pageBytes = 8192
+
+// create creates the file, readable by its owner only. A file that is there keeps the size of
+// its pages.
+func create(ctx context.Context, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -146,7 +151,18 @@ func create(path string) error {
 	if err != nil {
 		return err
 	}
-	return f.Close()
+	info, err := f.Stat()
+	if err = errors.Join(err, f.Close()); err != nil || info.Size() > 0 {
+		return err
+	}
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?_pragma=busy_timeout(10000)")
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	// VACUUM writes the first page. The size cannot change in WAL mode, which follows.
+	_, err = db.ExecContext(ctx, fmt.Sprintf("PRAGMA page_size = %d; VACUUM", pageBytes))
+	return errors.Join(err, db.Close())
 }
 
 // write runs change in a transaction on the single writer connection.
