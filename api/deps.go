@@ -64,6 +64,9 @@ type Config struct {
 	// Tools are the names of the tools that the instance has for projects that set them.
 	// Defaults to none.
 	Tools []string
+	// Components says how to install what a tool needs and this machine lacks, by the name
+	// of the tool. Defaults to none.
+	Components map[string]string
 	// Offline is the offline embedding model, if the instance has no endpoint for
 	// embeddings. Defaults to none.
 	Offline knowledge.Embeddings

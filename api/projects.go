@@ -216,6 +216,9 @@ func (s *Server) apply(c ProjectChange, project *knowledge.Project, renew bool) 
 		return nil, fmt.Errorf("configure project %s: %w", project.ID, err)
 	}
 	project.Config = changed
+	if err := changed.Tools.ComponentError(before.Tools, s.cfg.Components); err != nil {
+		return nil, err
+	}
 	wrong := append(changed.AI.Fields("body.ai"), changed.Tools.MissingFields("body.tools", before.Tools, s.cfg.Tools)...)
 	if changed.AI.Retrieval.Reranker != before.AI.Retrieval.Reranker {
 		wrong = append(wrong, changed.AI.Retrieval.RerankerFields("body.ai.retrieval.reranker", s.cfg.Reranker)...)

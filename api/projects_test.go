@@ -181,6 +181,30 @@ func TestToolsOfAnInstance(t *testing.T) {
 	}
 }
 
+// TestToolsWithoutTheirPrograms sets a tool whose programs this machine lacks.
+func TestToolsWithoutTheirPrograms(t *testing.T) {
+	t.Parallel()
+	e := open(t, func(c *api.Config, _ *api.Deps) {
+		c.Tools = []string{knowledge.ToolCodeInterpreter}
+		c.Components = map[string]string{knowledge.ToolCodeInterpreter: "apt-get install bubblewrap"}
+	})
+	for path, body := range map[string]string{
+		own + "/projects/default": `{"tools":{"code_interpreter":true}}`,
+		hooks + "/query":          `{"text":"a","projectId":"default","projectConfigOverride":{"tools":{"code_interpreter":true}}}`,
+	} {
+		method := "POST"
+		if strings.Contains(path, "/projects/") {
+			method = "PATCH"
+		}
+		got := e.do(method, path, e.admin, body)
+		got.refused(501, knowledge.CodeNeedsComponent)
+		if !strings.Contains(string(got.body), "apt-get install bubblewrap") {
+			t.Errorf("%s: %s", path, got.body)
+		}
+	}
+	e.do("PATCH", own+"/projects/default", e.admin, `{"tools":{"maxPerRequest":3}}`).want(200)
+}
+
 // TestEmbeddingsOfAnOfflineInstance changes the embedding model of projects of an instance
 // that has no endpoint for embeddings.
 func TestEmbeddingsOfAnOfflineInstance(t *testing.T) {

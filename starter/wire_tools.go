@@ -1,11 +1,52 @@
 package main
 
-import "github.com/cairn-rag/cairn/internal/tool"
+import (
+	"slices"
+	"sync"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/runfile"
+	"github.com/cairn-rag/cairn/internal/sandbox"
+	"github.com/cairn-rag/cairn/internal/tool"
+)
 
 // tools returns the tools of the instance beside documents_rag. A project gets one that
 // is in toolNames only if it sets it.
-func (p *platform) tools() tool.Set { return nil }
+func (p *platform) tools() tool.Set { return tool.Set{p.codeInterpreter()} }
 
 // toolNames returns the tools that a project may set. The API may run without a worker,
 // so they depend on the configuration alone.
-func (p *platform) toolNames() []string { return nil }
+func (p *platform) toolNames() []string { return []string{knowledge.ToolCodeInterpreter} }
+
+// missingComponents says how to install what a tool needs and this machine lacks. An API
+// without a worker does not know the machines of its workers.
+func (p *platform) missingComponents() map[string]string {
+	if p.worker == nil || sandbox.Has(sandbox.Python) {
+		return nil
+	}
+	return map[string]string{knowledge.ToolCodeInterpreter: sandbox.Install}
+}
+
+// codeInterpreter returns the tool that runs code. It is offered where a sandbox works,
+// which the first question that could use it finds out.
+func (p *platform) codeInterpreter() tool.Tool {
+	box := sandbox.New(sandbox.Config{})
+	report := sync.OnceFunc(func() {
+		p.log.Warn("code_interpreter is not offered to models", "error", box.Available())
+	})
+	languages := slices.DeleteFunc([]sandbox.Language{sandbox.Python, sandbox.JavaScript}, func(l sandbox.Language) bool { return !sandbox.Has(l) })
+	return tool.NewCodeInterpreter(tool.Interpreter{
+		Runner: box, Folder: runfile.NewFolder(p.blobs), Files: runfile.New(p.blobs), Languages: languages,
+		Attached: runfile.Attachments{Documents: p.store, Blobs: p.blobs}.Files,
+		Offered: func(r knowledge.Request) bool {
+			if !r.Config.Tools.CodeInterpreter {
+				return false
+			}
+			if box.Available() != nil {
+				report()
+				return false
+			}
+			return true
+		},
+	})
+}

@@ -92,14 +92,14 @@ var own = map[string][]string{
 	"internal/idempotency": {"internal/knowledge", "internal/store"},
 	"internal/model":       {"internal/knowledge"},
 	"internal/prompt":      {"internal/citation", "internal/knowledge"},
-	"internal/runfile":     {"internal/blob", "internal/knowledge", "internal/tool"},
+	"internal/runfile":     {"internal/blob", "internal/knowledge", "internal/store", "internal/tool"},
 	"internal/retrieve":    {"internal/citation", "internal/enrich", "internal/index", "internal/knowledge", "internal/store"},
 	"internal/safedial":    {"internal/knowledge"},
 	"internal/sandbox":     {"internal/knowledge"},
 	"internal/selection":   {"internal/knowledge", "internal/source", "internal/store"},
 	"internal/source":      {"internal/knowledge"},
 	"internal/store":       {"internal/erase", "internal/knowledge", "internal/source"},
-	"internal/tool":        {"internal/knowledge"},
+	"internal/tool":        {"internal/knowledge", "internal/sandbox"},
 	"internal/transcript":  {"internal/knowledge"},
 	"internal/view":        {"internal/knowledge"},
 	"internal/websearch":   {"internal/knowledge"},
@@ -157,8 +157,8 @@ var own = map[string][]string{
 	// The command wires.
 	"starter": {
 		"activities", "api", "api/openai", "internal/access", "internal/blob", "internal/blob/connect", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
-		"internal/extract", "internal/extract/format", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/retrieve",
-		"internal/safedial", "internal/secret", "internal/source", "internal/source/connect", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/webhook", "samples", "starter/terminal", "worker", "workflows",
+		"internal/extract", "internal/extract/format", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/retrieve", "internal/runfile",
+		"internal/safedial", "internal/sandbox", "internal/secret", "internal/source", "internal/source/connect", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/webhook", "samples", "starter/terminal", "worker", "workflows",
 	},
 	"starter/terminal": {"internal/client"},
 

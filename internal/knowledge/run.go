@@ -170,6 +170,15 @@ func (r RunRef) FileNameKey(name string) string {
 // RefusalKey is the blob key of what the model is told about the refusal of a call.
 func (r RunRef) RefusalKey(id string) string { return r.key("refusal-" + id + ".json") }
 
+// FoldersPrefix is the prefix of the blobs that FolderKey names.
+func (r RunRef) FoldersPrefix() string { return r.key("folder/") }
+
+// FolderKey is the blob key of what a tool call changed in the working folder of the run.
+// The keys sort in the order of the calls.
+func (r RunRef) FolderKey(turn, call int) string {
+	return r.FoldersPrefix() + fmt.Sprintf("%06d-%06d.json", turn, call)
+}
+
 func (r RunRef) key(name string) string { return r.Workspace + "/runs/" + r.Run + "/" + name }
 
 // RunFile is a file that a tool call produced. It belongs to the run, under its name.

@@ -55,6 +55,18 @@ func (t ToolsConfig) Set() []string {
 	return names
 }
 
+// ComponentError is CodeNeedsComponent if the configuration sets a tool, that before did
+// not set, without the programs that it needs. install says how to install these, by the
+// name of the tool.
+func (t ToolsConfig) ComponentError(before ToolsConfig, install map[string]string) error {
+	for _, name := range t.Set() {
+		if how := install[name]; how != "" && !slices.Contains(before.Set(), name) {
+			return Errorf(CodeNeedsComponent, "the tool %s needs programs that are not installed here: %s", name, how)
+		}
+	}
+	return nil
+}
+
 // MissingFields returns the tools, as found at location, that the configuration sets,
 // that before did not set, and that are not among those of the instance.
 func (t ToolsConfig) MissingFields(location string, before ToolsConfig, instance []string) []Field {

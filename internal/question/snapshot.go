@@ -64,6 +64,9 @@ func (s *Starter) configuration(project knowledge.Project, preferred preferences
 	if err != nil {
 		return config, fmt.Errorf("override the configuration: %w", err)
 	}
+	if err := config.Tools.ComponentError(tools, s.cfg.Components); err != nil {
+		return config, err
+	}
 	const location = "body.projectConfigOverride.ai"
 	wrong := append(changedTags(project.Config.AI, config.AI, location), config.AI.Fields(location)...)
 	if r := config.AI.Retrieval; r.Reranker != saved { // one that was saved and is no longer configured is left out by the search

@@ -31,6 +31,9 @@ type Config struct {
 	// Tools are the names of the tools that the instance has for projects that set them.
 	// Defaults to none.
 	Tools []string
+	// Components says how to install what a tool needs and this machine lacks, by the name
+	// of the tool. Defaults to none.
+	Components map[string]string
 	// Shared reports that other processes start questions over the same store, which
 	// count against the same limits. Defaults to false.
 	Shared bool
