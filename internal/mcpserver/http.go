@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -33,6 +34,7 @@ type handler struct {
 
 // Handler returns the handler of /mcp. Its caller authenticates every request.
 func Handler(cfg Config) http.Handler {
+	cfg.Log = slog.New(warnings{cfg.Log.Handler()})
 	h := &handler{cfg: cfg, prefix: knowledge.NewID() + "."}
 	server, named := New(cfg), newServer(cfg, func() string { return h.prefix + knowledge.NewID() })
 	// The SDK's check of Host guards servers without authentication against web pages. It
@@ -44,6 +46,22 @@ func Handler(cfg Config) http.Handler {
 	h.stateless = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &alone)
 	return h
 }
+
+// warnings drops what the SDK logs of each session and request.
+type warnings struct{ slog.Handler }
+
+// Enabled implements slog.Handler.
+func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
+}
+
+// WithAttrs implements slog.Handler.
+func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{w.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
 
 // ServeHTTP implements http.Handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
