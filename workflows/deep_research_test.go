@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/mock"
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/cairn-rag/cairn/activities"
@@ -57,6 +59,14 @@ func (w logByID) Events(_ context.Context, id string, from int64) (page stream.E
 // research runs the workflow with the input that the API would start it with.
 func (test *researchTest) research(question string, limits knowledge.ResearchConfig) {
 	test.Helper()
+	request := test.request(question, limits)
+	test.env.ExecuteWorkflow(workflows.DeepResearch, workflows.NewResearchInput(workflows.NewAnswerInput(test.run, request)))
+	test.must(test.env.GetWorkflowError())
+}
+
+// request stores the request of a research and its run.
+func (test *researchTest) request(question string, limits knowledge.ResearchConfig) knowledge.Request {
+	test.Helper()
 	claims, err := json.Marshal(knowledge.Claims{Workspace: test.run.Workspace, Scopes: []knowledge.Scope{knowledge.ScopeRead}, KeyID: "reader"})
 	test.must(err)
 	request := knowledge.Request{Kind: knowledge.KindResearch, Question: question, Projects: []string{test.run.Project}, MessageID: "m", Date: time.Now()}
@@ -69,8 +79,7 @@ func (test *researchTest) research(question string, limits knowledge.ResearchCon
 		ID: test.run.Run, Workspace: test.run.Workspace, Project: test.run.Project, Kind: knowledge.KindResearch, Status: knowledge.RunRunning,
 		WorkflowID: "research/acme/run", CreatedAt: time.Now(),
 	}))
-	test.env.ExecuteWorkflow(workflows.DeepResearch, workflows.NewResearchInput(workflows.NewAnswerInput(test.run, request)))
-	test.must(test.env.GetWorkflowError())
+	return request
 }
 
 // outcome returns the stored run, its answer, and the text that readers were shown.
@@ -261,4 +270,63 @@ func TestDeepResearch(t *testing.T) {
 			t.Errorf("it is %s", run.Status)
 		}
 	})
+}
+
+// collectedLog is the log of a run whose workflow ends and begins again in the
+// environment.
+type collectedLog struct {
+	activities.Workflows
+	mu  sync.Mutex
+	log stream.Log
+}
+
+func (w *collectedLog) Publish(_ context.Context, _ string, b stream.Batch) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.log.Publish(b)
+	return nil
+}
+
+func (w *collectedLog) Events(_ context.Context, _ string, from int64) (stream.EventsPage, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return stream.EventsPage{Page: w.log.Page(from, nil)}, nil
+}
+
+// TestLongResearch suggests a continue-as-new at every turn: each model call is made
+// once, and the log is whole.
+func TestLongResearch(t *testing.T) {
+	t.Parallel()
+	test, log := newResearchTest(t), &collectedLog{}
+	test.server.ScriptChat(
+		plan("How heavy is the HX-4 pump?"), notes("It is heavy."), plan("How often does it need oil?"), notes("It needs oil."),
+		outline("Weight", "Oil"), modeltest.Text("It weighs 12 kg <source_1>."), modeltest.Text("It needs oil <source_1> <source_2>."))
+	request := test.request("What is to know of the pump?", knowledge.ResearchConfig{})
+	in := workflows.NewResearchInput(workflows.NewAnswerInput(test.run, request))
+	runs := 1
+	for ; ; runs++ {
+		env := newEnvironment()
+		acts := test.loopTest.activities().Answering
+		acts.Workflows = log
+		env.RegisterActivity(acts)
+		env.RegisterWorkflow(workflows.ResearchQuestion)
+		env.RegisterWorkflow(workflows.RunLog)
+		env.OnWorkflow(workflows.RunLog, mock.Anything, mock.Anything).Maybe().Return(nil)
+		env.OnSignalExternalWorkflow(mock.Anything, test.run.LogWorkflowID(), mock.Anything, stream.SignalPublish, mock.Anything).Return(
+			func(_, id, _, _ string, arg any) error { return log.Publish(t.Context(), id, arg.(stream.Batch)) })
+		env.SetContinueAsNewSuggested(true)
+		env.ExecuteWorkflow(workflows.DeepResearch, in)
+		if err := env.GetWorkflowError(); !isContinueAsNew(err) {
+			test.must(err)
+			break
+		}
+		in = continued[workflows.ResearchInput](t, env.GetWorkflowError())
+	}
+	run, answer, shown, _ := test.outcome()
+	if run.Status != knowledge.RunCompleted || shown != answer.Answer || !strings.Contains(shown, "## Oil\n\nIt needs oil") {
+		t.Errorf("%s, %+v; shown:\n%s\nstored:\n%s", run.Status, run.Error, shown, answer.Answer)
+	}
+	if calls := test.server.Totals().Chats.Asked; calls != 7 || runs < 4 || answer.Usage.ModelCalls != 7 {
+		t.Errorf("%d model calls in %d runs of the workflow, %d counted", calls, runs, answer.Usage.ModelCalls)
+	}
 }
