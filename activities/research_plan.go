@@ -68,7 +68,7 @@ func (a *Answering) makePlan(ctx context.Context, in PlanInput) (PlanRecord, err
 	if err != nil {
 		return PlanRecord{}, err
 	}
-	prompts.Notes = noted.prompted(false)
+	prompts.Notes, prompts.History = noted.prompted(false), request.History
 	system, user := prompts.Plan(in.Breadth)
 	var plan PlanRecord
 	if plan.Called, err = a.require(ctx, request, system, user, planTool, &plan); err != nil {

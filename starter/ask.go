@@ -162,6 +162,8 @@ func (n *narrator) tell(e client.Event) error {
 		return err
 	case client.EventToolCall:
 		return n.toolCall(e)
+	case client.EventResearch:
+		return n.research(e)
 	case client.EventDocument:
 		return n.document(e)
 	case client.EventImport:
@@ -192,6 +194,33 @@ func (n *narrator) toolCall(e client.Event) error {
 	}
 	if call.Status != "started" {
 		n.say("%s: %s", call.Name, firstOf(call.Summary, call.Status))
+	}
+	return nil
+}
+
+// research tells what a research plans, has found and writes.
+func (n *narrator) research(e client.Event) error {
+	var u struct {
+		Phase, Status, Text, Title, Reason string
+		Round, Found, Notes                int
+		Questions, Sections                []string
+	}
+	if err := e.Decode(&u); err != nil {
+		return err
+	}
+	switch {
+	case u.Reason != "":
+		n.say("%s %s: %s", u.Phase, firstOf(u.Text, u.Status), u.Reason)
+	case u.Phase == "plan" && len(u.Questions) > 0:
+		n.say("plan %d: %s", u.Round, strings.Join(u.Questions, " "))
+	case u.Phase == "search" && u.Status == "completed":
+		n.say("%s %d passages", u.Text, u.Found)
+	case u.Phase == "notes" && u.Status == "completed":
+		n.say("%s %d notes", u.Text, u.Notes)
+	case u.Phase == "outline" && len(u.Sections) > 0:
+		n.say("outline: %s", strings.Join(u.Sections, ", "))
+	case u.Phase == "message", u.Phase == "pause":
+		n.say("%s", firstOf(u.Text, u.Phase+" "+u.Status))
 	}
 	return nil
 }

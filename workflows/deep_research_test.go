@@ -69,7 +69,7 @@ func (test *researchTest) request(question string, limits knowledge.ResearchConf
 	test.Helper()
 	claims, err := json.Marshal(knowledge.Claims{Workspace: test.run.Workspace, Scopes: []knowledge.Scope{knowledge.ScopeRead}, KeyID: "reader"})
 	test.must(err)
-	request := knowledge.Request{Kind: knowledge.KindResearch, Question: question, Projects: []string{test.run.Project}, MessageID: "m", Date: time.Now()}
+	request := knowledge.Request{Kind: knowledge.KindResearch, Question: question, Projects: []string{test.run.Project}, MessageID: "m", Date: time.Now(), History: []knowledge.Message{{Role: "user", Content: "Is there an HX-4?"}}}
 	request.Config = request.Config.WithDefaults()
 	request.Config.Tools.DeepResearch = limits
 	test.must(json.Unmarshal(claims, &request.Principal))
@@ -178,6 +178,9 @@ func TestDeepResearch(t *testing.T) {
 		}
 		if answer.Usage.ModelCalls != 8 || len(answer.Sources) == 0 {
 			t.Errorf("%+v, %d sources", answer.Usage, len(answer.Sources))
+		}
+		if first := fmt.Sprint(test.server.Requests()[0].Messages); !strings.Contains(first, "Is there an HX-4?") {
+			t.Errorf("the plan knows nothing of the conversation: %s", first)
 		}
 		phases := map[string]int{}
 		for _, u := range updates {

@@ -23,6 +23,7 @@ const (
 	EventReset       = "messageReset"
 	EventToolCall    = "toolCall"
 	EventCompleted   = "completedMessage"
+	EventResearch    = "researchUpdate"
 	EventDocument    = "documentUpdate"
 	EventImport      = "importUpdate"
 	EventEnded       = "runEnded"

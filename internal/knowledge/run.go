@@ -202,7 +202,7 @@ type Failure struct {
 // before it starts the workflow. It never enters a workflow's history.
 type Request struct {
 	Principal      Principal     `json:"principal"`
-	Kind           RunKind       `json:"kind"` // KindQuery or KindTool
+	Kind           RunKind       `json:"kind"` // KindQuery, KindTool or KindResearch
 	Question       string        `json:"question"`
 	Projects       []string      `json:"projects,omitempty"`
 	Documents      []string      `json:"documents,omitempty"`

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // The system prompts of deep research.
@@ -36,8 +37,9 @@ type Note struct {
 type Research struct {
 	Question string
 	Date     time.Time
-	Messages []string // of the person who asked, while the research ran
-	Asked    []string // the sub-questions so far
+	History  []knowledge.Message // of the conversation
+	Messages []string            // of the person who asked, while the research ran
+	Asked    []string            // the sub-questions so far
 	Notes    []Note
 }
 
@@ -75,6 +77,9 @@ func (r Research) fill(template string, count int, passages []citation.Context) 
 // words returns the part of a user message that the prompts share.
 func (r Research) words() string {
 	var b strings.Builder
+	for _, m := range r.History {
+		b.WriteString(tag("earlier_"+m.Role, m.Content))
+	}
 	b.WriteString(tag("question", r.Question))
 	for _, m := range r.Messages {
 		b.WriteString(tag("message", m))

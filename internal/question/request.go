@@ -14,7 +14,7 @@ const MaxLength = 32_000
 
 // Request is a question as its door read it.
 type Request struct {
-	Kind       knowledge.RunKind // knowledge.KindQuery or knowledge.KindTool
+	Kind       knowledge.RunKind // knowledge.KindQuery, knowledge.KindTool or knowledge.KindResearch
 	Text       string
 	TextField  string           // where the door's request has the text, for errors: "body.text"
 	Project    string           // id or name; "" = the one that the principal is held to, else every project that it covers
