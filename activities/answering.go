@@ -23,6 +23,7 @@ type Answering struct {
 	Chat          Chat
 	Tools         tool.Set      // beside documents_rag
 	Sources       []tool.Source // of tools that depend on the question
+	Webhooks      QueryWebhooks
 	Workflows     Workflows
 	Hub           Hub
 	Metrics       Metrics
@@ -32,6 +33,8 @@ type Answering struct {
 // Loop is the state of a question's tool loop: ids, keys of blobs and counts.
 type Loop struct {
 	Found    *SearchRecord   `json:"found,omitempty"`    // by the first search, if it is in no blob
+	Asked    bool            `json:"asked,omitempty"`    // the webhooks of the question were asked
+	Given    string          `json:"given,omitempty"`    // blob of the passages that a webhook gave
 	Searches []string        `json:"searches,omitempty"` // blobs of the other searches, in order; ranks count over all of them
 	Turns    []Turn          `json:"turns,omitempty"`    // turns that ended in tool calls
 	Answer   string          `json:"answer,omitempty"`   // blob of the model call that returned the answer

@@ -32,15 +32,16 @@ type FinishAnswerInput struct {
 // AnswerRecord is the stored result of a question. It has no words of passages: the
 // API reads them from SQL, with the permission that the reader has then.
 type AnswerRecord struct {
-	MessageID      string          `json:"message_id,omitempty"`
-	ConversationID string          `json:"conversation_id,omitempty"`
-	ExecutionID    string          `json:"execution_id,omitempty"`
-	Answer         string          `json:"answer"`
-	Sources        []Source        `json:"sources"`
-	Used           []int           `json:"used"` // ranks that the answer cites
-	ToolCalls      []CalledTool    `json:"tool_calls"`
-	Usage          knowledge.Usage `json:"usage"`
-	Model          string          `json:"model"`
+	MessageID      string            `json:"message_id,omitempty"`
+	ConversationID string            `json:"conversation_id,omitempty"`
+	ExecutionID    string            `json:"execution_id,omitempty"`
+	Answer         string            `json:"answer"`
+	Sources        []Source          `json:"sources"`
+	Used           []int             `json:"used"` // ranks that the answer cites
+	ToolCalls      []CalledTool      `json:"tool_calls"`
+	Usage          knowledge.Usage   `json:"usage"`
+	Model          string            `json:"model"`
+	Blocks         []json.RawMessage `json:"blocks,omitempty"` // as webhooks gave them
 	// Searches are what the searches chose by themselves, those that chose nothing left out.
 	Searches []retrieve.Choices `json:"searches,omitempty"`
 }
@@ -53,6 +54,15 @@ type Source struct {
 	DocumentID string  `json:"document_id"`
 	Version    int     `json:"version,omitempty"`
 	Score      float64 `json:"score"`
+
+	Given *GivenSource `json:"given,omitempty"` // nil = a passage of a document
+}
+
+// GivenSource is a source whose words a webhook gave.
+type GivenSource struct {
+	Name string `json:"name"`
+	URL  string `json:"url,omitempty"`
+	Text string `json:"text"`
 }
 
 // CalledTool is a tool call of an answer.
@@ -93,6 +103,9 @@ func (a *Answering) finishAnswer(ctx context.Context, in FinishAnswerInput) erro
 		if err := a.complete(ctx, in, &record); err != nil {
 			return err
 		}
+		if err := a.completeFromWebhooks(ctx, in.RunRef, request, &record); err != nil {
+			return err
+		}
 		end.Answer = in.AnswerKey()
 		if _, err := a.Blobs.PutJSON(ctx, end.Answer, record); err != nil {
 			return fmt.Errorf("store answer: %w", err)
@@ -127,7 +140,7 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 	for _, p := range searches.all {
 		if !slices.Contains(answer.LeftOut, p.Rank) {
 			record.Sources = append(record.Sources, Source{
-				Rank: p.Rank, ChunkID: p.ChunkID, DocumentID: p.DocumentID, Version: p.Version, Score: p.Score,
+				Rank: p.Rank, ChunkID: p.ChunkID, DocumentID: p.DocumentID, Version: p.Version, Score: p.Score, Given: p.Given,
 			})
 		}
 	}

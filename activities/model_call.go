@@ -14,7 +14,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
-	"github.com/cairn-rag/cairn/internal/prompt"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/tool"
@@ -238,9 +237,8 @@ func (a *Answering) streamOnce(ctx context.Context, chat model.ChatRequest, text
 	return model.Completion{}, errors.New("the model's stream ended without an end")
 }
 
-// chatRequest returns the request to the model: the prompt with the passages of the
-// first search, the conversation, the question with the pictures that were found, the
-// turns so far, and the tools that are offered.
+// chatRequest returns the request to the model: the opening, the turns so far, and the
+// tools that are offered.
 func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowledge.Request, found foundWords, offered tool.Set) (model.ChatRequest, error) {
 	chat := model.ChatRequest{
 		Model: r.Config.AI.Model, Temperature: r.Config.AI.Temperature, MaxTokens: r.Config.AI.MaxTokens, Seed: seed(),
@@ -248,22 +246,10 @@ func (a *Answering) chatRequest(ctx context.Context, in ModelCallInput, r knowle
 	inOrder := func(search string) []citation.Context {
 		return retrieve.PromptOrder(found.by[search], found.chunks, r.Config.AI.Retrieval.Order)
 	}
-	var first []citation.Context
-	if SearchFirst(r) {
-		first = inOrder(firstSearch(in.Loop))
+	var err error
+	if chat.Messages, err = a.opening(ctx, in, r, found, inOrder); err != nil {
+		return chat, err
 	}
-	chat.Messages = append(chat.Messages, model.Message{Role: "system", Content: prompt.System(promptTemplate(r), first, r.Date)})
-	for _, m := range r.History {
-		chat.Messages = append(chat.Messages, model.Message{Role: m.Role, Content: m.Content})
-	}
-	question := model.Message{Role: "user", Content: r.Question}
-	if r.Config.AI.Multimodal {
-		var err error
-		if question.Pictures, err = a.picturesOf(ctx, found.chunks); err != nil {
-			return chat, err
-		}
-	}
-	chat.Messages = append(chat.Messages, question)
 	turns, err := a.turnMessages(ctx, in.Loop.Turns, func(search string) string { return found.output(search, inOrder(search)) })
 	if err != nil {
 		return chat, err

@@ -41,6 +41,7 @@ type Passage struct {
 	// Kept are the parts that the model reads of a passage of Length code points.
 	Kept   []knowledge.Span `json:"kept,omitempty"`
 	Length int              `json:"length,omitempty"`
+	Given  *GivenSource     `json:"-"` // words from outside, which are in no document
 }
 
 func newSearchRecord(found retrieve.Result) SearchRecord {
@@ -69,6 +70,13 @@ func (a *Answering) searches(ctx context.Context, loop Loop) (searched, error) {
 	var lists [][]Passage
 	if loop.Found != nil {
 		keys, lists = append(keys, ""), append(lists, loop.Found.Passages)
+	}
+	if loop.Given != "" {
+		given, err := a.givenPassages(ctx, loop.Given)
+		if err != nil {
+			return s, err
+		}
+		keys, lists = append(keys, loop.Given), append(lists, given)
 	}
 	for _, key := range loop.Searches {
 		var record SearchRecord
@@ -143,10 +151,13 @@ func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop
 	}
 	hits := make([]knowledge.Hit, 0, len(searches.all))
 	for _, x := range searches.all {
+		if x.Given != nil {
+			continue
+		}
 		hits = append(hits, knowledge.Hit{ChunkID: x.ChunkID, DocumentID: x.DocumentID, Version: x.Version})
 	}
 	more, err := a.lists(ctx, p, searches.records)
-	if err != nil || len(hits) == 0 {
+	if err != nil || len(searches.all) == 0 {
 		return foundWords{more: more}, err
 	}
 	chunks, err := retrieve.Lookup(ctx, a.Passages, p, hits)
@@ -155,8 +166,11 @@ func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop
 	}
 	found := foundWords{by: map[string][]citation.Context{}, more: more}
 	var contexts []retrieve.Context
+	var given []citation.Context
 	for _, x := range searches.all {
-		if c, ok := chunks[x.ChunkID]; ok {
+		if g := x.Given; g != nil {
+			given = append(given, citation.Context{Rank: x.Rank, ChunkID: x.ChunkID, DocumentID: x.DocumentID, DocumentName: g.Name, Text: g.Text, Score: x.Score})
+		} else if c, ok := chunks[x.ChunkID]; ok {
 			contexts = append(contexts, retrieve.Context{ChunkView: c, Score: x.Score, Rank: x.Rank, Around: x.Around, Kept: x.Kept, Length: x.Length})
 		} else {
 			found.leftOut = append(found.leftOut, x.Rank)
@@ -166,6 +180,7 @@ func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop
 	if found.all, err = retrieve.Passages(ctx, a.Passages, p, contexts); err != nil {
 		return foundWords{}, err
 	}
+	found.all = append(given, found.all...)
 	words := map[string]citation.Context{}
 	for _, c := range found.all {
 		words[c.ChunkID] = c

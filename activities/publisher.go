@@ -26,8 +26,9 @@ type publisher struct {
 	id         string // of this publisher in the stream protocol
 	sequence   int64
 
-	seen   string // words of earlier attempts that readers have
-	held   int    // bytes of this attempt that equal the beginning of seen
+	whole  strings.Builder // words that this attempt wrote since it began or restarted
+	seen   string          // words of earlier attempts that readers have
+	held   int             // bytes of this attempt that equal the beginning of seen
 	offset int64
 	inHub  bool // offset is the offset of the next item, so the hub may have it
 
@@ -98,6 +99,7 @@ func (p *publisher) write(text string) {
 	if text == "" {
 		return
 	}
+	p.whole.WriteString(text)
 	reset := false
 	if p.seen != "" {
 		rest := p.seen[p.held:]
@@ -117,9 +119,30 @@ func (p *publisher) write(text string) {
 	if p.last.IsZero() {
 		p.last = time.Now()
 	}
-	p.reset = p.reset || reset
+	if reset {
+		p.reset = true
+		p.pending.Reset()
+	}
 	p.pending.WriteString(text)
 	p.flush()
+}
+
+// restart begins the words of this attempt anew, because another source of them takes
+// over. Words that repeat those that readers have are not published again, and where they
+// differ a reset is published.
+func (p *publisher) restart() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.seen != "": // readers have the words of an earlier attempt alone
+	case p.published:
+		p.seen = p.whole.String()
+	default:
+		p.pending.Reset()
+		p.last = time.Time{}
+	}
+	p.held = 0
+	p.whole.Reset()
 }
 
 // flush publishes the pending words in the background, unless a batch is in flight
@@ -297,6 +320,7 @@ func (p *publisher) close(ctx context.Context) (tail string, published bool, err
 	}
 	if p.held < len(p.seen) {
 		p.reset = true
+		p.pending.Reset()
 		p.pending.WriteString(p.seen[:p.held])
 		p.seen = ""
 	}

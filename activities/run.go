@@ -32,12 +32,20 @@ type RequestBlobs interface {
 	GetJSON(ctx context.Context, key string, v any) error
 }
 
-// ReadRequest returns the request of a run, or blob.ErrNotFound if there is none.
+// ReadRequest returns the request of a run, changed as its webhooks answered, or
+// blob.ErrNotFound if there is none.
 func ReadRequest(ctx context.Context, blobs RequestBlobs, run knowledge.RunRef) (r knowledge.Request, err error) {
 	if err := blobs.GetJSON(ctx, run.RequestKey(), &r); err != nil {
 		return r, fmt.Errorf("read request of run %s: %w", run.Run, err)
 	}
-	return r, nil
+	if len(r.Webhooks) == 0 {
+		return r, nil
+	}
+	record, err := readWebhooks(ctx, blobs, run)
+	if record != nil {
+		record.apply(&r)
+	}
+	return r, err
 }
 
 // heartbeat records a heartbeat of the activity every second until stop is called,

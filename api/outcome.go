@@ -93,7 +93,9 @@ func (s *Server) sources(o *outcome) []source {
 			Rank: x.Rank, ChunkID: x.ChunkID, DocumentID: x.DocumentID, Score: x.Score, BBox: []chunkBox{}, Heading: []string{},
 			UsedInResponse: slices.Contains(o.record.Used, x.Rank), Removed: true,
 		}
-		if c, ok := o.chunks[x.ChunkID]; ok {
+		if g := x.Given; g != nil {
+			out.Removed, out.DocumentName, out.Text, out.URL = false, g.Name, g.Text, g.URL
+		} else if c, ok := o.chunks[x.ChunkID]; ok {
 			out.Removed, out.DocumentName, out.Text = false, c.Document.Name, c.Text
 			out.URL = s.originalURL(c.Document.Workspace, c.DocumentID)
 			out.BBox, out.PageNumber = chunkBoxes(c.Chunk)

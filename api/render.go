@@ -190,17 +190,17 @@ func summary(data workflows.ToolCallData) string {
 
 // queryAnswer is what a waiting /query answers with.
 type queryAnswer struct {
-	MessageID      string          `json:"messageId"`
-	ConversationID string          `json:"conversationId"`
-	RunID          string          `json:"runId"`
-	Answer         string          `json:"answer" doc:"With citations in it"`
-	Sources        []source        `json:"sources" doc:"What the answer rests on"`
-	ToolCalls      []calledTool    `json:"toolCalls"`
-	Suggestions    []string        `json:"suggestions"`
-	Blocks         []any           `json:"blocks" doc:"As the queries webhook of the project gave them"`
-	Usage          knowledge.Usage `json:"usage"`
-	Model          string          `json:"model"`
-	OperatorURL    string          `json:"operatorUrl"`
+	MessageID      string            `json:"messageId"`
+	ConversationID string            `json:"conversationId"`
+	RunID          string            `json:"runId"`
+	Answer         string            `json:"answer" doc:"With citations in it"`
+	Sources        []source          `json:"sources" doc:"What the answer rests on"`
+	ToolCalls      []calledTool      `json:"toolCalls"`
+	Suggestions    []string          `json:"suggestions"`
+	Blocks         []json.RawMessage `json:"blocks" doc:"As the queries webhook of the project gave them"`
+	Usage          knowledge.Usage   `json:"usage"`
+	Model          string            `json:"model"`
+	OperatorURL    string            `json:"operatorUrl"`
 
 	Searches []retrieve.Choices `json:"searches,omitempty" doc:"What the searches chose by themselves (docs/retrieval.md)"`
 }
@@ -247,7 +247,7 @@ func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 	}
 	return queryAnswer{
 		MessageID: out.record.MessageID, ConversationID: out.record.ConversationID, RunID: r.run.ID, Answer: out.record.Answer,
-		Sources: r.server.sources(out), ToolCalls: calls, Suggestions: []string{}, Blocks: []any{}, Usage: out.record.Usage, Model: out.record.Model,
+		Sources: r.server.sources(out), ToolCalls: calls, Suggestions: []string{}, Blocks: notNil(out.record.Blocks), Usage: out.record.Usage, Model: out.record.Model,
 		OperatorURL: r.server.deps.Links.OperatorURL(r.run.WorkflowID), Searches: out.record.Searches,
 	}, nil
 }

@@ -17,10 +17,10 @@ const maxWebhooks = 20
 type webhookBody struct {
 	ID       string   `json:"id,omitempty" maxLength:"64" doc:"Of a webhook of the project. Default: the one with this url; if there is none, a new one is made"`
 	URL      string   `json:"url" minLength:"1" maxLength:"2000" doc:"http or https"`
-	Types    []string `json:"types" minItems:"1" maxItems:"10" doc:"Of the events that it is told of: documents_created, documents_updated, documents_deleted"`
+	Types    []string `json:"types" minItems:"1" maxItems:"10" doc:"Of the events that it is told of: documents_created, documents_updated, documents_deleted; queries: it is asked about each question"`
 	Secret   string   `json:"secret,omitempty" maxLength:"200" doc:"Signs the requests: whsec_ and 24 to 64 bytes in base64. Default: the one before; for a new webhook one is made, and shown once"`
 	APIKey   *string  `json:"apiKey,omitempty" maxLength:"1000" doc:"Sent in the header knowledge-project-apiKey; empty for none. Default: the one before"`
-	Required bool     `json:"required,omitempty" doc:"Only for webhooks of type queries, which this version does not call"`
+	Required bool     `json:"required,omitempty" doc:"Of type queries: a question fails if the webhook does. Default: the question goes on without it"`
 	Enabled  *bool    `json:"enabled,omitempty" doc:"Default: as before; for a new webhook true"`
 }
 
@@ -31,6 +31,7 @@ type webhookView struct {
 	Types          []knowledge.WebhookType `json:"types"`
 	Enabled        bool                    `json:"enabled"`
 	DisabledReason string                  `json:"disabledReason,omitempty" doc:"Why Cairn disabled it"`
+	Required       bool                    `json:"required,omitempty" doc:"A question fails if the webhook does"`
 	HasAPIKey      bool                    `json:"hasApiKey"`
 	Secret         string                  `json:"secret,omitempty" doc:"The secret that was made for it, in the answer that makes it and never again"`
 }
@@ -39,7 +40,7 @@ type webhookView struct {
 func viewWebhooks(webhooks []knowledge.Webhook, made map[string]string) []webhookView {
 	return convert(webhooks, func(w knowledge.Webhook) webhookView {
 		return webhookView{
-			ID: w.ID, URL: w.URL, Types: w.Types, Enabled: w.Enabled, DisabledReason: w.Disabled, HasAPIKey: w.APIKey != "", Secret: made[w.ID],
+			ID: w.ID, URL: w.URL, Types: w.Types, Enabled: w.Enabled, DisabledReason: w.Disabled, Required: w.Required, HasAPIKey: w.APIKey != "", Secret: made[w.ID],
 		}
 	})
 }
@@ -98,14 +99,14 @@ func (s *Server) checkWebhook(b webhookBody, at string) error {
 	for _, t := range b.Types {
 		switch {
 		case slices.Contains(knowledge.WebhookTypes(), knowledge.WebhookType(t)):
-		case t == "queries" || t == "tests_results":
+		case t == "tests_results":
 			return knowledge.Invalid(at+".types", "this version does not call webhooks of type %s yet: leave it out", t)
 		default:
-			return knowledge.Invalid(at+".types", "must be of documents_created, documents_updated and documents_deleted")
+			return knowledge.Invalid(at+".types", "must be of documents_created, documents_updated, documents_deleted and queries")
 		}
 	}
-	if b.Required {
-		return knowledge.Invalid(at+".required", "has a meaning for webhooks of type queries alone, which this version does not call yet: leave it out")
+	if b.Required && !slices.Contains(b.Types, string(knowledge.WebhookQueries)) {
+		return knowledge.Invalid(at+".required", "has a meaning for webhooks of type queries alone: leave it out")
 	}
 	return nil
 }
@@ -123,7 +124,7 @@ func (b webhookBody) webhook(before *[]knowledge.Webhook, at string) (w knowledg
 	default:
 		w = knowledge.Webhook{ID: knowledge.NewID(), Enabled: true}
 	}
-	w.URL, w.Types = b.URL, nil
+	w.URL, w.Types, w.Required = b.URL, nil, b.Required
 	for _, t := range b.Types {
 		if t := knowledge.WebhookType(t); !slices.Contains(w.Types, t) {
 			w.Types = append(w.Types, t)

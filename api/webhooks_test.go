@@ -145,7 +145,6 @@ func TestWebhooks(t *testing.T) {
 		e := open(t)
 		const at = `{"webhooks":[{"url":"https://receiver.test/","types":["documents_created"]`
 		for body, want := range map[string][2]string{
-			`{"webhooks":[{"url":"https://receiver.test/","types":["queries"]}]}`:               {"body.webhooks[0].types", "does not call webhooks of type queries yet"},
 			`{"webhooks":[{"url":"https://receiver.test/","types":["tests_results"]}]}`:         {"body.webhooks[0].types", "tests_results"},
 			`{"webhooks":[{"url":"https://receiver.test/","types":["others"]}]}`:                {"body.webhooks[0].types", "documents_created"},
 			`{"webhooks":[{"url":"https://receiver.test/","types":[]}]}`:                        {"body.webhooks[0].types", ""},

@@ -179,8 +179,10 @@ func (p *platform) activities() worker.Activities {
 		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Passages: p.store, Conversations: p.store, Library: p.store, Chat: p.chat, Workflows: p.workflow,
 		Tools: p.tools(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
+	sender := webhook.NewSender(p.dialer.Client(webhook.Timeout))
+	answering.Webhooks = activities.QueryWebhooks{Hooks: p.store, Secrets: p.secrets, Sender: sender}
 	delivering := &activities.Delivering{
-		Deliveries: p.store, Secrets: p.secrets, Sender: webhook.NewSender(p.dialer.Client(webhook.Timeout)), OperatorURL: links{p}.OperatorURL,
+		Deliveries: p.store, Secrets: p.secrets, Sender: sender, OperatorURL: links{p}.OperatorURL,
 		Metrics: p.metrics, Log: p.log,
 	}
 	return worker.Activities{Ingestion: ingestion, Answering: answering, Importing: p.importing(ingestion), Delivering: delivering, Sweeping: &activities.Sweeping{Runs: p.sweep(), Uploads: p.uploads()}}

@@ -19,6 +19,7 @@ type AnswerInput struct {
 	ExecutionID    string                   `json:"execution_id,omitempty"`
 	SearchFirst    bool                     `json:"search_first"`          // the prompt has ${context}
 	SlowSearch     bool                     `json:"slow_search,omitempty"` // a search asks a chat model or a reranker
+	Webhooks       bool                     `json:"webhooks,omitempty"`    // webhooks are asked first
 	MaxToolTurns   int                      `json:"max_tool_turns"`
 	After          string                   `json:"after,omitempty"`   // the run of the same conversation that comes before, if it had not ended
 	Next           []string                 `json:"next,omitempty"`    // workflows that wait for the end of this one, over a continue-as-new
@@ -33,7 +34,7 @@ type AnswerInput struct {
 func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
 	in := AnswerInput{
 		RunRef: run, MessageID: r.MessageID, ConversationID: r.ConversationID, ExecutionID: r.ExecutionID,
-		SearchFirst: activities.SearchFirst(r), SlowSearch: r.Config.AI.AsksModel(), MaxToolTurns: r.Config.Tools.MaxPerRequest,
+		Webhooks: asksWebhooks(r), SearchFirst: activities.SearchFirst(r), SlowSearch: r.Config.AI.AsksModel(), MaxToolTurns: r.Config.Tools.MaxPerRequest,
 	}
 	if r.Kind == knowledge.KindResearch {
 		in.Research = r.Config.Tools.DeepResearch
@@ -107,11 +108,17 @@ func newAnswer(ctx workflow.Context, in AnswerInput, name string) (*answer, erro
 // next returns the continue-as-new error that the loop prepared, if any.
 func (a *answer) next() (error, bool) { return a.nextRun, a.nextRun != nil }
 
-// converse searches first if the prompt has a place for passages, and then runs the
+// converse asks the webhooks of the question if it has some, searches first if the prompt
+// has a place for passages, and then runs the
 // turns of the tool loop.
 func (a *answer) converse(ctx workflow.Context) error {
 	if a.in.Carried == nil {
 		if err := awaitTurn(ctx, a.in.RunRef, a.in.After); err != nil {
+			return err
+		}
+	}
+	if a.in.Webhooks && !a.loop.Asked {
+		if answered, err := a.askWebhooks(ctx); err != nil || answered {
 			return err
 		}
 	}

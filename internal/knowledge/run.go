@@ -130,6 +130,9 @@ func (r RunRef) SegmentKey(number int) string { return r.key(fmt.Sprintf("log-%0
 // TurnKey is the blob key of the result of a model call, 1 = first.
 func (r RunRef) TurnKey(turn int) string { return r.key(fmt.Sprintf("turn-%d.json", turn)) }
 
+// WebhooksKey is the blob key of what the webhooks of a question answered.
+func (r RunRef) WebhooksKey() string { return r.key("webhooks.json") }
+
 // FirstSearchKey is the blob key of the search that came before the first model
 // call.
 func (r RunRef) FirstSearchKey() string { return r.key("search-0.json") }
@@ -211,6 +214,7 @@ type Request struct {
 	Config         ProjectConfig `json:"config"`          // with defaults
 	History        []Message     `json:"history,omitempty"`
 	Passed         Passed        `json:"passed,omitzero"`
+	Webhooks       []string      `json:"webhooks,omitempty"` // ids of the project's webhooks of type queries
 	ToolChoice     string        `json:"tool_choice,omitempty"`
 	ConversationID string        `json:"conversation_id,omitempty"`
 	QuestionID     string        `json:"question_id,omitempty"` // of the user's message

@@ -15,9 +15,12 @@ const (
 	WebhookDeleted WebhookType = "documents_deleted" // the removal of a document began
 )
 
+// WebhookQueries is the type of a webhook that is asked about each question, in line.
+const WebhookQueries WebhookType = "queries"
+
 // WebhookTypes returns the types that a webhook can subscribe to.
 func WebhookTypes() []WebhookType {
-	return []WebhookType{WebhookCreated, WebhookUpdated, WebhookDeleted}
+	return []WebhookType{WebhookCreated, WebhookUpdated, WebhookDeleted, WebhookQueries}
 }
 
 // Webhook is an address of a project that is told of events. Its secrets are
@@ -30,6 +33,7 @@ type Webhook struct {
 	APIKey   string        `json:"apiKey,omitempty"`   // sealed; sent as knowledge-project-apiKey
 	Headers  string        `json:"headers,omitempty"`  // sealed JSON of more headers; of a Callback alone
 	Enabled  bool          `json:"enabled"`            // it is told of new events
+	Required bool          `json:"required,omitempty"` // a question fails if a webhook of type queries does
 	Disabled string        `json:"disabled,omitempty"` // why Cairn disabled it
 }
 

@@ -19,6 +19,7 @@ type Setup struct {
 	Projects []string                // ids; empty = all that the principal covers
 	Filter   knowledge.Filter        // of the question
 	Scope    knowledge.Filter        // of the project
+	Webhooks []string                // ids of those that are asked about the question
 }
 
 // Setup returns how a question of a principal is searched and answered. A document that
@@ -44,6 +45,11 @@ func (s *Starter) Setup(ctx context.Context, p knowledge.Principal, project know
 		return setup, err
 	}
 	setup.Projects = []string{project.ID}
+	for _, w := range project.Webhooks {
+		if r.Kind == knowledge.KindQuery && w.Wants(knowledge.WebhookQueries) {
+			setup.Webhooks = append(setup.Webhooks, w.ID)
+		}
+	}
 	setup.Scope = slices.Concat(knowledge.AnyTag(config.AI.Tags), knowledge.AnyTag(config.AI.MandatoryFor(p)))
 	return setup, nil
 }

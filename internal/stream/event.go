@@ -27,6 +27,9 @@ const (
 	TopicImport     = "importUpdate"
 	TopicResearch   = "researchUpdate"
 	TopicEnded      = "runEnded"
+	// TopicWebhookCall is also the name of its event, and so is TopicModelFailed.
+	TopicWebhookCall = "webhookCall"
+	TopicModelFailed = "modelFailed"
 )
 
 // Terminal reports whether an item of this topic ends a run.

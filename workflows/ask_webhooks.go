@@ -1,0 +1,43 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/stream"
+)
+
+// askWebhooks asks the project's webhooks of type queries about the question. It reports
+// whether one of them answered it.
+func (a *answer) askWebhooks(ctx workflow.Context) (answered bool, err error) {
+	in := activities.AskWebhooksInput{RunRef: a.in.RunRef, Offset: a.log.End(), Preceding: a.log.Items(a.inHub)}
+	var result activities.AskWebhooksResult
+	const summary = "ask the webhooks of the project"
+	workflow.SetCurrentDetails(ctx, summary)
+	retries := questionRetries()
+	err = repeatAfterDeath(ctx, func(deaths int) error {
+		in.Before = deaths * int(retries.MaximumAttempts)
+		return workflow.ExecuteActivity(activityOptions(ctx, summary, 10*time.Minute, retries), a.acts.AskWebhooks, in).Get(ctx, &result)
+	})
+	if err != nil {
+		return false, err
+	}
+	a.log.drain(ctx)
+	if result.Tail != "" {
+		a.log.add(stream.TopicDelta, stream.Event{Text: result.Tail})
+	}
+	for _, call := range result.Calls {
+		a.log.add(stream.TopicWebhookCall, stream.Event{Data: stream.Data(call)})
+	}
+	a.loop.Asked, a.loop.Given, a.in.SearchFirst = true, result.Chunks, result.Search
+	if result.Answer != "" {
+		a.loop.Answer = result.Answer
+	}
+	return result.Answer != "", ctx.Err()
+}
+
+// asksWebhooks reports whether the workflow of a question begins with the webhooks.
+func asksWebhooks(r knowledge.Request) bool { return len(r.Webhooks) > 0 }
