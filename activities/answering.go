@@ -21,6 +21,7 @@ type Answering struct {
 	Conversations Conversations
 	Library       Library // nil = no tools that read documents
 	Chat          Chat
+	Failover      []Chat        // endpoints that are asked where Chat fails, in their order
 	Tools         tool.Set      // beside documents_rag
 	Sources       []tool.Source // of tools that depend on the question
 	Webhooks      QueryWebhooks
@@ -55,7 +56,9 @@ type TurnRecord struct {
 	Used      []int            `json:"used,omitempty"` // ranks that Text cites
 	LeftOut   []int            `json:"left,omitempty"` // ranks of passages that the model did not receive, because they were gone
 	Model     string           `json:"model"`
-	Usage     knowledge.Usage  `json:"usage"`
+	// FinishReason is why the model stopped early: length or content_filter; "" = it did not.
+	FinishReason string          `json:"finish_reason,omitempty"`
+	Usage        knowledge.Usage `json:"usage"`
 }
 
 // maxRetryAfter is the longest pause that a question grants a provider, because a

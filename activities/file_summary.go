@@ -140,7 +140,7 @@ func (f fileTools) summarizePiece(ctx context.Context, c tool.Call, step, piece,
 	}
 	var text strings.Builder
 	r := c.Request
-	completion, err := f.streamOnce(ctx, model.ChatRequest{
+	completion, err := streamOnce(ctx, f.Chat, model.ChatRequest{
 		Model: r.Config.AI.Model, Seed: seed(), Messages: []model.Message{{Role: "system", Content: summarize}, {Role: "user", Content: user}},
 	}, func(words string) error {
 		if text.Len()+len(words) > summaryPiece {

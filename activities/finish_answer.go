@@ -42,6 +42,8 @@ type AnswerRecord struct {
 	Usage          knowledge.Usage   `json:"usage"`
 	Model          string            `json:"model"`
 	Blocks         []json.RawMessage `json:"blocks,omitempty"` // as webhooks gave them
+	// FinishReason is that of the TurnRecord.
+	FinishReason string `json:"finish_reason,omitempty"`
 	// Searches are what the searches chose by themselves, those that chose nothing left out.
 	Searches []retrieve.Choices `json:"searches,omitempty"`
 }
@@ -135,7 +137,7 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 		return err
 	}
 	record.Searches = searches.choices
-	record.Answer, record.Model = answer.Text, answer.Model
+	record.Answer, record.Model, record.FinishReason = answer.Text, answer.Model, answer.FinishReason
 	record.Used = append(record.Used, answer.Used...)
 	for _, p := range searches.all {
 		if !slices.Contains(answer.LeftOut, p.Rank) {

@@ -152,7 +152,7 @@ func (a *Answering) callRefs(ctx context.Context, run knowledge.RunRef, calls []
 // current models.
 const maxAnswer = 1 << 20
 
-// ask makes the call and publishes its words with checked citations.
+// ask makes the call, at the first of the project's models that answers.
 func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (TurnRecord, error) {
 	request, err := ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
@@ -170,6 +170,24 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 	if err != nil {
 		return TurnRecord{}, err
 	}
+	return a.firstThatAnswers(ctx, a.candidates(request.Config.AI), p, func(c candidate) (TurnRecord, error) {
+		chat.Model = c.name
+		record, done, err := a.write(ctx, c.chat, chat, passages, p)
+		if err != nil {
+			return record, err
+		}
+		if !in.NoTools {
+			record.ToolCalls = bounded(in.Turn, offered, done.ToolCalls)
+		}
+		if record.Text == "" && len(record.ToolCalls) == 0 {
+			return record, &model.Error{Code: model.CodeBadResponse, Provider: c.chat.Endpoint().Provider, Retryable: true, Cause: errors.New("the answer is empty")}
+		}
+		return record, nil
+	})
+}
+
+// write makes the call at one endpoint, and publishes its words with checked citations.
+func (a *Answering) write(ctx context.Context, client Chat, chat model.ChatRequest, passages foundWords, p *publisher) (TurnRecord, model.Completion, error) {
 	rewriter := citation.NewRewriter(passages.all)
 	var raw, written strings.Builder
 	publish := func(text string) {
@@ -177,8 +195,8 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 		p.write(text)
 	}
 	start := time.Now()
-	endpoint := a.Chat.Endpoint()
-	done, err := a.stream(ctx, chat, func(text string) error {
+	endpoint := client.Endpoint()
+	done, err := a.stream(ctx, client, chat, func(text string) error {
 		if raw.Len()+len(text) > maxAnswer {
 			return &model.Error{Code: model.CodeBadResponse, Provider: endpoint.Provider, Cause: errors.New("the answer is longer than 1 MB")}
 		}
@@ -188,27 +206,29 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 	})
 	a.Metrics.ModelCall(endpoint.Provider, "chat", outcome(err), time.Since(start).Seconds(), done.Usage.PromptTokens, done.Usage.CompletionTokens)
 	if err != nil {
-		return TurnRecord{}, err
+		return TurnRecord{}, done, err
 	}
 	publish(rewriter.Close())
-	record := TurnRecord{
+	return TurnRecord{
 		Raw: raw.String(), Text: written.String(), Used: rewriter.Used(), LeftOut: passages.leftOut, Model: done.Model,
-		Usage: knowledge.Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1},
+		Usage:        knowledge.Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1},
+		FinishReason: unusual(done.FinishReason),
+	}, done, nil
+}
+
+// unusual returns a reason for which an answer ended that readers should know.
+func unusual(reason string) string {
+	if reason == model.FinishLength || reason == model.FinishFiltered {
+		return reason
 	}
-	if !in.NoTools {
-		record.ToolCalls = bounded(in.Turn, offered, done.ToolCalls)
-	}
-	if record.Text == "" && len(record.ToolCalls) == 0 {
-		return TurnRecord{}, &model.Error{Code: model.CodeBadResponse, Provider: endpoint.Provider, Retryable: true, Cause: errors.New("the answer is empty")}
-	}
-	return record, nil
+	return ""
 }
 
 // stream makes the call. If the model refuses the pictures, it makes the call without
 // them.
-func (a *Answering) stream(ctx context.Context, chat model.ChatRequest, text func(string) error) (model.Completion, error) {
+func (a *Answering) stream(ctx context.Context, client Chat, chat model.ChatRequest, text func(string) error) (model.Completion, error) {
 	said := false
-	done, err := a.streamOnce(ctx, chat, func(words string) error {
+	done, err := streamOnce(ctx, client, chat, func(words string) error {
 		said = true
 		return text(words)
 	})
@@ -217,11 +237,11 @@ func (a *Answering) stream(ctx context.Context, chat model.ChatRequest, text fun
 		return done, err
 	}
 	a.Log.WarnContext(ctx, "the chat model refuses pictures; the question is answered without them", "model", chat.Model, "error", err)
-	return a.streamOnce(ctx, plain, text)
+	return streamOnce(ctx, client, plain, text)
 }
 
-func (a *Answering) streamOnce(ctx context.Context, chat model.ChatRequest, text func(string) error) (model.Completion, error) {
-	for delta, err := range a.Chat.Chat(ctx, chat) {
+func streamOnce(ctx context.Context, client Chat, chat model.ChatRequest, text func(string) error) (model.Completion, error) {
+	for delta, err := range client.Chat(ctx, chat) {
 		if err != nil {
 			return model.Completion{}, err
 		}

@@ -34,9 +34,10 @@ type publisher struct {
 
 	mu        sync.Mutex // guards the fields below, which the timer uses too
 	pending   strings.Builder
-	reset     bool      // a reset must come before the pending words
-	published bool      // readers have words of this turn
-	last      time.Time // of the first word, then of the last batch
+	notes     []stream.Entry // that come before the pending words
+	reset     bool           // a reset must come before the pending words
+	published bool           // readers have words of this turn
+	last      time.Time      // of the first word, then of the last batch
 	batches   int
 	inFlight  chan struct{} // closed when the current batch has ended; nil = no batch
 	hold      time.Duration // of the first words
@@ -240,7 +241,8 @@ const maxBatch = 64 << 10
 
 // take removes the next batch from the pending words and returns it.
 func (p *publisher) take() []stream.Entry {
-	var items []stream.Entry
+	items := p.notes
+	p.notes = nil
 	add := func(topic string, e stream.Event) {
 		// Encoding a struct of strings and numbers cannot fail.
 		if encoded, err := stream.NewEntry(topic, e); err == nil {
@@ -324,7 +326,7 @@ func (p *publisher) close(ctx context.Context) (tail string, published bool, err
 		p.pending.WriteString(p.seen[:p.held])
 		p.seen = ""
 	}
-	for p.reset || p.pending.Len() > maxBatch {
+	for p.reset || len(p.notes) > 0 || p.pending.Len() > maxBatch {
 		if err := p.send(p.take()); err != nil {
 			return "", false, err
 		}
@@ -335,4 +337,9 @@ func (p *publisher) close(ctx context.Context) (tail string, published bool, err
 
 // abandon blocks until the batch in flight has ended, so that the next attempt
 // finds its words in the log.
-func (p *publisher) abandon() { <-p.stop() }
+func (p *publisher) abandon() {
+	<-p.stop()
+	if len(p.notes) > 0 && p.err == nil {
+		p.err = p.send(p.notes) // best effort: they only describe the failure
+	}
+}

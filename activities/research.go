@@ -123,7 +123,7 @@ func (a *Answering) require(ctx context.Context, r knowledge.Request, system, us
 // chatOnce makes a model call and counts it.
 func (a *Answering) chatOnce(ctx context.Context, chat model.ChatRequest, text func(string) error) (model.Completion, error) {
 	start, endpoint := time.Now(), a.Chat.Endpoint()
-	done, err := a.stream(ctx, chat, text)
+	done, err := a.stream(ctx, a.Chat, chat, text)
 	a.Metrics.ModelCall(endpoint.Provider, "chat", outcome(err), time.Since(start).Seconds(), done.Usage.PromptTokens, done.Usage.CompletionTokens)
 	return done, err
 }

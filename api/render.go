@@ -200,6 +200,7 @@ type queryAnswer struct {
 	Blocks         []json.RawMessage `json:"blocks" doc:"As the queries webhook of the project gave them"`
 	Usage          knowledge.Usage   `json:"usage"`
 	Model          string            `json:"model"`
+	FinishReason   string            `json:"finishReason,omitempty" doc:"Why the model stopped early: length (ai.maxTokens, or its own limit) or content_filter"`
 	OperatorURL    string            `json:"operatorUrl"`
 
 	Searches []retrieve.Choices `json:"searches,omitempty" doc:"What the searches chose by themselves (docs/retrieval.md)"`
@@ -247,7 +248,7 @@ func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 	}
 	return queryAnswer{
 		MessageID: out.record.MessageID, ConversationID: out.record.ConversationID, RunID: r.run.ID, Answer: out.record.Answer,
-		Sources: r.server.sources(out), ToolCalls: calls, Suggestions: []string{}, Blocks: notNil(out.record.Blocks), Usage: out.record.Usage, Model: out.record.Model,
+		Sources: r.server.sources(out), ToolCalls: calls, Suggestions: []string{}, Blocks: notNil(out.record.Blocks), Usage: out.record.Usage, Model: out.record.Model, FinishReason: out.record.FinishReason,
 		OperatorURL: r.server.deps.Links.OperatorURL(r.run.WorkflowID), Searches: out.record.Searches,
 	}, nil
 }

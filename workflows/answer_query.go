@@ -109,8 +109,7 @@ func newAnswer(ctx workflow.Context, in AnswerInput, name string) (*answer, erro
 func (a *answer) next() (error, bool) { return a.nextRun, a.nextRun != nil }
 
 // converse asks the webhooks of the question if it has some, searches first if the prompt
-// has a place for passages, and then runs the
-// turns of the tool loop.
+// has a place for passages, and then runs the turns of the tool loop.
 func (a *answer) converse(ctx workflow.Context) error {
 	if a.in.Carried == nil {
 		if err := awaitTurn(ctx, a.in.RunRef, a.in.After); err != nil {

@@ -33,8 +33,11 @@ type ProjectConfig struct {
 
 // AIConfig is the part of a project that concerns models and retrieval.
 type AIConfig struct {
-	Prompt      string          `json:"prompt,omitempty"` // the system prompt; ${context} and ${date} are replaced
-	Model       string          `json:"model,omitempty"`  // the chat model; empty means the instance's
+	Prompt string `json:"prompt,omitempty"` // the system prompt; ${context} and ${date} are replaced
+	Model  string `json:"model,omitempty"`  // the chat model; empty means the instance's
+	// Failover are the chat models that answer where Model fails, in their order; none means
+	// the instance's.
+	Failover    []string        `json:"failover,omitempty"`
 	Temperature *float64        `json:"temperature,omitempty"`
 	MaxTokens   int             `json:"maxTokens,omitempty"`
 	Embeddings  Embeddings      `json:"embeddings,omitzero"`
