@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -22,9 +23,11 @@ type Answering struct {
 	Library       Library // nil = no tools that read documents
 	Chat          Chat
 	Failover      []Chat        // endpoints that are asked where Chat fails, in their order
-	Tools         tool.Set      // beside documents_rag
+	Tools         tool.Set      // beside documents_rag and web_search
 	Sources       []tool.Source // of tools that depend on the question
 	Webhooks      QueryWebhooks
+	Web           Web        // nil = the instance searches no web
+	Pages         PageReader // nil = pages are not read
 	Workflows     Workflows
 	Hub           Hub
 	Metrics       Metrics
@@ -50,8 +53,9 @@ type Turn struct {
 
 // TurnRecord is the stored result of a model call.
 type TurnRecord struct {
-	Raw       string           `json:"raw"`  // the model's own words
-	Text      string           `json:"text"` // the words that readers see, with checked citations
+	Raw       string           `json:"raw"`              // the model's own words
+	Text      string           `json:"text"`             // the words that readers see, with checked citations
+	Marked    string           `json:"marked,omitempty"` // of a search of the web: the words as they stream, with marks for citations
 	ToolCalls []model.ToolCall `json:"tool_calls,omitempty"`
 	Used      []int            `json:"used,omitempty"` // ranks that Text cites
 	LeftOut   []int            `json:"left,omitempty"` // ranks of passages that the model did not receive, because they were gone
@@ -60,6 +64,9 @@ type TurnRecord struct {
 	FinishReason string          `json:"finish_reason,omitempty"`
 	Usage        knowledge.Usage `json:"usage"`
 }
+
+// streamed returns the words that readers get while they stream.
+func (r TurnRecord) streamed() string { return cmp.Or(r.Marked, r.Text) }
 
 // maxRetryAfter is the longest pause that a question grants a provider, because a
 // reader waits for its answer.

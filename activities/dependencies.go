@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"net/url"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/blob"
@@ -13,8 +14,10 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/retrieve"
+	"github.com/cairn-rag/cairn/internal/scrape"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/internal/websearch"
 )
 
 // All that is declared here is safe for concurrent use, and every method may be
@@ -239,6 +242,23 @@ type Retriever interface {
 	// first. A wrong question or filter is knowledge.CodeInvalid; a principal
 	// without tokens is knowledge.CodeForbidden.
 	Retrieve(ctx context.Context, r retrieve.Request) (retrieve.Result, error)
+	// RerankTexts returns the texts that the request's reranker keeps, best first, nil
+	// without one or after its failure.
+	RerankTexts(ctx context.Context, r retrieve.Request, texts []retrieve.Text) (ids []string, scores map[string]float64, done *retrieve.Reranking, usage retrieve.Usage, err error)
+}
+
+// Web finds pages of the web. The provider may charge for each search.
+type Web interface {
+	// Search returns pages, best first. A failure of the search engine is
+	// CodeProviderFailed.
+	Search(ctx context.Context, q websearch.Query) ([]websearch.Result, error)
+}
+
+// PageReader reads pages of the web.
+type PageReader interface {
+	// Read returns what was read of each page, in the order of the addresses, within its
+	// time limit. It requests only addresses that allow accepts, in redirects too.
+	Read(ctx context.Context, addresses []string, allow func(*url.URL) bool) []scrape.Page
 }
 
 // Hub passes durable items to the readers in this process. Its methods do not

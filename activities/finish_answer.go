@@ -43,19 +43,22 @@ type AnswerRecord struct {
 	Model          string            `json:"model"`
 	Blocks         []json.RawMessage `json:"blocks,omitempty"` // as webhooks gave them
 	// FinishReason is that of the TurnRecord.
-	FinishReason string `json:"finish_reason,omitempty"`
+	FinishReason string     `json:"finish_reason,omitempty"`
+	Web          *WebCounts `json:"web,omitempty"` // of a run that is a search of the web
 	// Searches are what the searches chose by themselves, those that chose nothing left out.
 	Searches []retrieve.Choices `json:"searches,omitempty"`
 }
 
 // Source names a passage that the model received. It has neither words nor the name
-// of the document.
+// of a document.
 type Source struct {
-	Rank       int     `json:"rank"`
-	ChunkID    string  `json:"chunk_id"`
-	DocumentID string  `json:"document_id"`
-	Version    int     `json:"version,omitempty"`
-	Score      float64 `json:"score"`
+	Rank       int      `json:"rank"`
+	Page       *WebPage `json:"page,omitempty"` // of the web, without its text
+	Used       bool     `json:"used,omitempty"` // the answer cites the page
+	ChunkID    string   `json:"chunk_id,omitempty"`
+	DocumentID string   `json:"document_id,omitempty"`
+	Version    int      `json:"version,omitempty"`
+	Score      float64  `json:"score"`
 
 	Given *GivenSource `json:"given,omitempty"` // nil = a passage of a document
 }
@@ -136,14 +139,12 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 	if err != nil {
 		return err
 	}
-	record.Searches = searches.choices
+	record.Searches, record.Web = searches.choices, searches.web
 	record.Answer, record.Model, record.FinishReason = answer.Text, answer.Model, answer.FinishReason
 	record.Used = append(record.Used, answer.Used...)
 	for _, p := range searches.all {
 		if !slices.Contains(answer.LeftOut, p.Rank) {
-			record.Sources = append(record.Sources, Source{
-				Rank: p.Rank, ChunkID: p.ChunkID, DocumentID: p.DocumentID, Version: p.Version, Score: p.Score, Given: p.Given,
-			})
+			record.Sources = append(record.Sources, p.source(answer.Used))
 		}
 	}
 	for i, turn := range in.Loop.Turns {
@@ -187,7 +188,7 @@ func conversation(in FinishAnswerInput, r knowledge.Request, record AnswerRecord
 	cited := []string{}
 	for _, s := range record.Sources {
 		for _, rank := range record.Used {
-			if s.Rank == rank {
+			if s.Rank == rank && s.ChunkID != "" {
 				cited = append(cited, s.ChunkID)
 			}
 		}

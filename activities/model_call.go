@@ -104,7 +104,7 @@ func (a *Answering) callModel(ctx context.Context, in ModelCallInput, p *publish
 	err := a.Blobs.GetJSON(ctx, key, &record)
 	switch {
 	case err == nil:
-		p.write(record.Text)
+		p.write(record.streamed())
 	case errors.Is(err, blob.ErrNotFound):
 		if record, err = a.ask(ctx, in, p); err != nil {
 			return ModelCallResult{}, err
@@ -162,6 +162,10 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 	if err != nil {
 		return TurnRecord{}, err
 	}
+	if request.Web != nil && len(passages.all) == 0 {
+		return a.withoutPages(ctx, in, request, p)
+	}
+	passages.marked = request.Web != nil
 	offered, err := a.offered(ctx, request)
 	if err != nil {
 		return TurnRecord{}, err
@@ -189,6 +193,9 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 // write makes the call at one endpoint, and publishes its words with checked citations.
 func (a *Answering) write(ctx context.Context, client Chat, chat model.ChatRequest, passages foundWords, p *publisher) (TurnRecord, model.Completion, error) {
 	rewriter := citation.NewRewriter(passages.all)
+	if passages.marked {
+		rewriter = citation.NewMarker(passages.all)
+	}
 	var raw, written strings.Builder
 	publish := func(text string) {
 		written.WriteString(text)
@@ -209,11 +216,15 @@ func (a *Answering) write(ctx context.Context, client Chat, chat model.ChatReque
 		return TurnRecord{}, done, err
 	}
 	publish(rewriter.Close())
-	return TurnRecord{
+	record := TurnRecord{
 		Raw: raw.String(), Text: written.String(), Used: rewriter.Used(), LeftOut: passages.leftOut, Model: done.Model,
 		Usage:        knowledge.Usage{PromptTokens: done.Usage.PromptTokens, CompletionTokens: done.Usage.CompletionTokens, ModelCalls: 1},
 		FinishReason: unusual(done.FinishReason),
-	}, done, nil
+	}
+	if passages.marked {
+		record.Marked, record.Text = record.Text, citation.Resolve(record.Text, passages.all)
+	}
+	return record, done, nil
 }
 
 // unusual returns a reason for which an answer ended that readers should know.

@@ -1,8 +1,10 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/citation"
@@ -23,17 +25,19 @@ type SearchRecord struct {
 	// Listed are documents whose names the model is told, those that the principal may read.
 	Listed []string `json:"listed,omitempty"`
 	// Note tells the model how much there is. It holds counts, and no words of documents.
-	Note string `json:"note,omitempty"`
+	Note string     `json:"note,omitempty"`
+	Web  *WebCounts `json:"web,omitempty"` // of a search of the web
 	// Contexts are the passages of a record that an earlier version of Cairn wrote.
 	Contexts []Passage `json:"contexts,omitempty"`
 }
 
-// Passage names a passage that a search found. Rank, 1 = first, counts over all
+// Passage names a passage that a search found, or is a page of the web. Rank, 1 = first, counts over all
 // searches of a run; numbered sets it.
 type Passage struct {
 	Rank       int            `json:"-"`
-	ChunkID    string         `json:"chunk_id"`
-	DocumentID string         `json:"document_id"`
+	Page       *WebPage       `json:"page,omitempty"` // then it has neither chunk nor document
+	ChunkID    string         `json:"chunk_id,omitempty"`
+	DocumentID string         `json:"document_id,omitempty"`
 	Version    int            `json:"version,omitempty"`
 	Span       knowledge.Span `json:"span,omitzero"` // code points of the document's text
 	Score      float64        `json:"score"`
@@ -42,6 +46,14 @@ type Passage struct {
 	Kept   []knowledge.Span `json:"kept,omitempty"`
 	Length int              `json:"length,omitempty"`
 	Given  *GivenSource     `json:"-"` // words from outside, which are in no document
+}
+
+// id tells passages apart.
+func (p Passage) id() string {
+	if p.Page != nil {
+		return p.Page.URL
+	}
+	return p.ChunkID
 }
 
 func newSearchRecord(found retrieve.Result) SearchRecord {
@@ -61,6 +73,7 @@ type searched struct {
 	by      map[string][]Passage    // by the key of the search; "" = Loop.Found
 	choices []retrieve.Choices      // of the searches that chose something by themselves
 	records map[string]SearchRecord // those with a note or a list
+	web     *WebCounts
 }
 
 // searches reads the searches of a loop and ranks what they found.
@@ -89,6 +102,9 @@ func (a *Answering) searches(ctx context.Context, loop Loop) (searched, error) {
 		if !record.Choices.IsZero() {
 			s.choices = append(s.choices, record.Choices)
 		}
+		if record.Web != nil {
+			s.web = record.Web
+		}
 		keys, lists = append(keys, key), append(lists, append(record.Passages, record.Contexts...))
 	}
 	all, each := numbered(lists)
@@ -116,10 +132,10 @@ func numbered(searches [][]Passage) (all []Passage, each [][]Passage) {
 	for _, found := range searches {
 		own := make([]Passage, 0, len(found))
 		for _, p := range found {
-			rank, again := ranks[p.ChunkID]
+			rank, again := ranks[p.id()]
 			if !again {
 				rank = len(all) + 1
-				ranks[p.ChunkID] = rank
+				ranks[p.id()] = rank
 			}
 			p.Rank = rank
 			if !again {
@@ -138,6 +154,7 @@ type foundWords struct {
 	by      map[string][]citation.Context // by the key of the search; "" = Loop.Found
 	leftOut []int                         // ranks of the passages that are left out
 	chunks  []retrieve.Context            // of all
+	marked  bool                          // citations stream as marks
 	more    map[string]string             // what follows the passages of a search: its list and its note
 }
 
@@ -149,46 +166,32 @@ func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop
 	if err != nil {
 		return foundWords{}, err
 	}
-	hits := make([]knowledge.Hit, 0, len(searches.all))
-	for _, x := range searches.all {
-		if x.Given != nil {
-			continue
-		}
-		hits = append(hits, knowledge.Hit{ChunkID: x.ChunkID, DocumentID: x.DocumentID, Version: x.Version})
-	}
 	more, err := a.lists(ctx, p, searches.records)
 	if err != nil || len(searches.all) == 0 {
 		return foundWords{more: more}, err
 	}
-	chunks, err := retrieve.Lookup(ctx, a.Passages, p, hits)
+	found, err := a.chunkWords(ctx, p, searches.all)
 	if err != nil {
 		return foundWords{}, err
 	}
-	found := foundWords{by: map[string][]citation.Context{}, more: more}
-	var contexts []retrieve.Context
-	var given []citation.Context
+	found.more = more
 	for _, x := range searches.all {
+		if x.Page != nil {
+			found.all = append(found.all, x.Page.context(x))
+		}
 		if g := x.Given; g != nil {
-			given = append(given, citation.Context{Rank: x.Rank, ChunkID: x.ChunkID, DocumentID: x.DocumentID, DocumentName: g.Name, Text: g.Text, Score: x.Score})
-		} else if c, ok := chunks[x.ChunkID]; ok {
-			contexts = append(contexts, retrieve.Context{ChunkView: c, Score: x.Score, Rank: x.Rank, Around: x.Around, Kept: x.Kept, Length: x.Length})
-		} else {
-			found.leftOut = append(found.leftOut, x.Rank)
+			found.all = append(found.all, citation.Context{Rank: x.Rank, ChunkID: x.ChunkID, DocumentID: x.DocumentID, DocumentName: g.Name, Text: g.Text, Score: x.Score})
 		}
 	}
-	found.chunks = contexts
-	if found.all, err = retrieve.Passages(ctx, a.Passages, p, contexts); err != nil {
-		return foundWords{}, err
-	}
-	found.all = append(given, found.all...)
-	words := map[string]citation.Context{}
+	slices.SortFunc(found.all, func(a, b citation.Context) int { return cmp.Compare(a.Rank, b.Rank) })
+	words := map[int]citation.Context{}
 	for _, c := range found.all {
-		words[c.ChunkID] = c
+		words[c.Rank] = c
 	}
 	for key, own := range searches.by {
 		contexts := make([]citation.Context, 0, len(own))
 		for _, x := range own {
-			if c, ok := words[x.ChunkID]; ok {
+			if c, ok := words[x.Rank]; ok {
 				c.Score = x.Score
 				contexts = append(contexts, c)
 			}
@@ -226,4 +229,34 @@ func (f foundWords) output(search string, passages []citation.Context) string {
 		return more
 	}
 	return prompt.Sources(passages) + f.more[search]
+}
+
+// chunkWords returns the words of those passages that are chunks of documents.
+func (a *Answering) chunkWords(ctx context.Context, p knowledge.Principal, passages []Passage) (foundWords, error) {
+	found := foundWords{by: map[string][]citation.Context{}}
+	var hits []knowledge.Hit
+	for _, x := range passages {
+		if x.Page == nil && x.Given == nil {
+			hits = append(hits, knowledge.Hit{ChunkID: x.ChunkID, DocumentID: x.DocumentID, Version: x.Version})
+		}
+	}
+	if len(hits) == 0 {
+		return found, nil
+	}
+	chunks, err := retrieve.Lookup(ctx, a.Passages, p, hits)
+	if err != nil {
+		return foundWords{}, err
+	}
+	for _, x := range passages {
+		if x.Page != nil || x.Given != nil {
+			continue
+		}
+		if c, ok := chunks[x.ChunkID]; ok {
+			found.chunks = append(found.chunks, retrieve.Context{ChunkView: c, Score: x.Score, Rank: x.Rank, Around: x.Around, Kept: x.Kept, Length: x.Length})
+		} else {
+			found.leftOut = append(found.leftOut, x.Rank)
+		}
+	}
+	found.all, err = retrieve.Passages(ctx, a.Passages, p, found.chunks)
+	return found, err
 }

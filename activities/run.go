@@ -19,7 +19,10 @@ func SearchFirst(r knowledge.Request) bool { return prompt.WantsContext(promptTe
 // promptTemplate returns the template of the system message. The template of a tool
 // always has a place for passages, because a tool searches only once.
 func promptTemplate(r knowledge.Request) string {
-	if r.Kind == knowledge.KindTool {
+	switch {
+	case r.Web != nil && r.Config.AI.Prompt == "":
+		return prompt.Web
+	case r.Kind == knowledge.KindTool:
 		return prompt.WithContext(r.Config.AI.Prompt)
 	}
 	return r.Config.AI.Prompt

@@ -62,7 +62,11 @@ func (a *Answering) offered(ctx context.Context, r knowledge.Request) (tool.Set,
 	if r.Kind != knowledge.KindQuery {
 		return nil, nil
 	}
-	set := append(tool.Set{tool.NewDocumentsRAG(a.searchForTool)}, a.Tools...).Offered(r)
+	set := tool.Set{tool.NewDocumentsRAG(a.searchForTool)}
+	if a.Web != nil {
+		set = append(set, tool.NewWebSearch(a.searchWebForTool))
+	}
+	set = append(set, a.Tools...).Offered(r)
 	for _, source := range append([]tool.Source{a.files}, a.Sources...) {
 		more, err := source(ctx, r)
 		if err != nil {

@@ -57,7 +57,7 @@ func (a *answering) Answer(ctx context.Context, kind knowledge.RunKind, in workf
 	}
 	first, topic := workflows.QueryStarted(in), stream.TopicCompleted
 	if kind == "tool" {
-		first, topic = workflows.ToolStarted(), stream.TopicToolEnd
+		first, topic = workflows.ToolStarted(in), stream.TopicToolEnd
 	}
 	entries := []stream.Entry{first}
 	for _, e := range a.said {

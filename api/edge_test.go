@@ -23,7 +23,7 @@ import (
 func TestUnknownRoutes(t *testing.T) {
 	t.Parallel()
 	e := open(t)
-	for _, path := range []string{"/nope", "/workspaces/default/exports", "/tools/web_search"} {
+	for _, path := range []string{"/nope", "/workspaces/default/exports"} {
 		e.do("GET", path, e.admin, nil).refused(404, knowledge.CodeNotFound)
 	}
 	for _, path := range []string{"//", "/workspaces//documents", "/chunks/..", "/./docs", "/" + strings.Repeat("a/", 5000)} {
@@ -91,6 +91,17 @@ func TestBodiesAreBounded(t *testing.T) {
 	t.Run("cut_off", func(t *testing.T) {
 		e.do("PUT", "/preferences", e.reader, io.MultiReader(strings.NewReader(`{"rag"`), brokenReader{})).refused(400, knowledge.CodeMalformed)
 	})
+}
+
+func TestWebSearchNeedsASearchEngine(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	got := e.do("POST", "/tools/web_search", e.reader, `{"query":"a"}`)
+	got.refused(501, knowledge.CodeNeedsComponent)
+	if !strings.Contains(string(got.body), "web_search.provider") {
+		t.Errorf("it is not said what to configure: %s", got.body)
+	}
+	e.do("POST", "/tools/web_search", "", `{"query":"a"}`).refused(401, knowledge.CodeUnauthorized)
 }
 
 func TestQuestionsAreChecked(t *testing.T) {

@@ -83,7 +83,7 @@ var (
 		"researchUpdate": {reflect.TypeFor[researchEvent]()},
 	}
 	toolEvents = map[string][]reflect.Type{
-		"tool_update": {reflect.TypeFor[workflows.PhaseData]()}, "tool_partial_update": {reflect.TypeFor[partialEvent]()}, "tool_end": {reflect.TypeFor[toolAnswer]()},
+		"tool_update": {reflect.TypeFor[workflows.PhaseData](), reflect.TypeFor[webUpdate]()}, "tool_partial_update": {reflect.TypeFor[partialEvent]()}, "tool_end": {reflect.TypeFor[toolAnswer](), reflect.TypeFor[webAnswer]()},
 	}
 	documentEvents = map[string][]reflect.Type{
 		"documentUpdate": {reflect.TypeFor[view.Document](), reflect.TypeFor[removedEvent]()}, "runEnded": {reflect.TypeFor[endedEvent]()},

@@ -71,7 +71,7 @@ func (e *edge) answering(document string) {
 		}
 		topic, first := stream.TopicCompleted, workflows.QueryStarted(in)
 		if in.MessageID == "" {
-			topic, first = stream.TopicToolEnd, workflows.ToolStarted()
+			topic, first = stream.TopicToolEnd, workflows.ToolStarted(in)
 		}
 		entries := []stream.Entry{first, must(stream.NewEntry(stream.TopicDelta, stream.Event{Text: "It is"})), must(stream.NewEntry(topic, stream.Event{Ref: key}))}
 		for i, entry := range entries {

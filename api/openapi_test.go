@@ -55,7 +55,7 @@ func TestOpenAPIDescribesEveryRoute(t *testing.T) {
 		"GET /workspaces/{workspaceId}/conversations", "GET /workspaces/{workspaceId}/conversations/{id}", "DELETE /workspaces/{workspaceId}/conversations/{id}",
 		"GET /preferences", "PUT /preferences", "GET /workspaces/{workspaceId}/runs", "GET /workspaces/{workspaceId}/runs/{run_id}",
 		"POST /workspaces/{workspaceId}/runs/{run_id}/cancel", "GET /runs/{run_id}", "POST /runs/{run_id}/cancel", "GET /runs/{run_id}/events",
-		"POST /workspaces/{workspaceId}/webhooks/retrieve-context", "POST /workspaces/{workspaceId}/webhooks/query", "POST /tools/rag_search",
+		"POST /workspaces/{workspaceId}/webhooks/retrieve-context", "POST /workspaces/{workspaceId}/webhooks/query", "POST /tools/rag_search", "POST /tools/web_search",
 		"GET /healthz", "GET /readyz", "GET /openapi.json", "GET /docs", "GET /metrics",
 	} {
 		method, path, _ := strings.Cut(want, " ")

@@ -40,6 +40,9 @@ func (r *renderer) load(ctx context.Context, key string) (*outcome, error) {
 func (s *Server) passages(ctx context.Context, p knowledge.Principal, sources []activities.Source) (map[string]store.ChunkView, error) {
 	hits := make([]knowledge.Hit, 0, len(sources))
 	for _, x := range sources {
+		if x.Page != nil {
+			continue
+		}
 		hits = append(hits, knowledge.Hit{ChunkID: x.ChunkID, DocumentID: x.DocumentID})
 	}
 	return retrieve.Lookup(ctx, s.deps.Store, p, hits)
@@ -54,7 +57,7 @@ func (s *Server) messageSources(ctx context.Context, p knowledge.Principal, m st
 		}
 	}
 	for _, x := range out.record.Sources {
-		if slices.Contains(m.ChunkIDs, x.ChunkID) {
+		if x.Used || slices.Contains(m.ChunkIDs, x.ChunkID) {
 			out.record.Used = append(out.record.Used, x.Rank)
 		}
 	}
@@ -68,12 +71,12 @@ func (s *Server) messageSources(ctx context.Context, p knowledge.Principal, m st
 // source is a passage in the answer of /query.
 type source struct {
 	Rank           int        `json:"rank"`
-	ChunkID        string     `json:"chunkId"`
-	DocumentID     string     `json:"documentId"`
-	DocumentName   string     `json:"documentName"`
+	ChunkID        string     `json:"chunkId,omitempty" doc:"Absent of a page of the web"`
+	DocumentID     string     `json:"documentId,omitempty" doc:"Absent of a page of the web"`
+	DocumentName   string     `json:"documentName" doc:"Or the title of a page of the web"`
 	ExternalID     string     `json:"externalId"`
-	URL            string     `json:"url,omitempty" doc:"Of the original, for an hour without a key"`
-	Text           string     `json:"text"`
+	URL            string     `json:"url,omitempty" doc:"Of the original, for an hour without a key, or of a page of the web"`
+	Text           string     `json:"text" doc:"Of a page of the web its snippet"`
 	Score          float64    `json:"score"`
 	Heading        []string   `json:"heading" doc:"The headings above the passage, outermost first"`
 	Lines          *[2]int    `json:"lines,omitempty" doc:"[first,last] line of the original file that holds the passage, 1 = first. Where lines of the passage were joined from several, as in a wrapped Markdown paragraph, or moved, as in JSON, they are those of the whole paragraph, list or part of a table. Absent for formats that have pages (PDF) or no lines that a reader sees (HTML)"`
@@ -93,7 +96,9 @@ func (s *Server) sources(o *outcome) []source {
 			Rank: x.Rank, ChunkID: x.ChunkID, DocumentID: x.DocumentID, Score: x.Score, BBox: []chunkBox{}, Heading: []string{},
 			UsedInResponse: slices.Contains(o.record.Used, x.Rank), Removed: true,
 		}
-		if g := x.Given; g != nil {
+		if x.Page != nil {
+			out.Removed, out.DocumentName, out.Text, out.URL = false, x.Page.Title, x.Page.Snippet, x.Page.URL
+		} else if g := x.Given; g != nil {
 			out.Removed, out.DocumentName, out.Text, out.URL = false, g.Name, g.Text, g.URL
 		} else if c, ok := o.chunks[x.ChunkID]; ok {
 			out.Removed, out.DocumentName, out.Text = false, c.Document.Name, c.Text

@@ -284,6 +284,10 @@ func (s *Server) registerQuestions() {
 		OperationID: "rag-search", Method: http.MethodPost, Path: "/tools/rag_search",
 		Summary: "Search documents and answer from them", Tags: []string{"questions"}, Responses: answered(schemaOf[toolAnswer](registry), toolEvents),
 	}}, s.ragSearch)
+	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
+		OperationID: "web-search", Method: http.MethodPost, Path: "/tools/web_search",
+		Summary: "Search the web and answer from its pages", Tags: []string{"questions"}, Responses: answered(schemaOf[webAnswer](registry), toolEvents),
+	}}, s.webSearch)
 	events := map[string]*huma.Response{
 		"200": {Description: "The run's events (docs/events.md)", Content: map[string]*huma.MediaType{"text/event-stream": eventStream(registry, questionEvents, toolEvents, documentEvents, importEvents)}},
 		"204": {Description: "There is nothing behind the last event"},

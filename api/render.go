@@ -47,7 +47,7 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 	case stream.TopicDelta:
 		return r.delta(e)
 	case stream.TopicReset:
-		return r.reset(e)
+		return r.reset(ctx, e)
 	case stream.TopicToolCall:
 		return r.toolCall(ctx, e)
 	case stream.TopicToolEvent:
@@ -64,7 +64,8 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 	case stream.TopicSearch:
 		return r.searchChoices(ctx, e)
 	case stream.TopicToolUpdate:
-		return "tool_update", e.Data, nil
+		data, err := r.toolUpdate(ctx, e)
+		return "tool_update", data, err
 	case stream.TopicToolEnd:
 		result, err := r.toolResult(ctx, e.Ref)
 		return "tool_end", result, err
@@ -106,9 +107,13 @@ func (r *renderer) delta(e stream.Event) (string, any, error) {
 }
 
 // reset drops the words so far. A tool's stream starts its generation once more.
-func (r *renderer) reset(e stream.Event) (string, any, error) {
+func (r *renderer) reset(ctx context.Context, e stream.Event) (string, any, error) {
 	r.text.Reset()
 	if r.run.Kind == knowledge.KindTool {
+		request, err := r.request(ctx)
+		if err != nil || request.Web != nil {
+			return "tool_update", webUpdate{Phase: activities.PhaseGeneration, Status: "started"}, err
+		}
 		return "tool_update", workflows.PhaseData{Phase: "COMPILING_RESULTS", Status: "started"}, nil
 	}
 	return "messageReset", e.Data, nil
@@ -253,11 +258,14 @@ func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 	}, nil
 }
 
-// toolResult is the output object of rag_search.
+// toolResult is the output object of rag_search or web_search.
 func (r *renderer) toolResult(ctx context.Context, key string) (any, error) {
 	out, err := r.load(ctx, key)
 	if err != nil {
 		return nil, err
+	}
+	if out.record.Web != nil {
+		return r.webResult(ctx, out.record)
 	}
 	contexts := make([]toolContext, 0, len(out.record.Sources))
 	for _, s := range out.record.Sources {

@@ -82,7 +82,7 @@ func toolText(t *testing.T, list []event) string {
 	for _, e := range list {
 		switch e.Name {
 		case "tool_update":
-			if u := toolUpdate(t, e); u.phase == "COMPILING_RESULTS" && u.status == "started" {
+			if u := toolUpdate(t, e); (u.phase == "COMPILING_RESULTS" || u.phase == "GENERATION") && u.status == "started" {
 				text = ""
 			}
 		case "tool_partial_update":

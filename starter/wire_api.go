@@ -181,6 +181,7 @@ func (p *platform) activities() worker.Activities {
 	}
 	sender := webhook.NewSender(p.dialer.Client(webhook.Timeout))
 	answering.Webhooks = activities.QueryWebhooks{Hooks: p.store, Secrets: p.secrets, Sender: sender}
+	p.useWeb(answering)
 	delivering := &activities.Delivering{
 		Deliveries: p.store, Secrets: p.secrets, Sender: sender, OperatorURL: links{p}.OperatorURL,
 		Metrics: p.metrics, Log: p.log,

@@ -16,7 +16,13 @@ func (p *platform) tools() tool.Set { return tool.Set{p.codeInterpreter()} }
 
 // toolNames returns the tools that a project may set. The API may run without a worker,
 // so they depend on the configuration alone.
-func (p *platform) toolNames() []string { return []string{knowledge.ToolCodeInterpreter} }
+func (p *platform) toolNames() []string {
+	names := []string{knowledge.ToolCodeInterpreter}
+	if p.cfg.WebSearch.Provider != "" {
+		names = append(names, knowledge.ToolWebSearch)
+	}
+	return names
+}
 
 // missingComponents says how to install what a tool needs and this machine lacks. An API
 // without a worker does not know the machines of its workers.

@@ -23,6 +23,7 @@ type AnswerInput struct {
 	MaxToolTurns   int                      `json:"max_tool_turns"`
 	After          string                   `json:"after,omitempty"`   // the run of the same conversation that comes before, if it had not ended
 	Next           []string                 `json:"next,omitempty"`    // workflows that wait for the end of this one, over a continue-as-new
+	Web            bool                     `json:"web,omitempty"`     // RunTool searches the web
 	Carried        *activities.Loop         `json:"carried,omitempty"` // state over a continue-as-new
 	Research       knowledge.ResearchConfig `json:"research,omitzero"` // of a deep research
 	Log            stream.Log               `json:"log,omitzero"`
@@ -35,6 +36,7 @@ func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
 	in := AnswerInput{
 		RunRef: run, MessageID: r.MessageID, ConversationID: r.ConversationID, ExecutionID: r.ExecutionID,
 		Webhooks: asksWebhooks(r), SearchFirst: activities.SearchFirst(r), SlowSearch: r.Config.AI.AsksModel(), MaxToolTurns: r.Config.Tools.MaxPerRequest,
+		Web: r.Web != nil,
 	}
 	if r.Kind == knowledge.KindResearch {
 		in.Research = r.Config.Tools.DeepResearch

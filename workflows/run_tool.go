@@ -16,11 +16,16 @@ type PhaseData struct {
 }
 
 // ToolStarted returns the first entry of a tool's log.
-func ToolStarted() stream.Entry {
+func ToolStarted(in AnswerInput) stream.Entry {
+	if in.Web {
+		return entry(stream.TopicToolUpdate, stream.Event{
+			Ref: in.RequestKey(), Data: stream.Data(activities.WebUpdate{Phase: activities.PhaseWebSearch, Status: "started"}),
+		})
+	}
 	return entry(stream.TopicToolUpdate, stream.Event{Data: stream.Data(PhaseData{Phase: "SEARCH_PREPARATION", Status: "started"})})
 }
 
-// RunTool runs rag_search as a contract of its own: one search, one answer.
+// RunTool runs rag_search or web_search as a contract of its own: one search, one answer.
 func RunTool(ctx workflow.Context, in AnswerInput) error {
 	in.SearchFirst, in.MaxToolTurns = true, 0
 	a, err := newAnswer(ctx, in, "RunTool")
@@ -28,8 +33,12 @@ func RunTool(ctx workflow.Context, in AnswerInput) error {
 		return err
 	}
 	a.toolEvents = true
-	a.log.Append(ToolStarted())
-	err = a.converse(ctx)
+	a.log.Append(ToolStarted(in))
+	if in.Web {
+		err = a.answerFromWeb(ctx)
+	} else {
+		err = a.converse(ctx)
+	}
 	return a.finish(ctx, knowledge.KindTool, err)
 }
 

@@ -96,6 +96,7 @@ var own = map[string][]string{
 	"internal/retrieve":    {"internal/citation", "internal/enrich", "internal/index", "internal/knowledge", "internal/store"},
 	"internal/safedial":    {"internal/knowledge"},
 	"internal/sandbox":     {"internal/knowledge"},
+	"internal/scrape":      {"internal/extract", "internal/extract/format", "internal/knowledge", "internal/robots"},
 	"internal/selection":   {"internal/knowledge", "internal/source", "internal/store"},
 	"internal/source":      {"internal/knowledge"},
 	"internal/store":       {"internal/erase", "internal/knowledge", "internal/source"},
@@ -137,7 +138,7 @@ var own = map[string][]string{
 	// Durable processes, and the edges.
 	"activities": {
 		"internal/blob", "internal/chunk", "internal/citation", "internal/enrich", "internal/extract", "internal/extract/format", "internal/index", "internal/knowledge",
-		"internal/model", "internal/prompt", "internal/retrieve", "internal/safedial", "internal/selection", "internal/source", "internal/store", "internal/stream", "internal/tool", "internal/transcript", "internal/webhook",
+		"internal/model", "internal/prompt", "internal/retrieve", "internal/safedial", "internal/scrape", "internal/selection", "internal/source", "internal/store", "internal/stream", "internal/tool", "internal/transcript", "internal/webhook", "internal/websearch",
 	},
 	"workflows":  {"activities", "internal/knowledge", "internal/stream", "internal/tool"},
 	"worker":     {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
@@ -146,7 +147,7 @@ var own = map[string][]string{
 	"api": {
 		"activities", "api/edge", "api/openai", "internal/access", "internal/blob", "internal/citation", "internal/client", "internal/extract", "internal/idempotency", "internal/index",
 		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/prompt", "internal/question", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",
-		"internal/store", "internal/stream", "internal/tool", "internal/view", "internal/webhook", "workflows",
+		"internal/store", "internal/stream", "internal/tool", "internal/view", "internal/webhook", "internal/websearch", "workflows",
 	},
 	"internal/client":    {"internal/knowledge", "internal/sse"},
 	"internal/mcpserver": {"internal/client", "internal/knowledge"},
@@ -158,7 +159,7 @@ var own = map[string][]string{
 	"starter": {
 		"activities", "api", "api/openai", "internal/access", "internal/blob", "internal/blob/connect", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
 		"internal/extract", "internal/extract/format", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/retrieve", "internal/runfile",
-		"internal/safedial", "internal/sandbox", "internal/secret", "internal/source", "internal/source/connect", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/webhook", "samples", "starter/terminal", "worker", "workflows",
+		"internal/safedial", "internal/scrape", "internal/sandbox", "internal/secret", "internal/source", "internal/source/connect", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/webhook", "internal/websearch", "samples", "starter/terminal", "worker", "workflows",
 	},
 	"starter/terminal": {"internal/client"},
 
@@ -294,7 +295,7 @@ func TestPrincipalsAreMadeByAccess(t *testing.T) {
 func systemReads() []string {
 	return []string{
 		"Setting", "WorkspaceExists", "KeyByHash", "HasInstanceKey", "Version", "PrepareVersion", "PendingVersions", "RunningVersions", "ChildRemovals", "PendingRemovals",
-		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningRuns", "StaleInIndex", "LeaseStale", "InIndex", "TakeTokens", "TakeLostUploads", "DailyTurn", "Ping", "RoomForSystem",
+		"SourceKeys", "RetiredSources", "NamedSources", "RunForSystem", "RunningBefore", "RunningRuns", "StaleInIndex", "LeaseStale", "InIndex", "TakeTokens", "TakeLostUploads", "DailyTurn", "Ping", "RoomForSystem",
 		"ImportForSystem", "PreviousImport", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "HasRoom", "RecordImported", "CountVanished",
 		"FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",
 		"ArchiveImports", "ImportContains", "ImportLost", "OutdatedDocuments", "ReindexVersion", "ReindexProgress", "ProjectForSystem", "ProjectGenerations", "BeginFilling", "SwitchGeneration", "PublishedVersions", "ChunksForSystem", "WantedGeneration",

@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"html"
 	"regexp"
 	"strconv"
 	"strings"
@@ -20,6 +21,8 @@ type mark struct {
 const (
 	openTag     = "<citation"
 	closeTag    = "</citation"
+	openWebTag  = "<web_citation"
+	closeWebTag = "</web_citation"
 	sourceTag   = "<source_"
 	sourceClose = "</source_"
 )
@@ -29,10 +32,10 @@ var (
 	sourcePart  = regexp.MustCompile(`(?i)^</?source_[\d,\s_source]*/?$`)
 	bracketMark = regexp.MustCompile(`(?i)^\[((?:source_)?\d{1,6}(?:\s*,\s*(?:source_)?\d{1,6})*)\]`)
 	bracketPart = regexp.MustCompile(`(?i)^\[[\d,\s_source]*$`)
-	tagID       = regexp.MustCompile(`(?i)\sid\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'/>]+))`)
+	tagID       = regexp.MustCompile(`(?i)\s(?:id|url)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'/>]+))`)
 	tagPart     = regexp.MustCompile(`(?is)^\s*(?:[a-z]+\s*(?:=.*)?)?$`)
-	tagEnd      = regexp.MustCompile(`(?i)^</citation\s*>`)
-	tagEndPart  = regexp.MustCompile(`(?i)^</citation\s*$`)
+	tagEnd      = regexp.MustCompile(`(?i)^</(?:web_)?citation\s*>`)
+	tagEndPart  = regexp.MustCompile(`(?i)^</(?:web_)?citation\s*$`)
 	label       = regexp.MustCompile(`^\s*\[[\d,\s]*\]`)
 	wholeLabel  = regexp.MustCompile(`(?i)^\s*(?:\[(?:[\d,\s]|source_)*\])?\s*$`)
 	labelPart   = regexp.MustCompile(`^\s*(?:\[[\d,\s]*)?$`)
@@ -51,9 +54,13 @@ func (r *Rewriter) mark(v view) mark {
 	case hasPrefix(v.text, sourceTag), hasPrefix(v.text, sourceClose):
 		return r.source(v)
 	case hasPrefix(v.text, openTag):
-		return r.tag(v)
+		return r.tag(v, openTag)
+	case hasPrefix(v.text, openWebTag):
+		return r.tag(v, openWebTag)
 	case hasPrefix(v.text, closeTag):
-		return r.end(v)
+		return r.end(v, closeTag)
+	case hasPrefix(v.text, closeWebTag):
+		return r.end(v, closeWebTag)
 	}
 	return mark{wait: !v.final && beginsTag(v.text)}
 }
@@ -87,11 +94,11 @@ func (r *Rewriter) bracket(v view) mark {
 	return mark{length: len(m[0]), citations: r.citeAll(ranks(m[1]))}
 }
 
-// tag reads <citation id="…">…</citation>. Around words the citation stands at
+// tag reads <citation id="…">…</citation>, or the same of a page with its url. Around words the citation stands at
 // the end of them. If the end is far or another tag comes first, the opening tag
 // alone stands for the citation.
-func (r *Rewriter) tag(v view) mark {
-	behind := v.text[len(openTag):]
+func (r *Rewriter) tag(v view, name string) mark {
+	behind := v.text[len(name):]
 	if behind != "" && isNameByte(behind[0]) {
 		return mark{} // a longer name
 	}
@@ -103,12 +110,12 @@ func (r *Rewriter) tag(v view) mark {
 		case r.closed && tagPart.MatchString(behind):
 			return mark{length: len(v.text)} // the answer was cut off in the middle of it
 		}
-		return mark{length: len(openTag)}
+		return mark{length: len(name)}
 	}
 	if behind[end] == '<' || strings.IndexAny(behind, " \t\r\n\f/>") != 0 {
-		return mark{length: len(openTag)} // broken
+		return mark{length: len(name)} // broken
 	}
-	open := len(openTag) + end + 1
+	open := len(name) + end + 1
 	whole := r.content(v.from(open))
 	if whole.wait {
 		return whole
@@ -149,8 +156,8 @@ func (r *Rewriter) content(v view) mark {
 
 // end reads an end tag, which stands for the citation of the words before it, or
 // ends nothing.
-func (r *Rewriter) end(v view) mark {
-	if behind := v.text[len(closeTag):]; behind != "" && isNameByte(behind[0]) {
+func (r *Rewriter) end(v view, name string) mark {
+	if behind := v.text[len(name):]; behind != "" && isNameByte(behind[0]) {
 		return mark{}
 	}
 	if m := tagEnd.FindString(v.text); m != "" {
@@ -163,7 +170,7 @@ func (r *Rewriter) end(v view) mark {
 	if !v.final && tagEndPart.MatchString(v.text) {
 		return mark{wait: true}
 	}
-	return mark{length: len(closeTag)}
+	return mark{length: len(name)}
 }
 
 // idOf returns the id among the attributes of a tag.
@@ -172,7 +179,7 @@ func idOf(attributes string) string {
 	if m == nil {
 		return ""
 	}
-	return m[1] + m[2] + m[3] // one of them is not empty
+	return html.UnescapeString(m[1] + m[2] + m[3]) // one of them is not empty
 }
 
 func ranks(list string) []int {
@@ -189,7 +196,7 @@ func ranks(list string) []int {
 // beginsTag reports whether s, which begins with '<', is the beginning of a tag
 // that we know.
 func beginsTag(s string) bool {
-	for _, name := range []string{openTag, closeTag, sourceTag, sourceClose} {
+	for _, name := range []string{openTag, closeTag, openWebTag, closeWebTag, sourceTag, sourceClose} {
 		if len(s) <= len(name) && hasPrefix(name, s) {
 			return true
 		}

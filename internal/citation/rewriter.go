@@ -1,18 +1,23 @@
 package citation
 
 import (
+	"cmp"
 	"fmt"
+	"html"
 	"slices"
 	"strings"
 )
 
 // Context is a passage that a model is given. It holds a document's words, so it
-// is never stored.
+// is never stored. A page of the web has an address and a title in place of a chunk and a
+// document.
 type Context struct {
 	Rank         int // 1 = first; the model names the passage by it
 	ChunkID      string
 	DocumentID   string
 	DocumentName string
+	URL          string
+	Title        string
 	Text         string
 	Score        float64
 }
@@ -21,7 +26,8 @@ type Context struct {
 //
 //	<source_3>  <source_1, source_2>  [3]  [1, 2]  [source_3]  <citation id="CHUNK">[3]</citation>
 //
-// all become `<citation id="CHUNK">[3]</citation>`, one for each passage. Words
+// all become `<citation id="CHUNK">[3]</citation>`, one for each passage, or for a page
+// of the web `<web_citation url="URL" title="TITLE">[3]</web_citation>`. Words
 // between the tags of one stay, and it follows them. A mark of a passage that is
 // not among the contexts is removed, with the space before it, and so is every
 // other tag named citation: what is cited in the output was in the contexts.
@@ -34,8 +40,8 @@ type Context struct {
 // them, so that the output does not depend on how the input is cut. Not safe for
 // concurrent use.
 type Rewriter struct {
-	byRank map[int]string // chunk ids
-	byID   map[string]int
+	byRank map[int]string // citations
+	byID   map[string]int // by chunk id or address
 	used   map[int]bool
 	around int // rank of the citation that the words stand in, until they cite it; 0 = none
 	quoted quoted
@@ -55,10 +61,37 @@ const maxHeld = 240
 func NewRewriter(contexts []Context) *Rewriter {
 	r := &Rewriter{byRank: map[int]string{}, byID: map[string]int{}, used: map[int]bool{}, quoted: newQuoted(contexts), blank: true}
 	for _, c := range contexts {
-		r.byRank[c.Rank] = c.ChunkID
-		r.byID[c.ChunkID] = c.Rank
+		r.byRank[c.Rank] = c.citation()
+		r.byID[cmp.Or(c.ChunkID, c.URL)] = c.Rank
 	}
 	return r
+}
+
+// NewMarker returns a Rewriter that writes each citation as `<source_3>`, which Resolve
+// turns into citations when the answer is complete.
+func NewMarker(contexts []Context) *Rewriter {
+	r := NewRewriter(contexts)
+	for _, c := range contexts {
+		r.byRank[c.Rank] = fmt.Sprintf("<source_%d>", c.Rank)
+	}
+	return r
+}
+
+// Resolve returns the output of a marker with its marks as citations.
+func Resolve(text string, contexts []Context) string {
+	pairs := make([]string, 0, 2*len(contexts))
+	for _, c := range contexts {
+		pairs = append(pairs, fmt.Sprintf("<source_%d>", c.Rank), c.citation())
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// citation returns the citation of a passage.
+func (c Context) citation() string {
+	if c.URL != "" {
+		return fmt.Sprintf(`<web_citation url="%s" title="%s">[%d]</web_citation>`, html.EscapeString(c.URL), html.EscapeString(c.Title), c.Rank)
+	}
+	return fmt.Sprintf(`<citation id="%s">[%d]</citation>`, c.ChunkID, c.Rank)
 }
 
 // Write takes words and gives those that are certain by now.
@@ -210,5 +243,5 @@ func (r *Rewriter) cite(rank int) string {
 	if r.around == rank {
 		r.around = 0
 	}
-	return fmt.Sprintf(`<citation id="%s">[%d]</citation>`, r.byRank[rank], rank)
+	return r.byRank[rank]
 }

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-var citationSpace = regexp.MustCompile(` ?<citation\s+id="[^"<>]*"\s*>[^<]*</citation>`)
+var citationSpace = regexp.MustCompile(` ?(?:<citation\s+id="[^"<>]*"\s*>[^<]*</citation>|<web_citation\s+url="[^"<>]*"\s+title="[^"<>]*"\s*>[^<]*</web_citation>)`)
 
 // Strip removes citations, so that an answer can be shown to a model again.
 func Strip(text string) string {

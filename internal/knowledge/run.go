@@ -182,6 +182,12 @@ func (r RunRef) FolderKey(turn, call int) string {
 	return r.FoldersPrefix() + fmt.Sprintf("%06d-%06d.json", turn, call)
 }
 
+// WebKey is the blob key of a step of a search of the web that a tool call made; turn 0 is
+// that of a run that is nothing but the search.
+func (r RunRef) WebKey(step string, turn, call int) string {
+	return r.key(fmt.Sprintf("web-%s-%d-%d.json", step, turn, call))
+}
+
 func (r RunRef) key(name string) string { return r.Workspace + "/runs/" + r.Run + "/" + name }
 
 // RunFile is a file that a tool call produced. It belongs to the run, under its name.
@@ -205,7 +211,8 @@ type Failure struct {
 // before it starts the workflow. It never enters a workflow's history.
 type Request struct {
 	Principal      Principal     `json:"principal"`
-	Kind           RunKind       `json:"kind"` // KindQuery, KindTool or KindResearch
+	Kind           RunKind       `json:"kind"`          // KindQuery, KindTool or KindResearch
+	Web            *WebRequest   `json:"web,omitempty"` // of a KindTool that searches the web; nil = it searches documents
 	Question       string        `json:"question"`
 	Projects       []string      `json:"projects,omitempty"`
 	Documents      []string      `json:"documents,omitempty"`

@@ -44,6 +44,12 @@ func (p WebProvider) Has(t WebType) bool {
 	return false
 }
 
+// WebRequest is what a caller of web_search asks for beside the query.
+type WebRequest struct {
+	Since string   `json:"since,omitempty"` // hour, day, week, month or year; "" = any time
+	Only  []string `json:"only,omitempty"`  // domains; empty = all
+}
+
 // Since returns the time that DateRange names in a word, "" for none.
 func (c WebSearchConfig) Since() string { return WebSince(c.DateRange) }
 

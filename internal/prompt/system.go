@@ -15,6 +15,11 @@ import (
 //go:embed system.md
 var Default string
 
+// Web is the system prompt of a search of the web.
+//
+//go:embed web.md
+var Web string
+
 const (
 	contextVariable = "${context}"
 	dateVariable    = "${date}"
@@ -51,7 +56,11 @@ func Sources(passages []citation.Context) string {
 	}
 	var b strings.Builder
 	for _, p := range passages {
-		fmt.Fprintf(&b, "<source_%d document=\"%s\">\n%s\n</source_%d>\n", p.Rank, attribute(p.DocumentName), fence(p.Text), p.Rank)
+		name := `document="` + attribute(p.DocumentName) + `"`
+		if p.URL != "" {
+			name = `document="` + attribute(p.Title) + `" url="` + attribute(p.URL) + `"`
+		}
+		fmt.Fprintf(&b, "<source_%d %s>\n%s\n</source_%d>\n", p.Rank, name, fence(p.Text), p.Rank)
 	}
 	return b.String()
 }

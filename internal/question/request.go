@@ -14,7 +14,8 @@ const MaxLength = 32_000
 
 // Request is a question as its door read it.
 type Request struct {
-	Kind       knowledge.RunKind // knowledge.KindQuery, knowledge.KindTool or knowledge.KindResearch
+	Kind       knowledge.RunKind     // knowledge.KindQuery, knowledge.KindTool or knowledge.KindResearch
+	Web        *knowledge.WebRequest // of a KindTool that searches the web; nil = it searches documents
 	Text       string
 	TextField  string           // where the door's request has the text, for errors: "body.text"
 	Project    string           // id or name; "" = the one that the principal is held to, else every project that it covers

@@ -100,7 +100,7 @@ func MessageID(run string) string { return knowledge.DerivedID("message", run) }
 // conversation.
 func (s *Starter) snapshot(ctx context.Context, p knowledge.Principal, id string, r Request, setup Setup) (knowledge.Request, error) {
 	snapshot := knowledge.Request{
-		Principal: p, Kind: r.Kind, Door: r.Door, Question: r.Text, Documents: r.Documents, Projects: setup.Projects, Filter: setup.Filter, Scope: setup.Scope, Config: setup.Config,
+		Principal: p, Kind: r.Kind, Web: r.Web, Door: r.Door, Question: r.Text, Documents: r.Documents, Projects: setup.Projects, Filter: setup.Filter, Scope: setup.Scope, Config: setup.Config,
 		Passed: r.Passed, Webhooks: setup.Webhooks, ToolChoice: r.ToolChoice, ExecutionID: "call_" + strings.ReplaceAll(knowledge.NewID(), "-", ""), Date: s.deps.Now(),
 	}
 	if r.Conversation == "" {

@@ -157,7 +157,7 @@ func newRun(p knowledge.Principal, id, project string, r Request, snapshot knowl
 		Owner: p.Owner(), ConversationID: p.ConversationID(), Callback: r.Callback, CreatedAt: snapshot.Date,
 	}}
 	if r.Kind == knowledge.KindTool {
-		n.first = workflows.ToolStarted()
+		n.first = workflows.ToolStarted(in)
 	}
 	if r.Converse {
 		n.run.ConversationID = snapshot.ConversationID

@@ -79,12 +79,13 @@ func isAddress(host string) bool {
 
 // Rules say which pages may be used.
 type Rules struct {
-	Only  Domains // not empty: pages of other domains are not
+	Only  []Domains // pages lie in a domain of each of these lists
 	Never Domains
 	Bonus Domains // their pages are preferred
 }
 
-// bonus is added to the score of a page in a preferred domain.
+// bonus is added to the score of a page in a preferred domain, before all scores are
+// scaled to at most 1.
 const bonus = 0.2
 
 // Allow reports whether a page may be used: it is at an address by http or https without
@@ -105,15 +106,18 @@ func (r Rules) AllowURL(u *url.URL) bool {
 	if r.Never.Contain(&plain) {
 		return false
 	}
-	return len(r.Only) == 0 || r.Only.Contain(u)
+	return !slices.ContainsFunc(r.Only, func(d Domains) bool { return !d.Contain(u) })
 }
 
-// Score returns the score of a page with its bonus, at most 1.
+// Score returns the score of a page, which is at most 1, with its bonus.
 func (r Rules) Score(address string, score float64) float64 {
-	if u, err := url.Parse(address); err == nil && r.Bonus.Contain(u) {
-		return min(score+bonus, 1)
+	if len(r.Bonus) == 0 {
+		return score
 	}
-	return score
+	if u, err := url.Parse(address); err == nil && r.Bonus.Contain(u) {
+		score += bonus
+	}
+	return score / (1 + bonus)
 }
 
 // operators returns the restriction to the domains as search engines read it.

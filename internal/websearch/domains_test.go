@@ -35,7 +35,7 @@ func TestParseDomains(t *testing.T) {
 // TestOnly: what may be used with a list of domains, and what only looks like it.
 func TestOnly(t *testing.T) {
 	t.Parallel()
-	rules := websearch.Rules{Only: parse(t, "example.com", "bücher.de", "127.0.0.1")}
+	rules := websearch.Rules{Only: []websearch.Domains{parse(t, "example.com", "bücher.de", "127.0.0.1")}}
 	for address, want := range map[string]bool{
 		"https://example.com/a":            true,
 		"http://EXAMPLE.com":               true,
@@ -73,6 +73,16 @@ func TestOnly(t *testing.T) {
 	}
 }
 
+func TestTwoListsOfOnly(t *testing.T) {
+	t.Parallel()
+	rules := websearch.Rules{Only: []websearch.Domains{parse(t, "a.org", "b.org"), parse(t, "docs.a.org", "c.org")}}
+	for address, want := range map[string]bool{"https://docs.a.org/": true, "https://a.org/": false, "https://c.org/": false} {
+		if got := rules.Allow(address); got != want {
+			t.Errorf("%s: %t", address, got)
+		}
+	}
+}
+
 func TestNeverAndBonus(t *testing.T) {
 	t.Parallel()
 	rules := websearch.Rules{Never: parse(t, "spam.org"), Bonus: parse(t, "good.org")}
@@ -83,13 +93,11 @@ func TestNeverAndBonus(t *testing.T) {
 			t.Errorf("%s: %t", address, got)
 		}
 	}
-	if got := rules.Score("https://docs.good.org/", 0.5); got != 0.7 {
-		t.Errorf("a preferred page has %v", got)
+	preferred, other := rules.Score("https://docs.good.org/", 0.9), rules.Score("https://other.org/", 1)
+	if preferred <= other || preferred > 1 || rules.Score("https://good.org/", 1) != 1 {
+		t.Errorf("a preferred page has %v, another %v", preferred, other)
 	}
-	if got := rules.Score("https://good.org/", 0.9); got != 1 {
-		t.Errorf("a preferred page has %v", got)
-	}
-	if got := rules.Score("https://other.org/", 0.5); got != 0.5 {
-		t.Errorf("another page has %v", got)
+	if got := (websearch.Rules{}).Score("https://good.org/", 0.9); got != 0.9 {
+		t.Errorf("without preferred domains a page has %v", got)
 	}
 }

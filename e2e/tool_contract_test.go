@@ -1,0 +1,208 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+)
+
+var updateTranscripts = flag.Bool("update", false, "write the transcripts anew")
+
+// searchEngine is a SearXNG instance that always has the same results.
+type searchEngine struct {
+	*httptest.Server
+	asked   atomic.Int32
+	results atomic.Pointer[[]map[string]any]
+}
+
+func newSearchEngine(t *testing.T) *searchEngine {
+	t.Helper()
+	e := &searchEngine{}
+	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.asked.Add(1)
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{"query": r.URL.Query().Get("q"), "results": *e.results.Load()})
+	}))
+	t.Cleanup(e.Close)
+	e.set(
+		map[string]any{"title": "Solid state batteries", "url": "https://example.com/batteries", "content": "Charging takes ten minutes.", "engine": "google", "score": 2},
+		map[string]any{"title": "Factories", "url": "https://news.example.org/factories?page=1", "content": "Three factories are planned.", "engine": "bing", "score": 1},
+	)
+	return e
+}
+
+func (e *searchEngine) set(results ...map[string]any) { e.results.Store(&results) }
+
+// at returns the variables that point a server at the engine.
+func (e *searchEngine) at() []string {
+	return []string{"CAIRN_WEB_SEARCH__PROVIDER=searxng", "CAIRN_WEB_SEARCH__URL=" + e.URL}
+}
+
+// toolTranscript writes the events of a tool's run: fragments of the response joined, ids by
+// their order.
+func toolTranscript(t *testing.T, list []event) string {
+	t.Helper()
+	var out strings.Builder
+	streamed := ""
+	flush := func() {
+		if streamed != "" {
+			fmt.Fprintf(&out, "tool_partial_update {\"content\":%q,\"output_key\":\"response\"}\n", streamed)
+		}
+		streamed = ""
+	}
+	for _, e := range list {
+		if e.Name == "tool_partial_update" {
+			var part struct {
+				Content string
+				Key     string `json:"output_key"`
+			}
+			if e.decode(t, &part); part.Key != "response" {
+				t.Errorf("a fragment of %q", part.Key)
+			}
+			streamed += part.Content
+			continue
+		}
+		flush()
+		fmt.Fprintf(&out, "%s %s\n", e.Name, e.Data)
+	}
+	return out.String()
+}
+
+// TestToolContracts holds the events and the output objects of the two tools to a
+// transcript, event by event and key by key.
+func TestToolContracts(t *testing.T) {
+	t.Parallel()
+	m, engine := standIn(t, modeltest.Options{}), newSearchEngine(t)
+	s := start(t, at(m.URL(), engine.at()...)...)
+	document := s.publish(t, "lights", "The northern pier has a lighthouse.").ID
+	var chunks struct{ Data []struct{ ID string } }
+	if status := s.call(t, "GET", "/workspaces/default/documents/"+document+"/chunks", nil, &chunks); status != http.StatusOK || len(chunks.Data) != 1 {
+		t.Fatalf("status %d, chunks %v", status, chunks)
+	}
+	for name, test := range map[string]struct {
+		path, reply string
+		body        map[string]any
+	}{
+		"rag_search": {"/tools/rag_search", "On the northern pier <source_1> and nowhere else <source_7>.", map[string]any{"query": "Where is the lighthouse?"}},
+		"web_search": {
+			"/tools/web_search", "According to the results <source_1>, ten minutes. Three are planned [2] <source_9>.",
+			map[string]any{"query": "latest advancements in batteries", "time_range": "year"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m.ScriptChat(modeltest.Text(test.reply), modeltest.Text(test.reply))
+			var plain json.RawMessage
+			if status := s.call(t, "POST", test.path, test.body, &plain); status != http.StatusOK {
+				t.Fatalf("status %d: %s", status, plain)
+			}
+			test.body["stream"] = true
+			list := s.follow(t, s.ask(t, test.path, test.body).run, 0)
+			streamed := toolTranscript(t, list)
+			end, _ := strings.CutPrefix(streamed[strings.LastIndex(strings.TrimSpace(streamed), "\n")+1:], "tool_end ")
+			ids := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", document, "DOCUMENT", chunks.Data[0].ID, "CHUNK", executionID(t, plain), "CALL", executionID(t, json.RawMessage(end)), "CALL")
+			if diff := cmp.Diff(ids.Replace(string(plain)), ids.Replace(strings.TrimSpace(end))); diff != "" {
+				t.Errorf("without a stream the output differs: %s", diff)
+			}
+			wantTranscript(t, filepath.Join("testdata", name+".txtar"), ids.Replace(streamed))
+		})
+	}
+}
+
+// TestKillDuringAWebSearch kills the server while the model answers from the web. The
+// reader gets the words once, and no search is made again.
+func TestKillDuringAWebSearch(t *testing.T) {
+	t.Parallel()
+	m, engine := standIn(t, modeltest.Options{Tokens: 120, TokenDelay: 12 * time.Millisecond}), newSearchEngine(t)
+	s := start(t, at(m.URL(), engine.at()...)...)
+	a := s.ask(t, "/tools/web_search", map[string]any{"query": "latest advancements in batteries", "stream": true})
+	r := &reader{run: a.run, body: a}
+	r.until(t, words(t, 20, toolText))
+	s.kill()
+	s.restart()
+	r.reconnect(t, s, never)
+	streamed, _, _ := strings.Cut(toolText(t, r.list), " <source_")
+	answered, _, _ := strings.Cut(toolResponse(t, r.list), " <web_citation")
+	wantSame(t, "the text without its citations", streamed, answered)
+	if n := strings.Count(toolText(t, r.list), "word"); n != 120 || engine.asked.Load() != 1 {
+		t.Errorf("%d words of 120, after %d searches", n, engine.asked.Load())
+	}
+}
+
+// TestWebSearchKeepsToDomains: a search in domains that the engine ignores, one without
+// results, and a server without an engine.
+func TestWebSearchKeepsToDomains(t *testing.T) {
+	t.Parallel()
+	m, engine := standIn(t, modeltest.Options{}), newSearchEngine(t)
+	s := start(t, at(m.URL(), engine.at()...)...)
+	engine.set(
+		map[string]any{"title": "Look-alike", "url": "https://evil-example.com/", "content": "No."},
+		map[string]any{"title": "Another", "url": "https://example.com.evil.org/", "content": "No."},
+		map[string]any{"title": "A user", "url": "https://example.com@evil.org/", "content": "No."},
+		map[string]any{"title": "Right", "url": "https://docs.example.com/", "content": "Yes."},
+	)
+	for domain, want := range map[string]int{"example.com": 1, "example.net": 0} {
+		var out struct {
+			Response string
+			Sources  []struct{ Title string }
+			Used     []int `json:"sources_used"`
+			Total    *int  `json:"total_results"`
+		}
+		asked := m.Totals().Chats.Asked
+		body := map[string]any{"query": "batteries", "whitelisted_domains": []string{domain}}
+		if status := s.call(t, "POST", "/tools/web_search", body, &out); status != http.StatusOK {
+			t.Fatalf("status %d", status)
+		}
+		if len(out.Sources) != want || *out.Total != want || m.Totals().Chats.Asked-asked != want {
+			t.Errorf("%s: %+v, %d model calls", domain, out, m.Totals().Chats.Asked-asked)
+		}
+		if want == 0 && (!strings.Contains(out.Response, "no page on example.net") || out.Used == nil) {
+			t.Errorf("%s: %+v", domain, out)
+		}
+	}
+	for body, status := range map[string]int{`{"query":"a","time_range":"week"}`: 422, `{"query":"a","whitelisted_domains":["a b"]}`: 422, `{"query":" "}`: 422, `{"query":"a","pages":2}`: 422} {
+		if got := s.call(t, "POST", "/tools/web_search", json.RawMessage(body), nil); got != status {
+			t.Errorf("%s: status %d", body, got)
+		}
+	}
+}
+
+func executionID(t *testing.T, output json.RawMessage) string {
+	t.Helper()
+	var o struct {
+		ID string `json:"execution_id"`
+	}
+	if err := json.Unmarshal(output, &o); err != nil || !strings.HasPrefix(o.ID, "call_") {
+		t.Errorf("execution_id %q, %v of %s", o.ID, err, output)
+	}
+	return o.ID
+}
+
+// wantTranscript compares a transcript with a file.
+func wantTranscript(t *testing.T, path, got string) {
+	t.Helper()
+	if *updateTranscripts {
+		if err := os.WriteFile(path, txtar.Format(&txtar.Archive{Files: []txtar.File{{Name: "events", Data: []byte(got)}}}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	archive, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(archive.Files[0].Data), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
