@@ -65,7 +65,7 @@ func (s *Server) serveOriginal(w http.ResponseWriter, r *http.Request, v store.V
 	if err != nil {
 		return err
 	}
-	defer original.Close()
+	defer func() { _ = original.Close() }() // it was only read
 	mediaType, disposition := shownAs(v)
 	header, tag := w.Header(), sha256.Sum256([]byte(v.SourceKey))
 	header.Set("Content-Type", mediaType)

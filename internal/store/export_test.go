@@ -87,21 +87,26 @@ func (s *Store) PagePlans(ctx context.Context) (plans map[string][]string, err e
 	for name, query := range map[string]string{
 		"PublishedVersions": strings.Replace(publishedPage, "LIMIT ?", "LIMIT 100", 1), "OutdatedDocuments": outdatedPage,
 	} {
-		rows, err := s.writer.DB.DB.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, "w", "p", "d")
-		if err != nil {
-			return nil, err
-		}
-		for rows.Next() {
-			var id, parent, unused int
-			var step string
-			if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
-				return nil, errors.Join(err, rows.Close())
-			}
-			plans[name] = append(plans[name], step)
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		if plans[name], err = s.plan(ctx, query); err != nil {
 			return nil, err
 		}
 	}
 	return plans, nil
+}
+
+func (s *Store) plan(ctx context.Context, query string) (steps []string, err error) {
+	rows, err := s.writer.DB.DB.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, "w", "p", "d")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+			return nil, err
+		}
+		steps = append(steps, step)
+	}
+	return steps, rows.Err()
 }
