@@ -130,7 +130,7 @@ func TestOpenAIVectorStores(t *testing.T) {
 		Chunk: knowledge.Chunk{ID: "c", DocumentID: document, Text: "Leave is 30 days."}, Document: knowledge.Document{ID: document, ExternalID: first, Name: "leave.md"},
 	}, Score: 0.5}}
 	found := do("POST", root+"/search", `{"query":["How long","is leave?"],"max_num_results":3,"filters":{"type":"eq","key":"team","value":"hr"},"rewrite_query":true}`).want(200)["data"].([]any)
-	if hit := found[0].(map[string]any); hit["file_id"] != first || !strings.Contains(string(hit["filename"].(string)), "leave") {
+	if hit := found[0].(map[string]any); hit["file_id"] != first || !strings.Contains(hit["filename"].(string), "leave") {
 		t.Errorf("%v", found)
 	}
 	if asked := e.work.retrieved[0]; asked.Config.NumberOfChunks != 3 || asked.Filter[0].Field != "metadata.team" || asked.Projects[0] != made["id"] {

@@ -16,20 +16,20 @@ func (s *Store) WebhookOf(ctx context.Context, q WebhookQueue) (knowledge.Webhoo
 	if err != nil {
 		return knowledge.Webhook{}, knowledge.Project{}, fmt.Errorf("read project %s: %w", q.Project, failure(err))
 	}
-	for i := range rows {
-		project, err := rows[i].project()
-		if err != nil {
-			return knowledge.Webhook{}, project, err
-		}
-		for _, w := range project.Webhooks {
-			if w.ID == q.Webhook && w.Enabled {
-				return w, project, nil
-			}
-		}
-		w, err := callbackOf(ctx, s.reader, project, q.Webhook)
-		return w, project, err
+	if len(rows) == 0 {
+		return knowledge.Webhook{}, knowledge.Project{}, knowledge.NotFound("webhook", q.Webhook)
 	}
-	return knowledge.Webhook{}, knowledge.Project{}, knowledge.NotFound("webhook", q.Webhook)
+	project, err := rows[0].project()
+	if err != nil {
+		return knowledge.Webhook{}, project, err
+	}
+	for _, w := range project.Webhooks {
+		if w.ID == q.Webhook && w.Enabled {
+			return w, project, nil
+		}
+	}
+	w, err := callbackOf(ctx, s.reader, project, q.Webhook)
+	return w, project, err
 }
 
 // callbackOf returns the callback of a run as a webhook.
