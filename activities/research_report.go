@@ -156,7 +156,8 @@ func (a *Answering) FinishResearch(ctx context.Context, in FinishAnswerInput) er
 	if in.Status != knowledge.RunCompleted {
 		end = Failed(knowledge.KindResearch, knowledge.Failure{Code: in.Code, Message: in.Message})
 	}
-	in.Items = append(items, end.Items(int64(len(items)))...)
+	items = append(items, end.Items(int64(len(items)))...)
+	in.Items = items
 	return a.FinishAnswer(ctx, in)
 }
 

@@ -29,7 +29,7 @@ type researchTest struct {
 func newResearchTest(t *testing.T) *researchTest {
 	t.Helper()
 	test := &researchTest{loopTest: newLoopTest(t)}
-	acts := test.loopTest.activities()
+	acts := test.activities()
 	acts.Workflows = logByID{env: test.env}
 	test.env.RegisterActivity(acts.Answering)
 	test.env.RegisterWorkflow(workflows.RunLog)
@@ -309,7 +309,7 @@ func TestLongResearch(t *testing.T) {
 	runs := 1
 	for ; ; runs++ {
 		env := newEnvironment()
-		acts := test.loopTest.activities().Answering
+		acts := test.activities().Answering
 		acts.Workflows = log
 		env.RegisterActivity(acts)
 		env.RegisterWorkflow(workflows.ResearchQuestion)
