@@ -70,4 +70,24 @@ for await (const event of await client.responses.retrieve(background.id, { strea
 assert.equal(status, "response.completed");
 assert.equal((await client.responses.retrieve(background.id)).status, "completed");
 
+// Files and vector stores: a project of its own, filled, polled, searched and asked.
+const store = await client.vectorStores.create({ name: "Harbour of JavaScript" });
+const file = await OpenAI.toFile(Buffer.from("The eastern mole has a crane. It is painted blue."), "mole.txt");
+const uploaded = await client.files.create({ file, purpose: "assistants" });
+assert.match(await (await client.files.content(uploaded.id)).text(), /^The eastern/);
+const added = await client.vectorStores.files.createAndPoll(store.id, { file_id: uploaded.id, attributes: { side: "east" } }, { pollIntervalMs: 100 });
+assert.equal(added.status, "completed");
+const buoys = await client.vectorStores.fileBatches.uploadAndPoll(store.id, {
+  files: [await OpenAI.toFile(Buffer.from("Buoy 1 is green."), "buoy1.txt"), await OpenAI.toFile(Buffer.from("Buoy 2 is red."), "buoy2.txt")],
+}, { pollIntervalMs: 100 });
+assert.equal(buoys.file_counts.completed, 2);
+const found = await client.vectorStores.search(store.id, { query: "What is on the eastern mole?", filters: { type: "eq", key: "side", value: "east" } });
+assert.equal(found.data[0].file_id, uploaded.id);
+const told = await client.responses.create({ model: chat, input: "What is on the eastern mole?", tools: [{ type: "file_search", vector_store_ids: [store.id] }] });
+assert.match(told.output_text, /crane/);
+assert.equal(told.output.at(-1).content[0].annotations[0].file_id, uploaded.id);
+assert((await client.vectorStores.files.delete(uploaded.id, { vector_store_id: store.id })).deleted);
+assert((await client.files.delete(uploaded.id)).deleted);
+await assert.rejects(client.vectorStores.delete(store.id), OpenAI.PermissionDeniedError);
+
 console.log("done");

@@ -78,4 +78,28 @@ assert background.status in ("queued", "in_progress"), background
 last = list(client.responses.retrieve(background.id, stream=True))[-1]
 assert last.type == "response.completed" and client.responses.retrieve(background.id).status == "completed", last
 
+# Files and vector stores: a project of its own, filled, polled, searched and asked.
+store = client.vector_stores.create(name="Harbour of Python")
+uploaded = client.files.create(file=("mole.txt", b"The eastern mole has a crane. It is painted blue."), purpose="assistants")
+assert client.files.content(uploaded.id).read().startswith(b"The eastern"), uploaded
+assert uploaded.id in [file.id for file in client.files.list()]
+added = client.vector_stores.files.create_and_poll(vector_store_id=store.id, file_id=uploaded.id, attributes={"side": "east"}, poll_interval_ms=100)
+assert added.status == "completed" and added.attributes == {"side": "east"}, added
+others = [client.files.create(file=(f"buoy{n}.txt", f"Buoy {n} is green.".encode()), purpose="assistants").id for n in (1, 2)]
+batch = client.vector_stores.file_batches.create_and_poll(store.id, file_ids=others, poll_interval_ms=100)
+assert batch.status == "completed" and batch.file_counts.completed == 2, batch
+assert len(list(client.vector_stores.files.list(store.id, limit=2))) == 3
+found = client.vector_stores.search(store.id, query="What is on the eastern mole?", max_num_results=3, filters={"type": "eq", "key": "side", "value": "east"})
+assert found.data[0].file_id == uploaded.id and "crane" in found.data[0].content[0].text, found
+answer = client.responses.create(model=chat, input="What is on the eastern mole?", tools=[{"type": "file_search", "vector_store_ids": [store.id]}])
+assert "crane" in answer.output_text and answer.output[-1].content[0].annotations[0].file_id == uploaded.id, answer
+assert client.vector_stores.files.delete(uploaded.id, vector_store_id=store.id).deleted
+assert client.files.delete(uploaded.id).deleted
+assert client.vector_stores.retrieve(store.id).name == "Harbour of Python"
+try:
+    client.vector_stores.delete(store.id)
+    raise AssertionError("a project was deleted")
+except openai.PermissionDeniedError as refused:
+    assert "cannot be deleted" in refused.body["message"], refused
+
 print("done")
