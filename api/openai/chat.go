@@ -92,5 +92,6 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, p knowledge.Pri
 			return nil // the client has left
 		}
 	}
-	return out.done()
+	out.done()
+	return nil
 }

@@ -112,7 +112,8 @@ func (s *chunks) complete(r *http.Request, item stream.Item) error {
 			return err
 		}
 	}
-	return s.out.done()
+	s.out.done()
+	return nil
 }
 
 func (s *chunks) chunk(delta ChunkDelta, finish *string) error {

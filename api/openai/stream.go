@@ -66,11 +66,8 @@ func (s *eventStream) send(before string, data []byte) error {
 	return nil
 }
 
-// done sends the mark that ends a stream.
-func (s *eventStream) done() error {
-	_ = s.data([]byte("[DONE]")) // a client that has left does not miss it
-	return nil
-}
+// done sends the mark that ends a stream. A client that has left does not miss it.
+func (s *eventStream) done() { _ = s.data([]byte("[DONE]")) }
 
 // fail ends the stream with an error. Before the first event the error is the answer, and
 // is returned for that.
