@@ -172,7 +172,7 @@ func problem(ctx context.Context, log *slog.Logger, err error) *Problem {
 }
 
 // LogError logs an error that ends an answer which has begun.
-func LogError(r *http.Request, err error) { problem(r.Context(), RequestLog(r.Context()), err) }
+func LogError(r *http.Request, err error) { _ = problem(r.Context(), RequestLog(r.Context()), err) }
 
 // WriteError answers with err, for handlers that write their response themselves.
 // A response that has begun is cut off.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -123,11 +124,11 @@ type handler func(w http.ResponseWriter, r *http.Request, p knowledge.Principal)
 
 // handle registers a route at the root and below each workspace.
 func (s *Server) handle(rt edge.Route, h handler) {
-	id, path := rt.OperationID, rt.Path
+	id, path, responses, parameters := rt.OperationID, rt.Path, rt.Responses, rt.Parameters
 	rt.Tags = []string{"openai"}
 	for prefix, root := range map[string]string{"openai-": "", "workspace-openai-": workspaceRoot} {
 		rt.OperationID, rt.Path = prefix+id, root+path
-		rt.Responses = cloneResponses(rt.Operation.Responses)
+		rt.Responses, rt.Parameters = cloneResponses(responses), slices.Clone(parameters)
 		edge.HandleRaw(s.deps.Edge, rt, func(w http.ResponseWriter, r *http.Request, p knowledge.Principal) {
 			if err := h(w, r, p); err != nil {
 				edge.WriteError(w, r, err)
@@ -137,7 +138,7 @@ func (s *Server) handle(rt edge.Route, h handler) {
 }
 
 // cloneResponses keeps the two registrations of a route from sharing a map, to which each
-// adds its errors.
+// adds its errors. Each adds its parameters too.
 func cloneResponses(responses map[string]*huma.Response) map[string]*huma.Response {
 	clone := map[string]*huma.Response{}
 	for status, response := range responses {

@@ -31,7 +31,7 @@ func (c *Client) ForwardChat(ctx context.Context, body []byte, streamed bool) (*
 		x.limit = maxStreamBytes
 	}
 	sent := time.Now()
-	res, err := c.post(x, "/chat/completions", body)
+	res, err := c.post(x, "/chat/completions", body) //nolint:bodyclose // Forwarded.Close closes it
 	if x.header != nil {
 		c.pacer.observe(sent, time.Now(), x.status, x.header)
 	}
