@@ -52,6 +52,7 @@ type platform struct {
 	embed       *model.Client
 	embeddings  *embeddings   // with those of other generations
 	transcribe  *model.Client // nil = no endpoint is configured
+	paint       *model.Client // makes pictures; nil = there is no models.image
 	parsers     *extract.Pool
 	textParsers *extract.Pool      // for small texts alone
 	drawers     *extract.Pool      // of the pages of documents
@@ -215,6 +216,9 @@ func (p *platform) connectModels() {
 	p.chat = model.New(endpoint(p.cfg.Models.Chat, p.offline, localmodel.ChatModel), httpClient)
 	p.embed = model.New(endpoint(p.cfg.Models.Embedding, p.offline, localmodel.EmbeddingModel), httpClient)
 	p.embeddings = &embeddings{instance: p.embed, offline: p.cfg.Models.Embedding.Offline(), others: map[string]activities.Embedder{}}
+	if m := p.cfg.Models.Image.Endpoint(); m.BaseURL != "" {
+		p.paint = model.New(endpoint(m, "", ""), httpClient)
+	}
 	if m := p.cfg.Models.Transcription.Endpoint(); m.BaseURL != "" {
 		p.transcribe = model.New(endpoint(m, "", ""), httpClient)
 	}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"slices"
 	"sync"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/runfile"
 	"github.com/cairn-rag/cairn/internal/sandbox"
 	"github.com/cairn-rag/cairn/internal/tool"
@@ -12,7 +14,13 @@ import (
 
 // tools returns the tools of the instance beside documents_rag. A project gets one that
 // is in toolNames only if it sets it.
-func (p *platform) tools() tool.Set { return tool.Set{p.codeInterpreter()} }
+func (p *platform) tools() tool.Set {
+	set := tool.Set{p.codeInterpreter()}
+	if p.paint != nil {
+		set = append(set, tool.NewImageGeneration(p.picture, runfile.New(p.blobs)))
+	}
+	return set
+}
 
 // toolNames returns the tools that a project may set. The API may run without a worker,
 // so they depend on the configuration alone.
@@ -21,7 +29,15 @@ func (p *platform) toolNames() []string {
 	if p.cfg.WebSearch.Provider != "" {
 		names = append(names, knowledge.ToolWebSearch)
 	}
+	if p.paint != nil {
+		names = append(names, knowledge.ToolImageGeneration)
+	}
 	return names
+}
+
+// picture makes a picture with models.image.
+func (p *platform) picture(ctx context.Context, name, prompt, size, key string) ([]byte, error) {
+	return p.paint.Image(ctx, model.ImageRequest{Model: name, Prompt: prompt, Size: size, Key: key})
 }
 
 // missingComponents says how to install what a tool needs and this machine lacks. An API

@@ -172,6 +172,8 @@ type Models struct {
 	Embedding Model `koanf:"embedding"`
 	// The model that transcribes audio and video.
 	Transcription Transcription `koanf:"transcription"`
+	// The model that makes pictures.
+	Image Image `koanf:"image"`
 	// The model that reranks the passages of a search.
 	Rerank Rerank `koanf:"rerank"`
 	// The offline model, which serves whatever no endpoint is named for.
@@ -222,6 +224,25 @@ type Transcription struct {
 	KeyEnv string `koanf:"key_env"`
 	// How long one call may take. It transcribes up to 25 MB, or 20 minutes of a longer
 	// recording that ffmpeg cuts. Defaults to 10m, which is the most.
+	Timeout time.Duration `koanf:"timeout"`
+
+	// APIKey is the value of the variable that KeyEnv names.
+	APIKey string `koanf:"-"`
+}
+
+// Image is a model that makes pictures.
+type Image struct {
+	// The address of the endpoint, up to and with /v1. It answers at
+	// /images/generations with pictures in base64. Defaults to none: the tool
+	// image_generation is refused.
+	BaseURL string `koanf:"base_url"`
+	// The model's name at the endpoint, such as gpt-image-1. Needed with a base_url.
+	// Defaults to none.
+	Model string `koanf:"model"`
+	// The name of the environment variable that holds the endpoint's key. Defaults to
+	// none.
+	KeyEnv string `koanf:"key_env"`
+	// How long one picture may take. Defaults to 4m; the tool waits 5 minutes.
 	Timeout time.Duration `koanf:"timeout"`
 
 	// APIKey is the value of the variable that KeyEnv names.

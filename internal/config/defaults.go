@@ -31,7 +31,7 @@ func numbers() Config {
 	embedding.MaxTokens = openAIEmbeddedTokens
 	return Config{
 		ShutdownSeconds: 10,
-		Models:          Models{Chat: model, Embedding: embedding, Transcription: Transcription{Timeout: model.Timeout}, Rerank: Rerank{Type: "cohere", Timeout: 5 * time.Second}},
+		Models:          Models{Chat: model, Embedding: embedding, Transcription: Transcription{Timeout: model.Timeout}, Image: Image{Timeout: 4 * time.Minute}, Rerank: Rerank{Type: "cohere", Timeout: 5 * time.Second}},
 		Limits: Limits{
 			FileBytes: 100e6, TextBytes: 20e6, RequestBytes: 2e9,
 			ParseSeconds: 60, ParseMemory: 1e9, Parsers: min(runtime.NumCPU(), 4), Streams: 2000,
@@ -101,6 +101,11 @@ func (m Models) withDefaults(env map[string]string) (Models, error) {
 		return Models{}, err
 	}
 	m.Transcription.APIKey = transcription.APIKey
+	image, err := m.Image.Endpoint().withDefaults("models.image", env)
+	if err != nil {
+		return Models{}, err
+	}
+	m.Image.APIKey = image.APIKey
 	rerank, err := m.Rerank.Endpoint().withDefaults("models.rerank", env)
 	m.Rerank.APIKey = rerank.APIKey
 	return m, err
@@ -199,6 +204,12 @@ func (e Extract) withLicense(env map[string]string) (Extract, error) {
 // says nothing before it has heard the whole recording.
 func (t Transcription) Endpoint() Model {
 	return Model{BaseURL: t.BaseURL, Model: t.Model, KeyEnv: t.KeyEnv, APIKey: t.APIKey, Timeout: t.Timeout, IdleTimeout: t.Timeout}
+}
+
+// Endpoint returns the model as those of other kinds are. The endpoint says nothing
+// before the picture is made.
+func (i Image) Endpoint() Model {
+	return Model{BaseURL: i.BaseURL, Model: i.Model, KeyEnv: i.KeyEnv, APIKey: i.APIKey, Timeout: i.Timeout, IdleTimeout: i.Timeout}
 }
 
 // Endpoint returns the model as those of other kinds are.

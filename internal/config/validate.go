@@ -42,6 +42,7 @@ func (c Config) validate() error {
 		c.Models.Chat.validate("models.chat"),
 		c.Models.Embedding.validate("models.embedding"),
 		c.Models.Transcription.Endpoint().validate("models.transcription"),
+		c.Models.Image.Endpoint().validate("models.image"),
 		c.Models.Rerank.Endpoint().validate("models.rerank"),
 		checkChoice("models.rerank.type", c.Models.Rerank.Type, "cohere", "tei"),
 		c.WebSearch.validate(),

@@ -42,6 +42,7 @@ type exchange struct {
 	timer    *time.Timer
 	wait     time.Duration // limit of the next read
 	limit    int64         // largest answer in bytes
+	key      string        // of the request for an endpoint that knows repeated ones
 
 	sent     bool
 	status   int
@@ -86,6 +87,9 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
 	if !ok {
 		return nil, errors.New("the request belongs to no exchange")
+	}
+	if x.key != "" {
+		req.Header.Set("Idempotency-Key", x.key)
 	}
 	x.sent = true
 	var res *http.Response

@@ -55,6 +55,7 @@ type Server struct {
 	recordings      map[string]Count
 	totals          Totals
 	requests        []protocol.ChatRequest
+	pictures        []Picture
 }
 
 // New starts a Server. It panics if it cannot listen on loopback.
@@ -77,6 +78,7 @@ func New(options Options) *Server {
 	})
 	mux.HandleFunc("POST /v1/audio/transcriptions", s.serveTranscription)
 	mux.HandleFunc("POST /v1/rerank", s.serveRerank)
+	mux.HandleFunc("POST /v1/images/generations", s.serveImage)
 	s.http = &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: 10 * time.Second,
