@@ -67,13 +67,13 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		CodeInterpreter bool                             `json:"code_interpreter,omitempty" doc:"The model may run code. Refused if the instance has no code_interpreter"`
 		ImageGeneration *knowledge.ImageGenerationConfig `json:"image_generation,omitempty" doc:"The model may make pictures. Refused if the instance has no models.image"`
 		Approval        []string                         `json:"approval,omitempty" maxItems:"100" doc:"Names of tools whose calls wait until a person approves or refuses them"`
-		DeepResearch    knowledge.ResearchConfig         `json:"deep_research,omitempty" doc:"Bounds of a question with deepResearch (docs/research.md)"`
+		DeepResearch    knowledge.ResearchConfig         `json:"deep_research,omitzero" doc:"Bounds of a question with deepResearch (docs/research.md)"`
 	}
 	type ResearchConfig struct {
 		Depth   int                      `json:"depth,omitempty" minimum:"0" maximum:"10" doc:"Rounds of sub-questions. Default: 2"`
 		Breadth int                      `json:"breadth,omitempty" minimum:"0" maximum:"20" doc:"Sub-questions of a round. Default: 4"`
 		Timeout int                      `json:"timeout,omitempty" minimum:"0" maximum:"86400" doc:"In seconds, without pauses. Default: 1800"`
-		Budget  knowledge.ResearchBudget `json:"budget,omitempty" doc:"What it may ask of models"`
+		Budget  knowledge.ResearchBudget `json:"budget,omitzero" doc:"What it may ask of models"`
 	}
 	type ResearchBudget struct {
 		Tokens int `json:"tokens,omitempty" minimum:"0" maximum:"100000000" doc:"Of prompts and completions. Default: 1000000"`
