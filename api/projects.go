@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -14,6 +15,7 @@ import (
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/internal/tool"
 	"github.com/cairn-rag/cairn/internal/view"
 	"github.com/cairn-rag/cairn/internal/webhook"
 )
@@ -220,6 +222,9 @@ func (s *Server) apply(c ProjectChange, project *knowledge.Project, renew bool) 
 		return nil, err
 	}
 	wrong := append(changed.AI.Fields("body.ai"), changed.Tools.MissingFields("body.tools", before.Tools, s.cfg.Tools)...)
+	if !reflect.DeepEqual(changed.Tools.Custom, before.Tools.Custom) {
+		wrong = append(wrong, tool.CustomFields("body.tools.custom", changed.Tools.Custom, s.deps.Imports.HasSecret, s.deps.Addresses.CheckURL)...)
+	}
 	if changed.AI.Retrieval.Reranker != before.AI.Retrieval.Reranker {
 		wrong = append(wrong, changed.AI.Retrieval.RerankerFields("body.ai.retrieval.reranker", s.cfg.Reranker)...)
 	}
@@ -296,6 +301,8 @@ func viewProject(p knowledge.Principal, project knowledge.Project, made map[stri
 	shown := projectView{Project: view.NewProject(project), CallbackSecret: made[madeCallback]}
 	if p.Can(knowledge.ScopeWrite) {
 		shown.Webhooks = viewWebhooks(project.Webhooks, made)
+	} else {
+		shown.Tools.Custom = nil // addresses and headers are for those who manage the project
 	}
 	return shown
 }

@@ -205,6 +205,48 @@ func TestToolsWithoutTheirPrograms(t *testing.T) {
 	e.do("PATCH", own+"/projects/default", e.admin, `{"tools":{"maxPerRequest":3}}`).want(200)
 }
 
+// TestCustomTools defines a tool of a project, which no question can change.
+func TestCustomTools(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	path := own + "/projects/default"
+	const order = `{"type":"automation","automation":{"url":"https://api.test/","headers":{"X-Api-Key":"secrets.bucket"}}}`
+	e.do("PATCH", path, e.admin, `{"tools":{"approval":["order"],"custom":{"order":`+order+`}}}`).want(200)
+	if got := e.do("GET", path, e.reader, nil).want(200)["tools"].(map[string]any); got["custom"] != nil {
+		t.Errorf("a reader sees %v", got["custom"])
+	}
+	for body, location := range map[string]string{
+		`{"tools":{"custom":{"x":{"type":"automation"}}}}`:                                                                      "body.tools.custom.x.automation",
+		`{"tools":{"custom":{"x":{"type":"magic"}}}}`:                                                                           "body.tools.custom.x.type",
+		`{"tools":{"custom":{"x":{"type":"automation","automation":{"url":"https://a.test","q":1}}}}}`:                          "body.tools.custom.x.automation.q",
+		`{"tools":{"custom":{"x":{"type":"automation","automation":{"url":"http://localhost:1/{a}"},"arguments":{"type":1}}}}}`: "body.tools.custom.x.arguments",
+	} {
+		if locations := e.do("PATCH", path, e.admin, body).refused(422, knowledge.CodeInvalid); locations[0] != location {
+			t.Errorf("%s: locations %v, want %s", body, locations, location)
+		}
+	}
+	ask := func(override string) answer {
+		return e.do("POST", hooks+"/query", e.reader, `{"text":"a","projectId":"default","projectConfigOverride":{"tools":`+override+`}}`)
+	}
+	for override, location := range map[string]string{
+		`{"custom":{"order":{"automation":{"url":"https://evil.test/"}}}}`: ".custom",
+		`{"custom":{"leak":` + order + `}}`:                                ".custom",
+		`{"custom":{"order":{"description":"Send everything."}}}`:          ".custom",
+		`{"approval":[]}`:   ".approval",
+		`{"approval":null}`: ".approval",
+	} {
+		if got := ask(override).refused(422, knowledge.CodeInvalid); got[0] != "body.projectConfigOverride.tools"+location {
+			t.Errorf("%s: locations %v", override, got)
+		}
+	}
+	without := e.asked(hooks+"/query", e.reader, map[string]any{
+		"text": "a", "projectId": "default", "sse": true, "projectConfigOverride": map[string]any{"tools": map[string]any{"custom": map[string]any{"order": nil}}},
+	}).Config
+	if len(without.Tools.Custom) != 0 {
+		t.Errorf("the tools are %v", without.Tools.Custom)
+	}
+}
+
 // TestEmbeddingsOfAnOfflineInstance changes the embedding model of projects of an instance
 // that has no endpoint for embeddings.
 func TestEmbeddingsOfAnOfflineInstance(t *testing.T) {

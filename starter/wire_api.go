@@ -177,7 +177,7 @@ func (p *platform) activities() worker.Activities {
 	}
 	answering := &activities.Answering{
 		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Passages: p.store, Conversations: p.store, Library: p.store, Chat: p.chat, Workflows: p.workflow,
-		Tools: p.tools(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
+		Tools: p.tools(), Sources: p.toolSources(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	sender := webhook.NewSender(p.dialer.Client(webhook.Timeout))
 	answering.Webhooks = activities.QueryWebhooks{Hooks: p.store, Secrets: p.secrets, Sender: sender}

@@ -10,6 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/runfile"
 	"github.com/cairn-rag/cairn/internal/sandbox"
 	"github.com/cairn-rag/cairn/internal/tool"
+	"github.com/cairn-rag/cairn/internal/tool/custom"
 )
 
 // tools returns the tools of the instance beside documents_rag. A project gets one that
@@ -20,6 +21,11 @@ func (p *platform) tools() tool.Set {
 		set = append(set, tool.NewImageGeneration(p.picture, runfile.New(p.blobs)))
 	}
 	return set
+}
+
+// toolSources returns the tools that projects define.
+func (p *platform) toolSources() []tool.Source {
+	return []tool.Source{custom.New(p.dialer.Client(custom.Limit), secretValues{p.cfg}).Of}
 }
 
 // toolNames returns the tools that a project may set. The API may run without a worker,

@@ -13,10 +13,21 @@ import (
 func newSchemas() huma.Registry {
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	registry.RegisterTypeAlias(reflect.TypeFor[knowledge.Box](), reflect.TypeFor[[4]float64]())
+	registry.RegisterTypeAlias(reflect.TypeFor[knowledge.CustomTools](), reflect.TypeFor[customTools]())
 	for setting, described := range describedSettings() {
 		registry.RegisterTypeAlias(setting, described)
 	}
 	return registry
+}
+
+// customTools describes knowledge.CustomTools. In a change, null removes a tool.
+type customTools knowledge.CustomTools
+
+// Schema implements huma.SchemaProvider.
+func (customTools) Schema(r huma.Registry) *huma.Schema {
+	one := *r.Schema(reflect.TypeFor[knowledge.CustomTool](), false, "")
+	one.Nullable = true
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &one}
 }
 
 // describedSettings returns, for each type of a project's settings, a type with
@@ -68,6 +79,7 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		ImageGeneration *knowledge.ImageGenerationConfig `json:"image_generation,omitempty" doc:"The model may make pictures. Refused if the instance has no models.image"`
 		Approval        []string                         `json:"approval,omitempty" maxItems:"100" doc:"Names of tools whose calls wait until a person approves or refuses them"`
 		DeepResearch    knowledge.ResearchConfig         `json:"deep_research,omitzero" doc:"Bounds of a question with deepResearch (docs/research.md)"`
+		Custom          knowledge.CustomTools            `json:"custom,omitempty" doc:"Tools of the project's own, by their names: 1 to 64 letters, digits, - and _. One question can leave them out, and not change them"`
 	}
 	type ResearchConfig struct {
 		Depth   int                      `json:"depth,omitempty" minimum:"0" maximum:"10" doc:"Rounds of sub-questions. Default: 2"`
@@ -78,6 +90,18 @@ func describedSettings() map[reflect.Type]reflect.Type {
 	type ResearchBudget struct {
 		Tokens int `json:"tokens,omitempty" minimum:"0" maximum:"100000000" doc:"Of prompts and completions. Default: 1000000"`
 		Calls  int `json:"calls,omitempty" minimum:"0" maximum:"1000" doc:"Model calls. Default: 60"`
+	}
+	type CustomTool struct {
+		Type        string                `json:"type" required:"false" enum:"automation"`
+		Description string                `json:"description,omitempty" maxLength:"2000" doc:"What the tool does, for the model"`
+		Arguments   map[string]any        `json:"arguments,omitempty" doc:"JSON schema of the arguments, an object. Default: any object"`
+		Automation  *knowledge.Automation `json:"automation,omitempty"`
+	}
+	type Automation struct {
+		URL     string            `json:"url" required:"false" maxLength:"2000" doc:"{name} in its path or query is replaced by an argument"`
+		Method  string            `json:"method,omitempty" enum:"GET,HEAD,POST,PUT,PATCH,DELETE" doc:"Default: POST. Only GET and HEAD are repeated; the others are sent once, with an Idempotency-Key"`
+		Headers map[string]string `json:"headers,omitempty" doc:"secrets.NAME, or ${secrets.NAME} in a value, is replaced by a secret of the instance"`
+		Body    map[string]any    `json:"body,omitempty" doc:"Fields of the JSON body beside the arguments"`
 	}
 	type WebSearchConfig struct {
 		Provider           string   `json:"provider,omitempty" enum:"searxng,brave,serper,google" doc:"Default: the instance's"`
@@ -110,6 +134,8 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		reflect.TypeFor[knowledge.ImageGenerationConfig](): reflect.TypeFor[ImageGenerationConfig](),
 		reflect.TypeFor[knowledge.ResearchConfig]():        reflect.TypeFor[ResearchConfig](),
 		reflect.TypeFor[knowledge.ResearchBudget]():        reflect.TypeFor[ResearchBudget](),
+		reflect.TypeFor[knowledge.CustomTool]():            reflect.TypeFor[CustomTool](),
+		reflect.TypeFor[knowledge.Automation]():            reflect.TypeFor[Automation](),
 		reflect.TypeFor[knowledge.LimitsConfig]():          reflect.TypeFor[LimitsConfig](),
 		reflect.TypeFor[knowledge.Splitter]():              splitter,
 		reflect.TypeFor[knowledge.RetrievalConfig]():       retrieval,

@@ -42,10 +42,10 @@ func TestSettingsAreDescribed(t *testing.T) {
 	}
 }
 
-// addStructs adds a struct type, or that of the elements of a list, and those of its
+// addStructs adds a struct type, or that of the elements of a list or map, and those of its
 // fields.
 func addStructs(to map[reflect.Type]bool, t reflect.Type) {
-	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
 	}
 	if t.Kind() != reflect.Struct {

@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 )
 
@@ -16,6 +17,53 @@ type ToolsConfig struct {
 	// Approval names the tools whose calls wait for a person who approves or refuses.
 	Approval     []string       `json:"approval,omitempty"`
 	DeepResearch ResearchConfig `json:"deep_research,omitzero"`
+	// Custom are tools of the project's own, by their names.
+	Custom CustomTools `json:"custom,omitempty"`
+}
+
+// CustomTools are tools that a project defines, by their names.
+type CustomTools map[string]CustomTool
+
+// The types of a CustomTool.
+const (
+	ToolAutomation = "automation"
+)
+
+// CustomTool is a tool that a project defines.
+type CustomTool struct {
+	Type        string         `json:"type"`
+	Description string         `json:"description,omitempty"` // for the model
+	Arguments   map[string]any `json:"arguments,omitempty"`   // JSON schema
+	Automation  *Automation    `json:"automation,omitempty"`
+}
+
+// Automation is an HTTP request that a tool sends. {name} in the address stands for an
+// argument, and secrets.<name> in a header for a secret of the instance.
+type Automation struct {
+	URL     string            `json:"url"`
+	Method  string            `json:"method,omitempty"` // "" = POST
+	Headers map[string]string `json:"headers,omitempty"`
+	Body    map[string]any    `json:"body,omitempty"` // fields beside the arguments
+}
+
+// LockedFields returns what the configuration of one question, as found at location,
+// changes of that of its project and must not: who asks could otherwise send the
+// instance's secrets anywhere, or approve their own calls. It may leave out custom tools.
+func (t ToolsConfig) LockedFields(location string, project ToolsConfig) []Field {
+	var wrong []Field
+	for name, tool := range t.Custom {
+		if there, ok := project.Custom[name]; !ok || !reflect.DeepEqual(there, tool) {
+			wrong = append(wrong, Field{location + ".custom", "cannot be changed for one question; null leaves a tool out"})
+			break
+		}
+	}
+	for _, name := range project.Approval {
+		if !slices.Contains(t.Approval, name) {
+			wrong = append(wrong, Field{location + ".approval", "must hold those of the project"})
+			break
+		}
+	}
+	return wrong
 }
 
 // The names of the tools that a project sets.

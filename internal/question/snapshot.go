@@ -72,6 +72,7 @@ func (s *Starter) configuration(project knowledge.Project, preferred preferences
 	if r := config.AI.Retrieval; r.Reranker != saved { // one that was saved and is no longer configured is left out by the search
 		wrong = append(wrong, r.RerankerFields(location+".retrieval.reranker", s.cfg.Reranker)...)
 	}
+	wrong = append(wrong, config.Tools.LockedFields("body.projectConfigOverride.tools", tools)...)
 	wrong = append(wrong, config.Tools.MissingFields("body.projectConfigOverride.tools", tools, s.cfg.Tools)...)
 	return config.WithDefaults(), knowledge.InvalidFields(wrong)
 }

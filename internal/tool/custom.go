@@ -1,0 +1,129 @@
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+var (
+	customName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")
+	// Secret is how a header names a secret of the instance.
+	Secret = regexp.MustCompile(`\$\{secrets\.([a-z0-9][a-z0-9_-]{0,62})\}|^secrets\.([a-z0-9][a-z0-9_-]{0,62})$`)
+	// Placeholder is how an address names an argument.
+	Placeholder = regexp.MustCompile(`\{([A-Za-z0-9_-]{1,64})\}`)
+	credential  = regexp.MustCompile(`(?i)^(authorization|proxy-authorization|cookie)$|key|token|secret|password`)
+)
+
+// taken are names that custom tools cannot have.
+var taken = []string{
+	DocumentsRAG, FileSearch, FileSummary, ListDocuments, OpenDocument, GrepDocuments,
+	knowledge.ToolWebSearch, knowledge.ToolCodeInterpreter, knowledge.ToolImageGeneration, "unknown_tool",
+}
+
+// ownHeaders are set by the request itself.
+var ownHeaders = []string{"host", "content-length", "content-type", "connection", "transfer-encoding", "upgrade", "te", "trailer", "idempotency-key", "expect"}
+
+// CustomFields returns what is wrong with the tools of a project, as found at location.
+// hasSecret reports whether there is a secret, and checkURL refuses an address that is
+// never dialled.
+func CustomFields(location string, tools map[string]knowledge.CustomTool, hasSecret func(string) bool, checkURL func(string) error) []knowledge.Field {
+	var wrong []knowledge.Field
+	for _, name := range slices.Sorted(maps.Keys(tools)) {
+		at, t := location+"."+name, tools[name]
+		switch {
+		case !customName.MatchString(name):
+			return append(wrong, knowledge.Field{Location: location, Message: "must have names of 1 to 64 letters, digits, - and _"})
+		case slices.Contains(taken, name):
+			wrong = append(wrong, knowledge.Field{Location: at, Message: "is the name of a tool of Cairn: choose another"})
+		case t.Type != knowledge.ToolAutomation:
+			wrong = append(wrong, knowledge.Field{Location: at + ".type", Message: "must be automation"})
+		case t.Type == knowledge.ToolAutomation && t.Automation == nil:
+			wrong = append(wrong, knowledge.Field{Location: at + ".automation", Message: "is required"})
+		}
+		if t.Arguments != nil {
+			if err := CheckSchema(Schema(t)); err != nil {
+				wrong = append(wrong, knowledge.Field{Location: at + ".arguments", Message: knowledge.Messagef("%s", err)})
+			}
+		}
+		if t.Automation != nil {
+			wrong = append(wrong, automationFields(at+".automation", *t.Automation, hasSecret, checkURL)...)
+		}
+	}
+	return wrong
+}
+
+// Schema returns the JSON schema of a tool's arguments.
+func Schema(t knowledge.CustomTool) json.RawMessage {
+	if t.Arguments == nil {
+		return json.RawMessage(`{"type":"object"}`)
+	}
+	schema, err := json.Marshal(t.Arguments)
+	if err != nil {
+		panic(err) // what was read from JSON always has a JSON form
+	}
+	return schema
+}
+
+func automationFields(at string, a knowledge.Automation, hasSecret func(string) bool, checkURL func(string) error) []knowledge.Field {
+	wrong := headerFields(at+".headers", a.Headers, hasSecret)
+	if message := wrongAddress(a.URL, checkURL); message != "" {
+		wrong = append(wrong, knowledge.Field{Location: at + ".url", Message: message})
+	}
+	return wrong
+}
+
+// wrongAddress returns what is wrong with the address of a tool.
+func wrongAddress(address string, checkURL func(string) error) string {
+	u, err := url.Parse(Placeholder.ReplaceAllString(address, "x"))
+	if err != nil || u.Fragment != "" || u.Host == "" {
+		return "must be an http or https address"
+	}
+	_, rest, _ := strings.Cut(address, "://")
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	if strings.ContainsAny(rest, "{}") {
+		return "must have its arguments after the host"
+	}
+	if err := checkURL(u.String()); err != nil {
+		return knowledge.AsError(err).Message
+	}
+	return ""
+}
+
+// headerFields returns what is wrong with the headers of a tool. Credentials must be
+// secrets: the settings of a project are shown to whoever manages it.
+func headerFields(at string, headers map[string]string, hasSecret func(string) bool) []knowledge.Field {
+	var wrong []knowledge.Field
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		value := headers[name]
+		message := ""
+		switch {
+		case !headerName.MatchString(name):
+			return append(wrong, knowledge.Field{Location: at, Message: "must have the names of HTTP headers"})
+		case slices.Contains(ownHeaders, strings.ToLower(name)):
+			message = "cannot be set"
+		case len(value) > 2000 || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }):
+			message = "must be at most 2000 characters on one line"
+		case credential.MatchString(name) && !Secret.MatchString(value):
+			message = "must come from a secret: write secrets.NAME, or ${secrets.NAME} in the value"
+		}
+		for _, m := range Secret.FindAllStringSubmatch(value, -1) {
+			if secret := m[1] + m[2]; !hasSecret(secret) {
+				message = fmt.Sprintf("names a secret that does not exist: an operator adds secrets.%s to the configuration", secret)
+			}
+		}
+		if message != "" {
+			wrong = append(wrong, knowledge.Field{Location: at + "." + name, Message: message})
+		}
+	}
+	return wrong
+}

@@ -1,0 +1,153 @@
+package custom_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/safedial"
+	"github.com/cairn-rag/cairn/internal/tool"
+	"github.com/cairn-rag/cairn/internal/tool/custom"
+)
+
+// secrets are the secrets of the tests.
+type secrets map[string]string
+
+func (s secrets) Value(name string) ([]byte, error) {
+	if value, ok := s[name]; ok {
+		return []byte(value + "\n"), nil
+	}
+	return nil, knowledge.Errorf(knowledge.CodeInvalid, "there is no secret %q", name)
+}
+
+// call calls a tool of a project that dials with a dialer.
+func call(t *testing.T, dialer *safedial.Dialer, a knowledge.Automation, arguments string) (tool.Output, error) {
+	t.Helper()
+	source := custom.New(dialer.Client(custom.Limit), secrets{"shop": "s3cret"})
+	r := knowledge.Request{}
+	r.Config.Tools.Custom = knowledge.CustomTools{"order": {Type: knowledge.ToolAutomation, Automation: &a}}
+	set, err := source.Of(t.Context(), r)
+	if err != nil || len(set) != 1 {
+		t.Fatalf("the tools are %v, %v", set.Names(), err)
+	}
+	if repeats := a.Method == "GET"; set[0].Once == repeats {
+		t.Errorf("%s is called once: %t", a.Method, set[0].Once)
+	}
+	return set[0].Run(t.Context(), tool.Call{RunRef: knowledge.RunRef{Run: "r"}, Turn: 2, Number: 1, Arguments: arguments})
+}
+
+func open() *safedial.Dialer {
+	return safedial.New(safedial.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+}
+
+func TestAutomation(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "the other server has %q", r.Header.Get("X-Api-Key"))
+	}))
+	t.Cleanup(other.Close)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/missing":
+			http.Error(w, "no such order", http.StatusNotFound)
+		case "/large":
+			_, _ = io.WriteString(w, strings.Repeat("x", 5<<20))
+		case "/picture":
+			w.Header().Set("Content-Type", "image/png")
+			_, _ = w.Write([]byte("\x89PNG\xff\xfe"))
+		case "/elsewhere":
+			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+		default:
+			body, _ := io.ReadAll(r.Body)
+			fmt.Fprintf(w, "%s %s %s key=%s id=%s", r.Method, r.URL.RequestURI(), body, r.Header.Get("X-Api-Key"), r.Header.Get("Idempotency-Key"))
+		}
+	}))
+	t.Cleanup(server.Close)
+	key := map[string]string{"X-Api-Key": "secrets.shop"}
+	for name, tc := range map[string]struct {
+		automation knowledge.Automation
+		arguments  string
+		want       string
+	}{
+		"the arguments are the body":                   {knowledge.Automation{URL: "/orders", Headers: key}, `{"n":12345678901234567890}`, `POST /orders {"n":12345678901234567890} key=s3cret id=r-2-1`},
+		"fixed fields win over arguments":              {knowledge.Automation{URL: "/orders", Body: map[string]any{"shop": 7}}, `{"shop":8,"n":1}`, `{"n":1,"shop":7}`},
+		"a GET has them in its query":                  {knowledge.Automation{URL: "/orders?a=1", Method: "GET"}, `{"q":"a&b","n":2}`, "GET /orders?a=1&n=2&q=a%26b  key= id="},
+		"an argument in the address is escaped":        {knowledge.Automation{URL: "/orders/{id}/x?y={z}", Method: "GET"}, `{"id":"../../admin?","z":"1&2"}`, "GET /orders/..%2F..%2Fadmin%3F/x?y=1%262 "},
+		"a secret within a value":                      {knowledge.Automation{URL: "/", Headers: map[string]string{"X-Api-Key": "Bearer ${secrets.shop}"}}, `{}`, "key=Bearer s3cret "},
+		"a status is told to the model":                {knowledge.Automation{URL: "/missing", Method: "GET"}, `{}`, "HTTP 404 Not Found\nno such order"},
+		"a response that is no text":                   {knowledge.Automation{URL: "/picture", Method: "GET"}, `{}`, "not text"},
+		"a redirect to another server is not followed": {knowledge.Automation{URL: "/elsewhere", Method: "GET", Headers: key}, `{}`, "HTTP 307"},
+		"nor is one of a POST":                         {knowledge.Automation{URL: "/elsewhere", Headers: key}, `{}`, "HTTP 307"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tc.automation.URL = server.URL + tc.automation.URL
+			output, err := call(t, open(), tc.automation, tc.arguments)
+			if err != nil || !strings.Contains(output.Words, tc.want) {
+				t.Errorf("the model reads %q, %v; want %q", output.Words, err, tc.want)
+			}
+		})
+	}
+	t.Run("megabytes are not read", func(t *testing.T) {
+		t.Parallel()
+		output, err := call(t, open(), knowledge.Automation{URL: server.URL + "/large", Method: "GET"}, `{}`)
+		if err != nil || len(output.Words) > 1<<20 || len(tool.CutWords(output.Words)) > tool.MaxWords+100 {
+			t.Errorf("%d bytes, %v", len(output.Words), err)
+		}
+	})
+	for _, arguments := range []string{`{}`, `{"id":".."}`, `{"id":""}`} {
+		if _, err := call(t, open(), knowledge.Automation{URL: server.URL + "/{id}", Method: "GET"}, arguments); !knowledge.IsCode(err, knowledge.CodeInvalid) {
+			t.Errorf("%s: %v", arguments, err)
+		}
+	}
+}
+
+// inside resolves every name to a private address.
+type inside struct{ address string }
+
+func (i inside) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return []netip.Addr{netip.MustParseAddr(i.address)}, nil
+}
+
+// refusedAddresses are addresses inside the machine or its network, as a user may
+// write them.
+var refusedAddresses = []string{
+	"http://127.0.0.1/", "http://localhost/", "http://[::1]/", "http://0.0.0.0/", "http://[::]/", "http://10.0.0.1/", "http://192.168.1.1/", "http://172.16.0.1/",
+	"http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/", "http://[fe80::1]/", "http://[::ffff:127.0.0.1]/", "http://[64:ff9b::7f00:1]/",
+	"http://2130706433/", "http://0x7f000001/", "http://0177.0.0.1/", "http://127.1/", "http://0x7f.1/", "http://127.0.0.1./", "http://user@127.0.0.1/",
+	"http://metadata.test/", "file:///etc/passwd", "gopher://127.0.0.1/", "http://100.64.0.1/", "http://168.63.129.16/",
+}
+
+func TestAutomationRefusesPrivateAddresses(t *testing.T) {
+	t.Parallel()
+	for _, address := range refusedAddresses {
+		for _, resolved := range []string{"127.0.0.1", "169.254.169.254", "::1", "fd00:ec2::254", "10.1.2.3"} {
+			dialer := safedial.New(safedial.Config{Resolver: inside{resolved}})
+			output, err := call(t, dialer, knowledge.Automation{URL: address, Method: "GET"}, `{}`)
+			if !knowledge.IsCode(err, knowledge.CodeInvalid) || output.Words != "" {
+				t.Errorf("%s, resolved to %s: %q, %v", address, resolved, output.Words, err)
+			}
+		}
+	}
+}
+
+func TestAutomationRefusesRedirectsInside(t *testing.T) {
+	t.Parallel()
+	reached := false
+	private := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+	t.Cleanup(private.Close)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, strings.Replace(private.URL, "127.0.0.1", "127.0.0.2", 1), http.StatusFound)
+	}))
+	t.Cleanup(server.Close)
+	output, err := call(t, open(), knowledge.Automation{URL: server.URL, Method: "GET"}, `{}`)
+	if reached || err == nil && !strings.HasPrefix(output.Words, "HTTP 302") {
+		t.Errorf("reached: %t, %q, %v", reached, output.Words, err)
+	}
+}

@@ -1,0 +1,85 @@
+// Package custom makes tools of what a project configures: HTTP requests of its own. All
+// addresses are dialled through the client that it is given, which refuses private ones.
+package custom
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/tool"
+)
+
+// Limit bounds one call.
+const Limit = time.Minute
+
+// Secrets has the secrets of the instance.
+type Secrets interface {
+	// Value returns a secret. A name that is not configured is knowledge.CodeInvalid.
+	Value(name string) ([]byte, error)
+}
+
+// Tools makes the custom tools of a question. It is safe for concurrent use.
+type Tools struct {
+	client  *http.Client
+	secrets Secrets
+}
+
+// New returns Tools. client must refuse private addresses.
+func New(client *http.Client, secrets Secrets) *Tools {
+	return &Tools{withinHost(client), secrets}
+}
+
+// withinHost returns a client that follows redirects of GET and HEAD to the same origin
+// alone: headers of a tool may hold secrets, and a POST must not be sent twice.
+func withinHost(client *http.Client) *http.Client {
+	own, check := *client, client.CheckRedirect
+	own.CheckRedirect = func(r *http.Request, via []*http.Request) error {
+		first := via[0]
+		if first.Method != http.MethodGet && first.Method != http.MethodHead || r.URL.Host != first.URL.Host || r.URL.Scheme != first.URL.Scheme {
+			return http.ErrUseLastResponse
+		}
+		if check != nil {
+			return check(r, via)
+		}
+		return nil
+	}
+	return &own
+}
+
+// Of is a tool.Source.
+func (t *Tools) Of(_ context.Context, r knowledge.Request) (tool.Set, error) {
+	var set tool.Set
+	custom := r.Config.Tools.Custom
+	for _, name := range slices.Sorted(maps.Keys(custom)) {
+		if c := custom[name]; c.Automation != nil {
+			set = append(set, t.automation(name, c))
+		}
+	}
+	return set, nil
+}
+
+// header returns the headers of a tool with their secrets.
+func (t *Tools) header(configured map[string]string) (http.Header, error) {
+	header := http.Header{}
+	for name, value := range configured {
+		var failed error
+		value = tool.Secret.ReplaceAllStringFunc(value, func(named string) string {
+			m := tool.Secret.FindStringSubmatch(named)
+			secret, err := t.secrets.Value(m[1] + m[2])
+			if err != nil {
+				failed = err
+			}
+			return strings.TrimSpace(string(secret))
+		})
+		if failed != nil {
+			return nil, failed
+		}
+		header.Set(name, value)
+	}
+	return header, nil
+}
