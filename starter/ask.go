@@ -160,6 +160,15 @@ func (n *narrator) tell(e client.Event) error {
 			n.answer.Reset(reset.Reason)
 		}
 		return err
+	case client.EventToolPartial:
+		var words struct{ Content string }
+		err := e.Decode(&words)
+		if n.answer != nil {
+			n.answer.Add(words.Content)
+		}
+		return err
+	case client.EventToolUpdate:
+		return n.phase(e)
 	case client.EventToolCall:
 		return n.toolCall(e)
 	case client.EventResearch:
@@ -181,6 +190,20 @@ func (n *narrator) tell(e client.Event) error {
 		}
 		return failure
 	}
+	return nil
+}
+
+// phase shows a phase of a tool's own run. The answer begins again when its phase starts
+// a second time.
+func (n *narrator) phase(e client.Event) error {
+	var update struct{ Phase, Status string }
+	if err := e.Decode(&update); err != nil {
+		return err
+	}
+	if n.answer != nil && update.Phase == "COMPILING_RESULTS" && update.Status == "started" {
+		n.answer.Reset("retry")
+	}
+	n.say("%s %s", strings.ToLower(strings.ReplaceAll(update.Phase, "_", " ")), update.Status)
 	return nil
 }
 
