@@ -179,6 +179,53 @@ func TestWebSearchKeepsToDomains(t *testing.T) {
 	}
 }
 
+// TestWebSearchReadsPages lets a search read the pages that it found: a real one, one that
+// does not answer, and one that redirects to a domain that is not allowed.
+func TestWebSearchReadsPages(t *testing.T) {
+	t.Parallel()
+	paragraph := strings.Repeat("The battery of the northern lighthouse is charged by the wind, as its keeper explains. ", 8)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/page":
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = fmt.Fprintf(w, "<html><body><nav><a href=/>Home</a></nav><article><h1>Batteries</h1><p>%s</p><p>It lasts forty days.</p></article></body></html>", paragraph)
+		case "/slow":
+			<-r.Context().Done()
+		case "/away":
+			http.Redirect(w, r, "http://localhost/elsewhere", http.StatusFound)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(site.Close)
+	m, engine := standIn(t, modeltest.Options{}), newSearchEngine(t)
+	results := []map[string]any{}
+	for _, path := range []string{"/page", "/slow", "/away"} {
+		results = append(results, map[string]any{"title": path, "url": site.URL + path, "content": "The snippet of " + path})
+	}
+	engine.set(results...)
+	s := start(t, at(m.URL(), append(engine.at(), "CAIRN_EGRESS__ALLOW=127.0.0.0/8")...)...)
+	project := map[string]any{"tools": map[string]any{"web_search": map[string]any{"scrape": true}}}
+	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", project, nil); status != http.StatusOK {
+		t.Fatalf("status %d", status)
+	}
+	body := map[string]any{"query": "How long does the battery last?", "project_id": "default", "whitelisted_domains": []string{"127.0.0.1"}, "stream": true}
+	a := s.ask(t, "/tools/web_search", body)
+	r := &reader{run: a.run, body: a}
+	r.until(t, never)
+	transcript := toolTranscript(t, r.list)
+	for _, want := range []string{`{"phase":"SCRAPING_URLS","status":"started","data":{"url_count":3}}`, `{"phase":"SCRAPING_URLS","status":"completed","data":{"scraped_count":1}}`} {
+		if !strings.Contains(transcript, want) {
+			t.Errorf("no %s in\n%s", want, transcript)
+		}
+	}
+	requests := m.Requests()
+	read := fmt.Sprint(requests[len(requests)-1].Messages)
+	if !strings.Contains(read, "It lasts forty days.") || !strings.Contains(read, "The snippet of /slow") || strings.Contains(read, "/away") || strings.Contains(read, "Home") {
+		t.Errorf("the model reads %s", read)
+	}
+}
+
 func executionID(t *testing.T, output json.RawMessage) string {
 	t.Helper()
 	var o struct {

@@ -3,10 +3,15 @@ package main
 import (
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/scrape"
+	"github.com/cairn-rag/cairn/internal/source/web"
 	"github.com/cairn-rag/cairn/internal/websearch"
 )
 
-// useWeb gives answers the search engine, if one is configured.
+// pagesPerHost is how many pages of one host are requested at a time.
+const pagesPerHost = 4
+
+// useWeb gives answers the search engine, if one is configured, and the reader of pages.
 func (p *platform) useWeb(answering *activities.Answering) {
 	c := p.cfg.WebSearch
 	if c.Provider == "" {
@@ -18,4 +23,9 @@ func (p *platform) useWeb(answering *activities.Answering) {
 		return
 	}
 	answering.Web = client
+	if p.parsers != nil {
+		answering.Pages = scrape.NewReader(scrape.Config{
+			Client: web.NewClient(p.dialer.Client(0), web.NewPace(pagesPerHost)), Extractor: p.parsers, Folder: p.temporary(),
+		})
+	}
 }

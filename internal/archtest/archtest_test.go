@@ -96,7 +96,7 @@ var own = map[string][]string{
 	"internal/retrieve":    {"internal/citation", "internal/enrich", "internal/index", "internal/knowledge", "internal/store"},
 	"internal/safedial":    {"internal/knowledge"},
 	"internal/sandbox":     {"internal/knowledge"},
-	"internal/scrape":      {"internal/extract", "internal/extract/format", "internal/knowledge", "internal/robots"},
+	"internal/scrape":      {"internal/extract", "internal/extract/format", "internal/knowledge", "internal/source/web"},
 	"internal/selection":   {"internal/knowledge", "internal/source", "internal/store"},
 	"internal/source":      {"internal/knowledge"},
 	"internal/store":       {"internal/erase", "internal/knowledge", "internal/source"},
@@ -160,7 +160,7 @@ var own = map[string][]string{
 	"starter": {
 		"activities", "api", "api/openai", "internal/access", "internal/blob", "internal/blob/connect", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
 		"internal/extract", "internal/extract/format", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/retrieve", "internal/runfile",
-		"internal/safedial", "internal/scrape", "internal/sandbox", "internal/secret", "internal/source", "internal/source/connect", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/tool/custom", "internal/webhook", "internal/websearch", "samples", "starter/terminal", "worker", "workflows",
+		"internal/safedial", "internal/scrape", "internal/sandbox", "internal/secret", "internal/source", "internal/source/connect", "internal/source/web", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/tool/custom", "internal/webhook", "internal/websearch", "samples", "starter/terminal", "worker", "workflows",
 	},
 	"starter/terminal": {"internal/client"},
 

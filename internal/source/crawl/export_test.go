@@ -3,6 +3,8 @@ package crawl
 import (
 	"net/http"
 	"net/url"
+
+	"github.com/cairn-rag/cairn/internal/source/web"
 )
 
 // ParseListings reads data as everything that a crawl reads from a site.
@@ -15,7 +17,7 @@ func ParseListings(address *url.URL, data []byte) {
 	}
 	v := visitor{Source: &Source{pages: 1000}, frontier: f}
 	v.addListed(address, data)
-	r := rules{group: parseRobots(string(data))}
-	r.allows(address)
+	r := web.ParseRobots(string(data))
+	r.Allow(address)
 	f.addSitemaps(sitemapsIn(string(data))...)
 }

@@ -59,7 +59,7 @@ func (v *visitor) fetchSitemap(ctx context.Context, u *url.URL) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	r, err := v.client.Fetch(ctx, web.Request{Address: u.String(), Delay: rules.delay(v.delay), Timeout: pageTimeout})
+	r, err := v.client.Fetch(ctx, web.Request{Address: u.String(), Delay: rules.Delay(v.delay), Timeout: pageTimeout})
 	if err != nil {
 		return nil, err
 	}

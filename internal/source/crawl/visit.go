@@ -26,7 +26,7 @@ const (
 type visitor struct {
 	*Source
 	frontier *frontier
-	rules    map[string]*rules // by host
+	rules    map[string]*web.Rules // by host
 	page     source.Page
 	until    time.Time
 }
@@ -80,7 +80,7 @@ func (v *visitor) begin(ctx context.Context, t target) error {
 	if err != nil {
 		return err
 	}
-	r, err := v.client.Fetch(ctx, web.Request{Address: u.String(), Delay: rules.delay(v.delay), Timeout: pageTimeout})
+	r, err := v.client.Fetch(ctx, web.Request{Address: u.String(), Delay: rules.Delay(v.delay), Timeout: pageTimeout})
 	if err != nil {
 		return err
 	}
@@ -115,9 +115,9 @@ func (v *visitor) begin(ctx context.Context, t target) error {
 
 // allowed returns the rules of the host of an address, or the error for one that
 // they forbid.
-func (v *visitor) allowed(ctx context.Context, u *url.URL) (*rules, error) {
+func (v *visitor) allowed(ctx context.Context, u *url.URL) (*web.Rules, error) {
 	r, err := v.robots(ctx, u)
-	if err == nil && !r.allows(u) {
+	if err == nil && !r.Allow(u) {
 		err = knowledge.Errorf(knowledge.CodeForbidden, "the robots.txt of %q does not allow to read %q", u.Host, u.String())
 	}
 	return r, err
@@ -133,7 +133,7 @@ func (v *visitor) visitPage(ctx context.Context, t target) error {
 	if err != nil {
 		return err
 	}
-	if !rules.allows(u) {
+	if !rules.Allow(u) {
 		return nil
 	}
 	before, err := v.before(ctx, t.Address)
@@ -141,7 +141,7 @@ func (v *visitor) visitPage(ctx context.Context, t target) error {
 		return err
 	}
 	r, err := v.client.Fetch(ctx, web.Request{
-		Address: t.Address, Known: before.Validator, Delay: rules.delay(v.delay), Timeout: pageTimeout,
+		Address: t.Address, Known: before.Validator, Delay: rules.Delay(v.delay), Timeout: pageTimeout,
 		Accept: "text/html, application/xhtml+xml, */*;q=0.5", Redirect: v.redirect,
 	})
 	if errors.Is(err, source.ErrUnchanged) {
