@@ -33,7 +33,7 @@ func TestEnding(t *testing.T) {
 			switch {
 			case kind.Answers && test.answer != nil:
 				want = test.answer
-			case kind.Kind == knowledge.KindQuery:
+			case kind.Kind == knowledge.KindQuery || kind.Kind == knowledge.KindResearch:
 				want = []string{stream.TopicSources, stream.TopicCompleted}
 			case kind.Kind == knowledge.KindTool:
 				want = []string{stream.TopicToolEnd}
