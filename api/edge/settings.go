@@ -92,10 +92,21 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		Calls  int `json:"calls,omitempty" minimum:"0" maximum:"1000" doc:"Model calls. Default: 60"`
 	}
 	type CustomTool struct {
-		Type        string                `json:"type" required:"false" enum:"automation"`
+		Type        string                `json:"type" required:"false" enum:"automation,mcp"`
 		Description string                `json:"description,omitempty" maxLength:"2000" doc:"What the tool does, for the model"`
 		Arguments   map[string]any        `json:"arguments,omitempty" doc:"JSON schema of the arguments, an object. Default: any object"`
 		Automation  *knowledge.Automation `json:"automation,omitempty"`
+		MCP         *knowledge.MCP        `json:"mcp,omitempty"`
+	}
+	type MCP struct {
+		URL     string              `json:"url" required:"false" maxLength:"2000" doc:"Of a server that speaks streamable HTTP, or SSE"`
+		Headers map[string]string   `json:"headers,omitempty" doc:"As those of an automation"`
+		Tools   []knowledge.MCPTool `json:"tools,omitempty" maxItems:"64" doc:"The only tools that are offered. Default: those that the server lists"`
+	}
+	type MCPTool struct {
+		Name        string         `json:"name" required:"false" maxLength:"64"`
+		Description string         `json:"description,omitempty" maxLength:"2000" doc:"What the tool does, for the model"`
+		InputSchema map[string]any `json:"inputSchema,omitempty" doc:"JSON schema of the arguments, an object. Default: any object"`
 	}
 	type Automation struct {
 		URL     string            `json:"url" required:"false" maxLength:"2000" doc:"{name} in its path or query is replaced by an argument"`
@@ -136,6 +147,8 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		reflect.TypeFor[knowledge.ResearchBudget]():        reflect.TypeFor[ResearchBudget](),
 		reflect.TypeFor[knowledge.CustomTool]():            reflect.TypeFor[CustomTool](),
 		reflect.TypeFor[knowledge.Automation]():            reflect.TypeFor[Automation](),
+		reflect.TypeFor[knowledge.MCP]():                   reflect.TypeFor[MCP](),
+		reflect.TypeFor[knowledge.MCPTool]():               reflect.TypeFor[MCPTool](),
 		reflect.TypeFor[knowledge.LimitsConfig]():          reflect.TypeFor[LimitsConfig](),
 		reflect.TypeFor[knowledge.Splitter]():              splitter,
 		reflect.TypeFor[knowledge.RetrievalConfig]():       retrieval,

@@ -27,6 +27,7 @@ type CustomTools map[string]CustomTool
 // The types of a CustomTool.
 const (
 	ToolAutomation = "automation"
+	ToolMCP        = "mcp"
 )
 
 // CustomTool is a tool that a project defines.
@@ -35,6 +36,21 @@ type CustomTool struct {
 	Description string         `json:"description,omitempty"` // for the model
 	Arguments   map[string]any `json:"arguments,omitempty"`   // JSON schema
 	Automation  *Automation    `json:"automation,omitempty"`
+	MCP         *MCP           `json:"mcp,omitempty"`
+}
+
+// MCP is a server of the Model Context Protocol, whose tools the model may call.
+type MCP struct {
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers,omitempty"` // as those of an Automation
+	Tools   []MCPTool         `json:"tools,omitempty"`   // the only ones that are offered; empty = those that the server lists
+}
+
+// MCPTool describes a tool of an MCP server.
+type MCPTool struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description,omitempty"`
+	InputSchema map[string]any `json:"inputSchema,omitempty"` // JSON schema of the arguments
 }
 
 // Automation is an HTTP request that a tool sends. {name} in the address stands for an

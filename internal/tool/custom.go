@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -43,8 +44,12 @@ func CustomFields(location string, tools map[string]knowledge.CustomTool, hasSec
 			return append(wrong, knowledge.Field{Location: location, Message: "must have names of 1 to 64 letters, digits, - and _"})
 		case slices.Contains(taken, name):
 			wrong = append(wrong, knowledge.Field{Location: at, Message: "is the name of a tool of Cairn: choose another"})
-		case t.Type != knowledge.ToolAutomation:
-			wrong = append(wrong, knowledge.Field{Location: at + ".type", Message: "must be automation"})
+		case t.Type != knowledge.ToolAutomation && t.Type != knowledge.ToolMCP:
+			wrong = append(wrong, knowledge.Field{Location: at + ".type", Message: "must be automation or mcp"})
+		case t.Type == knowledge.ToolMCP && (t.MCP == nil || t.Automation != nil || t.Arguments != nil):
+			wrong = append(wrong, knowledge.Field{Location: at + ".mcp", Message: "is required, and neither automation nor arguments beside it"})
+		case t.Type == knowledge.ToolAutomation && t.MCP != nil:
+			wrong = append(wrong, knowledge.Field{Location: at + ".mcp", Message: "belongs to the type mcp"})
 		case t.Type == knowledge.ToolAutomation && t.Automation == nil:
 			wrong = append(wrong, knowledge.Field{Location: at + ".automation", Message: "is required"})
 		}
@@ -56,16 +61,22 @@ func CustomFields(location string, tools map[string]knowledge.CustomTool, hasSec
 		if t.Automation != nil {
 			wrong = append(wrong, automationFields(at+".automation", *t.Automation, hasSecret, checkURL)...)
 		}
+		if t.MCP != nil {
+			wrong = append(wrong, mcpFields(at+".mcp", name, *t.MCP, hasSecret, checkURL)...)
+		}
 	}
 	return wrong
 }
 
 // Schema returns the JSON schema of a tool's arguments.
-func Schema(t knowledge.CustomTool) json.RawMessage {
-	if t.Arguments == nil {
+func Schema(t knowledge.CustomTool) json.RawMessage { return ObjectSchema(t.Arguments) }
+
+// ObjectSchema returns a configured JSON schema; nil = any object.
+func ObjectSchema(configured map[string]any) json.RawMessage {
+	if configured == nil {
 		return json.RawMessage(`{"type":"object"}`)
 	}
-	schema, err := json.Marshal(t.Arguments)
+	schema, err := json.Marshal(configured)
 	if err != nil {
 		panic(err) // what was read from JSON always has a JSON form
 	}
@@ -79,6 +90,27 @@ func automationFields(at string, a knowledge.Automation, hasSecret func(string) 
 	}
 	return wrong
 }
+
+// mcpFields returns what is wrong with the server of a tool.
+func mcpFields(at, name string, m knowledge.MCP, hasSecret func(string) bool, checkURL func(string) error) []knowledge.Field {
+	wrong := headerFields(at+".headers", m.Headers, hasSecret)
+	if message := wrongAddress(m.URL, checkURL); message != "" || strings.ContainsAny(m.URL, "{}") {
+		wrong = append(wrong, knowledge.Field{Location: at + ".url", Message: cmp.Or(message, "must be an http or https address without arguments")})
+	}
+	for i, t := range m.Tools {
+		location := fmt.Sprintf("%s.tools[%d]", at, i)
+		if !IsName(name + "_" + t.Name) {
+			wrong = append(wrong, knowledge.Field{Location: location + ".name", Message: "must have, with the name of the server and _ before it, 1 to 64 letters, digits, - and _"})
+		}
+		if err := CheckSchema(ObjectSchema(t.InputSchema)); err != nil {
+			wrong = append(wrong, knowledge.Field{Location: location + ".inputSchema", Message: knowledge.Messagef("%s", err)})
+		}
+	}
+	return wrong
+}
+
+// IsName reports whether endpoints accept a text as the name of a tool.
+func IsName(name string) bool { return customName.MatchString(name) }
 
 // wrongAddress returns what is wrong with the address of a tool.
 func wrongAddress(address string, checkURL func(string) error) string {

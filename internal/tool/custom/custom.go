@@ -1,5 +1,5 @@
-// Package custom makes tools of what a project configures: HTTP requests of its own. All
-// addresses are dialled through the client that it is given, which refuses private ones.
+// Package custom makes tools of what a project configures: HTTP requests of its own, and
+// the tools of MCP servers. All addresses are dialled through the client that it is given, which refuses private ones.
 package custom
 
 import (
@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -27,11 +28,14 @@ type Secrets interface {
 type Tools struct {
 	client  *http.Client
 	secrets Secrets
+
+	mu       sync.Mutex
+	listings map[string]listing // of MCP servers, by their settings
 }
 
 // New returns Tools. client must refuse private addresses.
 func New(client *http.Client, secrets Secrets) *Tools {
-	return &Tools{withinHost(client), secrets}
+	return &Tools{client: withinHost(client), secrets: secrets, listings: map[string]listing{}}
 }
 
 // withinHost returns a client that follows redirects of GET and HEAD to the same origin
@@ -52,12 +56,19 @@ func withinHost(client *http.Client) *http.Client {
 }
 
 // Of is a tool.Source.
-func (t *Tools) Of(_ context.Context, r knowledge.Request) (tool.Set, error) {
+func (t *Tools) Of(ctx context.Context, r knowledge.Request) (tool.Set, error) {
 	var set tool.Set
 	custom := r.Config.Tools.Custom
 	for _, name := range slices.Sorted(maps.Keys(custom)) {
-		if c := custom[name]; c.Automation != nil {
+		switch c := custom[name]; {
+		case c.Automation != nil:
 			set = append(set, t.automation(name, c))
+		case c.MCP != nil:
+			for _, offered := range t.mcpTools(ctx, name, c) {
+				if _, taken := set.Find(offered.Name); !taken { // of two servers whose names run into each other
+					set = append(set, offered)
+				}
+			}
 		}
 	}
 	return set, nil
