@@ -36,13 +36,14 @@ type Answering struct {
 
 // Loop is the state of a question's tool loop: ids, keys of blobs and counts.
 type Loop struct {
-	Found    *SearchRecord   `json:"found,omitempty"`    // by the first search, if it is in no blob
-	Asked    bool            `json:"asked,omitempty"`    // the webhooks of the question were asked
-	Given    string          `json:"given,omitempty"`    // blob of the passages that a webhook gave
-	Searches []string        `json:"searches,omitempty"` // blobs of the other searches, in order; ranks count over all of them
-	Turns    []Turn          `json:"turns,omitempty"`    // turns that ended in tool calls
-	Answer   string          `json:"answer,omitempty"`   // blob of the model call that returned the answer
-	Usage    knowledge.Usage `json:"usage,omitzero"`
+	Found       *SearchRecord   `json:"found,omitempty"`       // by the first search, if it is in no blob
+	Asked       bool            `json:"asked,omitempty"`       // the webhooks of the question were asked
+	Given       string          `json:"given,omitempty"`       // blob of the passages that a webhook gave
+	Searches    []string        `json:"searches,omitempty"`    // blobs of the other searches, in order; ranks count over all of them
+	Turns       []Turn          `json:"turns,omitempty"`       // turns that ended in tool calls
+	Answer      string          `json:"answer,omitempty"`      // blob of the model call that returned the answer
+	Suggestions string          `json:"suggestions,omitempty"` // blob of the questions that may come next
+	Usage       knowledge.Usage `json:"usage,omitzero"`
 }
 
 // Turn is one model call that called tools, and the outputs of these.

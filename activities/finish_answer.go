@@ -41,7 +41,8 @@ type AnswerRecord struct {
 	ToolCalls      []CalledTool      `json:"tool_calls"`
 	Usage          knowledge.Usage   `json:"usage"`
 	Model          string            `json:"model"`
-	Blocks         []json.RawMessage `json:"blocks,omitempty"` // as webhooks gave them
+	Blocks         []json.RawMessage `json:"blocks,omitempty"`      // as webhooks gave them
+	Suggestions    []string          `json:"suggestions,omitempty"` // questions that may come next
 	// FinishReason is that of the TurnRecord.
 	FinishReason string     `json:"finish_reason,omitempty"`
 	Web          *WebCounts `json:"web,omitempty"` // of a run that is a search of the web
@@ -142,6 +143,13 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 	record.Searches, record.Web = searches.choices, searches.web
 	record.Answer, record.Model, record.FinishReason = answer.Text, answer.Model, answer.FinishReason
 	record.Used = append(record.Used, answer.Used...)
+	if key := in.Loop.Suggestions; key != "" {
+		var suggested Suggestions
+		if err := a.Blobs.GetJSON(ctx, key, &suggested); err != nil {
+			return fmt.Errorf("read the suggestions: %w", err)
+		}
+		record.Suggestions = suggested.Questions
+	}
 	for _, p := range searches.all {
 		if !slices.Contains(answer.LeftOut, p.Rank) {
 			record.Sources = append(record.Sources, p.source(answer.Used))

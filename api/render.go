@@ -253,7 +253,7 @@ func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 	}
 	return queryAnswer{
 		MessageID: out.record.MessageID, ConversationID: out.record.ConversationID, RunID: r.run.ID, Answer: out.record.Answer,
-		Sources: r.server.sources(out), ToolCalls: calls, Suggestions: []string{}, Blocks: notNil(out.record.Blocks), Usage: out.record.Usage, Model: out.record.Model, FinishReason: out.record.FinishReason,
+		Sources: r.server.sources(out), ToolCalls: calls, Suggestions: notNil(out.record.Suggestions), Blocks: notNil(out.record.Blocks), Usage: out.record.Usage, Model: out.record.Model, FinishReason: out.record.FinishReason,
 		OperatorURL: r.server.deps.Links.OperatorURL(r.run.WorkflowID), Searches: out.record.Searches,
 	}, nil
 }

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"time"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -22,6 +23,7 @@ type AnswerInput struct {
 	Webhooks       bool                     `json:"webhooks,omitempty"`    // webhooks are asked first
 	MaxToolTurns   int                      `json:"max_tool_turns"`
 	After          string                   `json:"after,omitempty"`   // the run of the same conversation that comes before, if it had not ended
+	Suggest        bool                     `json:"suggest,omitempty"` // questions that may come next
 	Next           []string                 `json:"next,omitempty"`    // workflows that wait for the end of this one, over a continue-as-new
 	Web            bool                     `json:"web,omitempty"`     // RunTool searches the web
 	Carried        *activities.Loop         `json:"carried,omitempty"` // state over a continue-as-new
@@ -35,7 +37,7 @@ type AnswerInput struct {
 func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
 	in := AnswerInput{
 		RunRef: run, MessageID: r.MessageID, ConversationID: r.ConversationID, ExecutionID: r.ExecutionID,
-		Webhooks: asksWebhooks(r), SearchFirst: activities.SearchFirst(r), SlowSearch: r.Config.AI.AsksModel(), MaxToolTurns: r.Config.Tools.MaxPerRequest,
+		Webhooks: asksWebhooks(r), SearchFirst: activities.SearchFirst(r), SlowSearch: r.Config.AI.AsksModel(), MaxToolTurns: r.Config.Tools.MaxPerRequest, Suggest: r.Kind == knowledge.KindQuery && r.Config.AI.PostQuery.Suggestions,
 		Web: r.Web != nil,
 	}
 	if r.Kind == knowledge.KindResearch {
@@ -137,8 +139,27 @@ func (a *answer) converse(ctx workflow.Context) error {
 			a.retrieved(result)
 		}
 	}
-	return a.turns(ctx)
+	if err := a.turns(ctx); err != nil || a.loop.Answer == "" || !a.in.Suggest {
+		return err
+	}
+	a.suggest(ctx)
+	return ctx.Err()
 }
+
+// suggest asks for questions that may come next. An answer is whole without them.
+func (a *answer) suggest(ctx workflow.Context) {
+	var suggested activities.SuggestResult
+	in := activities.SuggestInput{RunRef: a.in.RunRef, Answer: a.loop.Answer}
+	if err := execute(activityOptions(ctx, "suggest questions", suggestTime, once()), a.acts.SuggestQuestions, in, &suggested); err != nil {
+		workflow.GetLogger(ctx).Warn("no questions are suggested", "error", err)
+		return
+	}
+	a.loop.Suggestions = suggested.Key
+	a.loop.Usage.Add(suggested.Usage)
+}
+
+// suggestTime bounds the call that suggests questions: the answer waits for it.
+const suggestTime = 20 * time.Second
 
 // finish saves the outcome of the run, stores its log, and ends it. It adds the last
 // entries to the log only after the end is durable.

@@ -236,6 +236,21 @@ func TestAnswerQuery(t *testing.T) {
 		test.env.AssertExpectations(t)
 	})
 
+	t.Run("questions are suggested behind the answer, and it is whole without them", func(t *testing.T) {
+		t.Parallel()
+		for key, failure := range map[string]error{"suggested": nil, "": temporal.NewApplicationError("no model", "provider_failed")} {
+			test := newAnswerTest(t)
+			test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
+				return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: knowledge.Usage{ModelCalls: 1}}, nil
+			})
+			test.env.OnActivity(acts.SuggestQuestions, mock.Anything, mock.Anything).Return(activities.SuggestResult{Key: "suggested", Usage: knowledge.Usage{ModelCalls: 1}}, failure).Once()
+			end := test.run(t, workflows.AnswerInput{Suggest: true, MaxToolTurns: 5})
+			if end.Status != "completed" || end.Loop.Answer != "turn-1" || end.Loop.Suggestions != key {
+				t.Errorf("status %s, %+v", end.Status, end.Loop)
+			}
+		}
+	})
+
 	t.Run("after the allowed turns the model may call no more tools", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)

@@ -38,7 +38,7 @@ func describedSettings() map[reflect.Type]reflect.Type {
 	type AIConfig struct {
 		Prompt        string                    `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt; ${context} and ${date} are filled in. rag_search adds its passages to one without ${context}"`
 		Model         string                    `json:"model,omitempty" maxLength:"200" doc:"Chat model; default: the one that the instance is configured with"`
-		Failover      []string                  `json:"failover,omitempty" maxItems:"10" doc:"Chat models that answer where the model fails, in their order: of models.chat.failover of the instance, or other models of its endpoint. Default: models.chat.failover"`
+		Failover      []string                  `json:"failover,omitempty" maxItems:"10" doc:"Chat models that answer where the model fails, in their order: other models of the endpoint of models.chat. Default: none"`
 		Temperature   *float64                  `json:"temperature,omitempty" minimum:"0" maximum:"2"`
 		MaxTokens     int                       `json:"maxTokens,omitempty" minimum:"0" maximum:"200000"`
 		Embeddings    knowledge.Embeddings      `json:"embeddings,omitzero" doc:"Embedding model of documents and questions. Documents that were embedded with another one are found by it until a reindex has embedded them again"`
@@ -50,7 +50,11 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		SelfQuery     string                    `json:"selfQuery,omitempty" enum:"disabled,enabled,user" doc:"Who chooses the tags of the documents that a question is about. enabled: the chat model, also other fields. user: the user, by the tags of the question or else of its preferences. Default: disabled"`
 		Tags          []string                  `json:"tags,omitempty" doc:"Every question searches only documents with one of these tags"`
 		MandatoryTags []knowledge.MandatoryTags `json:"mandatoryTags,omitempty" maxItems:"1000" doc:"The questions of these users and groups search only documents with one of the tags. One question cannot override tags and mandatoryTags"`
+		PostQuery     knowledge.PostQuery       `json:"postQuery,omitzero"`
 		Multimodal    bool                      `json:"multimodal,omitempty" doc:"A model describes the pictures of documents at their ingestion, and the pictures that a question finds are shown to the model that answers. The chat model must be one that sees pictures"`
+	}
+	type PostQuery struct {
+		Suggestions bool `json:"suggestions,omitempty" doc:"The chat model suggests up to three questions that may come next, in suggestions of the answer. That costs a call after each answer"`
 	}
 	type MandatoryTags struct {
 		Users  []string `json:"users,omitempty" maxItems:"1000" doc:"User ids, also the application's own"`
@@ -147,6 +151,7 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		reflect.TypeFor[knowledge.ResearchBudget]():        reflect.TypeFor[ResearchBudget](),
 		reflect.TypeFor[knowledge.CustomTool]():            reflect.TypeFor[CustomTool](),
 		reflect.TypeFor[knowledge.Automation]():            reflect.TypeFor[Automation](),
+		reflect.TypeFor[knowledge.PostQuery]():             reflect.TypeFor[PostQuery](),
 		reflect.TypeFor[knowledge.MCP]():                   reflect.TypeFor[MCP](),
 		reflect.TypeFor[knowledge.MCPTool]():               reflect.TypeFor[MCPTool](),
 		reflect.TypeFor[knowledge.LimitsConfig]():          reflect.TypeFor[LimitsConfig](),

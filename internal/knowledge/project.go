@@ -53,9 +53,15 @@ type AIConfig struct {
 	Tags []string `json:"tags,omitempty"`
 	// MandatoryTags restrict the questions of users and groups.
 	MandatoryTags []MandatoryTags `json:"mandatoryTags,omitempty"`
+	PostQuery     PostQuery       `json:"postQuery,omitzero"`
 	// Multimodal has a model describe the pictures of documents at their ingestion, and
 	// shows the pictures that a question finds to the model that answers.
 	Multimodal bool `json:"multimodal,omitempty"`
+}
+
+// PostQuery is what happens after the answer to a question.
+type PostQuery struct {
+	Suggestions bool `json:"suggestions,omitempty"` // the chat model suggests questions that may come next
 }
 
 // EntitiesKey is the key of the metadata that names the entities of a document.

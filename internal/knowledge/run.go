@@ -170,6 +170,9 @@ func (r RunRef) FileNameKey(name string) string {
 	return r.key("file-" + hex.EncodeToString(hash[:]) + ".json")
 }
 
+// SuggestionsKey is the blob key of the questions that may come next.
+func (r RunRef) SuggestionsKey() string { return r.key("suggestions.json") }
+
 // RefusalKey is the blob key of what the model is told about the refusal of a call.
 func (r RunRef) RefusalKey(id string) string { return r.key("refusal-" + id + ".json") }
 
