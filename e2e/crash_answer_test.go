@@ -3,6 +3,8 @@ package e2e_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"iter"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/sse"
 )
 
 // silenceLimit is generous, because the benchmark measures how long readers wait.
@@ -24,13 +27,30 @@ type reader struct {
 	last int64
 	body asked
 	list []event
+
+	// stream continues where the last until left it: what was read of the body beyond the
+	// last event is not lost.
+	stream iter.Seq2[sse.Event, error]
+	read   io.Reader // the body of stream
 }
 
 // until reads until enough returns true or the run ends.
 func (r *reader) until(t *testing.T, enough func([]event) bool) {
 	t.Helper()
+	if r.read != r.body.body {
+		r.read = r.body.body
+		next, stop := iter.Pull2(sse.Read(r.read))
+		t.Cleanup(stop)
+		r.stream = func(yield func(sse.Event, error) bool) {
+			for {
+				if e, err, more := next(); !more || !yield(e, err) {
+					return
+				}
+			}
+		}
+	}
 	var err error
-	r.last, err = events(r.body.body, r.last, func(e event) bool {
+	r.last, err = eventsOf(r.stream, r.last, func(e event) bool {
 		r.list = append(r.list, e)
 		return !e.terminal() && !enough(r.list)
 	})

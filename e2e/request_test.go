@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"strconv"
 	"strings"
@@ -164,7 +165,11 @@ func (e event) decode(t *testing.T, v any) {
 // connection breaks or take returns false. Ids must follow last without a gap or a
 // repeat.
 func events(body io.Reader, last int64, take func(event) (more bool)) (int64, error) {
-	for raw, err := range sse.Read(body) {
+	return eventsOf(sse.Read(body), last, take)
+}
+
+func eventsOf(stream iter.Seq2[sse.Event, error], last int64, take func(event) (more bool)) (int64, error) {
+	for raw, err := range stream {
 		if err != nil {
 			return last, nil // the connection broke
 		}

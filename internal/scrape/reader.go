@@ -151,7 +151,7 @@ func (r *Reader) read(ctx context.Context, page *Page, mayRequest func(*url.URL)
 	if err != nil {
 		return fmt.Errorf("make a folder: %w", err)
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }() // the sweep of temporary files takes what is left
 	file := filepath.Join(folder, "page")
 	if err := save(file, response.Body); err != nil {
 		return err
