@@ -106,12 +106,17 @@ func (p *Process) launch() error {
 }
 
 // Kill ends the service with SIGKILL, if it runs, and returns when it has ended.
-func (p *Process) Kill() error {
+func (p *Process) Kill() error { return p.end(syscall.SIGKILL) }
+
+// Stop ends the service with SIGTERM, if it runs, and returns when it has ended.
+func (p *Process) Stop() error { return p.end(syscall.SIGTERM) }
+
+func (p *Process) end(signal syscall.Signal) error {
 	if p.command == nil {
 		return nil
 	}
-	if err := p.command.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("kill %s: %w", p.name, err)
+	if err := p.command.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("end %s: %w", p.name, err)
 	}
 	<-p.done
 	return nil
