@@ -3,6 +3,8 @@ package azure
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -46,13 +48,33 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader) error {
 		return failure(ctx, err)
 	}
 	rest := &blob.Source{Reader: r}
-	_, err = to.UploadStream(ctx, io.MultiReader(bytes.NewReader(first), rest), &blockblob.UploadStreamOptions{
-		BlockSize: blockBytes, Concurrency: 1, HTTPHeaders: headers,
-	})
+	err = putBlocks(ctx, to, first, rest, headers)
 	if rest.Err != nil {
 		return fmt.Errorf("read the bytes to store: %w", rest.Err)
 	}
 	return failure(ctx, err)
+}
+
+// putBlocks stores a blob block by block, and then the list of them. The SDK's own upload
+// of a stream keeps its blocks in memory that it unmaps when a request fails. The
+// connection may read from it still, which ends the process.
+func putBlocks(ctx context.Context, to *blockblob.Client, first []byte, rest io.Reader, headers *azblob.HTTPHeaders) error {
+	var upload [8]byte
+	_, _ = rand.Read(upload[:]) // crypto/rand never fails; blocks of another upload of the blob have other names
+	var names []string
+	for block := first; len(block) > 0; {
+		name := base64.StdEncoding.EncodeToString(fmt.Appendf(upload[:], "%08d", len(names)))
+		if _, err := to.StageBlock(ctx, name, streaming.NopCloser(bytes.NewReader(block)), nil); err != nil {
+			return fmt.Errorf("store block %d: %w", len(names), err)
+		}
+		names = append(names, name)
+		var err error
+		if block, err = io.ReadAll(io.LimitReader(rest, blockBytes)); err != nil {
+			return fmt.Errorf("read block %d: %w", len(names), err)
+		}
+	}
+	_, err := to.CommitBlockList(ctx, names, &blockblob.CommitBlockListOptions{HTTPHeaders: headers})
+	return err
 }
 
 // Open implements blob.Bucket.
