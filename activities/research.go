@@ -3,12 +3,10 @@ package activities
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/prompt"
@@ -36,7 +34,7 @@ type Research struct {
 // Exhaustion is the part of the budget that ended a research; "" = none.
 type Exhaustion string
 
-// What a research can run out of.
+// The parts of a budget.
 const (
 	OutOfTokens Exhaustion = "tokens"
 	OutOfCalls  Exhaustion = "calls"
@@ -78,26 +76,6 @@ func (r Research) searches() []string {
 		keys = append(keys, q.Searches...)
 	}
 	return keys
-}
-
-// stored returns the JSON under key, or makes and stores it. What was made has been paid
-// for, so a cancel does not discard it.
-func stored[T any](ctx context.Context, blobs Blobs, key string, make func() (T, error)) (T, error) {
-	var v T
-	err := blobs.GetJSON(ctx, key, &v)
-	if err == nil {
-		return v, nil
-	}
-	if !errors.Is(err, blob.ErrNotFound) {
-		return v, fmt.Errorf("read %s: %w", key, err)
-	}
-	if v, err = make(); err != nil {
-		return v, err
-	}
-	if _, err := blobs.PutJSON(context.WithoutCancel(ctx), key, v); err != nil {
-		return v, fmt.Errorf("store %s: %w", key, err)
-	}
-	return v, nil
 }
 
 // require has the chat model call a tool, and decodes its arguments into v.

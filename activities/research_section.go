@@ -37,8 +37,8 @@ type SectionRecord struct {
 }
 
 // WriteSection has the model write a section. It makes no call whose result is stored.
-// What the section cites was among the passages that the model was given, with the
-// permission of that moment.
+// A section can cite only passages that the model was given, with the permission of that
+// moment.
 func (a *Answering) WriteSection(ctx context.Context, in SectionInput) (SectionResult, error) {
 	defer heartbeat(ctx)()
 	key := in.ResearchKey(fmt.Sprintf("section-%d", in.Section+1))

@@ -40,7 +40,7 @@ type Suggestions struct {
 // whose result is stored.
 func (a *Answering) SuggestQuestions(ctx context.Context, in SuggestInput) (SuggestResult, error) {
 	defer heartbeat(ctx)()
-	suggested, err := remember(ctx, a.Blobs, in.SuggestionsKey(), func() (Suggestions, error) { return a.suggest(ctx, in) })
+	suggested, err := stored(ctx, a.Blobs, in.SuggestionsKey(), func() (Suggestions, error) { return a.suggest(ctx, in) })
 	if err != nil {
 		return SuggestResult{}, a.fail(ctx, in.RunRef, err)
 	}

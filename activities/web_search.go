@@ -2,13 +2,11 @@ package activities
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/retrieve"
@@ -107,28 +105,11 @@ func NoWebSearch() *knowledge.Error {
 		"this instance has no search engine: an operator sets web_search.provider (searxng, brave, serper or google) with its url or key")
 }
 
-// remember returns what is stored under key, or else what do returns, which it stores. A
-// cancel does not discard it.
-func remember[T any](ctx context.Context, blobs Blobs, key string, do func() (T, error)) (T, error) {
-	var v T
-	err := blobs.GetJSON(ctx, key, &v)
-	if err == nil || !errors.Is(err, blob.ErrNotFound) {
-		return v, err
-	}
-	if v, err = do(); err != nil {
-		return v, err
-	}
-	if _, err := blobs.PutJSON(context.WithoutCancel(ctx), key, v); err != nil {
-		return v, fmt.Errorf("store %s: %w", key, err)
-	}
-	return v, nil
-}
-
 func (w *webSearch) foundKey() string { return w.WebKey("found", w.turn, w.call) }
 
 // find asks the search engine, and keeps the results that may be used.
 func (w *webSearch) find(ctx context.Context) (WebFound, error) {
-	return remember(ctx, w.Blobs, w.foundKey(), func() (WebFound, error) {
+	return stored(ctx, w.Blobs, w.foundKey(), func() (WebFound, error) {
 		var kind knowledge.WebType
 		if c := w.request.Config.Tools.WebSearch; c != nil {
 			kind = knowledge.WebType(c.Type)
@@ -167,7 +148,7 @@ func (w *webSearch) read(ctx context.Context, found WebFound) ([]scrape.Page, er
 	if !w.scrapes() || len(found.Results) == 0 {
 		return nil, nil
 	}
-	return remember(ctx, w.Blobs, w.WebKey("pages", w.turn, w.call), func() ([]scrape.Page, error) {
+	return stored(ctx, w.Blobs, w.WebKey("pages", w.turn, w.call), func() ([]scrape.Page, error) {
 		addresses := make([]string, 0, len(found.Results))
 		for _, r := range found.Results {
 			addresses = append(addresses, r.URL)
@@ -190,7 +171,7 @@ func countRead(pages []scrape.Page) (n int) {
 // rank reranks what was found by the words of the pages, or by the snippets of those that
 // were not read, and stores it as a search.
 func (w *webSearch) rank(ctx context.Context, found WebFound, pages []scrape.Page) (SearchRecord, error) {
-	return remember(ctx, w.Blobs, w.key, func() (SearchRecord, error) {
+	return stored(ctx, w.Blobs, w.key, func() (SearchRecord, error) {
 		passages := w.passages(found, pages)
 		record := SearchRecord{Retrieved: len(found.Results), Passages: passages}
 		record.Web = &WebCounts{Total: len(found.Results), Reranker: knowledge.RerankerNone}

@@ -44,7 +44,7 @@ func (w *web) Read(_ context.Context, addresses []string, allow func(*url.URL) b
 	return pages
 }
 
-// web gives the fixture a search engine.
+// web sets the search engine of the fixture.
 func (f *fixture) web(results ...websearch.Result) *web {
 	w := &web{results: results, pages: map[string]scrape.Page{}}
 	f.answering.Web, f.answering.Pages = w, w

@@ -202,22 +202,9 @@ func (f *form) file(ctx context.Context, part *multipart.Part) error {
 		return knowledge.Invalid(fmt.Sprintf("body.files[%d]", f.files), "must be a file with a name")
 	}
 	f.files++
-	content, err := f.takeArchive(ctx, parameters["filename"], incoming{part})
+	content, err := f.takeArchive(ctx, parameters["filename"], edge.BodyReader{Reader: part})
 	if err != nil || content == nil {
 		return err
 	}
 	return f.batch.Add(ctx, parameters["filename"], f.attributes.ExternalID, content)
-}
-
-// incoming is a part of a body that is read elsewhere. It marks the errors of the
-// body, which are the client's, so that they are told from those of the store.
-type incoming struct{ r io.Reader }
-
-// Read implements io.Reader.
-func (b incoming) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = edge.BodyError(err)
-	}
-	return n, err
 }

@@ -11,7 +11,7 @@ import (
 // pagesPerHost is how many pages of one host are requested at a time.
 const pagesPerHost = 4
 
-// useWeb gives answers the search engine, if one is configured, and the reader of pages.
+// useWeb sets the search engine and the reader of pages, if an engine is configured.
 func (p *platform) useWeb(answering *activities.Answering) {
 	c := p.cfg.WebSearch
 	if c.Provider == "" {

@@ -118,3 +118,16 @@ func (b *bodySchemas) schema(t reflect.Type) *huma.Schema {
 	b.schemas[t] = schema
 	return schema
 }
+
+// BodyReader reads a part of a body that is read elsewhere. It marks the errors of the
+// body, which are the client's, so that they are told from those of the store.
+type BodyReader struct{ io.Reader }
+
+// Read implements io.Reader.
+func (b BodyReader) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = BodyError(err)
+	}
+	return n, err
+}

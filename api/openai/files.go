@@ -151,7 +151,7 @@ func (s *Server) takeForm(ctx context.Context, p knowledge.Principal, f *waiting
 			if f.Name = path.Base(strings.ReplaceAll(part.FileName(), `\`, "/")); f.Name == "." || f.Name == "/" {
 				f.Name = "untitled"
 			}
-			stored, err := s.deps.Blobs.PutReader(ctx, bytesKey(p.Workspace(), f.ID), formReader{io.LimitReader(part, s.deps.FileBytes+1)})
+			stored, err := s.deps.Blobs.PutReader(ctx, bytesKey(p.Workspace(), f.ID), edge.BodyReader{Reader: io.LimitReader(part, s.deps.FileBytes+1)})
 			if err != nil {
 				return err
 			}
@@ -174,18 +174,6 @@ func (s *Server) takeForm(ctx context.Context, p knowledge.Principal, f *waiting
 		return knowledge.TooLarge("file", s.deps.FileBytes)
 	}
 	return nil
-}
-
-// formReader returns the errors of a form as clients see them.
-type formReader struct{ r io.Reader }
-
-// Read implements io.Reader.
-func (f formReader) Read(p []byte) (int, error) {
-	n, err := f.r.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = edge.BodyError(err)
-	}
-	return n, err
 }
 
 // waitingFile returns an uploaded file, for principals that may add documents where it

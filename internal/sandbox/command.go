@@ -62,7 +62,7 @@ func (u user) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(u), Gid: uint32(u)} //nolint:gosec // a small number
 }
 
-// own gives a folder and what is in it to the user.
+// own makes the user the owner of a folder and its content.
 func (u user) own(folder string) error {
 	if os.Geteuid() != 0 {
 		return nil

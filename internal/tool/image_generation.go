@@ -60,7 +60,7 @@ func keepPicture(ctx context.Context, c Call, files Files, picture []byte) (Outp
 	if !isImage || len(picture) > maxPicture {
 		return Output{}, knowledge.Errorf(knowledge.CodeProviderFailed, "the model of pictures returned %d bytes that are not a picture, or too large a one", len(picture))
 	}
-	// The picture is paid for, so a cancel does not discard it.
+	// The endpoint has charged for the picture, so a cancel does not discard it.
 	file, err := files.Add(context.WithoutCancel(ctx), c, "picture."+format, picture)
 	if err != nil {
 		return Output{}, err
