@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -32,6 +33,7 @@ type Outcome struct {
 	Text           string // with citations in it
 	Model          string
 	ConversationID string
+	FinishReason   string // why the model stopped early; "" = it did not
 	Usage          knowledge.Usage
 	Sources        []Citation
 	Searches       []string // queries with which the model searched
@@ -51,6 +53,9 @@ type Citation struct {
 	PageNumber   *int     `json:"pageNumber"`
 	Used         bool     `json:"usedInResponse"`
 }
+
+// finish returns the reason for which the answer ended, in the words of the protocol.
+func (o Outcome) finish() string { return cmp.Or(o.FinishReason, model.FinishStop) }
 
 // cited returns the passages that the answer cites.
 func (o Outcome) cited() []Citation {

@@ -174,7 +174,7 @@ func (c *completion) whole(w http.ResponseWriter, r *http.Request) error {
 	text, marks := plain(out.Text)
 	edge.WriteJSON(w, http.StatusOK, ChatCompletion{
 		ID: c.id(), Object: "chat.completion", Created: c.run.CreatedAt.Unix(), Model: c.model,
-		Choices: []ChatChoice{{FinishReason: "stop", Message: ChatAnswer{
+		Choices: []ChatChoice{{FinishReason: out.finish(), Message: ChatAnswer{
 			Role: "assistant", Content: &text, Annotations: out.annotations(marks), Citations: out.cited(),
 		}}},
 		Usage: newUsage(out.Usage),

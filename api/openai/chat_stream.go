@@ -101,8 +101,8 @@ func (s *chunks) complete(r *http.Request, item stream.Item) error {
 	if err != nil {
 		return err
 	}
-	stop := "stop"
-	if err := s.chunk(ChunkDelta{Annotations: out.annotations(s.words.marks), Citations: out.cited()}, &stop); err != nil {
+	reason := out.finish()
+	if err := s.chunk(ChunkDelta{Annotations: out.annotations(s.words.marks), Citations: out.cited()}, &reason); err != nil {
 		return err
 	}
 	if s.usage {

@@ -121,11 +121,11 @@ func (s *responseStream) complete(ctx context.Context, e stream.Event) error {
 	if err := s.say(text); err != nil {
 		return err
 	}
-	if err := s.closeMessage(OutputItem{Status: "completed"}, annotations); err != nil {
+	whole := newResponse(s.run, s.door).complete(s.run, s.door, out)
+	if err := s.closeMessage(OutputItem{Status: whole.Status}, annotations); err != nil {
 		return err
 	}
-	whole := newResponse(s.run, s.door).complete(s.run, s.door, out)
-	return s.send(event{Type: "response.completed", Response: &whole})
+	return s.send(event{Type: "response." + whole.Status, Response: &whole})
 }
 
 // say adds words to the message, which the first ones open.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -17,10 +18,10 @@ type Response struct {
 	ID                 string            `json:"id" doc:"resp_ and the id of the run"`
 	Object             string            `json:"object" enum:"response"`
 	CreatedAt          int64             `json:"created_at" doc:"Unix seconds"`
-	Status             string            `json:"status" enum:"in_progress,completed,failed,cancelled"`
+	Status             string            `json:"status" enum:"in_progress,completed,incomplete,failed,cancelled"`
 	Background         bool              `json:"background"`
 	Error              *ResponseError    `json:"error"`
-	IncompleteDetails  any               `json:"incomplete_details"`
+	IncompleteDetails  *Incomplete       `json:"incomplete_details"`
 	Instructions       *string           `json:"instructions"`
 	MaxOutputTokens    *int              `json:"max_output_tokens"`
 	Metadata           map[string]string `json:"metadata"`
@@ -43,6 +44,11 @@ type Response struct {
 type ResponseError struct {
 	Code    knowledge.Code `json:"code"`
 	Message string         `json:"message"`
+}
+
+// Incomplete is why a response stopped early.
+type Incomplete struct {
+	Reason string `json:"reason" enum:"max_output_tokens,content_filter"`
 }
 
 // ResponseUsage counts tokens.
@@ -148,7 +154,7 @@ func newResponse(run store.Run, door responseDoor) Response {
 
 // complete returns the response with its answer.
 func (r Response) complete(run store.Run, door responseDoor, out Outcome) Response {
-	r.Status = "completed"
+	r.Status, r.IncompleteDetails = out.status()
 	if r.Model == "" {
 		r.Model = out.Model
 	}
@@ -160,6 +166,18 @@ func (r Response) complete(run store.Run, door responseDoor, out Outcome) Respon
 	r.Citations = out.cited()
 	r.Usage = &ResponseUsage{InputTokens: out.Usage.PromptTokens, OutputTokens: out.Usage.CompletionTokens, TotalTokens: out.Usage.PromptTokens + out.Usage.CompletionTokens}
 	return r
+}
+
+// status returns the status of a response with its answer.
+func (o Outcome) status() (string, *Incomplete) {
+	switch o.FinishReason {
+	case "":
+		return "completed", nil
+	case model.FinishLength:
+		return "incomplete", &Incomplete{"max_output_tokens"}
+	default:
+		return "incomplete", &Incomplete{o.FinishReason}
+	}
 }
 
 // fail returns the response with the error with which its run ended.
@@ -184,8 +202,9 @@ func messageItem(run store.Run, text string, out Outcome, marks []citationMark) 
 	for _, m := range marks {
 		annotations = append(annotations, out.newAnnotation(m))
 	}
+	status, _ := out.status()
 	return OutputItem{
-		ID: messageID(run), Type: "message", Status: "completed", Role: "assistant",
+		ID: messageID(run), Type: "message", Status: status, Role: "assistant",
 		Content: &[]OutputText{{Type: "output_text", Text: text, Annotations: annotations, Logprobs: []struct{}{}}},
 	}
 }

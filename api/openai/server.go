@@ -104,7 +104,7 @@ func Register(deps Deps) error {
 	s.registerVectorStores()
 	s.registerStoreFiles()
 	s.registerFileBatches()
-	s.describeNull("Response", "error", "usage")
+	s.describeNull("Response", "error", "incomplete_details", "usage")
 	s.describeNull("StoreFile", "last_error")
 	return nil
 }
