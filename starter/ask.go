@@ -20,12 +20,15 @@ type askCmd struct {
 	Project      string   `short:"p" default:"default" help:"The project to ask."`
 	Document     []string `placeholder:"ID" sep:"none" help:"Ask this document only, by its id; may be repeated."`
 	Conversation string   `placeholder:"ID" help:"Go on with this conversation."`
+	DeepResearch bool     `help:"Answer with a report after many searches, which takes minutes."`
+	Web          bool     `help:"Let the model search the web too, where the server can."`
 }
 
 // Help is the command's example.
 func (askCmd) Help() string {
 	return "The answer goes on through a restart of the server, for up to a minute.\n\nExample:\n\n" +
-		"    cairn ask \"How often must an HX-4 be calibrated?\" --project default\n    cairn ask how many days of leave are there\n    cairn ask - < question.txt"
+		"    cairn ask \"How often must an HX-4 be calibrated?\" --project default\n    cairn ask how many days of leave are there\n    cairn ask - < question.txt\n" +
+		"    cairn ask \"What do the incidents of this year have in common?\" --deep-research > report.md"
 }
 
 // Run asks and prints the answer as it comes, then its sources.
@@ -38,7 +41,10 @@ func (q askCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	question := client.Question{Text: text, Project: q.Project, ConversationID: q.Conversation, Documents: q.Document}
+	question := client.Question{Text: text, Project: q.Project, ConversationID: q.Conversation, Documents: q.Document, DeepResearch: q.DeepResearch}
+	if q.Web {
+		question.Override = map[string]any{"tools": map[string]any{knowledge.ToolWebSearch: map[string]any{}}}
+	}
 	return showAnswer(ctx, a, c.Ask(ctx, question), q.JSON)
 }
 
@@ -104,11 +110,13 @@ type narrator struct {
 	quiet  bool             // nothing but the words
 	run    string
 	last   knowledge.Stage
+	report reportProgress // of a research
 }
 
 // follow reads a run's events to the last one, which it returns. A run that
 // failed is an error.
 func (n *narrator) follow(events iter.Seq2[client.Event, error]) (client.Event, error) {
+	defer n.unmark()
 	var last client.Event
 	for e, err := range events {
 		if err != nil {
@@ -140,6 +148,7 @@ func (n *narrator) end(ctx context.Context, c *client.Client, run string) (clien
 }
 
 func (n *narrator) tell(e client.Event) error {
+	n.unmark()
 	switch e.Name {
 	case client.EventStarted:
 		var started client.Started
@@ -217,33 +226,6 @@ func (n *narrator) toolCall(e client.Event) error {
 	}
 	if call.Status != "started" {
 		n.say("%s: %s", call.Name, firstOf(call.Summary, call.Status))
-	}
-	return nil
-}
-
-// research tells what a research plans, has found and writes.
-func (n *narrator) research(e client.Event) error {
-	var u struct {
-		Phase, Status, Text, Title, Reason string
-		Round, Found, Notes                int
-		Questions, Sections                []string
-	}
-	if err := e.Decode(&u); err != nil {
-		return err
-	}
-	switch {
-	case u.Reason != "":
-		n.say("%s %s: %s", u.Phase, firstOf(u.Text, u.Status), u.Reason)
-	case u.Phase == "plan" && len(u.Questions) > 0:
-		n.say("plan %d: %s", u.Round, strings.Join(u.Questions, " "))
-	case u.Phase == "search" && u.Status == "completed":
-		n.say("%s %d passages", u.Text, u.Found)
-	case u.Phase == "notes" && u.Status == "completed":
-		n.say("%s %d notes", u.Text, u.Notes)
-	case u.Phase == "outline" && len(u.Sections) > 0:
-		n.say("outline: %s", strings.Join(u.Sections, ", "))
-	case u.Phase == "message", u.Phase == "pause":
-		n.say("%s", firstOf(u.Text, u.Phase+" "+u.Status))
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func (runsPauseCmd) Help() string {
 	return "Example:\n\n    cairn runs pause 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11"
 }
 
-// Run pauses a reindex.
+// Run pauses a research, an import or a reindex.
 func (s runsPauseCmd) Run(ctx context.Context, a *app) error {
 	return pauseRun(ctx, a, s.clientFlags, s.ID, true)
 }
@@ -99,7 +99,7 @@ func (runsResumeCmd) Help() string {
 	return "Example:\n\n    cairn runs resume 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11"
 }
 
-// Run resumes a reindex.
+// Run resumes a research, an import or a reindex.
 func (s runsResumeCmd) Run(ctx context.Context, a *app) error {
 	return pauseRun(ctx, a, s.clientFlags, s.ID, false)
 }

@@ -15,6 +15,7 @@ type runsCmd struct {
 	Show    runsShowCmd    `cmd:"" help:"Show a run."`
 	Watch   runsWatchCmd   `cmd:"" help:"Follow a run from its first event to its last."`
 	Cancel  runsCancelCmd  `cmd:"" help:"Stop a run."`
+	Message runsMessageCmd `cmd:"" help:"Tell a research that runs what to look for, or how to write."`
 	Approve runsApproveCmd `cmd:"" help:"Approve a tool call that waits for a person."`
 	Refuse  runsRefuseCmd  `cmd:"" help:"Refuse a tool call that waits for a person."`
 	Pause   runsPauseCmd   `cmd:"" help:"Pause a research, an import or a reindex."`

@@ -23,6 +23,8 @@ type Question struct {
 	Tags           []string `json:"tags,omitempty"`         // search only documents with one of these
 	Filters        any      `json:"filters,omitempty"`      // of the seed's form
 	User           string   `json:"external_user_id,omitempty"`
+	DeepResearch   bool     `json:"deepResearch,omitempty"`          // answer with a report
+	Override       any      `json:"projectConfigOverride,omitempty"` // settings of the project for this question alone
 }
 
 // Answer is a finished answer. Text contains citations as <citation
@@ -44,7 +46,8 @@ type Source struct {
 	Rank           int      `json:"rank"`
 	ChunkID        string   `json:"chunkId"`
 	DocumentID     string   `json:"documentId"`
-	DocumentName   string   `json:"documentName"`
+	DocumentName   string   `json:"documentName"`  // of a page of the web its title
+	URL            string   `json:"url,omitempty"` // where the original or the page of the web is
 	Text           string   `json:"text"`
 	Score          float64  `json:"score"`
 	Heading        []string `json:"heading,omitempty"`    // outermost first

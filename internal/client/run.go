@@ -80,7 +80,16 @@ func (c *Client) DecideCall(ctx context.Context, run, call string, approve bool,
 	return err
 }
 
-// PauseRun asks an import or a reindex to pause, or to resume.
+// MessageRun tells a research that runs what to look for from now on, or how to write its
+// report.
+func (c *Client) MessageRun(ctx context.Context, id, text string) error {
+	query := url.Values{}
+	setString(query, "external_user_id", c.user)
+	_, err := c.call(ctx, http.MethodPost, c.inWorkspace("runs", id, "messages"), query, map[string]string{"text": text}, nil)
+	return err
+}
+
+// PauseRun asks a research, an import or a reindex to pause, or to resume.
 func (c *Client) PauseRun(ctx context.Context, id string, paused bool) error {
 	action := "resume"
 	if paused {

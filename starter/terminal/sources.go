@@ -11,7 +11,7 @@ import (
 // Sources writes the passages that an answer cites, a line each: the rank, the
 // document, and the place in it. The place is the pages and boxes in PDF points;
 // in a format without pages it is the headings and the lines, and in one without
-// lines the first words. Where the answer cites nothing, Sources writes the
+// lines the first words. Of a page of the web it is the address. Where the answer cites nothing, Sources writes the
 // passages that the model was given.
 func Sources(out io.Writer, sources []client.Source) error {
 	cited := make([]client.Source, 0, len(sources))
@@ -52,6 +52,9 @@ func documentName(s client.Source) string {
 
 const headingSeparator = " › "
 
+// onWeb reports whether a source is a page of the web.
+func onWeb(s client.Source) bool { return s.ChunkID == "" && s.URL != "" }
+
 func onPages(s client.Source) bool { return s.Page > 0 && len(s.Boxes) > 0 }
 
 // Place returns where in its document a source is, below its headings. It is ""
@@ -60,6 +63,8 @@ func Place(s client.Source) string {
 	switch {
 	case s.Removed:
 		return ""
+	case onWeb(s):
+		return line(s.URL)
 	case onPages(s):
 		return pages(s)
 	case s.Lines[0] == 0:
