@@ -50,3 +50,24 @@ func TestDescribe(t *testing.T) {
 		t.Error("IsSlow holds for other errors")
 	}
 }
+
+func TestDescribeStepNamesTheEndpoint(t *testing.T) {
+	t.Parallel()
+	refused := temporal.NewApplicationErrorWithOptions("the model's endpoint refused our credentials", "provider_failed", temporal.ApplicationErrorOptions{
+		Details: []any{activities.ErrorDetails{Code: knowledge.CodeProviderFailed, Provider: "models.example.com"}},
+	})
+	for name, tc := range map[string]struct {
+		err  error
+		want string
+	}{
+		"an error of a model names its endpoint": {refused, "the model's endpoint models.example.com refused our credentials"},
+		"other errors stay as they are":          {temporal.NewNonRetryableApplicationError("it is empty", "empty", nil), "it is empty"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := activities.DescribeStep(tc.err, knowledge.Failure{}).Message; got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"syscall"
 
 	"go.temporal.io/sdk/activity"
@@ -152,4 +153,17 @@ func Describe(err error, timeout knowledge.Failure) knowledge.Failure {
 	default: // for example a panic, whose words are not for clients
 		return knowledge.Failure{Code: knowledge.CodeInternal, Message: "something went wrong on our side", Retryable: true}
 	}
+}
+
+// DescribeStep is Describe for a step of a document, whose readers also see which of the
+// configured endpoints failed.
+func DescribeStep(err error, timeout knowledge.Failure) knowledge.Failure {
+	f := Describe(err, timeout)
+	var details ErrorDetails
+	application, ok := errors.AsType[*temporal.ApplicationError](err)
+	if !ok || f.Code != knowledge.CodeProviderFailed || !application.HasDetails() || application.Details(&details) != nil || details.Provider == "" {
+		return f
+	}
+	f.Message = strings.Replace(f.Message, model.PublicName+" ", model.PublicName+" "+details.Provider+" ", 1)
+	return f
 }

@@ -278,6 +278,10 @@ func TestDocumentThatWaits(t *testing.T) {
 	document := e.do("GET", own+"/documents/"+id, e.editor, nil).want(200)
 	listed := e.do("GET", own+"/documents", e.editor, nil).want(200)["data"].([]any)[0].(map[string]any)
 	paged := e.do("GET", hooks+"/documents", e.editor, nil).want(200)["documents"].([]any)[0].(map[string]any)
+	run := e.do("GET", own+"/runs/"+v.RunID, e.editor, nil).want(200)
+	if run["stage"] == nil || cmp.Diff(want, run["waiting"]) != "" {
+		t.Errorf("the run is at %v and waits %v", run["stage"], run["waiting"])
+	}
 	for _, got := range []map[string]any{document, listed, paged} {
 		if diff := cmp.Diff(want, got["waiting"]); diff != "" || got["status"] != "pending" {
 			t.Errorf("status %v: %s", got["status"], diff)

@@ -34,6 +34,8 @@ type runView struct {
 	EndedAt     *time.Time          `json:"ended_at"`
 	Usage       json.RawMessage     `json:"usage"`
 	Progress    json.RawMessage     `json:"progress,omitempty" doc:"Of a reindex: matched, started, published, failed, canceled, refused, refusals, paused, documents_per_second, eta_seconds"`
+	Stage       knowledge.Stage     `json:"stage,omitempty" doc:"Of a document's ingest that runs; not in lists"`
+	Waiting     *knowledge.Waiting  `json:"waiting,omitempty" doc:"Why a step of that ingest waits for its next try, and until when; not in lists"`
 	Error       *runError           `json:"error"`
 	Result      any                 `json:"result" doc:"Of a run that completed; not in lists. A question's is for who asked it, and for the admin scope: null for others"`
 	OperatorURL string              `json:"operator_url"`
@@ -88,6 +90,9 @@ func (s *Server) getRun(ctx context.Context, p knowledge.Principal, in *runPath)
 		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
 	}
 	view := s.viewRun(run)
+	if err := s.addIngestState(ctx, p, run, &view); err != nil {
+		return nil, err
+	}
 	p, err = s.runReader(ctx, p, run)
 	if knowledge.IsCode(err, knowledge.CodeForbidden) {
 		return &runOutput{view}, nil
@@ -99,6 +104,25 @@ func (s *Server) getRun(ctx context.Context, p knowledge.Principal, in *runPath)
 		return nil, fmt.Errorf("read the result of run %s: %w", in.ID, err)
 	}
 	return &runOutput{view}, nil
+}
+
+// addIngestState adds the state of the newest version of a document to the run that
+// ingests it, if p may read the document.
+func (s *Server) addIngestState(ctx context.Context, p knowledge.Principal, run store.Run, view *runView) error {
+	if run.Kind != knowledge.KindIngest || run.Status != knowledge.RunRunning {
+		return nil
+	}
+	d, err := s.deps.Store.Document(ctx, p, run.Subject)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) || knowledge.IsCode(err, knowledge.CodeForbidden) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read document %s: %w", run.Subject, err)
+	}
+	if d.Version == run.Version {
+		view.Stage, view.Waiting = d.Stage, d.Waiting
+	}
+	return nil
 }
 
 // cancelRun asks a run to stop; one that was cancelled already is fine.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/cairn-rag/cairn/internal/client"
@@ -240,7 +241,7 @@ func (n *narrator) document(e client.Event) error {
 		n.say("%s: %s", d.Name, d.Stage)
 	}
 	if d.Waiting != nil {
-		n.say("%s: %s", d.Name, documentWait(*d.Waiting))
+		n.say("%s waits: %s", d.Name, documentWait(*d.Waiting))
 	}
 	return nil
 }
@@ -276,9 +277,21 @@ func documentFailure(e knowledge.DocumentError) error {
 	return errors.New(text)
 }
 
-// documentWait says until when a document waits, and why.
+// documentWait returns which attempt of a step failed, when the next one is, and why.
 func documentWait(w knowledge.Waiting) string {
-	return fmt.Sprintf("waits until %s, %d of %d tries failed: %s", terminal.Time(w.NextAt), w.Attempt, w.Of, w.Message)
+	return fmt.Sprintf("attempt %d of %d, next %s: %s", w.Attempt, w.Of, nextTry(time.Until(w.NextAt), w.NextAt), w.Message)
+}
+
+// nextTry returns the time until the next try, and for a long one also its hour.
+func nextTry(left time.Duration, at time.Time) string {
+	switch {
+	case left < time.Second:
+		return "now"
+	case left < 2*time.Minute:
+		return fmt.Sprintf("in %.0f s", left.Seconds())
+	default:
+		return fmt.Sprintf("in %s, at %s", terminal.Duration(left), terminal.Time(at))
+	}
 }
 
 func firstOf(values ...string) string {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
@@ -29,6 +30,7 @@ type documentsListCmd struct {
 	Tag        []string `sep:"none" help:"Only documents with one of these tags; may be repeated."`
 	ExternalID string   `name:"external-id" help:"Only the document with this external id."`
 	Limit      atMost   `default:"0" help:"The largest number to list; 0 lists all."`
+	Wide       bool     `help:"Also print external ids and progress, and causes in full."`
 }
 
 // Help returns the command's example.
@@ -49,21 +51,51 @@ func (l documentsListCmd) Run(ctx context.Context, a *app) error {
 	if l.JSON {
 		return terminal.JSON(a.stdout, map[string]any{"documents": documents, "total": total})
 	}
-	rows := make([][]string, 0, len(documents))
-	for _, d := range documents {
-		status := string(d.Status)
-		if d.Error != nil {
-			status += " (" + string(d.Error.Code) + ")"
-		}
-		rows = append(rows, []string{d.ID, d.Name, status, strconv.Itoa(d.Version), strconv.Itoa(d.ChunkCount), terminal.Time(d.UpdatedAt)})
-	}
-	if err := terminal.Table(a.stdout, []string{"ID", "NAME", "STATUS", "VERSION", "CHUNKS", "UPDATED"}, rows); err != nil {
+	if err := l.table(a, documents); err != nil {
 		return err
 	}
 	if total > len(documents) {
 		_, err = fmt.Fprintf(a.stderr, "%d of %d documents\n", len(documents), total)
 	}
 	return err
+}
+
+// table prints the documents. Stage and cause are those of documents whose newest version
+// is not published.
+func (l documentsListCmd) table(a *app, documents []client.Document) error {
+	header := []string{"ID", "NAME", "STATUS", "STAGE", "VERSION", "CHUNKS", "UPDATED", "CAUSE"}
+	if l.Wide {
+		header = append(header[:len(header)-1], "PROGRESS", "EXTERNAL ID", "CAUSE")
+	}
+	rows := make([][]string, 0, len(documents))
+	for _, d := range documents {
+		stage, cause := "", ""
+		if d.Status == knowledge.StatusPending || d.Status == knowledge.StatusError {
+			stage, cause = string(d.Stage), documentCause(d)
+		}
+		row := []string{d.ID, d.Name, string(d.Status), stage, strconv.Itoa(d.Version), strconv.Itoa(d.ChunkCount), terminal.Time(d.UpdatedAt)}
+		if l.Wide {
+			row = append(row, fmt.Sprintf("%.0f%%", 100*d.Progress), d.ExternalID)
+		} else {
+			cause = terminal.Shorten(cause, shortCause)
+		}
+		rows = append(rows, append(row, cause))
+	}
+	return terminal.Table(a.stdout, header, rows)
+}
+
+// shortCause is the longest cause in a list, in code points.
+const shortCause = 80
+
+// documentCause returns why a document is not published: its error, or what it waits for.
+func documentCause(d client.Document) string {
+	switch {
+	case d.Error != nil:
+		return string(d.Error.Code) + ": " + d.Error.Message
+	case d.Waiting != nil:
+		return "waits, " + documentWait(*d.Waiting)
+	}
+	return ""
 }
 
 func (l documentsListCmd) documents(ctx context.Context, c *client.Client) ([]client.Document, int, error) {
@@ -124,7 +156,7 @@ func (s documentsShowCmd) Run(ctx context.Context, a *app) error {
 		waiting = documentWait(*d.Waiting)
 	}
 	return terminal.Fields(a.stdout, "id", d.ID, "name", d.Name, "external id", d.ExternalID,
-		"status", string(d.Status), "stage", string(d.Stage), "waiting", waiting, "error", failure,
+		"status", string(d.Status), "stage", string(d.Stage), "waiting", waiting, "error", failure, "next step", nextStep(d),
 		"version", strconv.Itoa(d.Version), "published", strconv.Itoa(d.PublishedVersion),
 		"media type", d.MediaType, "size", terminal.Bytes(d.Bytes), "pages", optionalInt(d.PageCount),
 		"chunks", strconv.Itoa(d.ChunkCount), "language", d.Language, "tags", fmt.Sprint(d.Tags),

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
@@ -85,14 +86,19 @@ func (s runsShowCmd) Run(ctx context.Context, a *app) error {
 	if s.JSON {
 		return terminal.JSON(a.stdout, r)
 	}
-	ended, failure := "", ""
+	ended, failure, waiting, step := "", "", "", ""
 	if r.EndedAt != nil {
 		ended = terminal.Time(*r.EndedAt)
 	}
 	if r.Error != nil {
 		failure = r.Error.Error()
 	}
+	if r.Waiting != nil {
+		waiting = documentWait(*r.Waiting)
+		step = nextStep(client.Document{ID: r.DocumentID, Status: knowledge.StatusPending, Waiting: r.Waiting})
+	}
 	return terminal.Fields(a.stdout, "id", r.ID, "kind", r.Kind, "status", r.Status, "project", r.ProjectID,
+		"document", r.DocumentID, "stage", string(r.Stage), "waiting", waiting, "next step", step,
 		"started", terminal.Time(r.CreatedAt), "ended", ended, "error", failure, "usage", string(r.Usage), "progress", string(r.Progress),
 		"workflow", r.WorkflowID, "operator", r.OperatorURL)
 }

@@ -28,7 +28,7 @@ type documentEnd struct {
 func (l *eventLog) finish(ctx workflow.Context, end documentEnd, write any) error {
 	ending := activities.Ending{Kind: end.kind, Published: end.published}
 	if end.err != nil {
-		f := activities.Describe(end.err, end.timeout)
+		f := activities.DescribeStep(end.err, end.timeout)
 		ending = activities.Failed(end.kind, f)
 		ending.Error.Stage = cmp.Or(f.Stage, end.stage)
 	}

@@ -24,7 +24,7 @@ func (w *ingest) setDetails(ctx workflow.Context) {
 	details := fmt.Sprintf("| version | stage | pages | chunks | embedded |\n|---|---|---|---|---|\n| %d | %s | %d | %d | %d |",
 		w.current.Version, w.stage, w.counts.pages, w.counts.chunks, w.counts.embedded)
 	if s := w.shown; s != nil {
-		details += fmt.Sprintf("\n\nWaits until %s, after %d of %d failed tries: %s.", s.NextAt.UTC().Format(time.RFC3339), s.Attempt, s.Of, s.Message)
+		details += fmt.Sprintf("\n\nWaits: attempt %d of %d failed, next at %s: %s.", s.Attempt, s.Of, s.NextAt.UTC().Format(time.RFC3339), s.Message)
 	}
 	workflow.SetCurrentDetails(ctx, details)
 }

@@ -89,7 +89,7 @@ func retryPause(policy *temporal.RetryPolicy, failed int, err error) time.Durati
 // retry signal ended the wait.
 func (w *ingest) wait(ctx workflow.Context, t tries, policy *temporal.RetryPolicy, pause time.Duration, cause error) (asked bool, err error) {
 	if pause >= shownWait {
-		f := activities.Describe(cause, w.timeoutFailure())
+		f := activities.DescribeStep(cause, w.timeoutFailure())
 		shown := &knowledge.Waiting{
 			Since: t.since, Attempt: t.failed, Of: int(policy.MaximumAttempts), NextAt: workflow.Now(ctx).Add(pause), Code: f.Code, Message: f.Message,
 		}

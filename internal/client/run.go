@@ -14,18 +14,21 @@ import (
 
 // Run is the run of a question, a tool call, or one version of a document.
 type Run struct {
-	ID          string          `json:"id"`
-	Kind        string          `json:"kind"`
-	Status      string          `json:"status"` // running, completed, failed or canceled
-	WorkflowID  string          `json:"workflow_id,omitempty"`
-	ProjectID   string          `json:"project_id,omitempty"`
-	CreatedAt   time.Time       `json:"created_at,omitzero"`
-	EndedAt     *time.Time      `json:"ended_at,omitempty"`
-	Usage       json.RawMessage `json:"usage,omitempty"`
-	Progress    json.RawMessage `json:"progress,omitempty"` // of a reindex: knowledge.ReindexProgress
-	Error       *Failure        `json:"error,omitempty"`
-	Result      json.RawMessage `json:"result,omitempty"`
-	OperatorURL string          `json:"operator_url,omitempty"`
+	ID          string             `json:"id"`
+	Kind        string             `json:"kind"`
+	Status      string             `json:"status"` // running, completed, failed or canceled
+	WorkflowID  string             `json:"workflow_id,omitempty"`
+	ProjectID   string             `json:"project_id,omitempty"`
+	DocumentID  string             `json:"document_id,omitempty"` // that is ingested or removed
+	CreatedAt   time.Time          `json:"created_at,omitzero"`
+	EndedAt     *time.Time         `json:"ended_at,omitempty"`
+	Usage       json.RawMessage    `json:"usage,omitempty"`
+	Progress    json.RawMessage    `json:"progress,omitempty"` // of a reindex: knowledge.ReindexProgress
+	Stage       knowledge.Stage    `json:"stage,omitempty"`    // of an ingest that runs
+	Waiting     *knowledge.Waiting `json:"waiting,omitempty"`  // why a step of that ingest waits for its next try
+	Error       *Failure           `json:"error,omitempty"`
+	Result      json.RawMessage    `json:"result,omitempty"`
+	OperatorURL string             `json:"operator_url,omitempty"`
 }
 
 // List is one page of a list; NextCursor "" means that it is the last.

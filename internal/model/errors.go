@@ -1,10 +1,13 @@
 package model
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -61,15 +64,46 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
+// PublicName is how messages for clients begin, which do not name the endpoint.
+const PublicName = "the model's endpoint"
+
 // Public returns the error for clients, with e as its cause.
 func (e *Error) Public() *knowledge.Error {
 	return &knowledge.Error{
 		Code:       knowledge.CodeProviderFailed,
-		Message:    "the model's endpoint " + publicMessages[e.Code],
+		Message:    PublicName + " " + e.publicMessage(),
 		RetryAfter: e.RetryAfter,
 		Retryable:  e.Retryable,
 		Cause:      e,
 	}
+}
+
+// publicMessage returns what happened, its reason as far as it is known without words of
+// the provider, and what to do.
+func (e *Error) publicMessage() string {
+	happened, advice, _ := strings.Cut(publicMessages[e.Code], ";")
+	if reason := e.reason(); reason != "" {
+		happened += " (" + reason + ")"
+	}
+	if e.Code == CodeRateLimited && e.RetryAfter >= time.Second {
+		happened += " and asked for a pause"
+	}
+	return happened + ";" + advice
+}
+
+// reason returns the kind of a failed connection, or the status of an endpoint that
+// fails; "" if the code says it all.
+func (e *Error) reason() string {
+	var lookup *net.DNSError
+	switch {
+	case e.Code == CodeConnection && errors.Is(e.Cause, syscall.ECONNREFUSED):
+		return "connection refused"
+	case e.Code == CodeConnection && errors.As(e.Cause, &lookup):
+		return "its name cannot be resolved"
+	case e.Status >= http.StatusBadRequest && e.Code != CodeRateLimited:
+		return "status " + strconv.Itoa(e.Status)
+	}
+	return ""
 }
 
 // publicMessages says for each code what happened and what to do.

@@ -89,10 +89,5 @@ func pages(s client.Source) string {
 
 // firstWords returns the beginning of a passage, by which a reader finds it.
 func firstWords(text string) string {
-	const most = 40 // code points
-	text = line(text)
-	if short := []rune(text); len(short) > most {
-		text = string(short[:most]) + "…"
-	}
-	return fmt.Sprintf("“%s”", text)
+	return fmt.Sprintf("“%s”", Shorten(line(text), 40))
 }

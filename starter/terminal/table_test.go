@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -110,5 +111,24 @@ func TestCount(t *testing.T) {
 		if got := terminal.Count(n, "chunk"); got != want {
 			t.Errorf("Count(%d) = %q, want %q", n, got, want)
 		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		3 * time.Millisecond: "0.003 s", 59 * time.Second: "59 s", 90 * time.Second: "1 min 30 s",
+		3599 * time.Second: "59 min 59 s", 25 * time.Hour: "25 h 0 min", 75 * time.Hour: "3 d 3 h",
+	} {
+		if got := terminal.Duration(d); got != want {
+			t.Errorf("Duration(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestShorten(t *testing.T) {
+	t.Parallel()
+	if got := terminal.Shorten("vier Wörter über äöü", 11); got != "vier Wörter…" || terminal.Shorten("äöü", 3) != "äöü" {
+		t.Errorf("got %q", got)
 	}
 }
