@@ -13,9 +13,9 @@ import (
 type documentsCmd struct {
 	List     documentsListCmd     `cmd:"" help:"List a project's documents."`
 	Show     documentsShowCmd     `cmd:"" help:"Show a document."`
-	Remove   documentsRemoveCmd   `cmd:"" help:"Remove a document and everything derived from it."`
-	Reingest documentsReingestCmd `cmd:"" help:"Create a new version from the stored original."`
-	Retry    documentsRetryCmd    `cmd:"" help:"Resume a failed ingestion at its failed stage."`
+	Remove   documentsRemoveCmd   `cmd:"" help:"Remove documents and everything derived from them."`
+	Reingest documentsReingestCmd `cmd:"" help:"Create new versions from the stored originals."`
+	Retry    documentsRetryCmd    `cmd:"" help:"Resume failed ingestions at their failed stage, and try at once what waits."`
 }
 
 // Help returns an example of the commands.
@@ -121,13 +121,10 @@ func (l documentsListCmd) documents(ctx context.Context, c *client.Client) ([]cl
 	}
 }
 
-// documentFlags are the flags of the commands for one document.
-type documentFlags struct {
+type documentsShowCmd struct {
 	clientFlags
 	ID string `arg:"" help:"The document's id."`
 }
-
-type documentsShowCmd struct{ documentFlags }
 
 // Help returns the command's example.
 func (documentsShowCmd) Help() string {
@@ -168,74 +165,4 @@ func optionalInt(n int) string {
 		return ""
 	}
 	return strconv.Itoa(n)
-}
-
-// documentAction is a command that starts a run on a document.
-type documentAction struct {
-	documentFlags
-	Wait bool `help:"Wait for the end; exit code 1 if it failed. With --json the result is printed."`
-}
-
-// run starts the action with act and, with --wait, follows its run. doing and
-// done describe the action while it runs and after it.
-func (d documentAction) run(ctx context.Context, a *app, doing, done string, act func(*client.Client) (client.Document, error)) error {
-	c, err := d.connect()
-	if err != nil {
-		return err
-	}
-	started, err := act(c)
-	if err != nil {
-		return err
-	}
-	message, result := doing, any(started)
-	if d.Wait {
-		n := narrator{app: a, quiet: d.JSON}
-		end, err := n.end(ctx, c, started.RunID)
-		if err != nil {
-			return err
-		}
-		message, result = done, end.Result
-	}
-	if d.JSON {
-		return terminal.JSON(a.stdout, result)
-	}
-	_, err = fmt.Fprintf(a.stdout, "%s %s, run %s\n", message, d.ID, started.RunID)
-	return err
-}
-
-type documentsRemoveCmd struct{ documentAction }
-
-// Help returns the command's details and an example.
-func (documentsRemoveCmd) Help() string {
-	return "The document is invisible at once. With --wait the command ends when its last byte is deleted.\n\nExample:\n\n" +
-		"    cairn documents remove 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait"
-}
-
-// Run removes a document.
-func (d documentsRemoveCmd) Run(ctx context.Context, a *app) error {
-	return d.run(ctx, a, "removing", "removed", func(c *client.Client) (client.Document, error) { return c.RemoveDocument(ctx, d.ID) })
-}
-
-type documentsReingestCmd struct{ documentAction }
-
-// Help returns the command's example.
-func (documentsReingestCmd) Help() string {
-	return "Example:\n\n    cairn documents reingest 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait"
-}
-
-// Run creates a new version.
-func (d documentsReingestCmd) Run(ctx context.Context, a *app) error {
-	return d.run(ctx, a, "ingesting again", "ingested again", func(c *client.Client) (client.Document, error) { return c.ReingestDocument(ctx, d.ID) })
-}
-
-type documentsRetryCmd struct{ documentAction }
-
-// Help returns the command's example.
-func (documentsRetryCmd) Help() string {
-	return "Example:\n\n    cairn documents retry 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait"
-}
-
-// Run resumes a failed ingestion.
-func (d documentsRetryCmd) Run(ctx context.Context, a *app) error {
-	return d.run(ctx, a, "retrying", "retried", func(c *client.Client) (client.Document, error) { return c.RetryDocument(ctx, d.ID) })
 }

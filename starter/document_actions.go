@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+// documentAction is a command that starts runs on documents: on those that are named, or
+// with --all on those that a filter chooses.
+type documentAction struct {
+	clientFlags
+	IDs     []string `arg:"" optional:"" name:"id" help:"The documents' ids."`
+	All     bool     `help:"Choose documents by the other flags, in place of ids."`
+	Project string   `short:"p" help:"With --all: only documents of this project. Default: all projects."`
+	Status  string   `enum:",pending,published,error,inactive,deleting" default:"" help:"With --all: only documents with this status."`
+	Code    string   `help:"With --all: only documents with this code of an error, or of the failure for which they wait."`
+	Tag     []string `sep:"none" help:"With --all: only documents with one of these tags; may be repeated."`
+	Stale   bool     `help:"With --all: only documents that were made with other settings or another embedding model than the project has."`
+	DryRun  bool     `help:"Only count the documents."`
+	Wait    bool     `help:"Wait for the end of one document's run; exit code 1 if it failed. With --json the result is printed."`
+}
+
+// doing is what a document command does: the path of its route, and how messages describe
+// it while it runs and after it.
+type doing struct {
+	route         string
+	present, past string
+	one           func(ctx context.Context, c *client.Client, id string) (client.Document, error)
+}
+
+func (d documentAction) run(ctx context.Context, a *app, do doing) error {
+	filter := d.filter()
+	switch {
+	case d.All && len(d.IDs) > 0:
+		return wrongUse("give either ids or --all")
+	case !d.All && len(d.IDs) == 0:
+		return wrongUse("give the ids of documents, or --all")
+	case !d.All && !filter.Empty():
+		return wrongUse("--project, --status, --code, --tag and --stale need --all")
+	case d.Wait && len(d.IDs) != 1:
+		return wrongUse("--wait needs one id")
+	}
+	c, err := d.connect()
+	if err != nil {
+		return err
+	}
+	if len(d.IDs) == 1 && !d.DryRun {
+		return d.runOne(ctx, a, c, do)
+	}
+	selection := client.Selection{IDs: d.IDs, DryRun: d.DryRun}
+	if d.All {
+		selection.Filter = &filter
+	}
+	result, err := c.ActOnDocuments(ctx, do.route, selection)
+	if err != nil {
+		return err
+	}
+	return d.report(a, do, result)
+}
+
+func (d documentAction) filter() client.DocumentFilter {
+	return client.DocumentFilter{Project: d.Project, Status: d.Status, Code: d.Code, Tags: d.Tag, Stale: d.Stale}
+}
+
+// runOne starts the run on one document and, with --wait, follows it.
+func (d documentAction) runOne(ctx context.Context, a *app, c *client.Client, do doing) error {
+	id := d.IDs[0]
+	started, err := do.one(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	message, result := do.present, any(started)
+	if d.Wait {
+		n := narrator{app: a, quiet: d.JSON}
+		end, err := n.end(ctx, c, started.RunID)
+		if err != nil {
+			return err
+		}
+		message, result = do.past, end.Result
+	}
+	if d.JSON {
+		return terminal.JSON(a.stdout, result)
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s %s, run %s\n", message, id, started.RunID)
+	return err
+}
+
+// report prints what became of many documents. A named document that was refused is an
+// error; --all leaves out those that do not fit.
+func (d documentAction) report(a *app, do doing, result client.SelectionResult) error {
+	var err error
+	switch {
+	case d.JSON:
+		err = terminal.JSON(a.stdout, result)
+	case d.DryRun:
+		_, err = fmt.Fprintf(a.stdout, "%s: %d would be refused; nothing was started\n", terminal.Count(result.Matched, "document"), len(result.Refused))
+	default:
+		_, err = fmt.Fprintf(a.stdout, "%s %d of %s\n", do.present, result.Started, terminal.Count(result.Matched, "document"))
+	}
+	if err != nil {
+		return err
+	}
+	for _, refused := range result.Refused {
+		if !d.JSON {
+			fmt.Fprintf(a.stderr, "refused %s: %s\n", refused.ID, refused.Code) // the count shows it too
+		}
+	}
+	if !d.All && len(result.Refused) > 0 {
+		return fmt.Errorf("%s refused: cairn documents show ID tells their state", terminal.Count(len(result.Refused), "document"))
+	}
+	return nil
+}
+
+type documentsRemoveCmd struct {
+	documentAction
+	Yes bool `help:"Confirm a removal with --all."`
+}
+
+// Help returns the command's details and an example.
+func (documentsRemoveCmd) Help() string {
+	return "A document is invisible at once. With --wait the command ends when its last byte is deleted. Count with --dry-run before a removal with --all.\n\nExample:\n\n" +
+		"    cairn documents remove 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait\n    cairn documents remove --all --status error --code corrupt --yes"
+}
+
+// Run removes documents.
+func (d documentsRemoveCmd) Run(ctx context.Context, a *app) error {
+	if d.All && !d.Yes && !d.DryRun {
+		return wrongUse("a removal with --all needs --yes; --dry-run counts the documents")
+	}
+	return d.run(ctx, a, doing{"remove", "removing", "removed", func(ctx context.Context, c *client.Client, id string) (client.Document, error) {
+		return c.RemoveDocument(ctx, id)
+	}})
+}
+
+type documentsReingestCmd struct{ documentAction }
+
+// Help returns the command's example.
+func (documentsReingestCmd) Help() string {
+	return "Example:\n\n    cairn documents reingest 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait\n    cairn documents reingest --all --stale"
+}
+
+// Run creates new versions.
+func (d documentsReingestCmd) Run(ctx context.Context, a *app) error {
+	return d.run(ctx, a, doing{"reingest", "ingesting again", "ingested again", func(ctx context.Context, c *client.Client, id string) (client.Document, error) {
+		return c.ReingestDocument(ctx, id)
+	}})
+}
+
+type documentsRetryCmd struct{ documentAction }
+
+// Help returns the command's details and an example.
+func (documentsRetryCmd) Help() string {
+	return "A document that failed resumes at its failed stage. One that waits for its next try tries at once.\n\nExample:\n\n" +
+		"    cairn documents retry 7f15f1ff-d15e-5894-8fb3-155392ab8972 --wait\n    cairn documents retry --all --code provider_failed"
+}
+
+// Run resumes failed ingestions.
+func (d documentsRetryCmd) Run(ctx context.Context, a *app) error {
+	return d.run(ctx, a, doing{"retry", "retrying", "retried", func(ctx context.Context, c *client.Client, id string) (client.Document, error) {
+		return c.RetryDocument(ctx, id)
+	}})
+}
