@@ -15,7 +15,8 @@ import (
 // Limits of what models write for a research, beside those of the project.
 const (
 	MaxSections    = 8
-	maxQueries     = 3    // searches of a sub-question
+	maxQueries     = 3    // searches of a sub-question in documents
+	maxWebQueries  = 2    // searches of a sub-question on the web, whose engine may cost
 	maxNotes       = 12   // of a sub-question
 	maxNoteRunes   = 800  // of a note, a heading or a sub-question
 	maxReportRunes = 1000 // of a failure's words in the report
@@ -49,7 +50,23 @@ type Reading struct {
 	Notes    string   `json:"notes,omitempty"` // blob of a NotesRecord; "" = it was not researched to its end
 	Failure  string   `json:"failure,omitempty"`
 	Skipped  bool     `json:"skipped,omitempty"` // for lack of budget
+	Missed   []Missed `json:"missed,omitempty"`  // what could not be searched for it
 }
+
+// Missed is what a sub-question could not search.
+type Missed struct {
+	Place   Place  `json:"place"`
+	Failure string `json:"failure"`
+}
+
+// Place is where a sub-question searches.
+type Place string
+
+// The places.
+const (
+	InDocuments Place = "documents"
+	OnTheWeb    Place = "web"
+)
 
 // Section is a section of the report and what became of it.
 type Section struct {

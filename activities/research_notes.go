@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,7 +30,7 @@ func (in ReadInput) key(name string) string {
 // FoundResult names the searches of a sub-question.
 type FoundResult struct {
 	Searches []string        `json:"searches"`
-	Found    int             `json:"found"` // passages
+	Found    int             `json:"found"` // passages, or pages of the web
 	Usage    knowledge.Usage `json:"usage,omitzero"`
 }
 
@@ -54,11 +55,7 @@ func (a *Answering) searchResearch(ctx context.Context, in ReadInput) (FoundResu
 	}
 	var result FoundResult
 	seen := map[string]bool{}
-	queries := slices.Compact(append([]string{q.Question}, q.Queries...))
-	for i, query := range queries[:min(len(queries), maxQueries)] {
-		if query == "" {
-			continue
-		}
+	for i, query := range q.searches(maxQueries) {
 		found, err := a.find(ctx, in.key(fmt.Sprintf("search-%d", i+1)), request, query)
 		if err != nil {
 			return FoundResult{}, err
@@ -91,11 +88,16 @@ type NotesRecord struct {
 	Called
 }
 
-// NoteRecord is a note: the model's words, and the chunks that they rest on.
+// NoteRecord is a note: the model's words, and the chunks and pages of the web that they
+// rest on.
 type NoteRecord struct {
 	Text   string   `json:"text"`
-	Chunks []string `json:"chunks"`
+	Chunks []string `json:"chunks,omitempty"`
+	Pages  []string `json:"pages,omitempty"` // addresses
 }
+
+// sources returns the chunks and the pages.
+func (n NoteRecord) sources() []string { return slices.Concat(n.Chunks, n.Pages) }
 
 var notesTool = model.Tool{
 	Name: "take_notes", Description: "Write down what the passages say about the sub-question.",
@@ -144,23 +146,27 @@ func (a *Answering) takeNotes(ctx context.Context, in ReadInput) (NotesRecord, e
 	}
 	record.Missing = line(taken.Missing, maxNoteRunes)
 	for _, n := range taken.Notes {
-		note := NoteRecord{Text: line(withoutMarks(n.Text), maxNoteRunes), Chunks: chunksOf(passages.all, n.Sources)}
-		if note.Text != "" && len(note.Chunks) > 0 && len(record.Notes) < maxNotes {
+		note := NoteRecord{Text: line(withoutMarks(n.Text), maxNoteRunes)}
+		note.Chunks, note.Pages = sourcesOf(passages.all, n.Sources)
+		if note.Text != "" && len(note.sources()) > 0 && len(record.Notes) < maxNotes {
 			record.Notes = append(record.Notes, note)
 		}
 	}
 	return record, nil
 }
 
-// chunksOf returns the chunks of the passages with these ranks.
-func chunksOf(passages []citation.Context, ranks []int) []string {
-	var ids []string
+// sourcesOf returns the chunks and the pages of the passages with these ranks.
+func sourcesOf(passages []citation.Context, ranks []int) (chunks, pages []string) {
 	for _, p := range passages {
-		if slices.Contains(ranks, p.Rank) {
-			ids = append(ids, p.ChunkID)
+		switch {
+		case !slices.Contains(ranks, p.Rank):
+		case p.URL != "":
+			pages = append(pages, p.URL)
+		default:
+			chunks = append(chunks, p.ChunkID)
 		}
 	}
-	return ids
+	return chunks, pages
 }
 
 // noted are the notes of a research whose passages the asker may still read, numbered
@@ -191,7 +197,7 @@ func (a *Answering) notes(ctx context.Context, r knowledge.Request, research Res
 	}
 	ranks := map[string]int{}
 	for _, p := range words.all {
-		ranks[p.ChunkID] = p.Rank
+		ranks[cmp.Or(p.ChunkID, p.URL)] = p.Rank
 	}
 	used, number := map[int]bool{}, 0
 	for i, q := range research.Reading {
@@ -205,12 +211,12 @@ func (a *Answering) notes(ctx context.Context, r knowledge.Request, research Res
 		for _, n := range record.Notes {
 			number++
 			one := note{NoteRecord: n, number: number, reading: i}
-			for _, chunk := range n.Chunks {
-				if rank, ok := ranks[chunk]; ok {
+			for _, source := range n.sources() {
+				if rank, ok := ranks[source]; ok {
 					one.ranks = append(one.ranks, rank)
 				}
 			}
-			if len(one.ranks) < len(n.Chunks) {
+			if len(one.ranks) < len(n.sources()) {
 				continue
 			}
 			for _, rank := range one.ranks {

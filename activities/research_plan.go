@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
@@ -34,6 +35,17 @@ type PlanRecord struct {
 type PlannedQuestion struct {
 	Question string   `json:"question"`
 	Queries  []string `json:"queries,omitempty"`
+}
+
+// searches returns what to search for, at most so many: the question, and then its queries.
+func (q PlannedQuestion) searches(most int) []string {
+	var list []string
+	for _, query := range append([]string{q.Question}, q.Queries...) {
+		if query != "" && !slices.Contains(list, query) && len(list) < most {
+			list = append(list, query)
+		}
+	}
+	return list
 }
 
 var planTool = model.Tool{

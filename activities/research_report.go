@@ -102,6 +102,9 @@ func (a *Answering) leftOut(ctx context.Context, in ReportInput) (string, error)
 		case len(notes.Notes) == 0:
 			b.WriteString("- Nothing was found: " + question + "\n")
 		}
+		for _, m := range r.Missed {
+			b.WriteString("- " + m.Place.notSearched() + ": " + question + " (" + m.Failure + ")\n")
+		}
 	}
 	if err := a.shortSections(ctx, in.Research, &b); err != nil || b.Len() == 0 {
 		return "", err
@@ -131,6 +134,14 @@ func (a *Answering) shortSections(ctx context.Context, r Research, b *strings.Bu
 		}
 	}
 	return nil
+}
+
+// notSearched says that a place was not searched.
+func (p Place) notSearched() string {
+	if p == OnTheWeb {
+		return "Not searched on the web"
+	}
+	return "Not searched in the documents"
 }
 
 func (e Exhaustion) words() string {

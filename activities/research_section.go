@@ -114,6 +114,10 @@ func (a *Answering) writeSection(ctx context.Context, r knowledge.Request, in Se
 		return SectionRecord{}, err
 	}
 	text.WriteString(rewriter.Close())
+	if wrong := citation.Unresolved(text.String(), noted.passages); len(wrong) > 0 {
+		a.Log.ErrorContext(ctx, "a section cites what was not read, and is replaced by its notes", "run", in.Run, "section", in.Section+1, "citations", wrong)
+		return SectionRecord{Called: called(done)}, nil
+	}
 	return SectionRecord{Text: text.String(), Used: rewriter.Used(), Called: called(done)}, nil
 }
 

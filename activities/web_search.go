@@ -67,6 +67,7 @@ type webSearch struct {
 	query      string
 	since      string
 	rules      websearch.Rules
+	readOnly   bool // where pages are read, those that could not be read are left out
 }
 
 // newWebSearch returns a search with the settings of the project.
@@ -212,7 +213,7 @@ func (w *webSearch) passages(found WebFound, pages []scrape.Page) []Passage {
 	for i, r := range found.Results {
 		page := WebPage{URL: r.URL, Title: r.Title, Snippet: r.Snippet}
 		if i < len(pages) {
-			if pages[i].Refused {
+			if pages[i].Refused || w.readOnly && pages[i].Text == "" {
 				continue
 			}
 			if pages[i].Text != "" {

@@ -78,7 +78,7 @@ func (s *Server) controlResearch(ctx context.Context, p knowledge.Principal, run
 
 // researchEvent is a researchUpdate as readers get it.
 type researchEvent struct {
-	Phase     string             `json:"phase" enum:"plan,search,notes,outline,section,message,pause,budget"`
+	Phase     string             `json:"phase" enum:"plan,search,web,notes,outline,section,message,pause,budget"`
 	Status    string             `json:"status" enum:"started,completed,failed,skipped,received"`
 	Round     int                `json:"round,omitempty"`
 	Question  int                `json:"question,omitempty" doc:"Of the round, 1 = first"`
@@ -87,8 +87,9 @@ type researchEvent struct {
 	Title     string             `json:"title,omitempty" doc:"Of the report"`
 	Questions []string           `json:"questions,omitempty" doc:"Of the plan"`
 	Sections  []string           `json:"sections,omitempty" doc:"The headings of the outline"`
-	Found     *int               `json:"found,omitempty" doc:"Passages"`
+	Found     *int               `json:"found,omitempty" doc:"Passages, or pages of the web"`
 	Documents []researchDocument `json:"documents,omitempty" doc:"That the passages are from, as far as the reader may see them"`
+	Pages     []researchPage     `json:"pages,omitempty" doc:"Of the web, that were found"`
 	Notes     *int               `json:"notes,omitempty"`
 	Reason    string             `json:"reason,omitempty" doc:"Of a failure, or the part of the budget that is used up: tokens, calls or time"`
 	Usage     *knowledge.Usage   `json:"usage,omitempty" doc:"So far"`
@@ -97,6 +98,11 @@ type researchEvent struct {
 type researchDocument struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
+}
+
+type researchPage struct {
+	URL   string `json:"url" doc:"After redirects, if the page was read"`
+	Title string `json:"title"`
 }
 
 // researchUpdate fills in the words of an event of a research.
@@ -114,7 +120,7 @@ func (r *renderer) researchUpdate(ctx context.Context, e stream.Event) (string, 
 		err = r.researchWords(ctx, e.Ref, &out)
 	}
 	if err == nil && len(data.Searches) > 0 {
-		out.Documents, err = r.foundDocuments(ctx, data.Searches)
+		out.Documents, out.Pages, err = r.found(ctx, data.Searches)
 	}
 	if err != nil {
 		return "", nil, fmt.Errorf("research event of run %s: %w", r.run.ID, err)
@@ -148,29 +154,34 @@ func (r *renderer) researchWords(ctx context.Context, key string, out *researchE
 	return nil
 }
 
-// foundDocuments returns the documents of the passages that searches found, as the reader
-// may see them now.
-func (r *renderer) foundDocuments(ctx context.Context, searches []string) ([]researchDocument, error) {
+// found returns the documents of the passages that searches found, as the reader may see
+// them now, and the pages of the web.
+func (r *renderer) found(ctx context.Context, searches []string) (documents []researchDocument, pages []researchPage, err error) {
 	var sources []activities.Source
 	for _, key := range searches {
 		var record activities.SearchRecord
 		if err := r.server.deps.Blobs.GetJSON(ctx, key, &record); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, p := range record.Passages {
+			if p.Page != nil {
+				if page := (researchPage{p.Page.URL, p.Page.Title}); !slices.Contains(pages, page) {
+					pages = append(pages, page)
+				}
+				continue
+			}
 			sources = append(sources, activities.Source{ChunkID: p.ChunkID, DocumentID: p.DocumentID})
 		}
 	}
 	chunks, err := r.server.passages(ctx, r.principal, sources)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var documents []researchDocument
 	for _, x := range sources {
 		c, ok := chunks[x.ChunkID]
 		if ok && !slices.ContainsFunc(documents, func(d researchDocument) bool { return d.ID == c.DocumentID }) {
 			documents = append(documents, researchDocument{ID: c.DocumentID, Name: c.Document.Name})
 		}
 	}
-	return documents, nil
+	return documents, pages, nil
 }

@@ -41,7 +41,7 @@ func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
 		Web: r.Web != nil,
 	}
 	if r.Kind == knowledge.KindResearch {
-		in.Research = r.Config.Tools.DeepResearch
+		in.Research, in.Web = r.Config.Tools.DeepResearch, r.Config.Tools.WebSearch != nil
 	}
 	return in
 }

@@ -31,12 +31,13 @@ type ResearchInput struct {
 	After          string                   `json:"after,omitempty"` // the run of the same conversation that comes before, if it had not ended
 	Next           []string                 `json:"next,omitempty"`  // workflows that wait for the end of this one, over a continue-as-new
 	Limits         knowledge.ResearchConfig `json:"limits"`          // with defaults
+	Web            bool                     `json:"web,omitempty"`   // sub-questions search the web beside the documents
 	State          ResearchState            `json:"state,omitzero"`
 }
 
 // NewResearchInput returns the input of the workflow for the input of an answer.
 func NewResearchInput(in AnswerInput) ResearchInput {
-	return ResearchInput{RunRef: in.RunRef, MessageID: in.MessageID, ConversationID: in.ConversationID, After: in.After, Limits: in.Research.WithDefaults()}
+	return ResearchInput{RunRef: in.RunRef, MessageID: in.MessageID, ConversationID: in.ConversationID, After: in.After, Web: in.Web, Limits: in.Research.WithDefaults()}
 }
 
 // ResearchState is how far a research is.
@@ -208,13 +209,13 @@ func (r *research) turn(ctx workflow.Context, share float64) (left time.Duration
 
 // ResearchData is the inline data of a researchUpdate event. The words are in blobs.
 type ResearchData struct {
-	Phase    string `json:"phase"`  // plan, search, notes, outline, section, message, pause or budget
+	Phase    string `json:"phase"`  // plan, search, web, notes, outline, section, message, pause or budget
 	Status   string `json:"status"` // started, completed, failed, skipped or received
 	Round    int    `json:"round,omitempty"`
 	Question int    `json:"question,omitempty"` // of the round, 1 = first
 	Section  int    `json:"section,omitempty"`  // 1 = first
 	Message  int    `json:"message,omitempty"`  // 1 = first
-	Found    *int   `json:"found,omitempty"`    // passages
+	Found    *int   `json:"found,omitempty"`    // passages, or pages of the web
 	Notes    *int   `json:"notes,omitempty"`
 
 	Reason   string           `json:"reason,omitempty"`   // of a failure, or the budget that is used up

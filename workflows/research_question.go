@@ -12,20 +12,24 @@ import (
 )
 
 // QuestionInput starts ResearchQuestion.
-type QuestionInput struct{ activities.ReadInput }
+type QuestionInput struct {
+	activities.ReadInput
+	Web bool `json:"web,omitempty"` // it searches the web beside the documents
+}
 
 // QuestionResult is what became of a sub-question.
 type QuestionResult struct {
-	Searches []string        `json:"searches,omitempty"`
-	Notes    string          `json:"notes,omitempty"`
-	Failure  string          `json:"failure,omitempty"`
-	Usage    knowledge.Usage `json:"usage,omitzero"`
+	Searches []string            `json:"searches,omitempty"`
+	Notes    string              `json:"notes,omitempty"`
+	Failure  string              `json:"failure,omitempty"`
+	Missed   []activities.Missed `json:"missed,omitempty"` // what could not be searched
+	Usage    knowledge.Usage     `json:"usage,omitzero"`
 }
 
 // ResearchQuestion searches for a sub-question of a research and takes notes of what it
 // finds. A failure is part of its result.
 func ResearchQuestion(ctx workflow.Context, in QuestionInput) (QuestionResult, error) {
-	q := &researchQuestion{in: in.ReadInput, log: newRunLogWriter(ctx, in.LogWorkflowID(), fmt.Sprintf("question-%d-%d", in.Round, in.Question+1), new(int64))}
+	q := &researchQuestion{in: in.ReadInput, web: in.Web, log: newRunLogWriter(ctx, in.LogWorkflowID(), fmt.Sprintf("question-%d-%d", in.Round, in.Question+1), new(int64))}
 	phase, err := q.run(ctx)
 	if ctx.Err() != nil {
 		return q.result, ctx.Err()
@@ -41,6 +45,7 @@ func ResearchQuestion(ctx workflow.Context, in QuestionInput) (QuestionResult, e
 // researchQuestion is the state of ResearchQuestion.
 type researchQuestion struct {
 	in     activities.ReadInput
+	web    bool
 	log    runLogWriter
 	result QuestionResult
 	acts   *activities.Answering // for the names of its methods only
@@ -48,23 +53,82 @@ type researchQuestion struct {
 
 // run returns the phase that it ended in.
 func (q *researchQuestion) run(ctx workflow.Context) (phase string, err error) {
-	phase = "search"
-	q.update(ctx, ResearchData{Phase: phase, Status: "started"})
-	var found activities.FoundResult
-	if err := execute(activityOptions(ctx, "search", 5*time.Minute, questionRetries()), q.acts.SearchResearch, q.in, &found); err != nil {
-		return phase, err
+	if err := q.search(ctx); err != nil {
+		return "search", err
 	}
-	q.result.Searches, q.result.Usage = found.Searches, found.Usage
-	q.update(ctx, ResearchData{Phase: phase, Status: "completed", Found: &found.Found, Searches: found.Searches})
-	phase, q.in.Searches = "notes", found.Searches
+	q.in.Searches = q.result.Searches
 	var notes activities.NotesResult
 	if err := execute(activityOptions(ctx, "take notes", 10*time.Minute, questionRetries()), q.acts.TakeNotes, q.in, &notes); err != nil {
-		return phase, err
+		return "notes", err
 	}
 	q.result.Notes = notes.Key
 	q.result.Usage.Add(notes.Usage)
-	q.update(ctx, ResearchData{Phase: phase, Status: "completed", Notes: &notes.Notes})
-	return phase, nil
+	q.update(ctx, ResearchData{Phase: "notes", Status: "completed", Notes: &notes.Notes})
+	return "notes", nil
+}
+
+// search searches the documents, and the web beside them. One of the two may fail.
+func (q *researchQuestion) search(ctx workflow.Context) error {
+	q.update(ctx, ResearchData{Phase: "search", Status: "started"})
+	if !q.web {
+		found, err := q.documents(ctx)
+		q.take(found)
+		return err
+	}
+	var pages activities.FoundResult
+	var notOnWeb error
+	group := workflow.NewWaitGroup(ctx)
+	group.Add(1)
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		pages, notOnWeb = q.pages(ctx)
+		group.Done()
+	})
+	found, err := q.documents(ctx)
+	group.Wait(disconnected(ctx))
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	q.take(found)
+	q.take(pages)
+	if notOnWeb != nil {
+		q.miss(ctx, "web", activities.OnTheWeb, notOnWeb)
+		return err
+	}
+	if err != nil {
+		q.miss(ctx, "search", activities.InDocuments, err)
+	}
+	return nil
+}
+
+// documents searches the documents.
+func (q *researchQuestion) documents(ctx workflow.Context) (found activities.FoundResult, err error) {
+	if err := execute(activityOptions(ctx, "search", 5*time.Minute, questionRetries()), q.acts.SearchResearch, q.in, &found); err != nil {
+		return found, err
+	}
+	q.update(ctx, ResearchData{Phase: "search", Status: "completed", Found: &found.Found, Searches: found.Searches})
+	return found, nil
+}
+
+// pages searches the web.
+func (q *researchQuestion) pages(ctx workflow.Context) (found activities.FoundResult, err error) {
+	if err := execute(activityOptions(ctx, "search the web", 5*time.Minute, questionRetries()), q.acts.SearchResearchWeb, q.in, &found); err != nil {
+		return found, err
+	}
+	q.update(ctx, ResearchData{Phase: "web", Status: "completed", Found: &found.Found, Searches: found.Searches})
+	return found, nil
+}
+
+// take adds what was found to the result.
+func (q *researchQuestion) take(found activities.FoundResult) {
+	q.result.Searches = append(q.result.Searches, found.Searches...)
+	q.result.Usage.Add(found.Usage)
+}
+
+// miss notes that a place could not be searched.
+func (q *researchQuestion) miss(ctx workflow.Context, phase string, place activities.Place, err error) {
+	missed := activities.Missed{Place: place, Failure: failureOf(err)}
+	q.result.Missed = append(q.result.Missed, missed)
+	q.update(ctx, ResearchData{Phase: phase, Status: "failed", Reason: missed.Failure})
 }
 
 // update publishes a researchUpdate event, whose words are in the plan.

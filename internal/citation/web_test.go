@@ -64,3 +64,27 @@ func TestMarker(t *testing.T) {
 		t.Errorf("used %v", got)
 	}
 }
+
+func TestUnresolved(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		`a <citation id="c1">[1]</citation> b ` + second + third: nil,
+		"a [1] <source_2> `<citation`":                           nil,
+		`a <citation id="c9">[1]</citation> ` + third:            {`<citation id="c9">`},
+		`a <citation id="https://b.org/">[3]</citation>`:         {`<citation id="https://b.org/">`},
+		`a <web_citation url="https://b.org/evil" title="B">[3]</web_citation>`: {
+			`<web_citation url="https://b.org/evil" title="B">`},
+		`a <web_citation url="c1" title="B">[3]</web_citation>`:    {`<web_citation url="c1" title="B">`},
+		`a <web_citation href="https://b.org/">b</web_citation> c`: {"<web_citation "},
+	} {
+		if got := citation.Unresolved(text, pages); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	// What a rewriter writes resolves.
+	r := citation.NewRewriter(pages)
+	text := r.Write("a [2] <source_3> [9] <citation id=\"c9\">x</citation> <web_citation url=\"https://evil.org/\" title=\"E\">[1]</web_citation> <citation>y</citation>") + r.Close()
+	if wrong := citation.Unresolved(text, pages); wrong != nil {
+		t.Errorf("%q does not resolve in %s", wrong, text)
+	}
+}
