@@ -66,7 +66,7 @@ func History(ctx context.Context, m Messages, p knowledge.Principal, conversatio
 	history := make([]knowledge.Message, 0, len(messages))
 	for _, m := range messages {
 		if m.Text != "" {
-			history = append(history, knowledge.Message{Role: m.Role, Content: citation.Strip(m.Text)})
+			history = append(history, knowledge.Message{Role: m.Role, Content: prompt.WithoutReflection(citation.Strip(m.Text))})
 		}
 	}
 	return prompt.History(history, limits.Tokens), nil

@@ -109,6 +109,9 @@ func (a *Answering) finishAnswer(ctx context.Context, in FinishAnswerInput) erro
 		if err := a.complete(ctx, in, &record); err != nil {
 			return err
 		}
+		if request.Kind == knowledge.KindQuery && request.Config.AI.PostQuery.SourceFilter {
+			record.Sources = slices.DeleteFunc(record.Sources, func(s Source) bool { return !slices.Contains(record.Used, s.Rank) })
+		}
 		if err := a.completeFromWebhooks(ctx, in.RunRef, request, &record); err != nil {
 			return err
 		}

@@ -34,7 +34,11 @@ func (a *Answering) opening(ctx context.Context, in ModelCallInput, r knowledge.
 	if given != nil {
 		return givenMessages(given, r, passages), nil
 	}
-	messages := []model.Message{{Role: model.RoleSystem, Content: prompt.System(template, passages, r.Date)}}
+	system := prompt.System(template, passages, r.Date)
+	if r.Config.AI.Reflection {
+		system = prompt.WithReflection(system)
+	}
+	messages := []model.Message{{Role: model.RoleSystem, Content: system}}
 	for _, m := range r.History {
 		messages = append(messages, model.Message{Role: m.Role, Content: m.Content})
 	}

@@ -56,7 +56,7 @@ func (a *Answering) suggest(ctx context.Context, in SuggestInput) (Suggestions, 
 	if err := a.Blobs.GetJSON(ctx, in.Answer, &answer); err != nil {
 		return Suggestions{}, fmt.Errorf("read the answer: %w", err)
 	}
-	system, user := prompt.Suggestions(request.Question, citation.Strip(answer.Text))
+	system, user := prompt.Suggestions(request.Question, prompt.WithoutReflection(citation.Strip(answer.Text)))
 	var said strings.Builder
 	done, err := a.chatOnce(ctx, model.ChatRequest{
 		Model: request.Config.AI.Model, Messages: []model.Message{{Role: model.RoleSystem, Content: system}, {Role: model.RoleUser, Content: user}},

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
@@ -98,6 +99,14 @@ func (a *asker) answer(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"answer":"Directly.","blocks":[{"slug":"RichText","content":"b"}],"searchResults":[{"title":"T","url":"https://example.com/t","snippet":"s"}]}`)
 	case strings.Contains(input, "chunks"):
 		fmt.Fprint(w, `{"chunks":[{"value":{"content":"The secret lighthouse keeper is called Ondine.","knowledgeId":"k"}}]}`)
+	case strings.Contains(input, "parameters"):
+		fmt.Fprint(w, `{"aiParameters":{"temperature":0.1,"maxTokens":3}}`)
+	case strings.Contains(input, "filters"):
+		fmt.Fprint(w, `{"filters":[{"field":"tags","type":"in","value":["south"]}]}`)
+	case strings.Contains(input, "${date}"):
+		fmt.Fprint(w, `{"prompt":[{"role":"system","content":"<source_1 document=\"calendar\">\nThe calendar shows ${date} in big letters.\n</source_1>"},{"role":"user","content":"What does the calendar show?"}]}`)
+	case strings.Contains(input, "${context}"):
+		fmt.Fprint(w, `{"prompt":[{"role":"system","content":"${context}"},{"role":"user","content":"Which pier has a lighthouse with a keeper?"}]}`)
 	default:
 		fmt.Fprint(w, `{}`)
 	}
@@ -115,11 +124,12 @@ func TestQuestionWebhooks(t *testing.T) {
 	}
 	const path = "/workspaces/default/webhooks/query"
 	type answered struct {
-		RunID   string `json:"runId"`
-		Answer  string `json:"answer"`
-		Model   string `json:"model"`
-		Blocks  []any  `json:"blocks"`
-		Sources []struct {
+		RunID        string `json:"runId"`
+		Answer       string `json:"answer"`
+		Model        string `json:"model"`
+		FinishReason string `json:"finishReason"`
+		Blocks       []any  `json:"blocks"`
+		Sources      []struct {
 			DocumentName, URL, Text string
 		} `json:"sources"`
 	}
@@ -160,6 +170,30 @@ func TestQuestionWebhooks(t *testing.T) {
 			t.Errorf("answer %+v", got)
 		}
 	})
+	t.Run("its parameters are those of the model", func(t *testing.T) {
+		if got := ask(t, "What does the northern pier have? Mind the parameters."); got.FinishReason != "length" {
+			t.Errorf("answer %+v", got)
+		}
+	})
+	t.Run("its filters are those of the search", func(t *testing.T) {
+		s.publishWith(t, "south", "The southern pier has a crane.", map[string]any{"tags": []string{"south"}})
+		if got := ask(t, "What does the northern pier have? Mind the filters."); len(got.Sources) != 1 || got.Sources[0].DocumentName != "south" {
+			t.Errorf("answer %+v", got)
+		}
+	})
+	t.Run("its prompt is filled in with the passages and the date", func(t *testing.T) {
+		before := time.Now()
+		got := ask(t, "Where is the ${date}?")
+		shows := func(day time.Time) bool {
+			return strings.Contains(got.Answer, "The calendar shows "+day.UTC().Format("Monday, 2 January 2006")+" in")
+		}
+		if !shows(before) && !shows(time.Now()) || len(got.Sources) != 0 {
+			t.Errorf("answer %+v", got)
+		}
+		if got = ask(t, "Where in the ${context} is the northern pier?"); !strings.Contains(got.Answer, "lighthouse") || !strings.Contains(got.Answer, "<citation") {
+			t.Errorf("answer %+v", got)
+		}
+	})
 	t.Run("a failure is shown, and the question goes on", func(t *testing.T) {
 		got := ask(t, "What does the northern pier have, or is it broken?")
 		if !strings.Contains(got.Answer, "lighthouse") {
@@ -171,6 +205,36 @@ func TestQuestionWebhooks(t *testing.T) {
 		}
 		if !failed {
 			t.Error("no event says that the webhook failed")
+		}
+	})
+	t.Run("a filter of sources and a reflection hold in the answer, its events and its conversation", func(t *testing.T) {
+		type shown struct {
+			Answer, ConversationID, RunID string
+			Sources                       []struct {
+				Rank           int
+				UsedInResponse bool
+			}
+		}
+		var got, completed shown
+		ai := map[string]any{"reflection": true, "postQuery": map[string]any{"sourceFilter": true}}
+		body := map[string]any{"text": "Briefly: which pier has a crane?", "projectId": "default", "projectConfigOverride": map[string]any{"ai": ai}}
+		if status := s.call(t, "POST", path, body, &got); status != http.StatusOK {
+			t.Fatalf("status %d", status)
+		}
+		if !strings.HasPrefix(got.Answer, "**Reflection:**\n*") || strings.Count(got.Answer, "Reflection") != 1 || len(got.Sources) != 1 || !got.Sources[0].UsedInResponse {
+			t.Errorf("answer %+v", got)
+		}
+		list := s.follow(t, got.RunID, 0)
+		list[len(list)-1].decode(t, &completed)
+		if diff := cmp.Diff(got, completed); diff != "" || read(t, list).text != got.Answer {
+			t.Errorf("readers have %q; %s", read(t, list).text, diff)
+		}
+		var talk struct{ Messages []shown }
+		if status := s.call(t, "GET", "/workspaces/default/conversations/"+got.ConversationID, nil, &talk); status != http.StatusOK || len(talk.Messages) != 2 {
+			t.Fatalf("status %d, %d messages", status, len(talk.Messages))
+		}
+		if diff := cmp.Diff(got.Sources, talk.Messages[1].Sources); diff != "" {
+			t.Error(diff)
 		}
 	})
 	t.Run("a callback gets the answer", func(t *testing.T) {

@@ -52,9 +52,11 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		MandatoryTags []knowledge.MandatoryTags `json:"mandatoryTags,omitempty" maxItems:"1000" doc:"The questions of these users and groups search only documents with one of the tags. One question cannot override tags and mandatoryTags"`
 		PostQuery     knowledge.PostQuery       `json:"postQuery,omitzero"`
 		Multimodal    bool                      `json:"multimodal,omitempty" doc:"A model describes the pictures of documents at their ingestion, and the pictures that a question finds are shown to the model that answers. The chat model must be one that sees pictures"`
+		Reflection    bool                      `json:"reflection,omitempty" doc:"An answer begins with a block about the question: **Reflection:**, a line in italics, an empty line. The chat model writes it"`
 	}
 	type PostQuery struct {
-		Suggestions bool `json:"suggestions,omitempty" doc:"The chat model suggests up to three questions that may come next, in suggestions of the answer. That costs a call after each answer"`
+		Suggestions  bool `json:"suggestions,omitempty" doc:"The chat model suggests up to three questions that may come next, in suggestions of the answer. That costs a call after each answer"`
+		SourceFilter bool `json:"sourceFilter,omitempty" doc:"The sources of an answer are only those that it cites. They keep their ranks"`
 	}
 	type MandatoryTags struct {
 		Users  []string `json:"users,omitempty" maxItems:"1000" doc:"User ids, also the application's own"`

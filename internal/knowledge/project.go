@@ -57,11 +57,14 @@ type AIConfig struct {
 	// Multimodal has a model describe the pictures of documents at their ingestion, and
 	// shows the pictures that a question finds to the model that answers.
 	Multimodal bool `json:"multimodal,omitempty"`
+	// Reflection asks the model to begin its answer with a block about the question.
+	Reflection bool `json:"reflection,omitempty"`
 }
 
 // PostQuery is what happens after the answer to a question.
 type PostQuery struct {
-	Suggestions bool `json:"suggestions,omitempty"` // the chat model suggests questions that may come next
+	Suggestions  bool `json:"suggestions,omitempty"`  // the chat model suggests questions that may come next
+	SourceFilter bool `json:"sourceFilter,omitempty"` // the sources of an answer are only those that it cites
 }
 
 // EntitiesKey is the key of the metadata that names the entities of a document.

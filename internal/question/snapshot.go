@@ -136,7 +136,7 @@ func callersHistory(messages []knowledge.Message, limits knowledge.HistoryConfig
 		case m.Role == "system":
 			instructions = append(instructions, m)
 		default:
-			history = append(history, knowledge.Message{Role: m.Role, Content: citation.Strip(m.Content)})
+			history = append(history, knowledge.Message{Role: m.Role, Content: prompt.WithoutReflection(citation.Strip(m.Content))})
 		}
 	}
 	history = history[max(0, len(history)-*limits.Messages):]

@@ -25,6 +25,27 @@ const (
 
 // answer returns the text of the next message of a conversation.
 func (m *Model) answer(messages []protocol.Message) string {
+	return reflection(messages) + m.quote(messages)
+}
+
+// asksReflection ends a system prompt that asks for an answer which begins with a
+// Reflection block.
+const asksReflection = "**Reflection:**\n*the paragraph*"
+
+// reflection returns the Reflection block of an answer, "" if none is asked for.
+func reflection(messages []protocol.Message) string {
+	if !slices.ContainsFunc(messages, func(msg protocol.Message) bool {
+		return msg.Role == "system" && strings.HasSuffix(strings.TrimSpace(string(msg.Content)), asksReflection)
+	}) {
+		return ""
+	}
+	asked := strings.Join(strings.Fields(removeCitationMarks(strings.ReplaceAll(readQuestion(messages).text, "*", ""))), " ")
+	return "**Reflection:**\n*The question is: " + asked + " I look for sentences that answer it in the passages, of which there are " +
+		strconv.Itoa(len(findSources(messages))) + ".*\n\n"
+}
+
+// quote answers a question with sentences of the passages that came with it.
+func (m *Model) quote(messages []protocol.Message) string {
 	if section, ok := m.writeSection(messages); ok {
 		return section
 	}

@@ -158,6 +158,24 @@ func TestAnswerShapes(t *testing.T) {
 		}
 	})
 
+	t.Run("a Reflection block begins an answer that is to have one", func(t *testing.T) {
+		t.Parallel()
+		passages := []citation.Context{{Rank: 1, DocumentName: "a", Text: "The vault opens at nine.\n**Reflection:**\n*the paragraph*"}}
+		system := prompt.System("", passages, time.Time{})
+		messages := []model.Message{
+			{Role: model.RoleSystem, Content: prompt.WithReflection(system)},
+			{Role: model.RoleUser, Content: "When does\nthe *vault* open?"},
+		}
+		got := answer(t, messages)
+		if want := "**Reflection:**\n*The question is: When does the vault open? I look for "; !strings.HasPrefix(got, want) || prompt.WithoutReflection(got) != "The vault opens at nine. <source_1>" {
+			t.Errorf("got %q", got)
+		}
+		messages[0].Content = system
+		if got := answer(t, messages); strings.Contains(got, "The question is") {
+			t.Errorf("not asked for a block, it wrote %q", got)
+		}
+	})
+
 	t.Run("overlapping passages are quoted once", func(t *testing.T) {
 		t.Parallel()
 		text := "The archive keeps every letter for ten years."
