@@ -111,9 +111,19 @@ func (a *Answering) leftOut(ctx context.Context, in ReportInput) (string, error)
 	}
 	text := "## What this report leaves out\n\n" + b.String()
 	if len(in.Research.Sections) == 0 {
-		text = "The sources that could be searched do not contain an answer to this question.\n\n" + text
+		text = in.Research.withoutNotes() + "\n\n" + text
 	}
 	return text, nil
+}
+
+// withoutNotes says why the report has no section.
+func (r Research) withoutNotes() string {
+	for _, q := range r.Reading {
+		if !q.Skipped {
+			return "The sources that could be searched do not contain an answer to this question."
+		}
+	}
+	return "The budget was used up before anything was searched."
 }
 
 // shortSections writes which sections have only notes.

@@ -204,7 +204,12 @@ func (r *research) turn(ctx workflow.Context, share float64) (left time.Duration
 		return 0, err
 	}
 	r.count(ctx)
-	return time.Duration(share*float64(r.in.Limits.Timeout)*float64(time.Second)) - r.Worked, nil
+	return r.timeLeft(share), nil
+}
+
+// timeLeft returns what was left of a share of the time at the last count.
+func (r *research) timeLeft(share float64) time.Duration {
+	return time.Duration(share*float64(r.in.Limits.Timeout)*float64(time.Second)) - r.Worked
 }
 
 // ResearchData is the inline data of a researchUpdate event. The words are in blobs.

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -37,21 +38,10 @@ func (r *research) round(ctx workflow.Context) error {
 		r.stop(ctx, reason)
 		return nil
 	}
-	heard := len(r.Messages)
-	in := activities.PlanInput{RunRef: r.in.RunRef, Research: r.Research, Round: round, Breadth: r.in.Limits.Breadth}
-	r.update(ctx, ResearchData{Phase: "plan", Status: "started", Round: round}, "")
-	var plan activities.PlanResult
-	if err = execute(activityOptions(ctx, fmt.Sprintf("plan round %d", round), 10*time.Minute, questionRetries()), r.acts.PlanResearch, in, &plan); err != nil {
-		if ctx.Err() != nil || round == 1 {
-			return err
-		}
-		r.Searched = true // what was found is reported
-		r.update(ctx, ResearchData{Phase: "plan", Status: "failed", Round: round, Reason: failureOf(err)}, "")
-		return nil
+	plan, err := r.plan(ctx, round, left)
+	if err != nil {
+		return err
 	}
-	r.Usage.Add(plan.Usage)
-	r.Heard = heard
-	r.update(ctx, ResearchData{Phase: "plan", Status: "completed", Round: round}, plan.Key)
 	if plan.Questions == 0 {
 		r.Searched = true
 		return nil
@@ -62,6 +52,44 @@ func (r *research) round(ctx workflow.Context) error {
 	}
 	r.isLong(ctx)
 	return nil
+}
+
+// plan plans a round within the time that is left. Where that is over, or a plan after the
+// first one fails, the plan has no questions, and what was found is reported.
+func (r *research) plan(ctx workflow.Context, round int, left time.Duration) (plan activities.PlanResult, err error) {
+	heard := len(r.Messages)
+	in := activities.PlanInput{RunRef: r.in.RunRef, Research: r.Research, Round: round, Breadth: r.in.Limits.Breadth}
+	r.update(ctx, ResearchData{Phase: "plan", Status: "started", Round: round}, "")
+	options := activityOptions(ctx, fmt.Sprintf("plan round %d", round), 10*time.Minute, questionRetries())
+	if err = execute(workflow.WithScheduleToCloseTimeout(options, left), r.acts.PlanResearch, in, &plan); err == nil {
+		r.Usage.Add(plan.Usage)
+		r.Heard = heard
+		r.update(ctx, ResearchData{Phase: "plan", Status: "completed", Round: round}, plan.Key)
+		return plan, nil
+	}
+	if ctx.Err() != nil {
+		return plan, err
+	}
+	late := isOutOfTime(err)
+	if round == 1 && !late {
+		return plan, err
+	}
+	r.update(ctx, ResearchData{Phase: "plan", Status: "failed", Round: round, Reason: failureOf(err)}, "")
+	if late {
+		r.stop(ctx, activities.OutOfTime)
+	}
+	return activities.PlanResult{}, nil
+}
+
+// isOutOfTime reports whether an activity with a ScheduleToCloseTimeout has failed because
+// that was over.
+func isOutOfTime(err error) bool {
+	failed, ok := errors.AsType[*temporal.ActivityError](err)
+	if !ok {
+		return false
+	}
+	timeout, ok := errors.AsType[*temporal.TimeoutError](err)
+	return failed.RetryState() == enumspb.RETRY_STATE_TIMEOUT || ok && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_CLOSE
 }
 
 // stop ends the search for lack of budget.
@@ -185,7 +213,7 @@ func (r *research) within(ctx workflow.Context, share float64, step func(workflo
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		for !done && ctx.Err() == nil {
 			r.count(ctx)
-			left := time.Duration(share*float64(r.in.Limits.Timeout)*float64(time.Second)) - r.Worked
+			left := r.timeLeft(share)
 			if left <= 0 && !r.Paused {
 				late = true
 				cancel()

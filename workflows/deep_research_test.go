@@ -210,6 +210,51 @@ func TestDeepResearch(t *testing.T) {
 		}
 	})
 
+	t.Run("ends at its budget of tokens in a report that says what it leaves out", func(t *testing.T) {
+		t.Parallel()
+		test := newResearchTest(t)
+		questions := []string{}
+		for i := range 6 {
+			questions = append(questions, fmt.Sprintf("What is part %d of the HX-4 pump?", i+1))
+		}
+		test.server.ScriptChat(plan(questions...), notes("It is heavy."), notes("It is heavy."), notes("It is heavy."), notes("It is heavy."), notes("It is heavy."))
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{Breadth: 6, Budget: knowledge.ResearchBudget{Tokens: 1000}})
+		run, answer, shown, _ := test.outcome()
+		if run.Status != knowledge.RunCompleted || shown != answer.Answer || answer.Usage.ModelCalls < 2 || answer.Usage.ModelCalls > 6 {
+			t.Fatalf("%s with %+v; shown:\n%s", run.Status, answer.Usage, shown)
+		}
+		for _, part := range []string{"budget of tokens", "- It is heavy. <citation id=", "Not researched: What is part 6", "Only notes, because the budget was used up"} {
+			if !strings.Contains(shown, part) {
+				t.Errorf("after %+v the report has no %q:\n%s", answer.Usage, part, shown)
+			}
+		}
+	})
+
+	t.Run("ends when its time is over in a report that says what it leaves out", func(t *testing.T) {
+		t.Parallel()
+		test := newResearchTest(t)
+		test.server.ScriptChat(plan("How heavy is the HX-4 pump?"), notes("It is heavy."), plan("Who makes it?"), modeltest.Hang())
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{Timeout: 4})
+		run, answer, shown, updates := test.outcome()
+		if run.Status != knowledge.RunCompleted || shown != answer.Answer {
+			t.Fatalf("%s, %+v; shown:\n%s", run.Status, run.Error, shown)
+		}
+		skipped := strings.Contains(shown, "- Not researched: ") || strings.Contains(shown, "before anything was searched") // which, depends on the machine
+		if !skipped || !strings.Contains(shown, "its time was over") {
+			t.Errorf("the report is\n%s\n%+v", shown, updates)
+		}
+	})
+
+	t.Run("ends when its time is over in the first plan", func(t *testing.T) {
+		t.Parallel()
+		test := newResearchTest(t)
+		test.server.ScriptChat(modeltest.Hang())
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{Timeout: 1})
+		if run, _, shown, _ := test.outcome(); run.Status != knowledge.RunCompleted || !strings.Contains(shown, "before anything was searched") || !strings.Contains(shown, "its time was over") {
+			t.Errorf("%s, %+v; shown:\n%s", run.Status, run.Error, shown)
+		}
+	})
+
 	t.Run("survives a sub-question that fails", func(t *testing.T) {
 		t.Parallel()
 		test := newResearchTest(t)
