@@ -197,7 +197,7 @@ func (p *platform) storesWith(ctx context.Context, cfg store.Config) (err error)
 func (p *platform) useTemporal(c client.Client) {
 	p.client = c
 	p.onClose(func() error { c.Close(); return nil })
-	p.workflow = dispatch.New(c, versionName())
+	p.workflow = dispatch.New(c, versionName()).Named(*p.cfg.Operator.Names)
 }
 
 // startModels creates the clients of the configured endpoints, and serves the

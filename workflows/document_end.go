@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/cairn-rag/cairn/activities"
@@ -23,18 +24,27 @@ type documentEnd struct {
 	timeout   knowledge.Failure // the failure that clients see if the stage ran out of time
 }
 
+func (end documentEnd) ending() activities.Ending {
+	if end.err == nil {
+		return activities.Ending{Kind: end.kind, Published: end.published}
+	}
+	f := activities.DescribeStep(end.err, end.timeout)
+	ending := activities.Failed(end.kind, f)
+	ending.Error.Stage = cmp.Or(f.Stage, end.stage)
+	return ending
+}
+
 // finish writes the end of a document's run in SQL, in the stored log and in the
 // workflow's log. write is the local activity FinishVersion or FinishRemoval.
 func (l *eventLog) finish(ctx workflow.Context, end documentEnd, write any) error {
-	ending := activities.Ending{Kind: end.kind, Published: end.published}
-	if end.err != nil {
-		f := activities.DescribeStep(end.err, end.timeout)
-		ending = activities.Failed(end.kind, f)
-		ending.Error.Stage = cmp.Or(f.Stage, end.stage)
-	}
+	ending := end.ending()
 	in := activities.FinishInput{StepInput: end.StepInput, Status: ending.Status(), Error: ending.Error, Segments: end.segments}
 	in.Items = l.itemsWith(end.first, ending)
-	if err := setStatusAttribute(ctx, in.Status); err != nil {
+	var stage []temporal.SearchAttributeUpdate
+	if in.Error != nil && in.Error.Stage != "" {
+		stage = append(stage, KeyStage.ValueSet(string(in.Error.Stage)))
+	}
+	if err := setStatusAttribute(ctx, in.Status, stage...); err != nil {
 		return err
 	}
 	if err := workflow.ExecuteLocalActivity(finalOptions(ctx, "finish"), write, in).Get(ctx, nil); err != nil {

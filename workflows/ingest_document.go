@@ -45,6 +45,18 @@ type IngestInput struct {
 	Stopped   []string      `json:"stopped,omitempty"` // runs that were canceled before their turn
 	Resume    *IngestResume `json:"resume,omitempty"`  // the state of the first task, if it is resumed
 	Log       stream.Log    `json:"log,omitzero"`
+
+	// ListWaits says that the search attributes tell of long waits. Workflows that an older
+	// version started do not write them.
+	ListWaits bool `json:"listWaits,omitempty"`
+}
+
+// IngestResult is the end of the newest version that IngestDocument ingested.
+type IngestResult struct {
+	Version int                 `json:"version"`
+	Status  knowledge.RunStatus `json:"status"`
+	Code    knowledge.Code      `json:"code,omitempty"` // of the failure
+	Stage   knowledge.Stage     `json:"stage"`          // that failed, or the last one
 }
 
 // IngestResume is the state of a long document over a continue-as-new: its chunks
@@ -59,16 +71,21 @@ type IngestResume struct {
 	// The tries of the steps that had failed.
 	Since  time.Time `json:"since,omitzero"`
 	Failed int       `json:"failed,omitempty"`
+	Listed bool      `json:"listed,omitempty"` // the search attributes say that a step waits
 }
 
 // IngestDocument ingests the versions of one document, one after the other,
-// including those that are signaled while it runs.
-func IngestDocument(ctx workflow.Context, in IngestInput) error {
+// including those that are signaled while it runs. The result tells how the last of them
+// ended: a failed version is a result and no error, which only defects of Cairn are.
+func IngestDocument(ctx workflow.Context, in IngestInput) (*IngestResult, error) {
 	w, err := newIngest(ctx, in)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return w.run(ctx)
+	if err := w.run(ctx); err != nil {
+		return nil, err
+	}
+	return w.result, nil
 }
 
 // ingest is the state of IngestDocument.
@@ -87,6 +104,8 @@ type ingest struct {
 	waits    []*knowledge.Waiting // of steps that wait for their next try
 	shown    *knowledge.Waiting   // the one that readers see
 	showing  bool                 // a coroutine tells them
+	listed   bool                 // the search attributes say that a step waits, or that a version failed
+	result   *IngestResult        // of the last version that ended; nil = none
 	// retrySignals counts the retry signals.
 	retrySignals int
 	acts         *activities.Ingestion // for the names of its methods only
@@ -149,7 +168,12 @@ func (w *ingest) version(ctx workflow.Context, resume *IngestResume) error {
 	if resume != nil {
 		w.stage, w.first, w.segments = knowledge.StageEmbed, resume.First, resume.Segments
 		w.counts.pages, w.counts.chunks, w.counts.embedded = resume.Pages, resume.Chunks, resume.Embedded
-		w.earlier = tries{since: resume.Since, failed: resume.Failed}
+		w.earlier, w.listed = tries{since: resume.Since, failed: resume.Failed}, resume.Listed
+	}
+	if resume == nil {
+		if err := w.unlist(ctx); err != nil {
+			return err
+		}
 	}
 	stepsCtx, cancel := workflow.WithCancel(ctx)
 	defer cancel()
@@ -160,6 +184,9 @@ func (w *ingest) version(ctx workflow.Context, resume *IngestResume) error {
 	case errors.Is(err, errContinue):
 		return err
 	case end.recorded:
+		if end.published {
+			w.result = &IngestResult{Version: w.current.Version, Status: knowledge.RunCompleted, Stage: w.stage}
+		}
 		return nil
 	case err == nil && !end.published:
 		err = stepsCtx.Err()
@@ -175,10 +202,17 @@ func (w *ingest) version(ctx workflow.Context, resume *IngestResume) error {
 }
 
 func (w *ingest) finish(ctx workflow.Context, published bool, err error) error {
-	return w.log.finish(ctx, documentEnd{
+	end := documentEnd{
 		StepInput: w.step(), kind: knowledge.KindIngest, first: w.first, segments: w.segments, stage: w.stage,
 		published: published, err: err, timeout: w.timeoutFailure(),
-	}, w.acts.FinishVersion)
+	}
+	ending := end.ending()
+	w.result = &IngestResult{Version: w.current.Version, Status: ending.Status(), Stage: w.stage}
+	if e := ending.Error; e != nil {
+		w.result.Code, w.result.Stage, w.listed = e.Code, e.Stage, true
+		w.setFailureDetails(ctx, *e)
+	}
+	return w.log.finish(ctx, end, w.acts.FinishVersion)
 }
 
 // continueAsNew returns the error that continues the workflow as new with the
@@ -200,7 +234,7 @@ func (w *ingest) continueAsNew(ctx workflow.Context, resumes bool) error {
 		}
 		in.Resume = &IngestResume{
 			First: w.first, Segments: w.segments, Pages: w.counts.pages, Chunks: w.counts.chunks, Embedded: w.counts.embedded,
-			Since: w.earlier.since, Failed: w.earlier.failed,
+			Since: w.earlier.since, Failed: w.earlier.failed, Listed: w.listed,
 		}
 	}
 	in.Tasks, in.Stopped = w.queue, w.stopped

@@ -29,6 +29,11 @@ func (w *ingest) setDetails(ctx workflow.Context) {
 	workflow.SetCurrentDetails(ctx, details)
 }
 
+// setFailureDetails shows in Temporal's UI why a version failed.
+func (w *ingest) setFailureDetails(ctx workflow.Context, e knowledge.DocumentError) {
+	workflow.SetCurrentDetails(ctx, fmt.Sprintf("Version %d failed at %s with `%s`: %s.", w.current.Version, e.Stage, e.Code, e.Message))
+}
+
 // setStageAttribute writes the stage to the search attribute, so that an operator
 // finds the workflow by it. Only stages that may take long need it.
 func (w *ingest) setStageAttribute(ctx workflow.Context) error {

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -22,6 +23,11 @@ const (
 	retryTime = 72 * time.Hour
 	// shownWait is the shortest wait that readers are shown.
 	shownWait = time.Second
+	// listedWait is the shortest wait that the search attributes tell of. Each change of
+	// them is an event of the history and a write.
+	listedWait = 10 * time.Second
+	// statusWaiting is the value of CairnStatus meanwhile.
+	statusWaiting = "waiting"
 )
 
 // tries is the state of a step between two tries.
@@ -41,7 +47,7 @@ func (w *ingest) retry(ctx workflow.Context, policy *temporal.RetryPolicy, try f
 		err := try(t)
 		if err == nil {
 			w.earlier = tries{}
-			return nil
+			return w.unlist(ctx)
 		}
 		if ctx.Err() != nil || !mayRetry(err) {
 			return err
@@ -60,6 +66,9 @@ func (w *ingest) retry(ctx workflow.Context, policy *temporal.RetryPolicy, try f
 		if w.stage == knowledge.StageEmbed && workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
 			w.earlier = tries{since: t.since, failed: max(t.failed, w.earlier.failed)}
 			return errContinue
+		}
+		if err := w.listWait(ctx, pause); err != nil {
+			return err
 		}
 		if t.now, err = w.wait(ctx, t, policy, pause, err); err != nil {
 			return err
@@ -104,6 +113,32 @@ func (w *ingest) wait(ctx workflow.Context, t tries, policy *temporal.RetryPolic
 	return workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
 		Timeout: pause, TimerOptions: workflow.TimerOptions{Summary: "wait for the next try"},
 	}, func() bool { return w.retrySignals > signals })
+}
+
+// listWait writes to the search attributes that the stage waits, before the first long
+// wait.
+func (w *ingest) listWait(ctx workflow.Context, pause time.Duration) error {
+	if pause < listedWait || w.listed || !w.in.ListWaits {
+		return nil
+	}
+	w.listed = true
+	if err := workflow.UpsertTypedSearchAttributes(ctx, KeyStatus.ValueSet(statusWaiting), KeyStage.ValueSet(string(w.stage))); err != nil {
+		return fmt.Errorf("set status: %w", err)
+	}
+	return nil
+}
+
+// unlist removes the status of an earlier wait or version from the search attributes,
+// unless another step still waits.
+func (w *ingest) unlist(ctx workflow.Context) error {
+	if !w.listed || !w.in.ListWaits || len(w.waits) > 0 {
+		return nil
+	}
+	w.listed = false
+	if err := workflow.UpsertTypedSearchAttributes(ctx, KeyStatus.ValueUnset()); err != nil {
+		return fmt.Errorf("set status: %w", err)
+	}
+	return nil
 }
 
 // showWaiting shows readers the step that tries next, if a step waits. One coroutine

@@ -159,13 +159,13 @@ func canceled(ctx workflow.Context, err error) error {
 }
 
 // setStatusAttribute writes the status of a run that failed or was canceled to the
-// search attribute, so that an operator finds it: its workflow completes. Temporal's
-// own status is enough for a run that completed.
-func setStatusAttribute(ctx workflow.Context, status knowledge.RunStatus) error {
+// search attribute, and more beside it, so that an operator finds it: its workflow
+// completes. Temporal's own status is enough for a run that completed.
+func setStatusAttribute(ctx workflow.Context, status knowledge.RunStatus, more ...temporal.SearchAttributeUpdate) error {
 	if status == knowledge.RunCompleted {
 		return nil
 	}
-	if err := workflow.UpsertTypedSearchAttributes(ctx, KeyStatus.ValueSet(string(status))); err != nil {
+	if err := workflow.UpsertTypedSearchAttributes(ctx, append(more, KeyStatus.ValueSet(string(status)))...); err != nil {
 		return fmt.Errorf("set status: %w", err)
 	}
 	return nil

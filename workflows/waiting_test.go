@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -227,5 +228,65 @@ func TestWaitingForLong(t *testing.T) {
 	}
 	if !embedded[0] || !embedded[512] {
 		t.Errorf("embedded %v", embedded)
+	}
+}
+
+// TestListedWaits checks what Temporal's lists tell of a version that waits, and that a
+// short wait costs nothing.
+func TestListedWaits(t *testing.T) {
+	t.Parallel()
+	var acts *activities.Ingestion
+	refused := temporal.NewNonRetryableApplicationError("the endpoint refused our credentials", "provider_failed", nil)
+	for name, tc := range map[string]struct {
+		errs   []error
+		want   []string
+		result workflows.IngestResult
+	}{
+		"a long wait is listed until its end": {
+			[]error{limited(time.Hour, false), limited(time.Hour, false)}, []string{"waiting embed", ""},
+			workflows.IngestResult{Version: 1, Status: knowledge.RunCompleted, Stage: knowledge.StagePublish},
+		},
+		"a short one is not": {
+			[]error{limited(5*time.Second, false)}, nil,
+			workflows.IngestResult{Version: 1, Status: knowledge.RunCompleted, Stage: knowledge.StagePublish},
+		},
+		"a failure is listed with its stage": {
+			[]error{limited(time.Hour, false), refused}, []string{"waiting embed", "failed embed"},
+			workflows.IngestResult{Version: 1, Status: knowledge.RunFailed, Code: knowledge.CodeProviderFailed, Stage: knowledge.StageEmbed},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test, waits := newIngestTest(t), &waits{}
+			waits.record(test)
+			var listed []string
+			test.env.OnUpsertTypedSearchAttributes(mock.Anything).Maybe().Return(nil).Run(func(args mock.Arguments) {
+				attributes := args.Get(0).(temporal.SearchAttributes)
+				status, _ := attributes.GetKeyword(workflows.KeyStatus)
+				stage, _ := attributes.GetKeyword(workflows.KeyStage)
+				listed = append(listed, strings.TrimSpace(status+" "+stage))
+			})
+			test.steps(true, 1)
+			tries := 0
+			test.env.OnActivity(acts.EmbedChunks, mock.Anything, mock.Anything).Return(func(context.Context, activities.EmbedInput) error {
+				if tries++; tries <= len(tc.errs) {
+					return tc.errs[tries-1]
+				}
+				return nil
+			})
+			test.env.ExecuteWorkflow(workflows.IngestDocument, workflows.IngestInput{
+				Workspace: "w", Project: "p", Document: "d", Tasks: []workflows.IngestTask{{Version: 1, Run: "r1"}}, ListWaits: true,
+			})
+			var result workflows.IngestResult
+			if err := test.env.GetWorkflowResult(&result); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, listed); diff != "" {
+				t.Errorf("attributes (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.result, result); diff != "" {
+				t.Errorf("result (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -47,6 +47,7 @@ type Config struct {
 	Egress    Egress    `koanf:"egress"`
 	Limits    Limits    `koanf:"limits"`
 	Log       Log       `koanf:"log"`
+	Operator  Operator  `koanf:"operator"`
 
 	// Warnings are sentences for the operator about what Load ignored.
 	Warnings []string `koanf:"-"`
@@ -377,4 +378,12 @@ type Log struct {
 	// The least level that is logged: debug, info, warn or error. Defaults to
 	// info.
 	Level string `koanf:"level"`
+}
+
+// Operator is what the people see who run the instance.
+type Operator struct {
+	// Whether Temporal's pages show the external ids of documents, which can be
+	// confidential. Defaults to true with the embedded Temporal server, whose pages are
+	// on loopback, and to false with another.
+	Names *bool `koanf:"names"`
 }

@@ -41,6 +41,7 @@ func TestDefaults(t *testing.T) {
 	model := config.Model{Timeout: 10 * time.Minute, IdleTimeout: time.Minute}
 	embedding := model
 	embedding.MaxTokens = 8191
+	names := true
 	want := config.Config{
 		Data:            "/srv/a b",
 		Listen:          "127.0.0.1:8080",
@@ -53,7 +54,8 @@ func TestDefaults(t *testing.T) {
 		Limits: config.Limits{
 			FileBytes: 100e6, TextBytes: 20e6, RequestBytes: 2e9, ParseSeconds: 60, ParseMemory: 1e9, Streams: 2000,
 		},
-		Log: config.Log{Level: "info"},
+		Log:      config.Log{Level: "info"},
+		Operator: config.Operator{Names: &names},
 	}
 	if diff := cmp.Diff(want, c, cmpopts.IgnoreFields(config.Limits{}, "Parsers"), cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)

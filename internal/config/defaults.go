@@ -56,6 +56,10 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 	c.Vector.URL = or(c.Vector.URL, fileURL("sqlite", filepath.Join(data, "index.db")))
 	c.Blob.URL = or(c.Blob.URL, fileURL("file", filepath.Join(data, "blobs")))
 	c.Log.Level = or(c.Log.Level, "info")
+	if c.Operator.Names == nil {
+		names := c.Temporal.Embedded()
+		c.Operator.Names = &names
+	}
 	c = c.withSecrets(env)
 	if c.Temporal, err = c.Temporal.withAPIKey(env); err != nil {
 		return Config{}, err

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -38,11 +40,43 @@ const (
 type Dispatcher struct {
 	client client.Client
 	builds []string
+	named  bool
 }
 
 // New makes a dispatcher. build is what the workers call their build.
 func New(c client.Client, build string) *Dispatcher {
 	return &Dispatcher{client: c, builds: []string{"unversioned", "unversioned:" + build}}
+}
+
+// Named makes the summaries of ingests name the external ids of their documents.
+func (d *Dispatcher) Named(named bool) *Dispatcher {
+	d.named = named
+	return d
+}
+
+// ingestSummary is how Temporal's pages call the ingest of a version.
+func (d *Dispatcher) ingestSummary(v store.Version) string {
+	if !d.named || v.ExternalID == "" {
+		return "ingest a document"
+	}
+	return "ingest " + quoted(v.ExternalID)
+}
+
+// maxQuoted bounds a name in a summary in bytes: Temporal refuses summaries above 400.
+const maxQuoted = 200
+
+// quoted returns a name as code: Temporal's pages read summaries as Markdown.
+func quoted(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == '`' || !unicode.IsPrint(r) {
+			return '_'
+		}
+		return r
+	}, name)
+	if len(name) > maxQuoted {
+		name = "…" + strings.ToValidUTF8(name[len(name)-maxQuoted:], "") // the end of a path tells more
+	}
+	return "`" + name + "`"
 }
 
 // Ingest starts the ingest of a version, or signals it to the workflow that
@@ -59,9 +93,9 @@ func (d *Dispatcher) IngestLater(ctx context.Context, v store.Version) error {
 func (d *Dispatcher) ingest(ctx context.Context, v store.Version, priority int) error {
 	task := workflows.IngestTask{Version: v.Version, Run: v.RunID}
 	options := d.options(knowledge.KindIngest.WorkflowID(v.Workspace, v.Document), workflows.QueueIngest, priority, v.Workspace)
-	options.StaticSummary = "ingest a document"
+	options.StaticSummary = d.ingestSummary(v)
 	options.TypedSearchAttributes = d.attributes(v.Workspace, v.Project, workflows.KeyDocument.ValueSet(v.Document))
-	in := workflows.IngestInput{Workspace: v.Workspace, Project: v.Project, Document: v.Document, Tasks: []workflows.IngestTask{task}}
+	in := workflows.IngestInput{Workspace: v.Workspace, Project: v.Project, Document: v.Document, Tasks: []workflows.IngestTask{task}, ListWaits: true}
 	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.IngestDocument, in)
 	if !isRunning(err) {
 		return wrap(err, "start ingest of", v.Document)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/dispatch"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
 )
 
 // silent is a Temporal server that gives this error for an answer.
@@ -58,5 +60,41 @@ func TestRetryNowWithoutAWorkflow(t *testing.T) {
 	d := dispatch.New(silent{err: serviceerror.NewNotFound("no such workflow")}, "test")
 	if err := d.RetryNow(t.Context(), "w", "d"); err != nil {
 		t.Error(err)
+	}
+}
+
+// started records the summary of the workflow that is started.
+type started struct {
+	client.Client
+	summary string
+}
+
+func (s *started) ExecuteWorkflow(_ context.Context, o client.StartWorkflowOptions, _ any, _ ...any) (client.WorkflowRun, error) {
+	s.summary = o.StaticSummary
+	return nil, nil
+}
+
+func TestSummaryOfAnIngest(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		named    bool
+		external string
+		want     string
+	}{
+		"names are shown":              {true, "handbook/leave.pdf", "ingest `handbook/leave.pdf`"},
+		"names are confidential":       {false, "handbook/leave.pdf", "ingest a document"},
+		"a name cannot write Markdown": {true, "a`[b](http://c)\n", "ingest `a_[b](http://c)_`"},
+		"a long name keeps its end":    {true, strings.Repeat("ä", 300) + ".pdf", "ingest `…" + strings.Repeat("ä", 98) + ".pdf`"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := &started{}
+			if err := dispatch.New(c, "test").Named(test.named).Ingest(t.Context(), store.Version{ExternalID: test.external}); err != nil {
+				t.Fatal(err)
+			}
+			if c.summary != test.want {
+				t.Errorf("got %q, want %q", c.summary, test.want)
+			}
+		})
 	}
 }

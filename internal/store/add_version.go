@@ -284,7 +284,7 @@ func (a *addition) result() (knowledge.Document, Version, error) {
 	if err != nil {
 		return d, Version{}, err
 	}
-	a.row.RemovingUpto, a.row.DocumentCreatedAt = a.doc.RemovingUpto, a.doc.CreatedAt
+	a.row.RemovingUpto, a.row.DocumentCreatedAt, a.row.ExternalID = a.doc.RemovingUpto, a.doc.CreatedAt, a.doc.ExternalID
 	v, err := a.row.version()
 	return d, v, err
 }

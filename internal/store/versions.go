@@ -48,6 +48,7 @@ type Version struct {
 	UpdatedAt      time.Time
 
 	DocumentCreatedAt time.Time
+	ExternalID        string // of the document
 	Reindex           string // the run of the reindex that added it, "" = none; only PendingVersions sets it
 }
 
@@ -83,6 +84,8 @@ type versionRow struct {
 	PublishedVersion  int   `bun:"published_version,scanonly"`
 	DocumentCreatedAt int64 `bun:"document_created_at,scanonly"`
 
+	ExternalID string `bun:"external_id,scanonly"`
+
 	ParentRun string `bun:"parent_run,scanonly"` // of its run, if PendingVersions read the row
 
 	Webhooks string `bun:"webhooks,scanonly"` // of its project, if loadVersion read the row
@@ -90,7 +93,7 @@ type versionRow struct {
 
 // selectVersions begins a query of versions v with their documents d.
 func selectVersions(db bun.IDB, model any) *bun.SelectQuery {
-	return db.NewSelect().Model(model).ColumnExpr("v.*, d.removing_upto, d.published_version, d.created_at AS document_created_at").
+	return db.NewSelect().Model(model).ColumnExpr("v.*, d.removing_upto, d.published_version, d.created_at AS document_created_at, d.external_id").
 		Join("JOIN documents AS d ON d.id = v.document_id")
 }
 
@@ -105,7 +108,7 @@ func (r *versionRow) version() (Version, error) {
 		Bytes: r.Bytes, ChunkCount: r.ChunkCount, PageCount: r.PageCount, Classification: r.Classification,
 		Removing: r.Version <= r.RemovingUpto, Blocked: r.RemovingUpto > 0 && r.Version > r.RemovingUpto,
 		CreatedAt: fromMicros(r.CreatedAt), UpdatedAt: fromMicros(r.UpdatedAt),
-		DocumentCreatedAt: fromMicros(r.DocumentCreatedAt), SealedPassword: r.Password, HadPassword: r.HadPassword,
+		DocumentCreatedAt: fromMicros(r.DocumentCreatedAt), ExternalID: r.ExternalID, SealedPassword: r.Password, HadPassword: r.HadPassword,
 		ExternalUserID: r.ExternalUserID, ConversationID: r.ConversationID, Reindex: r.ParentRun,
 	}
 	err := decode(
@@ -122,13 +125,13 @@ func (r *versionRow) version() (Version, error) {
 }
 
 // oneVersion is the statement of loadVersion.
-var oneVersion = "SELECT " + versionTable.list() + `, d.removing_upto, d.published_version, d.created_at, ` + webhooksOf + `
+var oneVersion = "SELECT " + versionTable.list() + `, d.removing_upto, d.published_version, d.created_at, d.external_id, ` + webhooksOf + `
 FROM document_versions AS v JOIN documents AS d ON d.id = v.document_id
 WHERE v.document_id = ? AND v.version = ? AND v.workspace = ? AND v.project = ?`
 
 // loadVersion reads a version with its document, or returns that it is not found.
 func loadVersion(ctx context.Context, db querier, ref knowledge.VersionRef, row *versionRow) error {
-	targets := append(versionTable.targets(row), &row.RemovingUpto, &row.PublishedVersion, &row.DocumentCreatedAt, &row.Webhooks)
+	targets := append(versionTable.targets(row), &row.RemovingUpto, &row.PublishedVersion, &row.DocumentCreatedAt, &row.ExternalID, &row.Webhooks)
 	there, err := first(ctx, db, targets, oneVersion, ref.Document, ref.Version, ref.Workspace, ref.Project)
 	if err == nil && !there {
 		err = knowledge.Errorf(knowledge.CodeNotFound, "no version %d of document %q", ref.Version, ref.Document)
