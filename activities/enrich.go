@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/blob"
@@ -171,35 +172,52 @@ func answer[T any](ctx context.Context, a *Ingestion, v store.Version, key strin
 	return result, a.storeAnswer(ctx, v.VersionRef, key, result)
 }
 
-// ask makes a call when it is its turn at the endpoint. chatModel is the model of the
-// project, "" = the endpoint's.
+// ask makes a call when it is its turn at the endpoint, at the first model that answers.
+// chatModel is the model of the project, "" = the endpoint's.
 func (a *Ingestion) ask(ctx context.Context, chatModel string, c enrich.Call) (arguments string, err error) {
+	zero := 0.0
+	request := model.ChatRequest{
+		Messages: []model.Message{{Role: model.RoleSystem, Content: c.System}, {Role: model.RoleUser, Content: c.User}},
+		Tools:    []model.Tool{{Name: c.Tool, Description: c.Description, Parameters: c.Schema}}, ToolChoice: c.Tool, Temperature: &zero,
+	}
 	// The step is not told whether it was held before, so it counts as if it was.
 	turn := model.Turn{Patience: turnPatience, Waited: true}
-	if err := a.Chat.TakeTurn(ctx, tokens([]string{c.System, c.User}), turn); err != nil {
-		return "", err
-	}
-	endpoint, start := a.Chat.Endpoint(), time.Now()
-	zero, done := 0.0, model.Completion{}
-	request := model.ChatRequest{
-		Model: chatModel, Messages: []model.Message{{Role: model.RoleSystem, Content: c.System}, {Role: model.RoleUser, Content: c.User}},
-		Tools: []model.Tool{{Name: c.Tool, Description: c.Description, Parameters: c.Schema}}, ToolChoice: c.Tool, Temperature: &zero,
-	}
-	for delta, failed := range a.Chat.Chat(ctx, request) {
-		if err = failed; delta.Done != nil {
-			done = *delta.Done
-		}
-	}
-	a.Metrics.ModelCall(endpoint.Provider, "chat", outcome(err), time.Since(start).Seconds(), done.Usage.PromptTokens, done.Usage.CompletionTokens)
+	said, err := a.say(ctx, chatModel, request, tokens([]string{c.System, c.User}), turn)
 	if err != nil {
 		return "", err
 	}
-	for _, called := range done.ToolCalls {
+	for _, called := range said.done.ToolCalls {
 		if called.Name == c.Tool {
 			return called.Arguments, nil
 		}
 	}
 	return "", a.unreadable(enrich.ErrNoCall)
+}
+
+// say makes a call of so many tokens when it is its turn at the endpoint, at the first
+// model that answers.
+func (a *Ingestion) say(ctx context.Context, chatModel string, request model.ChatRequest, size int, turn model.Turn) (saidAnswer, error) {
+	models := model.Candidates(append([]PacedChat{a.Chat}, a.Failover...), chatModel, nil)
+	failed := func(f model.Failed) { logFailed(ctx, a.Log, f) }
+	return model.First(ctx, models, failed, func(c model.Candidate[PacedChat]) (said saidAnswer, err error) {
+		if err := c.Client.TakeTurn(ctx, size, turn); err != nil {
+			return said, err
+		}
+		request.Model = c.Name
+		start := time.Now()
+		var text strings.Builder
+		for delta, failed := range c.Client.Chat(ctx, request) {
+			err = failed
+			text.WriteString(delta.Text)
+			if delta.Done != nil {
+				said.done = *delta.Done
+			}
+		}
+		said.text = text.String()
+		used := said.done.Usage
+		a.Metrics.ModelCall(c.Client.Endpoint().Provider, "chat", outcome(err), time.Since(start).Seconds(), used.PromptTokens, used.CompletionTokens)
+		return said, err
+	})
 }
 
 // unreadable is the error of an answer that is not what the tool asks for. Another

@@ -1,11 +1,12 @@
 package activities
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
+	"log/slog"
+	"strings"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
@@ -13,33 +14,12 @@ import (
 )
 
 // candidate is a model that may answer a call.
-type candidate struct {
-	chat Chat
-	name string // of the model at the endpoint; "" = the endpoint's own
-}
-
-// model returns the name of the model.
-func (c candidate) model() string { return cmp.Or(c.name, c.chat.Endpoint().Model) }
+type candidate = model.Candidate[Chat]
 
 // candidates returns the models that may answer a call of a request, in the order in which
-// they are tried: that of the project, and then those of its failover, or of the
-// instance's. A name is that of an endpoint of the instance's failover, or else a model of
-// the first endpoint.
+// they are tried.
 func (a *Answering) candidates(ai knowledge.AIConfig) []candidate {
-	list := []candidate{{a.Chat, ai.Model}}
-	if len(ai.Failover) == 0 {
-		for _, chat := range a.Failover {
-			list = append(list, candidate{chat: chat})
-		}
-	}
-	for _, name := range ai.Failover {
-		if i := slices.IndexFunc(a.Failover, func(c Chat) bool { return c.Endpoint().Model == name }); i >= 0 {
-			list = append(list, candidate{chat: a.Failover[i]})
-		} else if name != list[0].model() {
-			list = append(list, candidate{a.Chat, name})
-		}
-	}
-	return list
+	return model.Candidates(append([]Chat{a.Chat}, a.Failover...), ai.Model, ai.Failover)
 }
 
 // ModelFailed is the data of a modelFailed event.
@@ -52,27 +32,59 @@ type ModelFailed struct {
 	Next     string `json:"next,omitempty"` // the model that is asked now, "" = none is left
 }
 
+func newModelFailed(f model.Failed, attempt int) ModelFailed {
+	return ModelFailed{Model: f.Model, Provider: f.Err.Provider, Code: f.Err.Code, Status: f.Err.Status, Attempt: attempt, Next: f.Next}
+}
+
 // firstThatAnswers asks the candidates, one after the other, until one answers. call makes
-// the call of one. A failure that is not the model's ends it. What a model said before it
-// failed is dropped, unless the next one says the same.
+// the call of one. What a model said before it failed is dropped, unless the next one says
+// the same.
 func (a *Answering) firstThatAnswers(ctx context.Context, candidates []candidate, p *publisher, call func(candidate) (TurnRecord, error)) (TurnRecord, error) {
-	for i, c := range candidates {
-		record, err := call(c)
-		failed, ok := errors.AsType[*model.Error](err)
-		if !ok || ctx.Err() != nil || len(candidates) == 1 {
-			return record, err
+	return model.First(ctx, candidates, func(f model.Failed) {
+		logFailed(ctx, a.Log.With("run", p.in.Run), f)
+		p.note(stream.TopicModelFailed, stream.Data(newModelFailed(f, p.attempt)))
+		if f.Next != "" {
+			p.restart()
 		}
-		data := ModelFailed{Model: c.model(), Provider: failed.Provider, Code: failed.Code, Status: failed.Status, Attempt: p.attempt}
-		if i+1 == len(candidates) {
-			p.note(stream.TopicModelFailed, stream.Data(data))
-			return record, err
-		}
-		data.Next = candidates[i+1].model()
-		a.Log.WarnContext(ctx, "a model failed; the next one is asked", "run", p.in.Run, "model", data.Model, "next", data.Next, "error", err)
-		p.note(stream.TopicModelFailed, stream.Data(data))
-		p.restart()
+	}, call)
+}
+
+// logFailed logs a model that failed where another one is asked.
+func logFailed(ctx context.Context, log *slog.Logger, f model.Failed) {
+	if f.Next != "" {
+		log.WarnContext(ctx, "a model failed; the next one is asked", "model", f.Model, "next", f.Next, "error", f.Err)
 	}
-	return TurnRecord{}, errors.New("there is no model")
+}
+
+// saidAnswer is a whole answer of a model.
+type saidAnswer struct {
+	text string
+	done model.Completion
+}
+
+// chatOnce makes a model call whose words nobody reads while they come, at the first of the
+// project's models that answers, and counts it.
+func (a *Answering) chatOnce(ctx context.Context, ai knowledge.AIConfig, chat model.ChatRequest) (string, model.Completion, error) {
+	return a.chatOnceNoting(ctx, ai, chat, func(f model.Failed) { logFailed(ctx, a.Log, f) })
+}
+
+// chatOnceNoting is chatOnce, which tells failed of each model that fails.
+func (a *Answering) chatOnceNoting(ctx context.Context, ai knowledge.AIConfig, chat model.ChatRequest, failed func(model.Failed)) (string, model.Completion, error) {
+	said, err := model.First(ctx, a.candidates(ai), failed, func(c candidate) (saidAnswer, error) {
+		chat.Model = c.Name
+		start, endpoint := time.Now(), c.Client.Endpoint()
+		var text strings.Builder
+		done, err := a.stream(ctx, c.Client, chat, func(words string) error {
+			if text.Len()+len(words) > maxAnswer {
+				return &model.Error{Code: model.CodeBadResponse, Provider: endpoint.Provider, Cause: errors.New("the answer is longer than 1 MB")}
+			}
+			text.WriteString(words)
+			return nil
+		})
+		a.Metrics.ModelCall(endpoint.Provider, "chat", outcome(err), time.Since(start).Seconds(), done.Usage.PromptTokens, done.Usage.CompletionTokens)
+		return saidAnswer{text.String(), done}, err
+	})
+	return said.text, said.done, err
 }
 
 // note publishes an event before the next words, or at the end of the attempt.

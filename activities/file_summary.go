@@ -6,11 +6,13 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"go.temporal.io/sdk/activity"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/prompt"
+	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/tool"
 )
 
@@ -138,20 +140,16 @@ func (f fileTools) summarizePiece(ctx context.Context, c tool.Call, step, piece,
 	if focus != "" {
 		user = "The summary is for: " + focus + "\n\n" + user
 	}
-	var text strings.Builder
-	r := c.Request
-	completion, err := streamOnce(ctx, f.Chat, model.ChatRequest{
-		Model: r.Config.AI.Model, Seed: seed(), Messages: []model.Message{{Role: "system", Content: summarize}, {Role: "user", Content: user}},
-	}, func(words string) error {
-		if text.Len()+len(words) > summaryPiece {
-			return nil // a summary that is as long as its piece is cut
-		}
-		text.WriteString(words)
-		return nil
+	text, completion, err := f.chatOnceNoting(ctx, c.Request.Config.AI, model.ChatRequest{
+		Seed: seed(), Messages: []model.Message{{Role: "system", Content: summarize}, {Role: "user", Content: user}},
+	}, func(failed model.Failed) {
+		logFailed(ctx, f.Log.With("run", c.Run), failed)
+		c.Show(stream.TopicModelFailed, newModelFailed(failed, int(activity.GetInfo(ctx).Attempt)))
 	})
 	if err != nil {
 		return done, fmt.Errorf("summarize a part: %w", err)
 	}
-	done = partSummary{text.String(), knowledge.Usage{PromptTokens: completion.Usage.PromptTokens, CompletionTokens: completion.Usage.CompletionTokens, ModelCalls: 1}}
+	text, _ = cutAt(text, summaryPiece) // a summary that is as long as its piece is cut
+	done = partSummary{text, knowledge.Usage{PromptTokens: completion.Usage.PromptTokens, CompletionTokens: completion.Usage.CompletionTokens, ModelCalls: 1}}
 	return done, memory.Keep(context.WithoutCancel(ctx), step, done)
 }

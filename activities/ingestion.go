@@ -58,6 +58,8 @@ type Ingestion struct {
 	Drawer Drawer
 	// Chat describes documents, passages and pictures, where a project asks for that.
 	Chat PacedChat
+	// Failover are the chat models that are asked where Chat fails, in their order.
+	Failover []PacedChat
 	// Transcriber hears recordings. nil means that no endpoint for that is configured.
 	Transcriber Transcriber
 	Workflows   Workflows

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/singleflight"
@@ -164,28 +163,14 @@ func (l *look) text(ctx context.Context, hash string, data []byte) (string, erro
 
 // see sends a picture to the model when it is its turn.
 func (l *look) see(ctx context.Context, data []byte) (answer string, err error) {
-	a := l.a
 	// The step is not told whether it was held before, so it counts as if it was.
 	turn := model.Turn{Patience: turnPatience, Waited: true, Now: l.now.Swap(false)}
-	if err := a.Chat.TakeTurn(ctx, pictureTokens, turn); err != nil {
-		return "", err
-	}
-	start, zero := time.Now(), 0.0
-	var text strings.Builder
-	var done model.Completion
-	request := model.ChatRequest{Model: l.v.Enrichment.Model, Temperature: &zero, Messages: []model.Message{
+	zero := 0.0
+	said, err := l.a.say(ctx, l.v.Enrichment.Model, model.ChatRequest{Temperature: &zero, Messages: []model.Message{
 		{Role: model.RoleSystem, Content: l.prompt},
 		{Role: model.RoleUser, Pictures: []model.Picture{{MediaType: http.DetectContentType(data), Data: data}}},
-	}}
-	for delta, failed := range a.Chat.Chat(ctx, request) {
-		err = failed
-		text.WriteString(delta.Text)
-		if delta.Done != nil {
-			done = *delta.Done
-		}
-	}
-	a.Metrics.ModelCall(a.Chat.Endpoint().Provider, "chat", outcome(err), time.Since(start).Seconds(), done.Usage.PromptTokens, done.Usage.CompletionTokens)
-	return text.String(), err
+	}}, pictureTokens, turn)
+	return said.text, err
 }
 
 // isRefusal reports whether the model refused a picture, as it would again.

@@ -175,8 +175,8 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 		return TurnRecord{}, err
 	}
 	return a.firstThatAnswers(ctx, a.candidates(request.Config.AI), p, func(c candidate) (TurnRecord, error) {
-		chat.Model = c.name
-		record, done, err := a.write(ctx, c.chat, chat, passages, p)
+		chat.Model = c.Name
+		record, done, err := a.write(ctx, c.Client, chat, passages, p)
 		if err != nil {
 			return record, err
 		}
@@ -184,7 +184,7 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 			record.ToolCalls = bounded(in.Turn, offered, done.ToolCalls)
 		}
 		if record.Text == "" && len(record.ToolCalls) == 0 {
-			return record, &model.Error{Code: model.CodeBadResponse, Provider: c.chat.Endpoint().Provider, Retryable: true, Cause: errors.New("the answer is empty")}
+			return record, &model.Error{Code: model.CodeBadResponse, Provider: c.Client.Endpoint().Provider, Retryable: true, Cause: errors.New("the answer is empty")}
 		}
 		return record, nil
 	})

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
@@ -98,10 +97,10 @@ func (r Research) searches() []string {
 // require has the chat model call a tool, and decodes its arguments into v.
 func (a *Answering) require(ctx context.Context, r knowledge.Request, system, user string, tool model.Tool, v any) (Called, error) {
 	zero := 0.0
-	done, err := a.chatOnce(ctx, model.ChatRequest{
-		Model: r.Config.AI.Model, Tools: []model.Tool{tool}, ToolChoice: tool.Name, Temperature: &zero, Seed: seed(),
+	_, done, err := a.chatOnce(ctx, r.Config.AI, model.ChatRequest{
+		Tools: []model.Tool{tool}, ToolChoice: tool.Name, Temperature: &zero, Seed: seed(),
 		Messages: []model.Message{{Role: model.RoleSystem, Content: system}, {Role: model.RoleUser, Content: user}},
-	}, func(string) error { return nil })
+	})
 	if err != nil {
 		return Called{}, err
 	}
@@ -113,14 +112,6 @@ func (a *Answering) require(ctx context.Context, r knowledge.Request, system, us
 	return Called{}, &model.Error{
 		Code: model.CodeBadResponse, Provider: a.Chat.Endpoint().Provider, Retryable: true, Cause: fmt.Errorf("the model did not call %s as its schema says", tool.Name),
 	}
-}
-
-// chatOnce makes a model call and counts it.
-func (a *Answering) chatOnce(ctx context.Context, chat model.ChatRequest, text func(string) error) (model.Completion, error) {
-	start, endpoint := time.Now(), a.Chat.Endpoint()
-	done, err := a.stream(ctx, a.Chat, chat, text)
-	a.Metrics.ModelCall(endpoint.Provider, "chat", outcome(err), time.Since(start).Seconds(), done.Usage.PromptTokens, done.Usage.CompletionTokens)
-	return done, err
 }
 
 func called(done model.Completion) Called {

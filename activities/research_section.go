@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -99,26 +98,20 @@ func (a *Answering) writeSection(ctx context.Context, r knowledge.Request, in Se
 	}
 	system, user := prompts.Section(headings[in.Section], headings, noted.passages)
 	rewriter := citation.NewRewriter(noted.passages)
-	var text strings.Builder
-	done, err := a.chatOnce(ctx, model.ChatRequest{
-		Model: r.Config.AI.Model, Temperature: r.Config.AI.Temperature, MaxTokens: r.Config.AI.MaxTokens, Seed: seed(),
+	said, done, err := a.chatOnce(ctx, r.Config.AI, model.ChatRequest{
+		Temperature: r.Config.AI.Temperature, MaxTokens: r.Config.AI.MaxTokens, Seed: seed(),
 		Messages: []model.Message{{Role: model.RoleSystem, Content: system}, {Role: model.RoleUser, Content: user}},
-	}, func(words string) error {
-		if text.Len()+len(words) > maxAnswer {
-			return &model.Error{Code: model.CodeBadResponse, Provider: a.Chat.Endpoint().Provider, Cause: errors.New("the section is longer than 1 MB")}
-		}
-		text.WriteString(rewriter.Write(words))
-		return nil
 	})
 	if err != nil {
 		return SectionRecord{}, err
 	}
-	text.WriteString(rewriter.Close())
-	if wrong := citation.Unresolved(text.String(), noted.passages); len(wrong) > 0 {
+	text := rewriter.Write(said)
+	text += rewriter.Close()
+	if wrong := citation.Unresolved(text, noted.passages); len(wrong) > 0 {
 		a.Log.ErrorContext(ctx, "a section cites what was not read, and is replaced by its notes", "run", in.Run, "section", in.Section+1, "citations", wrong)
 		return SectionRecord{Called: called(done)}, nil
 	}
-	return SectionRecord{Text: text.String(), Used: rewriter.Used(), Called: called(done)}, nil
+	return SectionRecord{Text: text, Used: rewriter.Used(), Called: called(done)}, nil
 }
 
 // text returns the notes as a list with citations, and the ranks that it cites.

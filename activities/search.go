@@ -94,7 +94,7 @@ func (a *Answering) retrieve(ctx context.Context, key string, request knowledge.
 	found, err := a.Retriever.Retrieve(ctx, retrieve.Request{
 		Enhance: enhance, SelfQuery: request.Config.AI.SelfQuery == knowledge.SelfQueryEnabled, History: request.History,
 		Principal: request.Principal, Query: query, Projects: request.Projects, Documents: request.Documents,
-		Filter: request.Filter, Scope: request.Scope, Config: request.Config.AI.Retrieval, Model: request.Config.AI.Model, Memory: searchMemory{a.Blobs, key},
+		Filter: request.Filter, Scope: request.Scope, Config: request.Config.AI.Retrieval, Model: request.Config.AI.Model, Failover: request.Config.AI.Failover, Memory: searchMemory{a.Blobs, key},
 	})
 	if err != nil {
 		return SearchRecord{}, fmt.Errorf("retrieve: %w", err)

@@ -57,14 +57,10 @@ func (a *Answering) suggest(ctx context.Context, in SuggestInput) (Suggestions, 
 		return Suggestions{}, fmt.Errorf("read the answer: %w", err)
 	}
 	system, user := prompt.Suggestions(request.Question, prompt.WithoutReflection(citation.Strip(answer.Text)))
-	var said strings.Builder
-	done, err := a.chatOnce(ctx, model.ChatRequest{
-		Model: request.Config.AI.Model, Messages: []model.Message{{Role: model.RoleSystem, Content: system}, {Role: model.RoleUser, Content: user}},
-	}, func(text string) error {
-		said.WriteString(text)
-		return nil
+	said, done, err := a.chatOnce(ctx, request.Config.AI, model.ChatRequest{
+		Messages: []model.Message{{Role: model.RoleSystem, Content: system}, {Role: model.RoleUser, Content: user}},
 	})
-	return Suggestions{Questions: questionsIn(said.String()), Usage: called(done).Usage}, err
+	return Suggestions{Questions: questionsIn(said), Usage: called(done).Usage}, err
 }
 
 // questionsIn returns the lines of a text that are questions. A model that cannot suggest

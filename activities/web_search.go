@@ -182,7 +182,7 @@ func (w *webSearch) rank(ctx context.Context, found WebFound, pages []scrape.Pag
 			byID[p.id()] = p
 		}
 		ids, scores, done, usage, err := w.Retriever.RerankTexts(ctx, retrieve.Request{
-			Principal: w.request.Principal, Query: w.query, Config: w.request.Config.AI.Retrieval, Model: w.request.Config.AI.Model, Memory: searchMemory{w.Blobs, w.key},
+			Principal: w.request.Principal, Query: w.query, Config: w.request.Config.AI.Retrieval, Model: w.request.Config.AI.Model, Failover: w.request.Config.AI.Failover, Memory: searchMemory{w.Blobs, w.key},
 		}, texts)
 		if err != nil {
 			return record, err

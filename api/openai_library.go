@@ -93,7 +93,7 @@ func (l openaiLibrary) Search(ctx context.Context, p knowledge.Principal, projec
 	config.AI.Retrieval.NumberOfChunks = s.Most
 	config = config.WithDefaults()
 	result, err := l.server.deps.Retriever.Retrieve(ctx, retrieve.Request{
-		Principal: p, Query: s.Text, Projects: setup.Projects, Filter: setup.Filter, Scope: setup.Scope, Config: config.AI.Retrieval, Model: config.AI.Model,
+		Principal: p, Query: s.Text, Projects: setup.Projects, Filter: setup.Filter, Scope: setup.Scope, Config: config.AI.Retrieval, Model: config.AI.Model, Failover: config.AI.Failover,
 		Enhance: config.AI.EnhanceQuery, SelfQuery: config.AI.SelfQuery == knowledge.SelfQueryEnabled,
 	})
 	if err != nil {

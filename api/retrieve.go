@@ -83,7 +83,7 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 		config = config.WithDefaults()
 	}
 	request := retrieve.Request{
-		Principal: p, Query: b.Text, Projects: setup.Projects, Filter: setup.Filter, Scope: setup.Scope, Config: config.AI.Retrieval, Model: config.AI.Model,
+		Principal: p, Query: b.Text, Projects: setup.Projects, Filter: setup.Filter, Scope: setup.Scope, Config: config.AI.Retrieval, Model: config.AI.Model, Failover: config.AI.Failover,
 		Enhance: config.AI.EnhanceQuery, SelfQuery: config.AI.SelfQuery == knowledge.SelfQueryEnabled, Explain: in.Explain,
 	}
 	if session := p.ConversationID(); session != "" && request.Enhance {

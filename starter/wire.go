@@ -22,7 +22,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/model"
-	"github.com/cairn-rag/cairn/internal/model/localmodel"
 	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/secret"
 	"github.com/cairn-rag/cairn/internal/source/connect"
@@ -48,7 +47,7 @@ type platform struct {
 	client      client.Client
 	workflow    *dispatch.Dispatcher
 	hub         *stream.Hub
-	chat        *model.Client
+	chats       *model.Chats // the endpoints of models.chat
 	embed       *model.Client
 	embeddings  *embeddings   // with those of other generations
 	transcribe  *model.Client // nil = no endpoint is configured
@@ -208,20 +207,6 @@ func (p *platform) startModels(context.Context) error {
 	}
 	p.connectModels()
 	return nil
-}
-
-// connectModels creates the clients of the endpoints, when the offline model is served.
-func (p *platform) connectModels() {
-	httpClient := model.NewHTTPClient()
-	p.chat = model.New(endpoint(p.cfg.Models.Chat, p.offline, localmodel.ChatModel), httpClient)
-	p.embed = model.New(endpoint(p.cfg.Models.Embedding, p.offline, localmodel.EmbeddingModel), httpClient)
-	p.embeddings = &embeddings{instance: p.embed, offline: p.cfg.Models.Embedding.Offline(), others: map[string]activities.Embedder{}}
-	if m := p.cfg.Models.Image.Endpoint(); m.BaseURL != "" {
-		p.paint = model.New(endpoint(m, "", ""), httpClient)
-	}
-	if m := p.cfg.Models.Transcription.Endpoint(); m.BaseURL != "" {
-		p.transcribe = model.New(endpoint(m, "", ""), httpClient)
-	}
 }
 
 // usesOffline reports whether a model has no endpoint.

@@ -14,9 +14,7 @@ import (
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/access"
-	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/dispatch"
-	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
 	"github.com/cairn-rag/cairn/internal/namespace"
 	"github.com/cairn-rag/cairn/internal/retrieve"
@@ -169,15 +167,18 @@ func (p *platform) activities() worker.Activities {
 	ingestion := &activities.Ingestion{
 		Config: activities.IngestionConfig{FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), TempDir: p.temporary()},
 		Blobs:  p.blobs, Versions: p.store, Removals: p.store, Children: p.store, Reindexes: p.store, Runs: p.store, Index: p.index, Attributes: p.attributes, Extractor: p.parsers, SmallTexts: p.textParsers, Drawer: p.parsers,
-		Embedder: p.embed, EmbedderOf: p.embeddings.of, Chat: p.chat, Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
+		Embedder: p.embed, EmbedderOf: p.embeddings.of, Chat: p.chats.Clients()[0], Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
 		Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	if p.transcribe != nil {
 		ingestion.Transcriber = p.transcribe
 	}
 	answering := &activities.Answering{
-		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Passages: p.store, Conversations: p.store, Library: p.store, Chat: p.chat, Workflows: p.workflow,
+		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Passages: p.store, Conversations: p.store, Library: p.store, Chat: p.chats.Clients()[0], Workflows: p.workflow,
 		Tools: p.tools(), Sources: p.toolSources(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
+	}
+	for _, other := range p.chats.Clients()[1:] {
+		ingestion.Failover, answering.Failover = append(ingestion.Failover, other), append(answering.Failover, other)
 	}
 	sender := webhook.NewSender(p.dialer.Client(webhook.Timeout))
 	answering.Webhooks = activities.QueryWebhooks{Hooks: p.store, Secrets: p.secrets, Sender: sender}
@@ -218,18 +219,6 @@ func (m measured) Retrieve(ctx context.Context, r retrieve.Request) (retrieve.Re
 		m.p.metrics.Retrieval(result.Timings)
 	}
 	return result, err
-}
-
-// endpoint is a configured model, or the offline one, by its name there.
-func endpoint(m config.Model, offline, name string) model.Endpoint {
-	e := model.Endpoint{
-		Provider: m.Provider(), BaseURL: m.BaseURL, Model: m.Model, APIKey: m.APIKey, Dimensions: m.Dimensions,
-		MaxTokens: m.MaxTokens, Timeout: m.Timeout, IdleTimeout: m.IdleTimeout,
-	}
-	if m.Offline() {
-		e.BaseURL, e.Model = "http://"+offline+"/v1", name
-	}
-	return e
 }
 
 // serveOffline serves the offline model on a loopback port of its own, unless every

@@ -77,7 +77,7 @@ func (e *embeddings) forQuestions(generation string) (retrieve.Embedder, error) 
 
 // openaiModels are the models that clients of the OpenAI protocol reach.
 func (p *platform) openaiModels() openai.Models {
-	return openai.Models{Chat: p.chat, Embedding: p.embed, EmbeddingOf: func(dimensions int) openai.Embedder {
+	return openai.Models{Chat: p.chats, Embedding: p.embed, EmbeddingOf: func(dimensions int) openai.Embedder {
 		return p.embed.As(p.embed.Endpoint().Model, dimensions)
 	}}
 }

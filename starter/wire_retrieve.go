@@ -25,11 +25,11 @@ type searchChat struct{ p *platform }
 // CallTool implements retrieve.Chat.
 func (c searchChat) CallTool(ctx context.Context, call retrieve.Call) (string, retrieve.Usage, error) {
 	start := time.Now()
-	arguments, usage, err := c.p.chat.CallTool(ctx, model.ToolRequest{
+	arguments, usage, at, err := c.p.chats.CallTool(ctx, model.ToolRequest{
 		Model: call.Model, System: call.System, User: call.User,
 		Tool: model.Tool{Name: call.Tool, Description: call.Description, Parameters: call.Schema},
-	})
-	c.p.countCall(c.p.chat.Endpoint(), "chat", start, err, usage)
+	}, call.Failover)
+	c.p.countCall(at, "chat", start, err, usage)
 	return arguments, retrieve.Usage{PromptTokens: usage.PromptTokens, CompletionTokens: usage.CompletionTokens}, err
 }
 

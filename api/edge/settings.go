@@ -38,7 +38,7 @@ func describedSettings() map[reflect.Type]reflect.Type {
 	type AIConfig struct {
 		Prompt        string                    `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt; ${context} and ${date} are filled in. rag_search adds its passages to one without ${context}"`
 		Model         string                    `json:"model,omitempty" maxLength:"200" doc:"Chat model; default: the one that the instance is configured with"`
-		Failover      []string                  `json:"failover,omitempty" maxItems:"10" doc:"Chat models that answer where the model fails, in their order: other models of the endpoint of models.chat. Default: none"`
+		Failover      []string                  `json:"failover,omitempty" maxItems:"10" doc:"Chat models that answer where the model fails, in their order: models of models.chat.failover, or others of the endpoint of models.chat. Default: models.chat.failover"`
 		Temperature   *float64                  `json:"temperature,omitempty" minimum:"0" maximum:"2"`
 		MaxTokens     int                       `json:"maxTokens,omitempty" minimum:"0" maximum:"200000"`
 		Embeddings    knowledge.Embeddings      `json:"embeddings,omitzero" doc:"Embedding model of documents and questions. Documents that were embedded with another one are found by it until a reindex has embedded them again"`

@@ -75,12 +75,8 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, p knowledge.Pri
 	}
 	defer answer.Close()
 	if !streamed {
-		whole, err := answer.Whole()
-		if err != nil {
-			return err
-		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(whole) // an error here is the connection's
+		_, _ = w.Write(answer.Whole()) // an error here is the connection's
 		return nil
 	}
 	out := newStream(w)

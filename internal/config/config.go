@@ -183,10 +183,20 @@ type Models struct {
 
 // Model is one model behind an endpoint that speaks the OpenAI protocol.
 type Model struct {
-	// The endpoint's address, up to and with /v1. Defaults to the offline model
+	// The endpoint's address, up to and with /v1; for azure that of the resource, such as
+	// https://name.openai.azure.com. Defaults to the offline model
 	// in the process, or, when OPENAI_API_KEY is set and no base_url is, to
 	// https://api.openai.com/v1.
 	BaseURL string `koanf:"base_url"`
+	// The kind of the endpoint: openai, or azure for Azure OpenAI, which gets the key in
+	// the header api-key. Defaults to openai.
+	Type string `koanf:"type"`
+	// The version of Azure's API, such as 2024-10-21, for addresses with
+	// /openai/deployments/. Defaults to none: the addresses begin with /openai/v1/, which
+	// has no versions; preview selects its preview.
+	APIVersion string `koanf:"api_version"`
+	// The name of the model's deployment in Azure. Defaults to the model's name.
+	Deployment string `koanf:"deployment"`
 	// The model's name at the endpoint. Needed with a base_url. Defaults to the
 	// offline model's name; at OpenAI to gpt-4.1-mini and text-embedding-3-small.
 	Model string `koanf:"model"`
@@ -205,6 +215,36 @@ type Model struct {
 	// Embedding a batch of passages ends after 5m, a question after 1m, in any case.
 	Timeout time.Duration `koanf:"timeout"`
 	// How long the endpoint may say nothing during a call. Defaults to 1m.
+	IdleTimeout time.Duration `koanf:"idle_timeout"`
+	// Endpoints that are asked where this one fails, in their order.
+	Failover []Failover `koanf:"failover"`
+
+	// APIKey is the value of the variable that KeyEnv names.
+	APIKey string `koanf:"-"`
+}
+
+// Failover is an endpoint that is asked where another one fails.
+type Failover struct {
+	// The endpoint's address, as that of the first one, which is needed.
+	// Defaults to none.
+	BaseURL string `koanf:"base_url"`
+	// The kind of the endpoint: openai or azure. Defaults to openai.
+	Type string `koanf:"type"`
+	// The version of Azure's API, as that of the first endpoint. Defaults to none.
+	APIVersion string `koanf:"api_version"`
+	// The name of the model's deployment in Azure. Defaults to the model's name.
+	Deployment string `koanf:"deployment"`
+	// The model's name at the endpoint, which is needed. A project that names it in
+	// ai.model or ai.failover is answered by this endpoint. One for embeddings has the
+	// name of the first endpoint's. Defaults to none.
+	Model string `koanf:"model"`
+	// The name of the environment variable that holds the endpoint's key.
+	// Defaults to none.
+	KeyEnv string `koanf:"key_env"`
+	// How long one call may take as a whole. Defaults to that of the first endpoint.
+	Timeout time.Duration `koanf:"timeout"`
+	// How long the endpoint may say nothing during a call. Defaults to that of the first
+	// endpoint.
 	IdleTimeout time.Duration `koanf:"idle_timeout"`
 
 	// APIKey is the value of the variable that KeyEnv names.

@@ -11,6 +11,9 @@ import (
 // DefaultData is the folder in the working folder where everything is kept.
 const DefaultData = "cairn-data"
 
+// Azure is the type of the endpoints of Azure OpenAI.
+const Azure = "azure"
+
 // embedded is the value of temporal.address for the server in the process.
 const embedded = "embedded"
 
@@ -123,6 +126,15 @@ func (m Model) atOpenAI(model string) Model {
 }
 
 func (m Model) withDefaults(key string, env map[string]string) (Model, error) {
+	for i, f := range m.Failover {
+		f.Timeout, f.IdleTimeout = or(f.Timeout, m.Timeout), or(f.IdleTimeout, m.IdleTimeout)
+		next, err := f.Endpoint().withDefaults(fmt.Sprintf("%s.failover.%d", key, i), env)
+		if err != nil {
+			return Model{}, err
+		}
+		f.APIKey = next.APIKey
+		m.Failover[i] = f
+	}
 	if m.KeyEnv == "" {
 		return m, nil
 	}
@@ -202,6 +214,14 @@ func (e Extract) withLicense(env map[string]string) (Extract, error) {
 		return Extract{}, fmt.Errorf("extract.unioffice_license_env names the environment variable %s, which is not set", e.UniofficeLicenseEnv)
 	}
 	return e, nil
+}
+
+// Endpoint returns the model as those of other kinds are.
+func (f Failover) Endpoint() Model {
+	return Model{
+		BaseURL: f.BaseURL, Type: f.Type, APIVersion: f.APIVersion, Deployment: f.Deployment, Model: f.Model,
+		KeyEnv: f.KeyEnv, APIKey: f.APIKey, Timeout: f.Timeout, IdleTimeout: f.IdleTimeout,
+	}
 }
 
 // Endpoint returns the model as those of other kinds are. An endpoint that transcribes

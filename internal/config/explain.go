@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/knadh/koanf/v2"
@@ -29,11 +30,14 @@ func Explain(key string, options Options) (Explanation, error) {
 	if err != nil {
 		return Explanation{}, err
 	}
+	v := reflect.ValueOf(c)
+	if v, ok = valueOf(v, f, key); !ok {
+		return Explanation{}, fmt.Errorf("%s is not set", key)
+	}
 	e := Explanation{Key: key, Meaning: fieldComments()[f.section+"."+f.name], Variable: variableOf(key)}
 	if e.From, err = origin(key, options); err != nil {
 		return Explanation{}, err
 	}
-	v := reflect.ValueOf(c).FieldByIndex(f.index)
 	switch {
 	case f.secret && !v.IsZero():
 		e.Value = mask
@@ -51,9 +55,31 @@ func Explain(key string, options Options) (Explanation, error) {
 	return e, nil
 }
 
+// valueOf returns the value of a field; that of a section in a list by the number in key.
+func valueOf(c reflect.Value, f field, key string) (reflect.Value, bool) {
+	list, inside, inList := strings.Cut(f.key, "."+anyNumber+".")
+	if !inList {
+		return c.FieldByIndex(f.index), true
+	}
+	holder, _ := fieldOf(list)
+	number, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(key, list+"."), "."+inside))
+	sections := c.FieldByIndex(holder.index)
+	if err != nil || number >= sections.Len() {
+		return reflect.Value{}, false
+	}
+	return sections.Index(number).FieldByIndex(f.index), true
+}
+
 // fieldOf returns the field of a key, or of the map that holds it.
 func fieldOf(key string) (field, bool) {
 	for _, f := range fields() {
+		if isSections(f.kind) {
+			for _, inside := range f.sections() {
+				if inside.key == withoutNumbers(key) {
+					return inside, true
+				}
+			}
+		}
 		if f.key == key || f.kind.Kind() == reflect.Map && strings.HasPrefix(key, f.key+".") {
 			return f, true
 		}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -43,11 +44,40 @@ func fieldsOf(t reflect.Type, path string, index []int) []field {
 	return all
 }
 
+// isSections reports whether a type is a list of sections.
+func isSections(t reflect.Type) bool {
+	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && t.Elem().PkgPath() == reflect.TypeFor[Config]().PkgPath()
+}
+
+// anyNumber stands in a key for the number of a section in a list.
+const anyNumber = "<n>"
+
+// sections returns the keys of a section in a list. Their index is that in the section.
+func (f field) sections() []field {
+	return fieldsOf(f.kind.Elem(), f.key+"."+anyNumber, nil)
+}
+
+// withoutNumbers returns a key with anyNumber in the place of each number.
+func withoutNumbers(key string) string {
+	parts := strings.Split(key, ".")
+	for i, part := range parts {
+		if n, err := strconv.ParseUint(part, 10, 8); err == nil && strconv.FormatUint(n, 10) == part {
+			parts[i] = anyNumber
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
 // knownKeys returns the type of each key.
 func knownKeys() map[string]reflect.Type {
 	known := map[string]reflect.Type{}
 	for _, f := range fields() {
 		known[f.key] = f.kind
+		if isSections(f.kind) {
+			for _, inside := range f.sections() {
+				known[inside.key] = inside.kind
+			}
+		}
 	}
 	return known
 }
@@ -55,7 +85,7 @@ func knownKeys() map[string]reflect.Type {
 // kindOf returns the type of a key. The keys of a map are not known before.
 func kindOf(key string) (reflect.Type, bool) {
 	known := knownKeys()
-	if kind, ok := known[key]; ok && kind.Kind() != reflect.Map {
+	if kind, ok := known[withoutNumbers(key)]; ok && kind.Kind() != reflect.Map {
 		return kind, true
 	}
 	if i := strings.LastIndex(key, "."); i >= 0 {

@@ -8,7 +8,9 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/knadh/koanf/v2"
 	"go.yaml.in/yaml/v3"
@@ -54,6 +56,9 @@ func Load(options Options) (Config, error) {
 		if err := load(values); err != nil {
 			return Config{}, err
 		}
+	}
+	if err := joinSections(values); err != nil {
+		return Config{}, fmt.Errorf("configuration: %w", err)
 	}
 	c := numbers() // before what is given, so that a zero that is given is seen
 	c.Warnings = warnings
@@ -160,6 +165,8 @@ func set(k *koanf.Koanf, path string, values map[string]any) error {
 		case nil: // a section whose keys are all commented out
 		case map[string]any:
 			errs = append(errs, set(k, key, v))
+		case []any:
+			errs = append(errs, setList(k, key, v))
 		default:
 			errs = append(errs, setKey(k, key, v))
 		}
@@ -167,10 +174,56 @@ func set(k *koanf.Koanf, path string, values map[string]any) error {
 	return errors.Join(errs...)
 }
 
+// setList sets the values of a list. The sections of a list are numbered keys until all
+// sources are read, so that a later source can change one of them.
+func setList(k *koanf.Koanf, key string, list []any) error {
+	if kind, ok := kindOf(key); !ok || !isSections(kind) {
+		return setKey(k, key, list)
+	}
+	var errs []error
+	for i, element := range list {
+		section, ok := element.(map[string]any)
+		if !ok {
+			return fmt.Errorf("%s takes a list of sections", key)
+		}
+		errs = append(errs, set(k, fmt.Sprintf("%s.%d", key, i), section))
+	}
+	return errors.Join(errs...)
+}
+
+// joinSections makes lists of the numbered sections.
+func joinSections(k *koanf.Koanf) error {
+	for _, f := range fields() {
+		numbered, ok := k.Get(f.key).(map[string]any)
+		if !ok || !isSections(f.kind) {
+			continue
+		}
+		list := make([]any, len(numbered))
+		for i := range list {
+			section, ok := numbered[strconv.Itoa(i)]
+			if !ok {
+				return fmt.Errorf("%s has %d sections, and none of the number %d: the first one has 0", f.key, len(numbered), i)
+			}
+			list[i] = section
+		}
+		k.Delete(f.key)
+		if err := k.Set(f.key, list); err != nil {
+			return fmt.Errorf("%s: %w", f.key, err)
+		}
+	}
+	return nil
+}
+
 func setKey(k *koanf.Koanf, key string, value any) error {
 	kind, ok := kindOf(key)
 	if !ok {
 		return unknownKey(key)
+	}
+	if isSections(kind) {
+		return fmt.Errorf("%s is a list of sections; in the environment its keys are %s__0__BASE_URL and so on", key, variableOf(key))
+	}
+	if date, ok := value.(time.Time); ok { // YAML reads the versions of some APIs as days
+		value = date.Format(time.DateOnly)
 	}
 	if text, ok := value.(string); ok && kind.Kind() == reflect.Slice {
 		value = splitList(text)

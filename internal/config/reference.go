@@ -52,7 +52,13 @@ func Reference() string {
 	var out strings.Builder
 	out.WriteString(referenceHead)
 	section := "-"
+	var all []field
 	for _, f := range fields() {
+		if all = append(all, f); isSections(f.kind) {
+			all = append(all[:len(all)-1], f.sections()...)
+		}
+	}
+	for _, f := range all {
 		if name := sectionOf(f.key); name != section {
 			section = name
 			title := "`" + name + "`"

@@ -50,8 +50,14 @@ func (c Config) Masked() string {
 
 // shown is a value as somebody would write it into the file.
 func shown(v reflect.Value) any {
-	switch v.Kind() {
-	case reflect.Slice:
+	switch {
+	case isSections(v.Type()):
+		list := []yaml.Node{}
+		for i := range v.Len() {
+			list = append(list, shownSection(v.Index(i)))
+		}
+		return list
+	case v.Kind() == reflect.Slice:
 		list := []string{}
 		for i := range v.Len() {
 			list = append(list, fmt.Sprint(v.Index(i).Interface()))
@@ -63,6 +69,19 @@ func shown(v reflect.Value) any {
 		}
 		return v.Interface()
 	}
+}
+
+// shownSection is a section of a list. Its keys hold no secrets.
+func shownSection(v reflect.Value) yaml.Node {
+	section := yaml.Node{Kind: yaml.MappingNode}
+	for _, f := range fieldsOf(v.Type(), "", nil) {
+		node := &yaml.Node{}
+		if err := node.Encode(shown(v.FieldByIndex(f.index))); err != nil {
+			node.SetString(err.Error()) // as in Masked
+		}
+		section.Content = append(section.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: f.key}, node)
+	}
+	return section
 }
 
 // child returns the section of a name inside another, and makes it if it is missing.

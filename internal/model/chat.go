@@ -205,6 +205,7 @@ func (c *Client) chatBody(req ChatRequest) openai.ChatCompletionRequest {
 	if len(req.Tools) > 0 {
 		body.ToolChoice = wireToolChoice(req.ToolChoice)
 	}
+	body.Model = c.endpoint.wireModel(body.Model)
 	return body
 }
 

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"sync/atomic"
 
@@ -18,6 +19,16 @@ type Client struct {
 	client   *http.Client
 	pacer    *pacer       // of embeddings and pictures
 	texts    atomic.Int64 // the most texts that LimitTexts allows; 0 = no limit
+	others   []*Client    // for embeddings where this one fails
+	log      *slog.Logger // of these failures
+}
+
+// WithFailover returns a client of the same endpoint whose embeddings come from the first
+// of the others that answers, where the endpoint fails. All have the same model.
+func (c *Client) WithFailover(log *slog.Logger, others ...*Client) *Client {
+	next := New(c.endpoint, c.client)
+	next.pacer, next.others, next.log = c.pacer, others, log
+	return next
 }
 
 // capabilities are the options that an endpoint has refused, so that each is
@@ -32,8 +43,7 @@ func New(endpoint Endpoint, client *http.Client) *Client {
 		client = NewHTTPClient()
 	}
 	endpoint = endpoint.withDefaults()
-	config := openai.DefaultConfig(endpoint.APIKey)
-	config.BaseURL = endpoint.BaseURL
+	config := endpoint.config()
 	config.HTTPClient = doer{client}
 	// Some endpoints send a comment every second while the model thinks. Time
 	// and size of an answer are bounded here, so the number of comments need
@@ -46,9 +56,15 @@ func New(endpoint Endpoint, client *http.Client) *Client {
 // turns of the endpoint.
 func (c *Client) As(name string, dimensions int) *Client {
 	endpoint := c.endpoint
+	if name != endpoint.Model {
+		endpoint.Deployment = ""
+	}
 	endpoint.Model, endpoint.Dimensions = name, dimensions
 	other := New(endpoint, c.client)
-	other.pacer = c.pacer
+	other.pacer, other.log = c.pacer, c.log
+	for _, o := range c.others {
+		other.others = append(other.others, o.As(name, dimensions))
+	}
 	return other
 }
 

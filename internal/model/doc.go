@@ -7,5 +7,6 @@
 // the caller decides. No call hangs: an endpoint that is silent, stops in mid
 // answer or sends garbage causes such an error too.
 //
-// The package does not choose endpoints, pace calls or store results.
+// Chats are the chat endpoints of an instance: where one fails, the next one is asked.
+// The package does not store results.
 package model

@@ -25,6 +25,24 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, Usage,
 	if len(texts) == 0 {
 		return nil, Usage{}, nil
 	}
+	vectors, usage, first := c.embed(ctx, texts)
+	err := first
+	for _, other := range c.others {
+		e, ok := errors.AsType[*Error](err)
+		if !ok || !e.Retryable && e.Code != CodeUnauthorized || ctx.Err() != nil {
+			break
+		}
+		c.log.WarnContext(ctx, "an embedding endpoint failed; the next one is asked", "next", other.endpoint.Provider, "error", err)
+		vectors, usage, err = other.embed(ctx, texts)
+	}
+	if err != nil {
+		return nil, usage, first
+	}
+	return vectors, usage, nil
+}
+
+// embed asks the endpoint alone.
+func (c *Client) embed(ctx context.Context, texts []string) ([][]float32, Usage, error) {
 	for {
 		vectors, usage, again, err := c.embedOnce(ctx, texts)
 		if !again {
@@ -39,7 +57,7 @@ func (c *Client) embedOnce(ctx context.Context, texts []string) (_ [][]float32, 
 	x := newExchange(ctx, c.endpoint)
 	defer x.close()
 	x.complete = true
-	req := openai.EmbeddingRequest{Input: texts, Model: openai.EmbeddingModel(c.endpoint.Model)}
+	req := openai.EmbeddingRequest{Input: texts, Model: openai.EmbeddingModel(c.endpoint.wireModel(c.endpoint.Model))}
 	if !c.refused.base64.Load() {
 		req.EncodingFormat = openai.EmbeddingEncodingFormatBase64 // half the bytes of decimal digits, and faster to parse
 		x.kept = new(bytes.Buffer)

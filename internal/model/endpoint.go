@@ -17,11 +17,19 @@ type Endpoint struct {
 	// "model".
 	Provider string
 	// BaseURL is the address before "/chat/completions", usually ending in
-	// "/v1".
+	// "/v1". For Azure it is the address of the resource.
 	BaseURL string
+	// Azure says that the endpoint is one of Azure OpenAI: the key is sent in the header
+	// api-key, and the addresses begin with /openai/.
+	Azure bool
+	// APIVersion is a version of Azure's API, for addresses with /openai/deployments/.
+	// "" and "preview" are those of /openai/v1/.
+	APIVersion string
+	// Deployment is the name that Model has in Azure. Defaults to Model.
+	Deployment string
 	// Model is the provider's name of the model.
 	Model string
-	// APIKey is sent as a bearer token. Empty sends none.
+	// APIKey is sent as a bearer token, except to Azure. Empty sends none.
 	APIKey string
 	// Dimensions is the length of the embedding vectors. It is sent with each
 	// request, and an answer of another length is an error. 0 accepts any

@@ -26,6 +26,7 @@ const (
 	CodeDimensions   = "dimensions" // vectors of another length than Endpoint.Dimensions
 	CodeEnded        = "ended"      // the stream stopped before the answer was complete
 	CodeUnreadable   = "unreadable" // the endpoint cannot decode a recording
+	CodeFiltered     = "filtered"   // a content filter refused the words of the request
 	CodeSegments     = "segments"   // a transcript without the seconds of its segments
 )
 
@@ -111,7 +112,8 @@ var publicMessages = map[string]string{
 	CodeRateLimited:  "is limiting requests; try again later",
 	CodeOverloaded:   "is overloaded or failing; try again later",
 	CodeTimeout:      "did not answer in time; try again later",
-	CodeBadRequest:   "refused the request; check models.*.model and its limits",
+	CodeBadRequest:   "refused the request; check models.*.model, its limits, and in Azure its deployment",
+	CodeFiltered:     "refused the words of the request by its content filter; ask in other words, or check the passages",
 	CodeUnauthorized: "refused our credentials; check the key that models.*.key_env names",
 	CodeBadResponse:  "sent an answer that cannot be read; check that it speaks the OpenAI protocol",
 	CodeDimensions:   "returns vectors of another length than models.embedding.dimensions; correct that setting",
@@ -171,7 +173,7 @@ func boundedWait(nanoseconds float64) time.Duration {
 }
 
 func requestID(h http.Header) string {
-	for _, name := range []string{"X-Request-Id", "Request-Id", "X-Amzn-Requestid"} {
+	for _, name := range []string{"X-Request-Id", "Request-Id", "Apim-Request-Id", "X-Amzn-Requestid"} {
 		if id := h.Get(name); id != "" {
 			return id[:min(len(id), 200)]
 		}

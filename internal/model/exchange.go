@@ -118,6 +118,9 @@ func (x *exchange) statusError(res *http.Response) *Error {
 	var answer openai.ErrorResponse
 	// A text that is not JSON contains no names.
 	_ = json.Unmarshal(text, &answer)
+	if answer.Error != nil && answer.Error.Code == FinishFiltered {
+		e.Code, e.Retryable = CodeFiltered, false
+	}
 	e.Cause = &refusal{text: string(text), named: answer.Error, err: err}
 	return e
 }
@@ -218,6 +221,8 @@ func codeOfEvent(e *openai.APIError) (code string, retryable bool) {
 		status, _ = strconv.Atoi(c) // a name leaves 0
 	}
 	switch {
+	case e.Code == FinishFiltered:
+		return CodeFiltered, false
 	case status >= 400:
 		return codeOfStatus(status)
 	case e.Type == "rate_limit_error", e.Code == "rate_limit_exceeded":

@@ -32,7 +32,8 @@ type Chat interface {
 // Call is a question to a chat model, which must answer by calling a tool. Schema is the
 // JSON schema of the tool's arguments.
 type Call struct {
-	Model       string // "" = the endpoint's
+	Model       string   // "" = the endpoint's
+	Failover    []string // models that are asked where it fails; none = those of the instance
 	System      string
 	User        string
 	Tool        string
@@ -99,7 +100,7 @@ func (s *search) ask(ctx context.Context, c Call) (string, error) {
 	if s.models.Chat == nil {
 		return "", errNotConfigured
 	}
-	c.Model = s.request.Model
+	c.Model, c.Failover = s.request.Model, s.request.Failover
 	arguments, usage, err := s.models.Chat.CallTool(ctx, c)
 	usage.ModelCalls = 1
 	s.use(usage)

@@ -41,6 +41,7 @@ type Request struct {
 	Scope     knowledge.Filter          // one more, which is not for what is attached to the conversation
 	Config    knowledge.RetrievalConfig // zero fields mean the defaults
 	Model     string                    // chat model of the stages that ask one, "" = the endpoint's
+	Failover  []string                  // of Call
 	Enhance   bool                      // rewrite the question so that it stands alone
 	SelfQuery bool                      // let the chat model choose tags and fields of the documents
 	History   []knowledge.Message       // before the question, oldest first, for Enhance

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"net/http"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/config"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/model/localmodel"
+)
+
+// connectModels creates the clients of the endpoints, when the offline model is served.
+func (p *platform) connectModels() {
+	httpClient := model.NewHTTPClient()
+	chat := model.New(endpoint(p.cfg.Models.Chat, p.offline, localmodel.ChatModel), httpClient)
+	p.chats = model.NewChats(p.log, chat, failover(p.cfg.Models.Chat, httpClient)...)
+	p.embed = model.New(endpoint(p.cfg.Models.Embedding, p.offline, localmodel.EmbeddingModel), httpClient)
+	if others := failover(p.cfg.Models.Embedding, httpClient); len(others) > 0 {
+		p.embed = p.embed.WithFailover(p.log, others...)
+	}
+	p.embeddings = &embeddings{instance: p.embed, offline: p.cfg.Models.Embedding.Offline(), others: map[string]activities.Embedder{}}
+	if m := p.cfg.Models.Image.Endpoint(); m.BaseURL != "" {
+		p.paint = model.New(endpoint(m, "", ""), httpClient)
+	}
+	if m := p.cfg.Models.Transcription.Endpoint(); m.BaseURL != "" {
+		p.transcribe = model.New(endpoint(m, "", ""), httpClient)
+	}
+}
+
+// endpoint is a configured model, or the offline one, by its name there.
+func endpoint(m config.Model, offline, name string) model.Endpoint {
+	e := model.Endpoint{
+		Provider: m.Provider(), BaseURL: m.BaseURL, Model: m.Model, APIKey: m.APIKey, Dimensions: m.Dimensions,
+		Azure: m.Type == config.Azure, APIVersion: m.APIVersion, Deployment: m.Deployment,
+		MaxTokens: m.MaxTokens, Timeout: m.Timeout, IdleTimeout: m.IdleTimeout,
+	}
+	if m.Offline() {
+		e.BaseURL, e.Model = "http://"+offline+"/v1", name
+	}
+	return e
+}
+
+// failover returns the clients of the endpoints that are asked where that of m fails.
+func failover(m config.Model, client *http.Client) []*model.Client {
+	var others []*model.Client
+	for _, f := range m.Failover {
+		e := endpoint(f.Endpoint(), "", "")
+		e.Dimensions, e.MaxTokens = m.Dimensions, m.MaxTokens
+		others = append(others, model.New(e, client))
+	}
+	return others
+}
