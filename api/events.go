@@ -35,7 +35,7 @@ func stopping() error {
 // runEvents serves GET /runs/{id}/events: it replays a run's events and follows
 // them until the last.
 func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
-	after, err := lastEventID(r)
+	after, part, err := lastEventID(r)
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return
@@ -56,7 +56,7 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
-	s.serveEvents(w, r, principal, run, after)
+	s.serveEvents(w, r, reading{run: run, principal: principal, after: after, part: part})
 }
 
 // isPast reports whether an ended run has no event behind the given one.
@@ -144,20 +144,26 @@ func (s *Server) runPrincipal(ctx context.Context, run store.Run) (knowledge.Pri
 	return request.Principal.Reader(), nil
 }
 
-// serveEvents streams the events behind after as server-sent events. The caller has
-// counted the stream by openStream.
-func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, p knowledge.Principal, run store.Run, after int64) {
-	w.Header().Set(runHeader, run.ID)
-	writer := sse.NewWriter(w, sse.Options{Delta: wantsDelta(r), RunID: run.ID})
-	err := s.sendEvents(r.Context(), reading{run: run, principal: p, after: after, compact: edge.IsSet(r, "compact")}, eventStreamOf{writer})
-	s.endedEarly(r.Context(), run, err)
+// serveEvents streams the events that a reader lacks as server-sent events. The caller
+// has counted the stream by openStream.
+func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, in reading) {
+	w.Header().Set(runHeader, in.run.ID)
+	writer := sse.NewWriter(w, sse.Options{Delta: wantsDelta(r), RunID: in.run.ID})
+	var sink eventSink = eventStreamOf{writer}
+	in.compact = edge.IsSet(r, "compact")
+	if wantsAGUI(r) {
+		sink = newAGUIStream(writer, in)
+		in.after, in.compact = 0, true // the sink has to see every event
+	}
+	s.endedEarly(r.Context(), in.run, s.sendEvents(r.Context(), in, sink))
 }
 
 // reading is what one reader of a run's events has asked for.
 type reading struct {
 	run       store.Run
 	principal knowledge.Principal
-	after     int64 // the last event that the reader has; 0 = none
+	after     int64 // the last event that the reader has whole; 0 = none
+	part      int   // how many parts of the next event the reader has, in a profile with parts
 	compact   bool  // leave concatenated out
 }
 
@@ -283,20 +289,27 @@ func (s *Server) follow(ctx context.Context, ref stream.RunRef, alive func() err
 	}
 }
 
-// lastEventID reads where a reader wants to go on: after this event, 0 = all.
-func lastEventID(r *http.Request) (int64, error) {
+// lastEventID reads where a reader wants to continue: after this event, 0 = all. In the
+// profile ag-ui it may have a part of the event behind that: 12.2 = two parts of event 12.
+func lastEventID(r *http.Request) (after int64, part int, err error) {
 	value := r.Header.Get("Last-Event-ID")
 	if value == "" {
 		value = r.URL.Query().Get("after")
 	}
 	if value == "" {
-		return 0, nil
+		return 0, 0, nil
 	}
-	id, err := strconv.ParseInt(value, 10, 64)
-	if err != nil || id < 0 {
-		return 0, knowledge.Errorf(knowledge.CodeMalformed, "Last-Event-ID (or after) must be the number of an event, 0 for all")
+	whole, rest, inside := strings.Cut(value, ".")
+	after, err = strconv.ParseInt(whole, 10, 64)
+	if err == nil && inside && wantsAGUI(r) {
+		part, err = strconv.Atoi(rest)
+		after--
+		inside = false
 	}
-	return id, nil
+	if err != nil || after < 0 || part < 0 || inside {
+		return 0, 0, knowledge.Errorf(knowledge.CodeMalformed, "Last-Event-ID (or after) must be the number of an event, 0 for all")
+	}
+	return after, part, nil
 }
 
 func wantsDelta(r *http.Request) bool {

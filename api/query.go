@@ -90,6 +90,7 @@ type queryInput struct {
 	Workspace string `path:"workspaceId"`
 	Compact   bool   `query:"compact" doc:"Leave concatenated out of apiMessageChunk"`
 	Delta     string `query:"delta" enum:"on,off" doc:"off: large events come whole"`
+	Profile   string `query:"profile" enum:"ag-ui" doc:"Stream events of AG-UI, as Accept: text/event-stream; profile=ag-ui does"`
 	Body      queryBody
 }
 
@@ -150,8 +151,9 @@ type ragSearchBody struct {
 }
 
 type ragSearchInput struct {
-	Delta string `query:"delta" enum:"on,off" doc:"off: large events come whole"`
-	Body  ragSearchBody
+	Delta   string `query:"delta" enum:"on,off" doc:"off: large events come whole"`
+	Profile string `query:"profile" enum:"ag-ui" doc:"Stream events of AG-UI, as Accept: text/event-stream; profile=ag-ui does"`
+	Body    ragSearchBody
 }
 
 // ragSearch serves POST /tools/rag_search.
@@ -193,6 +195,7 @@ type acceptedQuestion struct {
 // ask starts the run, or finds the one that the same request started before,
 // and answers with its outcome: as a stream, or once the run has ended.
 func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Principal, a asking) {
+	a.stream = a.stream || wantsAGUI(r)
 	if a.stream { // before anything that costs is started
 		release, err := s.openStream()
 		if err != nil {
@@ -223,7 +226,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 	w.Header().Set(eventsHeader, s.eventsURL(started.Run.Workspace, started.Run.ID))
 	switch {
 	case a.stream:
-		s.serveEvents(w, r, p, started.Run, 0)
+		s.serveEvents(w, r, reading{run: started.Run, principal: p})
 		return
 	case a.socket:
 		edge.WriteJSON(w, http.StatusAccepted, acceptedQuestion{
@@ -306,9 +309,10 @@ func (s *Server) registerQuestions() {
 type eventsInput struct {
 	edge.ActingQuery
 	Run     string `path:"run_id"`
-	Last    string `header:"Last-Event-ID" doc:"Go on behind this event; 0 = all"`
+	Last    string `header:"Last-Event-ID" doc:"Go on behind this event; 0 = all. In the profile ag-ui also a part of an event, such as 12.1"`
 	After   string `query:"after" doc:"The same as Last-Event-ID"`
 	Token   string `query:"token" doc:"Of an eventsUrl; stands in for a key"`
 	Delta   string `query:"delta" enum:"on,off" doc:"off: large events come whole"`
 	Compact bool   `query:"compact" doc:"Leave concatenated out of apiMessageChunk"`
+	Profile string `query:"profile" enum:"ag-ui" doc:"Events of AG-UI, as Accept: text/event-stream; profile=ag-ui does"`
 }

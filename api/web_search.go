@@ -31,8 +31,9 @@ type webSearchBody struct {
 }
 
 type webSearchInput struct {
-	Delta string `query:"delta" enum:"on,off" doc:"off: large events come whole"`
-	Body  webSearchBody
+	Delta   string `query:"delta" enum:"on,off" doc:"off: large events come whole"`
+	Profile string `query:"profile" enum:"ag-ui" doc:"Stream events of AG-UI, as Accept: text/event-stream; profile=ag-ui does"`
+	Body    webSearchBody
 }
 
 // webSearch serves POST /tools/web_search.

@@ -78,7 +78,7 @@ func (s *Server) webSocketURL(r *http.Request, run store.Run) string {
 // authenticate by cookies, which a browser adds to the requests of any page. Cairn reads
 // none: a page that connects has a token or a key that somebody gave it.
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request) {
-	after, err := lastEventID(r)
+	after, _, err := lastEventID(r)
 	if err == nil && !isUpgrade(r) {
 		err = knowledge.Errorf(knowledge.CodeMalformed, "connect with a WebSocket client; GET /runs/{run_id}/events sends the same events over plain HTTP")
 	}

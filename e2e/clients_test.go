@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,12 +36,17 @@ func TestOfficialClients(t *testing.T) {
 		"MCP in Python over stdio":               {"mcp_client.py", "stdio"},
 		"MCP in TypeScript":                      {"mcp_client.mjs"},
 		"eventsource":                            {"eventsource.mjs"},
+		"AG-UI":                                  {"agui.mjs"},
 		"Temporal's Workflow Streams TypeScript": {"streams.mjs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.converse(t, folder, script...)
 		})
 	}
+	t.Run("AG-UI of a run that fails", func(t *testing.T) {
+		m.ScriptChat(modeltest.Fail(http.StatusBadRequest))
+		s.converse(t, folder, "agui.mjs", "failed")
+	})
 }
 
 // installedClients returns the folder of the packages that the scripts use. The test is
@@ -51,7 +57,7 @@ func installedClients(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"node_modules/@modelcontextprotocol/sdk", "node_modules/@temporalio/workflow-streams", "node_modules/eventsource", "python/bin/python"} {
+	for _, part := range []string{"node_modules/@modelcontextprotocol/sdk", "node_modules/@temporalio/workflow-streams", "node_modules/eventsource", "node_modules/@ag-ui/client", "python/bin/python"} {
 		if _, err := os.Stat(filepath.Join(folder, part)); err != nil {
 			missing := "the clients in other languages are not installed: run .ci/stand-ins"
 			if os.Getenv("CI") != "" {

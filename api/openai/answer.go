@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -69,7 +70,7 @@ func (o Outcome) cited() []Citation {
 }
 
 // source returns the passage of a mark, nil if it is gone or is a web page.
-func (o Outcome) source(m citationMark) *Citation {
+func (o Outcome) source(m citation.Cited) *Citation {
 	for i, c := range o.Sources {
 		if m.ChunkID != "" && c.ChunkID == m.ChunkID {
 			return &o.Sources[i]
@@ -93,7 +94,7 @@ type URLOfPlace struct {
 }
 
 // annotations returns the citations of a text as annotations of a chat message.
-func (o Outcome) annotations(marks []citationMark) []URLCitation {
+func (o Outcome) annotations(marks []citation.Cited) []URLCitation {
 	list := []URLCitation{}
 	for _, m := range marks {
 		place := URLOfPlace{StartIndex: m.Start, EndIndex: m.End, Title: m.Title, URL: m.URL}
@@ -106,8 +107,8 @@ func (o Outcome) annotations(marks []citationMark) []URLCitation {
 }
 
 // plain returns an answer without the tags of its citations, and where these are.
-func plain(text string) (string, []citationMark) {
-	m := &marker{}
+func plain(text string) (string, []citation.Cited) {
+	m := &citation.PlainText{}
 	text = m.Write(text)
-	return text + m.Close(), m.marks
+	return text + m.Close(), m.Cited
 }

@@ -3,6 +3,7 @@ package openai
 import (
 	"net/http"
 
+	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -36,7 +37,7 @@ type chunks struct {
 	*completion
 
 	out   *eventStream
-	words marker
+	words citation.PlainText
 	wrote bool // words, since the last break
 	usage bool // the client wants the usage
 }
@@ -102,7 +103,7 @@ func (s *chunks) complete(r *http.Request, item stream.Item) error {
 		return err
 	}
 	reason := out.finish()
-	if err := s.chunk(ChunkDelta{Annotations: out.annotations(s.words.marks), Citations: out.cited()}, &reason); err != nil {
+	if err := s.chunk(ChunkDelta{Annotations: out.annotations(s.words.Cited), Citations: out.cited()}, &reason); err != nil {
 		return err
 	}
 	if s.usage {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
@@ -25,7 +26,7 @@ type responseStream struct {
 	number   int // of the next event
 	outputs  int // items so far
 	message  int // index of the open message, -1 = none
-	words    marker
+	words    citation.PlainText
 	text     string
 	searches map[string]search // by the id of the tool call
 }
@@ -108,14 +109,14 @@ func (s *responseStream) complete(ctx context.Context, e stream.Event) error {
 	if err != nil {
 		return err
 	}
-	if s.message < 0 && s.words.held == "" { // nothing was streamed
+	if s.message < 0 && !s.words.Holds() { // nothing was streamed
 		if err := s.say(s.words.Write(out.Text)); err != nil {
 			return err
 		}
 	}
 	text := s.words.Close()
 	annotations := []FileAnnotation{}
-	for _, m := range s.words.marks {
+	for _, m := range s.words.Cited {
 		annotations = append(annotations, out.newAnnotation(m))
 	}
 	if err := s.say(text); err != nil {
@@ -172,7 +173,7 @@ func (s *responseStream) at() *int {
 // closeMessage ends the open message, if there is one. item has its status.
 func (s *responseStream) closeMessage(item OutputItem, annotations []FileAnnotation) error {
 	if err := s.say(s.words.Close()); err != nil || s.message < 0 {
-		s.words = marker{}
+		s.words = citation.PlainText{}
 		return err
 	}
 	zero, text, part := 0, s.text, newPart(s.text)
@@ -189,7 +190,7 @@ func (s *responseStream) closeMessage(item OutputItem, annotations []FileAnnotat
 		event{Type: "response.content_part.done", ItemID: item.ID, OutputIndex: s.at(), ContentIndex: &zero, Part: &part},
 		event{Type: "response.output_item.done", OutputIndex: s.at(), Item: &item},
 	)
-	s.message, s.words = -1, marker{}
+	s.message, s.words = -1, citation.PlainText{}
 	return err
 }
 

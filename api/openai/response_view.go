@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -111,7 +112,7 @@ type FileAnnotation struct {
 }
 
 // newAnnotation returns a citation as an annotation.
-func (o Outcome) newAnnotation(m citationMark) FileAnnotation {
+func (o Outcome) newAnnotation(m citation.Cited) FileAnnotation {
 	if m.ChunkID == "" {
 		return FileAnnotation{Type: "url_citation", StartIndex: &m.Start, EndIndex: &m.End, URL: m.URL, Title: m.Title}
 	}
@@ -197,7 +198,7 @@ func searchID(run store.Run, i int) string { return fmt.Sprintf("fs_%s_%d", run.
 
 func messageID(run store.Run) string { return "msg_" + run.ID }
 
-func messageItem(run store.Run, text string, out Outcome, marks []citationMark) OutputItem {
+func messageItem(run store.Run, text string, out Outcome, marks []citation.Cited) OutputItem {
 	annotations := []FileAnnotation{}
 	for _, m := range marks {
 		annotations = append(annotations, out.newAnnotation(m))

@@ -37,6 +37,7 @@ var own = map[string][]string{
 
 	// Capabilities, with the ports of store, blobs, index and model.
 	"internal/access":            {"internal/knowledge", "internal/store"},
+	"internal/agui":              {"internal/citation"},
 	"internal/blob":              {"internal/erase", "internal/knowledge"},
 	"internal/erase":             {},
 	"internal/chunk":             {"internal/knowledge"},
@@ -144,9 +145,9 @@ var own = map[string][]string{
 	"workflows":  {"activities", "internal/knowledge", "internal/stream", "internal/tool"},
 	"worker":     {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
 	"api/edge":   {"internal/access", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/store"},
-	"api/openai": {"api/edge", "internal/access", "internal/blob", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/store", "internal/stream", "workflows"},
+	"api/openai": {"api/edge", "internal/access", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/model", "internal/question", "internal/store", "internal/stream", "workflows"},
 	"api": {
-		"activities", "api/edge", "api/openai", "internal/access", "internal/blob", "internal/citation", "internal/client", "internal/extract", "internal/idempotency", "internal/index",
+		"activities", "api/edge", "api/openai", "internal/access", "internal/agui", "internal/blob", "internal/citation", "internal/client", "internal/extract", "internal/idempotency", "internal/index",
 		"internal/importing", "internal/intake", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/prompt", "internal/question", "internal/retrieve", "internal/runfile", "internal/source", "internal/sse",
 		"internal/store", "internal/stream", "internal/tool", "internal/view", "internal/webhook", "internal/websearch", "workflows",
 	},

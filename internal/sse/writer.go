@@ -58,6 +58,20 @@ func (w *Writer) Event(id int64, event string, data []byte) error {
 	return w.flush()
 }
 
+// Message is an event without a name.
+type Message struct {
+	ID   string // "" = none
+	Data []byte
+}
+
+// Messages writes events without names, whole, at once.
+func (w *Writer) Messages(messages ...Message) error {
+	for _, m := range messages {
+		w.frame(m.ID, "", m.Data)
+	}
+	return w.flush()
+}
+
 // Comment writes a line that clients ignore, to keep the connection open.
 func (w *Writer) Comment(text string) error {
 	w.buffer.WriteString(": ")
@@ -66,7 +80,7 @@ func (w *Writer) Comment(text string) error {
 	return w.flush()
 }
 
-// frame puts an event into the buffer.
+// frame puts an event into the buffer, without a name if event is empty.
 func (w *Writer) frame(id, event string, data []byte) {
 	if !w.begun {
 		w.begun = true
@@ -75,9 +89,11 @@ func (w *Writer) frame(id, event string, data []byte) {
 	if id != "" {
 		w.buffer.WriteString("id: " + id + "\n")
 	}
-	w.buffer.WriteString("event: ")
-	w.buffer.Write(line([]byte(event)))
-	w.buffer.WriteByte('\n')
+	if event != "" {
+		w.buffer.WriteString("event: ")
+		w.buffer.Write(line([]byte(event)))
+		w.buffer.WriteByte('\n')
+	}
 	// A carriage return ends a line too; JSON has neither.
 	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
 	for part := range bytes.SplitSeq(data, []byte("\n")) {

@@ -1,4 +1,4 @@
-package openai
+package citation
 
 import (
 	"html"
@@ -7,42 +7,47 @@ import (
 	"unicode/utf8"
 )
 
-// citationMark is a citation in the text of an answer: the place of its [n].
-type citationMark struct {
+// Cited is a citation in the text of an answer: the place of its [n].
+type Cited struct {
 	ChunkID    string // of a passage
 	URL, Title string // of a web page
 	Start, End int    // code points of the text without tags
 }
 
-// marker takes the tags of citations out of an answer while it streams: clients of the
-// OpenAI protocol show text as it is, and get the citations as annotations. The [n]
-// between the tags stays. It is used by one goroutine.
-type marker struct {
+// PlainText takes the tags of citations out of an answer while it streams, for clients that
+// show text as it is. The [n] between the tags stays, and the mark <source_n> of a web
+// search becomes [n]. It is used by one goroutine.
+type PlainText struct {
+	Cited []Cited // so far
+
 	held  string // the beginning of what may become a tag
 	runes int    // code points that were returned
-	open  *citationMark
-	marks []citationMark
+	open  *Cited
 }
 
-// maxTag bounds a tag that is held back, in bytes.
-const maxTag = 4 << 10
+// maxHeldTag bounds a tag that is held back, in bytes.
+const maxHeldTag = 4 << 10
 
 var (
 	citationTag  = regexp.MustCompile(`^<(/?)(?:web_)?citation(\s[^<>]*)?>`)
 	tagAttribute = regexp.MustCompile(`\s(id|url|title)="([^"]*)"`)
-	tagNames     = []string{"<citation", "</citation", "<web_citation", "</web_citation"}
+	webMark      = regexp.MustCompile(`^<source_(\d{1,6})>`)
+	tagNames     = []string{openTag, closeTag, openWebTag, closeWebTag, sourceTag}
 )
 
 // Write returns the text of the next words, without what may belong to a tag that is not
 // whole yet.
-func (m *marker) Write(words string) string {
+func (m *PlainText) Write(words string) string {
 	return m.read(m.held+words, false)
 }
 
-// Close returns what was held back.
-func (m *marker) Close() string { return m.read(m.held, true) }
+// Holds reports whether words are held back.
+func (m *PlainText) Holds() bool { return m.held != "" }
 
-func (m *marker) read(text string, final bool) string {
+// Close returns what was held back.
+func (m *PlainText) Close() string { return m.read(m.held, true) }
+
+func (m *PlainText) read(text string, final bool) string {
 	var out strings.Builder
 	m.held = ""
 	for text != "" {
@@ -60,6 +65,11 @@ func (m *marker) read(text string, final bool) string {
 			text = text[len(tag[0]):]
 			continue
 		}
+		if mark := webMark.FindStringSubmatch(text); mark != nil {
+			m.write(&out, "["+mark[1]+"]")
+			text = text[len(mark[0]):]
+			continue
+		}
 		if !final && mayBecomeTag(text) {
 			m.held = text
 			break
@@ -70,16 +80,16 @@ func (m *marker) read(text string, final bool) string {
 	return out.String()
 }
 
-func (m *marker) write(out *strings.Builder, text string) {
+func (m *PlainText) write(out *strings.Builder, text string) {
 	out.WriteString(text)
 	m.runes += utf8.RuneCountInString(text)
 }
 
 // tag notes where a citation begins or ends.
-func (m *marker) tag(closes bool, attributes string) {
+func (m *PlainText) tag(closes bool, attributes string) {
 	switch {
 	case !closes:
-		m.open = &citationMark{Start: m.runes}
+		m.open = &Cited{Start: m.runes}
 		for _, a := range tagAttribute.FindAllStringSubmatch(attributes, -1) {
 			value := html.UnescapeString(a[2])
 			switch a[1] {
@@ -93,14 +103,14 @@ func (m *marker) tag(closes bool, attributes string) {
 		}
 	case m.open != nil:
 		m.open.End = m.runes
-		m.marks, m.open = append(m.marks, *m.open), nil
+		m.Cited, m.open = append(m.Cited, *m.open), nil
 	}
 }
 
 // mayBecomeTag reports whether text, which begins with '<', may be the beginning of a
 // citation's tag.
 func mayBecomeTag(text string) bool {
-	if len(text) > maxTag || strings.IndexByte(text, '>') >= 0 || strings.IndexByte(text[1:], '<') >= 0 {
+	if len(text) > maxHeldTag || strings.IndexByte(text, '>') >= 0 || strings.IndexByte(text[1:], '<') >= 0 {
 		return false
 	}
 	for _, name := range tagNames {
