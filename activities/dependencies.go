@@ -138,6 +138,17 @@ type Removals interface {
 	ImportContains(ctx context.Context, ref knowledge.ImportRef, document string) (bool, error)
 	// RemoveRows deletes the chunks of a removal, in batches, and then its versions.
 	RemoveRows(ctx context.Context, r store.Removal) error
+	// ProjectRuns lists the runs of a project but the one that removes it, oldest first:
+	// those that have not ended, or all. DropRuns deletes runs that have ended.
+	ProjectRuns(ctx context.Context, removal knowledge.RunRef, running bool, limit int) ([]store.Run, error)
+	DropRuns(ctx context.Context, workspace string, ids []string) error
+	// ProjectRemovals lists the documents of a project that are being removed, by id.
+	ProjectRemovals(ctx context.Context, workspace, project, after string, limit int) ([]store.Removal, error)
+	// ProjectImports lists the imports of a project.
+	ProjectImports(ctx context.Context, workspace, project string) ([]knowledge.ImportRef, error)
+	// DropProject deletes a project with the rest of its rows, but not while it has
+	// documents, or runs besides its removal.
+	DropProject(ctx context.Context, removal knowledge.RunRef) (dropped bool, err error)
 	// EraseDeleted returns once the bytes of deleted rows stand in no file.
 	EraseDeleted(ctx context.Context) error
 }
@@ -296,6 +307,9 @@ type Workflows interface {
 	IngestLater(ctx context.Context, v store.Version) error
 	// Remove starts a removal. Doing it twice changes nothing.
 	Remove(ctx context.Context, r store.Removal) error
+	// CancelRun asks a run to stop; its workflow writes the end. known is false if it has
+	// no workflow that could.
+	CancelRun(ctx context.Context, r store.Run) (known bool, err error)
 	// StopIngest asks a document's ingest to give up the versions up to upto;
 	// running is false if no such workflow runs. Each call is a signal, and a
 	// workflow takes 10,000 of them.

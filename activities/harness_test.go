@@ -206,13 +206,14 @@ func (p *parser) cut(in extract.Input) (result format.Result, err error) {
 // workflowsBehind fakes the workflows that activities reach: the log of a run, and
 // a record of the calls for other workflows.
 type workflowsBehind struct {
-	mu      sync.Mutex
-	log     stream.Log
-	batches []stream.Batch
-	before  func(stream.Batch) error // called before a batch is added, if not nil
-	stopped int
-	running int // how often an ingest says that it still runs
-	onStop  func()
+	canceled []string // runs, none of which has a workflow
+	mu       sync.Mutex
+	log      stream.Log
+	batches  []stream.Batch
+	before   func(stream.Batch) error // called before a batch is added, if not nil
+	stopped  int
+	running  int // how often an ingest says that it still runs
+	onStop   func()
 
 	completed *[]any // results that activities reported themselves; nil = such a report fails
 
@@ -265,6 +266,13 @@ func (w *workflowsBehind) Ingest(_ context.Context, v store.Version) error {
 	defer w.mu.Unlock()
 	w.ingests = append(w.ingests, v)
 	return nil
+}
+
+func (w *workflowsBehind) CancelRun(_ context.Context, r store.Run) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.canceled = append(w.canceled, r.ID)
+	return false, nil
 }
 
 func (w *workflowsBehind) Remove(_ context.Context, r store.Removal) error {

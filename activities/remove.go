@@ -104,23 +104,27 @@ var ErrNotRunning = errors.New("the workflow does not run")
 
 // endRuns ends the runs of versions that no workflow has.
 func (a *Ingestion) endRuns(ctx context.Context, in RemoveInput, versions []store.Version) error {
-	end := Failed(knowledge.KindIngest, knowledge.Failure{Code: knowledge.CodeCanceled, Message: "the document was removed"})
 	for _, v := range versions {
 		run, err := a.Runs.RunForSystem(ctx, in.Workspace, v.RunID)
 		if err != nil {
 			return a.fail(ctx, in.Step(), fmt.Errorf("read run %s: %w", v.RunID, err))
 		}
-		items, err := LeftLog(ctx, run, a.Workflows.Events)
-		if err != nil {
-			return a.fail(ctx, in.Step(), err)
-		}
-		items = append(items, end.Items(LastOffset(run, items))...)
-		ref := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: v.RunID}
-		if err := a.ender().End(ctx, ref, items, end); err != nil {
+		if err := a.endLost(ctx, run, "the document was removed"); err != nil {
 			return a.fail(ctx, in.Step(), err)
 		}
 	}
 	return nil
+}
+
+// endLost ends a run that no workflow has as canceled, for a reason.
+func (a *Ingestion) endLost(ctx context.Context, run store.Run, reason string) error {
+	end := Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeCanceled, Message: reason})
+	items, err := LeftLog(ctx, run, a.Workflows.Events)
+	if err != nil {
+		return err
+	}
+	items = append(items, end.Items(LastOffset(run, items))...)
+	return a.ender().End(ctx, knowledge.RunRef{Workspace: run.Workspace, Project: run.Project, Run: run.ID}, items, end)
 }
 
 // RemoveEntries deletes the index entries of the versions to remove.

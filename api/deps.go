@@ -165,6 +165,8 @@ type Dispatcher interface {
 	importing.Workflows
 	// Remove starts a removal. Doing it twice changes nothing.
 	Remove(ctx context.Context, r store.Removal) error
+	// RemoveProject starts the removal of a project. Doing it twice changes nothing.
+	RemoveProject(ctx context.Context, r store.Run) error
 	// Reindex starts a reindex. It does nothing if the project has one that is open.
 	Reindex(ctx context.Context, r store.Run) error
 	// PauseReindex asks a reindex to pause or to resume; known is false if it has no

@@ -129,6 +129,13 @@ func (w *work) Draw(_ context.Context, in extract.Input, d extract.Drawing) (str
 	return "drawn", errors.Join(err, w.fail)
 }
 
+func (w *work) RemoveProject(_ context.Context, r store.Run) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reindexes = append(w.reindexes, r.ID)
+	return w.fail
+}
+
 func (w *work) Reindex(_ context.Context, r store.Run) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -77,6 +77,7 @@ func (s *Server) registerProjects() {
 	}) (*projectOutput, error) {
 		return s.changeProject(ctx, p, in.ID, in.Body, false)
 	})
+	s.registerProjectRemoval()
 }
 
 func (s *Server) saveProject(ctx context.Context, p knowledge.Principal, in *struct {

@@ -317,7 +317,7 @@ func (r *renderer) ended(ctx context.Context, item stream.Item) (string, any, er
 	case end.Error != nil:
 		out.Error = end.Error
 		return "runEnded", out, nil
-	case r.run.Kind == knowledge.KindRemove:
+	case r.run.Kind == knowledge.KindRemove, r.run.Kind == knowledge.KindRemoveProject:
 		out.Result = removedEvent{ID: r.run.Subject}
 		return "runEnded", out, nil
 	case r.run.Kind == knowledge.KindImport:

@@ -24,7 +24,7 @@ type runError struct {
 // runView is a run as clients see it.
 type runView struct {
 	ID          string              `json:"id"`
-	Kind        knowledge.RunKind   `json:"kind" enum:"ingest,remove,query,tool,research,import,reindex"`
+	Kind        knowledge.RunKind   `json:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project"`
 	Status      knowledge.RunStatus `json:"status" enum:"running,completed,failed,canceled"`
 	WorkflowID  string              `json:"workflow_id"`
 	ProjectID   *string             `json:"project_id" doc:"null: every project"`
@@ -69,7 +69,7 @@ func (s *Server) listRuns(ctx context.Context, p knowledge.Principal, in *struct
 	WorkspacePath
 	edge.ActingQuery
 	PageQuery
-	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool,research,import,reindex"`
+	Kind    knowledge.RunKind   `query:"kind" enum:"ingest,remove,query,tool,research,import,reindex,remove_project"`
 	Status  knowledge.RunStatus `query:"status" enum:"running,completed,failed,canceled"`
 	Project string              `query:"project_id" maxLength:"200" doc:"The id of a project, or its name. Default: every project that the key covers"`
 }) (*listed[runView], error) {
@@ -184,7 +184,7 @@ func (s *Server) viewRun(r store.Run) runView {
 	if r.Kind == knowledge.KindImport {
 		view.DocumentID, view.ImportID = nil, orNull(r.Subject)
 	}
-	if r.Kind == knowledge.KindReindex {
+	if r.Kind == knowledge.KindReindex || r.Kind == knowledge.KindRemoveProject {
 		view.DocumentID, view.Progress = nil, r.Progress
 	}
 	if r.Error != nil {
@@ -207,7 +207,7 @@ func (s *Server) runResult(ctx context.Context, p knowledge.Principal, run store
 		return rendered.answer(ctx, run.ResultKey)
 	case knowledge.KindTool:
 		return rendered.toolResult(ctx, run.ResultKey)
-	case knowledge.KindRemove:
+	case knowledge.KindRemove, knowledge.KindRemoveProject:
 		return nil, nil
 	case knowledge.KindImport:
 		return s.endedImport(ctx, p, run)

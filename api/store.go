@@ -48,6 +48,9 @@ type Tenants interface {
 	Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error)
 	// Projects lists the projects that the principal covers.
 	Projects(ctx context.Context, p knowledge.Principal, page store.Page) ([]knowledge.Project, string, error)
+	// RemoveProject hides a project and puts its removal on record. A removal under way is
+	// returned again. One with a document under legal hold is CodeConflict.
+	RemoveProject(ctx context.Context, p knowledge.Principal, id, runID string) (store.Run, error)
 	// CreateKey stores a new key. One with its id already is CodeConflict.
 	CreateKey(ctx context.Context, k store.Key) error
 	// RenewKey replaces the secret of a key.

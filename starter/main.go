@@ -32,7 +32,7 @@ type commands struct {
 	Documents documentsCmd    `cmd:"" group:"documents" help:"List, show, remove, reingest and retry documents."`
 	Runs      runsCmd         `cmd:"" group:"questions" help:"List, show, watch and cancel runs."`
 	MCP       mcpCmd          `cmd:"" name:"mcp" group:"questions" help:"Serve the Model Context Protocol over standard input and output."`
-	Projects  projectsCmd     `cmd:"" group:"administration" help:"List, create, show and configure projects."`
+	Projects  projectsCmd     `cmd:"" group:"administration" help:"List, create, show, configure and remove projects."`
 	Rebuild   rebuildIndexCmd `cmd:"" name:"rebuild-index" group:"administration" help:"Fill an empty index from the database and the stored vectors."`
 	Keys      keysCmd         `cmd:"" group:"administration" help:"Create, list and revoke API keys."`
 	Health    healthCmd       `cmd:"" group:"administration" help:"Report whether a server or a worker is ready."`

@@ -17,6 +17,7 @@ type projectsCmd struct {
 	Show    projectsShowCmd    `cmd:"" help:"Show a project and its configuration."`
 	Set     projectsSetCmd     `cmd:"" help:"Change a project's configuration."`
 	Reindex projectsReindexCmd `cmd:"" help:"Make new versions of outdated documents."`
+	Delete  projectsDeleteCmd  `cmd:"" help:"Remove a project with everything in it."`
 }
 
 // Help returns an example of the commands.

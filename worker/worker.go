@@ -145,6 +145,7 @@ func queues(cfg Config, a Activities) []queue {
 			x.RegisterWorkflow(workflows.IngestDocument)
 			x.RegisterWorkflow(workflows.RemoveDocument)
 			x.RegisterWorkflow(workflows.ReindexProject)
+			x.RegisterWorkflow(workflows.RemoveProject)
 			x.RegisterActivity(a.Ingestion)
 		}},
 		{workflows.QueueBulk, batches, func(x sdk.Worker) {

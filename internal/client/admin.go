@@ -44,6 +44,22 @@ func (c *Client) SaveProject(ctx context.Context, p Project) (Project, error) {
 	return saved, err
 }
 
+// RemovedProject is a project whose removal was accepted. Its run ends when the last byte
+// is deleted.
+type RemovedProject struct {
+	ID          string `json:"id"`
+	Status      string `json:"status"`
+	RunID       string `json:"run_id"`
+	OperatorURL string `json:"operator_url,omitempty"`
+}
+
+// RemoveProject removes a project with everything in it.
+func (c *Client) RemoveProject(ctx context.Context, id string) (RemovedProject, error) {
+	var removed RemovedProject
+	_, err := c.call(ctx, http.MethodDelete, c.inWorkspace("projects", id), nil, nil, &removed)
+	return removed, err
+}
+
 // Reindex is a reindex that was started or, without a run, counted.
 type Reindex struct {
 	RunID       string `json:"run_id,omitempty"`

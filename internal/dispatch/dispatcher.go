@@ -121,6 +121,19 @@ func (d *Dispatcher) Remove(ctx context.Context, r store.Removal) error {
 	return wrap(err, "start removal of", r.Document)
 }
 
+// RemoveProject starts the removal of a project. Doing it twice changes nothing.
+func (d *Dispatcher) RemoveProject(ctx context.Context, r store.Run) error {
+	options := d.options(r.WorkflowID, workflows.QueueIngest, priorityRemoval, r.Workspace)
+	options.StaticSummary = "remove a project"
+	options.TypedSearchAttributes = d.attributes(r.Workspace, r.Project)
+	in := knowledge.RunRef{Workspace: r.Workspace, Project: r.Project, Run: r.ID}
+	_, err := d.client.ExecuteWorkflow(ctx, options, workflows.RemoveProject, in)
+	if isRunning(err) {
+		return nil
+	}
+	return wrap(err, "start removal of project", r.Project)
+}
+
 // Import starts the run of an import. Doing it twice changes nothing, also after the run
 // has ended.
 func (d *Dispatcher) Import(ctx context.Context, i store.Import) error {

@@ -156,6 +156,8 @@ func (s *Source) settle(ctx context.Context, ref stream.RunRef, grace time.Durat
 		return s.end(ctx, run, *became)
 	case run.Kind == knowledge.KindReindex: // the versions that it has started are not started again
 		return s.workflows.Reindex(ctx, run)
+	case run.Kind == knowledge.KindRemoveProject: // a removal that was accepted is completed
+		return s.workflows.RemoveProject(ctx, run)
 	case known:
 		return s.end(ctx, run, activities.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeInternal, Message: "the run was ended from outside; ask again"}))
 	case run.Kind == knowledge.KindImport:

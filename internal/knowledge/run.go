@@ -21,6 +21,8 @@ const (
 	KindRemove   RunKind = "remove"   // removes a document
 	KindImport   RunKind = "import"   // imports the objects of a source
 	KindReindex  RunKind = "reindex"  // makes new versions of the outdated documents of a project
+
+	KindRemoveProject RunKind = "remove_project" // removes a project with everything in it
 )
 
 // RunStatus says where a run stands.
@@ -67,6 +69,7 @@ func RunKinds() []KindTraits {
 		{Kind: KindRemove, Workflow: "RemoveDocument"},
 		{Kind: KindImport, Workflow: "BulkImport", Cancelable: true},
 		{Kind: KindReindex, Workflow: "ReindexProject", ReusesID: true, Cancelable: true},
+		{Kind: KindRemoveProject, Workflow: "RemoveProject", ReusesID: true},
 	}
 }
 
@@ -191,7 +194,10 @@ func (r RunRef) WebKey(step string, turn, call int) string {
 	return r.key(fmt.Sprintf("web-%s-%d-%d.json", step, turn, call))
 }
 
-func (r RunRef) key(name string) string { return r.Workspace + "/runs/" + r.Run + "/" + name }
+// Prefix is the prefix of the blobs of the run.
+func (r RunRef) Prefix() string { return r.Workspace + "/runs/" + r.Run + "/" }
+
+func (r RunRef) key(name string) string { return r.Prefix() + name }
 
 // RunFile is a file that a tool call produced. It belongs to the run, under its name.
 type RunFile struct {

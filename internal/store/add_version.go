@@ -132,6 +132,9 @@ func (a *addition) run(ctx context.Context, tx transaction) error {
 
 // begin sets the attributes of the version, when the document is read.
 func (a *addition) begin(ctx context.Context, tx transaction) error {
+	if err := refuseRemoved(ctx, tx, a.Workspace, a.Project); err != nil {
+		return err
+	}
 	a.fresh = !a.there || a.doc.Removed || a.doc.RemovingUpto > 0 && a.doc.RemovingUpto == a.doc.Version
 	if err := a.base(ctx, tx); err != nil {
 		return err

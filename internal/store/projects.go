@@ -22,8 +22,9 @@ type projectRow struct {
 	Callback      string `bun:"callback_secret"`
 	CreatedAt     int64  `bun:"created_at"`
 	UpdatedAt     int64  `bun:"updated_at"`
-	Generation    string `bun:"generation"` // of vectors, that searches read
-	Filling       string `bun:"filling"`    // of vectors, that a reindex fills; "" = none
+	Generation    string `bun:"generation"`   // of vectors, that searches read
+	Filling       string `bun:"filling"`      // of vectors, that a reindex fills; "" = none
+	Removing      string `bun:"removing_run"` // the run that removes the project, "" = none
 }
 
 func newProjectRow(p knowledge.Project) (projectRow, error) {
@@ -78,10 +79,14 @@ func (s *Store) CreateProject(ctx context.Context, p knowledge.Project, keys ...
 		}
 	}
 	return s.write(ctx, "create project "+p.ID, func(ctx context.Context, tx transaction) error {
-		_, err := tx.NewInsert().Model(&row).Exec(ctx)
+		_, err := tx.exec(ctx, "DELETE FROM projects WHERE workspace = ? AND id = ? AND removing_run = ?", p.Workspace, p.ID, projectGone)
+		if err != nil {
+			return err
+		}
+		_, err = tx.NewInsert().Model(&row).Exec(ctx)
 		switch {
 		case isDuplicate(err):
-			return knowledge.Errorf(knowledge.CodeConflict, "there is a project %q already: update it, or choose another id", p.ID).WithCause(err)
+			return knowledge.Errorf(knowledge.CodeConflict, "there is a project %q already, or it is still being removed: update it, or choose another id", p.ID).WithCause(err)
 		case isOrphan(err):
 			return knowledge.NotFound("workspace", p.Workspace)
 		}
@@ -110,7 +115,7 @@ func (s *Store) UpdateProject(ctx context.Context, p knowledge.Principal, id str
 	var project knowledge.Project
 	err := s.write(ctx, "update project "+id, func(ctx context.Context, tx transaction) error {
 		row := projectRow{Workspace: p.Workspace(), ID: id}
-		there, err := found(tx.NewSelect().Model(&row).WherePK().Scan(ctx))
+		there, err := found(tx.NewSelect().Model(&row).WherePK().Where("p.removing_run = ''").Scan(ctx))
 		if err == nil && !there {
 			err = knowledge.NotFound("project", id)
 		}
@@ -150,7 +155,7 @@ func (s *Store) Project(ctx context.Context, p knowledge.Principal, idOrName str
 	if err := requireWorkspace(p); err != nil {
 		return knowledge.Project{}, err
 	}
-	rows, err := projectTable.all(ctx, s.reader, "p.workspace = ?1 AND (p.id = ?2 OR p.name = ?2) AND (?3 = '' OR p.id = ?3) ORDER BY p.id = ?2 DESC LIMIT 2",
+	rows, err := projectTable.all(ctx, s.reader, "p.workspace = ?1 AND (p.id = ?2 OR p.name = ?2) AND (?3 = '' OR p.id = ?3) AND p.removing_run = '' ORDER BY p.id = ?2 DESC LIMIT 2",
 		p.Workspace(), idOrName, p.Project())
 	if err != nil {
 		return knowledge.Project{}, fmt.Errorf("read project %s: %w", idOrName, failure(err))
@@ -170,7 +175,7 @@ func (s *Store) Projects(ctx context.Context, p knowledge.Principal, page Page) 
 		return nil, "", err
 	}
 	var rows []projectRow
-	q := s.reader.NewSelect().Model(&rows).Where("p.workspace = ?", p.Workspace())
+	q := s.reader.NewSelect().Model(&rows).Where("p.workspace = ? AND p.removing_run = ''", p.Workspace())
 	if p.Project() != "" {
 		q = q.Where("p.id = ?", p.Project())
 	}

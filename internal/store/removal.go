@@ -44,7 +44,7 @@ func (s *Store) MarkRemoving(ctx context.Context, p knowledge.Principal, documen
 		case doc.LegalHold:
 			return knowledge.Errorf(knowledge.CodeConflict, "this document is under legal hold: lift the hold before you remove it")
 		case doc.RemovingUpto == doc.Version:
-			return nil
+			return refuseRemoved(ctx, tx, doc.Workspace, doc.Project)
 		}
 		if err := doc.mark(ctx, tx, p.Owner(), runID, now); err != nil {
 			return err
@@ -118,10 +118,13 @@ func (s *Store) Removal(ctx context.Context, p knowledge.Principal, documentID s
 	return doc.removal(), nil
 }
 
-// PendingRemovals lists removals that have not ended, oldest first.
+// PendingRemovals lists removals that have not ended, oldest first. Those of a project
+// that is removed as a whole are left out.
 func (s *Store) PendingRemovals(ctx context.Context, limit int) ([]Removal, error) {
 	var rows []documentRow
-	err := s.reader.NewSelect().Model(&rows).Where("d.removing_upto > 0").OrderExpr("d.removing_since").Limit(int64(limit)).Scan(ctx)
+	err := s.reader.NewSelect().Model(&rows).Where("d.removing_upto > 0").
+		Where("NOT EXISTS (SELECT 1 FROM projects AS p WHERE p.workspace = d.workspace AND p.id = d.project AND p.removing_run = d.removing_run)").
+		OrderExpr("d.removing_since").Limit(int64(limit)).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list removals: %w", failure(err))
 	}

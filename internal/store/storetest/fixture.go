@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"permissions", testPermissions},
 		{"isolation", testIsolation},
 		{"removal", testRemoval},
+		{"project_removal", testProjectRemoval},
 		{"imports", testImports},
 		{"imported_objects", testImportedObjects},
 		{"citations", testCitations},

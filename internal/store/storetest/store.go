@@ -114,6 +114,12 @@ type Removals interface {
 	MarkRemoving(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (store.Removal, error)
 	Removal(ctx context.Context, p knowledge.Principal, documentID string) (store.Removal, error)
 	PendingRemovals(ctx context.Context, limit int) ([]store.Removal, error)
+	RemoveProject(ctx context.Context, p knowledge.Principal, id, runID string) (store.Run, error)
+	ProjectRuns(ctx context.Context, removal knowledge.RunRef, running bool, limit int) ([]store.Run, error)
+	DropRuns(ctx context.Context, workspace string, ids []string) error
+	ProjectRemovals(ctx context.Context, workspace, project, after string, limit int) ([]store.Removal, error)
+	ProjectImports(ctx context.Context, workspace, project string) ([]knowledge.ImportRef, error)
+	DropProject(ctx context.Context, removal knowledge.RunRef) (dropped bool, err error)
 	RunningVersions(ctx context.Context, workspace, document string, upto int) ([]store.Version, error)
 	SourceKeys(ctx context.Context, workspace, document string, after int) ([]string, error)
 	RemoveRows(ctx context.Context, r store.Removal) error

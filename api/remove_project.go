@@ -1,0 +1,67 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// removedProjectView is a project whose removal was accepted.
+type removedProjectView struct {
+	ID          string           `json:"id"`
+	Status      knowledge.Status `json:"status" enum:"deleting"`
+	RunID       string           `json:"run_id" doc:"It ends when the last byte of the project is deleted"`
+	OperatorURL string           `json:"operator_url,omitempty"`
+	EventsURL   string           `json:"events_url" doc:"Where the events of the run are, for an hour without a key"`
+}
+
+type removedProjectOutput struct {
+	Run  string `header:"Cairn-Run-Id"`
+	Body removedProjectView
+}
+
+// registerProjectRemoval is called by registerProjects.
+func (s *Server) registerProjectRemoval() {
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
+		OperationID: "delete-project", Method: http.MethodDelete, Path: "/workspaces/{workspaceId}/projects/{id}", DefaultStatus: http.StatusAccepted,
+		Summary: "Remove a project with everything in it",
+		Description: "Its documents, conversations, runs, imports, webhooks and keys. The project is not found from then on, and the run ends when the last byte is deleted. " +
+			"A second request names the run of the first while that one runs. A project with a document under legal hold: 409.", Tags: []string{"projects"},
+	}}, s.removeProject)
+}
+
+func (s *Server) removeProject(ctx context.Context, p knowledge.Principal, in *ProjectPath) (*removedProjectOutput, error) {
+	run, err := s.markProject(ctx, p, in.ID)
+	if err != nil {
+		return nil, fmt.Errorf("remove project %s: %w", in.ID, err)
+	}
+	// The removal is accepted: a client that leaves must not keep it from starting.
+	starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), removePatience)
+	defer cancel()
+	if err := s.deps.Dispatch.RemoveProject(starting, run); err != nil {
+		edge.RequestLog(ctx).WarnContext(ctx, "removal starts later", "project", run.Project, "run", run.ID, "error", err)
+	}
+	return &removedProjectOutput{Run: run.ID, Body: removedProjectView{
+		ID: run.Project, Status: knowledge.StatusDeleting, RunID: run.ID,
+		OperatorURL: s.deps.Links.OperatorURL(run.WorkflowID), EventsURL: s.eventsURL(run.Workspace, run.ID),
+	}}, nil
+}
+
+// markProject hides a project, by its id or else by its name.
+func (s *Server) markProject(ctx context.Context, p knowledge.Principal, idOrName string) (store.Run, error) {
+	run, err := s.deps.Store.RemoveProject(ctx, p, idOrName, knowledge.NewID())
+	if !knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return run, err
+	}
+	project, err := s.deps.Store.Project(ctx, p, idOrName)
+	if err != nil {
+		return run, err
+	}
+	return s.deps.Store.RemoveProject(ctx, p, project.ID, knowledge.NewID())
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+type projectsDeleteCmd struct {
+	clientFlags
+	ID   string `arg:"" name:"name" help:"The project's id, or its name."`
+	Yes  bool   `help:"Do not ask."`
+	Wait bool   `help:"Block until the last byte is deleted."`
+}
+
+// Help returns the command's details and an example.
+func (projectsDeleteCmd) Help() string {
+	return "The documents, conversations, runs, imports, webhooks and keys of the project are removed with it. " +
+		"All of them are invisible at once. The command asks for the project's name before it begins.\n\n" +
+		"Example:\n\n    cairn projects delete field-service --wait"
+}
+
+// Run removes a project.
+func (d projectsDeleteCmd) Run(ctx context.Context, a *app) error {
+	c, err := d.connect()
+	if err != nil {
+		return err
+	}
+	if !d.Yes {
+		if err := d.confirm(a); err != nil {
+			return err
+		}
+	}
+	removed, err := c.RemoveProject(ctx, d.ID)
+	if err != nil {
+		return err
+	}
+	message, result := "removing", any(removed)
+	if d.Wait {
+		n := narrator{app: a, quiet: d.JSON}
+		end, err := n.end(ctx, c, removed.RunID)
+		if err != nil {
+			return err
+		}
+		message, result = "removed", end.Result
+	}
+	if d.JSON {
+		return terminal.JSON(a.stdout, result)
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s project %s, run %s\n", message, removed.ID, removed.RunID)
+	return err
+}
+
+// confirm asks for the name of the project, and fails if another text is typed.
+func (d projectsDeleteCmd) confirm(a *app) error {
+	fmt.Fprintf(a.stderr, "This removes the project %s with all its documents, conversations, runs and keys. It cannot be undone.\nType %s to go on:\n", d.ID, d.ID)
+	typed, _ := bufio.NewReader(a.stdin).ReadString('\n') // an error leaves it empty
+	if strings.TrimSpace(typed) != d.ID {
+		return wrongUse("the name does not match, so nothing was removed; a script passes --yes")
+	}
+	return nil
+}
