@@ -9,13 +9,16 @@ import (
 	"time"
 
 	sdk "go.temporal.io/sdk/client"
+
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
 // TestClusterRoles starts the roles before cairn migrate: they wait for it. A second
 // migration keeps what the first one made.
 func TestClusterRoles(t *testing.T) {
 	t.Parallel()
-	c := startCluster(t)
+	m := standIn(t, modeltest.Options{Tokens: 20, TokenDelay: 20 * time.Millisecond, Tools: researchTools(t, 4, 4)})
+	c := startCluster(t, at(m.URL())...)
 	early := c.start("api", "--listen", "127.0.0.1:0")
 	await(t, time.Minute, "the API waits for cairn migrate", func(context.Context) error {
 		if !strings.Contains(early.said(), "waiting for") {
@@ -39,6 +42,19 @@ func TestClusterRoles(t *testing.T) {
 	if page, want := s.document(t, s.upload(t, "again", "The southern pier has a foghorn.").ID).OperatorURL, c.ends.UI+"/namespaces/cluster/workflows/ingest"; !strings.HasPrefix(page, want) {
 		t.Errorf("the operator's page is %s, want one under %s", page, want)
 	}
+	t.Run("a research goes on when its worker is killed", func(t *testing.T) {
+		r := s.research(t, map[string]any{"breadth": 4, "depth": 1})
+		r.until(t, updates(t, 1, "notes", "completed"))
+		w.kill()
+		w, _ = c.worker("--queues", "query,ingest,bulk,bulk-large,webhook")
+		r.until(t, never) // on the same connection
+		tr := read(t, r.list)
+		wantSame(t, "what the reader put together", tr.text, tr.answer.Text)
+		wantResolved(t, tr.answer)
+		if n := strings.Count(tr.text, "\n## Pier "); n != 4 {
+			t.Errorf("the report has %d sections of 4:\n%s", n, tr.text)
+		}
+	})
 	w.stop()
 	early.stop()
 

@@ -102,8 +102,9 @@ func TestHistoryOfALongDocument(t *testing.T) {
 
 func TestHistories(t *testing.T) {
 	t.Parallel()
-	m := standIn(t, modeltest.Options{})
-	s := start(t, at(m.URL(), "CAIRN_EGRESS__ALLOW=127.0.0.0/8")...)
+	m, engine := standIn(t, modeltest.Options{}), newSearchEngine(t)
+	engine.set(map[string]any{"title": "It is so", "url": "https://example.com/so", "content": "Its refracting prisms are luminous."})
+	s := start(t, at(m.URL(), append(engine.at(), "CAIRN_EGRESS__ALLOW=127.0.0.0/8")...)...)
 	hook := receive(t)
 	attempts := 0
 	hook.behave(func(w http.ResponseWriter, _ told) bool { // the first attempt fails, so that the history has a rest
@@ -133,7 +134,7 @@ func TestHistories(t *testing.T) {
 	m.ScriptChat(modeltest.Text("It is so. <source_1>"))
 	tool := s.ask(t, "/tools/rag_search", map[string]any{"query": "Kindly elucidate the pharology", "stream": true})
 	s.follow(t, tool.run, 0)
-	research := s.recordedResearch(t, m)
+	research, onWeb := s.recordedResearch(t, m), s.recordedWebResearch(t, m)
 	removal, err := s.RemoveDocument(t.Context(), document.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -150,6 +151,7 @@ func TestHistories(t *testing.T) {
 		{"run_tool", "tool/default/" + tool.run},
 		{"deep_research", "research/default/" + research},
 		{"research_question", "research/default/" + research + "/round-1-question-1"},
+		{"research_question_web", "research/default/" + onWeb + "/round-1-question-1"},
 		{"run_log", "log/default/" + research},
 		{"remove_document", "remove/default/" + document.ID},
 		{"deliver_webhook", "webhook/default/" + subscription},

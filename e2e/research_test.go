@@ -1,9 +1,14 @@
 package e2e_test
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"html"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -22,6 +27,7 @@ type researchUpdate struct {
 	Found, Notes                *int
 	Questions, Sections         []string
 	Documents                   []struct{ ID, Name string }
+	Pages                       []struct{ URL, Title string }
 }
 
 // updates returns a condition that holds once n events of a research have this phase and
@@ -137,18 +143,18 @@ func TestKillDuringAResearch(t *testing.T) {
 	}
 }
 
-var citedChunk = regexp.MustCompile(`<citation id="([^"]*)">`)
+var citedSource = regexp.MustCompile(`<(?:citation id|web_citation url)="([^"]*)"`)
 
 // wantResolved checks that every citation names a source of the answer.
 func wantResolved(t *testing.T, a client.Answer) {
 	t.Helper()
 	sources := map[string]bool{}
 	for _, source := range a.Sources {
-		sources[source.ChunkID] = true
+		sources[cmp.Or(source.ChunkID, source.URL)] = true
 	}
-	cited := citedChunk.FindAllStringSubmatch(a.Text, -1)
+	cited := citedSource.FindAllStringSubmatch(a.Text, -1)
 	for _, c := range cited {
-		if !sources[c[1]] {
+		if !sources[html.UnescapeString(c[1])] {
 			t.Errorf("the citation of %s does not resolve", c[1])
 		}
 	}
@@ -158,11 +164,11 @@ func wantResolved(t *testing.T, a client.Answer) {
 }
 
 // TestResearch pauses, resumes and cancels a research over restarts, lets one run out of
-// its budget, and asks the offline model for one.
+// its budget, and has one read the web.
 func TestResearch(t *testing.T) {
 	t.Parallel()
-	m := standIn(t, modeltest.Options{Tokens: 20, TokenDelay: 20 * time.Millisecond, Tools: researchTools(t, 6, 6)})
-	s := start(t, at(m.URL())...)
+	m, engine := standIn(t, modeltest.Options{Tokens: 20, TokenDelay: 20 * time.Millisecond, Tools: researchTools(t, 6, 6)}), newSearchEngine(t)
+	s := start(t, at(m.URL(), append(engine.at(), "CAIRN_EGRESS__ALLOW=127.0.0.0/8")...)...)
 	s.publish(t, "lights", "The northern pier has a lighthouse. The southern pier has a foghorn.")
 
 	t.Run("that is paused goes on when it is resumed, after a restart", func(t *testing.T) {
@@ -196,6 +202,8 @@ func TestResearch(t *testing.T) {
 		}
 	})
 
+	t.Run("that reads the web cites what it read, and calls back", func(t *testing.T) { s.researchWeb(t, m, engine) })
+
 	t.Run("that runs out of calls says what it leaves out", func(t *testing.T) {
 		r := s.research(t, map[string]any{"breadth": 6, "budget": map[string]any{"calls": 6}})
 		r.until(t, never)
@@ -208,6 +216,80 @@ func TestResearch(t *testing.T) {
 		if !strings.Contains(tr.text, "budget of model calls") || !strings.Contains(tr.text, "Not researched: What stands on pier number 6?") || usage.ModelCalls > 6 {
 			t.Errorf("after %d calls:\n%s", usage.ModelCalls, tr.text)
 		}
+	})
+}
+
+// researchWeb runs a research that may read the web, of which one page can be read, and
+// has its report sent to a callback.
+func (s *server) researchWeb(t *testing.T, m *modeltest.Server, engine *searchEngine) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/page" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = fmt.Fprintf(w, "<html><body><article><h1>Keepers</h1><p>%s</p><p>The keeper is called Ondine.</p></article></body></html>",
+			strings.Repeat("The northern lighthouse has a keeper, as the harbour office explains. ", 8))
+	}))
+	t.Cleanup(site.Close)
+	engine.set(
+		map[string]any{"title": "Keepers", "url": site.URL + "/page", "content": "The keeper"},
+		map[string]any{"title": "Gone", "url": site.URL + "/gone", "content": "The keeper is called Undine."})
+	a := newAsker(t)
+	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", map[string]any{"callbackSecret": hookSecret}, nil); status != http.StatusOK {
+		t.Fatalf("status %d", status)
+	}
+	call := func(name, arguments string) modeltest.Reply {
+		return modeltest.Call(model.ToolCall{ID: "call_1", Name: name, Arguments: arguments})
+	}
+	m.ScriptChat(
+		call("plan_research", `{"questions":[{"question":"Who keeps the northern lighthouse?","queries":["lighthouse keeper"]}]}`),
+		call("take_notes", `{"notes":[{"text":"Ondine keeps the lighthouse.","sources":[1,2,3]}],"missing":""}`),
+		call("outline_report", `{"title":"Keepers","sections":[{"heading":"The keeper","notes":[1]}]}`),
+		modeltest.Text("The lighthouse <source_1> is kept by Ondine <source_2>, not by Undine <source_3>."))
+	var accepted struct{ RunID string }
+	if status := s.call(t, "POST", webhooks+"/query", map[string]any{
+		"text": "Who keeps it?", "projectId": "default", "deepResearch": true, "callback": map[string]any{"url": a.url + "/callback"},
+		"projectConfigOverride": map[string]any{"tools": map[string]any{"web_search": map[string]any{"scrape": true}, "deep_research": map[string]any{"depth": 1}}},
+	}, &accepted); status != http.StatusAccepted {
+		t.Fatalf("status %d", status)
+	}
+	list := s.follow(t, accepted.RunID, 0)
+	tr := read(t, list)
+	wantSame(t, "what the reader put together", tr.text, tr.answer.Text)
+	wantResolved(t, tr.answer)
+	cited := fmt.Sprintf(`is kept by Ondine <web_citation url="%s/page" title="Keepers">[2]</web_citation>, not by Undine.`, site.URL)
+	if !strings.Contains(tr.text, cited) || len(tr.answer.Sources) != 2 || tr.answer.Sources[1].URL != site.URL+"/page" {
+		t.Errorf("the report with %+v is\n%s", tr.answer.Sources, tr.text)
+	}
+	pages := 0
+	for _, e := range list {
+		var u researchUpdate
+		if e.Name != "researchUpdate" {
+			continue
+		}
+		if e.decode(t, &u); u.Phase == "web" && u.Status == "completed" && len(u.Pages) == 1 && u.Pages[0].URL == site.URL+"/page" && u.Pages[0].Title == "Keepers" {
+			pages++
+		}
+	}
+	if pages != 1 {
+		t.Errorf("%d events name the page that was read", pages)
+	}
+	for _, workflow := range []string{"research/default/" + accepted.RunID, "research/default/" + accepted.RunID + "/round-1-question-1"} {
+		if said := plain(t, s.history(t, workflow)); strings.Contains(said, "Ondine") || strings.Contains(said, "/page") {
+			t.Errorf("the history of %s has words of the page", workflow)
+		}
+	}
+	await(t, time.Minute, "the callback comes", func(context.Context) error {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if len(a.callbacks) == 0 {
+			return errors.New("none yet")
+		}
+		if got := a.callbacks[0]; got["runId"] != accepted.RunID || got["answer"] != tr.answer.Text {
+			t.Errorf("the callback got %v", got)
+		}
+		return nil
 	})
 }
 
@@ -256,6 +338,28 @@ func (s *server) recordedResearch(t *testing.T, m *modeltest.Server) string {
 	close(released)
 	list := s.follow(t, a.run, 0)
 	if tr := read(t, list); !strings.Contains(tr.answer.Text, "indeed") {
+		t.Fatalf("the report is %q", tr.answer.Text)
+	}
+	return a.run
+}
+
+// recordedWebResearch runs a research of the web whose words are those of TestHistories.
+func (s *server) recordedWebResearch(t *testing.T, m *modeltest.Server) string {
+	t.Helper()
+	call := func(name, arguments string) modeltest.Reply {
+		return modeltest.Call(model.ToolCall{ID: "call_1", Name: name, Arguments: arguments})
+	}
+	m.ScriptChat(
+		call("plan_research", `{"questions":[{"question":"Which luminous apparatus is there?","queries":["refracting prisms"]}]}`),
+		call("take_notes", `{"notes":[{"text":"It has a catadioptric assembly.","sources":[1,2]}],"missing":""}`),
+		call("outline_report", `{"title":"It is so","sections":[{"heading":"It is so","notes":[1]}]}`),
+		modeltest.Text("It is so indeed. <source_1> <source_2>"))
+	a := s.ask(t, webhooks+"/query", map[string]any{
+		"text": "Kindly elucidate the pharology", "projectId": "default", "sse": true, "deepResearch": true,
+		"projectConfigOverride": map[string]any{"tools": map[string]any{"web_search": map[string]any{}, "deep_research": map[string]any{"depth": 1}}},
+	})
+	tr := read(t, s.follow(t, a.run, 0))
+	if !strings.Contains(tr.answer.Text, `indeed.`) || !strings.Contains(tr.answer.Text, `<web_citation url="https://example.com/so"`) {
 		t.Fatalf("the report is %q", tr.answer.Text)
 	}
 	return a.run
