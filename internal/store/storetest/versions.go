@@ -55,7 +55,7 @@ func firstUpload(f *fixture) {
 		VersionRef: knowledge.VersionRef{Workspace: "acme", Project: "handbook", Document: nv.DocumentID, Version: 1},
 		RunID:      nv.RunID, Status: knowledge.StatusPending, Stage: knowledge.StageFetch, Name: "a.txt", MediaType: "text/plain",
 		Language: "und", SourceKey: nv.SourceKey, Bytes: 100, Splitter: nv.Splitter, Tags: want.Tags, Metadata: want.Metadata,
-		Classification: "internal", Access: everyone, ACL: []string{"w:acme"}, CreatedAt: now, UpdatedAt: now, DocumentCreatedAt: now,
+		Classification: "internal", Access: everyone, ACL: []string{"w:acme"}, CreatedAt: now, UpdatedAt: now, DocumentCreatedAt: now, ExternalID: "a.txt",
 	}
 	read, err := f.Version(f.ctx, v.VersionRef)
 	f.must(err)
