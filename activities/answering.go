@@ -41,7 +41,8 @@ type Loop struct {
 	Given       string          `json:"given,omitempty"`       // blob of the passages that a webhook gave
 	Searches    []string        `json:"searches,omitempty"`    // blobs of the other searches, in order; ranks count over all of them
 	Turns       []Turn          `json:"turns,omitempty"`       // turns that ended in tool calls
-	Answer      string          `json:"answer,omitempty"`      // blob of the model call that returned the answer
+	Answer      string          `json:"answer,omitempty"`      // blob of the model call that returned the answer, if Record is nil
+	Record      *TurnRecord     `json:"record,omitempty"`      // of that model call
 	Suggestions string          `json:"suggestions,omitempty"` // blob of the questions that may come next
 	Usage       knowledge.Usage `json:"usage,omitzero"`
 }

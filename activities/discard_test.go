@@ -86,9 +86,7 @@ func TestDiscardVersion(t *testing.T) {
 // fullBlobs is a blob store on a full disk.
 type fullBlobs struct{ activities.Blobs }
 
-func (fullBlobs) PutJSON(context.Context, string, any) (blob.Ref, error) {
-	return blob.Ref{}, blob.ErrNoSpace
-}
+func (fullBlobs) PutAll(context.Context, ...blob.Item) error { return blob.ErrNoSpace }
 
 // TestFullDisk ends the run of a version on a full disk: the removal that frees the
 // space waits for that end.

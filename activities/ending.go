@@ -18,6 +18,7 @@ type Ending struct {
 	Kind      knowledge.RunKind
 	Error     *knowledge.DocumentError // nil = completed; an answer's has no stage
 	Answer    string                   // blob key of the answer of a completed question or tool
+	Record    *AnswerRecord            // is stored under Answer with the log; nil = no blob is stored there
 	Published bool                     // of an ingest: readers see the version
 	Usage     json.RawMessage          // of an answer
 }
@@ -108,7 +109,8 @@ func entry(topic string, e stream.Event) stream.Entry {
 // full disk.
 type RunEnder struct {
 	Blobs interface {
-		PutJSON(ctx context.Context, key string, v any) (blob.Ref, error)
+		// PutAll stores blobs. After an error some may be stored.
+		PutAll(ctx context.Context, items ...blob.Item) error
 	}
 	Runs RunEnds
 	Hub  interface {
@@ -136,7 +138,7 @@ func (r RunEnder) End(ctx context.Context, run knowledge.RunRef, items []stream.
 	if before.Status != knowledge.RunRunning {
 		return nil
 	}
-	if _, err := r.Blobs.PutJSON(ctx, run.LogKey(), stream.StoredLog{Items: items}); err != nil {
+	if err := r.store(ctx, run, items, e); err != nil {
 		return fmt.Errorf("store the log of run %s: %w", run.Run, err)
 	}
 	if err := r.Runs.EndAnswer(ctx, run.Workspace, run.Run, e.RunEnd(run.LogKey(), time.Now().UTC()), messages...); err != nil {
@@ -144,4 +146,21 @@ func (r RunEnder) End(ctx context.Context, run knowledge.RunRef, items []stream.
 	}
 	r.Hub.Finish(run.Run, items)
 	return nil
+}
+
+// store stores the log of a run and its answer in one step.
+func (r RunEnder) store(ctx context.Context, run knowledge.RunRef, items []stream.Item, e Ending) error {
+	log, err := json.Marshal(stream.StoredLog{Items: items})
+	if err != nil {
+		return fmt.Errorf("encode the log: %w", err)
+	}
+	blobs := []blob.Item{{Key: run.LogKey(), Data: log}}
+	if e.Record != nil {
+		answer, err := json.Marshal(e.Record)
+		if err != nil {
+			return fmt.Errorf("encode the answer: %w", err)
+		}
+		blobs = append(blobs, blob.Item{Key: e.Answer, Data: answer})
+	}
+	return r.Blobs.PutAll(ctx, blobs...)
 }

@@ -115,10 +115,7 @@ func (a *Answering) finishAnswer(ctx context.Context, in FinishAnswerInput) erro
 		if err := a.completeFromWebhooks(ctx, in.RunRef, request, &record); err != nil {
 			return err
 		}
-		end.Answer = in.AnswerKey()
-		if _, err := a.Blobs.PutJSON(ctx, end.Answer, record); err != nil {
-			return fmt.Errorf("store answer: %w", err)
-		}
+		end.Answer, end.Record = in.AnswerKey(), &record
 	} else {
 		record.Answer = publishedText(items)
 		end = Failed(request.Kind, knowledge.Failure{Code: in.Code, Message: in.Message})
@@ -135,9 +132,9 @@ func (a *Answering) finishAnswer(ctx context.Context, in FinishAnswerInput) erro
 
 // complete fills the record from the model call that returned the answer.
 func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *AnswerRecord) error {
-	var answer TurnRecord
-	if err := a.Blobs.GetJSON(ctx, in.Loop.Answer, &answer); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+	answer, err := a.answer(ctx, in.Loop)
+	if err != nil {
+		return err
 	}
 	searches, err := a.searches(ctx, in.Loop)
 	if err != nil {
@@ -172,6 +169,17 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 		}
 	}
 	return nil
+}
+
+// answer returns the model call that returned the answer.
+func (a *Answering) answer(ctx context.Context, loop Loop) (answer TurnRecord, err error) {
+	if loop.Record != nil {
+		return *loop.Record, nil
+	}
+	if err := a.Blobs.GetJSON(ctx, loop.Answer, &answer); err != nil {
+		return answer, fmt.Errorf("read the answer: %w", err)
+	}
+	return answer, nil
 }
 
 // filesOf returns the files that a tool call produced.

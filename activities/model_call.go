@@ -32,6 +32,9 @@ type ModelCallInput struct {
 	// Before is how many attempts of this call earlier activities may have made.
 	// Attempts are numbered over all activities of a call.
 	Before int `json:"before,omitempty"`
+	// Inline says that only FinishAnswer reads the record of an answer, so a short one may
+	// be in the result instead of a blob.
+	Inline bool `json:"inline,omitempty"`
 }
 
 // ModelCallResult is the result of a model call. Tail holds the words that the
@@ -43,6 +46,8 @@ type ModelCallResult struct {
 	Published bool            `json:"published,omitempty"`
 	ToolCalls []ToolCallRef   `json:"tool_calls,omitempty"`
 	Usage     knowledge.Usage `json:"usage"`
+	// Record is the record of an answer that is in no blob.
+	Record *TurnRecord `json:"record,omitempty"`
 }
 
 // ToolCallRef names a tool call, by an id and a name within the bounds that
@@ -89,19 +94,32 @@ func (a *Answering) report(ctx context.Context, p *publisher, result ModelCallRe
 	defer cancel()
 	if err := a.Workflows.Complete(ctx, token, result); err != nil {
 		a.Log.DebugContext(ctx, "the result of a model call is reported by the worker", "run", p.in.Run, "error", err)
-		return result, nil
+		return a.withBlob(ctx, result)
 	}
 	p.showTail(result.Tail)
 	return result, activity.ErrResultPending
+}
+
+// withBlob stores the record of a result that Temporal does not have yet, because the
+// provider has charged for it.
+func (a *Answering) withBlob(ctx context.Context, result ModelCallResult) (ModelCallResult, error) {
+	if result.Record == nil {
+		return result, nil
+	}
+	if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), result.Key, result.Record); err != nil {
+		return result, fmt.Errorf("store turn: %w", err)
+	}
+	result.Record = nil
+	return result, nil
 }
 
 func (a *Answering) callModel(ctx context.Context, in ModelCallInput, p *publisher) (ModelCallResult, error) {
 	if err := p.resume(ctx); err != nil {
 		return ModelCallResult{}, err
 	}
-	key := in.TurnKey(in.Turn)
+	result := ModelCallResult{Key: in.TurnKey(in.Turn), Attempt: p.attempt}
 	var record TurnRecord
-	err := a.Blobs.GetJSON(ctx, key, &record)
+	err := a.Blobs.GetJSON(ctx, result.Key, &record)
 	switch {
 	case err == nil:
 		p.write(record.streamed())
@@ -109,18 +127,19 @@ func (a *Answering) callModel(ctx context.Context, in ModelCallInput, p *publish
 		if record, err = a.ask(ctx, in, p); err != nil {
 			return ModelCallResult{}, err
 		}
-		// The provider has charged for the answer, so a cancel does not discard it.
-		if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), key, record); err != nil {
-			return ModelCallResult{}, fmt.Errorf("store turn: %w", err)
+		result.Record = &record
+		if !in.Inline || len(record.ToolCalls) > 0 || !p.holdsAll() {
+			if result, err = a.withBlob(ctx, result); err != nil {
+				return ModelCallResult{}, err
+			}
 		}
 	default:
 		return ModelCallResult{}, fmt.Errorf("read turn: %w", err)
 	}
-	tail, published, err := p.close(ctx)
-	if err != nil {
+	if result.Tail, result.Published, err = p.close(ctx); err != nil {
 		return ModelCallResult{}, err
 	}
-	result := ModelCallResult{Key: key, Attempt: p.attempt, Tail: tail, Published: published, Usage: record.Usage}
+	result.Usage = record.Usage
 	result.ToolCalls, err = a.callRefs(ctx, in.RunRef, record.ToolCalls)
 	return result, err
 }

@@ -211,6 +211,20 @@ func (p *publisher) stop() <-chan struct{} {
 	return p.inFlight
 }
 
+// maxHeld bounds an answer whose record is in the result of the activity, in bytes.
+const maxHeld = 16 << 10
+
+// holdsAll ends the publishing by words and timer. It reports whether the words of this
+// attempt are short, none of them is published, and the readers in this process will get
+// them with the result of the activity.
+func (p *publisher) holdsAll() bool {
+	p.stop()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	held := p.pending.Len()
+	return p.inHub && !p.published && !p.reset && len(p.notes) == 0 && held > 0 && held <= maxHeld
+}
+
 // firstHold is how long the first words wait in a process that answers many questions
 // at the same time. The answer of a model that has ended by then is the result of the
 // activity and needs no signal, which costs a fifth of a short question. Where few

@@ -79,14 +79,17 @@ func TestAnswerQuery(t *testing.T) {
 			if in.Offset != 1 || len(in.Preceding) != 1 || in.Loop.Found == nil || len(in.Loop.Searches) != 0 {
 				t.Errorf("model call input %+v", in)
 			}
-			return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer"}, nil
+			if !in.Inline {
+				t.Error("the answer has to be a blob")
+			}
+			return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Record: &activities.TurnRecord{Text: "the answer"}}, nil
 		})
 		end := test.run(t, workflows.AnswerInput{SearchFirst: true, MaxToolTurns: 5})
 		if diff := cmp.Diff([]string{"runStarted", "delta", "sources", "completed"}, topics(end.Items)); diff != "" {
 			t.Error(diff)
 		}
-		if end.Loop.Answer != "turn-1" {
-			t.Errorf("answer %q", end.Loop.Answer)
+		if end.Loop.Answer != "turn-1" || end.Loop.Record == nil || end.Loop.Record.Text != "the answer" {
+			t.Errorf("answer %q, in the result %+v", end.Loop.Answer, end.Loop.Record)
 		}
 	})
 
@@ -240,7 +243,10 @@ func TestAnswerQuery(t *testing.T) {
 		t.Parallel()
 		for key, failure := range map[string]error{"suggested": nil, "": temporal.NewApplicationError("no model", "provider_failed")} {
 			test := newAnswerTest(t)
-			test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
+			test.model(func(in activities.ModelCallInput) (activities.ModelCallResult, error) {
+				if in.Inline {
+					t.Error("the suggestions read the answer, so it has to be a blob")
+				}
 				return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: knowledge.Usage{ModelCalls: 1}}, nil
 			})
 			test.env.OnActivity(acts.SuggestQuestions, mock.Anything, mock.Anything).Return(activities.SuggestResult{Key: "suggested", Usage: knowledge.Usage{ModelCalls: 1}}, failure).Once()

@@ -29,7 +29,7 @@ func (a *answer) turns(ctx workflow.Context) error {
 			return ctx.Err() // a cancel wins over a result that came later
 		}
 		if len(result.ToolCalls) == 0 {
-			a.loop.Answer = result.Key
+			a.loop.Answer, a.loop.Record = result.Key, result.Record
 			return nil
 		}
 		if result.Published || result.Tail != "" {
@@ -57,7 +57,7 @@ type ResetData struct {
 func (a *answer) call(ctx workflow.Context, turn int) (activities.ModelCallResult, error) {
 	in := activities.ModelCallInput{
 		RunRef: a.in.RunRef, Loop: a.loop, Turn: turn, NoTools: turn > a.in.MaxToolTurns,
-		Offset: a.log.End(), Preceding: a.log.Items(a.inHub),
+		Offset: a.log.End(), Preceding: a.log.Items(a.inHub), Inline: !a.in.Suggest,
 	}
 	var result activities.ModelCallResult
 	summary := fmt.Sprintf("model call %d", turn)

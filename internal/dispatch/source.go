@@ -30,7 +30,7 @@ type Runs interface {
 // Blobs is what Source needs of the blob store.
 type Blobs interface {
 	activities.RequestBlobs
-	PutJSON(ctx context.Context, key string, v any) (blob.Ref, error)
+	PutAll(ctx context.Context, items ...blob.Item) error
 }
 
 // Source reads the logs of runs for the relay: from the blob store once a run
