@@ -1,16 +1,20 @@
 package activities
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/scrape"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -60,8 +64,12 @@ func (a *Ingestion) fetch(ctx context.Context, v store.Version) error {
 			return err
 		}
 	}
+	var ref blob.Ref
 	body := &limited{r: response.Body, left: a.Config.FileBytes, limit: a.Config.FileBytes}
-	ref, err := a.Blobs.PutReader(ctx, v.SourceKey, body)
+	original, err := a.withScripts(ctx, response, body)
+	if err == nil {
+		ref, err = a.Blobs.PutReader(ctx, v.SourceKey, original)
+	}
 	switch {
 	case knowledge.IsCode(body.err, knowledge.CodeTooLarge):
 		return body.err
@@ -71,6 +79,35 @@ func (a *Ingestion) fetch(ctx context.Context, v store.Version) error {
 		return fmt.Errorf("store the original: %w", err)
 	}
 	return a.noteStage(ctx, v.VersionRef, knowledge.StageCheck, 0, store.Facts{Bytes: ref.Bytes})
+}
+
+const (
+	// maxShell bounds a page whose text is made by its scripts, in bytes.
+	maxShell = 1 << 20
+	// scriptsTimeout bounds the time of these scripts.
+	scriptsTimeout = 20 * time.Second
+)
+
+// withScripts returns the body of an answer, or the document that the scripts of a page
+// make of it, if the page has little text without them and there is a browser.
+func (a *Ingestion) withScripts(ctx context.Context, response *http.Response, body io.Reader) (io.Reader, error) {
+	kind, _, _ := strings.Cut(extract.Declared(response.Header.Get("Content-Type")), ";")
+	if a.Browser == nil || kind != extract.TypeHTML {
+		return body, nil
+	}
+	start, err := io.ReadAll(io.LimitReader(body, maxShell+1))
+	plain := io.MultiReader(bytes.NewReader(start), body)
+	if err != nil || len(start) > maxShell || !scrape.LooksEmpty(start) {
+		return plain, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, scriptsTimeout)
+	defer cancel()
+	document, err := a.Browser.Render(ctx, response.Request.URL.String(), func(*url.URL) error { return nil })
+	if err != nil {
+		a.Log.WarnContext(ctx, "a page is ingested without its scripts", "error", withoutAddress(err))
+		return plain, nil
+	}
+	return strings.NewReader(document.HTML), nil
 }
 
 // withoutAddress returns an error without the address, because errors are logged.

@@ -6,12 +6,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/blob"
+	"github.com/cairn-rag/cairn/internal/browser"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/safedial"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -90,6 +92,31 @@ func TestFetchDocument(t *testing.T) {
 			f.must(step(f, f.ingestion.FetchDocument, in))
 			if v, err := f.store.Version(f.ctx, in.VersionRef); err != nil || v.MediaType != tc.want {
 				t.Errorf("%q, then %q: media type %q, %v", tc.declared, tc.answered, v.MediaType, err)
+			}
+		}
+	})
+
+	t.Run("of a page without words the scripts are run", func(t *testing.T) {
+		t.Parallel()
+		for _, tc := range []struct{ page, kind, want string }{
+			{"<div id=app></div><script></script>", "text/html", "made by scripts"},
+			{"<div id=app></div><script></script>", "text/plain", "<div id=app></div><script></script>"},
+			{"no scripts", "text/html", "no scripts"},
+			{"broken <script></script>", "text/html", "broken <script></script>"},
+		} {
+			f := newFixture(t)
+			f.ingestion.Browser = scripts{broken: strings.HasPrefix(tc.page, "broken")}
+			address, _ := site(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", tc.kind)
+				io.WriteString(w, tc.page)
+			})
+			in, key := f.linked(address)
+			f.must(step(f, f.ingestion.FetchDocument, in))
+			if data, err := f.blobs.Get(f.ctx, key); err != nil || string(data) != tc.want {
+				t.Errorf("%s is stored as %s, %v", tc.page, data, err)
+			}
+			if v, err := f.store.Version(f.ctx, in.VersionRef); err != nil || v.Bytes != int64(len(tc.want)) {
+				t.Errorf("%d bytes, %v", v.Bytes, err)
 			}
 		}
 	})
@@ -206,4 +233,14 @@ func TestFetchDocument(t *testing.T) {
 			t.Errorf("the log says %s", log)
 		}
 	})
+}
+
+// scripts stands for a browser.
+type scripts struct{ broken bool }
+
+func (s scripts) Render(_ context.Context, address string, _ func(*url.URL) error) (browser.Document, error) {
+	if s.broken {
+		return browser.Document{}, errors.New("the browser has ended")
+	}
+	return browser.Document{URL: address, HTML: "made by scripts"}, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/safedial"
+	"github.com/cairn-rag/cairn/internal/scrape"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -65,9 +66,12 @@ type Ingestion struct {
 	Workflows   Workflows
 	Secrets     Secrets
 	Dialer      *safedial.Dialer
-	Hub         Hub
-	Metrics     Metrics
-	Log         *slog.Logger
+	// Browser runs the scripts of pages that are ingested by their address. nil means that
+	// none is configured.
+	Browser scrape.Browser
+	Hub     Hub
+	Metrics Metrics
+	Log     *slog.Logger
 
 	bounds bounds
 }

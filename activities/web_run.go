@@ -65,8 +65,13 @@ func ScrapeStarted(urls int) WebUpdate {
 }
 
 // ScrapeCompleted returns the event after pages were read.
-func ScrapeCompleted(read int) WebUpdate {
-	return WebUpdate{Phase: PhaseScraping, Status: "completed", Data: map[string]any{"scraped_count": read}}
+// withoutScripts counts those whose scripts could not be run.
+func ScrapeCompleted(read, withoutScripts int) WebUpdate {
+	data := map[string]any{"scraped_count": read}
+	if withoutScripts > 0 {
+		data["without_scripts"] = withoutScripts
+	}
+	return WebUpdate{Phase: PhaseScraping, Status: "completed", Data: data}
 }
 
 // Reranked returns the event after a reranking.
@@ -89,6 +94,9 @@ type WebStep struct {
 	Key    string `json:"key,omitempty"`
 	Count  int    `json:"count"`
 	Scrape bool   `json:"scrape,omitempty"` // the pages are to be read
+	// WithoutScripts is the number of pages that seem to need scripts, which could not be
+	// run.
+	WithoutScripts int `json:"without_scripts,omitempty"`
 }
 
 // WebRanked is the result of RankPages. Key is that of the SearchRecord.
@@ -130,7 +138,7 @@ func (a *Answering) ReadPages(ctx context.Context, in WebInput) (WebStep, error)
 	if err != nil {
 		return WebStep{}, a.fail(ctx, in.RunRef, err)
 	}
-	return WebStep{Count: countRead(pages)}, nil
+	return WebStep{Count: countRead(pages), WithoutScripts: countWithoutScripts(pages)}, nil
 }
 
 // RankPages reranks what SearchWeb and ReadPages found, and stores it as the search of the

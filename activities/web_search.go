@@ -169,6 +169,16 @@ func countRead(pages []scrape.Page) (n int) {
 	return n
 }
 
+// countWithoutScripts returns how many pages seem to need scripts, which were not run.
+func countWithoutScripts(pages []scrape.Page) (n int) {
+	for _, p := range pages {
+		if p.Scripts == scrape.ScriptsNotRun {
+			n++
+		}
+	}
+	return n
+}
+
 // rank reranks what was found by the words of the pages, or by the snippets of those that
 // were not read, and stores it as a search.
 func (w *webSearch) rank(ctx context.Context, found WebFound, pages []scrape.Page) (SearchRecord, error) {
@@ -257,7 +267,7 @@ func (a *Answering) searchWebForTool(ctx context.Context, c tool.Call, q tool.We
 		return tool.Output{}, err
 	}
 	if pages != nil {
-		c.Show(toolUpdate, ScrapeCompleted(countRead(pages)))
+		c.Show(toolUpdate, ScrapeCompleted(countRead(pages), countWithoutScripts(pages)))
 	}
 	c.Show(toolUpdate, WebUpdate{Phase: PhaseReranking, Status: "started"})
 	record, err := w.rank(ctx, found, pages)

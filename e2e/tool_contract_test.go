@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,6 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	pagebrowser "github.com/cairn-rag/cairn/internal/browser"
+	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 )
 
@@ -193,6 +197,11 @@ func TestWebSearchReadsPages(t *testing.T) {
 			<-r.Context().Done()
 		case "/away":
 			http.Redirect(w, r, "http://localhost/elsewhere", http.StatusFound)
+		case "/scripted":
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(w, `<div id="app">Loading</div><script>fetch("/words").then(r => r.text()).then(t => { app.textContent = t })</script>`)
+		case "/words":
+			_, _ = io.WriteString(w, "Only a script shows that the second battery lasts ninety days.")
 		default:
 			http.NotFound(w, r)
 		}
@@ -200,11 +209,11 @@ func TestWebSearchReadsPages(t *testing.T) {
 	t.Cleanup(site.Close)
 	m, engine := standIn(t, modeltest.Options{}), newSearchEngine(t)
 	results := []map[string]any{}
-	for _, path := range []string{"/page", "/slow", "/away"} {
+	for _, path := range []string{"/page", "/slow", "/away", "/scripted"} {
 		results = append(results, map[string]any{"title": path, "url": site.URL + path, "content": "The snippet of " + path})
 	}
 	engine.set(results...)
-	s := start(t, at(m.URL(), append(engine.at(), "CAIRN_EGRESS__ALLOW=127.0.0.0/8")...)...)
+	s := start(t, at(m.URL(), append(engine.at(), "CAIRN_EGRESS__ALLOW=127.0.0.0/8", "CAIRN_SCRAPE__CHROMIUM=true")...)...)
 	project := map[string]any{"tools": map[string]any{"web_search": map[string]any{"scrape": true}}}
 	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", project, nil); status != http.StatusOK {
 		t.Fatalf("status %d", status)
@@ -214,7 +223,7 @@ func TestWebSearchReadsPages(t *testing.T) {
 	r := &reader{run: a.run, body: a}
 	r.until(t, never)
 	transcript := toolTranscript(t, r.list)
-	for _, want := range []string{`{"phase":"SCRAPING_URLS","status":"started","data":{"url_count":3}}`, `{"phase":"SCRAPING_URLS","status":"completed","data":{"scraped_count":1}}`} {
+	for _, want := range []string{`{"phase":"SCRAPING_URLS","status":"started","data":{"url_count":4}}`, `{"phase":"SCRAPING_URLS","status":"completed","data":{"scraped_count":2`} {
 		if !strings.Contains(transcript, want) {
 			t.Errorf("no %s in\n%s", want, transcript)
 		}
@@ -224,6 +233,48 @@ func TestWebSearchReadsPages(t *testing.T) {
 	if !strings.Contains(read, "It lasts forty days.") || !strings.Contains(read, "The snippet of /slow") || strings.Contains(read, "/away") || strings.Contains(read, "Home") {
 		t.Errorf("the model reads %s", read)
 	}
+	t.Run("scripts", func(t *testing.T) { readsScripts(t, s, m, site.URL, body) })
+}
+
+// readsScripts wants the words that a script of a page fetches, in an answer from the web
+// and in a document. The browser starts for the first such page, which may have ended by
+// the time that pages have.
+func readsScripts(t *testing.T, s *server, m *modeltest.Server, site string, body map[string]any) {
+	if err := pagebrowser.Available(); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	read := ""
+	for range 5 {
+		if status := s.call(t, "POST", "/tools/web_search", without(body, "stream"), nil); status != http.StatusOK {
+			t.Fatalf("status %d", status)
+		}
+		requests := m.Requests()
+		if read = fmt.Sprint(requests[len(requests)-1].Messages); strings.Contains(read, "ninety days") {
+			break
+		}
+	}
+	if !strings.Contains(read, "ninety days") {
+		t.Errorf("the model reads %s", read)
+	}
+	var document client.Document
+	link := map[string]any{"name": "scripted", "content": map[string]any{"url": site + "/scripted"}}
+	if status := s.call(t, "POST", "/workspaces/default/webhooks/document?projectId=default&wait=true", link, &document); status != http.StatusOK || document.ChunkCount != 1 {
+		t.Fatalf("status %d, %+v", status, document)
+	}
+	var found struct{ Context string }
+	if s.call(t, "POST", "/workspaces/default/webhooks/retrieve-context", map[string]any{"text": "battery ninety days", "projectId": "default"}, &found); !strings.Contains(found.Context, "ninety days") {
+		t.Errorf("the document has %q", found.Context)
+	}
+}
+
+// without returns an object without one of its keys.
+func without(object map[string]any, key string) map[string]any {
+	object = maps.Clone(object)
+	delete(object, key)
+	return object
 }
 
 func executionID(t *testing.T, output json.RawMessage) string {

@@ -38,6 +38,7 @@ type commands struct {
 	Health    healthCmd       `cmd:"" group:"administration" help:"Report whether a server or a worker is ready."`
 	Config    configCmd       `cmd:"" group:"administration" help:"Print the effective configuration with masked secrets."`
 	Version   versionCmd      `cmd:"" group:"administration" help:"Print the version."`
+	Browse    browseCmd       `cmd:"" hidden:"" help:"Start the browser in its own network; the server starts it."`
 	Parse     parseCmd        `cmd:"" hidden:"" help:"Parse untrusted files; the server starts it."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`

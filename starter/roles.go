@@ -11,7 +11,7 @@ func (p *platform) upParts() []part {
 		p.listen, p.hostFolder, p.emptyTemporary,
 		p.createSecretKey, p.startSecrets, p.openStores, p.prepareInstance,
 		p.startModels, temporal, p.startDialer,
-		p.startParsers, p.startQueues(nil), p.wakeWebhooks, repair,
+		p.startParsers, p.startBrowser, p.startQueues(nil), p.wakeWebhooks, repair,
 		p.startDrawers, p.startAPI,
 	}
 }
@@ -53,6 +53,6 @@ func (p *platform) workerParts(queues []string) []part {
 		p.listenHealth, p.joinFolder, p.startSecrets,
 		p.awaitStores, p.keepSecretKey, p.awaitNamespace("cairn-worker"),
 		p.startModels, p.startDialer,
-		p.startParsers, p.startQueues(queues), p.wakeWebhooks, p.serveHealth,
+		p.startParsers, p.startBrowser, p.startQueues(queues), p.wakeWebhooks, p.serveHealth,
 	}
 }

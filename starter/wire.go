@@ -16,6 +16,7 @@ import (
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/blob"
 	blobs "github.com/cairn-rag/cairn/internal/blob/connect"
+	"github.com/cairn-rag/cairn/internal/browser"
 	"github.com/cairn-rag/cairn/internal/childserver"
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/dispatch"
@@ -58,8 +59,9 @@ type platform struct {
 	connector   *connect.Connector // of the sources of imports
 	foreground  activities.Foreground
 	dialer      *safedial.Dialer
-	listener    net.Listener // of the API
-	offline     string       // address of the offline model, "" = not served
+	browser     *browser.Browser // nil = the scripts of pages are not run
+	listener    net.Listener     // of the API
+	offline     string           // address of the offline model, "" = not served
 	worker      *worker.Worker
 	identity    string // of this start's workers
 

@@ -170,6 +170,9 @@ func (p *platform) activities() worker.Activities {
 		Embedder: p.embed, EmbedderOf: p.embeddings.of, Chat: p.chats.Clients()[0], Workflows: p.workflow, Dialer: p.dialer, Secrets: p.secrets,
 		Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
+	if p.browser != nil {
+		ingestion.Browser = p.browser
+	}
 	if p.transcribe != nil {
 		ingestion.Transcriber = p.transcribe
 	}

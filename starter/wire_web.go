@@ -1,7 +1,12 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"os"
+
 	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/browser"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/scrape"
 	"github.com/cairn-rag/cairn/internal/source/web"
@@ -24,8 +29,38 @@ func (p *platform) useWeb(answering *activities.Answering) {
 	}
 	answering.Web = client
 	if p.parsers != nil {
-		answering.Pages = scrape.NewReader(scrape.Config{
+		cfg := scrape.Config{
 			Client: web.NewClient(p.dialer.Client(0), web.NewPace(pagesPerHost)), Extractor: p.parsers, Folder: p.temporary(),
-		})
+		}
+		if p.browser != nil {
+			cfg.Browser = p.browser
+		}
+		answering.Pages = scrape.NewReader(cfg)
 	}
 }
+
+// startBrowser prepares the browser of a worker, if it is configured. Chromium itself is
+// started by the first page that needs it.
+func (p *platform) startBrowser(context.Context) error {
+	if !p.cfg.Scrape.Chromium {
+		return nil
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	if err := browser.Available(); err != nil {
+		p.log.Warn("scrape.chromium is set, but pages are read without their scripts", "error", err)
+	}
+	p.browser = browser.New(browser.Config{Launcher: []string{program, "browse"}, Dialer: p.dialer, Agent: web.Agent, Logger: p.log})
+	p.onClose(p.browser.Close)
+	return nil
+}
+
+// browseCmd is the first program in the network of the browser.
+type browseCmd struct {
+	Args []string `arg:"" passthrough:""`
+}
+
+// Run becomes the browser.
+func (c browseCmd) Run() error { return browser.Launch(c.Args) }

@@ -31,7 +31,7 @@ func (a *answer) answerFromWeb(ctx workflow.Context) error {
 		if err := execute(activityOptions(ctx, "read the pages", webPagesLimit, questionRetries()), a.acts.ReadPages, in, &read); err != nil {
 			return err
 		}
-		a.webUpdate("", activities.ScrapeCompleted(read.Count))
+		a.webUpdate("", activities.ScrapeCompleted(read.Count, read.WithoutScripts))
 	}
 	a.webUpdate("", activities.WebUpdate{Phase: activities.PhaseReranking, Status: "started"})
 	var ranked activities.WebRanked

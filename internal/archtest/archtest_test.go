@@ -97,7 +97,8 @@ var own = map[string][]string{
 	"internal/retrieve":    {"internal/citation", "internal/enrich", "internal/index", "internal/knowledge", "internal/store"},
 	"internal/safedial":    {"internal/knowledge"},
 	"internal/sandbox":     {"internal/knowledge"},
-	"internal/scrape":      {"internal/extract", "internal/extract/format", "internal/knowledge", "internal/source/web"},
+	"internal/browser":     {"internal/knowledge", "internal/safedial", "internal/sandbox"},
+	"internal/scrape":      {"internal/browser", "internal/extract", "internal/extract/format", "internal/knowledge", "internal/source/web"},
 	"internal/selection":   {"internal/knowledge", "internal/source", "internal/store"},
 	"internal/source":      {"internal/knowledge"},
 	"internal/store":       {"internal/erase", "internal/knowledge", "internal/source"},
@@ -139,7 +140,7 @@ var own = map[string][]string{
 
 	// Durable processes, and the edges.
 	"activities": {
-		"internal/blob", "internal/chunk", "internal/citation", "internal/enrich", "internal/extract", "internal/extract/format", "internal/index", "internal/knowledge",
+		"internal/blob", "internal/browser", "internal/chunk", "internal/citation", "internal/enrich", "internal/extract", "internal/extract/format", "internal/index", "internal/knowledge",
 		"internal/model", "internal/prompt", "internal/retrieve", "internal/safedial", "internal/scrape", "internal/selection", "internal/source", "internal/store", "internal/stream", "internal/tool", "internal/transcript", "internal/webhook", "internal/websearch",
 	},
 	"workflows":  {"activities", "internal/knowledge", "internal/stream", "internal/tool"},
@@ -159,7 +160,7 @@ var own = map[string][]string{
 
 	// The command wires.
 	"starter": {
-		"activities", "api", "api/openai", "internal/access", "internal/blob", "internal/blob/connect", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
+		"activities", "api", "api/openai", "internal/access", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
 		"internal/extract", "internal/extract/format", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/retrieve", "internal/runfile",
 		"internal/safedial", "internal/scrape", "internal/sandbox", "internal/secret", "internal/source", "internal/source/connect", "internal/source/web", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/tool/custom", "internal/webhook", "internal/websearch", "samples", "starter/terminal", "worker", "workflows",
 	},

@@ -42,6 +42,7 @@ type Config struct {
 	Blob      Blob      `koanf:"blob"`
 	Models    Models    `koanf:"models"`
 	WebSearch WebSearch `koanf:"web_search"`
+	Scrape    Scrape    `koanf:"scrape"`
 	Extract   Extract   `koanf:"extract"`
 	Auth      Auth      `koanf:"auth"`
 	Egress    Egress    `koanf:"egress"`
@@ -334,6 +335,15 @@ type WebSearch struct {
 	KeyEnv string `koanf:"key_env"`
 	// The id of the Programmable Search Engine, for google. Defaults to none.
 	Engine string `koanf:"engine"`
+}
+
+// Scrape is how pages of the web are read.
+type Scrape struct {
+	// Whether the scripts of pages are run that have little text without them, of those
+	// that a search of the web found and those that are ingested by their address. It
+	// needs Chromium and bubblewrap (web-search.md); a worker without them reads such pages
+	// without their scripts and logs it. Defaults to false.
+	Chromium bool `koanf:"chromium"`
 }
 
 // Extract is how documents are read.

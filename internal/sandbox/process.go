@@ -75,7 +75,7 @@ func (s *Sandbox) watch(ctx context.Context, pid int, f folder, ended <-chan err
 			stopped = fmt.Sprintf("it ran longer than %v", limits.Wall)
 		case <-look.C:
 			switch {
-			case memoryOf(pid) > limits.Memory:
+			case Memory(pid) > limits.Memory:
 				stopped = fmt.Sprintf("it used more than %d MB of memory", limits.Memory>>20)
 			case f.isFull(limits):
 				stopped = fmt.Sprintf("it wrote more than %d MB or %d files", limits.Disk>>20, limits.Entries)
@@ -89,19 +89,37 @@ func (s *Sandbox) watch(ctx context.Context, pid int, f folder, ended <-chan err
 	}
 }
 
-// end kills the first process of the sandbox, with which the kernel ends all others
-// before bubblewrap learns of it. It returns when they have ended.
+// end kills a sandbox and returns when its processes have ended.
 func end(pid int, ended <-chan error) error {
+	var err error
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		err = <-ended
+	}()
+	Kill(pid, over)
+	return err
+}
+
+// Kill ends a bubblewrap that has a process namespace of its own. It kills the first
+// process there, with which the kernel ends all others before bubblewrap learns of it. It
+// returns when ended is closed, which the one who waits for bubblewrap does.
+func Kill(pid int, ended <-chan struct{}) {
+	select {
+	case <-ended:
+		return // the number may be that of another process now
+	default:
+	}
 	for _, first := range startedBy(pid) {
 		_ = syscall.Kill(first, syscall.SIGKILL) // it may have ended
 	}
 	select {
-	case err := <-ended:
-		return err
+	case <-ended:
+		return
 	case <-time.After(2 * time.Second):
 	}
 	_ = syscall.Kill(pid, syscall.SIGKILL) // the others die with it
-	return <-ended
+	<-ended
 }
 
 // preferForOOM makes the kernel end the sandbox rather than the worker when the machine
@@ -110,11 +128,11 @@ func preferForOOM(pid int) {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte("1000"), 0) // it is a preference
 }
 
-// memoryOf returns the memory of the processes that a process started, and that these
+// Memory returns the memory of the processes that a process started, and that these
 // started: private or shared, in bytes, without the pages of files.
-func memoryOf(pid int) (bytes int64) {
+func Memory(pid int) (bytes int64) {
 	for _, child := range startedBy(pid) {
-		bytes += ownMemory(child) + memoryOf(child)
+		bytes += ownMemory(child) + Memory(child)
 	}
 	return bytes
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/browser"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/source/web"
@@ -35,10 +36,20 @@ type Extractor interface {
 	Extract(ctx context.Context, in extract.Input) (format.Result, error)
 }
 
+// Browser runs the scripts of pages.
+type Browser interface {
+	// Render returns the document that the scripts of a page made of it. It opens only
+	// addresses for which mayOpen returns nil, and otherwise returns its error.
+	Render(ctx context.Context, address string, mayOpen func(*url.URL) error) (browser.Document, error)
+}
+
 // Config is what a Reader works with.
 type Config struct {
 	Client    *web.Client // reaches only addresses that users may name
 	Extractor Extractor
+	// Browser runs the scripts of pages that have little text without them. Defaults to
+	// none: no scripts are run.
+	Browser Browser
 	// Folder is where pages are kept while they are read. Defaults to the system's folder
 	// for temporary files.
 	Folder string
@@ -156,7 +167,10 @@ func (r *Reader) read(ctx context.Context, page *Page, mayRequest func(*url.URL)
 	if err := save(file, response.Body); err != nil {
 		return err
 	}
-	page.Text, err = r.text(ctx, folder, file, response)
+	page.Text, err = r.text(ctx, folder, file, response.Address, response.MediaType)
+	if r.cfg.Browser != nil && (err == nil || errors.Is(err, errNoText)) && NeedsScripts(file, response.MediaType, page.Text) {
+		return r.runScripts(ctx, page, folder, mayRequest, err)
+	}
 	return err
 }
 
@@ -173,16 +187,16 @@ func save(file string, body io.Reader) error {
 var errNoText = errors.New("the page has no text")
 
 // text returns the text of a page that is in a file.
-func (r *Reader) text(ctx context.Context, folder, file string, response *web.Response) (string, error) {
+func (r *Reader) text(ctx context.Context, folder, file, address, mediaType string) (string, error) {
 	parts := filepath.Join(folder, "parts")
-	if err := os.Mkdir(parts, 0o700); err != nil {
+	if err := os.MkdirAll(parts, 0o700); err != nil {
 		return "", fmt.Errorf("make a folder: %w", err)
 	}
 	name := ""
-	if u, err := url.Parse(response.Address); err == nil {
+	if u, err := url.Parse(address); err == nil {
 		name = filepath.Base(u.Path)
 	}
-	result, err := r.cfg.Extractor.Extract(ctx, extract.Input{Name: name, MediaType: extract.Declared(response.MediaType), Path: file, Folder: parts})
+	result, err := r.cfg.Extractor.Extract(ctx, extract.Input{Name: name, MediaType: extract.Declared(mediaType), Path: file, Folder: parts})
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", errNoText, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/cairn-rag/cairn/internal/browser"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -123,6 +124,81 @@ func TestReadRefusesAddressesInside(t *testing.T) {
 	for _, page := range newReader(t, safedial.New(safedial.Config{}).Client(0)).Read(t.Context(), addresses, anywhere) {
 		if page.Text != "" || page.Failure == "" && !page.Refused {
 			t.Errorf("%+v", page)
+		}
+	}
+}
+
+// scripts stands for a browser.
+type scripts struct {
+	html string
+	at   string // where they lead
+	err  error
+}
+
+func (s scripts) Render(_ context.Context, address string, mayOpen func(*url.URL) error) (browser.Document, error) {
+	if s.at != "" {
+		address = s.at
+	}
+	u, err := url.Parse(address)
+	if err == nil {
+		err = mayOpen(u)
+	}
+	return browser.Document{URL: address, HTML: s.html}, errors.Join(err, s.err)
+}
+
+func TestReadRunsScripts(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("A page with words. ", 40)
+	pages := map[string]string{"/empty": `<div id=app></div><script src=app.js></script>`, "/long": long + "<script></script>", "/plain": "no scripts", "/hidden": "", "/robots.txt": "User-agent: *\nDisallow: /hidden"}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/robots.txt" {
+			w.Header().Set("Content-Type", "text/html")
+		}
+		_, _ = w.Write([]byte(pages[r.URL.Path]))
+	}))
+	t.Cleanup(site.Close)
+	for name, tc := range map[string]struct {
+		path    string
+		browser scripts
+		want    scrape.Page
+	}{
+		"of_a_page_without_words":        {"/empty", scripts{html: long}, scrape.Page{URL: "/empty", Text: strings.TrimSpace(long), Scripts: scrape.ScriptsRan}},
+		"which_lead_elsewhere":           {"/empty", scripts{html: long, at: site.URL + "/other"}, scrape.Page{URL: "/other", Text: strings.TrimSpace(long), Scripts: scrape.ScriptsRan}},
+		"which_make_fewer_words":         {"/empty", scripts{html: "x"}, scrape.Page{URL: "/empty", Text: pages["/empty"], Scripts: scrape.ScriptsRan}},
+		"not_of_a_page_with_words":       {"/long", scripts{err: errors.New("asked")}, scrape.Page{URL: "/long", Text: strings.TrimSpace(pages["/long"])}},
+		"not_of_a_page_without_them":     {"/plain", scripts{err: errors.New("asked")}, scrape.Page{URL: "/plain", Text: pages["/plain"]}},
+		"not_without_a_browser":          {"/empty", scripts{err: errors.New("not installed")}, scrape.Page{URL: "/empty", Text: pages["/empty"], Scripts: scrape.ScriptsNotRun}},
+		"not_to_another_domain":          {"/empty", scripts{html: long, at: "https://evil.example/"}, scrape.Page{URL: "/empty", Refused: true, Failure: scrape.FailureFetch, Scripts: scrape.ScriptsNotRun}},
+		"not_to_what_robots_may_not_see": {"/empty", scripts{html: long, at: site.URL + "/hidden"}, scrape.Page{URL: "/empty", Text: pages["/empty"], Scripts: scrape.ScriptsNotRun}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := scrape.NewReader(scrape.Config{Client: web.NewClient(site.Client(), web.NewPace(4)), Extractor: plain{}, Folder: t.TempDir(), Browser: tc.browser})
+			got := r.Read(t.Context(), []string{site.URL + tc.path}, func(u *url.URL) bool { return u.Hostname() == "127.0.0.1" })[0]
+			got.URL = strings.TrimPrefix(got.URL, site.URL)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestLooksEmpty(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("Words of a page. ", 60)
+	for page, want := range map[string]bool{
+		"":                                     false,
+		"short, without scripts":               false,
+		"<script></script>":                    true,
+		"<script>" + long + "</script>":        true,
+		"<p>" + long + "</p><SCRIPT></SCRIPT>": false,
+		"<noscript>" + long + "</noscript><script></script>":                                       true,
+		"<head><title>" + long + "</title></head><style>" + long + "</style><script></script>":     true,
+		"<body>Loading" + strings.Repeat(" \n", 1000) + "<script src=x></script>":                  true,
+		"<template>" + long + "</template><script></script></template></noscript>" + long + "</p>": false,
+	} {
+		if got := scrape.LooksEmpty([]byte(page)); got != want {
+			t.Errorf("%.60s…: %v", page, got)
 		}
 	}
 }
