@@ -18,7 +18,6 @@ func badFiles(t *testing.T, s *server) {
 	})
 	t.Run("of text that is not UTF-8 says so", func(t *testing.T) {
 		for _, d := range s.sendFiles(t, nil,
-			file{"latin.txt", []byte("Das B\xfcro \xf6ffnet um neun Uhr, und die T\xfcr ist gr\xfcn.")},
 			file{"broken.json", []byte("{\"a\": \"\xc3\x28 \xff\"}")},
 			file{"broken.md", []byte(strings.Repeat("This line has \xc3\x28 and \xff\xfe\xfd in it.\n", 300))},
 			file{"late.txt", []byte(strings.Repeat("A good line.\n", 5000) + "a bad one: \xc3\x28\n")},
@@ -26,6 +25,13 @@ func badFiles(t *testing.T, s *server) {
 			s.wantFailed(t, d, knowledge.StageExtract, knowledge.CodeMalformed)
 		}
 		s.refuses(t, "POST", webhooks+"/document?projectId=default", "{\"name\": \"a\", \"content\": {\"text\": \"\xc3\x28\"}}", http.StatusBadRequest, knowledge.CodeMalformed)
+	})
+	t.Run("of text in another character set names the one that was assumed", func(t *testing.T) {
+		for _, d := range s.sendFiles(t, nil, file{"latin.txt", []byte("Das B\xfcro \xf6ffnet um neun Uhr, und die T\xfcr ist gr\xfcn.")}) {
+			if d = s.ended(t, d); d.Status != knowledge.StatusPublished || d.Metadata["assumed_charset"] != "windows-1252" {
+				t.Errorf("the document is %s, %v, with the metadata %v", d.Status, d.Error, d.Metadata)
+			}
+		}
 	})
 	t.Run("with 50 MB of text is refused", func(t *testing.T) {
 		long := strings.Repeat("The keeper of the light writes into the book. ", 50<<20/46)

@@ -36,8 +36,7 @@ var codeByName = map[string]knowledge.Code{
 	"testWORD_truncated.docx":   knowledge.CodeCorrupt,
 	"protected_upper_case.docx": knowledge.CodeEncrypted, "testPPT_protected_passtika.pptx": knowledge.CodeEncrypted,
 	"testODTEncrypted.odt": knowledge.CodeEncrypted, "testODPMacro.odp": knowledge.CodeEmpty,
-	"testUserDefinedCharset.mhtml": knowledge.CodeEmpty,     // cut off before its page
-	"multi-language.txt":           knowledge.CodeMalformed, // Latin-1, which nothing declares
+	"testUserDefinedCharset.mhtml": knowledge.CodeEmpty, // cut off before its page
 	"bug1782186.pdf":               knowledge.CodeEncrypted, "libreoffice-writer-password.pdf": knowledge.CodeEncrypted,
 }
 
@@ -152,7 +151,7 @@ func TestBadInputEndsAsStated(t *testing.T) {
 		{"a page of invisible characters", "a.html", []byte("<p>&shy;<p>&ZeroWidthSpace;"), knowledge.CodeEmpty},
 		{"a page without text", "a.html", []byte("<!doctype html><title>x</title><script>alert(1)</script>"), knowledge.CodeEmpty},
 		{"JSON without a value", "a.json", []byte("{}"), knowledge.CodeEmpty},
-		{"Latin-1 that is not declared", "a.txt", []byte("caf\xe9"), knowledge.CodeMalformed},
+		{"UTF-8 with a wrong byte", "a.txt", []byte("Das Büro öffnet für Gäste, hört man. \xff"), knowledge.CodeMalformed},
 		{"bytes that are not text", "a.txt", []byte("\x00\x01\xff\xfe\x02"), knowledge.CodeMalformed},
 		{"UTF-16 without a mark", "a.txt", []byte("h\x00e\x00l\x00l\x00\xe9\x00"), knowledge.CodeMalformed},
 		{"JSON that is cut off", "a.json", []byte(`{"a": [1, 2`), knowledge.CodeMalformed},
@@ -231,6 +230,9 @@ func TestDeclaredMediaType(t *testing.T) {
 			"caf\xe9", knowledge.Layout{MediaType: extract.TypeText, Blocks: []knowledge.Block{{Kind: knowledge.BlockParagraph, Text: "café"}}}},
 		{"a character set that Sniff returned is honoured", extract.Input{Name: "page", MediaType: "text/html; charset=windows-1252"},
 			"<p>caf\xe9", knowledge.Layout{MediaType: extract.TypeHTML, Blocks: []knowledge.Block{{Kind: knowledge.BlockParagraph, Text: "café"}}}},
+		{"another character set is detected and named", extract.Input{Name: "a.csv"}, "Name;Stra\xdfe\nM\xfcller;Hauptstra\xdfe 3\n",
+			knowledge.Layout{MediaType: extract.TypeCSV, Metadata: map[string]string{"assumed_charset": "windows-1252"},
+				Blocks: []knowledge.Block{{Kind: knowledge.BlockTable, Text: "| Name | Straße |\n| --- | --- |\n| Müller | Hauptstraße 3 |", Header: "| Name | Straße |\n| --- | --- |"}}}},
 		{"a declared kind counts where the name says nothing", extract.Input{Name: "notes", MediaType: extract.TypeMarkdown},
 			"# Tea", knowledge.Layout{MediaType: extract.TypeMarkdown, Title: "Tea", Blocks: []knowledge.Block{{Kind: knowledge.BlockHeading, Level: 1, Text: "Tea"}}}},
 		{"the name counts more", extract.Input{Name: "notes.txt", MediaType: extract.TypeMarkdown},

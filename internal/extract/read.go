@@ -57,10 +57,13 @@ func (p *parser) read(ctx context.Context, in Input) (format.Result, error) {
 	if err != nil {
 		return format.Result{}, err
 	}
+	assumed := ""
+	source.Assumed = &assumed
 	result, err := f.read(ctx, p, source)
 	if err != nil {
 		return format.Result{}, err
 	}
+	result.Layout.Metadata = charset.Note(result.Layout.Metadata, assumed)
 	if result.Layout.MediaType == "" {
 		result.Layout.MediaType = source.MediaType
 	}

@@ -1,7 +1,6 @@
 // Package charset decodes the bytes of a text file to clean UTF-8. It handles
-// byte order marks and declared character sets, normalises line ends, and
-// removes control characters. It does not guess: text that is neither UTF-8 nor
-// in a declared character set is refused.
+// byte order marks and declared character sets, detects the character set of other
+// text, normalises line ends, and removes control characters.
 package charset
 
 import (
@@ -17,7 +16,7 @@ import (
 )
 
 // notUTF8 is the message of the error for text that cannot be decoded.
-const notUTF8 = "the file is not UTF-8 text; save it as UTF-8 (or UTF-16 with a byte order mark) and send it again"
+const notUTF8 = "the file is not text in UTF-8 or in another character set that is recognised; save it as UTF-8 (or UTF-16 with a byte order mark) and send it again"
 
 // MaxText is the most text, in bytes of UTF-8, that one document may hold.
 const MaxText = 20 << 20
@@ -44,8 +43,8 @@ func Declared(mediaType string) string {
 
 // Decode returns the text of data as UTF-8, cleaned by Clean. A byte order mark
 // decides the encoding; without one, valid UTF-8 is kept as it is; otherwise
-// the declared character set is used. Errors are *knowledge.Error with code
-// malformed or too_large.
+// the declared character set is used or, without a declaration, the one that Assumed
+// returns. Errors are *knowledge.Error with code malformed or too_large.
 func Decode(data []byte, declared string) (string, error) {
 	text, err := decode(data, declared)
 	if err != nil {
@@ -64,6 +63,9 @@ func decode(data []byte, declared string) (string, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if utf8.Valid(data) {
 		return string(data), nil
+	}
+	if declared == "" {
+		declared = detect(data)
 	}
 	if enc := encodingByName(declared); enc != nil {
 		return decodeWith(data, enc)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/text/encoding/htmlindex"
+
 	"github.com/cairn-rag/cairn/internal/extract/charset"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -36,16 +38,60 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+func TestAssumed(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, text string }{
+		{"windows-1252", "café"},
+		{"windows-1252", "Name;Straße;Ort\nMüller;Hauptstraße 3;Köln\nJäger;Bahnhof 2;Düsseldorf\n"},
+		{"windows-1252", "The price is “£12” – or €15. It’s fine, and everything else is plain English text."},
+		{"windows-1250", "Zażółć gęślą jaźń. Proszę wymienić baterię w urządzeniu."},
+		{"windows-1251", "Москва является столицей России. Температура воздуха сегодня."},
+		{"koi8-r", "Москва является столицей России. Температура воздуха сегодня."},
+		{"shift_jis", "これは日本語の文書です。電池を交換してください。"},
+		{"euc-jp", "これは日本語の文書です。電池を交換してください。"},
+		{"gb18030", "这是一个中文文件。请更换电池。我们的产品保修两年。"},
+		{"big5", "這是一個中文文件。請更換電池。我們的產品保固兩年。"},
+		{"euc-kr", "이것은 한국어 문서입니다. 배터리를 교체하십시오."},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			encoding, err := htmlindex.Get(tc.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := encoding.NewEncoder().Bytes([]byte(strings.Repeat("plain\n", 20_000) + tc.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := charset.Decode(data, "")
+			if name := charset.Assumed(data, ""); name != tc.name || err != nil || !strings.HasSuffix(text, tc.text) {
+				t.Errorf("%s is assumed, %v, and the text ends in %q", name, err, text[max(0, len(text)-40):])
+			}
+		})
+	}
+	for _, text := range []string{"plain", "café", "\xff\xfeh\x00"} {
+		if name := charset.Assumed([]byte(text), ""); name != "" {
+			t.Errorf("%q is assumed for %q", name, text)
+		}
+	}
+	if name := charset.Assumed([]byte("caf\xe9"), "windows-1252"); name != "" {
+		t.Errorf("%q is assumed, though the set is declared", name)
+	}
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		behaviour, data, declared string
 		code                      knowledge.Code
 	}{
-		{"Latin-1 without a declaration", "caf\xe9", "", knowledge.CodeMalformed},
+		{"UTF-8 with a wrong byte", strings.Repeat("Öffnungszeiten für Gäste. ", 9) + "\xff", "", knowledge.CodeMalformed},
+		{"bytes that are no text of any set", strings.Repeat("This line has \xc3\x28 and \xff\xfe\xfd in it.\n", 300), "", knowledge.CodeMalformed},
+		{"a wrong byte after much text", strings.Repeat("A good line.\n", 5000) + "a bad one: \xc3\x28\n", "", knowledge.CodeMalformed},
+		{"wrong bytes in JSON", "{\"a\": \"\xc3\x28 \xff\"}", "", knowledge.CodeMalformed},
+		{"bytes with a NUL", "caf\xe9\x00", "", knowledge.CodeMalformed},
 		{"bytes declared as UTF-8 that are not", "caf\xe9", "utf-8", knowledge.CodeMalformed},
 		{"an unknown character set", "caf\xe9", "klingon", knowledge.CodeMalformed},
-		{"a surrogate in UTF-8", "\xed\xa0\x80", "", knowledge.CodeMalformed},
 		{"too much text", strings.Repeat("a", charset.MaxText+1), "", knowledge.CodeTooLarge},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {

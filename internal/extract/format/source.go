@@ -12,10 +12,11 @@ import (
 
 // Source is one file to read.
 type Source struct {
-	Name      string // as uploaded
-	MediaType string // without parameters
-	Kind      string // the format in a sentence, "a Word document (.doc)"
-	Charset   string // declared character set of a text, "" = none
+	Name      string  // as uploaded
+	MediaType string  // without parameters
+	Kind      string  // the format in a sentence, "a Word document (.doc)"
+	Charset   string  // declared character set of a text, "" = none
+	Assumed   *string // where Text stores charset.Assumed, nil = nowhere
 	Path      string
 	Data      []byte // content of a text that is in no file; then Path is empty
 	Size      int64  // bytes
@@ -60,6 +61,9 @@ func (s Source) Text() (string, error) {
 	data, err := s.Bytes()
 	if err != nil {
 		return "", err
+	}
+	if s.Assumed != nil {
+		*s.Assumed = charset.Assumed(data, s.Charset)
 	}
 	return charset.Decode(data, s.Charset)
 }

@@ -33,7 +33,10 @@ func ReadPage(data []byte, declared string) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	page := Page{Title: pageTitle(root), Metadata: pageMetadata(root)}
+	if declared == "" {
+		declared = declaredCharset(data[:min(len(data), 4096)])
+	}
+	page := Page{Title: pageTitle(root), Metadata: charset.Note(pageMetadata(root), charset.Assumed(data, declared))}
 	removeHidden(root)
 	units := unitsOf(root)
 	furniture := cutFurniture(root, units, mainText(root, units))

@@ -33,6 +33,7 @@ func Read(data []byte, declared string) (knowledge.Layout, error) {
 		w.document(root)
 	}
 	w.flush()
+	w.layout.Metadata = charset.Note(w.layout.Metadata, charset.Assumed(data, declared))
 	return w.layout, nil
 }
 
