@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"strings"
 
+	"go.temporal.io/sdk/activity"
+
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/prompt"
+	"github.com/cairn-rag/cairn/internal/stream"
 )
 
 // Limits of what models write for a research, beside those of the project.
@@ -95,9 +98,9 @@ func (r Research) searches() []string {
 }
 
 // require has the chat model call a tool, and decodes its arguments into v.
-func (a *Answering) require(ctx context.Context, r knowledge.Request, system, user string, tool model.Tool, v any) (Called, error) {
+func (a *Answering) require(ctx context.Context, run knowledge.RunRef, r knowledge.Request, system, user string, tool model.Tool, v any) (Called, error) {
 	zero := 0.0
-	_, done, err := a.chatOnce(ctx, r.Config.AI, model.ChatRequest{
+	_, done, err := a.chatForResearch(ctx, run, r.Config.AI, model.ChatRequest{
 		Tools: []model.Tool{tool}, ToolChoice: tool.Name, Temperature: &zero, Seed: seed(),
 		Messages: []model.Message{{Role: model.RoleSystem, Content: system}, {Role: model.RoleUser, Content: user}},
 	})
@@ -112,6 +115,21 @@ func (a *Answering) require(ctx context.Context, r knowledge.Request, system, us
 	return Called{}, &model.Error{
 		Code: model.CodeBadResponse, Provider: a.Chat.Endpoint().Provider, Retryable: true, Cause: fmt.Errorf("the model did not call %s as its schema says", tool.Name),
 	}
+}
+
+// chatForResearch makes a model call, and shows readers each model that fails.
+func (a *Answering) chatForResearch(ctx context.Context, run knowledge.RunRef, ai knowledge.AIConfig, chat model.ChatRequest) (string, model.Completion, error) {
+	info, number := activity.GetInfo(ctx), int64(0)
+	return a.chatOnceNoting(ctx, ai, chat, func(f model.Failed) {
+		log := a.Log.With("run", run.Run)
+		logFailed(ctx, log, f)
+		number++
+		batch := stream.Batch{PublisherID: "failed-" + info.WorkflowExecution.RunID + "-" + info.ActivityID, Sequence: int64(info.Attempt)<<16 + number}
+		batch.Items = []stream.Entry{entry(stream.TopicModelFailed, stream.Event{Data: stream.Data(newModelFailed(f, int(info.Attempt)))})}
+		if err := a.Workflows.Publish(ctx, run.LogWorkflowID(), batch); err != nil {
+			log.WarnContext(ctx, "the failure of a model is not shown", "error", err)
+		}
+	})
 }
 
 func called(done model.Completion) Called {

@@ -141,7 +141,7 @@ func (a *Answering) takeNotes(ctx context.Context, in ReadInput) (NotesRecord, e
 		Missing string `json:"missing"`
 	}
 	record := NotesRecord{Notes: []NoteRecord{}}
-	if record.Called, err = a.require(ctx, request, system, user, notesTool, &taken); err != nil {
+	if record.Called, err = a.require(ctx, in.RunRef, request, system, user, notesTool, &taken); err != nil {
 		return NotesRecord{}, err
 	}
 	record.Missing = line(taken.Missing, maxNoteRunes)

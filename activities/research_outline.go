@@ -79,7 +79,7 @@ func (a *Answering) outline(ctx context.Context, r knowledge.Request, in Outline
 	prompts.Notes = noted.prompted(false)
 	system, user := prompts.Outline(in.Sections)
 	var record OutlineRecord
-	if record.Called, err = a.require(ctx, r, system, user, outlineTool, &record); err != nil {
+	if record.Called, err = a.require(ctx, in.RunRef, r, system, user, outlineTool, &record); err != nil {
 		return OutlineRecord{}, err
 	}
 	var kept []OutlinedSection

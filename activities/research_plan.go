@@ -83,7 +83,7 @@ func (a *Answering) makePlan(ctx context.Context, in PlanInput) (PlanRecord, err
 	prompts.Notes, prompts.History = noted.prompted(false), request.History
 	system, user := prompts.Plan(in.Breadth)
 	var plan PlanRecord
-	if plan.Called, err = a.require(ctx, request, system, user, planTool, &plan); err != nil {
+	if plan.Called, err = a.require(ctx, in.RunRef, request, system, user, planTool, &plan); err != nil {
 		return PlanRecord{}, err
 	}
 	asked := map[string]bool{}

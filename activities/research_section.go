@@ -98,7 +98,7 @@ func (a *Answering) writeSection(ctx context.Context, r knowledge.Request, in Se
 	}
 	system, user := prompts.Section(headings[in.Section], headings, noted.passages)
 	rewriter := citation.NewRewriter(noted.passages)
-	said, done, err := a.chatOnce(ctx, r.Config.AI, model.ChatRequest{
+	said, done, err := a.chatForResearch(ctx, in.RunRef, r.Config.AI, model.ChatRequest{
 		Temperature: r.Config.AI.Temperature, MaxTokens: r.Config.AI.MaxTokens, Seed: seed(),
 		Messages: []model.Message{{Role: model.RoleSystem, Content: system}, {Role: model.RoleUser, Content: user}},
 	})

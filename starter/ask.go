@@ -183,6 +183,8 @@ func (n *narrator) tell(e client.Event) error {
 		return n.toolCall(e)
 	case client.EventResearch:
 		return n.research(e)
+	case client.EventModelFailed:
+		return n.modelFailed(e)
 	case client.EventDocument:
 		return n.document(e)
 	case client.EventImport:

@@ -49,6 +49,20 @@ func (n *narrator) research(e client.Event) error {
 	return nil
 }
 
+// modelFailed shows that a model failed, and which one is asked now.
+func (n *narrator) modelFailed(e client.Event) error {
+	var failed struct{ Model, Code, Next string }
+	if err := e.Decode(&failed); err != nil {
+		return err
+	}
+	if failed.Next != "" {
+		n.say("%s failed (%s), asking %s", failed.Model, failed.Code, failed.Next)
+	} else {
+		n.say("%s failed (%s)", failed.Model, failed.Code)
+	}
+	return nil
+}
+
 // lines returns what is told of a step that has ended.
 func (u researchUpdate) lines() []string {
 	about := fmt.Sprintf("%d.%d %s", u.Round, u.Question, u.Text)

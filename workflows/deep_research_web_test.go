@@ -9,9 +9,11 @@ import (
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/scrape"
+	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/websearch"
 	"github.com/cairn-rag/cairn/workflows"
 )
@@ -155,4 +157,37 @@ func TestDeepResearchOnTheWeb(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestDeepResearchFailover has the first model fail every call.
+func TestDeepResearchFailover(t *testing.T) {
+	t.Parallel()
+	test := &researchTest{loopTest: newLoopTest(t)}
+	test.env = newEnvironment()
+	second := modeltest.New(modeltest.Options{})
+	t.Cleanup(second.Close)
+	acts := test.activities().Answering
+	acts.Workflows, acts.Failover = logByID{env: test.env}, []activities.Chat{model.New(second.Endpoint(), nil)}
+	test.env.RegisterActivity(acts)
+	test.env.RegisterWorkflow(workflows.RunLog)
+	test.env.RegisterWorkflow(workflows.ResearchQuestion)
+	test.publish("pump", []string{"The HX-4 pump weighs 12 kg."})
+	test.server.ScriptChat(modeltest.Fail(503), modeltest.Fail(503), modeltest.Fail(503), modeltest.Fail(503))
+	second.ScriptChat(plan("How heavy is the HX-4 pump?"), notes("It is heavy."), outline("Weight"), modeltest.Text("It weighs 12 kg <source_1>."))
+	test.research("What is to know of the pump?", knowledge.ResearchConfig{Depth: 1})
+	run, answer, shown, _ := test.outcome()
+	if run.Status != knowledge.RunCompleted || shown != answer.Answer || !strings.Contains(shown, "It weighs 12 kg <citation id=") {
+		t.Errorf("%s, %+v; shown:\n%s", run.Status, run.Error, shown)
+	}
+	var log stream.StoredLog
+	test.must(test.blobs.GetJSON(t.Context(), run.LogKey, &log))
+	failures := 0
+	for _, item := range log.Items {
+		if item.Topic == stream.TopicModelFailed {
+			failures++
+		}
+	}
+	if first, then := test.server.Totals().Chats.Asked, second.Totals().Chats.Asked; first != 4 || then != 4 || failures != 4 {
+		t.Errorf("%d calls at the first model, %d at the second, %d events", first, then, failures)
+	}
 }

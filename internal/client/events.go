@@ -24,6 +24,7 @@ const (
 	EventToolCall    = "toolCall"
 	EventCompleted   = "completedMessage"
 	EventResearch    = "researchUpdate"
+	EventModelFailed = "modelFailed"
 	EventDocument    = "documentUpdate"
 	EventImport      = "importUpdate"
 	EventEnded       = "runEnded"
