@@ -44,19 +44,24 @@ func (a *Ingestion) FinishVersion(ctx context.Context, in FinishInput) error {
 	if err != nil {
 		return a.fail(ctx, in.StepInput, err)
 	}
-	a.ended(ctx, in.StepInput, in.Status, nil)
+	a.ended(ctx, in.StepInput, in.Status, in.Error, nil)
 	return nil
 }
 
 // ended counts and logs the end of a version's run. If items is not nil, it passes
 // them to the readers in this process.
-func (a *Ingestion) ended(ctx context.Context, in StepInput, status knowledge.RunStatus, items []stream.Item) {
+func (a *Ingestion) ended(ctx context.Context, in StepInput, status knowledge.RunStatus, failed *knowledge.DocumentError, items []stream.Item) {
 	if items != nil {
 		a.Hub.Finish(in.Run, items)
 	}
 	a.Metrics.DocumentDone(string(status))
 	a.Metrics.WorkflowDone("IngestDocument", string(status))
-	logger(a.Log, in.VersionRef, in.Run).InfoContext(ctx, "ingest ended", "status", status)
+	log := logger(a.Log, in.VersionRef, in.Run)
+	if failed == nil || status == knowledge.RunCanceled {
+		log.InfoContext(ctx, "ingest ended", "status", status)
+		return
+	}
+	log.WarnContext(ctx, "ingest failed", "code", failed.Code, "stage", failed.Stage, "reason", failed.Message)
 }
 
 // removing reports whether a version is being removed or was removed.

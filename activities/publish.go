@@ -54,7 +54,7 @@ func (a *Ingestion) PublishDocument(ctx context.Context, in PublishInput) (Publi
 		}
 		if in.End != nil {
 			result.Ended = true
-			a.ended(ctx, in.StepInput, publication.End.Status, in.End)
+			a.ended(ctx, in.StepInput, publication.End.Status, nil, in.End)
 		}
 		// Its tags or access may have changed while it was written. Readers see it, so
 		// a cancel comes too late.

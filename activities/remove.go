@@ -231,5 +231,6 @@ func (a *Ingestion) FinishRemoval(ctx context.Context, in FinishInput) error {
 		return a.fail(ctx, in.StepInput, err)
 	}
 	a.Metrics.WorkflowDone("RemoveDocument", string(in.Status))
+	logger(a.Log, in.VersionRef, in.Run).InfoContext(ctx, "removal ended", "status", in.Status)
 	return nil
 }

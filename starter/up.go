@@ -70,10 +70,12 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 	}
 	fmt.Fprintf(a.stdout, "Cairn is ready.\n  API        %s\n  Documents  %s/docs\n  Operator   %s\n  Admin key  %s\n",
 		p.ends.API, p.ends.API, p.ends.UI, p.ends.KeyFile)
+	log.InfoContext(ctx, "ready", "version", versionName(), "api", p.ends.API)
 	select {
 	case <-ctx.Done():
 	case err = <-p.failed:
 	}
+	log.InfoContext(ctx, "stopping")
 	fmt.Fprintln(a.stdout, "Stopping; unfinished work resumes at the next start.")
 	return errors.Join(err, p.close())
 }

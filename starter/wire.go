@@ -80,7 +80,7 @@ type platform struct {
 // newPlatform returns a platform without parts. roles.go has the parts of each role.
 func newPlatform(cfg config.Config, log *slog.Logger) *platform {
 	return &platform{
-		cfg: cfg, log: log, metrics: telemetry.NewMetrics(), hub: stream.NewHub(), failed: make(chan error, 4), woken: make(chan store.WebhookQueue, 1000),
+		cfg: cfg, log: log, metrics: telemetry.NewMetrics(versionName()), hub: stream.NewHub(), failed: make(chan error, 4), woken: make(chan store.WebhookQueue, 1000),
 		ends: childserver.Endpoints{PID: os.Getpid(), KeyFile: filepath.Join(cfg.Data, "admin.key")},
 	}
 }
@@ -199,6 +199,7 @@ func (p *platform) useTemporal(c client.Client) {
 	p.client = c
 	p.onClose(func() error { c.Close(); return nil })
 	p.workflow = dispatch.New(c, versionName()).Named(*p.cfg.Operator.Names)
+	p.metrics.WatchBacklog(p.backlog)
 }
 
 // startModels creates the clients of the configured endpoints, and serves the

@@ -18,6 +18,11 @@ const (
 	QueueWebhook   = "webhook"    // the webhooks of projects: workflows, and requests
 )
 
+// Queues returns the task queues.
+func Queues() []string {
+	return []string{QueueQuery, QueueIngest, QueueFetch, QueueParse, QueueEmbed, QueueTranscribe, QueueWrite, QueueBulk, QueueBulkLarge, QueueWebhook}
+}
+
 // The search attributes with which an operator finds workflows.
 const (
 	AttributeWorkspace = "CairnWorkspace"

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"net/http"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 // clients cannot create new series.
 type Metrics struct {
 	registry      *prometheus.Registry
+	described     []description
 	requests      *prometheus.HistogramVec
 	streams       prometheus.Gauge
 	workflows     *prometheus.CounterVec
@@ -27,42 +29,52 @@ type Metrics struct {
 }
 
 // Bucket limits in seconds: quick for work that should take milliseconds, slow
-// for work that may take minutes.
+// for work that may take minutes, long for work that may take hours.
 var (
 	quick = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10}
 	slow  = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
+	long  = []float64{.005, .025, .1, .5, 1, 5, 10, 30, 60, 300, 900, 3600, 4 * 3600}
 )
 
 // NewMetrics returns metrics with a registry of their own, which also has those
-// of the Go runtime and the process.
-func NewMetrics() *Metrics {
-	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		requests: histogram("cairn_http_request_seconds", "Time from a request to the end of its answer, streams included.", slow, "method", "route", "status"),
-		streams: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "cairn_open_streams", Help: "Event streams that clients follow now.",
-		}),
-		workflows:     counter("cairn_workflows_total", "Workflows that ended, by type and status.", "workflow", "status"),
-		documents:     counter("cairn_documents_total", "Versions of documents whose ingest ended, by outcome.", "outcome"),
-		stages:        histogram("cairn_ingest_stage_seconds", "Time of the stages of an ingest.", slow, "stage"),
-		modelCalls:    histogram("cairn_model_call_seconds", "Time of calls of models.", slow, "provider", "kind", "outcome"),
-		modelTokens:   counter("cairn_model_tokens_total", "Tokens that models read (prompt) and wrote (completion).", "provider", "kind", "direction"),
-		webhooks:      counter("cairn_webhook_attempts_total", "Requests to webhooks, by type of event and what became of the delivery.", "type", "outcome"),
-		retrievalLegs: histogram("cairn_retrieval_seconds", "Time of the legs of a retrieval.", quick, "leg"),
-	}
-	m.registry.MustRegister(
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.requests, m.streams, m.workflows, m.documents, m.stages, m.modelCalls, m.modelTokens, m.retrievalLegs, m.webhooks,
-	)
+// of the Go runtime and the process. version is that of the program.
+func NewMetrics(version string) *Metrics {
+	m := &Metrics{registry: prometheus.NewRegistry()}
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.requests = m.histogram("cairn_http_request_seconds", "Time from a request to the end of its answer, streams included; status 499 is a client that disconnected.", slow, "method", "route", "status")
+	m.streams = m.gauge("cairn_open_streams", "Event streams that clients follow now.").WithLabelValues()
+	m.workflows = m.counter("cairn_workflows_total", "Workflows that ended, by type and status.", "workflow", "status")
+	m.documents = m.counter("cairn_documents_total", "Versions of documents whose ingest ended, by outcome.", "outcome")
+	m.stages = m.histogram("cairn_ingest_stage_seconds", "Time of the stages of an ingest.", long, "stage")
+	m.modelCalls = m.histogram("cairn_model_call_seconds", "Time of calls of models.", slow, "provider", "kind", "outcome")
+	m.modelTokens = m.counter("cairn_model_tokens_total", "Tokens that models read (prompt) and wrote (completion).", "provider", "kind", "direction")
+	m.webhooks = m.counter("cairn_webhook_attempts_total", "Requests to webhooks, by type of event and what became of the delivery: delivered, pending (it is tried again) or failed.", "type", "outcome")
+	m.retrievalLegs = m.histogram("cairn_retrieval_seconds", "Time of the legs of a retrieval: embed, dense, bm25, recheck, total.", quick, "leg")
+	m.gauge("cairn_build_info", "1, with the version of the program and of Go.", "version", "go_version").WithLabelValues(version, runtime.Version()).Set(1)
 	return m
 }
 
-func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+func (m *Metrics) histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+	m.add(v, description{name, "histogram", help, labels})
+	return v
 }
 
-func counter(name, help string, labels ...string) *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+func (m *Metrics) counter(name, help string, labels ...string) *prometheus.CounterVec {
+	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	m.add(v, description{name, "counter", help, labels})
+	return v
+}
+
+func (m *Metrics) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
+	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+	m.add(v, description{name, "gauge", help, labels})
+	return v
+}
+
+func (m *Metrics) add(c prometheus.Collector, d description) {
+	m.registry.MustRegister(c)
+	m.described = append(m.described, d)
 }
 
 // Handler serves the metrics in the Prometheus text format.

@@ -55,7 +55,7 @@ func scrape(t *testing.T, m *telemetry.Metrics) string {
 
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	m := telemetry.NewMetrics()
+	m := telemetry.NewMetrics("v1")
 	m.Request("GET", "/chunks/{id}", 200, 3*time.Millisecond)
 	m.Request("BREW", "none", 405, time.Second)
 	m.OpenStreams(7)
@@ -89,7 +89,7 @@ func TestMetrics(t *testing.T) {
 
 func TestMetricsDoNotShareARegistry(t *testing.T) {
 	t.Parallel()
-	a, b := telemetry.NewMetrics(), telemetry.NewMetrics()
+	a, b := telemetry.NewMetrics("v1"), telemetry.NewMetrics("v1")
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() { a.DocumentDone("error") })

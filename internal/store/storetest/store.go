@@ -104,6 +104,7 @@ type Ingestion interface {
 	RoomForSystem(ctx context.Context, workspace, project, document string) (store.Room, error)
 	TakeRoom(ctx context.Context, ref knowledge.VersionRef, pages int, bytes int64) error
 	NamedSources(ctx context.Context, documents []string) ([]string, error)
+	PendingCounts(ctx context.Context) ([]store.PendingCount, error)
 	StaleInIndex(ctx context.Context, limit int) ([]string, error)
 	LeaseStale(ctx context.Context, document string) (d store.StaleDocument, leased bool, err error)
 	InIndex(ctx context.Context, d store.StaleDocument) (again bool, err error)

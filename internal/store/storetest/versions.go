@@ -57,6 +57,11 @@ func firstUpload(f *fixture) {
 		Language: "und", SourceKey: nv.SourceKey, Bytes: 100, Splitter: nv.Splitter, Tags: want.Tags, Metadata: want.Metadata,
 		Classification: "internal", Access: everyone, ACL: []string{"w:acme"}, CreatedAt: now, UpdatedAt: now, DocumentCreatedAt: now, ExternalID: "a.txt",
 	}
+	pending, err := f.PendingCounts(f.ctx)
+	f.must(err)
+	if diff := cmp.Diff([]store.PendingCount{{Stage: knowledge.StageFetch, Count: 1, Oldest: now}}, pending); diff != "" {
+		f.Error(diff)
+	}
 	read, err := f.Version(f.ctx, v.VersionRef)
 	f.must(err)
 	for _, got := range []store.Version{v, read} {
