@@ -67,7 +67,7 @@ func newDeliverTest(t *testing.T) *deliverTest {
 	d.must(err)
 	d.delivering = &activities.Delivering{
 		Deliveries: d.store, Secrets: d.box, Sender: d, OperatorURL: func(id string) string { return "http://operator.test/" + id },
-		Metrics: telemetry.NewMetrics(), Log: d.ingestion.Log, Now: func() time.Time { return d.clock },
+		Metrics: telemetry.NewMetrics("test"), Log: d.ingestion.Log, Now: func() time.Time { return d.clock },
 	}
 	return d
 }

@@ -86,7 +86,7 @@ func newFixture(t *testing.T) *fixture {
 }
 
 func (f *fixture) wire() {
-	metrics, log := telemetry.NewMetrics(), slog.New(slog.NewTextHandler(f.log, nil))
+	metrics, log := telemetry.NewMetrics("test"), slog.New(slog.NewTextHandler(f.log, nil))
 	client := model.New(f.server.Endpoint(), nil)
 	f.ingestion = &activities.Ingestion{
 		Config: activities.IngestionConfig{FileBytes: 1 << 20, TextBytes: 1 << 19, TempDir: f.TempDir()},

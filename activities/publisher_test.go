@@ -78,7 +78,7 @@ func inBubble(t *testing.T, n int, test func(f *fixture, contexts []context.Cont
 		f.blobs, err = blob.Open(f.ctx, "mem://")
 		f.must(err)
 		f.answering = &activities.Answering{
-			Blobs: f.blobs, Workflows: f.workflows, Hub: f.hub, Metrics: telemetry.NewMetrics(), Log: discard(),
+			Blobs: f.blobs, Workflows: f.workflows, Hub: f.hub, Metrics: telemetry.NewMetrics("test"), Log: discard(),
 		}
 		test(f, contexts)
 		f.must(f.blobs.Close())

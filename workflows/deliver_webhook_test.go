@@ -160,7 +160,7 @@ func TestReceiverIsDown(t *testing.T) {
 			s := twoEvents(t, env)
 			env.RegisterActivity(&activities.Delivering{
 				Deliveries: s, Secrets: open{}, Sender: receiver, OperatorURL: func(string) string { return "" },
-				Metrics: telemetry.NewMetrics(), Log: slog.New(slog.DiscardHandler), Now: env.Now,
+				Metrics: telemetry.NewMetrics("test"), Log: slog.New(slog.DiscardHandler), Now: env.Now,
 			})
 			env.ExecuteWorkflow(workflows.DeliverWebhook, activities.DeliverInput{WebhookQueue: hook})
 			if err := env.GetWorkflowError(); err != nil {

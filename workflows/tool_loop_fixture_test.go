@@ -81,7 +81,7 @@ func (test *loopTest) must(err error) {
 func (test *loopTest) activities() *lastFirst {
 	acts := &lastFirst{began: map[place]string{}, completed: map[string]bool{}, changed: make(chan struct{}), Answering: &activities.Answering{
 		Blobs: test.blobs, Runs: test.store, Retriever: retrieve.New(test.index, test.store, questions{test.client}), Passages: test.store, Chat: test.client,
-		Workflows: ownLog{env: test.env}, Hub: test.hub, Metrics: telemetry.NewMetrics(), Log: slog.New(slog.DiscardHandler),
+		Workflows: ownLog{env: test.env}, Hub: test.hub, Metrics: telemetry.NewMetrics("test"), Log: slog.New(slog.DiscardHandler),
 	}}
 	test.env.SetOnActivityCompletedListener(func(info *activity.Info, _ converter.EncodedValue, _ error) { acts.complete(info.ActivityID) })
 	return acts
