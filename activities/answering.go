@@ -45,6 +45,8 @@ type Loop struct {
 	Record      *TurnRecord     `json:"record,omitempty"`      // of that model call
 	Suggestions string          `json:"suggestions,omitempty"` // blob of the questions that may come next
 	Usage       knowledge.Usage `json:"usage,omitzero"`
+
+	Attachments []knowledge.AttachedDocument `json:"attachments,omitempty"` // of the question, when it had waited for them
 }
 
 // Turn is one model call that called tools, and the outputs of these.

@@ -22,6 +22,8 @@ type Library interface {
 	Document(ctx context.Context, p knowledge.Principal, id string) (knowledge.Document, error)
 	// DocumentChunks lists the chunks of the published version in their order.
 	DocumentChunks(ctx context.Context, p knowledge.Principal, document string, page store.Page) (chunks []knowledge.Chunk, cursor string, err error)
+	// VersionFor returns a version of a document.
+	VersionFor(ctx context.Context, p knowledge.Principal, document string, version int) (store.Version, error)
 	// Attached returns the documents that are attached to the principal's conversation.
 	Attached(ctx context.Context, p knowledge.Principal, projects []string) ([]string, error)
 }
@@ -49,7 +51,8 @@ func (a *Answering) files(ctx context.Context, r knowledge.Request) (tool.Set, e
 	return tool.NewDocuments(fileTools{a}, len(attached) > 0), err
 }
 
-// attached returns the ids of the attached documents that the question may search.
+// attached returns the ids of the documents that are attached to the conversation or to
+// the question, of which the question may search those that its principal may read.
 func (a *Answering) attached(ctx context.Context, r knowledge.Request) ([]string, error) {
 	if r.Principal.ConversationID() == "" {
 		return nil, nil
@@ -57,6 +60,11 @@ func (a *Answering) attached(ctx context.Context, r knowledge.Request) ([]string
 	ids, err := a.Library.Attached(ctx, r.Principal.Reader(), r.Projects)
 	if err != nil {
 		return nil, fmt.Errorf("read the attachments: %w", err)
+	}
+	for _, id := range r.Attachments {
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
 	}
 	if len(r.Documents) > 0 {
 		ids = slices.DeleteFunc(ids, func(id string) bool { return !slices.Contains(r.Documents, id) })

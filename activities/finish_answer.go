@@ -46,6 +46,8 @@ type AnswerRecord struct {
 	// FinishReason is that of the TurnRecord.
 	FinishReason string     `json:"finish_reason,omitempty"`
 	Web          *WebCounts `json:"web,omitempty"` // of a run that is a search of the web
+	// Attachments are those of the question.
+	Attachments []knowledge.AttachedDocument `json:"attachments,omitempty"`
 	// Searches are what the searches chose by themselves, those that chose nothing left out.
 	Searches []retrieve.Choices `json:"searches,omitempty"`
 }
@@ -102,7 +104,7 @@ func (a *Answering) finishAnswer(ctx context.Context, in FinishAnswerInput) erro
 	}
 	record := AnswerRecord{
 		MessageID: request.MessageID, ConversationID: request.ConversationID, ExecutionID: request.ExecutionID,
-		Sources: []Source{}, Used: []int{}, ToolCalls: []CalledTool{}, Usage: in.Loop.Usage,
+		Sources: []Source{}, Used: []int{}, ToolCalls: []CalledTool{}, Usage: in.Loop.Usage, Attachments: in.Loop.Attachments,
 	}
 	end := Ending{Kind: request.Kind}
 	if in.Status == knowledge.RunCompleted {

@@ -35,6 +35,13 @@ func (a *Answering) opening(ctx context.Context, in ModelCallInput, r knowledge.
 		return givenMessages(given, r, passages), nil
 	}
 	system := prompt.System(template, passages, r.Date)
+	question := model.Message{Role: model.RoleUser, Content: r.Question}
+	if len(in.Loop.Attachments) > 0 {
+		var err error
+		if system, question.Pictures, err = a.withAttachments(ctx, r, in.Loop.Attachments, system); err != nil {
+			return nil, err
+		}
+	}
 	if r.Config.AI.Reflection {
 		system = prompt.WithReflection(system)
 	}
@@ -42,12 +49,12 @@ func (a *Answering) opening(ctx context.Context, in ModelCallInput, r knowledge.
 	for _, m := range r.History {
 		messages = append(messages, model.Message{Role: m.Role, Content: m.Content})
 	}
-	question := model.Message{Role: model.RoleUser, Content: r.Question}
 	if r.Config.AI.Multimodal {
-		var err error
-		if question.Pictures, err = a.picturesOf(ctx, found.chunks); err != nil {
+		pictures, err := a.picturesOf(ctx, found.chunks)
+		if err != nil {
 			return nil, err
 		}
+		question.Pictures = append(question.Pictures, pictures...)
 	}
 	return append(messages, question), nil
 }

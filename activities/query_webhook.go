@@ -164,7 +164,10 @@ func (a *Answering) askWebhook(ctx context.Context, run knowledge.RunRef, reques
 	payload := webhook.QueryPayload{
 		Input: request.Question, MessageID: request.MessageID, History: request.History, Filters: request.Filter, Passed: request.Passed,
 	}
-	var err error
+	err := a.tellAttachments(ctx, request, &payload)
+	if err != nil {
+		return webhook.Asked{}, err
+	}
 	if m.Body, err = webhook.QueryEnvelope(payload, project, request.ConversationID, request.Date); err != nil {
 		return webhook.Asked{}, err
 	}
@@ -294,4 +297,35 @@ func (r WebhookRecord) sources() []Source {
 		list = append(list, Source{Rank: i + 1, Given: &GivenSource{Name: s.Title, URL: s.URL, Text: s.Snippet}})
 	}
 	return list
+}
+
+// tellAttachments adds what is attached to the conversation, and to the question, to what a
+// webhook is told.
+func (a *Answering) tellAttachments(ctx context.Context, request knowledge.Request, payload *webhook.QueryPayload) error {
+	if a.Library == nil || request.Principal.ConversationID() == "" {
+		return nil
+	}
+	reader := request.Principal.Reader()
+	all, err := a.Library.Attached(ctx, reader, request.Projects)
+	if err != nil {
+		return fmt.Errorf("read the attachments: %w", err)
+	}
+	tell := func(ids []string) (list []webhook.Attachment, err error) {
+		for _, id := range ids {
+			d, err := a.Library.Document(ctx, reader, id)
+			if knowledge.IsCode(err, knowledge.CodeNotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("read attachment %s: %w", id, err)
+			}
+			list = append(list, webhook.Attachment{ID: d.ID, Name: d.Name})
+		}
+		return list, nil
+	}
+	if payload.AllConversationAttachments, err = tell(all); err != nil {
+		return err
+	}
+	payload.NewAttachments, err = tell(request.Attachments)
+	return err
 }

@@ -80,7 +80,7 @@ var (
 	questionEvents = map[string][]reflect.Type{
 		"runStarted": {reflect.TypeFor[startedEvent]()}, "apiMessageChunk": {reflect.TypeFor[chunkEvent]()}, "messageReset": {reflect.TypeFor[workflows.ResetData]()},
 		"modelFailed": {reflect.TypeFor[activities.ModelFailed]()}, "webhookCall": {reflect.TypeFor[activities.WebhookCall]()}, "searchChoices": {reflect.TypeFor[retrieve.Choices]()}, "toolCall": {reflect.TypeFor[toolCallEvent]()}, "toolEvent": {reflect.TypeFor[toolEvent]()}, "sendSourcesMessage": {reflect.TypeFor[sourcesEvent]()}, "completedMessage": {reflect.TypeFor[queryAnswer]()},
-		"researchUpdate": {reflect.TypeFor[researchEvent]()},
+		"attachmentUpdate": {reflect.TypeFor[attachmentView]()}, "researchUpdate": {reflect.TypeFor[researchEvent]()},
 	}
 	toolEvents = map[string][]reflect.Type{
 		"tool_update": {reflect.TypeFor[workflows.PhaseData](), reflect.TypeFor[webUpdate]()}, "tool_partial_update": {reflect.TypeFor[partialEvent]()}, "tool_end": {reflect.TypeFor[toolAnswer](), reflect.TypeFor[webAnswer]()},

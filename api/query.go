@@ -42,9 +42,7 @@ type queryBody struct {
 	WebhookPayload any `json:"webhookPayload,omitempty" doc:"For the queries webhook, as it is"`
 	Interface      any `json:"interface,omitempty" doc:"For the queries webhook, as it is"`
 
-	// Clients of the seed routes send these. A request that sets one is refused,
-	// because this version does not have the feature.
-	Attachments []any `json:"attachments,omitempty" doc:"501: not in this version. Upload with the conversationId instead"`
+	Attachments []attachmentBody `json:"attachments,omitempty" maxItems:"10" doc:"Files that come with the question. They become documents of the conversation alone, and the question waits for them, ten minutes at most. New ones need the scope write, and 1 MB holds the whole body: upload larger files to the conversation, and name their ids. Not with deepResearch"`
 
 	DeepResearch bool `json:"deepResearch,omitempty" doc:"Answer with a report after many searches, which takes minutes (docs/research.md)"`
 }
@@ -73,19 +71,6 @@ func (b queryBody) passed() (p knowledge.Passed, err error) {
 	return p, nil
 }
 
-// missing returns an error if the request asks for a feature that this version
-// does not have.
-func (b queryBody) missing() error {
-	instead := ""
-	switch {
-	case len(b.Attachments) > 0:
-		instead = "this version takes no attachments in a question; upload them as documents with the conversationId"
-	default:
-		return nil
-	}
-	return knowledge.Errorf(knowledge.CodeNeedsComponent, "%s", instead)
-}
-
 type queryInput struct {
 	Workspace string `path:"workspaceId"`
 	Compact   bool   `query:"compact" doc:"Leave concatenated out of apiMessageChunk"`
@@ -109,7 +94,8 @@ func (s *Server) query(_ context.Context, _ knowledge.Principal, in *queryInput)
 			edge.WriteError(w, r, err)
 			return
 		}
-		if err := b.missing(); err != nil {
+		attached, err := b.attachments()
+		if err != nil {
 			edge.WriteError(w, r, err)
 			return
 		}
@@ -132,7 +118,7 @@ func (s *Server) query(_ context.Context, _ knowledge.Principal, in *queryInput)
 			question: question.Request{
 				Kind: kind, TextField: "body.text", Text: b.Text, Project: b.ProjectID, Documents: b.DocumentIDs, Filter: b.Filters,
 				Tags: b.Tags, ToolChoice: b.ToolChoice, Override: json.RawMessage(b.Override), Converse: true, Conversation: session,
-				Callback: callback, Passed: passed,
+				Callback: callback, Passed: passed, Attachments: attached,
 			},
 		})
 	}), nil

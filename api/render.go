@@ -61,6 +61,8 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 	case stream.TopicCompleted:
 		answer, err := r.answer(ctx, e.Ref)
 		return "completedMessage", answer, err
+	case stream.TopicAttachment:
+		return r.attachmentUpdate(ctx, e)
 	case stream.TopicSearch:
 		return r.searchChoices(ctx, e)
 	case stream.TopicToolUpdate:
@@ -208,6 +210,8 @@ type queryAnswer struct {
 	FinishReason   string            `json:"finishReason,omitempty" doc:"Why the model stopped early: length (ai.maxTokens, or its own limit) or content_filter"`
 	OperatorURL    string            `json:"operatorUrl"`
 
+	Attachments []attachmentView `json:"attachments,omitempty" doc:"Of the question, with what became of them"`
+
 	Searches []retrieve.Choices `json:"searches,omitempty" doc:"What the searches chose by themselves (docs/retrieval.md)"`
 }
 
@@ -251,10 +255,14 @@ func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 	for _, c := range out.record.ToolCalls {
 		calls = append(calls, calledTool{ID: c.ID, Name: c.Name, Arguments: arguments(c.Arguments), Status: string(c.Status), Files: r.server.runFiles(r.run, c.Files)})
 	}
+	attached, err := r.attachments(ctx, out.record.Attachments)
+	if err != nil {
+		return nil, err
+	}
 	return queryAnswer{
 		MessageID: out.record.MessageID, ConversationID: out.record.ConversationID, RunID: r.run.ID, Answer: out.record.Answer,
 		Sources: r.server.sources(out), ToolCalls: calls, Suggestions: notNil(out.record.Suggestions), Blocks: notNil(out.record.Blocks), Usage: out.record.Usage, Model: out.record.Model, FinishReason: out.record.FinishReason,
-		OperatorURL: r.server.deps.Links.OperatorURL(r.run.WorkflowID), Searches: out.record.Searches,
+		OperatorURL: r.server.deps.Links.OperatorURL(r.run.WorkflowID), Searches: out.record.Searches, Attachments: attached,
 	}, nil
 }
 

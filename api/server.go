@@ -54,6 +54,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		Reranker: cfg.Reranker, Tools: cfg.Tools, Components: cfg.Components,
 	}, question.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Keys: keys, Workflows: deps.Answers, Relay: deps.Relay, Log: deps.Log, Now: s.now,
+		Attachments: attachments{s},
 	})
 	s.late = intake.NewLate(deps.Dispatch, deps.Log)
 	s.intake = intake.New(intake.Config{FileBytes: cfg.FileBytes, TextBytes: cfg.TextBytes, RequestFiles: cfg.RequestFiles}, intake.Deps{

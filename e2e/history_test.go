@@ -161,6 +161,13 @@ func TestHistories(t *testing.T) {
 	s.publish(t, "lights", "The northern pier has a lighthouse whose lens is a catadioptric assembly.")
 	s.reindex(t)
 	s.wantHistory(t, "reindex_project", "reindex/default/default")
+	m.ScriptChat(modeltest.Text("It is so. <source_1>"))
+	attached := s.ask(t, "/workspaces/default/webhooks/query?compact=true", map[string]any{
+		"text": "Kindly elucidate the pharology of the file", "projectId": "default", "sse": true,
+		"attachments": []any{map[string]any{"name": "lights", "content": map[string]any{"text": "A lighthouse has a catadioptric lens."}}},
+	})
+	s.follow(t, attached.run, 0)
+	s.wantHistory(t, "answer_query_attachments", "query/default/"+attached.run)
 }
 
 // wantHistory checks the history of a workflow of TestHistories, and records it.

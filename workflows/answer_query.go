@@ -22,12 +22,13 @@ type AnswerInput struct {
 	SlowSearch     bool                     `json:"slow_search,omitempty"` // a search asks a chat model or a reranker
 	Webhooks       bool                     `json:"webhooks,omitempty"`    // webhooks are asked first
 	MaxToolTurns   int                      `json:"max_tool_turns"`
-	After          string                   `json:"after,omitempty"`   // the run of the same conversation that comes before, if it had not ended
-	Suggest        bool                     `json:"suggest,omitempty"` // questions that may come next
-	Next           []string                 `json:"next,omitempty"`    // workflows that wait for the end of this one, over a continue-as-new
-	Web            bool                     `json:"web,omitempty"`     // RunTool searches the web
-	Carried        *activities.Loop         `json:"carried,omitempty"` // state over a continue-as-new
-	Research       knowledge.ResearchConfig `json:"research,omitzero"` // of a deep research
+	After          string                   `json:"after,omitempty"`       // the run of the same conversation that comes before, if it had not ended
+	Suggest        bool                     `json:"suggest,omitempty"`     // questions that may come next
+	Next           []string                 `json:"next,omitempty"`        // workflows that wait for the end of this one, over a continue-as-new
+	Web            bool                     `json:"web,omitempty"`         // RunTool searches the web
+	Attachments    []string                 `json:"attachments,omitempty"` // documents for whose ingestion the question waits
+	Carried        *activities.Loop         `json:"carried,omitempty"`     // state over a continue-as-new
+	Research       knowledge.ResearchConfig `json:"research,omitzero"`     // of a deep research
 	Log            stream.Log               `json:"log,omitzero"`
 	Segments       int                      `json:"segments,omitempty"` // segments of the log in the blob store
 }
@@ -38,7 +39,7 @@ func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
 	in := AnswerInput{
 		RunRef: run, MessageID: r.MessageID, ConversationID: r.ConversationID, ExecutionID: r.ExecutionID,
 		Webhooks: asksWebhooks(r), SearchFirst: activities.SearchFirst(r), SlowSearch: r.Config.AI.AsksModel(), MaxToolTurns: r.Config.Tools.MaxPerRequest, Suggest: r.Kind == knowledge.KindQuery && r.Config.AI.PostQuery.Suggestions,
-		Web: r.Web != nil,
+		Web: r.Web != nil, Attachments: r.Attachments,
 	}
 	if r.Kind == knowledge.KindResearch {
 		in.Research, in.Web = r.Config.Tools.DeepResearch, r.Config.Tools.WebSearch != nil
@@ -117,6 +118,11 @@ func (a *answer) next() (error, bool) { return a.nextRun, a.nextRun != nil }
 func (a *answer) converse(ctx workflow.Context) error {
 	if a.in.Carried == nil {
 		if err := awaitTurn(ctx, a.in.RunRef, a.in.After); err != nil {
+			return err
+		}
+	}
+	if len(a.in.Attachments) > 0 && a.loop.Attachments == nil {
+		if err := a.awaitAttachments(ctx); err != nil {
 			return err
 		}
 	}

@@ -238,6 +238,8 @@ type Request struct {
 	ExecutionID    string        `json:"execution_id,omitempty"`
 	Date           time.Time     `json:"date"`
 
+	Attachments []string `json:"attachments,omitempty"` // ids of the documents that came with the question, or that it names
+
 	// Door is what the API by which the question came needs to show its run again.
 	Door json.RawMessage `json:"door,omitempty"`
 }

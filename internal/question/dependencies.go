@@ -24,6 +24,8 @@ type Deps struct {
 	Relay     Relay
 	Log       *slog.Logger
 	Now       func() time.Time
+
+	Attachments Attachments
 }
 
 // Store is the part of the database that a question touches before its workflow

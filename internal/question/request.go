@@ -28,6 +28,8 @@ type Request struct {
 	// new conversation if that is empty.
 	Converse     bool
 	Conversation string
+	// Attachments come with the question, at most knowledge.MaxAttachments.
+	Attachments []Attachment
 	// History is the conversation before the question, oldest first, of a caller that
 	// keeps it itself. Messages of the role system are instructions, which the limits of
 	// the history do not shorten. It is ignored if Conversation is set.
@@ -43,6 +45,9 @@ type Request struct {
 
 func (r Request) check() error {
 	if err := CheckText(r.TextField, r.Text); err != nil {
+		return err
+	}
+	if err := r.checkAttachments(); err != nil {
 		return err
 	}
 	if wrong := r.Passed.Fields("body"); wrong != nil {

@@ -96,6 +96,9 @@ func (s *Starter) checkDocuments(ctx context.Context, p knowledge.Principal, ids
 // MessageID returns the id of the message that answers a run's question.
 func MessageID(run string) string { return knowledge.DerivedID("message", run) }
 
+// conversationID returns the id of the conversation that a run begins.
+func conversationID(run string) string { return knowledge.DerivedID("conversation", run) }
+
 // snapshot gathers what the run needs to know. The ids of a conversation are
 // derived from the run's, so that a run which is started again has no second
 // conversation.
@@ -112,7 +115,7 @@ func (s *Starter) snapshot(ctx context.Context, p knowledge.Principal, id string
 	}
 	snapshot.QuestionID, snapshot.MessageID = knowledge.DerivedID("question", id), MessageID(id)
 	if r.Conversation == "" {
-		snapshot.ConversationID = knowledge.DerivedID("conversation", id)
+		snapshot.ConversationID = conversationID(id)
 		return snapshot, nil
 	}
 	snapshot.ConversationID = r.Conversation

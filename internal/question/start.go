@@ -129,10 +129,15 @@ func (s *Starter) begin(ctx context.Context, p knowledge.Principal, id, project 
 	if err := s.checkDocuments(ctx, p, r.Documents); err != nil {
 		return Started{}, err
 	}
+	p, r, attached, err := s.attach(ctx, p, id, project, r)
+	if err != nil {
+		return Started{}, err
+	}
 	snapshot, err := s.snapshot(ctx, p, id, r, setup)
 	if err != nil {
 		return Started{}, err
 	}
+	snapshot.Attachments = attached
 	n := newRun(p, id, project, r, snapshot)
 	if n.input.After, err = s.record(ctx, p, n); err != nil {
 		s.giveUp(ctx, n.run)
@@ -163,11 +168,17 @@ func newRun(p knowledge.Principal, id, project string, r Request, snapshot knowl
 		n.run.ConversationID = snapshot.ConversationID
 	}
 	if r.Converse && r.Conversation == "" {
-		n.conversation = &store.Conversation{
-			ID: snapshot.ConversationID, Workspace: p.Workspace(), Project: project, Owner: p.Owner(), Title: title(r.Text), CreatedAt: snapshot.Date,
-		}
+		c := conversationOf(p, id, project, r, snapshot.Date)
+		n.conversation = &c
 	}
 	return n
+}
+
+// conversationOf returns the new conversation of a run.
+func conversationOf(p knowledge.Principal, run, project string, r Request, now time.Time) store.Conversation {
+	return store.Conversation{
+		ID: conversationID(run), Workspace: p.Workspace(), Project: project, Owner: p.Owner(), Title: title(r.Text), CreatedAt: now,
+	}
 }
 
 // record writes the snapshot, and the rows of the run and of its conversation,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/blob"
@@ -44,6 +45,11 @@ func (a Attachments) Files(ctx context.Context, c tool.Call) (map[string][]byte,
 	ids, err := a.Documents.Attached(ctx, p, c.Request.Projects)
 	if err != nil {
 		return nil, err
+	}
+	for _, id := range c.Request.Attachments {
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
 	}
 	files, total := map[string][]byte{}, int64(0)
 	for _, id := range ids {

@@ -30,6 +30,8 @@ const (
 	// TopicWebhookCall is also the name of its event, and so is TopicModelFailed.
 	TopicWebhookCall = "webhookCall"
 	TopicModelFailed = "modelFailed"
+	// TopicAttachment is that of a document that is attached to a question.
+	TopicAttachment = "attachmentUpdate"
 )
 
 // Terminal reports whether an item of this topic ends a run.

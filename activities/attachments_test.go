@@ -1,0 +1,78 @@
+package activities_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+)
+
+func TestAwaitAttachment(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		become func(f *fixture, d activities.StepInput)
+		wait   time.Duration
+		want   knowledge.AttachedDocument
+	}{
+		"a document that is published while the question waits": {func(f *fixture, d activities.StepInput) { f.publish(d) }, time.Minute, knowledge.AttachedDocument{Status: knowledge.StatusPublished}},
+		"a document that fails": {func(f *fixture, d activities.StepInput) {
+			f.must(f.store.FailVersion(f.ctx, d.VersionRef, d.Run, knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract, Message: "no"}))
+		}, time.Minute, knowledge.AttachedDocument{Status: knowledge.StatusError, Code: knowledge.CodeCorrupt}},
+		"a document that is removed":      {func(f *fixture, d activities.StepInput) { f.remove(d.Document) }, time.Minute, knowledge.AttachedDocument{Status: knowledge.StatusError, Code: knowledge.CodeNotFound}},
+		"a document that takes too long": {func(*fixture, activities.StepInput) {}, 0, knowledge.AttachedDocument{Status: knowledge.StatusPending}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.answering.Library = f.store
+			d := f.upload("first.txt", "apples")
+			run := f.ask("apples", func(r *knowledge.Request) { r.Principal = manager() })
+			var got knowledge.AttachedDocument
+			var err error
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				got, err = do(f, f.answering.AwaitAttachment, activities.AttachmentInput{RunRef: run, Document: d.Document, Until: time.Now().Add(test.wait)})
+			}()
+			test.become(f, d)
+			<-done
+			f.must(err)
+			test.want.DocumentID = d.Document
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestAttachmentsInThePrompt: the model is told which files came with the question, and is
+// shown the pictures among them.
+func TestAttachmentsInThePrompt(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.answering.Library = f.store
+	read, picture, failed := f.upload("read.txt", "apples"), f.upload("seen.png", pngHeader), f.upload("\"bad\"\n.pdf", "%PDF-")
+	f.publish(read)
+	f.publish(f.upload("other.txt", "apples of others"))
+	f.must(f.store.FailVersion(f.ctx, picture.VersionRef, picture.Run, knowledge.DocumentError{Code: knowledge.CodeNeedsComponent, Stage: knowledge.StageExtract, Message: "needs tesseract"}))
+	f.must(f.store.FailVersion(f.ctx, failed.VersionRef, failed.Run, knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract, Message: "is broken"}))
+	in := f.asked(func(r *knowledge.Request) { r.Principal = manager() })
+	in.Loop.Attachments = []knowledge.AttachedDocument{
+		{DocumentID: read.Document, Status: knowledge.StatusPublished}, {DocumentID: picture.Document, Status: knowledge.StatusError}, {DocumentID: failed.Document, Status: knowledge.StatusError},
+	}
+	f.server.ScriptChat(modeltest.Text("Apples."))
+	_, err := do(f, f.answering.CallModel, in)
+	f.must(err)
+	sent := f.sent()
+	if !strings.Contains(sent, `- "read.txt": file_search searches it`) {
+		t.Errorf("the model reads %s", sent)
+	}
+}
+
+// pngHeader begins a picture.
+const pngHeader = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89"
