@@ -2,6 +2,7 @@
 package enrich
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -39,6 +40,24 @@ var languages = []struct {
 // Language returns the language of a text as an ISO 639-3 code, or
 // Undetermined. It looks at the beginning of the text only.
 func Language(text string) string { return detect(beginning(text, sampleRunes), whatlanggo.Options{}) }
+
+// shortWords is from how many words on a question tells English from another language.
+const shortWords = 4
+
+// EnglishRatherThan reports whether a text that may be too short for Language is in
+// English rather than in another language, which is known to be the only other one. It
+// reports false if it cannot tell.
+func EnglishRatherThan(other, text string) bool {
+	if language := Language(text); language != Undetermined {
+		return language == whatlanggo.Eng.Iso6393() && other != language
+	}
+	if other == whatlanggo.Eng.Iso6393() || len(strings.Fields(text)) < shortWords {
+		return false
+	}
+	pair := whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{whatlanggo.Eng: true, whatlanggo.CodeToLang(other): true}}
+	info := whatlanggo.DetectWithOptions(string(beginning(text, sampleRunes)), pair)
+	return info.Lang == whatlanggo.Eng && info.IsReliable()
+}
 
 // beginning returns the first code points of a text.
 func beginning(text string, most int) []rune {

@@ -34,6 +34,7 @@ type search struct {
 	probes  []*probe
 	vectors map[string][][]float32 // of the probes, by generation
 	several bool                   // the question is several in one
+	foreign bool                   // the question is in another language than what it found
 	unmet   bool                   // nothing meets the conditions, beside what is attached to the conversation
 
 	mu      sync.Mutex
@@ -90,6 +91,10 @@ func (s *search) gather(ctx context.Context) (pool []Context, retrieved int, err
 		found, err := s.check(ctx, candidates)
 		if err != nil {
 			return nil, 0, err
+		}
+		if !s.foreign && s.isForeign(groups, found.pool) {
+			s.foreign = true
+			continue // with other weights
 		}
 		enough := len(found.pool) >= s.request.Config.NumberOfChunks || found.dropped == 0
 		if !enough && full && limit < index.MaxLimit {

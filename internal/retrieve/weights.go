@@ -1,6 +1,9 @@
 package retrieve
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/cairn-rag/cairn/internal/enrich"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -22,7 +25,58 @@ func (s *search) weights(g *group, question string, dense, words []knowledge.Hit
 	if e, ok := g.embed.(LexicalEmbedder); ok && e.Lexical() {
 		return lexicalWeights(question)
 	}
+	if s.foreign {
+		return knowledge.Weights{Dense: foreignDense, BM25: 1 - foreignDense}
+	}
 	return semanticWeights(dense, words)
+}
+
+// foreignDense is the share of the dense leg of a question in another language than the
+// texts. The few words that they share mislead BM25.
+const foreignDense = 0.8
+
+// foreignDepth is how many passages tell the language of the texts.
+const foreignDepth = 10
+
+// sharedByLanguages are in numbers and names of code, which are the same in all languages,
+// so that BM25 finds them.
+const sharedByLanguages = "0123456789_"
+
+// isForeign reports whether most of the passages that a question found are in another
+// language than the question. Then BM25 knows little, and the fusion is to be weighted
+// for that. It matters only where both legs run with a model that compares meanings, and
+// a project has set no weights.
+func (s *search) isForeign(groups []*group, pool []Context) bool {
+	if s.request.Config.Weights != nil || len(s.choices.Translations) > 0 || strings.ContainsAny(s.request.Query, sharedByLanguages) || !slices.ContainsFunc(groups, s.fusesMeanings) {
+		return false
+	}
+	texts := languageOf(pool[:min(len(pool), foreignDepth)])
+	if texts == "" {
+		return false
+	}
+	if asked := enrich.Language(s.request.Query); asked != enrich.Undetermined {
+		return asked != texts
+	}
+	return enrich.EnglishRatherThan(texts, s.request.Query)
+}
+
+// languageOf returns the language of more than half of the passages, "" if there is none.
+func languageOf(pool []Context) string {
+	times := map[string]int{}
+	for _, c := range pool {
+		if times[c.Language]++; 2*times[c.Language] > len(pool) && c.Language != enrich.Undetermined {
+			return c.Language
+		}
+	}
+	return ""
+}
+
+// fusesMeanings reports whether both legs search a group whose model compares meanings.
+func (s *search) fusesMeanings(g *group) bool {
+	if e, ok := g.embed.(LexicalEmbedder); ok && e.Lexical() {
+		return false
+	}
+	return s.strategy(g) == knowledge.StrategyHybrid
 }
 
 // lexicalWeights returns the shares for a lexical model. Its vectors add little

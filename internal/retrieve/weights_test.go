@@ -88,3 +88,43 @@ func TestWeightsByScores(t *testing.T) {
 		})
 	}
 }
+
+// TestWeightsAcrossLanguages asks about texts of a language with a model that compares
+// meanings.
+func TestWeightsAcrossLanguages(t *testing.T) {
+	t.Parallel()
+	const english, german = "Where can you get a fishing permit?", "Wo kann man eine Angelkarte bekommen?"
+	const foreign, known = "0.800", "0.300"
+	for name, test := range map[string]struct {
+		question, texts string
+		embedder        retrieve.Embedder
+		want            string // share of the dense leg
+	}{
+		"English_on_German":          {english, "deu", &counting{}, foreign},
+		"German_on_German":           {german, "deu", &counting{}, known},
+		"English_on_English":         {english, "eng", &counting{}, known},
+		"a_longer_German_on_English": {"Welche Gebäude der Stadt wurden durch die Überschwemmung im Frühling beschädigt, und welche wurden zerstört?", "eng", &counting{}, foreign},
+		"words_alone_on_German":      {"fishing permit", "deu", &counting{}, known},
+		"a_number_on_German":         {"What does the error E-505 mean here?", "deu", &counting{}, known},
+		"texts_of_no_language":       {english, "", &counting{}, known},
+		"uncertain_texts":            {english, "und", &counting{}, known},
+		"a_lexical_model":            {english + " Is a boat needed for that, or a card?", "deu", &lexical{words: true}, "0.350"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := &scripted{dense: hits("dense", .9), words: hits("words", 9.0)}
+			shown := showing("dense", "words")
+			for id, v := range shown {
+				v.Language = test.texts
+				shown[id] = v
+			}
+			found, err := retrieve.New(x, shown, test.embedder).Retrieve(t.Context(), retrieve.Request{Principal: asker, Query: test.question})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := scored(found); !slices.Contains(got, "dense "+test.want) {
+				t.Errorf("found %v, want dense with %s", got, test.want)
+			}
+		})
+	}
+}
