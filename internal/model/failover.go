@@ -29,7 +29,9 @@ func (c Candidate[C]) Model() string { return cmp.Or(c.Name, c.Client.Endpoint()
 func Candidates[C At](endpoints []C, name string, failover []string) []Candidate[C] {
 	list := []Candidate[C]{named(endpoints, name)}
 	add := func(next Candidate[C]) {
-		if !slices.ContainsFunc(list, func(c Candidate[C]) bool { return c.Model() == next.Model() && c.Client.Endpoint() == next.Client.Endpoint() }) {
+		if !slices.ContainsFunc(list, func(c Candidate[C]) bool {
+			return c.Model() == next.Model() && c.Client.Endpoint() == next.Client.Endpoint()
+		}) {
 			list = append(list, next)
 		}
 	}
