@@ -36,6 +36,7 @@ type commands struct {
 	Rebuild   rebuildIndexCmd `cmd:"" name:"rebuild-index" group:"administration" help:"Fill an empty index from the database and the stored vectors."`
 	Keys      keysCmd         `cmd:"" group:"administration" help:"Create, list and revoke API keys."`
 	Health    healthCmd       `cmd:"" group:"administration" help:"Report whether a server or a worker is ready."`
+	Doctor    doctorCmd       `cmd:"" group:"administration" help:"Find what is wrong with an instance, and what to do."`
 	Config    configCmd       `cmd:"" group:"administration" help:"Print the effective configuration with masked secrets."`
 	Version   versionCmd      `cmd:"" group:"administration" help:"Print the version."`
 	Browse    browseCmd       `cmd:"" hidden:"" help:"Start the browser in its own network; the server starts it."`

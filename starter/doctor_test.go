@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	const waiting = `{"id":"d-%","name":"%.md","status":"pending","stage":"embed","waiting":{"attempt":3,"of":60,"code":"provider_failed","message":"the endpoint cannot be reached"}}`
+	var pending atomic.Value // the documents that are pending
+	pending.Store("")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := ""
+		switch {
+		case r.URL.Path == "/metrics":
+			_, _ = w.Write([]byte("cairn_build_info{go_version=\"go1\",version=\"" + versionName() + "\"} 1\ncairn_queue_tasks{queue=\"embed\"} 12\n"))
+			return
+		case r.URL.Path == "/readyz":
+			body = `{"status":"ready","dependencies":[{"name":"database","status":"up"}]}`
+		case strings.HasSuffix(r.URL.Path, "/reingest"):
+			body = `{"matched":0,"started":0,"refused":[]}`
+		case r.URL.Query().Get("status") == "pending":
+			body = `{"documents":[` + pending.Load().(string) + `],"total":0}`
+		default:
+			body = `{"documents":[],"total":0}`
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(body))
+	}))
+	t.Cleanup(server.Close)
+	doctor := func() (code int, states map[string]finding) {
+		var stdout, stderr bytes.Buffer
+		code = run(context.Background(), &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}, []string{"doctor", "-o", "json", "--url", server.URL, "--key", "cairn_k"})
+		var got struct{ Findings []finding }
+		if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
+			t.Fatalf("%v: %s %s", err, stdout.String(), stderr.String())
+		}
+		states = map[string]finding{}
+		for _, f := range got.Findings {
+			states[f.Check] = f
+		}
+		return code, states
+	}
+	code, states := doctor()
+	if states["documents"].State != findingOK || states["clock"].State != findingOK || states["version"].State != findingOK || states["queue embed"].State != findingNote {
+		t.Errorf("exit code %d, %+v", code, states)
+	}
+	pending.Store(strings.ReplaceAll(waiting, "%", "a") + "," + strings.ReplaceAll(waiting, "%", "b"))
+	code, states = doctor()
+	stuck := states["documents"]
+	if code != exitFailed || stuck.State != findingBad || stuck.Detail != "a.md and 1 more waits at embed: provider_failed: the endpoint cannot be reached" ||
+		stuck.Next != "after a repair: cairn documents retry --all --code provider_failed" {
+		t.Errorf("exit code %d, %+v", code, stuck)
+	}
+}
