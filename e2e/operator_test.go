@@ -1,0 +1,105 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model/modeltest"
+)
+
+// TestOperator has documents stuck for several causes. One command names the document,
+// its stage, the cause and the next step, and one command is that step. The table in
+// docs/runbook.md has the same rows.
+func TestOperator(t *testing.T) {
+	t.Parallel()
+	m := standIn(t, modeltest.Options{})
+	s := start(t, at(m.URL())...)
+	env := []string{"CAIRN_URL=" + s.child.Endpoints().API, "CAIRN_KEY=" + s.child.Key()}
+	run := func(t *testing.T, wantCode int, args ...string) string {
+		t.Helper()
+		code, out, said := command(t, env, args...)
+		if code != wantCode {
+			t.Fatalf("cairn %s: exit code %d, %s%s", strings.Join(args, " "), code, out, said)
+		}
+		return out
+	}
+	down := []modeltest.Reply{}
+	for range 5 {
+		down = append(down, modeltest.Fail(http.StatusServiceUnavailable))
+	}
+	for _, test := range []struct {
+		name    string
+		replies []modeltest.Reply
+		stuck   func(d client.Document) bool
+		says    []string
+		fix     []string
+	}{
+		{
+			"endpoint-down", down, func(d client.Document) bool { return d.Waiting != nil },
+			[]string{"embed", "of 60, next", "overloaded or failing (status 503)"}, []string{"retry", "--all", "--code", "provider_failed"},
+		},
+		{
+			"limit-of-an-hour", []modeltest.Reply{modeltest.Fail(http.StatusTooManyRequests, "Retry-After", "3600")},
+			func(d client.Document) bool { return d.Waiting != nil },
+			[]string{"embed", "attempt 1 of 60, next in 59 min", "is limiting requests and asked for a pause"}, []string{"retry", "--all", "--code", "provider_failed"},
+		},
+		{
+			"wrong-key", []modeltest.Reply{modeltest.Fail(http.StatusUnauthorized)},
+			func(d client.Document) bool { return d.Error != nil },
+			[]string{"embed", "provider_failed", "refused our credentials", "key_env"}, []string{"retry", "--all", "--code", "provider_failed"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m.ScriptEmbeddings(test.replies...)
+			a := s.upload(t, test.name, "The northern pier has a lighthouse, says "+test.name+".")
+			await(t, time.Minute, a.ID+" is stuck", func(context.Context) error {
+				if !test.stuck(s.document(t, a.ID)) {
+					return errors.New("it is not")
+				}
+				return nil
+			})
+			shown := run(t, 0, "documents", "show", a.ID)
+			for _, want := range append(test.says, test.name, "next step", "cairn documents retry "+a.ID) {
+				if !strings.Contains(shown, want) {
+					t.Errorf("documents show does not say %q:\n%s", want, shown)
+				}
+			}
+			if listed := run(t, 0, "documents", "list", "--wide"); !strings.Contains(listed, test.says[len(test.says)-1]) {
+				t.Errorf("documents list does not say why:\n%s", listed)
+			}
+			run(t, 0, append([]string{"documents"}, test.fix...)...)
+			await(t, time.Minute, a.ID+" is published", func(context.Context) error {
+				if d := s.document(t, a.ID); d.Status != knowledge.StatusPublished {
+					return errors.New("it is " + string(d.Status))
+				}
+				return nil
+			})
+		})
+	}
+
+	t.Run("hostile-file", func(t *testing.T) {
+		d := s.ended(t, s.sendFiles(t, nil, file{"hostile.pdf", append([]byte("%PDF-1.7\n"), bytes.Repeat([]byte{0xff, 0x00}, 500)...)})[0])
+		shown := run(t, 0, "documents", "show", d.ID)
+		for _, want := range []string{"hostile.pdf", "corrupt at extract", "next step", "cairn documents remove " + d.ID} {
+			if !strings.Contains(shown, want) {
+				t.Errorf("documents show does not say %q:\n%s", want, shown)
+			}
+		}
+		run(t, 0, "documents", "remove", d.ID, "--wait")
+	})
+	t.Run("doctor finds nothing more", func(t *testing.T) {
+		_, out, _ := command(t, env, "doctor") // the exit code is also that of this machine's disk
+		for _, want := range []string{"ready, with", "none failed, none waits", "clock"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("doctor does not say %q:\n%s", want, out)
+			}
+		}
+	})
+}
