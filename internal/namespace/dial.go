@@ -47,7 +47,7 @@ func (t Target) options(logger *slog.Logger) (client.Options, error) {
 	if err != nil {
 		return o, fmt.Errorf("connect to the Temporal server on %s: %w", t.Address, err)
 	}
-	o.Logger = sdklog.NewStructuredLogger(logger)
+	o.Logger = sdklog.NewStructuredLogger(slog.New(sdkHandler{logger.Handler()}))
 	if a, err := netip.ParseAddrPort(t.Address); err == nil && a.Addr().IsLoopback() {
 		// On a loopback, compression costs time and saves none.
 		o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
