@@ -79,6 +79,7 @@ type platform struct {
 
 // newPlatform returns a platform without parts. roles.go has the parts of each role.
 func newPlatform(cfg config.Config, log *slog.Logger) *platform {
+	worker.NameBuild(versionName())
 	return &platform{
 		cfg: cfg, log: log, metrics: telemetry.NewMetrics(versionName()), hub: stream.NewHub(), failed: make(chan error, 4), woken: make(chan store.WebhookQueue, 1000),
 		ends: childserver.Endpoints{PID: os.Getpid(), KeyFile: filepath.Join(cfg.Data, "admin.key")},

@@ -27,7 +27,7 @@ func (p *platform) work(ctx context.Context, queues []string) error {
 	}
 	acts := p.activities()
 	acts.Delivering.Answers = api.NewAnswers(p.apiConfig(), api.Deps{Store: p.store, Blobs: p.blobs, Access: authenticator, Links: links{p}, Clock: time.Now, Log: p.log})
-	p.worker = worker.New(p.client, worker.Config{Build: versionName(), StopTimeout: p.grace(), Parsers: limits.Parsers, Queues: queues}, acts)
+	p.worker = worker.New(p.client, worker.Config{StopTimeout: p.grace(), Parsers: limits.Parsers, Queues: queues}, acts)
 	if err := p.worker.Start(); err != nil {
 		return err
 	}

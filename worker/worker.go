@@ -56,9 +56,6 @@ type Config struct {
 	// Parsers is how many large documents are extracted at the same time. Defaults
 	// to 2.
 	Parsers int
-	// Build names the build of the program in histories and in the list of workers.
-	// Defaults to the checksum of the program, which takes a moment to compute.
-	Build string
 	// Queues are the task queues whose work is done. Defaults to all of them.
 	Queues []string
 }
@@ -72,6 +69,11 @@ func (c Config) withDefaults() Config {
 	}
 	return c
 }
+
+// NameBuild names the build of the program in histories and in the list of workers. It must
+// be called before the first worker of the process is made, of which the embedded Temporal
+// server has one of its own: that worker would read the whole program for a checksum.
+func NameBuild(name string) { sdk.SetBinaryChecksum(name) }
 
 // Worker runs the workflows and activities of its task queues.
 type Worker struct {
@@ -92,9 +94,6 @@ type Activities struct {
 // New returns a worker for the task queues of cfg.
 func New(c client.Client, cfg Config, a Activities) *Worker {
 	cfg = cfg.withDefaults()
-	if cfg.Build != "" {
-		sdk.SetBinaryChecksum(cfg.Build)
-	}
 	w := &Worker{ingestion: a.Ingestion, patience: cfg.StopTimeout / 2}
 	for _, q := range queues(cfg, a) {
 		if len(cfg.Queues) > 0 && !slices.Contains(cfg.Queues, q.name) {
