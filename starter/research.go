@@ -19,12 +19,13 @@ type researchUpdate struct {
 	Questions, Sections                    []string
 	Documents                              []struct{ Name string }
 	Pages                                  []struct{ URL string }
-	Usage                                  knowledge.Usage
+	Usage                                  *knowledge.Usage // so far; nil = the event does not say
 }
 
 // reportProgress is how far a research is.
 type reportProgress struct {
 	asked, read, sections int
+	usage                 knowledge.Usage
 	begun                 bool
 	marked                bool // a terminal shows it in its last line
 }
@@ -44,7 +45,8 @@ func (n *narrator) research(e client.Event) error {
 		n.say("%s", text)
 	}
 	if now := n.report.step(u); now != "" {
-		n.mark(fmt.Sprintf("… %s, %d model calls, %d tokens", now, u.Usage.ModelCalls, u.Usage.PromptTokens+u.Usage.CompletionTokens))
+		used := n.report.usage
+		n.mark(fmt.Sprintf("… %s, %s, %s", now, count(used.ModelCalls, "model call"), count(used.PromptTokens+used.CompletionTokens, "token")))
 	}
 	return nil
 }
@@ -119,6 +121,9 @@ func (u researchUpdate) pages() (addresses []string) {
 
 // step takes in an update, and returns what the research does now, "" = it does not say.
 func (r *reportProgress) step(u researchUpdate) string {
+	if u.Usage != nil {
+		r.usage = *u.Usage
+	}
 	switch u.Phase + " " + u.Status {
 	case "plan started":
 		return fmt.Sprintf("plans round %d", u.Round)

@@ -35,8 +35,8 @@ func TestResearchOnATerminal(t *testing.T) {
 	}
 	for _, part := range []string{
 		"… plans round 1, 0 model calls, 0 tokens\r\x1b[K",
-		"… reads for round 1, 1 of 2 questions done, 0 model calls, 0 tokens\r\x1b[K",
-		"… writes section 1 of 2, Cloth, 0 model calls, 0 tokens\r\x1b[K",
+		"… reads for round 1, 1 of 2 questions done, 1 model call, 303 tokens\r\x1b[K",
+		"… writes section 1 of 2, Cloth, 1 model call, 303 tokens\r\x1b[K",
 	} {
 		if !strings.Contains(screen.String(), part) {
 			t.Errorf("the screen had no %q:\n%q", part, screen.String())
