@@ -205,6 +205,9 @@ func TestWhatIsNotPublishedIsForWhoManages(t *testing.T) {
 			t.Errorf("%q: %d %s", part, got.status, got.body)
 		}
 	}
+	question := map[string]any{"text": "What?", "document_ids": []string{id}, "sse": true}
+	e.do("POST", hooks+"/query", e.reader, question).refused(404, knowledge.CodeNotFound)
+	e.do("POST", hooks+"/query", e.editor, question).refused(409, knowledge.CodeConflict)
 	if list := e.do("GET", own+"/documents", e.reader, nil).want(200); len(list["data"].([]any)) != 1 {
 		t.Errorf("a reader lists %v", list)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"runtime/debug"
@@ -71,6 +72,7 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 	fmt.Fprintf(a.stdout, "Cairn is ready.\n  API        %s\n  Documents  %s/docs\n  Operator   %s\n  Admin key  %s\n",
 		p.ends.API, p.ends.API, p.ends.UI, p.ends.KeyFile)
 	log.InfoContext(ctx, "ready", "version", versionName(), "api", p.ends.API)
+	p.tellStale(ctx, a.stdout)
 	select {
 	case <-ctx.Done():
 	case err = <-p.failed:
@@ -78,6 +80,20 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 	log.InfoContext(ctx, "stopping")
 	fmt.Fprintln(a.stdout, "Stopping; unfinished work resumes at the next start.")
 	return errors.Join(err, p.close())
+}
+
+// tellStale writes a line for each project whose documents were embedded with another
+// model than the one that is configured by now.
+func (p *platform) tellStale(ctx context.Context, w io.Writer) {
+	stale, err := p.store.StaleProjects(ctx)
+	if err != nil {
+		p.log.WarnContext(ctx, "stale embeddings are not counted", "error", err)
+		return
+	}
+	for _, s := range stale {
+		fmt.Fprintf(w, "  Stale      %d documents of project %s/%s were embedded with %s, and %s is configured now; embed them again with: cairn projects reindex %s\n",
+			s.Documents, s.Workspace, s.Project, s.Serving, s.Wanted, s.Project)
+	}
 }
 
 // configure loads the configuration of a server process, with those flags that are not

@@ -302,7 +302,7 @@ func systemReads() []string {
 		"ImportForSystem", "PreviousImport", "ImportPage", "ImportedObjects", "ImportSidecars", "HasClaim", "HasRoom", "RecordImported", "CountVanished",
 		"FailedObjects", "SettleRetried", "WebhookOf", "DueDeliveries", "RestWebhook", "PendingQueues",
 		"ArchiveImports", "ImportContains", "ImportLost", "OutdatedDocuments", "ReindexVersion", "ReindexProgress", "ProjectForSystem", "ProjectGenerations", "BeginFilling", "SwitchGeneration", "PublishedVersions", "ChunksForSystem", "WantedGeneration",
-		"ProjectRuns", "ProjectRemovals", "ProjectImports", "DropProject",
+		"StaleProjects", "ProjectRuns", "ProjectRemovals", "ProjectImports", "DropProject",
 	}
 }
 

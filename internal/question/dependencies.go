@@ -39,6 +39,9 @@ type Store interface {
 	Preferences(ctx context.Context, p knowledge.Principal) (json.RawMessage, error)
 	// UnreachedDocuments returns those of the ids that the principal cannot read.
 	UnreachedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]string, error)
+	// FailedDocuments returns those of the ids of which nothing is published because their
+	// ingest failed. The principal can read them.
+	FailedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]knowledge.Document, error)
 	// LastMessages returns the newest messages of the principal's conversation,
 	// oldest first.
 	LastMessages(ctx context.Context, p knowledge.Principal, conversation string, n int) ([]store.Message, error)

@@ -78,7 +78,7 @@ func (s *Starter) configuration(project knowledge.Project, preferred preferences
 }
 
 // checkDocuments refuses a question about a document that the principal cannot
-// read.
+// read, or whose ingest failed.
 func (s *Starter) checkDocuments(ctx context.Context, p knowledge.Principal, ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -89,6 +89,13 @@ func (s *Starter) checkDocuments(ctx context.Context, p knowledge.Principal, ids
 	}
 	if len(missing) > 0 {
 		return knowledge.NotFound("document", missing[0])
+	}
+	failed, err := s.deps.Store.FailedDocuments(ctx, p, ids)
+	if err != nil {
+		return fmt.Errorf("check documents: %w", err)
+	}
+	if len(failed) > 0 {
+		return knowledge.Errorf(knowledge.CodeConflict, "document %q has no text to search, because its ingest failed: correct the cause and retry it, or leave it out", failed[0].ID)
 	}
 	return nil
 }

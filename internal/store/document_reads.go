@@ -143,6 +143,22 @@ func (s *Store) readDocument(ctx context.Context, p knowledge.Principal, id stri
 	return &row, nil
 }
 
+// FailedDocuments returns those of ids of which nothing is published because the ingest of
+// the newest version failed, in the order of the list. The caller has checked that the
+// principal reaches them.
+func (s *Store) FailedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]knowledge.Document, error) {
+	if err := requireWorkspace(p); err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	var rows []documentRow
+	err := s.reader.NewSelect().Model(&rows).Where("d.id IN (?) AND d.workspace || '' = ?", bun.List(ids), p.Workspace()).
+		Where("d.removed = FALSE AND d.removing_upto = 0 AND d.published_version = 0 AND d.status = ?", knowledge.StatusError).OrderExpr("d.id").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look for failed documents: %w", failure(err))
+	}
+	return decodeRows(rows, (*documentRow).document)
+}
+
 // UnreachedDocuments returns those of ids that the principal's tokens do not reach,
 // whatever its scopes, in the order of ids. Unpublished documents are reached only by
 // the user or the conversation that they belong to.

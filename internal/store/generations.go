@@ -99,8 +99,8 @@ type SearchedGeneration struct {
 }
 
 // bounds of the generations in a workspace: two seeks in an index.
-const extremeGenerations = `SELECT COALESCE((SELECT min(generation) FROM projects WHERE workspace = ?1), ''),
-	COALESCE((SELECT max(generation) FROM projects WHERE workspace = ?1), '')`
+const extremeGenerations = `SELECT COALESCE((SELECT min(generation) FROM projects WHERE workspace = ?1 AND removing_run = ''), ''),
+	COALESCE((SELECT max(generation) FROM projects WHERE workspace = ?1 AND removing_run = ''), '')`
 
 // SearchedGenerations returns the generations that a search of projects reads, by name.
 // Empty projects means all that the principal covers.
@@ -127,7 +127,7 @@ func (s *Store) SearchedGenerations(ctx context.Context, p knowledge.Principal, 
 }
 
 func (s *Store) generationsByProject(ctx context.Context, p knowledge.Principal, projects []string) ([]SearchedGeneration, error) {
-	rows, err := s.reader.query(ctx, `SELECT generation, id FROM projects AS p WHERE p.workspace = ?1 AND (?2 = '' OR p.id = ?2)
+	rows, err := s.reader.query(ctx, `SELECT generation, id FROM projects AS p WHERE p.workspace = ?1 AND p.removing_run = '' AND (?2 = '' OR p.id = ?2)
 		AND (?3 = '[]' OR p.id IN (SELECT value FROM json_each(?3))) ORDER BY generation, id`, p.Workspace(), p.Project(), jsonList(projects))
 	if err != nil {
 		return nil, err
@@ -192,4 +192,46 @@ func (s *Store) ChunksForSystem(ctx context.Context, ref knowledge.VersionRef, f
 		return nil, fmt.Errorf("read chunks of document %s: %w", ref.Document, failure(err))
 	}
 	return decodeRows(rows, (*chunkRow).chunk)
+}
+
+// StaleProject is a project whose searches read the vectors of another model than its
+// configuration, or the instance's, asks for by now.
+type StaleProject struct {
+	Workspace string
+	Project   string
+	Serving   string // generation that searches read
+	Wanted    string
+	Documents int // with vectors of Serving
+}
+
+// StaleProjects lists the projects with published documents that were embedded with
+// another model than the one that is wanted by now, by workspace and id.
+func (s *Store) StaleProjects(ctx context.Context) ([]StaleProject, error) {
+	rows, err := projectTable.all(ctx, s.reader, "p.removing_run = '' ORDER BY p.workspace, p.id")
+	if err != nil {
+		return nil, fmt.Errorf("list projects: %w", failure(err))
+	}
+	var list []StaleProject
+	for _, row := range rows {
+		project, err := row.project()
+		if err != nil {
+			return nil, err
+		}
+		stale := StaleProject{
+			Workspace: row.Workspace, Project: row.ID,
+			Serving: cmp.Or(row.Generation, s.generation), Wanted: s.WantedGeneration(project.Config),
+		}
+		if stale.Serving == stale.Wanted {
+			continue
+		}
+		count, err := s.reader.NewSelect().Model((*documentRow)(nil)).
+			Where("d.workspace = ? AND d.project = ? AND d.removed = FALSE AND d.published_version > 0", row.Workspace, row.ID).Count(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("count documents of project %s: %w", row.ID, failure(err))
+		}
+		if stale.Documents = int(count); count > 0 {
+			list = append(list, stale)
+		}
+	}
+	return list, nil
 }

@@ -112,6 +112,21 @@ func outdatedByModel(f *fixture) {
 			f.Errorf("with %+v %d documents are outdated, want %d", config, got, want)
 		}
 	}
+	stale, err := f.StaleProjects(f.ctx)
+	if f.must(err); len(stale) != 0 {
+		f.Errorf("stale are %+v", stale)
+	}
+	_, err = f.UpdateProject(f.ctx, manager("acme"), "handbook", func(p *knowledge.Project) error {
+		p.Config = embedding("new")
+		return nil
+	})
+	f.must(err)
+	stale, err = f.StaleProjects(f.ctx)
+	f.must(err)
+	want := []store.StaleProject{{Workspace: "acme", Project: "handbook", Wanted: "new/4", Documents: 2}}
+	if diff := cmp.Diff(want, stale); diff != "" {
+		f.Errorf("stale projects (-want +got):\n%s", diff)
+	}
 }
 
 func publishedVersions(f *fixture) {

@@ -87,6 +87,9 @@ func projectDropped(f *fixture) {
 			f.Fatalf("not dropped: %t, %v", dropped, err)
 		}
 	}
+	if searched, err := f.SearchedGenerations(f.ctx, manager("acme"), nil); err != nil || len(searched) != 1 {
+		f.Errorf("searched are %v, %v", searched, err)
+	}
 	_, err = f.RemoveProject(f.ctx, manager("acme"), "handbook", knowledge.NewID())
 	f.wantCode(err, knowledge.CodeNotFound)
 	_, _, err = f.AddVersion(f.ctx, upload("late.txt"))
