@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -105,6 +106,11 @@ func TestServer(t *testing.T) {
 	w.Stop()
 	c.Close()
 	s.Stop()
+	for _, name := range []string{"temporal.db-wal", "visibility.db-wal"} {
+		if info, err := os.Stat(filepath.Join(config.Dir, name)); err == nil && info.Size() > 0 {
+			t.Errorf("after a stop %s has %d bytes", name, info.Size())
+		}
+	}
 
 	// The same folder again, with a search attribute more and, as an older program
 	// may have left it, another retention.

@@ -160,6 +160,11 @@ func (s *Server) Stop() {
 	if err := s.server.Stop(); err != nil {
 		s.config.Logger.Warn("the Temporal server did not stop cleanly", slog.Any("error", err))
 	}
+	for _, path := range []string{historyPath(s.config.Dir), visibilityPath(s.config.Dir)} {
+		if err := emptyLog(path); err != nil { // the next start reads the log
+			s.config.Logger.Warn("a write-ahead log of the Temporal server was not emptied", slog.String("file", path), slog.Any("error", err))
+		}
+	}
 }
 
 // Namespace returns the name of the namespace that holds all workflows.
