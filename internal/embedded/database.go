@@ -62,6 +62,7 @@ const stopPatience = 5 * time.Second
 // server does not, because its plugin never closes a file: after much work some 80 MB would
 // stay.
 func emptyLog(path string) (err error) {
+	// A stop has no context of its own.
 	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
 	defer cancel()
 	db, err := sql.Open("sqlite", "file:"+escapePath(path)+"?mode=rw&_pragma=busy_timeout(2000)")
