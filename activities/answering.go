@@ -76,11 +76,15 @@ func (r TurnRecord) streamed() string { return cmp.Or(r.Marked, r.Text) }
 // reader waits for its answer.
 const maxRetryAfter = time.Minute
 
+// fail is failure for the activities of a run that somebody waits for. A model that limits
+// requests is CodeRateLimited.
 func (a *Answering) fail(ctx context.Context, run knowledge.RunRef, err error) error {
-	if e, ok := errors.AsType[*model.Error](err); ok && e.RetryAfter > maxRetryAfter {
-		final := *e
-		final.Retryable = false
-		err = &final
+	log := a.Log.With("workspace", run.Workspace, "run", run.Run)
+	e, ok := errors.AsType[*model.Error](err)
+	if !ok || ctx.Err() != nil {
+		return failure(ctx, log, err)
 	}
-	return failure(ctx, a.Log.With("workspace", run.Workspace, "run", run.Run), err)
+	final := *e
+	final.Retryable = e.Retryable && e.RetryAfter <= maxRetryAfter
+	return modelFailure(ctx, log, err, &final, final.Public().Code)
 }

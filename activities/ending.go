@@ -21,12 +21,13 @@ type Ending struct {
 	Record    *AnswerRecord            // is stored under Answer with the log; nil = no blob is stored there
 	Published bool                     // of an ingest: readers see the version
 	Usage     json.RawMessage          // of an answer
+	RetryAt   time.Time                // of the Failure of an answer
 }
 
 // Failed returns the ending of a run that failed, or was canceled if the failure
 // has that code.
 func Failed(kind knowledge.RunKind, f knowledge.Failure) Ending {
-	return Ending{Kind: kind, Error: &knowledge.DocumentError{Code: f.Code, Message: f.Message, Retryable: f.Retryable}}
+	return Ending{Kind: kind, RetryAt: f.RetryAt, Error: &knowledge.DocumentError{Code: f.Code, Message: f.Message, Retryable: f.Retryable}}
 }
 
 // VersionEnding returns the ending of the ingest of a version that is no longer
@@ -91,7 +92,7 @@ func (e Ending) RunEnd(logKey string, at time.Time) store.RunEnd {
 }
 
 func (e Ending) failure() *knowledge.Failure {
-	return &knowledge.Failure{Code: e.Error.Code, Message: e.Error.Message}
+	return &knowledge.Failure{Code: e.Error.Code, Message: e.Error.Message, RetryAt: e.RetryAt}
 }
 
 // entry encodes an event of an ending. It panics only on a defect, because such

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"syscall"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
@@ -25,6 +26,8 @@ type ErrorDetails struct {
 	RequestID string          `json:"request_id,omitempty"`
 	Retryable bool            `json:"retryable"`
 	Held      bool            `json:"held,omitempty"` // nothing was tried, because the provider limits requests
+	// RetryAt is when a provider that limits requests takes the next one; zero = it did not say.
+	RetryAt time.Time `json:"retry_at,omitzero"`
 }
 
 // The types of failures that do not depend on the input.
@@ -76,23 +79,8 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 	case errors.Is(err, errSlow):
 		return temporal.NewNonRetryableApplicationError(errSlow.Error(), typeSlow, nil)
 	}
-	var fromModel *model.Error
-	if errors.As(err, &fromModel) {
-		level, text := slog.LevelWarn, "model call failed"
-		if fromModel.Held {
-			level, text = slog.LevelDebug, "model call waits"
-		}
-		log.Log(ctx, level, text, "error", err, "provider", fromModel.Provider,
-			"status", fromModel.Status, "request_id", fromModel.RequestID)
-		return temporal.NewApplicationErrorWithOptions(fromModel.Public().Message, string(knowledge.CodeProviderFailed),
-			temporal.ApplicationErrorOptions{
-				NonRetryable:   !fromModel.Retryable,
-				NextRetryDelay: fromModel.RetryAfter,
-				Details: []any{ErrorDetails{
-					Code: knowledge.CodeProviderFailed, Stage: stageOf(err), Provider: fromModel.Provider, Status: fromModel.Status,
-					RequestID: fromModel.RequestID, Retryable: fromModel.Retryable, Held: fromModel.Held,
-				}},
-			})
+	if fromModel, ok := errors.AsType[*model.Error](err); ok {
+		return modelFailure(ctx, log, err, fromModel, knowledge.CodeProviderFailed)
 	}
 	stage := stageOf(err)
 	if errors.Is(err, blob.ErrNoSpace) || errors.Is(err, syscall.ENOSPC) {
@@ -112,6 +100,30 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 		log.InfoContext(ctx, "activity refused its input", "code", known.Code, "cause", known.Cause)
 	}
 	return temporal.NewApplicationErrorWithOptions(known.Message, string(known.Code), options)
+}
+
+// modelFailure is failure for the error of a model, with the code that its readers see.
+func modelFailure(ctx context.Context, log *slog.Logger, err error, fromModel *model.Error, code knowledge.Code) error {
+	level, text := slog.LevelWarn, "model call failed"
+	if fromModel.Held {
+		level, text = slog.LevelDebug, "model call waits"
+	}
+	log.Log(ctx, level, text, "error", err, "provider", fromModel.Provider,
+		"status", fromModel.Status, "request_id", fromModel.RequestID)
+	details := ErrorDetails{
+		Code: code, Stage: stageOf(err), Provider: fromModel.Provider, Status: fromModel.Status,
+		RequestID: fromModel.RequestID, Retryable: fromModel.Retryable, Held: fromModel.Held,
+	}
+	if code == knowledge.CodeRateLimited && fromModel.RetryAfter > 0 {
+		details.RetryAt = time.Now().Add(fromModel.RetryAfter).UTC().Round(time.Second)
+	}
+	message := fromModel.Public().Message
+	if !details.RetryAt.IsZero() {
+		message = model.PublicName + " is limiting requests until " + details.RetryAt.Format(time.RFC3339) + "; try again then"
+	}
+	return temporal.NewApplicationErrorWithOptions(message, string(code), temporal.ApplicationErrorOptions{
+		NonRetryable: !fromModel.Retryable, NextRetryDelay: fromModel.RetryAfter, Details: []any{details},
+	})
 }
 
 // stageOf returns the stage of ingestion at which an error occurred, "" if the error
@@ -149,7 +161,7 @@ func Describe(err error, timeout knowledge.Failure) knowledge.Failure {
 			// If the details do not decode, those of the type remain.
 			_ = application.Details(&details)
 		}
-		return knowledge.Failure{Code: details.Code, Stage: details.Stage, Message: application.Message(), Retryable: details.Retryable}
+		return knowledge.Failure{Code: details.Code, Stage: details.Stage, Message: application.Message(), Retryable: details.Retryable, RetryAt: details.RetryAt}
 	default: // for example a panic, whose words are not for clients
 		return knowledge.Failure{Code: knowledge.CodeInternal, Message: "something went wrong on our side", Retryable: true}
 	}

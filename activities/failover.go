@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,6 +31,8 @@ type ModelFailed struct {
 	Status   int    `json:"status,omitempty"` // HTTP status, 0 = no answer
 	Attempt  int    `json:"attempt"`
 	Next     string `json:"next,omitempty"` // the model that is asked now, "" = none is left
+	// RetryAt is when the model is asked again, because it limits requests until then.
+	RetryAt time.Time `json:"retryAt,omitzero"`
 }
 
 func newModelFailed(f model.Failed, attempt int) ModelFailed {
@@ -40,13 +43,21 @@ func newModelFailed(f model.Failed, attempt int) ModelFailed {
 // the call of one. What a model said before it failed is dropped, unless the next one says
 // the same.
 func (a *Answering) firstThatAnswers(ctx context.Context, candidates []candidate, p *publisher, call func(candidate) (TurnRecord, error)) (TurnRecord, error) {
-	return model.First(ctx, candidates, func(f model.Failed) {
+	names := map[*model.Error]string{}
+	record, err := model.First(ctx, candidates, func(f model.Failed) {
+		names[f.Err] = f.Model
 		logFailed(ctx, a.Log.With("run", p.in.Run), f)
 		p.note(stream.TopicModelFailed, stream.Data(newModelFailed(f, p.attempt)))
 		if f.Next != "" {
 			p.restart()
 		}
 	}, call)
+	if e, ok := errors.AsType[*model.Error](err); ok && e.Code == model.CodeRateLimited && e.Retryable && e.RetryAfter > 0 && e.RetryAfter <= maxRetryAfter {
+		waits := newModelFailed(model.Failed{Model: cmp.Or(names[e], candidates[0].Model()), Err: e}, p.attempt)
+		waits.RetryAt = time.Now().Add(e.RetryAfter).UTC().Round(time.Millisecond)
+		p.note(stream.TopicModelFailed, stream.Data(waits))
+	}
+	return record, err
 }
 
 // logFailed logs a model that failed where another one is asked.

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -107,5 +108,60 @@ func TestFailover(t *testing.T) {
 				t.Errorf("events: %s", diff)
 			}
 		})
+	}
+}
+
+// TestRateLimitReachesTheAsker asks a model that takes no more requests for a while.
+func TestRateLimitReachesTheAsker(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		wait  time.Duration
+		again bool // the run waits
+	}{
+		"for seconds": {20 * time.Second, true},
+		"for an hour": {time.Hour, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.answering.Chat = limited{test.wait}
+			run := knowledge.RunRef{Workspace: "w", Project: "p", Run: "run"}
+			config := knowledge.ProjectConfig{}
+			config.AI.Prompt = "Answer."
+			_, err := f.blobs.PutJSON(f.ctx, run.RequestKey(), knowledge.Request{Principal: manager(), Kind: knowledge.KindQuery, Question: "Who?", Config: config.WithDefaults()})
+			f.must(err)
+			began := time.Now()
+			_, err = do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: run, Turn: 1})
+			f.failed(err, knowledge.CodeRateLimited, test.again)
+			near := func(at time.Time) bool {
+				return at.After(began.Add(test.wait-2*time.Second)) && at.Before(time.Now().Add(test.wait+2*time.Second))
+			}
+			if got := activities.Describe(err, knowledge.Failure{}); !near(got.RetryAt) || !strings.Contains(got.Message, got.RetryAt.Format(time.RFC3339)) {
+				t.Errorf("the failure is %+v", got)
+			}
+			var waits []activities.ModelFailed
+			for _, item := range f.workflows.items() {
+				if item.Topic == stream.TopicModelFailed {
+					event, err := stream.DecodeEvent(item.Data)
+					f.must(err)
+					waits = append(waits, activities.ModelFailed{})
+					f.must(json.Unmarshal(event.Data, &waits[len(waits)-1]))
+				}
+			}
+			if test.again != (len(waits) == 1) || test.again && (!near(waits[0].RetryAt) || waits[0].Model != "busy" || waits[0].Code != model.CodeRateLimited) {
+				t.Errorf("readers see %+v", waits)
+			}
+		})
+	}
+}
+
+// limited is a model that takes no requests for a while.
+type limited struct{ wait time.Duration }
+
+func (limited) Endpoint() model.Endpoint { return model.Endpoint{Provider: "p", Model: "busy"} }
+
+func (l limited) Chat(context.Context, model.ChatRequest) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) {
+		yield(model.Delta{}, &model.Error{Code: model.CodeRateLimited, Provider: "p", Status: 429, Retryable: true, RetryAfter: l.wait})
 	}
 }

@@ -24,6 +24,7 @@ type FinishAnswerInput struct {
 	Status   knowledge.RunStatus `json:"status"` // completed, failed or canceled
 	Code     knowledge.Code      `json:"code,omitempty"`
 	Message  string              `json:"message,omitempty"`
+	RetryAt  time.Time           `json:"retry_at,omitzero"` // of the Failure
 	Workflow string              `json:"workflow"`
 	Segments int                 `json:"segments,omitempty"`
 	Items    []stream.Item       `json:"items"`
@@ -120,7 +121,7 @@ func (a *Answering) finishAnswer(ctx context.Context, in FinishAnswerInput) erro
 		end.Answer, end.Record = in.AnswerKey(), &record
 	} else {
 		record.Answer = publishedText(items)
-		end = Failed(request.Kind, knowledge.Failure{Code: in.Code, Message: in.Message})
+		end = Failed(request.Kind, knowledge.Failure{Code: in.Code, Message: in.Message, RetryAt: in.RetryAt})
 	}
 	if end.Usage, err = json.Marshal(in.Loop.Usage); err != nil {
 		return fmt.Errorf("encode usage: %w", err)

@@ -175,7 +175,7 @@ func (a *Answering) FinishResearch(ctx context.Context, in FinishAnswerInput) er
 	}
 	end := Ending{Kind: knowledge.KindResearch, Answer: in.AnswerKey()}
 	if in.Status != knowledge.RunCompleted {
-		end = Failed(knowledge.KindResearch, knowledge.Failure{Code: in.Code, Message: in.Message})
+		end = Failed(knowledge.KindResearch, knowledge.Failure{Code: in.Code, Message: in.Message, RetryAt: in.RetryAt})
 	}
 	items = append(items, end.Items(int64(len(items)))...)
 	in.Items = items

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -64,15 +65,12 @@ func (s *Server) lastItem(ctx context.Context, ref stream.RunRef) (stream.Item, 
 
 // endedWith returns the error with which a run ended.
 func endedWith(data any) error {
-	var ended struct {
-		Code    knowledge.Code `json:"code"`
-		Message string         `json:"message"`
-	}
+	var ended knowledge.Failure
 	raw, ok := data.(json.RawMessage)
 	if !ok || json.Unmarshal(raw, &ended) != nil || ended.Code == "" {
 		return knowledge.Errorf(knowledge.CodeInternal, "the run ended without an answer")
 	}
-	return knowledge.Errorf(ended.Code, "%s", ended.Message)
+	return ended.AsError(time.Now())
 }
 
 func runRef(run store.Run) stream.RunRef {

@@ -23,7 +23,8 @@ type answering struct {
 	edge   *edge
 	hub    *stream.Hub
 	record activities.AnswerRecord
-	said   []said // while it answers
+	said   []said             // while it answers
+	failed *knowledge.Failure // the end in place of an answer
 
 	mu     sync.Mutex
 	inputs []workflows.AnswerInput
@@ -68,6 +69,9 @@ func (a *answering) Answer(ctx context.Context, kind knowledge.RunKind, in workf
 		entries = append(entries, entry)
 	}
 	last, err := stream.NewEntry(topic, stream.Event{Ref: in.AnswerKey()})
+	if a.failed != nil {
+		last, err = stream.NewEntry(stream.TopicError, stream.Event{Data: stream.Data(a.failed)})
+	}
 	if err != nil {
 		return err
 	}
@@ -80,6 +84,9 @@ func (a *answering) Answer(ctx context.Context, kind knowledge.RunKind, in workf
 	a.inputs = append(a.inputs, in)
 	a.logs[in.Run] = items
 	end := store.RunEnd{Status: knowledge.RunCompleted, ResultKey: in.AnswerKey(), At: time.Now()}
+	if a.failed != nil {
+		end.Status, end.Error = knowledge.RunFailed, a.failed
+	}
 	if err := a.edge.store.EndRun(ctx, in.Workspace, in.Run, end); err != nil {
 		return err
 	}

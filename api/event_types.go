@@ -4,6 +4,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -72,6 +73,7 @@ type (
 		_       struct{}       `additionalProperties:"true"`
 		Code    knowledge.Code `json:"code"`
 		Message string         `json:"message"`
+		RetryAt *time.Time     `json:"retryAt,omitempty" doc:"With rate_limited: when a model that limits requests takes the next one"`
 	}
 )
 

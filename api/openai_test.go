@@ -144,7 +144,7 @@ func TestOpenAIEmbeddings(t *testing.T) {
 		t.Error(got)
 	}
 	e.models.ScriptEmbeddings(modeltest.Fail(429, "Retry-After", "7"))
-	embed(`{"model":"stand-in","input":"one"}`).openaiError(502, "server_error", knowledge.CodeProviderFailed)
+	embed(`{"model":"stand-in","input":"one"}`).openaiError(429, "rate_limit_error", knowledge.CodeRateLimited)
 }
 
 // streamed returns the data of the events of a stream.

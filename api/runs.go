@@ -19,6 +19,7 @@ import (
 type runError struct {
 	Code    knowledge.Code `json:"code"`
 	Message string         `json:"message"`
+	RetryAt *time.Time     `json:"retry_at,omitempty" doc:"When a model that limits requests takes the next one"`
 }
 
 // runView is a run as clients see it.
@@ -188,7 +189,7 @@ func (s *Server) viewRun(r store.Run) runView {
 		view.DocumentID, view.Progress = nil, r.Progress
 	}
 	if r.Error != nil {
-		view.Error = &runError{Code: r.Error.Code, Message: r.Error.Message}
+		view.Error = &runError{Code: r.Error.Code, Message: r.Error.Message, RetryAt: orNull(r.Error.RetryAt)}
 	}
 	if len(view.Usage) == 0 {
 		view.Usage = json.RawMessage("null")

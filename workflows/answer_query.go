@@ -174,7 +174,7 @@ func (a *answer) finish(ctx workflow.Context, kind knowledge.RunKind, err error)
 	in := activities.FinishAnswerInput{RunRef: a.in.RunRef, Loop: a.loop, Workflow: a.name, Segments: a.segments}
 	if err = canceled(ctx, err); err != nil {
 		f := activities.Describe(err, knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the model did not answer in time; try again later", Retryable: true})
-		end, in.Code, in.Message = activities.Failed(kind, f), f.Code, f.Message
+		end, in.Code, in.Message, in.RetryAt = activities.Failed(kind, f), f.Code, f.Message, f.RetryAt
 	}
 	in.Status = end.Status()
 	a.log.drain(ctx)

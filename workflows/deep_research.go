@@ -154,7 +154,7 @@ func (r *research) finish(ctx workflow.Context, err error) error {
 	}
 	if err = canceled(ctx, err); err != nil {
 		f := activities.Describe(err, knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the model did not answer in time; try again later", Retryable: true})
-		end, in.Code, in.Message = activities.Failed(knowledge.KindResearch, f), f.Code, f.Message
+		end, in.Code, in.Message, in.RetryAt = activities.Failed(knowledge.KindResearch, f), f.Code, f.Message, f.RetryAt
 	}
 	in.Status = end.Status()
 	if err := setStatusAttribute(ctx, in.Status); err != nil {

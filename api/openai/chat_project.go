@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/idempotency"
@@ -193,13 +194,10 @@ func (s *Server) outcome(ctx context.Context, p knowledge.Principal, run store.R
 
 // ended returns the error with which a run ended.
 func ended(item stream.Item) error {
-	var failure struct {
-		Code    knowledge.Code `json:"code"`
-		Message string         `json:"message"`
-	}
+	var failure knowledge.Failure
 	event, err := stream.DecodeEvent(item.Data)
 	if err != nil || json.Unmarshal(event.Data, &failure) != nil || failure.Code == "" {
 		return knowledge.Errorf(knowledge.CodeInternal, "the run ended without an answer")
 	}
-	return knowledge.Errorf(failure.Code, "%s", failure.Message)
+	return failure.AsError(time.Now())
 }

@@ -37,6 +37,7 @@ type chunks struct {
 	*completion
 
 	out   *eventStream
+	role  bool // the chunk with the role was sent
 	words citation.PlainText
 	wrote bool // words, since the last break
 	usage bool // the client wants the usage
@@ -45,10 +46,6 @@ type chunks struct {
 // stream relays the run as chunks. The run continues without its reader.
 func (c *completion) stream(w http.ResponseWriter, r *http.Request, usage bool) error {
 	s := &chunks{completion: c, out: newStream(w), usage: usage}
-	empty := ""
-	if err := s.chunk(ChunkDelta{Role: "assistant", Content: &empty}, nil); err != nil {
-		return nil // the client has left
-	}
 	err := c.server.deps.Runs.Follow(r.Context(), c.run, s.out.alive, func(item stream.Item) error {
 		switch item.Topic {
 		case stream.TopicDelta:
@@ -117,7 +114,16 @@ func (s *chunks) complete(r *http.Request, item stream.Item) error {
 	return nil
 }
 
+// chunk sends a chunk. The first one has the role, so that an error before the first words
+// is an answer with its status.
 func (s *chunks) chunk(delta ChunkDelta, finish *string) error {
+	if !s.role {
+		s.role = true
+		empty := ""
+		if err := s.chunk(ChunkDelta{Role: "assistant", Content: &empty}, nil); err != nil {
+			return err
+		}
+	}
 	chunk := s.envelope()
 	chunk.Choices = []ChunkChoice{{Delta: delta, FinishReason: finish}}
 	return s.out.object(chunk)

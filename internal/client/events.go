@@ -22,6 +22,7 @@ const (
 	EventChunk       = "apiMessageChunk"
 	EventReset       = "messageReset"
 	EventToolCall    = "toolCall"
+	EventModelFailed = "modelFailed"
 	EventCompleted   = "completedMessage"
 	EventResearch    = "researchUpdate"
 	EventModelFailed = "modelFailed"

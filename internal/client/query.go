@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -95,6 +96,14 @@ type TextChunk struct {
 type Reset struct {
 	Attempt int    `json:"attempt"`
 	Reason  string `json:"reason"` // "retry" or "tool_calls"
+}
+
+// ModelFailed is the data of a modelFailed event.
+type ModelFailed struct {
+	Model   string    `json:"model"`
+	Code    string    `json:"code"`
+	Next    string    `json:"next"`    // the model that is asked now, "" = none
+	RetryAt time.Time `json:"retryAt"` // when the model is asked again; zero = at once, or never
 }
 
 // Started is the data of a runStarted event.

@@ -213,6 +213,17 @@ type Failure struct {
 	Message   string `json:"message"`
 	Retryable bool   `json:"-"` // trying the whole step again later can help
 	Stage     Stage  `json:"-"` // of ingestion; "" where the failure does not say
+	// RetryAt is when a provider that limits requests takes the next one; zero = it did not say.
+	RetryAt time.Time `json:"retryAt,omitzero"`
+}
+
+// AsError returns the failure as an error, with the wait from now on.
+func (f Failure) AsError(now time.Time) *Error {
+	e := Errorf(f.Code, "%s", f.Message)
+	if !f.RetryAt.IsZero() {
+		e.RetryAfter = max(f.RetryAt.Sub(now), 0)
+	}
+	return e
 }
 
 // Request is the snapshot with which a question starts: who asks, the question,

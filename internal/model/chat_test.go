@@ -223,7 +223,7 @@ func TestChatFails(t *testing.T) {
 				t.Errorf("the error says %q: it is for logs", e)
 			}
 			public := e.Public()
-			if public.Code != knowledge.CodeProviderFailed || strings.Contains(public.Message, "secret") || public.Retryable != e.Retryable {
+			if (public.Code == knowledge.CodeRateLimited) != (e.Code == model.CodeRateLimited) || strings.Contains(public.Message, "secret") || public.Retryable != e.Retryable {
 				t.Errorf("public error %+v", public)
 			}
 		})

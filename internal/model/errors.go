@@ -70,8 +70,12 @@ const PublicName = "the model's endpoint"
 
 // Public returns the error for clients, with e as its cause.
 func (e *Error) Public() *knowledge.Error {
+	code := knowledge.CodeProviderFailed
+	if e.Code == CodeRateLimited {
+		code = knowledge.CodeRateLimited
+	}
 	return &knowledge.Error{
-		Code:       knowledge.CodeProviderFailed,
+		Code:       code,
 		Message:    PublicName + " " + e.publicMessage(),
 		RetryAfter: e.RetryAfter,
 		Retryable:  e.Retryable,
