@@ -60,9 +60,16 @@ type importSources struct {
 type secretValues struct{ config.Config }
 
 // Value implements activities.Credentials.
-func (s secretValues) Value(name string) ([]byte, error) {
-	value, err := s.Secret(name)
+func (s secretValues) Value(name string) ([]byte, error) { return s.ValueFor(name, "") }
+
+// ValueFor implements custom.Secrets.
+func (s secretValues) ValueFor(name, host string) ([]byte, error) {
+	value, err := s.SecretFor(name, host)
 	switch {
+	case errors.Is(err, config.ErrOtherHost) && host == "":
+		return nil, knowledge.Errorf(knowledge.CodeInvalid, "the secret %q is bound to hosts, so no import can use it: an operator changes secret_hosts.%s", name, name)
+	case errors.Is(err, config.ErrOtherHost):
+		return nil, knowledge.Errorf(knowledge.CodeInvalid, "the secret %q is not for the host %s: an operator adds it to secret_hosts.%s", name, host, name)
 	case errors.Is(err, config.ErrNoSecret):
 		return nil, knowledge.Errorf(knowledge.CodeInvalid, "there is no secret %q: an operator adds secrets.%s to the configuration", name, name)
 	case err != nil:

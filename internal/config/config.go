@@ -35,6 +35,11 @@ type Config struct {
 	// name, in lower case. Each is env:VARIABLE, or file:/path of a file that is read
 	// when the secret is used. Defaults to none.
 	Secrets map[string]string `koanf:"secrets"`
+	// The hosts to which a tool may send a secret: a key for each secret that is bound,
+	// with a list of names such as api.example.com, or *.example.com for all names below
+	// it. Imports cannot use a bound secret. Defaults to none: a secret without hosts is
+	// sent to any public address that a project names.
+	SecretHosts map[string][]string `koanf:"secret_hosts"`
 
 	Temporal  Temporal  `koanf:"temporal"`
 	Database  Database  `koanf:"database"`

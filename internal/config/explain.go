@@ -43,7 +43,7 @@ func Explain(key string, options Options) (Explanation, error) {
 		e.Value = mask
 	case v.Kind() == reflect.Map && key != f.key:
 		if found := v.MapIndex(reflect.ValueOf(strings.TrimPrefix(key, f.key+"."))); found.IsValid() {
-			e.Value = found.String()
+			e.Value = fmt.Sprint(found.Interface())
 		}
 	default:
 		text, err := yaml.Marshal(shown(v))

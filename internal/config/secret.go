@@ -55,8 +55,51 @@ func (c Config) withSecrets(env map[string]string) Config {
 	return c
 }
 
-func (c Config) validateNamedSecrets() error {
+// ErrOtherHost means that a secret is bound to other hosts.
+var ErrOtherHost = errors.New("the secret is bound to other hosts")
+
+// SecretFor returns the value of a secret that is sent to a host, "" = to one that is not
+// known. A secret that is bound to other hosts is ErrOtherHost.
+func (c Config) SecretFor(name, host string) ([]byte, error) {
+	hosts, bound := c.SecretHosts[name]
+	if bound && !slices.ContainsFunc(hosts, func(pattern string) bool { return matchesHost(pattern, host) }) {
+		return nil, fmt.Errorf("secrets.%s: %w", name, ErrOtherHost)
+	}
+	return c.Secret(name)
+}
+
+// matchesHost reports whether a host is that of a pattern, or below it.
+func matchesHost(pattern, host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if below, ok := strings.CutPrefix(pattern, "*"); ok {
+		return len(host) > len(below) && strings.HasSuffix(host, below)
+	}
+	return host != "" && host == pattern
+}
+
+// hostPattern matches what a secret can be bound to: a name, or an IP address.
+var hostPattern = regexp.MustCompile(`^((\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?|[0-9a-f:.]+)$`)
+
+func (c Config) validateSecretHosts() error {
 	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(c.SecretHosts)) {
+		if !c.HasSecret(name) {
+			errs = append(errs, fmt.Errorf("secret_hosts.%s: there is no secrets.%s", name, name))
+		}
+		if len(c.SecretHosts[name]) == 0 {
+			errs = append(errs, fmt.Errorf("secret_hosts.%s: at least one host is needed", name))
+		}
+		for _, host := range c.SecretHosts[name] {
+			if !hostPattern.MatchString(host) {
+				errs = append(errs, fmt.Errorf("secret_hosts.%s: %q is not a host such as api.example.com or *.example.com, in lower case and without a port", name, host))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c Config) validateNamedSecrets() error {
+	errs := []error{c.validateSecretHosts()}
 	for _, name := range slices.Sorted(maps.Keys(c.Secrets)) {
 		place := c.Secrets[name]
 		variable, inEnvironment := strings.CutPrefix(place, secretInEnvironment)

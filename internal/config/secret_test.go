@@ -60,3 +60,31 @@ func TestWrongSecrets(t *testing.T) {
 		}
 	}
 }
+
+func TestSecretsOfHosts(t *testing.T) {
+	t.Parallel()
+	c := load(t, config.Options{
+		File:    file(t, "secrets: {shop: 'env:A', wide: 'env:A', open: 'env:A'}\nsecret_hosts: {shop: [api.example.com, 10.0.0.1]}"),
+		Environ: []string{"A=a", "CAIRN_SECRET_HOSTS__WIDE=*.example.org"},
+	})
+	for name, hosts := range map[string]map[string]bool{
+		"shop": {"api.example.com": true, "API.example.com.": true, "10.0.0.1": true, "example.com": false, "api.example.com.evil.net": false, "xapi.example.com": false, "": false},
+		"wide": {"a.example.org": true, "a.b.example.org": true, "example.org": false, "evilexample.org": false, ".example.org": false, "": false},
+		"open": {"anything.net": true, "": true},
+	} {
+		for host, allowed := range hosts {
+			value, err := c.SecretFor(name, host)
+			if allowed != (err == nil && string(value) == "a") || !allowed && !errors.Is(err, config.ErrOtherHost) {
+				t.Errorf("%s for %q: %q, %v", name, host, value, err)
+			}
+		}
+	}
+	if !strings.Contains(c.Masked(), "secret_hosts:\n  shop:\n    - api.example.com") {
+		t.Error(c.Masked())
+	}
+	for _, wrong := range []string{"{none: [x.net]}", "{shop: []}", "{shop: ['https://x.net']}", "{shop: ['x.net:443']}", "{shop: ['*']}"} {
+		if _, err := config.Load(config.Options{File: file(t, "secrets: {shop: 'env:A'}\nsecret_hosts: "+wrong), Environ: []string{"A=a"}}); err == nil || !strings.Contains(err.Error(), "secret_hosts.") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+}

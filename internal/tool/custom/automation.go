@@ -72,7 +72,7 @@ func (t *Tools) request(ctx context.Context, a knowledge.Automation, call tool.C
 	if err != nil {
 		return nil, fmt.Errorf("make the request: %w", err)
 	}
-	if request.Header, err = t.header(a.Headers); err != nil {
+	if request.Header, err = t.header(a.Headers, address.Hostname()); err != nil {
 		return nil, err
 	}
 	if body != nil {

@@ -19,7 +19,10 @@ import (
 // secrets are the secrets of the tests.
 type secrets map[string]string
 
-func (s secrets) Value(name string) ([]byte, error) {
+func (s secrets) ValueFor(name, host string) ([]byte, error) {
+	if bound, ok := s[name+"@"]; ok && bound != host {
+		return nil, knowledge.Errorf(knowledge.CodeInvalid, "the secret %q is not for %s", name, host)
+	}
 	if value, ok := s[name]; ok {
 		return []byte(value + "\n"), nil
 	}
@@ -149,5 +152,29 @@ func TestAutomationRefusesRedirectsInside(t *testing.T) {
 	output, err := call(t, open(), knowledge.Automation{URL: server.URL, Method: "GET"}, `{}`)
 	if reached || err == nil && !strings.HasPrefix(output.Words, "HTTP 302") {
 		t.Errorf("reached: %t, %q, %v", reached, output.Words, err)
+	}
+}
+
+// TestSecretsGoToTheirHosts sends a secret only to the host that it is bound to.
+func TestSecretsGoToTheirHosts(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "key=%s", r.Header.Get("X-Api-Key"))
+	}))
+	t.Cleanup(server.Close)
+	for host, sent := range map[string]bool{"127.0.0.1": true, "api.example.com": false} {
+		source := custom.New(open().Client(custom.Limit), secrets{"shop": "s3cret", "shop@": host})
+		r := knowledge.Request{}
+		r.Config.Tools.Custom = knowledge.CustomTools{"order": {Type: knowledge.ToolAutomation, Automation: &knowledge.Automation{
+			URL: server.URL, Method: "GET", Headers: map[string]string{"X-Api-Key": "secrets.shop"},
+		}}}
+		set, err := source.Of(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		output, err := set[0].Run(t.Context(), tool.Call{RunRef: knowledge.RunRef{Run: "r"}, Arguments: "{}"})
+		if sent != strings.Contains(output.Words, "key=s3cret") || sent != (err == nil) {
+			t.Errorf("bound to %s: %q, %v", host, output.Words, err)
+		}
 	}
 }

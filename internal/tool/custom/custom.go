@@ -20,8 +20,9 @@ const Limit = time.Minute
 
 // Secrets has the secrets of the instance.
 type Secrets interface {
-	// Value returns a secret. A name that is not configured is knowledge.CodeInvalid.
-	Value(name string) ([]byte, error)
+	// ValueFor returns a secret that is sent to a host. A name that is not configured, and
+	// one that is bound to other hosts, is knowledge.CodeInvalid.
+	ValueFor(name, host string) ([]byte, error)
 }
 
 // Tools makes the custom tools of a question. It is safe for concurrent use.
@@ -74,14 +75,14 @@ func (t *Tools) Of(ctx context.Context, r knowledge.Request) (tool.Set, error) {
 	return set, nil
 }
 
-// header returns the headers of a tool with their secrets.
-func (t *Tools) header(configured map[string]string) (http.Header, error) {
+// header returns the headers of a tool with their secrets, which are sent to a host.
+func (t *Tools) header(configured map[string]string, host string) (http.Header, error) {
 	header := http.Header{}
 	for name, value := range configured {
 		var failed error
 		value = tool.Secret.ReplaceAllStringFunc(value, func(named string) string {
 			m := tool.Secret.FindStringSubmatch(named)
-			secret, err := t.secrets.Value(m[1] + m[2])
+			secret, err := t.secrets.ValueFor(m[1]+m[2], host)
 			if err != nil {
 				failed = err
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -143,12 +144,16 @@ func (t *Tools) list(ctx context.Context, server knowledge.MCP) ([]offer, error)
 
 // connect opens a session by streamable HTTP, or by SSE where the server is older.
 func (t *Tools) connect(ctx context.Context, server knowledge.MCP, progress func(*mcp.ProgressNotificationParams)) (*mcp.ClientSession, error) {
-	header, err := t.header(server.Headers)
+	address, err := url.Parse(server.URL)
+	if err != nil {
+		return nil, knowledge.Errorf(knowledge.CodeInvalid, "the address of the MCP server is wrong")
+	}
+	header, err := t.header(server.Headers, address.Hostname())
 	if err != nil {
 		return nil, err
 	}
 	client := *t.client
-	client.Transport = withHeader{client.Transport, header}
+	client.Transport = withHeader{client.Transport, header, address.Host}
 	options := &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 		if progress != nil {
 			progress(r.Params)
@@ -235,13 +240,16 @@ func said(result *mcp.CallToolResult) string {
 type withHeader struct {
 	next   http.RoundTripper
 	header http.Header
+	host   string // the only one that gets the header: a server may name another one for its messages
 }
 
 // RoundTrip implements http.RoundTripper.
 func (w withHeader) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	for name, values := range w.header {
-		r.Header[name] = values
+	if r.URL.Host == w.host {
+		for name, values := range w.header {
+			r.Header[name] = values
+		}
 	}
 	response, err := w.next.RoundTrip(r)
 	if err == nil {
