@@ -177,8 +177,6 @@ func (n *narrator) tell(e client.Event) error {
 			n.answer.Add(words.Content)
 		}
 		return err
-	case client.EventModelFailed:
-		return n.modelFailed(e)
 	case client.EventToolUpdate:
 		return n.phase(e)
 	case client.EventToolCall:
@@ -218,22 +216,6 @@ func (n *narrator) phase(e client.Event) error {
 		n.answer.Reset("retry")
 	}
 	n.say("%s %s", strings.ToLower(strings.ReplaceAll(update.Phase, "_", " ")), update.Status)
-	return nil
-}
-
-// modelFailed shows which model failed, and which one is asked now or until when the failed
-// one is waited for.
-func (n *narrator) modelFailed(e client.Event) error {
-	var failed client.ModelFailed
-	if err := e.Decode(&failed); err != nil {
-		return err
-	}
-	switch {
-	case failed.Next != "":
-		n.say("model %s failed (%s): %s is asked", failed.Model, failed.Code, failed.Next)
-	case !failed.RetryAt.IsZero():
-		n.say("waiting: %s limits requests, next try %s", failed.Model, nextTry(time.Until(failed.RetryAt), failed.RetryAt))
-	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -53,13 +54,16 @@ func (n *narrator) research(e client.Event) error {
 
 // modelFailed shows that a model failed, and which one is asked now.
 func (n *narrator) modelFailed(e client.Event) error {
-	var failed struct{ Model, Code, Next string }
+	var failed client.ModelFailed
 	if err := e.Decode(&failed); err != nil {
 		return err
 	}
-	if failed.Next != "" {
+	switch {
+	case failed.Next != "":
 		n.say("%s failed (%s), asking %s", failed.Model, failed.Code, failed.Next)
-	} else {
+	case !failed.RetryAt.IsZero():
+		n.say("%s limits requests: next try %s", failed.Model, nextTry(time.Until(failed.RetryAt), failed.RetryAt))
+	default:
 		n.say("%s failed (%s)", failed.Model, failed.Code)
 	}
 	return nil

@@ -22,7 +22,6 @@ const (
 	EventChunk       = "apiMessageChunk"
 	EventReset       = "messageReset"
 	EventToolCall    = "toolCall"
-	EventModelFailed = "modelFailed"
 	EventCompleted   = "completedMessage"
 	EventResearch    = "researchUpdate"
 	EventModelFailed = "modelFailed"
