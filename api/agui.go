@@ -42,7 +42,7 @@ type aguiStream struct {
 	part       int
 }
 
-func newAGUIStream(w *sse.Writer, in reading) *aguiStream {
+func newAGUIStream(w *sse.Writer, in *reading) *aguiStream {
 	return &aguiStream{writer: w, translator: agui.New(in.run.ID), after: in.after, part: in.part}
 }
 

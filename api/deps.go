@@ -157,6 +157,8 @@ type Relay interface {
 	// Items yields the items of a run from an offset on and follows the run to its
 	// last one. It ends early with an error when ctx ends or the log cannot be read.
 	Items(ctx context.Context, run stream.RunRef, from int64) iter.Seq2[stream.Item, error]
+	// Open returns a reader of the items of a run from an offset on. The caller closes it.
+	Open(run stream.RunRef, from int64) *stream.Reader
 }
 
 // Dispatcher reaches the workflows of documents.

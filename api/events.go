@@ -20,9 +20,6 @@ import (
 // quietInterval is how often a stream says that it is alive.
 const quietInterval = 15 * time.Second
 
-// turnInterval is how often a stream looks whether its run's turn has come.
-const turnInterval = 50 * time.Millisecond
-
 // errStopping ends whoever waits when the server stops.
 var errStopping = stopping()
 
@@ -35,18 +32,12 @@ func stopping() error {
 // runEvents serves GET /runs/{id}/events: it replays a run's events and follows
 // them until the last.
 func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
-	after, part, err := lastEventID(r)
+	in, err := s.readingOf(r, r.PathValue("run_id"))
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return
 	}
-	principal, run, err := s.readableRun(r, r.PathValue("run_id"))
-	if err != nil {
-		edge.WriteError(w, r, err)
-		return
-	}
-	ref := runRef(run)
-	if run.Status != knowledge.RunRunning && s.isPast(r.Context(), ref, after) {
+	if in.run.Status != knowledge.RunRunning && s.isPast(r.Context(), runRef(in.run), in.after) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
@@ -56,7 +47,20 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
-	s.serveEvents(w, r, reading{run: run, principal: principal, after: after, part: part})
+	s.serveEvents(w, r, in)
+}
+
+// readingOf returns what a request asks for of a run's events.
+func (s *Server) readingOf(r *http.Request, id string) (*reading, error) {
+	after, part, err := lastEventID(r)
+	if err != nil {
+		return nil, err
+	}
+	principal, run, err := s.readableRun(r, id)
+	if err != nil {
+		return nil, err
+	}
+	return &reading{run: run, principal: principal, after: after, part: part, compact: edge.IsSet(r, "compact")}, nil
 }
 
 // isPast reports whether an ended run has no event behind the given one.
@@ -146,19 +150,25 @@ func (s *Server) runPrincipal(ctx context.Context, run store.Run) (knowledge.Pri
 
 // serveEvents streams the events that a reader lacks as server-sent events. The caller
 // has counted the stream by openStream.
-func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, in reading) {
+func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, in *reading) {
 	w.Header().Set(runHeader, in.run.ID)
-	writer := sse.NewWriter(w, sse.Options{Delta: wantsDelta(r), RunID: in.run.ID})
-	var sink eventSink = eventStreamOf{writer}
-	in.compact = edge.IsSet(r, "compact")
-	if wantsAGUI(r) {
-		sink = newAGUIStream(writer, in)
-		in.after, in.compact = 0, true // the sink has to see every event
-	}
-	s.endedEarly(r.Context(), in.run, s.sendEvents(r.Context(), in, sink))
+	sink := newEventSink(w, r, in)
+	s.endedEarly(r.Context(), in, s.sendEvents(r.Context(), in, sink))
 }
 
-// reading is what one reader of a run's events has asked for.
+// newEventSink returns the sink of server-sent events in the form that a request asks for.
+func newEventSink(w http.ResponseWriter, r *http.Request, in *reading) eventSink {
+	writer := sse.NewWriter(w, sse.Options{Delta: wantsDelta(r), RunID: in.run.ID})
+	if !wantsAGUI(r) {
+		return eventStreamOf{writer}
+	}
+	sink := newAGUIStream(writer, in)
+	in.after, in.compact = 0, true // the sink has to see every event
+	return sink
+}
+
+// reading is what one reader of a run's events has asked for. It is passed by its address:
+// the stacks of idle streams are most of their memory.
 type reading struct {
 	run       store.Run
 	principal knowledge.Principal
@@ -184,109 +194,89 @@ func (e eventStreamOf) Alive() error { return e.Comment("still here") }
 
 // sendEvents sends the events behind the last one that the reader has, and follows the
 // run to its end, or until the reader leaves. The run continues without its readers.
-func (s *Server) sendEvents(ctx context.Context, in reading, sink eventSink) error {
-	rendered := &renderer{server: s, principal: in.principal, run: in.run, compact: in.compact}
-	ref, err := s.awaitTurn(ctx, in.run, sink.Alive)
+func (s *Server) sendEvents(ctx context.Context, in *reading, sink eventSink) error {
+	ref, err := s.awaitTurn(ctx, &in.run, sink.Alive)
 	if err != nil {
 		return err
 	}
+	rendered := &renderer{server: s, principal: in.principal, run: in.run, compact: in.compact}
 	return s.follow(ctx, ref, sink.Alive, func(item stream.Item) error {
-		id := item.Offset - ref.FirstOffset + 1
-		if id <= in.after && !rendered.needs(item) {
-			return nil
-		}
-		name, data, err := rendered.event(ctx, item)
-		if err != nil || id <= in.after {
-			return err
-		}
-		encoded, err := json.Marshal(data)
-		if err != nil {
-			return fmt.Errorf("encode event %d of run %s: %w", id, in.run.ID, err)
-		}
-		return sink.Event(id, name, encoded)
+		return rendered.send(ctx, item, item.Offset-ref.FirstOffset+1, in.after, sink)
 	})
 }
 
-// endedEarly logs what broke a stream off, unless its client left.
-func (s *Server) endedEarly(ctx context.Context, run store.Run, err error) {
-	if err != nil && ctx.Err() == nil {
-		s.deps.Log.WarnContext(ctx, "stream ended early", "run", run.ID, "workspace", run.Workspace, "error", err)
+// send sends an item's event, unless the reader has it.
+func (r *renderer) send(ctx context.Context, item stream.Item, id, after int64, sink eventSink) error {
+	if id <= after && !r.needs(item) {
+		return nil
 	}
+	name, data, err := r.event(ctx, item)
+	if err != nil || id <= after {
+		return err
+	}
+	encoded, err := json.Marshal(data)
+	if err != nil {
+		return fmt.Errorf("encode event %d of run %s: %w", id, r.run.ID, err)
+	}
+	return sink.Event(id, name, encoded)
 }
 
-// awaitTurn gives where a run's events are. An ingest of a document whose older
-// versions are still being ingested has none until its turn comes; meanwhile
-// alive, which may be nil, is called now and then.
-func (s *Server) awaitTurn(ctx context.Context, run store.Run, alive func() error) (stream.RunRef, error) {
-	if alive == nil {
-		alive = func() error { return nil }
+// endedEarly logs what broke a stream off, unless its client left.
+func (s *Server) endedEarly(ctx context.Context, in *reading, err error) {
+	if err != nil && ctx.Err() == nil {
+		s.deps.Log.WarnContext(ctx, "stream ended early", "run", in.run.ID, "workspace", in.run.Workspace, "error", err)
 	}
-	look := time.NewTicker(turnInterval)
-	defer look.Stop()
-	for looks := 0; run.FirstOffset < 0 && run.Status == knowledge.RunRunning; looks++ {
-		if looks%int(quietInterval/turnInterval) == 0 {
-			if err := alive(); err != nil {
-				return stream.RunRef{}, err
-			}
-		}
-		select {
-		case <-look.C:
-		case <-s.stopping:
-			return stream.RunRef{}, errStopping
-		case <-ctx.Done():
-			return stream.RunRef{}, ctx.Err()
-		}
-		var err error
-		if run, err = s.deps.Followed.RunForSystem(ctx, run.Workspace, run.ID); err != nil {
-			return stream.RunRef{}, fmt.Errorf("read run %s: %w", run.ID, err)
-		}
-	}
-	return runRef(run), nil
 }
 
 // follow hands the items of a run to emit and calls alive when nothing has come for a
-// while.
+// while. It needs no goroutine of its own: ten thousand streams may be idle.
 func (s *Server) follow(ctx context.Context, ref stream.RunRef, alive func() error, emit func(stream.Item) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	type next struct {
-		item stream.Item
-		err  error
-	}
-	items := make(chan next)
-	go func() {
-		defer close(items)
-		for item, err := range s.deps.Relay.Items(ctx, ref, ref.FirstOffset) {
-			select {
-			case items <- next{item, err}:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
+	reader := s.deps.Relay.Open(ref, ref.FirstOffset)
+	defer reader.Close()
 	quiet := time.NewTicker(quietInterval)
 	defer quiet.Stop()
 	for {
-		select {
-		case n, ok := <-items:
-			if !ok {
-				return nil
-			}
-			if n.err != nil {
-				return n.err
-			}
-			if err := emit(n.item); err != nil {
-				return err
-			}
+		items, ended, changed, err := reader.Next()
+		if err := s.emitAll(ctx, items, emit); err != nil {
+			return err
+		}
+		switch {
+		case len(items) > 0:
 			quiet.Reset(quietInterval)
+			continue
+		case err != nil || ended:
+			return err
+		}
+		select {
+		case <-changed:
 		case <-quiet.C:
 			if err := alive(); err != nil {
 				return err
 			}
 		case <-s.stopping:
 			return errStopping
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
+}
+
+// emitAll emits items until the reader leaves or the server stops.
+func (s *Server) emitAll(ctx context.Context, items []stream.Item, emit func(stream.Item) error) error {
+	for _, item := range items {
+		select {
+		case <-s.stopping:
+			return errStopping
+		default:
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := emit(item); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lastEventID reads where a reader wants to continue: after this event, 0 = all. In the

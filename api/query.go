@@ -212,7 +212,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 	w.Header().Set(eventsHeader, s.eventsURL(started.Run.Workspace, started.Run.ID))
 	switch {
 	case a.stream:
-		s.serveEvents(w, r, reading{run: started.Run, principal: p})
+		s.serveEvents(w, r, &reading{run: started.Run, principal: p, compact: edge.IsSet(r, "compact")})
 		return
 	case a.socket:
 		edge.WriteJSON(w, http.StatusAccepted, acceptedQuestion{

@@ -25,6 +25,7 @@ type Server struct {
 	late      *intake.Late
 	imports   *importing.Starter
 	streams   *streams
+	turns     turns
 	health    *Health
 	stopping  chan struct{}
 	stop      func()
@@ -43,7 +44,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		deps.Clock = time.Now
 	}
 	s := &Server{
-		cfg: cfg, deps: deps, streams: newStreams(cfg.Streams, deps.Metrics), stopping: make(chan struct{}),
+		cfg: cfg, deps: deps, streams: newStreams(cfg.Streams, deps.Metrics), turns: turns{waiting: map[string]*turn{}}, stopping: make(chan struct{}),
 	}
 	keys := idempotency.New(deps.Store, cfg.Process, deps.Clock)
 	s.edge = edge.New(edge.Config{Version: cfg.Version, BodyMemory: cfg.BodyMemory}, edge.Deps{

@@ -95,7 +95,7 @@ func (s *Server) settled(ctx context.Context, p knowledge.Principal, run string)
 	if err != nil {
 		return knowledge.Document{}, fmt.Errorf("read run %s: %w", run, err)
 	}
-	ref, err := s.awaitTurn(ctx, row, nil)
+	ref, err := s.awaitTurn(ctx, &row, nil)
 	if err != nil {
 		return knowledge.Document{}, fmt.Errorf("wait for run %s: %w", run, err)
 	}

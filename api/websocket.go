@@ -78,15 +78,11 @@ func (s *Server) webSocketURL(r *http.Request, run store.Run) string {
 // authenticate by cookies, which a browser adds to the requests of any page. Cairn reads
 // none: a page that connects has a token or a key that somebody gave it.
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request) {
-	after, _, err := lastEventID(r)
-	if err == nil && !isUpgrade(r) {
-		err = knowledge.Errorf(knowledge.CodeMalformed, "connect with a WebSocket client; GET /runs/{run_id}/events sends the same events over plain HTTP")
-	}
-	if err != nil {
-		edge.WriteError(w, r, err)
+	if !isUpgrade(r) {
+		edge.WriteError(w, r, knowledge.Errorf(knowledge.CodeMalformed, "connect with a WebSocket client; GET /runs/{run_id}/events sends the same events over plain HTTP"))
 		return
 	}
-	principal, run, err := s.readableRun(r, r.URL.Query().Get("runId"))
+	in, err := s.readingOf(r, r.URL.Query().Get("runId"))
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return
@@ -97,18 +93,18 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
-	w.Header().Set(runHeader, run.ID)
+	w.Header().Set(runHeader, in.run.ID)
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
-		s.endedEarly(r.Context(), run, fmt.Errorf("accept a WebSocket: %w", err))
+		s.endedEarly(r.Context(), in, fmt.Errorf("accept a WebSocket: %w", err))
 		return
 	}
 	defer func() { _ = conn.CloseNow() }() // a connection that was closed in order is closed already
-	socket := &socket{conn: conn, last: after, patience: s.cfg.StreamPatience}
+	socket := &socket{conn: conn, last: in.after, patience: s.cfg.StreamPatience}
 	ctx := conn.CloseRead(r.Context()) // the reader sends nothing but pongs
 	socket.ctx = ctx
-	err = s.sendEvents(ctx, reading{run: run, principal: principal, after: after, compact: edge.IsSet(r, "compact")}, socket)
-	s.endedEarly(ctx, run, err)
+	err = s.sendEvents(ctx, in, socket)
+	s.endedEarly(ctx, in, err)
 	socket.close(err)
 }
 

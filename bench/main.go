@@ -30,6 +30,7 @@ var measures = []measure{
 	{"restart", true, restart},
 	{"retrieve", true, retrieve},
 	{"completions", false, completions},
+	{"streams", false, idleStreams},
 	{"cranfield", false, cranfield},
 	{"retrieval", false, retrieval},
 	{"search", false, search},
@@ -52,6 +53,7 @@ type bench struct {
 	documents  int    // how many are ingested and searched
 	objects    int    // how many are imported
 	tailRounds int    // rounds of questions in the tail measure
+	streams    int    // open streams of the streams measure
 	backlog    string // PDFs of the backlog measure and their pages
 
 	// Of the search measure.
@@ -81,6 +83,7 @@ func run(ctx context.Context) error {
 	flag.StringVar(&b.binary, "binary", "bin/cairn", "the built command")
 	flag.StringVar(&b.data, "data", "../shared/data", "the folder with cranfield and files")
 	flag.IntVar(&b.objects, "objects", 20000, "how many objects are imported")
+	flag.IntVar(&b.streams, "streams", 10_000, "how many streams the streams measure opens")
 	flag.Uint64Var(&b.seed, "seed", 1, "seed of the moments of kills")
 	flag.StringVar(&b.backlog, "backlog", "200x100", "how many PDFs the backlog measure uploads, and their pages")
 	flag.StringVar(&b.sizes, "sizes", "1400,10000", "sizes of the search measure in chunks, and after a slash in how many workspaces: 1400,10000,100000/10,1000000")

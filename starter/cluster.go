@@ -73,7 +73,7 @@ func (c migrateCmd) Run(ctx context.Context, a *app) error {
 
 // runRole runs a role of a cluster until ctx ends or a part gives up.
 func runRole(ctx context.Context, cfg config.Config, log *slog.Logger, name string, parts func(*platform) []part, ready func(*platform)) error {
-	tuneCollector()
+	defer tuneCollector()()
 	p := newPlatform(cfg, log)
 	if err := p.requireCluster(name); err != nil {
 		return err

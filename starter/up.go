@@ -7,19 +7,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
 
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/telemetry"
-)
-
-// Settings of the garbage collector that save processor time: it runs seldom
-// until the heap approaches the limit, which is soft. The variables GOGC and
-// GOMEMLIMIT override them.
-const (
-	gcPercent   = 200
-	memoryLimit = 240 << 20
 )
 
 type upCmd struct {
@@ -56,7 +47,7 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer release()
-	tuneCollector()
+	defer tuneCollector()()
 	p := newPlatform(cfg, log)
 	err = p.start(ctx, p.upParts()...)
 	if err != nil && ctx.Err() != nil { // stopped before it was ready
@@ -117,17 +108,6 @@ func configure(ctx context.Context, a *app, file string, flags map[string]string
 		log.WarnContext(ctx, warning)
 	}
 	return cfg, log, nil
-}
-
-// tuneCollector sets up the garbage collector of a server process.
-func tuneCollector() {
-	if os.Getenv("GOGC") == "" {
-		// The server and the stores allocate much and keep little.
-		debug.SetGCPercent(gcPercent)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
-	}
 }
 
 // parseCmd is the child process that parses untrusted files.

@@ -84,7 +84,7 @@ func (c workerCmd) workBeside(ctx context.Context, a *app, cfg config.Config, lo
 	if err := checkQueues(c.Queues, besideQueues); err != nil {
 		return fmt.Errorf("%w beside cairn up; a worker of a cluster needs temporal.address", err)
 	}
-	tuneCollector()
+	defer tuneCollector()()
 	for joined := false; ; joined = true {
 		err := c.work(ctx, a, cfg, log)
 		switch _, gone := errors.AsType[noServerError](err); {

@@ -68,21 +68,48 @@ type follower struct {
 	changed chan struct{}
 }
 
+// Reader reads the items of one run for one client. It is used by one goroutine.
+type Reader struct {
+	relay    *Relay
+	run      RunRef
+	follower *follower
+	next     int64 // offset in the workflow's log
+}
+
+// Open returns a reader of the items of a run from an offset of the workflow's log on. The
+// caller closes it.
+func (r *Relay) Open(run RunRef, from int64) *Reader {
+	return &Reader{relay: r, run: run, follower: r.join(run), next: max(from, run.FirstOffset)}
+}
+
+// Next returns the next items that are known, without blocking. If there are none, ended
+// reports that none will come, and else changed is closed when that may have changed. An
+// error means that the log cannot be read.
+func (r *Reader) Next() (items []Item, ended bool, changed <-chan struct{}, err error) {
+	items, ended, changed, err = r.follower.since(r.next - r.run.FirstOffset)
+	if n := len(items); n > 0 {
+		r.next = items[n-1].Offset + 1
+		return items, false, changed, nil
+	}
+	return nil, ended, changed, err
+}
+
+// Close ends the reader. The last one of a run ends its follower.
+func (r *Reader) Close() { r.relay.leave(r.run, r.follower) }
+
 // Items yields the items of a run from an offset of the workflow's log on, and
 // blocks for more until the last one. It yields an error and ends when ctx ends or
 // the log cannot be read.
 func (r *Relay) Items(ctx context.Context, run RunRef, from int64) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		f := r.join(run)
-		defer r.leave(run, f)
-		next := max(from, run.FirstOffset)
+		reader := r.Open(run, from)
+		defer reader.Close()
 		for {
-			items, ended, changed, err := f.since(next - run.FirstOffset)
+			items, ended, changed, err := reader.Next()
 			for _, item := range items {
 				if !yield(item, nil) {
 					return
 				}
-				next = item.Offset + 1
 			}
 			switch {
 			case len(items) > 0:
