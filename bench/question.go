@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
@@ -51,7 +53,7 @@ func (q *questioned) ask(ctx context.Context, clients, n int) (*timings, time.Du
 	return &t, took, err
 }
 
-// question measures questions over SSE at 1, 8 and 32 clients.
+// question measures questions over SSE at 1, 8, 32 and 100 clients.
 func question(ctx context.Context, b *bench) (figures []figure, err error) {
 	q, err := b.withDocuments(ctx)
 	if err != nil {
@@ -63,7 +65,7 @@ func question(ctx context.Context, b *bench) (figures []figure, err error) {
 		token, end    float64 // aims, ms
 		perSecond     float64
 		cpuMillisEach float64
-	}{{1, 20, 40, 0, 37}, {8, 60, 150, 0, 37}, {32, 100, 550, 60, 37}} {
+	}{{1, 20, 40, 0, 37}, {8, 60, 150, 0, 37}, {32, 100, 550, 60, 37}, {100, 0, 0, 0, 37}} {
 		n := 100 + 15*at.clients
 		if _, _, err := q.ask(ctx, at.clients, 2*at.clients); err != nil { // to warm up
 			return nil, err
@@ -80,18 +82,28 @@ func question(ctx context.Context, b *bench) (figures []figure, err error) {
 		named := func(name string) string { return name + ", " + clientCount(at.clients) }
 		figures = append(figures, rate,
 			lower(named("first event p50 ms"), t.first.quantile(.5)),
-			lower(named("first token p50 ms"), t.token.quantile(.5)).aim(at.token),
+			withAim(lower(named("first token p50 ms"), t.token.quantile(.5)), at.token),
 			lower(named("first token p95 ms"), t.token.quantile(.95)),
-			lower(named("end p50 ms"), t.end.quantile(.5)).aim(at.end),
+			withAim(lower(named("end p50 ms"), t.end.quantile(.5)), at.end),
 			lower(named("end p95 ms"), t.end.quantile(.95)),
+			lower(named("events lost or twice"), float64(t.lost.Load())).aim(0),
 			lower(named("CPU ms a question"), (q.cpu()-before)*1000/float64(n)).aim(at.cpuMillisEach))
 	}
 	return figures, nil
 }
 
+// withAim sets an aim, unless it is 0.
+func withAim(f figure, aim float64) figure {
+	if aim == 0 {
+		return f
+	}
+	return f.aim(aim)
+}
+
 // timings gathers how long after the question its events came.
 type timings struct {
 	first, token, end samples
+	lost              atomic.Int64 // events whose number is not the next
 }
 
 // ask asks one question and reads its events to the end.
@@ -103,11 +115,15 @@ func (t *timings) ask(ctx context.Context, r remote, text string) error {
 	}
 	defer response.Body.Close()
 	seen := map[string]bool{}
+	last := 0
 	for e, err := range sse.Read(response.Body) {
 		if err != nil {
 			return err
 		}
 		took := time.Since(begin)
+		if last++; e.ID != strconv.Itoa(last) {
+			t.lost.Add(1)
+		}
 		if len(seen) == 0 {
 			t.first.add(took)
 		}
