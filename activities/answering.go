@@ -25,6 +25,7 @@ type Answering struct {
 	Failover      []Chat        // endpoints that are asked where Chat fails, in their order
 	Tools         tool.Set      // beside documents_rag and web_search
 	Sources       []tool.Source // of tools that depend on the question
+	Agents        Agents        // nil = no project asks another
 	Webhooks      QueryWebhooks
 	Web           Web        // nil = the instance searches no web
 	Pages         PageReader // nil = pages are not read

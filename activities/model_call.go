@@ -57,6 +57,7 @@ type ToolCallRef struct {
 	Name  string        `json:"name"`
 	Limit time.Duration `json:"limit,omitempty"` // of one attempt; 0 = tool.DefaultLimit
 	Once  bool          `json:"once,omitempty"`  // it must not be repeated
+	Agent bool          `json:"agent,omitempty"` // another project answers it, in a child workflow
 	// Approval says that the call waits until a person approves it.
 	Approval bool `json:"approval,omitempty"`
 }
@@ -161,7 +162,7 @@ func (a *Answering) callRefs(ctx context.Context, run knowledge.RunRef, calls []
 	for _, c := range calls {
 		called, _ := tools.Find(c.Name)
 		refs = append(refs, ToolCallRef{
-			ID: c.ID, Name: c.Name, Limit: called.Limit, Once: called.Once, Approval: slices.Contains(request.Config.Tools.Approval, c.Name),
+			ID: c.ID, Name: c.Name, Limit: called.Limit, Once: called.Once, Agent: called.Ask != nil, Approval: slices.Contains(request.Config.Tools.Approval, c.Name),
 		})
 	}
 	return refs, nil

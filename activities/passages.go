@@ -27,6 +27,8 @@ type SearchRecord struct {
 	// Note tells the model how much there is. It holds counts, and no words of documents.
 	Note string     `json:"note,omitempty"`
 	Web  *WebCounts `json:"web,omitempty"` // of a search of the web
+	// Answer is the blob of an agent's answer, which the model reads behind the passages.
+	Answer string `json:"answer,omitempty"`
 	// Contexts are the passages of a record that an earlier version of Cairn wrote.
 	Contexts []Passage `json:"contexts,omitempty"`
 }
@@ -72,7 +74,7 @@ type searched struct {
 	all     []Passage               // of all searches, ranked
 	by      map[string][]Passage    // by the key of the search; "" = Loop.Found
 	choices []retrieve.Choices      // of the searches that chose something by themselves
-	records map[string]SearchRecord // those with a note or a list
+	records map[string]SearchRecord // those with a note, a list or an answer
 	web     *WebCounts
 }
 
@@ -96,7 +98,7 @@ func (a *Answering) searches(ctx context.Context, loop Loop) (searched, error) {
 		if err := a.Blobs.GetJSON(ctx, key, &record); err != nil {
 			return s, fmt.Errorf("read search %s: %w", key, err)
 		}
-		if record.Note != "" || record.Listed != nil {
+		if record.Note != "" || record.Listed != nil || record.Answer != "" {
 			s.records[key] = record
 		}
 		if !record.Choices.IsZero() {
@@ -155,7 +157,7 @@ type foundWords struct {
 	leftOut []int                         // ranks of the passages that are left out
 	chunks  []retrieve.Context            // of all
 	marked  bool                          // citations stream as marks
-	more    map[string]string             // what follows the passages of a search: its list and its note
+	more    map[string]string             // what follows the passages of a search: its list and its note, or an answer
 }
 
 // lookUp returns the words of a loop's passages, with the permission that the run's
@@ -166,7 +168,7 @@ func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop
 	if err != nil {
 		return foundWords{}, err
 	}
-	more, err := a.lists(ctx, p, searches.records)
+	more, err := a.lists(ctx, p, searches)
 	if err != nil || len(searches.all) == 0 {
 		return foundWords{more: more}, err
 	}
@@ -202,10 +204,18 @@ func (a *Answering) lookUp(ctx context.Context, p knowledge.Principal, loop Loop
 }
 
 // lists returns what follows the passages of searches: the documents that they list, as
-// far as the principal may read them now, and their notes.
-func (a *Answering) lists(ctx context.Context, p knowledge.Principal, records map[string]SearchRecord) (map[string]string, error) {
+// far as the principal may read them now, their notes, and the answers of agents.
+func (a *Answering) lists(ctx context.Context, p knowledge.Principal, s searched) (map[string]string, error) {
 	more := map[string]string{}
-	for key, record := range records {
+	for key, record := range s.records {
+		if record.Answer != "" {
+			words, err := a.agentWords(ctx, record.Answer, s.by[key])
+			if err != nil {
+				return nil, err
+			}
+			more[key] = words
+			continue
+		}
 		var b strings.Builder
 		for _, id := range record.Listed {
 			d, err := a.Library.Document(ctx, p.Reader(), id)

@@ -99,39 +99,49 @@ func (a *Answering) CallTool(ctx context.Context, in ToolCallInput) (ToolOutput,
 }
 
 func (a *Answering) callTool(ctx context.Context, in ToolCallInput) (ToolOutput, error) {
+	called, c, err := a.checkCall(ctx, in)
+	if err != nil {
+		return ToolOutput{}, err
+	}
+	return a.runTool(ctx, called, c)
+}
+
+// checkCall returns a call of a turn with its tool, or the mistake in it, in words for the
+// model.
+func (a *Answering) checkCall(ctx context.Context, in ToolCallInput) (called tool.Tool, c tool.Call, err error) {
 	var record TurnRecord
 	if err := a.Blobs.GetJSON(ctx, in.Key, &record); err != nil {
-		return ToolOutput{}, fmt.Errorf("read turn %d: %w", in.Turn, err)
+		return called, c, fmt.Errorf("read turn %d: %w", in.Turn, err)
 	}
 	if in.Call >= len(record.ToolCalls) {
-		return ToolOutput{}, fmt.Errorf("turn %d has %d tool calls", in.Turn, len(record.ToolCalls))
+		return called, c, fmt.Errorf("turn %d has %d tool calls", in.Turn, len(record.ToolCalls))
 	}
 	if in.Call >= MaxCalls {
-		return ToolOutput{}, knowledge.Errorf(knowledge.CodeInvalid,
+		return called, c, knowledge.Errorf(knowledge.CodeInvalid,
 			"at most %d calls of a turn are run; this one and all after it were not: call again for what is still needed", MaxCalls)
 	}
 	request, err := ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
-		return ToolOutput{}, err
+		return called, c, err
 	}
 	given := record.ToolCalls[in.Call]
 	offered, err := a.offered(ctx, request)
 	if err != nil {
-		return ToolOutput{}, err
+		return called, c, err
 	}
 	called, ok := offered.Find(given.Name)
 	if !ok {
-		return ToolOutput{}, knowledge.Errorf(knowledge.CodeInvalid, "there is no such tool; there is %s", strings.Join(offered.Names(), ", "))
+		return called, c, knowledge.Errorf(knowledge.CodeInvalid, "there is no such tool; there is %s", strings.Join(offered.Names(), ", "))
 	}
 	if given.Arguments == longArguments {
-		return ToolOutput{}, knowledge.Errorf(knowledge.CodeInvalid, "the arguments are longer than %d bytes, and were dropped", maxArguments)
+		return called, c, knowledge.Errorf(knowledge.CodeInvalid, "the arguments are longer than %d bytes, and were dropped", maxArguments)
 	}
 	if err := called.CheckArguments(given.Arguments); err != nil {
-		return ToolOutput{}, err
+		return called, c, err
 	}
-	c := tool.Call{RunRef: in.RunRef, Request: request, Turn: in.Turn, Number: in.Call, Arguments: given.Arguments}
+	c = tool.Call{RunRef: in.RunRef, Request: request, Turn: in.Turn, Number: in.Call, Arguments: given.Arguments}
 	c.Events = a.toolEvents(ctx, c, given.ID).show
-	return a.runTool(ctx, called, c)
+	return called, c, nil
 }
 
 // runTool makes a call, unless its words are stored.

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 
@@ -16,10 +17,11 @@ import (
 const maxToolEvents = 200
 
 // ToolEventData is the inline data of a toolEvent. The data that the tool showed is in
-// the blob that Event.Ref names.
+// the blob that Event.Ref names, or in Data if a workflow showed it.
 type ToolEventData struct {
-	ID    string `json:"id"`    // of the tool call
-	Event string `json:"event"` // as the tool named it
+	ID    string          `json:"id"`    // of the tool call
+	Event string          `json:"event"` // as the tool named it
+	Data  json.RawMessage `json:"data,omitempty"`
 }
 
 // toolEvents writes what a tool call shows into the log of its run.

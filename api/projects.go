@@ -115,6 +115,9 @@ func (s *Server) createProject(ctx context.Context, p knowledge.Principal, b pro
 		b.CallbackSecret = changeOf[string]("null")
 	}
 	made, err := s.apply(b.ProjectChange, &project, false)
+	if err == nil {
+		err = s.checkAgents(ctx, p, nil, project)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -192,8 +195,11 @@ func (s *Server) updateProject(ctx context.Context, p knowledge.Principal, id st
 			project.Name = *change.Name
 		}
 		project.UpdatedAt = s.now()
-		made, err = s.apply(change, project, renew)
-		return err
+		before := project.Config.Tools.Custom
+		if made, err = s.apply(change, project, renew); err != nil {
+			return err
+		}
+		return s.checkAgents(ctx, p, before, *project)
 	})
 	return project, made, err
 }

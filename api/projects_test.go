@@ -220,6 +220,10 @@ func TestCustomTools(t *testing.T) {
 		`{"tools":{"custom":{"x":{"type":"magic"}}}}`:                                                                           "body.tools.custom.x.type",
 		`{"tools":{"custom":{"x":{"type":"automation","automation":{"url":"https://a.test","q":1}}}}}`:                          "body.tools.custom.x.automation.q",
 		`{"tools":{"custom":{"x":{"type":"automation","automation":{"url":"http://localhost:1/{a}"},"arguments":{"type":1}}}}}`: "body.tools.custom.x.arguments",
+		`{"tools":{"custom":{"x":{"type":"agent"}}}}`:                                                                           "body.tools.custom.x.agent",
+		`{"tools":{"custom":{"x":{"type":"agent","agent":{"id":"default"}}}}}`:                                                  "body.tools.custom.x.agent.id",
+		`{"tools":{"custom":{"x":{"type":"agent","agent":{"id":"nobody"}}}}}`:                                                   "body.tools.custom.x.agent.id",
+		`{"tools":{"custom":{"x":{"type":"agent","agent":{"id":"default"},"mcp":{"url":"http:"}}}}}`:                            "body.tools.custom.x.agent",
 	} {
 		if locations := e.do("PATCH", path, e.admin, body).refused(422, knowledge.CodeInvalid); locations[0] != location {
 			t.Errorf("%s: locations %v, want %s", body, locations, location)

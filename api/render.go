@@ -154,7 +154,10 @@ func (r *renderer) toolEvent(ctx context.Context, e stream.Event) (string, any, 
 	if err := json.Unmarshal(e.Data, &shown); err != nil {
 		return "", nil, fmt.Errorf("tool event of run %s: %w", r.run.ID, err)
 	}
-	out := toolEvent{ToolCallID: shown.ID, Event: shown.Event}
+	out := toolEvent{ToolCallID: shown.ID, Event: shown.Event, Data: shown.Data}
+	if e.Ref == "" {
+		return "toolEvent", out, nil
+	}
 	if err := r.server.deps.Blobs.GetJSON(ctx, e.Ref, &out.Data); err != nil {
 		return "", nil, fmt.Errorf("tool event of run %s: %w", r.run.ID, err)
 	}

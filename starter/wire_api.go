@@ -178,7 +178,7 @@ func (p *platform) activities() worker.Activities {
 	}
 	answering := &activities.Answering{
 		Blobs: p.blobs, Runs: p.store, Retriever: p.retriever(), Passages: p.store, Conversations: p.store, Library: p.store, Chat: p.chats.Clients()[0], Workflows: p.workflow,
-		Tools: p.tools(), Sources: p.toolSources(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
+		Tools: p.tools(), Sources: p.toolSources(), Agents: p.agents(), Hub: p.hub, Metrics: p.metrics, Log: p.log,
 	}
 	for _, other := range p.chats.Clients()[1:] {
 		ingestion.Failover, answering.Failover = append(ingestion.Failover, other), append(answering.Failover, other)

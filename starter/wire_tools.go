@@ -4,9 +4,12 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
+	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/question"
 	"github.com/cairn-rag/cairn/internal/runfile"
 	"github.com/cairn-rag/cairn/internal/sandbox"
 	"github.com/cairn-rag/cairn/internal/tool"
@@ -26,6 +29,11 @@ func (p *platform) tools() tool.Set {
 // toolSources returns the tools that projects define.
 func (p *platform) toolSources() []tool.Source {
 	return []tool.Source{custom.New(p.dialer.Client(custom.Limit), secretValues{p.cfg}).Of}
+}
+
+// agents makes the runs of projects that other projects ask.
+func (p *platform) agents() activities.Agents {
+	return question.New(question.Config{}, question.Deps{Store: p.store, Blobs: p.blobs, Log: p.log, Now: time.Now})
 }
 
 // toolNames returns the tools that a project may set. The API may run without a worker,

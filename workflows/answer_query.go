@@ -31,6 +31,7 @@ type AnswerInput struct {
 	Research       knowledge.ResearchConfig `json:"research,omitzero"`     // of a deep research
 	Log            stream.Log               `json:"log,omitzero"`
 	Segments       int                      `json:"segments,omitempty"` // segments of the log in the blob store
+	Caller         *Caller                  `json:"caller,omitempty"`   // that asks the run as an agent
 }
 
 // NewAnswerInput returns the input of a run's workflow. It depends only on the run
@@ -71,6 +72,9 @@ func AnswerQuery(ctx workflow.Context, in AnswerInput) error {
 	if in.Carried == nil {
 		a.log.Append(QueryStarted(in))
 	}
+	if err := a.beginAsAgent(ctx); err != nil {
+		return err
+	}
 	a.newRun = func(next AnswerInput) error { return workflow.NewContinueAsNewError(ctx, AnswerQuery, next) }
 	err = a.converse(ctx)
 	if next, ok := a.next(); ok {
@@ -92,6 +96,7 @@ type answer struct {
 	newRun     func(AnswerInput) error
 	nextRun    error
 	toolEvents bool                 // the run is a tool's: it logs the phases of the search
+	caller     runLogWriter         // the log of the run that asks this one as an agent
 	decisions  map[string]*Decision // of the calls that wait for a person, nil until then; by the call's id
 }
 

@@ -57,6 +57,6 @@ func (a *answer) approved(ctx workflow.Context, key string, i int, call activiti
 	if refusal := a.decisions[call.ID].Refusal; refusal != "" {
 		return activities.ToolOutput{Words: refusal, Refused: true}, nil
 	}
-	a.toolEvent(key, i, call, activities.CallStarted, activities.ToolOutput{}, 0)
+	a.toolEvent(ctx, key, i, call, activities.CallStarted, activities.ToolOutput{}, 0)
 	return activities.ToolOutput{}, nil
 }

@@ -93,7 +93,7 @@ func (a *answer) tools(ctx workflow.Context, turn int, result activities.ModelCa
 		if call.Approval {
 			begun = activities.CallWaiting
 		}
-		a.toolEvent(result.Key, i, call, begun, activities.ToolOutput{}, 0)
+		a.toolEvent(ctx, result.Key, i, call, begun, activities.ToolOutput{}, 0)
 		group.Add(1)
 		workflow.Go(ctx, func(ctx workflow.Context) {
 			defer group.Done()
@@ -110,7 +110,7 @@ func (a *answer) tools(ctx workflow.Context, turn int, result activities.ModelCa
 			a.log.drain(ctx)
 			a.log.Retire(stream.ToolPublisher(turn, i))
 			a.chose(output.Chosen, output.Search)
-			a.toolEvent(result.Key, i, call, output.Status(), output, workflow.Now(ctx).Sub(started))
+			a.toolEvent(ctx, result.Key, i, call, output.Status(), output, workflow.Now(ctx).Sub(started))
 		})
 	}
 	group.Wait(disconnected(ctx))
@@ -126,6 +126,9 @@ func (a *answer) tools(ctx workflow.Context, turn int, result activities.ModelCa
 func (a *answer) tool(ctx workflow.Context, turn, i int, result activities.ModelCallResult) (activities.ToolOutput, error) {
 	in := activities.ToolCallInput{RunRef: a.in.RunRef, Turn: turn, Call: i, Key: result.Key}
 	call := result.ToolCalls[i]
+	if call.Agent {
+		return a.agent(ctx, turn, i, result)
+	}
 	summary := fmt.Sprintf("%s, call %d of %d", call.Name, i+1, len(result.ToolCalls))
 	retries := questionRetries()
 	if call.Once {
@@ -149,7 +152,7 @@ type ToolCallData struct {
 	Seconds float64             `json:"seconds,omitempty"`
 }
 
-func (a *answer) toolEvent(key string, i int, call activities.ToolCallRef, status knowledge.RunStatus, output activities.ToolOutput, took time.Duration) {
+func (a *answer) toolEvent(ctx workflow.Context, key string, i int, call activities.ToolCallRef, status knowledge.RunStatus, output activities.ToolOutput, took time.Duration) {
 	data := ToolCallData{ID: call.ID, Name: call.Name, Call: i, Status: status, Failure: output.Failure, Seconds: took.Seconds()}
 	if status == knowledge.RunCompleted && output.Search != "" {
 		data.Found = &output.Kept
@@ -158,6 +161,7 @@ func (a *answer) toolEvent(key string, i int, call activities.ToolCallRef, statu
 		data.Files = output.Words
 	}
 	a.log.add(stream.TopicToolCall, stream.Event{Ref: key, Data: stream.Data(data)})
+	a.tellCaller(ctx, "toolCall", AgentData{ID: call.ID, Name: call.Name, Status: status, Found: data.Found})
 }
 
 // chose adds the event of a search that chose something by itself. The words are in the

@@ -98,11 +98,16 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		Calls  int `json:"calls,omitempty" minimum:"0" maximum:"1000" doc:"Model calls. Default: 60"`
 	}
 	type CustomTool struct {
-		Type        string                `json:"type" required:"false" enum:"automation,mcp"`
+		Type        string                `json:"type" required:"false" enum:"automation,agent,mcp"`
 		Description string                `json:"description,omitempty" maxLength:"2000" doc:"What the tool does, for the model"`
 		Arguments   map[string]any        `json:"arguments,omitempty" doc:"JSON schema of the arguments, an object. Default: any object"`
 		Automation  *knowledge.Automation `json:"automation,omitempty"`
 		MCP         *knowledge.MCP        `json:"mcp,omitempty"`
+		Agent       *knowledge.Agent      `json:"agent,omitempty"`
+	}
+	type Agent struct {
+		ID   string `json:"id" required:"false" maxLength:"200" doc:"Of another project of the workspace, which the model may ask a question"`
+		Name string `json:"name,omitempty" maxLength:"200" doc:"For people who read the configuration"`
 	}
 	type MCP struct {
 		URL     string              `json:"url" required:"false" maxLength:"2000" doc:"Of a server that speaks streamable HTTP, or SSE"`
@@ -156,6 +161,7 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		reflect.TypeFor[knowledge.PostQuery]():             reflect.TypeFor[PostQuery](),
 		reflect.TypeFor[knowledge.MCP]():                   reflect.TypeFor[MCP](),
 		reflect.TypeFor[knowledge.MCPTool]():               reflect.TypeFor[MCPTool](),
+		reflect.TypeFor[knowledge.Agent]():                 reflect.TypeFor[Agent](),
 		reflect.TypeFor[knowledge.LimitsConfig]():          reflect.TypeFor[LimitsConfig](),
 		reflect.TypeFor[knowledge.Splitter]():              splitter,
 		reflect.TypeFor[knowledge.RetrievalConfig]():       retrieval,

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -151,6 +152,12 @@ func (r RunRef) WordsKey(turn, call int) string {
 	return r.key(fmt.Sprintf("tool-%d-%d.json", turn, call))
 }
 
+// AgentRun returns the run of the agent that a tool call asks, in its project. Every
+// attempt of the call has the same.
+func (r RunRef) AgentRun(project string, turn, call int) RunRef {
+	return RunRef{Workspace: r.Workspace, Project: project, Run: DerivedID("agent", r.Run, strconv.Itoa(turn), strconv.Itoa(call))}
+}
+
 // BegunKey is the blob key that says that a tool call which must not be repeated has
 // begun.
 func (r RunRef) BegunKey(turn, call int) string {
@@ -250,10 +257,18 @@ type Request struct {
 	Date           time.Time     `json:"date"`
 
 	Attachments []string `json:"attachments,omitempty"` // ids of the documents that came with the question, or that it names
+	// Callers are the projects whose runs led to this one as an agent, the first asker
+	// first; none = a person asks.
+	Callers []string `json:"callers,omitempty"`
+	// AgentDepth is how many agents deep the run may still ask.
+	AgentDepth int `json:"agent_depth,omitempty"`
 
 	// Door is what the API by which the question came needs to show its run again.
 	Door json.RawMessage `json:"door,omitempty"`
 }
+
+// AgentDepth is the AgentDepth of a run that a person starts.
+const AgentDepth = 3
 
 // Usage counts the tokens and the model calls of a run.
 type Usage struct {

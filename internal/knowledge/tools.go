@@ -28,6 +28,7 @@ type CustomTools map[string]CustomTool
 const (
 	ToolAutomation = "automation"
 	ToolMCP        = "mcp"
+	ToolAgent      = "agent"
 )
 
 // CustomTool is a tool that a project defines.
@@ -37,6 +38,13 @@ type CustomTool struct {
 	Arguments   map[string]any `json:"arguments,omitempty"`   // JSON schema
 	Automation  *Automation    `json:"automation,omitempty"`
 	MCP         *MCP           `json:"mcp,omitempty"`
+	Agent       *Agent         `json:"agent,omitempty"`
+}
+
+// Agent is another project, which the model may ask a question.
+type Agent struct {
+	ID   string `json:"id"`             // of the project
+	Name string `json:"name,omitempty"` // for people who read the configuration
 }
 
 // MCP is a server of the Model Context Protocol, whose tools the model may call.

@@ -15,7 +15,7 @@ import (
 )
 
 // Deps is what a Starter works with. All fields are required, and safe for
-// concurrent use.
+// concurrent use. The runs of agents need Store, Blobs, Log and Now alone.
 type Deps struct {
 	Store     Store
 	Blobs     Blobs

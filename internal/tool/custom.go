@@ -44,8 +44,12 @@ func CustomFields(location string, tools map[string]knowledge.CustomTool, hasSec
 			return append(wrong, knowledge.Field{Location: location, Message: "must have names of 1 to 64 letters, digits, - and _"})
 		case slices.Contains(taken, name):
 			wrong = append(wrong, knowledge.Field{Location: at, Message: "is the name of a tool of Cairn: choose another"})
-		case t.Type != knowledge.ToolAutomation && t.Type != knowledge.ToolMCP:
-			wrong = append(wrong, knowledge.Field{Location: at + ".type", Message: "must be automation or mcp"})
+		case !slices.Contains([]string{knowledge.ToolAutomation, knowledge.ToolMCP, knowledge.ToolAgent}, t.Type):
+			wrong = append(wrong, knowledge.Field{Location: at + ".type", Message: "must be automation, agent or mcp"})
+		case t.Type == knowledge.ToolAgent && (t.Agent == nil || t.Agent.ID == "" || t.Automation != nil || t.MCP != nil || t.Arguments != nil):
+			wrong = append(wrong, knowledge.Field{Location: at + ".agent", Message: "is required with the id of a project, and neither automation, mcp nor arguments beside it"})
+		case t.Type != knowledge.ToolAgent && t.Agent != nil:
+			wrong = append(wrong, knowledge.Field{Location: at + ".agent", Message: "belongs to the type agent"})
 		case t.Type == knowledge.ToolMCP && (t.MCP == nil || t.Automation != nil || t.Arguments != nil):
 			wrong = append(wrong, knowledge.Field{Location: at + ".mcp", Message: "is required, and neither automation nor arguments beside it"})
 		case t.Type == knowledge.ToolAutomation && t.MCP != nil:

@@ -35,6 +35,15 @@ type Tool struct {
 	// *knowledge.Error is shown to the model, so that it can correct its call; it must
 	// not repeat the arguments, which history must not hold.
 	Run func(ctx context.Context, c Call) (Output, error)
+	// Ask, in place of Run, makes a call a run of another project, in a child workflow. It
+	// returns the question of that run. Its errors are as those of Run.
+	Ask func(c Call) (Question, error)
+}
+
+// Question is what a call asks another project.
+type Question struct {
+	Project string // id
+	Text    string
 }
 
 // DefaultLimit is the Limit of tools that have none.

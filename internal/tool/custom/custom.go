@@ -1,5 +1,6 @@
-// Package custom makes tools of what a project configures: HTTP requests of its own, and
-// the tools of MCP servers. All addresses are dialled through the client that it is given, which refuses private ones.
+// Package custom makes tools of what a project configures: HTTP requests of its own, the
+// tools of MCP servers, and other projects. All addresses are dialled through the client
+// that it is given, which refuses private ones.
 package custom
 
 import (
@@ -64,6 +65,10 @@ func (t *Tools) Of(ctx context.Context, r knowledge.Request) (tool.Set, error) {
 		switch c := custom[name]; {
 		case c.Automation != nil:
 			set = append(set, t.automation(name, c))
+		case c.Agent != nil:
+			if agent := tool.NewAgent(name, c); r.Principal.CoversProject(c.Agent.ID) && len(r.Documents) == 0 {
+				set = append(set, agent)
+			}
 		case c.MCP != nil:
 			for _, offered := range t.mcpTools(ctx, name, c) {
 				if _, taken := set.Find(offered.Name); !taken { // of two servers whose names run into each other

@@ -1,0 +1,17 @@
+package citation_test
+
+import (
+	"testing"
+
+	"github.com/cairn-rag/cairn/internal/citation"
+)
+
+func TestRenumber(t *testing.T) {
+	t.Parallel()
+	ranks := map[string]int{"aaa": 7, "https://a.test/?b&c": 8}
+	text := `A ` + cite("1", "aaa") + ` b` + cite("2", "bbb") + ` <web_citation url="https://a.test/?b&amp;c" title="T">[3]</web_citation>, [1] <web_citation url="https://evil.test/" title="">[4]</web_citation>.`
+	want := `A <source_7> b <source_8>, [1] .`
+	if got := citation.Renumber(text, func(id string) int { return ranks[id] }); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
