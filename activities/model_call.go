@@ -154,7 +154,7 @@ func (a *Answering) callRefs(ctx context.Context, run knowledge.RunRef, calls []
 	if err != nil {
 		return nil, err
 	}
-	tools, err := a.offered(ctx, request)
+	tools, err := a.offered(ctx, request, true)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,11 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 		return a.withoutPages(ctx, in, request, p)
 	}
 	passages.marked = request.Web != nil
-	offered, err := a.offered(ctx, request)
+	documents, err := a.hasDocuments(ctx, request, passages)
+	if err != nil {
+		return TurnRecord{}, err
+	}
+	offered, err := a.offered(ctx, request, documents)
 	if err != nil {
 		return TurnRecord{}, err
 	}

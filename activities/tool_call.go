@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/tool"
 )
 
@@ -57,17 +58,22 @@ type ToolWords struct {
 	Usage knowledge.Usage     `json:"usage,omitzero"`
 }
 
-// offered returns the tools that the model may call to answer a question.
-func (a *Answering) offered(ctx context.Context, r knowledge.Request) (tool.Set, error) {
+// offered returns the tools that the model may call to answer a question. documents says
+// that there are documents that it may search.
+func (a *Answering) offered(ctx context.Context, r knowledge.Request, documents bool) (tool.Set, error) {
 	if r.Kind != knowledge.KindQuery {
 		return nil, nil
 	}
-	set := tool.Set{tool.NewDocumentsRAG(a.searchForTool)}
+	var set tool.Set
+	sources := a.Sources
+	if documents {
+		set, sources = tool.Set{tool.NewDocumentsRAG(a.searchForTool)}, append([]tool.Source{a.files}, sources...)
+	}
 	if a.Web != nil {
 		set = append(set, tool.NewWebSearch(a.searchWebForTool))
 	}
 	set = append(set, a.Tools...).Offered(r)
-	for _, source := range append([]tool.Source{a.files}, a.Sources...) {
+	for _, source := range sources {
 		more, err := source(ctx, r)
 		if err != nil {
 			return nil, fmt.Errorf("find the tools of the question: %w", err)
@@ -79,6 +85,29 @@ func (a *Answering) offered(ctx context.Context, r knowledge.Request) (tool.Set,
 		}
 	}
 	return set, nil
+}
+
+// hasDocuments reports whether the tools that read documents could find something for a
+// question. It reads nothing where the question has found something already.
+func (a *Answering) hasDocuments(ctx context.Context, r knowledge.Request, found foundWords) (bool, error) {
+	if len(found.chunks) > 0 || a.Library == nil || r.Kind != knowledge.KindQuery {
+		return true, nil
+	}
+	reader := r.Principal.Reader()
+	projects := r.Projects
+	if len(projects) == 0 {
+		projects = []string{reader.Project()}
+	}
+	for _, project := range projects {
+		list, _, err := a.Library.Documents(ctx, reader, store.DocumentQuery{Project: project, Page: store.Page{Limit: 1}})
+		if err != nil {
+			return false, fmt.Errorf("look for a document: %w", err)
+		}
+		if len(list) > 0 {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // searchForTool is the search of documents_rag.
@@ -125,7 +154,7 @@ func (a *Answering) checkCall(ctx context.Context, in ToolCallInput) (called too
 		return called, c, err
 	}
 	given := record.ToolCalls[in.Call]
-	offered, err := a.offered(ctx, request)
+	offered, err := a.offered(ctx, request, true)
 	if err != nil {
 		return called, c, err
 	}

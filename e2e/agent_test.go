@@ -20,7 +20,7 @@ func (s *server) agents(t *testing.T, projects ...string) {
 	t.Helper()
 	for i, project := range projects {
 		if i > 0 {
-			if status := s.call(t, "POST", "/workspaces/default/projects", map[string]any{"slug": project}, nil); status >= 300 {
+			if status := s.call(t, "POST", webhooks+"/projects", map[string]any{"slug": project}, nil); status >= 300 {
 				t.Fatalf("project %s: status %d", project, status)
 			}
 		}
@@ -183,7 +183,7 @@ func TestAgents(t *testing.T) {
 
 	t.Run("a key to one project does not reach another by its agent", func(t *testing.T) {
 		var made struct{ Key string }
-		s.call(t, "POST", "/workspaces/default/keys", map[string]any{"name": "one", "scopes": []string{"read"}, "project": "default"}, &made)
+		s.call(t, "POST", "/workspaces/default/keys", map[string]any{"name": "one", "scopes": []string{"read"}, "project_id": "default"}, &made)
 		m.ScriptChat(askAgent("pumps", "How heavy?"), modeltest.Text("No."))
 		var answer client.Answer
 		status := s.call(t, "POST", webhooks+"/query", map[string]any{"text": "How heavy?", "projectId": "default"}, &answer, "Authorization", "Bearer "+made.Key)
@@ -214,4 +214,21 @@ func TestAgents(t *testing.T) {
 			t.Errorf("%d answers of the model for 4 calls; the events show %v; the answer is %q", answered, shown, tr.answer.Text)
 		}
 	})
+}
+
+// recordedAgent has the default project ask another one, with the words of TestHistories,
+// and returns the runs of both.
+func (s *server) recordedAgent(t *testing.T, m *modeltest.Server) (asking, asked string) {
+	t.Helper()
+	s.agents(t, "default", "piers")
+	s.publishIn(t, "piers", "lights", "The northern pier has a lighthouse whose lens is a catadioptric assembly.", nil)
+	search := modeltest.Call(model.ToolCall{ID: "call_1", Name: "documents_rag", Arguments: `{"query":"luminous apparatus northern"}`})
+	m.ScriptChat(askAgent("piers", "Kindly elucidate the pharology"), search, modeltest.Text("It is so. <source_1>"), modeltest.Text("It is so indeed. <source_1>"))
+	a := s.query(t, "Kindly elucidate the pharology to an agent")
+	list := s.follow(t, a.run, 0)
+	_, asked = progress(t, list)
+	if tr := read(t, list); !strings.Contains(tr.answer.Text, "indeed") || asked == "" {
+		t.Fatalf("the answer with an agent is %q", tr.answer.Text)
+	}
+	return a.run, asked
 }

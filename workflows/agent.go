@@ -55,7 +55,7 @@ func (a *answer) agent(ctx workflow.Context, turn, i int, result activities.Mode
 	err = workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: knowledge.KindQuery.WorkflowID(asked.Workspace, asked.Run), ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
 		WorkflowTaskTimeout: pageTaskTimeout, WaitForCancellation: true, StaticSummary: "answer the question of another project",
-		TypedSearchAttributes: temporal.NewSearchAttributes(KeyWorkspace.ValueSet(asked.Workspace), KeyProject.ValueSet(asked.Project)),
+		TypedSearchAttributes: temporal.NewSearchAttributes(workflow.GetTypedSearchAttributes(ctx).Copy(), KeyProject.ValueSet(asked.Project)),
 	}), AnswerQuery, child).Get(ctx, nil)
 	if ctx.Err() != nil {
 		return output, ctx.Err()
