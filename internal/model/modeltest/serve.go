@@ -60,7 +60,9 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 	hash := sha256.Sum256(body)
 	key := hex.EncodeToString(hash[:])
 	var reply Reply
+	scripted := false
 	s.update(func() {
+		scripted = len(s.chatScript) > 0
 		reply = nextReply(&s.chatScript)
 		bump(s.chats, key, &s.totals.Chats, 1, 0)
 		s.requests = append(s.requests, req)
@@ -68,6 +70,9 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 			s.requests = append([]protocol.ChatRequest(nil), s.requests[keptRequests:]...)
 		}
 	})
+	if !scripted && s.options.Reply != nil {
+		reply = s.options.Reply(req)
+	}
 	if s.misbehave(w, r, reply) {
 		return
 	}

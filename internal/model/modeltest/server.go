@@ -34,6 +34,9 @@ type Options struct {
 	// Tools are the arguments of calls by the name of the tool, where a request
 	// requires it and the script has no reply. Defaults to the last message as query.
 	Tools map[string]string
+	// Reply answers the chat requests for which the script has no reply. Defaults to the
+	// usual answers. It is called concurrently.
+	Reply func(protocol.ChatRequest) Reply
 }
 
 // Server is a stand-in model server on a loopback port of its own.
