@@ -180,7 +180,11 @@ func (s *server) wantHistory(t *testing.T, name, workflow string, secrets ...str
 		s.awaitClosed(t, workflow)
 		h := s.history(t, workflow)
 		said := plain(t, h)
-		for _, word := range append(secrets, "elucidate", "pharology", "lighthouse", "catadioptric", "luminous", "refracting", `"query"`, "lights") {
+		words := append(secrets, "elucidate", "pharology", "lighthouse", "catadioptric", "luminous", "refracting", `"query"`)
+		if name != "ingest_document" { // whose summary names the external id of the document
+			words = append(words, "lights")
+		}
+		for _, word := range words {
 			if strings.Contains(said, word) {
 				t.Errorf("the history says %q", word)
 			}
