@@ -64,6 +64,9 @@ type Config struct {
 	// Tools are the names of the tools that the instance has for projects that set them.
 	// Defaults to none.
 	Tools []string
+	// WebProvider is the search engine that the instance searches the web with. Defaults to
+	// none.
+	WebProvider knowledge.WebProvider
 	// Components says how to install what a tool needs and this machine lacks, by the name
 	// of the tool. Defaults to none.
 	Components map[string]string

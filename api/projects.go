@@ -18,6 +18,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/tool"
 	"github.com/cairn-rag/cairn/internal/view"
 	"github.com/cairn-rag/cairn/internal/webhook"
+	"github.com/cairn-rag/cairn/internal/websearch"
 )
 
 type projectView struct {
@@ -229,6 +230,7 @@ func (s *Server) apply(c ProjectChange, project *knowledge.Project, renew bool) 
 		return nil, err
 	}
 	wrong := append(changed.AI.Fields("body.ai"), changed.Tools.MissingFields("body.tools", before.Tools, s.cfg.Tools)...)
+	wrong = append(wrong, websearch.SettingFields("body.tools.web_search", before.Tools.WebSearch, changed.Tools.WebSearch, s.cfg.WebProvider)...)
 	if !reflect.DeepEqual(changed.Tools.Custom, before.Tools.Custom) {
 		wrong = append(wrong, tool.CustomFields("body.tools.custom", changed.Tools.Custom, s.deps.Imports.HasSecret, s.deps.Addresses.CheckURL)...)
 	}

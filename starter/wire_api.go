@@ -15,6 +15,7 @@ import (
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/dispatch"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
 	"github.com/cairn-rag/cairn/internal/namespace"
 	"github.com/cairn-rag/cairn/internal/retrieve"
@@ -106,6 +107,7 @@ func (p *platform) apiConfig() api.Config {
 		FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), RequestBytes: int64(limits.RequestBytes),
 		Streams: limits.Streams, UserQueriesPerMinute: limits.UserQueriesPerMinute, KeyQueriesPerMinute: limits.KeyQueriesPerMinute,
 		Reranker: p.cfg.Models.Rerank.Model, Offline: p.offlineEmbeddings(), Tools: p.toolNames(), Components: p.missingComponents(),
+		WebProvider: knowledge.WebProvider(p.cfg.WebSearch.Provider),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/prompt"
+	"github.com/cairn-rag/cairn/internal/websearch"
 )
 
 // Project returns the project that a request names by its id or its name.
@@ -74,6 +75,7 @@ func (s *Starter) configuration(project knowledge.Project, preferred preferences
 	}
 	wrong = append(wrong, config.Tools.LockedFields("body.projectConfigOverride.tools", tools)...)
 	wrong = append(wrong, config.Tools.MissingFields("body.projectConfigOverride.tools", tools, s.cfg.Tools)...)
+	wrong = append(wrong, websearch.SettingFields("body.projectConfigOverride.tools.web_search", tools.WebSearch, config.Tools.WebSearch, s.cfg.WebProvider)...)
 	return config.WithDefaults(), knowledge.InvalidFields(wrong)
 }
 

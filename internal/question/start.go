@@ -31,6 +31,8 @@ type Config struct {
 	// Tools are the names of the tools that the instance has for projects that set them.
 	// Defaults to none.
 	Tools []string
+	// WebProvider is the search engine of the instance. Defaults to none.
+	WebProvider knowledge.WebProvider
 	// Components says how to install what a tool needs and this machine lacks, by the name
 	// of the tool. Defaults to none.
 	Components map[string]string
