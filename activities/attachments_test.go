@@ -9,7 +9,9 @@ import (
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/knowledge/knowledgetest"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/store"
 )
 
 func TestAwaitAttachment(t *testing.T) {
@@ -23,7 +25,7 @@ func TestAwaitAttachment(t *testing.T) {
 		"a document that fails": {func(f *fixture, d activities.StepInput) {
 			f.must(f.store.FailVersion(f.ctx, d.VersionRef, d.Run, knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract, Message: "no"}))
 		}, time.Minute, knowledge.AttachedDocument{Status: knowledge.StatusError, Code: knowledge.CodeCorrupt}},
-		"a document that is removed":      {func(f *fixture, d activities.StepInput) { f.remove(d.Document) }, time.Minute, knowledge.AttachedDocument{Status: knowledge.StatusError, Code: knowledge.CodeNotFound}},
+		"a document that is removed":     {func(f *fixture, d activities.StepInput) { f.remove(d.Document) }, time.Minute, knowledge.AttachedDocument{Status: knowledge.StatusError, Code: knowledge.CodeNotFound}},
 		"a document that takes too long": {func(*fixture, activities.StepInput) {}, 0, knowledge.AttachedDocument{Status: knowledge.StatusPending}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,12 +58,21 @@ func TestAttachmentsInThePrompt(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.answering.Library = f.store
-	read, picture, failed := f.upload("read.txt", "apples"), f.upload("seen.png", pngHeader), f.upload("\"bad\"\n.pdf", "%PDF-")
+	conversation := "c"
+	attach := func(nv *store.NewVersion) {
+		nv.ConversationID = &conversation
+		if strings.HasSuffix(nv.Name, ".png") {
+			nv.MediaType = "image/png"
+		}
+	}
+	read, picture, failed := f.upload("read.txt", "apples", attach), f.upload("seen.png", pngHeader, attach), f.upload("\"bad\"\n.pdf", "%PDF-", attach)
 	f.publish(read)
 	f.publish(f.upload("other.txt", "apples of others"))
 	f.must(f.store.FailVersion(f.ctx, picture.VersionRef, picture.Run, knowledge.DocumentError{Code: knowledge.CodeNeedsComponent, Stage: knowledge.StageExtract, Message: "needs tesseract"}))
 	f.must(f.store.FailVersion(f.ctx, failed.VersionRef, failed.Run, knowledge.DocumentError{Code: knowledge.CodeCorrupt, Stage: knowledge.StageExtract, Message: "is broken"}))
-	in := f.asked(func(r *knowledge.Request) { r.Principal = manager() })
+	in := f.asked(func(r *knowledge.Request) {
+		r.Principal = knowledgetest.Principal(knowledge.Claims{Workspace: "w", KeyID: "k", User: "ann", ConversationID: conversation, Scopes: []knowledge.Scope{knowledge.ScopeRead}})
+	})
 	in.Loop.Attachments = []knowledge.AttachedDocument{
 		{DocumentID: read.Document, Status: knowledge.StatusPublished}, {DocumentID: picture.Document, Status: knowledge.StatusError}, {DocumentID: failed.Document, Status: knowledge.StatusError},
 	}
@@ -69,8 +80,17 @@ func TestAttachmentsInThePrompt(t *testing.T) {
 	_, err := do(f, f.answering.CallModel, in)
 	f.must(err)
 	sent := f.sent()
-	if !strings.Contains(sent, `- "read.txt": file_search searches it`) {
-		t.Errorf("the model reads %s", sent)
+	for _, line := range []string{
+		`- "read.txt": file_search searches it`, `- "seen.png": shown as a picture; its text could not be read`, `- "&quot;bad&quot; .pdf": not available, is broken.`,
+	} {
+		if !strings.Contains(sent, line) {
+			t.Errorf("the model does not read %s, but %s", line, sent)
+		}
+	}
+	requests := f.server.Requests()
+	messages := requests[len(requests)-1].Messages
+	if shown := messages[len(messages)-1].Pictures; len(shown) != 1 {
+		t.Errorf("the model is shown %d pictures", len(shown))
 	}
 }
 
