@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -123,7 +124,11 @@ func (a *Answering) finishAnswer(ctx context.Context, in FinishAnswerInput) erro
 		record.Answer = publishedText(items)
 		end = Failed(request.Kind, knowledge.Failure{Code: in.Code, Message: in.Message, RetryAt: in.RetryAt})
 	}
-	if end.Usage, err = json.Marshal(in.Loop.Usage); err != nil {
+	cost := knowledge.RunUsage{Usage: in.Loop.Usage, Model: record.Model, Seconds: math.Round(time.Since(request.Date).Seconds()*1000) / 1000}
+	if request.Date.IsZero() {
+		cost.Seconds = 0
+	}
+	if end.Usage, err = json.Marshal(cost); err != nil {
 		return fmt.Errorf("encode usage: %w", err)
 	}
 	messages, err := conversation(in, request, record)

@@ -79,6 +79,7 @@ func (s *Server) registerProjects() {
 		return s.changeProject(ctx, p, in.ID, in.Body, false)
 	})
 	s.registerProjectRemoval()
+	s.registerProjectUsage()
 }
 
 func (s *Server) saveProject(ctx context.Context, p knowledge.Principal, in *struct {

@@ -48,6 +48,9 @@ type Tenants interface {
 	Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error)
 	// Projects lists the projects that the principal covers.
 	Projects(ctx context.Context, p knowledge.Principal, page store.Page) ([]knowledge.Project, string, error)
+	// ProjectUsage returns what the answers of a project cost that were asked in [from, to),
+	// by the day in UTC and the model.
+	ProjectUsage(ctx context.Context, p knowledge.Principal, idOrName string, from, to time.Time) ([]knowledge.DayUsage, error)
 	// RemoveProject hides a project and puts its removal on record. A removal under way is
 	// returned again. One with a document under legal hold is CodeConflict.
 	RemoveProject(ctx context.Context, p knowledge.Principal, id, runID string) (store.Run, error)

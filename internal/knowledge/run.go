@@ -284,6 +284,21 @@ func (u *Usage) Add(o Usage) {
 	u.ModelCalls += o.ModelCalls
 }
 
+// RunUsage is what an answer cost, as it is stored when its run ends.
+type RunUsage struct {
+	Usage
+	Model   string  `json:"model,omitempty"`   // that gave the answer; "" = there is none
+	Seconds float64 `json:"seconds,omitempty"` // from the question to the end
+}
+
+// DayUsage is what the answers of a project cost that were asked for on a day and came from
+// a model.
+type DayUsage struct {
+	Day  string `json:"day"` // 2006-01-02, in UTC
+	Runs int    `json:"runs"`
+	RunUsage
+}
+
 // Message is an earlier message of a conversation.
 type Message struct {
 	Role    string `json:"role"` // user or assistant

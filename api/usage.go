@@ -1,0 +1,92 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// usageDays bounds the time of one request for usage.
+const (
+	usageDays        = 366
+	defaultUsageDays = 30
+)
+
+// projectUsage is what the answers of a project cost.
+type projectUsage struct {
+	From  string       `json:"from" format:"date" doc:"The first day, in UTC"`
+	To    string       `json:"to" format:"date" doc:"The last day"`
+	Total UsageSum     `json:"total"`
+	Days  []usageOfDay `json:"days" doc:"Days with answers, by the model that answered"`
+}
+
+// UsageSum counts runs and what they used.
+type UsageSum struct {
+	Runs             int     `json:"runs"`
+	PromptTokens     int     `json:"prompt_tokens"`
+	CompletionTokens int     `json:"completion_tokens"`
+	ModelCalls       int     `json:"model_calls"`
+	Seconds          float64 `json:"seconds" doc:"From the questions to their ends"`
+}
+
+type usageOfDay struct {
+	Day   string `json:"day" format:"date"`
+	Model string `json:"model" doc:"Empty: the runs ended without an answer"`
+	UsageSum
+}
+
+func (s *Server) registerProjectUsage() {
+	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "get-project-usage", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/projects/{id}/usage",
+		Summary: "Sum what the answers of a project cost", Description: "Of runs that have ended, by the day on which they began.", Tags: []string{"projects"},
+	}}, s.getProjectUsage)
+}
+
+func (s *Server) getProjectUsage(ctx context.Context, p knowledge.Principal, in *struct {
+	ProjectPath
+	From string `query:"from" format:"date" doc:"The first day, in UTC. Default: 29 days before to"`
+	To   string `query:"to" format:"date" doc:"The last day. Default: today"`
+}) (*struct{ Body projectUsage }, error) {
+	to, err := usageDay("query.to", in.To, s.now().UTC().Truncate(24*time.Hour))
+	if err != nil {
+		return nil, err
+	}
+	from, err := usageDay("query.from", in.From, to.AddDate(0, 0, 1-defaultUsageDays))
+	if err != nil {
+		return nil, err
+	}
+	if from.After(to) || to.Sub(from) >= usageDays*24*time.Hour {
+		return nil, knowledge.Invalid("query.from", "must be at most %d days before query.to, and not after it", usageDays-1)
+	}
+	days, err := s.deps.Store.ProjectUsage(ctx, p, in.ID, from, to.AddDate(0, 0, 1))
+	if err != nil {
+		return nil, err
+	}
+	usage := projectUsage{From: from.Format(time.DateOnly), To: to.Format(time.DateOnly), Days: []usageOfDay{}}
+	for _, d := range days {
+		sum := UsageSum{d.Runs, d.PromptTokens, d.CompletionTokens, d.ModelCalls, d.Seconds}
+		usage.Days = append(usage.Days, usageOfDay{d.Day, d.Model, sum})
+		usage.Total.Runs += sum.Runs
+		usage.Total.PromptTokens += sum.PromptTokens
+		usage.Total.CompletionTokens += sum.CompletionTokens
+		usage.Total.ModelCalls += sum.ModelCalls
+		usage.Total.Seconds += sum.Seconds
+	}
+	return &struct{ Body projectUsage }{usage}, nil
+}
+
+func usageDay(location, given string, other time.Time) (time.Time, error) {
+	if given == "" {
+		return other, nil
+	}
+	day, err := time.Parse(time.DateOnly, given)
+	if err != nil {
+		return day, knowledge.Invalid(location, "must be a day such as 2026-01-31")
+	}
+	return day, nil
+}

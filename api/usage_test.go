@@ -1,0 +1,71 @@
+package api_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+func TestProjectUsage(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	day := func(n int) time.Time { return time.Date(2026, 3, n, 12, 0, 0, 0, time.UTC) }
+	for i, run := range []struct {
+		project string
+		at      time.Time
+		status  knowledge.RunStatus
+		usage   string
+	}{
+		{"default", day(1), knowledge.RunCompleted, `{"prompt_tokens":10,"completion_tokens":2,"model_calls":1,"model":"large","seconds":1.5}`},
+		{"default", day(1), knowledge.RunCompleted, `{"prompt_tokens":20,"completion_tokens":3,"model_calls":2,"model":"large","seconds":2}`},
+		{"default", day(1), knowledge.RunCompleted, `{"prompt_tokens":5,"completion_tokens":1,"model_calls":1,"model":"small","seconds":1}`},
+		{"default", day(2), knowledge.RunFailed, `{"prompt_tokens":7,"completion_tokens":0,"model_calls":1}`},
+		{"default", day(3), knowledge.RunCompleted, `{"prompt_tokens":100,"completion_tokens":0,"model_calls":1}`},
+		{"default", day(2), knowledge.RunRunning, ""},
+		{"second", day(1), knowledge.RunCompleted, `{"prompt_tokens":1000,"completion_tokens":0,"model_calls":1}`},
+	} {
+		id := fmt.Sprintf("used-%d", i)
+		if run.project == "second" && e.do("POST", hooks+"/projects", e.admin, `{"name":"Second","slug":"second"}`).status != 200 {
+			t.Fatal("no second project")
+		}
+		if err := e.store.AddRun(t.Context(), store.Run{ID: id, Workspace: "default", Project: run.project, Kind: knowledge.KindQuery, WorkflowID: id, CreatedAt: run.at}); err != nil {
+			t.Fatal(err)
+		}
+		if run.status != knowledge.RunRunning {
+			if err := e.store.EndRun(t.Context(), "default", id, store.RunEnd{Status: run.status, Usage: []byte(run.usage), At: run.at.Add(time.Minute)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	const path = "/workspaces/default/projects/default/usage"
+	got := e.do("GET", path+"?from=2026-03-01&to=2026-03-02", e.reader, nil)
+	describedBy(e).check(t, "GET", path, got)
+	sum := func(runs, prompt, answer, calls, seconds float64) map[string]any {
+		return map[string]any{"runs": runs, "prompt_tokens": prompt, "completion_tokens": answer, "model_calls": calls, "seconds": seconds}
+	}
+	of := func(day, model string, s map[string]any) any {
+		s["day"], s["model"] = day, model
+		return s
+	}
+	want := map[string]any{"from": "2026-03-01", "to": "2026-03-02", "total": sum(4, 42, 6, 5, 4.5), "days": []any{
+		of("2026-03-01", "large", sum(2, 30, 5, 3, 3.5)), of("2026-03-01", "small", sum(1, 5, 1, 1, 1)), of("2026-03-02", "", sum(1, 7, 0, 1, 0)),
+	}}
+	if diff := cmp.Diff(want, got.want(200)); diff != "" {
+		t.Error(diff)
+	}
+	for _, query := range []string{"?from=yesterday", "?from=2026-03-02&to=2026-03-01", "?from=2024-01-01&to=2026-01-01"} {
+		if got := e.do("GET", path+query, e.reader, nil); got.status != 422 {
+			t.Errorf("%s: %d %s", query, got.status, got.body)
+		}
+	}
+	e.do("GET", path, e.stranger, nil).want(404)
+	e.do("GET", "/workspaces/default/projects/nope/usage", e.reader, nil).want(404)
+	if empty := e.do("GET", path, e.reader, nil).want(200); len(empty["days"].([]any)) != 0 {
+		t.Errorf("%v", empty)
+	}
+}

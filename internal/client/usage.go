@@ -1,0 +1,42 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+)
+
+// Usage is what the answers of a project cost.
+type Usage struct {
+	From  string     `json:"from"` // the first day
+	To    string     `json:"to"`   // the last day
+	Total UsageSum   `json:"total"`
+	Days  []UsageDay `json:"days"`
+}
+
+// UsageSum counts runs and what they used.
+type UsageSum struct {
+	Runs             int     `json:"runs"`
+	PromptTokens     int     `json:"prompt_tokens"`
+	CompletionTokens int     `json:"completion_tokens"`
+	ModelCalls       int     `json:"model_calls"`
+	Seconds          float64 `json:"seconds"`
+}
+
+// UsageDay is what a model used on a day.
+type UsageDay struct {
+	Day   string `json:"day"`
+	Model string `json:"model"` // "" = runs without an answer
+	UsageSum
+}
+
+// ProjectUsage sums what the answers of a project cost. from and to are days such as
+// 2026-01-31, "" = the server's defaults.
+func (c *Client) ProjectUsage(ctx context.Context, id, from, to string) (Usage, error) {
+	query := url.Values{}
+	setString(query, "from", from)
+	setString(query, "to", to)
+	var usage Usage
+	_, err := c.call(ctx, http.MethodGet, c.inWorkspace("projects", id, "usage"), query, nil, &usage)
+	return usage, err
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+type projectsUsageCmd struct {
+	clientFlags
+	ID   string `arg:"" help:"The project's id or name."`
+	From string `help:"The first day, in UTC, such as 2026-01-31. Default: 29 days before the last one."`
+	To   string `help:"The last day. Default: today."`
+}
+
+// Help returns the command's details and an example.
+func (projectsUsageCmd) Help() string {
+	return "It counts runs that have ended, by the day on which they began. Seconds are from the question to the end.\n\nExample:\n\n" +
+		"    cairn projects usage default --from 2026-01-01 --to 2026-01-31"
+}
+
+// Run shows the usage of a project.
+func (u projectsUsageCmd) Run(ctx context.Context, a *app) error {
+	c, err := u.connect()
+	if err != nil {
+		return err
+	}
+	usage, err := c.ProjectUsage(ctx, u.ID, u.From, u.To)
+	if err != nil {
+		return err
+	}
+	if u.JSON {
+		return terminal.JSON(a.stdout, usage)
+	}
+	row := func(day, model string, s client.UsageSum) []string {
+		return []string{day, model, strconv.Itoa(s.Runs), strconv.Itoa(s.ModelCalls), strconv.Itoa(s.PromptTokens), strconv.Itoa(s.CompletionTokens), fmt.Sprintf("%.1f", s.Seconds)}
+	}
+	var rows [][]string
+	for _, d := range usage.Days {
+		rows = append(rows, row(d.Day, d.Model, d.UsageSum))
+	}
+	rows = append(rows, row("total", "", usage.Total))
+	return terminal.Table(a.stdout, []string{"DAY", "MODEL", "RUNS", "CALLS", "PROMPT TOKENS", "ANSWER TOKENS", "SECONDS"}, rows)
+}
