@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -180,7 +181,7 @@ func (s *server) wantHistory(t *testing.T, name, workflow string, secrets ...str
 		s.awaitClosed(t, workflow)
 		h := s.history(t, workflow)
 		said := plain(t, h)
-		words := append(secrets, "elucidate", "pharology", "lighthouse", "catadioptric", "luminous", "refracting", `"query"`)
+		words := slices.Concat(secrets, []string{"elucidate", "pharology", "lighthouse", "catadioptric", "luminous", "refracting", `"query"`})
 		if name != "ingest_document" { // whose summary names the external id of the document
 			words = append(words, "lights")
 		}
