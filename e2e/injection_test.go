@@ -217,7 +217,7 @@ func (s *server) overMCP(t *testing.T, key, question string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer session.Close()
+	t.Cleanup(func() { _ = session.Close() })
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask_project", Arguments: map[string]any{"project_id": "default", "question": question}})
 	if err != nil {
 		t.Fatal(err)
