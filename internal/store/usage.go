@@ -12,7 +12,8 @@ import (
 )
 
 // ProjectUsage returns what the answers of a project cost that were asked in [from, to), by the
-// day in UTC and the model, in this order. A project that the principal does not cover is
+// day in UTC and the model, in this order. What an answer asked of another project is in the
+// usage of that answer, and is counted there alone. A project that the principal does not cover is
 // CodeNotFound.
 func (s *Store) ProjectUsage(ctx context.Context, p knowledge.Principal, idOrName string, from, to time.Time) ([]knowledge.DayUsage, error) {
 	project, err := s.Project(ctx, p, idOrName)
@@ -21,7 +22,7 @@ func (s *Store) ProjectUsage(ctx context.Context, p knowledge.Principal, idOrNam
 	}
 	rows, err := s.reader.NewSelect().Model((*runRow)(nil)).Column("created_at", "usage").
 		Where("r.workspace = ? AND r.created_at >= ? AND r.created_at < ?", project.Workspace, micros(from), micros(to)).
-		Where("r.project = ? AND r.usage <> ''", project.ID).Rows(ctx)
+		Where("r.project = ? AND r.usage <> '' AND r.parent = ''", project.ID).Rows(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the usage of project %s: %w", project.ID, failure(err))
 	}
