@@ -92,7 +92,7 @@ func TestMistakesOfFailover(t *testing.T) {
 		env  []string
 		want string
 	}{
-		"unknown_key":             {chat("failover: [{base_url: 'https://y/v1', naem: n}]"), nil, "models.chat.failover.<n>.model"},
+		"unknown_key":             {chat("failover: [{base_url: 'https://y/v1', mode: n}]"), nil, "models.chat.failover.<n>.model"},
 		"no_sections":             {chat("failover: [gpt]"), nil, "models.chat.failover takes a list of sections"},
 		"one_value":               {"", []string{"CAIRN_MODELS__CHAT__FAILOVER=x"}, "__0__BASE_URL"},
 		"no_address":              {chat("failover: [{model: n}]"), nil, "models.chat.failover.0.base_url"},
