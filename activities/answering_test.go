@@ -286,14 +286,15 @@ func TestCallModel(t *testing.T) {
 
 	for name, tc := range map[string]struct {
 		reply     modeltest.Reply
+		code      knowledge.Code
 		retryable bool
 	}{
-		"an endpoint that is overloaded":         {modeltest.Fail(503), true},
-		"an endpoint that limits requests":       {modeltest.Fail(429), true},
-		"a stream that is cut":                   {modeltest.CutAfter(3), true},
-		"an answer that cannot be read":          {modeltest.Garbage(), true},
-		"a key that is wrong":                    {modeltest.Fail(401), false},
-		"a request that the endpoint turns down": {modeltest.Fail(400), false},
+		"an endpoint that is overloaded":         {modeltest.Fail(503), knowledge.CodeProviderFailed, true},
+		"an endpoint that limits requests":       {modeltest.Fail(429), knowledge.CodeRateLimited, true},
+		"a stream that is cut":                   {modeltest.CutAfter(3), knowledge.CodeProviderFailed, true},
+		"an answer that cannot be read":          {modeltest.Garbage(), knowledge.CodeProviderFailed, true},
+		"a key that is wrong":                    {modeltest.Fail(401), knowledge.CodeProviderFailed, false},
+		"a request that the endpoint turns down": {modeltest.Fail(400), knowledge.CodeProviderFailed, false},
 	} {
 		t.Run(name+" fails the call", func(t *testing.T) {
 			t.Parallel()
@@ -301,7 +302,7 @@ func TestCallModel(t *testing.T) {
 			f.server.ScriptChat(tc.reply)
 			in := activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1}
 			_, err := do(f, f.answering.CallModel, in)
-			f.failed(err, knowledge.CodeProviderFailed, tc.retryable)
+			f.failed(err, tc.code, tc.retryable)
 			if there, err := f.blobs.Exists(f.ctx, in.TurnKey(1)); err != nil || there {
 				t.Errorf("stored: %t, %v", there, err)
 			}

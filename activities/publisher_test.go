@@ -557,7 +557,7 @@ func TestLongRetryAfter(t *testing.T) {
 					yield(model.Delta{}, &model.Error{Code: model.CodeRateLimited, Retryable: true, RetryAfter: wait})
 				}}
 				_, err := f.answering.CallModel(contexts[0], activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 1})
-				f.failed(err, knowledge.CodeProviderFailed, retryable)
+				f.failed(err, knowledge.CodeRateLimited, retryable)
 			})
 		})
 	}

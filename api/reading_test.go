@@ -309,7 +309,7 @@ func TestRetrieveContext(t *testing.T) {
 		e := open(t)
 		e.work.fail = &model.Error{Code: model.CodeRateLimited, Retryable: true, RetryAfter: 7 * time.Second, Cause: errors.New("secret")}
 		got := e.do("POST", path, e.reader, `{"text":"When?"}`)
-		got.refused(502, knowledge.CodeProviderFailed)
+		got.refused(429, knowledge.CodeRateLimited)
 		if got.header.Get("Retry-After") != "7" || strings.Contains(string(got.body), "secret") {
 			t.Errorf("%v %s", got.header, got.body)
 		}
