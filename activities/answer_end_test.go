@@ -84,8 +84,9 @@ func TestFinishAnswerThatDies(t *testing.T) {
 			f.must(step(f, f.answering.FinishAnswer, in))
 			run, err = f.store.RunForSystem(f.ctx, "w", in.Run)
 			f.must(err)
-			messages, err := f.store.LastMessages(f.ctx, member(), "talk", 10)
+			talk, err := f.store.History(f.ctx, member(), "talk", 10)
 			f.must(err)
+			messages := talk.Messages
 			if run.Status != knowledge.RunCompleted || len(messages) != 2 || messages[1].Text != "In autumn." {
 				t.Errorf("the run is %s with messages %+v", run.Status, messages)
 			}

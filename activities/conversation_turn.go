@@ -17,13 +17,16 @@ type Conversations interface {
 	// wait for now, "" = none.
 	RunningBefore(ctx context.Context, workspace, after string) (string, error)
 	Messages
+	// SaveSummary stores what a conversation was about up to one of its messages, unless the
+	// stored summary reaches further.
+	SaveSummary(ctx context.Context, workspace, conversation, upto, summary string) error
 }
 
 // Messages reads conversations.
 type Messages interface {
-	// LastMessages returns the newest messages of the principal's conversation, oldest
-	// first.
-	LastMessages(ctx context.Context, p knowledge.Principal, conversation string, n int) ([]store.Message, error)
+	// History returns the summary of the principal's conversation, and its last n messages
+	// behind it, oldest first.
+	History(ctx context.Context, p knowledge.Principal, conversation string, n int) (store.History, error)
 }
 
 // TurnInput asks whether the turn of a question has come.
@@ -34,7 +37,8 @@ type TurnInput struct {
 
 // TurnResult names the workflow that the question still has to wait for, "" = none.
 type TurnResult struct {
-	Before string `json:"before,omitempty"`
+	Before   string `json:"before,omitempty"`
+	Overlong bool   `json:"overlong,omitempty"` // that of the request
 }
 
 // TakeTurn stores the history of a question with its request, once the questions before
@@ -46,7 +50,7 @@ func (a *Answering) TakeTurn(ctx context.Context, in TurnInput) (result TurnResu
 	}
 	request, err := ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err == nil {
-		request.History, err = History(ctx, a.Conversations, request.Principal, request.ConversationID, request.Config.AI.History)
+		request.History, request.Overlong, err = History(ctx, a.Conversations, request.Principal, request.ConversationID, request.Config.AI.History)
 		if knowledge.IsCode(err, knowledge.CodeNotFound) { // its owner has deleted it meanwhile
 			err = nil
 		}
@@ -54,20 +58,34 @@ func (a *Answering) TakeTurn(ctx context.Context, in TurnInput) (result TurnResu
 	if err == nil {
 		_, err = a.Blobs.PutJSON(ctx, in.RequestKey(), request)
 	}
+	result.Overlong = request.Overlong
 	return result, a.fail(ctx, in.RunRef, err)
 }
 
-// History returns the messages of a conversation that the model is shown.
-func History(ctx context.Context, m Messages, p knowledge.Principal, conversation string, limits knowledge.HistoryConfig) ([]knowledge.Message, error) {
-	messages, err := m.LastMessages(ctx, p, conversation, *limits.Messages)
+// History returns the messages of a conversation that the model is shown: its summary, if it
+// has one, and the newest messages behind it that are within the limits. overlong says that
+// messages between the two are left out.
+func History(ctx context.Context, m Messages, p knowledge.Principal, conversation string, limits knowledge.HistoryConfig) (list []knowledge.Message, overlong bool, err error) {
+	h, err := m.History(ctx, p, conversation, *limits.Messages)
 	if err != nil {
-		return nil, fmt.Errorf("read conversation %s: %w", conversation, err)
+		return nil, false, fmt.Errorf("read conversation %s: %w", conversation, err)
 	}
-	history := make([]knowledge.Message, 0, len(messages))
+	var start []knowledge.Message
+	if h.Summary != "" {
+		start = append(start, prompt.Summarized(h.Summary))
+	}
+	said := shown(h.Messages)
+	newest := prompt.History(said, limits.Tokens)
+	return append(start, newest...), h.More || len(newest) < len(said), nil
+}
+
+// shown returns messages as the model is shown them, without those that have no words.
+func shown(messages []store.Message) []knowledge.Message {
+	list := make([]knowledge.Message, 0, len(messages))
 	for _, m := range messages {
 		if m.Text != "" {
-			history = append(history, knowledge.Message{Role: m.Role, Content: prompt.WithoutReflection(citation.Strip(m.Text))})
+			list = append(list, knowledge.Message{Role: m.Role, Content: prompt.WithoutReflection(citation.Strip(m.Text))})
 		}
 	}
-	return prompt.History(history, limits.Tokens), nil
+	return list
 }

@@ -36,9 +36,9 @@ func (f *fixture) messages(run knowledge.RunRef) []store.Message {
 	f.Helper()
 	row, err := f.store.RunForSystem(f.ctx, "w", run.Run)
 	f.must(err)
-	messages, err := f.store.LastMessages(f.ctx, member(), row.ConversationID, 10)
+	talk, err := f.store.History(f.ctx, member(), row.ConversationID, 10)
 	f.must(err)
-	return messages
+	return talk.Messages
 }
 
 // items returns events as items of a log, from an offset on.

@@ -21,9 +21,7 @@ func TestQuestionsOfAConversation(t *testing.T) {
 	r := &reader{run: first.run, body: first}
 	conversation := ""
 	r.until(t, func(list []event) bool {
-		var started struct{ ConversationID string }
-		list[0].decode(t, &started)
-		conversation = started.ConversationID
+		conversation = conversationOf(t, list)
 		return strings.Contains(answerText(t, list), "one")
 	})
 	behind := map[string]string{}
@@ -56,4 +54,30 @@ func TestQuestionsOfAConversation(t *testing.T) {
 	if status := s.call(t, "GET", "/workspaces/default/conversations/"+conversation, nil, &talk); status != http.StatusOK || len(talk.Messages) != 6 {
 		t.Errorf("status %d, %d messages", status, len(talk.Messages))
 	}
+
+	m.ScriptChat(modeltest.Text("<summary>Numbers were asked for.</summary>"), modeltest.Text("four"))
+	body := map[string]any{
+		"text": "Fourth?", "projectId": "default", "conversationId": conversation, "sse": true,
+		"projectConfigOverride": map[string]any{"ai": map[string]any{"history": map[string]any{"messages": 4}}},
+	}
+	fourth := s.ask(t, "/workspaces/default/webhooks/query?compact=true", body)
+	if list := s.follow(t, fourth.run, 0); list[len(list)-1].Name != "completedMessage" {
+		t.Fatalf("the run ended with %s", list[len(list)-1].Data)
+	}
+	requests = m.Requests()
+	said = said[:0]
+	for _, message := range requests[len(requests)-1].Messages[1:] {
+		said = append(said, string(message.Content[strings.LastIndex(string(message.Content), "\n")+1:]))
+	}
+	if got := strings.Join(said, "|"); got != "Numbers were asked for.|Third?|three|Fourth?" {
+		t.Errorf("after a summary the question was asked as %q", got)
+	}
+}
+
+// conversationOf returns the conversation that the first event of a question names.
+func conversationOf(t *testing.T, list []event) string {
+	t.Helper()
+	var started struct{ ConversationID string }
+	list[0].decode(t, &started)
+	return started.ConversationID
 }

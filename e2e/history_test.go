@@ -172,6 +172,13 @@ func TestHistories(t *testing.T) {
 	})
 	s.follow(t, attached.run, 0)
 	s.wantHistory(t, "answer_query_attachments", "query/default/"+attached.run)
+	m.ScriptChat(modeltest.Text("<summary>A file was asked for.</summary>"), modeltest.Text("It is so."))
+	later := s.ask(t, "/workspaces/default/webhooks/query?compact=true", map[string]any{
+		"text": "Kindly elucidate it again", "projectId": "default", "sse": true, "conversationId": conversationOf(t, s.follow(t, attached.run, 0)),
+		"projectConfigOverride": map[string]any{"ai": map[string]any{"history": map[string]any{"messages": 1}}},
+	})
+	s.follow(t, later.run, 0)
+	s.wantHistory(t, "answer_query_summarized", "query/default/"+later.run)
 }
 
 // wantHistory checks the history of a workflow of TestHistories, and records it.

@@ -22,6 +22,7 @@ type AnswerInput struct {
 	SlowSearch     bool                     `json:"slow_search,omitempty"` // a search asks a chat model or a reranker
 	Webhooks       bool                     `json:"webhooks,omitempty"`    // webhooks are asked first
 	MaxToolTurns   int                      `json:"max_tool_turns"`
+	Overlong       bool                     `json:"overlong,omitempty"`    // the conversation is summed up first
 	After          string                   `json:"after,omitempty"`       // the run of the same conversation that comes before, if it had not ended
 	Suggest        bool                     `json:"suggest,omitempty"`     // questions that may come next
 	Next           []string                 `json:"next,omitempty"`        // workflows that wait for the end of this one, over a continue-as-new
@@ -40,7 +41,7 @@ func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
 	in := AnswerInput{
 		RunRef: run, MessageID: r.MessageID, ConversationID: r.ConversationID, ExecutionID: r.ExecutionID,
 		Webhooks: asksWebhooks(r), SearchFirst: activities.SearchFirst(r), SlowSearch: r.Config.AI.AsksModel(), MaxToolTurns: r.Config.Tools.MaxPerRequest, Suggest: r.Kind == knowledge.KindQuery && r.Config.AI.PostQuery.Suggestions,
-		Web: r.Web != nil, Attachments: r.Attachments,
+		Web: r.Web != nil, Attachments: r.Attachments, Overlong: r.Overlong,
 	}
 	if r.Kind == knowledge.KindResearch {
 		in.Research, in.Web = r.Config.Tools.DeepResearch, r.Config.Tools.WebSearch != nil
@@ -122,8 +123,12 @@ func (a *answer) next() (error, bool) { return a.nextRun, a.nextRun != nil }
 // has a place for passages, and then runs the turns of the tool loop.
 func (a *answer) converse(ctx workflow.Context) error {
 	if a.in.Carried == nil {
-		if err := awaitTurn(ctx, a.in.RunRef, a.in.After); err != nil {
+		overlong, err := awaitTurn(ctx, a.in.RunRef, a.in.After)
+		if err != nil {
 			return err
+		}
+		if overlong || a.in.Overlong {
+			a.summarize(ctx)
 		}
 	}
 	if len(a.in.Attachments) > 0 && a.loop.Attachments == nil {
@@ -156,6 +161,23 @@ func (a *answer) converse(ctx workflow.Context) error {
 	a.suggest(ctx)
 	return ctx.Err()
 }
+
+// summarize has the beginning of the conversation summed up. Without a summary the prompt
+// has the newest messages only.
+func (a *answer) summarize(ctx workflow.Context) {
+	const summary = "sum up the conversation"
+	workflow.SetCurrentDetails(ctx, summary)
+	var result activities.SummarizeResult
+	in := activities.SummarizeInput{RunRef: a.in.RunRef}
+	if err := execute(activityOptions(ctx, summary, summarizeTime, once()), a.acts.SummarizeHistory, in, &result); err != nil {
+		workflow.GetLogger(ctx).Warn("the conversation is not summed up", "error", err)
+		return
+	}
+	a.loop.Usage.Add(result.Usage)
+}
+
+// summarizeTime bounds the call that sums up a conversation: the answer waits for it.
+const summarizeTime = 30 * time.Second
 
 // suggest asks for questions that may come next. An answer is whole without them.
 func (a *answer) suggest(ctx workflow.Context) {

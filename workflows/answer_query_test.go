@@ -257,6 +257,21 @@ func TestAnswerQuery(t *testing.T) {
 		}
 	})
 
+	t.Run("a conversation that is too long is summed up first, and the question is answered without a summary too", func(t *testing.T) {
+		t.Parallel()
+		for calls, failure := range map[int]error{2: nil, 1: temporal.NewApplicationError("no model", "provider_failed")} {
+			test := newAnswerTest(t)
+			test.model(func(activities.ModelCallInput) (activities.ModelCallResult, error) {
+				return activities.ModelCallResult{Key: "turn-1", Attempt: 1, Tail: "the answer", Usage: knowledge.Usage{ModelCalls: 1}}, nil
+			})
+			test.env.OnActivity(acts.SummarizeHistory, mock.Anything, mock.Anything).Return(activities.SummarizeResult{Usage: knowledge.Usage{ModelCalls: 1}}, failure).Once()
+			end := test.run(t, workflows.AnswerInput{Overlong: true, MaxToolTurns: 5})
+			if end.Status != "completed" || end.Loop.Usage.ModelCalls != calls {
+				t.Errorf("status %s, %+v", end.Status, end.Loop.Usage)
+			}
+		}
+	})
+
 	t.Run("after the allowed turns the model may call no more tools", func(t *testing.T) {
 		t.Parallel()
 		test := newAnswerTest(t)

@@ -27,9 +27,9 @@ const (
 
 // awaitTurn waits until no run before this one in its conversation is running. The history
 // of the question is then stored with its request.
-func awaitTurn(ctx workflow.Context, run knowledge.RunRef, after string) error {
+func awaitTurn(ctx workflow.Context, run knowledge.RunRef, after string) (overlong bool, err error) {
 	if after == "" {
-		return nil
+		return false, nil
 	}
 	var acts *activities.Answering
 	workflow.SetCurrentDetails(ctx, "waits for the question before it in the conversation")
@@ -39,7 +39,7 @@ func awaitTurn(ctx workflow.Context, run knowledge.RunRef, after string) error {
 		in := activities.TurnInput{RunRef: run, After: after}
 		var result activities.TurnResult
 		if err := workflow.ExecuteLocalActivity(localOptions(ctx, "look for the turn"), acts.TakeTurn, in).Get(ctx, &result); err != nil || result.Before == "" {
-			return err
+			return result.Overlong, err
 		}
 		if result.Before != told { // look again: it may have ended before the signal came
 			told = result.Before
@@ -48,7 +48,7 @@ func awaitTurn(ctx workflow.Context, run knowledge.RunRef, after string) error {
 			continue
 		}
 		if _, err := workflow.AwaitWithTimeout(ctx, wait, func() bool { return turn.Len() > 0 }); err != nil {
-			return err
+			return false, err
 		}
 		turn.ReceiveAsync(nil)
 		wait = min(2*wait, lastTurnLook)

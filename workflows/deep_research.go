@@ -95,7 +95,8 @@ func (r *research) begin(ctx workflow.Context) error {
 		return fmt.Errorf("start the log of run %s: %w", r.in.Run, err)
 	}
 	r.Begun = true
-	return awaitTurn(ctx, r.in.RunRef, r.in.After)
+	_, err := awaitTurn(ctx, r.in.RunRef, r.in.After)
+	return err
 }
 
 // run researches and writes the report. It returns nil with next set where it has to

@@ -247,6 +247,7 @@ type Request struct {
 	Scope          Filter        `json:"scope,omitempty"` // of the project, not for what is attached to the conversation
 	Config         ProjectConfig `json:"config"`          // with defaults
 	History        []Message     `json:"history,omitempty"`
+	Overlong       bool          `json:"overlong,omitempty"` // the conversation has more than fits into History, and is summed up first
 	Passed         Passed        `json:"passed,omitzero"`
 	Webhooks       []string      `json:"webhooks,omitempty"` // ids of the project's webhooks of type queries
 	ToolChoice     string        `json:"tool_choice,omitempty"`

@@ -42,9 +42,9 @@ type Store interface {
 	// FailedDocuments returns those of the ids of which nothing is published because their
 	// ingest failed. The principal can read them.
 	FailedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]knowledge.Document, error)
-	// LastMessages returns the newest messages of the principal's conversation,
-	// oldest first.
-	LastMessages(ctx context.Context, p knowledge.Principal, conversation string, n int) ([]store.Message, error)
+	// History returns the summary of the principal's conversation, and its last n
+	// messages behind it, oldest first.
+	History(ctx context.Context, p knowledge.Principal, conversation string, n int) (store.History, error)
 	// StartRun puts a run on record, and its new conversation unless c is nil, in
 	// one transaction. A run that the principal put on record before stays as it is.
 	// after is the running question of its conversation that it has to wait for, "" = none.

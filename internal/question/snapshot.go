@@ -130,13 +130,14 @@ func (s *Starter) snapshot(ctx context.Context, p knowledge.Principal, id string
 	}
 	snapshot.ConversationID = r.Conversation
 	var err error
-	snapshot.History, err = s.History(ctx, p, r.Conversation, setup.Config.AI.History)
+	snapshot.History, snapshot.Overlong, err = activities.History(ctx, s.deps.Store, p, r.Conversation, setup.Config.AI.History)
 	return snapshot, err
 }
 
 // History returns the messages of a conversation that the model is shown.
 func (s *Starter) History(ctx context.Context, p knowledge.Principal, conversation string, limits knowledge.HistoryConfig) ([]knowledge.Message, error) {
-	return activities.History(ctx, s.deps.Store, p, conversation, limits)
+	history, _, err := activities.History(ctx, s.deps.Store, p, conversation, limits)
+	return history, err
 }
 
 // callersHistory returns the messages of a caller's own history that the model is shown:

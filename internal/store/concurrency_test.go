@@ -201,7 +201,8 @@ func endRunsAtOnce(t *testing.T, both [2]*store.Store) {
 		})
 		r, err := both[0].RunForSystem(ctx, "w", id)
 		must(t, err)
-		list, err := both[1].LastMessages(ctx, ann, id, 10)
+		talk, err := both[1].History(ctx, ann, id, 10)
+		list := talk.Messages
 		if err != nil || len(list) != 1 || list[0].ID != r.LogKey || r.Status != knowledge.RunCompleted {
 			t.Errorf("run %+v with the messages %+v, %v", r, list, err)
 		}

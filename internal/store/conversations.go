@@ -30,6 +30,8 @@ type conversationRow struct {
 	Title         string `bun:"title"`
 	CreatedAt     int64  `bun:"created_at"`
 	UpdatedAt     int64  `bun:"updated_at"`
+	Summary       string `bun:"summary"`
+	Summarized    int64  `bun:"summarized"` // position of the last message that the summary covers
 }
 
 func (r conversationRow) conversation() Conversation {
@@ -85,19 +87,23 @@ func owned(q *bun.SelectQuery, p knowledge.Principal) *bun.SelectQuery {
 
 // Conversation returns one of the principal's conversations.
 func (s *Store) Conversation(ctx context.Context, p knowledge.Principal, id string) (Conversation, error) {
+	row, err := s.conversation(ctx, p, id)
+	return row.conversation(), err
+}
+
+func (s *Store) conversation(ctx context.Context, p knowledge.Principal, id string) (row conversationRow, err error) {
 	if err := requireWorkspace(p); err != nil {
-		return Conversation{}, err
+		return row, err
 	}
-	var row conversationRow
 	there, err := conversationTable.first(ctx, s.reader, &row, "c.workspace = ?1 AND c.id = ?2 AND c.owner = ?3 AND (?4 = '' OR c.project = ?4)",
 		p.Workspace(), id, p.Owner(), p.Project())
 	switch {
 	case err != nil:
-		return Conversation{}, fmt.Errorf("read conversation %s: %w", id, failure(err))
+		return conversationRow{}, fmt.Errorf("read conversation %s: %w", id, failure(err))
 	case !there:
-		return Conversation{}, knowledge.NotFound("conversation", id)
+		return conversationRow{}, knowledge.NotFound("conversation", id)
 	}
-	return row.conversation(), nil
+	return row, nil
 }
 
 // Conversations lists the principal's conversations, newest first.

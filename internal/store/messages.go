@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -144,23 +143,6 @@ func (s *Store) Messages(ctx context.Context, p knowledge.Principal, conversatio
 	})
 	list, err := decodeRows(rows, (*messageRow).message)
 	return list, cursor, err
-}
-
-// LastMessages returns the last n messages of one of the principal's
-// conversations, oldest first.
-func (s *Store) LastMessages(ctx context.Context, p knowledge.Principal, conversationID string, n int) ([]Message, error) {
-	if _, err := s.Conversation(ctx, p, conversationID); err != nil {
-		return nil, err
-	}
-	if n <= 0 {
-		return []Message{}, nil
-	}
-	rows, err := messageTable.all(ctx, s.reader, "m.workspace = ? AND m.conversation_id = ? ORDER BY m.position DESC LIMIT ?", p.Workspace(), conversationID, n)
-	if err != nil {
-		return nil, fmt.Errorf("read messages of conversation %s: %w", conversationID, failure(err))
-	}
-	slices.Reverse(rows)
-	return decodeRows(rows, (*messageRow).message)
 }
 
 func (s *Store) messagesOf(rows *[]messageRow, p knowledge.Principal, conversationID string) *bun.SelectQuery {

@@ -36,8 +36,8 @@ func TestStatementsArePreparedOnce(t *testing.T) {
 		if run, err := s.Run(ctx, ann, id); err != nil || run.Status != knowledge.RunCompleted {
 			t.Errorf("run %+v, %v", run, err)
 		}
-		if list, err := s.LastMessages(ctx, ann, id, 5); err != nil || len(list) != 1 {
-			t.Errorf("messages %+v, %v", list, err)
+		if talk, err := s.History(ctx, ann, id, 5); err != nil || len(talk.Messages) != 1 {
+			t.Errorf("messages %+v, %v", talk.Messages, err)
 		}
 	}
 	var wg sync.WaitGroup

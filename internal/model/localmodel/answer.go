@@ -25,6 +25,9 @@ const (
 
 // answer returns the text of the next message of a conversation.
 func (m *Model) answer(messages []protocol.Message) string {
+	if notes, asked := summarize(messages); asked {
+		return notes
+	}
 	return reflection(messages) + m.quote(messages)
 }
 

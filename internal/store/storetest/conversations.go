@@ -174,6 +174,7 @@ func testConversations(t *testing.T, open func(t *testing.T) Store) {
 		"somebody_elses_conversation_is_not_found":    somebodyElses,
 		"messages_come_back_in_order":                 messageOrder,
 		"saving_again_replaces_a_message_in_place":    saveAgain,
+		"a_summary_stands_for_the_beginning":          summaries,
 		"all_messages_are_saved_or_none":              saveAllOrNone,
 		"deleting_takes_the_messages_too":             deleteConversation,
 		"deleting_removes_what_is_attached":           deleteAttachments,
@@ -212,7 +213,7 @@ func somebodyElses(f *fixture) {
 		f.wantCode(err, knowledge.CodeNotFound)
 		_, _, err = f.Messages(f.ctx, p, "talk", store.Page{})
 		f.wantCode(err, knowledge.CodeNotFound)
-		_, err = f.LastMessages(f.ctx, p, "talk", 5)
+		_, err = f.History(f.ctx, p, "talk", 5)
 		f.wantCode(err, knowledge.CodeNotFound)
 		f.wantCode(f.DeleteConversation(f.ctx, p, "talk"), knowledge.CodeNotFound)
 		if list, _, err := f.Conversations(f.ctx, p, store.Page{}); err != nil || len(list) != 0 {
@@ -243,11 +244,36 @@ func messageOrder(f *fixture) {
 		f.Error(diff)
 	}
 	for n, first := range map[int]int{0: 3, 1: 2, 2: 1, 9: 0} {
-		last, err := f.LastMessages(f.ctx, reader("ann"), "talk", n)
+		last, err := f.History(f.ctx, reader("ann"), "talk", n)
 		f.must(err)
-		if diff := cmp.Diff(want[first:], last); diff != "" {
+		if diff := cmp.Diff(store.History{Messages: want[first:], More: n > 0 && first > 0}, last); diff != "" {
 			f.Errorf("last %d: %s", n, diff)
 		}
+	}
+}
+
+// summaries sums up a conversation. The history begins behind the summary, which never goes
+// back, and which ends with the conversation.
+func summaries(f *fixture) {
+	for _, id := range []string{"m1", "m2", "m3"} {
+		f.cite(reader("ann"), "talk", id)
+	}
+	f.must(f.SaveSummary(f.ctx, "acme", "talk", "m2", "two"))
+	f.must(f.SaveSummary(f.ctx, "acme", "talk", "m1", "one"))
+	f.must(f.SaveSummary(f.ctx, "acme", "talk", "unknown", "none"))
+	f.must(f.SaveSummary(f.ctx, "other", "talk", "m3", "foreign"))
+	h, err := f.History(f.ctx, reader("ann"), "talk", 5)
+	f.must(err)
+	if h.Summary != "two" || h.More || len(h.Messages) != 1 || h.Messages[0].ID != "m3" {
+		f.Errorf("history %+v", h)
+	}
+	if list, _, err := f.Messages(f.ctx, reader("ann"), "talk", store.Page{}); err != nil || len(list) != 3 {
+		f.Errorf("messages %+v, %v", list, err)
+	}
+	f.must(f.DeleteConversation(f.ctx, reader("ann"), "talk"))
+	f.cite(reader("ann"), "talk", "m4")
+	if h, err := f.History(f.ctx, reader("ann"), "talk", 5); err != nil || h.Summary != "" || len(h.Messages) != 1 {
+		f.Errorf("history %+v, %v", h, err)
 	}
 }
 
@@ -255,10 +281,10 @@ func saveAgain(f *fixture) {
 	f.cite(reader("ann"), "talk", "m1")
 	f.cite(reader("ann"), "talk", "m2")
 	f.must(f.SaveMessages(f.ctx, "acme", store.Message{ID: "m1", ConversationID: "talk", Role: "assistant", Text: "better", Status: "completed"}))
-	list, err := f.LastMessages(f.ctx, reader("ann"), "talk", 10)
+	talk, err := f.History(f.ctx, reader("ann"), "talk", 10)
 	f.must(err)
-	if len(list) != 2 || list[0].ID != "m1" || list[0].Text != "better" {
-		f.Errorf("messages %+v", list)
+	if list := talk.Messages; len(list) != 2 || list[0].ID != "m1" || list[0].Text != "better" {
+		f.Errorf("messages %+v", talk)
 	}
 	_, err = f.EnsureConversation(f.ctx, reader("bob"), store.Conversation{ID: "chat"})
 	f.must(err)
@@ -271,8 +297,8 @@ func saveAllOrNone(f *fixture) {
 	f.must(err)
 	err = f.SaveMessages(f.ctx, "acme", store.Message{ID: "m1", ConversationID: "talk"}, store.Message{ID: "m2", ConversationID: "missing"})
 	f.wantCode(err, knowledge.CodeNotFound)
-	if list, err := f.LastMessages(f.ctx, reader("ann"), "talk", 10); err != nil || len(list) != 0 {
-		f.Errorf("messages %+v, %v", list, err)
+	if talk, err := f.History(f.ctx, reader("ann"), "talk", 10); err != nil || len(talk.Messages) != 0 {
+		f.Errorf("messages %+v, %v", talk, err)
 	}
 }
 
@@ -306,8 +332,8 @@ func deleteConversation(f *fixture) {
 	f.must(f.DeleteConversation(f.ctx, reader("ann"), "talk"))
 	f.wantCode(f.DeleteConversation(f.ctx, reader("ann"), "talk"), knowledge.CodeNotFound)
 	f.cite(reader("bob"), "talk", "m2")
-	if list, err := f.LastMessages(f.ctx, reader("bob"), "talk", 10); err != nil || len(list) != 1 {
-		f.Errorf("messages %+v, %v", list, err)
+	if talk, err := f.History(f.ctx, reader("bob"), "talk", 10); err != nil || len(talk.Messages) != 1 {
+		f.Errorf("messages %+v, %v", talk, err)
 	}
 }
 

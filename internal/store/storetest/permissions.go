@@ -255,7 +255,7 @@ func (f *fixture) everyRead(p knowledge.Principal, v store.Version, chunk, conve
 	_, errs["Run"] = f.Run(f.ctx, p, v.RunID)
 	_, errs["Conversation"] = f.Conversation(f.ctx, p, conversation)
 	_, _, errs["Messages"] = f.Messages(f.ctx, p, conversation, store.Page{})
-	_, errs["LastMessages"] = f.LastMessages(f.ctx, p, conversation, 10)
+	_, errs["History"] = f.History(f.ctx, p, conversation, 10)
 	errs["DeleteConversation"] = f.DeleteConversation(f.ctx, p, conversation)
 	_, errs["Project"] = f.Project(f.ctx, p, "press")
 	_, errs["Removal"] = f.Removal(f.ctx, p, v.Document)

@@ -188,7 +188,8 @@ type Conversations interface {
 	DeleteConversation(ctx context.Context, p knowledge.Principal, id string) error
 	SaveMessages(ctx context.Context, workspace string, list ...store.Message) error
 	Messages(ctx context.Context, p knowledge.Principal, conversationID string, page store.Page) ([]store.Message, string, error)
-	LastMessages(ctx context.Context, p knowledge.Principal, conversationID string, n int) ([]store.Message, error)
+	History(ctx context.Context, p knowledge.Principal, conversation string, n int) (store.History, error)
+	SaveSummary(ctx context.Context, workspace, conversation, upto, summary string) error
 }
 
 // Webhooks keeps the events that webhooks are told of.
