@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
@@ -148,9 +150,49 @@ func TestOpenAIVectorStores(t *testing.T) {
 	}
 	do("DELETE", root+"/files/"+first, "").want(200)
 	do("GET", root+"/files/"+first, "").openaiError(404, "invalid_request_error", knowledge.CodeNotFound)
-	do("DELETE", root, "").openaiError(403, "permission_error", knowledge.CodeForbidden)
 	do("POST", root+"/files", `{"file_id":"file-nope"}`).openaiError(404, "invalid_request_error", knowledge.CodeNotFound)
 	do("GET", "/v1/vector_stores/nope", "").openaiError(404, "invalid_request_error", knowledge.CodeNotFound)
 	e.do("POST", "/v1/vector_stores", e.editor, `{"name":"a"}`).openaiError(403, "permission_error", knowledge.CodeForbidden)
 	e.do("POST", root+"/files", e.reader, `{"file_id":"`+second+`"}`).openaiError(403, "permission_error", knowledge.CodeForbidden)
+}
+
+func TestOpenAIDeleteVectorStore(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	description := describedBy(e)
+	remove := func(key, store string) answer {
+		t.Helper()
+		path := "/v1/vector_stores/" + store
+		got := e.do("DELETE", path, key, nil)
+		description.check(t, "DELETE", path, got)
+		return got
+	}
+	file := e.sendFile(e.admin, "leave.md", "Leave is 30 days.").want(200)["id"].(string)
+	store := e.do("POST", "/v1/vector_stores", e.admin, `{"name":"Handbook","file_ids":["`+file+`"]}`).want(200)["id"].(string)
+	e.work.mu.Lock()
+	document := e.work.ingests[0].Document
+	e.work.mu.Unlock()
+
+	remove(e.editor, store).openaiError(403, "permission_error", knowledge.CodeForbidden)
+	remove(e.stranger, store).openaiError(404, "invalid_request_error", knowledge.CodeNotFound)
+	remove(e.admin, "nope").openaiError(404, "invalid_request_error", knowledge.CodeNotFound)
+	e.do("PATCH", own+"/documents/"+document, e.admin, `{"legal_hold":true}`).want(200)
+	remove(e.admin, store).openaiError(409, "invalid_request_error", knowledge.CodeConflict)
+	e.do("GET", "/v1/vector_stores/"+store, e.admin, nil).want(200)
+	e.do("PATCH", own+"/documents/"+document, e.admin, `{"legal_hold":false}`).want(200)
+
+	gone := remove(e.admin, "Handbook") // by its name
+	if diff := cmp.Diff(map[string]any{"id": store, "object": "vector_store.deleted", "deleted": true}, gone.want(200)); diff != "" {
+		t.Error(diff)
+	}
+	run := gone.header.Get("Cairn-Run-Id")
+	if started := e.work.reindexes; len(started) != 1 || started[0] != run || run == "" {
+		t.Errorf("started %v, want the run %q", started, run)
+	}
+	e.do("GET", "/v1/vector_stores/"+store, e.admin, nil).openaiError(404, "invalid_request_error", knowledge.CodeNotFound)
+	again := remove(e.admin, store) // the removal goes on
+	again.want(200)
+	if got := again.header.Get("Cairn-Run-Id"); got != run {
+		t.Errorf("a second request has the run %s, the first %s", got, run)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/question"
 	"github.com/cairn-rag/cairn/internal/retrieve"
+	"github.com/cairn-rag/cairn/internal/store"
 )
 
 // openaiLibrary makes projects and documents for package openai, and holds the files that
@@ -36,6 +37,11 @@ func (l openaiLibrary) RenameProject(ctx context.Context, p knowledge.Principal,
 		return project, fmt.Errorf("rename project %s: %w", id, err)
 	}
 	return project, nil
+}
+
+// RemoveProject implements openai.Library.
+func (l openaiLibrary) RemoveProject(ctx context.Context, p knowledge.Principal, idOrName string) (store.Run, error) {
+	return l.server.startProjectRemoval(ctx, p, idOrName)
 }
 
 // AddDocument implements openai.Library.

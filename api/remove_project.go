@@ -37,9 +37,21 @@ func (s *Server) registerProjectRemoval() {
 }
 
 func (s *Server) removeProject(ctx context.Context, p knowledge.Principal, in *ProjectPath) (*removedProjectOutput, error) {
-	run, err := s.markProject(ctx, p, in.ID)
+	run, err := s.startProjectRemoval(ctx, p, in.ID)
 	if err != nil {
-		return nil, fmt.Errorf("remove project %s: %w", in.ID, err)
+		return nil, err
+	}
+	return &removedProjectOutput{Run: run.ID, Body: removedProjectView{
+		ID: run.Project, Status: knowledge.StatusDeleting, RunID: run.ID,
+		OperatorURL: s.deps.Links.OperatorURL(run.WorkflowID), EventsURL: s.eventsURL(run.Workspace, run.ID),
+	}}, nil
+}
+
+// startProjectRemoval hides a project and starts the run that removes it.
+func (s *Server) startProjectRemoval(ctx context.Context, p knowledge.Principal, idOrName string) (store.Run, error) {
+	run, err := s.markProject(ctx, p, idOrName)
+	if err != nil {
+		return run, fmt.Errorf("remove project %s: %w", idOrName, err)
 	}
 	// The removal is accepted: a client that leaves must not keep it from starting.
 	starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), removePatience)
@@ -47,10 +59,7 @@ func (s *Server) removeProject(ctx context.Context, p knowledge.Principal, in *P
 	if err := s.deps.Dispatch.RemoveProject(starting, run); err != nil {
 		edge.RequestLog(ctx).WarnContext(ctx, "removal starts later", "project", run.Project, "run", run.ID, "error", err)
 	}
-	return &removedProjectOutput{Run: run.ID, Body: removedProjectView{
-		ID: run.Project, Status: knowledge.StatusDeleting, RunID: run.ID,
-		OperatorURL: s.deps.Links.OperatorURL(run.WorkflowID), EventsURL: s.eventsURL(run.Workspace, run.ID),
-	}}, nil
+	return run, nil
 }
 
 // markProject hides a project, by its id or else by its name.

@@ -21,6 +21,10 @@ type Library interface {
 	CreateProject(ctx context.Context, p knowledge.Principal, name string) (knowledge.Project, error)
 	// RenameProject changes the name of a project.
 	RenameProject(ctx context.Context, p knowledge.Principal, id, name string) (knowledge.Project, error)
+	// RemoveProject hides a project, by its id or its name, and starts the run that removes
+	// everything in it. A document under legal hold is CodeConflict. Doing it again while
+	// the run goes on returns that run.
+	RemoveProject(ctx context.Context, p knowledge.Principal, idOrName string) (store.Run, error)
 	// AddDocument takes a file in as a document. One with the same external id becomes its
 	// next version.
 	AddDocument(ctx context.Context, p knowledge.Principal, project knowledge.Project, f NewFile) error
@@ -104,8 +108,9 @@ func (s *Server) registerVectorStores() {
 		RequestBody: request[VectorStoreBody](s), Responses: answers[VectorStore](s, "The vector store"),
 	}}, s.changeVectorStore)
 	s.handle(edge.Route{Scope: knowledge.ScopeAdmin, Operation: huma.Operation{
-		OperationID: "delete-vector-store", Method: http.MethodDelete, Path: tag + "/{store}", Summary: "Refused: 403",
-		Description: "A project cannot be deleted. Remove its files.", Parameters: []*huma.Param{id}, Responses: answers[Deleted](s, "Never"),
+		OperationID: "delete-vector-store", Method: http.MethodDelete, Path: tag + "/{store}", Summary: "Remove a project with everything in it",
+		Description: "Its documents, conversations, runs, imports, webhooks and keys. The project is not found from then on; the run in the header Cairn-Run-Id ends when the last byte is deleted. " +
+			"A project with a document under legal hold: 409.", Parameters: []*huma.Param{id}, Responses: answers[Deleted](s, "The project is being removed"),
 	}}, s.deleteVectorStore)
 	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "search-vector-store", Method: http.MethodPost, Path: tag + "/{store}/search", Summary: "Search a project", Parameters: []*huma.Param{id},
@@ -218,12 +223,18 @@ func (s *Server) listVectorStores(w http.ResponseWriter, r *http.Request, p know
 	return writePage(w, r, list, func(v VectorStore) string { return v.ID })
 }
 
-func (s *Server) deleteVectorStore(_ http.ResponseWriter, r *http.Request, p knowledge.Principal) error {
-	project, err := s.vectorStore(r, p)
+func (s *Server) deleteVectorStore(w http.ResponseWriter, r *http.Request, p knowledge.Principal) error {
+	id := r.PathValue("store")
+	run, err := s.deps.Blobs.RemoveProject(r.Context(), p, id)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) {
+		return knowledge.NotFound("vector store", id)
+	}
 	if err != nil {
 		return err
 	}
-	return knowledge.Errorf(knowledge.CodeForbidden, "project %q cannot be deleted: a project stays; remove its files by DELETE /v1/vector_stores/%s/files/{id}", project.ID, project.ID)
+	w.Header().Set(runHeader, run.ID)
+	edge.WriteJSON(w, http.StatusOK, Deleted{ID: run.Project, Object: "vector_store.deleted", Deleted: true})
+	return nil
 }
 
 // errNoFile ends the search for a file in a project.

@@ -88,6 +88,7 @@ assert.match(told.output_text, /crane/);
 assert.equal(told.output.at(-1).content[0].annotations[0].file_id, uploaded.id);
 assert((await client.vectorStores.files.delete(uploaded.id, { vector_store_id: store.id })).deleted);
 assert((await client.files.delete(uploaded.id)).deleted);
-await assert.rejects(client.vectorStores.delete(store.id), OpenAI.PermissionDeniedError);
+assert.deepEqual(await client.vectorStores.delete(store.id), { id: store.id, object: "vector_store.deleted", deleted: true });
+await assert.rejects(client.vectorStores.retrieve(store.id), OpenAI.NotFoundError);
 
 console.log("done");

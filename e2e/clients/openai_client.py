@@ -96,10 +96,12 @@ assert "crane" in answer.output_text and answer.output[-1].content[0].annotation
 assert client.vector_stores.files.delete(uploaded.id, vector_store_id=store.id).deleted
 assert client.files.delete(uploaded.id).deleted
 assert client.vector_stores.retrieve(store.id).name == "Harbour of Python"
+gone = client.vector_stores.delete(store.id)
+assert gone.deleted and gone.id == store.id and gone.object == "vector_store.deleted", gone
 try:
-    client.vector_stores.delete(store.id)
-    raise AssertionError("a project was deleted")
-except openai.PermissionDeniedError as refused:
-    assert "cannot be deleted" in refused.body["message"], refused
+    client.vector_stores.retrieve(store.id)
+    raise AssertionError("a deleted vector store was found")
+except openai.NotFoundError as refused:
+    assert refused.body["message"], refused
 
 print("done")
