@@ -9,7 +9,9 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
+	"github.com/cairn-rag/cairn/internal/model/protocol"
 )
 
 func TestModelEndpoint(t *testing.T) {
@@ -113,4 +115,71 @@ func TestModelEndpoint(t *testing.T) {
 			t.Errorf("the document is %s, %+v", d.Status, d.Error)
 		}
 	})
+}
+
+// TestModelFailover has two endpoints for chat, of which the first breaks every answer off
+// in the middle.
+func TestModelFailover(t *testing.T) {
+	t.Parallel()
+	answer := strings.TrimSpace(strings.Repeat("another word ", 90))
+	broken := standIn(t, modeltest.Options{Reply: func(protocol.ChatRequest) modeltest.Reply {
+		return modeltest.Reply{Cut: true, Tokens: 20, TokenDelay: 10 * time.Millisecond}
+	}})
+	second := standIn(t, modeltest.Options{Reply: func(protocol.ChatRequest) modeltest.Reply {
+		return modeltest.Reply{Text: answer, TokenDelay: 15 * time.Millisecond}
+	}})
+	s := start(t, at(broken.URL(), "CAIRN_MODELS__CHAT__FAILOVER__0__BASE_URL="+second.URL(), "CAIRN_MODELS__CHAT__FAILOVER__0__MODEL=second")...)
+	s.publish(t, "lights", "The northern pier has a lighthouse.")
+
+	for _, test := range []struct {
+		name     string
+		attempts int // of the model call
+	}{
+		{"the second endpoint answers when the first breaks off", 1},
+		{"a killed server asks both once more and goes on", 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			before := [2]int{broken.Totals().Chats.Asked, second.Totals().Chats.Asked}
+			a := s.query(t, "What is on the northern pier?")
+			r := &reader{run: a.run, body: a}
+			if test.attempts > 1 {
+				r.until(t, words(t, 21, answerText)) // more than the first endpoint says
+				s.kill()
+				s.restart()
+				r.reconnect(t, s, never)
+			} else {
+				r.until(t, never)
+			}
+			tr := read(t, r.list)
+			wantSame(t, "what the reader put together", tr.text, tr.answer.Text)
+			wantSame(t, "the answer", tr.answer.Text, answer)
+			wantSame(t, "what a later reader puts together", read(t, s.follow(t, a.run, 0)).text, answer)
+			if tr.resets < 1 {
+				t.Error("the words of the first endpoint were not reset")
+			}
+			failed := modelsFailed(t, r.list)
+			for _, f := range failed {
+				if want := (client.ModelFailed{Model: modeltest.ModelName, Code: model.CodeEnded, Next: "second"}); f != want {
+					t.Errorf("modelFailed %+v, want %+v", f, want)
+				}
+			}
+			asked := [2]int{broken.Totals().Chats.Asked - before[0], second.Totals().Chats.Asked - before[1]}
+			if asked != [2]int{test.attempts, test.attempts} || len(failed) != test.attempts {
+				t.Errorf("the endpoints were asked %v times and %d events show it, want %d", asked, len(failed), test.attempts)
+			}
+		})
+	}
+}
+
+// modelsFailed returns the models that failed in the events of a run.
+func modelsFailed(t *testing.T, list []event) (failed []client.ModelFailed) {
+	t.Helper()
+	for _, e := range list {
+		if e.Name == client.EventModelFailed {
+			var f client.ModelFailed
+			e.decode(t, &f)
+			failed = append(failed, f)
+		}
+	}
+	return failed
 }
