@@ -23,7 +23,7 @@ func (d *Dispatcher) Backlog(ctx context.Context) (map[string]int64, error) {
 			if err != nil {
 				return wrap(err, "describe task queue", queue)
 			}
-			for _, version := range description.VersionsInfo { //nolint:staticcheck // the newer field is empty without versions
+			for _, version := range description.VersionsInfo {
 				for _, kind := range version.TypesInfo {
 					if kind.Stats != nil {
 						counts[i] += kind.Stats.ApproximateBacklogCount
