@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -53,43 +54,65 @@ func (p *paced) publish(run, topic string, e stream.Event) []stream.Item {
 	return items
 }
 
+// openPaced opens an edge for so many streams, and starts a question whose answer the test
+// gives. streams is told of each change.
+func openPaced(t *testing.T, limit int, streams opened) (*edge, *paced, workflows.AnswerInput) {
+	t.Helper()
+	p := &paced{answering: &answering{}, started: make(chan workflows.AnswerInput, 1)}
+	p.hub, p.logs = stream.NewHub(), map[string][]stream.Item{}
+	p.edge = open(t, func(cfg *api.Config, d *api.Deps) {
+		cfg.Streams, d.Metrics, d.Answers, d.Relay = limit, streams, p, stream.NewRelay(p, p.hub)
+	})
+	p.edge.do("POST", hooks+"/query", p.edge.reader, `{"text":"Why?","stream":true}`).want(202)
+	return p.edge, p, <-p.started
+}
+
+// say publishes words of the answer.
+func (p *paced) say(run, words string) {
+	p.hub.Append(run, p.publish(run, stream.TopicDelta, stream.Event{Turn: 1, Attempt: 1, Text: words}))
+}
+
+// finish ends the run with its answer.
+func (p *paced) finish(t *testing.T, in workflows.AnswerInput) {
+	t.Helper()
+	if _, err := p.edge.blobs.PutJSON(t.Context(), in.AnswerKey(), activities.AnswerRecord{Answer: "word", MessageID: in.MessageID}); err != nil {
+		t.Fatal(err)
+	}
+	last := p.publish(in.Run, stream.TopicCompleted, stream.Event{Ref: in.AnswerKey()})
+	if err := p.edge.store.EndRun(t.Context(), in.Workspace, in.Run, store.RunEnd{Status: knowledge.RunCompleted, ResultKey: in.AnswerKey(), At: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	p.hub.Finish(in.Run, last)
+}
+
+// follow serves the events of a run behind one of them, "" = all, to w.
+func (p *paced) follow(ctx context.Context, w http.ResponseWriter, run, query, last string) {
+	r := httptest.NewRequestWithContext(ctx, "GET", "/runs/"+run+"/events"+query, nil)
+	r.Header.Set("Authorization", "Bearer "+p.edge.reader)
+	r.Header.Set("Last-Event-ID", last)
+	p.edge.handler.ServeHTTP(w, r)
+}
+
 // TestAThousandReadersOfOneRun: each gets every event in its order, and together they
 // read the log as one reader does.
 func TestAThousandReadersOfOneRun(t *testing.T) {
 	t.Parallel()
 	const count, words = 1000, 60
-	p := &paced{answering: &answering{}, started: make(chan workflows.AnswerInput, 1)}
-	p.hub, p.logs = stream.NewHub(), map[string][]stream.Item{}
 	streams := make(opened, 2*count)
-	e := open(t, func(cfg *api.Config, d *api.Deps) {
-		cfg.Streams, d.Metrics, d.Answers, d.Relay = count, streams, p, stream.NewRelay(p, p.hub)
-	})
-	e.do("POST", hooks+"/query", e.reader, `{"text":"Why?","stream":true}`).want(202)
-	in := <-p.started
+	_, p, in := openPaced(t, count, streams)
 	bodies := make([]*httptest.ResponseRecorder, count)
 	var group sync.WaitGroup
 	for i := range bodies {
 		bodies[i] = httptest.NewRecorder()
-		group.Go(func() {
-			r := httptest.NewRequestWithContext(t.Context(), "GET", "/runs/"+in.Run+"/events?compact=true", nil)
-			r.Header.Set("Authorization", "Bearer "+e.reader)
-			e.handler.ServeHTTP(bodies[i], r)
-		})
+		group.Go(func() { p.follow(t.Context(), bodies[i], in.Run, "?compact=true", "") })
 	}
 	for range count {
 		<-streams // one more is open
 	}
 	for range words {
-		p.hub.Append(in.Run, p.publish(in.Run, stream.TopicDelta, stream.Event{Turn: 1, Attempt: 1, Text: "word "}))
+		p.say(in.Run, "word ")
 	}
-	if _, err := e.blobs.PutJSON(t.Context(), in.AnswerKey(), activities.AnswerRecord{Answer: "word", MessageID: in.MessageID}); err != nil {
-		t.Fatal(err)
-	}
-	last := p.publish(in.Run, stream.TopicCompleted, stream.Event{Ref: in.AnswerKey()})
-	if err := e.store.EndRun(t.Context(), in.Workspace, in.Run, store.RunEnd{Status: knowledge.RunCompleted, ResultKey: in.AnswerKey(), At: time.Now()}); err != nil {
-		t.Fatal(err)
-	}
-	p.hub.Finish(in.Run, last)
+	p.finish(t, in)
 	group.Wait()
 	want := bodies[0].Body.String()
 	if got := strings.Count(want, "\nid: "); got != words+2 {
