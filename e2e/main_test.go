@@ -16,7 +16,8 @@ var (
 	updateHistories = flag.Bool("update-histories", false, "record the histories that workflows/replay_test.go replays")
 )
 
-// slots limits the tests to two servers at a time.
+// slots limits the tests to two servers at a time. A test that has one runs its subtests in
+// order: parallel ones would wait for tests that wait for its slot.
 var slots = make(chan struct{}, 2)
 
 func TestMain(m *testing.M) {

@@ -37,7 +37,6 @@ func TestOpenAIClients(t *testing.T) {
 		"python": {python, "clients/openai_client.py"}, "javascript": {node, "clients/openai_client.mjs"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 			defer cancel()
 			c := exec.CommandContext(ctx, command[0], command[1:]...)
