@@ -23,24 +23,36 @@ const (
 	apartMillis      = 100 // by which first tokens may come later in a cluster
 )
 
-// form is a way to run Cairn, whose documents, questions and streams are measured.
+// form is a way to run Cairn, whose documents, questions and streams are measured. like is the
+// form of one process on the same stores, "" = none.
 type form struct {
 	name  string
+	like  string
 	start func(ctx context.Context, b *bench, m *modeltest.Server) (*deployment, error)
 }
 
+const (
+	alone         = "one process"
+	aloneOnMilvus = "one process with PostgreSQL and Milvus"
+)
+
 // forms are measured one after another, in one run.
 var forms = []form{
-	{"one process", func(ctx context.Context, b *bench, m *modeltest.Server) (*deployment, error) {
+	{alone, "", func(ctx context.Context, b *bench, m *modeltest.Server) (*deployment, error) {
 		return b.oneProcess(ctx, m)
 	}},
-	{"one process with PostgreSQL", func(ctx context.Context, b *bench, m *modeltest.Server) (*deployment, error) {
+	{"one process with PostgreSQL", alone, func(ctx context.Context, b *bench, m *modeltest.Server) (*deployment, error) {
 		return b.withServices(ctx, m, (*deployment).startWithPostgres)
 	}},
-	{"2 APIs, 2 workers, index in a file", func(ctx context.Context, b *bench, m *modeltest.Server) (*deployment, error) {
+	{aloneOnMilvus, alone, func(ctx context.Context, b *bench, m *modeltest.Server) (*deployment, error) {
+		return b.withServices(ctx, m, func(d *deployment, ctx context.Context, b *bench) error {
+			return errors.Join(d.startMilvus(ctx), d.startWithPostgres(ctx, b))
+		})
+	}},
+	{"2 APIs, 2 workers, index in a file", alone, func(ctx context.Context, b *bench, m *modeltest.Server) (*deployment, error) {
 		return b.withServices(ctx, m, roles(2, (*deployment).useIndexFile))
 	}},
-	{"2 APIs, 2 workers, all services", func(ctx context.Context, b *bench, m *modeltest.Server) (*deployment, error) {
+	{"2 APIs, 2 workers, all services", aloneOnMilvus, func(ctx context.Context, b *bench, m *modeltest.Server) (*deployment, error) {
 		return b.withServices(ctx, m, roles(2, (*deployment).startMilvus))
 	}},
 }
@@ -58,17 +70,15 @@ func clusters(ctx context.Context, b *bench) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	alone := 0.0 // first token p50 of one process
-	for i, f := range forms {
+	tokens := map[string]float64{} // first token p50 of the forms
+	for _, f := range forms {
 		c, err := b.carries(ctx, f, list[:clusterDocuments], texts)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
 		first := lower(f.name+": first token p50 ms, 1 client", c.token)
-		if i == 0 {
-			alone = c.token
-		} else {
-			first = first.aim(alone + apartMillis)
+		if tokens[f.name] = c.token; f.like != "" {
+			first = first.aim(tokens[f.like] + apartMillis)
 		}
 		printFigures(b.out, append(c.figures, first))
 	}
