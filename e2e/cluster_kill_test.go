@@ -48,7 +48,7 @@ func TestClusterKills(t *testing.T) {
 	}
 }
 
-// stopped is Milvus's light server, which is ended with SIGTERM: killed, it loses writes
+// stopped is Milvus's light server, which is ended in order: killed, it loses writes
 // that it has acknowledged, because a record of its log that was cut off ends the replay of
 // all that follow. Clients see broken connections either way.
 type stopped struct{ *service.Process }

@@ -108,8 +108,9 @@ func (p *Process) launch() error {
 // Kill ends the service with SIGKILL, if it runs, and returns when it has ended.
 func (p *Process) Kill() error { return p.end(syscall.SIGKILL) }
 
-// Stop ends the service with SIGTERM, if it runs, and returns when it has ended.
-func (p *Process) Stop() error { return p.end(syscall.SIGTERM) }
+// Stop ends the service in order, if it runs, and returns when it has ended. It sends SIGINT,
+// the one signal that Milvus's light server does not die of at once.
+func (p *Process) Stop() error { return p.end(syscall.SIGINT) }
 
 func (p *Process) end(signal syscall.Signal) error {
 	if p.command == nil {
