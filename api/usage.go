@@ -49,8 +49,8 @@ func (s *Server) registerProjectUsage() {
 
 func (s *Server) getProjectUsage(ctx context.Context, p knowledge.Principal, in *struct {
 	ProjectPath
-	From string `query:"from" format:"date" doc:"The first day, in UTC. Default: 29 days before to"`
-	To   string `query:"to" format:"date" doc:"The last day. Default: today"`
+	From string `query:"from" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" doc:"The first day, in UTC, like 2026-03-01. Default: 29 days before to"`
+	To   string `query:"to" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" doc:"The last day. Default: today"`
 }) (*struct{ Body projectUsage }, error) {
 	to, err := usageDay("query.to", in.To, s.now().UTC().Truncate(24*time.Hour))
 	if err != nil {
