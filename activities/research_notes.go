@@ -45,6 +45,18 @@ func (a *Answering) SearchResearch(ctx context.Context, in ReadInput) (FoundResu
 }
 
 func (a *Answering) searchResearch(ctx context.Context, in ReadInput) (FoundResult, error) {
+	return a.searchEach(ctx, in, maxQueries, func(request knowledge.Request, i int, query string) (key string, record SearchRecord, used knowledge.Usage, err error) {
+		found, err := a.find(ctx, in.key(fmt.Sprintf("search-%d", i+1)), request, query)
+		if err == nil {
+			err = a.Blobs.GetJSON(ctx, found.Key, &record)
+		}
+		return found.Key, record, found.Usage, err
+	})
+}
+
+// searchEach searches for each of a sub-question's queries, at most for so many, and counts
+// what was found by all of them together.
+func (a *Answering) searchEach(ctx context.Context, in ReadInput, most int, search func(r knowledge.Request, i int, query string) (key string, record SearchRecord, used knowledge.Usage, err error)) (FoundResult, error) {
 	request, err := ReadRequest(ctx, a.Blobs, in.RunRef)
 	if err != nil {
 		return FoundResult{}, err
@@ -55,20 +67,16 @@ func (a *Answering) searchResearch(ctx context.Context, in ReadInput) (FoundResu
 	}
 	var result FoundResult
 	seen := map[string]bool{}
-	for i, query := range q.searches(maxQueries) {
-		found, err := a.find(ctx, in.key(fmt.Sprintf("search-%d", i+1)), request, query)
+	for i, query := range q.searches(most) {
+		key, record, used, err := search(request, i, query)
 		if err != nil {
-			return FoundResult{}, err
-		}
-		var record SearchRecord
-		if err := a.Blobs.GetJSON(ctx, found.Key, &record); err != nil {
-			return FoundResult{}, fmt.Errorf("read search %s: %w", found.Key, err)
+			return FoundResult{}, fmt.Errorf("search %d: %w", i+1, err)
 		}
 		for _, p := range record.Passages {
-			seen[p.ChunkID] = true
+			seen[p.id()] = true
 		}
-		result.Searches = append(result.Searches, found.Key)
-		result.Usage.Add(found.Usage)
+		result.Searches = append(result.Searches, key)
+		result.Usage.Add(used)
 	}
 	result.Found = len(seen)
 	return result, nil

@@ -20,35 +20,16 @@ func (a *Answering) SearchResearchWeb(ctx context.Context, in ReadInput) (FoundR
 }
 
 func (a *Answering) searchResearchWeb(ctx context.Context, in ReadInput) (FoundResult, error) {
-	request, err := ReadRequest(ctx, a.Blobs, in.RunRef)
-	if err != nil {
-		return FoundResult{}, err
-	}
-	q, err := a.question(ctx, in.Plan, in.Question)
-	if err != nil {
-		return FoundResult{}, err
-	}
-	var result FoundResult
-	seen := map[string]bool{}
-	for i, query := range q.searches(maxWebQueries) {
+	return a.searchEach(ctx, in, maxWebQueries, func(request knowledge.Request, i int, query string) (string, SearchRecord, knowledge.Usage, error) {
 		w, err := a.newWebSearch(in.RunRef, request, query, knowledge.WebRequest{})
 		if err != nil {
-			return FoundResult{}, err
+			return "", SearchRecord{}, knowledge.Usage{}, err
 		}
 		w.turn, w.call, w.readOnly = in.Round, in.Question*maxWebQueries+i, true
 		w.key = in.key(fmt.Sprintf("web-%d", i+1))
 		record, err := w.all(ctx)
-		if err != nil {
-			return FoundResult{}, err
-		}
-		for _, p := range record.Passages {
-			seen[p.id()] = true
-		}
-		result.Searches = append(result.Searches, w.key)
-		result.Usage.Add(record.Usage)
-	}
-	result.Found = len(seen)
-	return result, nil
+		return w.key, record, record.Usage, err
+	})
 }
 
 // all takes every step of the search.
