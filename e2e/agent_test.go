@@ -32,7 +32,7 @@ func (s *server) agents(t *testing.T, projects ...string) {
 	}
 }
 
-// agent gives a project another one as a tool, and returns the status.
+// agent adds another project to the tools of a project, and returns the status of the request.
 func (s *server) agent(t *testing.T, project, asked string) int {
 	t.Helper()
 	custom := map[string]any{"ask_" + asked: map[string]any{"type": "agent", "agent": map[string]any{"id": asked, "name": "Expert"}}}

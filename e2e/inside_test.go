@@ -101,8 +101,8 @@ func (in *inside) endpoints() []string {
 	return append(list, in.outside.URL)
 }
 
-// TestAddressesInside gives addresses inside the network by every way in which a user can
-// give one. None is reached.
+// TestAddressesInside sends addresses inside the network in every request that takes an
+// address. The server reaches none.
 func TestAddressesInside(t *testing.T) {
 	t.Parallel()
 	in := newInside(t)

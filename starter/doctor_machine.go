@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -51,21 +52,15 @@ func checkEmbedding(ctx context.Context, m config.Model) finding {
 func checkAddress(ctx context.Context, check string, m config.Model) finding {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(m.BaseURL, "/")+"/models", nil)
-	if err != nil {
-		return finding{check, findingBad, err.Error(), "correct models.chat.base_url"}
+	start, status := time.Now(), http.StatusOK
+	_, err := model.New(endpoint(m, "", ""), nil).Models(ctx)
+	if failed, ok := errors.AsType[*model.Error](err); ok {
+		if status = failed.Status; failed.Code == model.CodeConnection || failed.Code == model.CodeTimeout {
+			return finding{check, findingBad, fmt.Sprintf("%s cannot be reached: %v", m.Provider(), err), "check models.chat.base_url, and that the endpoint runs"}
+		}
 	}
-	if m.APIKey != "" {
-		request.Header.Set("Authorization", "Bearer "+m.APIKey)
-	}
-	start := time.Now()
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return finding{check, findingBad, fmt.Sprintf("%s cannot be reached: %v", m.Provider(), err), "check models.chat.base_url, and that the endpoint runs"}
-	}
-	defer answer.Body.Close()
-	detail := fmt.Sprintf("%s with %s: status %d in %s", m.Model, m.Provider(), answer.StatusCode, terminal.Duration(time.Since(start)))
-	switch answer.StatusCode {
+	detail := fmt.Sprintf("%s with %s: status %d in %s", m.Model, m.Provider(), status, terminal.Duration(time.Since(start)))
+	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return finding{check, findingBad, detail, "check the key that models.chat.key_env names"}
 	}

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/browser"
+	"github.com/cairn-rag/cairn/internal/childserver"
 )
 
 // beWorker opens a page, says so, and keeps its browser until it is killed.
@@ -24,19 +23,10 @@ func beWorker(address string) {
 	time.Sleep(time.Hour)
 }
 
-// descendants returns the processes that a process started, and that these started.
+// descendants returns the processes that a process started, and those that its children did.
 func descendants(pid int) (found []int) {
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well-formed
-	for _, file := range files {
-		list, err := os.ReadFile(file)
-		if err != nil {
-			continue // the thread has ended
-		}
-		for _, field := range strings.Fields(string(list)) {
-			if child, err := strconv.Atoi(field); err == nil {
-				found = append(append(found, child), descendants(child)...)
-			}
-		}
+	for _, child := range childserver.Children(pid) {
+		found = append(append(found, child), descendants(child)...)
 	}
 	return found
 }

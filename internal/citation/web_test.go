@@ -81,7 +81,7 @@ func TestUnresolved(t *testing.T) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
-	// What a rewriter writes resolves.
+	// The citations in a rewriter's text resolve.
 	r := citation.NewRewriter(pages)
 	text := r.Write("a [2] <source_3> [9] <citation id=\"c9\">x</citation> <web_citation url=\"https://evil.org/\" title=\"E\">[1]</web_citation> <citation>y</citation>") + r.Close()
 	if wrong := citation.Unresolved(text, pages); wrong != nil {

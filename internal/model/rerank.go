@@ -126,9 +126,7 @@ func (r *Reranker) post(x *exchange, body rerankRequest) ([]byte, error) {
 		return nil, fmt.Errorf("make the request: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if r.endpoint.APIKey != "" {
-		req.Header.Set("Authorization", "Bearer "+r.endpoint.APIKey)
-	}
+	r.endpoint.authorize(req)
 	began := time.Now()
 	res, err := r.http.Do(req)
 	if err != nil {

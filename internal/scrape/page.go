@@ -17,7 +17,7 @@ type Page struct {
 // Scripts says what became of the scripts of a page.
 type Scripts string
 
-// What may become of them.
+// The outcomes for the scripts of a page.
 const (
 	ScriptsRan    Scripts = "ran"
 	ScriptsNotRun Scripts = "not_run" // the browser is not there, or it failed: the page is read without it
