@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/extract/extracttest"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -367,14 +368,10 @@ func BenchmarkPDFPages(b *testing.B) {
 // process id to a file, waits, and finds one word.
 func slowTesseract(t *testing.T, seconds string) (path, pidFile string) {
 	t.Helper()
-	folder := t.TempDir()
-	path, pidFile = filepath.Join(folder, "tesseract"), filepath.Join(folder, "pid")
-	script := "#!/bin/sh\nif [ \"$1\" = --list-langs ]; then echo eng; exit; fi\necho $$ > " + pidFile + "\nsleep " + seconds +
+	pidFile = filepath.Join(t.TempDir(), "pid")
+	script := "if [ \"$1\" = --list-langs ]; then echo eng; exit; fi\necho $$ > " + pidFile + "\nsleep " + seconds +
 		"\nprintf '5\\t1\\t1\\t1\\t1\\t1\\t10\\t10\\t90\\t20\\t95\\tword\\n'\n"
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return path, pidFile
+	return extracttest.Script(t, "tesseract", script), pidFile
 }
 
 // scans returns a PDF of n pages that show no letters, but enough lines to be a scan.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cairn-rag/cairn/internal/extract/audio"
+	"github.com/cairn-rag/cairn/internal/extract/extracttest"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -37,11 +38,7 @@ func recording(t *testing.T, seconds int, tools format.Tools) format.Source {
 // standIn is an ffmpeg that is a shell script.
 func standIn(t *testing.T, commands string) format.Tools {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "ffmpeg")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+commands), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return format.Tools{FFmpeg: path}
+	return format.Tools{FFmpeg: extracttest.Script(t, "ffmpeg", commands)}
 }
 
 func TestCut(t *testing.T) {

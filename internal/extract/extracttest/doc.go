@@ -1,3 +1,3 @@
 // Package extracttest has what the tests of several readers share: the samples in
-// testdata, and an address that no reader may call.
+// testdata, an address that no reader may call, and scripts in place of programs.
 package extracttest

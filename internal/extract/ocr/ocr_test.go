@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 	"image"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairn-rag/cairn/internal/extract/extracttest"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/extract/layout"
 	"github.com/cairn-rag/cairn/internal/extract/ocr"
@@ -22,12 +21,8 @@ import (
 // eng, deu and chi_sim, and otherwise runs the given commands.
 func standIn(t *testing.T, commands string) format.Source {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "tesseract")
-	script := "#!/bin/sh\nif [ \"$1\" = --list-langs ]; then echo 'List of languages (3):'; echo eng; echo deu; echo chi_sim; exit; fi\n" + commands
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return format.Source{Folder: t.TempDir(), Tools: format.Tools{Tesseract: path}}
+	script := "if [ \"$1\" = --list-langs ]; then echo 'List of languages (3):'; echo eng; echo deu; echo chi_sim; exit; fi\n" + commands
+	return format.Source{Folder: t.TempDir(), Tools: format.Tools{Tesseract: extracttest.Script(t, "tesseract", script)}}
 }
 
 // found returns a row of tesseract's table for a word of 40 by 20 pixels.

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/image/font/basicfont"
 	"golang.org/x/image/math/fixed"
 
+	"github.com/cairn-rag/cairn/internal/extract/extracttest"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -118,10 +119,7 @@ func TestPhotoWithoutText(t *testing.T) {
 func TestScanThatTesseractFailsOn(t *testing.T) {
 	t.Parallel()
 	s := source(t, pictures("text", show(0, 0, 595, 842)))
-	s.Tools.Tesseract = filepath.Join(t.TempDir(), "tesseract")
-	if err := os.WriteFile(s.Tools.Tesseract, []byte("#!/bin/sh\n[ \"$1\" = --list-langs ] && echo eng || exit 1\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	s.Tools.Tesseract = extracttest.Script(t, "tesseract", "[ \"$1\" = --list-langs ] && echo eng || exit 1\n")
 	if _, err := newReader(t).Read(t.Context(), s); !knowledge.IsCode(err, knowledge.CodeParseLimit) {
 		t.Errorf("error %v", err)
 	}
@@ -166,9 +164,7 @@ func TestFigures(t *testing.T) {
 func TestPopplerReadsWhatPdfiumDoesNot(t *testing.T) {
 	t.Parallel()
 	s := source(t, []byte("%PDF-1.7\ngarbage"))
-	s.Tools.PDFToText = filepath.Join(t.TempDir(), "pdftotext")
-	script := `#!/bin/sh
-cat <<'END'
+	script := `cat <<'END'
   <page width="300.000000" height="200.000000">
     <flow>
       <block xMin="20" yMin="20" xMax="200" yMax="60">
@@ -181,9 +177,7 @@ cat <<'END'
   </page>
 END
 `
-	if err := os.WriteFile(s.Tools.PDFToText, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	s.Tools.PDFToText = extracttest.Script(t, "pdftotext", script)
 	result, err := newReader(t).Read(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
