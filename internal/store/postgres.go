@@ -185,22 +185,28 @@ func postgresProvider(db *sql.DB) (*goose.Provider, error) {
 	return goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker), goose.WithDisableGlobalRegistry(true))
 }
 
-// maxAttempts bounds how often a transaction that meets others is tried.
-const maxAttempts = 20
+const (
+	// maxAttempts bounds how often a transaction that meets others is tried.
+	maxAttempts = 20
+	// turnTime is how long a repeated transaction waits for its turn, in milliseconds.
+	// On a busy machine those before it take longer than lock_timeout.
+	turnTime = 30_000
+)
 
 // transact runs work in a serializable transaction: PostgreSQL commits it only if the
 // result is that of one transaction after another, as with the one writer of SQLite.
 // Otherwise it fails, and is tried again. First tries run side by side; a repeated one
-// runs alone, so that nothing can fail it again.
+// runs alone, so that nothing can fail it again. So does one that waited for a lock
+// longer than lock_timeout: the transactions before it are waiting for their turns too.
 func (postgresEngine) transact(ctx context.Context, writer *pool, work func(ctx context.Context, tx bun.Tx) error) error {
 	serializable := &sql.TxOptions{Isolation: sql.LevelSerializable}
-	turn := "ROW SHARE"
+	turn := "LOCK TABLE write_turns IN ROW SHARE MODE"
 	for attempt := 1; ; attempt++ {
 		err := writer.RunInTx(ctx, serializable, func(ctx context.Context, tx bun.Tx) error {
 			// A LOCK before the first query: what the transaction reads is as of after
 			// the wait. Nothing waits for this lock with another one in its hands, so
 			// no ring of waits goes through it.
-			if _, err := tx.ExecContext(ctx, "LOCK TABLE write_turns IN "+turn+" MODE"); err != nil {
+			if _, err := tx.ExecContext(ctx, turn); err != nil {
 				return err
 			}
 			return work(ctx, tx)
@@ -208,18 +214,22 @@ func (postgresEngine) transact(ctx context.Context, writer *pool, work func(ctx 
 		if attempt == maxAttempts || !repeatable(err, attempt) || ctx.Err() != nil {
 			return err
 		}
-		turn = "EXCLUSIVE"
+		turn = aloneInTurn
 	}
 }
 
+// aloneInTurn waits up to turnTime until no other transaction of the store runs. What the
+// transaction then does waits as long as any other.
+var aloneInTurn = fmt.Sprintf("SET LOCAL lock_timeout = %d; LOCK TABLE write_turns IN EXCLUSIVE MODE; SET LOCAL lock_timeout TO DEFAULT", turnTime)
+
 // repeatable reports whether a failed transaction is to be tried again. One that found
 // a duplicate is tried once more: the other row may have been committed since this
-// transaction looked for it.
+// transaction looked for it. So is one that waited too long for a lock.
 func repeatable(err error, attempt int) bool {
 	switch postgresState(err) {
 	case serializationFailure, deadlockDetected:
 		return true
-	case uniqueViolation, foreignKeyViolation:
+	case uniqueViolation, foreignKeyViolation, lockNotAvailable:
 		return attempt == 1
 	}
 	return false

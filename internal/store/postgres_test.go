@@ -180,3 +180,32 @@ func TestWritersRunSideBySide(t *testing.T) {
 	must(t, err)
 	must(t, <-done)
 }
+
+// TestWritersWaitForTheirTurn holds the turn of writers for longer than lock_timeout: a
+// writer behind it waits, as one does behind many on a busy machine.
+func TestWritersWaitForTheirTurn(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	address := postgrestest.Migrated(t)
+	s := openPostgresAt(t, address+"&lock_timeout=100")
+	db, err := sql.Open("pgx", address)
+	must(t, err)
+	defer func() { must(t, db.Close()) }()
+	other, err := db.BeginTx(ctx, nil)
+	must(t, err)
+	_, err = other.ExecContext(ctx, "LOCK TABLE write_turns IN EXCLUSIVE MODE")
+	must(t, err)
+	done := make(chan error, 1)
+	go func() {
+		_, _, err := s.AddVersion(ctx, newVersion("a"))
+		done <- err
+	}()
+	select {
+	case err = <-done:
+		t.Errorf("the writer did not wait: %v", err)
+		must(t, other.Rollback())
+	case <-time.After(time.Second):
+		must(t, other.Rollback())
+		must(t, <-done)
+	}
+}
