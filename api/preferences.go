@@ -68,6 +68,11 @@ func (s *Server) putPreferences(ctx context.Context, p knowledge.Principal, in *
 	if wrong := knowledge.TagFields("body.rag.tags", in.Body.RAG.Tags); len(wrong) > 0 {
 		return nil, knowledge.InvalidFields(wrong)
 	}
+	if model := in.Body.RAG.Model; model != nil {
+		if wrong := knowledge.UnknownModel("body.rag.model", *model, s.cfg.ChatModels); len(wrong) > 0 {
+			return nil, knowledge.InvalidFields(wrong)
+		}
+	}
 	if reranker := in.Body.RAG.Reranker; reranker != nil {
 		chosen := knowledge.RetrievalConfig{Reranker: *reranker}
 		if wrong := chosen.RerankerFields("body.rag.reranker", s.cfg.Reranker); len(wrong) > 0 {

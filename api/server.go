@@ -52,7 +52,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	})
 	s.questions = question.New(question.Config{
 		UserQueriesPerMinute: cfg.UserQueriesPerMinute, KeyQueriesPerMinute: cfg.KeyQueriesPerMinute, Shared: cfg.Process != "",
-		Reranker: cfg.Reranker, Tools: cfg.Tools, Components: cfg.Components, WebProvider: cfg.WebProvider,
+		Reranker: cfg.Reranker, ChatModels: cfg.ChatModels, Tools: cfg.Tools, Components: cfg.Components, WebProvider: cfg.WebProvider,
 	}, question.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Keys: keys, Workflows: deps.Answers, Relay: deps.Relay, Log: deps.Log, Now: s.now,
 		Attachments: attachments{s},

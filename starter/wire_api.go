@@ -106,7 +106,7 @@ func (p *platform) apiConfig() api.Config {
 		Version: versionName(), PublicURL: p.cfg.PublicURL, TempDir: p.temporary(), Presign: p.cfg.Blob.Presign,
 		FileBytes: int64(limits.FileBytes), TextBytes: int64(limits.TextBytes), RequestBytes: int64(limits.RequestBytes),
 		Streams: limits.Streams, UserQueriesPerMinute: limits.UserQueriesPerMinute, KeyQueriesPerMinute: limits.KeyQueriesPerMinute,
-		Reranker: p.cfg.Models.Rerank.Model, Offline: p.offlineEmbeddings(), Tools: p.toolNames(), Components: p.missingComponents(),
+		Reranker: p.cfg.Models.Rerank.Model, ChatModels: p.chatModels(), Offline: p.offlineEmbeddings(), Tools: p.toolNames(), Components: p.missingComponents(),
 		WebProvider: knowledge.WebProvider(p.cfg.WebSearch.Provider),
 	}
 }

@@ -27,6 +27,21 @@ func (p *platform) connectModels() {
 	}
 }
 
+// chatModels returns the only chat models that can be asked, or none where an endpoint may
+// serve others: an endpoint need not list all the names that it knows. The offline model
+// knows no name but its own.
+func (p *platform) chatModels() []string {
+	chat := p.cfg.Models.Chat
+	if !chat.Offline() {
+		return nil
+	}
+	names := []string{localmodel.ChatModel}
+	for _, f := range chat.Failover {
+		names = append(names, f.Model)
+	}
+	return names
+}
+
 // endpoint is a configured model, or the offline one, by its name there.
 func endpoint(m config.Model, offline, name string) model.Endpoint {
 	e := model.Endpoint{

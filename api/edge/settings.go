@@ -37,7 +37,7 @@ func (customTools) Schema(r huma.Registry) *huma.Schema {
 func describedSettings() map[reflect.Type]reflect.Type {
 	type AIConfig struct {
 		Prompt        string                    `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt; ${context} and ${date} are filled in. rag_search adds its passages to one without ${context}"`
-		Model         string                    `json:"model,omitempty" maxLength:"200" doc:"Chat model; default: the one that the instance is configured with"`
+		Model         string                    `json:"model,omitempty" maxLength:"200" doc:"Chat model: one of models.chat or of models.chat.failover, or another one that the endpoint of models.chat serves. Refused if that is the offline model, which serves no other. Default: that of models.chat"`
 		Failover      []string                  `json:"failover,omitempty" maxItems:"10" doc:"Chat models that answer where the model fails, in their order: models of models.chat.failover, or others of the endpoint of models.chat. Default: models.chat.failover"`
 		Temperature   *float64                  `json:"temperature,omitempty" minimum:"0" maximum:"2"`
 		MaxTokens     int                       `json:"maxTokens,omitempty" minimum:"0" maximum:"200000"`
@@ -83,7 +83,7 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		WebSearch       *knowledge.WebSearchConfig       `json:"web_search,omitempty" doc:"The model may search the web. Refused if the instance has no web_search"`
 		CodeInterpreter bool                             `json:"code_interpreter,omitempty" doc:"The model may run code. Refused if the instance has no code_interpreter"`
 		ImageGeneration *knowledge.ImageGenerationConfig `json:"image_generation,omitempty" doc:"The model may make pictures. Refused if the instance has no models.image"`
-		Approval        []string                         `json:"approval,omitempty" maxItems:"100" doc:"Names of tools whose calls wait until a person approves or refuses them"`
+		Approval        []string                         `json:"approval,omitempty" maxItems:"100" doc:"Names of tools whose calls wait until a person approves or refuses them: tools of Cairn, those of custom, and name_tool of an MCP server. Others are refused"`
 		DeepResearch    knowledge.ResearchConfig         `json:"deep_research,omitzero" doc:"Bounds of a question with deepResearch (docs/research.md)"`
 		Custom          knowledge.CustomTools            `json:"custom,omitempty" doc:"Tools of the project's own, by their names: 1 to 64 letters, digits, - and _. One question can leave them out, and not change them"`
 	}

@@ -135,7 +135,7 @@ var own = map[string][]string{
 	"internal/intake":    {"internal/access", "internal/blob", "internal/extract", "internal/knowledge", "internal/store"},
 	"internal/question": {
 		"activities", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/prompt",
-		"internal/store", "internal/stream", "internal/websearch", "workflows",
+		"internal/store", "internal/stream", "internal/tool", "internal/websearch", "workflows",
 	},
 
 	// Durable processes, and the edges.

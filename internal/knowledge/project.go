@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -207,6 +208,34 @@ func (r RetrievalConfig) RerankerFields(location, configured string) []Field {
 		return []Field{{location, "must be none or judge: this instance has no models.rerank"}}
 	}
 	return []Field{{location, fmt.Sprintf("must be none, judge or %s", configured)}}
+}
+
+// ModelFields returns the chat models, as found at location, that the configuration names,
+// that before did not name, and that are not among those of the instance. known are these;
+// none: an endpoint may serve models of any name, so none is wrong.
+func (c AIConfig) ModelFields(location string, before AIConfig, known []string) []Field {
+	if len(known) == 0 {
+		return nil
+	}
+	var wrong []Field
+	if c.Model != before.Model {
+		wrong = UnknownModel(location+".model", c.Model, known)
+	}
+	for i, name := range c.Failover {
+		if !slices.Contains(before.Failover, name) {
+			wrong = append(wrong, UnknownModel(fmt.Sprintf("%s.failover[%d]", location, i), name, known)...)
+		}
+	}
+	return wrong
+}
+
+// UnknownModel returns what is wrong with the name of a chat model, as found at location.
+// "" = the instance's. known is that of AIConfig.ModelFields.
+func UnknownModel(location, name string, known []string) []Field {
+	if name == "" || len(known) == 0 || slices.Contains(known, name) {
+		return nil
+	}
+	return []Field{{location, Messagef("must be %s: this instance has no endpoint for %s; set models.chat", strings.Join(known, " or "), name)}}
 }
 
 // Fields returns what is wrong with the configuration, as found at location.

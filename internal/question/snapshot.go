@@ -10,6 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/prompt"
+	"github.com/cairn-rag/cairn/internal/tool"
 	"github.com/cairn-rag/cairn/internal/websearch"
 )
 
@@ -60,7 +61,7 @@ func (s *Starter) configuration(project knowledge.Project, preferred preferences
 	if preferred.RAG.Reranker != "" {
 		config.AI.Retrieval.Reranker = preferred.RAG.Reranker
 	}
-	saved, tools := config.AI.Retrieval.Reranker, config.Tools
+	saved, tools := config.AI, config.Tools
 	config, err := config.With(override)
 	if err != nil {
 		return config, fmt.Errorf("override the configuration: %w", err)
@@ -70,9 +71,11 @@ func (s *Starter) configuration(project knowledge.Project, preferred preferences
 	}
 	const location = "body.projectConfigOverride.ai"
 	wrong := append(changedTags(project.Config.AI, config.AI, location), config.AI.Fields(location)...)
-	if r := config.AI.Retrieval; r.Reranker != saved { // one that was saved and is no longer configured is left out by the search
+	if r := config.AI.Retrieval; r.Reranker != saved.Retrieval.Reranker { // one that was saved and is no longer configured is left out by the search
 		wrong = append(wrong, r.RerankerFields(location+".retrieval.reranker", s.cfg.Reranker)...)
 	}
+	wrong = append(wrong, config.AI.ModelFields(location, saved, s.cfg.ChatModels)...)
+	wrong = append(wrong, tool.ApprovalFields("body.projectConfigOverride.tools.approval", tools, config.Tools)...)
 	wrong = append(wrong, config.Tools.LockedFields("body.projectConfigOverride.tools", tools)...)
 	wrong = append(wrong, config.Tools.MissingFields("body.projectConfigOverride.tools", tools, s.cfg.Tools)...)
 	wrong = append(wrong, websearch.SettingFields("body.projectConfigOverride.tools.web_search", tools.WebSearch, config.Tools.WebSearch, s.cfg.WebProvider)...)

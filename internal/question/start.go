@@ -28,6 +28,9 @@ type Config struct {
 	KeyQueriesPerMinute int
 	// Reranker is the name of the instance's reranker. Defaults to none.
 	Reranker string
+	// ChatModels are the only chat models that can be asked. Defaults to none: the endpoint
+	// may serve models of any name.
+	ChatModels []string
 	// Tools are the names of the tools that the instance has for projects that set them.
 	// Defaults to none.
 	Tools []string

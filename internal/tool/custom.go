@@ -23,10 +23,13 @@ var (
 	credential  = regexp.MustCompile(`(?i)^(authorization|proxy-authorization|cookie)$|key|token|secret|password`)
 )
 
+// unknown stands for the name of any tool that there is not.
+const unknown = "unknown_tool"
+
 // taken are names that custom tools cannot have.
 var taken = []string{
 	DocumentsRAG, FileSearch, FileSummary, ListDocuments, OpenDocument, GrepDocuments,
-	knowledge.ToolWebSearch, knowledge.ToolCodeInterpreter, knowledge.ToolImageGeneration, "unknown_tool",
+	knowledge.ToolWebSearch, knowledge.ToolCodeInterpreter, knowledge.ToolImageGeneration, unknown,
 }
 
 // ownHeaders are set by the request itself.
