@@ -111,7 +111,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 		return err
 	}
 	fmt.Fprintln(d.app.stdout) // an error shows again at the next write
-	if err := terminal.Sources(d.app.stdout, answer.Sources); err != nil {
+	if err := terminal.Sources(d.app.stdout, answer.Sources, true); err != nil {
 		return err
 	}
 	fmt.Fprintf(d.app.stdout, "\nThe run, for operators: %s\n\n", answer.OperatorURL)

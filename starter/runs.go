@@ -152,8 +152,7 @@ func (w runsWatchCmd) Run(ctx context.Context, a *app) error {
 	if err := last.Decode(&answer); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.stdout) // an error shows again at the next write
-	return terminal.Sources(a.stdout, answer.Sources)
+	return answerView{}.under(a.stdout, answer)
 }
 
 // eventLine is an event in the form of runs watch --json.

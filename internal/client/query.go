@@ -47,7 +47,8 @@ type Source struct {
 	Rank           int      `json:"rank"`
 	ChunkID        string   `json:"chunkId"`
 	DocumentID     string   `json:"documentId"`
-	DocumentName   string   `json:"documentName"`  // of a page of the web its title
+	DocumentName   string   `json:"documentName"` // of a page of the web its title
+	ExternalID     string   `json:"externalId,omitempty"`
 	URL            string   `json:"url,omitempty"` // where the original or the page of the web is
 	Text           string   `json:"text"`
 	Score          float64  `json:"score"`
@@ -55,6 +56,9 @@ type Source struct {
 	Lines          [2]int   `json:"lines,omitzero"`       // first and last, 1 = first; 0 = a format without lines
 	Page           int      `json:"pageNumber,omitempty"` // 0 = a format without pages
 	Boxes          Boxes    `json:"bbox,omitempty"`
+	StartTime      *float64 `json:"startTime,omitempty"` // in seconds, of audio and video
+	EndTime        *float64 `json:"endTime,omitempty"`
+	Place          string   `json:"place,omitempty"` // the sheet and range of cells of a spreadsheet
 	UsedInResponse bool     `json:"usedInResponse"`
 	Removed        bool     `json:"removed,omitempty"` // the passage was removed, or the principal may no longer see it
 }

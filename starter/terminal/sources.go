@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/client"
 )
 
-// Sources writes the passages that an answer cites, a line each: the rank, the
-// document, and the place in it. The place is the pages and boxes in PDF points;
-// in a format without pages it is the headings and the lines, and in one without
-// lines the first words. Of a page of the web it is the address. Where the answer cites nothing, Sources writes the
-// passages that the model was given.
-func Sources(out io.Writer, sources []client.Source) error {
+// Sources lists the passages that an answer cites. A passage has two lines: its rank and
+// the document with the headings above it; then the place, the document's external id and
+// the passage's id. Where the answer cites nothing, Sources lists the passages that the
+// model was given. With boxes, the place has those on the pages, in PDF points.
+func Sources(out io.Writer, sources []client.Source, boxes bool) error {
 	cited := make([]client.Source, 0, len(sources))
 	for _, s := range sources {
 		if s.UsedInResponse {
@@ -28,54 +28,106 @@ func Sources(out io.Writer, sources []client.Source) error {
 		_, err := fmt.Fprintln(out, "No passages were found.")
 		return err
 	}
-	rows := make([][]string, 0, len(cited))
+	lines := []string{title}
 	for _, s := range cited {
-		rows = append(rows, []string{fmt.Sprintf("[%d]", s.Rank), documentName(s), Place(s)})
+		mark := fmt.Sprintf("  [%d]  ", s.Rank)
+		lines = append(lines, mark+line(documentName(s)))
+		if below := line(identity(s, boxes)); below != "" {
+			lines = append(lines, strings.Repeat(" ", len(mark))+below)
+		}
 	}
-	if _, err := fmt.Fprintln(out, title); err != nil {
-		return err
-	}
-	return columns(out, "  ", rows)
+	_, err := fmt.Fprintln(out, strings.Join(lines, "\n"))
+	return err
 }
 
-// documentName returns the document's name and, in a format without pages, the
-// headings above the passage.
+// documentName returns the document's name and the headings above the passage.
 func documentName(s client.Source) string {
-	switch {
-	case s.Removed:
+	if s.Removed {
 		return "(removed)"
-	case onPages(s):
-		return s.DocumentName
 	}
 	return strings.Join(append([]string{s.DocumentName}, s.Heading...), headingSeparator)
 }
 
 const headingSeparator = " › "
 
+// identity returns the place of a source, and the ids of its document and its passage.
+func identity(s client.Source, boxes bool) string {
+	place := Place(s)
+	if boxes && onPages(s) {
+		place = boxesOf(s)
+	}
+	parts := []string{}
+	if place != "" {
+		parts = append(parts, place)
+	}
+	if s.ExternalID != "" {
+		parts = append(parts, "external id "+s.ExternalID)
+	}
+	if s.ChunkID != "" && !s.Removed {
+		parts = append(parts, "chunk "+s.ChunkID)
+	}
+	return strings.Join(parts, "; ")
+}
+
 // onWeb reports whether a source is a page of the web.
 func onWeb(s client.Source) bool { return s.ChunkID == "" && s.URL != "" }
 
 func onPages(s client.Source) bool { return s.Page > 0 && len(s.Boxes) > 0 }
 
-// Place returns where in its document a source is, below its headings. It is ""
-// for one that was removed.
+// Place returns where in its document a source is, below its headings: its pages, its
+// cells, when it is said, or its lines. In a format that has none of these it is the first
+// words, and of a page of the web it is the address. It is "" for a source that was removed.
 func Place(s client.Source) string {
 	switch {
 	case s.Removed:
 		return ""
 	case onWeb(s):
 		return line(s.URL)
-	case onPages(s):
-		return pages(s)
-	case s.Lines[0] == 0:
-		return firstWords(s.Text)
-	case s.Lines[0] == s.Lines[1]:
-		return fmt.Sprintf("line %d", s.Lines[0])
+	case s.StartTime != nil && s.EndTime != nil:
+		return clock(*s.StartTime) + "-" + clock(*s.EndTime)
+	case s.Place != "":
+		return s.Place
 	}
-	return fmt.Sprintf("lines %d-%d", s.Lines[0], s.Lines[1])
+	var places []string
+	if s.Page > 0 {
+		places = append(places, span("page", s.Page, lastPage(s)))
+	}
+	if s.Lines[0] > 0 {
+		places = append(places, span("line", s.Lines[0], s.Lines[1]))
+	}
+	if len(places) == 0 {
+		return firstWords(s.Text)
+	}
+	return strings.Join(places, ", ")
 }
 
-func pages(s client.Source) string {
+// span names one thing by its number, or several by the first and the last.
+func span(thing string, first, last int) string {
+	if last <= first {
+		return fmt.Sprintf("%s %d", thing, first)
+	}
+	return fmt.Sprintf("%ss %d-%d", thing, first, last)
+}
+
+func lastPage(s client.Source) int {
+	last := s.Page
+	for _, b := range s.Boxes {
+		last = max(last, b.Page)
+	}
+	return last
+}
+
+// clock writes a time in a recording.
+func clock(seconds float64) string {
+	whole := time.Duration(seconds) * time.Second
+	hours, minutes := int(whole.Hours()), int(whole.Minutes())%60
+	if hours > 0 {
+		return fmt.Sprintf("%d:%02d:%02d", hours, minutes, int(whole.Seconds())%60)
+	}
+	return fmt.Sprintf("%d:%02d", minutes, int(whole.Seconds())%60)
+}
+
+func boxesOf(s client.Source) string {
 	places := make([]string, 0, len(s.Boxes))
 	for _, b := range s.Boxes {
 		page := b.Page

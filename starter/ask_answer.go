@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/model/localmodel"
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+// answerView is how an answer is shown.
+type answerView struct {
+	json      bool   // the finished answer alone, as JSON
+	project   string // that was asked
+	continued bool   // an earlier answer of the conversation was shown
+}
+
+// showAnswer prints the run of a question: the answer as it streams and what belongs
+// under it, or the finished answer as JSON.
+func showAnswer(ctx context.Context, a *app, events iter.Seq2[client.Event, error], view answerView) error {
+	n := narrator{app: a, quiet: view.json}
+	if !view.json {
+		n.answer = terminal.NewAnswer(a.stdout)
+	}
+	last, err := n.follow(events)
+	if n.answer != nil {
+		err = errors.Join(err, n.answer.Close())
+	}
+	if ctx.Err() != nil && n.run != "" {
+		fmt.Fprintf(a.stderr, "The run goes on: cairn runs watch %s\n", n.run)
+	}
+	switch {
+	case err != nil:
+		return err
+	case view.json:
+		return terminal.JSON(a.stdout, last.Data)
+	}
+	var answer client.Answer
+	if err := last.Decode(&answer); err != nil {
+		return err
+	}
+	return view.under(a.stdout, answer)
+}
+
+// offlineModel is the name of the model that answers without configuration.
+const offlineModel = localmodel.ChatModel
+
+// under writes what stands under an answer: its sources, the model, and how to go on with
+// the conversation.
+func (v answerView) under(out io.Writer, answer client.Answer) error {
+	fmt.Fprintln(out) // a failure shows with the next line
+	if err := terminal.Sources(out, answer.Sources, false); err != nil {
+		return err
+	}
+	lines := []string{""}
+	switch {
+	case answer.Model == offlineModel && !v.continued:
+		lines = append(lines, offlineModel+`: extracts sentences, does not reason; see README "Your own models"`)
+	case answer.Model != "":
+		lines = append(lines, "model: "+terminal.Clean(answer.Model))
+	}
+	if id := answer.ConversationID; id != "" {
+		more := "go on: cairn ask -c " + terminal.Clean(id)
+		if v.project != "" && v.project != "default" {
+			more += " -p " + terminal.Clean(v.project)
+		}
+		lines = append(lines, more)
+	}
+	if len(lines) == 1 {
+		return nil
+	}
+	_, err := fmt.Fprintln(out, strings.Join(lines, "\n"))
+	return err
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+// narrator writes the events of a run as they come: the words of an answer to
+// stdout, everything else to stderr.
+type narrator struct {
+	app    *app
+	answer *terminal.Answer // nil = the words are not shown
+	quiet  bool             // nothing but the words
+	run    string
+	last   knowledge.Stage
+	report reportProgress // of a research
+}
+
+// follow reads a run's events to the last one, which it returns. A run that
+// failed is an error.
+func (n *narrator) follow(events iter.Seq2[client.Event, error]) (client.Event, error) {
+	defer n.unmark()
+	var last client.Event
+	for e, err := range events {
+		if err != nil {
+			return last, err
+		}
+		if err := n.tell(e); err != nil {
+			return e, err
+		}
+		last = e
+	}
+	if !last.Terminal() {
+		return last, errNoEvents
+	}
+	return last, nil
+}
+
+// errNoEvents is a run that had ended before the first of its events that were
+// asked for.
+var errNoEvents = errors.New("the run has ended, and there is nothing after the event that was named")
+
+// end follows a run that ends with an object, and returns it.
+func (n *narrator) end(ctx context.Context, c *client.Client, run string) (client.Ended, error) {
+	var end client.Ended
+	last, err := n.follow(c.Events(ctx, run, 0))
+	if err != nil {
+		return end, err
+	}
+	return end, last.Decode(&end)
+}
+
+func (n *narrator) tell(e client.Event) error {
+	n.unmark()
+	switch e.Name {
+	case client.EventStarted:
+		var started client.Started
+		err := e.Decode(&started)
+		n.run = started.RunID
+		return err
+	case client.EventChunk:
+		var chunk client.TextChunk
+		err := e.Decode(&chunk)
+		if n.answer != nil {
+			n.answer.Add(chunk.Chunk.Data)
+		}
+		return err
+	case client.EventReset:
+		var reset client.Reset
+		err := e.Decode(&reset)
+		if n.answer != nil {
+			n.answer.Reset(reset.Reason)
+		}
+		return err
+	case client.EventToolPartial:
+		var words struct{ Content string }
+		err := e.Decode(&words)
+		if n.answer != nil {
+			n.answer.Add(words.Content)
+		}
+		return err
+	case client.EventToolUpdate:
+		return n.phase(e)
+	case client.EventToolCall:
+		return n.toolCall(e)
+	case client.EventResearch:
+		return n.research(e)
+	case client.EventModelFailed:
+		return n.modelFailed(e)
+	case client.EventDocument:
+		return n.document(e)
+	case client.EventImport:
+		var i client.Import
+		if err := e.Decode(&i); err != nil {
+			return err
+		}
+		n.say("%s", importNumbers(i))
+	case client.EventEnded:
+		return runOutcome(e)
+	case client.EventError:
+		var failure client.Failure
+		if err := e.Decode(&failure); err != nil {
+			return err
+		}
+		return failure
+	}
+	return nil
+}
+
+// phase shows a phase of a tool's own run. The answer begins again when its phase starts
+// a second time.
+func (n *narrator) phase(e client.Event) error {
+	var update struct{ Phase, Status string }
+	if err := e.Decode(&update); err != nil {
+		return err
+	}
+	if n.answer != nil && update.Phase == "COMPILING_RESULTS" && update.Status == "started" {
+		n.answer.Reset("retry")
+	}
+	n.say("%s %s", strings.ToLower(strings.ReplaceAll(update.Phase, "_", " ")), update.Status)
+	return nil
+}
+
+func (n *narrator) toolCall(e client.Event) error {
+	var call struct {
+		Name, Status, Summary string
+		Seconds               float64
+	}
+	if err := e.Decode(&call); err != nil {
+		return err
+	}
+	if call.Status != "started" {
+		n.say("%s: %s", call.Name, firstOf(call.Summary, call.Status))
+	}
+	return nil
+}
+
+func (n *narrator) document(e client.Event) error {
+	var d client.Document
+	if err := e.Decode(&d); err != nil {
+		return err
+	}
+	if d.Stage != n.last {
+		n.last = d.Stage
+		n.say("%s: %s", d.Name, d.Stage)
+	}
+	if d.Waiting != nil {
+		n.say("%s waits: %s", d.Name, documentWait(*d.Waiting))
+	}
+	return nil
+}
+
+func (n *narrator) say(format string, args ...any) {
+	if !n.quiet {
+		// Progress that cannot be written is no reason to stop the work.
+		fmt.Fprintln(n.app.stderr, terminal.Clean(fmt.Sprintf(format, args...)))
+	}
+}
+
+// runOutcome returns nil for a runEnded with the status completed, and otherwise
+// its error.
+func runOutcome(e client.Event) error {
+	var ended client.Ended
+	if err := e.Decode(&ended); err != nil {
+		return err
+	}
+	if ended.Error != nil {
+		return documentFailure(*ended.Error)
+	}
+	if ended.Status != "completed" {
+		return fmt.Errorf("the run ended as %s", ended.Status)
+	}
+	return nil
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}

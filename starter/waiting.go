@@ -1,0 +1,35 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+func documentFailure(e knowledge.DocumentError) error {
+	text := fmt.Sprintf("%s at %s: %s", e.Code, e.Stage, e.Message)
+	if e.Retryable {
+		text += " (cairn documents retry may help)"
+	}
+	return errors.New(text)
+}
+
+// documentWait returns which attempt of a step failed, when the next one is, and why.
+func documentWait(w knowledge.Waiting) string {
+	return fmt.Sprintf("attempt %d of %d, next %s: %s", w.Attempt, w.Of, nextTry(time.Until(w.NextAt), w.NextAt), w.Message)
+}
+
+// nextTry returns the time until the next try, and for a long one also its hour.
+func nextTry(left time.Duration, at time.Time) string {
+	switch {
+	case left < time.Second:
+		return "now"
+	case left < 2*time.Minute:
+		return fmt.Sprintf("in %.0f s", left.Seconds())
+	default:
+		return fmt.Sprintf("in %s, at %s", terminal.Duration(left), terminal.Time(at))
+	}
+}
