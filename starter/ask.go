@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -23,7 +24,7 @@ type askCmd struct {
 
 // Help is the command's example.
 func (askCmd) Help() string {
-	return "The answer goes on through a restart of the server, for up to a minute.\n\nExample:\n\n" +
+	return "The answer goes on through a restart of the server, for up to a minute. Ctrl-C cancels the question; a second one does not wait for the server.\n\nExample:\n\n" +
 		"    cairn ask \"How often must an HX-4 be calibrated?\" --project default\n    cairn ask how many days of leave are there\n    cairn ask -c 7d3f2c1e-0a35-4a3e-a3bb-0d6a9a1f2c11 and of parental leave?\n    cairn ask - < question.txt\n" +
 		"    cairn ask \"What do the incidents of this year have in common?\" --deep-research > report.md"
 }
@@ -42,7 +43,13 @@ func (q askCmd) Run(ctx context.Context, a *app) error {
 	if q.Web {
 		question.Override = map[string]any{"tools": map[string]any{knowledge.ToolWebSearch: map[string]any{}}}
 	}
-	return showAnswer(ctx, a, c.Ask(ctx, question), answerView{json: q.JSON, project: q.Project, continued: q.Conversation != ""})
+	var started string
+	c = c.For("", func(run string) { started = run })
+	err = showAnswer(a, c.Ask(ctx, question), answerView{json: q.JSON, project: q.Project, continued: q.Conversation != ""})
+	if errors.Is(err, context.Canceled) && started != "" {
+		cancelStarted(ctx, a, c, started)
+	}
+	return err
 }
 
 // maxQuestion bounds a question on standard input, in bytes. The server accepts fewer.

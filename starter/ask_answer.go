@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +21,7 @@ type answerView struct {
 
 // showAnswer prints the run of a question: the answer as it streams and what belongs
 // under it, or the finished answer as JSON.
-func showAnswer(ctx context.Context, a *app, events iter.Seq2[client.Event, error], view answerView) error {
+func showAnswer(a *app, events iter.Seq2[client.Event, error], view answerView) error {
 	n := narrator{app: a, quiet: view.json}
 	if !view.json {
 		n.answer = terminal.NewAnswer(a.stdout)
@@ -30,9 +29,6 @@ func showAnswer(ctx context.Context, a *app, events iter.Seq2[client.Event, erro
 	last, err := n.follow(events)
 	if n.answer != nil {
 		err = errors.Join(err, n.answer.Close())
-	}
-	if ctx.Err() != nil && n.run != "" {
-		fmt.Fprintf(a.stderr, "The run goes on: cairn runs watch %s\n", n.run)
 	}
 	switch {
 	case err != nil:

@@ -412,7 +412,7 @@ func TestAnInterruptedIngestionReportsItsOutcomes(t *testing.T) {
 			var stderr bytes.Buffer
 			code := run(ctx, &app{stdout: io.Discard, stderr: &stderr}, args)
 			want := "1 accepted, 0 skipped, 0 failed, 2 not sent\nThe server continues with the accepted documents.\ncairn: interrupted\n"
-			if diff := cmp.Diff(want, stderr.String()); code != exitFailed || diff != "" {
+			if diff := cmp.Diff(want, stderr.String()); code != exitInterrupted || diff != "" {
 				t.Errorf("exit code %d, stderr (-want +got):\n%s", code, diff)
 			}
 		})

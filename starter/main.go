@@ -51,6 +51,8 @@ const (
 	exitFailed   = 1 // the command failed
 	exitUsage    = 2 // wrong use
 	exitNoServer = 3
+
+	exitInterrupted = 130 // as a shell reports SIGINT
 )
 
 // app is the input and output of a command.
@@ -165,6 +167,9 @@ func exitCode(err error) int {
 	}
 	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
+	}
+	if errors.Is(err, context.Canceled) {
+		return exitInterrupted
 	}
 	if _, ok := errors.AsType[noServerError](err); ok || errors.Is(err, client.ErrNoServer) {
 		return exitNoServer

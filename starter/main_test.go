@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -157,25 +156,5 @@ func hold(text string) http.HandlerFunc {
 		fmt.Fprint(w, text)
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
-	}
-}
-
-func TestAnInterruptedQuestionNamesItsRun(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	server := httptest.NewServer(hold(`id: 1
-event: runStarted
-data: {"runId":"run-1"}
-
-id: 2
-event: apiMessageChunk
-data: {"chunk":{"data":"Because"}}
-
-`))
-	defer server.Close()
-	var stderr bytes.Buffer
-	code := run(ctx, &app{stdout: firstWrite{cancel}, stderr: &stderr}, []string{"ask", "why?", "--url", server.URL, "--key", "k"})
-	if code != exitFailed || stderr.String() != "The run goes on: cairn runs watch run-1\ncairn: interrupted\n" {
-		t.Errorf("exit code %d, stderr %q", code, stderr.String())
 	}
 }

@@ -163,6 +163,11 @@ func (c *Client) begin(ctx context.Context, path string, query url.Values, reque
 	}
 }
 
+// startGrace is how long a request that starts a run goes on after its caller has given
+// up. The server may have the request already, and only its answer names the run, which
+// the caller then can cancel.
+const startGrace = 3 * time.Second
+
 // start starts a run. It returns its stream of events and the run's id.
 func (c *Client) start(ctx context.Context, path string, query url.Values, request any) (io.ReadCloser, string, error) {
 	encoded, err := json.Marshal(request)
@@ -174,21 +179,46 @@ func (c *Client) start(ctx context.Context, path string, query url.Values, reque
 		"Content-Type":    {"application/json"},
 		idempotencyHeader: {knowledge.NewID()},
 	}
+	sending, cancel := lingering(ctx, startGrace)
 	var res *http.Response
 	err = c.retryRequest(ctx, func() (err error) {
-		res, err = c.send(ctx, http.MethodPost, path, query, header, bytes.NewReader(encoded)) //nolint:bodyclose // the caller reads and closes it
+		res, err = c.send(sending, http.MethodPost, path, query, header, bytes.NewReader(encoded)) //nolint:bodyclose // the caller reads and closes it
 		return err
 	})
 	if err != nil {
+		cancel()
 		return nil, "", err
 	}
+	body := &streamBody{res.Body, cancel}
 	run := res.Header.Get(runHeader)
 	if run == "" {
-		res.Body.Close()
+		body.Close()
 		return nil, "", c.notCairnError(http.MethodPost, path, res.Header.Get("Content-Type"))
 	}
 	if c.started != nil {
 		c.started(run)
 	}
-	return res.Body, run, nil
+	return body, run, nil
+}
+
+// lingering returns a context that ends d after ctx does.
+func lingering(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(d, cancel) })
+	return later, func() {
+		stop()
+		cancel()
+	}
+}
+
+// streamBody is the body of an answer with the context of its request, which ends with it.
+type streamBody struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+// Close closes the body.
+func (b *streamBody) Close() error {
+	defer b.cancel()
+	return b.ReadCloser.Close()
 }
