@@ -23,20 +23,29 @@ const maxFormField = 64 << 10
 // field reads a part that is not a file.
 func (f *form) field(part *multipart.Part) error {
 	name := part.FormName()
-	value, err := io.ReadAll(io.LimitReader(part, maxFormField+1))
-	switch {
-	case err != nil:
-		return edge.BodyError(err)
-	case len(value) > maxFormField:
-		return knowledge.Invalid("body."+name, "must have at most %d bytes", maxFormField)
-	case !utf8.Valid(value):
-		return knowledge.Errorf(knowledge.CodeMalformed, "the field %q is not UTF-8", name)
+	value, err := fieldValue(part, name, maxFormField)
+	if err != nil {
+		return err
 	}
 	if f.seen[name] && slices.Contains([]string{"access", "externalUserId", "conversationId", "override", "parser", "import"}, name) {
 		return knowledge.Invalid("body."+name, "must be given once")
 	}
 	f.seen[name] = true
 	return f.attribute(name, value)
+}
+
+// fieldValue reads the text of a part, at most limit bytes.
+func fieldValue(part *multipart.Part, name string, limit int) ([]byte, error) {
+	value, err := io.ReadAll(io.LimitReader(part, int64(limit)+1))
+	switch {
+	case err != nil:
+		return nil, edge.BodyError(err)
+	case len(value) > limit:
+		return nil, knowledge.Invalid("body."+name, "must have at most %d bytes", limit)
+	case !utf8.Valid(value):
+		return nil, knowledge.Errorf(knowledge.CodeMalformed, "the field %q is not UTF-8", name)
+	}
+	return value, nil
 }
 
 // attribute reads a field that describes the files.
@@ -111,7 +120,11 @@ func (s *spooled) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// remove deletes the file. Removing none does nothing.
 func (s *spooled) remove() {
+	if s == nil {
+		return
+	}
 	_ = s.file.Close()
 	_ = os.Remove(s.file.Name())
 }
@@ -119,11 +132,10 @@ func (s *spooled) remove() {
 // spool writes a form to disk and hashes what is in it: two requests with the
 // same fields and files are the same, though their boundaries differ.
 func (s *Server) spool(body io.Reader, boundary string) (*spooled, string, error) {
-	file, err := os.CreateTemp(s.cfg.TempDir, "cairn-upload-")
+	out, err := s.newSpool()
 	if err != nil {
-		return nil, "", fmt.Errorf("keep an upload: %w", err)
+		return nil, "", err
 	}
-	out := &spooled{file: file}
 	hash, err := out.take(body, boundary)
 	if err != nil {
 		out.remove()

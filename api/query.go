@@ -42,7 +42,7 @@ type queryBody struct {
 	WebhookPayload any `json:"webhookPayload,omitempty" doc:"For the queries webhook, as it is"`
 	Interface      any `json:"interface,omitempty" doc:"For the queries webhook, as it is"`
 
-	Attachments []attachmentBody `json:"attachments,omitempty" maxItems:"10" doc:"Files that come with the question. They become documents of the conversation alone, and the question waits for them, ten minutes at most. New ones need the scope write, and 1 MB holds the whole body: upload larger files to the conversation, and name their ids. Not with deepResearch"`
+	Attachments []attachmentBody `json:"attachments,omitempty" maxItems:"10" doc:"Files that come with the question. They become documents of the conversation alone, and the question waits for them, ten minutes at most. New ones need the scope write. 1 MB holds the whole JSON: send larger files in the field files of a multipart/form-data body, or upload them to the conversation and name their ids. Not with deepResearch"`
 
 	DeepResearch bool `json:"deepResearch,omitempty" doc:"Answer with a report after many searches, which takes minutes (docs/research.md)"`
 }
@@ -81,47 +81,65 @@ type queryInput struct {
 
 // query serves POST /query: it waits for the answer, or streams it.
 func (s *Server) query(_ context.Context, _ knowledge.Principal, in *queryInput) (*huma.StreamResponse, error) {
-	return raw(func(w http.ResponseWriter, r *http.Request) {
-		b := in.Body
-		session, err := b.conversation()
-		if err != nil {
-			edge.WriteError(w, r, err)
-			return
-		}
-		acting := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: session}
-		p, err := s.edge.Principal(r, in.Workspace, acting)
-		if err != nil {
-			edge.WriteError(w, r, err)
-			return
-		}
-		attached, err := b.attachments()
-		if err != nil {
-			edge.WriteError(w, r, err)
-			return
-		}
-		callback, err := s.callback(p, b.Callback)
-		if err != nil {
-			edge.WriteError(w, r, err)
-			return
-		}
-		passed, err := b.passed()
-		if err != nil {
-			edge.WriteError(w, r, err)
-			return
-		}
-		kind := knowledge.KindQuery
-		if b.DeepResearch {
-			kind = knowledge.KindResearch
-		}
-		s.ask(w, r, p, asking{
-			body: b, stream: b.SSE, socket: b.Stream && !b.SSE, later: callback != nil, terminal: "completedMessage",
-			question: question.Request{
-				Kind: kind, TextField: "body.text", Text: b.Text, Project: b.ProjectID, Documents: b.DocumentIDs, Filter: b.Filters,
-				Tags: b.Tags, ToolChoice: b.ToolChoice, Override: json.RawMessage(b.Override), Converse: true, Conversation: session,
-				Callback: callback, Passed: passed, Attachments: attached,
-			},
-		})
-	}), nil
+	return raw(func(w http.ResponseWriter, r *http.Request) { s.answerQuery(w, r, in.Workspace, in.Body, nil) }), nil
+}
+
+// answerQuery asks a question and answers as its body wants. form has the files that came
+// with it; nil = it came as JSON.
+func (s *Server) answerQuery(w http.ResponseWriter, r *http.Request, workspace string, b queryBody, form *questionForm) {
+	session, err := b.conversation()
+	if err != nil {
+		edge.WriteError(w, r, err)
+		return
+	}
+	acting := access.Acting{User: b.UserID, ExternalUser: b.ExternalUserID, Session: session}
+	p, err := s.edge.Principal(r, workspace, acting)
+	if err != nil {
+		edge.WriteError(w, r, err)
+		return
+	}
+	asked, err := s.querying(p, b, session)
+	if err != nil {
+		edge.WriteError(w, r, err)
+		return
+	}
+	if form != nil {
+		asked.question.Attachments = append(asked.question.Attachments, form.attachments()...)
+		asked.begun = form.disk.remove // the answer may take an hour
+		asked.body = struct {
+			queryBody
+			Files []formFile
+		}{b, form.files}
+	}
+	s.ask(w, r, p, asked)
+}
+
+// querying returns what the body of a question asks for.
+func (s *Server) querying(p knowledge.Principal, b queryBody, session string) (asking, error) {
+	attached, err := b.attachments()
+	if err != nil {
+		return asking{}, err
+	}
+	callback, err := s.callback(p, b.Callback)
+	if err != nil {
+		return asking{}, err
+	}
+	passed, err := b.passed()
+	if err != nil {
+		return asking{}, err
+	}
+	kind := knowledge.KindQuery
+	if b.DeepResearch {
+		kind = knowledge.KindResearch
+	}
+	return asking{
+		body: b, stream: b.SSE, socket: b.Stream && !b.SSE, later: callback != nil, terminal: "completedMessage",
+		question: question.Request{
+			Kind: kind, TextField: "body.text", Text: b.Text, Project: b.ProjectID, Documents: b.DocumentIDs, Filter: b.Filters,
+			Tags: b.Tags, ToolChoice: b.ToolChoice, Override: json.RawMessage(b.Override), Converse: true, Conversation: session,
+			Callback: callback, Passed: passed, Attachments: attached,
+		},
+	}, nil
 }
 
 // ragSearchBody is the body of POST /tools/rag_search.
@@ -169,6 +187,7 @@ type asking struct {
 	socket   bool   // answer with the address of a WebSocket
 	later    bool   // a callback gets the answer
 	terminal string // name of the event whose data is the answer
+	begun    func() // is called when the run has started, or could not be; nil = nothing is to be done
 }
 
 // acceptedQuestion is the answer to a question whose events come by another way.
@@ -197,6 +216,9 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 	}
 	a.question.Idempotency = idempotency.Request{Key: r.Header.Get(edge.IdempotencyHeader), Route: r.URL.Path, Hash: idempotency.Hash(body)}
 	started, err := s.questions.Start(r.Context(), p, a.question)
+	if a.begun != nil {
+		a.begun()
+	}
 	writeAllowance(w, started.Allowance)
 	if started.Repeated {
 		w.Header().Set(edge.ReplayedHeader, "true")
@@ -265,9 +287,11 @@ func (s *Server) registerQuestions() {
 		Description: "The run was started; with stream and without sse, or with a callback",
 		Content:     map[string]*huma.MediaType{"application/json": {Schema: schemaOf[acceptedQuestion](registry)}},
 	}
-	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
+	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Form: s.queryForm, Operation: huma.Operation{
 		OperationID: "query", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/webhooks/query",
 		Summary: "Ask a question", Tags: []string{"questions"}, Responses: query,
+		Description: "A form (multipart/form-data) has the fields of the JSON body, and files of up to the limit of an upload in the field files.",
+		RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: queryFormSchema()}}},
 	}}, s.query)
 	edge.Handle(s.edge, edge.Route{Public: true, Proves: true, Operation: huma.Operation{
 		OperationID: "rag-search", Method: http.MethodPost, Path: "/tools/rag_search",

@@ -29,6 +29,12 @@ func (e *edge) asked(path, key string, body map[string]any) knowledge.Request {
 	if got := e.do("POST", path, key, body); got.status != http.StatusOK {
 		e.t.Fatalf("status %d: %s\n%s", got.status, got.body, e.log)
 	}
+	return e.lastAsked()
+}
+
+// lastAsked returns the snapshot that the last run starts with.
+func (e *edge) lastAsked() knowledge.Request {
+	e.t.Helper()
 	e.work.mu.Lock()
 	in := e.work.answers[len(e.work.answers)-1]
 	e.work.mu.Unlock()

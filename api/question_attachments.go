@@ -148,7 +148,12 @@ func (s attachments) Attach(ctx context.Context, p knowledge.Principal, c store.
 		return p, nil, err
 	}
 	var ids []string
+	var files []question.Attachment
 	for i, a := range list {
+		if a.File != nil {
+			files = append(files, a)
+			continue
+		}
 		if a.ID != "" {
 			if _, err := s.deps.Store.Document(ctx, p, a.ID); err != nil {
 				return p, nil, fmt.Errorf("read attachment %s: %w", a.ID, err)
@@ -167,15 +172,51 @@ func (s attachments) Attach(ctx context.Context, p knowledge.Principal, c store.
 		}
 		ids = append(ids, d.ID)
 	}
-	return p, ids, nil
+	taken, err := s.attachFiles(ctx, p, project, c.ID, run, files)
+	return p, append(ids, taken...), err
+}
+
+// attachFiles takes in the files of a form, as an upload of files into the conversation
+// does: one of several whose kind is not supported becomes a document with an error. It
+// returns the ids of their documents.
+func (s attachments) attachFiles(ctx context.Context, p knowledge.Principal, project knowledge.Project, conversation, run string, files []question.Attachment) ([]string, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	batch := s.intake.NewBatch(p, project, intake.Run{ID: knowledge.DerivedID("attachment", run, "files"), Repeated: true})
+	var err error
+	for _, f := range files {
+		if err = batch.Add(ctx, f.Name, "", f.File); err != nil {
+			break
+		}
+	}
+	var taken []intake.Taken
+	if err == nil {
+		taken, err = batch.Accept(ctx, intake.Attributes{ConversationID: conversation})
+	}
+	if err != nil {
+		batch.Discard(ctx, err)
+		return nil, fmt.Errorf("take in attached files: %w", err)
+	}
+	return convert(taken, func(t intake.Taken) string { return t.Document.ID }), nil
 }
 
 // mayAttach refuses new attachments of a principal that may not upload.
 func mayAttach(p knowledge.Principal, list []question.Attachment) error {
 	for i, a := range list {
-		if a.ID == "" && !p.Can(knowledge.ScopeWrite) {
-			return knowledge.Errorf(knowledge.CodeForbidden, "attachments[%d] is a new document, for which a key with the scope write is needed", i)
+		if a.ID == "" {
+			if err := mayUpload(p, fmt.Sprintf("attachments[%d]", i)); err != nil {
+				return err
+			}
 		}
+	}
+	return nil
+}
+
+// mayUpload refuses an attachment of a principal that may not upload.
+func mayUpload(p knowledge.Principal, attachment string) error {
+	if !p.Can(knowledge.ScopeWrite) {
+		return knowledge.Errorf(knowledge.CodeForbidden, "%s is a new document, for which a key with the scope write is needed", attachment)
 	}
 	return nil
 }

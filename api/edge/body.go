@@ -39,8 +39,15 @@ func (e *Edge) DecodeBody(r *http.Request, v any) error {
 	if len(body) == 0 {
 		return knowledge.Errorf(knowledge.CodeMalformed, "this request needs a JSON body")
 	}
+	return e.decode(r.Header.Get("Content-Type"), body, v)
+}
+
+// DecodeJSON reads JSON that stands for the whole body into v, as DecodeBody does.
+func (e *Edge) DecodeJSON(body []byte, v any) error { return e.decode("application/json", body, v) }
+
+func (e *Edge) decode(contentType string, body []byte, v any) error {
 	var parsed any
-	err := e.api.Unmarshal(r.Header.Get("Content-Type"), body, &parsed)
+	err := e.api.Unmarshal(contentType, body, &parsed)
 	switch {
 	case errors.Is(err, huma.ErrUnknownContentType):
 		return knowledge.Errorf(knowledge.CodeUnsupportedFormat, "the body must be application/json")

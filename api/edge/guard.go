@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"mime"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -57,6 +58,10 @@ func (e *Edge) guard(w http.ResponseWriter, r *http.Request, op *huma.Operation,
 	}
 	if rt.Streams || r.Method == http.MethodGet || r.Method == http.MethodHead {
 		next(w, r)
+		return
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); rt.Form != nil && err == nil && kind == "multipart/form-data" {
+		rt.Form(w, r)
 		return
 	}
 	body, release, err := e.takeBody(w, r, rt.Limit)

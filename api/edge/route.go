@@ -17,14 +17,15 @@ const SmallBody = 1 << 20
 // Route is an operation and what stands around its handler.
 type Route struct {
 	huma.Operation
-	Scope    knowledge.Scope // that the caller needs
-	Instance bool            // for the instance's administrator only
-	Public   bool            // needs no credentials, or its handler authenticates
-	Proves   bool            // of a public route: wrong credentials are refused before anything else, unless a link's token stands in for them
-	Limit    int64           // of the body in bytes; 0 = SmallBody
-	Streams  bool            // the handler reads the body itself, and its Idempotency-Key
-	Secret   bool            // the answer holds a secret, which must not be stored readably
-	Anew     bool            // the answer is not stored: the handler runs again for a repetition under its Idempotency-Key
+	Scope    knowledge.Scope  // that the caller needs
+	Instance bool             // for the instance's administrator only
+	Public   bool             // needs no credentials, or its handler authenticates
+	Proves   bool             // of a public route: wrong credentials are refused before anything else, unless a link's token stands in for them
+	Limit    int64            // of the body in bytes; 0 = SmallBody
+	Streams  bool             // the handler reads the body itself, and its Idempotency-Key
+	Form     http.HandlerFunc // serves a body of multipart/form-data, which it reads itself, as well as its Idempotency-Key; nil = there is no such body
+	Secret   bool             // the answer holds a secret, which must not be stored readably
+	Anew     bool             // the answer is not stored: the handler runs again for a repetition under its Idempotency-Key
 }
 
 // routeMetadata is where an operation keeps its route.

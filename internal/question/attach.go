@@ -2,6 +2,7 @@ package question
 
 import (
 	"context"
+	"io"
 	"slices"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -16,6 +17,7 @@ type Attachment struct {
 	Text      *string
 	URL       *string // http or https; the ingestion fetches it
 	Base64    *string
+	File      io.Reader // of a file that came in a form; it is read once
 	MediaType string
 }
 
