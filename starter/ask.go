@@ -18,6 +18,7 @@ type askCmd struct {
 	Project      string   `short:"p" default:"default" help:"The project to ask."`
 	Document     []string `placeholder:"ID" sep:"none" help:"Ask this document only, by its id; may be repeated."`
 	Conversation string   `short:"c" placeholder:"ID" help:"Continue this conversation; each answer names its own."`
+	Attach       []string `placeholder:"FILE" sep:"none" help:"A file that comes with the question; may be repeated."`
 	DeepResearch bool     `help:"Answer with a report after many searches, which takes minutes."`
 	Web          bool     `help:"Let the model search the web too, where the server can."`
 }
@@ -26,6 +27,7 @@ type askCmd struct {
 func (askCmd) Help() string {
 	return "The answer goes on through a restart of the server, for up to a minute. Ctrl-C cancels the question; a second one does not wait for the server.\n\nExample:\n\n" +
 		"    cairn ask \"How often must an HX-4 be calibrated?\" --project default\n    cairn ask how many days of leave are there\n    cairn ask -c 7d3f2c1e-0a35-4a3e-a3bb-0d6a9a1f2c11 and of parental leave?\n    cairn ask - < question.txt\n" +
+		"    cairn ask \"What does this letter want?\" --attach letter.pdf\n" +
 		"    cairn ask \"What do the incidents of this year have in common?\" --deep-research > report.md"
 }
 
@@ -39,7 +41,11 @@ func (q askCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	question := client.Question{Text: text, Project: q.Project, ConversationID: q.Conversation, Documents: q.Document, DeepResearch: q.DeepResearch}
+	files, err := attachedFiles(q.Attach)
+	if err != nil {
+		return err
+	}
+	question := client.Question{Text: text, Project: q.Project, ConversationID: q.Conversation, Documents: q.Document, DeepResearch: q.DeepResearch, Files: files}
 	if q.Web {
 		question.Override = map[string]any{"tools": map[string]any{knowledge.ToolWebSearch: map[string]any{}}}
 	}

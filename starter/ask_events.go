@@ -92,6 +92,8 @@ func (n *narrator) tell(e client.Event) error {
 		return n.toolCall(e)
 	case client.EventResearch:
 		return n.research(e)
+	case client.EventAttachment:
+		return n.attachment(e)
 	case client.EventModelFailed:
 		return n.modelFailed(e)
 	case client.EventDocument:

@@ -357,3 +357,40 @@ func TestBoxesAreReadInEachForm(t *testing.T) {
 		t.Error("a string was accepted as boxes")
 	}
 }
+
+// TestAskWithFiles sends a form, which is the same at every try.
+func TestAskWithFiles(t *testing.T) {
+	t.Parallel()
+	var sent []string
+	read := func(w http.ResponseWriter, r *http.Request) {
+		form, err := r.MultipartReader()
+		if err != nil {
+			t.Errorf("request: %v", err)
+			return
+		}
+		var parts []string
+		for part, err := form.NextPart(); err == nil; part, err = form.NextPart() {
+			value, readErr := io.ReadAll(part)
+			parts = append(parts, fmt.Sprintf("%s %s %s %v", part.FormName(), part.FileName(), value, readErr))
+		}
+		sent = append(sent, r.Header.Get("Idempotency-Key")+strings.Join(parts, "\n"))
+		if len(sent) == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		stream(false, event(1, client.EventStarted, `{"runId":"run-1"}`), event(2, client.EventCompleted, `{}`))(w, r)
+	}
+	_, c := play(t, read, read)
+	file := client.File{Name: "a.txt", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("one")), nil }}
+	if _, err := gather(c.Ask(t.Context(), client.Question{Text: "why?", Documents: []string{"d"}, Files: []client.File{file}})); err != nil {
+		t.Fatal(err)
+	}
+	want := "document_ids  [\"d\"] <nil>\nsse  true <nil>\ntext  why? <nil>\nfiles a.txt one <nil>"
+	if len(sent) != 2 || sent[0] != sent[1] || !strings.HasSuffix(sent[0], want) {
+		t.Errorf("sent %q", sent)
+	}
+	broken := client.File{Name: "a.txt", Open: func() (io.ReadCloser, error) { return nil, io.ErrNoProgress }}
+	if _, err := gather(c.Ask(t.Context(), client.Question{Text: "why?", Files: []client.File{broken}})); !errors.Is(err, io.ErrNoProgress) {
+		t.Errorf("a file that cannot be read: %v", err)
+	}
+}

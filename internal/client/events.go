@@ -25,6 +25,7 @@ const (
 	EventCompleted   = "completedMessage"
 	EventResearch    = "researchUpdate"
 	EventModelFailed = "modelFailed"
+	EventAttachment  = "attachmentUpdate"
 	EventDocument    = "documentUpdate"
 	EventImport      = "importUpdate"
 	EventEnded       = "runEnded"

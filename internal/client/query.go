@@ -26,6 +26,7 @@ type Question struct {
 	User           string   `json:"external_user_id,omitempty"`
 	DeepResearch   bool     `json:"deepResearch,omitempty"`          // answer with a report
 	Override       any      `json:"projectConfigOverride,omitempty"` // settings of the project for this question alone
+	Files          []File   `json:"-"`                               // that come with the question
 }
 
 // Answer is a finished answer. Text contains citations as <citation
@@ -110,6 +111,14 @@ type ModelFailed struct {
 	RetryAt time.Time `json:"retryAt"` // when the model is asked again; zero = at once, or never
 }
 
+// Attachment is the data of an attachmentUpdate event.
+type Attachment struct {
+	DocumentID string           `json:"documentId"`
+	Name       string           `json:"name"` // "" = the reader may not see the document
+	Status     knowledge.Status `json:"status"`
+	Error      *Failure         `json:"error"`
+}
+
 // Started is the data of a runStarted event.
 type Started struct {
 	RunID          string `json:"runId"`
@@ -135,7 +144,7 @@ func (c *Client) Ask(ctx context.Context, q Question) iter.Seq2[Event, error] {
 		Question
 		SSE bool `json:"sse"`
 	}{q, true}
-	return c.begin(ctx, c.webhook("query"), compact(), body)
+	return c.begin(ctx, c.webhook("query"), compact(), body, q.Files...)
 }
 
 // CallTool starts the run of a tool that has a route of its own, and yields its
@@ -148,9 +157,9 @@ func (c *Client) CallTool(ctx context.Context, tool string, arguments map[string
 
 // begin starts a run by a request whose answer is the stream of its events, and
 // yields them.
-func (c *Client) begin(ctx context.Context, path string, query url.Values, request any) iter.Seq2[Event, error] {
+func (c *Client) begin(ctx context.Context, path string, query url.Values, request any, files ...File) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		body, run, err := c.start(ctx, path, query, request)
+		body, run, err := c.start(ctx, path, query, request, files)
 		if err != nil {
 			yield(Event{}, fmt.Errorf("ask: %w", err))
 			return
@@ -168,8 +177,9 @@ func (c *Client) begin(ctx context.Context, path string, query url.Values, reque
 // the caller then can cancel.
 const startGrace = 3 * time.Second
 
-// start starts a run. It returns its stream of events and the run's id.
-func (c *Client) start(ctx context.Context, path string, query url.Values, request any) (io.ReadCloser, string, error) {
+// start starts a run, by a form if there are files. It returns its stream of events and
+// the run's id.
+func (c *Client) start(ctx context.Context, path string, query url.Values, request any, files []File) (io.ReadCloser, string, error) {
 	encoded, err := json.Marshal(request)
 	if err != nil {
 		return nil, "", err
@@ -182,6 +192,10 @@ func (c *Client) start(ctx context.Context, path string, query url.Values, reque
 	sending, cancel := lingering(ctx, startGrace)
 	var res *http.Response
 	err = c.retryRequest(ctx, func() (err error) {
+		if len(files) > 0 {
+			res, err = c.sendForm(sending, path, query, header.Clone(), encoded, files) //nolint:bodyclose // the caller reads and closes it
+			return err
+		}
 		res, err = c.send(sending, http.MethodPost, path, query, header, bytes.NewReader(encoded)) //nolint:bodyclose // the caller reads and closes it
 		return err
 	})
