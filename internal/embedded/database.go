@@ -47,6 +47,17 @@ func database(path, synchronous string) *config.SQL {
 	}
 }
 
+// historyDatabase returns the configuration of the file of the histories.
+func historyDatabase(c Config) *config.SQL {
+	return database(historyPath(c.Dir), synchronous(c.Sync))
+}
+
+// visibilityDatabase returns the configuration of the file of what lists and searches
+// show. Its last changes need not survive a loss of power.
+func visibilityDatabase(c Config) *config.SQL {
+	return database(visibilityPath(c.Dir), synchronousNormal)
+}
+
 // synchronous returns the pragma's value for the histories.
 func synchronous(s Sync) string {
 	if s == SyncNormal {
@@ -140,7 +151,7 @@ func createDatabases(ctx context.Context, c Config) error {
 	if err := createDatabase(visibility, nil); err != nil {
 		return err
 	}
-	columns, err := attributeColumns(ctx, history, synchronous(c.Sync), c.ListedBy)
+	columns, err := attributeColumns(ctx, historyDatabase(c), c.ListedBy)
 	if err != nil {
 		return err
 	}

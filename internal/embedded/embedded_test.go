@@ -87,6 +87,9 @@ func TestServer(t *testing.T) {
 		SearchAttributes: map[string]enumspb.IndexedValueType{"CairnStage": enumspb.INDEXED_VALUE_TYPE_KEYWORD},
 	}
 	s := start(t, config)
+	if prepares, err := embedded.ServerPrepares(config.Dir); !prepares {
+		t.Error("the server's statements are prepared at every use", err)
+	}
 	c := dial(t, s)
 	w := runWorker(t, c)
 	options := client.StartWorkflowOptions{ID: "ingest/default/a b%2F", TaskQueue: queue, WorkflowTaskTimeout: 3 * time.Second}

@@ -1,7 +1,35 @@
 package embedded
 
+import (
+	"database/sql/driver"
+
+	"go.temporal.io/server/common/config"
+)
+
 // Guard lets tests reach guard.
 var Guard = guard
+
+// PreparingConnector opens connections that prepare each statement once with a driver.
+func PreparingConnector(d driver.Driver, dsn string) driver.Connector {
+	return preparingConnector{driver: preparingDriver{d}, dsn: dsn}
+}
+
+// MaxPrepared bounds the statements of a connection.
+const MaxPrepared = maxPrepared
+
+// ServerPrepares reports whether the server in a folder prepares its statements once.
+func ServerPrepares(dir string) (bool, error) {
+	for _, conf := range []*config.SQL{historyDatabase(Config{Dir: dir, Sync: SyncFull}), visibilityDatabase(Config{Dir: dir})} {
+		shared, err := pluginConnections(conf)
+		if err != nil {
+			return false, err
+		}
+		if _, ok := shared.Driver().(preparingDriver); !ok {
+			return false, nil
+		}
+	}
+	return true, nil
+}
 
 // CreateFullVisibility creates a visibility database with all the indexes of the
 // server's own schema, as versions without reduceIndexes left it.

@@ -51,6 +51,9 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if err := createDatabases(ctx, config); err != nil {
 		return nil, errors.Join(err, uiListener.Close())
 	}
+	if err := prepareOnce(config); err != nil {
+		return nil, errors.Join(err, uiListener.Close())
+	}
 	s := &Server{config: config, stopping: new(atomic.Bool)}
 	if err := s.startServer(api); err != nil {
 		return nil, errors.Join(err, uiListener.Close())

@@ -93,8 +93,8 @@ func serverConfig(c Config, host netip.Addr, ports map[primitives.ServiceName]in
 			VisibilityStore:  "visibility",
 			NumHistoryShards: 1,
 			DataStores: map[string]config.DataStore{
-				"history":    {SQL: database(historyPath(c.Dir), synchronous(c.Sync))},
-				"visibility": {SQL: database(visibilityPath(c.Dir), synchronousNormal)},
+				"history":    {SQL: historyDatabase(c)},
+				"visibility": {SQL: visibilityDatabase(c)},
 			},
 		},
 		ClusterMetadata: &cluster.Config{

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/common/log"
 	"go.temporal.io/server/common/metrics"
 	"go.temporal.io/server/common/persistence"
@@ -161,8 +162,8 @@ func (v *visibility) addTriggers(table string, columns []string) {
 // attributeColumns returns the columns in which the namespace of a history
 // database keeps the given search attributes. An attribute that the namespace
 // does not have yet is left out.
-func attributeColumns(ctx context.Context, history string, synchronous string, attributes []string) ([]string, error) {
-	db, err := temporalsql.NewSQLDB(sqlplugin.DbKindMain, database(history, synchronous), resolver.NewNoopResolver(), log.NewNoopLogger(), metrics.NoopMetricsHandler)
+func attributeColumns(ctx context.Context, history *config.SQL, attributes []string) ([]string, error) {
+	db, err := temporalsql.NewSQLDB(sqlplugin.DbKindMain, history, resolver.NewNoopResolver(), log.NewNoopLogger(), metrics.NoopMetricsHandler)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,216 @@
+package embedded_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"modernc.org/sqlite"
+
+	"github.com/cairn-rag/cairn/internal/embedded"
+)
+
+// countingDriver counts the statements that its connections prepare by their texts.
+type countingDriver struct {
+	prepared map[string]int
+	closed   *int
+}
+
+func (d countingDriver) Open(dsn string) (driver.Conn, error) {
+	opened, err := new(sqlite.Driver).Open(dsn)
+	if err != nil {
+		return nil, err
+	}
+	return countingConnection{opened.(connection), d}, nil
+}
+
+// connection is what SQLite's driver opens.
+type connection interface {
+	driver.Conn
+	driver.ConnPrepareContext
+	driver.ConnBeginTx
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.SessionResetter
+	driver.Validator
+	driver.Pinger
+}
+
+type countingConnection struct {
+	connection
+	driver countingDriver
+}
+
+func (c countingConnection) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	c.driver.prepared[text]++
+	s, err := c.connection.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return countingStatement{s.(bothContexts), c.driver}, nil
+}
+
+type bothContexts interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+type countingStatement struct {
+	bothContexts
+	driver countingDriver
+}
+
+func (s countingStatement) Close() error {
+	*s.driver.closed++
+	return s.bothContexts.Close()
+}
+
+// preparing returns one connection to a new database with the numbers 1 to 3 in table t.
+func preparing(t *testing.T) (*sql.DB, countingDriver) {
+	t.Helper()
+	counted := countingDriver{prepared: map[string]int{}, closed: new(int)}
+	db := sql.OpenDB(embedded.PreparingConnector(counted, "file:"+filepath.Join(t.TempDir(), "test.db")))
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, text := range []string{"CREATE TABLE t (n INTEGER PRIMARY KEY)", "INSERT INTO t VALUES (1), (2), (3)"} {
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return db, counted
+}
+
+func count(t *testing.T, db *sql.DB) (n int) {
+	t.Helper()
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM t").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestPreparedStatements(t *testing.T) {
+	t.Parallel()
+
+	t.Run("a text is prepared once, those of transactions too", func(t *testing.T) {
+		t.Parallel()
+		db, counted := preparing(t)
+		for n := range 5 {
+			tx, err := db.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tx.ExecContext(t.Context(), "INSERT INTO t VALUES (?)", 10+n); err != nil {
+				t.Fatal(err)
+			}
+			if err := tx.Commit(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := count(t, db); n != 8 {
+			t.Errorf("%d rows, want 8", n)
+		}
+		for text, times := range counted.prepared {
+			if times != 1 {
+				t.Errorf("%q was prepared %d times", text, times)
+			}
+		}
+		if counted.prepared["BEGIN"] != 1 || counted.prepared["COMMIT"] != 1 {
+			t.Errorf("prepared: %v", counted.prepared)
+		}
+	})
+
+	t.Run("a transaction that is rolled back leaves nothing, and the next one works", func(t *testing.T) {
+		t.Parallel()
+		db, _ := preparing(t)
+		for range 2 {
+			tx, err := db.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tx.ExecContext(t.Context(), "DELETE FROM t"); err != nil {
+				t.Fatal(err)
+			}
+			if err := tx.Rollback(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := count(t, db); n != 3 {
+			t.Errorf("%d rows, want 3", n)
+		}
+	})
+
+	t.Run("a text runs again while its rows are read", func(t *testing.T) {
+		t.Parallel()
+		db, _ := preparing(t)
+		tx, err := db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const next = "SELECT n FROM t WHERE n >= ? ORDER BY n"
+		rows, err := tx.QueryContext(t.Context(), next, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read []int
+		for rows.Next() {
+			var n, first int
+			if err := errors.Join(rows.Scan(&n), tx.QueryRowContext(t.Context(), next, n).Scan(&first)); err != nil || n != first {
+				t.Fatal(n, first, err)
+			}
+			read = append(read, n)
+		}
+		if err := errors.Join(rows.Err(), rows.Close(), tx.Commit()); err != nil || len(read) != 3 {
+			t.Errorf("read %v: %v", read, err)
+		}
+	})
+
+	t.Run("a failed statement runs again", func(t *testing.T) {
+		t.Parallel()
+		db, _ := preparing(t)
+		const insert = "INSERT INTO t VALUES (?)"
+		if _, err := db.ExecContext(t.Context(), insert, 1); err == nil {
+			t.Fatal("the same key twice")
+		}
+		if _, err := db.ExecContext(t.Context(), insert, 4); err != nil || count(t, db) != 4 {
+			t.Error(err)
+		}
+	})
+
+	t.Run("statements follow a change of the schema", func(t *testing.T) {
+		t.Parallel()
+		db, _ := preparing(t)
+		count(t, db)
+		for _, text := range []string{"ALTER TABLE t ADD COLUMN word TEXT", "DROP TABLE t", "CREATE TABLE t (word TEXT)"} {
+			if _, err := db.ExecContext(t.Context(), text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := count(t, db); n != 0 {
+			t.Errorf("%d rows", n)
+		}
+	})
+
+	t.Run("the number of statements is bounded", func(t *testing.T) {
+		t.Parallel()
+		db, counted := preparing(t)
+		for i := range embedded.MaxPrepared + 50 {
+			var n int
+			if err := db.QueryRowContext(t.Context(), fmt.Sprintf("SELECT %d", i)).Scan(&n); err != nil || n != i {
+				t.Fatal(strconv.Itoa(n), err)
+			}
+		}
+		if open := len(counted.prepared) - *counted.closed; open != embedded.MaxPrepared {
+			t.Errorf("%d statements are open, want %d", open, embedded.MaxPrepared)
+		}
+	})
+}
