@@ -14,18 +14,14 @@ import (
 
 // answerView is how an answer is shown.
 type answerView struct {
-	json      bool   // the finished answer alone, as JSON
 	project   string // that was asked
 	continued bool   // an earlier answer of the conversation was shown
 }
 
 // showAnswer prints the run of a question: the answer as it streams and what belongs
 // under it, or the finished answer as JSON.
-func showAnswer(a *app, events iter.Seq2[client.Event, error], view answerView) error {
-	n := narrator{app: a, quiet: view.json}
-	if !view.json {
-		n.answer = terminal.NewAnswer(a.stdout)
-	}
+func (n *narrator) showAnswer(events iter.Seq2[client.Event, error], view answerView) error {
+	a := n.app
 	last, err := n.follow(events)
 	if n.answer != nil {
 		err = errors.Join(err, n.answer.Close())
@@ -33,7 +29,7 @@ func showAnswer(a *app, events iter.Seq2[client.Event, error], view answerView) 
 	switch {
 	case err != nil:
 		return err
-	case view.json:
+	case n.quiet:
 		return terminal.JSON(a.stdout, last.Data)
 	}
 	var answer client.Answer

@@ -23,6 +23,15 @@ type narrator struct {
 	report reportProgress // of a research
 }
 
+// newNarrator returns a narrator, which shows the words of an answer unless it is quiet.
+func newNarrator(a *app, quiet bool) *narrator {
+	n := &narrator{app: a, quiet: quiet}
+	if !quiet {
+		n.answer = terminal.NewAnswer(a.stdout)
+	}
+	return n
+}
+
 // follow reads a run's events to the last one, which it returns. A run that
 // failed is an error.
 func (n *narrator) follow(events iter.Seq2[client.Event, error]) (client.Event, error) {
@@ -50,7 +59,7 @@ var errNoEvents = errors.New("the run has ended, and there is nothing after the 
 // end follows a run that ends with an object, and returns it.
 func (n *narrator) end(ctx context.Context, c *client.Client, run string) (client.Ended, error) {
 	var end client.Ended
-	last, err := n.follow(c.Events(ctx, run, 0))
+	last, err := n.follow(c.WithOutages(n.outage).Events(ctx, run, 0))
 	if err != nil {
 		return end, err
 	}
@@ -157,6 +166,16 @@ func (n *narrator) document(e client.Event) error {
 		n.say("%s waits: %s", d.Name, documentWait(*d.Waiting))
 	}
 	return nil
+}
+
+// outage writes that the server does not answer and is tried again; nil = it answers.
+func (n *narrator) outage(err error) {
+	text := "connected again"
+	if err != nil {
+		text = "no connection, trying again for up to a minute: " + err.Error()
+	}
+	n.unmark()
+	fmt.Fprintln(n.app.stderr, terminal.Clean(text)) // as in say
 }
 
 func (n *narrator) say(format string, args ...any) {

@@ -121,10 +121,8 @@ func (w runsWatchCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	n := narrator{app: a, quiet: w.JSON}
-	if !w.JSON {
-		n.answer = terminal.NewAnswer(a.stdout)
-	}
+	n := newNarrator(a, w.JSON)
+	c = c.WithOutages(n.outage)
 	last, err := n.follow(func(yield func(client.Event, error) bool) {
 		for e, err := range c.Events(ctx, w.ID, w.After) {
 			if err == nil && w.JSON {

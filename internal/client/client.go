@@ -48,6 +48,7 @@ type Client struct {
 	silence   time.Duration
 	user      string           // the application's user for whom runs are followed and cancelled
 	started   func(run string) // is told of each run that is started; may be nil
+	outages   func(error)      // is told of outages; may be nil
 }
 
 // For returns a client that follows and cancels the runs of one of the application's

@@ -74,12 +74,14 @@ func (c *Client) follow(ctx context.Context, runID string, after int64, first io
 	return func(yield func(Event, error) bool) {
 		last, body := after, first
 		retry := backoff{deadline: time.Now().Add(c.patience)}
+		out := outage{tell: c.outages}
 		for {
 			err := c.open(ctx, runID, last, &body)
-			if err == nil && body == nil {
-				return // 204: nothing after the last event
-			}
 			if err == nil {
+				out.over()
+				if body == nil {
+					return // 204: nothing after the last event
+				}
 				before := last
 				alive := watch(body, c.silence)
 				var done bool
@@ -91,7 +93,7 @@ func (c *Client) follow(ctx context.Context, runID string, after int64, first io
 					retry = backoff{deadline: time.Now().Add(c.patience)}
 				}
 			}
-			if !isTransient(ctx, err) || !retry.wait(ctx, err) {
+			if !out.again(ctx, &retry, err) {
 				if ctx.Err() != nil {
 					err = ctx.Err()
 				}

@@ -50,13 +50,15 @@ const idempotencyHeader = "Idempotency-Key"
 func (c *Client) retryRequest(ctx context.Context, request func() error) error {
 	retry := backoff{deadline: time.Now().Add(c.patience)}
 	reached := false
+	out := outage{tell: c.outages}
 	for {
 		err := request()
 		if err == nil {
+			out.over()
 			return nil
 		}
 		reached = reached || !errors.Is(err, ErrNoServer)
-		if !reached || !isTransient(ctx, err) || !retry.wait(ctx, err) {
+		if !reached || !out.again(ctx, &retry, err) {
 			return err
 		}
 	}
