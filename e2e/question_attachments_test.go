@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"bytes"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -13,20 +15,40 @@ type attachmentState struct {
 	Error        *struct{ Code, Message string }
 }
 
-// TestQuestionWithAttachmentsOverAKill asks about two files of which one is broken, and
-// kills the server while the question waits for them.
+// askForm asks a question by a form, which has the same Idempotency-Key each time.
+func (s *server) askForm(t *testing.T, fields map[string]string, files ...file) asked {
+	t.Helper()
+	mediaType, body := form(t, fields, files...)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.ends.API+webhooks+"/query?compact=true", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.key)
+	r.Header.Set("Content-Type", mediaType)
+	r.Header.Set("Idempotency-Key", "the same question")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { res.Body.Close() })
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("status %d", res.StatusCode)
+	}
+	return asked{run: res.Header.Get("Cairn-Run-Id"), body: res.Body}
+}
+
+// TestQuestionWithAttachmentsOverAKill asks about two files of a form, of which one is
+// broken, and kills the server while the question waits for them. The form is then sent
+// once more, as a client does whose connection broke.
 func TestQuestionWithAttachmentsOverAKill(t *testing.T) {
 	t.Parallel()
 	m := standIn(t, modeltest.Options{})
 	m.ScriptEmbeddings(modeltest.Hang())
 	m.ScriptChat(modeltest.Text("The keeper is Ondine. <source_1>"))
 	s := start(t, at(m.URL())...)
-	attached := s.ask(t, "/workspaces/default/webhooks/query?compact=true", map[string]any{
-		"text": "Who is the keeper of the lighthouse?", "projectId": "default", "sse": true, "attachments": []any{
-			map[string]any{"name": "keepers.txt", "content": map[string]any{"text": "The keeper of the lighthouse is called Ondine."}},
-			map[string]any{"name": "broken.pdf", "content": map[string]any{"base64": "JVBERi0xLjQKYnJva2Vu"}},
-		},
-	})
+	fields := map[string]string{"text": "Who is the keeper of the lighthouse?", "projectId": "default", "sse": "true"}
+	files := []file{{"keepers.txt", []byte("The keeper of the lighthouse is called Ondine.")}, {"broken.pdf", []byte("%PDF-1.4\nbroken")}}
+	attached := s.askForm(t, fields, files...)
 	r := &reader{run: attached.run, body: attached}
 	r.until(t, func(list []event) bool { return len(states(t, list)) >= 2 })
 	if err := m.Wait(t.Context(), func(n modeltest.Totals) bool { return n.Embeddings.Asked > 0 }); err != nil {
@@ -34,6 +56,9 @@ func TestQuestionWithAttachmentsOverAKill(t *testing.T) {
 	}
 	s.kill()
 	s.restart()
+	if again := s.askForm(t, fields, files...); again.run != attached.run {
+		t.Errorf("the same form started the run %s beside %s", again.run, attached.run)
+	}
 	list := s.follow(t, attached.run, 0)
 	var answer struct {
 		Answer, ConversationID string
