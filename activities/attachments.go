@@ -67,21 +67,12 @@ func (a *Answering) withAttachments(ctx context.Context, r knowledge.Request, wa
 	var pictures []model.Picture
 	room := maxShownBytes
 	for _, w := range waited {
-		d, err := a.Library.Document(ctx, r.Principal.Reader(), w.DocumentID)
+		d, file, err := a.attachedFile(ctx, r, w)
 		if knowledge.IsCode(err, knowledge.CodeNotFound) {
 			continue
 		}
 		if err != nil {
-			return system, nil, fmt.Errorf("read attachment %s: %w", w.DocumentID, err)
-		}
-		file := prompt.Attachment{Name: d.Name}
-		switch {
-		case w.Status == knowledge.StatusPending:
-			file.Failure = "it could not be read in time"
-		case w.Status == knowledge.StatusError && d.Error != nil:
-			file.Failure = d.Error.Message
-		case w.Status == knowledge.StatusError:
-			file.Failure = "it could not be read"
+			return system, nil, err
 		}
 		if slices.Contains(modelPictures, d.MediaType) && len(pictures) < maxShown {
 			data, err := a.attachedPicture(ctx, r, d, int64(room))
@@ -97,6 +88,41 @@ func (a *Answering) withAttachments(ctx context.Context, r knowledge.Request, wa
 		files = append(files, file)
 	}
 	return prompt.WithAttachments(system, files), pictures, nil
+}
+
+// attachedFile returns an attachment as models are told of it. One that the principal may
+// not read, or no longer, is CodeNotFound.
+func (a *Answering) attachedFile(ctx context.Context, r knowledge.Request, w knowledge.AttachedDocument) (knowledge.Document, prompt.Attachment, error) {
+	d, err := a.Library.Document(ctx, r.Principal.Reader(), w.DocumentID)
+	if err != nil {
+		return d, prompt.Attachment{}, fmt.Errorf("read attachment %s: %w", w.DocumentID, err)
+	}
+	file := prompt.Attachment{Name: d.Name}
+	switch {
+	case w.Status == knowledge.StatusPending:
+		file.Failure = "it could not be read in time"
+	case w.Status == knowledge.StatusError && d.Error != nil:
+		file.Failure = d.Error.Message
+	case w.Status == knowledge.StatusError:
+		file.Failure = "it could not be read"
+	}
+	return d, file, nil
+}
+
+// attachedFiles returns the attachments as models are told of them.
+func (a *Answering) attachedFiles(ctx context.Context, r knowledge.Request, waited []knowledge.AttachedDocument) ([]prompt.Attachment, error) {
+	var files []prompt.Attachment
+	for _, w := range waited {
+		_, file, err := a.attachedFile(ctx, r, w)
+		if knowledge.IsCode(err, knowledge.CodeNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
 }
 
 // modelPictures are the media types of pictures that models take.

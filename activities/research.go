@@ -32,6 +32,8 @@ type Research struct {
 	Outline  string     `json:"outline,omitempty"`
 	Sections []Section  `json:"sections,omitempty"` // written, in order
 	Ended    Exhaustion `json:"ended,omitempty"`    // why it ended early
+	// Attachments are those of the question, when the research had waited for them.
+	Attachments []knowledge.AttachedDocument `json:"attachments,omitempty"`
 }
 
 // Exhaustion is the part of the budget that ended a research; "" = none.

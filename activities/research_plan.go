@@ -81,6 +81,9 @@ func (a *Answering) makePlan(ctx context.Context, in PlanInput) (PlanRecord, err
 		return PlanRecord{}, err
 	}
 	prompts.Notes, prompts.History = noted.prompted(false), request.History
+	if prompts.Attached, err = a.attachedFiles(ctx, request, in.Research.Attachments); err != nil {
+		return PlanRecord{}, err
+	}
 	system, user := prompts.Plan(in.Breadth)
 	var plan PlanRecord
 	if plan.Called, err = a.require(ctx, in.RunRef, request, system, user, planTool, &plan); err != nil {

@@ -82,6 +82,9 @@ func (a *Answering) leftOut(ctx context.Context, in ReportInput) (string, error)
 	if reason := in.Research.Ended.words(); reason != "" {
 		b.WriteString("- The research ended early: " + reason + "\n")
 	}
+	if err := a.unreadAttachments(ctx, in, &b); err != nil {
+		return "", err
+	}
 	for _, r := range in.Research.Reading {
 		q, err := a.question(ctx, r.Plan, r.Question)
 		if err != nil {
@@ -114,6 +117,24 @@ func (a *Answering) leftOut(ctx context.Context, in ReportInput) (string, error)
 		text = in.Research.withoutNotes() + "\n\n" + text
 	}
 	return text, nil
+}
+
+// unreadAttachments writes which attached files could not be read.
+func (a *Answering) unreadAttachments(ctx context.Context, in ReportInput, b *strings.Builder) error {
+	if len(in.Research.Attachments) == 0 {
+		return nil
+	}
+	request, err := ReadRequest(ctx, a.Blobs, in.RunRef)
+	if err != nil {
+		return err
+	}
+	files, err := a.attachedFiles(ctx, request, in.Research.Attachments)
+	for _, f := range files {
+		if f.Failure != "" {
+			b.WriteString("- Not read: the attached file “" + heading(f.Name) + "” (" + f.Failure + ")\n")
+		}
+	}
+	return err
 }
 
 // withoutNotes says why the report has no section.

@@ -42,7 +42,7 @@ type queryBody struct {
 	WebhookPayload any `json:"webhookPayload,omitempty" doc:"For the queries webhook, as it is"`
 	Interface      any `json:"interface,omitempty" doc:"For the queries webhook, as it is"`
 
-	Attachments []attachmentBody `json:"attachments,omitempty" maxItems:"10" doc:"Files that come with the question. They become documents of the conversation alone, and the question waits for them, ten minutes at most. New ones need the scope write. 1 MB holds the whole JSON: send larger files in the field files of a multipart/form-data body, or upload them to the conversation and name their ids. Not with deepResearch"`
+	Attachments []attachmentBody `json:"attachments,omitempty" maxItems:"10" doc:"Files that come with the question. They become documents of the conversation alone, and the question waits for them, ten minutes at most. New ones need the scope write. 1 MB holds the whole JSON: send larger files in the field files of a multipart/form-data body, or upload them to the conversation and name their ids"`
 
 	DeepResearch bool `json:"deepResearch,omitempty" doc:"Answer with a report after many searches, which takes minutes (docs/research.md)"`
 }

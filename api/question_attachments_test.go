@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/workflows"
 )
 
 // askWith returns a question with attachments.
@@ -62,9 +63,17 @@ func TestQueryWithWrongAttachments(t *testing.T) {
 	} {
 		e.do("POST", hooks+"/query", e.editor, askWith(list...)).refused(422, knowledge.CodeInvalid)
 	}
-	body := askWith(text)
+}
+
+// TestResearchWithAttachments: a research waits for them as an answer does.
+func TestResearchWithAttachments(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	body := askWith(attachedText())
 	body["deepResearch"] = true
-	if diff := cmp.Diff([]string{"body.attachments"}, e.do("POST", hooks+"/query", e.editor, body).refused(422, knowledge.CodeInvalid)); diff != "" {
-		t.Error(diff)
+	request := e.asked(hooks+"/query", e.editor, body)
+	in := workflows.NewResearchInput(workflows.NewAnswerInput(knowledge.RunRef{}, request))
+	if request.Kind != knowledge.KindResearch || len(request.Attachments) != 1 || !cmp.Equal(request.Attachments, in.Attachments) {
+		t.Errorf("request %+v, input %+v", request, in)
 	}
 }

@@ -8,37 +8,55 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// awaitAttachments waits until what is attached to the question has been ingested, each
-// for at most knowledge.AttachmentTime. Readers see the outcome of each as it comes.
-func (a *answer) awaitAttachments(ctx workflow.Context) error {
+// awaitAttachments waits for what is attached to the question.
+func (a *answer) awaitAttachments(ctx workflow.Context) (err error) {
+	a.loop.Attachments, err = awaitAttachments(ctx, a.in.RunRef, a.in.Attachments, func(_ workflow.Context, shown stream.Entry) { a.log.Append(shown) })
+	return err
+}
+
+// awaitAttachments waits for what is attached to the question of a research. The wait does
+// not count as work.
+func (r *research) awaitAttachments(ctx workflow.Context) (err error) {
+	if len(r.in.Attachments) == 0 || r.Attachments != nil {
+		return nil
+	}
+	r.Attachments, err = awaitAttachments(ctx, r.in.RunRef, r.in.Attachments, func(ctx workflow.Context, shown stream.Entry) { r.log.publish(ctx, shown) })
+	r.resumed = workflow.Now(ctx)
+	return err
+}
+
+// awaitAttachments waits until documents that are attached to a question have been
+// ingested, each for at most knowledge.AttachmentTime. show publishes the outcome of each
+// as it comes.
+func awaitAttachments(ctx workflow.Context, run knowledge.RunRef, documents []string, show func(workflow.Context, stream.Entry)) ([]knowledge.AttachedDocument, error) {
+	var acts *activities.Answering // for the names of its methods only
 	const summary = "wait for the attachments"
 	workflow.SetCurrentDetails(ctx, summary)
 	until := workflow.Now(ctx).Add(knowledge.AttachmentTime)
-	waited := make([]knowledge.AttachedDocument, len(a.in.Attachments))
+	waited := make([]knowledge.AttachedDocument, len(documents))
 	var failed error
 	group := workflow.NewWaitGroup(ctx)
-	for i, id := range a.in.Attachments {
+	for i, id := range documents {
 		waited[i] = knowledge.AttachedDocument{DocumentID: id, Status: knowledge.StatusPending}
-		a.showAttachment(waited[i])
+		show(ctx, attachmentShown(waited[i]))
 		group.Add(1)
 		workflow.Go(ctx, func(ctx workflow.Context) {
 			defer group.Done()
-			in := activities.AttachmentInput{RunRef: a.in.RunRef, Document: id, Until: until}
-			if err := execute(activityOptions(ctx, summary, 2*knowledge.AttachmentTime, storeRetries()), a.acts.AwaitAttachment, in, &waited[i]); err != nil {
+			in := activities.AttachmentInput{RunRef: run, Document: id, Until: until}
+			if err := execute(activityOptions(ctx, summary, 2*knowledge.AttachmentTime, storeRetries()), acts.AwaitAttachment, in, &waited[i]); err != nil {
 				failed = err
 				return
 			}
-			a.showAttachment(waited[i])
+			show(ctx, attachmentShown(waited[i]))
 		})
 	}
 	group.Wait(disconnected(ctx))
-	a.loop.Attachments = waited
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return waited, ctx.Err()
 	}
-	return failed
+	return waited, failed
 }
 
-func (a *answer) showAttachment(d knowledge.AttachedDocument) {
-	a.log.add(stream.TopicAttachment, stream.Event{Data: stream.Data(d)})
+func attachmentShown(d knowledge.AttachedDocument) stream.Entry {
+	return entry(stream.TopicAttachment, stream.Event{Data: stream.Data(d)})
 }

@@ -28,16 +28,17 @@ type ResearchInput struct {
 	knowledge.RunRef
 	MessageID      string                   `json:"message_id,omitempty"`
 	ConversationID string                   `json:"conversation_id,omitempty"`
-	After          string                   `json:"after,omitempty"` // the run of the same conversation that comes before, if it had not ended
-	Next           []string                 `json:"next,omitempty"`  // workflows that wait for the end of this one, over a continue-as-new
-	Limits         knowledge.ResearchConfig `json:"limits"`          // with defaults
-	Web            bool                     `json:"web,omitempty"`   // sub-questions search the web beside the documents
+	After          string                   `json:"after,omitempty"`       // the run of the same conversation that comes before, if it had not ended
+	Next           []string                 `json:"next,omitempty"`        // workflows that wait for the end of this one, over a continue-as-new
+	Limits         knowledge.ResearchConfig `json:"limits"`                // with defaults
+	Web            bool                     `json:"web,omitempty"`         // sub-questions search the web beside the documents
+	Attachments    []string                 `json:"attachments,omitempty"` // documents for whose ingestion the research waits
 	State          ResearchState            `json:"state,omitzero"`
 }
 
 // NewResearchInput returns the input of the workflow for the input of an answer.
 func NewResearchInput(in AnswerInput) ResearchInput {
-	return ResearchInput{RunRef: in.RunRef, MessageID: in.MessageID, ConversationID: in.ConversationID, After: in.After, Web: in.Web, Limits: in.Research.WithDefaults()}
+	return ResearchInput{RunRef: in.RunRef, MessageID: in.MessageID, ConversationID: in.ConversationID, After: in.After, Web: in.Web, Attachments: in.Attachments, Limits: in.Research.WithDefaults()}
 }
 
 // ResearchState is how far a research is.
@@ -102,6 +103,9 @@ func (r *research) begin(ctx workflow.Context) error {
 // run researches and writes the report. It returns nil with next set where it has to
 // continue as new.
 func (r *research) run(ctx workflow.Context) error {
+	if err := r.awaitAttachments(ctx); err != nil {
+		return err
+	}
 	for !r.Searched {
 		if err := r.round(ctx); err != nil || r.next {
 			return err
@@ -148,7 +152,7 @@ func (r *research) finish(ctx workflow.Context, err error) error {
 	end := activities.Ending{Kind: knowledge.KindResearch, Answer: r.in.AnswerKey()}
 	in := activities.FinishAnswerInput{
 		RunRef: r.in.RunRef, Workflow: "DeepResearch",
-		Loop: activities.Loop{Answer: r.report, Usage: r.Usage},
+		Loop: activities.Loop{Answer: r.report, Usage: r.Usage, Attachments: r.Attachments},
 	}
 	for _, q := range r.Reading {
 		in.Loop.Searches = append(in.Loop.Searches, q.Searches...)

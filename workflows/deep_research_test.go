@@ -30,7 +30,7 @@ func newResearchTest(t *testing.T) *researchTest {
 	t.Helper()
 	test := &researchTest{loopTest: newLoopTest(t)}
 	acts := test.activities()
-	acts.Workflows = logByID{env: test.env}
+	acts.Workflows, acts.Library = logByID{env: test.env}, test.store
 	test.env.RegisterActivity(acts.Answering)
 	test.env.RegisterWorkflow(workflows.RunLog)
 	test.env.RegisterWorkflow(workflows.ResearchQuestion)
@@ -191,6 +191,39 @@ func TestDeepResearch(t *testing.T) {
 			if phases[phase] != n {
 				t.Errorf("%d events %q, want %d", phases[phase], phase, n)
 			}
+		}
+	})
+
+	t.Run("waits for the attached files, plans with them and reports one that cannot be read", func(t *testing.T) {
+		t.Parallel()
+		test := newResearchTest(t)
+		test.publish("letter", []string{"It weighs too much."})
+		letter := knowledge.DocumentID(test.run.Workspace, test.run.Project, "letter")
+		test.env.OnActivity((*activities.Answering)(nil).AwaitAttachment, mock.Anything, mock.Anything).Return(
+			func(_ context.Context, in activities.AttachmentInput) (knowledge.AttachedDocument, error) {
+				d := knowledge.AttachedDocument{DocumentID: in.Document, Status: knowledge.StatusPublished}
+				if in.Document == letter {
+					d.Status, d.Code = knowledge.StatusError, knowledge.CodeCorrupt
+				}
+				return d, nil
+			})
+		test.server.ScriptChat(plan("How heavy is the HX-4 pump?"), notes("It is heavy."), plan(), outline("Weight"), modeltest.Text("It weighs 12 kg <source_1>."))
+		request := test.request("How heavy is it?", knowledge.ResearchConfig{})
+		request.Attachments = []string{knowledge.DocumentID(test.run.Workspace, test.run.Project, "pump"), letter}
+		test.env.ExecuteWorkflow(workflows.DeepResearch, workflows.NewResearchInput(workflows.NewAnswerInput(test.run, request)))
+		test.must(test.env.GetWorkflowError())
+		run, answer, shown, _ := test.outcome()
+		if run.Status != knowledge.RunCompleted || len(answer.Attachments) != 2 || answer.Attachments[1].Code != knowledge.CodeCorrupt {
+			t.Fatalf("%s, %+v; attachments %+v", run.Status, run.Error, answer.Attachments)
+		}
+		first := fmt.Sprint(test.server.Requests()[0].Messages)
+		for _, part := range []string{"<attached_file>\npump", "among the documents", "<attached_file>\nletter", "not available: it could not be read"} {
+			if !strings.Contains(first, part) {
+				t.Errorf("the plan is not told %q: %s", part, first)
+			}
+		}
+		if !strings.Contains(shown, "- Not read: the attached file “letter") {
+			t.Errorf("the report:\n%s", shown)
 		}
 	})
 

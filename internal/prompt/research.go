@@ -41,11 +41,12 @@ type Research struct {
 	Messages []string            // of the person who asked, while the research ran
 	Asked    []string            // the sub-questions so far
 	Notes    []Note
+	Attached []Attachment // to the question
 }
 
 // Plan returns the prompts that ask for at most count further sub-questions.
 func (r Research) Plan(count int) (system, user string) {
-	return r.fill(planPrompt, count, nil), r.words()
+	return r.fill(planPrompt, count, nil), r.attached() + r.words()
 }
 
 // TakeNotes returns the prompts that ask for notes on a sub-question.
@@ -72,6 +73,19 @@ func (r Research) fill(template string, count int, passages []citation.Context) 
 	return strings.NewReplacer(
 		contextVariable, Sources(passages), dateVariable, r.Date.Format("Monday, 2 January 2006"), "${count}", strconv.Itoa(count),
 	).Replace(template)
+}
+
+// attached returns the part of a user message that names the attached files.
+func (r Research) attached() string {
+	var b strings.Builder
+	for _, f := range r.Attached {
+		text := f.Name + "\n(its text is among the documents that are searched)"
+		if f.Failure != "" {
+			text = f.Name + "\n(not available: " + f.Failure + ")"
+		}
+		b.WriteString(tag("attached_file", text))
+	}
+	return b.String()
 }
 
 // words returns the part of a user message that the prompts share.

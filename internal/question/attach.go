@@ -37,8 +37,6 @@ func (r Request) checkAttachments() error {
 		return nil
 	case len(r.Attachments) > knowledge.MaxAttachments:
 		return knowledge.Invalid("body.attachments", "must have at most %d entries", knowledge.MaxAttachments)
-	case r.Kind != knowledge.KindQuery:
-		return knowledge.Invalid("body.attachments", "cannot come with deepResearch: upload them with the conversationId first")
 	}
 	return nil
 }
