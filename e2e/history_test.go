@@ -179,6 +179,14 @@ func TestHistories(t *testing.T) {
 	})
 	s.follow(t, later.run, 0)
 	s.wantHistory(t, "answer_query_summarized", "query/default/"+later.run)
+	gone, err := s.RemoveProject(t.Context(), "piers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Wait(t.Context(), gone.RunID, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.wantHistory(t, "remove_project", knowledge.KindRemoveProject.WorkflowID("default", "piers"))
 }
 
 // wantHistory checks the history of a workflow of TestHistories, and records it.
@@ -269,8 +277,8 @@ func (s *server) wantNotes(t *testing.T, workflow string, h *historypb.History) 
 		}
 		// A rag_search without a project covers all of them.
 		everywhere := name == "CairnProject" && strings.HasPrefix(workflow, "tool/")
-		agent := name == "CairnProject" && strings.HasSuffix(t.Name(), "_as_agent")
-		if !found && !everywhere && !agent {
+		another := name == "CairnProject" && (strings.HasSuffix(t.Name(), "_as_agent") || strings.HasSuffix(t.Name(), "/remove_project"))
+		if !found && !everywhere && !another {
 			t.Errorf("the search attribute %s is not %q", name, want)
 		}
 	}

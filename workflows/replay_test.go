@@ -1,8 +1,11 @@
 package workflows_test
 
 import (
+	"encoding/json"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -18,16 +21,13 @@ import (
 // histories records the histories again from the built binary.
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob(filepath.Join("testdata", "histories", "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := glob(t, "testdata", "histories", "*.json")
 	var names []string
 	for _, path := range paths {
 		names = append(names, strings.TrimSuffix(filepath.Base(path), ".json"))
 	}
 	want := []string{
-		"answer_query", "answer_query_agent", "answer_query_as_agent", "answer_query_attachments", "answer_query_summarized", "answer_query_tools", "bulk_import", "bulk_import_retry", "deep_research", "deliver_webhook", "import_page", "ingest_document", "reindex_project", "remove_document", "research_question", "research_question_web", "run_log", "run_tool", "sweep",
+		"answer_query", "answer_query_agent", "answer_query_as_agent", "answer_query_attachments", "answer_query_summarized", "answer_query_tools", "bulk_import", "bulk_import_retry", "deep_research", "deliver_webhook", "import_page", "ingest_document", "reindex_project", "remove_document", "remove_project", "research_question", "research_question_web", "run_log", "run_tool", "sweep",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Fatalf("histories (-want +recorded):\n%s", diff)
@@ -38,6 +38,7 @@ func TestReplay(t *testing.T) {
 			replayer := worker.NewWorkflowReplayer()
 			replayer.RegisterWorkflow(workflows.IngestDocument)
 			replayer.RegisterWorkflow(workflows.RemoveDocument)
+			replayer.RegisterWorkflow(workflows.RemoveProject)
 			replayer.RegisterWorkflow(workflows.ReindexProject)
 			replayer.RegisterWorkflow(workflows.BulkImport)
 			replayer.RegisterWorkflow(workflows.ImportPage)
@@ -53,4 +54,56 @@ func TestReplay(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestEveryWorkflowIsReplayed looks for a history of each workflow of this package.
+func TestEveryWorkflowIsReplayed(t *testing.T) {
+	t.Parallel()
+	recorded := map[string]bool{}
+	for _, path := range glob(t, "testdata", "histories", "*.json") {
+		var history struct {
+			Events []struct {
+				Started struct {
+					Type struct {
+						Name string `json:"name"`
+					} `json:"workflowType"`
+				} `json:"workflowExecutionStartedEventAttributes"`
+			} `json:"events"`
+		}
+		if err := json.Unmarshal(read(t, path), &history); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		recorded[history.Events[0].Started.Type.Name] = true
+	}
+	workflow := regexp.MustCompile(`(?m)^func ([A-Z]\w*)\(ctx workflow\.Context, `)
+	found := 0
+	for _, path := range glob(t, "*.go") {
+		for _, match := range workflow.FindAllSubmatch(read(t, path), -1) {
+			found++
+			if name := string(match[1]); !recorded[name] {
+				t.Errorf("the workflow %s has no history: let a test of e2e/history_test.go record one", name)
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d workflows were found", found)
+	}
+}
+
+func glob(t *testing.T, pattern ...string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(pattern...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
 }
