@@ -99,6 +99,18 @@ func (r Research) searches() []string {
 	return keys
 }
 
+// AllFailed reports whether every sub-question that was begun has failed.
+func (r Research) AllFailed() bool {
+	failed := false
+	for _, q := range r.Reading {
+		if q.Notes != "" {
+			return false
+		}
+		failed = failed || q.Failure != ""
+	}
+	return failed
+}
+
 // require has the chat model call a tool, and decodes its arguments into v.
 func (a *Answering) require(ctx context.Context, run knowledge.RunRef, r knowledge.Request, system, user string, tool model.Tool, v any) (Called, error) {
 	zero := 0.0

@@ -139,6 +139,9 @@ func (a *Answering) unreadAttachments(ctx context.Context, in ReportInput, b *st
 
 // withoutNotes says why the report has no section.
 func (r Research) withoutNotes() string {
+	if r.AllFailed() {
+		return "No part of this research succeeded."
+	}
 	for _, q := range r.Reading {
 		if !q.Skipped {
 			return "The sources that could be searched do not contain an answer to this question."

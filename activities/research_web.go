@@ -8,8 +8,8 @@ import (
 )
 
 // SearchResearchWeb searches the web for a sub-question, as the project's web_search
-// does. It repeats no step whose result is stored. Where the project has pages read, a
-// page that could not be read is not among those that it found.
+// does, and reads the pages. It repeats no step whose result is stored. A report cites only
+// what was read, so a page that could not be read is not among those that it found.
 func (a *Answering) SearchResearchWeb(ctx context.Context, in ReadInput) (FoundResult, error) {
 	defer heartbeat(ctx)()
 	found, err := a.searchResearchWeb(ctx, in)

@@ -67,7 +67,7 @@ type webSearch struct {
 	query      string
 	since      string
 	rules      websearch.Rules
-	readOnly   bool // where pages are read, those that could not be read are left out
+	readOnly   bool // the pages are read in any case, and those that could not be are left out
 }
 
 // newWebSearch returns a search with the settings of the project.
@@ -141,10 +141,10 @@ func (w *webSearch) find(ctx context.Context) (WebFound, error) {
 // scrapes reports whether the pages are read.
 func (w *webSearch) scrapes() bool {
 	c := w.request.Config.Tools.WebSearch
-	return w.Pages != nil && c != nil && c.Scrape
+	return w.Pages != nil && (w.readOnly || c != nil && c.Scrape)
 }
 
-// read reads the pages that were found, nil if the project does not want that.
+// read reads the pages that were found, nil if that is not wanted.
 func (w *webSearch) read(ctx context.Context, found WebFound) ([]scrape.Page, error) {
 	if !w.scrapes() || len(found.Results) == 0 {
 		return nil, nil
@@ -222,8 +222,11 @@ func (w *webSearch) passages(found WebFound, pages []scrape.Page) []Passage {
 	list, seen := []Passage{}, map[string]bool{}
 	for i, r := range found.Results {
 		page := WebPage{URL: r.URL, Title: r.Title, Snippet: r.Snippet}
+		if w.readOnly && (i >= len(pages) || pages[i].Text == "") {
+			continue
+		}
 		if i < len(pages) {
-			if pages[i].Refused || w.readOnly && pages[i].Text == "" {
+			if pages[i].Refused {
 				continue
 			}
 			if pages[i].Text != "" {

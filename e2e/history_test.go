@@ -104,7 +104,6 @@ func TestHistoryOfALongDocument(t *testing.T) {
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	m, engine := standIn(t, modeltest.Options{}), newSearchEngine(t)
-	engine.set(map[string]any{"title": "It is so", "url": "https://example.com/so", "content": "Its refracting prisms are luminous."})
 	s := start(t, at(m.URL(), append(engine.at(), "CAIRN_EGRESS__ALLOW=127.0.0.0/8")...)...)
 	hook := receive(t)
 	attempts := 0
@@ -135,7 +134,7 @@ func TestHistories(t *testing.T) {
 	m.ScriptChat(modeltest.Text("It is so. <source_1>"))
 	tool := s.ask(t, "/tools/rag_search", map[string]any{"query": "Kindly elucidate the pharology", "stream": true})
 	s.follow(t, tool.run, 0)
-	research, onWeb := s.recordedResearch(t, m), s.recordedWebResearch(t, m)
+	research, onWeb := s.recordedResearch(t, m), s.recordedWebResearch(t, m, engine)
 	asking, asked := s.recordedAgent(t, m)
 	removal, err := s.RemoveDocument(t.Context(), document.ID)
 	if err != nil {

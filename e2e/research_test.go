@@ -250,7 +250,7 @@ func (s *server) researchWeb(t *testing.T, m *modeltest.Server, engine *searchEn
 	var accepted struct{ RunID string }
 	if status := s.call(t, "POST", webhooks+"/query", map[string]any{
 		"text": "Who keeps it?", "projectId": "default", "deepResearch": true, "callback": map[string]any{"url": a.url + "/callback"},
-		"projectConfigOverride": map[string]any{"tools": map[string]any{"web_search": map[string]any{"scrape": true}, "deep_research": map[string]any{"depth": 1}}},
+		"projectConfigOverride": map[string]any{"tools": map[string]any{"web_search": map[string]any{}, "deep_research": map[string]any{"depth": 1}}},
 	}, &accepted); status != http.StatusAccepted {
 		t.Fatalf("status %d", status)
 	}
@@ -344,8 +344,14 @@ func (s *server) recordedResearch(t *testing.T, m *modeltest.Server) string {
 }
 
 // recordedWebResearch runs a research of the web whose words are those of TestHistories.
-func (s *server) recordedWebResearch(t *testing.T, m *modeltest.Server) string {
+func (s *server) recordedWebResearch(t *testing.T, m *modeltest.Server, engine *searchEngine) string {
 	t.Helper()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		_, _ = fmt.Fprint(w, strings.Repeat("Its refracting prisms are luminous. ", 20))
+	}))
+	t.Cleanup(site.Close)
+	engine.set(map[string]any{"title": "It is so", "url": site.URL + "/so", "content": "Its refracting prisms are luminous."})
 	call := func(name, arguments string) modeltest.Reply {
 		return modeltest.Call(model.ToolCall{ID: "call_1", Name: name, Arguments: arguments})
 	}
@@ -359,7 +365,7 @@ func (s *server) recordedWebResearch(t *testing.T, m *modeltest.Server) string {
 		"projectConfigOverride": map[string]any{"tools": map[string]any{"web_search": map[string]any{}, "deep_research": map[string]any{"depth": 1}}},
 	})
 	tr := read(t, s.follow(t, a.run, 0))
-	if !strings.Contains(tr.answer.Text, `indeed.`) || !strings.Contains(tr.answer.Text, `<web_citation url="https://example.com/so"`) {
+	if !strings.Contains(tr.answer.Text, `indeed.`) || !strings.Contains(tr.answer.Text, `<web_citation url="`+site.URL+`/so"`) {
 		t.Fatalf("the report is %q", tr.answer.Text)
 	}
 	return a.run

@@ -10,7 +10,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/cairn-rag/cairn/activities"
-	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // The shares of time and tokens that sub-questions may use. The report needs the rest.
@@ -124,8 +123,8 @@ func (r *research) exhausted(left time.Duration, calls int) activities.Exhaustio
 func (r *research) tokens() int { return r.Usage.PromptTokens + r.Usage.CompletionTokens }
 
 // read researches the sub-questions of a plan, some at a time. One that fails does not
-// fail the research, but the research fails if no sub-question of the first round
-// succeeds.
+// fail the research. It sets Searched if all have failed so far: another round would only
+// repeat that, and the report says what failed.
 func (r *research) read(ctx workflow.Context, round int, plan activities.PlanResult) error {
 	first := len(r.Reading)
 	for i := range plan.Questions {
@@ -166,24 +165,8 @@ func (r *research) read(ctx workflow.Context, round int, plan activities.PlanRes
 	case err != nil:
 		return err
 	}
-	return r.failed()
-}
-
-// failed returns an error if every sub-question that was begun has failed.
-func (r *research) failed() error {
-	failure := ""
-	for _, q := range r.Reading {
-		if q.Notes != "" {
-			return nil
-		}
-		if q.Failure != "" {
-			failure = q.Failure
-		}
-	}
-	if failure == "" {
-		return nil
-	}
-	return temporal.NewNonRetryableApplicationError("no part of the research succeeded: "+failure, string(knowledge.CodeProviderFailed), nil)
+	r.Searched = r.Searched || r.AllFailed()
+	return nil
 }
 
 // readOne has a workflow research a sub-question, and returns what became of it.

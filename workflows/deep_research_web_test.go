@@ -124,13 +124,17 @@ func TestDeepResearchOnTheWeb(t *testing.T) {
 		}
 	})
 
-	t.Run("reads what the search engine says of pages that are not to be read", func(t *testing.T) {
+	t.Run("reads the pages also where the project does not have them read", func(t *testing.T) {
 		t.Parallel()
 		test := newWebResearchTest(t)
-		test.server.ScriptChat(plan("What does the HX-4 pump cost?"), notesOf("It costs money.", 3), outline("Price"), modeltest.Text(`It costs 90 euros <source_3>.`))
+		test.server.ScriptChat(plan("What does the HX-4 pump cost?"), notesOf("It costs money.", 2, 3), outline("Price"), modeltest.Text(`It costs 90 euros <source_2> or nothing <source_3>.`))
 		test.researchWeb(knowledge.WebSearchConfig{})
-		if _, _, shown, _ := test.outcome(); !strings.Contains(shown, `<web_citation url="https://pumps.example/hx-4?a=1&amp;b=2"`) {
+		_, _, shown, _ := test.outcome()
+		if !strings.Contains(shown, `90 euros <web_citation url="https://pumps.example/hx-4?a=1&amp;b=2"`) || strings.Contains(shown, "broken") {
 			t.Errorf("the report is\n%s", shown)
+		}
+		if prompted := fmt.Sprint(test.server.Requests()); !strings.Contains(prompted, "sold in Bremen") || strings.Contains(prompted, "costs nothing") {
+			t.Errorf("the model read %s", prompted)
 		}
 	})
 
