@@ -52,6 +52,14 @@ func (n *narrator) research(e client.Event) error {
 	return nil
 }
 
+// researchEnd shows that a research has ended, and how to read its report again.
+func (n *narrator) researchEnd(run string) {
+	if n.report.begun {
+		used := n.report.usage
+		n.say("research %s completed: %s, %s; its report again: cairn runs watch %s > report.md", run, count(used.ModelCalls, "model call"), count(used.PromptTokens+used.CompletionTokens, "token"), run)
+	}
+}
+
 // modelFailed shows that a model failed, and which one is asked now.
 func (n *narrator) modelFailed(e client.Event) error {
 	var failed client.ModelFailed

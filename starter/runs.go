@@ -150,7 +150,9 @@ func (w runsWatchCmd) Run(ctx context.Context, a *app) error {
 	if err := last.Decode(&answer); err != nil {
 		return err
 	}
-	return answerView{}.under(a.stdout, answer)
+	err = answerView{}.under(a.stdout, answer)
+	n.researchEnd(w.ID)
+	return err
 }
 
 // eventLine is an event in the form of runs watch --json.
