@@ -206,7 +206,7 @@ func fingerprint(i store.Import, chosen selection.Selection, o source.Object, de
 	}
 	enrichment := i.Request.Enrichment
 	enrichment.Model = "" // another model does not make a document outdated
-	p := selection.Pipeline{Version: pipelineVersion, Splitter: i.Splitter, Enrichment: enrichment, Access: i.Request.Access}
+	p := selection.Pipeline{Version: knowledge.PipelineVersion, Splitter: i.Splitter, Enrichment: enrichment, Access: i.Request.Access}
 	if i.Request.Parser == knowledge.ParserModel {
 		p.Parser = i.Request.Parser
 	}

@@ -13,10 +13,6 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// pipelineVersion changes when an unchanged object would become another document: then
-// the next import of a source imports all of it again.
-const pipelineVersion = 1
-
 // The bounds of imports in one process. They leave room for uploads and questions.
 const (
 	readsAtATime  = 8  // objects of a batch that are opened at the same time

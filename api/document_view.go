@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/intake"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/view"
 )
@@ -22,6 +23,13 @@ func (s *Server) startedView(d knowledge.Document, run string) view.Document {
 	started := s.documentView(d)
 	started.RunID, started.EventsURL = run, s.eventsURL(d.Workspace, run)
 	return started
+}
+
+// takenView is documentView with the run that ingests the document.
+func (s *Server) takenView(t intake.Taken) view.Document {
+	shown := s.startedView(t.Document, t.Run)
+	shown.Unchanged = t.Unchanged
+	return shown
 }
 
 // eventsURL is where a run's events are, with a token for a reader that can

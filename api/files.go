@@ -35,7 +35,7 @@ func (s *Server) filesRoute() edge.Route {
 	return edge.Route{Scope: knowledge.ScopeWrite, Streams: true, Operation: huma.Operation{
 		OperationID: "add-files", Method: http.MethodPost, Path: "/workspaces/{workspaceId}/projects/{id}/files",
 		Summary: "Take files in", Tags: []string{"documents"},
-		Description: "Of several files, one of a kind that is not supported becomes a document with status error, and the others go on. A transcript (talk.vtt or talk.srt) beside a recording of the same name (talk.mp3) becomes part of its document, and is read instead of asking a model. A zip becomes an import, whose documents are named by their path inside it. A later zip of the same name, or externalId, is the same source: its unchanged files are skipped.",
+		Description: "A file with an externalId that is the same as the newest version of that document, with the same settings, is answered with unchanged: true, and makes no new version. Of several files, one of a kind that is not supported becomes a document with status error, and the others go on. A transcript (talk.vtt or talk.srt) beside a recording of the same name (talk.mp3) becomes part of its document, and is read instead of asking a model. A zip becomes an import, whose documents are named by their path inside it. A later zip of the same name, or externalId, is the same source: its unchanged files are skipped.",
 		Parameters: []*huma.Param{
 			{Name: "workspaceId", In: "path", Required: true, Schema: text},
 			{Name: "id", In: "path", Required: true, Schema: text, Description: "The project's id, or its name"},
@@ -50,6 +50,7 @@ func (s *Server) filesRoute() edge.Route {
 				"externalUserId": {Type: huma.TypeString, MaxLength: new(256), Description: "The documents are this end user's alone; beside conversationId, says whose the conversation is"},
 				"conversationId": {Type: huma.TypeString, MaxLength: new(256), Description: "The documents belong to this conversation alone"},
 				"override":       {Type: huma.TypeString, Description: "A JSON object, as in POST /document"},
+				"force":          {Type: huma.TypeString, Enum: []any{"true", "false"}, Description: "As in POST /document"},
 				"import":         {Type: huma.TypeString, Description: "For a zip: a JSON object with include, exclude, rules, remove_vanished and dry_run, as in POST /imports"},
 				"parser":         {Type: huma.TypeString, Enum: []any{"crawler", "model"}, Description: "As in POST /document"},
 			},
@@ -144,7 +145,7 @@ func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.P
 		edge.WriteError(w, r, err)
 		return
 	}
-	answer := filesAnswer{Documents: convert(taken, func(t intake.Taken) view.Document { return s.startedView(t.Document, t.Run) })}
+	answer := filesAnswer{Documents: convert(taken, s.takenView)}
 	w.Header().Set(runHeader, run.ID)
 	if len(taken) > 0 { // the first file may be the transcript of another one
 		w.Header().Set(runHeader, taken[0].Run)

@@ -27,7 +27,7 @@ func (f *form) field(part *multipart.Part) error {
 	if err != nil {
 		return err
 	}
-	if f.seen[name] && slices.Contains([]string{"access", "externalUserId", "conversationId", "override", "parser", "import"}, name) {
+	if f.seen[name] && slices.Contains([]string{"access", "externalUserId", "conversationId", "override", "parser", "force", "import"}, name) {
 		return knowledge.Invalid("body."+name, "must be given once")
 	}
 	f.seen[name] = true
@@ -66,6 +66,8 @@ func (f *form) attribute(name string, value []byte) error {
 		a.ConversationID = string(value)
 	case "parser":
 		a.Override.Parser = knowledge.Parser(value)
+	case "force":
+		return f.decode(name, value, &a.Force)
 	case "access":
 		var access accessBody
 		err := f.decode(name, value, &access)
@@ -79,7 +81,7 @@ func (f *form) attribute(name string, value []byte) error {
 	case "import":
 		return f.decode(name, value, &f.choice)
 	default:
-		return knowledge.Invalid("body."+name, "is not a field of this form; it has files, tags, metadata, externalId, access, externalUserId, conversationId, override, parser and import")
+		return knowledge.Invalid("body."+name, "is not a field of this form; it has files, tags, metadata, externalId, access, externalUserId, conversationId, override, parser, force and import")
 	}
 	return nil
 }

@@ -163,14 +163,14 @@ func (s attachments) Attach(ctx context.Context, p knowledge.Principal, c store.
 		}
 		// A request that is repeated finds what it has taken in before.
 		upload := intake.Run{ID: knowledge.DerivedID("attachment", run, strconv.Itoa(i)), Repeated: true}
-		d, err := s.intake.Take(ctx, p, project, upload, intake.Document{
+		taken, err := s.intake.Take(ctx, p, project, upload, intake.Document{
 			Name: a.Name, Content: intake.Content{Text: a.Text, URL: a.URL, Base64: a.Base64, MediaType: a.MediaType},
 			Attributes: intake.Attributes{ConversationID: c.ID},
 		})
 		if err != nil {
 			return p, nil, fmt.Errorf("take in attachment %d: %w", i, err)
 		}
-		ids = append(ids, d.ID)
+		ids = append(ids, taken.Document.ID)
 	}
 	taken, err := s.attachFiles(ctx, p, project, c.ID, run, files)
 	return p, append(ids, taken...), err

@@ -23,6 +23,7 @@ type acceptedDocument struct {
 	RunID       string           `json:"runId"`
 	OperatorURL string           `json:"operatorUrl"`
 	EventsURL   string           `json:"eventsUrl"`
+	Unchanged   bool             `json:"unchanged,omitempty" doc:"The newest version is the same and was kept. The run is that version's; nothing was started"`
 }
 
 func (s *Server) registerUpload() {
@@ -60,32 +61,41 @@ func (s *Server) addDocument(w http.ResponseWriter, r *http.Request, p knowledge
 		edge.WriteError(w, r, err)
 		return
 	}
-	started := intakeRun(ctx)
-	d, err := s.intake.Take(ctx, p, project, started, b.document())
+	taken, err := s.intake.Take(ctx, p, project, intakeRun(ctx), b.document())
 	if err != nil {
 		edge.WriteError(w, r, err)
 		return
 	}
-	run := started.ID
-	w.Header().Set(runHeader, run)
+	w.Header().Set(runHeader, taken.Run)
 	if edge.IsSet(r, "wait") {
 		edge.DropBody(r)
-		w.Header().Set(eventsHeader, s.eventsURL(d.Workspace, run))
-		if d, err = s.settled(ctx, p, run); err != nil {
+		w.Header().Set(eventsHeader, s.eventsURL(taken.Document.Workspace, taken.Run))
+		if taken.Document, err = s.outcomeOf(ctx, p, taken); err != nil {
 			edge.WriteError(w, r, err)
 			return
 		}
-		edge.WriteJSON(w, http.StatusOK, s.documentView(d))
+		view := s.documentView(taken.Document)
+		view.Unchanged = taken.Unchanged
+		edge.WriteJSON(w, http.StatusOK, view)
 		return
 	}
-	view := s.startedView(d, run)
-	if d.Status != knowledge.StatusDeleting {
+	view := s.takenView(taken)
+	if view.Status != knowledge.StatusDeleting && !taken.Unchanged {
 		view.Status = knowledge.StatusPending // as it was when it was taken in
 	}
 	edge.WriteJSON(w, http.StatusAccepted, acceptedDocument{
-		ID: view.ID, Name: view.Name, Status: view.Status, Version: view.Version, RunID: run,
-		OperatorURL: view.OperatorURL, EventsURL: view.EventsURL,
+		ID: view.ID, Name: view.Name, Status: view.Status, Version: view.Version, RunID: taken.Run,
+		OperatorURL: view.OperatorURL, EventsURL: view.EventsURL, Unchanged: taken.Unchanged,
 	})
+}
+
+// outcomeOf waits until a document that was taken in is ingested, and returns it. An
+// unchanged document may have been before.
+func (s *Server) outcomeOf(ctx context.Context, p knowledge.Principal, taken intake.Taken) (knowledge.Document, error) {
+	if d := taken.Document; taken.Unchanged && d.PublishedVersion == d.Version {
+		return d, nil
+	}
+	return s.settled(ctx, p, taken.Run)
 }
 
 // settled waits for the run of a version to end and returns the document as that

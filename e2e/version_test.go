@@ -95,6 +95,8 @@ func TestVersions(t *testing.T) {
 			t.Errorf("version %d is published, and found are %v, %v", d.PublishedVersion, found, err)
 		}
 	})
+
+	t.Run("unchanged files of an interrupted ingest are not ingested again", func(t *testing.T) { ingestsAgain(t, s, m) })
 }
 
 func TestRemoval(t *testing.T) {

@@ -20,6 +20,7 @@ type ingestCmd struct {
 	Tag        []string `sep:"none" help:"A tag for all documents; may be repeated."`
 	ExternalID string   `name:"external-id" xor:"id" help:"The external id of a single file or address. Default: its path inside the folder, its name, or the address."`
 	Prefix     string   `xor:"id" placeholder:"TEXT" help:"Text to put before each external id, so that two folders may contain files of the same names."`
+	Force      bool     `help:"Ingest files again that are unchanged. Does not apply to the files in an archive."`
 	Wait       bool     `help:"Wait until each document is published or has failed."`
 	Parallel   int      `default:"4" help:"Number of concurrent uploads."`
 }
@@ -27,7 +28,7 @@ type ingestCmd struct {
 // Help returns the command's details and an example.
 func (ingestCmd) Help() string {
 	return "A document whose external id exists already becomes a new version of that document, and the output says so. " +
-		"Give each folder its own --prefix to prevent that. A transcript (talk.vtt or talk.srt) beside a recording of the same name (talk.mp3) becomes part of its document. A .zip is imported: its files become documents (see cairn import). Files of unsupported kinds and links to folders are listed and " +
+		"Give each folder its own --prefix to prevent that. A file that is the same as before, with the same tags and settings, is reported as unchanged and is not ingested again, unless --force is given; so a command that was interrupted can be repeated. An address is always fetched. A transcript (talk.vtt or talk.srt) beside a recording of the same name (talk.mp3) becomes part of its document. A .zip is imported: its files become documents (see cairn import). Files of unsupported kinds and links to folders are listed and " +
 		"skipped; hidden files, and those that a file .cairnignore with the syntax of .gitignore leaves out, are counted. The exit code is 1 if a document failed or no file was ingested.\n\nExample:\n\n" +
 		"    cairn ingest ./handbook https://example.org/manual.html --tag service --wait\n" +
 		"    cairn ingest ./projects/heron --prefix heron/"
@@ -58,7 +59,7 @@ func (g ingestCmd) Run(ctx context.Context, a *app) error {
 		out = io.Discard
 	}
 	progress := terminal.NewProgress(out, bar, len(found.entries))
-	in := ingestion{client: c, project: g.Project, tags: g.Tag, wait: g.Wait, progress: progress}
+	in := ingestion{client: c, project: g.Project, tags: g.Tag, force: g.Force, wait: g.Wait, progress: progress}
 	outcomes, err := in.ingestAll(ctx, found.entries, g.Parallel)
 	return g.finish(a, summarise(outcomes, found), errors.Join(err, progress.Close()))
 }
@@ -68,6 +69,7 @@ type ingestion struct {
 	client   *client.Client
 	project  string
 	tags     []string
+	force    bool
 	wait     bool
 	progress *terminal.Progress
 }
@@ -120,8 +122,11 @@ func detail(o outcome) string {
 		return "import " + o.Import.ID + importCounts(*o.Import)
 	}
 	text := o.Document.ID
-	if o.Outcome == outcomePublished {
+	switch {
+	case o.Outcome == outcomePublished:
 		text = terminal.Count(o.Document.ChunkCount, "chunk")
+	case o.Outcome == outcomeUnchanged && o.Document.PublishedVersion != o.Document.Version:
+		text += ", which is " + string(o.Document.Status)
 	}
 	if o.replaces() {
 		text += fmt.Sprintf(", version %d of %s", o.Document.Version, firstOf(o.Document.ExternalID, o.Name))
@@ -147,10 +152,13 @@ func (in ingestion) ingestOne(ctx context.Context, e entry, uploads chan struct{
 		return refused(o, err)
 	}
 	o.Outcome, o.Document, o.Import = outcomeAccepted, sent.Document, sent.Import
+	if sent.Document != nil && sent.Document.Unchanged {
+		o.Outcome = outcomeUnchanged
+	}
 	switch {
 	case sent.Document != nil && sent.Document.Error != nil:
 		return failed(o, *sent.Document.Error), nil
-	case !in.wait:
+	case !in.wait || o.Outcome == outcomeUnchanged && sent.Document.PublishedVersion == sent.Document.Version:
 		return o, nil
 	case sent.Import != nil:
 		return in.archive(ctx, o)
@@ -181,11 +189,11 @@ func (in ingestion) archive(ctx context.Context, o outcome) (outcome, error) {
 func (in ingestion) send(ctx context.Context, e entry) (client.Uploaded, error) {
 	if e.url != "" {
 		d, err := in.client.AddDocument(ctx, client.NewDocument{Project: in.project, Name: e.name,
-			ExternalID: e.externalID, Content: client.Content{URL: e.url}, Tags: in.tags})
+			ExternalID: e.externalID, Content: client.Content{URL: e.url}, Tags: in.tags, Force: in.force})
 		return client.Uploaded{Document: &d}, err
 	}
 	return in.client.Upload(ctx, client.Upload{Project: in.project, Name: e.name, ExternalID: e.externalID,
-		Tags: in.tags, Open: e.open, Transcript: e.transcript})
+		Tags: in.tags, Force: in.force, Open: e.open, Transcript: e.transcript})
 }
 
 // refused returns the outcome for an error that concerns this entry only. It

@@ -14,6 +14,7 @@ import (
 const (
 	outcomeAccepted  = "accepted" // without waiting, or waiting was interrupted
 	outcomePublished = "published"
+	outcomeUnchanged = "unchanged" // the document's newest version is the same
 	outcomeSkipped   = "skipped"
 	outcomeFailed    = "failed"
 	outcomeNotSent   = "not sent" // the ingestion stopped before the server answered
@@ -31,7 +32,7 @@ type outcome struct {
 // replaces reports whether the document existed already and has a new version
 // now.
 func (o outcome) replaces() bool {
-	return o.Document != nil && o.Document.Version > 1
+	return o.Document != nil && o.Document.Version > 1 && !o.Document.Unchanged
 }
 
 // summary is the result of an ingestion. Each document counts in one of the
@@ -40,6 +41,7 @@ type summary struct {
 	Documents []outcome `json:"documents"`
 	Accepted  int       `json:"accepted"`
 	Published int       `json:"published"`
+	Unchanged int       `json:"unchanged"`
 	Skipped   int       `json:"skipped"`
 	Failed    int       `json:"failed"`
 	NotSent   int       `json:"notSent"`
@@ -57,7 +59,7 @@ func summarise(outcomes []outcome, found gathering) summary {
 		}
 	}
 	return summary{Documents: outcomes, Accepted: count[outcomeAccepted], Published: count[outcomePublished],
-		Skipped: count[outcomeSkipped], Failed: count[outcomeFailed], NotSent: count[outcomeNotSent],
+		Unchanged: count[outcomeUnchanged], Skipped: count[outcomeSkipped], Failed: count[outcomeFailed], NotSent: count[outcomeNotSent],
 		Replaced: replaced, Hidden: found.hidden, Ignored: found.ignored}
 }
 
@@ -70,8 +72,9 @@ func (s summary) write(out io.Writer) error {
 			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
 		}
 	}
-	add(s.Accepted, outcomeAccepted, s.Published == 0)
+	add(s.Accepted, outcomeAccepted, s.Published+s.Unchanged == 0)
 	add(s.Published, outcomePublished, false)
+	add(s.Unchanged, outcomeUnchanged, false)
 	add(s.Skipped, outcomeSkipped, true)
 	add(s.Failed, outcomeFailed, true)
 	add(s.NotSent, outcomeNotSent, false)

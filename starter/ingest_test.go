@@ -22,8 +22,8 @@ import (
 )
 
 // shelf is a server that accepts documents. It refuses .zip files and names
-// with "odd", fails names with "bad", imports those that begin with "import", and
-// publishes the rest.
+// with "odd", fails names with "bad", imports those that begin with "import", knows those
+// that begin with "same" or "pending", unless it is forced, and publishes the rest.
 type shelf struct {
 	mu       sync.Mutex
 	accepted []string // external ids, with their tags
@@ -76,7 +76,7 @@ func (s *shelf) file(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	externalID, tags, name := readForm(form)
+	externalID, tags, name, force := readForm(form)
 	if strings.HasPrefix(name, "import") {
 		w.WriteHeader(http.StatusAccepted)
 		fmt.Fprintf(w, `{"documents":[],"import":{"id":"i-%s","run_id":"run-of-import","status":"running"}}`, name)
@@ -94,25 +94,34 @@ func (s *shelf) file(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"code":"malformed","detail":"it cannot be read"}`)
 		return
 	}
+	published := map[bool]int{true: 3}[strings.HasPrefix(name, "same")]
+	if !force && (published > 0 || strings.HasPrefix(name, "pending")) {
+		w.Header().Set("Cairn-Run-Id", "run-of-"+name)
+		w.WriteHeader(http.StatusAccepted)
+		fmt.Fprintf(w, `{"documents":[{"id":"d","externalId":%q,"name":%q,"status":"pending","version":3,"publishedVersion":%d,"unchanged":true}],"import":null}`, externalID, name, published)
+		return
+	}
 	version := s.accept(externalID + tags)
 	w.Header().Set("Cairn-Run-Id", "run-of-"+name)
 	w.WriteHeader(http.StatusAccepted)
 	fmt.Fprintf(w, `{"documents":[{"id":"d","externalId":%q,"name":%q,"status":"pending","version":%d}],"import":null}`, externalID, name, version)
 }
 
-func readForm(form *multipart.Reader) (externalID, tags, name string) {
+func readForm(form *multipart.Reader) (externalID, tags, name string, force bool) {
 	for {
 		part, err := form.NextPart()
 		if err != nil {
-			return externalID, tags, name
+			return externalID, tags, name, force
 		}
 		content, err := io.ReadAll(part)
 		if err != nil {
-			return externalID, tags, name
+			return externalID, tags, name, force
 		}
 		switch part.FormName() {
 		case "externalId":
 			externalID = string(content)
+		case "force":
+			force = string(content) == "true"
 		case "tags":
 			tags = " " + string(content)
 		case "files":
@@ -176,6 +185,25 @@ func TestIngest(t *testing.T) {
 		slices.Sort(s.accepted)
 		if diff := cmp.Diff([]string{"a.md", "drafts/keep.md"}, s.accepted); diff != "" {
 			t.Errorf("external ids (-want +got):\n%s", diff)
+		}
+	})
+
+	t.Run("unchanged_files_are_counted", func(t *testing.T) {
+		t.Parallel()
+		_, flags := start(t)
+		args := append([]string{"ingest", writeFiles(t, "a.md", "pending.md", "same.md")}, flags...)
+		code, stdout, stderr := command(t, args...)
+		if code != exitDone || stderr != "1 accepted, 2 unchanged, 0 skipped, 0 failed\n" {
+			t.Errorf("exit code %d, stderr %q", code, stderr)
+		}
+		if !strings.Contains(stdout, "unchanged  same.md  d\n") || !strings.Contains(stdout, "unchanged  pending.md  d, which is pending\n") {
+			t.Errorf("stdout:\n%s", stdout)
+		}
+		if _, _, stderr := command(t, append(args, "--wait")...); stderr != "2 published, 1 unchanged, 0 skipped, 0 failed; new versions of existing documents: 1\n" {
+			t.Errorf("with --wait: stderr %q", stderr)
+		}
+		if _, _, stderr := command(t, append(args, "--force")...); stderr != "3 accepted, 0 skipped, 0 failed; new versions of existing documents: 1\n" {
+			t.Errorf("with --force: stderr %q", stderr)
 		}
 	})
 

@@ -43,6 +43,7 @@ type Document struct {
 	UpdatedAt        time.Time                `json:"updatedAt"`
 	OperatorURL      string                   `json:"operatorUrl"`
 	RunID            string                   `json:"runId"`
+	Unchanged        bool                     `json:"unchanged"` // of an upload: the newest version is the same
 
 	Raw map[string]json.RawMessage `json:"-"` // every field of the API's answer, for MarshalJSON
 }
@@ -66,6 +67,7 @@ type Upload struct {
 	Name       string
 	ExternalID string // "" = a new document each time
 	Tags       []string
+	Force      bool          // make a new version of an unchanged document too
 	Choice     *ImportChoice // of a zip; nil = all files in it
 	Transcript *Transcript   // of a recording; nil = none
 	// Open returns the file's content. Each call starts at its beginning.
@@ -171,6 +173,11 @@ func writeForm(form *multipart.Writer, u Upload, content io.Reader) error {
 			return err
 		}
 	}
+	if u.Force {
+		if err := form.WriteField("force", "true"); err != nil {
+			return err
+		}
+	}
 	if u.Choice != nil {
 		choice, err := json.Marshal(u.Choice)
 		if err != nil {
@@ -223,6 +230,7 @@ type NewDocument struct {
 	ExternalID string   `json:"externalId,omitempty"`
 	Content    Content  `json:"content"`
 	Tags       []string `json:"tags,omitempty"`
+	Force      bool     `json:"force,omitempty"` // make a new version of an unchanged document too
 }
 
 // AddDocument starts the ingestion of a document that is not a file.

@@ -24,15 +24,9 @@ type Batch struct {
 // file is a file of a batch.
 type file struct {
 	version    store.NewVersion
-	taken      *knowledge.Document // nil = no version is on record yet
-	sent       string              // the name as it was sent, with its folder
-	transcript string              // blob key of the transcript that came with a recording, "" = none
-}
-
-// Taken is a document of a batch, and the run that ingests it.
-type Taken struct {
-	Document knowledge.Document
-	Run      string
+	taken      *Taken // nil = no version is on record yet
+	sent       string // the name as it was sent, with its folder
+	transcript string // blob key of the transcript that came with a recording, "" = none
 }
 
 // NewBatch returns a batch for a project. run is the run of its first file.
@@ -64,7 +58,7 @@ func (b *Batch) Add(ctx context.Context, name, externalID string, content io.Rea
 	case err != nil:
 		return err
 	case found:
-		b.files = append(b.files, file{version: nv, taken: &before, sent: sent})
+		b.files = append(b.files, file{version: nv, taken: &Taken{Document: before, Run: nv.RunID}, sent: sent})
 		return nil
 	}
 	nv.SourceKey = newUploadKey(nv)
@@ -92,13 +86,13 @@ func (b *Batch) Accept(ctx context.Context, a Attributes) ([]Taken, error) {
 	for i := range b.files {
 		f := &b.files[i]
 		if f.taken == nil {
-			d, err := b.in.accept(ctx, f.version)
+			accepted, err := b.in.accept(ctx, f.version)
 			if err != nil {
 				return nil, err
 			}
-			f.taken = &d
+			f.taken = &accepted
 		}
-		taken = append(taken, Taken{Document: *f.taken, Run: f.version.RunID})
+		taken = append(taken, *f.taken)
 	}
 	return taken, nil
 }
@@ -165,7 +159,7 @@ func (in *Intake) move(ctx context.Context, nv *store.NewVersion) error {
 			return err
 		}
 	}
-	if err := in.copyBlob(ctx, old, nv.SourceKey); err != nil {
+	if _, err := in.copyBlob(ctx, old, nv.SourceKey); err != nil {
 		return fmt.Errorf("move a file: %w", err)
 	}
 	if err := in.deps.Blobs.Delete(ctx, old); err != nil {

@@ -15,9 +15,10 @@ func TestDocumentOfAConversation(t *testing.T) {
 	f := open(t)
 	anns, bobs := f.conversation(f.as("ann")), f.conversation(f.as("bob"))
 	attach := func(p knowledge.Principal, user, conversation string) (knowledge.Document, error) {
-		return f.intake.Take(t.Context(), p, f.project, intake.Run{ID: knowledge.NewID()}, intake.Document{
+		taken, err := f.intake.Take(t.Context(), p, f.project, intake.Run{ID: knowledge.NewID()}, intake.Document{
 			Content: text("one"), Attributes: intake.Attributes{ExternalUserID: user, ConversationID: conversation},
 		})
+		return taken.Document, err
 	}
 	t.Run("of the external user beside it", func(t *testing.T) {
 		d, err := attach(f.editor, "ann", anns)

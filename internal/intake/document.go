@@ -49,6 +49,8 @@ type Attributes struct {
 	Metadata    map[string]any
 	Override    knowledge.Override
 	Password    string // opens an encrypted file
+	// Force makes a new version even if nothing of it would differ from the newest.
+	Force bool
 	// Access is who may read the document; nil leaves it as it was, and a new
 	// document to the whole workspace.
 	Access *knowledge.Access
@@ -88,7 +90,7 @@ func checkPages(nv store.NewVersion) error {
 // stay nil in it, so that leaving access out never widens it.
 func (a Attributes) describe(nv *store.NewVersion) {
 	nv.ExternalID, nv.Tags, nv.ReplaceTags, nv.Metadata, nv.Access = a.ExternalID, a.Tags, a.ReplaceTags, a.Metadata, a.Access
-	nv.Override = a.Override
+	nv.Override, nv.SkipUnchanged = a.Override, !a.Force
 	switch {
 	case a.ConversationID != "": // the user only says whose conversation it is
 		nv.ExternalUserID, nv.ConversationID = new(""), &a.ConversationID

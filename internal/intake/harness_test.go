@@ -121,7 +121,8 @@ func (f *fixture) conversation(p knowledge.Principal) string {
 
 func (f *fixture) take(d intake.Document) (knowledge.Document, error) {
 	f.t.Helper()
-	return f.intake.Take(f.t.Context(), f.editor, f.project, intake.Run{ID: knowledge.NewID()}, d)
+	taken, err := f.intake.Take(f.t.Context(), f.editor, f.project, intake.Run{ID: knowledge.NewID()}, d)
+	return taken.Document, err
 }
 
 // originals returns the keys of all blobs.

@@ -55,30 +55,39 @@ func (in *Intake) Project(ctx context.Context, p knowledge.Principal, idOrName s
 	return project, nil
 }
 
+// Taken is a document that was taken in, and the run that ingests it.
+type Taken struct {
+	Document knowledge.Document
+	Run      string
+	// Unchanged reports that the newest version of the document is the same, and that
+	// Run is that version's. Nothing was started.
+	Unchanged bool
+}
+
 // Take checks a document, stores its bytes, puts its version on record and
 // starts its ingestion. It returns the document as the request described it, or,
-// for a repeated request, as it is now. An ingestion that cannot be started now
-// is started later: that is no error.
-func (in *Intake) Take(ctx context.Context, p knowledge.Principal, project knowledge.Project, run Run, d Document) (knowledge.Document, error) {
+// for a repeated request or an unchanged document, as it is now. An ingestion that
+// cannot be started now is started later: that is no error.
+func (in *Intake) Take(ctx context.Context, p knowledge.Principal, project knowledge.Project, run Run, d Document) (Taken, error) {
 	if before, found, err := in.before(ctx, p, run); found || err != nil {
-		return before, err
+		return Taken{Document: before, Run: run.ID}, err
 	}
 	nv, err := in.prepare(ctx, p, project, run.ID, d)
 	if err != nil {
-		return knowledge.Document{}, err
+		return Taken{}, err
 	}
 	nv.DocumentID = documentID(nv, 0)
 	if err := in.seal(d.Password, &nv); err != nil {
-		return knowledge.Document{}, err
+		return Taken{}, err
 	}
 	if err := in.checkRoom(ctx, p, project, nv); err != nil {
-		return knowledge.Document{}, err
+		return Taken{}, err
 	}
 	if err := in.storeContent(ctx, project, d.Content, &nv); err != nil {
-		return knowledge.Document{}, err
+		return Taken{}, err
 	}
 	err = in.checkBytes(ctx, p, project, nv)
-	var taken knowledge.Document
+	var taken Taken
 	if err == nil {
 		taken, err = in.accept(ctx, nv)
 	}
@@ -204,17 +213,23 @@ func (in *Intake) checkBytes(ctx context.Context, p knowledge.Principal, project
 	return room.CheckBytes(bytes)
 }
 
-// accept puts a version on record and starts its ingestion.
-func (in *Intake) accept(ctx context.Context, nv store.NewVersion) (knowledge.Document, error) {
+// accept puts a version on record and starts its ingestion, unless the newest version of
+// the document is the same.
+func (in *Intake) accept(ctx context.Context, nv store.NewVersion) (Taken, error) {
 	d, v, err := in.deps.Store.AddVersion(ctx, nv)
 	if err != nil {
-		return d, fmt.Errorf("add document %s: %w", nv.DocumentID, err)
+		return Taken{}, fmt.Errorf("add document %s: %w", nv.DocumentID, err)
+	}
+	if v.RunID != nv.RunID {
+		in.deleteOriginal(ctx, nv)
+		in.deps.Log.DebugContext(ctx, "document is unchanged", "workspace", v.Workspace, "document", v.Document, "version", v.Version)
+		return Taken{Document: d, Run: v.RunID, Unchanged: true}, nil
 	}
 	d.Name, d.Status = v.Name, v.Status // the answer describes what was sent
 	if nv.Error == nil {
 		in.start(ctx, v, false)
 	}
-	return d, nil
+	return Taken{Document: d, Run: v.RunID}, nil
 }
 
 // start starts an ingestion. The version is on record, so the sweep

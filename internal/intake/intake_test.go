@@ -34,11 +34,11 @@ func TestTakeOfARepeatedRequest(t *testing.T) {
 	f := open(t)
 	run := intake.Run{ID: knowledge.NewID()}
 	send := func() knowledge.Document {
-		d, err := f.intake.Take(t.Context(), f.editor, f.project, run, intake.Document{Content: text("one")})
+		taken, err := f.intake.Take(t.Context(), f.editor, f.project, run, intake.Document{Content: text("one")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return d
+		return taken.Document
 	}
 	first := send()
 	run.Repeated = true

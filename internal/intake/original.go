@@ -3,10 +3,13 @@ package intake
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/blob"
@@ -70,8 +73,14 @@ func (in *Intake) putOriginal(ctx context.Context, r io.Reader, declared string,
 	if err != nil {
 		return fmt.Errorf("store a file: %w", err)
 	}
-	nv.Bytes = ref.Bytes
+	nv.Bytes, nv.Digest = ref.Bytes, digest(ref.SHA256, nv.MediaType, strconv.Itoa(knowledge.PipelineVersion))
 	return nil
+}
+
+// digest returns a hash of what decides what becomes of an upload, beside its settings.
+func digest(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
+	return hex.EncodeToString(sum[:])
 }
 
 // readHead reads the first bytes of a file. whole reports that there are no more.
@@ -92,18 +101,25 @@ func readHead(r io.Reader) (head []byte, whole bool, err error) {
 // dropOriginal deletes the bytes of a document that was refused. After an error
 // that leaves open whether a version refers to them they stay, and a sweep decides.
 func (in *Intake) dropOriginal(ctx context.Context, nv store.NewVersion, refusal error) {
-	if nv.SourceKey == "" || !isRefusal(refusal) {
+	if isRefusal(refusal) {
+		in.deleteOriginal(ctx, nv)
+	}
+}
+
+// deleteOriginal deletes the bytes of an upload that became no version.
+func (in *Intake) deleteOriginal(ctx context.Context, nv store.NewVersion) {
+	if nv.SourceKey == "" {
 		return
 	}
 	for _, key := range []string{nv.SourceKey, blob.BesideUpload(nv.SourceKey, blob.Transcript)} {
 		if err := in.deps.Blobs.Delete(context.WithoutCancel(ctx), key); err != nil {
-			in.deps.Log.WarnContext(ctx, "delete the bytes of a refused document", "document", nv.DocumentID, "error", err)
+			in.deps.Log.WarnContext(ctx, "delete the bytes of an upload", "document", nv.DocumentID, "error", err)
 			return
 		}
 	}
 	if nv.Leased {
 		if err := in.deps.Store.EndUpload(context.WithoutCancel(ctx), nv.SourceKey); err != nil {
-			in.deps.Log.WarnContext(ctx, "end the upload of a refused document", "document", nv.DocumentID, "error", err)
+			in.deps.Log.WarnContext(ctx, "end an upload", "document", nv.DocumentID, "error", err)
 		}
 	}
 }

@@ -17,7 +17,7 @@ func TestPasswordOfAFile(t *testing.T) {
 	const password = "correct horse battery staple"
 	f := open(t)
 	text := "locked"
-	d, err := f.intake.Take(t.Context(), f.editor, f.project, intake.Run{ID: knowledge.NewID()}, intake.Document{
+	taken, err := f.intake.Take(t.Context(), f.editor, f.project, intake.Run{ID: knowledge.NewID()}, intake.Document{
 		Name: "a.txt", Content: intake.Content{Text: &text},
 		Attributes: intake.Attributes{Password: password, Override: knowledge.Override{Languages: []string{"deu"}}},
 	})
@@ -29,7 +29,7 @@ func TestPasswordOfAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plain, err := f.secrets.Open(v.SealedPassword, d.ID); err != nil || plain != password {
+	if plain, err := f.secrets.Open(v.SealedPassword, taken.Document.ID); err != nil || plain != password {
 		t.Errorf("the ingestion opens %q, %v", plain, err)
 	}
 	f.nowhere(password)

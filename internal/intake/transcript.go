@@ -35,7 +35,7 @@ func (b *Batch) pairTranscripts() {
 // if that took the file in.
 func (f file) mediaType() string {
 	if f.taken != nil {
-		return f.taken.MediaType
+		return f.taken.Document.MediaType
 	}
 	return f.version.MediaType
 }
@@ -47,9 +47,11 @@ func (in *Intake) keepTranscript(ctx context.Context, f *file) error {
 		return nil
 	}
 	if f.taken == nil {
-		if err := in.copyBlob(ctx, f.transcript, blob.BesideUpload(f.version.SourceKey, blob.Transcript)); err != nil {
+		ref, err := in.copyBlob(ctx, f.transcript, blob.BesideUpload(f.version.SourceKey, blob.Transcript))
+		if err != nil {
 			return fmt.Errorf("keep a transcript: %w", err)
 		}
+		f.version.Digest = digest(f.version.Digest, ref.SHA256)
 	}
 	if err := in.deps.Blobs.Delete(ctx, f.transcript); err != nil {
 		return fmt.Errorf("keep a transcript: %w", err)
@@ -59,12 +61,11 @@ func (in *Intake) keepTranscript(ctx context.Context, f *file) error {
 }
 
 // copyBlob stores what is under a key under another one too.
-func (in *Intake) copyBlob(ctx context.Context, from, to string) error {
+func (in *Intake) copyBlob(ctx context.Context, from, to string) (blob.Ref, error) {
 	reader, _, err := in.deps.Blobs.Open(ctx, from)
 	if err != nil {
-		return err
+		return blob.Ref{}, err
 	}
 	defer reader.Close()
-	_, err = in.deps.Blobs.PutReader(ctx, to, reader)
-	return err
+	return in.deps.Blobs.PutReader(ctx, to, reader)
 }

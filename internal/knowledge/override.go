@@ -73,3 +73,7 @@ func (o Override) Fields(location string) []Field {
 	}
 	return wrong
 }
+
+// PipelineVersion changes when an unchanged file would become another document: then the
+// next upload or import of it makes a new version.
+const PipelineVersion = 1

@@ -24,6 +24,8 @@ type NewVersion struct {
 	SourceKey      string // blob key of the original
 	Leased         bool   // BeginUpload has leased SourceKey; AddVersion ends that
 	SourceURL      string // where the original is to be fetched from, if it is not stored yet
+	Digest         string // of the original, its transcript and its kind; "" = not known
+	SkipUnchanged  bool   // insert nothing if the newest version is the same
 	Tags           []string
 	ReplaceTags    bool
 	Metadata       map[string]any
@@ -50,15 +52,19 @@ type NewVersion struct {
 // version is published. The new version waits for a removal of older versions. Beyond a
 // limit it is CodeLimitReached: of several versions at once only so many are inserted as
 // the project has room for. AddVersion returns the document and the version.
+//
+// With SkipUnchanged it inserts nothing and returns the newest version, which has another
+// run, if that has not failed and has the same digest, attributes, override, splitter and
+// enrichment. The lease of the upload is not ended then.
 func (s *Store) AddVersion(ctx context.Context, nv NewVersion) (knowledge.Document, Version, error) {
 	nv.Now = s.orNow(nv.Now)
 	var a addition
 	err := s.write(ctx, "add a version of document "+nv.DocumentID, func(ctx context.Context, tx transaction) error {
 		a = addition{NewVersion: nv}
-		if err := a.endLease(ctx, tx, s.id); err != nil {
+		if err := a.run(ctx, tx); err != nil || a.unchanged {
 			return err
 		}
-		return a.run(ctx, tx)
+		return a.endLease(ctx, tx, s.id)
 	})
 	if err != nil {
 		return knowledge.Document{}, Version{}, err
@@ -101,6 +107,8 @@ type addition struct {
 	there      bool       // the document has a row
 	fresh      bool       // nothing is inherited from an earlier document
 	attributes attributes // of the version
+	inherited  attributes // those before the upload's were merged, without what was found
+	unchanged  bool       // row is the newest version, which is the same
 }
 
 func (a *addition) run(ctx context.Context, tx transaction) error {
@@ -127,6 +135,9 @@ func (a *addition) run(ctx context.Context, tx transaction) error {
 	if err := a.begin(ctx, tx); err != nil {
 		return err
 	}
+	if err := a.compare(ctx, tx); err != nil || a.unchanged {
+		return err
+	}
 	return a.insert(ctx, tx)
 }
 
@@ -137,6 +148,10 @@ func (a *addition) begin(ctx context.Context, tx transaction) error {
 	}
 	a.fresh = !a.there || a.doc.Removed || a.doc.RemovingUpto > 0 && a.doc.RemovingUpto == a.doc.Version
 	if err := a.base(ctx, tx); err != nil {
+		return err
+	}
+	a.inherited = a.attributes
+	if err := a.inherited.dropFound(); err != nil {
 		return err
 	}
 	return a.attributes.merge(&a.NewVersion)
@@ -200,7 +215,7 @@ func (a *addition) copyVersion(ctx context.Context, tx transaction, number int, 
 		return err
 	}
 	a.attributes, a.Name, a.MediaType, a.Bytes = version.attributes, version.Name, version.MediaType, version.Bytes
-	a.SourceKey, a.SourceURL = version.SourceKey, version.SourceURL
+	a.SourceKey, a.SourceURL, a.Digest = version.SourceKey, version.SourceURL, version.Digest
 	a.Parent = knowledge.VersionRef{Document: a.doc.Parent, Version: a.doc.ParentVersion}
 	err := decode(field{version.Override, &a.Override})
 	if err == nil {
@@ -268,7 +283,7 @@ func (a *addition) version() (versionRow, error) {
 		DocumentID: a.DocumentID, Version: a.doc.Version, Workspace: a.Workspace, Project: a.Project, RunID: a.RunID,
 		Status: a.doc.Status, Stage: a.doc.Stage, Error: a.doc.Error, attributes: a.attributes, MediaType: a.MediaType,
 		Language: cmp.Or(a.Facts.Language, undetermined), ChunkCount: a.Facts.ChunkCount, PageCount: a.Facts.PageCount,
-		SourceKey: a.SourceKey, SourceURL: a.SourceURL, Bytes: a.Bytes, Splitter: splitter,
+		SourceKey: a.SourceKey, SourceURL: a.SourceURL, Digest: a.Digest, Bytes: a.Bytes, Splitter: splitter,
 		Override: override, Enrichment: enrichment, Password: a.SealedPassword, HadPassword: a.SealedPassword != "", CreatedAt: micros(a.Now), UpdatedAt: micros(a.Now),
 	}, nil
 }

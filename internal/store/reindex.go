@@ -166,14 +166,19 @@ func (m making) outdated(config knowledge.ProjectConfig) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	before, err := encode(made.WithDefaults())
+	return madeOtherwise(made, splitter, enrichment, override.EnrichmentIn(config))
+}
+
+// madeOtherwise reports whether two versions with the same override are made in different
+// ways. Another model of the enrichment does not count.
+func madeOtherwise(a, b knowledge.Splitter, enrichedA, enrichedB knowledge.VersionEnrichment) (bool, error) {
+	before, err := encode(a.WithDefaults())
 	if err != nil {
 		return false, err
 	}
-	now, err := encode(splitter.WithDefaults())
-	enriched := override.EnrichmentIn(config)
-	enrichment.Model, enriched.Model = "", "" // another model does not make a document outdated
-	return before != now || enrichment != enriched, err
+	now, err := encode(b.WithDefaults())
+	enrichedA.Model, enrichedB.Model = "", ""
+	return before != now || enrichedA != enrichedB, err
 }
 
 // ReindexVersion inserts the next version of an outdated document, for a reindex. It

@@ -68,6 +68,7 @@ type versionRow struct {
 	Language    string `bun:"language"`
 	SourceKey   string `bun:"source_key"`
 	SourceURL   string `bun:"source_url"`
+	Digest      string `bun:"digest"`
 	Bytes       int64  `bun:"bytes"`
 	ChunkCount  int    `bun:"chunk_count"`
 	PageCount   int    `bun:"page_count"`

@@ -37,6 +37,7 @@ type Document struct {
 	OperatorURL      string                   `json:"operatorUrl"`
 	RunID            string                   `json:"runId,omitempty" doc:"Of the run that this answer started"`
 	EventsURL        string                   `json:"eventsUrl,omitempty" doc:"Where that run's events are, for an hour without a key"`
+	Unchanged        bool                     `json:"unchanged,omitempty" doc:"In answers to uploads: the newest version is the same and was kept. The run is that version's; nothing was started"`
 }
 
 // DocumentAccess is who may read a document.

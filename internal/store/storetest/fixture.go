@@ -19,6 +19,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		run  func(t *testing.T, open func(t *testing.T) Store)
 	}{
 		{"versions", testVersions},
+		{"unchanged", testUnchanged},
 		{"attributes", testAttributes},
 		{"publishing", testPublishing},
 		{"combined", testCombined},
