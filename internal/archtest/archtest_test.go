@@ -112,7 +112,7 @@ var own = map[string][]string{
 
 	// Adapters.
 	"internal/dispatch":         {"activities", "internal/blob", "internal/knowledge", "internal/store", "internal/stream", "workflows"},
-	"internal/embedded":         {"internal/namespace"},
+	"internal/embedded":         {"internal/erase", "internal/namespace"},
 	"internal/index/embedded":   {"internal/erase", "internal/index", "internal/knowledge", "internal/words"},
 	"internal/index/milvus":     {"internal/index", "internal/knowledge", "internal/words"},
 	"internal/model/localmodel": {"internal/knowledge", "internal/model/protocol"},

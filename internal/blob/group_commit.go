@@ -63,6 +63,7 @@ func openCommitter(ctx context.Context, dsn, path string) (*committer, error) {
 	c.deletions.Store(1)
 	c.arrived = sync.NewCond(&c.mu)
 	if err := c.prepare(ctx); err != nil {
+		c.file.Close()
 		return nil, errors.Join(err, db.Close())
 	}
 	go c.run()
@@ -244,5 +245,6 @@ func (c *committer) close() error {
 	c.arrived.Signal()
 	c.mu.Unlock()
 	<-c.ended
+	c.file.Close()
 	return c.db.Close()
 }

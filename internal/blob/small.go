@@ -12,6 +12,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/cairn-rag/cairn/internal/erase"
 )
 
 const (
@@ -51,6 +53,9 @@ func openSmall(ctx context.Context, folder string, synced bool, alone func() boo
 		return nil, err
 	}
 	if err := file.Close(); err != nil {
+		return nil, err
+	}
+	if err := erase.Prepare(ctx, path, 0); err != nil {
 		return nil, err
 	}
 	level := "synchronous(FULL)"

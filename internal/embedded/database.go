@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/server/schema/sqlite"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/cairn-rag/cairn/internal/erase"
 	"github.com/cairn-rag/cairn/internal/namespace"
 )
 
@@ -72,17 +73,33 @@ const stopPatience = 5 * time.Second
 // emptyLog moves the write-ahead log of a database into its file and truncates the log. The
 // server does not, because its plugin never closes a file: after much work some 80 MB would
 // stay.
-func emptyLog(path string) (err error) {
-	// A stop has no context of its own.
-	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
-	defer cancel()
+func emptyLog(ctx context.Context, path string) error {
+	return beside(path, func(db *sql.DB) error {
+		// It moves most of the log while the server writes, so that the truncation takes a
+		// moment.
+		if _, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)"); err != nil {
+			return err
+		}
+		_, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+		return err
+	})
+}
+
+// freePages returns the number of pages of a database that hold nothing.
+func freePages(ctx context.Context, path string) (free int, err error) {
+	err = beside(path, func(db *sql.DB) error {
+		return db.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free)
+	})
+	return free, err
+}
+
+// beside runs work on a connection of its own.
+func beside(path string, work func(*sql.DB) error) error {
 	db, err := sql.Open("sqlite", "file:"+escapePath(path)+"?mode=rw&_pragma=busy_timeout(2000)")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	var busy, frames, moved int
-	return db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
+	return errors.Join(work(db), db.Close())
 }
 
 // escapePath returns a path as it is written in a file: URI.
@@ -94,8 +111,10 @@ func escapePath(path string) string {
 // namespace, unless the file exists. It writes the file under another name and
 // renames the finished file, because a schema that a kill left half written
 // could never be completed.
-func createDatabase(path string, namespace *sqlite.NamespaceConfig) error {
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+func createDatabase(ctx context.Context, path string, namespace *sqlite.NamespaceConfig) error {
+	if _, err := os.Stat(path); err == nil {
+		return erase.Prepare(ctx, path, 0)
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	unfinished := path + ".new"
@@ -103,6 +122,9 @@ func createDatabase(path string, namespace *sqlite.NamespaceConfig) error {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+	}
+	if err := prepareDatabase(ctx, unfinished); err != nil {
+		return err
 	}
 	conf := database(unfinished, synchronousOff)
 	conf.ConnectAttributes["journal_mode"] = "memory"
@@ -121,6 +143,18 @@ func createDatabase(path string, namespace *sqlite.NamespaceConfig) error {
 		return err
 	}
 	return syncFile(filepath.Dir(path))
+}
+
+// prepareDatabase creates an empty file that can become smaller.
+func prepareDatabase(ctx context.Context, path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return erase.Prepare(ctx, path, 0)
 }
 
 func syncFile(path string) error {
@@ -145,10 +179,10 @@ func createDatabases(ctx context.Context, c Config) error {
 	}
 	first.Detail.Config.Retention = durationpb.New(retention)
 	history, visibility := historyPath(c.Dir), visibilityPath(c.Dir)
-	if err := createDatabase(history, first); err != nil {
+	if err := createDatabase(ctx, history, first); err != nil {
 		return err
 	}
-	if err := createDatabase(visibility, nil); err != nil {
+	if err := createDatabase(ctx, visibility, nil); err != nil {
 		return err
 	}
 	columns, err := attributeColumns(ctx, historyDatabase(c), c.ListedBy)

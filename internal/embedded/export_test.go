@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"database/sql/driver"
 
 	"go.temporal.io/server/common/config"
@@ -33,4 +34,6 @@ func ServerPrepares(dir string) (bool, error) {
 
 // CreateFullVisibility creates a visibility database with all the indexes of the
 // server's own schema, as versions without reduceIndexes left it.
-func CreateFullVisibility(dir string) error { return createDatabase(visibilityPath(dir), nil) }
+func CreateFullVisibility(ctx context.Context, dir string) error {
+	return createDatabase(ctx, visibilityPath(dir), nil)
+}

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"go.temporal.io/server/common/authorization"
@@ -26,6 +27,9 @@ type Server struct {
 	server    temporal.Server
 	ui        *webUI
 	stopping  *atomic.Bool
+
+	stopResting context.CancelFunc
+	rested      sync.WaitGroup
 }
 
 // Start starts the server and its UI and returns when both answer. It uses the
@@ -54,7 +58,8 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if err := prepareOnce(config); err != nil {
 		return nil, errors.Join(err, uiListener.Close())
 	}
-	s := &Server{config: config, stopping: new(atomic.Bool)}
+	resting, stop := context.WithCancel(context.Background()) // canceled by Stop
+	s := &Server{config: config, stopping: new(atomic.Bool), stopResting: stop}
 	if err := s.startServer(api); err != nil {
 		return nil, errors.Join(err, uiListener.Close())
 	}
@@ -65,6 +70,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 		s.Stop()
 		return nil, err
 	}
+	s.rested.Go(func() { s.keepSmall(resting) })
 	return s, nil
 }
 
@@ -157,14 +163,19 @@ func (s *Server) Stop() {
 	if s.stopping.Swap(true) {
 		return
 	}
+	s.stopResting()
+	s.rested.Wait()
 	if s.ui != nil {
 		s.ui.stop()
 	}
 	if err := s.server.Stop(); err != nil {
 		s.config.Logger.Warn("the Temporal server did not stop cleanly", slog.Any("error", err))
 	}
+	// A stop has no context of its own.
+	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
+	defer cancel()
 	for _, path := range []string{historyPath(s.config.Dir), visibilityPath(s.config.Dir)} {
-		if err := emptyLog(path); err != nil { // the next start reads the log
+		if err := emptyLog(ctx, path); err != nil { // the next start reads the log
 			s.config.Logger.Warn("a write-ahead log of the Temporal server was not emptied", slog.String("file", path), slog.Any("error", err))
 		}
 	}

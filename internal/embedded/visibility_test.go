@@ -216,7 +216,7 @@ func TestListsOfAnOlderFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := embedded.CreateFullVisibility(old); err != nil {
+	if err := embedded.CreateFullVisibility(t.Context(), old); err != nil {
 		t.Fatal(err)
 	}
 	if full := indexedColumns(t, old); len(full) < 50 {

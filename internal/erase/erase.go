@@ -4,6 +4,9 @@
 // remain. The write-ahead log holds earlier contents of pages. And when SQLite moves
 // rows from a full page to its neighbours, it leaves their bytes in the free space of
 // the page; a row that is deleted later is overwritten only where it is by then.
+//
+// The space of deleted rows leaves the file too: some seconds after the last write a
+// File gives its free pages back to the file system and truncates its write-ahead log.
 package erase
 
 import (
@@ -12,6 +15,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -39,16 +43,26 @@ type File struct {
 
 	mu  sync.Mutex
 	log logReader
+
+	shrinker *shrinker
 }
 
-// New returns the file at path, which the single connection of db writes.
+// New returns the file at path, which the single connection of db writes. Prepare made
+// it able to shrink. Close it before db.
 func New(db *sql.DB, path string) *File {
-	return &File{db: db, path: path, log: logReader{path: path + "-wal", lost: true}}
+	f := &File{db: db, path: path, log: logReader{path: path + "-wal", lost: true}}
+	f.shrinker = newShrinker(f)
+	return f
 }
 
 // NoteWritten notes the pages that earlier transactions wrote. Every transaction of
 // the connection calls it before it writes: from then on the log may be overwritten.
 func (f *File) NoteWritten() {
+	f.shrinker.noteWritten()
+	f.noteLog()
+}
+
+func (f *File) noteLog() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.log.read()
@@ -110,7 +124,7 @@ func (f *File) emptyLog(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.NoteWritten()
+	f.noteLog()
 	var busy, frames, moved int
 	err = connection.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
 	if err == nil && busy != 0 {
@@ -121,9 +135,9 @@ func (f *File) emptyLog(ctx context.Context) error {
 
 // pages returns the numbers of the pages to look at.
 func (f *File) pages(ctx context.Context) ([]uint32, error) {
-	var dataVersion, count int64
-	err := f.db.QueryRowContext(ctx, "SELECT data_version, page_count FROM pragma_data_version, pragma_page_count").Scan(&dataVersion, &count)
-	if err != nil || count >= maxPages {
+	var dataVersion, count, vacuum, size int64
+	row := f.db.QueryRowContext(ctx, "SELECT data_version, page_count, auto_vacuum, page_size FROM pragma_data_version, pragma_page_count, pragma_auto_vacuum, pragma_page_size")
+	if err := row.Scan(&dataVersion, &count, &vacuum, &size); err != nil || count >= maxPages {
 		return nil, err
 	}
 	f.mu.Lock()
@@ -132,7 +146,27 @@ func (f *File) pages(ctx context.Context) ([]uint32, error) {
 		f.log.lost = true
 	}
 	f.dataVersion = dataVersion
-	return f.log.take(uint32(count)), nil //nolint:gosec // less than maxPages
+	pages := f.log.take(uint32(count)) //nolint:gosec // less than maxPages
+	if vacuum != 0 {
+		pages = slices.DeleteFunc(pages, func(page uint32) bool { return isPointerMap(page, uint32(size)) }) //nolint:gosec // at most 64 KiB
+	}
+	return pages, nil
+}
+
+// isPointerMap reports whether a page of a file that can shrink says where other pages
+// are used. Its first byte may be that of a b-tree page. See "Pointer Map or Ptrmap Pages"
+// in https://www.sqlite.org/fileformat2.html.
+func isPointerMap(page, pageBytes uint32) bool {
+	const entry, lockedByte = 5, 1 << 30 // bytes of an entry; the page of this byte is not used
+	if page < 2 {
+		return false
+	}
+	group := pageBytes/entry + 1
+	begin := (page-2)/group*group + 2
+	if begin == lockedByte/pageBytes+1 {
+		begin++
+	}
+	return page == begin
 }
 
 // clear overwrites the free space of those of the pages that hold bytes there. It
@@ -143,7 +177,7 @@ func (f *File) clear(ctx context.Context, pages []uint32) (cleared int, err erro
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing after a commit
-	f.NoteWritten()
+	f.noteLog()
 	read, err := tx.PrepareContext(ctx, "SELECT data FROM sqlite_dbpage WHERE pgno = ?")
 	if err != nil {
 		return 0, err

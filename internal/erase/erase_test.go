@@ -28,17 +28,24 @@ type database struct {
 
 func create(t *testing.T, path string) database {
 	t.Helper()
+	if file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600); err != nil || file.Close() != nil {
+		t.Fatal(err)
+	}
+	if err := erase.Prepare(t.Context(), path, 0); err != nil {
+		t.Fatal(err)
+	}
 	db, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=secure_delete(ON)&_pragma=synchronous(OFF)&_pragma=busy_timeout(10)")
 	if err != nil {
 		t.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)
+	d := database{DB: db, file: erase.New(db, path), path: path, t: t}
 	t.Cleanup(func() {
+		d.file.Close()
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	d := database{DB: db, file: erase.New(db, path), path: path, t: t}
 	d.write("CREATE TABLE IF NOT EXISTS texts (key INTEGER PRIMARY KEY, text TEXT)")
 	return d
 }

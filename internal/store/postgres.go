@@ -118,6 +118,8 @@ func (postgresEngine) ping(ctx context.Context, reader *pool) error {
 
 func (postgresEngine) erase(context.Context) error { return nil }
 
+func (postgresEngine) close() {}
+
 // checkPostgresVersion refuses tables that are not those of this program.
 func (s *Store) checkPostgresVersion(ctx context.Context) error {
 	needed, err := postgresVersion()

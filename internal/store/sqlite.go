@@ -49,6 +49,9 @@ func (s *Store) openSQLite(ctx context.Context, cfg Config) error {
 		if err := createFile(path); err != nil {
 			return fmt.Errorf("create database %s: %w", path, err)
 		}
+		if err := erase.Prepare(ctx, path, 0); err != nil {
+			return err
+		}
 	}
 	if s.writer, err = openSQLitePool(path, 1, "_txlock=immediate", "secure_delete(ON)", "synchronous(FULL)", writerCache); err != nil {
 		return err
@@ -90,6 +93,8 @@ func (e sqliteEngine) erase(ctx context.Context) error {
 	}
 	return err
 }
+
+func (e sqliteEngine) close() { e.file.Close() }
 
 func (s *Store) migrateSQLite(ctx context.Context) error {
 	provider, err := s.sqliteMigrations()

@@ -57,6 +57,8 @@ type engine interface {
 	ping(ctx context.Context, reader *pool) error
 	// erase is EraseDeleted.
 	erase(ctx context.Context) error
+	// close is called before the connections are closed.
+	close()
 }
 
 // Open opens the database. A SQLite database is created if it does not exist, and its
@@ -100,6 +102,9 @@ func Migrate(ctx context.Context, databaseURL string) error {
 
 // Close closes the database. It waits for running statements.
 func (s *Store) Close() error {
+	if s.engine != nil {
+		s.engine.close()
+	}
 	var err error
 	for _, db := range []*pool{s.reader, s.writer} { // the writer last: in SQLite it folds the log into the file
 		if db != nil {

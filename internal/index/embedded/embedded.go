@@ -96,6 +96,9 @@ func (x *Index) Close() error {
 	if x.statements != nil {
 		errs = append(errs, x.statements.close())
 	}
+	if x.file != nil {
+		x.file.Close()
+	}
 	if x.writer != nil {
 		errs = append(errs, x.writer.Close())
 	}
@@ -151,18 +154,10 @@ func create(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	info, err := f.Stat()
-	if err = errors.Join(err, f.Close()); err != nil || info.Size() > 0 {
+	if err := f.Close(); err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?_pragma=busy_timeout(10000)")
-	if err != nil {
-		return err
-	}
-	db.SetMaxOpenConns(1)
-	// VACUUM writes the first page. The size cannot change in WAL mode, which follows.
-	_, err = db.ExecContext(ctx, fmt.Sprintf("PRAGMA page_size = %d; VACUUM", pageBytes))
-	return errors.Join(err, db.Close())
+	return erase.Prepare(ctx, path, pageBytes)
 }
 
 // write runs change in a transaction on the single writer connection.
