@@ -50,9 +50,9 @@ func (q askCmd) Run(ctx context.Context, a *app) error {
 		question.Override = map[string]any{"tools": map[string]any{knowledge.ToolWebSearch: map[string]any{}}}
 	}
 	var started string
-	n := newNarrator(a, q.JSON)
+	n := newNarrator(a, q.forPrograms())
 	c = c.For("", func(run string) { started = run }).WithOutages(n.outage)
-	err = n.showAnswer(c.Ask(ctx, question), answerView{project: q.Project, continued: q.Conversation != ""})
+	err = n.showAnswer(c.Ask(ctx, question), answerView{output: q.outputFlags, project: q.Project, continued: q.Conversation != ""})
 	if errors.Is(err, context.Canceled) && started != "" {
 		cancelStarted(ctx, a, c, started)
 	}

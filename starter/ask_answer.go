@@ -14,6 +14,7 @@ import (
 
 // answerView is how an answer is shown.
 type answerView struct {
+	output    outputFlags
 	project   string // that was asked
 	continued bool   // an earlier answer of the conversation was shown
 }
@@ -29,8 +30,8 @@ func (n *narrator) showAnswer(events iter.Seq2[client.Event, error], view answer
 	switch {
 	case err != nil:
 		return err
-	case n.quiet:
-		return terminal.JSON(a.stdout, last.Data)
+	case view.output.forPrograms():
+		return view.output.write(a, last.Data)
 	}
 	var answer client.Answer
 	if err := last.Decode(&answer); err != nil {

@@ -16,7 +16,7 @@ type clientFlags struct {
 	URL       string `name:"url" env:"CAIRN_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"The server (${env})."`
 	Key       string `name:"key" env:"CAIRN_KEY" placeholder:"KEY" help:"API key or JWT (${env}); without one, ./cairn-data/admin.key is used for a server on this machine."`
 	Workspace string `name:"workspace" default:"default" help:"The workspace to use."`
-	JSON      bool   `name:"json" help:"Print JSON."`
+	outputFlags
 }
 
 // connect returns a client. It does not call the server.

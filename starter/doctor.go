@@ -13,7 +13,6 @@ import (
 
 type doctorCmd struct {
 	clientFlags
-	Output string `short:"o" enum:"table,json" default:"table" help:"table or json."`
 	Config string `type:"path" placeholder:"FILE" help:"The server's configuration file. Default: the file in CAIRN_CONFIG."`
 }
 
@@ -68,10 +67,10 @@ func (d doctorCmd) report(a *app, found []finding) error {
 		rows = append(rows, []string{f.State, f.Check, f.Detail, f.Next})
 	}
 	var err error
-	if d.JSON || d.Output == "json" {
-		err = terminal.JSON(a.stdout, map[string]any{"findings": found, "problems": problems})
+	if d.forPrograms() {
+		err = d.write(a, map[string]any{"findings": found, "problems": problems})
 	} else {
-		err = terminal.Table(a.stdout, []string{"STATE", "CHECK", "FOUND", "NEXT STEP"}, rows)
+		err = terminal.Table(terminal.Wide(a.stdout), []string{"STATE", "CHECK", "FOUND", "NEXT STEP"}, rows) // a command is not cut
 	}
 	if err == nil && problems > 0 {
 		err = fmt.Errorf("%s found", terminal.Count(problems, "problem"))

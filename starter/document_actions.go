@@ -74,15 +74,15 @@ func (d documentAction) runOne(ctx context.Context, a *app, c *client.Client, do
 	}
 	message, result := do.present, any(started)
 	if d.Wait {
-		n := narrator{app: a, quiet: d.JSON}
+		n := narrator{app: a, quiet: d.forPrograms()}
 		end, err := n.end(ctx, c, started.RunID)
 		if err != nil {
 			return err
 		}
 		message, result = do.past, end.Result
 	}
-	if d.JSON {
-		return terminal.JSON(a.stdout, result)
+	if d.forPrograms() {
+		return d.write(a, result)
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s %s, run %s\n", message, id, started.RunID)
 	return err
@@ -93,8 +93,8 @@ func (d documentAction) runOne(ctx context.Context, a *app, c *client.Client, do
 func (d documentAction) report(a *app, do doing, result client.SelectionResult) error {
 	var err error
 	switch {
-	case d.JSON:
-		err = terminal.JSON(a.stdout, result)
+	case d.forPrograms():
+		err = d.write(a, result)
 	case d.DryRun:
 		_, err = fmt.Fprintf(a.stdout, "%s: %d would be refused; nothing was started\n", terminal.Count(result.Matched, "document"), len(result.Refused))
 	default:
@@ -104,7 +104,7 @@ func (d documentAction) report(a *app, do doing, result client.SelectionResult) 
 		return err
 	}
 	for _, refused := range result.Refused {
-		if !d.JSON {
+		if !d.forPrograms() {
 			fmt.Fprintf(a.stderr, "refused %s: %s\n", refused.ID, refused.Code) // the count shows it too
 		}
 	}

@@ -24,13 +24,12 @@ func (documentsCmd) Help() string {
 }
 
 type documentsListCmd struct {
-	clientFlags
+	listFlags
 	Project    string   `short:"p" default:"default" help:"The project."`
 	Status     string   `enum:",pending,published,error,inactive,deleting" default:"" help:"Only documents with this status: pending, published, error, inactive or deleting."`
 	Tag        []string `sep:"none" help:"Only documents with one of these tags; may be repeated."`
 	ExternalID string   `name:"external-id" help:"Only the document with this external id."`
 	Limit      atMost   `default:"0" help:"The largest number to list; 0 lists all."`
-	Wide       bool     `help:"Also print external ids and progress, and causes in full."`
 }
 
 // Help returns the command's example.
@@ -48,10 +47,14 @@ func (l documentsListCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if l.JSON {
-		return terminal.JSON(a.stdout, map[string]any{"documents": documents, "total": total})
+	if l.forPrograms() {
+		list := "data"
+		if l.JSON {
+			list = "documents"
+		}
+		return l.write(a, map[string]any{list: documents, "total": total})
 	}
-	if err := l.table(a, documents); err != nil {
+	if err := l.documentTable(a, documents); err != nil {
 		return err
 	}
 	if total > len(documents) {
@@ -60,9 +63,9 @@ func (l documentsListCmd) Run(ctx context.Context, a *app) error {
 	return err
 }
 
-// table prints the documents. Stage and cause are those of documents whose newest version
+// documentTable prints the documents. Stage and cause are those of documents whose newest version
 // is not published.
-func (l documentsListCmd) table(a *app, documents []client.Document) error {
+func (l documentsListCmd) documentTable(a *app, documents []client.Document) error {
 	header := []string{"ID", "NAME", "STATUS", "STAGE", "VERSION", "CHUNKS", "UPDATED", "CAUSE"}
 	if l.Wide {
 		header = append(header[:len(header)-1], "PROGRESS", "EXTERNAL ID", "CAUSE")
@@ -76,16 +79,11 @@ func (l documentsListCmd) table(a *app, documents []client.Document) error {
 		row := []string{d.ID, d.Name, string(d.Status), stage, strconv.Itoa(d.Version), strconv.Itoa(d.ChunkCount), terminal.Time(d.UpdatedAt)}
 		if l.Wide {
 			row = append(row, fmt.Sprintf("%.0f%%", 100*d.Progress), d.ExternalID)
-		} else {
-			cause = terminal.Shorten(cause, shortCause)
 		}
 		rows = append(rows, append(row, cause))
 	}
-	return terminal.Table(a.stdout, header, rows)
+	return l.table(a, header, rows, "VERSION", "CHUNKS", "UPDATED", "STAGE")
 }
-
-// shortCause is the longest cause in a list, in code points.
-const shortCause = 80
 
 // documentCause returns why a document is not published: its error, or what it waits for.
 func documentCause(d client.Document) string {
@@ -141,8 +139,8 @@ func (s documentsShowCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if s.JSON {
-		return terminal.JSON(a.stdout, d)
+	if s.forPrograms() {
+		return s.write(a, d)
 	}
 	failure := ""
 	if d.Error != nil {

@@ -49,8 +49,8 @@ func (h healthCmd) Run(ctx context.Context, a *app) error {
 }
 
 func (h healthCmd) print(a *app, state client.Readiness) error {
-	if h.JSON {
-		return terminal.JSON(a.stdout, state)
+	if h.forPrograms() {
+		return h.write(a, state)
 	}
 	pairs := []string{"status", state.Status}
 	for _, d := range state.Dependencies {

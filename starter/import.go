@@ -90,12 +90,12 @@ func (g importCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if !g.Wait {
-		if g.JSON {
-			return terminal.JSON(a.stdout, i)
+		if g.forPrograms() {
+			return g.write(a, i)
 		}
 		return terminal.Fields(a.stdout, "import", i.ID, "run", i.RunID, "status", i.Status, "operator", i.OperatorURL)
 	}
-	return awaitImport(ctx, a, c, i, g.JSON)
+	return awaitImport(ctx, a, c, i, g.outputFlags)
 }
 
 func (g importCmd) start(ctx context.Context, c *client.Client) (client.Import, error) {
@@ -161,9 +161,9 @@ func (g importCmd) kind() (string, error) {
 }
 
 // awaitImport shows an import until it ends, and then its outcome.
-func awaitImport(ctx context.Context, a *app, c *client.Client, i client.Import, asJSON bool) error {
+func awaitImport(ctx context.Context, a *app, c *client.Client, i client.Import, output outputFlags) error {
 	out, bar := a.stderr, a.bar
-	if asJSON {
+	if output.forPrograms() {
 		out, bar = io.Discard, nil
 	}
 	meter := terminal.NewMeter(out, bar)
@@ -182,8 +182,8 @@ func awaitImport(ctx context.Context, a *app, c *client.Client, i client.Import,
 	if i, err = c.Import(ctx, i.ID); err != nil {
 		return err
 	}
-	if asJSON {
-		err = terminal.JSON(a.stdout, i)
+	if output.forPrograms() {
+		err = output.write(a, i)
 	} else {
 		err = writeImport(a, i)
 	}

@@ -25,7 +25,7 @@ func (importsCmd) Help() string {
 }
 
 type importsListCmd struct {
-	clientFlags
+	listFlags
 	Project string `short:"p" help:"Only imports into this project."`
 	Limit   atMost `default:"50" help:"The largest number to list; 0 lists all."`
 }
@@ -47,14 +47,15 @@ func (l importsListCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if l.JSON {
-		return terminal.JSON(a.stdout, client.List[client.Import]{Data: imports})
+	if l.forPrograms() {
+		return l.write(a, client.List[client.Import]{Data: imports})
 	}
 	rows := make([][]string, 0, len(imports))
 	for _, i := range imports {
 		rows = append(rows, []string{i.ID, i.Source.URI, i.Status, number(i.Discovered), number(i.Published), number(i.Skipped), number(i.Failed), terminal.Time(i.CreatedAt)})
 	}
-	return terminal.Table(a.stdout, []string{"ID", "SOURCE", "STATUS", "DISCOVERED", "PUBLISHED", "SKIPPED", "FAILED", "STARTED"}, rows)
+	return l.table(a, []string{"ID", "SOURCE", "STATUS", "DISCOVERED", "PUBLISHED", "SKIPPED", "FAILED", "STARTED"}, rows,
+		"DISCOVERED", "SKIPPED", "STARTED", "PUBLISHED", "FAILED")
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
@@ -75,8 +76,8 @@ func (f importFlags) do(a *app, call func(*client.Client) (client.Import, error)
 	if err != nil {
 		return err
 	}
-	if f.JSON {
-		return terminal.JSON(a.stdout, i)
+	if f.forPrograms() {
+		return f.write(a, i)
 	}
 	return showImport(a, i)
 }
@@ -120,7 +121,8 @@ func (s importsShowCmd) Run(ctx context.Context, a *app) error {
 }
 
 type importsFailuresCmd struct {
-	importFlags
+	listFlags
+	ID    string `arg:"" help:"The import's id."`
 	Limit atMost `default:"0" help:"The largest number to list; 0 lists all."`
 }
 
@@ -141,14 +143,14 @@ func (f importsFailuresCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if f.JSON {
-		return terminal.JSON(a.stdout, client.List[client.ImportFailure]{Data: failures})
+	if f.forPrograms() {
+		return f.write(a, client.List[client.ImportFailure]{Data: failures})
 	}
 	rows := make([][]string, 0, len(failures))
 	for _, failure := range failures {
 		rows = append(rows, []string{failure.Key, string(failure.Error.Code), string(failure.Error.Stage), failure.Error.Message})
 	}
-	return terminal.Table(a.stdout, []string{"OBJECT", "CODE", "STAGE", "MESSAGE"}, rows)
+	return f.table(a, []string{"OBJECT", "CODE", "STAGE", "MESSAGE"}, rows, "STAGE")
 }
 
 type importsPauseCmd struct{ importFlags }
@@ -210,5 +212,5 @@ func (s importsRetryCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return awaitImport(ctx, a, c, i, s.JSON)
+	return awaitImport(ctx, a, c, i, s.outputFlags)
 }

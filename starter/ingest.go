@@ -51,11 +51,11 @@ func (g ingestCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	bar := a.bar
-	if g.JSON {
+	if g.forPrograms() {
 		bar = nil
 	}
 	out := a.stdout
-	if g.JSON {
+	if g.forPrograms() {
 		out = io.Discard
 	}
 	progress := terminal.NewProgress(out, bar, len(found.entries))

@@ -108,8 +108,8 @@ func (s summary) err() error {
 // finish prints the summary of an ingestion that ended, or that stopped with an
 // error. The server continues with the documents that it has accepted.
 func (g ingestCmd) finish(a *app, s summary, stopped error) error {
-	if g.JSON {
-		if err := terminal.JSON(a.stdout, s); err != nil {
+	if g.forPrograms() {
+		if err := g.write(a, s); err != nil {
 			return errors.Join(stopped, err)
 		}
 	} else if err := s.write(a.stderr); err != nil {

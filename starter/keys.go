@@ -56,15 +56,15 @@ func (k keysCreateCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if k.JSON {
-		return terminal.JSON(a.stdout, created)
+	if k.forPrograms() {
+		return k.write(a, created)
 	}
 	fmt.Fprintf(a.stderr, "Key %s, shown only now:\n", created.ID)
 	_, err = fmt.Fprintln(a.stdout, created.Secret)
 	return err
 }
 
-type keysListCmd struct{ clientFlags }
+type keysListCmd struct{ listFlags }
 
 // Help returns the command's example.
 func (keysListCmd) Help() string { return "Example:\n\n    cairn keys list --json" }
@@ -81,14 +81,14 @@ func (l keysListCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if l.JSON {
-		return terminal.JSON(a.stdout, client.List[client.Key]{Data: keys})
+	if l.forPrograms() {
+		return l.write(a, client.List[client.Key]{Data: keys})
 	}
 	rows := make([][]string, 0, len(keys))
 	for _, k := range keys {
 		rows = append(rows, []string{k.ID, k.Name, firstOf(k.ProjectID, "(all)"), strings.Join(k.Scopes, ","), keyState(k), terminal.Time(k.CreatedAt)})
 	}
-	return terminal.Table(a.stdout, []string{"ID", "NAME", "PROJECT", "SCOPES", "STATE", "CREATED"}, rows)
+	return l.table(a, []string{"ID", "NAME", "PROJECT", "SCOPES", "STATE", "CREATED"}, rows, "CREATED", "SCOPES", "PROJECT")
 }
 
 func keyState(k client.Key) string {
@@ -123,8 +123,8 @@ func (r keysRevokeCmd) Run(ctx context.Context, a *app) error {
 	if err := c.RevokeKey(ctx, r.ID); err != nil {
 		return err
 	}
-	if r.JSON {
-		return terminal.JSON(a.stdout, map[string]string{"id": r.ID})
+	if r.forPrograms() {
+		return r.write(a, map[string]string{"id": r.ID})
 	}
 	_, err = fmt.Fprintln(a.stdout, "revoked key", r.ID)
 	return err

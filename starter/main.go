@@ -76,7 +76,8 @@ func (e noServerError) Error() string { return e.text }
 func wrongUse(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
 
 func main() {
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	noColour := os.Getenv("NO_COLOR")
+	a := &app{stdin: os.Stdin, stdout: terminal.OnScreen(os.Stdout, noColour), stderr: terminal.OnScreen(os.Stderr, noColour)}
 	if term.IsTerminal(int(os.Stderr.Fd())) {
 		a.bar = os.Stderr
 	}

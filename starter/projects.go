@@ -26,7 +26,7 @@ func (projectsCmd) Help() string {
 	return "Example:\n\n    cairn projects set default ai.retrieval.numberOfChunks=8"
 }
 
-type projectsListCmd struct{ clientFlags }
+type projectsListCmd struct{ listFlags }
 
 // Help returns the command's example.
 func (projectsListCmd) Help() string { return "Example:\n\n    cairn projects list" }
@@ -41,14 +41,14 @@ func (l projectsListCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if l.JSON {
-		return terminal.JSON(a.stdout, client.List[client.Project]{Data: projects})
+	if l.forPrograms() {
+		return l.write(a, client.List[client.Project]{Data: projects})
 	}
 	rows := make([][]string, 0, len(projects))
 	for _, p := range projects {
 		rows = append(rows, []string{p.ID, p.Name})
 	}
-	return terminal.Table(a.stdout, []string{"ID", "NAME"}, rows)
+	return l.table(a, []string{"ID", "NAME"}, rows)
 }
 
 func allProjects(ctx context.Context, c *client.Client) ([]client.Project, error) {
@@ -87,8 +87,8 @@ func (p projectsCreateCmd) Run(ctx context.Context, a *app) error {
 			fmt.Fprintf(a.stderr, "The project %s has this name too; commands tell them apart by the id.\n", other.ID)
 		}
 	}
-	if p.JSON {
-		return terminal.JSON(a.stdout, created)
+	if p.forPrograms() {
+		return p.write(a, created)
 	}
 	return terminal.Fields(a.stdout, "id", created.ID, "name", created.Name, "key (shown only now)", created.APIKey)
 }
@@ -111,8 +111,8 @@ func (s projectsShowCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if s.JSON {
-		return terminal.JSON(a.stdout, p)
+	if s.forPrograms() {
+		return s.write(a, p)
 	}
 	if err := terminal.Fields(a.stdout, "id", p.ID, "name", p.Name); err != nil {
 		return err
@@ -149,8 +149,8 @@ func (s projectsSetCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if s.JSON {
-		return terminal.JSON(a.stdout, saved)
+	if s.forPrograms() {
+		return s.write(a, saved)
 	}
 	if _, err := fmt.Fprintln(a.stdout, "changed project", saved.ID); err != nil {
 		return err

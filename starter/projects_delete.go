@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-
-	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
 type projectsDeleteCmd struct {
@@ -40,15 +38,15 @@ func (d projectsDeleteCmd) Run(ctx context.Context, a *app) error {
 	}
 	message, result := "removing", any(removed)
 	if d.Wait {
-		n := narrator{app: a, quiet: d.JSON}
+		n := narrator{app: a, quiet: d.forPrograms()}
 		end, err := n.end(ctx, c, removed.RunID)
 		if err != nil {
 			return err
 		}
 		message, result = "removed", end.Result
 	}
-	if d.JSON {
-		return terminal.JSON(a.stdout, result)
+	if d.forPrograms() {
+		return d.write(a, result)
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s project %s, run %s\n", message, removed.ID, removed.RunID)
 	return err

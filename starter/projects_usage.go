@@ -6,11 +6,10 @@ import (
 	"strconv"
 
 	"github.com/cairn-rag/cairn/internal/client"
-	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
 type projectsUsageCmd struct {
-	clientFlags
+	listFlags
 	ID   string `arg:"" help:"The project's id or name."`
 	From string `help:"The first day, in UTC, such as 2026-01-31. Default: 29 days before the last one."`
 	To   string `help:"The last day. Default: today."`
@@ -32,8 +31,8 @@ func (u projectsUsageCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if u.JSON {
-		return terminal.JSON(a.stdout, usage)
+	if u.forPrograms() {
+		return u.write(a, usage)
 	}
 	row := func(day, model string, s client.UsageSum) []string {
 		return []string{day, model, strconv.Itoa(s.Runs), strconv.Itoa(s.ModelCalls), strconv.Itoa(s.PromptTokens), strconv.Itoa(s.CompletionTokens), fmt.Sprintf("%.1f", s.Seconds)}
@@ -43,5 +42,5 @@ func (u projectsUsageCmd) Run(ctx context.Context, a *app) error {
 		rows = append(rows, row(d.Day, d.Model, d.UsageSum))
 	}
 	rows = append(rows, row("total", "", usage.Total))
-	return terminal.Table(a.stdout, []string{"DAY", "MODEL", "RUNS", "CALLS", "PROMPT TOKENS", "ANSWER TOKENS", "SECONDS"}, rows)
+	return u.table(a, []string{"DAY", "MODEL", "RUNS", "CALLS", "PROMPT TOKENS", "ANSWER TOKENS", "SECONDS"}, rows, "CALLS", "SECONDS")
 }

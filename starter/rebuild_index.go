@@ -7,7 +7,6 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
 type rebuildIndexCmd struct {
@@ -58,8 +57,8 @@ func (r rebuildIndexCmd) Run(ctx context.Context, a *app) error {
 		}
 		all = append(all, done)
 	}
-	if r.JSON {
-		return terminal.JSON(a.stdout, client.List[rebuilt]{Data: all})
+	if r.forPrograms() {
+		return r.write(a, client.List[rebuilt]{Data: all})
 	}
 	return nil
 }
@@ -69,7 +68,7 @@ func (r rebuildIndexCmd) rebuild(ctx context.Context, a *app, c *client.Client, 
 	if err != nil {
 		return rebuilt{}, err
 	}
-	n := narrator{app: a, quiet: r.JSON}
+	n := narrator{app: a, quiet: r.forPrograms()}
 	end, err := n.end(ctx, c, started.RunID)
 	if err != nil {
 		return rebuilt{}, err
@@ -81,7 +80,7 @@ func (r rebuildIndexCmd) rebuild(ctx context.Context, a *app, c *client.Client, 
 	if !p.Rebuild {
 		return rebuilt{}, fmt.Errorf("a reindex of the project was running, run %s, and has ended: repeat the command", started.RunID)
 	}
-	if !r.JSON {
+	if !r.forPrograms() {
 		if _, err := fmt.Fprintf(a.stdout, "rebuilt %s, run %s: %d documents\n", project, started.RunID, p.Embedded); err != nil {
 			return rebuilt{}, err
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
 type projectsReindexCmd struct {
@@ -36,8 +35,8 @@ func (r projectsReindexCmd) Run(ctx context.Context, a *app) error {
 	if r.Wait && !r.DryRun {
 		return r.wait(ctx, a, c, started)
 	}
-	if r.JSON {
-		return terminal.JSON(a.stdout, started)
+	if r.forPrograms() {
+		return r.write(a, started)
 	}
 	if r.DryRun {
 		_, err = fmt.Fprintf(a.stdout, "%d documents are outdated\n", started.Matched)
@@ -49,13 +48,13 @@ func (r projectsReindexCmd) Run(ctx context.Context, a *app) error {
 
 // wait follows the run to its end, and shows the counts.
 func (r projectsReindexCmd) wait(ctx context.Context, a *app, c *client.Client, started client.Reindex) error {
-	n := narrator{app: a, quiet: r.JSON}
+	n := narrator{app: a, quiet: r.forPrograms()}
 	end, err := n.end(ctx, c, started.RunID)
 	if err != nil {
 		return err
 	}
-	if r.JSON {
-		return terminal.JSON(a.stdout, end.Result)
+	if r.forPrograms() {
+		return r.write(a, end.Result)
 	}
 	var p knowledge.ReindexProgress
 	if err := json.Unmarshal(end.Result, &p); err != nil {
@@ -112,8 +111,8 @@ func pauseRun(ctx context.Context, a *app, flags clientFlags, id string, paused 
 	if err := c.PauseRun(ctx, id, paused); err != nil {
 		return err
 	}
-	if flags.JSON {
-		return terminal.JSON(a.stdout, map[string]string{"id": id})
+	if flags.forPrograms() {
+		return flags.write(a, map[string]string{"id": id})
 	}
 	action := "resume"
 	if paused {

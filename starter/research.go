@@ -240,8 +240,8 @@ func (s runsMessageCmd) Run(ctx context.Context, a *app) error {
 	if err := c.MessageRun(ctx, s.ID, strings.Join(s.Text, " ")); err != nil {
 		return err
 	}
-	if s.JSON {
-		return terminal.JSON(a.stdout, map[string]string{"id": s.ID})
+	if s.forPrograms() {
+		return s.write(a, map[string]string{"id": s.ID})
 	}
 	_, err = fmt.Fprintln(a.stdout, "told run", s.ID)
 	return err

@@ -29,7 +29,7 @@ func (runsCmd) Help() string {
 }
 
 type runsListCmd struct {
-	clientFlags
+	listFlags
 	Kind    string `enum:",ingest,remove,query,tool,research,import,reindex" default:"" help:"Only runs of this kind: ingest, remove, query, tool, research, import or reindex."`
 	Status  string `enum:",running,completed,failed,canceled" default:"" help:"Only runs with this status: running, completed, failed or canceled."`
 	Project string `short:"p" help:"Only runs of this project."`
@@ -53,14 +53,14 @@ func (l runsListCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if l.JSON {
-		return terminal.JSON(a.stdout, client.List[client.Run]{Data: runs})
+	if l.forPrograms() {
+		return l.write(a, client.List[client.Run]{Data: runs})
 	}
 	rows := make([][]string, 0, len(runs))
 	for _, r := range runs {
 		rows = append(rows, []string{r.ID, r.Kind, r.Status, r.ProjectID, terminal.Time(r.CreatedAt)})
 	}
-	return terminal.Table(a.stdout, []string{"ID", "KIND", "STATUS", "PROJECT", "STARTED"}, rows)
+	return l.table(a, []string{"ID", "KIND", "STATUS", "PROJECT", "STARTED"}, rows, "PROJECT", "STARTED")
 }
 
 type runsShowCmd struct {
@@ -83,8 +83,8 @@ func (s runsShowCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if s.JSON {
-		return terminal.JSON(a.stdout, r)
+	if s.forPrograms() {
+		return s.write(a, r)
 	}
 	ended, failure, waiting, step := "", "", "", ""
 	if r.EndedAt != nil {
@@ -121,12 +121,12 @@ func (w runsWatchCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	n := newNarrator(a, w.JSON)
+	n := newNarrator(a, w.forPrograms())
 	c = c.WithOutages(n.outage)
 	last, err := n.follow(func(yield func(client.Event, error) bool) {
 		for e, err := range c.Events(ctx, w.ID, w.After) {
-			if err == nil && w.JSON {
-				err = terminal.JSONLine(a.stdout, eventLine{e.ID, e.Name, e.Data})
+			if err == nil && w.forPrograms() {
+				err = w.writeItem(a, eventLine{e.ID, e.Name, e.Data})
 			}
 			if !yield(e, err) {
 				return
@@ -139,7 +139,7 @@ func (w runsWatchCmd) Run(ctx context.Context, a *app) error {
 	if errors.Is(err, errNoEvents) && w.After > 0 {
 		return nil
 	}
-	if err != nil || w.JSON {
+	if err != nil || w.forPrograms() {
 		return err
 	}
 	if last.Name != client.EventCompleted {
@@ -181,8 +181,8 @@ func (s runsCancelCmd) Run(ctx context.Context, a *app) error {
 	if err := c.CancelRun(ctx, s.ID); err != nil {
 		return err
 	}
-	if s.JSON {
-		return terminal.JSON(a.stdout, map[string]string{"id": s.ID})
+	if s.forPrograms() {
+		return s.write(a, map[string]string{"id": s.ID})
 	}
 	_, err = fmt.Fprintln(a.stdout, "asked run", s.ID, "to stop")
 	return err

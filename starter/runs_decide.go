@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-
-	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
 // callFlags name a tool call that waits for a person.
@@ -54,8 +52,8 @@ func (f callFlags) decide(ctx context.Context, a *app, approve bool, reason stri
 	if approve {
 		decision = "approved"
 	}
-	if f.JSON {
-		return terminal.JSON(a.stdout, map[string]string{"run": f.Run, "call": f.Call, "decision": decision})
+	if f.forPrograms() {
+		return f.write(a, map[string]string{"run": f.Run, "call": f.Call, "decision": decision})
 	}
 	_, err = fmt.Fprintln(a.stdout, decision, "call", f.Call, "of run", f.Run)
 	return err

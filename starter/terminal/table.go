@@ -5,40 +5,100 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
-// Table writes rows under a header, in columns.
-func Table(out io.Writer, header []string, rows [][]string) error {
-	return columns(out, "", append([][]string{header}, rows...))
-}
-
-// Fields writes names and values, leaving out those without a value.
-func Fields(out io.Writer, pairs ...string) error {
-	var rows [][]string
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			rows = append(rows, pairs[i:i+2])
+// Table writes rows under a header, in columns. On a screen that is too narrow it shortens
+// the ids in the column ID to beginnings that differ, leaves out the columns that are named
+// in spare, the first one first, and at last cuts long cells.
+func Table(out io.Writer, header []string, rows [][]string, spare ...string) error {
+	all := cleaned(append([][]string{header}, rows...))
+	widths := naturalWidths(all)
+	if screen := Width(out); screen > 0 {
+		all, widths = fit(all, screen, spare)
+	}
+	for n, row := range all {
+		for i, cell := range row {
+			cell = ansi.Truncate(cell, widths[i], "…")
+			row[i] = coloured(out, cellStyle(n == 0, cell), cell)
 		}
 	}
-	return columns(out, "", rows)
+	return writeColumns(out, "", all, widths)
 }
 
-func columns(out io.Writer, indent string, rows [][]string) error {
-	var text strings.Builder
-	w := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
+// cleaned returns rows in which each cell is on one line and free of control characters.
+func cleaned(rows [][]string) [][]string {
+	all := make([][]string, 0, len(rows))
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {
 			cells[i] = line(cell)
 		}
-		fmt.Fprintln(w, indent+strings.Join(cells, "\t")) // a strings.Builder takes everything
+		all = append(all, cells)
 	}
-	w.Flush()
-	for row := range strings.Lines(text.String()) {
-		if _, err := fmt.Fprintln(out, strings.TrimRight(row, " \n")); err != nil {
+	return all
+}
+
+// columns writes rows in columns as wide as their cells.
+func columns(out io.Writer, indent string, rows [][]string) error {
+	all := cleaned(rows)
+	return writeColumns(out, indent, all, naturalWidths(all))
+}
+
+// writeColumns writes cleaned rows in columns of the given widths.
+func writeColumns(out io.Writer, indent string, rows [][]string, widths []int) error {
+	for _, row := range rows {
+		text := indent
+		for i, cell := range row {
+			text += pad(cell, widths[i]) + gap
+		}
+		if _, err := fmt.Fprintln(out, strings.TrimRight(text, " ")); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// gap is between two columns.
+const gap = "  "
+
+func cellStyle(inHeader bool, cell string) ansi.Style {
+	if inHeader {
+		return heading
+	}
+	return stateStyles[cell]
+}
+
+func pad(cell string, width int) string {
+	return cell + strings.Repeat(" ", max(0, width-ansi.StringWidth(cell)))
+}
+
+// Fields writes names and values, leaving out those without a value. On a screen, long
+// values continue on the next line, below their beginning.
+func Fields(out io.Writer, pairs ...string) error {
+	names := 0
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			names = max(names, ansi.StringWidth(line(pairs[i])))
+		}
+	}
+	width := 0
+	if screen := Width(out); screen > 0 {
+		width = max(1, screen-names-len(gap))
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] == "" {
+			continue
+		}
+		name := coloured(out, label, line(pairs[i]))
+		for _, part := range Wrap(Clean(pairs[i+1]), width) {
+			text := strings.TrimRight(pad(name, names)+gap+coloured(out, stateStyles[part], part), " ")
+			if _, err := fmt.Fprintln(out, text); err != nil {
+				return err
+			}
+			name = ""
 		}
 	}
 	return nil

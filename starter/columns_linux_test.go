@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+// TestColumns runs the commands of testdata/columns/*.txtar against the server with the
+// content of server.txtar. "command" is the command line. "50", "80" and "200" are what a
+// terminal of so many columns shows, with stdout and stderr on it; "pipe" is stdout without
+// a terminal; "json" and "yaml" are the same with -o. "error" is what a terminal of any width
+// shows, and the exit code, when the server knows nothing of what the command names.
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("testdata/columns/server.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(fixedServer(txtar.Parse(content)))
+	t.Cleanup(server.Close)
+	empty := httptest.NewServer(fixedServer(&txtar.Archive{}))
+	t.Cleanup(empty.Close)
+	for _, file := range transcripts(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		archive := txtar.Parse(text)
+		args := strings.Split(strings.TrimSpace(string(archive.Files[0].Data)), "\n")
+		for i, section := range archive.Files[1:] {
+			got := shown(t, section.Name, args, server.URL, empty.URL)
+			if *update {
+				archive.Files[i+1].Data = []byte(got)
+			} else if diff := cmp.Diff(string(section.Data), got); diff != "" {
+				t.Errorf("%s, %s (-want +got):\n%s", filepath.Base(file), section.Name, diff)
+			}
+		}
+		if *update {
+			if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestColoursOnATerminalOnly(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("testdata/columns/server.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(fixedServer(txtar.Parse(content)))
+	t.Cleanup(server.Close)
+	args := []string{"documents", "list", "--url", server.URL, "--key", "cairn_k"}
+	const green = "\x1b[32mpublished"
+	if shown, _ := onTerminal(t, 80, "", args); !strings.Contains(shown, green) {
+		t.Errorf("no colour on a terminal:\n%s", shown)
+	}
+	for name, shown := range map[string]func() (string, int){
+		"with NO_COLOR": func() (string, int) { return onTerminal(t, 80, "1", args) },
+		"in a pipe":     func() (string, int) { return piped(t, args) },
+	} {
+		if shown, _ := shown(); strings.Contains(shown, "\x1b") {
+			t.Errorf("colour %s:\n%q", name, shown)
+		}
+	}
+}
+
+// TestEveryCommandHasItsColumns finds client commands without a transcript.
+func TestEveryCommandHasItsColumns(t *testing.T) {
+	t.Parallel()
+	parser, err := newParser(&app{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var commands []string
+	for _, file := range transcripts(t) {
+		commands = append(commands, strings.TrimSuffix(filepath.Base(file), ".txtar"))
+	}
+	for _, leaf := range parser.Model.Leaves(true) {
+		name := strings.Join(commandWords(leaf), "_")
+		if slices.ContainsFunc(leaf.Flags, func(f *kong.Flag) bool { return f.Name == "output" }) && name != "doctor" && !slices.Contains(commands, name) { // doctor reads this machine
+			t.Errorf("testdata/columns has no transcript of %s", name)
+		}
+	}
+}
+
+func transcripts(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/columns/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(files, func(file string) bool { return filepath.Base(file) == "server.txtar" })
+}
+
+// shown returns what a section of a transcript shows.
+func shown(t *testing.T, section string, args []string, server, empty string) string {
+	t.Helper()
+	with := func(url string, more ...string) []string {
+		return slices.Concat(args, []string{"--url", url, "--key", "cairn_k"}, more)
+	}
+	switch section {
+	case "pipe":
+		out, _ := piped(t, with(server))
+		return out
+	case "json", "yaml":
+		out, code := piped(t, with(server, "-o", section))
+		if code != exitDone {
+			t.Errorf("%q ends with %d", args, code)
+		}
+		for _, width := range []int{50, 200} {
+			if on, _ := onTerminal(t, width, "1", with(server, "-o", section)); !strings.Contains(on, out) { // and what is on stderr
+				t.Errorf("%q in %s is another at %d columns:\n%s", args, section, width, on)
+			}
+		}
+		return out
+	case "error":
+		narrow, code := onTerminal(t, 50, "1", with(empty))
+		if wide, _ := onTerminal(t, 200, "1", with(empty)); wide != narrow {
+			t.Errorf("the error of %q depends on the width (50, 200):\n%s", args, cmp.Diff(narrow, wide))
+		}
+		return narrow + fmt.Sprintf("exit %d\n", code)
+	}
+	width, err := strconv.Atoi(section)
+	if err != nil {
+		t.Fatalf("a section %q", section)
+	}
+	out, _ := onTerminal(t, width, "1", with(server))
+	return out
+}
+
+func piped(t *testing.T, args []string) (string, int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code := run(context.Background(), &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs}, args)
+	return masked(out.String()), code
+}
+
+// onTerminal returns what a command shows on a terminal of so many columns.
+func onTerminal(t *testing.T, width int, noColour string, args []string) (string, int) {
+	t.Helper()
+	file, read := openTerminal(t, width)
+	screen := terminal.OnScreen(file, noColour)
+	code := run(context.Background(), &app{stdin: strings.NewReader(""), stdout: screen, stderr: screen}, args)
+	return masked(read()), code
+}
+
+var (
+	times        = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
+	localServers = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+)
+
+// masked hides the times, which are in the zone of this machine, and the server's address.
+func masked(text string) string {
+	text = times.ReplaceAllString(text, "YYYY-MM-DD hh:mm:ss")
+	return localServers.ReplaceAllString(text, "SERVER")
+}
+
+// fixedRun is the run that every request of a fixedServer starts.
+const fixedRun = "0c9d7a52-6a1f-4c1e-9d0a-7a55f4a1b001"
+
+// fixedServer answers each request by the file of the archive whose name is its method and
+// path, and any other request by 404.
+func fixedServer(archive *txtar.Archive) http.Handler {
+	answers := map[string][]byte{}
+	for _, file := range archive.Files {
+		answers[file.Name] = file.Data
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, ok := answers[r.Method+" "+r.URL.Path]
+		switch {
+		case !ok:
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprintf(w, `{"status":404,"code":"not_found","detail":"there is no %s"}`, r.URL.Path)
+		case bytes.HasPrefix(body, []byte("id: ")):
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.Header().Set("Cairn-Run-Id", fixedRun)
+			w.Write(body)
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Cairn-Run-Id", fixedRun)
+			w.Write(body)
+		}
+	})
+}
