@@ -3,6 +3,9 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -37,14 +40,23 @@ var keptResolutions = []int{72, 96, 144, 150, 192, 200, 300}
 // pagePath names a page of a document.
 type pagePath struct {
 	DocumentPath
-	File        string `path:"page" pattern:"^[1-9][0-9]{0,4}\\.png$" maxLength:"9" example:"1.png" doc:"Number of the page with .png, 1.png is the first"`
-	Resolution  int    `query:"dpi" minimum:"36" maximum:"300" default:"96" doc:"Pixels of an inch"`
-	IfNoneMatch string `header:"If-None-Match" doc:"ETag of the picture that the client has"`
+	File        string   `path:"page" pattern:"^[1-9][0-9]{0,4}\\.png$" maxLength:"9" example:"1.png" doc:"Number of the page with .png, 1.png is the first"`
+	Resolution  int      `query:"dpi" minimum:"36" maximum:"300" default:"96" doc:"Pixels of an inch"`
+	Boxes       []string `query:"box,explode" maxItems:"50" doc:"x1,y1,x2,y2 to mark on the page, in points from its top left, as a bbox has them; repeat the parameter"`
+	IfNoneMatch string   `header:"If-None-Match" doc:"ETag of the picture that the client has"`
 }
 
-func (p *pagePath) drawing() extract.Drawing {
+func (p *pagePath) drawing() (extract.Drawing, error) {
 	number, _ := strconv.Atoi(strings.TrimSuffix(p.File, ".png")) // it matches the pattern
-	return extract.Drawing{Page: number, Resolution: p.Resolution}
+	d := extract.Drawing{Page: number, Resolution: p.Resolution}
+	for i, text := range p.Boxes {
+		var box knowledge.Box
+		if json.Unmarshal([]byte("["+text+"]"), &box) != nil || strings.Count(text, ",") != 3 {
+			return d, knowledge.Invalid(fmt.Sprintf("query.box[%d]", i), "must be x1,y1,x2,y2 in points")
+		}
+		d.Boxes = append(d.Boxes, box)
+	}
+	return d, nil
 }
 
 func (s *Server) registerPagePictures() {
@@ -68,8 +80,11 @@ func (s *Server) pagePicture(ctx context.Context, p knowledge.Principal, in *pag
 	if err != nil {
 		return nil, err
 	}
-	d := in.drawing()
-	tag := fmt.Sprintf(`"%d-%d-%d"`, v.Version, d.Page, d.Resolution)
+	d, err := in.drawing()
+	if err != nil {
+		return nil, err
+	}
+	tag := fmt.Sprintf(`"%d-%d-%d%s"`, v.Version, d.Page, d.Resolution, boxesTag(in.Boxes))
 	if matches(in.IfNoneMatch, tag) {
 		return pageResponse(http.StatusNotModified, tag, nil), nil
 	}
@@ -78,6 +93,15 @@ func (s *Server) pagePicture(ctx context.Context, p knowledge.Principal, in *pag
 		return nil, err
 	}
 	return pageResponse(http.StatusOK, tag, picture), nil
+}
+
+// boxesTag is the part of an ETag that stands for the boxes on a page, "" without any.
+func boxesTag(boxes []string) string {
+	if len(boxes) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(strings.Join(boxes, ";")))
+	return "-" + hex.EncodeToString(sum[:8])
 }
 
 // matches reports whether an If-None-Match names a tag.
@@ -103,8 +127,12 @@ func pageResponse(status int, tag string, picture []byte) *huma.StreamResponse {
 	}}
 }
 
-// page returns the stored picture of a page, or draws and stores it.
+// page returns the stored picture of a page, or draws and stores it. One with boxes is
+// drawn each time.
 func (s *Server) page(ctx context.Context, p knowledge.Principal, v store.Version, d extract.Drawing) ([]byte, error) {
+	if len(d.Boxes) > 0 {
+		return s.drawPage(ctx, v, d)
+	}
 	key := blob.StepKey(v.VersionRef, fmt.Sprintf("pages/%d-%d.png", d.Page, d.Resolution))
 	stored, _, err := s.deps.Blobs.Open(ctx, key)
 	if err == nil {

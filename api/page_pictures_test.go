@@ -41,11 +41,21 @@ func TestPagePictures(t *testing.T) {
 	if diff := cmp.Diff([]extract.Drawing{{Page: 2, Resolution: 150}, {Page: 2, Resolution: 151}, {Page: 2, Resolution: 151}}, e.work.drawings); diff != "" {
 		t.Errorf("drawings: the usual resolutions are stored (-want +got):\n%s", diff)
 	}
+	e.work.drawings = nil
+	boxes := page + "?dpi=150&box=10,20.5,30,40&box=1,2,3,4"
+	marked := e.do("GET", boxes, e.reader, nil)
+	if got := e.do("GET", boxes, e.reader, nil, "If-None-Match", marked.header.Get("Etag")); got.status != http.StatusNotModified || marked.status != 200 || marked.header.Get("Etag") == first.header.Get("Etag") {
+		t.Errorf("%d, then %d: a page with boxes has a tag of its own", marked.status, got.status)
+	}
+	want := extract.Drawing{Page: 2, Resolution: 150, Boxes: []knowledge.Box{{X1: 10, Y1: 20.5, X2: 30, Y2: 40}, {X1: 1, Y1: 2, X2: 3, Y2: 4}}}
+	if diff := cmp.Diff([]extract.Drawing{want}, e.work.drawings); diff != "" {
+		t.Errorf("drawings with boxes are not stored ones (-want +got):\n%s", diff)
+	}
 	if got := e.do("GET", page+"?dpi=150", e.reader, nil, "If-None-Match", `"1-2-96", W/"1-2-150"`); got.status != http.StatusNotModified || len(got.body) > 0 {
 		t.Errorf("%d %s, want that the client has it", got.status, got.body)
 	}
 	e.do("GET", page+"?dpi=150", e.stranger, nil, "If-None-Match", "*").refused(404, knowledge.CodeNotFound)
-	for _, wrong := range []string{"/pages/0.png", "/pages/2.jpg", "/pages/2.png?dpi=20", "/pages/2.png?dpi=1200"} {
+	for _, wrong := range []string{"/pages/0.png", "/pages/2.jpg", "/pages/2.png?dpi=20", "/pages/2.png?dpi=1200", "/pages/2.png?box=1,2,3", "/pages/2.png?box=1,2,3,4,5", "/pages/2.png?box=a,b,c,d"} {
 		e.do("GET", own+"/documents/"+id+wrong, e.reader, nil).refused(422, knowledge.CodeInvalid)
 	}
 }

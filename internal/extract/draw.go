@@ -25,6 +25,8 @@ type Drawing struct {
 	// Side is the largest width and height of the drawn page in pixels, and allows a
 	// large one to be a JPEG. 0 sets no limit.
 	Side int `json:"side,omitempty"`
+	// Boxes are marked on the page, in points from its top left.
+	Boxes []knowledge.Box `json:"boxes,omitempty"`
 }
 
 // pageFile is the base name of a drawn page.
@@ -72,7 +74,7 @@ func drawPDF(ctx context.Context, p *parser, s format.Source, d Drawing) ([]byte
 	if err := p.startPDF(ctx); err != nil {
 		return nil, err
 	}
-	drawn, err := p.pdfs.Draw(ctx, s, d.Page, picture.Scale{Resolution: d.Resolution, Side: d.Side})
+	drawn, err := p.pdfs.Draw(ctx, s, d.Page, picture.Scale{Resolution: d.Resolution, Side: d.Side, Boxes: d.Boxes})
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +82,7 @@ func drawPDF(ctx context.Context, p *parser, s format.Source, d Drawing) ([]byte
 }
 
 func drawImage(_ context.Context, _ *parser, s format.Source, d Drawing) ([]byte, error) {
-	drawn, err := picturefile.Draw(s, d.Page, picture.Scale{Resolution: d.Resolution, Side: d.Side})
+	drawn, err := picturefile.Draw(s, d.Page, picture.Scale{Resolution: d.Resolution, Side: d.Side, Boxes: d.Boxes})
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,50 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+func TestPoolMarksBoxes(t *testing.T) {
+	t.Parallel()
+	pool, _ := newPool(t, extract.PoolConfig{Size: 1})
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 300, 200))); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"a.pdf": onePage([]byte("0 0 150 200 re f"), ""), "a.png": picture.Bytes()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			in := extract.Input{Name: name, Path: write(t, "upload", content), Folder: folder}
+			boxes := []knowledge.Box{{X1: 50, Y1: 20, X2: 100, Y2: 40}, {X1: -1e300, Y1: 150, X2: 1e300, Y2: 160}}
+			file, err := pool.Draw(t.Context(), in, extract.Drawing{Page: 1, Resolution: 144, Boxes: boxes})
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(filepath.Join(folder, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			drawn, err := png.Decode(bytes.NewReader(data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for place, want := range map[image.Point]string{
+				image.Pt(150, 60): "filled", image.Pt(97, 60): "edge", image.Pt(90, 60): "page", image.Pt(10, 310): "filled",
+			} {
+				r, g, _, _ := drawn.At(place.X, place.Y).RGBA()
+				got := "filled"
+				switch {
+				case r == 0:
+					got = "page"
+				case g < r/2:
+					got = "edge"
+				}
+				if got != want {
+					t.Errorf("at %v is %s, want %s", place, got, want)
+				}
+			}
+		})
+	}
+}
+
 func TestPoolDrawsPages(t *testing.T) {
 	t.Parallel()
 	pool, _ := newPool(t, extract.PoolConfig{Size: 1})

@@ -9,6 +9,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+const pointsPerInch = 72
+
 // maxDrawn is the largest number of pixels of a drawn page.
 const maxDrawn = 24 << 20
 
@@ -40,5 +42,7 @@ func Draw(s format.Source, number int, scale picture.Scale) (image.Image, error)
 	if pixels := float64(bounds.Dx()*bounds.Dy()) * factor * factor; pixels > maxDrawn {
 		factor *= math.Sqrt(maxDrawn / pixels)
 	}
-	return picture.Scaled(img, factor), nil
+	drawn := picture.Scaled(img, factor)
+	picture.Mark(drawn, scale.Boxes, factor*f.resolution(number-1)/pointsPerInch)
+	return drawn, nil
 }

@@ -32,8 +32,11 @@ func (r *Reader) Draw(ctx context.Context, source format.Source, number int, sca
 		if most := float64(scale.Side) / max(width, height); scale.Side > 0 && (perPoint == 0 || perPoint > most) {
 			perPoint = most
 		}
-		drawn, _, err = d.draw(p, knowledge.Box{X2: width, Y2: height}, perPoint)
-		return err
+		if drawn, _, err = d.draw(p, knowledge.Box{X2: width, Y2: height}, perPoint); err != nil {
+			return err
+		}
+		picture.Mark(drawn, scale.Boxes, float64(drawn.Bounds().Dx())/width)
+		return nil
 	})
 	return drawn, err
 }

@@ -26,10 +26,12 @@ const (
 )
 
 // Scale is how large a page is drawn. Width and height have at most Side pixels, 0 = no
-// limit. Resolution 0 is the largest that Side allows.
+// limit. Resolution 0 is the largest that Side allows. Boxes are marked on the page; they
+// are in points from its top left.
 type Scale struct {
 	Resolution int // pixels an inch
 	Side       int
+	Boxes      []knowledge.Box
 }
 
 // Check refuses a picture that would take too much memory, before it is decoded.
