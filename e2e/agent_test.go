@@ -1,9 +1,12 @@
 package e2e_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -169,11 +172,7 @@ func TestAgents(t *testing.T) {
 		for deadline := time.Now().Add(30 * time.Second); m.Totals().Chats.Asked < asked+1 && time.Now().Before(deadline); {
 			time.Sleep(20 * time.Millisecond)
 		}
-		s.call(t, "POST", "/runs/"+a.run+"/cancel", nil, nil)
-		r.until(t, never)
-		if last := r.list[len(r.list)-1]; last.Name != client.EventError || !strings.Contains(string(last.Data), "canceled") {
-			t.Errorf("it ended with %s %s", last.Name, last.Data)
-		}
+		s.wantCallCanceled(t, r, m)
 		_, run := progress(t, r.list)
 		var child struct{ Status string }
 		if s.call(t, "GET", "/runs/"+run, nil, &child); child.Status != "canceled" {
@@ -214,6 +213,62 @@ func TestAgents(t *testing.T) {
 			t.Errorf("%d answers of the model for 4 calls; the events show %v; the answer is %q", answered, shown, tr.answer.Text)
 		}
 	})
+}
+
+// agentOverKills has a person approve the call of an agent, and a call of that agent. It
+// kills only the worker while each waits, and again while the agent writes its answer. It
+// returns the worker that is left.
+func (s *server) agentOverKills(t *testing.T, m *modeltest.Server, w *role, replace func() *role) *role {
+	t.Helper()
+	s.agents(t, "default", "pumps")
+	s.publishIn(t, "pumps", "HX-4", "The HX-4 pump weighs 12 kg.", nil)
+	for project, tool := range map[string]string{"default": "ask_pumps", "pumps": "documents_rag"} {
+		change := map[string]any{"tools": map[string]any{"approval": []string{tool}}}
+		if status := s.call(t, "PATCH", "/workspaces/default/projects/"+project, change, nil); status != http.StatusOK {
+			t.Fatalf("project %s: status %d", project, status)
+		}
+	}
+	before := m.Totals().Chats
+	m.ScriptChat(askAgent("pumps", "What does the HX-4 weigh?"), modeltest.Call(model.ToolCall{ID: "search", Name: "documents_rag", Arguments: `{"query":"weight"}`}))
+	a := s.query(t, "How heavy is it over kills of the worker?")
+	r := &reader{run: a.run, body: a}
+	approve := func(run, call string) {
+		w.kill()
+		w = replace()
+		if status := s.call(t, "POST", "/runs/"+run+"/calls/"+call, map[string]any{"decision": "approve"}, nil); status != http.StatusOK {
+			t.Fatalf("the approval of %s: status %d", call, status)
+		}
+	}
+	r.until(t, func(list []event) bool {
+		return slices.Contains(statuses(t, list), callStatus{"call_pumps", "waiting"})
+	})
+	approve(a.run, "call_pumps")
+	r.until(t, func(list []event) bool {
+		shown, _ := progress(t, list)
+		return slices.Contains(shown, "call_pumps toolCall documents_rag waiting")
+	})
+	_, child := progress(t, r.list)
+	approve(child, "search")
+	await(t, time.Minute, "the agent writes its answer", func(context.Context) error {
+		if m.Totals().Chats.Asked < before.Asked+3 {
+			return errors.New("not yet")
+		}
+		return nil
+	})
+	w.kill()
+	w = replace()
+	r.until(t, never) // on the same connection
+	tr := read(t, r.list)
+	wantSame(t, "what the reader put together", tr.text, tr.answer.Text)
+	shown, _ := progress(t, r.list)
+	want := "call_pumps started pumps|call_pumps toolCall documents_rag waiting|call_pumps toolCall documents_rag started|call_pumps toolCall documents_rag completed"
+	if got := strings.Join(shown, "|"); got != want {
+		t.Errorf("the events show %s, want %s", got, want)
+	}
+	if answered := m.Totals().Chats.Answered - before.Answered; answered != 4 || tr.answer.Text == "" {
+		t.Errorf("%d answers of the model for 4 calls; the answer is %q", answered, tr.answer.Text)
+	}
+	return w
 }
 
 // recordedAgent has the default project ask another one, with the words of TestHistories,

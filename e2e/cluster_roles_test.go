@@ -55,6 +55,12 @@ func TestClusterRoles(t *testing.T) {
 			t.Errorf("the report has %d sections of 4:\n%s", n, tr.text)
 		}
 	})
+	t.Run("an agent goes on when its worker is killed, before an approval and behind it", func(t *testing.T) {
+		w = s.agentOverKills(t, m, w, func() *role {
+			next, _ := c.worker("--queues", "query,ingest,bulk,bulk-large,webhook")
+			return next
+		})
+	})
 	w.stop()
 	early.stop()
 

@@ -73,6 +73,14 @@ func TestCodeInterpreter(t *testing.T) {
 	}
 	defer res.Body.Close()
 	head := make([]byte, 4)
+	t.Run("a cancel stops the code", func(t *testing.T) {
+		const long = `{"language":"python","code":"import time\nwhile True:\n    time.sleep(1)"}`
+		m.ScriptChat(modeltest.Call(model.ToolCall{ID: "long", Name: "code_interpreter", Arguments: long}))
+		a := s.query(t, "How long does it take?")
+		r := &reader{run: a.run, body: a}
+		r.until(t, func(list []event) bool { return len(statuses(t, list)) > 0 })
+		s.wantCanceled(t, r)
+	})
 	if _, err := res.Body.Read(head); err != nil || string(head) != "\x89PNG" || res.StatusCode != http.StatusOK || plot.MediaType != "image/png" || res.ContentLength != plot.Bytes {
 		t.Errorf("%+v opens %d %q of %d bytes: %v", plot, res.StatusCode, head, res.ContentLength, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -155,6 +156,23 @@ func TestAddressesInside(t *testing.T) {
 				s.call(t, "POST", webhooks+"/query", map[string]any{"text": "Why?", "projectId": "default", "callback": map[string]any{"url": address}}, nil)
 				return nil // what is delivered later, the listeners see
 			})
+		},
+		"an attachment of a question by its address": func(t *testing.T) {
+			ask := func(attachments ...any) {
+				s.call(t, "POST", webhooks+"/query", map[string]any{"text": "Why?", "projectId": "default", "attachments": attachments}, nil)
+			}
+			var redirects []any // which are accepted, and fetched later
+			for what, address := range in.addresses() {
+				if strings.HasPrefix(what, "redirect") {
+					redirects = append(redirects, address)
+					continue
+				}
+				ask(address)
+			}
+			ask(map[string]any{"name": "by its content", "content": map[string]any{"url": in.addresses()["its name"]}})
+			for some := range slices.Chunk(redirects, 10) {
+				ask(some...)
+			}
 		},
 		"a page that a search of the web finds": func(t *testing.T) {
 			var results []map[string]any

@@ -202,6 +202,24 @@ func TestResearch(t *testing.T) {
 		}
 	})
 
+	for phase, tool := range map[string]string{"plan": "plan_research", "notes": "take_notes"} {
+		t.Run("that is canceled while it waits for its "+phase, func(t *testing.T) {
+			hang := modeltest.Hang()
+			if tool == "take_notes" {
+				m.ScriptChat(modeltest.Call(model.ToolCall{ID: "call_1", Name: "plan_research", Arguments: `{"questions":[{"question":"What stands on the pier?","queries":[]}]}`}))
+			}
+			m.ScriptChat(hang)
+			r := s.research(t, map[string]any{"depth": 1})
+			await(t, time.Minute, "the model is asked", func(context.Context) error {
+				if asked := m.Requests(); len(asked) == 0 || asked[len(asked)-1].ToolChoice.Name != tool {
+					return errors.New("not yet")
+				}
+				return nil
+			})
+			s.wantCallCanceled(t, r, m)
+		})
+	}
+
 	t.Run("that reads the web cites what it read, and calls back", func(t *testing.T) { s.researchWeb(t, m, engine) })
 
 	t.Run("that runs out of calls says what it leaves out", func(t *testing.T) {

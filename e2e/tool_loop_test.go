@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -84,6 +85,20 @@ func TestToolLoop(t *testing.T) {
 			s.wantCanceled(t, r)
 		})
 	}
+}
+
+// wantCallCanceled is wantCanceled for a run that waits for a model. It checks that the
+// model's endpoint is left too.
+func (s *server) wantCallCanceled(t *testing.T, r *reader, m *modeltest.Server) {
+	t.Helper()
+	before, began := m.Totals().Left, time.Now()
+	s.wantCanceled(t, r)
+	ctx, cancel := context.WithTimeout(t.Context(), cancelLimit)
+	defer cancel()
+	if err := m.Wait(ctx, func(now modeltest.Totals) bool { return now.Left > before }); err != nil {
+		t.Errorf("the model is still asked %v after the cancel", time.Since(began))
+	}
+	t.Logf("the model's endpoint was left %v after the cancel at the latest", time.Since(began).Round(time.Millisecond))
 }
 
 // wantCanceled cancels a run, and checks that it ends as canceled in time.

@@ -16,6 +16,7 @@ type Count struct{ Asked, Answered int }
 // Totals are sums over all requests.
 type Totals struct {
 	Chats      Count
+	Left       int // chats whose client disconnected before the end
 	Embeddings Count
 
 	Transcriptions Count

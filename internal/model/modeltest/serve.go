@@ -73,12 +73,14 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 	if !scripted && s.options.Reply != nil {
 		reply = s.options.Reply(req)
 	}
-	if s.misbehave(w, r, reply) {
-		return
-	}
-	if s.answer(w, r, req, s.plan(req, reply), key) {
-		s.update(func() { bump(s.chats, key, &s.totals.Chats, 0, 1) })
-	}
+	answered := !s.misbehave(w, r, reply) && s.answer(w, r, req, s.plan(req, reply), key)
+	s.update(func() {
+		if answered {
+			bump(s.chats, key, &s.totals.Chats, 0, 1)
+		} else if r.Context().Err() != nil {
+			s.totals.Left++
+		}
+	})
 }
 
 // plan is an answer in pieces.
