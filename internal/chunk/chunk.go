@@ -151,10 +151,7 @@ func (d *document) chunk(p piece, ref knowledge.VersionRef, ordinal int) knowled
 	}
 	if b := d.blockAt(span.Start); b != nil {
 		c.HeadingPath = d.pathOf(span)
-		// The first part of a table contains its header.
-		if b.header != "" && !knowledge.HasHeader(c.Text, b.header) {
-			c.Header = b.header
-		}
+		c.Header = b.headerFor(c)
 	}
 	c.Title = d.names.of(c.HeadingPath)
 	c.Origin = d.originOf(span)

@@ -42,11 +42,13 @@ type document struct {
 type block struct {
 	kind    knowledge.BlockKind
 	header  string
+	caption *caption // of a table, nil for most
 	span    knowledge.Span
 	origin  knowledge.Origin
 	ends    int      // line ends in the document before it
 	dashes  bool     // its second line is a row of dashes that the file does not have
 	alone   bool     // it and its captions are a chunk of their own
+	joined  bool     // it stays together with the next block: one is the caption of the other
 	path    []string // headings above it, including itself if it is a heading
 	details *details // nil for most
 }
@@ -87,6 +89,7 @@ func newDocument(in Input) *document {
 		figures = nil
 	}
 	d.show(figures)
+	d.joinCaptions(context.most)
 	return d
 }
 

@@ -73,7 +73,7 @@ func (c cutter) partEnds(blocks []block) []int {
 		if len(ends) > before && i+1 < len(blocks) {
 			ends[len(ends)-1] = blocks[i+1].span.Start
 		}
-		if i == 0 || before == 0 || len(ends) == before || !stayTogether(blocks, i-1) {
+		if i == 0 || before == 0 || len(ends) == before || !blocks[i-1].joined {
 			continue
 		}
 		from := partStart(start, ends, before-1)

@@ -104,27 +104,8 @@ func isAlone(group []block) bool {
 // and the captions beside it, else one block.
 func together(blocks []block) int {
 	n := 1
-	for n < len(blocks) && stayTogether(blocks, n-1) {
+	for n < len(blocks) && blocks[n-1].joined {
 		n++
 	}
 	return n
-}
-
-// stayTogether reports whether the block i and the next one are a caption and its
-// figure or table. A caption between two of them belongs to the figure before it,
-// else to the one after it.
-func stayTogether(blocks []block, i int) bool {
-	a, b := blocks[i].kind, blocks[i+1].kind
-	switch {
-	case a == knowledge.BlockCaption && isCaptioned(b):
-		return i == 0 || !isCaptioned(blocks[i-1].kind) || blocks[i-1].kind == knowledge.BlockTable
-	case b == knowledge.BlockCaption && a == knowledge.BlockTable:
-		return i+2 == len(blocks) || !isCaptioned(blocks[i+2].kind)
-	default:
-		return b == knowledge.BlockCaption && a == knowledge.BlockFigure
-	}
-}
-
-func isCaptioned(kind knowledge.BlockKind) bool {
-	return kind == knowledge.BlockFigure || kind == knowledge.BlockTable
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/extract/libreoffice"
 	"github.com/cairn-rag/cairn/internal/extract/pdf"
+	"github.com/cairn-rag/cairn/internal/extract/table"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
@@ -110,7 +111,7 @@ func checkSize(size int64, f Format, head []byte) error {
 // tidy cleans text that the file wrote as character references: the file's own
 // characters were cleaned before it was parsed. The lines of PDF pages are left
 // as they are, because they were cleaned letter by letter and have character
-// offsets.
+// offsets. It then marks the captions of tables.
 func tidy(layout *knowledge.Layout) {
 	layout.Title = charset.Clean(layout.Title)
 	kept := layout.Blocks[:0]
@@ -125,6 +126,7 @@ func tidy(layout *knowledge.Layout) {
 			kept = append(kept, b)
 		}
 	}
+	table.MarkCaptions(kept)
 	layout.Blocks = kept
 }
 

@@ -11,7 +11,7 @@ type Chunk struct {
 	Text        string   `json:"text"`
 	Span        Span     `json:"span"`
 	HeadingPath []string `json:"heading_path,omitempty"`
-	Header      string   `json:"header,omitempty"` // header row of the table that the chunk continues
+	Header      string   `json:"header,omitempty"` // caption and header row of the table that the chunk continues
 	Lines       Lines    `json:"lines,omitempty"`
 	Pages       Pages    `json:"pages,omitempty"` // of the pages that Lines are on
 	Language    string   `json:"language,omitempty"`

@@ -109,7 +109,9 @@ func reduceTable(n *html.Node) {
 	if s.width*len(s.rows) > maxFill*s.cells+markdown.MinCells {
 		// The converter treats such a table as layout.
 		n.Attr = append(n.Attr, html.Attribute{Key: "role", Val: "presentation"})
+		return
 	}
+	fillSpans(n)
 }
 
 // size measures a table without the tables inside it.
@@ -168,13 +170,17 @@ func span(n *html.Node, key string) int {
 
 func dropSpans(parent *html.Node) {
 	for n := parent.FirstChild; n != nil; n = n.NextSibling {
-		for i := range n.Attr {
-			if key := n.Attr[i].Key; key == "colspan" || key == "rowspan" {
-				n.Attr[i].Val = "1"
-			}
-		}
+		dropSpan(n)
 		if n.DataAtom != atom.Table {
 			dropSpans(n)
+		}
+	}
+}
+
+func dropSpan(n *html.Node) {
+	for i := range n.Attr {
+		if key := n.Attr[i].Key; key == "colspan" || key == "rowspan" {
+			n.Attr[i].Val = "1"
 		}
 	}
 }

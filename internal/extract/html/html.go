@@ -141,6 +141,7 @@ func charsetOf(element html.Token) string {
 
 // convert returns the first heading of level 1 and the blocks of a page.
 func convert(root *html.Node) (string, []knowledge.Block, error) {
+	prepareTables(root)
 	reduceTables(root)
 	reduceNesting(root, 0)
 	c := converter.NewConverter(converter.WithEscapeMode(converter.EscapeModeDisabled), converter.WithPlugins(
@@ -148,7 +149,6 @@ func convert(root *html.Node) (string, []knowledge.Block, error) {
 		commonmark.NewCommonmarkPlugin(),
 		table.NewTablePlugin(
 			table.WithSkipEmptyRows(true),
-			table.WithHeaderPromotion(true),
 			table.WithNewlineBehavior(table.NewlineBehaviorPreserve),
 			table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal),
 		),

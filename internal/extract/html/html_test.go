@@ -59,7 +59,7 @@ func TestWordsAreNotGlued(t *testing.T) {
 		{"terms", "<dl><dt>Tea<dd>hot</dd><dt>Ice</dt><dd>cold</dl>", []string{"Tea", "hot", "Ice", "cold"}},
 		{"terms in a cell", "<table><tr><th>A<th>B<tr><td><dl><dt>Tea<dd>hot</dl><td>x</table>", []string{"| A | B |\n| --- | --- |\n| Tea hot | x |"}},
 		{"cells beside a list", "<table><tr><th>A<th>B<tr><td>x<td><ul><li>y<li>z</ul></table>", []string{"A | B", "x", "- y\n- z"}},
-		{"cells around a table", "<table><tr><th>A<th>B<tr><td>x<td><table><tr><td>1<td>2</table></table>", []string{"A | B", "x", "| 1 | 2 |\n| --- | --- |"}},
+		{"cells around a table", "<table><tr><th>A<th>B<tr><td>x<td><table><tr><td>1<td>2</table></table>", []string{"A | B", "x", "| 1 | 2 |"}},
 		{"cells of a page's layout", "<table role=presentation><tr><td>Menu<td><p>One</p><p>Two</p></table>", []string{"Menu", "One", "Two"}},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
@@ -162,5 +162,55 @@ func TestTextThatIsNoPageIsKept(t *testing.T) {
 	want := []string{"Home", "Text.", "Sent from a ship"}
 	if diff := cmp.Diff(want, texts(t, `<nav>Home</nav><p>Text.<footer class="footer">Sent from a ship</footer>`)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestTables(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		behaviour, page string
+		want            []string
+	}{
+		{
+			"a table without header cells, whose first row has a value, has no header",
+			"<table><tr><td>Capital expenditures<td>about $400 million<tr><td>New stores<td>30 to 35</table>",
+			[]string{"| Capital expenditures | about $400 million |\n| New stores | 30 to 35 |"},
+		},
+		{
+			"a header cell in front of a value names its row",
+			"<table><tr><th>Capital expenditures<td>about $400 million<tr><th>New stores<td>30 to 35</table>",
+			[]string{"| Capital expenditures | about $400 million |\n| New stores | 30 to 35 |"},
+		},
+		{
+			"header cells beside an empty corner name columns",
+			"<table><tr><td><th>2023<th>2022<tr><th>Sales<td>12<td>11</table>",
+			[]string{"|  | 2023 | 2022 |\n| --- | --- | --- |\n| Sales | 12 | 11 |"},
+		},
+		{
+			"the period over several columns is above the row that names them, with the signs of currencies in cells of their own",
+			"<table><tr><td><td><tr><td><td colspan=5>13 Weeks Ended<tr><td><td colspan=2>April 1, 2023<td><td colspan=2>April 2, 2022" +
+				"<tr><td>Net sales<td>$<td>1,927<td><td>$<td>2,175<tr><td>Net loss<td>$<td>(12)<td><td>$<td>(9)</table>",
+			[]string{
+				"13 Weeks Ended",
+				"|  | April 1, 2023 |  |  | April 2, 2022 |  |\n| --- | --- | --- | --- | --- | --- |\n| Net sales | $ | 1,927 |  | $ | 2,175 |\n| Net loss | $ | (12) |  | $ | (9) |",
+			},
+		},
+		{
+			"a header of two rows that the page states",
+			"<table><thead><tr><th><th colspan=2>13 Weeks Ended<tr><th><th>April<th>May</thead><tr><td>Sales<td>12<td>11</table>",
+			[]string{"13 Weeks Ended", "|  | April | May |\n| --- | --- | --- |\n| Sales | 12 | 11 |"},
+		},
+		{
+			"a caption stands above its table",
+			"<p>One.</p><table><caption>Prices in francs</caption><tr><th>Item<th>Price<tr><td>Tea<td>2</table><p>Two.</p>",
+			[]string{"One.", "Prices in francs", "| Item | Price |\n| --- | --- |\n| Tea | 2 |", "Two."},
+		},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tc.want, texts(t, tc.page)); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }

@@ -16,23 +16,33 @@ var item = regexp.MustCompile(`^(?:[•◦▪‣●○■□–—·*-]|\(?\d{1,
 func blocks(lines []Line) []knowledge.Block {
 	look := typographyOf(lines)
 	levels := levels{look: look}
+	tables := tables{lines: lines}
 	var out []knowledge.Block
 	for start := 0; start < len(lines); {
-		if rows, n := tableAt(lines[start:]); n > 0 {
+		if rows, n := tables.at(start); n > 0 {
 			out = append(out, tableBlocks(rows)...)
 			start += n
 			continue
 		}
 		end := start + 1
 		for end < len(lines) && follows(lines[end-1], lines[end]) {
-			if _, n := tableAt(lines[end:]); n > 0 && !Beside(lines[end-1], lines[end]) {
+			if _, n := tables.at(end); n > 0 && !Beside(lines[end-1], lines[end]) {
 				break
 			}
 			end++
 		}
-		b := block(lines[start:end], look)
+		caption := end // the first line of the caption of a table below
+		if tables.below(end) {
+			caption -= captionLines(lines[start:end])
+		}
+		b := block(lines[start:caption], look)
 		levels.set(&b, lines[start])
 		out = appendBlock(out, b)
+		if caption < end {
+			b := joined(lines[caption:end])
+			b.Kind = knowledge.BlockCaption
+			out = append(out, b)
+		}
 		start = end
 	}
 	return out

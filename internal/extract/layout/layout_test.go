@@ -248,6 +248,44 @@ func TestCaptions(t *testing.T) {
 	}}, "caption: Figure 3: The valve.", "paragraph: Figure 3 shows the valve.", "caption: Table 2-1. Prices.", "caption: Abb. 4: Das Ventil.")
 }
 
+func TestTheCaptionOfATable(t *testing.T) {
+	t.Parallel()
+	rows := []layout.Line{
+		at(300, 200, "April 1, 2023"), at(420, 200, "April 2, 2022"), at(50, 212, "Net sales"), at(300, 212, "1,927"), at(420, 212, "2,175"),
+	}
+	const table = "table: |  | April 1, 2023 | April 2, 2022 |\n| --- | --- | --- |\n| Net sales | 1,927 | 2,175 |"
+	below := func(lines ...layout.Line) layout.Document {
+		return layout.Document{Pages: pages(1), Lines: append(lines, rows...)}
+	}
+	t.Run("a line below a sentence", func(t *testing.T) {
+		t.Parallel()
+		blocks := wantBlocks(t, below(at(50, 164, "The results of the quarter are below."), at(50, 176, "(in millions)"), at(50, 188, "13 Weeks Ended")),
+			"paragraph: The results of the quarter are below.", "caption: (in millions) 13 Weeks Ended", table)
+		if got, want := blocks[1].Lines[1].Box, at(50, 188, "13 Weeks Ended").Box; got != want {
+			t.Errorf("the second line of the caption stands at %v, want %v", got, want)
+		}
+	})
+	t.Run("a line in the middle below a text that breaks off", func(t *testing.T) {
+		t.Parallel()
+		wantBlocks(t, below(at(50, 176, "The results of the quarter that are not audited are as follows"), at(250, 188, "13 Weeks Ended")),
+			"paragraph: The results of the quarter that are not audited are as follows", "caption: 13 Weeks Ended", table)
+	})
+	t.Run("the end of a sentence is not a caption", func(t *testing.T) {
+		t.Parallel()
+		wantBlocks(t, below(at(50, 164, "The results of the quarter that ended in"), at(50, 176, "April are as follows, and are not audited by"), at(50, 188, "Smith & Partners of Basel")),
+			"paragraph: The results of the quarter that ended in April are as follows, and are not audited by Smith & Partners of Basel", table)
+	})
+	t.Run("a row over several columns", func(t *testing.T) {
+		t.Parallel()
+		d := layout.Document{Pages: pages(1), Lines: append([]layout.Line{at(300, 188, "13 Weeks Ended"), at(420, 188, "26 Weeks Ended")}, rows...)}
+		d.Lines = append(d.Lines, at(50, 224, "Costs"), at(300, 224, "(1,200)"), at(420, 224, "(1,500)"))
+		blocks := d.Blocks()
+		if blocks[0].Kind != knowledge.BlockTable || !strings.Contains(blocks[0].Text, "13 Weeks Ended | 26 Weeks Ended") {
+			t.Errorf("blocks %q", outlineOf(blocks))
+		}
+	})
+}
+
 func TestInsert(t *testing.T) {
 	t.Parallel()
 	text := layout.Document{Pages: pages(2), Lines: []layout.Line{

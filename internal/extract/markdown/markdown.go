@@ -123,7 +123,8 @@ func (r *reader) html(n *ast.HTMLBlock) string {
 }
 
 func (r *reader) table(n *extast.Table) {
-	t := table.Table{HasHeader: true, HasDashes: true}
+	stated := strings.TrimSpace(r.inline(n.FirstChild())) != "" // a page may have no header, and a Markdown table always has one
+	t := table.Table{HasHeader: stated, HasDashes: stated}
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
 		var cells []table.Cell
 		var texts []string

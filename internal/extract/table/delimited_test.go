@@ -45,8 +45,8 @@ func TestRead(t *testing.T) {
 		{"a row with more cells than the header", "a,b\n1,2,3\n4,5\n", 0, one("| a | b |  |\n| --- | --- | --- |", "| 1 | 2 | 3 |", "| 4 | 5 |")},
 		{"blank rows go", "a,b\n,\n\n1,2\n", 0, one(ab, "| 1 | 2 |")},
 		{"a single column", "name\nann\nbob\n", 0, one("| name |\n| --- |", "| ann |", "| bob |")},
-		{"a title before the table", "Sales,,\n,,\nitem,count,price\ntea,1,2\ncake,3,4\n", 0, append([]knowledge.Block{
-			{Kind: knowledge.BlockParagraph, Text: "Sales"}},
+		{"a title before the table is its caption", "Sales,,\n,,\nitem,count,price\ntea,1,2\ncake,3,4\n", 0, append([]knowledge.Block{
+			{Kind: knowledge.BlockCaption, Text: "Sales"}},
 			one("| item | count | price |\n| --- | --- | --- |", "| tea | 1 | 2 |", "| cake | 3 | 4 |")...)},
 		{"nothing", "", 0, nil},
 	} {

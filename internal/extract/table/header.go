@@ -1,29 +1,58 @@
 package table
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// headerRow returns the index of the row that names the columns, -1 if there is
-// none. It is the first row that is as full as the median row, apart from the
-// corner, and contains no number.
-func headerRow(rows []row) int {
+// maxLead is how many rows may stand above the header of a table.
+const maxLead = 20
+
+// headerRow returns the index of the row that names the columns. It is the first row
+// that is as full as the median row, apart from the corner, and contains no value.
+// If no row names the columns, found is false, and at is the number of rows that only
+// group columns: they have no value, and their first cell is empty.
+func headerRow(rows []row) (at int, found bool) {
 	if len(rows) < 2 {
-		return -1
+		return 0, false
 	}
 	usual := usualCells(rows)
-	for i, row := range rows[:min(len(rows)-1, 20)] {
+	for i, row := range rows[:min(len(rows)-1, maxLead)] {
 		if n := filled(row.cells); n < usual && (n < usual-1 || n == 0 || row.cells[0] != "") {
 			continue
 		}
-		if hasNumber(row.cells, rows[i+1].cells) {
-			return -1
+		if hasValue(row.cells, rows[i+1].cells) {
+			return groupRows(rows[:i]), false
 		}
-		return i
+		return i, true
 	}
-	return -1
+	return 0, false
+}
+
+// groupRows returns how many of the first rows only group columns.
+func groupRows(rows []row) int {
+	n := 0
+	for n < len(rows) && rows[n].cells[0] == "" {
+		n++
+	}
+	return n
+}
+
+// lastHeaderRow returns the index of the row that names the columns if the file states
+// that the first row is a header. Each row of a header with several rows groups the
+// columns of the next one, so that it has fewer cells, and the next one has no label.
+func lastHeaderRow(rows []row) int {
+	at := 0
+	for at+2 < len(rows) && at < maxLead {
+		group, next := rows[at].cells, rows[at+1].cells
+		if next[0] != "" || filled(group[1:]) >= filled(next[1:]) || hasValue(next, rows[at+2].cells) {
+			break
+		}
+		at++
+	}
+	return at
 }
 
 // usualCells returns the median number of filled cells of the first rows.
@@ -58,31 +87,50 @@ func NamesColumns(cells []Cell) bool {
 	return Filled(cells) > 1
 }
 
+// filled returns the number of cells with text. A sign that stands in a cell of its
+// own beside its number does not count.
 func filled(row []string) int {
 	n := 0
 	for _, c := range row {
-		if c != "" {
+		if c != "" && !isSign(c) {
 			n++
 		}
 	}
 	return n
 }
 
-// hasNumber reports whether a row contains a number that is not the name of a
-// column: a year names a column unless a year is below it.
-func hasNumber(row, below []string) bool {
+func isSign(cell string) bool { return strings.Trim(cell, "$€£¥%()") == "" }
+
+// hasValue reports whether a row contains a value, so that it does not name columns.
+// A year names a column unless a year is below it, and so does an amount with a number
+// below it, such as "under $500".
+func hasValue(row, below []string) bool {
 	for i, c := range row {
-		if isNumber(c) && (!isYear(c) || i >= len(below) || isYear(below[i])) {
+		under := ""
+		if i < len(below) {
+			under = below[i]
+		}
+		isName := isYear(c) && i < len(below) && !isYear(under) || !isNumber(c) && isNumber(under)
+		if !isName && (isNumber(c) || i > 0 && amount.MatchString(c)) {
 			return true
 		}
 	}
 	return false
 }
 
-var withoutSigns = strings.NewReplacer(",", "", "%", "", "$", "", "€", "")
+// amount matches a number with a currency, a percent sign or a magnitude.
+var amount = regexp.MustCompile(`(?i)[$€£¥] ?\(?\d|\d ?(?:[%€£¥]|(?:thousand|million|billion|trillion|mn|bn|bps|basis points)\b)`)
 
+var withoutSigns = strings.NewReplacer(",", "", "%", "", "$", "", "€", "", "£", "", "¥", "")
+
+// isNumber reports whether a cell is a number. Brackets around it mean that it is
+// negative.
 func isNumber(cell string) bool {
-	_, err := strconv.ParseFloat(strings.TrimSpace(withoutSigns.Replace(cell)), 64)
+	text := strings.TrimSpace(withoutSigns.Replace(cell))
+	if inner, ok := strings.CutPrefix(text, "("); ok {
+		text = strings.TrimSpace(strings.TrimSuffix(inner, ")"))
+	}
+	_, err := strconv.ParseFloat(text, 64)
 	return err == nil
 }
 

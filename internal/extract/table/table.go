@@ -35,8 +35,9 @@ type Row struct {
 // Table makes the blocks of one table from its rows, which are added one after
 // another. It keeps the text of the rows only.
 type Table struct {
-	// HasHeader means that the first row names the columns. Without it the table
-	// looks for a row that does. Rows above that one become a paragraph.
+	// HasHeader means that the first row is a header, of which more rows may follow.
+	// Without it the table looks for a row that names the columns. Rows above that
+	// one become a caption.
 	HasHeader bool
 	// HasDashes means that the text file has a row of dashes below the header, as
 	// Markdown does.
@@ -100,15 +101,17 @@ func (t *Table) begin() {
 	t.begun = true
 	rows := t.waiting
 	t.waiting = nil
-	at := 0
-	if !t.HasHeader {
-		at = headerRow(rows)
+	at, found := 0, true
+	if t.HasHeader {
+		at = lastHeaderRow(rows)
+	} else {
+		at, found = headerRow(rows)
 	}
 	if at > 0 {
 		t.lead(rows[:at])
 		rows = rows[at:]
 	}
-	if at >= 0 && len(rows) > 0 {
+	if found && len(rows) > 0 {
 		t.header = header(rows)
 	}
 	for _, r := range rows {
@@ -124,14 +127,15 @@ func header(rows []row) string {
 	return knowledge.TableHeader(rows[0].cells, columns)
 }
 
-// lead makes a paragraph of the rows above the header.
+// lead makes a caption of the rows above the header, which name the subject of the
+// table, its unit or the period of a group of columns.
 func (t *Table) lead(rows []row) {
 	var lines []string
 	for _, r := range rows {
 		cells := slices.DeleteFunc(slices.Clone(r.cells), func(c string) bool { return c == "" })
 		lines = append(lines, strings.Join(cells, knowledge.CellSeparator))
 	}
-	t.blocks = append(t.blocks, knowledge.Block{Kind: knowledge.BlockParagraph, Text: strings.Join(lines, "\n"), Origin: originOf(rows)})
+	t.blocks = append(t.blocks, knowledge.Block{Kind: knowledge.BlockCaption, Text: strings.Join(lines, "\n"), Origin: originOf(rows)})
 }
 
 // originOf returns the lines of successive rows. Where each row is on a line of

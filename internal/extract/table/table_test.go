@@ -104,6 +104,87 @@ func TestTable(t *testing.T) {
 	})
 }
 
+func TestHeader(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		behaviour string
+		stated    bool
+		rows      [][]table.Cell
+		caption   string
+		header    string
+	}{
+		{"a first row with an amount is no header", false, [][]table.Cell{cells("Capital expenditures", "about $400 million"), cells("New stores", "30 to 35")}, "", ""},
+		{"nor one with a share", false, [][]table.Cell{cells("Sales growth", "3% to 5%"), cells("Tax rate", "about 24%")}, "", ""},
+		{"nor one with a loss", false, [][]table.Cell{cells("Net loss", "(1,234)"), cells("Shares", "(99)")}, "", ""},
+		{"an amount above numbers names a column", false, [][]table.Cell{cells("Order", "under $500", "from $500"), cells("Post", "12", "0")}, "", "| Order"},
+		{"a year above numbers names a column", false, [][]table.Cell{cells("", "2023", "2022"), cells("Sales", "12", "11")}, "", "|  | 2023"},
+		{"rows above the header are the caption", false, [][]table.Cell{
+			cells("", "13 Weeks Ended"), cells("(in millions)", "April 1, 2023", "April 2, 2022"), cells("Sales", "12", "11"),
+		}, "13 Weeks Ended", "| (in millions) | April 1, 2023"},
+		{"a period without names of columns is the caption", false, [][]table.Cell{
+			cells("", "13 Weeks Ended"), cells("Sales", "$12", "$11"), cells("Costs", "$9", "$8"),
+		}, "13 Weeks Ended", ""},
+		{"a stated header may have two rows", true, [][]table.Cell{
+			cells("Product", "2023", "", "2022"), cells("", "Units", "Price", "Units", "Price"), cells("Tea", "1", "2", "3", "4"),
+		}, "Product | 2023 | 2022", "|  | Units"},
+		{"a row of words below a stated header is data", true, [][]table.Cell{cells("", "Name", "City"), cells("", "Ann", "Basel"), cells("", "Bob", "Bern")}, "", "|  | Name"},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			tab := table.Table{HasHeader: tc.stated}
+			for _, row := range tc.rows {
+				tab.Add(table.Row{Cells: row})
+			}
+			blocks := tab.Blocks()
+			caption := ""
+			if blocks[0].Kind == knowledge.BlockCaption {
+				caption, blocks = blocks[0].Text, blocks[1:]
+			}
+			want := strings.ReplaceAll(tc.header, "| Order", "| Order")
+			if got := blocks[0].Header; caption != tc.caption || !strings.HasPrefix(got, want) || want == "" && got != "" {
+				t.Errorf("caption %q, header %q", caption, got)
+			}
+		})
+	}
+}
+
+func TestMarkCaptions(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		behaviour string
+		blocks    []string // kind and text
+		captions  []string
+	}{
+		{"subject, unit and period", []string{"paragraph Sales rose.", "paragraph Statements of Operations", "paragraph (in millions)", "paragraph 13 Weeks Ended", "table x"}, []string{"Statements of Operations", "(in millions)", "13 Weeks Ended"}},
+		{"three at most", []string{"paragraph a", "paragraph b", "paragraph c", "paragraph d", "table x"}, []string{"b", "c", "d"}},
+		{"no sentence", []string{"paragraph 13 Weeks Ended", "paragraph Sales rose.", "table x"}, nil},
+		{"nothing long", []string{"paragraph " + strings.Repeat("long ", 30), "table x"}, nil},
+		{"nothing without a letter", []string{"paragraph 12", "table x"}, nil},
+		{"a line of the page is passed over", []string{"paragraph FY23 outlook:", "footer Page 1", "table x"}, []string{"FY23 outlook:"}},
+		{"what is below a figure may be of the figure", []string{"figure f", "paragraph The valve", "paragraph in millimetres", "table x"}, []string{"in millimetres"}},
+		{"what is below a table is of the next one", []string{"table x", "paragraph 26 Weeks Ended", "table y"}, []string{"26 Weeks Ended"}},
+	} {
+		t.Run(tc.behaviour, func(t *testing.T) {
+			t.Parallel()
+			var blocks []knowledge.Block
+			for _, b := range tc.blocks {
+				kind, text, _ := strings.Cut(b, " ")
+				blocks = append(blocks, knowledge.Block{Kind: knowledge.BlockKind(kind), Text: text})
+			}
+			table.MarkCaptions(blocks)
+			var got []string
+			for _, b := range blocks {
+				if b.Kind == knowledge.BlockCaption {
+					got = append(got, b.Text)
+				}
+			}
+			if diff := cmp.Diff(tc.captions, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestGridOfHugeSpans(t *testing.T) {
 	t.Parallel()
 	rows := make([][]table.Cell, 100_000)
