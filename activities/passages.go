@@ -61,6 +61,11 @@ func (p Passage) id() string {
 func newSearchRecord(found retrieve.Result) SearchRecord {
 	record := SearchRecord{Passages: make([]Passage, 0, len(found.Contexts)), Retrieved: found.Retrieved, Reranking: found.Reranking, Choices: found.Choices, Usage: knowledge.Usage(found.Usage)}
 	for _, c := range found.Contexts {
+		if p := c.Page; p != nil {
+			page := WebPage{URL: p.URL, Title: p.Title, Snippet: p.Snippet, Text: p.Text}
+			record.Passages = append(record.Passages, Passage{Page: &page, Score: c.Score})
+			continue
+		}
 		record.Passages = append(record.Passages, Passage{
 			ChunkID: c.ID, DocumentID: c.DocumentID, Version: c.Version, Span: c.Span, Score: c.Score,
 			Around: c.Around, Kept: c.Kept, Length: c.Length,

@@ -91,7 +91,12 @@ func (a *Answering) kept(ctx context.Context, key string, find func() (SearchRec
 func (a *Answering) retrieve(ctx context.Context, key string, request knowledge.Request, query string) (SearchRecord, error) {
 	// The query of a tool call stands alone: the model wrote it with the conversation.
 	enhance := request.Config.AI.EnhanceQuery && query == request.Question
+	var web *knowledge.WebSearchConfig
+	if request.Kind == knowledge.KindQuery { // other kinds search one source, or the web by themselves
+		web = request.Config.WebSource()
+	}
 	found, err := a.Retriever.Retrieve(ctx, retrieve.Request{
+		Web:     web,
 		Enhance: enhance, SelfQuery: request.Config.AI.SelfQuery == knowledge.SelfQueryEnabled, History: request.History,
 		Principal: request.Principal, Query: query, Projects: request.Projects, Documents: request.Documents,
 		Filter: request.Filter, Scope: request.Scope, Config: request.Config.AI.Retrieval, Model: request.Config.AI.Model, Failover: request.Config.AI.Failover, Memory: searchMemory{a.Blobs, key},

@@ -83,20 +83,8 @@ func (a *Answering) newWebSearch(run knowledge.RunRef, r knowledge.Request, quer
 	if w.since == "" {
 		w.since = config.Since()
 	}
-	for _, given := range [][]string{asked.Only, config.WhitelistedDomains} {
-		only, err := websearch.ParseDomains("whitelisted_domains", given)
-		if err != nil {
-			return nil, err
-		}
-		if len(only) > 0 {
-			w.rules.Only = append(w.rules.Only, only)
-		}
-	}
 	var err error
-	if w.rules.Never, err = websearch.ParseDomains("blacklistedDomains", config.BlacklistedDomains); err != nil {
-		return nil, err
-	}
-	w.rules.Bonus, err = websearch.ParseDomains("bonusDomains", config.BonusDomains)
+	w.rules, err = websearch.RulesOf(config, asked.Only)
 	return w, err
 }
 
@@ -115,24 +103,14 @@ func (w *webSearch) find(ctx context.Context) (WebFound, error) {
 		if c := w.request.Config.Tools.WebSearch; c != nil {
 			kind = knowledge.WebType(c.Type)
 		}
-		found := WebFound{Results: []websearch.Result{}}
-		q := websearch.Query{Text: w.query, Type: kind, Since: w.since}
+		var found WebFound
 		for _, only := range w.rules.Only {
-			q.Only = only
 			found.Only = append(found.Only, only...)
 		}
-		results, err := w.Web.Search(ctx, q)
+		var err error
+		found.Results, err = w.rules.Find(ctx, w.Web, websearch.Query{Text: w.query, Type: kind, Since: w.since})
 		if err != nil {
 			return found, fmt.Errorf("search the web: %w", err)
-		}
-		for _, r := range results {
-			if w.rules.Allow(r.URL) {
-				r.Score = w.rules.Score(r.URL, r.Score)
-				found.Results = append(found.Results, r)
-			}
-		}
-		if len(w.rules.Bonus) > 0 {
-			sortByScore(found.Results, func(r websearch.Result) float64 { return r.Score })
 		}
 		return found, nil
 	})

@@ -9,8 +9,10 @@ type explanation struct {
 	Dense  *legRank `json:"dense" doc:"By vector; null: this leg did not find it"`
 	BM25   *legRank `json:"bm25" doc:"By words; null: this leg did not find it"`
 	Linked *legRank `json:"linked,omitempty" doc:"Among the documents that name an entity of the question (ai.retrieval.entities)"`
+	Web    *legRank `json:"web,omitempty" doc:"Among the pages of the web (ai.retrieval.web)"`
 	Fused  *float64 `json:"fused" doc:"The score of both legs together"`
 	Rerank *float64 `json:"rerank" doc:"The score of the reranker; null: it did not rank it"`
+	Source string   `json:"source,omitempty" enum:"documents,files,web" doc:"Where the chunk is from: documents of the project, files of the conversation, or the web"`
 }
 
 // legRank is the rank of a chunk in one leg.
@@ -25,6 +27,7 @@ type droppedChunk struct {
 	DocumentID   string              `json:"documentId"`
 	DocumentName string              `json:"documentName"`
 	Reason       retrieve.DropReason `json:"reason" doc:"duplicate: of a better chunk. same_parent: the model reads it with a better chunk. minScore: below ai.retrieval.minScore. numberOfChunks: there were enough better ones. perDocument: enough of its document. neighbour: the model reads it beside a better one. contextTokens: it does not fit. compress: no sentence of it matters"`
+	URL          string              `json:"url,omitempty" doc:"Of a page of the web"`
 	Explain      *explanation        `json:"explain"`
 }
 
@@ -37,7 +40,7 @@ func explain(trace *retrieve.Trace, chunk string) *explanation {
 	if !ok {
 		return &explanation{}
 	}
-	return &explanation{Dense: viewRank(r.Dense), BM25: viewRank(r.BM25), Linked: viewRank(r.Linked), Fused: r.Fused, Rerank: r.Rerank}
+	return &explanation{Dense: viewRank(r.Dense), BM25: viewRank(r.BM25), Linked: viewRank(r.Linked), Web: viewRank(r.Web), Fused: r.Fused, Rerank: r.Rerank}
 }
 
 func viewRank(r *retrieve.LegRank) *legRank {
@@ -55,9 +58,13 @@ func dropped(trace *retrieve.Trace) *[]droppedChunk {
 	}
 	list := make([]droppedChunk, 0, len(trace.Dropped))
 	for _, d := range trace.Dropped {
-		list = append(list, droppedChunk{
-			ID: d.Chunk.ID, DocumentID: d.Chunk.DocumentID, DocumentName: d.Chunk.Document.Name, Reason: d.Reason, Explain: explain(trace, d.Chunk.ID),
-		})
+		one := droppedChunk{
+			ID: d.Chunk.ID, DocumentID: d.Chunk.DocumentID, DocumentName: d.Chunk.Document.Name, Reason: d.Reason, URL: d.URL(), Explain: explain(trace, d.Chunk.ID),
+		}
+		if one.URL != "" {
+			one.ID = ""
+		}
+		list = append(list, one)
 	}
 	return &list
 }

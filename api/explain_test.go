@@ -26,7 +26,7 @@ func TestRetrieveContextExplains(t *testing.T) {
 		Dropped: []retrieve.Drop{{Chunk: view("b"), Reason: retrieve.DropMinScore}},
 	}
 	got := e.do("POST", hooks+"/retrieve-context?explain=true", e.reader, `{"text":"What?"}`).want(200)
-	want := map[string]any{"dense": map[string]any{"rank": 2.0, "score": .9}, "bm25": nil, "fused": .7, "rerank": nil}
+	want := map[string]any{"dense": map[string]any{"rank": 2.0, "score": .9}, "bm25": nil, "fused": .7, "rerank": nil, "source": "documents"}
 	if diff := cmp.Diff(want, got["chunks"].([]any)[0].(map[string]any)["explain"]); diff != "" {
 		t.Error(diff)
 	}

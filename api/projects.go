@@ -237,6 +237,7 @@ func (s *Server) apply(c ProjectChange, project *knowledge.Project, renew bool) 
 	if !reflect.DeepEqual(changed.Tools.Custom, before.Tools.Custom) {
 		wrong = append(wrong, tool.CustomFields("body.tools.custom", changed.Tools.Custom, s.deps.Imports.HasSecret, s.deps.Addresses.CheckURL)...)
 	}
+	wrong = append(wrong, websearch.SourceFields("body.ai.retrieval.web", before.AI.Retrieval.Web, changed.AI.Retrieval.Web, s.cfg.WebProvider)...)
 	if changed.AI.Retrieval.Reranker != before.AI.Retrieval.Reranker {
 		wrong = append(wrong, changed.AI.Retrieval.RerankerFields("body.ai.retrieval.reranker", s.cfg.Reranker)...)
 	}

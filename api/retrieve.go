@@ -44,6 +44,7 @@ type retrievedChunk struct {
 	Metadata     map[string]any `json:"metadata"`
 	Tags         []string       `json:"tags"`
 
+	URL     string       `json:"url,omitempty" doc:"Of a page of the web (ai.retrieval.web), which has neither id nor documentId"`
 	Explain *explanation `json:"explain,omitempty" doc:"With ?explain=true"`
 }
 
@@ -84,7 +85,7 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 	}
 	request := retrieve.Request{
 		Principal: p, Query: b.Text, Projects: setup.Projects, Filter: setup.Filter, Scope: setup.Scope, Config: config.AI.Retrieval, Model: config.AI.Model, Failover: config.AI.Failover,
-		Enhance: config.AI.EnhanceQuery, SelfQuery: config.AI.SelfQuery == knowledge.SelfQueryEnabled, Explain: in.Explain,
+		Enhance: config.AI.EnhanceQuery, SelfQuery: config.AI.SelfQuery == knowledge.SelfQueryEnabled, Explain: in.Explain, Web: config.WebSource(),
 	}
 	if session := p.ConversationID(); session != "" && request.Enhance {
 		if request.History, err = s.questions.History(ctx, p, session, config.AI.History); err != nil {
@@ -122,7 +123,12 @@ func viewContexts(found retrieve.Result, passages []citation.Context) retrievedC
 			view.Metadata = map[string]any{}
 		}
 		view.BBox, view.PageNumber = chunkBoxes(c.Chunk)
-		view.Explain = explain(found.Trace, c.ID)
+		if c.Page != nil {
+			view.ID, view.URL = "", c.Page.URL
+		}
+		if view.Explain = explain(found.Trace, c.ID); view.Explain != nil {
+			view.Explain.Source = c.Source()
+		}
 		out.Chunks = append(out.Chunks, view)
 	}
 	if len(passages) > 0 {

@@ -123,6 +123,7 @@ func TestToolContracts(t *testing.T) {
 			wantTranscript(t, filepath.Join("testdata", name+".txtar"), ids.Replace(streamed))
 		})
 	}
+	t.Run("a_question_draws_from_documents_files_and_the_web", func(t *testing.T) { drawFromAllSources(t, s, m, engine) })
 }
 
 // TestKillDuringAWebSearch kills the server while the model answers from the web. The

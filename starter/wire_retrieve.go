@@ -16,6 +16,9 @@ func (p *platform) searchModels() retrieve.Models {
 		models.Reranker = searchReranker{model.NewReranker(e, model.RerankShape(r.Type), nil), p}
 		models.RerankerName, models.RerankTime = r.Model, r.Timeout
 	}
+	if web, ok := p.webSource(); ok {
+		models.Web = web
+	}
 	return models
 }
 

@@ -18,16 +18,24 @@ const pagesPerHost = 4
 
 // useWeb sets the search engine and the reader of pages, if an engine is configured.
 func (p *platform) useWeb(answering *activities.Answering) {
+	if web, ok := p.webSource(); ok {
+		answering.Web, answering.Pages = web.Web, web.Pages
+	}
+}
+
+// webSource returns the search engine and the reader of pages, ok = false if no engine is
+// configured.
+func (p *platform) webSource() (source activities.WebSource, ok bool) {
 	c := p.cfg.WebSearch
 	if c.Provider == "" {
-		return
+		return source, false
 	}
 	client, err := websearch.New(websearch.Config{Provider: knowledge.WebProvider(c.Provider), URL: c.URL, Key: c.Key, Engine: c.Engine}, nil)
 	if err != nil { // the configuration was checked
 		p.log.Error("the web cannot be searched", "error", err)
-		return
+		return source, false
 	}
-	answering.Web = client
+	source.Web = client
 	if p.parsers != nil {
 		cfg := scrape.Config{
 			Client: web.NewClient(p.dialer.Client(0), web.NewPace(pagesPerHost)), Extractor: p.parsers, Folder: p.temporary(),
@@ -35,8 +43,9 @@ func (p *platform) useWeb(answering *activities.Answering) {
 		if p.browser != nil {
 			cfg.Browser = p.browser
 		}
-		answering.Pages = scrape.NewReader(cfg)
+		source.Pages = scrape.NewReader(cfg)
 	}
+	return source, true
 }
 
 // startBrowser prepares the browser of a worker, if it is configured. Chromium itself is

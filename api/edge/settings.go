@@ -191,6 +191,7 @@ func describedRetrieval() (splitter, retrieval, weights reflect.Type) {
 		Route          bool               `json:"route,omitempty" doc:"Choose by the question: identifiers and quoted phrases are searched by words alone, several questions in one are decomposed"`
 		Translate      bool               `json:"translate,omitempty" doc:"The chat model translates the question into the other languages of the documents, up to three, and each is searched"`
 		Entities       bool               `json:"entities,omitempty" doc:"Passages of documents whose metadata.entities the question names rank higher"`
+		Web            bool               `json:"web,omitempty" doc:"The web is searched too, as tools.web_search says, and its pages are ranked among the passages (docs/retrieval.md)"`
 		Reranker       string             `json:"reranker,omitempty" maxLength:"200" doc:"What reranks the candidates: judge (the chat model), the name of models.rerank, or none. Default: none"`
 		ContextTokens  int                `json:"contextTokens,omitempty" minimum:"0" maximum:"1000000" doc:"Estimated tokens of the passages together; a passage that does not fit is dropped, the first one never. Default: no bound"`
 		PerDocument    int                `json:"perDocument,omitempty" minimum:"0" maximum:"100" doc:"Passages of one document. Default: no bound"`

@@ -110,6 +110,7 @@ type RetrievalConfig struct {
 	Route          bool     `json:"route,omitempty"`     // choose the strategy by the question
 	Translate      bool     `json:"translate,omitempty"` // search in the other languages of the documents too
 	Entities       bool     `json:"entities,omitempty"`  // prefer documents with the entities that the question names
+	Web            bool     `json:"web,omitempty"`       // search the web too, as tools.web_search says
 	Reranker       string   `json:"reranker,omitempty"`  // RerankerJudge, or the name of the instance's reranker
 
 	ContextTokens int    `json:"contextTokens,omitempty"` // of the passages together, estimated; 0 = no bound
@@ -186,10 +187,11 @@ func (r RetrievalConfig) Fields(location string) []Field {
 	return nil
 }
 
-// AsksModel reports whether a search asks a model beside that of the embeddings, which
-// takes longer than the search itself, or chooses something that readers are shown.
+// AsksModel reports whether a search asks a model beside that of the embeddings, or the
+// web, which takes longer than the search itself, or chooses something that readers are
+// shown.
 func (r RetrievalConfig) AsksModel() bool {
-	return r.Reranker != "" && r.Reranker != RerankerNone || r.Strategy == StrategyMultiStage || r.HyDE || r.Decompose || r.Compress || r.Route || r.Translate || r.Entities
+	return r.Web || r.Reranker != "" && r.Reranker != RerankerNone || r.Strategy == StrategyMultiStage || r.HyDE || r.Decompose || r.Compress || r.Route || r.Translate || r.Entities
 }
 
 // AsksModel reports whether the search for a question asks a model beside that of the
@@ -236,6 +238,18 @@ func UnknownModel(location, name string, known []string) []Field {
 		return nil
 	}
 	return []Field{{location, Messagef("must be %s: this instance has no endpoint for %s; set models.chat", strings.Join(known, " or "), name)}}
+}
+
+// WebSource returns the settings with which a question searches the web beside the
+// documents, nil if it does not.
+func (c ProjectConfig) WebSource() *WebSearchConfig {
+	if !c.AI.Retrieval.Web {
+		return nil
+	}
+	if c.Tools.WebSearch != nil {
+		return c.Tools.WebSearch
+	}
+	return &WebSearchConfig{}
 }
 
 // Fields returns what is wrong with the configuration, as found at location.

@@ -71,6 +71,7 @@ func (s *Starter) configuration(project knowledge.Project, preferred preferences
 	}
 	const location = "body.projectConfigOverride.ai"
 	wrong := append(changedTags(project.Config.AI, config.AI, location), config.AI.Fields(location)...)
+	wrong = append(wrong, websearch.SourceFields(location+".retrieval.web", saved.Retrieval.Web, config.AI.Retrieval.Web, s.cfg.WebProvider)...)
 	if r := config.AI.Retrieval; r.Reranker != saved.Retrieval.Reranker { // one that was saved and is no longer configured is left out by the search
 		wrong = append(wrong, r.RerankerFields(location+".retrieval.reranker", s.cfg.Reranker)...)
 	}

@@ -13,8 +13,8 @@ func (s *search) choose(pool []Context) []Context {
 	of := map[string]int{} // passages by document
 	for _, c := range pool {
 		c.Around = limits.Neighbours
-		if c.Parent != (knowledge.Span{}) {
-			c.Around = 0 // the model reads the parent
+		if c.Parent != (knowledge.Span{}) || c.Page != nil {
+			c.Around = 0 // the model reads the parent, or the page
 		}
 		size := 0
 		if limits.ContextTokens > 0 {
@@ -23,7 +23,7 @@ func (s *search) choose(pool []Context) []Context {
 		switch {
 		case c.Score < limits.MinScore:
 			s.trace.drop(c.ChunkView, DropMinScore)
-		case limits.PerDocument > 0 && of[c.DocumentID] == limits.PerDocument:
+		case limits.PerDocument > 0 && of[c.container()] == limits.PerDocument:
 			s.trace.drop(c.ChunkView, DropPerDocument)
 		case readBeside(chosen, c):
 			s.trace.drop(c.ChunkView, DropNeighbour)
@@ -33,7 +33,7 @@ func (s *search) choose(pool []Context) []Context {
 			s.trace.drop(c.ChunkView, DropTokens)
 		default:
 			room -= size
-			of[c.DocumentID]++
+			of[c.container()]++
 			c.Rank = len(chosen) + 1
 			chosen = append(chosen, c)
 		}
@@ -51,7 +51,7 @@ func (s *search) selects() bool {
 func readBeside(chosen []Context, c Context) bool {
 	for _, other := range chosen {
 		distance := max(c.Ordinal-other.Ordinal, other.Ordinal-c.Ordinal)
-		if other.DocumentID == c.DocumentID && other.Version == c.Version && distance <= other.Around {
+		if c.Page == nil && other.DocumentID == c.DocumentID && other.Version == c.Version && distance <= other.Around {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -66,7 +67,8 @@ func (s *search) chooseSentences(ctx context.Context, chosen []Context) (map[str
 	if s.models.Passages == nil {
 		return nil, errNotConfigured
 	}
-	passages, err := Passages(ctx, s.models.Passages, s.request.Principal, chosen)
+	ofDocuments := slices.DeleteFunc(slices.Clone(chosen), func(c Context) bool { return c.Page != nil }) // pages are short
+	passages, err := Passages(ctx, s.models.Passages, s.request.Principal, ofDocuments)
 	if err != nil {
 		return nil, err
 	}

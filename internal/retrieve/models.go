@@ -15,6 +15,7 @@ type Models struct {
 	Facets   FacetReader   // for the choice of a filter
 	// Attachments is for questions in a conversation.
 	Attachments AttachmentReader
+	Web         Web // for a search of the web beside the documents
 	Reranker    Reranker
 	// RerankerName is the name by which projects select Reranker.
 	RerankerName string

@@ -34,6 +34,10 @@ func Passages(ctx context.Context, reader PassageReader, p knowledge.Principal, 
 	}
 	passages := make([]citation.Context, 0, len(contexts))
 	for _, c := range contexts {
+		if c.Page != nil {
+			passages = append(passages, citation.Context{Rank: c.Rank, URL: c.Page.URL, Title: c.Page.Title, Text: c.Page.Words(), Score: c.Score})
+			continue
+		}
 		text, whole := parentText(c.Parent, families[c.ID])
 		if !whole {
 			text = joinedText(c, around)

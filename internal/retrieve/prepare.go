@@ -25,15 +25,17 @@ type Choices struct {
 	Filter    knowledge.Filter `json:"filter,omitempty"`    // ai.selfQuery: one more condition of the search
 	Entities  []string         `json:"entities,omitempty"`  // ai.retrieval.entities: which the question names
 	// Translations of the question by language (ISO 639-3): ai.retrieval.translate.
-	Translations map[string]string  `json:"translations,omitempty"`
-	Widened      bool               `json:"widened,omitempty"`  // nothing met Filter, so it was left out
-	Failures     map[string]Failure `json:"failures,omitempty"` // by the setting whose stage failed; the search went on without it
+	Translations map[string]string `json:"translations,omitempty"`
+	// Sources of the passages, with ai.retrieval.web.
+	Sources  *Sources           `json:"sources,omitempty"`
+	Widened  bool               `json:"widened,omitempty"`  // nothing met Filter, so it was left out
+	Failures map[string]Failure `json:"failures,omitempty"` // by the setting whose stage failed; the search went on without it
 }
 
 // IsZero reports whether nothing was chosen.
 func (c Choices) IsZero() bool {
 	return c.Question == "" && c.Strategy == "" && len(c.Questions)+len(c.Translations)+len(c.Entities) == 0 && c.Passage == "" &&
-		len(c.Filter) == 0 && len(c.Failures) == 0
+		len(c.Filter) == 0 && len(c.Failures) == 0 && c.Sources == nil
 }
 
 // probe is one query to the legs.
@@ -50,12 +52,14 @@ type stage struct {
 	run     func(context.Context) error
 }
 
-// prepare runs the stages that come before the legs, and sets the probes.
+// enhanced runs the stage that decides what is searched.
+func (s *search) enhanced(ctx context.Context) error {
+	return s.together(ctx, stage{"enhanceQuery", s.request.Enhance, s.enhance})
+}
+
+// prepare runs the other stages that come before the legs, and sets the probes.
 func (s *search) prepare(ctx context.Context) error {
 	c := s.request.Config
-	if err := s.together(ctx, stage{"enhanceQuery", s.request.Enhance, s.enhance}); err != nil {
-		return err
-	}
 	s.route()
 	err := s.together(ctx, stage{"decompose", c.Decompose || s.several, s.decompose}, stage{"hyde", c.HyDE, s.hyde},
 		stage{"selfQuery", s.request.SelfQuery, s.selfQuery}, stage{"translate", c.Translate, s.translate},

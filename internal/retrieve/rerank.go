@@ -36,9 +36,10 @@ type Failure string
 
 // The failures of optional stages.
 const (
-	FailureTimeout       Failure = "timeout"        // the model took longer than the stage waits
-	FailureModel         Failure = "model_failed"   // the endpoint refused, failed, or its answer cannot be read
-	FailureNotConfigured Failure = "not_configured" // the instance has no such model
+	FailureTimeout       Failure = "timeout"         // the model took longer than the stage waits
+	FailureModel         Failure = "model_failed"    // the endpoint refused, failed, or its answer cannot be read
+	FailureProvider      Failure = "provider_failed" // the search engine refused, failed, or its answer cannot be read
+	FailureNotConfigured Failure = "not_configured"  // the instance has no such model
 )
 
 func failureOf(ctx context.Context, err error) Failure {

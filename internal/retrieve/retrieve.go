@@ -47,11 +47,17 @@ type Request struct {
 	History   []knowledge.Message       // before the question, oldest first, for Enhance
 	Memory    Memory                    // nil = the answers of models are not kept
 	Explain   bool                      // return a Trace; every candidate is then checked in SQL
+	// Web are the settings with which the web is searched beside the documents, nil = it
+	// is not.
+	Web *knowledge.WebSearchConfig
 }
 
 // Context is a passage that was found.
 type Context struct {
 	store.ChunkView
+	// Page is the page of the web that the passage is, nil = it is of a document. The id
+	// of the chunk is then the address, its text that of the page.
+	Page *Page
 	// Score is between 0 and 1, higher is better. With strategy dense it is the
 	// cosine, otherwise it is relative to the other candidates of the same
 	// question.
@@ -69,7 +75,7 @@ type Context struct {
 type Result struct {
 	Contexts  []Context
 	Retrieved int // distinct candidates of the legs
-	// Timings of the stages that ran: embed, dense, bm25, recheck, rerank, total, and
+	// Timings of the stages that ran: embed, dense, bm25, recheck, web, rerank, total, and
 	// the settings of those that ask a chat model. The
 	// legs run concurrently, so total is less than the sum.
 	Timings   map[string]time.Duration

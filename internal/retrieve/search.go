@@ -45,6 +45,11 @@ type search struct {
 
 // run goes through the stages of the search.
 func (s *search) run(ctx context.Context) (Result, error) {
+	if err := s.enhanced(ctx); err != nil {
+		return Result{}, err
+	}
+	web := s.askWeb(ctx)
+	defer web.end()
 	if err := s.prepare(ctx); err != nil {
 		return Result{}, err
 	}
@@ -56,7 +61,12 @@ func (s *search) run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	ranked, reranking, err := s.rerank(ctx, pool)
+	fused, err := s.withPages(ctx, web, pool)
+	if err != nil {
+		return Result{}, err
+	}
+	retrieved += len(fused) - len(pool)
+	ranked, reranking, err := s.rerank(ctx, fused)
 	if err != nil {
 		return Result{}, err
 	}
@@ -65,6 +75,9 @@ func (s *search) run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	s.trace.keep(chosen)
+	if s.request.Web != nil {
+		s.choices.Sources = sourcesOf(chosen)
+	}
 	return Result{
 		Contexts: chosen, Retrieved: retrieved, Trace: s.trace, Reranking: reranking, Choices: s.choices, Causes: s.causes, Usage: s.usage,
 	}, nil

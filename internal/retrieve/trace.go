@@ -18,6 +18,7 @@ type Trace struct {
 type Ranking struct {
 	Dense, BM25   *LegRank
 	Linked        *LegRank // among the documents that name an entity of the question
+	Web           *LegRank // among the pages of the web
 	Fused, Rerank *float64
 }
 
@@ -31,6 +32,14 @@ type LegRank struct {
 type Drop struct {
 	Chunk  store.ChunkView
 	Reason DropReason
+}
+
+// URL returns the address of a page of the web, "" for a passage of a document.
+func (d Drop) URL() string {
+	if d.Chunk.DocumentID == "" {
+		return d.Chunk.ID
+	}
+	return ""
 }
 
 // DropReason says why a candidate is not among the results.
@@ -94,6 +103,28 @@ func (t *Trace) linked(hits []knowledge.Hit) {
 	}
 	for i, h := range hits {
 		t.of(h.ChunkID).Linked = &LegRank{i + 1, h.Score}
+	}
+}
+
+// web notes the pages that the search engine found, with its scores.
+func (t *Trace) web(pages []Context) {
+	if t == nil {
+		return
+	}
+	for i, c := range pages {
+		t.of(c.ID).Web = &LegRank{i + 1, c.Score}
+	}
+}
+
+// placed notes the scores of pages among the passages of documents.
+func (t *Trace) placed(fused []Context) {
+	if t == nil {
+		return
+	}
+	for _, c := range fused {
+		if c.Page != nil {
+			t.of(c.ID).Fused = &c.Score
+		}
 	}
 }
 

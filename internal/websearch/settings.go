@@ -7,6 +7,15 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
+// SourceFields returns what is wrong with switching on a search of the web beside the
+// documents, as found at location. provider is the instance's, "" = none.
+func SourceFields(location string, before, changed bool, provider knowledge.WebProvider) []knowledge.Field {
+	if before || !changed || provider != "" {
+		return nil
+	}
+	return []knowledge.Field{{Location: location, Message: "must be false: this instance has no search engine (web_search.provider)"}}
+}
+
 // SettingFields returns what is wrong with changed settings of a project, as found at
 // location: what a search would refuse, or not do. provider is the instance's, "" = none.
 // Settings that are those of before are not checked again.

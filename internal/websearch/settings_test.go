@@ -1,6 +1,7 @@
 package websearch_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,5 +35,16 @@ func TestSettingFields(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestSourceFields(t *testing.T) {
+	t.Parallel()
+	if wrong := websearch.SourceFields("t", false, true, ""); len(wrong) != 1 || wrong[0].Location != "t" {
+		t.Errorf("an instance without a search engine: %v", wrong)
+	}
+	if wrong := slices.Concat(
+		websearch.SourceFields("t", false, true, knowledge.Brave), websearch.SourceFields("t", true, true, ""), websearch.SourceFields("t", true, false, "")); len(wrong) > 0 {
+		t.Errorf("refused: %v", wrong)
 	}
 }

@@ -1,0 +1,52 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+	"github.com/cairn-rag/cairn/internal/scrape"
+	"github.com/cairn-rag/cairn/internal/websearch"
+)
+
+// WebSource searches the web beside the documents. It implements retrieve.Web.
+type WebSource struct {
+	Web   Web
+	Pages PageReader // nil = pages are not read
+}
+
+// FindPages implements retrieve.Web. Pages that cannot be read before ctx ends have their
+// snippets.
+func (w WebSource) FindPages(ctx context.Context, query string, c knowledge.WebSearchConfig) ([]retrieve.Page, error) {
+	rules, err := websearch.RulesOf(c, nil)
+	if err != nil {
+		return nil, err
+	}
+	results, err := rules.Find(ctx, w.Web, websearch.Query{Text: query, Type: knowledge.WebType(c.Type), Since: c.Since()})
+	if err != nil {
+		return nil, fmt.Errorf("search the web: %w", err)
+	}
+	pages := make([]retrieve.Page, 0, len(results))
+	addresses := make([]string, 0, len(results))
+	for _, r := range results {
+		pages = append(pages, retrieve.Page{URL: r.URL, Title: r.Title, Snippet: r.Snippet, Score: r.Score})
+		addresses = append(addresses, r.URL)
+	}
+	if !c.Scrape || w.Pages == nil || len(pages) == 0 {
+		return pages, nil
+	}
+	read := w.Pages.Read(ctx, addresses, func(u *url.URL) bool { return rules.AllowURL(u) })
+	var kept []retrieve.Page
+	for i, p := range pages {
+		if read[i].Refused {
+			continue
+		}
+		if read[i].Text != "" {
+			p.URL, p.Text = read[i].URL, scrape.Excerpt(query, read[i].Text)
+		}
+		kept = append(kept, p)
+	}
+	return kept, nil
+}

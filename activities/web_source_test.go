@@ -1,0 +1,58 @@
+package activities_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+	"github.com/cairn-rag/cairn/internal/scrape"
+)
+
+func TestWebSource(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.web(result("Tea", "https://tea.org/", 1), result("Rum", "https://rum.org/", .5), result("Never", "https://never.org/", .4))
+	w.pages["https://tea.org/"] = scrape.Page{URL: "https://tea.org/all", Text: "All about tea."}
+	source := activities.WebSource{Web: w, Pages: w}
+	settings := knowledge.WebSearchConfig{BlacklistedDomains: []string{"never.org"}, Type: "news", DateRange: "qdr:w"}
+	tea := retrieve.Page{URL: "https://tea.org/", Title: "Tea", Snippet: "Tea in short", Score: 1}
+	rum := retrieve.Page{URL: "https://rum.org/", Title: "Rum", Snippet: "Rum in short", Score: .5}
+
+	t.Run("a_search_has_the_settings_of_the_project", func(t *testing.T) {
+		got, err := source.FindPages(f.ctx, "drinks", settings)
+		f.must(err)
+		if diff := cmp.Diff([]retrieve.Page{tea, rum}, got); diff != "" {
+			t.Error(diff)
+		}
+		if q := w.searched[len(w.searched)-1]; q.Text != "drinks" || q.Type != knowledge.WebNews || q.Since != "week" || w.read > 0 {
+			t.Errorf("searched %+v and read %d times", q, w.read)
+		}
+	})
+	t.Run("pages_are_read_where_the_project_wants_that", func(t *testing.T) {
+		settings := settings
+		settings.Scrape = true
+		got, err := source.FindPages(f.ctx, "drinks", settings)
+		f.must(err)
+		read := tea
+		read.URL, read.Text = "https://tea.org/all", "All about tea."
+		if diff := cmp.Diff([]retrieve.Page{read, rum}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("a_question_is_answered_from_documents_and_pages", func(t *testing.T) {
+		f.answering.Retriever = retrieve.New(f.index, f.store, questions{model.New(f.server.Endpoint(), nil)}).Using(retrieve.Models{Web: source})
+		f.publish(f.upload("drinks.txt", "Drinks are sold in the cellar."))
+		run := f.ask("drinks", func(r *knowledge.Request) { r.Config.AI.Retrieval.Web = true })
+		found, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: run})
+		f.must(err)
+		var record activities.SearchRecord
+		f.must(f.blobs.GetJSON(f.ctx, found.Key, &record))
+		if len(record.Passages) != 4 || record.Passages[0].ChunkID == "" || record.Passages[1].Page == nil || record.Passages[1].Page.URL != tea.URL || !found.Chosen {
+			t.Errorf("found %+v, recorded %+v", found, record.Passages)
+		}
+	})
+}
