@@ -156,11 +156,17 @@ func newProcess(name, program string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	address, err := freeAddress()
+	return &Process{Address: address, name: name, folder: folder, program: program}, err
+}
+
+// freeAddress returns a host and a port on which nobody listens.
+func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	return &Process{Address: l.Addr().String(), name: name, folder: folder, program: program}, l.Close()
+	return l.Addr().String(), l.Close()
 }
 
 // port returns the port of the service.

@@ -118,10 +118,14 @@ func (x *Index) try(ctx context.Context, cfg Config) (err error) {
 		return fmt.Errorf("write: %w", err)
 	}
 	filter := fieldWorkspace + ` == "a" && array_contains_any(` + fieldACL + `, ["w:a"])`
-	for _, s := range []search{
+	searches := []search{
 		{collection: name, filter: filter, limit: 10, field: fieldVector, metric: entity.COSINE, query: entity.FloatVector{1, 0}, param: cfg.searchParam(10)},
 		{collection: name, filter: filter, limit: 10, field: fieldSparse, metric: entity.BM25, query: entity.Text("probe")},
-	} {
+	}
+	if cfg.withoutWords {
+		searches = searches[:1]
+	}
+	for _, s := range searches {
 		hits, err := x.search(ctx, s)
 		if err != nil {
 			return fmt.Errorf("search %s: %w", s.field, err)

@@ -43,6 +43,10 @@ type Config struct {
 	// Logger receives the index's log records. Defaults to one that discards
 	// them.
 	Logger *slog.Logger
+
+	// withoutWords leaves the search for words out of the collections, for tests on a
+	// server that has none.
+	withoutWords bool
 }
 
 // IndexTypes are the types of a dense index that Config takes.

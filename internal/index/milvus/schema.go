@@ -62,15 +62,24 @@ func (c Config) schema(dimension int) *entity.Schema {
 		WithField(texts(fieldTags, maxShort)).
 		WithField(texts(fieldACL, maxShort)).
 		WithField(texts(fieldFacts, lengthID)).
-		WithField(entity.NewField().WithName(fieldMetadata).WithDataType(entity.FieldTypeJSON)).
-		WithField(text(fieldText, maxWords).WithEnableAnalyzer(true).WithAnalyzerParams(map[string]any{"tokenizer": c.Analyzer})).
-		WithField(entity.NewField().WithName(fieldSparse).WithDataType(entity.FieldTypeSparseVector)).
-		WithFunction(entity.NewFunction().WithName("bm25").WithType(entity.FunctionTypeBM25).
-			WithInputFields(fieldText).WithOutputFields(fieldSparse))
+		WithField(entity.NewField().WithName(fieldMetadata).WithDataType(entity.FieldTypeJSON))
+	c.addWords(s)
 	if dimension > 0 {
 		s.WithField(entity.NewField().WithName(fieldVector).WithDataType(entity.FieldTypeFloatVector).WithDim(int64(dimension)))
 	}
 	return s
+}
+
+// addWords adds the fields that are searched for words.
+func (c Config) addWords(s *entity.Schema) {
+	if c.withoutWords {
+		s.WithField(text(fieldText, maxWords))
+		return
+	}
+	s.WithField(text(fieldText, maxWords).WithEnableAnalyzer(true).WithAnalyzerParams(map[string]any{"tokenizer": c.Analyzer})).
+		WithField(entity.NewField().WithName(fieldSparse).WithDataType(entity.FieldTypeSparseVector)).
+		WithFunction(entity.NewFunction().WithName("bm25").WithType(entity.FunctionTypeBM25).
+			WithInputFields(fieldText).WithOutputFields(fieldSparse))
 }
 
 func text(name string, bytes int64) *entity.Field {
@@ -88,9 +97,12 @@ func number(name string) *entity.Field {
 
 // indexes returns the indexes of a collection by field.
 func (c Config) indexes(dimension int) map[string]index.Index {
-	of := map[string]index.Index{fieldSparse: index.NewGenericIndex(fieldSparse, map[string]string{
-		index.IndexTypeKey: string(index.SparseInverted), index.MetricTypeKey: string(entity.BM25), index.ParamsKey: bm25Params,
-	})}
+	of := map[string]index.Index{}
+	if !c.withoutWords {
+		of[fieldSparse] = index.NewGenericIndex(fieldSparse, map[string]string{
+			index.IndexTypeKey: string(index.SparseInverted), index.MetricTypeKey: string(entity.BM25), index.ParamsKey: bm25Params,
+		})
+	}
 	if dimension > 0 {
 		of[fieldVector] = c.denseIndex()
 	}

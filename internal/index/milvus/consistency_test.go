@@ -1,0 +1,65 @@
+package milvus_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/index/milvus"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/service"
+)
+
+// TestConsistency runs two processes' indexes on a whole Milvus server: each read sees what
+// was written before it, by whichever process, and a killed server keeps what it has
+// acknowledged. The server has no search for words.
+func TestConsistency(t *testing.T) {
+	t.Parallel()
+	s := closed(t, started(t, service.MilvusServer))
+	cfg := milvus.Config{Address: s.Address, WithoutPartitionKey: true, ListEvery: 100 * time.Millisecond}.WithoutWords()
+	writer, reader := open(t, cfg), open(t, cfg)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	found := func(when string, filter knowledge.Filter, want int) {
+		t.Helper()
+		hits, err := reader.Dense(ctx, index.Query{Principal: member(), Limit: 100, Filter: filter}, []float32{1, 0})
+		if err != nil || len(hits) != want {
+			t.Errorf("%s the other process finds %d entries, %v; want %d", when, len(hits), err, want)
+		}
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	const documents = 5
+	for i := range documents {
+		must(writer.Upsert(ctx, []index.Entry{passage(fmt.Sprint("d", i))}))
+		found("after a write", nil, i+1)
+	}
+	must(writer.Upsert(ctx, []index.Entry{passage("d0")}))
+	found("after the same write", nil, documents)
+	secret := knowledge.Filter{{Field: "classification", Type: knowledge.OpEq, Value: "secret"}}
+	must(writer.SetAttributes(ctx, "acme", "d0", 1, index.Attributes{ACL: []string{"w:acme"}, Classification: "secret"}))
+	found("after a change of the attributes", secret, 1)
+	must(writer.SetAttributes(ctx, "acme", "d0", 1, index.Attributes{ACL: []string{"u:ann"}, Classification: "secret"}))
+	found("after the access was taken away", nil, documents-1)
+	must(writer.RemoveDocument(ctx, "acme", "d1", 1))
+	found("after a removal", nil, documents-2)
+	if counts, err := reader.Count(ctx, "acme", "d1"); err != nil || len(counts) > 0 {
+		t.Errorf("of a removed document %v are left, %v", counts, err)
+	}
+
+	must(s.Kill())
+	must(s.Start(ctx))
+	for reader.Ping(ctx) != nil && ctx.Err() == nil {
+		time.Sleep(100 * time.Millisecond)
+	}
+	found("after the server was killed and started again", nil, documents-2)
+	must(writer.Upsert(ctx, []index.Entry{passage("new")}))
+	found("after a write to the server that was started again", nil, documents-1)
+}
