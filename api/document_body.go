@@ -10,7 +10,7 @@ import (
 // documentBody is the body of POST /document.
 type documentBody struct {
 	Name           string          `json:"name,omitempty" doc:"Shown to readers. Default: the last part of the address or of the externalId, else untitled"`
-	ExternalID     string          `json:"externalId,omitempty" doc:"Your id of the document; the same one again is a new version, unless nothing has changed"`
+	ExternalID     string          `json:"externalId,omitempty" doc:"Your id of the document; the same one again is a new version"`
 	Content        documentContent `json:"content" doc:"One of text, url and base64"`
 	Tags           []string        `json:"tags,omitempty"`
 	Metadata       map[string]any  `json:"metadata,omitempty"`
@@ -19,7 +19,7 @@ type documentBody struct {
 	Access         *accessBody     `json:"access,omitempty" doc:"Default: the whole workspace; of a new version: as it was. Holds from the version's publication on"`
 	ExternalUserID string          `json:"externalUserId,omitempty" maxLength:"256" doc:"The document is this end user's alone; beside conversationId, says whose the conversation is"`
 	ConversationID string          `json:"conversationId,omitempty" maxLength:"256" doc:"The document belongs to this conversation alone"`
-	Force          bool            `json:"force,omitempty" doc:"Make a new version even if the bytes and all settings are those of the newest version. Default: the answer says unchanged: true, and nothing is ingested. The content of a url is always fetched"`
+	Force          *bool           `json:"force,omitempty" doc:"Make a new version even if the bytes and all settings are those of the newest version. With false the answer then says unchanged: true, and nothing is ingested; the content of a url is fetched all the same. Default: true"`
 	ReplaceTags    bool            `json:"replaceTags,omitempty" doc:"Tags and metadata replace those of the version before. Default: they are added"`
 }
 
@@ -36,7 +36,7 @@ func (b documentBody) document() intake.Document {
 		Name:    b.Name,
 		Content: intake.Content{Text: b.Content.Text, URL: b.Content.URL, Base64: b.Content.Base64, MediaType: b.Content.MediaType},
 		Attributes: intake.Attributes{
-			ExternalID: b.ExternalID, Tags: b.Tags, ReplaceTags: b.ReplaceTags, Force: b.Force, Metadata: b.Metadata,
+			ExternalID: b.ExternalID, Tags: b.Tags, ReplaceTags: b.ReplaceTags, Force: b.Force == nil || *b.Force, Metadata: b.Metadata,
 			Override: b.Override.override(b.Parser), Password: b.Override.password(), Access: b.Access.access(), ExternalUserID: b.ExternalUserID, ConversationID: b.ConversationID,
 		},
 	}

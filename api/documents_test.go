@@ -25,6 +25,27 @@ const (
 	own   = "/workspaces/default"
 )
 
+// TestSameDocumentAgain makes a new version of each request, unless it asks for none of an
+// unchanged document.
+func TestSameDocumentAgain(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	for i, tc := range []struct {
+		force     any
+		version   float64
+		unchanged any
+	}{{nil, 1, nil}, {nil, 2, nil}, {false, 2, true}, {true, 3, nil}} {
+		document := map[string]any{"externalId": "pier", "content": map[string]any{"text": "A pier."}}
+		if tc.force != nil {
+			document["force"] = tc.force
+		}
+		got := e.do("POST", hooks+"/document?projectId=default", e.editor, document).want(202)
+		if got["version"] != tc.version || got["unchanged"] != tc.unchanged {
+			t.Errorf("request %d: %v", i, got)
+		}
+	}
+}
+
 func TestDocumentIsTakenIn(t *testing.T) {
 	t.Parallel()
 	e := open(t)

@@ -50,7 +50,7 @@ func (s *Server) filesRoute() edge.Route {
 				"externalUserId": {Type: huma.TypeString, MaxLength: new(256), Description: "The documents are this end user's alone; beside conversationId, says whose the conversation is"},
 				"conversationId": {Type: huma.TypeString, MaxLength: new(256), Description: "The documents belong to this conversation alone"},
 				"override":       {Type: huma.TypeString, Description: "A JSON object, as in POST /document"},
-				"force":          {Type: huma.TypeString, Enum: []any{"true", "false"}, Description: "As in POST /document"},
+				"force":          {Type: huma.TypeString, Enum: []any{"true", "false"}, Description: "true: make new versions of unchanged files too. Default: false"},
 				"import":         {Type: huma.TypeString, Description: "For a zip: a JSON object with include, exclude, rules, remove_vanished and dry_run, as in POST /imports"},
 				"parser":         {Type: huma.TypeString, Enum: []any{"crawler", "model"}, Description: "As in POST /document"},
 			},

@@ -189,7 +189,7 @@ func (in ingestion) archive(ctx context.Context, o outcome) (outcome, error) {
 func (in ingestion) send(ctx context.Context, e entry) (client.Uploaded, error) {
 	if e.url != "" {
 		d, err := in.client.AddDocument(ctx, client.NewDocument{Project: in.project, Name: e.name,
-			ExternalID: e.externalID, Content: client.Content{URL: e.url}, Tags: in.tags, Force: in.force})
+			ExternalID: e.externalID, Content: client.Content{URL: e.url}, Tags: in.tags, Force: &in.force})
 		return client.Uploaded{Document: &d}, err
 	}
 	return in.client.Upload(ctx, client.Upload{Project: in.project, Name: e.name, ExternalID: e.externalID,

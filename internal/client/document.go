@@ -230,7 +230,7 @@ type NewDocument struct {
 	ExternalID string   `json:"externalId,omitempty"`
 	Content    Content  `json:"content"`
 	Tags       []string `json:"tags,omitempty"`
-	Force      bool     `json:"force,omitempty"` // make a new version of an unchanged document too
+	Force      *bool    `json:"force,omitempty"` // false = make no new version of an unchanged document
 }
 
 // AddDocument starts the ingestion of a document that is not a file.
