@@ -44,19 +44,31 @@ func Language(text string) string { return detect(beginning(text, sampleRunes), 
 // shortWords is from how many words on a question tells English from another language.
 const shortWords = 4
 
-// EnglishRatherThan reports whether a text that may be too short for Language is in
-// English rather than in another language, which is known to be the only other one. It
-// reports false if it cannot tell.
-func EnglishRatherThan(other, text string) bool {
-	if language := Language(text); language != Undetermined {
-		return language == whatlanggo.Eng.Iso6393() && other != language
+// OtherThan reports whether a question is in another language than texts that are in the
+// language known. A question that is too short to tell all languages apart is compared with
+// English. Names from another language are no proof: "GNU privacy guard" in a question in
+// Russian. It reports false if it cannot tell.
+func OtherThan(known, question string) bool {
+	asked := Language(question)
+	if asked == Undetermined {
+		if len(strings.Fields(question)) < shortWords {
+			return false
+		}
+		asked = whatlanggo.Eng.Iso6393()
 	}
-	if other == whatlanggo.Eng.Iso6393() || len(strings.Fields(text)) < shortWords {
+	return asked != known && rather(asked, known, question)
+}
+
+// rather reports whether a text is reliably in one language rather than in another. A text
+// with letters of another script than Latin is not in English.
+func rather(one, other, text string) bool {
+	sample := beginning(text, sampleRunes)
+	if one == whatlanggo.Eng.Iso6393() && count(sample, unicode.Latin) < count(sample, unicode.L) {
 		return false
 	}
-	pair := whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{whatlanggo.Eng: true, whatlanggo.CodeToLang(other): true}}
-	info := whatlanggo.DetectWithOptions(string(beginning(text, sampleRunes)), pair)
-	return info.Lang == whatlanggo.Eng && info.IsReliable()
+	pair := whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{whatlanggo.CodeToLang(one): true, whatlanggo.CodeToLang(other): true}}
+	info := whatlanggo.DetectWithOptions(string(sample), pair)
+	return info.Lang.Iso6393() == one && info.IsReliable()
 }
 
 // beginning returns the first code points of a text.

@@ -111,3 +111,27 @@ func BenchmarkLanguages(b *testing.B) {
 		})
 	}
 }
+
+func TestOtherThan(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		known, question string
+		want            bool
+	}{
+		{"deu", "Which lamp lights the harbour at night?", true},
+		{"deu", "Where do I report a broken machine before the end of my shift?", true},
+		{"eng", "Wie viele Tage Urlaub haben die Mitarbeiterinnen und Mitarbeiter, und wer genehmigt ihn?", true},
+		{"deu", "Wo melde ich eine kaputte Maschine vor dem Ende meiner Schicht?", false},
+		{"eng", "Which lamp lights the harbour at night?", false},
+		{"deu", "lamp", false},
+		// Names from English, and languages with the same letters.
+		{"rus", "поддержка Wireless Network Manager в ядре", false},
+		{"rus", "Библиотека для работы с изображениями", false},
+		{"cmn", "Network Manager 的图形界面 for GNOME desktop", false},
+		{"rus", "Which lamp lights the harbour at night?", true},
+	} {
+		if got := enrich.OtherThan(test.known, test.question); got != test.want {
+			t.Errorf("beside texts in %s, %q is in another language: %t", test.known, test.question, got)
+		}
+	}
+}

@@ -54,10 +54,7 @@ func (s *search) isForeign(groups []*group, pool []Context) bool {
 	if texts == "" {
 		return false
 	}
-	if asked := enrich.Language(s.request.Query); asked != enrich.Undetermined {
-		return asked != texts
-	}
-	return enrich.EnglishRatherThan(texts, s.request.Query)
+	return enrich.OtherThan(texts, s.request.Query)
 }
 
 // languageOf returns the language of more than half of the passages, "" if there is none.
