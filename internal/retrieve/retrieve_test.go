@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/retrieve"
@@ -117,6 +119,17 @@ func TestRecheck(t *testing.T) {
 		if got := scored(find(t, x, c, retrieve.Request{Config: knowledge.RetrievalConfig{Strategy: "dense"}})); !slices.Equal(got, []string{"new 0.900", "a 0.800"}) {
 			t.Errorf("found %v, want new and a", got)
 		}
+	})
+	t.Run("waits longer before each repetition, and gives up in the end", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			x := &scripted{dense: hits("old", .9, "a", .8)}
+			begin := time.Now()
+			r := find(t, x, alwaysRepublished{showing("a")}, retrieve.Request{Config: knowledge.RetrievalConfig{Strategy: "dense"}})
+			if took := time.Since(begin); len(x.queries) != 6 || took != 300*time.Millisecond || len(r.Contexts) != 1 {
+				t.Errorf("%d queries in %v found %v, want 6 in 300ms", len(x.queries), took, scored(r))
+			}
+		})
 	})
 	t.Run("requests more candidates until enough are left, and embeds once", func(t *testing.T) {
 		t.Parallel()

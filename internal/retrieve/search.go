@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -22,6 +23,9 @@ const (
 	// maxLooks is the largest number of repetitions of a search because a
 	// document was published meanwhile.
 	maxLooks = 5
+	// firstPause is half of the pause before the second repetition. Each further one is
+	// twice as long.
+	firstPause = 10 * time.Millisecond
 )
 
 // search is the state of one call of Retrieve.
@@ -115,7 +119,7 @@ func (s *search) gather(ctx context.Context) (pool []Context, retrieved int, err
 			continue
 		}
 		if again < maxLooks {
-			changed, err := s.changed(ctx, groups, found.hidden)
+			changed, err := s.changed(ctx, groups, found.hidden, again)
 			if err != nil {
 				return nil, 0, err
 			}
@@ -128,12 +132,31 @@ func (s *search) gather(ctx context.Context) (pool []Context, retrieved int, err
 	}
 }
 
-// changed reports whether the search has to be repeated.
-func (s *search) changed(ctx context.Context, groups []*group, hidden []knowledge.Hit) (bool, error) {
-	if yes, err := s.superseded(ctx, hidden); yes || err != nil {
-		return yes, err
+// pause waits before a search is repeated: not the first time, because an index mostly has
+// the new version by then, and later ever longer, because another process may be writing it.
+func pause(ctx context.Context, again int) error {
+	if again == 0 {
+		return nil
 	}
-	return s.moved(ctx, groups)
+	select {
+	case <-time.After(firstPause << again):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// changed reports whether the search has to be repeated. It waits before it says so, but
+// for the first time.
+func (s *search) changed(ctx context.Context, groups []*group, hidden []knowledge.Hit, again int) (bool, error) {
+	yes, err := s.superseded(ctx, hidden)
+	if !yes && err == nil {
+		yes, err = s.moved(ctx, groups)
+	}
+	if !yes || err != nil {
+		return false, err
+	}
+	return true, pause(ctx, again)
 }
 
 // superseded reports whether SQL shows a newer version of one of the hits'
