@@ -115,6 +115,7 @@ func (s *Server) pageDocuments(ctx context.Context, p knowledge.Principal, in *s
 	DocumentFilter
 	Project    string `query:"projectId" maxLength:"200" doc:"Default: every project that the key covers"`
 	ExternalID string `query:"externalId" maxLength:"1024"`
+	Named      string `query:"named" maxLength:"1024" doc:"An id or at least its first 4 characters, an external id, or a name"`
 	Page       int    `query:"page" minimum:"0" maximum:"1000000" doc:"0 = the first"`
 	Limit      int    `query:"limit" minimum:"1" maximum:"500" default:"500"`
 }) (*documentPage, error) {
@@ -122,6 +123,7 @@ func (s *Server) pageDocuments(ctx context.Context, p knowledge.Principal, in *s
 	if err != nil {
 		return nil, err
 	}
+	q.Named = in.Named
 	q.Limit, q.Offset = in.Limit, in.Page*in.Limit
 	documents, _, err := s.deps.Store.Documents(ctx, p, q)
 	if err != nil {
@@ -143,6 +145,7 @@ func (s *Server) listDocuments(ctx context.Context, p knowledge.Principal, in *s
 	DocumentFilter
 	Project    string `query:"project_id" maxLength:"200" doc:"Default: every project that the key covers"`
 	ExternalID string `query:"external_id" maxLength:"1024"`
+	Named      string `query:"named" maxLength:"1024" doc:"An id or at least its first 4 characters, an external id, or a name"`
 	Limit      int    `query:"limit" minimum:"1" maximum:"500" default:"500"`
 	Cursor     string `query:"cursor" maxLength:"1000" doc:"next_cursor of the page before"`
 }) (*listed[view.Document], error) {
@@ -150,6 +153,7 @@ func (s *Server) listDocuments(ctx context.Context, p knowledge.Principal, in *s
 	if err != nil {
 		return nil, err
 	}
+	q.Named = in.Named
 	q.Page = store.Page{Limit: in.Limit, Cursor: in.Cursor}
 	documents, next, err := s.deps.Store.Documents(ctx, p, q)
 	if err != nil {

@@ -16,7 +16,7 @@ type askCmd struct {
 	clientFlags
 	Question     []string `arg:"" help:"The question, in one or more words; - reads it from standard input."`
 	Project      string   `short:"p" default:"default" help:"The project to ask."`
-	Document     []string `placeholder:"ID" sep:"none" help:"Ask this document only, by its id; may be repeated."`
+	Document     []string `placeholder:"ID" sep:"none" help:"Ask this document only, by its id, external id or name, or the beginning of its id; may be repeated."`
 	Conversation string   `short:"c" placeholder:"ID" help:"Continue this conversation; each answer names its own."`
 	Attach       []string `placeholder:"FILE" sep:"none" help:"A file that comes with the question; may be repeated."`
 	DeepResearch bool     `help:"Answer with a report after many searches, which takes minutes."`
@@ -33,7 +33,7 @@ func (askCmd) Help() string {
 
 // Run asks and prints the answer as it comes, then its sources.
 func (q askCmd) Run(ctx context.Context, a *app) error {
-	c, err := q.connect()
+	c, err := q.connectProject(ctx, &q.Project)
 	if err != nil {
 		return err
 	}
@@ -43,6 +43,9 @@ func (q askCmd) Run(ctx context.Context, a *app) error {
 	}
 	files, err := attachedFiles(q.Attach)
 	if err != nil {
+		return err
+	}
+	if q.Document, err = documentIDs(ctx, c, q.Document); err != nil {
 		return err
 	}
 	question := client.Question{Text: text, Project: q.Project, ConversationID: q.Conversation, Documents: q.Document, DeepResearch: q.DeepResearch, Files: files}

@@ -12,7 +12,7 @@ import (
 // with --all on those that a filter chooses.
 type documentAction struct {
 	clientFlags
-	IDs     []string `arg:"" optional:"" name:"id" help:"The documents' ids."`
+	IDs     []string `arg:"" optional:"" name:"id" help:"The documents' ids, external ids or names, or the beginnings of their ids."`
 	All     bool     `help:"Choose documents by the other flags, in place of ids."`
 	Project string   `short:"p" help:"With --all: only documents of this project. Default: all projects."`
 	Status  string   `enum:",pending,published,error,inactive,deleting" default:"" help:"With --all: only documents with this status."`
@@ -43,15 +43,20 @@ func (d documentAction) run(ctx context.Context, a *app, do doing) error {
 	case d.Wait && len(d.IDs) != 1:
 		return wrongUse("--wait needs one id")
 	}
-	c, err := d.connect()
+	c, err := d.connectProject(ctx, &d.Project)
 	if err != nil {
 		return err
 	}
 	if len(d.IDs) == 1 && !d.DryRun {
 		return d.runOne(ctx, a, c, do)
 	}
-	selection := client.Selection{IDs: d.IDs, DryRun: d.DryRun}
+	ids, err := documentIDs(ctx, c, d.IDs)
+	if err != nil {
+		return err
+	}
+	selection := client.Selection{IDs: ids, DryRun: d.DryRun}
 	if d.All {
+		filter.Project = d.Project
 		selection.Filter = &filter
 	}
 	result, err := c.ActOnDocuments(ctx, do.route, selection)
@@ -67,8 +72,7 @@ func (d documentAction) filter() client.DocumentFilter {
 
 // runOne starts the run on one document and, with --wait, follows it.
 func (d documentAction) runOne(ctx context.Context, a *app, c *client.Client, do doing) error {
-	id := d.IDs[0]
-	started, err := do.one(ctx, c, id)
+	started, err := withDocument(ctx, c, d.IDs[0], func(id string) (client.Document, error) { return do.one(ctx, c, id) })
 	if err != nil {
 		return err
 	}
@@ -84,7 +88,7 @@ func (d documentAction) runOne(ctx context.Context, a *app, c *client.Client, do
 	if d.forPrograms() {
 		return d.write(a, result)
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s %s, run %s\n", message, id, started.RunID)
+	_, err = fmt.Fprintf(a.stdout, "%s %s, run %s\n", message, started.ID, started.RunID)
 	return err
 }
 

@@ -39,7 +39,7 @@ func (documentsListCmd) Help() string {
 
 // Run lists documents.
 func (l documentsListCmd) Run(ctx context.Context, a *app) error {
-	c, err := l.connect()
+	c, err := l.connectProject(ctx, &l.Project)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (l documentsListCmd) documents(ctx context.Context, c *client.Client) ([]cl
 
 type documentsShowCmd struct {
 	clientFlags
-	ID string `arg:"" help:"The document's id."`
+	ID string `arg:"" help:"The document's id, external id or name, or the beginning of its id."`
 }
 
 // Help returns the command's example.
@@ -135,7 +135,7 @@ func (s documentsShowCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.Document(ctx, s.ID)
+	d, err := withDocument(ctx, c, s.ID, func(id string) (client.Document, error) { return c.Document(ctx, id) })
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (g importCmd) Run(ctx context.Context, a *app) error {
 	if g.Project == "" {
 		return wrongUse("--project must name a project")
 	}
-	c, err := g.connect()
+	c, err := g.connectProject(ctx, &g.Project)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func (importsListCmd) Help() string {
 
 // Run lists imports.
 func (l importsListCmd) Run(ctx context.Context, a *app) error {
-	c, err := l.connect()
+	c, err := l.connectProject(ctx, &l.Project)
 	if err != nil {
 		return err
 	}
@@ -67,12 +67,12 @@ type importFlags struct {
 }
 
 // do calls the server and shows the import that it answers with.
-func (f importFlags) do(a *app, call func(*client.Client) (client.Import, error)) error {
-	c, err := f.connect()
+func (f importFlags) do(ctx context.Context, a *app, call func(c *client.Client, id string) (client.Import, error)) error {
+	c, err := f.connectImport(ctx, &f.ID)
 	if err != nil {
 		return err
 	}
-	i, err := call(c)
+	i, err := call(c, f.ID)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (importsShowCmd) Help() string {
 
 // Run shows an import.
 func (s importsShowCmd) Run(ctx context.Context, a *app) error {
-	return s.do(a, func(c *client.Client) (client.Import, error) { return c.Import(ctx, s.ID) })
+	return s.do(ctx, a, func(c *client.Client, id string) (client.Import, error) { return c.Import(ctx, id) })
 }
 
 type importsFailuresCmd struct {
@@ -133,7 +133,7 @@ func (importsFailuresCmd) Help() string {
 
 // Run lists failures.
 func (f importsFailuresCmd) Run(ctx context.Context, a *app) error {
-	c, err := f.connect()
+	c, err := f.connectImport(ctx, &f.ID)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (importsPauseCmd) Help() string {
 
 // Run pauses an import.
 func (s importsPauseCmd) Run(ctx context.Context, a *app) error {
-	return s.do(a, func(c *client.Client) (client.Import, error) { return c.PauseImport(ctx, s.ID) })
+	return s.do(ctx, a, func(c *client.Client, id string) (client.Import, error) { return c.PauseImport(ctx, id) })
 }
 
 type importsResumeCmd struct{ importFlags }
@@ -174,7 +174,7 @@ func (importsResumeCmd) Help() string {
 
 // Run resumes an import.
 func (s importsResumeCmd) Run(ctx context.Context, a *app) error {
-	return s.do(a, func(c *client.Client) (client.Import, error) { return c.ResumeImport(ctx, s.ID) })
+	return s.do(ctx, a, func(c *client.Client, id string) (client.Import, error) { return c.ResumeImport(ctx, id) })
 }
 
 type importsCancelCmd struct{ importFlags }
@@ -186,7 +186,7 @@ func (importsCancelCmd) Help() string {
 
 // Run cancels an import.
 func (s importsCancelCmd) Run(ctx context.Context, a *app) error {
-	return s.do(a, func(c *client.Client) (client.Import, error) { return c.CancelImport(ctx, s.ID) })
+	return s.do(ctx, a, func(c *client.Client, id string) (client.Import, error) { return c.CancelImport(ctx, id) })
 }
 
 type importsRetryCmd struct {
@@ -202,9 +202,9 @@ func (importsRetryCmd) Help() string {
 // Run retries what failed.
 func (s importsRetryCmd) Run(ctx context.Context, a *app) error {
 	if !s.Wait {
-		return s.do(a, func(c *client.Client) (client.Import, error) { return c.RetryImport(ctx, s.ID) })
+		return s.do(ctx, a, func(c *client.Client, id string) (client.Import, error) { return c.RetryImport(ctx, id) })
 	}
-	c, err := s.connect()
+	c, err := s.connectImport(ctx, &s.ID)
 	if err != nil {
 		return err
 	}

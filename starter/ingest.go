@@ -42,7 +42,7 @@ func (g ingestCmd) Run(ctx context.Context, a *app) error {
 	if g.Project == "" {
 		return wrongUse("--project must name a project")
 	}
-	c, err := g.connect()
+	c, err := g.connectProject(ctx, &g.Project)
 	if err != nil {
 		return err
 	}

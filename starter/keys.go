@@ -37,7 +37,7 @@ func (keysCreateCmd) Help() string {
 
 // Run creates a key.
 func (k keysCreateCmd) Run(ctx context.Context, a *app) error {
-	c, err := k.connect()
+	c, err := k.connectProject(ctx, &k.Project)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (keysRevokeCmd) Help() string {
 
 // Run revokes a key.
 func (r keysRevokeCmd) Run(ctx context.Context, a *app) error {
-	c, err := r.connect()
+	c, err := r.connectKey(ctx, &r.ID)
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func (p projectsCreateCmd) Run(ctx context.Context, a *app) error {
 
 type projectsShowCmd struct {
 	clientFlags
-	ID string `arg:"" help:"The project's id."`
+	ID string `arg:"" help:"The project's id or name, or the beginning of its id."`
 }
 
 // Help returns the command's example.
@@ -103,7 +103,7 @@ func (projectsShowCmd) Help() string { return "Example:\n\n    cairn projects sh
 
 // Run shows a project.
 func (s projectsShowCmd) Run(ctx context.Context, a *app) error {
-	c, err := s.connect()
+	c, err := s.connectProject(ctx, &s.ID)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (s projectsShowCmd) Run(ctx context.Context, a *app) error {
 
 type projectsSetCmd struct {
 	clientFlags
-	ID      string   `arg:"" help:"The project's id."`
+	ID      string   `arg:"" help:"The project's id or name, or the beginning of its id."`
 	Changes []string `arg:"" name:"key=value" help:"Changes: name, or a path inside ai, tools or limits. A value that is not JSON is a string."`
 }
 
@@ -143,6 +143,9 @@ func (s projectsSetCmd) Run(ctx context.Context, a *app) error {
 	}
 	change, err := projectChange(s.ID, s.Changes)
 	if err != nil {
+		return err
+	}
+	if change.ID, err = projectID(ctx, c, s.ID); err != nil {
 		return err
 	}
 	saved, err := c.SaveProject(ctx, change)

@@ -9,7 +9,7 @@ import (
 
 type projectsDeleteCmd struct {
 	clientFlags
-	ID   string `arg:"" name:"name" help:"The project's id, or its name."`
+	ID   string `arg:"" name:"name" help:"The project's id or name, or the beginning of its id."`
 	Yes  bool   `help:"Do not ask."`
 	Wait bool   `help:"Block until the last byte is deleted."`
 }
@@ -23,7 +23,7 @@ func (projectsDeleteCmd) Help() string {
 
 // Run removes a project.
 func (d projectsDeleteCmd) Run(ctx context.Context, a *app) error {
-	c, err := d.connect()
+	c, err := d.connectProject(ctx, &d.ID)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 type projectsUsageCmd struct {
 	listFlags
-	ID   string `arg:"" help:"The project's id or name."`
+	ID   string `arg:"" help:"The project's id or name, or the beginning of its id."`
 	From string `help:"The first day, in UTC, such as 2026-01-31. Default: 29 days before the last one."`
 	To   string `help:"The last day. Default: today."`
 }
@@ -23,7 +23,7 @@ func (projectsUsageCmd) Help() string {
 
 // Run shows the usage of a project.
 func (u projectsUsageCmd) Run(ctx context.Context, a *app) error {
-	c, err := u.connect()
+	c, err := u.connectProject(ctx, &u.ID)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ type rebuilt struct {
 
 // Run rebuilds the index of one project after the other.
 func (r rebuildIndexCmd) Run(ctx context.Context, a *app) error {
-	c, err := r.connect()
+	c, err := r.connectProject(ctx, &r.Project)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 type projectsReindexCmd struct {
 	clientFlags
-	ID     string `arg:"" help:"The project's id."`
+	ID     string `arg:"" help:"The project's id or name, or the beginning of its id."`
 	DryRun bool   `help:"Only count the outdated documents."`
 	Wait   bool   `help:"Wait for the end; exit code 1 if it failed or was canceled."`
 }
@@ -24,7 +24,7 @@ func (projectsReindexCmd) Help() string {
 
 // Run starts a reindex.
 func (r projectsReindexCmd) Run(ctx context.Context, a *app) error {
-	c, err := r.connect()
+	c, err := r.connectProject(ctx, &r.ID)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (s runsResumeCmd) Run(ctx context.Context, a *app) error {
 }
 
 func pauseRun(ctx context.Context, a *app, flags clientFlags, id string, paused bool) error {
-	c, err := flags.connect()
+	c, err := flags.connectRun(ctx, &id)
 	if err != nil {
 		return err
 	}

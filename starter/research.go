@@ -233,7 +233,7 @@ func (runsMessageCmd) Help() string {
 
 // Run sends a message to a research.
 func (s runsMessageCmd) Run(ctx context.Context, a *app) error {
-	c, err := s.connect()
+	c, err := s.connectRun(ctx, &s.ID)
 	if err != nil {
 		return err
 	}

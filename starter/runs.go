@@ -43,7 +43,7 @@ func (runsListCmd) Help() string {
 
 // Run lists runs.
 func (l runsListCmd) Run(ctx context.Context, a *app) error {
-	c, err := l.connect()
+	c, err := l.connectProject(ctx, &l.Project)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (runsShowCmd) Help() string {
 
 // Run shows a run.
 func (s runsShowCmd) Run(ctx context.Context, a *app) error {
-	c, err := s.connect()
+	c, err := s.connectRun(ctx, &s.ID)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (runsWatchCmd) Help() string {
 
 // Run follows a run.
 func (w runsWatchCmd) Run(ctx context.Context, a *app) error {
-	c, err := w.connect()
+	c, err := w.connectRun(ctx, &w.ID)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (runsCancelCmd) Help() string {
 
 // Run cancels a run.
 func (s runsCancelCmd) Run(ctx context.Context, a *app) error {
-	c, err := s.connect()
+	c, err := s.connectRun(ctx, &s.ID)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (s runsRefuseCmd) Run(ctx context.Context, a *app) error {
 
 // decide sends the decision and reports it.
 func (f callFlags) decide(ctx context.Context, a *app, approve bool, reason string) error {
-	c, err := f.connect()
+	c, err := f.connectRun(ctx, &f.Run)
 	if err != nil {
 		return err
 	}

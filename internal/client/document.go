@@ -257,6 +257,7 @@ type DocumentQuery struct {
 	Project    string
 	Status     string
 	ExternalID string
+	Named      string // an id or its beginning, an external id, or a name
 	Tags       []string
 	Page       int // 0 = first
 	Limit      int // 0 = the server's 500
@@ -276,6 +277,7 @@ func (c *Client) Documents(ctx context.Context, q DocumentQuery) (DocumentList, 
 	query.Set("page", strconv.Itoa(q.Page))
 	setString(query, "status", q.Status)
 	setString(query, "externalId", q.ExternalID)
+	setString(query, "named", q.Named)
 	for _, tag := range q.Tags {
 		query.Add("tags", tag)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -20,6 +21,9 @@ type DocumentQuery struct {
 	// Conversation is the one that the documents are attached to.
 	Conversation string
 	ExternalID   string
+	// Named asks for the documents that a person may mean by this text: an id or at least
+	// its first shortestIDStart characters, an external id, or a name.
+	Named string
 	Page
 	Offset int
 }
@@ -85,6 +89,9 @@ func (query DocumentQuery) conditions(db *pool, q *bun.SelectQuery) (*bun.Select
 	if query.ExternalID != "" {
 		q = q.Where("d.external_id = ?", query.ExternalID)
 	}
+	if query.Named != "" {
+		q = query.named(q)
+	}
 	if query.Conversation != "" {
 		q = q.Where("d.conversation_id = ? AND d.conversation_id <> ''", query.Conversation) // not '' for the index
 	}
@@ -106,6 +113,17 @@ func (query DocumentQuery) conditions(db *pool, q *bun.SelectQuery) (*bun.Select
 		return nil, invalid("query.status", "must be pending, published, error, inactive or deleting")
 	}
 	return q, nil
+}
+
+// shortestIDStart is the smallest number of characters by which an id can be named.
+const shortestIDStart = 4
+
+func (query DocumentQuery) named(q *bun.SelectQuery) *bun.SelectQuery {
+	start, end := query.Named, query.Named // no id
+	if len(start) >= shortestIDStart && strings.Trim(start, "0123456789abcdef-") == "" {
+		end += "g" // after each character of an id
+	}
+	return q.Where("(d.external_id = ? OR d.name = ? OR d.id = ? OR d.id >= ? AND d.id < ?)", query.Named, query.Named, query.Named, start, end)
 }
 
 // Document returns one document, by the rule of Documents.
