@@ -54,9 +54,12 @@ func MilvusCore(tools string) (*Process, error) {
 	return p, nil
 }
 
+// MilvusToken is that of the administrator whom a new Milvus server has.
+const MilvusToken = "root:Milvus"
+
 // MilvusServer returns a whole Milvus server of version 2.3, with its etcd and its log of
-// messages in one process. It has no search for words. The tools are the folder of
-// .ci/stand-ins.
+// messages in one process. It has no search for words. Its clients give MilvusToken. The
+// tools are the folder of .ci/stand-ins.
 func MilvusServer(tools string) (*Process, error) {
 	program, err := tool(tools, "milvus-server/bin/milvus")
 	if err != nil {
@@ -94,7 +97,7 @@ func MilvusServer(tools string) (*Process, error) {
 func (p *Process) milvusEnv(installed string) (health string, err error) {
 	p.env = []string{
 		"DEPLOY_MODE=STANDALONE", "MILVUSCONF=" + filepath.Join(installed, "configs"), "LD_LIBRARY_PATH=" + filepath.Join(installed, "bin"),
-		"PROXY_PORT=" + p.port(), "COMMON_SESSION_TTL=5",
+		"PROXY_PORT=" + p.port(), "COMMON_SESSION_TTL=5", "COMMON_SECURITY_AUTHORIZATIONENABLED=true",
 	}
 	for name, folder := range map[string]string{
 		"ETCD_DATA_DIR": "etcd", "LOCALSTORAGE_PATH": "storage", "ROCKSMQ_PATH": "rocksmq", "LOG_FILE_ROOTPATH": "logs", "MILVUS_RUN_DIR": "run",

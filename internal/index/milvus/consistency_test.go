@@ -2,9 +2,12 @@ package milvus_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/milvus-io/milvus/client/v2/milvusclient"
 
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/index/milvus"
@@ -12,16 +15,33 @@ import (
 	"github.com/cairn-rag/cairn/internal/service"
 )
 
-// TestConsistency runs two processes' indexes on a whole Milvus server: each read sees what
-// was written before it, by whichever process, and a killed server keeps what it has
-// acknowledged. The server has no search for words.
+// makeDatabase creates a database on a server.
+func makeDatabase(t *testing.T, s *service.Process, name string) {
+	t.Helper()
+	client, err := milvusclient.New(t.Context(), &milvusclient.ClientConfig{Address: s.Address, APIKey: service.MilvusToken})
+	if err == nil {
+		err = errors.Join(client.CreateDatabase(t.Context(), milvusclient.NewCreateDatabaseOption(name)), client.Close(t.Context()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestConsistency runs two processes' indexes on a whole Milvus server, in a database of
+// their own: each read sees what was written before it, by whichever process, and a killed
+// server keeps what it has acknowledged. The server has no search for words.
 func TestConsistency(t *testing.T) {
 	t.Parallel()
 	s := closed(t, started(t, service.MilvusServer))
-	cfg := milvus.Config{Address: s.Address, WithoutPartitionKey: true, ListEvery: 100 * time.Millisecond}.WithoutWords()
-	writer, reader := open(t, cfg), open(t, cfg)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
+	cfg := milvus.Config{Address: s.Address, Token: service.MilvusToken, WithoutPartitionKey: true, ListEvery: 100 * time.Millisecond}.WithoutWords()
+	stranger := cfg
+	stranger.Token = "root:guessed"
+	refused(t, stranger, knowledge.CodeUnavailable, "vector.token_env")
+	cfg.Database = "library"
+	makeDatabase(t, s, cfg.Database)
+	writer, reader := open(t, cfg), open(t, cfg)
 	found := func(when string, filter knowledge.Filter, want int) {
 		t.Helper()
 		hits, err := reader.Dense(ctx, index.Query{Principal: member(), Limit: 100, Filter: filter}, []float32{1, 0})
