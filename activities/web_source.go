@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/retrieve"
@@ -17,8 +18,11 @@ type WebSource struct {
 	Pages PageReader // nil = pages are not read
 }
 
-// FindPages implements retrieve.Web. Pages that cannot be read before ctx ends have their
-// snippets.
+// sourceReserve is how long before the end of a search its pages are no longer read, so that
+// the search returns in time.
+const sourceReserve = 500 * time.Millisecond
+
+// FindPages implements retrieve.Web. Pages that cannot be read in time have their snippets.
 func (w WebSource) FindPages(ctx context.Context, query string, c knowledge.WebSearchConfig) ([]retrieve.Page, error) {
 	rules, err := websearch.RulesOf(c, nil)
 	if err != nil {
@@ -36,6 +40,11 @@ func (w WebSource) FindPages(ctx context.Context, query string, c knowledge.WebS
 	}
 	if !c.Scrape || w.Pages == nil || len(pages) == 0 {
 		return pages, nil
+	}
+	if end, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-sourceReserve))
+		defer cancel()
 	}
 	read := w.Pages.Read(ctx, addresses, func(u *url.URL) bool { return rules.AllowURL(u) })
 	var kept []retrieve.Page

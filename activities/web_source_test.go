@@ -1,7 +1,11 @@
 package activities_test
 
 import (
+	"context"
+	"net/url"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -11,6 +15,14 @@ import (
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/scrape"
 )
+
+// slowPages is a PageReader that reads no page in time.
+type slowPages struct{}
+
+func (slowPages) Read(ctx context.Context, addresses []string, _ func(*url.URL) bool) []scrape.Page {
+	<-ctx.Done()
+	return make([]scrape.Page, len(addresses))
+}
 
 func TestWebSource(t *testing.T) {
 	t.Parallel()
@@ -42,6 +54,18 @@ func TestWebSource(t *testing.T) {
 		if diff := cmp.Diff([]retrieve.Page{read, rum}, got); diff != "" {
 			t.Error(diff)
 		}
+	})
+	t.Run("pages_that_are_slow_have_their_snippets", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			settings := settings
+			settings.Scrape = true
+			got, err := activities.WebSource{Web: w, Pages: slowPages{}}.FindPages(ctx, "drinks", settings)
+			if diff := cmp.Diff([]retrieve.Page{tea, rum}, got); diff != "" || err != nil || ctx.Err() != nil {
+				t.Errorf("%v, %v: %s", err, ctx.Err(), diff)
+			}
+		})
 	})
 	t.Run("a_question_is_answered_from_documents_and_pages", func(t *testing.T) {
 		f.answering.Retriever = retrieve.New(f.index, f.store, questions{model.New(f.server.Endpoint(), nil)}).Using(retrieve.Models{Web: source})
