@@ -59,7 +59,7 @@ func (p Passage) id() string {
 }
 
 func newSearchRecord(found retrieve.Result) SearchRecord {
-	record := SearchRecord{Passages: make([]Passage, 0, len(found.Contexts)), Retrieved: found.Retrieved, Reranking: found.Reranking, Choices: found.Choices, Usage: knowledge.Usage(found.Usage)}
+	record := SearchRecord{Passages: make([]Passage, 0, len(found.Contexts)), Retrieved: found.Retrieved, Reranking: found.Reranking, Choices: found.Choices, Usage: found.Usage}
 	for _, c := range found.Contexts {
 		if p := c.Page; p != nil {
 			page := WebPage{URL: p.URL, Title: p.Title, Snippet: p.Snippet, Text: p.Text}

@@ -27,7 +27,7 @@ type SearchResult struct {
 
 	Reranking *retrieve.Reranking `json:"reranking,omitempty"` // nil = without a reranker
 	Chosen    bool                `json:"chosen,omitempty"`    // the record has Choices
-	Usage     knowledge.Usage     `json:"usage,omitzero"`      // of chat models
+	Usage     knowledge.Usage     `json:"usage,omitzero"`      // of models
 }
 
 // maxInline is the largest number of passages that the first search returns in its result

@@ -175,7 +175,7 @@ func (w *webSearch) rank(ctx context.Context, found WebFound, pages []scrape.Pag
 		if err != nil {
 			return record, err
 		}
-		record.Reranking, record.Usage = done, knowledge.Usage(usage)
+		record.Reranking, record.Usage = done, usage
 		if done != nil {
 			record.Web.Reranker = done.Reranker
 			if done.Failure != "" {

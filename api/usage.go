@@ -30,7 +30,11 @@ type UsageSum struct {
 	Runs             int     `json:"runs"`
 	PromptTokens     int     `json:"prompt_tokens"`
 	CompletionTokens int     `json:"completion_tokens"`
-	ModelCalls       int     `json:"model_calls"`
+	ModelCalls       int     `json:"model_calls" doc:"Of chat models"`
+	EmbeddingCalls   int     `json:"embedding_calls"`
+	EmbeddingTokens  int     `json:"embedding_tokens" doc:"As far as the endpoint counts them"`
+	RerankCalls      int     `json:"rerank_calls"`
+	RerankTokens     int     `json:"rerank_tokens" doc:"As far as the endpoint counts them"`
 	Seconds          float64 `json:"seconds" doc:"From the questions to their ends"`
 }
 
@@ -68,16 +72,23 @@ func (s *Server) getProjectUsage(ctx context.Context, p knowledge.Principal, in 
 		return nil, err
 	}
 	usage := projectUsage{From: from.Format(time.DateOnly), To: to.Format(time.DateOnly), Days: []usageOfDay{}}
+	var total knowledge.RunUsage
+	runs := 0
 	for _, d := range days {
-		sum := UsageSum{d.Runs, d.PromptTokens, d.CompletionTokens, d.ModelCalls, d.Seconds}
-		usage.Days = append(usage.Days, usageOfDay{d.Day, d.Model, sum})
-		usage.Total.Runs += sum.Runs
-		usage.Total.PromptTokens += sum.PromptTokens
-		usage.Total.CompletionTokens += sum.CompletionTokens
-		usage.Total.ModelCalls += sum.ModelCalls
-		usage.Total.Seconds += sum.Seconds
+		usage.Days = append(usage.Days, usageOfDay{d.Day, d.Model, newUsageSum(d.Runs, d.RunUsage)})
+		runs += d.Runs
+		total.Add(d.Usage)
+		total.Seconds += d.Seconds
 	}
+	usage.Total = newUsageSum(runs, total)
 	return &struct{ Body projectUsage }{usage}, nil
+}
+
+func newUsageSum(runs int, u knowledge.RunUsage) UsageSum {
+	return UsageSum{
+		Runs: runs, PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens, ModelCalls: u.ModelCalls,
+		EmbeddingCalls: u.EmbeddingCalls, EmbeddingTokens: u.EmbeddingTokens, RerankCalls: u.RerankCalls, RerankTokens: u.RerankTokens, Seconds: u.Seconds,
+	}
 }
 
 func usageDay(location, given string, other time.Time) (time.Time, error) {

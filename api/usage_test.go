@@ -21,7 +21,7 @@ func TestProjectUsage(t *testing.T) {
 		status  knowledge.RunStatus
 		usage   string
 	}{
-		{"default", day(1), knowledge.RunCompleted, `{"prompt_tokens":10,"completion_tokens":2,"model_calls":1,"model":"large","seconds":1.5}`},
+		{"default", day(1), knowledge.RunCompleted, `{"prompt_tokens":10,"completion_tokens":2,"model_calls":1,"embedding_calls":1,"embedding_tokens":9,"rerank_calls":2,"rerank_tokens":30,"model":"large","seconds":1.5}`},
 		{"default", day(1), knowledge.RunCompleted, `{"prompt_tokens":20,"completion_tokens":3,"model_calls":2,"model":"large","seconds":2}`},
 		{"default", day(1), knowledge.RunCompleted, `{"prompt_tokens":5,"completion_tokens":1,"model_calls":1,"model":"small","seconds":1}`},
 		{"default", day(2), knowledge.RunFailed, `{"prompt_tokens":7,"completion_tokens":0,"model_calls":1}`},
@@ -46,14 +46,21 @@ func TestProjectUsage(t *testing.T) {
 	got := e.do("GET", path+"?from=2026-03-01&to=2026-03-02", e.reader, nil)
 	describedBy(e).check(t, "GET", path, got)
 	sum := func(runs, prompt, answer, calls, seconds float64) map[string]any {
-		return map[string]any{"runs": runs, "prompt_tokens": prompt, "completion_tokens": answer, "model_calls": calls, "seconds": seconds}
+		return map[string]any{
+			"runs": runs, "prompt_tokens": prompt, "completion_tokens": answer, "model_calls": calls, "seconds": seconds,
+			"embedding_calls": 0.0, "embedding_tokens": 0.0, "rerank_calls": 0.0, "rerank_tokens": 0.0,
+		}
+	}
+	searched := func(s map[string]any) map[string]any {
+		s["embedding_calls"], s["embedding_tokens"], s["rerank_calls"], s["rerank_tokens"] = 1.0, 9.0, 2.0, 30.0
+		return s
 	}
 	of := func(day, model string, s map[string]any) any {
 		s["day"], s["model"] = day, model
 		return s
 	}
-	want := map[string]any{"from": "2026-03-01", "to": "2026-03-02", "total": sum(4, 42, 6, 5, 4.5), "days": []any{
-		of("2026-03-01", "large", sum(2, 30, 5, 3, 3.5)), of("2026-03-01", "small", sum(1, 5, 1, 1, 1)), of("2026-03-02", "", sum(1, 7, 0, 1, 0)),
+	want := map[string]any{"from": "2026-03-01", "to": "2026-03-02", "total": searched(sum(4, 42, 6, 5, 4.5)), "days": []any{
+		of("2026-03-01", "large", searched(sum(2, 30, 5, 3, 3.5))), of("2026-03-01", "small", sum(1, 5, 1, 1, 1)), of("2026-03-02", "", sum(1, 7, 0, 1, 0)),
 	}}
 	if diff := cmp.Diff(want, got.want(200)); diff != "" {
 		t.Error(diff)

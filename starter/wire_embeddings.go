@@ -91,11 +91,17 @@ type queryEmbedder struct {
 
 // Embed implements retrieve.Embedder.
 func (e queryEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors, _, err := e.Embedder.Embed(ctx, texts)
-	if refused, ok := errors.AsType[*model.Error](err); ok && e.other && !refused.Retryable {
-		return nil, fmt.Errorf("%w: %w", retrieve.ErrCannotBeAsked, err)
-	}
+	vectors, _, err := e.EmbedCounted(ctx, texts)
 	return vectors, err
+}
+
+// EmbedCounted implements retrieve.CountingEmbedder.
+func (e queryEmbedder) EmbedCounted(ctx context.Context, texts []string) ([][]float32, int, error) {
+	vectors, usage, err := e.Embedder.Embed(ctx, texts)
+	if refused, ok := errors.AsType[*model.Error](err); ok && e.other && !refused.Retryable {
+		return nil, usage.PromptTokens, fmt.Errorf("%w: %w", retrieve.ErrCannotBeAsked, err)
+	}
+	return vectors, usage.PromptTokens, err
 }
 
 // Lexical implements retrieve.LexicalEmbedder.

@@ -44,10 +44,16 @@ type searchReranker struct {
 
 // Rerank implements retrieve.Reranker.
 func (r searchReranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
-	start := time.Now()
-	scores, err := r.Reranker.Rerank(ctx, query, texts)
-	r.p.countCall(r.Endpoint(), "rerank", start, err, model.Usage{})
+	scores, _, _, err := r.RerankCounted(ctx, query, texts)
 	return scores, err
+}
+
+// RerankCounted implements retrieve.CountingReranker.
+func (r searchReranker) RerankCounted(ctx context.Context, query string, texts []string) (scores []float64, calls, tokens int, err error) {
+	start := time.Now()
+	scores, calls, tokens, err = r.Reranker.RerankCounted(ctx, query, texts)
+	r.p.countCall(r.Endpoint(), "rerank", start, err, model.Usage{})
+	return scores, calls, tokens, err
 }
 
 func (p *platform) countCall(e model.Endpoint, kind string, start time.Time, err error, usage model.Usage) {

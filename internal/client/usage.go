@@ -19,7 +19,11 @@ type UsageSum struct {
 	Runs             int     `json:"runs"`
 	PromptTokens     int     `json:"prompt_tokens"`
 	CompletionTokens int     `json:"completion_tokens"`
-	ModelCalls       int     `json:"model_calls"`
+	ModelCalls       int     `json:"model_calls"` // of chat models
+	EmbeddingCalls   int     `json:"embedding_calls"`
+	EmbeddingTokens  int     `json:"embedding_tokens"`
+	RerankCalls      int     `json:"rerank_calls"`
+	RerankTokens     int     `json:"rerank_tokens"`
 	Seconds          float64 `json:"seconds"`
 }
 

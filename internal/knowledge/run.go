@@ -271,11 +271,17 @@ type Request struct {
 // AgentDepth is the AgentDepth of a run that a person starts.
 const AgentDepth = 3
 
-// Usage counts the tokens and the model calls of a run.
+// Usage counts the calls of models of a run, and their tokens where the endpoint says how
+// many. Calls of chat models and their tokens are apart from those of embeddings and of
+// rerankers.
 type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
 	ModelCalls       int `json:"model_calls"`
+	EmbeddingCalls   int `json:"embedding_calls,omitempty"`
+	EmbeddingTokens  int `json:"embedding_tokens,omitempty"`
+	RerankCalls      int `json:"rerank_calls,omitempty"`
+	RerankTokens     int `json:"rerank_tokens,omitempty"`
 }
 
 // Add adds o to u.
@@ -283,6 +289,10 @@ func (u *Usage) Add(o Usage) {
 	u.PromptTokens += o.PromptTokens
 	u.CompletionTokens += o.CompletionTokens
 	u.ModelCalls += o.ModelCalls
+	u.EmbeddingCalls += o.EmbeddingCalls
+	u.EmbeddingTokens += o.EmbeddingTokens
+	u.RerankCalls += o.RerankCalls
+	u.RerankTokens += o.RerankTokens
 }
 
 // RunUsage is what an answer cost, as it is stored when its run ends.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,20 +51,53 @@ func (r *Reranker) Endpoint() Endpoint { return r.endpoint }
 // that is not finite, is an *Error with CodeBadResponse. Its errors are *Error, or the
 // cause of ctx.
 func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
+	scores, _, _, err := r.RerankCounted(ctx, query, texts)
+	return scores, err
+}
+
+// RerankCounted is Rerank, which returns the number of requests too, and of the tokens that
+// the endpoint has counted, 0 = it does not say.
+func (r *Reranker) RerankCounted(ctx context.Context, query string, texts []string) (scores []float64, calls, tokens int, err error) {
 	most := len(texts)
 	if r.shape == RerankTEI {
 		most = min(most, maxTEITexts)
 	}
-	scores := make([]float64, 0, len(texts))
+	scores = make([]float64, 0, len(texts))
 	for len(scores) < len(texts) {
 		batch := texts[len(scores):min(len(scores)+most, len(texts))]
-		found, err := r.rerankBatch(ctx, query, batch)
+		found, used, err := r.rerankBatch(ctx, query, batch)
+		calls, tokens = calls+1, tokens+used
 		if err != nil {
-			return nil, err
+			return nil, calls, tokens, err
 		}
 		scores = append(scores, found...)
 	}
-	return scores, nil
+	return scores, calls, tokens, nil
+}
+
+// reranked is the answer of an endpoint that is no plain list.
+type reranked struct {
+	Results []rerankScore `json:"results"`
+	Data    []rerankScore `json:"data"` // as Voyage names it
+}
+
+// rerankTokens returns the tokens that an endpoint has counted, 0 = it does not say. Cohere
+// counts them in meta, the others in usage.
+func rerankTokens(answer []byte) int {
+	var counted struct {
+		Usage struct {
+			TotalTokens int `json:"total_tokens"`
+		} `json:"usage"`
+		Meta struct {
+			Tokens struct {
+				InputTokens int `json:"input_tokens"`
+			} `json:"tokens"`
+		} `json:"meta"`
+	}
+	if json.Unmarshal(answer, &counted) != nil {
+		return 0 // the scores are there all the same
+	}
+	return max(0, cmp.Or(counted.Usage.TotalTokens, counted.Meta.Tokens.InputTokens))
 }
 
 // rerankRequest is a request of either shape.
@@ -83,7 +117,7 @@ type rerankScore struct {
 	Score     *float64 `json:"score"`
 }
 
-func (r *Reranker) rerankBatch(ctx context.Context, query string, texts []string) ([]float64, error) {
+func (r *Reranker) rerankBatch(ctx context.Context, query string, texts []string) (scores []float64, tokens int, err error) {
 	body := rerankRequest{Model: r.endpoint.Model, Query: query, Documents: texts, TopN: len(texts)}
 	if r.shape == RerankTEI {
 		body = rerankRequest{Query: query, Texts: texts, Truncate: true}
@@ -92,27 +126,24 @@ func (r *Reranker) rerankBatch(ctx context.Context, query string, texts []string
 	defer x.close()
 	answer, err := r.post(x, body)
 	if err != nil {
-		return nil, tooLarge(x.callError("rerank", err))
+		return nil, 0, tooLarge(x.callError("rerank", err))
 	}
 	var list []rerankScore
 	if r.shape == RerankTEI {
 		err = json.Unmarshal(answer, &list)
 	} else {
-		var wrapped struct {
-			Results []rerankScore `json:"results"`
-			Data    []rerankScore `json:"data"` // as Voyage names it
-		}
+		var wrapped reranked
 		err = json.Unmarshal(answer, &wrapped)
 		list = slices.Concat(wrapped.Results, wrapped.Data)
+		tokens = rerankTokens(answer)
 	}
 	if err != nil {
-		return nil, x.callError("rerank", err)
+		return nil, tokens, x.callError("rerank", err)
 	}
-	scores, err := scoresInOrder(list, len(texts))
-	if err != nil {
-		return nil, x.badAnswer(CodeBadResponse, err.Error())
+	if scores, err = scoresInOrder(list, len(texts)); err != nil {
+		return nil, tokens, x.badAnswer(CodeBadResponse, err.Error())
 	}
-	return scores, nil
+	return scores, tokens, nil
 }
 
 func (r *Reranker) post(x *exchange, body rerankRequest) ([]byte, error) {

@@ -27,18 +27,23 @@ func TestRerankShapes(t *testing.T) {
 	for name, test := range map[string]struct {
 		shape        model.RerankShape
 		sent, answer string
+		tokens       int
 	}{
 		"Cohere": {
 			model.RerankCohere, `{"model":"m","query":"q","documents":["a","b"],"top_n":2}`,
-			`{"id":"1","results":[{"index":1,"relevance_score":0.9},{"index":0,"relevance_score":0.1}],"meta":{}}`,
+			`{"id":"1","results":[{"index":1,"relevance_score":0.9},{"index":0,"relevance_score":0.1}],"meta":{"tokens":{"input_tokens":21}}}`, 21,
+		},
+		"one that counts in another way": {
+			model.RerankCohere, `{"model":"m","query":"q","documents":["a","b"],"top_n":2}`,
+			`{"results":[{"index":1,"relevance_score":0.9},{"index":0,"relevance_score":0.1}],"usage":"12 tokens"}`, 0,
 		},
 		"Voyage": {
 			model.RerankCohere, `{"model":"m","query":"q","documents":["a","b"],"top_n":2}`,
-			`{"object":"list","data":[{"index":1,"relevance_score":0.9},{"index":0,"relevance_score":0.1}]}`,
+			`{"object":"list","data":[{"index":1,"relevance_score":0.9},{"index":0,"relevance_score":0.1}],"usage":{"total_tokens":12}}`, 12,
 		},
 		"text-embeddings-inference": {
 			model.RerankTEI, `{"query":"q","texts":["a","b"],"truncate":true}`,
-			`[{"index":1,"score":0.9},{"index":0,"score":0.1}]`,
+			`[{"index":1,"score":0.9},{"index":0,"score":0.1}]`, 0,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,9 +55,9 @@ func TestRerankShapes(t *testing.T) {
 				}
 				_, _ = io.WriteString(w, test.answer)
 			})
-			scores, err := r.Rerank(t.Context(), "q", []string{"a", "b"})
-			if diff := cmp.Diff([]float64{.1, .9}, scores); diff != "" || err != nil {
-				t.Error(diff, err)
+			scores, calls, tokens, err := r.RerankCounted(t.Context(), "q", []string{"a", "b"})
+			if diff := cmp.Diff([]float64{.1, .9}, scores); diff != "" || err != nil || calls != 1 || tokens != test.tokens {
+				t.Error(diff, err, calls, tokens)
 			}
 		})
 	}

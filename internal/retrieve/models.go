@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // Models are the models that the stages of a search ask where a project selects such a
@@ -48,12 +50,14 @@ type Reranker interface {
 	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
 }
 
-// Usage counts what chat models read and wrote for a search.
-type Usage struct {
-	PromptTokens     int `json:"prompt_tokens,omitempty"`
-	CompletionTokens int `json:"completion_tokens,omitempty"`
-	ModelCalls       int `json:"model_calls,omitempty"`
+// CountingReranker is a Reranker that says how many requests it has sent and how many
+// tokens the endpoint has counted, 0 = it does not say. It is optional.
+type CountingReranker interface {
+	RerankCounted(ctx context.Context, query string, texts []string) (scores []float64, calls, tokens int, err error)
 }
+
+// Usage counts what the models of a search read and wrote.
+type Usage = knowledge.Usage
 
 // Memory keeps the answers of models to one search, so that a search that is repeated
 // after a crash does not ask again. It is safe for concurrent use.
@@ -111,7 +115,30 @@ func (s *search) ask(ctx context.Context, c Call) (string, error) {
 func (s *search) use(u Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.usage.PromptTokens += u.PromptTokens
-	s.usage.CompletionTokens += u.CompletionTokens
-	s.usage.ModelCalls += u.ModelCalls
+	s.usage.Add(u)
+}
+
+// countedRerank asks the reranker and counts what that used.
+func (s *search) countedRerank(ctx context.Context, texts []string) ([]float64, error) {
+	counting, ok := s.models.Reranker.(CountingReranker)
+	if !ok {
+		scores, err := s.models.Reranker.Rerank(ctx, s.request.Query, texts)
+		s.use(Usage{RerankCalls: 1})
+		return scores, err
+	}
+	scores, calls, tokens, err := counting.RerankCounted(ctx, s.request.Query, texts)
+	s.use(Usage{RerankCalls: calls, RerankTokens: tokens})
+	return scores, err
+}
+
+// countedEmbed embeds texts and counts what that used.
+func (s *search) countedEmbed(ctx context.Context, e Embedder, texts []string) ([][]float32, error) {
+	counting, ok := e.(CountingEmbedder)
+	if !ok {
+		s.use(Usage{EmbeddingCalls: 1})
+		return e.Embed(ctx, texts)
+	}
+	vectors, tokens, err := counting.EmbedCounted(ctx, texts)
+	s.use(Usage{EmbeddingCalls: 1, EmbeddingTokens: tokens})
+	return vectors, err
 }

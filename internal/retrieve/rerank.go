@@ -106,7 +106,7 @@ func (s *search) endpointScores(ctx context.Context, pool []Context) (map[string
 	for i, c := range pool {
 		texts[i] = withHeader(c.Chunk)
 	}
-	scores, err := s.models.Reranker.Rerank(ctx, s.request.Query, texts)
+	scores, err := s.countedRerank(ctx, texts)
 	if err != nil {
 		return nil, err
 	}

@@ -159,7 +159,7 @@ func TestJudge(t *testing.T) {
 		if diff := cmp.Diff([]string{"21 0.900", "00 0.100"}, scored(r)); diff != "" {
 			t.Error(diff)
 		}
-		if want := (retrieve.Usage{PromptTokens: 21, CompletionTokens: 6, ModelCalls: 3}); r.Usage != want || r.Reranking.Ranked != 23 {
+		if want := (retrieve.Usage{PromptTokens: 21, CompletionTokens: 6, ModelCalls: 3, EmbeddingCalls: 1}); r.Usage != want || r.Reranking.Ranked != 23 {
 			t.Errorf("usage %+v, %+v", r.Usage, r.Reranking)
 		}
 		for _, call := range chat.calls {
@@ -176,5 +176,39 @@ func TestJudge(t *testing.T) {
 				t.Errorf("%v %+v", scored(r), r.Reranking)
 			}
 		})
+	}
+}
+
+// counted is a model that says what it has counted.
+type counted struct{ counting }
+
+func (c *counted) EmbedCounted(ctx context.Context, texts []string) ([][]float32, int, error) {
+	vectors, err := c.Embed(ctx, texts)
+	return vectors, 7, err
+}
+
+func (c *counted) Rerank(context.Context, string, []string) ([]float64, error) {
+	return nil, errors.New("not counted")
+}
+
+func (c *counted) RerankCounted(_ context.Context, _ string, texts []string) (scores []float64, calls, tokens int, err error) {
+	return make([]float64, len(texts)), 2, 90, nil
+}
+
+// TestUsage counts the calls of a search and the tokens that the endpoints have counted.
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	x, c := &scripted{dense: hits("a", 0.9)}, chunks{}
+	c.put("a", "A passage")
+	m := &counted{}
+	request := retrieve.Request{Principal: asker, Query: "a question", Config: knowledge.RetrievalConfig{Strategy: "dense", Reranker: "bge"}}
+	r, err := retrieve.New(x, c, m).Using(retrieve.Models{Reranker: m, RerankerName: "bge"}).Retrieve(t.Context(), request)
+	want := retrieve.Usage{EmbeddingCalls: 1, EmbeddingTokens: 7, RerankCalls: 2, RerankTokens: 90}
+	if err != nil || r.Usage != want {
+		t.Errorf("usage %+v, %v", r.Usage, err)
+	}
+	r = ask(t, x, c, retrieve.Models{Reranker: scriptedReranker(lastFirst), RerankerName: "bge"}, request)
+	if want := (retrieve.Usage{EmbeddingCalls: 1, RerankCalls: 1}); r.Usage != want {
+		t.Errorf("usage %+v of models that count nothing", r.Usage)
 	}
 }

@@ -31,6 +31,12 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
+// CountingEmbedder is an Embedder that says how many tokens the endpoint has counted, 0 =
+// it does not say. It is optional.
+type CountingEmbedder interface {
+	EmbedCounted(ctx context.Context, texts []string) (vectors [][]float32, tokens int, err error)
+}
+
 // Request is a question with its principal.
 type Request struct {
 	Principal knowledge.Principal
@@ -83,7 +89,7 @@ type Result struct {
 	Reranking *Reranking // nil without a reranker
 	Choices   Choices
 	Causes    []error // of the failures in Choices, for logs
-	Usage     Usage   // of chat models
+	Usage     Usage   // of models
 }
 
 // Retriever retrieves passages. It is safe for concurrent use.

@@ -294,7 +294,7 @@ func (s *search) embedProbes(ctx context.Context, g *group) error {
 	for i, p := range s.probes {
 		texts[i] = truncate(p.meaning, maxEmbeddedRunes)
 	}
-	vectors, err := g.embed.Embed(ctx, texts)
+	vectors, err := s.countedEmbed(ctx, g.embed, texts)
 	if err != nil {
 		return err
 	}
