@@ -53,7 +53,7 @@ func (v answerView) under(out io.Writer, answer client.Answer) error {
 	lines := []string{""}
 	switch {
 	case answer.Model == offlineModel && !v.continued:
-		lines = append(lines, offlineModel+`: extracts sentences, does not reason; see README "Your own models"`)
+		lines = append(lines, terminal.Wrapped(out, offlineModel+`: extracts sentences, does not reason; see README "Your own models"`))
 	case answer.Model != "":
 		lines = append(lines, "model: "+terminal.Clean(answer.Model))
 	}

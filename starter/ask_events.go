@@ -175,14 +175,22 @@ func (n *narrator) outage(err error) {
 		text = "no connection, trying again for up to a minute: " + err.Error()
 	}
 	n.unmark()
-	fmt.Fprintln(n.app.stderr, terminal.Clean(text)) // as in say
+	n.write(text)
 }
 
 func (n *narrator) say(format string, args ...any) {
 	if !n.quiet {
-		// Progress that cannot be written is no reason to stop the work.
-		fmt.Fprintln(n.app.stderr, terminal.Clean(fmt.Sprintf(format, args...)))
+		n.write(fmt.Sprintf(format, args...))
 	}
+}
+
+// write writes a line beside the answer. On a terminal it stands below what there is of it.
+func (n *narrator) write(text string) {
+	if n.answer != nil && terminal.Width(n.app.stderr) > 0 {
+		n.answer.Pause()
+	}
+	// Progress that cannot be written is no reason to stop the work.
+	fmt.Fprintln(n.app.stderr, terminal.Wrapped(n.app.stderr, terminal.Clean(text)))
 }
 
 // runOutcome returns nil for a runEnded with the status completed, and otherwise

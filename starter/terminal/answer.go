@@ -18,6 +18,7 @@ const longestTag = 4096
 // returned by Close.
 type Answer struct {
 	out   io.Writer
+	wrap  wrapper
 	text  strings.Builder // as it came, since the last reset
 	held  string          // the beginning of what may be a tag
 	shown bool            // something of the present text was written
@@ -25,8 +26,10 @@ type Answer struct {
 	err   error
 }
 
-// NewAnswer makes an Answer that writes to out.
-func NewAnswer(out io.Writer) *Answer { return &Answer{out: out, last: '\n'} }
+// NewAnswer makes an Answer that writes to out. On a Screen its lines are wrapped.
+func NewAnswer(out io.Writer) *Answer {
+	return &Answer{out: out, wrap: wrapper{width: Width(out)}, last: '\n'}
+}
 
 // Add writes the next piece of the answer.
 func (a *Answer) Add(text string) {
@@ -73,7 +76,15 @@ func (a *Answer) Close() error {
 	return a.err
 }
 
+// Pause ends the line on a Screen, so that somebody else can write there.
+func (a *Answer) Pause() {
+	if a.wrap.width > 0 {
+		a.end()
+	}
+}
+
 func (a *Answer) end() {
+	a.print(a.wrap.flush())
 	if a.last != '\n' {
 		a.write("\n")
 	}
@@ -127,8 +138,10 @@ func citationTag(s string) (length int, maybe bool) {
 	return 0, false
 }
 
-func (a *Answer) write(text string) {
-	if a.err != nil {
+func (a *Answer) write(text string) { a.print(a.wrap.add(text)) }
+
+func (a *Answer) print(text string) {
+	if a.err != nil || text == "" {
 		return
 	}
 	if _, err := io.WriteString(a.out, text); err != nil {

@@ -30,14 +30,26 @@ func Sources(out io.Writer, sources []client.Source, boxes bool) error {
 	}
 	lines := []string{title}
 	for _, s := range cited {
-		mark := fmt.Sprintf("  [%d]  ", s.Rank)
-		lines = append(lines, mark+line(documentName(s)))
-		if below := line(identity(s, boxes)); below != "" {
-			lines = append(lines, strings.Repeat(" ", len(mark))+below)
-		}
+		lines = append(lines, entry(out, fmt.Sprintf("  [%d]  ", s.Rank), documentName(s), identity(s, boxes))...)
 	}
 	_, err := fmt.Fprintln(out, strings.Join(lines, "\n"))
 	return err
+}
+
+// entry returns the lines of a source: texts behind a mark, each on lines of its own.
+func entry(out io.Writer, mark string, texts ...string) []string {
+	var lines []string
+	width := wrapWidth(out, len(mark))
+	for _, text := range texts {
+		if text == "" {
+			continue
+		}
+		for _, part := range Wrap(Clean(text), width) {
+			lines = append(lines, mark+part)
+			mark = strings.Repeat(" ", len(mark))
+		}
+	}
+	return lines
 }
 
 // documentName returns the document's name and the headings above the passage.
