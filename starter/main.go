@@ -30,6 +30,7 @@ type commands struct {
 	Imports   importsCmd      `cmd:"" group:"documents" help:"List, show, pause, resume, cancel and retry imports."`
 	Ask       askCmd          `cmd:"" group:"questions" help:"Ask a question; print the answer as it streams, then its sources."`
 	Documents documentsCmd    `cmd:"" group:"documents" help:"List, show, remove, reingest and retry documents."`
+	Chunks    chunksCmd       `cmd:"" group:"questions" help:"Show a passage that an answer cites."`
 	Runs      runsCmd         `cmd:"" group:"questions" help:"List, show, watch and cancel runs."`
 	MCP       mcpCmd          `cmd:"" name:"mcp" group:"questions" help:"Serve the Model Context Protocol over standard input and output."`
 	Projects  projectsCmd     `cmd:"" group:"administration" help:"List, create, show, configure and remove projects."`

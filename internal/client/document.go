@@ -296,16 +296,6 @@ func (c *Client) Document(ctx context.Context, id string) (Document, error) {
 	return d, err
 }
 
-// Chunk returns a passage as the API shows it, or with a quotation, where that is in the
-// passage.
-func (c *Client) Chunk(ctx context.Context, id, quote string) (json.RawMessage, error) {
-	query := url.Values{}
-	setString(query, "quote", quote)
-	var chunk json.RawMessage
-	_, err := c.call(ctx, http.MethodGet, c.path("/chunks", []string{id}), query, nil, &chunk)
-	return chunk, err
-}
-
 // RemoveDocument starts the removal of a document.
 func (c *Client) RemoveDocument(ctx context.Context, id string) (Document, error) {
 	return c.act(ctx, http.MethodDelete, id)

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/starter/terminal"
+)
+
+type chunksCmd struct {
+	Show chunksShowCmd `cmd:"" help:"Show a passage, and where a quotation stands in it."`
+}
+
+// Help returns an example of the commands.
+func (chunksCmd) Help() string {
+	return "Example:\n\n    cairn chunks show 5b0c0f4e-7a7c-5d0a-8f5e-0c7a52f1d9e3"
+}
+
+type chunksShowCmd struct {
+	clientFlags
+	ID    string `arg:"" help:"The passage's id, as the sources of an answer have it."`
+	Quote string `help:"A sentence to mark in the passage; white space, case and hyphens at line ends do not matter."`
+}
+
+// Help returns the command's details and an example.
+func (chunksShowCmd) Help() string {
+	return "The quotation is marked as text on a terminal is selected, and elsewhere as >>>this<<<. The exit code is 1 if it is not in the passage.\n\nExample:\n\n" +
+		"    cairn chunks show 5b0c0f4e-7a7c-5d0a-8f5e-0c7a52f1d9e3 --quote \"Wipe it with a soft cloth.\""
+}
+
+// Run shows a passage.
+func (s chunksShowCmd) Run(ctx context.Context, a *app) error {
+	c, err := s.connect()
+	if err != nil {
+		return err
+	}
+	p, err := readPassage(ctx, c, s.ID, s.Quote)
+	if err != nil {
+		return err
+	}
+	if s.forPrograms() {
+		err = s.write(a, p.raw)
+	} else {
+		err = p.write(a)
+	}
+	if s.Quote != "" && !p.quotation.Found {
+		err = errors.Join(err, errors.New("the quotation is not in this passage"))
+	}
+	return err
+}
+
+// passage is a chunk, and a quotation in it.
+type passage struct {
+	chunk     client.Chunk
+	quotation client.Quotation
+	raw       map[string]json.RawMessage // the chunk as the API shows it, and the quotation as quote
+}
+
+// readPassage reads a chunk and looks for a quotation in it, "" = none.
+func readPassage(ctx context.Context, c *client.Client, id, quote string) (passage, error) {
+	var p passage
+	chunk, err := c.Chunk(ctx, id, "")
+	if err == nil {
+		err = errors.Join(json.Unmarshal(chunk, &p.chunk), json.Unmarshal(chunk, &p.raw))
+	}
+	if err != nil || quote == "" {
+		return p, err
+	}
+	found, err := c.Chunk(ctx, id, quote)
+	if err != nil {
+		return p, err
+	}
+	p.raw["quote"] = found
+	return p, json.Unmarshal(found, &p.quotation)
+}
+
+// write prints where the passage is, and its text with the quotation marked.
+func (p passage) write(a *app) error {
+	place := terminal.ChunkPlace(p.chunk)
+	if _, err := fmt.Fprintln(a.stdout, terminal.Wrapped(a.stdout, place)); err != nil {
+		return err
+	}
+	if p.chunk.Superseded {
+		fmt.Fprintln(a.stdout, terminal.Wrapped(a.stdout, "The document has a newer version, which may say something else.")) // a failure shows with the next line
+	}
+	fmt.Fprintln(a.stdout) // as above
+	if p.chunk.Header != "" {
+		fmt.Fprintln(a.stdout, terminal.Wrapped(a.stdout, terminal.Clean(p.chunk.Header))) // as above
+	}
+	return terminal.Passage(a.stdout, p.chunk.Text, p.quotation.Start, p.quotation.End)
+}
