@@ -23,12 +23,13 @@ type chunksShowCmd struct {
 	clientFlags
 	ID    string `arg:"" help:"The passage's id, as the sources of an answer have it."`
 	Quote string `help:"A sentence to mark in the passage; white space, case and hyphens at line ends do not matter."`
+	Open  bool   `help:"Write the page as a picture with the passage or the quotation marked, print its path, and show it where there is a viewer."`
 }
 
 // Help returns the command's details and an example.
 func (chunksShowCmd) Help() string {
 	return "The quotation is marked as text on a terminal is selected, and elsewhere as >>>this<<<. The exit code is 1 if it is not in the passage.\n\nExample:\n\n" +
-		"    cairn chunks show 5b0c0f4e-7a7c-5d0a-8f5e-0c7a52f1d9e3 --quote \"Wipe it with a soft cloth.\""
+		"    cairn chunks show 5b0c0f4e-7a7c-5d0a-8f5e-0c7a52f1d9e3 --quote \"Wipe it with a soft cloth.\" --open"
 }
 
 // Run shows a passage.
@@ -41,10 +42,18 @@ func (s chunksShowCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	if s.Open {
+		if p.picture, err = p.savePage(ctx, c); err != nil {
+			return err
+		}
+	}
 	if s.forPrograms() {
-		err = s.write(a, p.raw)
+		err = s.write(a, p.fields())
 	} else {
 		err = p.write(a)
+	}
+	if p.picture != "" && a.view != nil {
+		a.view(ctx, p.picture)
 	}
 	if s.Quote != "" && !p.quotation.Found {
 		err = errors.Join(err, errors.New("the quotation is not in this passage"))
@@ -57,6 +66,19 @@ type passage struct {
 	chunk     client.Chunk
 	quotation client.Quotation
 	raw       map[string]json.RawMessage // the chunk as the API shows it, and the quotation as quote
+	picture   string                     // the file with its page, "" = none
+}
+
+// fields returns the passage for programs.
+func (p passage) fields() map[string]any {
+	all := map[string]any{}
+	for name, value := range p.raw {
+		all[name] = value
+	}
+	if p.picture != "" {
+		all["picture"] = p.picture
+	}
+	return all
 }
 
 // readPassage reads a chunk and looks for a quotation in it, "" = none.
@@ -90,5 +112,9 @@ func (p passage) write(a *app) error {
 	if p.chunk.Header != "" {
 		fmt.Fprintln(a.stdout, terminal.Wrapped(a.stdout, terminal.Clean(p.chunk.Header))) // as above
 	}
-	return terminal.Passage(a.stdout, p.chunk.Text, p.quotation.Start, p.quotation.End)
+	if err := terminal.Passage(a.stdout, p.chunk.Text, p.quotation.Start, p.quotation.End); err != nil || p.picture == "" {
+		return err
+	}
+	_, err := fmt.Fprintf(a.stdout, "\nThe page: %s\n", p.picture)
+	return err
 }

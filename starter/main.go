@@ -62,6 +62,8 @@ type app struct {
 	stdout io.Writer
 	stderr io.Writer
 	bar    io.Writer // where a progress bar is drawn, nil = nowhere
+
+	view func(ctx context.Context, path string) // shows a file to the person, nil = nobody is there
 }
 
 // usageError is wrong use that kong does not detect.
@@ -78,7 +80,7 @@ func wrongUse(format string, args ...any) error { return usageError{fmt.Sprintf(
 
 func main() {
 	noColour := os.Getenv("NO_COLOR")
-	a := &app{stdin: os.Stdin, stdout: terminal.OnScreen(os.Stdout, noColour), stderr: terminal.OnScreen(os.Stderr, noColour)}
+	a := &app{stdin: os.Stdin, stdout: terminal.OnScreen(os.Stdout, noColour), stderr: terminal.OnScreen(os.Stderr, noColour), view: viewFile}
 	if term.IsTerminal(int(os.Stderr.Fd())) {
 		a.bar = os.Stderr
 	}
