@@ -28,11 +28,11 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// TestMain lets the test binary also be cairn up without a workflow cache, and
-// the parser that cairn up starts. The SDK has one cache for a process, which
+// TestMain lets the test binary also be cairn up without a workflow cache,
+// the parser that cairn up starts, and cairn ask. The SDK has one cache for a process, which
 // cannot be configured from outside.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == "up" || os.Args[1] == "parse") {
+	if len(os.Args) > 1 && (os.Args[1] == "up" || os.Args[1] == "parse" || os.Args[1] == "ask") {
 		sdk.SetStickyWorkflowCacheSize(0)
 		main()
 	}
