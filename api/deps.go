@@ -122,6 +122,7 @@ type Deps struct {
 	Metrics     Metrics          // nil: nothing is counted
 	MetricsPage http.Handler     // serves /metrics; nil: there is none
 	Ready       []Dependency     // what /readyz asks
+	Details     HealthDetails    // what /readyz shows beside them
 	Clock       func() time.Time // nil: the system's
 }
 

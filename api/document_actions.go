@@ -58,6 +58,9 @@ type documentAction struct {
 	// refuses returns the conflict that do would return, as far as it can be known.
 	refuses func(d knowledge.Document) bool
 	do      func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) error
+	// reindexes reports that documents of another embedding model are the work of a
+	// reindex of their project.
+	reindexes bool
 }
 
 func (s *Server) documentActions() []documentAction {
@@ -74,9 +77,10 @@ func (s *Server) documentActions() []documentAction {
 			return err
 		},
 	}, {
-		name: "reingest", summary: "Make new versions of many documents", description: "A filter without a status leaves out documents that are pending or being removed. The runs have the priority of imports, so uploads pass.",
-		fits:    func(d knowledge.Document) bool { return d.Status != knowledge.StatusPending && !removing(d) },
-		refuses: removing,
+		name: "reingest", summary: "Make new versions of many documents", description: "A filter without a status leaves out documents that are pending or being removed. The runs have the priority of imports, so uploads pass. Stale documents of a project whose embedding model has changed are embedded again by a reindex of the project; a filter that chooses only some of them is refused with conflict.",
+		reindexes: true,
+		fits:      func(d knowledge.Document) bool { return d.Status != knowledge.StatusPending && !removing(d) },
+		refuses:   removing,
 		do: func(ctx context.Context, p knowledge.Principal, run intake.Run, id string) error {
 			_, err := s.intake.Reingest(ctx, p, run, id)
 			return err
@@ -118,6 +122,12 @@ func (s *Server) actOnDocuments(ctx context.Context, p knowledge.Principal, acti
 	out := &selectionOutput{Status: http.StatusOK, Body: selectionView{Matched: len(chosen), Refused: refused}}
 	if !b.DryRun {
 		out.Status = http.StatusAccepted
+		if action.reindexes && b.Filter != nil {
+			chosen, err = s.reindexMoved(ctx, p, *b.Filter, chosen, &out.Body)
+		}
+		if err != nil {
+			return nil, err
+		}
 		err = s.startActions(ctx, p, action, chosen, &out.Body)
 	} else {
 		for _, d := range chosen {

@@ -90,6 +90,29 @@ func TestReingestOfManyDocuments(t *testing.T) {
 	}
 }
 
+// TestReingestAfterAnotherEmbeddingModel reindexes the project: a new version of a document
+// would be embedded with the old model.
+func TestReingestAfterAnotherEmbeddingModel(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	path := own + "/documents/reingest"
+	document := e.add(e.editor, "old", "some text", map[string]any{"tags": []string{"x"}})
+	e.publish(document)
+	e.do("PATCH", own+"/projects/default", e.admin, `{"ai":{"embeddings":{"model":"other","dimensions":3}}}`).want(200)
+	if got, ok := e.do("GET", own+"/projects/default", e.editor, nil).want(200)["staleEmbeddings"].(map[string]any); !ok || got["documents"] != 1.0 || got["configured"] != "other/3" {
+		t.Errorf("the project shows %v", got)
+	}
+	started := len(e.work.later)
+	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{"stale":true,"tags":["x"]}}`).want(202), 1, 0, document+" conflict")
+	if len(e.work.reindexes) != 0 {
+		t.Error("a filter for some of the documents has started a reindex")
+	}
+	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{"stale":true}}`).want(202), 1, 1)
+	if len(e.work.reindexes) != 1 || len(e.work.later) != started {
+		t.Errorf("started the reindexes %v and %d versions", e.work.reindexes, len(e.work.later)-started)
+	}
+}
+
 func TestRemovalOfManyDocuments(t *testing.T) {
 	t.Parallel()
 	e := open(t)

@@ -15,7 +15,9 @@ const selectionPage = 500
 // chosenDocument is a document on which a request acts.
 type chosenDocument struct {
 	id      string
+	project string
 	refused bool // the action would refuse it
+	moved   bool // a filter for stale documents chose it because of its project's embedding model
 }
 
 // choose returns the documents on which a request acts. refused names the ids of
@@ -36,7 +38,7 @@ func (s *Server) choose(ctx context.Context, p knowledge.Principal, action docum
 		case err != nil:
 			return nil, nil, fmt.Errorf("read document %s: %w", id, err)
 		default:
-			chosen = append(chosen, chosenDocument{id, action.refuses(d)})
+			chosen = append(chosen, chosenDocument{id: id, project: d.Project, refused: action.refuses(d)})
 		}
 	}
 	return chosen, refused, nil
@@ -48,7 +50,7 @@ func (s *Server) filteredDocuments(ctx context.Context, p knowledge.Principal, a
 	if query.Project, err = s.projectID(ctx, p, f.ProjectID); err != nil {
 		return nil, err
 	}
-	outdated := map[string]map[string]bool{} // ids by project
+	outdated := map[string]store.OutdatedSet{} // by project
 	for {
 		page, next, err := s.deps.Store.Documents(ctx, p, query)
 		if err != nil {
@@ -58,16 +60,18 @@ func (s *Server) filteredDocuments(ctx context.Context, p knowledge.Principal, a
 			if f.Status == "" && !action.fits(d) {
 				continue
 			}
+			one := chosenDocument{id: d.ID, project: d.Project, refused: action.refuses(d)}
 			if f.Stale {
-				stale, err := s.isOutdated(ctx, p, d, outdated)
+				set, err := s.outdatedOf(ctx, p, d.Project, outdated)
 				if err != nil {
 					return nil, err
 				}
-				if !stale {
+				if !set.IDs[d.ID] {
 					continue
 				}
+				one.moved = set.Moved
 			}
-			list = append(list, chosenDocument{d.ID, action.refuses(d)})
+			list = append(list, one)
 		}
 		if query.Cursor = next; next == "" {
 			return list, nil
@@ -75,19 +79,20 @@ func (s *Server) filteredDocuments(ctx context.Context, p knowledge.Principal, a
 	}
 }
 
-// isOutdated reports whether a reindex would make a document again. known holds the
-// outdated documents of the projects that were read before.
-func (s *Server) isOutdated(ctx context.Context, p knowledge.Principal, d knowledge.Document, known map[string]map[string]bool) (bool, error) {
-	ids, ok := known[d.Project]
-	if !ok {
-		project, err := s.deps.Store.Project(ctx, p, d.Project)
-		if err != nil {
-			return false, fmt.Errorf("read project %s: %w", d.Project, err)
-		}
-		if ids, err = s.deps.Store.OutdatedIDs(ctx, p, project.ID, project.Config); err != nil {
-			return false, fmt.Errorf("list outdated documents of project %s: %w", d.Project, err)
-		}
-		known[d.Project] = ids
+// outdatedOf returns the documents of a project that a reindex would make again. known
+// holds those of the projects that were read before.
+func (s *Server) outdatedOf(ctx context.Context, p knowledge.Principal, id string, known map[string]store.OutdatedSet) (store.OutdatedSet, error) {
+	if set, ok := known[id]; ok {
+		return set, nil
 	}
-	return ids[d.ID], nil
+	project, err := s.deps.Store.Project(ctx, p, id)
+	if err != nil {
+		return store.OutdatedSet{}, fmt.Errorf("read project %s: %w", id, err)
+	}
+	set, err := s.deps.Store.OutdatedIDs(ctx, p, project.ID, project.Config)
+	if err != nil {
+		return set, fmt.Errorf("list outdated documents of project %s: %w", id, err)
+	}
+	known[id] = set
+	return set, nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
 )
 
 func TestUnknownRoutes(t *testing.T) {
@@ -178,6 +179,14 @@ func TestHealth(t *testing.T) {
 		d.Ready = []api.Dependency{
 			{Name: "store", Ping: func(context.Context) error { return nil }}, {Name: "temporal", Ping: func(context.Context) error { return failure }},
 		}
+		d.Details = api.HealthDetails{
+			Stale: func(context.Context) ([]store.StaleProject, error) {
+				return []store.StaleProject{{Project: "a", Serving: "old/3", Wanted: "new/3", Documents: 2}, {Project: "b", Serving: "old/3", Wanted: "new/3", Documents: 1}}, nil
+			},
+			Models: func() []api.ModelCall {
+				return []api.ModelCall{{Provider: "models.test", Kind: "embedding", Outcome: "unavailable"}}
+			},
+		}
 		d.MetricsPage = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "cairn_up 1") })
 	})
 	if got := e.do("GET", "/healthz", "", nil).want(200); got["status"] != "ok" {
@@ -186,7 +195,12 @@ func TestHealth(t *testing.T) {
 	want := func(status, second string) map[string]any {
 		return map[string]any{"status": status, "dependencies": []any{
 			map[string]any{"name": "store", "status": "up"}, map[string]any{"name": "temporal", "status": second},
-		}}
+		}, "staleEmbeddings": []any{map[string]any{"embeddedWith": "old/3", "configured": "new/3", "documents": 3.0}}}
+	}
+	verbose := want("ready", "up")
+	verbose["models"] = []any{map[string]any{"provider": "models.test", "kind": "embedding", "outcome": "unavailable", "seconds": 0.0, "at": "0001-01-01T00:00:00Z"}}
+	if diff := cmp.Diff(verbose, e.do("GET", "/readyz?verbose", "", nil).want(200)); diff != "" {
+		t.Error(diff)
 	}
 	if diff := cmp.Diff(want("ready", "up"), e.do("GET", "/readyz", "", nil).want(200)); diff != "" {
 		t.Error(diff)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
 )
 
 // readyPatience is how long a dependency may take to say that it is there.
@@ -19,7 +21,30 @@ const readyPatience = 2 * time.Second
 type readiness struct {
 	Status       string            `json:"status" enum:"ready,unavailable"`
 	Dependencies []dependencyState `json:"dependencies"`
+
+	StaleEmbeddings []staleEmbeddings `json:"staleEmbeddings,omitempty" doc:"Documents of all projects that were embedded with another model than the one that is configured. They do not make the server unavailable"`
+	Models          []ModelCall       `json:"models,omitempty" doc:"With ?verbose: the last call of each model endpoint by this process. They do not make the server unavailable"`
 }
+
+// ModelCall is the last call of a model endpoint by this process.
+type ModelCall struct {
+	Provider string    `json:"provider" doc:"The host of the endpoint, or offline"`
+	Kind     string    `json:"kind" doc:"chat, embedding, rerank or transcription"`
+	Outcome  string    `json:"outcome" doc:"ok, or the code of the error"`
+	Seconds  float64   `json:"seconds"`
+	At       time.Time `json:"at"`
+}
+
+// HealthDetails is what /readyz shows beside the dependencies. Each field may be nil.
+type HealthDetails struct {
+	// Stale counts the documents that were embedded with another model, by project.
+	Stale func(ctx context.Context) ([]store.StaleProject, error)
+	// Models returns the last calls of the model endpoints.
+	Models func() []ModelCall
+}
+
+// staleFor is how long the count of stale documents is shown before it is read again.
+const staleFor = 15 * time.Second
 
 type dependencyState struct {
 	Name   string `json:"name"`
@@ -30,16 +55,21 @@ type dependencyState struct {
 // with NewHealth. Safe for concurrent use.
 type Health struct {
 	ready    []Dependency
+	details  HealthDetails
 	metrics  http.Handler
 	log      *slog.Logger
 	stopping chan struct{}
 	stop     func()
+
+	mu      sync.Mutex
+	stale   []staleEmbeddings
+	staleAt time.Time // when stale was read
 }
 
 // NewHealth returns the health of a process that needs dependencies. metrics serves
 // /metrics; nil means that there is none.
-func NewHealth(ready []Dependency, metrics http.Handler, log *slog.Logger) *Health {
-	h := &Health{ready: ready, metrics: metrics, log: log, stopping: make(chan struct{})}
+func NewHealth(ready []Dependency, details HealthDetails, metrics http.Handler, log *slog.Logger) *Health {
+	h := &Health{ready: ready, details: details, metrics: metrics, log: log, stopping: make(chan struct{})}
 	h.stop = sync.OnceFunc(func() { close(h.stopping) })
 	return h
 }
@@ -62,12 +92,43 @@ func (h *Health) alive(w http.ResponseWriter, _ *http.Request) {
 
 func (h *Health) readyz(w http.ResponseWriter, r *http.Request) {
 	state := h.readiness(r.Context())
+	query := r.URL.Query()
+	verbose := query.Has("verbose") && query.Get("verbose") != "false"
+	state.StaleEmbeddings = h.staleEmbeddings(r.Context(), verbose)
+	if verbose && h.details.Models != nil {
+		state.Models = h.details.Models()
+	}
 	status := http.StatusOK
 	if state.Status != "ready" {
 		status = http.StatusServiceUnavailable
 		w.Header().Set("Retry-After", "1")
 	}
 	edge.WriteJSON(w, status, state)
+}
+
+// staleEmbeddings returns the documents of another embedding model, added up by model.
+// Unless fresh is set it reads them at most once in staleFor: probes come often.
+func (h *Health) staleEmbeddings(ctx context.Context, fresh bool) []staleEmbeddings {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.details.Stale == nil || !fresh && !h.staleAt.IsZero() && time.Since(h.staleAt) < staleFor {
+		return h.stale
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyPatience)
+	defer cancel()
+	projects, err := h.details.Stale(ctx)
+	if err != nil {
+		return h.stale // the dependencies tell why
+	}
+	h.stale, h.staleAt = nil, time.Now()
+	for _, p := range projects {
+		at := slices.IndexFunc(h.stale, func(s staleEmbeddings) bool { return s.EmbeddedWith == p.Serving && s.Configured == p.Wanted })
+		if at < 0 {
+			at, h.stale = len(h.stale), append(h.stale, staleEmbeddings{EmbeddedWith: p.Serving, Configured: p.Wanted})
+		}
+		h.stale[at].Documents += p.Documents
+	}
+	return h.stale
 }
 
 func (h *Health) counted(w http.ResponseWriter, r *http.Request) {
@@ -79,16 +140,16 @@ func (h *Health) counted(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) registerHealth() {
-	get := func(path, id, summary string, responses map[string]*huma.Response, h http.HandlerFunc) {
+	get := func(path, id, summary string, responses map[string]*huma.Response, h http.HandlerFunc, parameters ...*huma.Param) {
 		edge.HandleRaw(s.edge, edge.Route{Public: true, Operation: huma.Operation{
-			OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"server"}, Responses: responses,
+			OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"server"}, Responses: responses, Parameters: parameters,
 		}}, func(w http.ResponseWriter, r *http.Request, _ knowledge.Principal) { h(w, r) })
 	}
 	body := map[string]*huma.MediaType{"application/json": {Schema: schemaOf[readiness](s.edge.OpenAPI().Components.Schemas)}}
 	get("/healthz", "health", "Whether the process runs", map[string]*huma.Response{"200": {Description: "It does"}}, s.health.alive)
 	get("/readyz", "readiness", "Whether requests can be served", map[string]*huma.Response{
 		"200": {Description: "They can", Content: body}, "503": {Description: "They cannot", Content: body},
-	}, s.health.readyz)
+	}, s.health.readyz, &huma.Param{Name: "verbose", In: "query", AllowEmptyValue: true, Schema: &huma.Schema{Type: huma.TypeString}, Description: "Also show the last call of each model endpoint by this process, and count staleEmbeddings anew"})
 	get("/metrics", "metrics", "What was counted, for Prometheus", map[string]*huma.Response{"200": {
 		Description: "OK", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
 	}}, s.health.counted)

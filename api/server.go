@@ -64,7 +64,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s.imports = importing.New(importing.Deps{
 		Store: deps.Store, Blobs: deps.Blobs, Workflows: deps.Dispatch, Sources: deps.Imports, Secrets: deps.Imports, Log: deps.Log, Now: s.now,
 	})
-	s.health = NewHealth(deps.Ready, deps.MetricsPage, deps.Log)
+	s.health = NewHealth(deps.Ready, deps.Details, deps.MetricsPage, deps.Log)
 	s.stop = sync.OnceFunc(func() { s.health.Stop(); close(s.stopping) })
 	s.register()
 	if err := openai.Register(openai.Deps{Edge: s.edge, Store: deps.Store, Questions: s.questions, Models: deps.Models, Runs: openaiRuns{s}, Blobs: openaiLibrary{deps.Blobs, s}, FileBytes: cfg.FileBytes, WriteAllowance: writeAllowance}); err != nil {

@@ -124,8 +124,11 @@ type Imports interface {
 type Runs interface {
 	// CountOutdated counts the documents of a project that a reindex would make again.
 	CountOutdated(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (int, error)
-	// OutdatedIDs returns the ids of these documents.
-	OutdatedIDs(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (map[string]bool, error)
+	// OutdatedIDs returns these documents.
+	OutdatedIDs(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (store.OutdatedSet, error)
+	// StaleProject counts the documents of a project that were embedded with another model
+	// than the one that is wanted by now.
+	StaleProject(ctx context.Context, p knowledge.Principal, project knowledge.Project) (store.StaleProject, error)
 	// StartReindex makes the run of a reindex. It returns the one that runs, if the
 	// project has one, or that the same owner started before under this id.
 	StartReindex(ctx context.Context, p knowledge.Principal, project, id string, config knowledge.ProjectConfig) (store.Run, error)

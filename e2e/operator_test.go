@@ -94,6 +94,7 @@ func TestOperator(t *testing.T) {
 		}
 		run(t, 0, "documents", "remove", d.ID, "--wait")
 	})
+	t.Run("another-model", func(t *testing.T) { anotherModel(t, s, env) })
 	t.Run("doctor finds nothing more", func(t *testing.T) {
 		_, out, _ := command(t, env, "doctor") // the exit code is also that of this machine's disk
 		for _, want := range []string{"ready, with", "none failed, none waits", "clock"} {
@@ -102,4 +103,39 @@ func TestOperator(t *testing.T) {
 			}
 		}
 	})
+}
+
+// anotherModel changes the embedding model of a project: doctor counts the documents of the
+// old model and names the command that embeds them again.
+func anotherModel(t *testing.T, s *server, env []string) {
+	d := s.publish(t, "of the old model", "The western pier has a crane.")
+	change := map[string]any{"ai": map[string]any{"embeddings": map[string]any{"model": "another-model"}}}
+	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", change, nil); status != http.StatusOK {
+		t.Fatalf("status %d", status)
+	}
+	code, out, _ := command(t, env, "doctor")
+	for _, want := range []string{"documents embedded with " + modeltest.ModelName, "another-model/0 is configured now", "cairn documents reingest --all --stale"} {
+		if code != 1 || !strings.Contains(out, want) {
+			t.Errorf("exit code %d: doctor does not say %q:\n%s", code, want, out)
+		}
+	}
+	if _, _, said := command(t, env, "documents", "list"); !strings.Contains(said, "Embed them again: cairn documents reingest --all --stale --project default") {
+		t.Errorf("documents list says %q", said)
+	}
+	if code, out, said := command(t, env, "documents", "reingest", "--all", "--stale"); code != 0 {
+		t.Fatalf("exit code %d, %s%s", code, out, said)
+	}
+	await(t, time.Minute, "the documents have vectors of the new model", func(ctx context.Context) error {
+		state, err := s.Details(ctx)
+		if err == nil && len(state.StaleEmbeddings) > 0 {
+			err = errors.New(state.StaleEmbeddings[0].EmbeddedWith + " is in use")
+		}
+		return err
+	})
+	if again := s.document(t, d.ID); again.Version != d.Version {
+		t.Errorf("version %d of the document was made", again.Version)
+	}
+	if found, err := s.retrieve(t.Context(), "What does the western pier have?", "crane"); err != nil || len(found) == 0 {
+		t.Errorf("found %v, %v", found, err)
+	}
 }

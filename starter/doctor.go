@@ -94,14 +94,30 @@ func checkDocuments(ctx context.Context, c *client.Client) []finding {
 			found = append(found, finding{"documents", findingNote, fmt.Sprintf("%d with the status %s; the first %d were looked at", list.Total, status, len(list.Documents)), ""})
 		}
 	}
-	if stale, err := c.ActOnDocuments(ctx, "reingest", client.Selection{Filter: &client.DocumentFilter{Stale: true}, DryRun: true}); err == nil && stale.Matched > 0 {
-		found = append(found, finding{
-			"documents", findingBad, terminal.Count(stale.Matched, "document") + " made with another embedding model or other settings than the project has",
-			"cairn documents reingest --all --stale",
-		})
-	}
+	found = append(found, checkStale(ctx, c)...)
 	if len(found) == 0 {
 		found = append(found, finding{"documents", findingOK, "none failed, none waits", ""})
+	}
+	return found
+}
+
+// checkStale counts the documents of another embedding model, or of other settings.
+func checkStale(ctx context.Context, c *client.Client) []finding {
+	const repair = "cairn documents reingest --all --stale"
+	var found []finding
+	state, err := c.Details(ctx)
+	if err != nil {
+		return []finding{{"documents", findingBad, err.Error(), ""}}
+	}
+	embedded := 0
+	for _, s := range state.StaleEmbeddings {
+		embedded += s.Documents
+		detail := fmt.Sprintf("%s embedded with %s, and %s is configured now", terminal.Count(s.Documents, "document"), s.EmbeddedWith, s.Configured)
+		found = append(found, finding{"documents", findingBad, detail, repair})
+	}
+	stale, err := c.ActOnDocuments(ctx, "reingest", client.Selection{Filter: &client.DocumentFilter{Stale: true}, DryRun: true})
+	if err == nil && stale.Matched > 0 && embedded == 0 {
+		found = append(found, finding{"documents", findingBad, terminal.Count(stale.Matched, "document") + " made with other settings than the project has", repair})
 	}
 	return found
 }

@@ -39,7 +39,7 @@ func (d doctorCmd) checkServer(ctx context.Context, c *client.Client) []finding 
 		found = []finding{{"server", findingBad, "the server is stopping", ""}}
 	}
 	if len(found) == 0 {
-		found = []finding{{"server", findingOK, fmt.Sprintf("ready, with %s", terminal.Count(len(state.Dependencies), "dependency")), ""}}
+		found = []finding{{"server", findingOK, fmt.Sprintf("ready, with %s", terminal.Count(len(state.Dependencies), "service")), ""}}
 	}
 	return append(found, d.readMetrics(ctx)...)
 }

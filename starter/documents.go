@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/extract/charset"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
@@ -60,6 +61,22 @@ func (l documentsListCmd) Run(ctx context.Context, a *app) error {
 	if total > len(documents) {
 		_, err = fmt.Fprintf(a.stderr, "%d of %d documents\n", len(documents), total)
 	}
+	if err == nil && len(documents) > 0 {
+		err = l.tellStale(ctx, a, c)
+	}
+	return err
+}
+
+// tellStale writes a line if documents of the project were embedded with another model than
+// the one that is configured.
+func (l documentsListCmd) tellStale(ctx context.Context, a *app, c *client.Client) error {
+	project, err := c.Project(ctx, l.Project)
+	if err != nil || project.StaleEmbeddings == nil {
+		return nil // the list is complete without it
+	}
+	s := project.StaleEmbeddings
+	_, err = fmt.Fprintf(a.stderr, "%s: embedded with %s, and %s is configured now. Embed them again: cairn documents reingest --all --stale --project %s\n",
+		terminal.Count(s.Documents, "document"), s.EmbeddedWith, s.Configured, l.Project)
 	return err
 }
 
@@ -153,9 +170,18 @@ func (s documentsShowCmd) Run(ctx context.Context, a *app) error {
 	return terminal.Fields(a.stdout, "id", d.ID, "name", d.Name, "external id", d.ExternalID,
 		"status", string(d.Status), "stage", string(d.Stage), "waiting", waiting, "error", failure, "next step", nextStep(d),
 		"version", strconv.Itoa(d.Version), "published", strconv.Itoa(d.PublishedVersion),
-		"media type", d.MediaType, "size", terminal.Bytes(d.Bytes), "pages", optionalInt(d.PageCount),
+		"media type", d.MediaType, "charset", assumedCharset(d), "size", terminal.Bytes(d.Bytes), "pages", optionalInt(d.PageCount),
 		"chunks", strconv.Itoa(d.ChunkCount), "language", d.Language, "tags", fmt.Sprint(d.Tags),
 		"created", terminal.Time(d.CreatedAt), "updated", terminal.Time(d.UpdatedAt), "operator", d.OperatorURL)
+}
+
+// assumedCharset returns the charset that the server assumed for a text, "" if it assumed
+// none.
+func assumedCharset(d client.Document) string {
+	if name, ok := d.Metadata[charset.AssumedKey].(string); ok {
+		return name + " (assumed; a charset in the mediaType of the upload decides)"
+	}
+	return ""
 }
 
 func optionalInt(n int) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/telemetry"
+	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
 type upCmd struct {
@@ -82,9 +83,17 @@ func (p *platform) tellStale(ctx context.Context, w io.Writer) {
 		return
 	}
 	for _, s := range stale {
-		fmt.Fprintf(w, "  Stale      %d documents of project %s/%s were embedded with %s, and %s is configured now; embed them again with: cairn projects reindex %s\n",
-			s.Documents, s.Workspace, s.Project, s.Serving, s.Wanted, s.Project)
+		fmt.Fprintf(w, "  Stale      %s of project %s/%s: embedded with %s, and %s is configured now. Embed them again: cairn documents reingest --all --stale --project %s%s\n",
+			terminal.Count(s.Documents, "document"), s.Workspace, s.Project, s.Serving, s.Wanted, s.Project, inWorkspace(s.Workspace))
 	}
+}
+
+// inWorkspace returns the flag that names a workspace, "" for the default one.
+func inWorkspace(workspace string) string {
+	if workspace == "default" {
+		return ""
+	}
+	return " --workspace " + workspace
 }
 
 // configure loads the configuration of a server process, with those flags that are not

@@ -53,7 +53,7 @@ func (p *platform) startAPI(ctx context.Context) error {
 		Store: p.store, Followed: p.store, Blobs: p.blobs,
 		Access:    authenticator,
 		Retriever: p.retriever(), Pages: p.drawers, Attributes: p.attributes, Dispatch: p.workflow, Secrets: p.secrets, Answers: p.workflow, Relay: relay, Models: p.openaiModels(), Imports: importSources{p.sources(), p.cfg},
-		Links: links{p}, Addresses: p.dialer, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(),
+		Links: links{p}, Addresses: p.dialer, Log: p.log, Metrics: p.metrics, MetricsPage: p.metrics.Handler(), Ready: p.dependencies(), Details: p.healthDetails(),
 	})
 	if err != nil {
 		return fmt.Errorf("make the API: %w", err)
@@ -122,6 +122,17 @@ func (p *platform) dependencies() []api.Dependency {
 		{Name: "index", Ping: p.index.Ping},
 		{Name: "blobs", Ping: p.blobs.Ping},
 	}
+}
+
+// healthDetails returns what /readyz shows beside the dependencies.
+func (p *platform) healthDetails() api.HealthDetails {
+	return api.HealthDetails{Stale: p.store.StaleProjects, Models: func() []api.ModelCall {
+		var list []api.ModelCall
+		for _, c := range p.metrics.LastModelCalls() {
+			list = append(list, api.ModelCall(c))
+		}
+		return list
+	}}
 }
 
 // links builds the address of a workflow's page for operators.

@@ -166,7 +166,7 @@ func (p *platform) serveHealth(context.Context) error {
 	if p.listener == nil {
 		return nil
 	}
-	health := api.NewHealth(p.dependencies(), p.metrics.Handler(), p.log)
+	health := api.NewHealth(p.dependencies(), p.healthDetails(), p.metrics.Handler(), p.log)
 	p.serve(p.listener, health.Handler(), func() {
 		health.Stop()
 		go p.worker.Stop() // its closer waits for it

@@ -104,6 +104,25 @@ func (c *Client) Ready(ctx context.Context) error {
 type Readiness struct {
 	Status       string       `json:"status"` // ready or unavailable
 	Dependencies []Dependency `json:"dependencies"`
+
+	StaleEmbeddings []StaleEmbeddings `json:"staleEmbeddings"` // of all projects
+	Models          []ModelCall       `json:"models"`          // only Details sets it
+}
+
+// ModelCall is the last call of a model endpoint by a process of the server.
+type ModelCall struct {
+	Provider string    `json:"provider"`
+	Kind     string    `json:"kind"`
+	Outcome  string    `json:"outcome"` // ok, or the code of the error
+	At       time.Time `json:"at"`
+}
+
+// StaleEmbeddings counts documents that were embedded with another model than the one that
+// is configured.
+type StaleEmbeddings struct {
+	EmbeddedWith string `json:"embeddedWith"`
+	Configured   string `json:"configured"`
+	Documents    int    `json:"documents"`
 }
 
 // Dependency is a service that a process of the server needs.
@@ -113,9 +132,17 @@ type Dependency struct {
 }
 
 // Readiness returns what the server reports about itself, whether it is ready or not.
-func (c *Client) Readiness(ctx context.Context) (Readiness, error) {
+func (c *Client) Readiness(ctx context.Context) (Readiness, error) { return c.readiness(ctx, nil) }
+
+// Details is Readiness with the last calls of the model endpoints and a fresh count of
+// stale embeddings.
+func (c *Client) Details(ctx context.Context) (Readiness, error) {
+	return c.readiness(ctx, url.Values{"verbose": {"true"}})
+}
+
+func (c *Client) readiness(ctx context.Context, query url.Values) (Readiness, error) {
 	var state Readiness
-	res, err := c.do(ctx, http.MethodGet, "/readyz", nil, nil, nil)
+	res, err := c.do(ctx, http.MethodGet, "/readyz", query, nil, nil)
 	if err != nil {
 		return state, err
 	}

@@ -217,21 +217,42 @@ func (s *Store) StaleProjects(ctx context.Context) ([]StaleProject, error) {
 		if err != nil {
 			return nil, err
 		}
-		stale := StaleProject{
-			Workspace: row.Workspace, Project: row.ID,
-			Serving: cmp.Or(row.Generation, s.generation), Wanted: s.WantedGeneration(project.Config),
-		}
-		if stale.Serving == stale.Wanted {
-			continue
-		}
-		count, err := s.reader.NewSelect().Model((*documentRow)(nil)).
-			Where("d.workspace = ? AND d.project = ? AND d.removed = FALSE AND d.published_version > 0", row.Workspace, row.ID).Count(ctx)
+		stale, err := s.stale(ctx, project, cmp.Or(row.Generation, s.generation))
 		if err != nil {
-			return nil, fmt.Errorf("count documents of project %s: %w", row.ID, failure(err))
+			return nil, err
 		}
-		if stale.Documents = int(count); count > 0 {
+		if stale.Documents > 0 {
 			list = append(list, stale)
 		}
 	}
 	return list, nil
+}
+
+// StaleProject returns how many documents of a project were embedded with another model
+// than the one that is wanted by now.
+func (s *Store) StaleProject(ctx context.Context, p knowledge.Principal, project knowledge.Project) (StaleProject, error) {
+	if project.Workspace != p.Workspace() || !p.CoversProject(project.ID) {
+		return StaleProject{}, knowledge.NotFound("project", project.ID)
+	}
+	g, err := s.ProjectGenerations(ctx, project.Workspace, project.ID)
+	if err != nil {
+		return StaleProject{}, err
+	}
+	return s.stale(ctx, project, g.Serving)
+}
+
+// stale counts the published documents of a project, if their generation is not the wanted
+// one.
+func (s *Store) stale(ctx context.Context, project knowledge.Project, serving string) (StaleProject, error) {
+	stale := StaleProject{Workspace: project.Workspace, Project: project.ID, Serving: serving, Wanted: s.WantedGeneration(project.Config)}
+	if stale.Serving == stale.Wanted {
+		return stale, nil
+	}
+	count, err := s.reader.NewSelect().Model((*documentRow)(nil)).
+		Where("d.workspace = ? AND d.project = ? AND d.removed = FALSE AND d.published_version > 0", project.Workspace, project.ID).Count(ctx)
+	if err != nil {
+		return stale, fmt.Errorf("count documents of project %s: %w", project.ID, failure(err))
+	}
+	stale.Documents = int(count)
+	return stale, nil
 }

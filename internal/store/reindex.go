@@ -59,24 +59,33 @@ func (s *Store) CountOutdated(ctx context.Context, p knowledge.Principal, projec
 	return count, nil
 }
 
-// OutdatedIDs returns the ids of the outdated documents of a project.
-func (s *Store) OutdatedIDs(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (map[string]bool, error) {
+// OutdatedSet are the outdated documents of a project.
+type OutdatedSet struct {
+	IDs map[string]bool
+	// Moved reports that the project asks for another embedding model than its searches
+	// read. All documents are outdated then, and only a reindex of the project helps: new
+	// versions are embedded with the model that the searches read.
+	Moved bool
+}
+
+// OutdatedIDs returns the outdated documents of a project.
+func (s *Store) OutdatedIDs(ctx context.Context, p knowledge.Principal, project string, config knowledge.ProjectConfig) (OutdatedSet, error) {
 	if err := requireWrite(p); err != nil {
-		return nil, err
+		return OutdatedSet{}, err
 	}
 	if !p.CoversProject(project) {
-		return nil, knowledge.NotFound("project", project)
+		return OutdatedSet{}, knowledge.NotFound("project", project)
 	}
 	moved, err := s.movedGeneration(ctx, p.Workspace(), project, config)
 	if err != nil {
-		return nil, err
+		return OutdatedSet{}, err
 	}
 	list, _, err := s.OutdatedDocuments(ctx, OutdatedQuery{Workspace: p.Workspace(), Project: project, Config: config, All: moved})
-	ids := make(map[string]bool, len(list))
+	set := OutdatedSet{IDs: make(map[string]bool, len(list)), Moved: moved}
 	for _, o := range list {
-		ids[o.Document] = true
+		set.IDs[o.Document] = true
 	}
-	return ids, err
+	return set, err
 }
 
 // movedGeneration reports whether the configuration asks for other vectors than those that

@@ -26,6 +26,7 @@ type Metrics struct {
 	modelTokens   *prometheus.CounterVec
 	retrievalLegs *prometheus.HistogramVec
 	webhooks      *prometheus.CounterVec
+	last          lastCalls
 }
 
 // Bucket limits in seconds: quick for work that should take milliseconds, slow
@@ -122,6 +123,7 @@ func (m *Metrics) IngestStage(stage string, seconds float64) {
 // ModelCall records one call of a model (kind "chat" or "embedding") and the
 // tokens that its provider counted.
 func (m *Metrics) ModelCall(provider, kind, outcome string, seconds float64, promptTokens, completionTokens int) {
+	m.last.add(ModelCall{Provider: provider, Kind: kind, Outcome: outcome, Seconds: seconds, At: time.Now()})
 	m.modelCalls.WithLabelValues(provider, kind, outcome).Observe(seconds)
 	for direction, tokens := range map[string]int{"prompt": promptTokens, "completion": completionTokens} {
 		if tokens > 0 { // a counter panics below 0, and a provider may report any number

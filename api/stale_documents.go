@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
+)
+
+// staleEmbeddings counts documents that were embedded with another model than the one that
+// is configured.
+type staleEmbeddings struct {
+	EmbeddedWith string `json:"embeddedWith" doc:"Model and dimensions, 0 = as many as the model gives"`
+	Configured   string `json:"configured"`
+	Documents    int    `json:"documents"`
+}
+
+// viewStale returns nil if no document is stale.
+func viewStale(stale store.StaleProject) *staleEmbeddings {
+	if stale.Documents == 0 {
+		return nil
+	}
+	return &staleEmbeddings{stale.Serving, stale.Wanted, stale.Documents}
+}
+
+// reindexMoved starts a reindex of each project whose embedding model has changed, if its
+// documents were chosen: a new version of a single document would be embedded with the old
+// model. It returns the other documents.
+func (s *Server) reindexMoved(ctx context.Context, p knowledge.Principal, f documentFilter, chosen []chosenDocument, out *selectionView) ([]chosenDocument, error) {
+	whole := f.Status == "" && f.Code == "" && len(f.Tags) == 0
+	var others []chosenDocument
+	moved := map[string]int{} // documents by project
+	for _, d := range chosen {
+		switch {
+		case !d.moved:
+			others = append(others, d)
+		case !whole || d.refused:
+			out.refuse(d.id, knowledge.CodeConflict)
+		default:
+			moved[d.project]++
+		}
+	}
+	request, _ := edge.RunID(ctx)
+	for _, id := range slices.Sorted(maps.Keys(moved)) {
+		project, err := s.deps.Store.Project(ctx, p, id)
+		if err != nil {
+			return nil, fmt.Errorf("read project %s: %w", id, err)
+		}
+		run, err := s.deps.Store.StartReindex(ctx, p, id, knowledge.DerivedID("reindex", request, id), project.Config)
+		if err != nil {
+			return nil, fmt.Errorf("reindex project %s: %w", id, err)
+		}
+		if run.Status == knowledge.RunRunning {
+			s.startReindex(ctx, run)
+		}
+		out.Started += moved[id]
+	}
+	return others, nil
+}
