@@ -99,8 +99,8 @@ func TestReingestAfterAnotherEmbeddingModel(t *testing.T) {
 	document := e.add(e.editor, "old", "some text", map[string]any{"tags": []string{"x"}})
 	e.publish(document)
 	e.do("PATCH", own+"/projects/default", e.admin, `{"ai":{"embeddings":{"model":"other","dimensions":3}}}`).want(200)
-	if got, ok := e.do("GET", own+"/projects/default", e.editor, nil).want(200)["staleEmbeddings"].(map[string]any); !ok || got["documents"] != 1.0 || got["configured"] != "other/3" {
-		t.Errorf("the project shows %v", got)
+	if got, ok := e.do("GET", "/workspaces/default/webhooks/documents?projectId=default", e.editor, nil).want(200)["staleEmbeddings"].(map[string]any); !ok || got["documents"] != 1.0 || got["configured"] != "other/3" {
+		t.Errorf("the list shows %v", got)
 	}
 	started := len(e.work.later)
 	wantSelection(t, e.do("POST", path, e.editor, `{"filter":{"stale":true,"tags":["x"]}}`).want(202), 1, 0, document+" conflict")

@@ -106,6 +106,8 @@ type documentPage struct {
 		Page      int             `json:"page"`
 		Limit     int             `json:"limit"`
 		Total     int             `json:"total"`
+
+		StaleEmbeddings *staleEmbeddings `json:"staleEmbeddings,omitempty" doc:"On the first page of one project: its published documents that were embedded with another model than the one that is configured"`
 	} `nameHint:"DocumentPage"`
 }
 
@@ -136,7 +138,10 @@ func (s *Server) pageDocuments(ctx context.Context, p knowledge.Principal, in *s
 	out := &documentPage{}
 	out.Body.Documents = convert(documents, s.documentView)
 	out.Body.Page, out.Body.Limit, out.Body.Total = in.Page, in.Limit, total
-	return out, nil
+	if in.Page == 0 && q.Project != "" && total > 0 {
+		out.Body.StaleEmbeddings, err = s.staleIn(ctx, p, q.Project)
+	}
+	return out, err
 }
 
 func (s *Server) listDocuments(ctx context.Context, p knowledge.Principal, in *struct {

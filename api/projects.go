@@ -28,8 +28,6 @@ type projectView struct {
 
 	CallbackSecret string `json:"callbackSecret,omitempty" doc:"The secret that was made to sign callbacks, in the answer that makes it and never again"`
 
-	StaleEmbeddings *staleEmbeddings `json:"staleEmbeddings,omitempty" doc:"In the answer to GET: the published documents that were embedded with another model than the one that is configured. Searches ask that model until a reindex has ended"`
-
 	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"In the answer to a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal: the published documents that were made with other settings. POST …/projects/{id}/reindex embeds them again, or makes new versions of them"`
 }
 
@@ -307,13 +305,7 @@ func (s *Server) getProject(ctx context.Context, p knowledge.Principal, in *Proj
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", in.ID, err)
 	}
-	stale, err := s.deps.Store.StaleProject(ctx, p, project)
-	if err != nil {
-		return nil, fmt.Errorf("read project %s: %w", in.ID, err)
-	}
-	shown := viewProject(p, project, nil)
-	shown.StaleEmbeddings = viewStale(stale)
-	return &projectOutput{shown}, nil
+	return &projectOutput{viewProject(p, project, nil)}, nil
 }
 
 // viewProject shows a project to a principal, with the defaults that hold for it and

@@ -27,6 +27,19 @@ func viewStale(stale store.StaleProject) *staleEmbeddings {
 	return &staleEmbeddings{stale.Serving, stale.Wanted, stale.Documents}
 }
 
+// staleIn counts the stale documents of a project.
+func (s *Server) staleIn(ctx context.Context, p knowledge.Principal, id string) (*staleEmbeddings, error) {
+	project, err := s.deps.Store.Project(ctx, p, id)
+	if err != nil {
+		return nil, fmt.Errorf("read project %s: %w", id, err)
+	}
+	stale, err := s.deps.Store.StaleProject(ctx, p, project)
+	if err != nil {
+		return nil, fmt.Errorf("count stale documents of project %s: %w", id, err)
+	}
+	return viewStale(stale), nil
+}
+
 // reindexMoved starts a reindex of each project whose embedding model has changed, if its
 // documents were chosen: a new version of a single document would be embedded with the old
 // model. It returns the other documents.

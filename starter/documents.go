@@ -44,7 +44,7 @@ func (l documentsListCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	documents, total, err := l.documents(ctx, c)
+	documents, total, stale, err := l.documents(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -61,22 +61,10 @@ func (l documentsListCmd) Run(ctx context.Context, a *app) error {
 	if total > len(documents) {
 		_, err = fmt.Fprintf(a.stderr, "%d of %d documents\n", len(documents), total)
 	}
-	if err == nil && len(documents) > 0 {
-		err = l.tellStale(ctx, a, c)
+	if err == nil && stale != nil {
+		_, err = fmt.Fprintf(a.stderr, "%s: embedded with %s, and %s is configured now. Embed them again: cairn documents reingest --all --stale --project %s\n",
+			terminal.Count(stale.Documents, "document"), stale.EmbeddedWith, stale.Configured, l.Project)
 	}
-	return err
-}
-
-// tellStale writes a line if documents of the project were embedded with another model than
-// the one that is configured.
-func (l documentsListCmd) tellStale(ctx context.Context, a *app, c *client.Client) error {
-	project, err := c.Project(ctx, l.Project)
-	if err != nil || project.StaleEmbeddings == nil {
-		return nil // the list is complete without it
-	}
-	s := project.StaleEmbeddings
-	_, err = fmt.Fprintf(a.stderr, "%s: embedded with %s, and %s is configured now. Embed them again: cairn documents reingest --all --stale --project %s\n",
-		terminal.Count(s.Documents, "document"), s.EmbeddedWith, s.Configured, l.Project)
 	return err
 }
 
@@ -113,24 +101,27 @@ func documentCause(d client.Document) string {
 	return ""
 }
 
-func (l documentsListCmd) documents(ctx context.Context, c *client.Client) ([]client.Document, int, error) {
+func (l documentsListCmd) documents(ctx context.Context, c *client.Client) (documents []client.Document, total int, stale *client.StaleEmbeddings, err error) {
 	most, limit := int(l.Limit), pageSize
 	if most > 0 {
 		limit = min(limit, most)
 	}
 	query := client.DocumentQuery{Project: l.Project, Status: l.Status, Tags: l.Tag, ExternalID: l.ExternalID, Limit: limit}
-	documents := []client.Document{}
+	documents = []client.Document{}
 	for {
 		list, err := c.Documents(ctx, query)
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, nil, err
+		}
+		if query.Page == 0 {
+			stale = list.StaleEmbeddings
 		}
 		documents = append(documents, list.Documents...)
 		if most > 0 && len(documents) >= most {
-			return documents[:most], list.Total, nil
+			return documents[:most], list.Total, stale, nil
 		}
 		if len(list.Documents) == 0 || len(documents) >= list.Total {
-			return documents, list.Total, nil
+			return documents, list.Total, stale, nil
 		}
 		query.Page++
 	}

@@ -20,8 +20,6 @@ type Project struct {
 	// OutdatedDocuments is in the answer to a change of ai.textSplitter, ai.enrichment
 	// or ai.multimodal: the documents that were made with other settings.
 	OutdatedDocuments *int `json:"outdatedDocuments,omitempty"`
-
-	StaleEmbeddings *StaleEmbeddings `json:"staleEmbeddings,omitempty"` // only Client.Project sets it; nil = none
 }
 
 // Projects lists the projects of the workspace.

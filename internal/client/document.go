@@ -269,6 +269,8 @@ type DocumentList struct {
 	Page      int        `json:"page"`
 	Limit     int        `json:"limit"`
 	Total     int        `json:"total"`
+
+	StaleEmbeddings *StaleEmbeddings `json:"staleEmbeddings"` // of the project, on its first page; nil = none
 }
 
 // Documents returns one page of a project's documents.
