@@ -97,7 +97,11 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 		log.ErrorContext(ctx, "activity failed", "error", err)
 	} else {
 		options.Category = temporal.ApplicationErrorCategoryBenign
-		log.InfoContext(ctx, "activity refused its input", "code", known.Code, "cause", known.Cause)
+		level := slog.LevelInfo
+		if known.Cause == nil { // the end of the run is logged with all that is known
+			level = slog.LevelDebug
+		}
+		log.Log(ctx, level, "activity refused its input", "code", known.Code, "cause", known.Cause)
 	}
 	return temporal.NewApplicationErrorWithOptions(known.Message, string(known.Code), options)
 }

@@ -30,7 +30,7 @@ type readiness struct {
 type ModelCall struct {
 	Provider string    `json:"provider" doc:"The host of the endpoint, or offline"`
 	Kind     string    `json:"kind" doc:"chat, embedding, rerank or transcription"`
-	Outcome  string    `json:"outcome" doc:"ok, or the code of the error"`
+	Outcome  string    `json:"outcome" doc:"ok or error"`
 	Seconds  float64   `json:"seconds"`
 	At       time.Time `json:"at"`
 }

@@ -25,7 +25,7 @@ const (
 func (d doctorCmd) checkServer(ctx context.Context, c *client.Client) []finding {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
-	state, err := c.Readiness(ctx)
+	state, err := c.Details(ctx)
 	if err != nil {
 		return []finding{{"server", findingBad, err.Error(), "start it with cairn up, or name it with --url"}}
 	}
@@ -41,7 +41,20 @@ func (d doctorCmd) checkServer(ctx context.Context, c *client.Client) []finding 
 	if len(found) == 0 {
 		found = []finding{{"server", findingOK, fmt.Sprintf("ready, with %s", terminal.Count(len(state.Dependencies), "service")), ""}}
 	}
+	found = append(found, lastCalls(state.Models)...)
 	return append(found, d.readMetrics(ctx)...)
+}
+
+// lastCalls names the endpoints whose last call by the server failed.
+func lastCalls(calls []client.ModelCall) []finding {
+	var found []finding
+	for _, m := range calls {
+		if m.Outcome != "ok" {
+			detail := fmt.Sprintf("the server's last call of %s, %s ago: %s", m.Provider, terminal.Duration(time.Since(m.At)), m.Outcome)
+			found = append(found, finding{m.Kind + " calls", findingNote, detail, ""})
+		}
+	}
+	return found
 }
 
 // readMetrics reads the version, the clock and the backlog of the queues from /metrics.

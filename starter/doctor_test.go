@@ -6,9 +6,15 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairn-rag/cairn/internal/config"
 )
 
 func TestDoctor(t *testing.T) {
@@ -58,5 +64,46 @@ func TestDoctor(t *testing.T) {
 	if code != exitFailed || stuck.State != findingBad || stuck.Detail != "a.md and 1 more waits at embed: provider_failed: the endpoint cannot be reached" ||
 		stuck.Next != "after a repair: cairn documents retry --all --code provider_failed" {
 		t.Errorf("exit code %d, %+v", code, stuck)
+	}
+}
+
+// TestDoctorAsksEveryEndpoint has an endpoint whose failover makes vectors of another
+// length, and a reranker that is down.
+func TestDoctorAsksEveryEndpoint(t *testing.T) {
+	t.Parallel()
+	models := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/models"):
+			_, _ = w.Write([]byte(`{"data":[]}`))
+		case strings.HasSuffix(r.URL.Path, "/rerank"):
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case strings.HasPrefix(r.URL.Path, "/short/"):
+			_, _ = w.Write([]byte(`{"data":[{"index":0,"embedding":[1,0]}]}`))
+		default:
+			_, _ = w.Write([]byte(`{"data":[{"index":0,"embedding":[1,0,0]}]}`))
+		}
+	}))
+	t.Cleanup(models.Close)
+	file := filepath.Join(t.TempDir(), "cairn.yaml")
+	endpoint := "base_url: " + models.URL + "/v1, model: "
+	err := os.WriteFile(file, []byte("models:\n  embedding: {"+endpoint+"long, failover: [{base_url: "+models.URL+"/short/v1, model: long}]}\n  chat: {"+endpoint+"chat, failover: [{"+endpoint+"other}]}\n  rerank: {"+endpoint+"ranks}\n  transcription: {"+endpoint+"hears}\n"), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(config.Options{File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, f := range checkEndpoints(t.Context(), cfg) {
+		got[f.Check] = f.State
+	}
+	want := map[string]string{
+		"embedding endpoint": findingOK, "embedding failover endpoint": findingBad, "chat endpoint": findingOK, "chat failover endpoint": findingOK,
+		"rerank endpoint": findingBad, "transcription endpoint": findingOK,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 }

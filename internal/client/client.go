@@ -113,7 +113,7 @@ type Readiness struct {
 type ModelCall struct {
 	Provider string    `json:"provider"`
 	Kind     string    `json:"kind"`
-	Outcome  string    `json:"outcome"` // ok, or the code of the error
+	Outcome  string    `json:"outcome"` // ok or error
 	At       time.Time `json:"at"`
 }
 

@@ -12,7 +12,7 @@ import (
 type ModelCall struct {
 	Provider string
 	Kind     string
-	Outcome  string // ok, or the code of the error
+	Outcome  string // ok or error
 	Seconds  float64
 	At       time.Time // when it ended
 }
