@@ -94,7 +94,7 @@ func TestOpenAIVectorStores(t *testing.T) {
 		return got
 	}
 	first := e.sendFile(e.admin, "leave.md", "Leave is 30 days.").want(200)["id"].(string)
-	made := do("POST", "/v1/vector_stores", `{"name":"Handbook","file_ids":["`+first+`"],"expires_after":{"anchor":"last_active_at","days":1}}`).want(200)
+	made := do("POST", "/v1/vector_stores", `{"name":"Handbook","file_ids":["`+first+`"],"expires_after":null,"metadata":{},"chunking_strategy":{"type":"auto"}}`).want(200)
 	root := "/v1/vector_stores/" + made["id"].(string)
 	if made["status"] != "in_progress" || made["file_counts"].(map[string]any)["total"] != 1.0 || made["name"] != "Handbook" {
 		t.Errorf("%v", made)

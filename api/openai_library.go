@@ -58,6 +58,21 @@ func (l openaiLibrary) AddDocument(ctx context.Context, p knowledge.Principal, p
 	return nil
 }
 
+// ChangeAttributes implements openai.Library.
+func (l openaiLibrary) ChangeAttributes(ctx context.Context, p knowledge.Principal, id string, attributes map[string]any) error {
+	if wrong := knowledge.MetadataFields("body.attributes", attributes); wrong != nil {
+		return knowledge.InvalidFields(wrong)
+	}
+	_, err := l.server.deps.Store.UpdateDocument(ctx, p, id, store.DocumentPatch{Metadata: &attributes})
+	if err == nil {
+		err = l.server.deps.Attributes.UpdateIndex(ctx, id)
+	}
+	if err != nil {
+		return fmt.Errorf("change the attributes of document %s: %w", id, err)
+	}
+	return nil
+}
+
 // RemoveDocument implements openai.Library.
 func (l openaiLibrary) RemoveDocument(ctx context.Context, p knowledge.Principal, id string) error {
 	_, err := l.server.startRemoval(ctx, p, knowledge.NewID(), id)
@@ -100,7 +115,7 @@ func (l openaiLibrary) Search(ctx context.Context, p knowledge.Principal, projec
 	config = config.WithDefaults()
 	result, err := l.server.deps.Retriever.Retrieve(ctx, retrieve.Request{
 		Principal: p, Query: s.Text, Projects: setup.Projects, Filter: setup.Filter, Scope: setup.Scope, Config: config.AI.Retrieval, Model: config.AI.Model, Failover: config.AI.Failover,
-		Enhance: config.AI.EnhanceQuery, SelfQuery: config.AI.SelfQuery == knowledge.SelfQueryEnabled,
+		Enhance: config.AI.EnhanceQuery || s.Rewrite, SelfQuery: config.AI.SelfQuery == knowledge.SelfQueryEnabled,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)

@@ -40,7 +40,7 @@ func TestOpenAIChatWithAProject(t *testing.T) {
 	}
 	description := describedBy(e)
 	t.Run("whole", func(t *testing.T) {
-		got := e.do("POST", path, e.reader, body(`,"user":"ann","unknown":true`))
+		got := e.do("POST", path, e.reader, body(`,"user":"ann","store":false,"top_p":1`))
 		description.check(t, "POST", path, got)
 		choice := got.want(200)["choices"].([]any)[0].(map[string]any)
 		message := choice["message"].(map[string]any)

@@ -31,6 +31,9 @@ func BodyError(err error) error {
 	return knowledge.Errorf(knowledge.CodeMalformed, "the body could not be read").WithCause(err)
 }
 
+// Body returns the body of a request that guard has read.
+func Body(r *http.Request) []byte { return callOf(r.Context()).body }
+
 // DecodeBody reads a JSON body into v, as strictly as huma does for its
 // operations: a field that v does not have, a wrong type and a value out of
 // range are invalid and named; what is not JSON is malformed.

@@ -37,6 +37,9 @@ func (s *Server) createChatCompletion(w http.ResponseWriter, r *http.Request, _ 
 		return err
 	}
 	if slug, ok := strings.CutPrefix(b.Model, projectPrefix); ok {
+		if err := chatFields.check(r); err != nil {
+			return err
+		}
 		return s.askProject(w, r, p, slug, b)
 	}
 	if b.Model != s.deps.Models.Chat.Endpoint().Model {

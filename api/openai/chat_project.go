@@ -77,19 +77,27 @@ func (b ChatRequest) question(slug string) (question.Request, error) {
 		if m.Role == "user" {
 			last = i
 		}
-		if len(m.Content.others) > 0 {
-			return question.Request{}, knowledge.Invalid(fmt.Sprintf("body.messages[%d].content", i), "has a part of the type %s; a project reads texts only", knowledge.Cut(m.Content.others[0], 50))
+		others := m.Content.others
+		if len(m.Content.files) > 0 {
+			others = append(others, m.Content.files[0].Type)
+		}
+		if len(others) > 0 {
+			return question.Request{}, knowledge.Invalid(fmt.Sprintf("body.messages[%d].content", i), "has a part of the type %s; a project reads texts, and in the last message of a response input_file and input_image", knowledge.Cut(others[0], 50))
 		}
 	}
 	if last < 0 {
 		return question.Request{}, knowledge.Invalid("body.messages", "must have a message of the user, which is the question")
+	}
+	choice, err := toolChoice(b.ToolChoice)
+	if err != nil {
+		return question.Request{}, err
 	}
 	limit := b.MaxTokens
 	if b.MaxCompletionTokens != nil {
 		limit = b.MaxCompletionTokens
 	}
 	return question.Request{
-		Kind: knowledge.KindQuery, TextField: fmt.Sprintf("body.messages[%d].content", last), Text: b.Messages[last].Content.text, Project: slug,
+		Kind: knowledge.KindQuery, TextField: fmt.Sprintf("body.messages[%d].content", last), Text: b.Messages[last].Content.text, Project: slug, ToolChoice: choice,
 		History: history(b.Messages[:last]), Override: override("", b.Temperature, limit), Converse: b.SessionID != "", Conversation: b.SessionID,
 	}, nil
 }

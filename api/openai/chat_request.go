@@ -25,6 +25,7 @@ type ChatRequest struct {
 	MaxCompletionTokens *int           `json:"max_completion_tokens,omitempty" minimum:"1"`
 	N                   *int           `json:"n,omitempty" minimum:"1" maximum:"128" doc:"Of a project: 1"`
 	Tools               []any          `json:"tools,omitempty" maxItems:"128" doc:"Not with a project, which has its own"`
+	ToolChoice          any            `json:"tool_choice,omitempty" doc:"Of a project: auto, none or required"`
 	ResponseFormat      *Format        `json:"response_format,omitempty" doc:"Of a project: text"`
 	edge.ActingBody
 }
@@ -53,6 +54,7 @@ type ChatMessage struct {
 type content struct {
 	text   string
 	others []string
+	files  []filePart // that only a response takes
 }
 
 // Schema implements huma.SchemaProvider.
@@ -63,29 +65,37 @@ func (content) Schema(huma.Registry) *huma.Schema {
 	}}
 }
 
+// contentPart is a part of a message.
+type contentPart struct {
+	Type    string `json:"type"`
+	Text    string `json:"text"`
+	Refusal string `json:"refusal"`
+}
+
 // UnmarshalJSON implements json.Unmarshaler.
 func (c *content) UnmarshalJSON(data []byte) error {
 	if len(data) == 0 || data[0] != '[' {
 		return json.Unmarshal(data, &c.text)
 	}
-	var parts []struct {
-		Type    string `json:"type"`
-		Text    string `json:"text"`
-		Refusal string `json:"refusal"`
-	}
+	var parts []contentPart
 	if err := json.Unmarshal(data, &parts); err != nil {
 		return err
 	}
 	var texts []string
+	isFile := func(kind string) bool { return kind == "input_file" || kind == "input_image" }
 	for _, part := range parts {
-		switch part.Type {
-		case "text", "input_text", "output_text", "refusal":
+		switch {
+		case slices.Contains([]string{"text", "input_text", "output_text", "refusal"}, part.Type):
 			texts = append(texts, part.Text+part.Refusal)
-		default:
-			if !slices.Contains(c.others, part.Type) {
-				c.others = append(c.others, part.Type)
-			}
+		case !isFile(part.Type) && !slices.Contains(c.others, part.Type):
+			c.others = append(c.others, part.Type)
 		}
+	}
+	if slices.ContainsFunc(parts, func(part contentPart) bool { return isFile(part.Type) }) {
+		if err := json.Unmarshal(data, &c.files); err != nil {
+			return err
+		}
+		c.files = slices.DeleteFunc(c.files, func(f filePart) bool { return !isFile(f.Type) })
 	}
 	c.text = strings.Join(texts, "\n")
 	return nil

@@ -114,6 +114,9 @@ func (s *Server) createEmbeddings(w http.ResponseWriter, r *http.Request, _ know
 	if err := s.deps.Edge.DecodeBody(r, &b); err != nil {
 		return noTokens(err)
 	}
+	if err := embeddingFields.check(r); err != nil {
+		return err
+	}
 	embedder := s.deps.Models.Embedding
 	endpoint := embedder.Endpoint()
 	if b.Model != endpoint.Model {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -54,11 +55,18 @@ func (s *Server) registerFileBatches() {
 		OperationID: "get-file-batch", Method: http.MethodGet, Path: root + "/{batch}", Summary: "Read a batch", Parameters: []*huma.Param{id, pathParam("batch", "Its id")},
 		Responses: answers[FileBatch](s, "The batch"),
 	}}, s.getFileBatch)
+	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "list-file-batch-files", Method: http.MethodGet, Path: root + "/{batch}/files", Summary: "List the documents of a batch",
+		Parameters: append(pageParams(), id, pathParam("batch", "Its id"), storeFileFilter()), Responses: answers[Page[StoreFile]](s, "The files that are still there"),
+	}}, s.listFileBatchFiles)
 }
 
 func (s *Server) createFileBatch(w http.ResponseWriter, r *http.Request, p knowledge.Principal) error {
 	var b fileBatchBody
 	if err := s.deps.Edge.DecodeBody(r, &b); err != nil {
+		return err
+	}
+	if err := batchFields.check(r); err != nil {
 		return err
 	}
 	project, err := s.vectorStore(r, p)
@@ -91,9 +99,40 @@ func (s *Server) createFileBatch(w http.ResponseWriter, r *http.Request, p knowl
 }
 
 func (s *Server) getFileBatch(w http.ResponseWriter, r *http.Request, p knowledge.Principal) error {
-	project, err := s.vectorStore(r, p)
+	project, found, err := s.storedBatch(r, p)
 	if err != nil {
 		return err
+	}
+	return s.writeBatch(w, r, p, project, found)
+}
+
+func (s *Server) listFileBatchFiles(w http.ResponseWriter, r *http.Request, p knowledge.Principal) error {
+	project, found, err := s.storedBatch(r, p)
+	if err != nil {
+		return err
+	}
+	filter, files := r.URL.Query().Get("filter"), []StoreFile{}
+	for _, id := range found.Files {
+		d, err := s.documentOf(r.Context(), p, project, id)
+		if knowledge.IsCode(err, knowledge.CodeNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if f := viewStoreFile(d); filter == "" || f.Status == filter {
+			files = append(files, f)
+		}
+	}
+	slices.Reverse(files) // newest first, as every list
+	return writePage(w, r, files, func(f StoreFile) string { return f.ID })
+}
+
+// storedBatch returns the batch that a path names, and its project.
+func (s *Server) storedBatch(r *http.Request, p knowledge.Principal) (knowledge.Project, batch, error) {
+	project, err := s.vectorStore(r, p)
+	if err != nil {
+		return project, batch{}, err
 	}
 	id := r.PathValue("batch")
 	var found batch
@@ -104,10 +143,7 @@ func (s *Server) getFileBatch(w http.ResponseWriter, r *http.Request, p knowledg
 	if errors.Is(err, blob.ErrNotFound) || err == nil && found.Store != project.ID {
 		err = knowledge.NotFound("file batch", id)
 	}
-	if err != nil {
-		return err
-	}
-	return s.writeBatch(w, r, p, project, found)
+	return project, found, err
 }
 
 // isBatchID reports whether an id can be that of a batch, and so a part of a blob's key.

@@ -162,6 +162,8 @@ func (s *Server) takeForm(ctx context.Context, p knowledge.Principal, f *waiting
 				return edge.BodyError(err)
 			}
 			f.Purpose = string(given)
+		default:
+			return knowledge.Invalid("body."+part.FormName(), "is not a field of this form; it has file and purpose")
 		}
 	}
 	f.Purpose = cmp.Or(f.Purpose, "assistants")

@@ -27,6 +27,8 @@ type ResponseRequest struct {
 	PreviousResponseID string            `json:"previous_response_id,omitempty" doc:"The response whose conversation this one continues"`
 	Metadata           map[string]string `json:"metadata,omitempty"`
 	Include            []string          `json:"include,omitempty" doc:"file_search_call.results: the passages that were found"`
+	ToolChoice         any               `json:"tool_choice,omitempty" doc:"auto, none, required or file_search"`
+	Text               *TextOptions      `json:"text,omitempty"`
 	Temperature        *float64          `json:"temperature,omitempty" minimum:"0" maximum:"2"`
 	MaxOutputTokens    *int              `json:"max_output_tokens,omitempty" minimum:"1"`
 	edge.ActingBody
@@ -34,11 +36,19 @@ type ResponseRequest struct {
 
 // ResponseTool is a tool of a response.
 type ResponseTool struct {
-	_              struct{}      `json:"-" additionalProperties:"true"`
-	Type           string        `json:"type" doc:"file_search"`
-	VectorStoreIDs []string      `json:"vector_store_ids,omitempty" maxItems:"8" doc:"The id of one project"`
-	MaxResults     *int          `json:"max_num_results,omitempty" minimum:"1" maximum:"100"`
-	Filters        *SearchFilter `json:"filters,omitempty"`
+	_              struct{}        `json:"-" additionalProperties:"true"`
+	Type           string          `json:"type" doc:"file_search"`
+	VectorStoreIDs []string        `json:"vector_store_ids,omitempty" maxItems:"8" doc:"The id of one project"`
+	MaxResults     *int            `json:"max_num_results,omitempty" minimum:"1" maximum:"100"`
+	Filters        *SearchFilter   `json:"filters,omitempty"`
+	Ranking        *RankingOptions `json:"ranking_options,omitempty"`
+}
+
+// TextOptions are the options of the text of a response.
+type TextOptions struct {
+	_         struct{} `json:"-" additionalProperties:"true"`
+	Format    *Format  `json:"format,omitempty" doc:"text"`
+	Verbosity string   `json:"verbosity,omitempty" doc:"Not supported"`
 }
 
 // SearchFilter compares an attribute of documents, or combines such comparisons by and.
@@ -80,7 +90,7 @@ func (input) Schema(huma.Registry) *huma.Schema {
 	one := 1
 	return &huma.Schema{OneOf: []*huma.Schema{
 		{Type: huma.TypeString, MinLength: &one},
-		{Type: huma.TypeArray, MinItems: &one, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}, Description: "Items; those that are no messages are ignored"},
+		{Type: huma.TypeArray, MinItems: &one, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}, Description: "Messages; calls of a project's tools are ignored"},
 	}}
 }
 
@@ -98,13 +108,20 @@ func (in *input) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &items); err != nil {
 		return err
 	}
-	for _, item := range items {
-		if item.Role != "" && (item.Type == "" || item.Type == "message") {
+	for i, item := range items {
+		switch {
+		case item.Role != "" && (item.Type == "" || item.Type == "message"):
 			*in = append(*in, item.ChatMessage)
+		case !slices.Contains(outputItems, item.Type):
+			return knowledge.Invalid(fmt.Sprintf("body.input[%d]", i), "has the type %s: a project reads messages, and knows nothing of a client's own tools", knowledge.Cut(item.Type, 50))
 		}
 	}
 	return nil
 }
+
+// outputItems are the items of earlier answers that a client may send back. The messages
+// beside them say what came of them.
+var outputItems = []string{"file_search_call", "web_search_call", "code_interpreter_call", "image_generation_call", "reasoning"}
 
 // responseDoor is what a response shows of its request.
 type responseDoor struct {
@@ -122,7 +139,7 @@ type responseDoor struct {
 func (b ResponseRequest) door() responseDoor {
 	return responseDoor{
 		Model: b.Model, Background: b.Background, Previous: b.PreviousResponseID, Instructions: b.Instructions, Metadata: b.Metadata, Tools: b.Tools,
-		Results: slices.Contains(b.Include, "file_search_call.results"), Temperature: b.Temperature, MaxTokens: b.MaxOutputTokens,
+		Results: slices.Contains(b.Include, resultsIncluded), Temperature: b.Temperature, MaxTokens: b.MaxOutputTokens,
 	}
 }
 
@@ -169,6 +186,12 @@ func (b ResponseRequest) fileSearch() (*ResponseTool, error) {
 // "" = a new one.
 func (s *Server) responseQuestion(b ResponseRequest, conversation string) (question.Request, error) {
 	project, chat, err := s.projectOf(b)
+	if err == nil {
+		err = b.checkOutput()
+	}
+	if err == nil {
+		_, err = toolChoice(b.ToolChoice)
+	}
 	if err != nil {
 		return question.Request{}, err
 	}
@@ -177,7 +200,7 @@ func (s *Server) responseQuestion(b ResponseRequest, conversation string) (quest
 		messages = append([]ChatMessage{{Role: "system", Content: content{text: b.Instructions}}}, messages...)
 	}
 	limit := b.MaxOutputTokens
-	asked, err := ChatRequest{Messages: messages, Temperature: b.Temperature, MaxTokens: limit}.question(project)
+	asked, err := ChatRequest{Messages: messages, Temperature: b.Temperature, MaxTokens: limit, ToolChoice: b.ToolChoice}.question(project)
 	if err != nil {
 		return asked, inInput(err)
 	}
@@ -187,7 +210,10 @@ func (s *Server) responseQuestion(b ResponseRequest, conversation string) (quest
 		if asked.Filter, err = search.Filters.conditions("body.tools[0].filters"); err != nil {
 			return asked, err
 		}
-		asked.Override = withResults(asked.Override, search.MaxResults)
+		if err := search.Ranking.check("body.tools[0].ranking_options"); err != nil {
+			return asked, err
+		}
+		asked.Override = withSearch(asked.Override, *search)
 	}
 	asked.Door, err = json.Marshal(b.door())
 	return asked, err
@@ -202,9 +228,37 @@ func inInput(err error) error {
 	return knowledge.Invalid("body.input", "%s", e.Fields[0].Message)
 }
 
-// withResults adds the number of passages to an override.
-func withResults(settings json.RawMessage, most *int) json.RawMessage {
-	if most == nil {
+// checkOutput refuses forms of a response that a project does not give.
+func (b ResponseRequest) checkOutput() error {
+	for i, one := range b.Include {
+		if one != resultsIncluded && one != "reasoning.encrypted_content" { // of which there is none to include
+			return knowledge.Invalid(fmt.Sprintf("body.include[%d]", i), "must be %s", resultsIncluded)
+		}
+	}
+	switch {
+	case b.Text == nil:
+		return nil
+	case b.Text.Format != nil && b.Text.Format.Type != "" && b.Text.Format.Type != "text":
+		return knowledge.Invalid("body.text.format.type", "must be text: %s", wordsOnly)
+	case b.Text.Verbosity != "":
+		return knowledge.Invalid("body.text.verbosity", "must be left out: %s", ownModel)
+	}
+	return nil
+}
+
+// resultsIncluded asks for the passages that were found.
+const resultsIncluded = "file_search_call.results"
+
+// withSearch adds what a file_search chooses of the retrieval to an override.
+func withSearch(settings json.RawMessage, search ResponseTool) json.RawMessage {
+	retrieval := map[string]any{}
+	if search.MaxResults != nil {
+		retrieval["numberOfChunks"] = *search.MaxResults
+	}
+	if search.Ranking != nil && search.Ranking.Threshold > 0 {
+		retrieval["minScore"] = search.Ranking.Threshold
+	}
+	if len(retrieval) == 0 {
 		return settings
 	}
 	var all struct {
@@ -216,7 +270,7 @@ func withResults(settings json.RawMessage, most *int) json.RawMessage {
 	if all.AI == nil {
 		all.AI = map[string]any{}
 	}
-	all.AI["retrieval"] = map[string]int{"numberOfChunks": *most}
+	all.AI["retrieval"] = retrieval
 	encoded, err := json.Marshal(all)
 	if err != nil {
 		return settings

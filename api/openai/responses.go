@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,11 +36,15 @@ func (s *Server) registerResponses() {
 			id,
 			{Name: "stream", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean}, Description: "true: its events, those to come too"},
 			{Name: "starting_after", In: "query", Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "With stream: only events with a higher sequence_number"},
-			{Name: "include", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Description: "Ignored"},
-			{Name: "include[]", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Description: "Ignored"},
+			{Name: "include", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Description: "file_search_call.results: the passages that were found"},
+			{Name: "include[]", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Description: "The same"},
 			{Name: "include_obfuscation", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean}, Description: "Ignored"},
 		},
 	}}, s.getResponse)
+	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
+		OperationID: "list-input-items", Method: http.MethodGet, Path: "/v1/responses/{response}/input_items", Summary: "List the messages that a response was asked with",
+		Parameters: append(pageParams(), id, &huma.Param{Name: "include", In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Description: "Nothing can be included"}), Responses: answers[Page[InputItem]](s, "The messages"),
+	}}, s.listInputItems)
 	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "cancel-response", Method: http.MethodPost, Path: "/v1/responses/{response}/cancel", Summary: "Cancel a response",
 		Parameters: []*huma.Param{id}, Responses: answers[Response](s, "The response"),
@@ -49,6 +54,9 @@ func (s *Server) registerResponses() {
 func (s *Server) createResponse(w http.ResponseWriter, r *http.Request, _ knowledge.Principal) error {
 	var b ResponseRequest
 	if err := s.deps.Edge.DecodeBody(r, &b); err != nil {
+		return err
+	}
+	if err := responseFields.check(r); err != nil {
 		return err
 	}
 	as := acting(b.ActingBody, edge.ActingFromQuery(r))
@@ -66,10 +74,16 @@ func (s *Server) createResponse(w http.ResponseWriter, r *http.Request, _ knowle
 			return err
 		}
 	}
+	attached, release, err := s.attachments(r.Context(), p, b.Input.takeFiles())
+	defer release()
+	if err != nil {
+		return err
+	}
 	asked, err := s.responseQuestion(b, as.Session)
 	if err != nil {
 		return err
 	}
+	asked.Attachments = attached
 	if b.Stream {
 		release, err := s.deps.Runs.OpenStream()
 		if err != nil {
@@ -155,6 +169,8 @@ func (s *Server) getResponse(w http.ResponseWriter, r *http.Request, p knowledge
 		return err
 	}
 	door := readDoor(request)
+	query := r.URL.Query()
+	door.Results = door.Results || slices.Contains(slices.Concat(query["include"], query["include[]"]), resultsIncluded)
 	if edge.IsSet(r, "stream") {
 		release, err := s.deps.Runs.OpenStream()
 		if err != nil {

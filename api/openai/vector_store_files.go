@@ -48,15 +48,24 @@ func (s *Server) registerStoreFiles() {
 	}}, s.addStoreFile)
 	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "list-vector-store-files", Method: http.MethodGet, Path: root, Summary: "List the documents of a project",
-		Parameters: append(pageParams(), id, &huma.Param{Name: "filter", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"in_progress", "completed", "failed", "cancelled"}}}),
+		Parameters: append(pageParams(), id, storeFileFilter()),
 		Responses:  answers[Page[StoreFile]](s, "The files, at most the newest 10,000"),
 	}}, s.listStoreFiles)
 	s.handle(edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-vector-store-file", Method: http.MethodGet, Path: root + "/{file}", Summary: "Read a document of a project", Parameters: []*huma.Param{id, file}, Responses: answers[StoreFile](s, "The file"),
 	}}, s.getStoreFile)
 	s.handle(edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
+		OperationID: "change-vector-store-file", Method: http.MethodPost, Path: root + "/{file}", Summary: "Change the attributes of a document", Parameters: []*huma.Param{id, file},
+		RequestBody: request[storeFileChange](s), Responses: answers[StoreFile](s, "The file"),
+	}}, s.changeStoreFile)
+	s.handle(edge.Route{Scope: knowledge.ScopeWrite, Operation: huma.Operation{
 		OperationID: "remove-vector-store-file", Method: http.MethodDelete, Path: root + "/{file}", Summary: "Remove a document", Parameters: []*huma.Param{id, file}, Responses: answers[Deleted](s, "Its removal runs"),
 	}}, s.removeStoreFile)
+}
+
+// storeFileFilter describes the parameter that selects files by their status.
+func storeFileFilter() *huma.Param {
+	return &huma.Param{Name: "filter", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"in_progress", "completed", "failed", "cancelled"}}}
 }
 
 // fileOf returns the id of the file that a document is: the one of which it was made, or
@@ -114,6 +123,9 @@ func (s *Server) addStoreFile(w http.ResponseWriter, r *http.Request, p knowledg
 	if err := s.deps.Edge.DecodeBody(r, &b); err != nil {
 		return err
 	}
+	if err := storeFileFields.check(r); err != nil {
+		return err
+	}
 	project, err := s.vectorStore(r, p)
 	if err != nil {
 		return err
@@ -165,6 +177,34 @@ func (s *Server) getStoreFile(w http.ResponseWriter, r *http.Request, p knowledg
 		edge.WriteJSON(w, http.StatusOK, viewStoreFile(d))
 	}
 	return err
+}
+
+// storeFileChange is the body that changes the attributes of a file.
+type storeFileChange struct {
+	_          struct{}       `json:"-" additionalProperties:"true"`
+	Attributes map[string]any `json:"attributes" doc:"They replace those that the document has"`
+}
+
+func (s *Server) changeStoreFile(w http.ResponseWriter, r *http.Request, p knowledge.Principal) error {
+	var b storeFileChange
+	if err := s.deps.Edge.DecodeBody(r, &b); err != nil {
+		return err
+	}
+	if err := attributesFields.check(r); err != nil {
+		return err
+	}
+	d, err := s.storeDocument(r, p)
+	if err == nil {
+		err = s.deps.Blobs.ChangeAttributes(r.Context(), p, d.ID, b.Attributes)
+	}
+	if err == nil {
+		d, err = s.storeDocument(r, p)
+	}
+	if err != nil {
+		return err
+	}
+	edge.WriteJSON(w, http.StatusOK, viewStoreFile(d))
+	return nil
 }
 
 func (s *Server) removeStoreFile(w http.ResponseWriter, r *http.Request, p knowledge.Principal) error {

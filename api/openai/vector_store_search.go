@@ -19,12 +19,15 @@ type SearchBody struct {
 	Most    *int            `json:"max_num_results,omitempty" minimum:"1" maximum:"50" doc:"Default: 10"`
 	Filters *SearchFilter   `json:"filters,omitempty"`
 	Ranking *RankingOptions `json:"ranking_options,omitempty"`
+	Rewrite bool            `json:"rewrite_query,omitempty" doc:"The chat model rewrites the query first, as with ai.enhanceQuery of the project"`
 }
 
 // RankingOptions choose among what was found.
 type RankingOptions struct {
 	_         struct{} `json:"-" additionalProperties:"true"`
 	Threshold float64  `json:"score_threshold,omitempty" minimum:"0" maximum:"1" doc:"Leave out what has a lower score"`
+	Ranker    string   `json:"ranker,omitempty" doc:"auto"`
+	Hybrid    any      `json:"hybrid_search,omitempty" doc:"Not supported"`
 }
 
 // queries are a question, or the parts of one. JSON may have one string instead of a
@@ -71,6 +74,12 @@ func (s *Server) searchVectorStore(w http.ResponseWriter, r *http.Request, p kno
 	if err := s.deps.Edge.DecodeBody(r, &b); err != nil {
 		return err
 	}
+	if err := searchFields.check(r); err != nil {
+		return err
+	}
+	if err := b.Ranking.check("body.ranking_options"); err != nil {
+		return err
+	}
 	text := strings.Join(b.Query, "\n")
 	if err := question.CheckText("body.query", text); err != nil {
 		return err
@@ -93,7 +102,7 @@ func (s *Server) searchVectorStore(w http.ResponseWriter, r *http.Request, p kno
 	if b.Ranking != nil {
 		threshold = b.Ranking.Threshold
 	}
-	found, err := s.deps.Blobs.Search(r.Context(), p, project, Search{Text: text, Filter: filter, Most: most})
+	found, err := s.deps.Blobs.Search(r.Context(), p, project, Search{Text: text, Filter: filter, Most: most, Rewrite: b.Rewrite})
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,8 @@ type Library interface {
 	// AddDocument takes a file in as a document. One with the same external id becomes its
 	// next version.
 	AddDocument(ctx context.Context, p knowledge.Principal, project knowledge.Project, f NewFile) error
+	// ChangeAttributes replaces the metadata of a document.
+	ChangeAttributes(ctx context.Context, p knowledge.Principal, id string, attributes map[string]any) error
 	// RemoveDocument starts the removal of a document.
 	RemoveDocument(ctx context.Context, p knowledge.Principal, id string) error
 	// Original opens the original of a document.
@@ -47,9 +49,10 @@ type NewFile struct {
 
 // Search is a search in a project.
 type Search struct {
-	Text   string
-	Filter knowledge.Filter
-	Most   int
+	Text    string
+	Filter  knowledge.Filter
+	Most    int
+	Rewrite bool // the chat model rewrites the text first
 }
 
 // Passage is what a search found.
@@ -162,6 +165,9 @@ func (s *Server) createVectorStore(w http.ResponseWriter, r *http.Request, p kno
 	if err := s.deps.Edge.DecodeBody(r, &b); err != nil {
 		return err
 	}
+	if err := storeFields.check(r); err != nil {
+		return err
+	}
 	for _, id := range b.FileIDs { // before anything is made
 		if _, err := s.waitingFile(r.Context(), p, id); err != nil {
 			return err
@@ -182,6 +188,9 @@ func (s *Server) createVectorStore(w http.ResponseWriter, r *http.Request, p kno
 func (s *Server) changeVectorStore(w http.ResponseWriter, r *http.Request, p knowledge.Principal) error {
 	var b VectorStoreBody
 	if err := s.deps.Edge.DecodeBody(r, &b); err != nil {
+		return err
+	}
+	if err := storeFields.check(r); err != nil {
 		return err
 	}
 	project, err := s.vectorStore(r, p)

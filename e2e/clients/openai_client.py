@@ -4,6 +4,8 @@ The environment has OPENAI_BASE_URL and OPENAI_API_KEY. The project "default" ha
 document that says what is on the northern pier.
 """
 
+import base64
+
 import openai
 
 client = openai.OpenAI(max_retries=0, timeout=60)
@@ -51,6 +53,8 @@ assert len(client.embeddings.create(model=embedding, input="one", dimensions=64)
 for error, call in [
     (openai.NotFoundError, lambda: client.chat.completions.create(model="nope", messages=hello)),
     (openai.UnprocessableEntityError, lambda: client.embeddings.create(model=embedding, input=[[1, 2]])),
+    (openai.UnprocessableEntityError, lambda: client.chat.completions.create(model=PROJECT, messages=hello, stop=["x"])),
+    (openai.UnprocessableEntityError, lambda: client.responses.create(model=PROJECT, input=QUESTION, reasoning={"effort": "low"})),
     (openai.AuthenticationError, lambda: client.with_options(api_key="nope").models.list()),
 ]:
     try:
@@ -66,6 +70,19 @@ assert "lighthouse" in response.output_text and response.status == "completed", 
 citation = response.output[-1].content[0].annotations[0]
 assert citation.type == "file_citation" and citation.filename == "pier.txt", citation
 assert client.responses.retrieve(response.id).output_text == response.output_text
+asked_with = client.responses.input_items.list(response.id)
+assert [item.content[0].text for item in asked_with] == [QUESTION], asked_with
+detailed = client.responses.create(
+    model=chat, input=QUESTION, instructions="Be brief.", truncation="auto", store=True, user="ann", parallel_tool_calls=True, tool_choice="auto", metadata={"a": "b"},
+    include=["file_search_call.results"], tools=[{**search[0], "max_num_results": 3, "ranking_options": {"ranker": "auto", "score_threshold": 0.0}}],
+)
+assert detailed.status == "completed" and detailed.metadata == {"a": "b"} and "lighthouse" in detailed.output_text, detailed
+note = [{"role": "user", "content": [
+    {"type": "input_text", "text": "What is on the western pier?"},
+    {"type": "input_file", "filename": "west.txt", "file_data": "data:text/plain;base64," + base64.b64encode(b"A windmill stands on the western pier.").decode()},
+]}]
+read = client.responses.create(model=PROJECT, input=note)
+assert "windmill" in read.output_text and read.output[-1].content[0].annotations[0].filename == "west.txt", read
 events = list(client.responses.create(model=PROJECT, input=QUESTION, stream=True, background=True))
 assert [event.sequence_number for event in events] == list(range(len(events))), events
 assert events[-1].type == "response.completed", events[-1]
@@ -89,6 +106,8 @@ others = [client.files.create(file=(f"buoy{n}.txt", f"Buoy {n} is green.".encode
 batch = client.vector_stores.file_batches.create_and_poll(store.id, file_ids=others, poll_interval_ms=100)
 assert batch.status == "completed" and batch.file_counts.completed == 2, batch
 assert len(list(client.vector_stores.files.list(store.id, limit=2))) == 3
+assert sorted(file.id for file in client.vector_stores.file_batches.list_files(batch.id, vector_store_id=store.id)) == sorted(others)
+assert client.vector_stores.files.update(others[0], vector_store_id=store.id, attributes={"colour": "green"}).attributes == {"colour": "green"}
 found = client.vector_stores.search(store.id, query="What is on the eastern mole?", max_num_results=3, filters={"type": "eq", "key": "side", "value": "east"})
 assert found.data[0].file_id == uploaded.id and "crane" in found.data[0].content[0].text, found
 answer = client.responses.create(model=chat, input="What is on the eastern mole?", tools=[{"type": "file_search", "vector_store_ids": [store.id]}])

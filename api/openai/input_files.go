@@ -1,0 +1,115 @@
+package openai
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/question"
+)
+
+// filePart is a file or a picture in a message of a response.
+type filePart struct {
+	Type     string `json:"type"` // input_file or input_image
+	FileID   string `json:"file_id"`
+	FileURL  string `json:"file_url"`
+	FileData string `json:"file_data"`
+	Filename string `json:"filename"`
+	ImageURL string `json:"image_url"` // also a data: address
+}
+
+// takeFiles removes the files from the last message of the user and returns them.
+func (in input) takeFiles() []filePart {
+	for i := len(in) - 1; i >= 0; i-- {
+		if in[i].Role == "user" {
+			files := in[i].Content.files
+			in[i].Content.files = nil
+			return files
+		}
+	}
+	return nil
+}
+
+// attachments returns files as attachments of a question. release closes what they read,
+// also after an error.
+func (s *Server) attachments(ctx context.Context, p knowledge.Principal, files []filePart) (list []question.Attachment, release func(), err error) {
+	var opened []io.Closer
+	release = func() {
+		for _, c := range opened {
+			_ = c.Close() // it was only read
+		}
+	}
+	for _, f := range files {
+		a, err := f.attachment()
+		if err != nil {
+			return nil, release, err
+		}
+		if f.FileID != "" {
+			content, err := s.attachUploaded(ctx, p, f.FileID, &a)
+			if err != nil {
+				return nil, release, err
+			}
+			if content != nil {
+				opened = append(opened, content)
+			}
+		}
+		list = append(list, a)
+	}
+	return list, release, nil
+}
+
+// attachment returns the part as an attachment, without the file of an id.
+func (f filePart) attachment() (a question.Attachment, err error) {
+	given, address, data := 0, f.FileURL, f.FileData
+	if f.ImageURL != "" {
+		address, data = f.ImageURL, ""
+	}
+	for _, one := range []string{f.FileID, address, data} {
+		if one != "" {
+			given++
+		}
+	}
+	if given != 1 {
+		return a, knowledge.Invalid("body.input", "has an %s without a file, or with several: it must have one of file_id, file_url, file_data and image_url", f.Type)
+	}
+	a.Name = f.Filename
+	if strings.HasPrefix(address, "data:") {
+		address, data = "", address
+	}
+	if address != "" {
+		a.URL = &address
+		return a, nil
+	}
+	if rest, ok := strings.CutPrefix(data, "data:"); ok {
+		kind, encoded, found := strings.Cut(rest, ";base64,")
+		if !found {
+			return a, knowledge.Invalid("body.input", "has a data: address that is not base64")
+		}
+		a.MediaType, data = kind, encoded
+	}
+	if data != "" {
+		a.Base64 = &data
+	}
+	return a, nil
+}
+
+// attachUploaded makes an attachment of an uploaded file, whose content the caller closes,
+// or of a document.
+func (s *Server) attachUploaded(ctx context.Context, p knowledge.Principal, id string, a *question.Attachment) (io.Closer, error) {
+	f, err := s.waitingFile(ctx, p, id)
+	if knowledge.IsCode(err, knowledge.CodeNotFound) && strings.HasPrefix(id, filePrefix) {
+		a.ID = documentID(id)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	content, _, err := s.deps.Blobs.Open(ctx, bytesKey(p.Workspace(), f.ID))
+	if err != nil {
+		return nil, fmt.Errorf("open file %s: %w", f.ID, err)
+	}
+	a.Name, a.File = f.Name, content
+	return content, nil
+}
