@@ -231,6 +231,12 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 		return
 	}
 	defer started.Release()
+	if len(a.question.Attachments) > 0 { // which only the conversation sees
+		if p, err = s.inConversation(r.Context(), p, started.Run.ConversationID); err != nil {
+			edge.WriteError(w, r, err)
+			return
+		}
+	}
 	w.Header().Set(eventsHeader, s.eventsURL(started.Run.Workspace, started.Run.ID))
 	switch {
 	case a.stream:

@@ -96,6 +96,11 @@ func (s *Server) createResponse(w http.ResponseWriter, r *http.Request, _ knowle
 		return err
 	}
 	defer started.Release()
+	if len(attached) > 0 { // which only the conversation sees
+		if p, _, err = s.deps.Runs.Readable(r.Context(), p, started.Run.ID); err != nil {
+			return err
+		}
+	}
 	door := b.door()
 	switch {
 	case b.Stream:
