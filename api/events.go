@@ -32,22 +32,29 @@ func stopping() error {
 // runEvents serves GET /runs/{id}/events: it replays a run's events and follows
 // them until the last.
 func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
+	if in, release := s.beginReading(w, r); in != nil {
+		defer release()
+		s.serveEvents(w, r, in)
+	}
+}
+
+// beginReading returns what a request reads, and counts its stream until release. It
+// answers a request for which there is nothing to stream, and then returns nil.
+func (s *Server) beginReading(w http.ResponseWriter, r *http.Request) (in *reading, release func()) {
 	in, err := s.readingOf(r, r.PathValue("run_id"))
 	if err != nil {
 		edge.WriteError(w, r, err)
-		return
+		return nil, nil
 	}
 	if in.run.Status != knowledge.RunRunning && s.isPast(r.Context(), runRef(in.run), in.after) {
 		w.WriteHeader(http.StatusNoContent)
-		return
+		return nil, nil
 	}
-	release, err := s.openStream()
-	if err != nil {
+	if release, err = s.openStream(); err != nil {
 		edge.WriteError(w, r, err)
-		return
+		return nil, nil
 	}
-	defer release()
-	s.serveEvents(w, r, in)
+	return in, release
 }
 
 // readingOf returns what a request asks for of a run's events.
@@ -199,10 +206,19 @@ func (s *Server) sendEvents(ctx context.Context, in *reading, sink eventSink) er
 	if err != nil {
 		return err
 	}
+	return s.follow(ctx, ref, sink.Alive, s.sender(ctx, in, sink, ref.FirstOffset))
+}
+
+// sender returns a function that sends the items of a run, of which the first has an
+// offset. It is not inlined because what it copies would stay on the stack of an idle
+// stream.
+//
+//go:noinline
+func (s *Server) sender(ctx context.Context, in *reading, sink eventSink, first int64) func(stream.Item) error {
 	rendered := &renderer{server: s, principal: in.principal, run: in.run, compact: in.compact}
-	return s.follow(ctx, ref, sink.Alive, func(item stream.Item) error {
-		return rendered.send(ctx, item, item.Offset-ref.FirstOffset+1, in.after, sink)
-	})
+	return func(item stream.Item) error {
+		return rendered.send(ctx, item, item.Offset-first+1, in.after, sink)
+	}
 }
 
 // send sends an item's event, unless the reader has it.

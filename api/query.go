@@ -265,12 +265,12 @@ func writeAllowance(w http.ResponseWriter, a question.Allowance) {
 	}
 }
 
-// raw returns an output with which a handler writes the response itself, after
-// huma has checked its input.
+// raw returns an output with which the handler of a public route writes the response
+// itself, after huma has checked its input and returned.
 func raw(handler http.HandlerFunc) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
-		handler(w, r)
+		edge.Later(w, r, handler)
 	}}
 }
 

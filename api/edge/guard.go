@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"log/slog"
 	"mime"
 	"net/http"
 
@@ -13,8 +14,9 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// call is what guard learned about a request.
+// call is what observe and guard learned about a request.
 type call struct {
+	log       *slog.Logger
 	principal knowledge.Principal  // who may do what the route does
 	proved    *knowledge.Principal // whose credentials these are
 	provedIn  string               // the workspace of the path
@@ -22,6 +24,7 @@ type call struct {
 	release   func()               // releases the memory of the body
 	claim     *idempotency.Claim   // nil without an Idempotency-Key
 	partly    bool                 // a part of the request was done, although the rest was refused
+	later     func()               // answers the request after its handler has returned; nil = the handler did
 }
 
 type callKey struct{}
@@ -33,11 +36,18 @@ func callOf(ctx context.Context) *call {
 	return &call{}
 }
 
+// Later has serve answer the request when its handler, and all that checked the request,
+// has returned. The stack of an idle stream is much of its memory, and does not shrink
+// below four times what was called to begin it. Only handlers of public routes may use it: the others
+// answer within the hold of an Idempotency-Key.
+func Later(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
+	callOf(r.Context()).later = func() { serve(w, r) }
+}
+
 // guard runs before every handler: it checks credentials, scope and query
 // parameters, reads the body within its limit, and claims the Idempotency-Key.
 func (e *Edge) guard(w http.ResponseWriter, r *http.Request, op *huma.Operation, rt *Route, next http.HandlerFunc) {
-	c := &call{}
-	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+	c := callOf(r.Context())
 	if !rt.Public {
 		p, err := e.authorize(r, rt)
 		if err != nil {

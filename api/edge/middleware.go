@@ -76,11 +76,9 @@ func hasBegun(w http.ResponseWriter) bool {
 	}
 }
 
-type logKey struct{}
-
 // RequestLog returns the logger of a request.
 func RequestLog(ctx context.Context) *slog.Logger {
-	if log, ok := ctx.Value(logKey{}).(*slog.Logger); ok {
+	if log := callOf(ctx).log; log != nil {
 		return log
 	}
 	return slog.New(slog.DiscardHandler)
@@ -91,7 +89,8 @@ func (e *Edge) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		log := e.deps.Log.With("request", knowledge.NewID(), "method", r.Method)
-		r = r.WithContext(context.WithValue(r.Context(), logKey{}, log))
+		c := &call{log: log}
+		r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 		rec := &response{ResponseWriter: w}
 		rec.Header().Set("X-Content-Type-Options", "nosniff")
 		defer func() {
@@ -112,6 +111,9 @@ func (e *Edge) observe(next http.Handler) http.Handler {
 			}
 		}()
 		next.ServeHTTP(rec, r)
+		if c.later != nil {
+			c.later()
+		}
 	})
 }
 

@@ -77,6 +77,7 @@ func (w *Writer) Comment(text string) error {
 	w.buffer.WriteString(": ")
 	w.buffer.Write(line([]byte(text)))
 	w.buffer.WriteString("\n\n")
+	defer func() { w.buffer = bytes.Buffer{} }() // the stream is idle
 	return w.flush()
 }
 
