@@ -51,15 +51,6 @@ func TestEachCommandHasHelpWithAnExample(t *testing.T) {
 	}
 }
 
-// commandWords returns the words that select a command.
-func commandWords(leaf *kong.Node) []string {
-	var words []string
-	for n := leaf; n != nil && n.Type == kong.CommandNode; n = n.Parent {
-		words = append([]string{n.Name}, words...)
-	}
-	return words
-}
-
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	closed := httptest.NewServer(nil)
