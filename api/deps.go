@@ -220,6 +220,8 @@ type Addresses interface {
 type Links interface {
 	// OperatorURL returns the address of a workflow's page.
 	OperatorURL(workflowID string) string
+	// OperatorPage returns the address of the operator's pages, "" if it is not known.
+	OperatorPage() string
 }
 
 // Metrics counts requests and streams. It is safe for concurrent use.

@@ -224,6 +224,8 @@ func (w *work) HasSecret(name string) bool { return name == "bucket" }
 
 func (w *work) OperatorURL(id string) string { return "http://operator.test/" + id }
 
+func (w *work) OperatorPage() string { return "http://operator.test" }
+
 func (w *work) SetAttributes(_ context.Context, _, _ string, _ int, a index.Attributes) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

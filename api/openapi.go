@@ -1,12 +1,8 @@
 package api
 
 import (
-	"bytes"
-	_ "embed"
 	"encoding/json"
 	"fmt"
-	"html/template"
-	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -18,35 +14,37 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-//go:embed docs.html
-var docsHTML string
-
 // describe serves the description of all routes that are registered by now, as
-// openapi.json and as a page for people.
+// openapi.json and as pages for people.
 func (s *Server) describe() error {
-	get := func(path, id, summary string, h http.HandlerFunc) {
-		edge.HandleRaw(s.edge, edge.Route{Public: true, Operation: huma.Operation{
-			OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"server"},
-			Responses: map[string]*huma.Response{"200": {Description: "OK"}},
-		}}, func(w http.ResponseWriter, r *http.Request, _ knowledge.Principal) { h(w, r) })
-	}
-	var description, page []byte
-	get("/openapi.json", "openapi", "This description", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/openapi+json")
-		_, _ = w.Write(description)
-	})
-	get("/docs", "docs", "This description as a page", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-		_, _ = w.Write(page)
-	})
+	var description, home, reference []byte
+	s.describeRoute("/", "home", "The start page", &home, contentHTML)
+	s.describeRoute("/openapi.json", "openapi", "This description", &description, "application/openapi+json")
+	s.describeRoute("/docs", "docs", "This description as a page", &reference, contentHTML)
 	s.tidyDescription()
 	var err error
 	if description, err = json.MarshalIndent(s.edge.OpenAPI(), "", "  "); err != nil {
 		return fmt.Errorf("describe the API: %w", err)
 	}
-	page, err = s.docsPage()
+	if home, err = s.homePage(); err != nil {
+		return err
+	}
+	reference, err = s.docsPage()
 	return err
+}
+
+// describeRoute registers a route that serves a page, which is written later.
+func (s *Server) describeRoute(path, id, summary string, page *[]byte, contentType string) {
+	edge.HandleRaw(s.edge, edge.Route{Public: true, Operation: huma.Operation{
+		OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"server"},
+		Responses: map[string]*huma.Response{"200": {Description: "OK"}},
+	}}, func(w http.ResponseWriter, _ *http.Request, _ knowledge.Principal) {
+		w.Header().Set("Content-Type", contentType)
+		if contentType == contentHTML {
+			w.Header().Set("Content-Security-Policy", pagePolicy)
+		}
+		_, _ = w.Write(*page)
+	})
 }
 
 // tidyDescription adds to every operation our errors and the parameters that guard
@@ -134,60 +132,6 @@ func describeGuard(op *huma.Operation, path string) {
 func operationsOf(item *huma.PathItem) []*huma.Operation {
 	all := []*huma.Operation{item.Get, item.Put, item.Post, item.Patch, item.Delete}
 	return slices.DeleteFunc(all, func(op *huma.Operation) bool { return op == nil })
-}
-
-// section is the operations of one tag on the page.
-type section struct {
-	Name       string
-	Operations []*huma.Operation
-}
-
-// docsPage lists the operations, the codes of errors and the schemas.
-func (s *Server) docsPage() ([]byte, error) {
-	byTag := map[string][]*huma.Operation{}
-	for _, path := range slices.Sorted(maps.Keys(s.edge.OpenAPI().Paths)) {
-		for _, op := range operationsOf(s.edge.OpenAPI().Paths[path]) {
-			tag := strings.Join(op.Tags, ", ")
-			byTag[tag] = append(byTag[tag], op)
-		}
-	}
-	var sections []section
-	for _, tag := range slices.Sorted(maps.Keys(byTag)) {
-		sections = append(sections, section{tag, byTag[tag]})
-	}
-	type schema struct {
-		Name   string
-		Schema *huma.Schema
-	}
-	var schemas []schema
-	all := s.edge.OpenAPI().Components.Schemas.Map()
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		schemas = append(schemas, schema{name, all[name]})
-	}
-	page, err := template.New("docs").Funcs(template.FuncMap{"schema": s.schemaText}).Parse(docsHTML)
-	if err != nil {
-		return nil, fmt.Errorf("read the page: %w", err)
-	}
-	var out bytes.Buffer
-	err = page.Execute(&out, map[string]any{
-		"Info": s.edge.OpenAPI().Info, "Sections": sections, "Codes": edge.Codes(), "Schemas": schemas,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("fill the page: %w", err)
-	}
-	return out.Bytes(), nil
-}
-
-// schemaText shows a schema; one that is a reference, what it refers to.
-func (s *Server) schemaText(schema *huma.Schema) (string, error) {
-	if schema == nil {
-		return "", nil
-	}
-	for schema.Ref != "" {
-		schema = s.edge.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
-	}
-	text, err := json.MarshalIndent(schema, "", "  ")
-	return string(text), err
 }
 
 // schemaOf registers a type and returns a reference to its schema.

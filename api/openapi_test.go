@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"flag"
 	"os"
@@ -56,7 +58,7 @@ func TestOpenAPIDescribesEveryRoute(t *testing.T) {
 		"GET /preferences", "PUT /preferences", "GET /workspaces/{workspaceId}/runs", "GET /workspaces/{workspaceId}/runs/{run_id}",
 		"POST /workspaces/{workspaceId}/runs/{run_id}/cancel", "GET /runs/{run_id}", "POST /runs/{run_id}/cancel", "GET /runs/{run_id}/events",
 		"POST /workspaces/{workspaceId}/webhooks/retrieve-context", "POST /workspaces/{workspaceId}/webhooks/query", "POST /tools/rag_search", "POST /tools/web_search",
-		"GET /healthz", "GET /readyz", "GET /openapi.json", "GET /docs", "GET /metrics",
+		"GET /", "GET /healthz", "GET /readyz", "GET /openapi.json", "GET /docs", "GET /metrics",
 	} {
 		method, path, _ := strings.Cut(want, " ")
 		operations, _ := paths[path].(map[string]any)
@@ -78,22 +80,52 @@ func TestOpenAPIDescribesEveryRoute(t *testing.T) {
 
 func TestDocsPage(t *testing.T) {
 	t.Parallel()
-	e := open(t)
-	got := e.do("GET", "/docs", "", nil)
-	page := string(got.body)
-	if got.status != 200 || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
-		t.Fatalf("%d %s", got.status, got.header)
-	}
-	for _, want := range []string{"/workspaces/{workspaceId}/webhooks/document", "/tools/rag_search", `id="rate_limited"`, "chunkOverlap"} {
+	page := readPage(t, "/docs")
+	for _, want := range []string{
+		"/workspaces/{workspaceId}/webhooks/document", "/tools/rag_search", `id="rate_limited"`, "chunkOverlap",
+		`-d &#39;{&#34;text&#34;: &#34;How many days of holiday are there?&#34;}&#39;`, `-F files=@samples/documents/handbook.md`, `-F externalId=handbook.md`,
+		`/workspaces/default/documents/DOCUMENT_ID/retry`, `/runs/RUN_ID/events`, `&#34;conversationId&#34;: &#34;`,
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not have %s", want)
 		}
 	}
-	for _, never := range []string{"<script", "src=", "https://"} {
+}
+
+// TestHomePage looks at the page that a browser shows of the bare address.
+func TestHomePage(t *testing.T) {
+	t.Parallel()
+	page := readPage(t, "/")
+	for _, want := range []string{"<h1>Cairn</h1>", "Version dev", `href="/docs"`, `href="/openapi.json"`, `href="http://operator.test"`, "curl", "/webhooks/query"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not have %s", want)
+		}
+	}
+}
+
+// readPage returns a page, which loads nothing and runs the one script that its policy
+// names.
+func readPage(t *testing.T, path string) string {
+	t.Helper()
+	e := open(t)
+	got := e.do("GET", path, "", nil)
+	page := string(got.body)
+	if got.status != 200 || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
+		t.Fatalf("%d %s", got.status, got.header)
+	}
+	for _, never := range []string{"src=", "<link", "https://", "@import", "url("} {
 		if strings.Contains(page, never) {
 			t.Errorf("the page has %s", never)
 		}
 	}
+	_, rest, _ := strings.Cut(page, "<script>")
+	script, rest, _ := strings.Cut(rest, "</script>")
+	sum := sha256.Sum256([]byte(script))
+	if policy := got.header.Get("Content-Security-Policy"); script == "" || strings.Contains(rest, "<script") ||
+		!strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'") {
+		t.Errorf("the policy %s does not fit the script %s", policy, script)
+	}
+	return page
 }
 
 func TestConfigIsRequired(t *testing.T) {

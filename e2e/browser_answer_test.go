@@ -215,30 +215,3 @@ func TestBrowserFollowsAnAnswerOverKills(t *testing.T) {
 	})
 	asked.wantOnly(t, s.ends.API)
 }
-
-// TestBrowserReadsTheReference opens /docs, which must need no other host.
-func TestBrowserReadsTheReference(t *testing.T) {
-	t.Parallel()
-	page := browser(t)
-	s := start(t)
-	asked := trafficOf(t, page)
-	open(t, page, s.ends.API+"/docs")
-	const shows = `(() => {
-		const query = document.getElementById("query");
-		query.querySelector("summary").click();
-		return {title: document.title, open: query.open, text: query.innerText, operations: document.querySelectorAll("details .method").length};
-	})()`
-	var shown struct {
-		Title, Text string
-		Open        bool
-		Operations  int
-	}
-	if err := chromedp.Run(page, chromedp.Evaluate(shows, &shown)); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(shown.Title, "Cairn") || !shown.Open || shown.Operations < 40 ||
-		!strings.Contains(shown.Text, "POST /workspaces/{workspaceId}/webhooks/query") || !strings.Contains(shown.Text, "conversationId") {
-		t.Errorf("the page shows %+v", shown)
-	}
-	asked.wantOnly(t, s.ends.API)
-}

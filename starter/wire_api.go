@@ -143,6 +143,9 @@ func (l links) OperatorURL(workflowID string) string {
 	return namespace.RunURL(l.p.ends.UI, l.p.cfg.Temporal.Namespace, workflowID, "")
 }
 
+// OperatorPage implements api.Links.
+func (l links) OperatorPage() string { return l.p.ends.UI }
+
 // startDialer prepares the connections to addresses that users give. It knows the
 // listeners of the parts that run.
 func (p *platform) startDialer(ctx context.Context) error {

@@ -91,11 +91,15 @@ func (a *adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	op.BodyReadTimeout = -1
 	rt := op.Metadata[routeMetadata].(*Route) // every operation is made by route.described
 	serve := func(w http.ResponseWriter, r *http.Request) { handler(humago.NewContext(op, r, w)) }
-	if _, known := a.edge.methods[op.Path]; !known {
-		a.edge.paths.Handle(op.Path, http.NotFoundHandler())
+	pattern := op.Path
+	if pattern == "/" {
+		pattern = "/{$}" // else ServeMux would serve every path that has no route
 	}
-	a.edge.methods[op.Path] = append(a.edge.methods[op.Path], op.Method)
-	a.edge.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
+	if _, known := a.edge.methods[pattern]; !known {
+		a.edge.paths.Handle(pattern, http.NotFoundHandler())
+	}
+	a.edge.methods[pattern] = append(a.edge.methods[pattern], op.Method)
+	a.edge.mux.HandleFunc(op.Method+" "+pattern, func(w http.ResponseWriter, r *http.Request) {
 		a.edge.guard(w, r, op, rt, serve)
 	})
 }

@@ -1,0 +1,205 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// bodyExamples are the bodies of requests for which the fields that a schema requires do
+// not make a useful example. The file is a document of samples/documents with the
+// external id that `cairn ingest samples/documents` gives it, so that every example
+// writes to one and the same document.
+var bodyExamples = map[string]string{
+	"add-document":     `{"name": "Opening hours", "externalId": "notes/opening-hours", "content": {"text": "The service desk is open from 8 to 16."}}`,
+	"query":            `{"text": "How many days of holiday are there?"}`,
+	"retrieve-context": `{"text": "How many days of holiday are there?"}`,
+	"rag-search":       `{"query": "How many days of holiday are there?"}`,
+	"save-project":     `{"name": "Service manuals"}`,
+	"create-key":       `{"name": "reader", "scopes": ["read"]}`,
+	"start-import":     `{"source": {"type": "s3", "uri": "s3://company-docs/handbook/"}}`,
+	"put-preferences":  `{"rag": {}}`,
+
+	"openai-create-chat-completion": `{"model": "project:default", "messages": [{"role": "user", "content": "How many days of holiday are there?"}]}`,
+	"openai-create-response":        `{"model": "project:default", "input": "How many days of holiday are there?"}`,
+	"openai-create-embeddings":      `{"model": "cairn-offline", "input": "How many days of holiday are there?"}`,
+	"openai-create-vector-store":    `{"name": "Service manuals"}`,
+	"openai-search-vector-store":    `{"query": "How many days of holiday are there?"}`,
+}
+
+// formExamples are the forms of requests that bring files.
+var formExamples = map[string][]string{
+	"add-files":          {"files=@samples/documents/handbook.md", "externalId=handbook.md"},
+	"openai-create-file": {"file=@question.txt", "purpose=assistants"},
+}
+
+// curl returns a request to an operation as a command of a shell in which KEY is an API
+// key.
+func (s *Server) curl(op *huma.Operation) (string, error) {
+	body, err := s.bodyWords(op)
+	if err != nil {
+		return "", err
+	}
+	command := "curl"
+	if op.Method != http.MethodGet && (op.Method != http.MethodPost || body == nil) {
+		command += " -X " + op.Method
+	}
+	if op.Security == nil || len(op.Security) > 0 {
+		command += ` -H "Authorization: Bearer $KEY"`
+	}
+	words := []string{command}
+	base := cmp.Or(strings.TrimRight(s.cfg.PublicURL, "/"), "http://localhost:8080")
+	words = append(append(words, body...), shellQuoted(base+examplePath(op)))
+	return strings.Join(words, " \\\n  "), nil
+}
+
+// bodyWords returns the arguments of curl for the body of a request.
+func (s *Server) bodyWords(op *huma.Operation) ([]string, error) {
+	if op.RequestBody == nil {
+		return nil, nil
+	}
+	id := strings.TrimPrefix(op.OperationID, "workspace-")
+	if media := op.RequestBody.Content["application/json"]; media != nil {
+		text := bodyExamples[id]
+		if text == "" {
+			body, err := json.Marshal(s.example(media.Schema, "", true, 0))
+			if err != nil {
+				return nil, fmt.Errorf("make the example of %s: %w", op.OperationID, err)
+			}
+			text = string(body)
+		}
+		return []string{"-H 'Content-Type: application/json'", "-d " + shellQuoted(text)}, nil
+	}
+	fields := formExamples[id]
+	if fields == nil {
+		fields = []string{"files=@question.txt"}
+	}
+	var words []string
+	for _, field := range fields {
+		words = append(words, "-F "+field)
+	}
+	return words, nil
+}
+
+func shellQuoted(text string) string {
+	if !strings.ContainsAny(text, "\"'{}[]() ?&$") {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+var pathParameter = regexp.MustCompile(`(?:([a-z_]+)/)?\{([a-zA-Z_]+)\}`)
+
+// examplePath returns the path of an operation with its parameters, and those of the
+// query that are required: the workspace and project that every instance has, else a
+// name in capitals.
+func examplePath(op *huma.Operation) string {
+	path := pathParameter.ReplaceAllStringFunc(op.Path, func(found string) string {
+		parts := pathParameter.FindStringSubmatch(found)
+		value := strings.ToUpper(strings.TrimSuffix(parts[2], "_id")) + "_ID"
+		switch {
+		case parts[2] == "workspaceId", parts[1] == "projects":
+			value = "default"
+		case parts[2] == "id":
+			value = strings.ToUpper(strings.TrimSuffix(parts[1], "s")) + "_ID"
+		case parts[2] == "page":
+			value = "1.png"
+		case parts[2] == "model":
+			value = "project:default"
+		}
+		return strings.TrimPrefix(parts[1]+"/"+value, "/")
+	})
+	separator := "?"
+	for _, p := range op.Parameters {
+		if p.In == "query" && p.Required {
+			path += separator + p.Name + "=" + strings.ToUpper(p.Name)
+			separator = "&"
+		}
+	}
+	return path
+}
+
+func isJSON(mediaType string) bool { return mediaType == "application/json" }
+
+// answerExample returns an answer with the schema.
+func (s *Server) answerExample(schema *huma.Schema) (string, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(s.example(schema, "", false, 0))
+	return strings.TrimSpace(out.String()), err
+}
+
+// maxExampleDepth bounds the objects inside objects of an example.
+const maxExampleDepth = 4
+
+// example returns a value with the schema: with all of its fields, or only with those
+// that are required.
+func (s *Server) example(schema *huma.Schema, name string, required bool, depth int) any {
+	schema = s.resolved(schema)
+	if schema == nil || depth > maxExampleDepth {
+		return nil
+	}
+	switch {
+	case len(schema.Examples) > 0:
+		return schema.Examples[0]
+	case len(schema.Enum) > 0:
+		return schema.Enum[0]
+	case len(schema.OneOf) > 0:
+		return s.example(schema.OneOf[0], name, required, depth)
+	}
+	switch schema.Type {
+	case huma.TypeObject:
+		object := map[string]any{}
+		for field, property := range schema.Properties {
+			if !required || slices.Contains(schema.Required, field) {
+				object[field] = s.example(property, field, required, depth+1)
+			}
+		}
+		return object
+	case huma.TypeArray:
+		if item := s.example(schema.Items, name, required, depth+1); item != nil {
+			return []any{item}
+		}
+		return []any{}
+	case huma.TypeString:
+		return exampleText(schema, name)
+	case huma.TypeInteger, huma.TypeNumber:
+		return 1
+	case huma.TypeBoolean:
+		return true
+	default:
+		return map[string]any{}
+	}
+}
+
+// exampleTexts are values of fields that have the same meaning in every answer.
+var exampleTexts = map[string]string{
+	"name": "handbook.md", "externalId": "handbook.md", "mediaType": "text/markdown", "language": "eng", "model": "cairn-offline",
+	"text": "Everybody has 27 days of holiday.", "answer": "Everybody has 27 days of holiday. [1]", "query": "How many days of holiday are there?",
+	"projectId": "default", "workspaceId": "default", "workspace": "default", "project": "default",
+}
+
+func exampleText(schema *huma.Schema, name string) string {
+	text := exampleTexts[name]
+	switch {
+	case schema.Format == "date-time":
+		return "2026-03-02T09:00:00Z"
+	case text != "":
+		return text
+	case strings.HasSuffix(strings.ToLower(name), "id"):
+		return "7d3f2c1e-0a35-4a3e-a3bb-0d6a9a1f2c11"
+	case schema.MinLength != nil && *schema.MinLength > 1:
+		return strings.Repeat("x", *schema.MinLength)
+	default:
+		return "…"
+	}
+}

@@ -1,0 +1,143 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cairn-rag/cairn/api/edge"
+)
+
+// The pages have one style and one script, and load nothing.
+var (
+	//go:embed home.html
+	homeHTML string
+	//go:embed docs.html
+	docsHTML string
+	//go:embed page.css
+	pageCSS string
+	//go:embed page.js
+	pageJS string
+)
+
+const contentHTML = "text/html; charset=utf-8"
+
+// pagePolicy lets the pages run their own script and nothing else.
+var pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + hashOf(pageJS) +
+	"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+func hashOf(script string) string {
+	sum := sha256.Sum256([]byte(script))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// fillPage fills a template. The data is the fields of the page beside those of all pages.
+func (s *Server) fillPage(name, text string, functions template.FuncMap, data map[string]any) ([]byte, error) {
+	parsed, err := template.New(name).Funcs(functions).Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("read the page %s: %w", name, err)
+	}
+	data["Info"], data["Style"], data["Script"] = s.edge.OpenAPI().Info, template.CSS(pageCSS), template.JS(pageJS)
+	var out bytes.Buffer
+	if err := parsed.Execute(&out, data); err != nil {
+		return nil, fmt.Errorf("fill the page %s: %w", name, err)
+	}
+	return out.Bytes(), nil
+}
+
+// step is a command of the start page.
+type step struct{ Title, Command string }
+
+// homePage says what this server is and how it is asked, until there is a console.
+func (s *Server) homePage() ([]byte, error) {
+	steps := []step{{"Read the admin key", "KEY=$(cat cairn-data/admin.key)"}}
+	paths := s.edge.OpenAPI().Paths
+	for _, op := range []struct {
+		title     string
+		operation *huma.Operation
+	}{
+		{"Upload a document", paths["/workspaces/{workspaceId}/projects/{id}/files"].Post},
+		{"Ask a question", paths["/workspaces/{workspaceId}/webhooks/query"].Post},
+	} {
+		command, err := s.curl(op.operation)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, step{op.title, command})
+	}
+	return s.fillPage("home", homeHTML, nil, map[string]any{"Operator": s.deps.Links.OperatorPage(), "Steps": steps})
+}
+
+// section is the operations of one tag on the page.
+type section struct {
+	Tag, Title string
+	Operations []*huma.Operation
+}
+
+// sections returns the operations by tag: those of the first hour first.
+func (s *Server) sections() []section {
+	byTag := map[string][]*huma.Operation{}
+	for _, path := range slices.Sorted(maps.Keys(s.edge.OpenAPI().Paths)) {
+		for _, op := range operationsOf(s.edge.OpenAPI().Paths[path]) {
+			tag := strings.Join(op.Tags, ", ")
+			byTag[tag] = append(byTag[tag], op)
+		}
+	}
+	first := []string{"openai", "questions", "documents"} // in reverse
+	tags := slices.SortedFunc(maps.Keys(byTag), func(a, b string) int {
+		return cmp.Or(cmp.Compare(slices.Index(first, b), slices.Index(first, a)), cmp.Compare(a, b))
+	})
+	var sections []section
+	for _, tag := range tags {
+		title := strings.ToUpper(tag[:1]) + tag[1:]
+		if tag == "openai" {
+			title = "OpenAI protocol"
+		}
+		sections = append(sections, section{tag, title, byTag[tag]})
+	}
+	return sections
+}
+
+// docsPage lists the operations with examples, the codes of errors and the schemas.
+func (s *Server) docsPage() ([]byte, error) {
+	type schema struct {
+		Name   string
+		Schema *huma.Schema
+	}
+	var schemas []schema
+	all := s.edge.OpenAPI().Components.Schemas.Map()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		schemas = append(schemas, schema{name, all[name]})
+	}
+	functions := template.FuncMap{"schema": s.schemaText, "curl": s.curl, "answer": s.answerExample, "isJSON": isJSON}
+	return s.fillPage("docs", docsHTML, functions, map[string]any{
+		"Sections": s.sections(), "Codes": edge.Codes(), "Schemas": schemas,
+	})
+}
+
+// schemaText shows a schema; one that is a reference, what it refers to.
+func (s *Server) schemaText(schema *huma.Schema) (string, error) {
+	if schema = s.resolved(schema); schema == nil {
+		return "", nil
+	}
+	text, err := json.MarshalIndent(schema, "", "  ")
+	return string(text), err
+}
+
+// resolved follows the references of a schema.
+func (s *Server) resolved(schema *huma.Schema) *huma.Schema {
+	for schema != nil && schema.Ref != "" {
+		schema = s.edge.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
+	}
+	return schema
+}
