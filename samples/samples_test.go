@@ -3,6 +3,9 @@ package samples_test
 import (
 	"encoding/csv"
 	"io/fs"
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -34,6 +37,37 @@ func TestDocuments(t *testing.T) {
 	want := []string{"calibrations.csv", "handbook.md", "hx4-service-manual.pdf", "warranty.html"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("documents (-want +got):\n%s", diff)
+	}
+}
+
+// TestExamplesNameOneDocument looks at the commands of the pages that name a sample: the
+// sample exists, and an upload gives it the external id that `cairn ingest
+// samples/documents` gives it.
+func TestExamplesNameOneDocument(t *testing.T) {
+	t.Parallel()
+	documents, err := samples.Documents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`(@?)samples/documents/([\w.-]*\w)(.*)`)
+	found := 0
+	for _, file := range []string{"../README.md", "../docs/deploy.md", "../docs/runbook.md", "../api/examples.go", "../api/home.html"} {
+		page, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range named.FindAllStringSubmatch(string(page), -1) {
+			found++
+			if _, err := fs.Stat(documents, m[2]); err != nil {
+				t.Errorf("%s names %s: %v", file, m[0], err)
+			}
+			if m[1] == "@" && !strings.Contains(m[3], "externalId="+m[2]) {
+				t.Errorf("%s uploads %s as another document than cairn ingest does", file, m[0])
+			}
+		}
+	}
+	if found < 2 {
+		t.Errorf("%d examples name a sample", found)
 	}
 }
 

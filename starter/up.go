@@ -61,7 +61,7 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 	if err := p.ends.Write(cfg.Data); err != nil {
 		return errors.Join(err, p.close())
 	}
-	fmt.Fprintf(a.stdout, "Cairn is ready.\n  API        %s\n  Documents  %s/docs\n  Operator   %s\n  Admin key  %s\n",
+	fmt.Fprintf(a.stdout, "Cairn is ready.\n  API             %s\n  API reference   %s/docs\n  Temporal UI     %s\n  Admin key file  %s\n",
 		p.ends.API, p.ends.API, p.ends.UI, p.ends.KeyFile)
 	log.InfoContext(ctx, "ready", "version", versionName(), "api", p.ends.API)
 	p.tellStale(ctx, a.stdout)
@@ -83,7 +83,7 @@ func (p *platform) tellStale(ctx context.Context, w io.Writer) {
 		return
 	}
 	for _, s := range stale {
-		fmt.Fprintf(w, "  Stale      %s of project %s/%s: embedded with %s, and %s is configured now. Embed them again: cairn documents reingest --all --stale --project %s%s\n",
+		fmt.Fprintf(w, "  Stale           %s of project %s/%s: embedded with %s, and %s is configured now. Embed them again: cairn documents reingest --all --stale --project %s%s\n",
 			terminal.Count(s.Documents, "document"), s.Workspace, s.Project, s.Serving, s.Wanted, s.Project, inWorkspace(s.Workspace))
 	}
 }
