@@ -314,6 +314,9 @@ type Workflows interface {
 	// running is false if no such workflow runs. Each call is a signal, and a
 	// workflow takes 10,000 of them.
 	StopIngest(ctx context.Context, workspace, document string, upto int) (running bool, err error)
+	// ForgetIngests deletes the histories of the ended ingests of a document, where
+	// nobody else decides how long they are kept. Doing it twice changes nothing.
+	ForgetIngests(ctx context.Context, workspace, document string) error
 	// Ingesting returns the version of a document whose steps run now, 0 if none
 	// do. A document whose ingest has no open workflow is ErrNotRunning.
 	Ingesting(ctx context.Context, workspace, document string) (version int, err error)

@@ -220,6 +220,8 @@ type workflowsBehind struct {
 	ingests  []store.Version // that were started
 	removals []store.Removal // that were started
 
+	forgotten []string // documents whose histories were deleted
+
 	ingesting int   // the version whose steps run; -1 = the workflow has ended
 	unread    error // of reading the log
 }
@@ -293,6 +295,13 @@ func (w *workflowsBehind) StopIngest(context.Context, string, string, int) (bool
 		w.onStop()
 	}
 	return w.running > 0, nil
+}
+
+func (w *workflowsBehind) ForgetIngests(_ context.Context, _, document string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.forgotten = append(w.forgotten, document)
+	return nil
 }
 
 func (w *workflowsBehind) Ingesting(context.Context, string, string) (int, error) {

@@ -208,8 +208,8 @@ func (a *Ingestion) deleteVersions(ctx context.Context, ref knowledge.VersionRef
 }
 
 // RemoveRows deletes the rows of the versions to remove. Newer versions under the
-// same id stay, and no longer wait. It then empties the write-ahead log, and starts
-// the removal of the attachments.
+// same id stay, and no longer wait. It then empties the write-ahead log, deletes the
+// histories of the ended ingests, and starts the removal of the attachments.
 func (a *Ingestion) RemoveRows(ctx context.Context, in RemoveInput) error {
 	defer heartbeat(ctx)()
 	if err := a.Removals.RemoveRows(ctx, in.removal()); err != nil {
@@ -217,6 +217,9 @@ func (a *Ingestion) RemoveRows(ctx context.Context, in RemoveInput) error {
 	}
 	if err := a.Removals.EraseDeleted(ctx); err != nil {
 		return a.fail(ctx, in.Step(), fmt.Errorf("truncate the write-ahead log: %w", err))
+	}
+	if err := a.Workflows.ForgetIngests(ctx, in.Workspace, in.Document); err != nil {
+		return a.fail(ctx, in.Step(), fmt.Errorf("delete the histories of ingests: %w", err))
 	}
 	if err := a.startChildRemovals(ctx, in.Document); err != nil {
 		return a.fail(ctx, in.Step(), err)

@@ -86,6 +86,9 @@ func (a *Ingestion) removeOfProject(ctx context.Context, r store.Removal) (runni
 	if err := a.Removals.RemoveRows(ctx, r); err != nil {
 		return false, fmt.Errorf("remove rows: %w", err)
 	}
+	if err := a.Workflows.ForgetIngests(ctx, r.Workspace, r.Document); err != nil {
+		return false, fmt.Errorf("delete the histories of ingests: %w", err)
+	}
 	return false, nil
 }
 

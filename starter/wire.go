@@ -200,6 +200,9 @@ func (p *platform) useTemporal(c client.Client) {
 	p.client = c
 	p.onClose(func() error { c.Close(); return nil })
 	p.workflow = dispatch.New(c, versionName()).Named(*p.cfg.Operator.Names)
+	if p.cfg.Temporal.Embedded() {
+		p.workflow.OwnsHistories(p.cfg.Temporal.Namespace)
+	}
 	p.metrics.WatchBacklog(p.backlog)
 }
 

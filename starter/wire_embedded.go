@@ -31,12 +31,31 @@ func (p *platform) repair(ctx context.Context) error {
 	if !p.members.others {
 		repairs.Go(func() { p.sweepBlobs(ctx, started) })
 	}
+	if p.cfg.Temporal.Embedded() {
+		repairs.Go(func() { p.dropHistories(ctx) })
+	}
 	p.onClose(func() error {
 		stop()
 		repairs.Wait()
 		return nil
 	})
 	return nil
+}
+
+// dropHistories deletes the histories that are older than their retention, every hour, or
+// as often as the retention is long.
+func (p *platform) dropHistories(ctx context.Context) {
+	retention := p.cfg.Temporal.IngestRetention
+	for {
+		select {
+		case <-time.After(min(retention, time.Hour)):
+		case <-ctx.Done():
+			return
+		}
+		if err := p.workflow.DropHistories(ctx, time.Now().Add(-retention)); err != nil && ctx.Err() == nil {
+			p.log.WarnContext(ctx, "histories of ended ingests were not deleted; the next try is in an hour at the latest", "error", err)
+		}
+	}
 }
 
 // sweepBlobs deletes the unfinished writes of an earlier process. It walks through all

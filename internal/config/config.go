@@ -87,6 +87,11 @@ type Temporal struct {
 	// How durable an acknowledged step of a workflow is: with "full" it survives a
 	// loss of power, with "normal", about a quarter faster, a kill of the process. Defaults to full.
 	Sync string `koanf:"sync"`
+	// How long the embedded Temporal server keeps the history of an ingest or a removal
+	// of a document that completed. Other histories stay for 30 days, and the history of
+	// an ingest goes with its document. At temporal.address the retention of the namespace
+	// counts alone. Defaults to 24h.
+	IngestRetention time.Duration `koanf:"ingest_retention"`
 	// How the connection to temporal.address is encrypted.
 	TLS TemporalTLS `koanf:"tls"`
 

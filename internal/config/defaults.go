@@ -54,6 +54,7 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 	c.Temporal.Namespace = or(c.Temporal.Namespace, "cairn")
 	c.Temporal.Listen = or(c.Temporal.Listen, "127.0.0.1:7233")
 	c.Temporal.UIListen = or(c.Temporal.UIListen, "127.0.0.1:8233")
+	c.Temporal.IngestRetention = or(c.Temporal.IngestRetention, 24*time.Hour)
 	c.Temporal.Sync = or(c.Temporal.Sync, "full")
 	c.Database.URL = or(c.Database.URL, fileURL("sqlite", filepath.Join(data, "cairn.db")))
 	c.Vector.URL = or(c.Vector.URL, fileURL("sqlite", filepath.Join(data, "index.db")))

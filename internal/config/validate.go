@@ -26,6 +26,9 @@ const (
 // what names its document.
 const minEmbeddedTokens = 128
 
+// maxIngestRetention is how long the embedded Temporal server keeps all histories.
+const maxIngestRetention = 30 * 24 * time.Hour
+
 // validate returns every mistake at once.
 func (c Config) validate() error {
 	errs := []error{
@@ -89,6 +92,9 @@ func (t Temporal) validate() error {
 	if t.Embedded() {
 		if t.Namespace != "cairn" || t.APIKeyEnv != "" || t.TLS.On() || t.UIURL != "" {
 			return errors.New("temporal.namespace, api_key_env, tls and ui_url are for a server at temporal.address, which is not set")
+		}
+		if t.IngestRetention < time.Second || t.IngestRetention > maxIngestRetention {
+			return fmt.Errorf("temporal.ingest_retention is %s: it can be from 1s to %s, written with its unit", t.IngestRetention, maxIngestRetention)
 		}
 		return nil
 	}

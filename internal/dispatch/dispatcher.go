@@ -41,6 +41,8 @@ type Dispatcher struct {
 	client client.Client
 	builds []string
 	named  bool
+
+	namespace string // whose histories it deletes, "" = none
 }
 
 // New makes a dispatcher. build is what the workers call their build.
