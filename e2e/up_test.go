@@ -191,7 +191,7 @@ func TestHelp(t *testing.T) {
 		t.Fatalf("exit code %d", code)
 	}
 	commands := []string{
-		"up", "worker", "demo", "ingest", "import", "imports list", "imports retry", "ask", "documents list", "documents show", "documents remove", "documents reingest", "documents retry",
+		"up", "worker", "demo", "ingest", "import", "imports list", "imports retry", "ask", "chunks show", "documents list", "documents show", "documents remove", "documents reingest", "documents retry",
 		"runs list", "runs show", "runs watch", "runs cancel", "runs approve", "runs refuse", "projects list", "projects create", "projects show", "projects set", "projects reindex", "runs pause", "runs resume",
 		"keys create", "keys list", "keys revoke", "health", "doctor", "config", "version",
 	}

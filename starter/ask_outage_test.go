@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"sync/atomic"
 	"testing"
 )
 
@@ -13,9 +14,9 @@ import (
 // with the words of a server that starts.
 func TestAnOutageIsTold(t *testing.T) {
 	t.Parallel()
-	requests := 0
+	var requests atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		switch requests++; requests {
+		switch requests.Add(1) {
 		case 1:
 			w.Header().Set("Content-Type", "text/event-stream")
 			w.Header().Set("Cairn-Run-Id", "run-1")

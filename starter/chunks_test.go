@@ -56,7 +56,7 @@ func TestAPassageIsShownOnItsPage(t *testing.T) {
 			if err := json.Unmarshal(stdout.Bytes(), &shown); err != nil || code != exitDone {
 				t.Fatalf("%v, exit code %d, stderr %q", err, code, stderr.String())
 			}
-			t.Cleanup(func() { os.Remove(shown.Picture) })
+			t.Cleanup(func() { os.RemoveAll(shown.Picture) })
 			picture, err := os.ReadFile(shown.Picture)
 			if err != nil || string(picture) != test.want || viewed != shown.Picture {
 				t.Errorf("%v, picture %q, want %q; viewed %q of %q", err, picture, test.want, viewed, shown.Picture)
@@ -68,7 +68,7 @@ func TestAPassageIsShownOnItsPage(t *testing.T) {
 		code, stdout, stderr := command(t, "chunks", "show", "k-1", "--open", "--url", onPage(t, twoPages), "--key", "k")
 		_, path, _ := strings.Cut(stdout, "\nThe page: ")
 		path = strings.TrimSpace(path)
-		t.Cleanup(func() { os.Remove(path) })
+		t.Cleanup(func() { os.RemoveAll(path) })
 		if info, err := os.Stat(path); code != exitDone || err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, exit code %d, stdout %q, stderr %q", err, code, stdout, stderr)
 		}

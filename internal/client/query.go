@@ -206,7 +206,7 @@ func (c *Client) start(ctx context.Context, path string, query url.Values, reque
 	body := &streamBody{res.Body, cancel}
 	run := res.Header.Get(runHeader)
 	if run == "" {
-		body.Close()
+		_ = body.Close() // it was not read
 		return nil, "", c.notCairnError(http.MethodPost, path, res.Header.Get("Content-Type"))
 	}
 	if c.started != nil {
