@@ -231,7 +231,6 @@ func (s *Server) apply(c ProjectChange, project *knowledge.Project, renew bool) 
 		return nil, err
 	}
 	wrong := append(changed.AI.Fields("body.ai"), changed.Tools.MissingFields("body.tools", before.Tools, s.cfg.Tools)...)
-	wrong = append(wrong, changed.AI.ModelFields("body.ai", before.AI, s.cfg.ChatModels)...)
 	wrong = append(wrong, tool.ApprovalFields("body.tools.approval", before.Tools, changed.Tools)...)
 	wrong = append(wrong, websearch.SettingFields("body.tools.web_search", before.Tools.WebSearch, changed.Tools.WebSearch, s.cfg.WebProvider)...)
 	if !reflect.DeepEqual(changed.Tools.Custom, before.Tools.Custom) {

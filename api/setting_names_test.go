@@ -14,14 +14,14 @@ func TestModelsOfAnOfflineInstance(t *testing.T) {
 	t.Parallel()
 	e := open(t, func(c *api.Config, _ *api.Deps) { c.ChatModels = []string{"offline", "other"} })
 	path := own + "/projects/default"
-	e.do("PATCH", path, e.admin, `{"ai":{"model":"offline","failover":["other"]}}`).want(200)
+	for _, accepted := range []string{`{"ai":{"model":"offline","failover":["other"]}}`, `{"ai":{"model":"gpt-0"}}`} { // a project may be saved before its endpoint
+		e.do("PATCH", path, e.admin, accepted).want(200)
+	}
 	e.do("PUT", "/preferences", e.reader, `{"rag":{"model":"other"}}`).want(200)
 	for _, refused := range []struct{ method, path, key, body, location string }{
-		{"PATCH", path, e.admin, `{"ai":{"model":"gpt-0"}}`, "body.ai.model"},
-		{"PATCH", path, e.admin, `{"ai":{"failover":["other","gpt-0"]}}`, "body.ai.failover[1]"},
-		{"POST", hooks + "/projects", e.admin, `{"name":"New","ai":{"model":"gpt-0"}}`, "body.ai.model"},
 		{"PUT", "/preferences", e.reader, `{"rag":{"model":"gpt-0"}}`, "body.rag.model"},
-		{"POST", hooks + "/query", e.reader, `{"text":"a","projectId":"default","projectConfigOverride":{"ai":{"model":"gpt-0"}}}`, "body.projectConfigOverride.ai.model"},
+		{"POST", hooks + "/query", e.reader, `{"text":"a","projectId":"default","projectConfigOverride":{"ai":{"model":"gpt-1"}}}`, "body.projectConfigOverride.ai.model"},
+		{"POST", hooks + "/query", e.reader, `{"text":"a","projectId":"default","projectConfigOverride":{"ai":{"failover":["other","gpt-1"]}}}`, "body.projectConfigOverride.ai.failover[1]"},
 	} {
 		got := e.do(refused.method, refused.path, refused.key, refused.body)
 		if locations := got.refused(422, knowledge.CodeInvalid); locations[0] != refused.location || !strings.Contains(string(got.body), "offline or other") {
