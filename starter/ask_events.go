@@ -164,6 +164,8 @@ func (n *narrator) document(e client.Event) error {
 	}
 	if d.Waiting != nil {
 		n.say("%s waits: %s", d.Name, documentWait(*d.Waiting))
+	} else if d.Progress > 0 && d.Progress < 1 {
+		n.mark(fmt.Sprintf("… %s: %s, %.0f %%", d.Name, d.Stage, 100*d.Progress))
 	}
 	return nil
 }

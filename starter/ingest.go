@@ -59,7 +59,8 @@ func (g ingestCmd) Run(ctx context.Context, a *app) error {
 		out = io.Discard
 	}
 	progress := terminal.NewProgress(out, bar, len(found.entries))
-	in := ingestion{client: c, project: g.Project, tags: g.Tag, force: g.Force, wait: g.Wait, progress: progress}
+	notes := &ingestNotes{progress: progress, out: a.stderr, quiet: g.forPrograms(), waited: map[string]string{}}
+	in := ingestion{client: c.WithOutages(notes.outage), project: g.Project, tags: g.Tag, force: g.Force, wait: g.Wait, progress: progress, notes: notes}
 	outcomes, err := in.ingestAll(ctx, found.entries, g.Parallel)
 	return g.finish(a, summarise(outcomes, found), errors.Join(err, progress.Close()))
 }
@@ -72,6 +73,7 @@ type ingestion struct {
 	force    bool
 	wait     bool
 	progress *terminal.Progress
+	notes    *ingestNotes
 }
 
 // waiting is the number of runs that are followed at a time, beside the
@@ -163,7 +165,7 @@ func (in ingestion) ingestOne(ctx context.Context, e entry, uploads chan struct{
 	case sent.Import != nil:
 		return in.archive(ctx, o)
 	}
-	last, err := in.client.Wait(ctx, sent.Document.RunID, nil)
+	last, err := in.client.Wait(ctx, sent.Document.RunID, func(event client.Event) { in.notes.document(e.name, event) })
 	if err != nil {
 		return o, err
 	}

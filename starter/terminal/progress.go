@@ -54,6 +54,29 @@ func (p *Progress) Done(outcome, name, detail string) error {
 	return nil
 }
 
+// Now shows beside the bar what a document does at the moment.
+func (p *Progress) Now(doing string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		p.bar.Describe("documents, " + Shorten(line(doing), longestDoing))
+	}
+}
+
+// longestDoing is the longest text beside the bar, in code points.
+const longestDoing = 40
+
+// Note writes a line that is no outcome to out, above the bar. Errors are ignored: a note
+// that cannot be written is no reason to stop the work.
+func (p *Progress) Note(out io.Writer, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+	_, _ = fmt.Fprintln(out, line(text))
+}
+
 // Close takes the bar away.
 func (p *Progress) Close() error {
 	if p.bar == nil {
