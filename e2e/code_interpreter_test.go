@@ -1,11 +1,16 @@
 package e2e_test
 
 import (
+	"bytes"
+	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
@@ -74,14 +79,38 @@ func TestCodeInterpreter(t *testing.T) {
 	defer res.Body.Close()
 	head := make([]byte, 4)
 	t.Run("a cancel stops the code", func(t *testing.T) {
-		const long = `{"language":"python","code":"import time\nwhile True:\n    time.sleep(1)"}`
+		const program = "/usr/bin/sleep"
+		argument := fmt.Sprintf("86399.%d", os.Getpid()) // that no other test has
+		long := `{"language":"python","code":"import subprocess\nsubprocess.run(['` + program + `', '` + argument + `'])"}`
 		m.ScriptChat(modeltest.Call(model.ToolCall{ID: "long", Name: "code_interpreter", Arguments: long}))
 		a := s.query(t, "How long does it take?")
 		r := &reader{run: a.run, body: a}
 		r.until(t, func(list []event) bool { return len(statuses(t, list)) > 0 })
+		runs := func(want bool) func(context.Context) error {
+			return func(context.Context) error {
+				if got := processes(program, argument); (len(got) > 0) != want {
+					return fmt.Errorf("the code has the processes %v", got)
+				}
+				return nil
+			}
+		}
+		await(t, time.Minute, "the code runs", runs(true))
 		s.wantCanceled(t, r)
+		await(t, 30*time.Second, "the code has ended", runs(false))
 	})
 	if _, err := res.Body.Read(head); err != nil || string(head) != "\x89PNG" || res.StatusCode != http.StatusOK || plot.MediaType != "image/png" || res.ContentLength != plot.Bytes {
 		t.Errorf("%+v opens %d %q of %d bytes: %v", plot, res.StatusCode, head, res.ContentLength, err)
 	}
+}
+
+// processes returns the files in /proc of the command lines that have exactly these words.
+func processes(words ...string) (found []string) {
+	want := []byte(strings.Join(words, "\x00") + "\x00")
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is well-formed
+	for _, file := range files {
+		if line, err := os.ReadFile(file); err == nil && bytes.Equal(line, want) { // an error: it has ended
+			found = append(found, file)
+		}
+	}
+	return found
 }
