@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	sdk "go.temporal.io/sdk/client"
 
 	"github.com/cairn-rag/cairn/internal/model/modeltest"
@@ -27,7 +28,7 @@ func TestClusterRoles(t *testing.T) {
 		return nil
 	})
 	c.migrate()
-	early.ready("API")
+	other := c.client(early.ready("API"))
 	w, health := c.worker("--queues", "query,ingest,bulk,bulk-large,webhook")
 	c.worker("--queues", "fetch,parse,embed,transcribe,write")
 	if err := health.Ready(t.Context()); err != nil {
@@ -42,6 +43,21 @@ func TestClusterRoles(t *testing.T) {
 	if page, want := s.document(t, s.upload(t, "again", "The southern pier has a foghorn.").ID).OperatorURL, c.ends.UI+"/namespaces/cluster/workflows/ingest"; !strings.HasPrefix(page, want) {
 		t.Errorf("the operator's page is %s, want one under %s", page, want)
 	}
+	t.Run("a reader resumes at another API process", func(t *testing.T) {
+		a := s.begun(t, "What is on the northern pier?", 5)
+		rest := other.follow(t, a.run, 5)
+		all := s.follow(t, a.run, 0)
+		if diff := cmp.Diff(all[5:], rest); diff != "" {
+			t.Errorf("behind event 5 (-of one process +of the other):\n%s", diff)
+		}
+		if diff := cmp.Diff(all, other.follow(t, a.run, 0)); diff != "" {
+			t.Errorf("all events (-of one process +of the other):\n%s", diff)
+		}
+		if diff := cmp.Diff(all[5:], other.overSocket(t, other.socketOf(a.run, 5), 0)); diff != "" {
+			t.Errorf("behind event 5 (-over SSE +over the WebSocket of the other process):\n%s", diff)
+		}
+		other.wantSocket(t, "Is there a lighthouse?", names(all))
+	})
 	t.Run("a research goes on when its worker is killed", func(t *testing.T) {
 		r := s.research(t, map[string]any{"breadth": 4, "depth": 1})
 		r.until(t, updates(t, 1, "notes", "completed"))

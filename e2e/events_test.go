@@ -49,6 +49,10 @@ func TestRunEvents(t *testing.T) {
 		s.wantReplay(t, upload.RunID)
 	})
 
+	t.Run("a WebSocket sends the same events", func(t *testing.T) {
+		s.wantSocket(t, "What is on the northern pier?", whole)
+	})
+
 	t.Run("a place that is no number is refused", func(t *testing.T) {
 		for _, after := range []string{"abc", "-1", "1.5"} {
 			if status := s.call(t, "GET", "/runs/"+running.run+"/events?after="+after, nil, nil); status != http.StatusBadRequest {
