@@ -28,6 +28,8 @@ type projectView struct {
 
 	CallbackSecret string `json:"callbackSecret,omitempty" doc:"The secret that was made to sign callbacks, in the answer that makes it and never again"`
 
+	SameName []string `json:"sameName,omitempty" doc:"In the answer to a new project or a new name: the other projects with this name, oldest first, at most 100. Tell them apart by the id"`
+
 	OutdatedDocuments *int `json:"outdatedDocuments,omitempty" doc:"In the answer to a change of ai.embeddings, ai.textSplitter, ai.enrichment or ai.multimodal: the published documents that were made with other settings. POST …/projects/{id}/reindex embeds them again, or makes new versions of them"`
 }
 
@@ -145,7 +147,7 @@ func (s *Server) createProject(ctx context.Context, p knowledge.Principal, b pro
 		return nil, fmt.Errorf("create project %s: %w", project.ID, err)
 	}
 	shown := viewProject(p, project, made)
-	shown.APIKey = secret
+	shown.APIKey, shown.SameName = secret, s.sameName(ctx, p, project)
 	return &projectOutput{shown}, nil
 }
 
@@ -160,6 +162,9 @@ func (s *Server) changeProject(ctx context.Context, p knowledge.Principal, id st
 		return nil, fmt.Errorf("update project %s: %w", id, err)
 	}
 	shown := viewProject(p, project, made)
+	if change.Name != nil {
+		shown.SameName = s.sameName(ctx, p, project)
+	}
 	if change.concernsDocuments() {
 		outdated, err := s.deps.Store.CountOutdated(ctx, p, project.ID, project.Config)
 		if err != nil { // the change is stored all the same
@@ -317,23 +322,4 @@ func viewProject(p knowledge.Principal, project knowledge.Project, made map[stri
 		shown.Tools.Custom = nil // addresses and headers are for those who manage the project
 	}
 	return shown
-}
-
-// slugOf makes an id of a name; of one that has no letters for it, a random one.
-func slugOf(name string) string {
-	var b strings.Builder
-	for _, c := range strings.ToLower(name) {
-		switch {
-		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '_':
-			b.WriteRune(c)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-	}
-	slug := strings.Trim(b.String(), "-_")
-	slug = strings.TrimRight(slug[:min(len(slug), 56)], "-_") // a suffix must still fit
-	if !knowledge.ValidSlug(slug) {
-		return knowledge.NewID()
-	}
-	return slug
 }

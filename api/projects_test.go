@@ -159,6 +159,20 @@ func TestProjects(t *testing.T) {
 }
 
 // TestToolsOfAnInstance sets tools that the instance has.
+func TestASecondProjectOfOneNameNamesTheFirst(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.do("POST", hooks+"/projects", e.admin, `{"name":"Field service"}`).want(200)
+	second := e.do("POST", hooks+"/projects", e.admin, `{"name":"Field service"}`).want(200)
+	if diff := cmp.Diff([]any{"field-service"}, second["sameName"]); diff != "" {
+		t.Errorf("sameName of a new project (-want +got):\n%s", diff)
+	}
+	renamed := e.do("PATCH", own+"/projects/field-service", e.admin, `{"name":"Field service"}`).want(200)
+	if diff := cmp.Diff([]any{second["id"]}, renamed["sameName"]); diff != "" {
+		t.Errorf("sameName of a new name (-want +got):\n%s", diff)
+	}
+}
+
 func TestToolsOfAnInstance(t *testing.T) {
 	t.Parallel()
 	e := open(t, func(c *api.Config, _ *api.Deps) { c.Tools = []string{knowledge.ToolWebSearch} })

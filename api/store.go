@@ -46,6 +46,9 @@ type Tenants interface {
 	UpdateProject(ctx context.Context, p knowledge.Principal, id string, change func(*knowledge.Project) error) (knowledge.Project, error)
 	// Project returns a project by its id or its name.
 	Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error)
+	// ProjectsNamed returns the ids of the projects with this name that the principal
+	// covers, oldest first, 100 at most.
+	ProjectsNamed(ctx context.Context, p knowledge.Principal, name string) ([]string, error)
 	// Projects lists the projects that the principal covers.
 	Projects(ctx context.Context, p knowledge.Principal, page store.Page) ([]knowledge.Project, string, error)
 	// ProjectUsage returns what the answers of a project cost that were asked in [from, to),

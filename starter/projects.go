@@ -74,23 +74,22 @@ func (p projectsCreateCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	existing, err := allProjects(ctx, c)
-	if err != nil {
-		return err
-	}
 	created, err := c.SaveProject(ctx, client.Project{Name: p.Name})
 	if err != nil {
 		return err
 	}
-	for _, other := range existing {
-		if other.Name == created.Name {
-			fmt.Fprintf(a.stderr, "The project %s has this name too; commands tell them apart by the id.\n", other.ID)
-		}
-	}
+	warnOfNamesakes(a, created)
 	if p.forPrograms() {
 		return p.write(a, created)
 	}
 	return terminal.Fields(a.stdout, "id", created.ID, "name", created.Name, "key (shown only now)", created.APIKey)
+}
+
+// warnOfNamesakes names the other projects with the name of a project that was saved.
+func warnOfNamesakes(a *app, saved client.Project) {
+	for _, other := range saved.SameName {
+		fmt.Fprintf(a.stderr, "The project %s has this name too; commands tell them apart by the id.\n", other)
+	}
 }
 
 type projectsShowCmd struct {
@@ -152,6 +151,7 @@ func (s projectsSetCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	warnOfNamesakes(a, saved)
 	if s.forPrograms() {
 		return s.write(a, saved)
 	}

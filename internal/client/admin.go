@@ -17,6 +17,9 @@ type Project struct {
 	Tools  json.RawMessage `json:"tools,omitempty"`
 	Limits json.RawMessage `json:"limits,omitempty"`
 	APIKey string          `json:"apiKey,omitempty"` // only in the answer that creates the project
+	// SameName is in the answer to a new project or a new name: the ids of the other projects
+	// with this name.
+	SameName []string `json:"sameName,omitempty"`
 	// OutdatedDocuments is in the answer to a change of ai.textSplitter, ai.enrichment
 	// or ai.multimodal: the documents that were made with other settings.
 	OutdatedDocuments *int `json:"outdatedDocuments,omitempty"`

@@ -169,6 +169,27 @@ func (s *Store) Project(ctx context.Context, p knowledge.Principal, idOrName str
 	return rows[0].project()
 }
 
+// maxNamesakes is how many projects of one name are returned.
+const maxNamesakes = 100
+
+// ProjectsNamed returns the ids of the projects with this name that the principal covers,
+// oldest first, 100 at most.
+func (s *Store) ProjectsNamed(ctx context.Context, p knowledge.Principal, name string) ([]string, error) {
+	if err := requireWorkspace(p); err != nil {
+		return nil, err
+	}
+	var ids []string
+	q := s.reader.NewSelect().Model((*projectRow)(nil)).Column("p.id").
+		Where("p.workspace = ? AND p.name = ? AND p.removing_run = ''", p.Workspace(), name)
+	if p.Project() != "" {
+		q = q.Where("p.id = ?", p.Project())
+	}
+	if err := q.OrderExpr("p.created_at, p.id").Limit(maxNamesakes).Scan(ctx, &ids); err != nil {
+		return nil, fmt.Errorf("list the projects named %q: %w", name, failure(err))
+	}
+	return ids, nil
+}
+
 // Projects lists the projects that the principal covers, newest first.
 func (s *Store) Projects(ctx context.Context, p knowledge.Principal, page Page) ([]knowledge.Project, string, error) {
 	if err := requireWorkspace(p); err != nil {

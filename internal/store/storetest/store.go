@@ -36,6 +36,7 @@ type Tenants interface {
 	CreateProject(ctx context.Context, p knowledge.Project, keys ...store.Key) error
 	UpdateProject(ctx context.Context, p knowledge.Principal, id string, change func(*knowledge.Project) error) (knowledge.Project, error)
 	Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error)
+	ProjectsNamed(ctx context.Context, p knowledge.Principal, name string) ([]string, error)
 	Projects(ctx context.Context, p knowledge.Principal, page store.Page) ([]knowledge.Project, string, error)
 	CreateKey(ctx context.Context, k store.Key) error
 	RenewKey(ctx context.Context, p knowledge.Principal, id, hash, prefix string) (store.Key, error)

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -88,6 +89,16 @@ func projects(f *fixture) {
 	f.must(f.CreateProject(f.ctx, knowledge.Project{ID: "twin", Workspace: "acme", Name: "Handbook"}))
 	_, err = f.Project(f.ctx, p, "Handbook")
 	f.wantCode(err, knowledge.CodeConflict)
+	wantNamed := func(p knowledge.Principal, name string, want ...string) {
+		if got, err := f.ProjectsNamed(f.ctx, p, name); err != nil || !slices.Equal(got, want) {
+			f.Errorf("projects named %q: %q, %v; want %q", name, got, err, want)
+		}
+	}
+	f.must(f.CreateProject(f.ctx, knowledge.Project{ID: "twin-2", Workspace: "acme", Name: "Triplet", CreatedAt: want.CreatedAt}))
+	f.must(f.CreateProject(f.ctx, knowledge.Project{ID: "twin-1", Workspace: "acme", Name: "Triplet", CreatedAt: want.UpdatedAt}))
+	wantNamed(p, "Triplet", "twin-2", "twin-1")
+	wantNamed(p, "Nobody")
+	wantNamed(manager("other"), "Triplet")
 	_, err = f.UpdateProject(f.ctx, p, "missing", func(*knowledge.Project) error { return nil })
 	f.wantCode(err, knowledge.CodeNotFound)
 	_, err = f.UpdateProject(f.ctx, p, "manual", func(*knowledge.Project) error { return knowledge.Errorf(knowledge.CodeInvalid, "no") })
