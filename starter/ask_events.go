@@ -172,12 +172,16 @@ func (n *narrator) document(e client.Event) error {
 
 // outage writes that the server does not answer and is tried again; nil = it answers.
 func (n *narrator) outage(err error) {
-	text := "connected again"
-	if err != nil {
-		text = "no connection, trying again for up to a minute: " + err.Error()
-	}
 	n.unmark()
-	n.write(text)
+	n.write(outageText(err))
+}
+
+// outageText describes an outage by its first error, and its end by nil.
+func outageText(err error) string {
+	if err == nil {
+		return "connected again"
+	}
+	return "no connection, trying again for up to a minute: " + err.Error()
 }
 
 func (n *narrator) say(format string, args ...any) {

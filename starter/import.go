@@ -85,7 +85,7 @@ func (g importCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	i, err := g.start(ctx, c)
+	i, err := g.start(ctx, c.WithOutages(func(err error) { fmt.Fprintln(a.stderr, terminal.Clean(outageText(err))) }))
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func awaitImport(ctx context.Context, a *app, c *client.Client, i client.Import,
 		out, bar = io.Discard, nil
 	}
 	meter := terminal.NewMeter(out, bar)
-	_, err := c.Wait(ctx, i.RunID, func(e client.Event) {
+	_, err := c.WithOutages(func(err error) { meter.Note(a.stderr, outageText(err)) }).Wait(ctx, i.RunID, func(e client.Event) {
 		now := i
 		if e.Name == client.EventImport && e.Decode(&now) == nil {
 			// Progress that cannot be written is no reason to stop.

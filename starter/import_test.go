@@ -8,7 +8,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cairn-rag/cairn/starter/terminal"
@@ -96,5 +98,45 @@ func TestMeter(t *testing.T) {
 	}
 	if out.Len() > 0 || !strings.Contains(bar.String(), "200/201") {
 		t.Errorf("lines %q, bar %q", &out, &bar)
+	}
+}
+
+// TestAnOutageOfAnImportIsTold answers the start of an import, and later the request for its
+// events, with the words of a server that starts.
+func TestAnOutageOfAnImportIsTold(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int32
+	const started = `{"id":"i-1","run_id":"run-1","status":"running"}`
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch n := requests.Add(1); {
+		case n == 1 || n == 4:
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.Header().Set("Retry-After", "2")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			fmt.Fprint(w, `{"status":503,"code":"unavailable","detail":"the server is starting"}`)
+		case n == 3:
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, "id: 1\nevent: importUpdate\ndata: {\"discovered\":2,\"remaining\":1}\n\n")
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		case n == 5:
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, "id: 2\nevent: runEnded\ndata: {\"status\":\"completed\"}\n\n")
+		case r.Method == http.MethodGet:
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"id":"i-1","run_id":"run-1","status":"completed","discovered":2,"published":2}`)
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusAccepted)
+			fmt.Fprint(w, started)
+		}
+	}))
+	t.Cleanup(server.Close)
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), &app{stdout: &stdout, stderr: &stderr}, []string{"import", "s3://docs/a", "--wait", "--url", server.URL, "--key", "k"})
+	const outage = `no connection, trying again for up to a minute: .+\nconnected again\n`
+	want := regexp.MustCompile(`^` + outage + `1 of 2, .+\n` + outage + `2 published, 0 skipped, 0 failed\n$`)
+	if code != exitDone || !want.MatchString(stderr.String()) {
+		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout.String(), stderr.String())
 	}
 }

@@ -27,12 +27,12 @@ func (n *ingestNotes) outage(err error) {
 	defer n.mu.Unlock()
 	if err == nil {
 		if n.apart--; n.apart == 0 {
-			n.progress.Note(n.out, "connected again")
+			n.progress.Note(n.out, outageText(nil))
 		}
 		return
 	}
 	if n.apart++; n.apart == 1 {
-		n.progress.Note(n.out, "no connection, trying again for up to a minute: "+err.Error())
+		n.progress.Note(n.out, outageText(err))
 	}
 }
 

@@ -3,13 +3,15 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/schollz/progressbar/v3"
 )
 
 // Meter shows how far one long piece of work is: a bar where there is a terminal,
-// otherwise a line each time. It is not safe for concurrent use.
+// otherwise a line each time. Safe for concurrent use.
 type Meter struct {
+	mu  sync.Mutex
 	out io.Writer
 	bar *progressbar.ProgressBar // nil = no terminal
 }
@@ -33,6 +35,8 @@ func NewMeter(out, bar io.Writer) *Meter {
 
 // Show shows that done of total is done, as far as total is known, with a text.
 func (m *Meter) Show(done, total int64, text string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.bar == nil {
 		_, err := fmt.Fprintf(m.out, "%d of %d, %s\n", done, total, line(text))
 		return err
@@ -45,8 +49,21 @@ func (m *Meter) Show(done, total int64, text string) error {
 	return nil
 }
 
+// Note writes a line to out, above the bar. Errors are ignored: a note that cannot be
+// written is no reason to stop the work.
+func (m *Meter) Note(out io.Writer, text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.bar != nil {
+		_ = m.bar.Clear()
+	}
+	_, _ = fmt.Fprintln(out, line(text))
+}
+
 // Close takes the bar away.
 func (m *Meter) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.bar == nil {
 		return nil
 	}
