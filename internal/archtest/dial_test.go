@@ -13,6 +13,7 @@ var dials = map[string]string{
 	"internal/safedial":      "checks the addresses that users give",
 	"internal/access":        "the key set that an operator configures",
 	"internal/blob/connect":  "the bucket that an operator configures",
+	"internal/index/milvus":  "the index that an operator configures",
 	"internal/model":         "the models that an operator configures",
 	"internal/websearch":     "the search engine that an operator configures",
 	"internal/client":        "the server that a command is told to use",

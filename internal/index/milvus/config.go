@@ -3,6 +3,7 @@ package milvus
 import (
 	"log/slog"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -21,6 +22,9 @@ type Config struct {
 	Database string
 	// TLS encrypts the connection and checks the server's certificate.
 	TLS bool
+	// CAFile is a file with the certificates of the authorities that sign the server's, in
+	// PEM. It implies TLS. Defaults to the authorities of the system.
+	CAFile string
 	// Token is an API key, or user:password. Defaults to none.
 	Token string
 	// Prefix begins the names of the collections. Defaults to "cairn".
@@ -56,8 +60,8 @@ const defaultPort = "19530"
 
 var plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,99}$`)
 
-// ParseURL reads milvus://host:port/database with the parameters tls, prefix,
-// index, analyzer and partition_key.
+// ParseURL reads milvus://host:port/database with the parameters tls, ca_file,
+// prefix, index, analyzer and partition_key.
 func ParseURL(address string) (Config, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "milvus" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
@@ -83,6 +87,10 @@ func (c *Config) set(name, value string) (err error) {
 	switch name {
 	case "tls":
 		c.TLS, err = strconv.ParseBool(value)
+	case "ca_file":
+		if c.CAFile = value; !filepath.IsAbs(value) {
+			return invalid("vector.url: ca_file is the absolute path of a file with certificates")
+		}
 	case "partition_key":
 		var with bool
 		with, err = strconv.ParseBool(value)
@@ -100,7 +108,7 @@ func (c *Config) set(name, value string) (err error) {
 			return invalid("vector.url: prefix has letters, digits and _, and begins with a letter")
 		}
 	default:
-		return invalid("vector.url has no parameter %q: choose from tls, prefix, index, analyzer and partition_key", name)
+		return invalid("vector.url has no parameter %q: choose from tls, ca_file, prefix, index, analyzer and partition_key", name)
 	}
 	if err != nil {
 		return invalid("vector.url: %s is true or false", name)
@@ -128,6 +136,6 @@ func or(value, standard string) string {
 	return value
 }
 
-func invalid(format string, args ...any) error {
+func invalid(format string, args ...any) *knowledge.Error {
 	return knowledge.Errorf(knowledge.CodeInvalid, format, args...)
 }

@@ -40,12 +40,9 @@ func Open(ctx context.Context, cfg Config) (*Index, error) {
 	cfg = cfg.withDefaults()
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	client, err := milvusclient.New(ctx, &milvusclient.ClientConfig{
-		Address: cfg.Address, DBName: cfg.Database, APIKey: cfg.Token, EnableTLSAuth: cfg.TLS,
-		DialOptions: []grpc.DialOption{grpc.WithDefaultCallOptions(grpcretry.WithMax(attempts))},
-	})
+	client, err := connect(ctx, cfg)
 	if err != nil {
-		return nil, unreachable(cfg.Address, err)
+		return nil, err
 	}
 	x := &Index{
 		cfg: cfg, client: client,
@@ -57,6 +54,29 @@ func Open(ctx context.Context, cfg Config) (*Index, error) {
 		return nil, err
 	}
 	return x, nil
+}
+
+// connect returns a client whose connection is established.
+func connect(ctx context.Context, cfg Config) (*milvusclient.Client, error) {
+	config := &milvusclient.ClientConfig{
+		Address: cfg.Address, DBName: cfg.Database, APIKey: cfg.Token,
+		DialOptions: []grpc.DialOption{grpc.WithDefaultCallOptions(grpcretry.WithMax(attempts))},
+	}
+	if cfg.encrypted() {
+		encryption, err := cfg.tlsConfig()
+		if err != nil {
+			return nil, err
+		}
+		if err := checkCertificate(ctx, cfg.Address, encryption); err != nil {
+			return nil, err
+		}
+		config = config.WithTLSConfig(encryption)
+	}
+	client, err := milvusclient.New(ctx, config)
+	if err != nil {
+		return nil, unreachable(cfg.Address, err)
+	}
+	return client, nil
 }
 
 func unreachable(address string, err error) error {

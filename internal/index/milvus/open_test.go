@@ -20,9 +20,10 @@ import (
 func TestParseURL(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]milvus.Config{
-		"milvus://localhost:19530":        {Address: "localhost:19530"},
-		"milvus://milvus.example.com":     {Address: "milvus.example.com:19530"},
-		"milvus://h:1/knowledge?tls=true": {Address: "h:1", Database: "knowledge", TLS: true},
+		"milvus://localhost:19530":                 {Address: "localhost:19530"},
+		"milvus://milvus.example.com":              {Address: "milvus.example.com:19530"},
+		"milvus://h:1/knowledge?tls=true":          {Address: "h:1", Database: "knowledge", TLS: true},
+		"milvus://h:1?ca_file=/etc/ssl/milvus.pem": {Address: "h:1", CAFile: "/etc/ssl/milvus.pem"},
 		"milvus://h:1?index=flat&analyzer=standard&prefix=test&partition_key=false": {
 			Address: "h:1", IndexType: "FLAT", Analyzer: "standard", Prefix: "test", WithoutPartitionKey: true,
 		},
@@ -38,6 +39,7 @@ func TestParseURL(t *testing.T) {
 		"milvus://root:secret@h:1":      "vector.token_env",
 		"milvus://h:1?token=x":          "no parameter",
 		"milvus://h:1?tls=perhaps":      "true or false",
+		"milvus://h:1?ca_file=ca.pem":   "absolute path",
 		"milvus://h:1?index=TREE":       "HNSW, FLAT",
 		"milvus://h:1?analyzer=a%22%7D": "analyzer",
 		"milvus://h:1?prefix=1":         "prefix",
