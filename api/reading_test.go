@@ -398,6 +398,26 @@ func TestQueriesPerMinute(t *testing.T) {
 		}
 		e.do("POST", path, e.reader, `{"text":"a","projectId":"default","userId":"bob"}`).want(200)
 	})
+	t.Run("retrieve_context_that_asks_the_web", func(t *testing.T) {
+		t.Parallel()
+		e := (&answering{}).open(t, func(c *api.Config, _ *api.Deps) { c.WebProvider = knowledge.SearXNG })
+		e.do("PATCH", own+"/projects/default", e.admin, `{"limits":{"queriesPerMinute":1},"ai":{"retrieval":{"web":true}}}`).want(200)
+		find := func(more string) answer {
+			return e.do("POST", hooks+"/retrieve-context", e.reader, `{"text":"a","projectId":"default"`+more+`}`)
+		}
+		ofDocuments := `,"filters":[{"field":"metadata.year","type":"eq","value":2024}]` // a page of the web has none
+		find(ofDocuments).want(200)
+		find("").want(200)
+		got := find("")
+		got.refused(429, knowledge.CodeRateLimited)
+		if got.header.Get("Retry-After") != "60" {
+			t.Errorf("Retry-After %q, want 60", got.header.Get("Retry-After"))
+		}
+		find(ofDocuments).want(200)
+		if n := len(e.work.retrieved); n != 3 {
+			t.Errorf("%d searches, want 3", n)
+		}
+	})
 	t.Run("retrieve_context_uses_up_none", func(t *testing.T) {
 		t.Parallel()
 		e := answers(t, 2)

@@ -92,6 +92,9 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 			return nil, err
 		}
 	}
+	if err := s.allowWeb(ctx, p, project, request); err != nil {
+		return nil, err
+	}
 	result, err := s.deps.Retriever.Retrieve(ctx, request)
 	if err != nil {
 		return nil, fmt.Errorf("retrieve: %w", err)
@@ -102,6 +105,16 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 	}
 	passages = retrieve.PromptOrder(passages, result.Contexts, config.AI.Retrieval.Order)
 	return &retrieveOutput{viewContexts(result, passages)}, nil
+}
+
+// allowWeb counts a search that asks the web as a question, because the search engine may
+// charge for it.
+func (s *Server) allowWeb(ctx context.Context, p knowledge.Principal, project knowledge.Project, r retrieve.Request) error {
+	if !r.SearchesWeb() {
+		return nil
+	}
+	_, err := s.questions.Allow(ctx, p, project)
+	return err
 }
 
 func (b retrieveBody) check() error {

@@ -77,15 +77,15 @@ type onWeb struct {
 	cancel context.CancelFunc
 }
 
-// searchesWeb reports whether the question is for the web too. One of chosen documents, or
+// SearchesWeb reports whether the question is for the web too. One of chosen documents, or
 // with conditions that only documents meet, is not.
-func (s *search) searchesWeb() bool {
-	return s.request.Web != nil && len(s.request.Documents) == 0 && len(s.request.Filter) == 0
+func (r Request) SearchesWeb() bool {
+	return r.Web != nil && len(r.Documents) == 0 && len(r.Filter) == 0
 }
 
 // askWeb starts the search of the web, nil without one. The caller cancels it.
 func (s *search) askWeb(ctx context.Context) *onWeb {
-	if !s.searchesWeb() {
+	if !s.request.SearchesWeb() {
 		return nil
 	}
 	w := &onWeb{found: make(chan struct{})}
