@@ -3,7 +3,6 @@ package activities
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -46,7 +45,7 @@ func (w WebSource) FindPages(ctx context.Context, query string, c knowledge.WebS
 		ctx, cancel = context.WithDeadline(ctx, end.Add(-sourceReserve))
 		defer cancel()
 	}
-	read := w.Pages.Read(ctx, addresses, func(u *url.URL) bool { return rules.AllowURL(u) })
+	read := w.Pages.Read(ctx, addresses, rules.AllowURL)
 	var kept []retrieve.Page
 	for i, p := range pages {
 		if read[i].Refused {

@@ -48,10 +48,10 @@ func drawFromAllSources(t *testing.T, s *server, m *modeltest.Server, engine *se
 	of := map[string][]int{}
 	for _, source := range a.Sources {
 		kind := "documents"
-		switch {
-		case source.DocumentID == file:
+		switch source.DocumentID {
+		case file:
 			kind = "files"
-		case source.DocumentID == "":
+		case "":
 			kind = "web"
 		}
 		of[kind] = append(of[kind], source.Rank)

@@ -161,6 +161,7 @@ func TestPreparedStatements(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer rows.Close()
 		var read []int
 		for rows.Next() {
 			var n, first int
@@ -169,7 +170,7 @@ func TestPreparedStatements(t *testing.T) {
 			}
 			read = append(read, n)
 		}
-		if err := errors.Join(rows.Err(), rows.Close(), tx.Commit()); err != nil || len(read) != 3 {
+		if err := errors.Join(rows.Err(), tx.Commit()); err != nil || len(read) != 3 {
 			t.Errorf("read %v: %v", read, err)
 		}
 	})

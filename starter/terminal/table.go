@@ -41,12 +41,6 @@ func cleaned(rows [][]string) [][]string {
 	return all
 }
 
-// columns writes rows in columns as wide as their cells.
-func columns(out io.Writer, indent string, rows [][]string) error {
-	all := cleaned(rows)
-	return writeColumns(out, indent, all, naturalWidths(all))
-}
-
 // writeColumns writes cleaned rows in columns of the given widths.
 func writeColumns(out io.Writer, indent string, rows [][]string, widths []int) error {
 	for _, row := range rows {
