@@ -54,12 +54,6 @@ type EventsPage struct {
 	Closed bool  `json:"closed"` // the workflow adds no more items
 }
 
-// StoredLog is the blob of a segment of a log, or of the whole log of a run that
-// has ended. The items keep the offsets that they had in the workflow.
-type StoredLog struct {
-	Items []Item `json:"items"`
-}
-
 // Log is the log of one workflow. It is plain state: the workflow applies batches
 // to it and carries it over a continue-as-new. Not safe for concurrent use; a
 // workflow has a single thread.
