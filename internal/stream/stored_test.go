@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -112,6 +113,32 @@ func TestStoredLogIsResumed(t *testing.T) {
 			}
 		}
 	}
+}
+
+// FuzzStoredLog stores items as any client of the protocol can publish them.
+func FuzzStoredLog(f *testing.F) {
+	for _, item := range items(f, 3, ingestEvents()...) {
+		f.Add(item.Topic, item.Data, item.Offset, item.Data, int64(1))
+	}
+	f.Add("delta", "ChYKCGVuY29kaW5nEgpqc29uL3BsYWlu", int64(0), "ChYKCGVuY29kaW5nEgpqc29uL3BsYWluEgB=", int64(1))
+	f.Add("", "ChYKCGVuY29kaW5nEgpqc29uL3BsYWluEgA=", int64(-1), "ChYKCGVuY29kaW5nEgpqc29uL3BsYWlu\nEgA=", int64(0))
+	f.Fuzz(func(t *testing.T, topic, data string, offset int64, second string, step int64) {
+		if !utf8.ValidString(topic + data + second) {
+			t.Skip("it is no JSON")
+		}
+		want := []stream.Item{{Topic: topic, Data: data, Offset: offset}, {Topic: topic, Data: second, Offset: offset + step}}
+		stored, err := json.Marshal(stream.StoredLog{Items: want})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read stream.StoredLog
+		if err := json.Unmarshal(stored, &read); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, read.Items); diff != "" {
+			t.Errorf("the items differ (-stored +read):\n%s", diff)
+		}
+	})
 }
 
 func BenchmarkStoredLog(b *testing.B) {
