@@ -186,6 +186,9 @@ func TestHealth(t *testing.T) {
 			Models: func() []api.ModelCall {
 				return []api.ModelCall{{Provider: "models.test", Kind: "embedding", Outcome: "unavailable"}}
 			},
+			Disk: func() *api.DiskSpace {
+				return &api.DiskSpace{FreeBytes: 5 << 30, UsedBytes: map[string]int64{"blobs": 2 << 20}}
+			},
 		}
 		d.MetricsPage = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "cairn_up 1") })
 	})
@@ -199,6 +202,7 @@ func TestHealth(t *testing.T) {
 	}
 	verbose := want("ready", "up")
 	verbose["models"] = []any{map[string]any{"provider": "models.test", "kind": "embedding", "outcome": "unavailable", "seconds": 0.0, "at": "0001-01-01T00:00:00Z"}}
+	verbose["disk"] = map[string]any{"freeBytes": float64(5 << 30), "usedBytes": map[string]any{"blobs": float64(2 << 20)}}
 	if diff := cmp.Diff(verbose, e.do("GET", "/readyz?verbose", "", nil).want(200)); diff != "" {
 		t.Error(diff)
 	}

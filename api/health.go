@@ -24,6 +24,13 @@ type readiness struct {
 
 	StaleEmbeddings []staleEmbeddings `json:"staleEmbeddings,omitempty" doc:"Documents of all projects that were embedded with another model than the one that is configured. They do not make the server unavailable"`
 	Models          []ModelCall       `json:"models,omitempty" doc:"With ?verbose: the last call of each model endpoint by this process. They do not make the server unavailable"`
+	Disk            *DiskSpace        `json:"disk,omitempty" doc:"With ?verbose: the disk of this process's data folder, as of the last 15 seconds"`
+}
+
+// DiskSpace is the free space of the disk of a data folder, and the use of it.
+type DiskSpace struct {
+	FreeBytes int64            `json:"freeBytes"`
+	UsedBytes map[string]int64 `json:"usedBytes" doc:"By the file or folder in the data folder, of those with 1 MB and more"`
 }
 
 // ModelCall is the last call of a model endpoint by this process.
@@ -41,9 +48,12 @@ type HealthDetails struct {
 	Stale func(ctx context.Context) ([]store.StaleProject, error)
 	// Models returns the last calls of the model endpoints.
 	Models func() []ModelCall
+	// Disk measures the data folder. It returns nil if there is none.
+	Disk func() *DiskSpace
 }
 
-// staleFor is how long the count of stale documents is shown before it is read again.
+// staleFor is how long the count of stale documents and the use of the disk are shown
+// before they are read again.
 const staleFor = 15 * time.Second
 
 type dependencyState struct {
@@ -64,6 +74,8 @@ type Health struct {
 	mu      sync.Mutex
 	stale   []staleEmbeddings
 	staleAt time.Time // when stale was read
+	disk    *DiskSpace
+	diskAt  time.Time // when disk was read
 }
 
 // NewHealth returns the health of a process that needs dependencies. metrics serves
@@ -98,6 +110,9 @@ func (h *Health) readyz(w http.ResponseWriter, r *http.Request) {
 	if verbose && h.details.Models != nil {
 		state.Models = h.details.Models()
 	}
+	if verbose && h.details.Disk != nil {
+		state.Disk = h.diskSpace()
+	}
 	status := http.StatusOK
 	if state.Status != "ready" {
 		status = http.StatusServiceUnavailable
@@ -129,6 +144,16 @@ func (h *Health) staleEmbeddings(ctx context.Context, fresh bool) []staleEmbeddi
 		h.stale[at].Documents += p.Documents
 	}
 	return h.stale
+}
+
+// diskSpace returns the space on the disk. It measures at most once in staleFor.
+func (h *Health) diskSpace() *DiskSpace {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.diskAt.IsZero() || time.Since(h.diskAt) >= staleFor {
+		h.disk, h.diskAt = h.details.Disk(), time.Now()
+	}
+	return h.disk
 }
 
 func (h *Health) counted(w http.ResponseWriter, r *http.Request) {

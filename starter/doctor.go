@@ -18,7 +18,7 @@ type doctorCmd struct {
 
 // Help returns the command's details and an example.
 func (doctorCmd) Help() string {
-	return "Components, endpoints and the disk are those of this machine and configuration: run the command beside the server. " +
+	return "Components and endpoints are those of this machine and configuration: run the command beside the server. " +
 		"It exits with 1 if a person has to do something.\n\nExample:\n\n    cairn doctor\n    cairn doctor -o json"
 }
 
@@ -47,13 +47,13 @@ func (d doctorCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	found := d.checkServer(ctx, c)
+	state, found := d.checkServer(ctx, c)
 	if found[0].State == findingOK {
 		found = append(found, checkDocuments(ctx, c)...)
 	}
 	found = append(found, checkEndpoints(ctx, cfg)...)
 	found = append(found, checkComponents()...)
-	found = append(found, checkDisk(cfg.Data)...)
+	found = append(found, checkDisk(state.Disk, cfg.Data))
 	return d.report(a, found)
 }
 

@@ -1,15 +1,18 @@
 package main
 
 import (
-	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cairn-rag/cairn/api"
+	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
@@ -39,28 +42,46 @@ func checkComponents() []finding {
 // leastFree is the free space below which uploads may soon fail.
 const leastFree = 1 << 30
 
-// checkDisk reports what uses the data folder, and the free space beside it.
-func checkDisk(data string) []finding {
-	var disk unix.Statfs_t
-	if err := unix.Statfs(data, &disk); err != nil {
-		return []finding{{"disk", findingNote, "no data folder at " + data, "run the command in the server's folder, or set CAIRN_DATA"}}
+// checkDisk reports the free space of the server's data folder, and the use of it. A server
+// that does not tell may have its folder on this machine.
+func checkDisk(server *client.DiskSpace, data string) finding {
+	if server == nil {
+		server = (*client.DiskSpace)(diskSpace(data))
 	}
-	free := int64(disk.Bavail) * int64(disk.Bsize) //nolint:gosec,unconvert // the types differ between systems
-	entries, err := os.ReadDir(data)
-	if err != nil {
-		return []finding{{"disk", findingNote, err.Error(), ""}}
+	if server == nil {
+		return finding{"disk", findingNote, "the server did not tell of a data folder, and there is none at " + data, "run the command in the server's folder, or set CAIRN_DATA"}
 	}
+	detail := terminal.Bytes(server.FreeBytes) + " free"
 	var used []string
+	for _, name := range slices.Sorted(maps.Keys(server.UsedBytes)) {
+		used = append(used, name+" "+terminal.Bytes(server.UsedBytes[name]))
+	}
+	if used != nil {
+		detail += "; " + strings.Join(used, ", ")
+	}
+	if server.FreeBytes < leastFree {
+		return finding{"disk", findingBad, detail, "free some space"}
+	}
+	return finding{"disk", findingOK, detail, ""}
+}
+
+// diskSpace measures a data folder. It returns nil if there is none.
+func diskSpace(data string) *api.DiskSpace {
+	var disk unix.Statfs_t
+	entries, err := os.ReadDir(data)
+	if err != nil || unix.Statfs(data, &disk) != nil {
+		return nil
+	}
+	space := &api.DiskSpace{
+		FreeBytes: int64(disk.Bavail) * int64(disk.Bsize), //nolint:gosec,unconvert // the types differ between systems
+		UsedBytes: map[string]int64{},
+	}
 	for _, e := range entries {
 		if size := sizeOf(filepath.Join(data, e.Name())); size >= 1<<20 {
-			used = append(used, e.Name()+" "+terminal.Bytes(size))
+			space.UsedBytes[e.Name()] = size
 		}
 	}
-	detail := fmt.Sprintf("%s free; %s", terminal.Bytes(free), strings.Join(used, ", "))
-	if free < leastFree {
-		return []finding{{"disk", findingBad, detail, "free some space"}}
-	}
-	return []finding{{"disk", findingOK, strings.TrimSuffix(detail, "; "), ""}}
+	return space
 }
 
 // sizeOf returns the bytes of a file or of all files in a folder. What vanishes meanwhile

@@ -22,12 +22,12 @@ const (
 
 // checkServer checks the dependencies, the version, the clock and the queues of the
 // server. The first finding tells whether it is ready.
-func (d doctorCmd) checkServer(ctx context.Context, c *client.Client) []finding {
+func (d doctorCmd) checkServer(ctx context.Context, c *client.Client) (client.Readiness, []finding) {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
 	state, err := c.Details(ctx)
 	if err != nil {
-		return []finding{{"server", findingBad, err.Error(), "start it with cairn up, or name it with --url"}}
+		return state, []finding{{"server", findingBad, err.Error(), "start it with cairn up, or name it with --url"}}
 	}
 	var found []finding
 	for _, dependency := range state.Dependencies {
@@ -42,7 +42,7 @@ func (d doctorCmd) checkServer(ctx context.Context, c *client.Client) []finding 
 		found = []finding{{"server", findingOK, fmt.Sprintf("ready, with %s", terminal.Count(len(state.Dependencies), "service")), ""}}
 	}
 	found = append(found, lastCalls(state.Models)...)
-	return append(found, d.readMetrics(ctx)...)
+	return state, append(found, d.readMetrics(ctx)...)
 }
 
 // lastCalls names the endpoints whose last call by the server failed.

@@ -29,7 +29,7 @@ func TestDoctor(t *testing.T) {
 			_, _ = w.Write([]byte("cairn_build_info{go_version=\"go1\",version=\"" + versionName() + "\"} 1\ncairn_queue_tasks{queue=\"embed\"} 12\n"))
 			return
 		case r.URL.Path == "/readyz":
-			body = `{"status":"ready","dependencies":[{"name":"database","status":"up"}]}`
+			body = `{"status":"ready","dependencies":[{"name":"database","status":"up"}],"disk":{"freeBytes":5368709120,"usedBytes":{"temporal":3145728,"blobs":2097152}}}`
 		case strings.HasSuffix(r.URL.Path, "/reingest"):
 			body = `{"matched":0,"started":0,"refused":[]}`
 		case r.URL.Query().Get("status") == "pending":
@@ -57,6 +57,9 @@ func TestDoctor(t *testing.T) {
 	code, states := doctor()
 	if states["documents"].State != findingOK || states["clock"].State != findingOK || states["version"].State != findingOK || states["queue embed"].State != findingNote {
 		t.Errorf("exit code %d, %+v", code, states)
+	}
+	if disk := states["disk"]; disk.State != findingOK || disk.Detail != "5120.0 MB free; blobs 2.0 MB, temporal 3.0 MB" {
+		t.Errorf("the disk is not that of the server: %+v", disk)
 	}
 	pending.Store(strings.ReplaceAll(waiting, "%", "a") + "," + strings.ReplaceAll(waiting, "%", "b"))
 	code, states = doctor()

@@ -126,13 +126,17 @@ func (p *platform) dependencies() []api.Dependency {
 
 // healthDetails returns what /readyz shows beside the dependencies.
 func (p *platform) healthDetails() api.HealthDetails {
-	return api.HealthDetails{Stale: p.store.StaleProjects, Models: func() []api.ModelCall {
-		var list []api.ModelCall
-		for _, c := range p.metrics.LastModelCalls() {
-			list = append(list, api.ModelCall(c))
-		}
-		return list
-	}}
+	return api.HealthDetails{
+		Stale: p.store.StaleProjects,
+		Disk:  func() *api.DiskSpace { return diskSpace(p.cfg.Data) },
+		Models: func() []api.ModelCall {
+			var list []api.ModelCall
+			for _, c := range p.metrics.LastModelCalls() {
+				list = append(list, api.ModelCall(c))
+			}
+			return list
+		},
+	}
 }
 
 // links builds the address of a workflow's page for operators.

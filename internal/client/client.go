@@ -107,6 +107,14 @@ type Readiness struct {
 
 	StaleEmbeddings []StaleEmbeddings `json:"staleEmbeddings"` // of all projects
 	Models          []ModelCall       `json:"models"`          // only Details sets it
+	Disk            *DiskSpace        `json:"disk,omitempty"`  // only Details sets it; nil = the process has no data folder
+}
+
+// DiskSpace is the free space of the disk of the server's data folder, and the use of it by
+// file or folder.
+type DiskSpace struct {
+	FreeBytes int64            `json:"freeBytes"`
+	UsedBytes map[string]int64 `json:"usedBytes"`
 }
 
 // ModelCall is the last call of a model endpoint by a process of the server.
