@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +26,8 @@ import (
 // content of server.txtar. "command" is the command line. "50", "80" and "200" are what a
 // terminal of so many columns shows, with stdout and stderr on it; "pipe" is stdout without
 // a terminal; "json" and "yaml" are the same with -o. "error" is what a terminal of any width
-// shows, and the exit code, when the server knows nothing of what the command names.
+// shows, and the exit code, when the server knows nothing of what the command names. The
+// commands config and version call no server.
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("testdata/columns/server.txtar")
@@ -114,6 +116,9 @@ func transcripts(t *testing.T) []string {
 func shown(t *testing.T, section string, args []string, server, empty string) string {
 	t.Helper()
 	with := func(url string, more ...string) []string {
+		if args[0] == "config" || args[0] == "version" {
+			return slices.Concat(args, more)
+		}
 		return slices.Concat(args, []string{"--url", url, "--key", "cairn_k"}, more)
 	}
 	switch section {
@@ -167,8 +172,10 @@ var (
 	localServers = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 )
 
-// masked hides the times, which are in the zone of this machine, and the server's address.
+// masked hides the times, which are in the zone of this machine, the server's address, and
+// the versions of this program and its compiler.
 func masked(text string) string {
+	text = strings.NewReplacer(versionName(), "VERSION", runtime.Version(), "COMPILER", runtime.GOARCH, "ARCH").Replace(text)
 	text = times.ReplaceAllString(text, "YYYY-MM-DD hh:mm:ss")
 	return localServers.ReplaceAllString(text, "SERVER")
 }

@@ -13,7 +13,7 @@ import (
 type configCmd struct {
 	Config  string `type:"path" placeholder:"FILE" help:"The configuration file. Default: the file in CAIRN_CONFIG."`
 	Explain string `placeholder:"KEY" help:"Print what a key means, its value, and where the value comes from."`
-	JSON    bool   `name:"json" help:"Print JSON."`
+	outputFlags
 }
 
 // Help returns the command's details and an example.
@@ -36,7 +36,7 @@ func (c configCmd) Run(a *app) error {
 		fmt.Fprintln(a.stderr, terminal.Clean(warning))
 	}
 	text := loaded.Masked()
-	if !c.JSON {
+	if !c.forPrograms() || c.Output == outputYAML && !c.JSON { // the file is YAML
 		_, err := fmt.Fprint(a.stdout, text)
 		return err
 	}
@@ -53,8 +53,8 @@ func (c configCmd) explain(a *app, options config.Options) error {
 	if err != nil {
 		return usageError{err.Error()}
 	}
-	if c.JSON {
-		return terminal.JSON(a.stdout, e)
+	if c.forPrograms() {
+		return c.write(a, e)
 	}
 	return terminal.Fields(a.stdout, "key", e.Key, "value", e.Value, "meaning", e.Meaning, "variable", e.Variable, "from", e.From)
 }

@@ -4,24 +4,22 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-
-	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
 // version is set by the linker in release builds.
 var version = ""
 
 type versionCmd struct {
-	JSON bool `name:"json" help:"Print JSON."`
+	outputFlags
 }
 
 // Help returns the command's example.
-func (versionCmd) Help() string { return "Example:\n\n    cairn version --json" }
+func (versionCmd) Help() string { return "Example:\n\n    cairn version -o json" }
 
 // Run prints the version.
 func (v versionCmd) Run(a *app) error {
-	if v.JSON {
-		return terminal.JSON(a.stdout, map[string]string{
+	if v.forPrograms() {
+		return v.write(a, map[string]string{
 			"version": versionName(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
 	}
 	_, err := fmt.Fprintln(a.stdout, versionLine())
