@@ -111,7 +111,7 @@ func isLarge(v store.Version) bool { return !extract.IsText(v.MediaType) || v.By
 // not store the layout of a small text, which takes less time to extract again.
 func (a *Ingestion) layout(ctx context.Context, v store.Version) (knowledge.Layout, error) {
 	if !isLarge(v) {
-		result, err := a.extract(ctx, a.SmallTexts, v, "")
+		result, err := a.extract(ctx, a.SmallTexts, v, "", nil)
 		return result.Layout, err
 	}
 	key := blob.StepKey(v.VersionRef, layoutBlob)
@@ -142,7 +142,9 @@ func (a *Ingestion) readFile(ctx context.Context, v store.Version) (knowledge.La
 		return knowledge.Layout{}, err
 	}
 	defer remove()
-	result, err := a.extract(ctx, a.Extractor, v, folder)
+	pages, stop := a.followPages(ctx, v)
+	result, err := a.extract(ctx, a.Extractor, v, folder, pages)
+	stop()
 	if err == nil {
 		err = a.storeAssets(ctx, v.VersionRef, folder, result.Assets)
 	}
@@ -161,8 +163,9 @@ func (a *Ingestion) resultFolder() (folder string, remove func(), err error) {
 	return folder, func() { _ = os.RemoveAll(folder) }, nil // a leftover in the temporary folder harms nobody
 }
 
-// extract parses the original. The parser writes the files of the result to folder.
-func (a *Ingestion) extract(ctx context.Context, extractor Extractor, v store.Version, folder string) (format.Result, error) {
+// extract parses the original. The parser writes the files of the result to folder, and
+// tells pages, which may be nil, how far it is.
+func (a *Ingestion) extract(ctx context.Context, extractor Extractor, v store.Version, folder string, pages func(read, all int)) (format.Result, error) {
 	options, err := a.options(v)
 	if err != nil {
 		return format.Result{}, err
@@ -172,13 +175,17 @@ func (a *Ingestion) extract(ctx context.Context, extractor Extractor, v store.Ve
 		return format.Result{}, err
 	}
 	defer remove()
-	return extractor.Extract(ctx, extract.Input{Name: v.Name, MediaType: v.MediaType, Path: path, Folder: folder, Options: options})
+	return extractor.Extract(ctx, extract.Input{Name: v.Name, MediaType: v.MediaType, Path: path, Folder: folder, Options: options, Pages: pages})
+}
+
+// asksForPictures reports whether a model looks at the figures or the pages of a version.
+func asksForPictures(v store.Version) bool {
+	return v.Enrichment.Pictures || v.Override.Parser == knowledge.ParserModel
 }
 
 // options returns the options with which the original is read.
 func (a *Ingestion) options(v store.Version) (format.Options, error) {
-	describe := v.Enrichment.Pictures || v.Override.Parser == knowledge.ParserModel
-	options := format.Options{Languages: v.Override.Languages, Describe: describe}
+	options := format.Options{Languages: v.Override.Languages, Describe: asksForPictures(v)}
 	if v.SealedPassword == "" {
 		return options, nil
 	}

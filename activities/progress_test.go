@@ -4,11 +4,14 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/cairn-rag/cairn/activities"
+	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
 )
@@ -22,6 +25,20 @@ type stagesIn struct {
 func (s *stagesIn) SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, facts store.Facts) error {
 	s.noted = append(s.noted, stage)
 	return s.Versions.SetStage(ctx, ref, stage, progress, facts)
+}
+
+// progressIn sends the progress within the extraction that SetStage has stored.
+type progressIn struct {
+	activities.Versions
+	stored chan float64
+}
+
+func (p *progressIn) SetStage(ctx context.Context, ref knowledge.VersionRef, stage knowledge.Stage, progress float64, facts store.Facts) error {
+	err := p.Versions.SetStage(ctx, ref, stage, progress, facts)
+	if stage == knowledge.StageExtract {
+		p.stored <- progress
+	}
+	return err
 }
 
 func TestProgressInSQL(t *testing.T) {
@@ -89,6 +106,37 @@ func TestProgressInSQL(t *testing.T) {
 		if want := activities.Progress(knowledge.StageEmbed, 2*activities.BatchSize/float64(count)); d.Progress != want {
 			t.Errorf("progress %g after two of three steps, want %g", d.Progress, want)
 		}
+	})
+
+	t.Run("the progress of a long extraction grows with its pages", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		stored := make(chan float64, 100)
+		f.ingestion.Versions = &progressIn{f.store, stored}
+		f.slides(nil, nil)
+		read := f.parser.read
+		f.parser.read = func(in extract.Input) (format.Result, error) {
+			in.Pages(100, 1000)
+			in.Pages(250, 1000)
+			select {
+			case got := <-stored:
+				if want := activities.Progress(knowledge.StageExtract, 0.25); got != want {
+					t.Errorf("progress %g after 250 of 1000 pages, want %g", got, want)
+				}
+			case <-time.After(time.Minute):
+				t.Error("the progress is not stored")
+			}
+			d, err := f.store.Document(f.ctx, manager(), knowledge.DocumentID("w", "p", "a.pdf"))
+			if err != nil || d.PageCount != 1000 {
+				t.Errorf("%d pages, %v; want 1000 while they are read", d.PageCount, err)
+			}
+			return read(in)
+		}
+		in := f.upload("a.pdf", "%PDF-1.7\n")
+		_, err := do(f, f.ingestion.PrepareDocument, activities.PrepareInput{StepInput: in})
+		f.must(err)
+		_, err = do(f, f.ingestion.ExtractDocument, activities.ExtractInput{StepInput: in})
+		f.must(err)
 	})
 
 	t.Run("the progress of a long document grows while it is embedded", func(t *testing.T) {

@@ -111,7 +111,7 @@ func (a *Ingestion) hearParts(ctx context.Context, v store.Version) (all model.T
 		return all, err
 	}
 	defer remove()
-	cut, err := a.extract(ctx, a.Extractor, v, folder)
+	cut, err := a.extract(ctx, a.Extractor, v, folder, nil)
 	if err != nil {
 		return all, err
 	}

@@ -99,7 +99,7 @@ func (c *child) readResponses(out *os.File) {
 		if errors.Is(a.err, io.EOF) {
 			return
 		}
-		if a.response.Note == noteWorking {
+		if a.response.Note == noteWorking || a.response.Note == notePages {
 			select {
 			case c.responses <- a:
 			default: // nobody reads any more, or another such note waits
@@ -182,6 +182,10 @@ func (c *child) run(ctx, closing context.Context, req request, cfg PoolConfig) (
 				}
 				starting, memory, done = false, cfg.Memory, ctx.Done()
 				deadline.Reset(cfg.Timeout)
+			case notePages:
+				if req.Input.Pages != nil {
+					req.Input.Pages(a.response.Read, a.response.All)
+				}
 			case noteWorking:
 				deadline.Reset(min(cfg.Timeout, longest-time.Since(began)))
 			default:

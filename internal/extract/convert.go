@@ -156,7 +156,7 @@ func (p *parser) align(ctx context.Context, s format.Source, pages string, resul
 	if err != nil {
 		return fmt.Errorf("stat the pages: %w", err)
 	}
-	read, err := readPDF(ctx, p, format.Source{Path: pages, Size: info.Size(), MediaType: TypePDF, MoreTime: s.MoreTime, Options: format.Options{Describe: s.Options.Describe}})
+	read, err := readPDF(ctx, p, format.Source{Path: pages, Size: info.Size(), MediaType: TypePDF, MoreTime: s.MoreTime, Pages: s.Pages, Options: format.Options{Describe: s.Options.Describe}})
 	switch {
 	case knowledge.IsCode(err, knowledge.CodeEmpty): // pictures only
 		return nil

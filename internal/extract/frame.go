@@ -45,16 +45,20 @@ type response struct {
 	Error  *wireError     `json:"error,omitempty"`
 	Last   bool           `json:"last,omitempty"` // the child must be replaced
 	Note   note           `json:"note,omitempty"` // set in a note, which is not a response
+	Read   int            `json:"read,omitempty"` // with notePages: pages
+	All    int            `json:"all,omitempty"`  // with notePages: pages
 }
 
 // note tells the parent when the child starts pdfium, because that time and
-// memory do not count against the document, and when the time limit starts again.
+// memory do not count against the document, when the time limit starts again, and how
+// many pages were read.
 type note string
 
 const (
 	noteStarting note = "starting" // the child compiles pdfium or loads it from the cache
 	noteStarted  note = "started"
 	noteWorking  note = "working" // the next part of the document has the time of a document
+	notePages    note = "pages"   // how many pages of the document were read
 )
 
 // wireError carries a knowledge.Error between the processes. Cause is only

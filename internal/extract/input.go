@@ -20,6 +20,9 @@ type Input struct {
 	// result. A text needs none.
 	Folder  string         `json:"folder,omitempty"`
 	Options format.Options `json:"options,omitzero"`
+	// Pages is told how many pages of all were read, if the file has pages and takes
+	// longer than half a second. It must not block. Defaults to nobody being told.
+	Pages func(read, all int) `json:"-"`
 }
 
 func (in Input) validate() error {

@@ -22,6 +22,7 @@ type parser struct {
 	isUnioffice bool                           // it reads DOCX, PPTX and XLSX
 	starting    func(start func() error) error // runs start, which loads pdfium
 	working     func()                         // starts the time limit again
+	pages       func(read, all int)            // tells how many pages were read
 	pdfs        *pdf.Reader
 	office      *libreoffice.Office
 }
@@ -85,7 +86,7 @@ func (p *parser) open(in Input) (format.Source, Format, error) {
 	kind, _, _ := strings.Cut(mediaType, ";")
 	source := format.Source{
 		Name: in.Name, MediaType: kind, Kind: nameOf(kind), Charset: charset.Declared(mediaType), Path: in.Path, Data: in.Data, Size: size,
-		Folder: in.Folder, Options: in.Options, Tools: p.tools, MoreTime: p.working,
+		Folder: in.Folder, Options: in.Options, Tools: p.tools, MoreTime: p.working, Pages: p.pages,
 	}
 	f, _ := FormatOf(kind) // Sniff returned it
 	return source, f, checkSize(size, f, head)

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/extract/unioffice"
@@ -30,7 +31,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}()
 	go func() {
 		s := server{out: out}
-		s.parser.starting, s.parser.working = s.starting, s.working
+		s.parser.starting, s.parser.working, s.parser.pages = s.starting, s.working, s.pages
 		ended <- s.run(ctx, requests)
 	}()
 	select {
@@ -63,7 +64,11 @@ func readRequests(ctx context.Context, in io.Reader, requests chan<- request) er
 type server struct {
 	parser parser
 	out    io.Writer
+	toldAt time.Time // when the request began, or the parent was told of its pages
 }
+
+// pagesEvery is the time between two notes of pages. A small document has none.
+const pagesEvery = 500 * time.Millisecond
 
 func (s *server) run(ctx context.Context, requests <-chan request) error {
 	for {
@@ -99,6 +104,15 @@ func (s *server) starting(start func() error) error {
 // the response fails too.
 func (s *server) working() { _ = writeFrame(s.out, response{Note: noteWorking}) }
 
+// pages tells the parent from time to time how many pages were read. If the parent is gone,
+// the response fails too.
+func (s *server) pages(read, all int) {
+	if time.Since(s.toldAt) >= pagesEvery {
+		s.toldAt = time.Now()
+		_ = writeFrame(s.out, response{Note: notePages, Read: read, All: all})
+	}
+}
+
 func (s *server) answer(ctx context.Context, req request) response {
 	if req.Settings != nil {
 		if err := s.apply(*req.Settings); err != nil {
@@ -106,6 +120,7 @@ func (s *server) answer(ctx context.Context, req request) response {
 		}
 		return response{}
 	}
+	s.toldAt = time.Now()
 	result, err := s.read(ctx, req)
 	if err != nil {
 		_, panicked := errors.AsType[*panicError](err)

@@ -27,6 +27,8 @@ type Source struct {
 	// each part that takes long whatever the file is, such as a page whose text must
 	// be recognised, and bounds the number of those parts.
 	MoreTime func()
+	// Pages is told how many pages of all were read; nil = nobody is.
+	Pages func(read, all int)
 }
 
 // Options change how a file is read. The zero Options are the defaults.

@@ -84,6 +84,9 @@ func (d *document) readPages() error {
 		if err := d.readPage(i); err != nil {
 			return err
 		}
+		if d.source.Pages != nil {
+			d.source.Pages(i+1, d.pages)
+		}
 		for ; counted < len(d.lines); counted++ {
 			size += len(d.lines[counted].Text)
 		}
