@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"sync"
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -13,7 +14,8 @@ import (
 )
 
 // narrator writes the events of a run as they come: the words of an answer to
-// stdout, everything else to stderr.
+// stdout, everything else to stderr. Events come from one goroutine; an outage and the pages
+// of a document may come from others.
 type narrator struct {
 	app    *app
 	answer *terminal.Answer // nil = the words are not shown
@@ -21,6 +23,8 @@ type narrator struct {
 	run    string
 	last   knowledge.Stage
 	report reportProgress // of a research
+
+	mu sync.Mutex // held while something is shown
 }
 
 // newNarrator returns a narrator, which shows the words of an answer unless it is quiet.
@@ -35,7 +39,7 @@ func newNarrator(a *app, quiet bool) *narrator {
 // follow reads a run's events to the last one, which it returns. A run that
 // failed is an error.
 func (n *narrator) follow(events iter.Seq2[client.Event, error]) (client.Event, error) {
-	defer n.unmark()
+	defer n.clear()
 	var last client.Event
 	for e, err := range events {
 		if err != nil {
@@ -67,6 +71,8 @@ func (n *narrator) end(ctx context.Context, c *client.Client, run string) (clien
 }
 
 func (n *narrator) tell(e client.Event) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.unmark()
 	switch e.Name {
 	case client.EventStarted:
@@ -165,13 +171,41 @@ func (n *narrator) document(e client.Event) error {
 	if d.Waiting != nil {
 		n.say("%s waits: %s", d.Name, documentWait(*d.Waiting))
 	} else if d.Progress > 0 && d.Progress < 1 {
-		n.mark(fmt.Sprintf("… %s: %s, %.0f %%", d.Name, d.Stage, 100*d.Progress))
+		n.markProgress(d)
 	}
 	return nil
 }
 
+// clear takes the line of the progress away.
+func (n *narrator) clear() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.unmark()
+}
+
+func (n *narrator) markProgress(d client.Document) {
+	n.mark(fmt.Sprintf("… %s: %s, %.0f %%", d.Name, d.Stage, 100*d.Progress))
+}
+
+// extracting reports whether the last event was of a document whose pages are read.
+func (n *narrator) extracting() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.last == knowledge.StageExtract
+}
+
+// pages shows how far a document is of which no event has come.
+func (n *narrator) pages(d client.Document) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.unmark()
+	n.markProgress(d)
+}
+
 // outage writes that the server does not answer and is tried again; nil = it answers.
 func (n *narrator) outage(err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.unmark()
 	n.write(outageText(err))
 }

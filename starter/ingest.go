@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -60,7 +61,7 @@ func (g ingestCmd) Run(ctx context.Context, a *app) error {
 	}
 	progress := terminal.NewProgress(out, bar, len(found.entries))
 	notes := &ingestNotes{progress: progress, out: a.stderr, quiet: g.forPrograms(), waited: map[string]string{}}
-	in := ingestion{client: c.WithOutages(notes.outage), project: g.Project, tags: g.Tag, force: g.Force, wait: g.Wait, progress: progress, notes: notes}
+	in := ingestion{client: c.WithOutages(notes.outage), project: g.Project, tags: g.Tag, force: g.Force, wait: g.Wait, bar: bar != nil, progress: progress, notes: notes}
 	outcomes, err := in.ingestAll(ctx, found.entries, g.Parallel)
 	return g.finish(a, summarise(outcomes, found), errors.Join(err, progress.Close()))
 }
@@ -72,6 +73,7 @@ type ingestion struct {
 	tags     []string
 	force    bool
 	wait     bool
+	bar      bool // a person sees the progress
 	progress *terminal.Progress
 	notes    *ingestNotes
 }
@@ -165,11 +167,23 @@ func (in ingestion) ingestOne(ctx context.Context, e entry, uploads chan struct{
 	case sent.Import != nil:
 		return in.archive(ctx, o)
 	}
-	last, err := in.client.Wait(ctx, sent.Document.RunID, func(event client.Event) { in.notes.document(e.name, event) })
+	last, err := in.follow(ctx, e.name, *sent.Document)
 	if err != nil {
 		return o, err
 	}
 	return ended(o, last)
+}
+
+// follow waits for the end of a document's run, and shows how far it is.
+func (in ingestion) follow(ctx context.Context, name string, d client.Document) (client.Event, error) {
+	var extracting atomic.Bool
+	if in.bar {
+		show := func(now client.Document) { in.notes.now(name, now) }
+		defer followPages(ctx, in.client, d.ID, extracting.Load, show)()
+	}
+	return in.client.Wait(ctx, d.RunID, func(e client.Event) {
+		extracting.Store(in.notes.document(name, e) == knowledge.StageExtract)
+	})
 }
 
 // archive waits for the import of an archive.

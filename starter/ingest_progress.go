@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
@@ -36,15 +37,21 @@ func (n *ingestNotes) outage(err error) {
 	}
 }
 
-// document shows how far a document is, and writes what it waits for, once for each try.
-func (n *ingestNotes) document(name string, e client.Event) {
+// now shows how far a document is.
+func (n *ingestNotes) now(name string, d client.Document) {
+	n.progress.Now(fmt.Sprintf("%s %.0f %%, %s", d.Stage, 100*d.Progress, name))
+}
+
+// document shows how far a document is, and writes what it waits for, once for each try. It
+// returns the stage, "" = an event of something else.
+func (n *ingestNotes) document(name string, e client.Event) knowledge.Stage {
 	var d client.Document
 	if e.Name != client.EventDocument || e.Decode(&d) != nil || n.quiet {
-		return // an event that cannot be read is no reason to stop
+		return "" // an event that cannot be read is no reason to stop
 	}
-	n.progress.Now(fmt.Sprintf("%s %.0f %%, %s", d.Stage, 100*d.Progress, name))
+	n.now(name, d)
 	if d.Waiting == nil {
-		return
+		return d.Stage
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -53,4 +60,5 @@ func (n *ingestNotes) document(name string, e client.Event) {
 		n.waited[name] = try
 		n.progress.Note(n.out, fmt.Sprintf("%s waits: %s", name, documentWait(*d.Waiting)))
 	}
+	return d.Stage
 }

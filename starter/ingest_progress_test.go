@@ -49,3 +49,50 @@ func TestIngestTellsWhyItStandsStill(t *testing.T) {
 		t.Errorf("the bar does not say how far the document is: %q", bar.String())
 	}
 }
+
+// TestPagesOfALongDocumentAreShown has a document whose pages are read while its run has no
+// event.
+func TestPagesOfALongDocumentAreShown(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"cairn ingest":     {"ingest", "https://example.org/a.pdf", "--wait"},
+		"cairn runs watch": {"runs", "watch", "0c9d7a52-6a1f-4c1e-9d0a-7a55f4a1b001"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			looked := make(chan struct{}, 100)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set("Cairn-Run-Id", "run-1")
+				switch {
+				case strings.HasSuffix(r.URL.Path, "/events"):
+					w.Header().Set("Content-Type", "text/event-stream")
+					fmt.Fprint(w, "id: 1\nevent: documentUpdate\ndata: {\"id\":\"d-1\",\"name\":\"a.pdf\",\"stage\":\"extract\",\"progress\":0.1}\n\n")
+					w.(http.Flusher).Flush()
+					for range 2 { // the first answer has been shown when the second is asked for
+						select {
+						case <-looked:
+						case <-r.Context().Done():
+							return
+						}
+					}
+					fmt.Fprint(w, "id: 2\nevent: runEnded\ndata: {\"status\":\"completed\",\"result\":{\"id\":\"d-1\",\"status\":\"published\",\"chunkCount\":3}}\n\n")
+				case strings.HasSuffix(r.URL.Path, "/documents/d-1"):
+					fmt.Fprint(w, `{"id":"d-1","name":"a.pdf","status":"pending","stage":"extract","progress":0.23}`)
+					looked <- struct{}{}
+				case strings.Contains(r.URL.Path, "/runs/"):
+					fmt.Fprint(w, `{"id":"run-1","kind":"ingest","status":"running","document_id":"d-1"}`)
+				default:
+					w.WriteHeader(http.StatusAccepted)
+					fmt.Fprint(w, `{"id":"d-1","name":"a.pdf","status":"pending","version":1}`)
+				}
+			}))
+			t.Cleanup(server.Close)
+			var stdout, stderr, bar bytes.Buffer
+			code := run(t.Context(), &app{stdout: &stdout, stderr: &stderr, bar: &bar}, append(args, "--url", server.URL, "--key", "k"))
+			if code != exitDone || !strings.Contains(bar.String(), "extract") || !strings.Contains(bar.String(), "23 %") {
+				t.Errorf("exit code %d, stderr %q, bar %q", code, stderr.String(), bar.String())
+			}
+		})
+	}
+}

@@ -123,6 +123,7 @@ func (w runsWatchCmd) Run(ctx context.Context, a *app) error {
 	}
 	n := newNarrator(a, w.forPrograms())
 	c = c.WithOutages(n.outage)
+	stop := w.followPages(ctx, a, c, n)
 	last, err := n.follow(func(yield func(client.Event, error) bool) {
 		for e, err := range c.Events(ctx, w.ID, w.After) {
 			if err == nil && w.forPrograms() {
@@ -133,6 +134,8 @@ func (w runsWatchCmd) Run(ctx context.Context, a *app) error {
 			}
 		}
 	})
+	stop()
+	n.clear()
 	if n.answer != nil {
 		err = errors.Join(err, n.answer.Close())
 	}
@@ -153,6 +156,19 @@ func (w runsWatchCmd) Run(ctx context.Context, a *app) error {
 	err = answerView{}.under(a.stdout, answer)
 	n.researchEnd(w.ID)
 	return err
+}
+
+// followPages shows a person the pages of the document that the run ingests, until stop is
+// called.
+func (w runsWatchCmd) followPages(ctx context.Context, a *app, c *client.Client, n *narrator) (stop func()) {
+	if a.bar == nil || w.forPrograms() {
+		return func() {}
+	}
+	watched, err := c.Run(ctx, w.ID)
+	if err != nil || watched.Kind != "ingest" { // the events tell why the run cannot be read
+		return func() {}
+	}
+	return followPages(ctx, c, watched.DocumentID, n.extracting, n.pages)
 }
 
 // eventLine is an event in the form of runs watch --json.
