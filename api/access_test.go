@@ -204,3 +204,30 @@ func TestActingForAnExternalUser(t *testing.T) {
 	e.do("GET", own+"/conversations/"+conversation+"?external_user_id=ann", e.reader, nil).want(200)
 	e.do("GET", path+"?session_id="+conversation, e.reader, nil).refused(404, knowledge.CodeNotFound)
 }
+
+// TestQuestionsAboutForeignDocuments names documents that the asker may not know of.
+func TestQuestionsAboutForeignDocuments(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	document, _, _, _ := e.things()
+	private := e.add(e.editor, "c.txt", "three", map[string]any{"access": map[string]any{"workspace": false, "users": []string{"ann"}}})
+	e.publish(private, knowledge.Chunk{Text: "three"})
+	for name, ask := range map[string]struct{ key, workspace, document string }{
+		"of another workspace": {e.stranger, "other", document},
+		"of another user":      {e.reader, "default", private},
+		"of nobody":            {e.reader, "default", knowledge.NewID()},
+	} {
+		for path, body := range map[string]string{
+			"/workspaces/" + ask.workspace + "/webhooks/query": `{"text":"a","document_ids":["` + ask.document + `"]}`,
+			"/tools/rag_search": `{"query":"a","document_ids":["` + ask.document + `"]}`,
+		} {
+			got := e.do("POST", path, ask.key, body)
+			if got.refused(404, knowledge.CodeNotFound); !strings.Contains(string(got.body), ask.document) {
+				t.Errorf("a document %s: %s does not name it: %s", name, path, got.body)
+			}
+		}
+	}
+	if got := e.do("POST", "/workspaces/default/webhooks/query", e.reader, `{"text":"a","document_ids":["`+document+`"],"stream":true}`); got.status != 202 {
+		t.Errorf("a document of the asker's own: %d: %s", got.status, got.body)
+	}
+}
