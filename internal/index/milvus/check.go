@@ -11,6 +11,7 @@ import (
 	"github.com/milvus-io/milvus/client/v2/entity"
 	"github.com/milvus-io/milvus/client/v2/index"
 	"github.com/milvus-io/milvus/client/v2/milvusclient"
+	"google.golang.org/grpc/codes"
 
 	port "github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -58,9 +59,9 @@ func (x *Index) checkServer(ctx context.Context) error {
 	}
 	var lacks, settings []string
 	note := func(lack, setting string) { lacks, settings = append(lacks, lack), append(settings, setting) }
-	version, err := x.client.GetServerVersion(ctx, milvusclient.NewGetServerVersionOption())
+	server, err := x.server(ctx)
 	if err != nil {
-		return typed(err, "check the server")
+		return err
 	}
 	// Each feature is replaced by what every server has, and stays replaced: the
 	// last replacement after which the server works was needed.
@@ -81,14 +82,23 @@ func (x *Index) checkServer(ctx context.Context) error {
 		}
 		note(change.lack, change.setting)
 		if x.try(ctx, easier) == nil {
-			return incapable(version, strings.Join(lacks, " or "), strings.Join(settings, "&")).WithCause(failed)
+			return incapable(server, strings.Join(lacks, " or "), strings.Join(settings, "&")).WithCause(failed)
 		}
 	}
-	return knowledge.Errorf(knowledge.CodeInvalid, "Milvus %s cannot hold the index: version 2.5 or newer, with full text search, is needed", version).WithCause(failed)
+	return knowledge.Errorf(knowledge.CodeInvalid, "%s cannot hold the index: version 2.5 or newer, with full text search, is needed", server).WithCause(failed)
 }
 
-func incapable(version, lack, settings string) *knowledge.Error {
-	return knowledge.Errorf(knowledge.CodeInvalid, "Milvus %s cannot do %s; add %s to vector.url", version, lack, settings)
+func incapable(server, lack, settings string) *knowledge.Error {
+	return knowledge.Errorf(knowledge.CodeInvalid, "%s cannot do %s; add %s to vector.url", server, lack, settings)
+}
+
+// server returns the name of the server and its version, if it has one to return.
+func (x *Index) server(ctx context.Context) (string, error) {
+	version, err := x.client.GetServerVersion(ctx, milvusclient.NewGetServerVersionOption())
+	if grpcCode(err) == codes.Unimplemented {
+		return "Milvus", nil
+	}
+	return "Milvus " + version, typed(err, "check the server")
 }
 
 // try creates a collection as cfg says, writes two entries and searches one of

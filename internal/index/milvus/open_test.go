@@ -75,6 +75,19 @@ func TestOpen(t *testing.T) {
 		cfg.Analyzer = "whitespace"
 		refused(t, cfg, knowledge.CodeInvalid, "the tokenizer whitespace; add analyzer=standard to vector.url")
 	})
+	t.Run("a_server_without_partition_keys_and_most_indexes", func(t *testing.T) {
+		t.Parallel()
+		address := core(t).Address
+		for says, change := range map[string]func(*milvus.Config){
+			"cannot do a partition key; add partition_key=false to vector.url":                       func(c *milvus.Config) { c.IndexType = "FLAT" },
+			"cannot do an index of type HNSW; add index=FLAT to vector.url":                          func(c *milvus.Config) { c.WithoutPartitionKey = true },
+			"cannot do a partition key or an index of type HNSW; add partition_key=false&index=FLAT": func(*milvus.Config) {},
+		} {
+			cfg := milvus.Config{Address: address, Analyzer: "standard"}
+			change(&cfg)
+			refused(t, cfg, knowledge.CodeInvalid, says)
+		}
+	})
 	t.Run("a_collection_of_another_kind_is_named", func(t *testing.T) {
 		t.Parallel()
 		cfg := config(shared(t))
