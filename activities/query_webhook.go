@@ -1,20 +1,14 @@
 package activities
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 
-	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
-	"github.com/cairn-rag/cairn/internal/prompt"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/internal/webhook"
@@ -98,30 +92,46 @@ func (a *Answering) askWebhooks(ctx context.Context, run knowledge.RunRef, p *pu
 	if err := p.resume(ctx); err != nil {
 		return AskWebhooksResult{}, err
 	}
-	record, err := readWebhooks(ctx, a.Blobs, run)
+	request, record, err := a.askOnce(ctx, run, p)
 	if err != nil {
 		return AskWebhooksResult{}, err
 	}
+	return a.applyWebhooks(ctx, run, request, record, p)
+}
+
+// askOnce returns the request of a run and what its webhooks answered, which it asks unless
+// their answers are stored.
+func (a *Answering) askOnce(ctx context.Context, run knowledge.RunRef, shown shownWords) (knowledge.Request, WebhookRecord, error) {
 	request, err := ReadRequest(ctx, a.Blobs, run)
 	if err != nil {
-		return AskWebhooksResult{}, err
+		return request, WebhookRecord{}, err
+	}
+	record, err := readWebhooks(ctx, a.Blobs, run)
+	if err != nil {
+		return request, WebhookRecord{}, err
 	}
 	if record == nil {
 		record = &WebhookRecord{Calls: []WebhookCall{}}
-		if err := a.collect(ctx, run, request, record, p); err != nil {
-			return AskWebhooksResult{}, err
+		if err := a.collect(ctx, run, request, record, shown); err != nil {
+			return request, *record, err
 		}
 		// The effects of the requests are there, so a cancel does not discard the answers.
 		if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), run.WebhooksKey(), record); err != nil {
-			return AskWebhooksResult{}, fmt.Errorf("store the answers of webhooks: %w", err)
+			return request, *record, fmt.Errorf("store the answers of webhooks: %w", err)
 		}
 	}
-	return a.applyWebhooks(ctx, run, request, *record, p)
+	return request, *record, nil
 }
 
-// collect asks the webhooks. The words of an answer that one streams are published as they
-// come.
-func (a *Answering) collect(ctx context.Context, run knowledge.RunRef, request knowledge.Request, record *WebhookRecord, p *publisher) error {
+// shownWords takes the words of an answer as a webhook streams them.
+type shownWords interface {
+	write(text string)
+	// restart drops the words so far.
+	restart()
+}
+
+// collect asks the webhooks, and shows the words of an answer that one streams as they come.
+func (a *Answering) collect(ctx context.Context, run knowledge.RunRef, request knowledge.Request, record *WebhookRecord, shown shownWords) error {
 	for _, id := range request.Webhooks {
 		hook, project, err := a.Webhooks.Hooks.WebhookOf(ctx, store.WebhookQueue{Workspace: run.Workspace, Project: run.Project, Webhook: id})
 		if knowledge.IsCode(err, knowledge.CodeNotFound) { // disabled or removed a moment ago
@@ -133,13 +143,13 @@ func (a *Answering) collect(ctx context.Context, run knowledge.RunRef, request k
 		started := time.Now()
 		rewriter := citation.NewRewriter(nil)
 		asked, err := a.askWebhook(ctx, run, request, hook, project, func(text string) error {
-			p.write(rewriter.Write(text))
+			shown.write(rewriter.Write(text))
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		p.restart() // applyWebhooks publishes what remains of it
+		shown.restart() // the caller shows what remains of it
 		call := WebhookCall{ID: id, Status: knowledge.RunCompleted, Fields: asked.Answer.Names(), Seconds: time.Since(started).Seconds()}
 		if asked.Error != "" {
 			a.Log.WarnContext(ctx, "a webhook of a question failed", "run", run.Run, "webhook", id, "status", asked.HTTPStatus, "failure", asked.Error)
@@ -182,121 +192,46 @@ func (a *Answering) askWebhook(ctx context.Context, run knowledge.RunRef, reques
 	return a.Webhooks.Sender.Ask(ctx, m, text)
 }
 
-// applyWebhooks returns what the answers of webhooks change, and stores an answer that one
-// of them gave as the answer of a model call.
+// applyWebhooks returns what the answers of webhooks change, and publishes an answer that
+// one of them gave.
 func (a *Answering) applyWebhooks(ctx context.Context, run knowledge.RunRef, request knowledge.Request, record WebhookRecord, p *publisher) (AskWebhooksResult, error) {
-	result := AskWebhooksResult{Calls: record.Calls, Attempt: p.attempt}
-	if len(record.Chunks) > 0 {
-		result.Chunks = run.WebhooksKey()
+	result, answer, err := a.storeWebhooks(ctx, run, record)
+	if err != nil {
+		return result, err
 	}
-	if record.Answer != nil {
-		var passages []Passage
-		if result.Chunks != "" {
-			var err error
-			if passages, err = a.givenPassages(ctx, result.Chunks); err != nil {
-				return result, err
-			}
-		}
-		turn := answerOfWebhook(*record.Answer, passages)
-		result.Answer = run.TurnKey(1)
-		if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), result.Answer, turn); err != nil {
-			return result, fmt.Errorf("store the answer of a webhook: %w", err)
-		}
-		p.write(turn.Text)
+	result.Attempt = p.attempt
+	if result.Answer != "" {
+		p.write(answer)
 	} else {
 		record.apply(&request)
 		result.Search = record.Chunks == nil && (record.Prompt == nil && SearchFirst(request) || record.wantsContext())
 	}
-	var err error
 	result.Tail, result.Published, err = p.close(ctx)
 	return result, err
 }
 
-// readWebhooks returns what the webhooks of a question answered, nil if they have not yet.
-func readWebhooks(ctx context.Context, blobs RequestBlobs, run knowledge.RunRef) (*WebhookRecord, error) {
-	var record WebhookRecord
-	err := blobs.GetJSON(ctx, run.WebhooksKey(), &record)
-	if errors.Is(err, blob.ErrNotFound) {
-		return nil, nil
+// storeWebhooks returns where the passages and the answer are that webhooks gave. It
+// stores the answer as that of a model call, and returns its words.
+func (a *Answering) storeWebhooks(ctx context.Context, run knowledge.RunRef, record WebhookRecord) (result AskWebhooksResult, answer string, err error) {
+	result.Calls = record.Calls
+	if len(record.Chunks) > 0 {
+		result.Chunks = run.WebhooksKey()
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read the answers of webhooks of run %s: %w", run.Run, err)
+	if record.Answer == nil {
+		return result, "", nil
 	}
-	return &record, nil
-}
-
-// apply changes a request as the webhooks answered.
-func (r WebhookRecord) apply(request *knowledge.Request) {
-	if r.Filters != nil {
-		request.Filter = *r.Filters
-	}
-	if p := r.AIParameters; p != nil {
-		ai := &request.Config.AI
-		ai.Model = cmp.Or(p.Model, ai.Model)
-		ai.MaxTokens = cmp.Or(p.MaxTokens, ai.MaxTokens)
-		if p.Temperature != nil {
-			ai.Temperature = p.Temperature
+	var passages []Passage
+	if result.Chunks != "" {
+		if passages, err = a.givenPassages(ctx, result.Chunks); err != nil {
+			return result, "", err
 		}
 	}
-}
-
-// wantsContext reports whether the prompt of a webhook has a place for passages.
-func (r WebhookRecord) wantsContext() bool {
-	return slices.ContainsFunc(r.Prompt, func(m knowledge.Message) bool { return m.Content != "" && prompt.WantsContext(m.Content) })
-}
-
-// givenPassages returns the passages that a webhook gave, whose record is under key.
-func (a *Answering) givenPassages(ctx context.Context, key string) ([]Passage, error) {
-	var record WebhookRecord
-	if err := a.Blobs.GetJSON(ctx, key, &record); err != nil {
-		return nil, fmt.Errorf("read the passages of a webhook: %w", err)
+	turn := answerOfWebhook(*record.Answer, passages)
+	result.Answer = run.TurnKey(1)
+	if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), result.Answer, turn); err != nil {
+		return result, "", fmt.Errorf("store the answer of a webhook: %w", err)
 	}
-	list := make([]Passage, 0, len(record.Chunks))
-	for i, c := range record.Chunks {
-		given := &GivenSource{Name: cmp.Or(c.Value.Name, c.Value.KnowledgeID, "webhook"), URL: c.Value.URL, Text: c.Value.Content}
-		list = append(list, Passage{Rank: i + 1, ChunkID: knowledge.DerivedID("given chunk", key, strconv.Itoa(i)), DocumentID: c.Value.KnowledgeID, Score: 1, Given: given})
-	}
-	return list, nil
-}
-
-// webhookModel is the model of an answer that a webhook gave.
-const webhookModel = "webhook"
-
-// answerOfWebhook returns the answer that a webhook gave, with checked citations of passages.
-func answerOfWebhook(answer string, passages []Passage) TurnRecord {
-	contexts := make([]citation.Context, 0, len(passages))
-	for _, p := range passages {
-		contexts = append(contexts, citation.Context{Rank: p.Rank, ChunkID: p.ChunkID, DocumentID: p.DocumentID, DocumentName: p.Given.Name, Text: p.Given.Text})
-	}
-	rewriter := citation.NewRewriter(contexts)
-	text := rewriter.Write(answer) + rewriter.Close()
-	return TurnRecord{Raw: answer, Text: text, Used: rewriter.Used(), Model: webhookModel}
-}
-
-// completeFromWebhooks fills in what the webhooks of a question gave for its answer.
-func (a *Answering) completeFromWebhooks(ctx context.Context, run knowledge.RunRef, request knowledge.Request, record *AnswerRecord) error {
-	if len(request.Webhooks) == 0 {
-		return nil
-	}
-	given, err := readWebhooks(ctx, a.Blobs, run)
-	if err != nil || given == nil {
-		return err
-	}
-	record.Blocks = given.Blocks
-	if given.SearchResults != nil {
-		record.Sources = given.sources()
-		record.Used = slices.DeleteFunc(record.Used, func(rank int) bool { return rank > len(record.Sources) })
-	}
-	return nil
-}
-
-// sources returns the sources that a webhook shows in place of those of the answer.
-func (r WebhookRecord) sources() []Source {
-	list := make([]Source, 0, len(r.SearchResults))
-	for i, s := range r.SearchResults {
-		list = append(list, Source{Rank: i + 1, Given: &GivenSource{Name: s.Title, URL: s.URL, Text: s.Snippet}})
-	}
-	return list
+	return result, turn.Text, nil
 }
 
 // tellAttachments adds what is attached to the conversation, and to the question, to what a

@@ -32,6 +32,7 @@ type Research struct {
 	Outline  string     `json:"outline,omitempty"`
 	Sections []Section  `json:"sections,omitempty"` // written, in order
 	Ended    Exhaustion `json:"ended,omitempty"`    // why it ended early
+	Given    string     `json:"given,omitempty"`    // blob of the passages that a webhook gave
 	// Attachments are those of the question, when the research had waited for them.
 	Attachments []knowledge.AttachedDocument `json:"attachments,omitempty"`
 }
@@ -90,13 +91,14 @@ type MessageRecord struct {
 	Text string `json:"text"`
 }
 
-// searches returns the keys of all searches.
-func (r Research) searches() []string {
-	var keys []string
+// Found returns a loop with all that was found, whose passages have the ranks that they
+// have in the report.
+func (r Research) Found() Loop {
+	loop := Loop{Given: r.Given}
 	for _, q := range r.Reading {
-		keys = append(keys, q.Searches...)
+		loop.Searches = append(loop.Searches, q.Searches...)
 	}
-	return keys
+	return loop
 }
 
 // AllFailed reports whether every sub-question that was begun has failed.

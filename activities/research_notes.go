@@ -20,6 +20,7 @@ type ReadInput struct {
 	Plan     string   `json:"plan"`     // the blob that has its words
 	Question int      `json:"question"` // 0 = first
 	Searches []string `json:"searches,omitempty"`
+	Given    string   `json:"given,omitempty"` // blob of the passages that a webhook gave in place of those of documents
 }
 
 // key returns the key of a result of the sub-question.
@@ -136,7 +137,7 @@ func (a *Answering) takeNotes(ctx context.Context, in ReadInput) (NotesRecord, e
 	if err != nil {
 		return NotesRecord{}, err
 	}
-	passages, err := a.lookUp(ctx, request.Principal, Loop{Searches: in.Searches})
+	passages, err := a.lookUp(ctx, request.Principal, Loop{Given: in.Given, Searches: in.Searches})
 	if err != nil || len(passages.all) == 0 {
 		return NotesRecord{}, err
 	}
@@ -199,7 +200,7 @@ func (a *Answering) notes(ctx context.Context, r knowledge.Request, research Res
 	if len(research.Reading) == 0 {
 		return found, nil
 	}
-	words, err := a.lookUp(ctx, r.Principal, Loop{Searches: research.searches()})
+	words, err := a.lookUp(ctx, r.Principal, research.Found())
 	if err != nil {
 		return found, err
 	}

@@ -61,7 +61,7 @@ func (a *Answering) joinReport(ctx context.Context, in ReportInput, out ReportRe
 	slices.Sort(report.Used)
 	report.Used = slices.Compact(report.Used)
 	// The sources of the report are those that it cites.
-	found, err := a.searches(ctx, Loop{Searches: in.Research.searches()})
+	found, err := a.searches(ctx, in.Research.Found())
 	if err != nil {
 		return err
 	}

@@ -187,6 +187,14 @@ func TestHistories(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.wantHistory(t, "remove_project", knowledge.KindRemoveProject.WorkflowID("default", "piers"))
+	m.ScriptChat(researchGiven()...)
+	a := newAsker(t)
+	given, list := s.askedResearch(t, a, "default", "Kindly elucidate the chunks")
+	if tr := read(t, list); !strings.Contains(tr.answer.Text, "indeed") {
+		t.Fatalf("the report is %q", tr.answer.Text)
+	}
+	s.wantHistory(t, "deep_research_webhook", "research/default/"+given, a.url)
+	s.wantHistory(t, "research_question_given", "research/default/"+given+"/round-1-question-1", a.url)
 }
 
 // wantHistory checks the history of a workflow of TestHistories, and records it.

@@ -222,6 +222,8 @@ func TestResearch(t *testing.T) {
 
 	t.Run("that reads the web cites what it read, and calls back", func(t *testing.T) { s.researchWeb(t, m, engine) })
 
+	t.Run("asks the webhook of its project", func(t *testing.T) { s.researchAsked(t, m) })
+
 	t.Run("that runs out of calls says what it leaves out", func(t *testing.T) {
 		r := s.research(t, map[string]any{"breadth": 6, "budget": map[string]any{"calls": 6}})
 		r.until(t, never)

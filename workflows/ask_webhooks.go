@@ -39,5 +39,26 @@ func (a *answer) askWebhooks(ctx workflow.Context) (answered bool, err error) {
 	return result.Answer != "", ctx.Err()
 }
 
+// askWebhooks asks the project's webhooks of type queries about the question of a research,
+// once. It sets report if one of them answered it.
+func (r *research) askWebhooks(ctx workflow.Context) error {
+	if !r.in.Webhooks || r.Asked {
+		return nil
+	}
+	in := activities.ResearchWebhooksInput{RunRef: r.in.RunRef}
+	var result activities.AskWebhooksResult
+	if err := execute(activityOptions(ctx, "ask the webhooks of the project", 10*time.Minute, questionRetries()), r.acts.AskResearchWebhooks, in, &result); err != nil {
+		return err
+	}
+	for _, call := range result.Calls {
+		r.log.publish(ctx, entry(stream.TopicWebhookCall, stream.Event{Data: stream.Data(call)}))
+	}
+	r.Asked, r.Given, r.report = true, result.Chunks, result.Answer
+	if r.report == "" {
+		return ctx.Err()
+	}
+	return r.show(ctx, r.report, 1)
+}
+
 // asksWebhooks reports whether the workflow of a question begins with the webhooks.
 func asksWebhooks(r knowledge.Request) bool { return len(r.Webhooks) > 0 }

@@ -32,19 +32,21 @@ type ResearchInput struct {
 	Next           []string                 `json:"next,omitempty"`        // workflows that wait for the end of this one, over a continue-as-new
 	Limits         knowledge.ResearchConfig `json:"limits"`                // with defaults
 	Web            bool                     `json:"web,omitempty"`         // sub-questions search the web beside the documents
+	Webhooks       bool                     `json:"webhooks,omitempty"`    // webhooks are asked first
 	Attachments    []string                 `json:"attachments,omitempty"` // documents for whose ingestion the research waits
 	State          ResearchState            `json:"state,omitzero"`
 }
 
 // NewResearchInput returns the input of the workflow for the input of an answer.
 func NewResearchInput(in AnswerInput) ResearchInput {
-	return ResearchInput{RunRef: in.RunRef, MessageID: in.MessageID, ConversationID: in.ConversationID, After: in.After, Web: in.Web, Attachments: in.Attachments, Limits: in.Research.WithDefaults()}
+	return ResearchInput{RunRef: in.RunRef, MessageID: in.MessageID, ConversationID: in.ConversationID, After: in.After, Web: in.Web, Webhooks: in.Webhooks, Attachments: in.Attachments, Limits: in.Research.WithDefaults()}
 }
 
 // ResearchState is how far a research is.
 type ResearchState struct {
 	activities.Research
 	Begun    bool            `json:"begun,omitempty"` // its log runs
+	Asked    bool            `json:"asked,omitempty"` // its webhooks have answered
 	Usage    knowledge.Usage `json:"usage,omitzero"`
 	Heard    int             `json:"heard,omitempty"`    // messages that a plan has considered
 	Searched bool            `json:"searched,omitempty"` // no round is left
@@ -106,6 +108,9 @@ func (r *research) run(ctx workflow.Context) error {
 	if err := r.awaitAttachments(ctx); err != nil {
 		return err
 	}
+	if err := r.askWebhooks(ctx); err != nil || r.report != "" {
+		return err
+	}
 	for !r.Searched {
 		if err := r.round(ctx); err != nil || r.next {
 			return err
@@ -152,11 +157,9 @@ func (r *research) finish(ctx workflow.Context, err error) error {
 	end := activities.Ending{Kind: knowledge.KindResearch, Answer: r.in.AnswerKey()}
 	in := activities.FinishAnswerInput{
 		RunRef: r.in.RunRef, Workflow: "DeepResearch",
-		Loop: activities.Loop{Answer: r.report, Usage: r.Usage, Attachments: r.Attachments},
+		Loop: r.Found(),
 	}
-	for _, q := range r.Reading {
-		in.Loop.Searches = append(in.Loop.Searches, q.Searches...)
-	}
+	in.Loop.Answer, in.Loop.Usage, in.Loop.Attachments = r.report, r.Usage, r.Attachments
 	if err = canceled(ctx, err); err != nil {
 		f := activities.Describe(err, knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the model did not answer in time; try again later", Retryable: true})
 		end, in.Code, in.Message, in.RetryAt = activities.Failed(knowledge.KindResearch, f), f.Code, f.Message, f.RetryAt

@@ -176,7 +176,7 @@ func (r *research) readOne(ctx workflow.Context, round int, q activities.Reading
 		WorkflowID: r.in.ResearchQuestionID(round, q.Question+1), ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
 		WorkflowTaskTimeout: pageTaskTimeout, WaitForCancellation: true, TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
 		StaticSummary: fmt.Sprintf("research question %d of round %d", q.Question+1, round),
-	}), ResearchQuestion, QuestionInput{ReadInput: activities.ReadInput{RunRef: r.in.RunRef, Round: round, Plan: q.Plan, Question: q.Question}, Web: r.in.Web}).Get(ctx, &result)
+	}), ResearchQuestion, QuestionInput{ReadInput: activities.ReadInput{RunRef: r.in.RunRef, Round: round, Plan: q.Plan, Question: q.Question, Given: r.Given}, Web: r.in.Web}).Get(ctx, &result)
 	r.Usage.Add(result.Usage)
 	q.Searches, q.Notes, q.Failure, q.Skipped, q.Missed = result.Searches, result.Notes, result.Failure, false, result.Missed
 	switch {

@@ -67,8 +67,12 @@ func (q *researchQuestion) run(ctx workflow.Context) (phase string, err error) {
 	return "notes", nil
 }
 
-// search searches the documents, and the web beside them. One of the two may fail.
+// search searches the documents, unless a webhook gave passages in their place, and the web
+// beside them. One of the two may fail.
 func (q *researchQuestion) search(ctx workflow.Context) error {
+	if q.in.Given != "" {
+		return q.besideGiven(ctx)
+	}
 	q.update(ctx, ResearchData{Phase: "search", Status: "started"})
 	if !q.web {
 		found, err := q.documents(ctx)
@@ -96,6 +100,22 @@ func (q *researchQuestion) search(ctx workflow.Context) error {
 	}
 	if err != nil {
 		q.miss(ctx, "search", activities.InDocuments, err)
+	}
+	return nil
+}
+
+// besideGiven searches the web where a webhook gave passages. It may fail.
+func (q *researchQuestion) besideGiven(ctx workflow.Context) error {
+	if !q.web {
+		return nil
+	}
+	pages, err := q.pages(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	q.take(pages)
+	if err != nil {
+		q.miss(ctx, "web", activities.OnTheWeb, err)
 	}
 	return nil
 }

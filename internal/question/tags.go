@@ -45,8 +45,9 @@ func (s *Starter) Setup(ctx context.Context, p knowledge.Principal, project know
 		return setup, err
 	}
 	setup.Projects = []string{project.ID}
+	asks := r.Kind == knowledge.KindQuery || r.Kind == knowledge.KindResearch
 	for _, w := range project.Webhooks {
-		if r.Kind == knowledge.KindQuery && w.Wants(knowledge.WebhookQueries) {
+		if asks && w.Wants(knowledge.WebhookQueries) {
 			setup.Webhooks = append(setup.Webhooks, w.ID)
 		}
 	}
