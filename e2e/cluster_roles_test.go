@@ -77,6 +77,7 @@ func TestClusterRoles(t *testing.T) {
 			return next
 		})
 	})
+	c.sharesState(t, other, s)
 	w.stop()
 	early.stop()
 
