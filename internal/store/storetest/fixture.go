@@ -52,6 +52,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"pages", testPages},
 		{"hostile_input", testHostileInput},
 		{"generations", testGenerations},
+		{"reports", testReports},
 		{"health", testHealth},
 	} {
 		t.Run(group.name, func(t *testing.T) {

@@ -22,6 +22,7 @@ type Store interface {
 	Runs
 	Conversations
 	Webhooks
+	Reports
 	Ping(ctx context.Context) error
 	// EraseDeleted does nothing where the database is a server.
 	EraseDeleted(ctx context.Context) error
