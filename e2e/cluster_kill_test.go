@@ -77,9 +77,14 @@ func (k *killing) duringAnswer(t *testing.T) {
 	a := k.api.query(t, "What is on the northern pier?")
 	r := &reader{run: a.run, body: a}
 	r.until(t, words(t, 30, answerText))
+	asked := k.model.Totals().Chats.Asked
 	k.cluster.worker()
+	r.until(t, words(t, 100, answerText))
+	if again := k.model.Totals().Chats.Asked - asked; again != 0 {
+		t.Errorf("the start of a worker repeated the model call of another one %d times", again)
+	}
 	k.workerRole.kill()
-	r.until(t, words(t, 60, answerText))
+	r.until(t, words(t, 130, answerText))
 	k.apiRole.kill()
 	silence := r.reconnect(t, k.other, never)
 	t.Logf("%v of silence at the other API", silence.Round(time.Millisecond))
