@@ -193,6 +193,7 @@ func TestKillDuringAnAnswer(t *testing.T) {
 			}
 		})
 	}
+	t.Run("cairn ask says that the connection is lost, and prints the whole answer", func(t *testing.T) { askOverAKill(t, s, 250) })
 }
 
 func TestKillBeforeAnAnswerThatDiffers(t *testing.T) {
