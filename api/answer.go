@@ -34,7 +34,7 @@ func (s *Server) lastEvent(ctx context.Context, p knowledge.Principal, run store
 	if err != nil {
 		return "", nil, err
 	}
-	return (&renderer{server: s, principal: p, run: run, compact: true}).event(ctx, item)
+	return (&renderer{server: s, reading: &reading{principal: p, run: run, compact: true}}).event(ctx, item)
 }
 
 // lastItem follows a run to its end and returns the last item, or errStopping when

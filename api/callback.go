@@ -89,5 +89,5 @@ func (a *Answers) Callback(ctx context.Context, workspace, id string) ([]byte, e
 }
 
 func (a *Answers) answer(ctx context.Context, p knowledge.Principal, run store.Run) (any, error) {
-	return (&renderer{server: a.server, principal: p, run: run, compact: true}).answer(ctx, run.ResultKey)
+	return (&renderer{server: a.server, reading: &reading{principal: p, run: run, compact: true}}).answer(ctx, run.ResultKey)
 }

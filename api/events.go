@@ -210,24 +210,21 @@ func (s *Server) sendEvents(ctx context.Context, in *reading, sink eventSink) er
 }
 
 // sender returns a function that sends the items of a run, of which the first has an
-// offset. It is not inlined because what it copies would stay on the stack of an idle
-// stream.
-//
-//go:noinline
+// offset.
 func (s *Server) sender(ctx context.Context, in *reading, sink eventSink, first int64) func(stream.Item) error {
-	rendered := &renderer{server: s, principal: in.principal, run: in.run, compact: in.compact}
+	rendered := &renderer{server: s, reading: in}
 	return func(item stream.Item) error {
-		return rendered.send(ctx, item, item.Offset-first+1, in.after, sink)
+		return rendered.send(ctx, item, item.Offset-first+1, sink)
 	}
 }
 
 // send sends an item's event, unless the reader has it.
-func (r *renderer) send(ctx context.Context, item stream.Item, id, after int64, sink eventSink) error {
-	if id <= after && !r.needs(item) {
+func (r *renderer) send(ctx context.Context, item stream.Item, id int64, sink eventSink) error {
+	if id <= r.after && !r.needs(item) {
 		return nil
 	}
 	name, data, err := r.event(ctx, item)
-	if err != nil || id <= after {
+	if err != nil || id <= r.after {
 		return err
 	}
 	encoded, err := json.Marshal(data)

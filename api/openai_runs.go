@@ -45,7 +45,7 @@ func (o openaiRuns) OpenStream() (release func(), err error) { return o.openStre
 
 // Outcome implements openai.Runs.
 func (o openaiRuns) Outcome(ctx context.Context, p knowledge.Principal, run store.Run, key string) (openai.Outcome, error) {
-	found, err := (&renderer{server: o.Server, principal: p, run: run}).load(ctx, key)
+	found, err := (&renderer{server: o.Server, reading: &reading{principal: p, run: run}}).load(ctx, key)
 	if err != nil {
 		return openai.Outcome{}, err
 	}

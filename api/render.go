@@ -11,7 +11,6 @@ import (
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/retrieve"
-	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 	"github.com/cairn-rag/cairn/workflows"
 )
@@ -22,12 +21,10 @@ const previewLength = 200
 // renderer turns the items of one run's log into the events that its readers
 // get. The blobs and passages that an item refers to are read with the reader's permission.
 type renderer struct {
-	server    *Server
-	principal knowledge.Principal
-	run       store.Run
-	compact   bool            // leave concatenated out
-	text      strings.Builder // of the answer so far, where readers are given it
-	outcome   *outcome
+	*reading
+	server  *Server
+	text    strings.Builder // of the answer so far, where readers are given it
+	outcome *outcome
 }
 
 // needs reports whether later events rest on this one, for a reader that has it.

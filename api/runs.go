@@ -202,7 +202,7 @@ func (s *Server) runResult(ctx context.Context, p knowledge.Principal, run store
 	if run.Status != knowledge.RunCompleted {
 		return nil, nil
 	}
-	rendered := &renderer{server: s, principal: p, run: run}
+	rendered := &renderer{server: s, reading: &reading{principal: p, run: run}}
 	switch run.Kind {
 	case knowledge.KindQuery, knowledge.KindResearch:
 		return rendered.answer(ctx, run.ResultKey)

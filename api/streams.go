@@ -1,7 +1,6 @@
 package api
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,7 +17,7 @@ type streams struct {
 func newStreams(limit int, m Metrics) *streams { return &streams{limit: int64(limit), metrics: m} }
 
 // openStream counts a stream that opens, or refuses it (CodeRateLimited); release
-// counts it as closed.
+// counts it as closed, and is called once.
 func (s *Server) openStream() (release func(), err error) {
 	n := s.streams.open.Add(1)
 	if n > s.streams.limit {
@@ -28,5 +27,5 @@ func (s *Server) openStream() (release func(), err error) {
 		return nil, e
 	}
 	s.streams.metrics.OpenStreams(int(n))
-	return sync.OnceFunc(func() { s.streams.metrics.OpenStreams(int(s.streams.open.Add(-1))) }), nil
+	return func() { s.streams.metrics.OpenStreams(int(s.streams.open.Add(-1))) }, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,35 @@ func TestAQuestionWithoutAPlaceForItsStreamIsNotStarted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAStreamDoesNotKeepTheBodyOfItsQuestion is not parallel: it measures the heap.
+func TestAStreamDoesNotKeepTheBodyOfItsQuestion(t *testing.T) {
+	const count, size = 20, 900 << 10
+	streams := make(opened, 2*count)
+	e, p, _ := openPaced(t, count, streams)
+	body := `{"text":"Why?","sse":true` + strings.Repeat(" ", size) + `}`
+	before := liveHeap()
+	for range count {
+		r := httptest.NewRequestWithContext(t.Context(), "POST", hooks+"/query", strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer "+e.reader)
+		r.Header.Set("Content-Type", "application/json")
+		go e.handler.ServeHTTP(httptest.NewRecorder(), r)
+		<-streams
+		<-p.started
+	}
+	if kept := (liveHeap() - before) / count; kept > size/4 {
+		t.Errorf("a stream keeps %d bytes of memory, and its question had %d", kept, size)
+	}
+}
+
+// liveHeap returns how many bytes of the heap are in use.
+func liveHeap() int64 {
+	runtime.GC()
+	runtime.GC() // frees what the first one found in pools
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 func TestResumingReadsWhatIsStillToCome(t *testing.T) {

@@ -16,7 +16,9 @@ import (
 
 // call is what observe and guard learned about a request.
 type call struct {
-	log       *slog.Logger
+	log       *slog.Logger // of the server; RequestLog adds what follows
+	id        string       // of the request
+	method    string
 	principal knowledge.Principal  // who may do what the route does
 	proved    *knowledge.Principal // whose credentials these are
 	provedIn  string               // the workspace of the path
@@ -38,10 +40,13 @@ func callOf(ctx context.Context) *call {
 
 // Later has serve answer the request when its handler, and all that checked the request,
 // has returned. The stack of an idle stream is much of its memory, and does not shrink
-// below four times what was called to begin it. Only handlers of public routes may use it: the others
-// answer within the hold of an Idempotency-Key.
+// below four times what was called to begin it. Only handlers of public routes may use it:
+// the others answer within the hold of an Idempotency-Key. The body of the request has been
+// read, and serve gets none: a stream may be open for an hour.
 func Later(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
-	callOf(r.Context()).later = func() { serve(w, r) }
+	c := callOf(r.Context())
+	c.body, r.Body = nil, http.NoBody
+	c.later = func() { serve(w, r) }
 }
 
 // guard runs before every handler: it checks credentials, scope and query

@@ -78,8 +78,8 @@ func hasBegun(w http.ResponseWriter) bool {
 
 // RequestLog returns the logger of a request.
 func RequestLog(ctx context.Context) *slog.Logger {
-	if log := callOf(ctx).log; log != nil {
-		return log
+	if c := callOf(ctx); c.log != nil {
+		return c.log.With("request", c.id, "method", c.method)
 	}
 	return slog.New(slog.DiscardHandler)
 }
@@ -88,8 +88,7 @@ func RequestLog(ctx context.Context) *slog.Logger {
 func (e *Edge) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		log := e.deps.Log.With("request", knowledge.NewID(), "method", r.Method)
-		c := &call{log: log}
+		c := &call{log: e.deps.Log, id: knowledge.NewID(), method: r.Method}
 		r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 		rec := &response{ResponseWriter: w}
 		rec.Header().Set("X-Content-Type-Options", "nosniff")
@@ -97,7 +96,7 @@ func (e *Edge) observe(next http.Handler) http.Handler {
 			failure := recover()
 			//nolint:errorlint // a panic's value; net/http too compares it so
 			if failure != nil && failure != http.ErrAbortHandler {
-				log.ErrorContext(r.Context(), "handler panicked", "panic", fmt.Sprint(failure), "stack", string(debug.Stack()))
+				RequestLog(r.Context()).ErrorContext(r.Context(), "handler panicked", "panic", fmt.Sprint(failure), "stack", string(debug.Stack()))
 				if rec.status == 0 {
 					writeProblem(rec, r, newProblem(knowledge.Errorf(knowledge.CodeInternal, "something went wrong on our side")))
 					failure = nil
@@ -105,21 +104,22 @@ func (e *Edge) observe(next http.Handler) http.Handler {
 					failure = http.ErrAbortHandler // cuts the answer off, so that it does not look whole
 				}
 			}
-			e.done(r, rec, time.Since(began), log)
+			e.done(r, rec, time.Since(began))
 			if failure != nil {
 				panic(failure)
 			}
 		}()
 		next.ServeHTTP(rec, r)
-		if c.later != nil {
-			c.later()
+		if later := c.later; later != nil {
+			c.later = nil
+			later()
 		}
 	})
 }
 
 // done counts and logs one request: its route's pattern, never its path's ids
 // or its query.
-func (e *Edge) done(r *http.Request, rec *response, took time.Duration, log *slog.Logger) {
+func (e *Edge) done(r *http.Request, rec *response, took time.Duration) {
 	_, pattern, ok := strings.Cut(r.Pattern, " ")
 	if !ok {
 		pattern = "none"
@@ -132,7 +132,10 @@ func (e *Edge) done(r *http.Request, rec *response, took time.Duration, log *slo
 		}
 	}
 	e.deps.Metrics.Request(r.Method, pattern, status, took)
-	log.DebugContext(r.Context(), "request", "route", pattern, "workspace", r.PathValue("workspaceId"),
+	if !e.deps.Log.Enabled(r.Context(), slog.LevelDebug) {
+		return
+	}
+	RequestLog(r.Context()).DebugContext(r.Context(), "request", "route", pattern, "workspace", r.PathValue("workspaceId"),
 		"status", status, "bytes", rec.bytes, "seconds", took.Seconds())
 }
 
