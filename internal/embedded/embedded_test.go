@@ -1,6 +1,7 @@
 package embedded_test
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"net"
@@ -266,6 +267,30 @@ func TestDialGivesUpWithItsContext(t *testing.T) {
 	if c, err := s.Dial(ctx, testLog(t)); err == nil {
 		c.Close()
 		t.Error("a server that stopped was reached")
+	}
+}
+
+func TestMistakesOfTheUIAreNoWarnings(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	twice := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusOK)
+		w.WriteHeader(http.StatusTeapot)
+	})
+	for level, logged := range map[slog.Level]bool{slog.LevelInfo: false, slog.LevelDebug: true} {
+		log.Reset()
+		s := httptest.NewUnstartedServer(nil)
+		s.Config = embedded.UIServer(twice, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: level})))
+		s.Start()
+		r, err := http.Get(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		s.Close()
+		if got := strings.Contains(log.String(), "superfluous"); got != logged {
+			t.Errorf("level %s: logged %q", level, log.String())
+		}
 	}
 }
 

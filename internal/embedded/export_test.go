@@ -7,6 +7,9 @@ import (
 	"go.temporal.io/server/common/config"
 )
 
+// UIServer lets tests reach uiServer.
+var UIServer = uiServer
+
 // Guard lets tests reach guard.
 var Guard = guard
 

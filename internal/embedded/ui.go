@@ -44,12 +44,7 @@ func startUI(l net.Listener, temporal string, logger *slog.Logger) (*webUI, erro
 		return nil, fmt.Errorf("prepare the Temporal UI: %w", err)
 	}
 	logger = logger.With(slog.String("component", "temporal-ui"))
-	server := &http.Server{
-		Handler:           guard(handler),
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
-	}
+	server := uiServer(handler, logger)
 	go func() {
 		if err := server.Serve(l); err != nil && err != http.ErrServerClosed {
 			logger.Error("the Temporal UI stopped", slog.Any("error", err))
@@ -57,6 +52,17 @@ func startUI(l net.Listener, temporal string, logger *slog.Logger) (*webUI, erro
 	}()
 	addr := l.Addr().(*net.TCPAddr).AddrPort()
 	return &webUI{url: "http://" + addr.String(), addr: addr, server: server}, nil
+}
+
+// uiServer returns the server of the UI. What the UI does wrong, such as a second status of
+// an answer, is no warning for our operators.
+func uiServer(handler http.Handler, logger *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           guard(handler),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+	}
 }
 
 func (u *webUI) stop() {
