@@ -24,9 +24,24 @@ func Temporal(tools string, postgres *Process) (*Process, error) {
 	return p, nil
 }
 
+// lightServer is the main program of Milvus's light server, which closes its data when the
+// requests under way have ended. Its own main program closes the data at once and goes on
+// to acknowledge writes, which are then lost.
+const lightServer = `
+import sys, grpc._server
+stop = grpc._server._Server.stop
+def stop_and_wait(server, grace):
+    ended = stop(server, grace)
+    ended.wait()
+    return ended
+grpc._server._Server.stop = stop_and_wait
+from milvus_lite.cmdline import main
+sys.exit(main())
+`
+
 // Milvus returns Milvus's light server. The tools are the folder of .ci/stand-ins.
 func Milvus(tools string) (*Process, error) {
-	program, err := tool(tools, "milvus-lite/bin/milvus-lite")
+	program, err := tool(tools, "milvus-lite/bin/python3")
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +49,7 @@ func Milvus(tools string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.args = []string{"server", "--data-dir", filepath.Join(p.folder, "data"), "--host", "127.0.0.1", "--port", p.port()}
+	p.args = []string{"-c", lightServer, "server", "--data-dir", filepath.Join(p.folder, "data"), "--host", "127.0.0.1", "--port", p.port()}
 	return p, nil
 }
 
