@@ -85,9 +85,25 @@ func main() {
 	if term.IsTerminal(int(os.Stderr.Fd())) {
 		a.bar = os.Stderr
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(run(ctx, a, os.Args[1:]))
+	os.Exit(run(interruptible(), a, os.Args[1:]))
+}
+
+// interruptible returns a context that the first SIGINT or SIGTERM cancels. The second one
+// ends the process at once, however soon it comes.
+func interruptible() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		second := <-signals
+		signal.Reset(second)
+		if self, err := os.FindProcess(os.Getpid()); err != nil || self.Signal(second) != nil {
+			os.Exit(exitInterrupted)
+		}
+	}()
+	return ctx
 }
 
 // exited is the panic value with which --help ends parsing.
