@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func (s *server) wantSocket(t *testing.T, question, whole string) {
 		t.Fatalf("the question returned %d, want 202", status)
 	}
 	first := s.overSocket(t, accepted.WebSocketURL+"&compact=true", 5)
-	all := append(first, s.overSocket(t, s.socketOf(accepted.RunID, 5), 0)...)
+	all := slices.Concat(first, s.overSocket(t, s.socketOf(accepted.RunID, 5), 0))
 	if diff := cmp.Diff(s.follow(t, accepted.RunID, 0), all); diff != "" {
 		t.Errorf("events (-over SSE +over WebSocket, in two connections):\n%s", diff)
 	}
