@@ -18,6 +18,9 @@ func PreparingConnector(d driver.Driver, dsn string) driver.Connector {
 	return preparingConnector{driver: preparingDriver{d}, dsn: dsn}
 }
 
+// Connection is what SQLite's driver opens.
+type Connection = connection
+
 // MaxPrepared bounds the statements of a connection.
 const MaxPrepared = maxPrepared
 

@@ -26,29 +26,17 @@ func (d countingDriver) Open(dsn string) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return countingConnection{opened.(connection), d}, nil
-}
-
-// connection is what SQLite's driver opens.
-type connection interface {
-	driver.Conn
-	driver.ConnPrepareContext
-	driver.ConnBeginTx
-	driver.ExecerContext
-	driver.QueryerContext
-	driver.SessionResetter
-	driver.Validator
-	driver.Pinger
+	return countingConnection{opened.(embedded.Connection), d}, nil
 }
 
 type countingConnection struct {
-	connection
+	embedded.Connection
 	driver countingDriver
 }
 
 func (c countingConnection) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
 	c.driver.prepared[text]++
-	s, err := c.connection.PrepareContext(ctx, text)
+	s, err := c.Connection.PrepareContext(ctx, text)
 	if err != nil {
 		return nil, err
 	}
