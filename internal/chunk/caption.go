@@ -73,7 +73,7 @@ func (d *document) join(start, end int) {
 	}
 }
 
-// captionTable gives a caption to the blocks of a table, of which the block i is the
+// captionTable adds a caption to the blocks of a table, of which the block i is the
 // first one or, with a step of -1, the last one.
 func (d *document) captionTable(i, step int, span knowledge.Span, most int) {
 	if d.blocks[i].kind != knowledge.BlockTable {

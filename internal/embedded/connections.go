@@ -43,10 +43,16 @@ func exchangeConnections(conf *config.SQL) error {
 	return opened.Close()
 }
 
+// openPlugin opens a database through the server's plugin, which keeps its connections when
+// it is closed.
+func openPlugin(conf *config.SQL) (sqlplugin.DB, error) {
+	return temporalsql.NewSQLDB(sqlplugin.DbKindMain, conf, resolver.NewNoopResolver(), log.NewNoopLogger(), metrics.NoopMetricsHandler)
+}
+
 // pluginConnections returns the connections to a file that the plugin keeps in a field of
 // its own for all parts of the server.
 func pluginConnections(conf *config.SQL) (*sqlx.DB, error) {
-	db, err := temporalsql.NewSQLDB(sqlplugin.DbKindMain, conf, resolver.NewNoopResolver(), log.NewNoopLogger(), metrics.NoopMetricsHandler)
+	db, err := openPlugin(conf)
 	if err != nil {
 		return nil, err
 	}

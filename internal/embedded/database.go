@@ -73,33 +73,19 @@ const stopPatience = 5 * time.Second
 // emptyLog moves the write-ahead log of a database into its file and truncates the log. The
 // server does not, because its plugin never closes a file: after much work some 80 MB would
 // stay.
-func emptyLog(ctx context.Context, path string) error {
-	return beside(path, func(db *sql.DB) error {
-		// It moves most of the log while the server writes, so that the truncation takes a
-		// moment.
-		if _, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)"); err != nil {
-			return err
-		}
-		_, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
-		return err
-	})
-}
-
-// freePages returns the number of pages of a database that hold nothing.
-func freePages(ctx context.Context, path string) (free int, err error) {
-	err = beside(path, func(db *sql.DB) error {
-		return db.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free)
-	})
-	return free, err
-}
-
-// beside runs work on a connection of its own.
-func beside(path string, work func(*sql.DB) error) error {
+func emptyLog(ctx context.Context, path string) (err error) {
 	db, err := sql.Open("sqlite", "file:"+escapePath(path)+"?mode=rw&_pragma=busy_timeout(2000)")
 	if err != nil {
 		return err
 	}
-	return errors.Join(work(db), db.Close())
+	defer func() { err = errors.Join(err, db.Close()) }()
+	// It moves most of the log while the server writes, so that the truncation takes a
+	// moment.
+	if _, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)"); err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	return err
 }
 
 // escapePath returns a path as it is written in a file: URI.

@@ -8,11 +8,6 @@ import (
 	"time"
 
 	"go.temporal.io/server/common/config"
-	"go.temporal.io/server/common/log"
-	"go.temporal.io/server/common/metrics"
-	temporalsql "go.temporal.io/server/common/persistence/sql"
-	"go.temporal.io/server/common/persistence/sql/sqlplugin"
-	"go.temporal.io/server/common/resolver"
 )
 
 const (
@@ -56,22 +51,21 @@ func resting(path string) bool {
 	return err == nil && info.Size() > smallLog && time.Since(info.ModTime()) >= rest
 }
 
-// shrink gives the free pages of a database back to the file system and empties its log.
-// It uses the connection of the server, which would have to repeat a transaction beside
-// which another connection writes.
+// shrink returns the free pages of a database to the file system and empties its log. It
+// uses the connection of the server, which would have to repeat a transaction beside which
+// another connection writes.
 func shrink(ctx context.Context, conf *config.SQL, path string) error {
-	free, err := freePages(ctx, path)
+	connections, err := pluginConnections(conf)
 	if err != nil {
 		return err
 	}
-	db, err := temporalsql.NewSQLAdminDB(sqlplugin.DbKindMain, conf, resolver.NewNoopResolver(), log.NewNoopLogger(), metrics.NoopMetricsHandler)
-	if err != nil {
+	var free int
+	if err := connections.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free); err != nil {
 		return err
 	}
-	defer func() { _ = db.Close() }() // the plugin keeps the connection for the server
 	statement := fmt.Sprintf("PRAGMA incremental_vacuum(%d)", vacuumed)
 	for ; free > 0 && ctx.Err() == nil; free -= vacuumed {
-		if err := db.Exec(statement); err != nil {
+		if _, err := connections.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}

@@ -9,13 +9,9 @@ import (
 	"strings"
 
 	"go.temporal.io/server/common/config"
-	"go.temporal.io/server/common/log"
-	"go.temporal.io/server/common/metrics"
 	"go.temporal.io/server/common/persistence"
 	"go.temporal.io/server/common/persistence/serialization"
-	temporalsql "go.temporal.io/server/common/persistence/sql"
 	"go.temporal.io/server/common/persistence/sql/sqlplugin"
-	"go.temporal.io/server/common/resolver"
 
 	"github.com/cairn-rag/cairn/internal/namespace"
 )
@@ -163,7 +159,7 @@ func (v *visibility) addTriggers(table string, columns []string) {
 // database keeps the given search attributes. An attribute that the namespace
 // does not have yet is left out.
 func attributeColumns(ctx context.Context, history *config.SQL, attributes []string) ([]string, error) {
-	db, err := temporalsql.NewSQLDB(sqlplugin.DbKindMain, history, resolver.NewNoopResolver(), log.NewNoopLogger(), metrics.NoopMetricsHandler)
+	db, err := openPlugin(history)
 	if err != nil {
 		return nil, err
 	}

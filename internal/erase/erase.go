@@ -6,7 +6,7 @@
 // the page; a row that is deleted later is overwritten only where it is by then.
 //
 // The space of deleted rows leaves the file too: some seconds after the last write a
-// File gives its free pages back to the file system and truncates its write-ahead log.
+// File returns its free pages to the file system and truncates its write-ahead log.
 package erase
 
 import (

@@ -102,8 +102,8 @@ func (s *shrinker) rested(ctx context.Context) {
 	} // Other errors leave the file as it is, and the rest after the next write tries again.
 }
 
-// shrink moves the write-ahead log into the file, gives the file's free pages back to
-// the file system, and truncates the log. It stops giving back when resting returns
+// shrink moves the write-ahead log into the file, returns the free pages of the file to
+// the file system, and truncates the log. It returns no more pages once resting returns
 // false.
 func (f *File) shrink(ctx context.Context, resting func() bool) error {
 	f.turn.Lock()
