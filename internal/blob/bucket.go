@@ -7,8 +7,6 @@ import (
 	"io"
 	"iter"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Bucket is the part of a bucket that a Store keeps its blobs in. Its methods may be
@@ -139,21 +137,4 @@ func (b body) Read(p []byte) (int, error) {
 		err = Unavailable(b.ctx, fmt.Errorf("read the body: %w", err))
 	}
 	return n, err
-}
-
-// DeleteEach deletes blobs with a request for each, a number of them at the same time. It
-// is for buckets that cannot delete many at once. A missing blob is no error; another one
-// does not keep the rest from being deleted.
-func DeleteEach(ctx context.Context, keys []string, atATime int, remove func(ctx context.Context, key string) error) error {
-	var group errgroup.Group
-	group.SetLimit(atATime)
-	for _, key := range keys {
-		group.Go(func() error {
-			if err := remove(ctx, key); !errors.Is(err, ErrNotFound) {
-				return err
-			}
-			return nil
-		})
-	}
-	return group.Wait()
 }

@@ -25,13 +25,18 @@ const (
 
 func open(t *testing.T, endpoint, prefix string) *blob.Store {
 	t.Helper()
+	return blob.New(bucket(t, endpoint, prefix))
+}
+
+func bucket(t *testing.T, endpoint, prefix string) blob.Bucket {
+	t.Helper()
 	b, err := azure.New(azure.Config{
 		Account: account, Container: "contract", Prefix: prefix, Endpoint: endpoint, Credentials: []byte(secret), Client: http.DefaultClient,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return blob.New(b)
+	return b
 }
 
 // service returns the endpoint of azurite with the container.
@@ -59,6 +64,10 @@ func TestContract(t *testing.T) {
 	endpoint := service(t)
 	var stores atomic.Int64
 	blobtest.Run(t, func(t *testing.T) *blob.Store { return open(t, endpoint, fmt.Sprintf("store%d/", stores.Add(1))) })
+	t.Run("deletes_several", func(t *testing.T) {
+		t.Parallel()
+		blobtest.DeletesSeveral(t, bucket(t, endpoint, "several/"))
+	})
 	t.Run("signs_addresses", func(t *testing.T) {
 		t.Parallel()
 		s := open(t, endpoint, "signed/")
@@ -93,6 +102,15 @@ func TestFaults(t *testing.T) {
 		"no_container": {Answer: answer(http.StatusNotFound, "ContainerNotFound"), Says: "does not exist"},
 		"throttled":    {Answer: answer(http.StatusServiceUnavailable, "ServerBusy"), Says: "tried again"},
 		"broken":       {Answer: answer(http.StatusInternalServerError, "InternalError"), Says: "tried again"},
+	})
+}
+
+func TestDeletesInBatches(t *testing.T) {
+	t.Parallel()
+	codes := map[int]string{http.StatusNotFound: "BlobNotFound", http.StatusForbidden: "AuthorizationPermissionMismatch", http.StatusServiceUnavailable: "ServerBusy"}
+	connect := func(t *testing.T, endpoint string) blob.Bucket { return bucket(t, endpoint, "p/") }
+	blobtest.Batches(t, 256, connect, func(status int) string {
+		return fmt.Sprintf("HTTP/1.1 %d %s\r\nx-ms-error-code: %s\r\n\r\n", status, blobtest.Secret, codes[status])
 	})
 }
 

@@ -30,8 +30,6 @@ const (
 	// upload of one takes.
 	blockBytes  = 8 << 20
 	contentType = "application/octet-stream"
-	// deletions is the number of blobs that are deleted at the same time.
-	deletions = 16
 )
 
 // Put implements blob.Bucket. A blob above blockBytes is sent in blocks, which Azure drops
@@ -129,14 +127,6 @@ func (b *Bucket) object(item *container.BlobItem) blob.Object {
 		o.Bytes, o.Modified = *p.ContentLength, *p.LastModified
 	}
 	return o
-}
-
-// Delete implements blob.Bucket, with a request for each blob.
-func (b *Bucket) Delete(ctx context.Context, keys []string) error {
-	return blob.DeleteEach(ctx, keys, deletions, func(ctx context.Context, key string) error {
-		_, err := b.client.NewBlobClient(b.prefix+key).Delete(ctx, &azblob.DeleteOptions{DeleteSnapshots: to.Ptr(azblob.DeleteSnapshotsOptionTypeInclude)})
-		return failure(ctx, err)
-	})
 }
 
 // Link implements blob.Bucket. Only the key of an account signs addresses.

@@ -22,8 +22,6 @@ const (
 	// upload of one takes.
 	chunkBytes  = 8 << 20
 	contentType = "application/octet-stream"
-	// deletions is the number of objects that are deleted at the same time.
-	deletions = 16
 	// pageObjects is the number of objects in a page of a listing.
 	pageObjects = 1000
 )
@@ -127,13 +125,6 @@ func (b *Bucket) page(ctx context.Context, prefix, token string) (page *storage.
 		return err
 	})
 	return page, err
-}
-
-// Delete implements blob.Bucket, with a request for each object.
-func (b *Bucket) Delete(ctx context.Context, keys []string) error {
-	return blob.DeleteEach(ctx, keys, deletions, func(ctx context.Context, key string) error {
-		return retry(ctx, func() error { return b.service.Objects.Delete(b.name, b.prefix+key).Context(ctx).Do() })
-	})
 }
 
 // Link implements blob.Bucket. Only the key of a service account signs addresses.

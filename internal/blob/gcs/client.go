@@ -15,6 +15,9 @@ import (
 	"google.golang.org/api/storage/v1"
 )
 
+// googleBatches is Google's address of batches of requests.
+const googleBatches = "https://storage.googleapis.com/batch/storage/v1"
+
 // Config configures a Bucket.
 type Config struct {
 	// Bucket is the name of a bucket that exists.
@@ -34,6 +37,8 @@ type Config struct {
 // Bucket implements blob.Bucket.
 type Bucket struct {
 	service *storage.Service
+	client  *http.Client
+	batches string // address of batches of requests
 	name    string
 	prefix  string
 	signer  *signer // nil = the credentials cannot sign addresses
@@ -53,15 +58,15 @@ func New(ctx context.Context, c Config) (*Bucket, error) {
 		account = tokens.JSON()
 		client.Transport = authorized{next: c.Client.Transport, tokens: tokens}
 	}
-	options := []option.ClientOption{option.WithHTTPClient(&client)}
+	options, batches := []option.ClientOption{option.WithHTTPClient(&client)}, googleBatches
 	if c.Endpoint != "" {
-		options = append(options, option.WithEndpoint(c.Endpoint+"/storage/v1/"))
+		options, batches = append(options, option.WithEndpoint(c.Endpoint+"/storage/v1/")), c.Endpoint+"/batch/storage/v1"
 	}
 	service, err := storage.NewService(ctx, options...)
 	if err != nil {
 		return nil, err
 	}
-	return &Bucket{service: service, name: c.Bucket, prefix: c.Prefix, signer: newSigner(account, c.Endpoint)}, nil
+	return &Bucket{service: service, client: &client, batches: batches, name: c.Bucket, prefix: c.Prefix, signer: newSigner(account, c.Endpoint)}, nil
 }
 
 // isGoogle reports whether an endpoint is Google's, which the empty one is.

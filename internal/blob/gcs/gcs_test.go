@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -26,11 +27,16 @@ import (
 
 func open(t *testing.T, endpoint, prefix string) *blob.Store {
 	t.Helper()
+	return blob.New(bucket(t, endpoint, prefix))
+}
+
+func bucket(t *testing.T, endpoint, prefix string) blob.Bucket {
+	t.Helper()
 	b, err := gcs.New(t.Context(), gcs.Config{Bucket: "contract", Prefix: prefix, Endpoint: endpoint, Client: http.DefaultClient})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return blob.New(b)
+	return b
 }
 
 // service returns the endpoint of fake-gcs-server with the bucket.
@@ -56,6 +62,10 @@ func TestContract(t *testing.T) {
 	endpoint := service(t)
 	var stores atomic.Int64
 	blobtest.Run(t, func(t *testing.T) *blob.Store { return open(t, endpoint, fmt.Sprintf("store%d/", stores.Add(1))) })
+	t.Run("deletes_several", func(t *testing.T) {
+		t.Parallel()
+		blobtest.DeletesSeveral(t, bucket(t, endpoint, "several/"))
+	})
 }
 
 // answer is an error of Google.
@@ -75,6 +85,24 @@ func TestFaults(t *testing.T) {
 		"unknown":   {Answer: answer(http.StatusUnauthorized, "Invalid credentials."), Says: "credentials"},
 		"no_bucket": {Answer: answer(http.StatusNotFound, "The specified bucket does not exist."), Says: "does not exist"},
 		"throttled": {Answer: answer(http.StatusTooManyRequests, "Slow down."), Says: "tried again"},
+	})
+}
+
+func TestDeletesInBatches(t *testing.T) {
+	t.Parallel()
+	connect := func(t *testing.T, endpoint string) blob.Bucket { return bucket(t, endpoint, "p/") }
+	blobtest.Batches(t, 100, connect, func(status int) string {
+		body := fmt.Sprintf(`{"error": {"code": %d, "message": "%s"}}`, status, blobtest.Secret)
+		if status < http.StatusMultipleChoices {
+			body = ""
+		}
+		return fmt.Sprintf("HTTP/1.1 %d Answer\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
+	})
+	t.Run("a_server_without_batches_is_no_missing_object", func(t *testing.T) {
+		t.Parallel()
+		server := httptest.NewServer(http.NotFoundHandler())
+		t.Cleanup(server.Close)
+		blobtest.WantFault(t, bucket(t, server.URL, "").Delete(t.Context(), []string{"w/a", "w/b"}), "tried again")
 	})
 }
 

@@ -54,13 +54,18 @@ func inProcess(t *testing.T) string {
 
 func open(t *testing.T, endpoint, prefix string) *blob.Store {
 	t.Helper()
+	return blob.New(bucket(t, endpoint, prefix))
+}
+
+func bucket(t *testing.T, endpoint, prefix string) blob.Bucket {
+	t.Helper()
 	b, err := s3.New(t.Context(), s3.Config{
 		Bucket: bucketName, Prefix: prefix, Endpoint: endpoint, PathStyle: true, Credentials: []byte(secret), Client: http.DefaultClient,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return blob.New(b)
+	return b
 }
 
 // contract runs the contract on a server. Each store has a prefix of its own, so that
@@ -68,6 +73,10 @@ func open(t *testing.T, endpoint, prefix string) *blob.Store {
 func contract(t *testing.T, endpoint string) {
 	var stores atomic.Int64
 	blobtest.Run(t, func(t *testing.T) *blob.Store { return open(t, endpoint, fmt.Sprintf("store%d/", stores.Add(1))) })
+	t.Run("deletes_several", func(t *testing.T) {
+		t.Parallel()
+		blobtest.DeletesSeveral(t, bucket(t, endpoint, "several/"))
+	})
 }
 
 func TestContractInProcess(t *testing.T) {
