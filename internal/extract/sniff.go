@@ -136,6 +136,13 @@ func asText(head []byte) (text string, sure bool) {
 		s, err := charset.Decode(head[:len(head)&^1], "")
 		return s, err == nil && !strings.ContainsRune(s, utf8.RuneError)
 	}
+	if charset.IsUnmarkedUTF16(head) {
+		s, err := charset.Decode(head[:len(head)&^1], "")
+		if err != nil {
+			s = ""
+		}
+		return s, false
+	}
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
 	valid := utf8.Valid(wholeRunes(head))
 	controls := countControls(head)

@@ -91,6 +91,8 @@ func TestSniffByContentThenName(t *testing.T) {
 		{"text without a name", "", "hello there", extract.TypeText},
 		{"text with the extension of another kind", "a.docx", "hello", extract.TypeText},
 		{"UTF-16 with its mark is text", "a.txt", "\xff\xfeh\x00i\x00", extract.TypeText},
+		{"UTF-16 without a mark is text whatever its name", "notes", "M\x04a\x04O\x04:\x04 \x00!\x04", extract.TypeText},
+		{"a page in UTF-16 without a mark", "a", "<\x00h\x00t\x00m\x00l\x00>\x00:\x04", extract.TypeHTML},
 		{"Latin-1 is accepted here, and the parser refuses it", "a.txt", "caf\xe9 au lait", extract.TypeText},
 		{"UTF-8 cut in the middle of a character is text", "a.txt", "caf\xc3", extract.TypeText},
 		{"bytes with the name of a text are left to the parser", "a.txt", "\x00\x01\x02\x03", extract.TypeText},

@@ -42,9 +42,10 @@ func Declared(mediaType string) string {
 }
 
 // Decode returns the text of data as UTF-8, cleaned by Clean. A byte order mark
-// decides the encoding; without one, valid UTF-8 is kept as it is; otherwise
-// the declared character set is used or, without a declaration, the one that Assumed
-// returns. Errors are *knowledge.Error with code malformed or too_large.
+// decides the encoding; without one, valid UTF-8 is kept as it is, unless it is text of
+// another set that happens to be valid; otherwise the declared character set is used or,
+// without a declaration, the one that Assumed returns. Errors are *knowledge.Error with
+// code malformed or too_large.
 func Decode(data []byte, declared string) (string, error) {
 	text, err := decode(data, declared)
 	if err != nil {
@@ -61,7 +62,9 @@ func decode(data []byte, declared string) (string, error) {
 		return decodeWith(data, enc)
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	if utf8.Valid(data) {
+	if disguised := disguised(data); disguised != "" {
+		declared = disguised
+	} else if utf8.Valid(data) {
 		return string(data), nil
 	}
 	if declared == "" {

@@ -51,6 +51,12 @@ func TestAssumed(t *testing.T) {
 		{"euc-jp", "これは日本語の文書です。電池を交換してください。"},
 		{"gb18030", "这是一个中文文件。请更换电池。我们的产品保修两年。"},
 		{"big5", "這是一個中文文件。請更換電池。我們的產品保固兩年。"},
+		{"iso-2022-jp", "これは日本語の文書です。電池を交換してください。"},
+		{"utf-16le", "The pier has a lighthouse, and it’s open."},
+		{"utf-16le", "Маяк стоит на молу."},
+		{"utf-16be", "Маяк стоит на молу, один."},
+		{"utf-16le", "这是一个中文文件。请更换电池。"},
+		{"utf-16be", "منارة على الرصيف 😀"},
 		{"euc-kr", "이것은 한국어 문서입니다. 배터리를 교체하십시오."},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -69,10 +75,16 @@ func TestAssumed(t *testing.T) {
 			}
 		})
 	}
-	for _, text := range []string{"plain", "café", "\xff\xfeh\x00"} {
+	for _, text := range []string{
+		"plain", "café", "\xff\xfeh\x00", "a\x00b", "zeros \x00\x00 in a text of several words\x00.", "\x01\x00\x02\x00\x03\x00",
+		"\x1b[31mred\x1b[0m", "h\x00\xd8\x00\x00\xd8i\x00",
+	} {
 		if name := charset.Assumed([]byte(text), ""); name != "" {
 			t.Errorf("%q is assumed for %q", name, text)
 		}
+	}
+	if name := charset.Assumed([]byte("M\x04a\x04O\x04:\x04 \x00!\x04"), "windows-1252"); name != "utf-16le" {
+		t.Errorf("%q is assumed for UTF-16 that is declared as something else", name)
 	}
 	if name := charset.Assumed([]byte("caf\xe9"), "windows-1252"); name != "" {
 		t.Errorf("%q is assumed, though the set is declared", name)

@@ -38,10 +38,14 @@ var (
 
 // Assumed returns the name of the character set that Decode assumes for text that is not
 // UTF-8, has no byte order mark and declares none; "" for other text, and for text that
-// Decode refuses.
+// Decode refuses. Of text in a set whose bytes are also valid UTF-8, such as UTF-16 in
+// Cyrillic letters, it returns that set, whatever is declared.
 func Assumed(data []byte, declared string) string {
-	if declared != "" || utf8.Valid(data) || encodingByMark(data) != nil {
+	if encodingByMark(data) != nil {
 		return ""
+	}
+	if name := disguised(data); name != "" || declared != "" || utf8.Valid(data) {
+		return name
 	}
 	return detect(data)
 }
