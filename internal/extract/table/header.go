@@ -11,9 +11,9 @@ import (
 const maxLead = 20
 
 // headerRow returns the index of the row that names the columns. It is the first row
-// that is as full as the median row, apart from the corner, and contains no value.
+// that is as full as the median row, apart from the corner, and is no data.
 // If no row names the columns, found is false, and at is the number of rows that only
-// group columns: they have no value, and their first cell is empty.
+// group columns: they are no data, and their first cell is empty.
 func headerRow(rows []row) (at int, found bool) {
 	if len(rows) < 2 {
 		return 0, false
@@ -23,7 +23,7 @@ func headerRow(rows []row) (at int, found bool) {
 		if n := filled(row.cells); n < usual && (n < usual-1 || n == 0 || row.cells[0] != "") {
 			continue
 		}
-		if hasValue(row.cells, rows[i+1].cells) {
+		if isData(row.cells, rows[i+1].cells) {
 			return groupRows(rows[:i]), false
 		}
 		return i, true
@@ -47,7 +47,7 @@ func lastHeaderRow(rows []row) int {
 	at := 0
 	for at+2 < len(rows) && at < maxLead {
 		group, next := rows[at].cells, rows[at+1].cells
-		if next[0] != "" || filled(group[1:]) >= filled(next[1:]) || hasValue(next, rows[at+2].cells) {
+		if next[0] != "" || filled(group[1:]) >= filled(next[1:]) || isData(next, rows[at+2].cells) {
 			break
 		}
 		at++
@@ -101,25 +101,45 @@ func filled(row []string) int {
 
 func isSign(cell string) bool { return strings.Trim(cell, "$€£¥%()") == "" }
 
-// hasValue reports whether a row contains a value, so that it does not name columns.
-// A year names a column unless a year is below it, and so does an amount with a number
-// below it, such as "under $500".
-func hasValue(row, below []string) bool {
+// isData reports whether a row does not name columns: it contains a value, or a cell with
+// the form of the one below. A year names a column unless a year is below it, and so does an
+// amount with a number below it, such as "under $500".
+func isData(row, below []string) bool {
 	for i, c := range row {
 		under := ""
 		if i < len(below) {
 			under = below[i]
 		}
 		isName := isYear(c) && i < len(below) && !isYear(under) || !isNumber(c) && isNumber(under)
-		if !isName && (isNumber(c) || i > 0 && amount.MatchString(c)) {
+		if !isName && (isNumber(c) || i > 0 && amount.MatchString(c) || sameForm(c, under)) {
 			return true
 		}
 	}
 	return false
 }
 
-// amount matches a number with a currency, a percent sign or a magnitude.
-var amount = regexp.MustCompile(`(?i)[$€£¥] ?\(?\d|\d ?(?:[%€£¥]|(?:thousand|million|billion|trillion|mn|bn|bps|basis points)\b)`)
+// sentenceWords is the number of words from which a cell with a full stop is a sentence.
+const sentenceWords = 4
+
+// sameForm reports whether two cells of a column differ in their digits only, as
+// successive codes do, or are both sentences, or both labels with a colon.
+func sameForm(cell, under string) bool {
+	switch {
+	case cell == under || cell == "" || under == "":
+		return false
+	case strings.HasSuffix(cell, ":"):
+		return strings.HasSuffix(under, ":")
+	case strings.HasSuffix(cell, "."):
+		return strings.HasSuffix(under, ".") && min(len(strings.Fields(cell)), len(strings.Fields(under))) >= sentenceWords
+	}
+	return digits.MatchString(cell) && digits.ReplaceAllString(cell, "0") == digits.ReplaceAllString(under, "0")
+}
+
+var digits = regexp.MustCompile(`\d+`)
+
+// amount matches a number with a currency, a percent sign or a magnitude, and a range of
+// numbers.
+var amount = regexp.MustCompile(`(?i)[$€£¥] ?\(?\d|\d ?(?:[%€£¥]|(?:thousand|million|billion|trillion|mn|bn|bps|basis points)\b)|\d to \d`)
 
 var withoutSigns = strings.NewReplacer(",", "", "%", "", "$", "", "€", "", "£", "", "¥", "")
 
