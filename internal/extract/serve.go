@@ -19,6 +19,9 @@ import (
 // maxStack bounds the recursion of a parser, in bytes.
 const maxStack = 256 << 20
 
+// gcPercent is the runtime's default, which the parent has turned off for the start.
+const gcPercent = 100
+
 // Serve is the loop of a parser child: it reads requests from in and writes one
 // response for each to out. It returns when in ends, when ctx ends, or when the
 // parser must be replaced. If in ends in the middle of a document, Serve returns
@@ -137,6 +140,7 @@ func (s *server) apply(set settings) error {
 		}
 	}
 	debug.SetMaxStack(maxStack)
+	debug.SetGCPercent(gcPercent)
 	if set.Memory > 0 {
 		debug.SetMemoryLimit(set.Memory / 4 * 3)
 	}
