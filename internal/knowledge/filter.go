@@ -53,7 +53,8 @@ const (
 // false. Values of different types are never equal and never in order. For
 // tags, eq asks whether the document has the tag, in whether it has one of
 // them, contains whether it has all. For text, contains asks for a part of it,
-// case and all; for a list in the metadata, for one of its elements.
+// case and all; for a list in the metadata, for one of its elements. The order of
+// texts is that of their UTF-8 bytes.
 type Condition struct {
 	Field string   `json:"field"` // tags, documentId, name, language, createdAt, classification, metadata.<key>
 	Type  Operator `json:"type"`
@@ -141,10 +142,12 @@ func (f Filter) ConditionFields(location string) []Field {
 // operatorsOf returns what a field can be asked, or why there is no such field.
 func operatorsOf(field string) (allowed []Operator, message string) {
 	switch field {
-	case FieldTags, FieldName, FieldLanguage, FieldClassification, FieldDocumentID:
+	case FieldTags: // a set has no order
 		return []Operator{OpEq, OpNe, OpIn, OpNin, OpContains, OpExists}, ""
-	case FieldCreatedAt:
-		return []Operator{OpEq, OpNe, OpGt, OpGte, OpLt, OpLte, OpExists}, ""
+	case FieldCreatedAt: // a time has no parts
+		return []Operator{OpEq, OpNe, OpIn, OpNin, OpGt, OpGte, OpLt, OpLte, OpExists}, ""
+	case FieldName, FieldLanguage, FieldClassification, FieldDocumentID:
+		return everyOperator(), ""
 	}
 	key, ok := strings.CutPrefix(field, MetadataPrefix)
 	switch {
@@ -157,7 +160,11 @@ func operatorsOf(field string) (allowed []Operator, message string) {
 	case !plainText(key):
 		return nil, "must be UTF-8 without NUL"
 	}
-	return []Operator{OpEq, OpNe, OpIn, OpNin, OpGt, OpGte, OpLt, OpLte, OpContains, OpExists}, ""
+	return everyOperator(), ""
+}
+
+func everyOperator() []Operator {
+	return []Operator{OpEq, OpNe, OpIn, OpNin, OpGt, OpGte, OpLt, OpLte, OpContains, OpExists}
 }
 
 // wrongValue says what is wrong with the value of a condition whose field and

@@ -25,6 +25,7 @@ func TestFilterFields(t *testing.T) {
 			{"field":"tags","type":"contains","value":"a"}, {"field":"documentId","type":"nin","value":["x"]},
 			{"field":"name","type":"contains","value":"report"}, {"field":"language","type":"eq","value":"eng"},
 			{"field":"createdAt","type":"gte","value":"2026-01-31"}, {"field":"createdAt","type":"lt","value":"2026-02-01T00:00:00.5+02:00"},
+			{"field":"createdAt","type":"in","value":["2026-01-31"]}, {"field":"name","type":"gte","value":"b"},
 			{"field":"classification","type":"exists"}, {"field":"metadata.year","type":"gt","value":2025},
 			{"field":"metadata.draft","type":"ne","value":true}, {"field":"metadata.mixed","type":"in","value":["a",1,false]},
 			{"field":"metadata.a.b","type":"exists","value":false}]`)
@@ -38,7 +39,9 @@ func TestFilterFields(t *testing.T) {
 		`{"field":"metadata.a\u0000","type":"eq","value":"x"}`:                     "body.filters[0].field",
 		`{"field":"tags","type":"like","value":"x"}`:                               "body.filters[0].type",
 		`{"field":"tags","type":"gt","value":"x"}`:                                 "body.filters[0].type",
-		`{"field":"createdAt","type":"in","value":["2026-01-31"]}`:                 "body.filters[0].type",
+		`{"field":"createdAt","type":"contains","value":"2026"}`:                   "body.filters[0].type",
+		`{"field":"createdAt","type":"in","value":["31.1.2026"]}`:                  "body.filters[0].value",
+		`{"field":"name","type":"lt","value":["x"]}`:                               "body.filters[0].value",
 		`{"field":"createdAt","type":"eq","value":"31.1.2026"}`:                    "body.filters[0].value",
 		`{"field":"createdAt","type":"eq","value":1769860800}`:                     "body.filters[0].value",
 		`{"field":"name","type":"eq"}`:                                             "body.filters[0].value",

@@ -44,6 +44,9 @@ func compileText(c knowledge.Condition, column string) (condition, error) {
 	case knowledge.OpExists:
 		return existing(c, present), nil
 	}
+	if operator, ok := index.OrderOperator(c.Type); ok {
+		return and(present, condition{column + " " + operator + " ?", c.Values()}), nil
+	}
 	return condition{}, unsupported(c)
 }
 
@@ -69,18 +72,23 @@ func compileTime(c knowledge.Condition) (condition, error) {
 	if c.Type == knowledge.OpExists {
 		return existing(c, present), nil
 	}
-	t, err := knowledge.FilterTime(c.Value)
-	if err != nil {
-		return condition{}, fmt.Errorf("filter on %s: %w", c.Field, err)
+	var times []any
+	for _, value := range c.Values() {
+		t, err := knowledge.FilterTime(value)
+		if err != nil {
+			return condition{}, fmt.Errorf("filter on %s: %w", c.Field, err)
+		}
+		times = append(times, micros(t))
 	}
-	compare := func(operator string) condition {
-		return and(present, condition{"v.created_at " + operator + " ?", []any{micros(t)}})
+	isOneOf := and(present, in("v.created_at", times, ""))
+	switch c.Type {
+	case knowledge.OpEq, knowledge.OpIn:
+		return isOneOf, nil
+	case knowledge.OpNe, knowledge.OpNin:
+		return not(isOneOf), nil
 	}
-	if c.Type == knowledge.OpNe {
-		return not(compare("=")), nil
-	}
-	if operator, ok := comparison(c.Type); ok {
-		return compare(operator), nil
+	if operator, ok := index.OrderOperator(c.Type); ok {
+		return and(present, condition{"v.created_at " + operator + " ?", times}), nil
 	}
 	return condition{}, unsupported(c)
 }
@@ -114,7 +122,7 @@ func compileMetadata(c knowledge.Condition, key string) (condition, error) {
 		}
 		return element, nil
 	}
-	if operator, ok := comparison(c.Type); ok {
+	if operator, ok := index.OrderOperator(c.Type); ok {
 		return against(operator), nil
 	}
 	return condition{}, unsupported(c)
@@ -125,13 +133,6 @@ func compileMetadata(c knowledge.Condition, key string) (condition, error) {
 const hasElement = `+EXISTS (SELECT 1 FROM json_each(?) w, json_each(v.metadata) o,
 	json_each(CASE o.type WHEN 'array' THEN o.value ELSE '[]' END) m
 	WHERE o.key = ? AND m.value = w.value AND ` + sameKind + `)`
-
-func comparison(o knowledge.Operator) (string, bool) {
-	if o == knowledge.OpEq {
-		return "=", true
-	}
-	return index.OrderOperator(o)
-}
 
 // existing returns present, negated if the condition is exists false.
 func existing(c knowledge.Condition, present condition) condition {

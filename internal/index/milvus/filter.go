@@ -100,6 +100,9 @@ func compileText(c knowledge.Condition, field string) (string, error) {
 	case knowledge.OpExists:
 		return existing(c, present, field+` == ""`), nil
 	}
+	if operator, ok := index.OrderOperator(c.Type); ok {
+		return and(present, field+" "+operator+" "+literal(textValues(c)[0])), nil
+	}
 	return "", unsupported(c)
 }
 
@@ -129,19 +132,23 @@ func compileTime(c knowledge.Condition) (string, error) {
 	if c.Type == knowledge.OpExists {
 		return existing(c, present, fieldCreated+" == 0"), nil
 	}
-	t, err := knowledge.FilterTime(c.Value)
-	if err != nil {
-		return "", fmt.Errorf("filter on %s: %w", c.Field, err)
+	var times []string
+	for _, value := range c.Values() {
+		t, err := knowledge.FilterTime(value)
+		if err != nil {
+			return "", fmt.Errorf("filter on %s: %w", c.Field, err)
+		}
+		times = append(times, strconv.FormatInt(micros(t), 10))
 	}
-	at := strconv.FormatInt(micros(t), 10)
-	if c.Type == knowledge.OpNe {
-		return fieldCreated + " != " + at, nil
-	}
-	if c.Type == knowledge.OpEq {
-		return and(present, fieldCreated+" == "+at), nil
+	isOneOf := and(present, fieldCreated+" in ["+strings.Join(times, ", ")+"]")
+	switch c.Type {
+	case knowledge.OpEq, knowledge.OpIn:
+		return isOneOf, nil
+	case knowledge.OpNe, knowledge.OpNin:
+		return not(isOneOf), nil
 	}
 	if operator, ok := index.OrderOperator(c.Type); ok {
-		return and(present, fieldCreated+" "+operator+" "+at), nil
+		return and(present, fieldCreated+" "+operator+" "+times[0]), nil
 	}
 	return "", unsupported(c)
 }
