@@ -24,6 +24,13 @@ func (x *Index) checkCollection(ctx context.Context, one collection) error {
 	if err != nil {
 		return typed(err, "describe collection %s", name)
 	}
+	for _, wanted := range x.cfg.schema(one.dimension).Fields {
+		at := slices.IndexFunc(c.Schema.Fields, func(f *entity.Field) bool { return f.Name == wanted.Name })
+		if at < 0 || c.Schema.Fields[at].DataType != wanted.DataType {
+			return invalid("the collection %s in Milvus has no field %s of type %s: another program made it, or another version of cairn; choose another prefix in vector.url and rebuild the index",
+				name, wanted.Name, wanted.DataType.Name())
+		}
+	}
 	partitioned := slices.ContainsFunc(c.Schema.Fields, func(f *entity.Field) bool { return f.Name == fieldWorkspace && f.IsPartitionKey })
 	if partitioned == x.cfg.WithoutPartitionKey {
 		return differs(name, "partition_key", fmt.Sprint(partitioned), fmt.Sprint(!x.cfg.WithoutPartitionKey))

@@ -16,6 +16,8 @@ import (
 const (
 	// openTimeout is how long Open waits for the server and its check.
 	openTimeout = time.Minute
+	// quietTime is how long Open waits before it says so.
+	quietTime = 3 * time.Second
 	// attempts bounds those of the client for one call to a server that is gone.
 	// Its own default takes 20 s; the callers repeat what fails.
 	attempts = 2
@@ -72,6 +74,8 @@ func connect(ctx context.Context, cfg Config) (*milvusclient.Client, error) {
 		}
 		config = config.WithTLSConfig(encryption)
 	}
+	waiting := time.AfterFunc(quietTime, func() { cfg.Logger.Warn("waiting for Milvus", "address", cfg.Address) })
+	defer waiting.Stop()
 	client, err := milvusclient.New(ctx, config)
 	if err != nil {
 		return nil, unreachable(cfg.Address, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/milvus-io/milvus/client/v2/entity"
+	"github.com/milvus-io/milvus/client/v2/milvusclient"
 
 	"github.com/cairn-rag/cairn/internal/index"
 	"github.com/cairn-rag/cairn/internal/index/milvus"
@@ -105,19 +108,49 @@ func TestOpen(t *testing.T) {
 			refused(t, other, knowledge.CodeInvalid, says)
 		}
 	})
+	t.Run("a_collection_of_something_else_is_named", func(t *testing.T) {
+		t.Parallel()
+		cfg := config(light(t)) // of its own: others cannot read a collection without an index
+		client, err := milvusclient.New(t.Context(), &milvusclient.ClientConfig{Address: cfg.Address})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = client.Close(context.WithoutCancel(t.Context())) }) // nothing is lost
+		schema := entity.NewSchema().
+			WithField(entity.NewField().WithName("id").WithDataType(entity.FieldTypeVarChar).WithMaxLength(32).WithIsPrimaryKey(true)).
+			WithField(entity.NewField().WithName("workspace").WithDataType(entity.FieldTypeInt64)).
+			WithField(entity.NewField().WithName("vector").WithDataType(entity.FieldTypeFloatVector).WithDim(2))
+		if err := client.CreateCollection(t.Context(), milvusclient.NewCreateCollectionOption(cfg.Prefix+"_d0", schema)); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, cfg, knowledge.CodeInvalid, cfg.Prefix+"_d0 in Milvus has no field workspace of type VarChar")
+	})
 	t.Run("a_server_that_is_not_there", func(t *testing.T) {
 		t.Parallel()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
 		s := light(t)
 		if err := s.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		_, err := milvus.Open(ctx, milvus.Config{Address: s.Address})
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		log := make(records, 10)
+		_, err := milvus.Open(ctx, milvus.Config{Address: s.Address, Logger: slog.New(slog.NewTextHandler(log, nil))})
+		if said := <-log; !strings.Contains(said, "waiting for Milvus") || !strings.Contains(said, s.Address) {
+			t.Errorf("the log says %q", said)
+		}
 		if e := knowledge.AsError(err); e.Code != knowledge.CodeUnavailable || !e.Retryable || !strings.Contains(e.Message, "cannot be reached") {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// records are those of a log.
+type records chan string
+
+// Write implements io.Writer.
+func (r records) Write(record []byte) (int, error) {
+	r <- string(record)
+	return len(record), nil
 }
 
 // passage returns an entry that member finds.

@@ -31,10 +31,11 @@ type row struct {
 	metadata []byte
 }
 
-// bytes returns about how many bytes the row takes in a message.
+// bytes returns how many bytes the row takes in a message at most.
 func (r row) bytes() int {
-	n := 4*len(r.vector) + len(r.text) + len(r.metadata) + 34*len(r.facts) + 512
-	for _, list := range [][]string{r.ACL, r.Tags} {
+	n := 4*len(r.vector) + len(r.metadata) + 34*len(r.facts) + 256 // of lengths, numbers and the id
+	one := []string{r.text, r.Name, r.Workspace, r.Project, r.DocumentID, r.ChunkID, r.language, r.Classification}
+	for _, list := range [][]string{one, r.ACL, r.Tags} {
 		for _, s := range list {
 			n += len(s) + 4
 		}
