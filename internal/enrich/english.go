@@ -1,5 +1,7 @@
 package enrich
 
+import "strings"
+
 // englishWords make up a fifth of the words of English prose. Other languages have
 // some of them, as Dutch has "of" and "was", and none has them so often.
 var englishWords = [...]string{"the", "of", "and", "to", "that", "with", "which", "from", "this", "are", "was", "for"}
@@ -55,4 +57,33 @@ func englishWord(word []rune) int {
 		}
 	}
 	return -1
+}
+
+// questionWords are words of English questions that are rare in other languages.
+var questionWords = map[string]bool{
+	"what": true, "which": true, "how": true, "where": true, "when": true, "why": true, "who": true, "does": true, "should": true,
+	"would": true, "could": true, "the": true, "that": true, "and": true, "with": true, "from": true, "this": true, "there": true,
+	"their": true, "they": true, "were": true, "been": true, "because": true, "before": true, "after": true, "between": true, "about": true,
+	"through": true, "into": true, "than": true, "your": true,
+}
+
+// A question is English without a further look if at least one in questionShare of its
+// words is one of questionWords, and so many of them occur.
+const (
+	questionShare = 5
+	questionOwn   = 2
+)
+
+// asksInEnglish reports whether a question of several words is beyond doubt English. Most
+// are too short for isEnglish, and to compare one with all languages takes fifty times
+// as long.
+func asksInEnglish(question string) bool {
+	words, own := 0, 0
+	for word := range strings.FieldsSeq(question) {
+		words++
+		if questionWords[strings.ToLower(strings.Trim(word, `?.,;:!"'()`))] {
+			own++
+		}
+	}
+	return words >= shortWords && own >= questionOwn && own*questionShare >= words
 }

@@ -49,7 +49,10 @@ const shortWords = 4
 // English. Names from another language are no proof: "GNU privacy guard" in a question in
 // Russian. It reports false if it cannot tell.
 func OtherThan(known, question string) bool {
-	asked := Language(question)
+	asked := whatlanggo.Eng.Iso6393()
+	if !asksInEnglish(question) {
+		asked = Language(question)
+	}
 	if asked == Undetermined {
 		if len(strings.Fields(question)) < shortWords {
 			return false

@@ -124,6 +124,7 @@ func TestOtherThan(t *testing.T) {
 		{"deu", "Wo melde ich eine kaputte Maschine vor dem Ende meiner Schicht?", false},
 		{"eng", "Which lamp lights the harbour at night?", false},
 		{"deu", "lamp", false},
+		{"deu", "Wer ist der Regisseur des Films How the West Was Won aus dem Jahr 1962?", false},
 		// Names from English, and languages with the same letters.
 		{"rus", "поддержка Wireless Network Manager в ядре", false},
 		{"rus", "Библиотека для работы с изображениями", false},
@@ -133,5 +134,18 @@ func TestOtherThan(t *testing.T) {
 		if got := enrich.OtherThan(test.known, test.question); got != test.want {
 			t.Errorf("beside texts in %s, %q is in another language: %t", test.known, test.question, got)
 		}
+	}
+}
+
+func BenchmarkOtherThan(b *testing.B) {
+	for name, question := range map[string]string{
+		"in English": "Where do I report a broken machine before the end of my shift?",
+		"in German":  "Wo melde ich eine kaputte Maschine vor dem Ende meiner Schicht?",
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				enrich.OtherThan("eng", question)
+			}
+		})
 	}
 }
