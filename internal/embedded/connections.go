@@ -37,7 +37,9 @@ func exchangeConnections(conf *config.SQL) error {
 		return nil // by an earlier server of this process
 	}
 	opened := shared.DB
-	shared.DB = sql.OpenDB(preparingConnector{driver: preparingDriver{opened.Driver()}, dsn: pluginDSN(conf)})
+	shared.DB = sql.OpenDB(preparingConnector{
+		driver: preparingDriver{opened.Driver()}, dsn: pluginDSN(conf), synced: conf.ConnectAttributes["synchronous"] == synchronousFull,
+	})
 	shared.SetMaxOpenConns(conf.MaxConns)
 	shared.SetMaxIdleConns(conf.MaxIdleConns)
 	return opened.Close()

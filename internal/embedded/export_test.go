@@ -13,9 +13,10 @@ var UIServer = uiServer
 // Guard lets tests reach guard.
 var Guard = guard
 
-// PreparingConnector opens connections that prepare each statement once with a driver.
-func PreparingConnector(d driver.Driver, dsn string) driver.Connector {
-	return preparingConnector{driver: preparingDriver{d}, dsn: dsn}
+// PreparingConnector opens connections that prepare each statement once with a driver. synced
+// says that their commits are synced.
+func PreparingConnector(d driver.Driver, dsn string, synced bool) driver.Connector {
+	return preparingConnector{driver: preparingDriver{d}, dsn: dsn, synced: synced}
 }
 
 // Connection is what SQLite's driver opens.

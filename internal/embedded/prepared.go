@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"strings"
 )
 
 // maxPrepared bounds the statements that a connection keeps prepared. The server has some
@@ -32,11 +33,16 @@ func (d preparingDriver) Open(dsn string) (driver.Conn, error) {
 type preparingConnector struct {
 	driver preparingDriver
 	dsn    string
+	synced bool // each commit is synced
 }
 
 // Connect opens a connection.
 func (c preparingConnector) Connect(context.Context) (driver.Conn, error) {
-	return c.driver.Open(c.dsn)
+	opened, err := c.driver.Open(c.dsn)
+	if conn, ok := opened.(*preparingConnection); ok {
+		conn.synced = c.synced
+	}
+	return opened, err
 }
 
 // Driver returns the driver of the connections.
@@ -58,7 +64,9 @@ type connection interface {
 // connection of database/sql, one goroutine at a time uses it.
 type preparingConnection struct {
 	connection
-	prepared map[string]*statement
+	prepared      map[string]*statement
+	synced        bool // each commit is synced, but for those of withoutSync
+	inTransaction bool
 }
 
 // statement is a prepared statement.
@@ -77,7 +85,28 @@ func (c *preparingConnection) ExecContext(ctx context.Context, text string, args
 	if s.reading || !ok {
 		return c.connection.ExecContext(ctx, text, args)
 	}
+	if c.synced && !c.inTransaction && strings.HasPrefix(text, addEvents) {
+		return c.withoutSync(ctx, func() (driver.Result, error) { return prepared.ExecContext(ctx, args) })
+	}
 	return prepared.ExecContext(ctx, args)
+}
+
+// addEvents is how the statement begins with which the server adds events to a history.
+const addEvents = "REPLACE INTO history_node "
+
+// withoutSync runs a statement whose commit need not be synced. Events are read only once a
+// later commit, that of the workflow's state, names them. That commit is behind them in the
+// write-ahead log, so its sync keeps them too, and a loss of power before it leaves neither.
+func (c *preparingConnection) withoutSync(ctx context.Context, run func() (driver.Result, error)) (driver.Result, error) {
+	// SQLite changes the level when it prepares these statements.
+	if _, err := c.connection.ExecContext(ctx, "PRAGMA synchronous="+synchronousNormal, nil); err != nil {
+		return nil, err
+	}
+	result, err := run()
+	if _, back := c.connection.ExecContext(context.WithoutCancel(ctx), "PRAGMA synchronous="+synchronousFull, nil); back != nil {
+		return nil, errors.Join(err, back, driver.ErrBadConn) // a new connection syncs again
+	}
+	return result, err
 }
 
 // QueryContext runs a statement that returns rows.
@@ -133,6 +162,7 @@ func (c *preparingConnection) BeginTx(ctx context.Context, _ driver.TxOptions) (
 	if _, err := c.ExecContext(ctx, "BEGIN", nil); err != nil {
 		return nil, err
 	}
+	c.inTransaction = true
 	return preparedTransaction{c}, nil
 }
 
@@ -168,6 +198,7 @@ func (t preparedTransaction) Commit() error { return t.end("COMMIT") }
 func (t preparedTransaction) Rollback() error { return t.end("ROLLBACK") }
 
 func (t preparedTransaction) end(text string) error {
+	t.connection.inTransaction = false
 	// A driver's transaction has no context: its caller must learn what became of it.
 	_, err := t.connection.ExecContext(context.Background(), text, nil)
 	return err

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"modernc.org/sqlite"
@@ -63,7 +65,7 @@ func (s countingStatement) Close() error {
 func preparing(t *testing.T) (*sql.DB, countingDriver) {
 	t.Helper()
 	counted := countingDriver{prepared: map[string]int{}, closed: new(int)}
-	db := sql.OpenDB(embedded.PreparingConnector(counted, "file:"+filepath.Join(t.TempDir(), "test.db")))
+	db := sql.OpenDB(embedded.PreparingConnector(counted, "file:"+filepath.Join(t.TempDir(), "test.db"), false))
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
@@ -202,4 +204,117 @@ func TestPreparedStatements(t *testing.T) {
 			t.Errorf("%d statements are open, want %d", open, embedded.MaxPrepared)
 		}
 	})
+}
+
+// levels notes the level of synchronous at which events are added.
+type levels struct {
+	countingDriver
+	seen *[]int
+}
+
+func (d levels) Open(dsn string) (driver.Conn, error) {
+	opened, err := d.countingDriver.Open(dsn)
+	if err != nil {
+		return nil, err
+	}
+	return levelConnection{opened.(countingConnection), d}, nil
+}
+
+type levelConnection struct {
+	countingConnection
+	driver levels
+}
+
+func (c levelConnection) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	s, err := c.countingConnection.PrepareContext(ctx, text)
+	if err != nil || !strings.HasPrefix(text, "REPLACE INTO history_node ") {
+		return s, err
+	}
+	return levelStatement{s.(bothContexts), c}, nil
+}
+
+type levelStatement struct {
+	bothContexts
+	connection levelConnection
+}
+
+func (s levelStatement) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	level, err := s.connection.level(ctx)
+	if err != nil {
+		return nil, err
+	}
+	*s.connection.driver.seen = append(*s.connection.driver.seen, level)
+	return s.bothContexts.ExecContext(ctx, args)
+}
+
+// level returns the connection's level of synchronous.
+func (c levelConnection) level(ctx context.Context) (int, error) {
+	rows, err := c.QueryContext(ctx, "PRAGMA synchronous", nil)
+	if err != nil {
+		return 0, err
+	}
+	value := make([]driver.Value, 1)
+	err = rows.Next(value)
+	level, _ := value[0].(int64)
+	return int(level), errors.Join(err, rows.Close())
+}
+
+func TestEventsAreSyncedWithTheState(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name           string
+		synchronous    int
+		alone, between int // levels at which events are added, and after that
+	}{
+		{"every commit is synced but that of events alone", 2, 1, 2},
+		{"no commit is synced", 1, 1, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			seen := []int{}
+			dsn := fmt.Sprintf("file:%s?_pragma=journal_mode=wal&_pragma=synchronous=%d", filepath.Join(t.TempDir(), "test.db"), c.synchronous)
+			db := sql.OpenDB(embedded.PreparingConnector(levels{countingDriver{map[string]int{}, new(int)}, &seen}, dsn, c.synchronous == 2))
+			db.SetMaxOpenConns(1)
+			t.Cleanup(func() {
+				if err := db.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			if _, err := db.ExecContext(t.Context(), "CREATE TABLE history_node (n INTEGER PRIMARY KEY)"); err != nil {
+				t.Fatal(err)
+			}
+			const add = "REPLACE INTO history_node (n) VALUES (?)"
+			after := []int{}
+			between := func() (level int) { // a text of its own, because SQLite reads the level when it prepares it
+				if err := db.QueryRowContext(t.Context(), fmt.Sprintf("PRAGMA synchronous -- %d", len(after))).Scan(&level); err != nil {
+					t.Fatal(err)
+				}
+				return level
+			}
+			if _, err := db.ExecContext(t.Context(), add, 1); err != nil {
+				t.Fatal(err)
+			}
+			after = append(after, between())
+			tx, err := db.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tx.ExecContext(t.Context(), add, 2); err != nil {
+				t.Fatal(err)
+			}
+			if err := tx.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.ExecContext(t.Context(), add, "no number"); err == nil {
+				t.Error("an event with a wrong key was added")
+			}
+			after = append(after, between())
+			if want := []int{c.alone, c.between, c.alone}; !slices.Equal(seen, want) {
+				t.Errorf("events were added at the levels %v, want %v", seen, want)
+			}
+			if want := []int{c.between, c.between}; !slices.Equal(after, want) {
+				t.Errorf("the levels after that are %v, want %v", after, want)
+			}
+		})
+	}
 }
