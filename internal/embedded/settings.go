@@ -16,15 +16,27 @@ import (
 // clusterName is the name of the server in its database.
 const clusterName = "active"
 
+// acknowledged is how often the queues of the history service forget the tasks that are done.
+const acknowledged = 3 * time.Second
+
 // tuning returns the settings that differ from the server's defaults, which suit
 // many hosts and a shared database and not one process with its own file.
 func tuning() dynamicconfig.StaticClient {
 	values := map[string]any{
 		// The default of twenty polls a second delays each step of a workflow by 50 ms.
-		"history.transferProcessorMaxPollRPS":   2000,
-		"history.timerProcessorMaxPollRPS":      2000,
-		"history.visibilityProcessorMaxPollRPS": 2000,
-		"history.outboundProcessorMaxPollRPS":   2000,
+		"history.transferProcessorMaxPollRPS": 2000,
+		"history.timerProcessorMaxPollRPS":    2000,
+		"history.outboundProcessorMaxPollRPS": 2000,
+		// The lists are written once a second while workflows start and end all the time. A
+		// workflow that has ended by then is written to them once and not twice, and its first
+		// write does not delay a reader's first word.
+		"history.visibilityProcessorMaxPollRPS": 1,
+		"history.visibilityTaskBatchSize":       500,
+		// A queue goes through all tasks since its last acknowledgement whenever a task is
+		// added. The default is 30 s.
+		"history.transferProcessorUpdateAckInterval":   acknowledged,
+		"history.timerProcessorUpdateAckInterval":      acknowledged,
+		"history.visibilityProcessorUpdateAckInterval": acknowledged,
 		// Several readers of a run's events may query it at the same time.
 		"history.MaxBufferedQueryCount": 100,
 		// A tenant's import must not starve another tenant's question.
