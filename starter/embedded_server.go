@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/cairn-rag/cairn/internal/embedded"
+	"github.com/cairn-rag/cairn/internal/namespace"
 	"github.com/cairn-rag/cairn/workflows"
 )
 
@@ -31,7 +32,7 @@ func (p *platform) startTemporal(ctx context.Context) error {
 	p.ends.Temporal, p.ends.UI = server.Address(), server.UIURL()
 	p.ends.Listeners = append(server.Listeners(), addresses(p.listener.Addr().String(), p.offline)...)
 	p.identity = "cairn/" + rand.Text() // no other start's, also where process numbers repeat
-	c, err := server.Dial(ctx, slog.New(atLeast{p.log.Handler(), slog.LevelWarn}), func(o *client.Options) { o.Identity = p.identity })
+	c, err := server.Dial(ctx, slog.New(atLeast{p.log.Handler(), slog.LevelWarn}), func(o *client.Options) { o.Identity = p.identity }, namespace.Yield(workflows.QueueQuery))
 	if err != nil {
 		return err
 	}
