@@ -67,10 +67,10 @@ func (p *platform) awaitStores(ctx context.Context) error {
 		}
 		return err
 	})
-	if err != nil {
+	if err != nil && !knowledge.IsCode(err, knowledge.CodeConflict) {
 		return fmt.Errorf("%w; cairn migrate of this version of cairn prepares the stores", err)
 	}
-	return nil
+	return err
 }
 
 // keepSecretKey records which key seals the secrets of users, so that no process works

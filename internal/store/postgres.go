@@ -126,24 +126,21 @@ func (s *Store) checkPostgresVersion(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var migrated bool
-	if err := s.reader.QueryRowContext(ctx, "SELECT to_regclass('goose_db_version') IS NOT NULL").Scan(&migrated); err != nil {
+	current, err := migratedVersion(ctx, s.reader.DB.DB)
+	if err != nil {
 		return err
 	}
-	var current int64
-	if migrated {
-		err := s.reader.QueryRowContext(ctx, "SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&current)
-		if err != nil {
-			return err
-		}
+	return sameVersion(current, needed)
+}
+
+// migratedVersion returns the version of the tables, 0 if there are none.
+func migratedVersion(ctx context.Context, db *sql.DB) (version int64, err error) {
+	var migrated bool
+	if err := db.QueryRowContext(ctx, "SELECT to_regclass('goose_db_version') IS NOT NULL").Scan(&migrated); err != nil || !migrated {
+		return 0, err
 	}
-	switch {
-	case current < needed:
-		return unavailable(fmt.Sprintf("its tables have version %d, and this program needs version %d: run cairn migrate", current, needed), nil)
-	case current > needed:
-		return knowledge.Errorf(knowledge.CodeConflict, "its tables have version %d, and this program knows version %d: use the version of cairn that migrated them", current, needed)
-	}
-	return nil
+	err = db.QueryRowContext(ctx, "SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version)
+	return version, err
 }
 
 // postgresVersion returns the version of the tables that this program needs.
@@ -165,14 +162,30 @@ func migratePostgres(ctx context.Context, databaseURL string) (err error) {
 	}
 	db := stdlib.OpenDB(*config)
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := upPostgres(ctx, db); err != nil {
+		return fmt.Errorf("migrate database %s on %s: %w", config.Database, config.Host, failure(err))
+	}
+	return nil
+}
+
+// upPostgres runs the migrations that the database lacks.
+func upPostgres(ctx context.Context, db *sql.DB) error {
+	needed, err := postgresVersion()
+	if err != nil {
+		return err
+	}
+	current, err := migratedVersion(ctx, db)
+	if err == nil {
+		err = refuseNewer(current, needed)
+	}
+	if err != nil {
+		return err
+	}
 	provider, err := postgresProvider(db)
 	if err == nil {
 		_, err = provider.Up(ctx)
 	}
-	if err != nil {
-		return fmt.Errorf("migrate database %s on %s: %w", config.Database, config.Host, failure(err))
-	}
-	return nil
+	return err
 }
 
 func postgresProvider(db *sql.DB) (*goose.Provider, error) {

@@ -119,6 +119,9 @@ func TestPostgresOpen(t *testing.T) {
 		_, err = db.ExecContext(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, TRUE)")
 		must(t, err)
 		refused(t, address, knowledge.CodeConflict, "use the version of cairn that migrated them")
+		if err := store.Migrate(ctx, address); !knowledge.IsCode(err, knowledge.CodeConflict) {
+			t.Errorf("a migration of newer tables: %v", err)
+		}
 		_, err = db.ExecContext(ctx, "DELETE FROM goose_db_version WHERE version_id IN (99999, (SELECT MAX(version_id) FROM goose_db_version WHERE version_id < 99999))")
 		must(t, err)
 		refused(t, address, knowledge.CodeUnavailable, "run cairn migrate")
@@ -208,4 +211,42 @@ func TestWritersWaitForTheirTurn(t *testing.T) {
 		must(t, other.Rollback())
 		must(t, <-done)
 	}
+}
+
+// TestPostgresStatementsAreBounded has a table locked by another program: a read and a
+// write end at their time limits, and can be tried again.
+func TestPostgresStatementsAreBounded(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	address := postgrestest.Migrated(t)
+	s := openPostgresAt(t, address+"&statement_timeout=300&lock_timeout=200")
+	db, err := sql.Open("pgx", address)
+	must(t, err)
+	defer func() { must(t, db.Close()) }()
+	other, err := db.BeginTx(ctx, nil)
+	must(t, err)
+	_, err = other.ExecContext(ctx, "LOCK TABLE documents, settings IN ACCESS EXCLUSIVE MODE")
+	must(t, err)
+	for what, call := range map[string]func() error{
+		"a health check": func() error { return s.Ping(ctx) },
+		"a read":         func() error { _, err := s.Document(ctx, manager(), "a"); return err },
+		"a write":        func() error { _, _, err := s.AddVersion(ctx, newVersion("a")); return err },
+	} {
+		if err := call(); !knowledge.IsCode(err, knowledge.CodeUnavailable) || !knowledge.AsError(err).Retryable {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	must(t, other.Rollback())
+	must(t, s.Ping(ctx))
+}
+
+// TestPostgresHealthCheckWritesNothing checks the health over connections that cannot
+// write.
+func TestPostgresHealthCheckWritesNothing(t *testing.T) {
+	t.Parallel()
+	s := openPostgresAt(t, postgrestest.Migrated(t)+"&default_transaction_read_only=on")
+	if _, _, err := s.AddVersion(t.Context(), newVersion("a")); err == nil {
+		t.Error("a document was added, so this proves nothing")
+	}
+	must(t, s.Ping(t.Context()))
 }

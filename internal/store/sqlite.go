@@ -101,6 +101,13 @@ func (s *Store) migrateSQLite(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	current, target, err := provider.GetVersions(ctx)
+	if err == nil {
+		err = refuseNewer(current, target)
+	}
+	if err != nil {
+		return err
+	}
 	results, err := provider.Up(ctx)
 	for _, r := range results {
 		s.log.DebugContext(ctx, "database migrated", "migration", filepath.Base(r.Source.Path), "seconds", r.Duration.Seconds())
@@ -116,8 +123,8 @@ func (s *Store) checkSQLiteVersion(ctx context.Context) error {
 		return err
 	}
 	current, target, err := provider.GetVersions(ctx)
-	if err == nil && current != target {
-		err = fmt.Errorf("its tables have version %d, and this program needs %d: use the version of cairn that the server has", current, target)
+	if err == nil {
+		err = sameVersion(current, target)
 	}
 	return err
 }
