@@ -109,8 +109,11 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 // modelFailure is failure for the error of a model, with the code that its readers see.
 func modelFailure(ctx context.Context, log *slog.Logger, err error, fromModel *model.Error, code knowledge.Code) error {
 	level, text := slog.LevelWarn, "model call failed"
-	if fromModel.Held {
+	switch {
+	case fromModel.Held:
 		level, text = slog.LevelDebug, "model call waits"
+	case fromModel.Repeated: // an outage would fill the log with one line an attempt
+		level = slog.LevelDebug
 	}
 	log.Log(ctx, level, text, "error", err, "provider", fromModel.Provider,
 		"status", fromModel.Status, "request_id", fromModel.RequestID)

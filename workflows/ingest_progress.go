@@ -24,7 +24,11 @@ func (w *ingest) setDetails(ctx workflow.Context) {
 	details := fmt.Sprintf("| version | stage | pages | chunks | embedded |\n|---|---|---|---|---|\n| %d | %s | %d | %d | %d |",
 		w.current.Version, w.stage, w.counts.pages, w.counts.chunks, w.counts.embedded)
 	if s := w.shown; s != nil {
-		details += fmt.Sprintf("\n\nWaits: attempt %d of %d failed, next at %s: %s.", s.Attempt, s.Of, s.NextAt.UTC().Format(time.RFC3339), s.Message)
+		failed := fmt.Sprintf("attempt %d of %d failed", s.Attempt, s.Of)
+		if s.Attempt == 0 { // the pace of the provider holds it back
+			failed = "no attempt was made"
+		}
+		details += fmt.Sprintf("\n\nWaits: %s, next at %s: %s.", failed, s.NextAt.UTC().Format(time.RFC3339), s.Message)
 	}
 	workflow.SetCurrentDetails(ctx, details)
 }

@@ -130,7 +130,7 @@ func (c *Client) Chat(ctx context.Context, req ChatRequest) iter.Seq2[Delta, err
 		x := newExchange(ctx, c.endpoint)
 		defer func() { x.close() }()
 		body := c.chatBody(req)
-		x.limit = maxStreamBytes
+		x.limit, x.model = maxStreamBytes, body.Model
 		sent := time.Now()
 		stream, err := c.api.CreateChatCompletionStream(x.ctx, body)
 		if x.header != nil {
@@ -140,14 +140,15 @@ func (c *Client) Chat(ctx context.Context, req ChatRequest) iter.Seq2[Delta, err
 			c.refused.streamOptions.Store(true)
 			x.close()
 			x = newExchange(ctx, c.endpoint)
-			x.limit = maxStreamBytes
+			x.limit, x.model = maxStreamBytes, body.Model
 			body.StreamOptions = nil
 			stream, err = c.api.CreateChatCompletionStream(x.ctx, body)
 		}
 		if err != nil {
-			yield(Delta{}, x.callError("chat", err))
+			yield(Delta{}, c.pacer.ended(x.callError("chat", err)))
 			return
 		}
+		_ = c.pacer.ended(nil)                // returns its argument
 		defer func() { _ = stream.Close() }() // the stream was only read
 		x.relay(stream, yield)
 	}

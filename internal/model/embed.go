@@ -46,7 +46,7 @@ func (c *Client) embed(ctx context.Context, texts []string) ([][]float32, Usage,
 	for {
 		vectors, usage, again, err := c.embedOnce(ctx, texts)
 		if !again {
-			return vectors, usage, err
+			return vectors, usage, c.pacer.ended(err)
 		}
 	}
 }

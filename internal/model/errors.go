@@ -42,8 +42,12 @@ type Error struct {
 	RequestID  string // the provider's, "" = none
 	RetryAfter time.Duration
 	Retryable  bool
-	Held       bool // the request was not sent, because others wait for the endpoint too
+	Held       bool   // the request was not sent, because others wait for the endpoint too
+	Repeated   bool   // the request before it to the endpoint failed in the same way
+	Model      string // that the endpoint does not know, "" = it does not say so
 	Cause      error
+
+	unasked bool // of a Held one: the endpoint asks for no pause now
 }
 
 // Error returns the code with the cause. It is for logs only.
@@ -87,10 +91,14 @@ func (e *Error) Public() *knowledge.Error {
 // the provider, and what to do.
 func (e *Error) publicMessage() string {
 	happened, advice, _ := strings.Cut(publicMessages[e.Code], ";")
+	if e.Model != "" {
+		happened = knowledge.Messagef("does not know the model %s", e.Model)
+		advice = " name another one in the settings of the project, or check models.*.model and base_url"
+	}
 	if reason := e.reason(); reason != "" {
 		happened += " (" + reason + ")"
 	}
-	if e.Code == CodeRateLimited && e.RetryAfter >= time.Second {
+	if e.Code == CodeRateLimited && e.RetryAfter >= time.Second && !e.unasked {
 		happened += " and asked for a pause"
 	}
 	return happened + ";" + advice

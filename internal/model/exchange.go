@@ -43,6 +43,7 @@ type exchange struct {
 	wait     time.Duration // limit of the next read
 	limit    int64         // largest answer in bytes
 	key      string        // of the request for an endpoint that knows repeated ones
+	model    string        // that the request names, "" = the path does
 
 	sent     bool
 	status   int
@@ -120,6 +121,9 @@ func (x *exchange) statusError(res *http.Response) *Error {
 	_ = json.Unmarshal(text, &answer)
 	if answer.Error != nil && answer.Error.Code == FinishFiltered {
 		e.Code, e.Retryable = CodeFiltered, false
+	}
+	if res.StatusCode == http.StatusNotFound && !x.endpoint.Azure { // where a deployment answers, whatever the model is
+		e.Model = x.model
 	}
 	e.Cause = &refusal{text: string(text), named: answer.Error, err: err}
 	return e

@@ -31,6 +31,7 @@ func (c *Client) Image(ctx context.Context, r ImageRequest) ([]byte, error) {
 	if name == "" {
 		name = c.endpoint.Model
 	}
+	x.model = name
 	request := openai.ImageRequest{Model: name, Prompt: r.Prompt, Size: r.Size, N: 1}
 	if !strings.HasPrefix(name, "gpt-image") { // these know no other, and refuse the field
 		request.ResponseFormat = openai.CreateImageResponseFormatB64JSON

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -39,6 +40,8 @@ type pacer struct {
 	spacing  time.Duration // a moving average of the time between requests
 
 	requests, tokens budget
+
+	failed *Error // of the last request; nil = it was answered
 }
 
 // await blocks until a request of so many tokens may start. If that takes longer than
@@ -115,6 +118,29 @@ func (p *pacer) observe(sent, now time.Time, status int, h http.Header) {
 		p.answered(sent)
 	}
 	p.until = latest(p.until, now.Add(asked))
+}
+
+// ended notes how a request ended, and marks a failure that repeats the one before it.
+// It returns err. A refusal that concerns this request alone changes nothing.
+func (p *pacer) ended(err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if err != nil && (!ok || !e.Retryable && e.Code != CodeUnauthorized) {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e != nil {
+		e.Repeated = p.failed != nil && p.failed.Code == e.Code && p.failed.Status == e.Status
+	}
+	p.failed = e
+	return err
+}
+
+// lastFailure returns the failure of the last request, nil if it was answered.
+func (p *pacer) lastFailure() *Error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.failed
 }
 
 // refused halves the rate, and returns the pause for an endpoint that asks for none.

@@ -43,8 +43,9 @@ func (c *Client) Transcribe(ctx context.Context, name string, recording io.Reade
 		c.pacer.observe(sent, time.Now(), x.status, x.header)
 	}
 	if err != nil {
-		return Transcript{}, unreadable(tooLarge(x.callError("transcribe", err)))
+		return Transcript{}, c.pacer.ended(unreadable(tooLarge(x.callError("transcribe", err))))
 	}
+	_ = c.pacer.ended(nil) // returns its argument
 	t := Transcript{Language: res.Language, Duration: max(res.Duration, 0)}
 	for _, s := range res.Segments {
 		start := max(s.Start, 0)

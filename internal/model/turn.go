@@ -18,13 +18,21 @@ type Turn struct {
 
 // TakeTurn blocks until a request of about so many tokens may be sent to the endpoint.
 // It returns an *Error that is Held if that takes longer than the caller's patience:
-// the caller comes back after its RetryAfter. Other errors are the cause of ctx.
+// the caller comes back after its RetryAfter. The code of that error is that of the last
+// request, if it failed. Other errors are the cause of ctx.
 func (c *Client) TakeTurn(ctx context.Context, tokens int, turn Turn) error {
 	wait, ok, err := c.pacer.await(ctx, tokens, turn)
 	if err != nil || ok {
 		return err
 	}
-	return &Error{Code: CodeRateLimited, Provider: c.endpoint.Provider, RetryAfter: wait, Retryable: true, Held: true}
+	held := &Error{
+		Code: CodeRateLimited, Provider: c.endpoint.Provider, RetryAfter: wait, Retryable: true, Held: true,
+		unasked: c.pacer.open(time.Now()),
+	}
+	if last := c.pacer.lastFailure(); last != nil {
+		held.Code, held.Status, held.Cause = last.Code, last.Status, last.Cause
+	}
+	return held
 }
 
 // MaxTexts returns how many of n texts a request may hold: all, unless LimitTexts

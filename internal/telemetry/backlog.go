@@ -33,9 +33,10 @@ type backlogCollector struct {
 	read                            func(context.Context) (Backlog, error)
 	pending, waiting, oldest, queue *prometheus.Desc
 
-	mu   sync.Mutex
-	last Backlog
-	at   time.Time
+	mu            sync.Mutex
+	last          Backlog
+	at            time.Time
+	stages, codes map[string]bool // that a scrape has shown
 }
 
 // WatchBacklog adds gauges of the work that waits. read is called at most every 10 s; the
@@ -78,6 +79,10 @@ func (c *backlogCollector) Collect(out chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
+	c.mu.Lock()
+	shown(stages, &c.stages)
+	shown(codes, &c.codes)
+	c.mu.Unlock()
 	for stage, n := range stages {
 		gauge(c.pending, float64(n), stage)
 	}
@@ -87,6 +92,20 @@ func (c *backlogCollector) Collect(out chan<- prometheus.Metric) {
 	gauge(c.oldest, oldest.Seconds())
 	for queue, n := range b.Queues {
 		gauge(c.queue, float64(n), queue)
+	}
+}
+
+// shown adds a count of 0 for each label that an earlier scrape has shown: a series that
+// vanishes is no series that ends at 0. It remembers the labels of counts.
+func shown(counts map[string]int, earlier *map[string]bool) {
+	if *earlier == nil {
+		*earlier = map[string]bool{}
+	}
+	for label := range counts {
+		(*earlier)[label] = true
+	}
+	for label := range *earlier {
+		counts[label] += 0
 	}
 }
 

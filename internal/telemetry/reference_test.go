@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,4 +78,23 @@ func TestBacklog(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%v, %v", problems, err)
 	}
+}
+
+// TestBacklogThatEnds has documents that are published: their series end at 0.
+func TestBacklogThatEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := telemetry.NewMetrics("v1")
+		pending := []telemetry.PendingDocuments{{Stage: "embed", Code: "provider_failed", Count: 3, Oldest: time.Now()}}
+		m.WatchBacklog(func(context.Context) (telemetry.Backlog, error) { return telemetry.Backlog{Documents: pending}, nil })
+		scrape(t, m)
+		pending = nil
+		time.Sleep(time.Minute)
+		text := scrape(t, m)
+		for _, want := range []string{`cairn_pending_documents{stage="embed"} 0`, `cairn_waiting_documents{code="provider_failed"} 0`, "cairn_oldest_pending_seconds 0"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %s", want)
+			}
+		}
+	})
 }
