@@ -317,6 +317,12 @@ type Workflows interface {
 	// ForgetIngests deletes the histories of the ended ingests of a document, where
 	// nobody else decides how long they are kept. Doing it twice changes nothing.
 	ForgetIngests(ctx context.Context, workspace, document string) error
+	// ForgetProject deletes the histories of the ended workflows of a project, and
+	// returns how many are still open besides its removal. Doing it twice changes nothing.
+	ForgetProject(ctx context.Context, workspace, project string) (open int, err error)
+	// ForgetRun deletes the histories of an ended run's workflow and of its log. Doing it
+	// twice changes nothing.
+	ForgetRun(ctx context.Context, r store.Run) error
 	// Ingesting returns the version of a document whose steps run now, 0 if none
 	// do. A document whose ingest has no open workflow is ErrNotRunning.
 	Ingesting(ctx context.Context, workspace, document string) (version int, err error)

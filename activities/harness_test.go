@@ -221,6 +221,9 @@ type workflowsBehind struct {
 	removals []store.Removal // that were started
 
 	forgotten []string // documents whose histories were deleted
+	forgets   int      // how often the histories of a project were deleted
+	open      int      // how often a workflow of the project is still open then
+	ended     []string // workflows whose histories were deleted by their ids
 
 	ingesting int   // the version whose steps run; -1 = the workflow has ended
 	unread    error // of reading the log
@@ -301,6 +304,22 @@ func (w *workflowsBehind) ForgetIngests(_ context.Context, _, document string) e
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.forgotten = append(w.forgotten, document)
+	return nil
+}
+
+func (w *workflowsBehind) ForgetProject(context.Context, string, string) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.forgets++; w.forgets <= w.open {
+		return 1, nil
+	}
+	return 0, nil
+}
+
+func (w *workflowsBehind) ForgetRun(_ context.Context, r store.Run) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = append(w.ended, r.WorkflowID)
 	return nil
 }
 

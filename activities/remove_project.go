@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -101,6 +102,9 @@ func (a *Ingestion) RemoveProjectRows(ctx context.Context, in knowledge.RunRef) 
 	if err != nil || len(running) > 0 {
 		return RemoveProjectResult{Running: len(running) > 0}, a.failProject(ctx, in, err)
 	}
+	if err := a.forgetProject(ctx, in, forgetPatience); err != nil {
+		return result, a.failProject(ctx, in, err)
+	}
 	if err := a.removeRuns(ctx, in); err != nil {
 		return result, a.failProject(ctx, in, err)
 	}
@@ -120,7 +124,36 @@ func (a *Ingestion) RemoveProjectRows(ctx context.Context, in knowledge.RunRef) 
 	return RemoveProjectResult{Running: !dropped}, a.failProject(ctx, in, err)
 }
 
-// removeRuns deletes the runs of a project, each after its blobs.
+// forgetPatience bounds how long a removal waits for workflows whose runs have ended.
+const forgetPatience = 30 * time.Second
+
+// forgetProject deletes the histories of what ran in a project, whose signals and results
+// hold words of questions and answers. A run ends in SQL before its workflow does, and the
+// list of workflows is behind by a second, so it repeats until none is open. One that a
+// defect keeps open does not keep the project.
+func (a *Ingestion) forgetProject(ctx context.Context, in knowledge.RunRef, patience time.Duration) error {
+	for end := time.Now().Add(patience); ; {
+		open, err := a.Workflows.ForgetProject(ctx, in.Workspace, in.Project)
+		if err != nil {
+			return fmt.Errorf("delete the histories of the project: %w", err)
+		}
+		if open == 0 {
+			return nil
+		}
+		if time.Now().After(end) {
+			a.Log.WarnContext(ctx, "workflows of a removed project are still open; Temporal keeps their histories", "workspace", in.Workspace, "project", in.Project, "open", open)
+			return nil
+		}
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// removeRuns deletes the runs of a project, each after its blobs and its history: the list
+// of workflows that forgetProject reads may miss one on a busy machine.
 func (a *Ingestion) removeRuns(ctx context.Context, in knowledge.RunRef) error {
 	for {
 		runs, err := a.Removals.ProjectRuns(ctx, in, false, removePage)
@@ -135,6 +168,9 @@ func (a *Ingestion) removeRuns(ctx context.Context, in knowledge.RunRef) error {
 			of := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: run.ID}
 			if _, err := a.Blobs.DeletePrefix(ctx, of.Prefix(), nil); err != nil {
 				return fmt.Errorf("remove the blobs of run %s: %w", run.ID, err)
+			}
+			if err := a.Workflows.ForgetRun(ctx, run); err != nil {
+				return fmt.Errorf("delete the history of run %s: %w", run.ID, err)
 			}
 			ids = append(ids, run.ID)
 		}

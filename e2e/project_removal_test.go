@@ -1,12 +1,15 @@
 package e2e_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"go.temporal.io/api/serviceerror"
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -41,6 +44,9 @@ func TestProjectRemoval(t *testing.T) {
 	if files := s.scan(t, gone); len(files) == 0 {
 		t.Fatal("the scan does not find what is there, so it proves nothing")
 	}
+	m.ScriptChat(modeltest.Text("It is so. <source_1>"))
+	asked := s.ask(t, webhooks+"/query", map[string]any{"text": "What is about " + gone + "?", "projectId": project.ID, "sse": true})
+	s.follow(t, asked.run, 0)
 	m.ScriptEmbeddings(modeltest.Reply{Delay: 20 * time.Second})
 	running := add(12)
 
@@ -72,6 +78,13 @@ func TestProjectRemoval(t *testing.T) {
 	}
 	if files := s.scan(t, gone); len(files) > 0 {
 		t.Errorf("%q still stands in %v", gone, files)
+	}
+	workflows := s.operator(t)
+	var missing *serviceerror.NotFound
+	for end := time.Now().Add(30 * time.Second); !errors.As(err, &missing); time.Sleep(50 * time.Millisecond) {
+		if _, err = workflows.DescribeWorkflowExecution(t.Context(), knowledge.KindQuery.WorkflowID("default", asked.run), ""); time.Now().After(end) {
+			t.Fatalf("the history of a question of the project is still there (%v)", err)
+		}
 	}
 	for _, path := range []string{"/workspaces/default/documents/" + running.ID, "/runs/" + running.RunID} {
 		if status := s.call(t, "GET", path, nil, nil); status != http.StatusNotFound {

@@ -199,9 +199,9 @@ func (p *platform) storesWith(ctx context.Context, cfg store.Config) (err error)
 func (p *platform) useTemporal(c client.Client) {
 	p.client = c
 	p.onClose(func() error { c.Close(); return nil })
-	p.workflow = dispatch.New(c, versionName()).Named(*p.cfg.Operator.Names)
+	p.workflow = dispatch.New(c, p.cfg.Temporal.Namespace, versionName()).Named(*p.cfg.Operator.Names)
 	if p.cfg.Temporal.Embedded() {
-		p.workflow.OwnsHistories(p.cfg.Temporal.Namespace)
+		p.workflow.OwnsHistories()
 	}
 	p.metrics.WatchBacklog(p.backlog)
 }

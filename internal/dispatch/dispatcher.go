@@ -42,12 +42,13 @@ type Dispatcher struct {
 	builds []string
 	named  bool
 
-	namespace string // whose histories it deletes, "" = none
+	namespace     string
+	ownsHistories bool
 }
 
-// New makes a dispatcher. build is what the workers call their build.
-func New(c client.Client, build string) *Dispatcher {
-	return &Dispatcher{client: c, builds: []string{"unversioned", "unversioned:" + build}}
+// New makes a dispatcher of a namespace. build is what the workers call their build.
+func New(c client.Client, namespace, build string) *Dispatcher {
+	return &Dispatcher{client: c, namespace: namespace, builds: []string{"unversioned", "unversioned:" + build}}
 }
 
 // Named makes the summaries of ingests name the external ids of their documents.

@@ -43,7 +43,7 @@ func TestATemporalThatDoesNotAnswer(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%T", test.err), func(t *testing.T) {
 			t.Parallel()
-			d := dispatch.New(silent{err: test.err}, "test")
+			d := dispatch.New(silent{err: test.err}, "cairn", "test")
 			_, stopped := d.StopIngest(t.Context(), "w", "d", 1)
 			_, _, described := d.Running(t.Context(), "id")
 			for _, err := range []error{stopped, described, d.RetryNow(t.Context(), "w", "d")} {
@@ -57,7 +57,7 @@ func TestATemporalThatDoesNotAnswer(t *testing.T) {
 
 func TestRetryNowWithoutAWorkflow(t *testing.T) {
 	t.Parallel()
-	d := dispatch.New(silent{err: serviceerror.NewNotFound("no such workflow")}, "test")
+	d := dispatch.New(silent{err: serviceerror.NewNotFound("no such workflow")}, "cairn", "test")
 	if err := d.RetryNow(t.Context(), "w", "d"); err != nil {
 		t.Error(err)
 	}
@@ -89,7 +89,7 @@ func TestSummaryOfAnIngest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := &started{}
-			if err := dispatch.New(c, "test").Named(test.named).Ingest(t.Context(), store.Version{ExternalID: test.external}); err != nil {
+			if err := dispatch.New(c, "cairn", "test").Named(test.named).Ingest(t.Context(), store.Version{ExternalID: test.external}); err != nil {
 				t.Fatal(err)
 			}
 			if c.summary != test.want {

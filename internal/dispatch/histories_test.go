@@ -8,12 +8,14 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/cairn-rag/cairn/internal/dispatch"
 	"github.com/cairn-rag/cairn/internal/embedded"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/workflows"
 )
 
@@ -29,7 +31,10 @@ func startHistories(t *testing.T) histories {
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	server, err := embedded.Start(t.Context(), embedded.Config{
 		Dir: t.TempDir(), Listen: "127.0.0.1:0", UIListen: "127.0.0.1:0", Logger: log,
-		SearchAttributes: map[string]enumspb.IndexedValueType{workflows.AttributeStatus: enumspb.INDEXED_VALUE_TYPE_KEYWORD},
+		SearchAttributes: map[string]enumspb.IndexedValueType{
+			workflows.AttributeStatus: enumspb.INDEXED_VALUE_TYPE_KEYWORD, workflows.AttributeWorkspace: enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+			workflows.AttributeProject: enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +64,15 @@ func startHistories(t *testing.T) histories {
 
 func (h histories) ingest(document string) {
 	h.Helper()
+	h.ingestInto("", document)
+}
+
+func (h histories) ingestInto(project, document string) {
+	h.Helper()
 	options := client.StartWorkflowOptions{ID: knowledge.KindIngest.WorkflowID("w", document), TaskQueue: workflows.QueueIngest}
+	if project != "" {
+		options.TypedSearchAttributes = temporal.NewSearchAttributes(workflows.KeyWorkspace.ValueSet("w"), workflows.KeyProject.ValueSet(project))
+	}
 	run, err := h.client.ExecuteWorkflow(h.Context(), options, "IngestDocument", document)
 	if err == nil && document != "running" {
 		err = run.Get(h.Context(), nil)
@@ -101,13 +114,13 @@ func TestHistoriesAreDeleted(t *testing.T) {
 	for _, document := range []string{"a", "b", "b", "failed", "running"} {
 		h.ingest(document)
 	}
-	d := dispatch.New(h.client, "test")
+	d := dispatch.New(h.client, "cairn", "test")
 	forget := func(ctx context.Context) error { return d.ForgetIngests(ctx, "w", "b") }
 	if err := forget(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	h.await(d, func(context.Context) error { return nil }, map[string]bool{"b": true}) // somebody else owns them
-	d.OwnsHistories("cairn")
+	d.OwnsHistories()
 	h.await(d, forget, map[string]bool{"a": true, "b": false})
 	running := func(ctx context.Context) error { return d.ForgetIngests(ctx, "w", "running") }
 	h.await(d, running, map[string]bool{"running": true})
@@ -115,4 +128,40 @@ func TestHistoriesAreDeleted(t *testing.T) {
 	h.await(d, older, map[string]bool{"a": true})
 	all := func(ctx context.Context) error { return d.DropHistories(ctx, time.Now()) }
 	h.await(d, all, map[string]bool{"a": false, "failed": true, "running": true})
+}
+
+func TestHistoriesOfAProjectAreDeleted(t *testing.T) {
+	t.Parallel()
+	h := startHistories(t)
+	for _, document := range []string{"a", "failed", "running"} {
+		h.ingestInto("it's gone", document)
+	}
+	h.ingestInto("stays", "b")
+	d := dispatch.New(h.client, "cairn", "test") // in a cluster too, which owns its histories
+	open := 0
+	forget := func(ctx context.Context) (err error) {
+		open, err = d.ForgetProject(ctx, "w", "it's gone")
+		return err
+	}
+	h.await(d, forget, map[string]bool{"a": false, "failed": false, "running": true, "b": true})
+	if open != 1 {
+		t.Errorf("%d workflows of the project are open, want 1", open)
+	}
+	if err := h.client.TerminateWorkflow(t.Context(), knowledge.KindIngest.WorkflowID("w", "running"), "", ""); err != nil {
+		t.Fatal(err)
+	}
+	h.await(d, forget, map[string]bool{"running": false, "b": true})
+	if err := forget(t.Context()); err != nil || open != 0 {
+		t.Errorf("a second time %d workflows are open, %v", open, err)
+	}
+}
+
+func TestHistoryOfARunIsDeleted(t *testing.T) {
+	t.Parallel()
+	h := startHistories(t)
+	h.ingest("a")
+	d := dispatch.New(h.client, "cairn", "test")
+	r := store.Run{Workspace: "w", ID: "r", Kind: knowledge.KindIngest, WorkflowID: knowledge.KindIngest.WorkflowID("w", "a")}
+	forget := func(ctx context.Context) error { return d.ForgetRun(ctx, r) } // again and again
+	h.await(d, forget, map[string]bool{"a": false})
 }

@@ -92,7 +92,7 @@ func TestTheLogOfAWorkflowEndedFromOutside(t *testing.T) {
 			table := &runs{rows: map[string]store.Run{"r": {
 				ID: "r", Workspace: "w", Kind: "query", Status: knowledge.RunRunning, CreatedAt: time.Now().Add(-time.Hour), WorkflowID: "query/w/r",
 			}}}
-			source := dispatch.NewSource(dispatch.New(server, "test"), table, blobs, stream.NewHub())
+			source := dispatch.NewSource(dispatch.New(server, "cairn", "test"), table, blobs, stream.NewHub())
 			ref := stream.RunRef{Workspace: "w", Run: "r", WorkflowID: "query/w/r"}
 			if err := source.Settle(t.Context(), ref); (err == nil) != test.ended {
 				t.Errorf("settled with %v", err)

@@ -98,7 +98,7 @@ func TestSettleNow(t *testing.T) {
 		t.Fatal(err)
 	}
 	table := &runs{rows: map[string]store.Run{}}
-	d := dispatch.New(c, "test")
+	d := dispatch.New(c, "cairn", "test")
 	source := dispatch.NewSource(d, table, blobs, stream.NewHub())
 	add := func(id string, age time.Duration) (knowledge.RunRef, stream.RunRef) {
 		table.rows[id] = store.Run{ID: id, Workspace: "w", Kind: "query", Status: "running", CreatedAt: time.Now().Add(-age), WorkflowID: knowledge.KindQuery.WorkflowID("w", id)}
