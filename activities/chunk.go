@@ -128,7 +128,7 @@ func (a *Ingestion) split(ctx context.Context, layout knowledge.Layout, v store.
 	chunks, err := chunk.Split(ctx, chunk.Input{
 		Layout: layout, Name: v.Name, Splitter: v.Splitter, Ref: v.VersionRef, MaxTokens: a.Embedder.Endpoint().MaxTokens,
 		Embed: func(ctx context.Context, texts []string) ([][]float32, error) {
-			return a.sentenceVectors(ctx, v.VersionRef, texts)
+			return a.sentenceVectors(ctx, v, texts)
 		},
 	})
 	if err != nil {

@@ -61,16 +61,16 @@ func missing(batch []*piece) (hashes, texts []string) {
 }
 
 // embedPart stores the vectors of a generation of the chunks of a version from first on,
-// and returns their windows. It requests only those that no version of the document has.
-func (a *Ingestion) embedPart(ctx context.Context, g generation, v store.Version, first int, chunks []knowledge.Chunk, turn model.Turn) ([]window, error) {
+// and returns their manifest. It requests only those that no version of the document has.
+func (a *Ingestion) embedPart(ctx context.Context, g generation, v store.Version, first int, chunks []knowledge.Chunk, turn model.Turn) (manifest, error) {
 	p, pieces, err := a.plan(ctx, g, v, first, chunks)
 	if err == nil {
 		err = a.embedPieces(ctx, g, pieces, turn)
 	}
 	if err != nil {
-		return nil, err
+		return manifest{}, err
 	}
-	return p.Windows, nil
+	return p.manifest, nil
 }
 
 // plan returns the chunks of a version from first on as a part, and the pieces of it
@@ -87,7 +87,7 @@ func (a *Ingestion) plan(ctx context.Context, g generation, v store.Version, fir
 		return nil, nil, err
 	}
 	p := &part{ref: v.VersionRef, key: key, total: len(texts)}
-	p.Model, p.Dimensions = endpoint.Model, endpoint.Dimensions
+	p.Model, p.Dimensions, p.spent = endpoint.Model, endpoint.Dimensions, spent{v.RunID, own.of(v.RunID)}
 	done, err := a.keep(ctx, p, own, hashes)
 	if err != nil || done == p.total {
 		return p, nil, err
@@ -185,7 +185,7 @@ func (a *Ingestion) embedBatch(ctx context.Context, g generation, batch []*piece
 	if len(texts) == 0 {
 		return a.storeBatch(ctx, batch)
 	}
-	vectors, err := a.request(ctx, g, texts, turn)
+	vectors, used, err := a.request(ctx, g, texts, turn)
 	if refused, ok := errors.AsType[*model.Error](err); ok && refused.Code == model.CodeTooLarge && len(texts) > 1 {
 		for _, half := range halve(batch) {
 			if err := a.embedBatch(ctx, g, half, turn); err != nil {
@@ -205,18 +205,30 @@ func (a *Ingestion) embedBatch(ctx context.Context, g generation, batch []*piece
 			}
 		}
 	}
+	batch[0].part.Usage.Add(used) // of all parts: they belong to one run
 	return a.storeBatch(ctx, batch)
 }
 
-// request requests the vectors of texts from the model when it is their turn.
-func (a *Ingestion) request(ctx context.Context, g Embedder, texts []string, turn model.Turn) ([][]float32, error) {
+// answerGrace is how long the answer to a request may still take after its step was
+// canceled. The provider charges for the request whether its answer is read or not.
+const answerGrace = 2 * time.Second
+
+// request requests the vectors of texts from the model when it is their turn. A request
+// under way outlives a cancel by answerGrace.
+func (a *Ingestion) request(ctx context.Context, g Embedder, texts []string, turn model.Turn) ([][]float32, knowledge.Usage, error) {
 	if err := g.TakeTurn(ctx, tokens(texts), turn); err != nil {
-		return nil, err
+		return nil, knowledge.Usage{}, err
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, knowledge.Usage{}, err
+	}
+	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(answerGrace, cancel) })()
 	start := time.Now()
-	vectors, usage, err := g.Embed(ctx, texts)
+	vectors, usage, err := g.Embed(asking, texts)
 	a.Metrics.ModelCall(g.Endpoint().Provider, "embedding", outcome(err), time.Since(start).Seconds(), usage.PromptTokens, 0)
-	return vectors, err
+	return vectors, embedded(usage), err
 }
 
 // storeBatch stores the windows of a batch, and then the manifests that name them,

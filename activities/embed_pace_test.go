@@ -106,6 +106,26 @@ func TestProviderThatLimitsRequests(t *testing.T) {
 	})
 }
 
+// TestOutageInTheLog has an endpoint that fails for several documents: the log has one line
+// of each cause.
+func TestOutageInTheLog(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var replies []modeltest.Reply
+	for range 3 {
+		replies = append(replies, modeltest.Fail(http.StatusServiceUnavailable))
+	}
+	f.server.ScriptEmbeddings(append(replies, modeltest.Fail(http.StatusBadGateway))...)
+	inputs := []activities.EmbedInput{f.chunksOf("a.txt", 1), f.chunksOf("b.txt", 1)}
+	for i := range 4 {
+		f.failed(step(f, f.ingestion.EmbedChunks, inputs[i%2]), knowledge.CodeProviderFailed, true)
+	}
+	f.must(step(f, f.ingestion.EmbedChunks, inputs[0]))
+	if n := strings.Count(f.log.String(), "model call failed"); n != 2 {
+		t.Errorf("%d lines:\n%s", n, f.log.String())
+	}
+}
+
 func TestBatchThatIsTooLargeForTheEndpoint(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -1,6 +1,8 @@
 package activities_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -8,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/blob"
@@ -64,6 +67,28 @@ func TestEmbedChunks(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, asked); diff != "" {
 			t.Errorf("batches (-of the chunks +that were asked for): %s", diff)
+		}
+	})
+
+	t.Run("an answer that is on its way when the step is canceled is stored", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		in := f.upload("a.txt", "some text")
+		embed := activities.EmbedInput{StepInput: in, Last: f.prepare(in), Count: 1}
+		answered := make(chan struct{})
+		f.server.ScriptEmbeddings(modeltest.Reply{Until: answered})
+		ctx, cancel := context.WithCancel(attempts(t, 1)[0])
+		ended := make(chan error, 1)
+		go func() { ended <- f.ingestion.EmbedChunks(ctx, embed) }()
+		f.must(f.server.Wait(t.Context(), func(now modeltest.Totals) bool { return now.Embeddings.Asked == 1 }))
+		cancel() // another step of the document has failed
+		close(answered)
+		if err := <-ended; !errors.Is(err, context.Canceled) && !temporal.IsCanceledError(err) {
+			t.Errorf("the canceled step ended with %v", err)
+		}
+		f.must(step(f, f.ingestion.EmbedChunks, embed))
+		if asked := f.server.Totals().Embeddings.Asked; asked != 1 {
+			t.Errorf("the vectors were requested %d times", asked)
 		}
 	})
 

@@ -161,7 +161,7 @@ func (a *Ingestion) replaceChunks(ctx context.Context, ref knowledge.VersionRef,
 
 // answer asks the model and stores what read makes of its answer under key.
 func answer[T any](ctx context.Context, a *Ingestion, v store.Version, key string, c enrich.Call, read func(arguments string) (T, error)) (T, error) {
-	arguments, err := a.ask(ctx, v.Enrichment.Model, c)
+	arguments, used, err := a.ask(ctx, v.Enrichment.Model, c)
 	if err != nil {
 		return *new(T), err
 	}
@@ -169,12 +169,12 @@ func answer[T any](ctx context.Context, a *Ingestion, v store.Version, key strin
 	if err != nil {
 		return result, a.unreadable(err)
 	}
-	return result, a.storeAnswer(ctx, v.VersionRef, key, result)
+	return result, a.storeAnswer(ctx, v, key, result, used)
 }
 
 // ask makes a call when it is its turn at the endpoint, at the first model that answers.
 // chatModel is the model of the project, "" = the endpoint's.
-func (a *Ingestion) ask(ctx context.Context, chatModel string, c enrich.Call) (arguments string, err error) {
+func (a *Ingestion) ask(ctx context.Context, chatModel string, c enrich.Call) (arguments string, used knowledge.Usage, err error) {
 	zero := 0.0
 	request := model.ChatRequest{
 		Messages: []model.Message{{Role: model.RoleSystem, Content: c.System}, {Role: model.RoleUser, Content: c.User}},
@@ -184,14 +184,15 @@ func (a *Ingestion) ask(ctx context.Context, chatModel string, c enrich.Call) (a
 	turn := model.Turn{Patience: turnPatience, Waited: true}
 	said, err := a.say(ctx, chatModel, request, tokens([]string{c.System, c.User}), turn)
 	if err != nil {
-		return "", err
+		return "", used, err
 	}
-	for _, called := range said.done.ToolCalls {
-		if called.Name == c.Tool {
-			return called.Arguments, nil
+	used = called(said.done).Usage
+	for _, call := range said.done.ToolCalls {
+		if call.Name == c.Tool {
+			return call.Arguments, used, nil
 		}
 	}
-	return "", a.unreadable(enrich.ErrNoCall)
+	return "", used, a.unreadable(enrich.ErrNoCall)
 }
 
 // say makes a call of so many tokens when it is its turn at the endpoint, at the first

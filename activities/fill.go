@@ -70,7 +70,7 @@ func (a *Ingestion) beginGeneration(ctx context.Context, in BeginGenerationInput
 	if err != nil {
 		return plan, err
 	}
-	if _, err := a.request(ctx, g, []string{project.Name}, model.Turn{Patience: importPatience}); err != nil {
+	if _, _, err := a.request(ctx, g, []string{project.Name}, model.Turn{Patience: importPatience}); err != nil {
 		return plan, fmt.Errorf("ask the new embedding model: %w", err)
 	}
 	if _, err := a.Reindexes.BeginFilling(ctx, in.Workspace, in.Project, wanted); err != nil {
@@ -90,6 +90,8 @@ type FillInput struct {
 type FillResult struct {
 	After     string `json:"after,omitempty"`
 	Documents int    `json:"documents"`
+	// Usage is what the run has used for the vectors of these documents.
+	Usage knowledge.Usage `json:"usage,omitzero"`
 }
 
 // FillGenerations writes index entries of some published documents, from their chunks in
@@ -119,13 +121,15 @@ func (a *Ingestion) fillGenerations(ctx context.Context, in FillInput) (result F
 		if err != nil {
 			return result, err
 		}
-		if err := a.embedTogether(ctx, g, list); err != nil {
+		if err := a.embedTogether(ctx, g, in.Run, list); err != nil {
 			return result, err
 		}
 		for _, p := range list {
-			if err := a.fill(ctx, g, p); err != nil {
+			used, err := a.fill(ctx, g, in.Run, p)
+			if err != nil {
 				return result, fmt.Errorf("fill %s with document %s: %w", name, p.Document, err)
 			}
+			result.Usage.Add(used)
 		}
 	}
 	result.Documents = taken
@@ -133,8 +137,8 @@ func (a *Ingestion) fillGenerations(ctx context.Context, in FillInput) (result F
 }
 
 // embedTogether embeds documents without vectors of a generation by as few requests as
-// possible, if together they have up to fillChunks chunks.
-func (a *Ingestion) embedTogether(ctx context.Context, g generation, list []store.PublishedVersion) error {
+// possible, if together they have up to fillChunks chunks. The usage is that of a run.
+func (a *Ingestion) embedTogether(ctx context.Context, g generation, run string, list []store.PublishedVersion) error {
 	var all []*piece
 	for _, p := range list {
 		if p.Chunks > fillChunks {
@@ -151,7 +155,7 @@ func (a *Ingestion) embedTogether(ctx context.Context, g generation, list []stor
 		if err != nil {
 			return err
 		}
-		_, pieces, err := a.plan(ctx, g, store.Version{VersionRef: p.VersionRef}, 0, chunks)
+		_, pieces, err := a.plan(ctx, g, store.Version{VersionRef: p.VersionRef, RunID: run}, 0, chunks)
 		if err != nil {
 			return err
 		}
@@ -162,30 +166,37 @@ func (a *Ingestion) embedTogether(ctx context.Context, g generation, list []stor
 
 // fill writes the index entries of a document in a generation. If its attributes change
 // meanwhile, the index gets the newest; if readers do not see the version any more, its
-// entries are removed.
-func (a *Ingestion) fill(ctx context.Context, g generation, p store.PublishedVersion) error {
+// entries are removed. It returns what the run has used for the vectors.
+func (a *Ingestion) fill(ctx context.Context, g generation, run string, p store.PublishedVersion) (used knowledge.Usage, err error) {
 	v, err := a.Versions.Version(ctx, p.VersionRef)
 	if knowledge.IsCode(err, knowledge.CodeNotFound) {
-		return nil
+		return used, nil
 	}
 	if err != nil {
-		return err
+		return used, err
 	}
-	if err := a.fillVersion(ctx, g, v, p.Chunks); err != nil {
-		return err
+	v.RunID = run
+	if used, err = a.fillVersion(ctx, g, v, p.Chunks); err != nil {
+		return used, err
 	}
+	return used, a.followAttributes(ctx, v)
+}
+
+// followAttributes brings the attributes of a version that change into its index entries.
+// If readers do not see the version any more, it removes the entries.
+func (a *Ingestion) followAttributes(ctx context.Context, v store.Version) error {
 	for {
-		now, err := a.Versions.Version(ctx, p.VersionRef)
+		now, err := a.Versions.Version(ctx, v.VersionRef)
 		gone := knowledge.IsCode(err, knowledge.CodeNotFound)
 		switch {
 		case err != nil && !gone:
 			return err
 		case gone || now.Removing || now.Status != knowledge.StatusPublished:
-			return a.Index.RemoveVersion(ctx, p.Workspace, p.Document, p.Version)
+			return a.Index.RemoveVersion(ctx, v.Workspace, v.Document, v.Version)
 		case reflect.DeepEqual(attributesOf(now), attributesOf(v)):
 			return nil
 		}
-		if err := a.Attributes.Index.SetAttributes(ctx, p.Workspace, p.Document, p.Version, attributesOf(now)); err != nil {
+		if err := a.Attributes.Index.SetAttributes(ctx, v.Workspace, v.Document, v.Version, attributesOf(now)); err != nil {
 			return err
 		}
 		v = now
@@ -196,13 +207,13 @@ func attributesOf(v store.Version) index.Attributes {
 	return index.Attributes{Tags: v.Tags, ACL: v.ACL, Classification: v.Classification, Metadata: v.Metadata}
 }
 
-func (a *Ingestion) fillVersion(ctx context.Context, g generation, v store.Version, count int) error {
+func (a *Ingestion) fillVersion(ctx context.Context, g generation, v store.Version, count int) (knowledge.Usage, error) {
 	read := func(first, last int) ([]knowledge.Chunk, error) {
 		return a.Reindexes.ChunksForSystem(ctx, v.VersionRef, first, last)
 	}
-	windows, err := a.versionWindows(ctx, g, v, count, read)
+	windows, used, err := a.versionWindows(ctx, g, v, count, read)
 	if err != nil {
-		return err
+		return used, err
 	}
 	reader := &vectorReader{a: a, ref: v.VersionRef, generation: g.name, windows: windows}
 	for first := 0; first < count; first += fillChunks {
@@ -211,10 +222,10 @@ func (a *Ingestion) fillVersion(ctx context.Context, g generation, v store.Versi
 			err = a.index(ctx, v, chunks, []*vectorReader{reader})
 		}
 		if err != nil {
-			return err
+			return used, err
 		}
 	}
-	return nil
+	return used, nil
 }
 
 // SwitchInput names a generation of a project.

@@ -91,7 +91,12 @@ func (a *Answering) FinishAnswer(ctx context.Context, in FinishAnswerInput) erro
 		return a.fail(ctx, in.RunRef, fmt.Errorf("finish run %s: %w", in.Run, err))
 	}
 	a.Metrics.WorkflowDone(in.Workflow, string(in.Status))
-	a.Log.InfoContext(ctx, "run ended", "workspace", in.Workspace, "run", in.Run, "status", in.Status)
+	log := a.Log.With("workspace", in.Workspace, "run", in.Run, "status", in.Status)
+	if in.Status == knowledge.RunFailed {
+		log.WarnContext(ctx, "run failed", "code", in.Code)
+		return nil
+	}
+	log.InfoContext(ctx, "run ended")
 	return nil
 }
 

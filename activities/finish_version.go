@@ -32,7 +32,7 @@ func (a *Ingestion) FinishVersion(ctx context.Context, in FinishInput) error {
 		}
 	}
 	run := knowledge.RunRef{Workspace: in.Workspace, Project: in.Project, Run: in.Run}
-	end := Ending{Kind: knowledge.KindIngest, Error: in.Error}
+	end := Ending{Kind: knowledge.KindIngest, Error: in.Error, Usage: a.usageOfFailed(ctx, in)}
 	items, err := wholeLog(ctx, a.Blobs, run, in.Segments, in.Items)
 	if err == nil {
 		err = a.ender().End(ctx, run, items, end)

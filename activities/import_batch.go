@@ -66,6 +66,8 @@ type importBatch struct {
 	manifest pageManifest
 	lastTry  bool          // what the source does not deliver now has failed
 	patience time.Duration // how long it may still give way
+
+	spent knowledge.Usage // and not recorded yet
 }
 
 // giveWay blocks while somebody asks or uploads.
@@ -93,6 +95,7 @@ func (a *Importing) openBatch(ctx context.Context, ref knowledge.ImportRef, run 
 type importItem struct {
 	place       int // in the manifest
 	object      source.Object
+	listedTag   bool   // the listing states the etag
 	known       string // etag of the bytes that the published version has, "" = none that counts
 	sidecar     *store.Sidecar
 	attributes  selection.Attributes
@@ -107,6 +110,10 @@ type importItem struct {
 	state       itemState
 	err         error // of a failed item, or of one that waits
 	stage       knowledge.Stage
+}
+
+func newImportItem(listed source.Object) *importItem {
+	return &importItem{object: listed, listedTag: listed.ETag != "" && hashOf(listed.ETag) == ""}
 }
 
 // itemVectors are the vectors of a generation of an item.
@@ -188,7 +195,8 @@ func (b *importBatch) pending(ctx context.Context, places []int) ([]*importItem,
 		if !row.Pending {
 			continue
 		}
-		it := &importItem{place: places[n], object: b.manifest.Objects[places[n]], existed: row.ETag != "" || row.Alive}
+		it := newImportItem(b.manifest.Objects[places[n]])
+		it.place, it.existed = places[n], row.ETag != "" || row.Alive
 		if c, described := sidecars[key]; described {
 			it.sidecar = &c
 		}

@@ -68,7 +68,13 @@ func (b *importBatch) embedIn(ctx context.Context, g generation, items []*import
 			return err
 		}
 	}
-	if err := a.embedPieces(ctx, g, slices.Concat(all...), model.Turn{Patience: importPatience}); err != nil {
+	err := a.embedPieces(ctx, g, slices.Concat(all...), model.Turn{Patience: importPatience})
+	for _, p := range parts {
+		if p != nil {
+			b.spent.Add(p.Usage)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	for n, it := range items {

@@ -158,6 +158,7 @@ func (b *importBatch) importLarge(ctx context.Context, it *importItem, c store.I
 	if err != nil {
 		return nil, err
 	}
+	b.spent.Add(p.Used.Usage)
 	return b.record(ctx, store.ImportRecord{Page: b.page, Published: []store.ImportedVersion{{
 		Key: it.object.Key, Ref: v.VersionRef, Of: p.Of, ETag: it.object.ETag, Fingerprint: it.fingerprint, Object: it.encoded(), Bytes: v.Bytes, Chunks: p.Chunks, Reused: c.Reused,
 	}}})

@@ -106,25 +106,34 @@ func (b *importBatch) fetch(ctx context.Context, it *importItem) error {
 	return nil
 }
 
-// bytesTag begins the etag of an object whose source tells none: the hash of its bytes.
+// bytesTag separates the hash of the bytes from what the source states of them, in the
+// etag of an object whose listing has none.
 const bytesTag = "bytes:"
 
-// tagBytes sets the etag of an object whose source states none: the hash of its bytes.
+// tagBytes adds the hash of the bytes to the etag of an object whose listing has none:
+// the answer of a web server may have no validator, or one that changes with each answer.
 func (it *importItem) tagBytes(hash string) {
-	if it.object.ETag == "" {
-		it.object.ETag = bytesTag + hash
+	if !it.listedTag {
+		it.object.ETag = validator(it.object.ETag) + bytesTag + hash
 	}
 }
 
 // isKnown reports whether the published version has the bytes of the object.
-func (it *importItem) isKnown() bool { return it.known != "" && it.object.ETag == it.known }
+func (it *importItem) isKnown() bool {
+	now, known := it.object.ETag, it.known
+	return known != "" && (now == known || validator(now) != "" && validator(now) == validator(known) || hashOf(now) != "" && hashOf(now) == hashOf(known))
+}
 
-// validator returns the etag that a source is asked with, "" for one of ours.
-func validator(etag string) string {
-	if strings.HasPrefix(etag, bytesTag) {
+// validator returns the part of an etag that its source states, "" for none.
+func validator(etag string) string { return strings.TrimSuffix(etag, bytesTag+hashOf(etag)) }
+
+// hashOf returns the hash in an etag that tagBytes has made, "" for another.
+func hashOf(etag string) string {
+	i := strings.LastIndex(etag, bytesTag)
+	if i < 0 || len(etag)-i != len(bytesTag)+hex.EncodedLen(sha256.Size) {
 		return ""
 	}
-	return etag
+	return etag[i+len(bytesTag):]
 }
 
 // checkKind sets the media type of an object, whose bytes begin with head, and checks

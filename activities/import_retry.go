@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/selection"
+	"github.com/cairn-rag/cairn/internal/source"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -77,10 +78,11 @@ func (a *Importing) awaitRetries(ctx context.Context, i store.Import) error {
 
 // retry makes one failed object an upload.
 func (b *importBatch) retry(ctx context.Context, f store.ImportFailure) error {
-	it := &importItem{}
-	if err := json.Unmarshal(f.Object, &it.object); err != nil {
+	var object source.Object
+	if err := json.Unmarshal(f.Object, &object); err != nil {
 		return fmt.Errorf("read a failed object: %w", err)
 	}
+	it := newImportItem(object)
 	sidecars, err := b.a.Imports.ImportSidecars(ctx, b.Import, []string{f.Key})
 	if err != nil {
 		return err

@@ -236,42 +236,6 @@ func TestLargeObjects(t *testing.T) {
 	})
 }
 
-// TestObjectsWithoutETag: of a source that names no versions the bytes decide what is
-// unchanged.
-func TestObjectsWithoutETag(t *testing.T) {
-	t.Parallel()
-	f := newImportFixture(t)
-	long := strings.Repeat("A line of a long text that has many of them.\n", 10_000)
-	f.shelf.put("long.txt", long)
-	f.shelf.put("short.txt", "A short text.")
-	nameless := func(o *shelved) { o.etag = "" }
-	f.shelf.change("long.txt", nameless)
-	f.shelf.change("short.txt", nameless)
-	f.wantCounts(f.run(), knowledge.ImportCounts{Discovered: 2, Published: 2, Bytes: f.bytes()})
-	uploads := f.uploads()
-	f.wantCounts(f.run(), knowledge.ImportCounts{Discovered: 2, Skipped: 2})
-	if now := f.uploads(); now != uploads {
-		t.Errorf("there are %d originals, before there were %d", now, uploads)
-	}
-	f.shelf.put("short.txt", "A changed text.")
-	f.shelf.put("long.txt", long+"And another line.")
-	f.shelf.change("long.txt", nameless)
-	f.shelf.change("short.txt", nameless)
-	f.wantCounts(f.run(), knowledge.ImportCounts{Discovered: 2, Published: 2, Bytes: f.bytes()})
-}
-
-// uploads returns the number of originals that are stored.
-func (f *importFixture) uploads() (n int) {
-	f.Helper()
-	for object, err := range f.blobs.List(f.ctx, "") {
-		f.must(err)
-		if strings.Contains(object.Key, "/upload-") {
-			n++
-		}
-	}
-	return n
-}
-
 func TestDescriptions(t *testing.T) {
 	t.Parallel()
 	f := newImportFixture(t)
@@ -385,7 +349,11 @@ func TestRetryOfFailedObjects(t *testing.T) {
 		t.Errorf("failures (-want +got):\n%s", diff)
 	}
 	f.end(i)
+	f.shelf.opened = nil
 	f.wantCounts(f.run(), knowledge.ImportCounts{Discovered: 3, Skipped: 2, Failed: 1})
+	if !slices.Equal(f.shelf.opened, []string{"c.txt"}) {
+		t.Errorf("read %v, want only the object that is still refused", f.shelf.opened)
+	}
 }
 
 func TestBatchThatFails(t *testing.T) {

@@ -56,6 +56,7 @@ func (b *importBatch) write(ctx context.Context, items []*importItem) error {
 
 // record stores the outcome of objects, and returns the versions that replace others.
 func (b *importBatch) record(ctx context.Context, r store.ImportRecord) ([]knowledge.VersionRef, error) {
+	r.Usage = knowledge.RunUsage{Usage: b.spent, Model: b.a.Ingestion.Embedder.Endpoint().Model}
 	replaced, err := b.a.Imports.RecordImported(ctx, b.Import, r)
 	if errors.Is(err, store.ErrGenerationsMoved) { // the next try writes the present ones
 		for _, v := range r.Published {
@@ -65,6 +66,7 @@ func (b *importBatch) record(ctx context.Context, r store.ImportRecord) ([]knowl
 	if err != nil {
 		return nil, err
 	}
+	b.spent = knowledge.Usage{}
 	for range r.Published {
 		b.a.Ingestion.Metrics.DocumentDone(string(knowledge.RunCompleted))
 	}

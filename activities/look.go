@@ -122,14 +122,15 @@ func (l *look) one(ctx context.Context, p picture) error {
 	}
 	data, err := p.draw(ctx)
 	if e, ok := errors.AsType[*knowledge.Error](err); ok && !e.Retryable && e.Code != knowledge.CodeInternal {
-		return l.a.storeAnswer(ctx, l.v.VersionRef, p.key, seen{Refused: true}) // the picture is damaged
+		return l.a.storeAnswer(ctx, l.v, p.key, seen{Refused: true}, knowledge.Usage{}) // the picture is damaged
 	}
 	if err != nil {
 		return err
 	}
 	sum := sha256.Sum256([]byte(l.a.chatModel(l.v) + "\x00" + l.prompt + "\x00" + string(data)))
 	hash := hex.EncodeToString(sum[:16])
-	text, err, _ := l.once.Do(hash, func() (any, error) { return l.text(ctx, hash, data) })
+	var used knowledge.Usage // by this picture, not by an equal one beside it
+	text, err, _ := l.once.Do(hash, func() (any, error) { return l.text(ctx, hash, data, &used) })
 	if isRefusal(err) {
 		l.mu.Lock()
 		l.refused[p.key] = seen{Hash: hash, Refused: true}
@@ -139,22 +140,22 @@ func (l *look) one(ctx context.Context, p picture) error {
 	if err != nil {
 		return err
 	}
-	return l.a.storeAnswer(ctx, l.v.VersionRef, p.key, seen{Hash: hash, Text: text.(string)})
+	return l.a.storeAnswer(ctx, l.v, p.key, seen{Hash: hash, Text: text.(string)}, used)
 }
 
-// text returns what the model writes about a picture.
-func (l *look) text(ctx context.Context, hash string, data []byte) (string, error) {
+// text returns what the model writes about a picture, and sets what it has used for that.
+func (l *look) text(ctx context.Context, hash string, data []byte, used *knowledge.Usage) (string, error) {
 	l.mu.Lock()
 	text, known := l.known[hash]
 	l.mu.Unlock()
 	if known {
 		return text, nil
 	}
-	answer, err := l.see(ctx, data)
+	said, err := l.see(ctx, data)
 	if err != nil {
 		return "", err
 	}
-	text = l.read(answer)
+	text, *used = l.read(said.text), called(said.done).Usage
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.known[hash] = text
@@ -162,15 +163,14 @@ func (l *look) text(ctx context.Context, hash string, data []byte) (string, erro
 }
 
 // see sends a picture to the model when it is its turn.
-func (l *look) see(ctx context.Context, data []byte) (answer string, err error) {
+func (l *look) see(ctx context.Context, data []byte) (saidAnswer, error) {
 	// The step is not told whether it was held before, so it counts as if it was.
 	turn := model.Turn{Patience: turnPatience, Waited: true, Now: l.now.Swap(false)}
 	zero := 0.0
-	said, err := l.a.say(ctx, l.v.Enrichment.Model, model.ChatRequest{Temperature: &zero, Messages: []model.Message{
+	return l.a.say(ctx, l.v.Enrichment.Model, model.ChatRequest{Temperature: &zero, Messages: []model.Message{
 		{Role: model.RoleSystem, Content: l.prompt},
 		{Role: model.RoleUser, Pictures: []model.Picture{{MediaType: http.DetectContentType(data), Data: data}}},
 	}}, pictureTokens, turn)
-	return said.text, err
 }
 
 // isRefusal reports whether the model refused a picture, as it would again.

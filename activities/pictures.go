@@ -3,7 +3,7 @@ package activities
 import (
 	"cmp"
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -127,15 +127,14 @@ func (a *Ingestion) chatModel(v store.Version) string {
 	return cmp.Or(v.Enrichment.Model, a.Chat.Endpoint().Model)
 }
 
-// storeAnswer stores what a model wrote. The provider has charged for it, so a cancel does not
-// discard it.
-func (a *Ingestion) storeAnswer(ctx context.Context, ref knowledge.VersionRef, key string, value any) error {
-	kept := context.WithoutCancel(ctx)
-	if _, err := a.Blobs.PutJSON(kept, key, value); err != nil {
-		return fmt.Errorf("store an answer of the model: %w", err)
+// storeAnswer stores what a model wrote, and its usage.
+func (a *Ingestion) storeAnswer(ctx context.Context, v store.Version, key string, value any, used knowledge.Usage) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("encode an answer of the model: %w", err)
 	}
-	if ctx.Err() != nil && a.removing(kept, ref) { // a removal may have deleted the others by now
-		return errors.Join(ctx.Err(), a.Blobs.Delete(kept, key))
+	if err := a.putAnswer(ctx, v, key, data, used); err != nil {
+		return fmt.Errorf("store an answer of the model: %w", err)
 	}
 	return nil
 }

@@ -160,24 +160,27 @@ func (a *Ingestion) write(ctx context.Context, in PublishInput, v store.Version)
 }
 
 // readers returns the readers of the vectors of a version, one for each generation of its
-// project, which are noted in p.
+// project. It notes in p the generations, and what the run has used of models.
 func (a *Ingestion) readers(ctx context.Context, p *store.Publication, v store.Version, count int) ([]*vectorReader, error) {
 	of, generations, err := a.generationsOf(ctx, v.Workspace, v.Project)
 	if err != nil {
 		return nil, err
 	}
-	p.Of = of
+	p.Of, p.Used.Model = of, a.Embedder.Endpoint().Model
 	var list []*vectorReader
 	for _, g := range generations {
-		windows, err := a.versionWindows(ctx, g, v, count, func(first, last int) ([]knowledge.Chunk, error) {
+		windows, used, err := a.versionWindows(ctx, g, v, count, func(first, last int) ([]knowledge.Chunk, error) {
 			return a.chunks(ctx, v.VersionRef, first, last, count)
 		})
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, &vectorReader{a: a, ref: v.VersionRef, generation: g.name, windows: windows})
+		p.Used.Add(used)
 	}
-	return list, nil
+	others, err := a.otherUsage(ctx, v)
+	p.Used.Add(others)
+	return list, err
 }
 
 // ChunksPerUpsert is how many chunks are written to the index in one transaction. Larger

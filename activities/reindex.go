@@ -136,6 +136,7 @@ type ReindexState struct {
 	Paused   bool                `json:"paused,omitempty"`
 	Filled   int                 `json:"filled,omitempty"`
 	Seconds  float64             `json:"seconds,omitempty"` // of work
+	Usage    knowledge.Usage     `json:"usage,omitzero"`    // for vectors of another model
 }
 
 // NoteReindex stores and returns how far a reindex is.
@@ -161,7 +162,7 @@ func (a *Ingestion) FinishReindex(ctx context.Context, in FinishReindexInput) er
 		return err
 	}
 	log := a.Log.With("workspace", in.Workspace, "project", in.Project, "run", in.Run)
-	end := Ending{Kind: knowledge.KindReindex, Error: in.Error}
+	end := Ending{Kind: knowledge.KindReindex, Error: in.Error, Usage: knowledge.RunUsage{Usage: in.Usage, Model: a.Embedder.Endpoint().Model}.Encode()}
 	if err := a.ender().End(ctx, in.RunRef, in.Items, end); err != nil {
 		return failure(ctx, log, err)
 	}

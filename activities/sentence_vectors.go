@@ -12,6 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/store"
 )
 
 // sentenceBatches is how many batches of sentences of a document are embedded at the
@@ -25,8 +26,8 @@ const sentenceFolder = "sentence-vectors/"
 // sentenceVectors returns the vectors by which the semantic strategy cuts a document,
 // one for each text. Each batch is stored before the step goes on, so that a retry
 // requests none again.
-func (a *Ingestion) sentenceVectors(ctx context.Context, ref knowledge.VersionRef, texts []string) ([][]float32, error) {
-	g, err := a.serving(ctx, ref)
+func (a *Ingestion) sentenceVectors(ctx context.Context, v store.Version, texts []string) ([][]float32, error) {
+	g, err := a.serving(ctx, v.VersionRef)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func (a *Ingestion) sentenceVectors(ctx context.Context, ref knowledge.VersionRe
 			if failed.Err() != nil {
 				return failed.Err()
 			}
-			vectors[i], err = a.sentenceBatch(ctx, g, ref, batch) // after a failure too: the request is charged for
+			vectors[i], err = a.sentenceBatch(ctx, g, v, batch) // after a failure too: the request is charged for
 			return err
 		})
 	}
@@ -50,12 +51,12 @@ func (a *Ingestion) sentenceVectors(ctx context.Context, ref knowledge.VersionRe
 
 // sentenceBatch returns the vectors of a batch. If they are not stored, it requests and
 // stores them. It halves a batch that is too large for the endpoint.
-func (a *Ingestion) sentenceBatch(ctx context.Context, g Embedder, ref knowledge.VersionRef, texts []string) ([][]float32, error) {
+func (a *Ingestion) sentenceBatch(ctx context.Context, g Embedder, v store.Version, texts []string) ([][]float32, error) {
 	hashes := make([]string, len(texts))
 	for i, text := range texts {
 		hashes[i] = vectorHash(g.Endpoint(), text)
 	}
-	key := blob.StepKey(ref, sentenceFolder+newWindow(hashes).Name)
+	key := blob.StepKey(v.VersionRef, sentenceFolder+newWindow(hashes).Name)
 	data, err := a.Blobs.Get(ctx, key)
 	if err == nil {
 		return decodeVectors(data)
@@ -64,21 +65,21 @@ func (a *Ingestion) sentenceBatch(ctx context.Context, g Embedder, ref knowledge
 		return nil, fmt.Errorf("read the vectors of sentences: %w", err)
 	}
 	// The step is not told whether it was held before, so it counts as if it was.
-	vectors, err := a.request(ctx, g, texts, model.Turn{Patience: turnPatience, Waited: true})
+	vectors, used, err := a.request(ctx, g, texts, model.Turn{Patience: turnPatience, Waited: true})
 	if refused, ok := errors.AsType[*model.Error](err); ok && refused.Code == model.CodeTooLarge && len(texts) > 1 {
 		half := (len(texts) + 1) / 2
-		first, err := a.sentenceBatch(ctx, g, ref, texts[:half])
+		first, err := a.sentenceBatch(ctx, g, v, texts[:half])
 		if err != nil {
 			return nil, err
 		}
-		second, err := a.sentenceBatch(ctx, g, ref, texts[half:])
+		second, err := a.sentenceBatch(ctx, g, v, texts[half:])
 		g.LimitTexts(half)
 		return append(first, second...), err
 	}
 	if err != nil {
 		return nil, err
 	}
-	return vectors, a.storeSentences(ctx, ref, key, vectors)
+	return vectors, a.storeSentences(ctx, v, key, vectors, used)
 }
 
 // dropSentences deletes the vectors of the sentences of a version.
@@ -90,18 +91,13 @@ func (a *Ingestion) dropSentences(ctx context.Context, ref knowledge.VersionRef)
 	return nil
 }
 
-func (a *Ingestion) storeSentences(ctx context.Context, ref knowledge.VersionRef, key string, vectors [][]float32) error {
+func (a *Ingestion) storeSentences(ctx context.Context, v store.Version, key string, vectors [][]float32, used knowledge.Usage) error {
 	data, err := encodeVectors(vectors)
 	if err != nil {
 		return err
 	}
-	// The provider has charged for the vectors, so a cancel does not discard them.
-	kept := context.WithoutCancel(ctx)
-	if _, err := a.Blobs.Put(kept, key, data); err != nil {
+	if err := a.putAnswer(ctx, v, key, data, used); err != nil {
 		return fmt.Errorf("store the vectors of sentences: %w", err)
-	}
-	if ctx.Err() != nil && a.removing(kept, ref) { // a removal may have deleted the others by now
-		return errors.Join(ctx.Err(), a.Blobs.Delete(kept, key))
 	}
 	return nil
 }

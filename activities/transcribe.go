@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -190,13 +191,12 @@ func (a *Ingestion) transcribe(ctx context.Context, v store.Version, r recording
 	if err != nil {
 		return heard, err
 	}
-	// The provider has charged for the transcript, so a cancel does not discard it.
-	kept := context.WithoutCancel(ctx)
-	if _, err := a.Blobs.PutJSON(kept, r.key, heard); err != nil {
-		return heard, fmt.Errorf("store a transcript: %w", err)
+	data, err := json.Marshal(heard)
+	if err != nil {
+		return heard, fmt.Errorf("encode a transcript: %w", err)
 	}
-	if ctx.Err() != nil && a.removing(kept, v.VersionRef) { // a removal may have deleted the others by now
-		return heard, errors.Join(ctx.Err(), a.Blobs.Delete(kept, r.key))
+	if err := a.putAnswer(ctx, v, r.key, data, knowledge.Usage{ModelCalls: 1}); err != nil {
+		return heard, fmt.Errorf("store a transcript: %w", err)
 	}
 	return heard, nil
 }

@@ -59,6 +59,7 @@ type manifest struct {
 	Dimensions int      `json:"dimensions"`
 	Windows    []window `json:"windows"`          // in the order of the chunks
 	Others     []window `json:"others,omitempty"` // of an earlier attempt, until all chunks have vectors
+	spent
 }
 
 // manifestKey returns the key of the manifest whose first chunk is first.

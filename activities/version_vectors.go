@@ -11,34 +11,35 @@ import (
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
-// versionWindows returns the windows of a generation of a version of count chunks. It
-// embeds chunks that have no vector of it, which read returns.
-func (a *Ingestion) versionWindows(ctx context.Context, g generation, v store.Version, count int, read func(first, last int) ([]knowledge.Chunk, error)) ([]window, error) {
-	var all []window
+// versionWindows returns the windows of a generation of a version of count chunks, and what
+// the run of v has used for them. It embeds chunks that have no vector of it, which read
+// returns.
+func (a *Ingestion) versionWindows(ctx context.Context, g generation, v store.Version, count int, read func(first, last int) ([]knowledge.Chunk, error)) (all []window, used knowledge.Usage, err error) {
 	for first := 0; first < count; first = chunksIn(all) {
 		_, m, err := a.manifestOf(ctx, v.VersionRef, g, first)
 		if err != nil {
-			return nil, err
+			return nil, used, err
 		}
 		n := chunksIn(m.Windows)
 		there, err := a.present(ctx, v.VersionRef, m.Windows)
 		if err != nil {
-			return nil, fmt.Errorf("look for vectors: %w", err)
+			return nil, used, fmt.Errorf("look for vectors: %w", err)
 		}
 		if n == 0 || there < len(m.Windows) {
 			last := min(first+cmp.Or(n, BatchSize), count)
 			chunks, err := read(first, last)
 			if err != nil {
-				return nil, err
+				return nil, used, err
 			}
 			logger(a.Log, v.VersionRef, v.RunID).InfoContext(ctx, "vectors are not stored; the chunks are embedded", "generation", g.name, "first", first, "last", last)
-			if m.Windows, err = a.embedPart(ctx, g, v, first, chunks, model.Turn{Patience: turnPatience}); err != nil {
-				return nil, err
+			if m, err = a.embedPart(ctx, g, v, first, chunks, model.Turn{Patience: turnPatience}); err != nil {
+				return nil, used, err
 			}
 		}
 		all = append(all, m.Windows...)
+		used.Add(m.of(v.RunID))
 	}
-	return all, nil
+	return all, used, nil
 }
 
 // vectorReader reads the vectors of a version in the order of its chunks.

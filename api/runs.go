@@ -35,7 +35,7 @@ type runView struct {
 	EndedAt     *time.Time          `json:"ended_at"`
 	Usage       json.RawMessage     `json:"usage"`
 	Progress    json.RawMessage     `json:"progress,omitempty" doc:"Of a reindex: matched, started, published, failed, canceled, refused, refusals, paused, documents_per_second, eta_seconds"`
-	Stage       knowledge.Stage     `json:"stage,omitempty" doc:"Of a document's ingest that runs; not in lists"`
+	Stage       knowledge.Stage     `json:"stage,omitempty" doc:"Of a document's ingest that runs, or at which its newest one failed; not in lists"`
 	Waiting     *knowledge.Waiting  `json:"waiting,omitempty" doc:"Why a step of that ingest waits for its next try, and until when; not in lists"`
 	Error       *runError           `json:"error"`
 	Result      any                 `json:"result" doc:"Of a run that completed; not in lists. A question's is for who asked it, and for the admin scope: null for others"`
@@ -108,9 +108,9 @@ func (s *Server) getRun(ctx context.Context, p knowledge.Principal, in *runPath)
 }
 
 // addIngestState adds the state of the newest version of a document to the run that
-// ingests it, if p may read the document.
+// ingests it, or the stage at which that run failed, if p may read the document.
 func (s *Server) addIngestState(ctx context.Context, p knowledge.Principal, run store.Run, view *runView) error {
-	if run.Kind != knowledge.KindIngest || run.Status != knowledge.RunRunning {
+	if run.Kind != knowledge.KindIngest || run.Status != knowledge.RunRunning && run.Status != knowledge.RunFailed {
 		return nil
 	}
 	d, err := s.deps.Store.Document(ctx, p, run.Subject)
@@ -120,8 +120,12 @@ func (s *Server) addIngestState(ctx context.Context, p knowledge.Principal, run 
 	if err != nil {
 		return fmt.Errorf("read document %s: %w", run.Subject, err)
 	}
-	if d.Version == run.Version {
+	switch {
+	case d.Version != run.Version:
+	case run.Status == knowledge.RunRunning:
 		view.Stage, view.Waiting = d.Stage, d.Waiting
+	case d.Error != nil:
+		view.Stage = d.Error.Stage
 	}
 	return nil
 }

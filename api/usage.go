@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"time"
 
@@ -17,12 +18,12 @@ const (
 	defaultUsageDays = 30
 )
 
-// projectUsage is what the answers of a project cost.
+// projectUsage is what the runs of a project used of models.
 type projectUsage struct {
 	From  string       `json:"from" format:"date" doc:"The first day, in UTC"`
 	To    string       `json:"to" format:"date" doc:"The last day"`
 	Total UsageSum     `json:"total"`
-	Days  []usageOfDay `json:"days" doc:"Days with answers, by the model that answered"`
+	Days  []usageOfDay `json:"days" doc:"Days with runs that asked a model, by the model that answered, or that embedded the document"`
 }
 
 // UsageSum counts runs and what they used.
@@ -30,24 +31,24 @@ type UsageSum struct {
 	Runs             int     `json:"runs"`
 	PromptTokens     int     `json:"prompt_tokens"`
 	CompletionTokens int     `json:"completion_tokens"`
-	ModelCalls       int     `json:"model_calls" doc:"Of chat models"`
+	ModelCalls       int     `json:"model_calls" doc:"Of chat, transcription and image models"`
 	EmbeddingCalls   int     `json:"embedding_calls"`
 	EmbeddingTokens  int     `json:"embedding_tokens" doc:"As far as the endpoint counts them"`
 	RerankCalls      int     `json:"rerank_calls"`
 	RerankTokens     int     `json:"rerank_tokens" doc:"As far as the endpoint counts them"`
-	Seconds          float64 `json:"seconds" doc:"From the questions to their ends"`
+	Seconds          float64 `json:"seconds" doc:"From the beginnings of the runs to their ends"`
 }
 
 type usageOfDay struct {
 	Day   string `json:"day" format:"date"`
-	Model string `json:"model" doc:"Empty: the runs ended without an answer"`
+	Model string `json:"model" doc:"Empty: the questions ended without an answer"`
 	UsageSum
 }
 
 func (s *Server) registerProjectUsage() {
 	edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 		OperationID: "get-project-usage", Method: http.MethodGet, Path: "/workspaces/{workspaceId}/projects/{id}/usage",
-		Summary: "Sum what the answers of a project cost", Description: "Of runs that have ended, by the day on which they began.", Tags: []string{"projects"},
+		Summary: "Sum what the runs of a project used of models", Description: "Questions, ingests and reindexes that have ended, and imports so far, by the day on which they began.", Tags: []string{"projects"},
 	}}, s.getProjectUsage)
 }
 
@@ -80,6 +81,7 @@ func (s *Server) getProjectUsage(ctx context.Context, p knowledge.Principal, in 
 		total.Add(d.Usage)
 		total.Seconds += d.Seconds
 	}
+	total.Seconds = math.Round(1000*total.Seconds) / 1000
 	usage.Total = newUsageSum(runs, total)
 	return &struct{ Body projectUsage }{usage}, nil
 }

@@ -16,7 +16,7 @@ type projectsCmd struct {
 	Create  projectsCreateCmd  `cmd:"" help:"Create a project; its API key is shown once."`
 	Show    projectsShowCmd    `cmd:"" help:"Show a project and its configuration."`
 	Set     projectsSetCmd     `cmd:"" help:"Change a project's configuration."`
-	Usage   projectsUsageCmd   `cmd:"" help:"Sum what the answers of a project cost."`
+	Usage   projectsUsageCmd   `cmd:"" help:"Sum what the runs of a project used of models."`
 	Reindex projectsReindexCmd `cmd:"" help:"Make new versions of outdated documents."`
 	Delete  projectsDeleteCmd  `cmd:"" help:"Remove a project with everything in it."`
 }

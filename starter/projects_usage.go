@@ -17,7 +17,7 @@ type projectsUsageCmd struct {
 
 // Help returns the command's details and an example.
 func (projectsUsageCmd) Help() string {
-	return "It counts runs that have ended, by the day on which they began. Seconds are from the question to the end.\n\nExample:\n\n" +
+	return "It counts questions, ingests and reindexes that have ended, and imports so far, by the day on which they began. Documents are counted under the model that embeds them. Seconds are from the beginning of a run to its end.\n\nExample:\n\n" +
 		"    cairn projects usage default --from 2026-01-01 --to 2026-01-31"
 }
 
@@ -35,12 +35,12 @@ func (u projectsUsageCmd) Run(ctx context.Context, a *app) error {
 		return u.write(a, usage)
 	}
 	row := func(day, model string, s client.UsageSum) []string {
-		return []string{day, model, strconv.Itoa(s.Runs), strconv.Itoa(s.ModelCalls), strconv.Itoa(s.PromptTokens), strconv.Itoa(s.CompletionTokens), fmt.Sprintf("%.1f", s.Seconds)}
+		return []string{day, model, strconv.Itoa(s.Runs), strconv.Itoa(s.ModelCalls), strconv.Itoa(s.PromptTokens), strconv.Itoa(s.CompletionTokens), strconv.Itoa(s.EmbeddingTokens), fmt.Sprintf("%.1f", s.Seconds)}
 	}
 	var rows [][]string
 	for _, d := range usage.Days {
 		rows = append(rows, row(d.Day, d.Model, d.UsageSum))
 	}
 	rows = append(rows, row("total", "", usage.Total))
-	return u.table(a, []string{"DAY", "MODEL", "RUNS", "CALLS", "PROMPT TOKENS", "ANSWER TOKENS", "SECONDS"}, rows, "CALLS", "SECONDS")
+	return u.table(a, []string{"DAY", "MODEL", "RUNS", "CALLS", "PROMPT TOKENS", "ANSWER TOKENS", "EMBEDDED TOKENS", "SECONDS"}, rows, "EMBEDDED TOKENS", "CALLS", "SECONDS")
 }

@@ -70,6 +70,7 @@ func (w *reindexProject) fillPage(ctx workflow.Context) error {
 	}
 	f.After, f.Filled = result.After, result.After == ""
 	w.in.Filled += result.Documents
+	w.in.Usage.Add(result.Usage)
 	return nil
 }
 

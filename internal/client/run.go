@@ -24,7 +24,7 @@ type Run struct {
 	EndedAt     *time.Time         `json:"ended_at,omitempty"`
 	Usage       json.RawMessage    `json:"usage,omitempty"`
 	Progress    json.RawMessage    `json:"progress,omitempty"` // of a reindex: knowledge.ReindexProgress
-	Stage       knowledge.Stage    `json:"stage,omitempty"`    // of an ingest that runs
+	Stage       knowledge.Stage    `json:"stage,omitempty"`    // of an ingest that runs or failed
 	Waiting     *knowledge.Waiting `json:"waiting,omitempty"`  // why a step of that ingest waits for its next try
 	Error       *Failure           `json:"error,omitempty"`
 	Result      json.RawMessage    `json:"result,omitempty"`

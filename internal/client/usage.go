@@ -6,7 +6,7 @@ import (
 	"net/url"
 )
 
-// Usage is what the answers of a project cost.
+// Usage is what the runs of a project used of models.
 type Usage struct {
 	From  string     `json:"from"` // the first day
 	To    string     `json:"to"`   // the last day
@@ -30,11 +30,11 @@ type UsageSum struct {
 // UsageDay is what a model used on a day.
 type UsageDay struct {
 	Day   string `json:"day"`
-	Model string `json:"model"` // "" = runs without an answer
+	Model string `json:"model"` // "" = questions without an answer
 	UsageSum
 }
 
-// ProjectUsage sums what the answers of a project cost. from and to are days such as
+// ProjectUsage sums what the runs of a project used of models. from and to are days such as
 // 2026-01-31, "" = the server's defaults.
 func (c *Client) ProjectUsage(ctx context.Context, id, from, to string) (Usage, error) {
 	query := url.Values{}

@@ -295,15 +295,26 @@ func (u *Usage) Add(o Usage) {
 	u.RerankTokens += o.RerankTokens
 }
 
-// RunUsage is what an answer cost, as it is stored when its run ends.
+// RunUsage is what a run has used of models, as it is stored when the run ends.
 type RunUsage struct {
 	Usage
-	Model   string  `json:"model,omitempty"`   // that gave the answer; "" = there is none
-	Seconds float64 `json:"seconds,omitempty"` // from the question to the end
+	Model   string  `json:"model,omitempty"`   // that gave the answer, or embedded the document; "" = there is none
+	Seconds float64 `json:"seconds,omitempty"` // of an answer: from the question to the end
 }
 
-// DayUsage is what the answers of a project cost that were asked for on a day and came from
-// a model.
+// Encode returns u as JSON, nil if no model was asked.
+func (u RunUsage) Encode() json.RawMessage {
+	if u.Usage == (Usage{}) {
+		return nil
+	}
+	data, err := json.Marshal(u)
+	if err != nil {
+		panic(err) // numbers and a name always marshal
+	}
+	return data
+}
+
+// DayUsage is what the runs of a project used that began on a day and name a model.
 type DayUsage struct {
 	Day  string `json:"day"` // 2006-01-02, in UTC
 	Runs int    `json:"runs"`

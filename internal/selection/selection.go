@@ -136,8 +136,11 @@ func Name(key string) string {
 	return name
 }
 
-// cleanPath returns a path each of whose parts is cleaned.
+// cleanPath returns a path, or the address of a page, each of whose parts is cleaned.
 func cleanPath(path string) string {
+	if scheme, rest, found := strings.Cut(path, "://"); found && (scheme == "http" || scheme == "https") {
+		return scheme + "://" + cleanPath(rest)
+	}
 	var parts []string
 	for part := range strings.SplitSeq(path, "/") {
 		if part = knowledge.CleanName(part); part != "" {

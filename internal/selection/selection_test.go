@@ -73,7 +73,8 @@ func TestName(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]string{
 		"a/b.txt": "a/b.txt", "/a//b.txt": "a/b.txt", "../../etc/passwd": "etc/passwd", "a\x00\u202eb.txt": "ab.txt", "": "untitled", "/": "untitled",
-		`C:\docs\a.txt`: "a.txt", strings.Repeat("x", 600) + "/y.txt": strings.Repeat("x", 506) + "/y.txt",
+		"https://example.org/docs//a\x00.html": "https://example.org/docs/a.html",
+		`C:\docs\a.txt`:                        "a.txt", strings.Repeat("x", 600) + "/y.txt": strings.Repeat("x", 506) + "/y.txt",
 	} {
 		if got := selection.Name(key); got != want {
 			t.Errorf("the name of %q is %q, want %q", key, got, want)

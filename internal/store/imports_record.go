@@ -13,7 +13,8 @@ type ImportRecord struct {
 	Page      int
 	Published []ImportedVersion
 	Failed    []FailedObject
-	Skipped   []string // keys of objects that turned out to be unchanged when they were opened
+	Skipped   []string           // keys of objects that turned out to be unchanged when they were opened
+	Usage     knowledge.RunUsage // for these objects; is added to that of the run
 }
 
 // ImportedVersion is a claimed version that is to be published.
@@ -75,9 +76,32 @@ func (s *Store) RecordImported(ctx context.Context, i Import, r ImportRecord) (r
 				return err
 			}
 		}
-		return addCounts(ctx, tx, i.Number, w.counts, micros(s.now()))
+		if err := addCounts(ctx, tx, i.Number, w.counts, micros(s.now())); err != nil || r.Usage.Usage == (knowledge.Usage{}) {
+			return err
+		}
+		return addUsage(ctx, tx, i, r.Usage)
 	})
 	return w.replaced, err
+}
+
+// addUsage adds to what the run of an import has used. The caller has changed the row of the
+// import before, so no other transaction adds at the same time.
+func addUsage(ctx context.Context, tx transaction, i Import, more knowledge.RunUsage) error {
+	var row runRow
+	there, err := runTable.first(ctx, tx, &row, "r.id = ? AND r.workspace = ?", i.RunID, i.Workspace)
+	if err != nil || !there {
+		return err
+	}
+	var sum knowledge.RunUsage
+	if row.Usage != "" {
+		if err := decode(field{row.Usage, &sum}); err != nil {
+			return err
+		}
+	}
+	sum.Add(more.Usage)
+	sum.Model = more.Model
+	_, err = tx.exec(ctx, "UPDATE runs SET usage = ? WHERE id = ? AND workspace = ?", string(sum.Encode()), i.RunID, i.Workspace)
+	return err
 }
 
 // recording is the work of RecordImported.

@@ -37,6 +37,7 @@ type Publication struct {
 	RunID  string                // of End
 	Chunks []knowledge.Chunk     // all of them, of a short document; nil = PutChunksPart has written them
 	End    *RunEnd               // of the run, if readers see the version then; nil = the run is not ended
+	Used   knowledge.RunUsage    // by the run
 }
 
 // Publish is PublishVersion for chunks that are written already, and without an end of
@@ -63,8 +64,14 @@ func (s *Store) PublishVersion(ctx context.Context, p Publication) (Published, e
 		if err == nil && switched && p.Chunks != nil {
 			err = replaceChunks(ctx, tx, p.Ref, 0, math.MaxInt32, rows)
 		}
-		if err == nil && result.Done && p.End != nil {
-			_, err = s.endRun(ctx, tx, p.Ref.Workspace, p.RunID, *p.End)
+		switch used := p.Used.Encode(); {
+		case err != nil || !result.Done:
+		case p.End != nil:
+			end := *p.End
+			end.Usage = used
+			_, err = s.endRun(ctx, tx, p.Ref.Workspace, p.RunID, end)
+		case used != nil:
+			_, err = tx.exec(ctx, "UPDATE runs SET usage = ? WHERE id = ? AND workspace = ? AND status = 'running'", string(used), p.RunID, p.Ref.Workspace)
 		}
 		return err
 	})
@@ -235,10 +242,14 @@ func retryable(doc *documentRow, row *versionRow) error {
 	switch {
 	case doc.RemovingUpto > 0:
 		return knowledge.Errorf(knowledge.CodeConflict, "this document is being removed")
+	case row.Status == string(knowledge.StatusPending):
+		return knowledge.Errorf(knowledge.CodeConflict, "this document is being ingested and does not wait: look at it again")
 	case row.Status != string(knowledge.StatusError):
 		return knowledge.Errorf(knowledge.CodeConflict, "only a document that failed can be tried again; this one is %s", doc.status())
 	case row.SourceKey == "" && row.SourceURL == "": // an import could not read it
 		return knowledge.Errorf(knowledge.CodeConflict, "the original of this document was not stored: retry the import that brings it")
+	case failed.Code == knowledge.CodeConflict && !failed.Retryable: // the version keeps vectors of a length that the index does not have
+		return knowledge.Errorf(knowledge.CodeConflict, "trying again would fail the same way (conflict): repair what the document's error names, and reingest the document")
 	case !failed.MayRetry():
 		return knowledge.Errorf(knowledge.CodeConflict, "trying again would fail the same way (%s): upload a corrected file", failed.Code)
 	}

@@ -371,7 +371,8 @@ func (s *Store) EndAnswer(ctx context.Context, workspace, runID string, end RunE
 	})
 }
 
-// endRun stores how a run ended. It reports whether the run was running until now.
+// endRun stores how a run ended. It reports whether the run was running until now. A usage
+// that was stored before stays if the end has none.
 func (s *Store) endRun(ctx context.Context, tx transaction, workspace, id string, end RunEnd) (ended bool, err error) {
 	row := runRow{
 		Status: end.Status, LogKey: end.LogKey, ResultKey: end.ResultKey, Usage: string(end.Usage), EndedAt: micros(s.orNow(end.At)),
@@ -379,9 +380,9 @@ func (s *Store) endRun(ctx context.Context, tx transaction, workspace, id string
 	if err := row.setError(end.Error); err != nil {
 		return false, fmt.Errorf("encode the error of run %s: %w", id, err)
 	}
-	ended, err = first(ctx, tx, []any{&row.Project, &row.Callback}, `UPDATE runs SET status = ?, log_key = ?, result_key = ?, usage = ?, error = ?, ended_at = ?
+	ended, err = first(ctx, tx, []any{&row.Project, &row.Callback}, `UPDATE runs SET status = ?, log_key = ?, result_key = ?, usage = CASE WHEN ? = '' THEN usage ELSE ? END, error = ?, ended_at = ?
 		WHERE id = ? AND workspace = ? AND status = 'running' RETURNING project, callback`,
-		row.Status, row.LogKey, row.ResultKey, row.Usage, row.Error, row.EndedAt, id, workspace)
+		row.Status, row.LogKey, row.ResultKey, row.Usage, row.Usage, row.Error, row.EndedAt, id, workspace)
 	if err == nil && row.Callback != "" {
 		err = callBack(ctx, tx, WebhookQueue{workspace, row.Project, id}, row.EndedAt)
 	}

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// ProjectUsage returns what the answers of a project cost that were asked in [from, to), by the
+// ProjectUsage returns what the runs of a project used that began in [from, to), by the
 // day in UTC and the model, in this order. What an answer asked of another project is in the
 // usage of that answer, and is counted there alone. A project that the principal does not cover is
 // CodeNotFound.
@@ -20,7 +21,7 @@ func (s *Store) ProjectUsage(ctx context.Context, p knowledge.Principal, idOrNam
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.reader.NewSelect().Model((*runRow)(nil)).Column("created_at", "usage").
+	rows, err := s.reader.NewSelect().Model((*runRow)(nil)).Column("kind", "created_at", "ended_at", "usage").
 		Where("r.workspace = ? AND r.created_at >= ? AND r.created_at < ?", project.Workspace, micros(from), micros(to)).
 		Where("r.project = ? AND r.usage <> '' AND r.parent = ''", project.ID).Rows(ctx)
 	if err != nil {
@@ -29,16 +30,17 @@ func (s *Store) ProjectUsage(ctx context.Context, p knowledge.Principal, idOrNam
 	defer rows.Close()
 	sums := map[string]*knowledge.DayUsage{}
 	for rows.Next() {
-		var asked int64
+		var began, ended int64
+		var kind knowledge.RunKind
 		var text string
-		if err := rows.Scan(&asked, &text); err != nil {
+		if err := rows.Scan(&kind, &began, &ended, &text); err != nil {
 			return nil, fmt.Errorf("read the usage of project %s: %w", project.ID, failure(err))
 		}
 		var used knowledge.RunUsage
 		if err := json.Unmarshal([]byte(text), &used); err != nil {
 			return nil, fmt.Errorf("decode the usage of a run of project %s: %w", project.ID, err)
 		}
-		day := fromMicros(asked).UTC().Format(time.DateOnly)
+		day := fromMicros(began).UTC().Format(time.DateOnly)
 		sum := sums[day+" "+used.Model]
 		if sum == nil {
 			sum = &knowledge.DayUsage{Day: day, RunUsage: knowledge.RunUsage{Model: used.Model}}
@@ -46,7 +48,10 @@ func (s *Store) ProjectUsage(ctx context.Context, p knowledge.Principal, idOrNam
 		}
 		sum.Runs++
 		sum.Add(used.Usage)
-		sum.Seconds += used.Seconds
+		if !kind.Traits().Answers && ended > began {
+			used.Seconds = fromMicros(ended).Sub(fromMicros(began)).Seconds()
+		}
+		sum.Seconds = math.Round(1000*(sum.Seconds+used.Seconds)) / 1000
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read the usage of project %s: %w", project.ID, failure(err))

@@ -66,5 +66,5 @@ func keepPicture(ctx context.Context, c Call, files Files, picture []byte) (Outp
 		return Output{}, err
 	}
 	words := fmt.Sprintf("The picture is %s (%s, %d bytes). Show it to the user as ![description](%s)", file.Name, file.MediaType, file.Bytes, FilePath(c.Run, file.Name))
-	return Output{Words: words, Files: []knowledge.RunFile{file}}, nil
+	return Output{Words: words, Files: []knowledge.RunFile{file}, Usage: knowledge.Usage{ModelCalls: 1}}, nil
 }

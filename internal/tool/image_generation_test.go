@@ -35,7 +35,7 @@ func TestImageGeneration(t *testing.T) {
 	if diff := cmp.Diff([]string{"painter", "a pier", "1024x1024", "r-2-0"}, asked); diff != "" {
 		t.Error(diff)
 	}
-	if len(out.Files) != 1 || out.Files[0].Name != "picture.png" || out.Files[0].MediaType != "image/png" || !strings.Contains(out.Words, "](/runs/r/files/picture.png)") {
+	if out.Usage.ModelCalls != 1 || len(out.Files) != 1 || out.Files[0].Name != "picture.png" || out.Files[0].MediaType != "image/png" || !strings.Contains(out.Words, "](/runs/r/files/picture.png)") {
 		t.Errorf("%+v", out)
 	}
 	if !images.Once || !images.Offered(call.Request) || images.Offered(knowledge.Request{}) {
