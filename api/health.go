@@ -23,8 +23,12 @@ type readiness struct {
 	Dependencies []dependencyState `json:"dependencies"`
 
 	StaleEmbeddings []staleEmbeddings `json:"staleEmbeddings,omitempty" doc:"Documents of all projects that were embedded with another model than the one that is configured. They do not make the server unavailable"`
-	Models          []ModelCall       `json:"models,omitempty" doc:"With ?verbose: the last call of each model endpoint by this process. They do not make the server unavailable"`
-	Disk            *DiskSpace        `json:"disk,omitempty" doc:"With ?verbose: the disk of this process's data folder, as of the last 15 seconds"`
+
+	UncomparedEmbeddings []UncomparedEmbeddings `json:"uncomparedEmbeddings,omitempty" doc:"Embedding models whose endpoint has another address than the one that embedded the documents, and could not be compared with it. They do not make the server unavailable"`
+
+	Models          []ModelCall `json:"models,omitempty" doc:"With ?verbose: the last call of each model endpoint by this process. They do not make the server unavailable"`
+	IndexIncomplete bool        `json:"indexIncomplete,omitempty" doc:"With ?verbose: the index has no passage of a document that is published. It was lost, or vector.url has changed; cairn rebuild-index fills it. It does not make the server unavailable"`
+	Disk            *DiskSpace  `json:"disk,omitempty" doc:"With ?verbose: the disk of this process's data folder, as of the last 15 seconds"`
 }
 
 // DiskSpace is the free space of the disk of a data folder, and the use of it.
@@ -35,19 +39,30 @@ type DiskSpace struct {
 
 // ModelCall is the last call of a model endpoint by this process.
 type ModelCall struct {
-	Provider string    `json:"provider" doc:"The host of the endpoint, or offline"`
+	Provider string    `json:"provider" doc:"The host of the endpoint, with its port if the address names one, or offline"`
 	Kind     string    `json:"kind" doc:"chat, embedding, rerank or transcription"`
 	Outcome  string    `json:"outcome" doc:"ok or error"`
 	Seconds  float64   `json:"seconds"`
 	At       time.Time `json:"at"`
 }
 
+// UncomparedEmbeddings is an embedding model whose endpoint has another address than the one
+// that embedded the documents. Nothing is embedded there until its vectors were compared.
+type UncomparedEmbeddings struct {
+	Model   string `json:"model" doc:"The model and its dimensions, as in embeddedWith"`
+	Message string `json:"message" doc:"Why the endpoint could not be compared, and what to do"`
+}
+
 // HealthDetails is what /readyz shows beside the dependencies. Each field may be nil.
 type HealthDetails struct {
 	// Stale counts the documents that were embedded with another model, by project.
 	Stale func(ctx context.Context) ([]store.StaleProject, error)
+	// Uncompared returns the embedding models whose endpoints could not be compared.
+	Uncompared func() []UncomparedEmbeddings
 	// Models returns the last calls of the model endpoints.
 	Models func() []ModelCall
+	// IndexIncomplete reports whether the index lacks a document that is published.
+	IndexIncomplete func(ctx context.Context) (bool, error)
 	// Disk measures the data folder. It returns nil if there is none.
 	Disk func() *DiskSpace
 }
@@ -107,8 +122,14 @@ func (h *Health) readyz(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	verbose := query.Has("verbose") && query.Get("verbose") != "false"
 	state.StaleEmbeddings = h.staleEmbeddings(r.Context(), verbose)
+	if h.details.Uncompared != nil {
+		state.UncomparedEmbeddings = h.details.Uncompared()
+	}
 	if verbose && h.details.Models != nil {
 		state.Models = h.details.Models()
+	}
+	if verbose && h.details.IndexIncomplete != nil {
+		state.IndexIncomplete = h.indexIncomplete(r.Context())
 	}
 	if verbose && h.details.Disk != nil {
 		state.Disk = h.diskSpace()
@@ -146,6 +167,15 @@ func (h *Health) staleEmbeddings(ctx context.Context, fresh bool) []staleEmbeddi
 	return h.stale
 }
 
+// indexIncomplete reports whether the index lacks a published document, as far as the
+// dependencies answer in time.
+func (h *Health) indexIncomplete(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, readyPatience)
+	defer cancel()
+	incomplete, err := h.details.IndexIncomplete(ctx)
+	return err == nil && incomplete // the dependencies tell why
+}
+
 // diskSpace returns the space on the disk. It measures at most once in staleFor.
 func (h *Health) diskSpace() *DiskSpace {
 	h.mu.Lock()
@@ -174,7 +204,7 @@ func (s *Server) registerHealth() {
 	get("/healthz", "health", "Whether the process runs", map[string]*huma.Response{"200": {Description: "It does"}}, s.health.alive)
 	get("/readyz", "readiness", "Whether requests can be served", map[string]*huma.Response{
 		"200": {Description: "They can", Content: body}, "503": {Description: "They cannot", Content: body},
-	}, s.health.readyz, &huma.Param{Name: "verbose", In: "query", AllowEmptyValue: true, Schema: &huma.Schema{Type: huma.TypeString}, Description: "Also show the last call of each model endpoint by this process, and count staleEmbeddings anew"})
+	}, s.health.readyz, &huma.Param{Name: "verbose", In: "query", AllowEmptyValue: true, Schema: &huma.Schema{Type: huma.TypeString}, Description: "Also show the last call of each model endpoint by this process and its disk, compare the index with the published documents, and count staleEmbeddings anew"})
 	get("/metrics", "metrics", "What was counted, for Prometheus", map[string]*huma.Response{"200": {
 		Description: "OK", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
 	}}, s.health.counted)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -38,6 +39,8 @@ var topic = regexp.MustCompile(`topic(\d+)x`)
 type twoModels struct {
 	*httptest.Server
 
+	shift int // of all topics, so that servers give one model other vectors
+
 	mu    sync.Mutex
 	texts map[string]int // that were embedded, by model
 }
@@ -61,7 +64,7 @@ func (m *twoModels) embed(w http.ResponseWriter, r *http.Request) {
 	m.mu.Lock()
 	m.texts[asked.Model] += len(asked.Input)
 	m.mu.Unlock()
-	shift := int(asked.Model[len(asked.Model)-1]-'a') * 7
+	shift := int(asked.Model[len(asked.Model)-1]-'a')*7 + m.shift
 	type embedding struct {
 		Index     int       `json:"index"`
 		Embedding []float32 `json:"embedding"`
@@ -326,12 +329,24 @@ func TestGenerations(t *testing.T) {
 		if err := s.findsTopic(t.Context(), 5); err == nil {
 			t.Fatal("the index is not empty, so this proves nothing")
 		}
+		await(t, time.Minute, "the start tells that the index is empty", func(context.Context) error {
+			if said := s.child.LastLines(30); !strings.Contains(said, "cairn rebuild-index") {
+				return errors.New(said)
+			}
+			return nil
+		})
+		if state, err := s.Details(t.Context()); err != nil || !state.IndexIncomplete {
+			t.Errorf("of the index that was lost /readyz says %+v, %v", state, err)
+		}
 		before := m.embedded("model-c")
 		started, err := s.RebuildIndex(t.Context(), "default")
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := s.reindexed(t, started.RunID)
+		if state, err := s.Details(t.Context()); err != nil || state.IndexIncomplete {
+			t.Errorf("of the index that was rebuilt /readyz says %+v, %v", state, err)
+		}
 		if asked := m.embedded("model-c") - before; asked != 0 || p.Embedded != documents+3 {
 			t.Errorf("%d texts were embedded for %d documents", asked, p.Embedded)
 		}

@@ -33,6 +33,9 @@ func (c apiCmd) Run(ctx context.Context, a *app) error {
 	}
 	return runRole(ctx, cfg, log, "cairn api", (*platform).apiParts, func(p *platform) {
 		fmt.Fprintf(a.stdout, "Cairn's API is ready.\n  API        %s\n  Documents  %s/docs\n  Temporal   %s\n", p.ends.API, p.ends.API, cfg.Temporal.Address)
+		p.tellStale(ctx, a.stdout)
+		p.tellUncompared(a.stdout)
+		p.tellEmptyIndex(ctx, a.stdout)
 	})
 }
 

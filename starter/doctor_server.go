@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +42,9 @@ func (d doctorCmd) checkServer(ctx context.Context, c *client.Client) (client.Re
 	if len(found) == 0 {
 		found = []finding{{"server", findingOK, fmt.Sprintf("ready, with %s", terminal.Count(len(state.Dependencies), "service")), ""}}
 	}
+	if state.IndexIncomplete {
+		found = append(found, finding{"index", findingBad, "it has no passage of a document that is published: it was lost, or vector.url has changed", "cairn rebuild-index"})
+	}
 	found = append(found, lastCalls(state.Models)...)
 	return state, append(found, d.readMetrics(ctx)...)
 }
@@ -68,16 +72,21 @@ func (d doctorCmd) readMetrics(ctx context.Context) []finding {
 		return []finding{{"metrics", findingNote, err.Error(), ""}}
 	}
 	defer answer.Body.Close()
-	found := []finding{checkClock(answer.Header)}
+	found, queues := []finding{checkClock(answer.Header)}, 0
 	lines := bufio.NewScanner(answer.Body)
 	for lines.Scan() {
 		name, value, _ := strings.Cut(lines.Text(), " ")
 		switch {
 		case strings.HasPrefix(name, "cairn_build_info{"):
 			found = append(found, checkVersion(label(lines.Text(), "version")))
-		case strings.HasPrefix(name, "cairn_queue_tasks{") && value != "0":
-			found = append(found, finding{"queue " + label(name, "queue"), findingNote, value + " tasks wait for a worker", ""})
+		case strings.HasPrefix(name, "cairn_queue_tasks{"):
+			if queues++; value != "0" {
+				found = append(found, finding{"queue " + label(name, "queue"), findingNote, value + " tasks wait for a worker", ""})
+			}
 		}
+	}
+	if queues > 0 && !slices.ContainsFunc(found, func(f finding) bool { return strings.HasPrefix(f.Check, "queue ") }) {
+		found = append(found, finding{"queues", findingOK, fmt.Sprintf("no task waits in %s", terminal.Count(queues, "queue")), ""})
 	}
 	return found
 }

@@ -10,7 +10,7 @@ func (p *platform) upParts() []part {
 	return []part{
 		p.listen, p.hostFolder, p.emptyTemporary,
 		p.createSecretKey, p.startSecrets, p.openStores, p.prepareInstance,
-		p.startModels, temporal, p.startDialer,
+		p.startModels, p.compareEmbeddings, temporal, p.startDialer,
 		p.startParsers, p.startBrowser, p.startQueues(nil), p.wakeWebhooks, repair,
 		p.startDrawers, p.startAPI,
 	}
@@ -22,7 +22,7 @@ func (p *platform) besideParts(queues []string) []part {
 	return []part{
 		p.joinTemporal, p.joinFolder,
 		p.startSecrets, p.joinStores,
-		p.joinModels, p.startDialer,
+		p.joinModels, p.compareEmbeddings, p.startDialer,
 		p.startParsers, p.startQueues(queues), p.wakeWebhooks,
 	}
 }
@@ -42,7 +42,7 @@ func (p *platform) apiParts() []part {
 	return []part{
 		p.listen, p.joinFolder, p.startSecrets,
 		p.awaitStores, p.keepSecretKey, p.awaitNamespace("cairn-api"),
-		p.startModels, p.startDialer, p.wakeWebhooks,
+		p.startModels, p.compareEmbeddings, p.startDialer, p.wakeWebhooks,
 		p.startDrawers, p.startAPI,
 	}
 }
@@ -52,7 +52,7 @@ func (p *platform) workerParts(queues []string) []part {
 	return []part{
 		p.listenHealth, p.joinFolder, p.startSecrets,
 		p.awaitStores, p.keepSecretKey, p.awaitNamespace("cairn-worker"),
-		p.startModels, p.startDialer,
+		p.startModels, p.compareEmbeddings, p.startDialer,
 		p.startParsers, p.startBrowser, p.startQueues(queues), p.wakeWebhooks, p.serveHealth,
 	}
 }

@@ -7,9 +7,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/extract"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/telemetry"
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
@@ -65,6 +67,8 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 		p.ends.API, p.ends.API, p.ends.UI, p.ends.KeyFile)
 	log.InfoContext(ctx, "ready", "version", versionName(), "api", p.ends.API)
 	p.tellStale(ctx, a.stdout)
+	p.tellUncompared(a.stdout)
+	p.tellEmptyIndex(ctx, a.stdout)
 	select {
 	case <-ctx.Done():
 	case err = <-p.failed:
@@ -85,6 +89,37 @@ func (p *platform) tellStale(ctx context.Context, w io.Writer) {
 	for _, s := range stale {
 		fmt.Fprintf(w, "  Stale           %s of project %s/%s: embedded with %s, and %s is configured now. Embed them again: cairn documents reingest --all --stale --project %s%s\n",
 			terminal.Count(s.Documents, "document"), s.Workspace, s.Project, s.Serving, s.Wanted, s.Project, inWorkspace(s.Workspace))
+	}
+}
+
+// emptyIndexCheck bounds the check of the index at the start.
+const emptyIndexCheck = 10 * time.Second
+
+// missingInIndex returns a document that is published and of which the index has nothing:
+// its file was lost, or vector.url was changed. Searches then find nothing.
+func (p *platform) missingInIndex(ctx context.Context) (ref knowledge.VersionRef, missing bool, err error) {
+	ref, ok, err := p.store.AnyPublished(ctx)
+	if err != nil || !ok {
+		return ref, false, err
+	}
+	entries, err := p.index.Count(ctx, ref.Workspace, ref.Document)
+	if err != nil {
+		return ref, false, fmt.Errorf("count the index entries of document %s: %w", ref.Document, err)
+	}
+	return ref, len(entries) == 0, nil
+}
+
+// tellEmptyIndex writes a line if the index lacks a document that is published.
+func (p *platform) tellEmptyIndex(ctx context.Context, w io.Writer) {
+	ctx, cancel := context.WithTimeout(ctx, emptyIndexCheck)
+	defer cancel()
+	ref, missing, err := p.missingInIndex(ctx)
+	switch {
+	case err != nil:
+		p.log.WarnContext(ctx, "the index is not compared with the published documents", "error", err)
+	case missing:
+		fmt.Fprintf(w, "  Index           has no passage of document %s, which is published. If the index was lost or vector.url has changed, fill it: cairn rebuild-index%s\n",
+			ref.Document, inWorkspace(ref.Workspace))
 	}
 }
 

@@ -17,9 +17,14 @@ func documentFailure(e knowledge.DocumentError) error {
 	return errors.New(text)
 }
 
-// documentWait returns which attempt of a step failed, when the next one is, and why.
+// documentWait returns which attempt of a step failed, when the next one is, and why. It
+// is the first one while the pace of the provider holds the step back.
 func documentWait(w knowledge.Waiting) string {
-	return fmt.Sprintf("attempt %d of %d, next %s: %s", w.Attempt, w.Of, nextTry(time.Until(w.NextAt), w.NextAt), w.Message)
+	next := nextTry(time.Until(w.NextAt), w.NextAt)
+	if w.Attempt == 0 {
+		return fmt.Sprintf("first attempt of %d %s: %s", w.Of, next, w.Message)
+	}
+	return fmt.Sprintf("attempt %d of %d, next %s: %s", w.Attempt, w.Of, next, w.Message)
 }
 
 // nextTry returns the time until the next try, and for a long one also its hour.

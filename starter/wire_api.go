@@ -127,8 +127,12 @@ func (p *platform) dependencies() []api.Dependency {
 // healthDetails returns what /readyz shows beside the dependencies.
 func (p *platform) healthDetails() api.HealthDetails {
 	return api.HealthDetails{
-		Stale: p.store.StaleProjects,
-		Disk:  func() *api.DiskSpace { return diskSpace(p.cfg.Data) },
+		Stale: p.store.StaleProjects, Uncompared: p.uncompared,
+		IndexIncomplete: func(ctx context.Context) (bool, error) {
+			_, missing, err := p.missingInIndex(ctx)
+			return missing, err
+		},
+		Disk: func() *api.DiskSpace { return diskSpace(p.cfg.Data) },
 		Models: func() []api.ModelCall {
 			var list []api.ModelCall
 			for _, c := range p.metrics.LastModelCalls() {

@@ -35,6 +35,9 @@ type embeddings struct {
 	instance *model.Client
 	offline  bool // the instance has no endpoint for embeddings
 
+	revisions *activities.Revisions
+	wanted    []string // base generations behind the endpoint that configurations name
+
 	mu     sync.Mutex
 	others map[string]activities.Embedder // by generation
 }
@@ -42,11 +45,10 @@ type embeddings struct {
 // of returns the model of a generation, "" = that of the instance. The error of one that
 // has no endpoint is CodeConflict.
 func (e *embeddings) of(generation string) (activities.Embedder, error) {
-	wanted := knowledge.EmbeddingsOf(generation)
-	at := e.instance.Endpoint()
-	if generation == "" || wanted == (knowledge.Embeddings{Model: at.Model, Dimensions: at.Dimensions}) {
+	if generation == "" || e.offline && e.ofInstance(generation) {
 		return e.instance, nil
 	}
+	wanted := knowledge.EmbeddingsOf(knowledge.BaseGeneration(generation))
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if other := e.others[generation]; other != nil {
@@ -59,11 +61,19 @@ func (e *embeddings) of(generation string) (activities.Embedder, error) {
 	case e.offline && wanted.Model != localmodel.EmbeddingModel:
 		return nil, knowledge.Errorf(knowledge.CodeConflict,
 			"this instance has no endpoint for the embedding model %s: set models.embedding, or choose another model in ai.embeddings and reindex the project", wanted.Model)
+	case e.ofInstance(generation):
+		other = revisedEmbedder{e.instance, generation, e.revisions}
 	default:
-		other = e.instance.As(wanted.Model, wanted.Dimensions)
+		other = revisedEmbedder{e.instance.As(wanted.Model, wanted.Dimensions), generation, e.revisions}
 	}
 	e.others[generation] = other
 	return other, nil
+}
+
+// ofInstance reports whether a generation is one of the instance's model.
+func (e *embeddings) ofInstance(generation string) bool {
+	at := e.instance.Endpoint()
+	return knowledge.BaseGeneration(generation) == knowledge.Embeddings{Model: at.Model, Dimensions: at.Dimensions}.Generation()
 }
 
 // forQuestions returns the model of a generation as it embeds questions.
@@ -72,7 +82,7 @@ func (e *embeddings) forQuestions(generation string) (retrieve.Embedder, error) 
 	if err != nil {
 		return nil, err
 	}
-	return queryEmbedder{embedder, embedder != activities.Embedder(e.instance)}, nil
+	return queryEmbedder{embedder, generation != "" && !e.ofInstance(generation)}, nil
 }
 
 // openaiModels are the models that clients of the OpenAI protocol reach.
@@ -98,6 +108,9 @@ func (e queryEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, 
 // EmbedCounted implements retrieve.CountingEmbedder.
 func (e queryEmbedder) EmbedCounted(ctx context.Context, texts []string) ([][]float32, int, error) {
 	vectors, usage, err := e.Embedder.Embed(ctx, texts)
+	if knowledge.IsCode(err, knowledge.CodeConflict) { // another endpoint made the vectors of the documents
+		return nil, 0, fmt.Errorf("%w: %w", retrieve.ErrCannotBeAsked, err)
+	}
 	if refused, ok := errors.AsType[*model.Error](err); ok && e.other && !refused.Retryable {
 		return nil, usage.PromptTokens, fmt.Errorf("%w: %w", retrieve.ErrCannotBeAsked, err)
 	}

@@ -19,6 +19,7 @@ func (p *platform) connectModels() {
 		p.embed = p.embed.WithFailover(p.log, others...)
 	}
 	p.embeddings = &embeddings{instance: p.embed, offline: p.cfg.Models.Embedding.Offline(), others: map[string]activities.Embedder{}}
+	p.embeddings.revisions = p.revisions(httpClient)
 	if m := p.cfg.Models.Image.Endpoint(); m.BaseURL != "" {
 		p.paint = model.New(endpoint(m, "", ""), httpClient)
 	}

@@ -49,6 +49,7 @@ type Client struct {
 	user      string           // the application's user for whom runs are followed and cancelled
 	started   func(run string) // is told of each run that is started; may be nil
 	outages   func(error)      // is told of outages; may be nil
+	alive     *alive           // nil without outages
 }
 
 // For returns a client that follows and cancels the runs of one of the application's
@@ -106,8 +107,13 @@ type Readiness struct {
 	Dependencies []Dependency `json:"dependencies"`
 
 	StaleEmbeddings []StaleEmbeddings `json:"staleEmbeddings"` // of all projects
-	Models          []ModelCall       `json:"models"`          // only Details sets it
-	Disk            *DiskSpace        `json:"disk,omitempty"`  // only Details sets it; nil = the process has no data folder
+	// UncomparedEmbeddings are models at an endpoint that could not be compared with the one
+	// that embedded the documents.
+	UncomparedEmbeddings []UncomparedEmbeddings `json:"uncomparedEmbeddings,omitempty"`
+
+	Models          []ModelCall `json:"models"`          // only Details sets it
+	IndexIncomplete bool        `json:"indexIncomplete"` // only Details sets it; the index has no passage of a document that is published
+	Disk            *DiskSpace  `json:"disk,omitempty"`  // only Details sets it; nil = the process has no data folder
 }
 
 // DiskSpace is the free space of the disk of the server's data folder, and the use of it by
@@ -123,6 +129,12 @@ type ModelCall struct {
 	Kind     string    `json:"kind"`
 	Outcome  string    `json:"outcome"` // ok or error
 	At       time.Time `json:"at"`
+}
+
+// UncomparedEmbeddings is an embedding model whose endpoint could not be compared.
+type UncomparedEmbeddings struct {
+	Model   string `json:"model"`
+	Message string `json:"message"`
 }
 
 // StaleEmbeddings counts documents that were embedded with another model than the one that
@@ -142,8 +154,8 @@ type Dependency struct {
 // Readiness returns what the server reports about itself, whether it is ready or not.
 func (c *Client) Readiness(ctx context.Context) (Readiness, error) { return c.readiness(ctx, nil) }
 
-// Details is Readiness with the last calls of the model endpoints and a fresh count of
-// stale embeddings.
+// Details is Readiness with the last calls of the model endpoints, a comparison of the
+// index with the published documents, and a fresh count of stale embeddings.
 func (c *Client) Details(ctx context.Context) (Readiness, error) {
 	return c.readiness(ctx, url.Values{"verbose": {"true"}})
 }

@@ -25,6 +25,7 @@ const (
 	EventCompleted   = "completedMessage"
 	EventResearch    = "researchUpdate"
 	EventModelFailed = "modelFailed"
+	EventSearch      = "searchChoices"
 	EventAttachment  = "attachmentUpdate"
 	EventDocument    = "documentUpdate"
 	EventImport      = "importUpdate"
@@ -76,22 +77,14 @@ func (c *Client) follow(ctx context.Context, runID string, after int64, first io
 		retry := backoff{deadline: time.Now().Add(c.patience)}
 		out := outage{tell: c.outages}
 		for {
-			err := c.open(ctx, runID, last, &body)
-			if err == nil {
-				out.over()
-				if body == nil {
-					return // 204: nothing after the last event
-				}
-				before := last
-				alive := watch(body, c.silence)
-				var done bool
-				if done, err = c.drain(ctx, alive, &last, yield); done {
-					return
-				}
-				body = nil
-				if last > before || alive.wasUp(min(backoffLast, c.patience)) {
-					retry = backoff{deadline: time.Now().Add(c.patience)}
-				}
+			before := last
+			lasted, done, err := c.connection(ctx, runID, &last, body, &out, yield)
+			if done {
+				return
+			}
+			body = nil
+			if last > before || lasted {
+				retry = backoff{deadline: time.Now().Add(c.patience)}
 			}
 			if !out.again(ctx, &retry, err) {
 				if ctx.Err() != nil {
@@ -102,6 +95,29 @@ func (c *Client) follow(ctx context.Context, runID string, after int64, first io
 			}
 		}
 	}
+}
+
+// connection yields the events of one connection. done is true if the run has no further
+// ones or the consumer stopped; otherwise err says why the connection ended, and lasted
+// whether it was up for a while.
+func (c *Client) connection(ctx context.Context, runID string, last *int64, body io.ReadCloser, out *outage, yield func(Event, error) bool) (lasted, done bool, err error) {
+	connected, lose := context.WithCancel(ctx)
+	defer lose()
+	silence := c.attend(connected, out, lose)
+	defer silence.stop()
+	if err := c.open(connected, runID, *last, &body); err != nil {
+		if connected.Err() != nil && ctx.Err() == nil {
+			err = errCut
+		}
+		return false, false, err
+	}
+	out.over()
+	if body == nil {
+		return false, true, nil // 204: nothing after the last event
+	}
+	alive := watch(body, c.silence, silence.hear)
+	done, err = c.drain(connected, alive, last, yield)
+	return alive.wasUp(min(backoffLast, c.patience)), done, err
 }
 
 // open requests the events of a run after last, unless body is open already. It

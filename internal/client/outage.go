@@ -10,12 +10,13 @@ import (
 // such as those of a proxy that closes old connections, nobody needs to know.
 const outageAfter = time.Second
 
-// WithOutages returns a client that calls tell when it has tried again for a second, with
-// the first error, and once more with nil when it is connected again. Until then nothing
-// is yielded by the sequence of events that tries.
+// WithOutages returns a client that calls tell when it has tried again for a second, or when
+// the server has been silent for up to 5 s, with the first error. It calls tell once more
+// with nil when it is connected again. Until then nothing is yielded by the sequence of
+// events that tries.
 func (c *Client) WithOutages(tell func(error)) *Client {
 	other := *c
-	other.outages = tell
+	other.outages, other.alive = tell, &alive{}
 	return &other
 }
 
@@ -52,11 +53,25 @@ func (o *outage) begin(err error) {
 	o.timer = time.AfterFunc(outageAfter, func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		if o.timer != nil {
+		if o.timer != nil && !o.told {
 			o.told = true
 			o.tell(err)
 		}
 	})
+}
+
+// now begins the outage, if it has not begun, and tells of it at once.
+func (o *outage) now(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.told {
+		return
+	}
+	if o.timer == nil {
+		o.timer = time.NewTimer(0) // it has begun
+	}
+	o.told = true
+	o.tell(err)
 }
 
 // over ends the outage, because there is a connection.

@@ -52,7 +52,9 @@ func (c *Client) retryRequest(ctx context.Context, request func() error) error {
 	reached := false
 	out := outage{tell: c.outages}
 	for {
+		silence := c.attend(ctx, &out, out.over)
 		err := request()
+		silence.stop()
 		if err == nil {
 			out.over()
 			return nil
@@ -73,12 +75,13 @@ type watched struct {
 	close   func() error
 	since   time.Time
 	heard   time.Time // time of the last read
+	hear    func()    // is called at each read
 }
 
-func watch(body io.ReadCloser, silence time.Duration) *watched {
+func watch(body io.ReadCloser, silence time.Duration, hear func()) *watched {
 	closing := sync.OnceValue(body.Close)
 	now := time.Now()
-	return &watched{body: body, silence: silence, close: closing, since: now, heard: now,
+	return &watched{body: body, silence: silence, close: closing, since: now, heard: now, hear: hear,
 		timer: time.AfterFunc(silence, func() { _ = closing() })}
 }
 
@@ -88,6 +91,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	if err == nil {
 		w.timer.Reset(w.silence)
 		w.heard = time.Now()
+		w.hear()
 	}
 	return n, err
 }

@@ -43,6 +43,36 @@ func EmbeddingsOf(generation string) Embeddings {
 	return Embeddings{Model: generation[:at], Dimensions: dimensions}
 }
 
+// revisionMark stands between the name of a model and the number of its revision. No
+// provider has it in a name.
+const revisionMark = " #"
+
+// RevisedGeneration returns the n-th generation of a model in its dimensions, 1 = base. An
+// endpoint whose vectors are others than those of the endpoint before begins the next one.
+func RevisedGeneration(base string, n int) string {
+	if n <= 1 {
+		return base
+	}
+	of := EmbeddingsOf(base)
+	of.Model += revisionMark + strconv.Itoa(n)
+	return of.Generation()
+}
+
+// BaseGeneration returns the first generation of the model and the dimensions of a
+// generation. Endpoints know the model by the name in it.
+func BaseGeneration(generation string) string {
+	of := EmbeddingsOf(generation)
+	at := strings.LastIndex(of.Model, revisionMark)
+	if at < 0 {
+		return generation
+	}
+	if n, err := strconv.Atoi(of.Model[at+len(revisionMark):]); err != nil || n < 2 {
+		return generation
+	}
+	of.Model = of.Model[:at]
+	return of.Generation()
+}
+
 // Fields returns what is wrong with the selection, as found at location.
 func (e Embeddings) Fields(location string) []Field {
 	var wrong []Field

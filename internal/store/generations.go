@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -27,10 +28,14 @@ func (s *Store) bindGenerations(ctx context.Context) error {
 
 // WantedGeneration returns the generation that a project's configuration asks for.
 func (s *Store) WantedGeneration(config knowledge.ProjectConfig) string {
-	if config.AI.Embeddings == (knowledge.Embeddings{}) {
-		return s.generation
+	base := s.generation
+	if config.AI.Embeddings != (knowledge.Embeddings{}) {
+		base = config.AI.Embeddings.Or(knowledge.EmbeddingsOf(s.generation)).Generation()
 	}
-	return config.AI.Embeddings.Or(knowledge.EmbeddingsOf(s.generation)).Generation()
+	if revised, ok := s.revised.Load(base); ok {
+		return revised.(string)
+	}
+	return base
 }
 
 const generationsOf = "SELECT generation, filling FROM projects WHERE workspace = ? AND id = ?"
@@ -255,4 +260,19 @@ func (s *Store) stale(ctx context.Context, project knowledge.Project, serving st
 	}
 	stale.Documents = int(count)
 	return stale, nil
+}
+
+// AnyPublished returns a published version with passages, ok = false if there is none. A
+// caller compares it with the index, which may have been lost.
+func (s *Store) AnyPublished(ctx context.Context) (ref knowledge.VersionRef, ok bool, err error) {
+	var row documentRow
+	err = s.reader.NewSelect().Model(&row).
+		Where("d.removed = FALSE AND d.inactive = FALSE AND d.removing_upto = 0 AND d.published_version = d.version AND d.chunk_count > 0").Limit(1).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ref, false, nil
+	}
+	if err != nil {
+		return ref, false, fmt.Errorf("find a published document: %w", failure(err))
+	}
+	return knowledge.VersionRef{Workspace: row.Workspace, Project: row.Project, Document: row.ID, Version: row.PublishedVersion}, true, nil
 }

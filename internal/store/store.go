@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -43,7 +44,8 @@ type Store struct {
 	clock  func() time.Time
 	woken  chan<- WebhookQueue
 
-	generation string // of projects that name none
+	generation string   // of projects that name none
+	revised    sync.Map // base generation -> the one that UseGeneration named
 }
 
 // engine is what SQLite and PostgreSQL do in different ways, beside their SQL.
