@@ -3,11 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/config"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
@@ -39,10 +42,6 @@ type finding struct {
 
 // Run checks the instance.
 func (d doctorCmd) Run(ctx context.Context, a *app) error {
-	cfg, err := config.Load(config.Options{File: d.Config, Environ: os.Environ()})
-	if err != nil {
-		return usageError{err.Error()}
-	}
 	c, err := d.connect()
 	if err != nil {
 		return err
@@ -51,9 +50,15 @@ func (d doctorCmd) Run(ctx context.Context, a *app) error {
 	if found[0].State == findingOK {
 		found = append(found, checkDocuments(ctx, c)...)
 	}
-	found = append(found, checkEndpoints(ctx, cfg)...)
+	cfg, err := config.Load(config.Options{File: d.Config, Environ: os.Environ()})
+	if err == nil {
+		found = append(found, checkSameEndpoints(state.Models, cfg)...)
+		found = append(found, checkEndpoints(ctx, cfg, state.Models)...)
+	} else {
+		found = append(found, finding{"configuration", findingBad, err.Error(), "run the command with the configuration and the variables of the server"})
+	}
 	found = append(found, checkComponents()...)
-	found = append(found, checkDisk(state.Disk, cfg.Data))
+	found = append(found, checkDisk(state.Disk, cmp.Or(cfg.Data, config.DefaultData)))
 	return d.report(a, found)
 }
 
@@ -87,7 +92,7 @@ func checkDocuments(ctx context.Context, c *client.Client) []finding {
 	for _, status := range []string{"error", "pending"} {
 		list, err := c.Documents(ctx, client.DocumentQuery{Status: status, Limit: maxNamed})
 		if err != nil {
-			return append(found, finding{"documents", findingBad, err.Error(), ""})
+			return append(found, finding{"documents", findingBad, err.Error(), whatOpens(err)})
 		}
 		found = append(found, stuck(list.Documents)...)
 		if list.Total > len(list.Documents) {
@@ -101,6 +106,15 @@ func checkDocuments(ctx context.Context, c *client.Client) []finding {
 	return found
 }
 
+// whatOpens returns the next step where the server refused the key.
+func whatOpens(err error) string {
+	refused, ok := errors.AsType[*client.Error](err)
+	if ok && (refused.Code == knowledge.CodeUnauthorized || refused.Code == knowledge.CodeForbidden) {
+		return "name a key with --key or CAIRN_KEY; the admin key is in admin.key of the server's data folder"
+	}
+	return ""
+}
+
 // checkStale counts the documents of another embedding model, or of other settings.
 func checkStale(ctx context.Context, c *client.Client) []finding {
 	const repair = "cairn documents reingest --all --stale"
@@ -108,6 +122,10 @@ func checkStale(ctx context.Context, c *client.Client) []finding {
 	state, err := c.Details(ctx)
 	if err != nil {
 		return []finding{{"documents", findingBad, err.Error(), ""}}
+	}
+	for _, u := range state.UncomparedEmbeddings {
+		detail := fmt.Sprintf("the endpoint of %s has another address than the one that embedded the documents, and was not compared with it: %s", u.Model, u.Message)
+		found = append(found, finding{"embedding model", findingBad, detail, "check models.embedding, and that the endpoint runs"})
 	}
 	embedded := 0
 	for _, s := range state.StaleEmbeddings {
@@ -122,7 +140,24 @@ func checkStale(ctx context.Context, c *client.Client) []finding {
 	return found
 }
 
-// stuck groups documents that failed or wait by stage and cause, in their order.
+// stillWorking is how long a step may take before a person should look. The slowest ones
+// transcribe recordings.
+const stillWorking = time.Hour
+
+// nextOfAll returns what a person can do about all documents with the cause of one, "" if
+// each needs its own step.
+func nextOfAll(d client.Document, code string) string {
+	switch {
+	case d.Waiting != nil || d.Error != nil && d.Error.MayRetry():
+		return "after a repair: cairn documents retry --all --code " + code
+	case code == string(knowledge.CodeConflict):
+		return "after a repair: cairn documents reingest --all --code " + code
+	}
+	return ""
+}
+
+// stuck groups documents that failed or wait, or that nothing was heard of for long, by
+// stage and cause, in their order.
 func stuck(documents []client.Document) []finding {
 	type cause struct{ stage, state, code, message string }
 	count, first, order := map[cause]int{}, map[cause]client.Document{}, []cause{}
@@ -133,6 +168,8 @@ func stuck(documents []client.Document) []finding {
 			k = cause{string(cmp.Or(d.Error.Stage, d.Stage)), "failed", string(d.Error.Code), d.Error.Message}
 		case d.Waiting != nil:
 			k.state, k.code, k.message = "waits", string(d.Waiting.Code), d.Waiting.Message
+		case d.Status == knowledge.StatusPending && time.Since(d.UpdatedAt) > stillWorking:
+			k.state, k.message = "is pending", "unchanged for more than an hour"
 		default:
 			continue // it is being worked on
 		}
@@ -142,16 +179,22 @@ func stuck(documents []client.Document) []finding {
 	}
 	var found []finding
 	for _, k := range order {
-		d := first[k]
-		detail := fmt.Sprintf("%s %s at %s: %s: %s", d.Name, k.state, k.stage, k.code, k.message)
-		next := nextStep(d)
-		if n := count[k]; n > 1 {
-			detail = fmt.Sprintf("%s and %d more %s at %s: %s: %s", d.Name, n-1, k.state, k.stage, k.code, k.message)
-			if d.Waiting != nil || d.Error.MayRetry() {
-				next = "after a repair: cairn documents retry --all --code " + k.code
-			}
+		d, n := first[k], count[k]
+		who, state, next := d.Name, k.state, nextStep(d)
+		if n > 1 {
+			who = fmt.Sprintf("%s and %d more", d.Name, n-1)
+			state = cmp.Or(map[string]string{"waits": "wait", "is pending": "are pending"}[state], state)
 		}
-		found = append(found, finding{"documents", findingBad, detail, next})
+		if n > 1 {
+			next = cmp.Or(nextOfAll(d, k.code), next)
+		}
+		if k.state == "is pending" {
+			next = "see that a worker runs, and what its workflow waits for: " + d.OperatorURL
+		}
+		if k.code != "" {
+			k.message = k.code + ": " + k.message
+		}
+		found = append(found, finding{"documents", findingBad, fmt.Sprintf("%s %s at %s: %s", who, state, k.stage, k.message), next})
 	}
 	return found
 }

@@ -5,25 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/config"
 	"github.com/cairn-rag/cairn/internal/model"
-	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
 // checkEndpoints asks the configured endpoints and those that are asked where they fail:
 // for a vector, for a rank, or, where an answer would cost more, for the list of models.
-func checkEndpoints(ctx context.Context, cfg config.Config) []finding {
+// calls are the last ones of the server.
+func checkEndpoints(ctx context.Context, cfg config.Config, calls []client.ModelCall) []finding {
 	var found []finding
 	if m := cfg.Models.Embedding; m.Offline() {
-		found = append(found, finding{"embedding endpoint", findingOK, "the offline model in the server", ""})
+		found = append(found, offlineEndpoint("embedding", calls))
 	} else {
 		found = append(found, checkEmbeddings(ctx, m)...)
 	}
 	if m := cfg.Models.Chat; m.Offline() {
-		found = append(found, finding{"chat endpoint", findingOK, "the offline model in the server", ""})
+		found = append(found, offlineEndpoint("chat", calls))
 	} else {
 		found = append(found, checkAddress(ctx, "chat", m))
 		for _, f := range m.Failover {
@@ -40,6 +42,17 @@ func checkEndpoints(ctx context.Context, cfg config.Config) []finding {
 		found = append(found, checkAddress(ctx, "image", m))
 	}
 	return found
+}
+
+// offlineEndpoint is the finding about a model for which this command's configuration names
+// no endpoint. A server with another configuration may call one.
+func offlineEndpoint(kind string, calls []client.ModelCall) finding {
+	for _, call := range calls {
+		if call.Kind == kind && call.Provider != "offline" {
+			return finding{kind + " endpoint", findingNote, call.Provider + " in the server; it was not asked", ""}
+		}
+	}
+	return finding{kind + " endpoint", findingOK, "the offline model, by this command's configuration", ""}
 }
 
 // checkEmbeddings asks the endpoint of embeddings, and those that are asked where it fails,
@@ -66,11 +79,28 @@ func checkEmbedding(ctx context.Context, what string, m config.Model) (finding, 
 	start := time.Now()
 	vectors, _, err := model.New(endpoint(m, "", ""), nil).Embed(ctx, []string{"test"})
 	if err != nil || len(vectors) != 1 {
-		detail := fmt.Sprintf("%s with %s: %v", m.Model, m.Provider(), err)
-		return finding{what + " endpoint", findingBad, detail, "check models.embedding in the configuration and the endpoint, then: cairn documents retry --all --code provider_failed"}, 0
+		f := failedEndpoint(what+" endpoint", "models.embedding", m, err)
+		f.Next += ", then: cairn documents retry --all --code provider_failed"
+		return f, 0
 	}
-	detail := fmt.Sprintf("%s with %s: %d dimensions in %s", m.Model, m.Provider(), len(vectors[0]), terminal.Duration(time.Since(start)))
+	detail := fmt.Sprintf("%s at %s: %d dimensions in %s", m.Model, m.Provider(), len(vectors[0]), took(start))
 	return finding{what + " endpoint", findingOK, detail, ""}, len(vectors[0])
+}
+
+// took returns the milliseconds since start.
+func took(start time.Time) string { return fmt.Sprintf("%d ms", time.Since(start).Milliseconds()) }
+
+// failedEndpoint describes the failure of an endpoint whose configuration is at key.
+func failedEndpoint(check, key string, m config.Model, err error) finding {
+	failed, ok := errors.AsType[*model.Error](err)
+	if !ok {
+		return finding{check, findingBad, fmt.Sprintf("%s at %s: %v", m.Model, m.Provider(), err), "check " + key + " and the endpoint"}
+	}
+	happened, advice, _ := strings.Cut(strings.TrimPrefix(failed.Public().Message, model.PublicName+" "), "; ")
+	if advice == "" || failed.Code == model.CodeConnection {
+		advice = "check " + key + ".base_url, and that the endpoint runs"
+	}
+	return finding{check, findingBad, fmt.Sprintf("%s at %s %s", m.Model, m.Provider(), happened), strings.ReplaceAll(advice, "models.*", key)}
 }
 
 func checkRerank(ctx context.Context, r config.Rerank) finding {
@@ -78,9 +108,11 @@ func checkRerank(ctx context.Context, r config.Rerank) finding {
 	defer cancel()
 	m, start := r.Endpoint(), time.Now()
 	if _, err := model.NewReranker(endpoint(m, "", ""), model.RerankShape(r.Type), nil).Rerank(ctx, "test", []string{"test"}); err != nil {
-		return finding{"rerank endpoint", findingBad, fmt.Sprintf("%s with %s: %v", m.Model, m.Provider(), err), "check models.rerank in the configuration and the endpoint; searches go on without it"}
+		f := failedEndpoint("rerank endpoint", "models.rerank", m, err)
+		f.Next += "; searches go on without it"
+		return f
 	}
-	return finding{"rerank endpoint", findingOK, fmt.Sprintf("%s with %s: answered in %s", m.Model, m.Provider(), terminal.Duration(time.Since(start))), ""}
+	return finding{"rerank endpoint", findingOK, fmt.Sprintf("%s at %s: answered in %s", m.Model, m.Provider(), took(start)), ""}
 }
 
 // checkAddress asks an endpoint for its models, which costs nothing there.
@@ -91,14 +123,36 @@ func checkAddress(ctx context.Context, what string, m config.Model) finding {
 	start, status := time.Now(), http.StatusOK
 	_, err := model.New(endpoint(m, "", ""), nil).Models(ctx)
 	if failed, ok := errors.AsType[*model.Error](err); ok {
-		if status = failed.Status; failed.Code == model.CodeConnection || failed.Code == model.CodeTimeout {
-			return finding{check, findingBad, fmt.Sprintf("%s cannot be reached: %v", m.Provider(), err), "check " + key + ".base_url, and that the endpoint runs"}
+		if status = failed.Status; slices.Contains(unusable, failed.Code) && status != http.StatusNotImplemented {
+			return failedEndpoint(check, key, m, err)
 		}
 	}
-	detail := fmt.Sprintf("%s with %s: status %d in %s", m.Model, m.Provider(), status, terminal.Duration(time.Since(start)))
-	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return finding{check, findingBad, detail, "check the key that " + key + ".key_env names"}
+	return finding{check, findingOK, fmt.Sprintf("%s at %s: status %d in %s", m.Model, m.Provider(), status, took(start)), ""}
+}
+
+// unusable are the failures of a list of models that the other routes of an endpoint share.
+// Others only tell that it has no such list.
+var unusable = []string{model.CodeConnection, model.CodeTimeout, model.CodeUnauthorized, model.CodeOverloaded, model.CodeRateLimited}
+
+// checkSameEndpoints reports whether the server has called endpoints that this
+// configuration does not name. The checks of endpoints then say nothing about the server.
+func checkSameEndpoints(calls []client.ModelCall, cfg config.Config) []finding {
+	named := map[string][]config.Model{
+		"embedding": {cfg.Models.Embedding}, "chat": {cfg.Models.Chat}, "rerank": {cfg.Models.Rerank.Endpoint()}, "transcription": {cfg.Models.Transcription.Endpoint()},
 	}
-	return finding{check, findingOK, detail, ""}
+	for kind, m := range map[string]config.Model{"embedding": cfg.Models.Embedding, "chat": cfg.Models.Chat} {
+		for _, f := range m.Failover {
+			named[kind] = append(named[kind], f.Endpoint())
+		}
+	}
+	for _, call := range calls {
+		known := func(m config.Model) bool { return m.Provider() == call.Provider }
+		if models, ok := named[call.Kind]; ok && call.Provider != "offline" && !slices.ContainsFunc(models, known) {
+			return []finding{{
+				"configuration", findingNote, fmt.Sprintf("the server calls %s (%s), which this command's configuration does not name", call.Provider, call.Kind),
+				"run it with the configuration of the server: --config or CAIRN_CONFIG, and its variables",
+			}}
+		}
+	}
+	return nil
 }

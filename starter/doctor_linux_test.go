@@ -15,13 +15,13 @@ func TestDoctorReport(t *testing.T) {
 	t.Parallel()
 	found := []finding{
 		{"server", findingOK, "ready, with 4 services", ""},
-		{"documents", findingBad, "a.md and 1 more waits at embed: provider_failed: the endpoint cannot be reached", "after a repair: cairn documents retry --all --code provider_failed"},
+		{"documents", findingBad, "a.md and 1 more wait at embed: provider_failed: the endpoint cannot be reached", "after a repair: cairn documents retry --all --code provider_failed"},
 		{"component Tesseract", findingNote, "not found; it reads scanned pages", "apt-get install tesseract-ocr"},
 	}
-	const table = `STATE    CHECK                FOUND                                                                            NEXT STEP
+	const table = `STATE    CHECK                FOUND                                                                           NEXT STEP
 ok       server               ready, with 4 services
-problem  documents            a.md and 1 more waits at embed: provider_failed: the endpoint cannot be reached  after a repair: cairn documents retry --all --code provider_failed
-note     component Tesseract  not found; it reads scanned pages                                                apt-get install tesseract-ocr
+problem  documents            a.md and 1 more wait at embed: provider_failed: the endpoint cannot be reached  after a repair: cairn documents retry --all --code provider_failed
+note     component Tesseract  not found; it reads scanned pages                                               apt-get install tesseract-ocr
 `
 	for _, width := range []int{50, 80, 200} {
 		file, read := openTerminal(t, width)
@@ -38,7 +38,7 @@ note     component Tesseract  not found; it reads scanned pages                 
     detail: ready, with 4 services
     state: ok
   - check: documents
-    detail: 'a.md and 1 more waits at embed: provider_failed: the endpoint cannot be reached'
+    detail: 'a.md and 1 more wait at embed: provider_failed: the endpoint cannot be reached'
     next: 'after a repair: cairn documents retry --all --code provider_failed'
     state: problem
   - check: component Tesseract
@@ -47,13 +47,38 @@ note     component Tesseract  not found; it reads scanned pages                 
     state: note
 problems: 1
 `
-	var out bytes.Buffer
-	command := doctorCmd{}
-	command.Output = outputYAML
-	if err := command.report(&app{stdout: &out}, found); err == nil {
-		t.Error("no error in YAML")
-	}
-	if diff := cmp.Diff(yaml, out.String()); diff != "" {
-		t.Errorf("in YAML (-want +got):\n%s", diff)
+	const json = `{
+  "findings": [
+    {
+      "check": "server",
+      "detail": "ready, with 4 services",
+      "state": "ok"
+    },
+    {
+      "check": "documents",
+      "detail": "a.md and 1 more wait at embed: provider_failed: the endpoint cannot be reached",
+      "next": "after a repair: cairn documents retry --all --code provider_failed",
+      "state": "problem"
+    },
+    {
+      "check": "component Tesseract",
+      "detail": "not found; it reads scanned pages",
+      "next": "apt-get install tesseract-ocr",
+      "state": "note"
+    }
+  ],
+  "problems": 1
+}
+`
+	for output, want := range map[string]string{outputYAML: yaml, outputJSON: json} {
+		var out bytes.Buffer
+		command := doctorCmd{}
+		command.Output = output
+		if err := command.report(&app{stdout: &out}, found); err == nil {
+			t.Errorf("no error in %s", output)
+		}
+		if diff := cmp.Diff(want, out.String()); diff != "" {
+			t.Errorf("in %s (-want +got):\n%s", output, diff)
+		}
 	}
 }

@@ -11,10 +11,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/config"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 func TestDoctor(t *testing.T) {
@@ -29,7 +32,7 @@ func TestDoctor(t *testing.T) {
 			_, _ = w.Write([]byte("cairn_build_info{go_version=\"go1\",version=\"" + versionName() + "\"} 1\ncairn_queue_tasks{queue=\"embed\"} 12\n"))
 			return
 		case r.URL.Path == "/readyz":
-			body = `{"status":"ready","dependencies":[{"name":"database","status":"up"}],"disk":{"freeBytes":5368709120,"usedBytes":{"temporal":3145728,"blobs":2097152}}}`
+			body = `{"status":"ready","dependencies":[{"name":"database","status":"up"}],"indexIncomplete":true,"disk":{"freeBytes":5368709120,"usedBytes":{"temporal":3145728,"blobs":2097152}}}`
 		case strings.HasSuffix(r.URL.Path, "/reingest"):
 			body = `{"matched":0,"started":0,"refused":[]}`
 		case r.URL.Query().Get("status") == "pending":
@@ -58,15 +61,77 @@ func TestDoctor(t *testing.T) {
 	if states["documents"].State != findingOK || states["clock"].State != findingOK || states["version"].State != findingOK || states["queue embed"].State != findingNote {
 		t.Errorf("exit code %d, %+v", code, states)
 	}
+	if index := states["index"]; index.State != findingBad || index.Next != "cairn rebuild-index" {
+		t.Errorf("of an index that lacks documents it says %+v", index)
+	}
 	if disk := states["disk"]; disk.State != findingOK || disk.Detail != "5120.0 MB free; blobs 2.0 MB, temporal 3.0 MB" {
 		t.Errorf("the disk is not that of the server: %+v", disk)
 	}
 	pending.Store(strings.ReplaceAll(waiting, "%", "a") + "," + strings.ReplaceAll(waiting, "%", "b"))
 	code, states = doctor()
 	stuck := states["documents"]
-	if code != exitFailed || stuck.State != findingBad || stuck.Detail != "a.md and 1 more waits at embed: provider_failed: the endpoint cannot be reached" ||
+	if code != exitFailed || stuck.State != findingBad || stuck.Detail != "a.md and 1 more wait at embed: provider_failed: the endpoint cannot be reached" ||
 		stuck.Next != "after a repair: cairn documents retry --all --code provider_failed" {
 		t.Errorf("exit code %d, %+v", code, stuck)
+	}
+}
+
+// TestNextStepOfAConflict has documents whose vectors have another length than those of the
+// index: the file is sound, and a retry is refused.
+func TestNextStepOfAConflict(t *testing.T) {
+	t.Parallel()
+	failed := client.Document{ID: "d", Status: knowledge.StatusError, Error: &knowledge.DocumentError{Code: knowledge.CodeConflict, Stage: knowledge.StagePublish}}
+	if got, want := nextStep(failed), "after a repair: cairn documents reingest d"; got != want {
+		t.Errorf("of one it is %q, want %q", got, want)
+	}
+	found := stuck([]client.Document{failed, failed})
+	if want := "after a repair: cairn documents reingest --all --code conflict"; len(found) != 1 || found[0].Next != want {
+		t.Errorf("of two it is %+v, want %q", found, want)
+	}
+}
+
+// TestDoctorOfAnotherConfiguration has a configuration that is not that of the server, and
+// one that cannot be read: all other checks are made.
+func TestDoctorOfAnotherConfiguration(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch r.URL.Path {
+		case "/metrics":
+			_, _ = w.Write([]byte("cairn_queue_tasks{queue=\"embed\"} 0\ncairn_queue_tasks{queue=\"parse\"} 0\n"))
+		case "/readyz":
+			_, _ = w.Write([]byte(`{"status":"ready","dependencies":[],"models":[{"provider":"models.example:8000","kind":"embedding","outcome":"ok"}]}`))
+		default:
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = w.Write([]byte(`{"code":"unauthorized","status":401,"detail":"this API key is not known"}`))
+		}
+	}))
+	t.Cleanup(server.Close)
+	broken := filepath.Join(t.TempDir(), "broken.yaml")
+	if err := os.WriteFile(broken, []byte("models:\n  embedding: {base_url: http://127.0.0.1:1/v1, model: m, key_env: CAIRN_NO_SUCH_KEY}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"another one":  {nil, []string{"the server calls models.example:8000 (embedding)", "models.example:8000 in the server; it was not asked", "no task waits in 2 queues", "name a key with --key or CAIRN_KEY"}},
+		"a broken one": {[]string{"--config", broken}, []string{"problem  configuration", "CAIRN_NO_SUCH_KEY", "component LibreOffice"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var stdout, stderr bytes.Buffer
+			code := run(context.Background(), &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}, append([]string{"doctor", "--url", server.URL, "--key", "cairn_k"}, test.args...))
+			if code != exitFailed {
+				t.Errorf("exit code %d, %s", code, stderr.String())
+			}
+			for _, want := range test.want {
+				if !strings.Contains(stdout.String(), want) {
+					t.Errorf("it does not say %q:\n%s", want, stdout.String())
+				}
+			}
+		})
 	}
 }
 
@@ -99,7 +164,7 @@ func TestDoctorAsksEveryEndpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := map[string]string{}
-	for _, f := range checkEndpoints(t.Context(), cfg) {
+	for _, f := range checkEndpoints(t.Context(), cfg, nil) {
 		got[f.Check] = f.State
 	}
 	want := map[string]string{
@@ -107,6 +172,47 @@ func TestDoctorAsksEveryEndpoint(t *testing.T) {
 		"rerank endpoint": findingBad, "transcription endpoint": findingOK,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
+// TestDoctorNamesTheCauseOfAnEndpoint has endpoints that refuse the key, fail, or are not
+// there: the words are those of a document that waits, and the next step names the key.
+func TestDoctorNamesTheCauseOfAnEndpoint(t *testing.T) {
+	t.Parallel()
+	models := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/embeddings") {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.WriteHeader(http.StatusBadGateway)
+	}))
+	t.Cleanup(models.Close)
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	at := strings.TrimPrefix(models.URL, "http://")
+	var cfg config.Config
+	cfg.Models.Embedding = config.Model{BaseURL: models.URL + "/v1", Model: "m"}
+	cfg.Models.Chat = config.Model{BaseURL: models.URL + "/v1", Model: "c"}
+	cfg.Models.Transcription = config.Transcription{BaseURL: gone.URL + "/v1", Model: "t"}
+	want := []finding{
+		{"embedding endpoint", findingBad, "m at " + at + " refused our credentials (status 401)", "check the key that models.embedding.key_env names, then: cairn documents retry --all --code provider_failed"},
+		{"chat endpoint", findingBad, "c at " + at + " is overloaded or failing (status 502)", "try again later"},
+		{"transcription endpoint", findingBad, "t at " + strings.TrimPrefix(gone.URL, "http://") + " cannot be reached (connection refused)", "check models.transcription.base_url, and that the endpoint runs"},
+	}
+	if diff := cmp.Diff(want, checkEndpoints(t.Context(), cfg, nil)); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
+// TestStuckDocuments has documents that failed, wait, and were not heard of for long.
+func TestStuckDocuments(t *testing.T) {
+	t.Parallel()
+	pending := func(name string, since time.Duration) client.Document {
+		return client.Document{ID: name, Name: name, Status: knowledge.StatusPending, Stage: knowledge.StageEmbed, UpdatedAt: time.Now().Add(-since), OperatorURL: "http://pages/" + name}
+	}
+	want := []finding{{"documents", findingBad, "old and 1 more are pending at embed: unchanged for more than an hour", "see that a worker runs, and what its workflow waits for: http://pages/old"}}
+	if diff := cmp.Diff(want, stuck([]client.Document{pending("new", 0), pending("old", 2*time.Hour), pending("older", 3*time.Hour)})); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 }

@@ -245,8 +245,8 @@ func (r Rerank) Endpoint() Model {
 // Offline reports whether the offline model in the process stands for m.
 func (m Model) Offline() bool { return m.BaseURL == "" }
 
-// Provider is a short name of the endpoint for logs and metrics: its host, or
-// "offline".
+// Provider is a short name of the endpoint for logs, metrics and messages: its host, with
+// the port if the address names one, or "offline".
 func (m Model) Provider() string {
 	if m.Offline() {
 		return "offline"
@@ -255,7 +255,7 @@ func (m Model) Provider() string {
 	if err != nil {
 		return "model"
 	}
-	return u.Hostname()
+	return u.Host
 }
 
 func or[T comparable](value, other T) T {
