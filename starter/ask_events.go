@@ -111,6 +111,8 @@ func (n *narrator) tell(e client.Event) error {
 		return n.attachment(e)
 	case client.EventModelFailed:
 		return n.modelFailed(e)
+	case client.EventSearch:
+		return n.searchChoices(e)
 	case client.EventDocument:
 		return n.document(e)
 	case client.EventImport:
@@ -155,6 +157,19 @@ func (n *narrator) toolCall(e client.Event) error {
 	}
 	if call.Status != "started" {
 		n.say("%s: %s", call.Name, firstOf(call.Summary, call.Status))
+	}
+	return nil
+}
+
+// searchChoices tells of a search whose passages were embedded with a model that the
+// server cannot ask.
+func (n *narrator) searchChoices(e client.Event) error {
+	var chosen struct{ Failures map[string]string }
+	if err := e.Decode(&chosen); err != nil {
+		return err
+	}
+	if chosen.Failures["embeddings"] != "" {
+		n.say("the embedding model of these documents cannot be asked, so only their words were searched; cairn doctor tells more")
 	}
 	return nil
 }

@@ -97,13 +97,14 @@ func TestWithoutAWorkflowCache(t *testing.T) {
 	small := s.publish(t, "lights.txt", "The northern pier has a lighthouse.")
 	query := s.answer(t, m)
 	tool := s.ragSearch(t, m)
+	s.wantReplays(t, knowledge.KindIngest.WorkflowID("default", d.ID), 4) // the removal deletes this history
 	removal, err := s.RemoveDocument(s.ctx, d.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.end(t, s.Events(s.ctx, removal.RunID, 0), client.EventEnded)
 	for workflow, tasks := range map[string]int{
-		knowledge.KindIngest.WorkflowID("default", d.ID): 4, knowledge.KindIngest.WorkflowID("default", small.ID): 1, knowledge.KindQuery.WorkflowID("default", query): 4,
+		knowledge.KindIngest.WorkflowID("default", small.ID): 1, knowledge.KindQuery.WorkflowID("default", query): 4,
 		knowledge.KindTool.WorkflowID("default", tool): 3, knowledge.KindRemove.WorkflowID("default", d.ID): 1,
 	} {
 		s.wantReplays(t, workflow, tasks)

@@ -99,6 +99,8 @@ func (d documentAction) report(a *app, do doing, result client.SelectionResult) 
 	switch {
 	case d.forPrograms():
 		err = d.write(a, result)
+	case result.Matched == 0 && len(result.Refused) == 0:
+		_, err = fmt.Fprintln(a.stdout, "no document matches")
 	case d.DryRun:
 		_, err = fmt.Fprintf(a.stdout, "%s: %d would be refused; nothing was started\n", terminal.Count(result.Matched, "document"), len(result.Refused))
 	default:

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"reflect"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -109,7 +110,8 @@ func interruptible() context.Context {
 // exited is the panic value with which --help ends parsing.
 type exited int
 
-// run parses args, runs the command and returns the exit code.
+// run parses args, runs the command and returns the exit code. Without a command it writes
+// the help to stderr.
 func run(ctx context.Context, a *app, args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -129,6 +131,12 @@ func run(ctx context.Context, a *app, args []string) (code int) {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
 	parsed, err := parser.Parse(args)
+	if err != nil && strings.HasPrefix(err.Error(), "expected one of ") {
+		helper := *a
+		helper.stdout = a.stderr
+		run(ctx, &helper, append(slices.Clone(args), "--help"))
+		return exitUsage
+	}
 	if err == nil {
 		parsed.BindTo(ctx, (*context.Context)(nil))
 		err = parsed.Run(a)
@@ -143,7 +151,8 @@ func newParser(a *app) (*kong.Kong, error) {
 	return kong.New(&commands{},
 		kong.Name("cairn"),
 		kong.Vars{"version": versionLine()},
-		kong.Description("Ingest documents and get cited answers. Accepted work survives the death of the process."),
+		kong.Description("Ingest documents and get cited answers. Accepted work survives the death of the process.\n\n"+
+			"Exit codes: 0 done, 1 the work failed, 2 wrong use, 3 no server, 130 interrupted."),
 		kong.Writers(a.stdout, a.stderr),
 		kong.KindMapper(reflect.String, kong.MapperFunc(decodeText)),
 		kong.Exit(func(status int) { panic(exited(status)) }),

@@ -67,7 +67,8 @@ func TestExitCodes(t *testing.T) {
 		says string
 	}{
 		{"done", []string{"version"}, exitDone, ""},
-		{"no_command", nil, exitUsage, "cairn --help"},
+		{"no_command", nil, exitUsage, "Exit codes: "},
+		{"a_group_without_a_command", []string{"documents"}, exitUsage, "\n  documents list "},
 		{"an_unknown_command", []string{"asks"}, exitUsage, "cairn --help"},
 		{"an_unknown_flag", []string{"ask", "why?", "--projet", "p"}, exitUsage, "cairn ask --help"},
 		{"a_missing_argument", []string{"ask"}, exitUsage, "<question>"},

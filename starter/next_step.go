@@ -28,5 +28,8 @@ func nextStep(d client.Document) string {
 	if d.Error.MayRetry() {
 		return "after a repair: " + retry
 	}
+	if d.Error.Code == knowledge.CodeConflict { // the vectors of the model have another length than those of the index
+		return "after a repair: cairn documents reingest " + d.ID
+	}
 	return fmt.Sprintf("upload a sound file under the external id %s, or: cairn documents remove %s", d.ExternalID, d.ID)
 }

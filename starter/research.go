@@ -159,19 +159,13 @@ func (r *reportProgress) step(u researchUpdate) string {
 	return ""
 }
 
-// maxMark bounds the last line of a terminal, in code points, so that it stays one line.
-const maxMark = 78
-
 // mark shows a line at the end of the terminal, until unmark.
 func (n *narrator) mark(text string) {
 	if n.quiet || n.app.bar == nil {
 		return
 	}
-	if short := []rune(terminal.Clean(text)); len(short) > maxMark {
-		text = string(short[:maxMark-1]) + "…"
-	}
 	n.report.marked = true
-	fmt.Fprint(n.app.bar, terminal.Clean(text)) // progress that cannot be written is no reason to stop the work
+	_, _ = io.WriteString(n.app.bar, terminal.LastLine(n.app.bar, text)) // progress that cannot be written is no reason to stop the work
 }
 
 // unmark takes the line of mark away, before anything else is written.

@@ -97,10 +97,31 @@ func (s runsShowCmd) Run(ctx context.Context, a *app) error {
 		waiting = documentWait(*r.Waiting)
 		step = nextStep(client.Document{ID: r.DocumentID, Status: knowledge.StatusPending, Waiting: r.Waiting})
 	}
+	if r.Stage != "" && r.Error != nil {
+		step = s.stepAfter(ctx, c, r.DocumentID)
+	}
 	return terminal.Fields(a.stdout, "id", r.ID, "kind", r.Kind, "status", r.Status, "project", r.ProjectID,
 		"document", r.DocumentID, "stage", string(r.Stage), "waiting", waiting, "next step", step,
-		"started", terminal.Time(r.CreatedAt), "ended", ended, "error", failure, "usage", string(r.Usage), "progress", string(r.Progress),
+		"started", terminal.Time(r.CreatedAt), "ended", ended, "error", failure, "usage", unlessNull(r.Usage), "progress", string(r.Progress),
 		"workflow", r.WorkflowID, "operator", r.OperatorURL)
+}
+
+// stepAfter returns what a person can do about the document of an ingest that failed, "" if
+// it cannot be read.
+func (runsShowCmd) stepAfter(ctx context.Context, c *client.Client, document string) string {
+	d, err := c.Document(ctx, document)
+	if err != nil {
+		return ""
+	}
+	return nextStep(d)
+}
+
+// unlessNull returns a JSON value as text, "" for null.
+func unlessNull(value json.RawMessage) string {
+	if string(value) == "null" {
+		return ""
+	}
+	return string(value)
 }
 
 type runsWatchCmd struct {

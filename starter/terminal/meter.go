@@ -11,15 +11,16 @@ import (
 // Meter shows how far one long piece of work is: a bar where there is a terminal,
 // otherwise a line each time. Safe for concurrent use.
 type Meter struct {
-	mu  sync.Mutex
-	out io.Writer
-	bar *progressbar.ProgressBar // nil = no terminal
+	mu    sync.Mutex
+	out   io.Writer
+	bar   *progressbar.ProgressBar // nil = no terminal
+	width int                      // of the terminal; 0 = unlimited
 }
 
 // NewMeter starts to show the progress of a piece of work. bar may be nil, where there is
 // no terminal to draw a bar on; lines then go to out.
 func NewMeter(out, bar io.Writer) *Meter {
-	m := &Meter{out: out}
+	m := &Meter{out: out, width: barWidth(bar)}
 	if bar != nil {
 		m.bar = progressbar.NewOptions64(1,
 			progressbar.OptionSetWriter(bar),
@@ -41,8 +42,9 @@ func (m *Meter) Show(done, total int64, text string) error {
 		_, err := fmt.Fprintf(m.out, "%d of %d, %s\n", done, total, line(text))
 		return err
 	}
-	m.bar.Describe(line(text))
-	m.bar.ChangeMax64(max(total, done+1)) // a full bar is finished, and more may be found
+	total = max(total, done+1) // a full bar is finished, and more may be found
+	m.bar.Describe(besideBar(line(text), m.width, total))
+	m.bar.ChangeMax64(total)
 	if err := m.bar.Set64(done); err != nil {
 		return fmt.Errorf("draw the progress bar: %w", err)
 	}
@@ -57,7 +59,7 @@ func (m *Meter) Note(out io.Writer, text string) {
 	if m.bar != nil {
 		_ = m.bar.Clear()
 	}
-	_, _ = fmt.Fprintln(out, line(text))
+	_, _ = fmt.Fprintln(out, Wrapped(out, line(text)))
 }
 
 // Close takes the bar away.
