@@ -187,6 +187,19 @@ func TestCallModel(t *testing.T) {
 		f.want(result, "I would search.", 0)
 	})
 
+	t.Run("a model that calls a tool although none is allowed is asked without tools", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		call := modeltest.Call(model.ToolCall{ID: "a", Name: tool.DocumentsRAG, Arguments: `{}`})
+		f.server.ScriptChat(call, modeltest.Text("The answer."))
+		result, err := do(f, f.answering.CallModel, activities.ModelCallInput{RunRef: f.ask("what?"), Turn: 6, NoTools: true})
+		f.must(err)
+		f.want(result, "The answer.", 0)
+		if n := len(f.server.Requests()); n != 2 || len(f.server.Requests()[1].Tools) != 0 || result.Usage.ModelCalls != 2 {
+			t.Errorf("%d requests, usage %+v", n, result.Usage)
+		}
+	})
+
 	t.Run("an empty answer is an error", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)

@@ -58,6 +58,9 @@ func (a *Answering) searchFirst(ctx context.Context, in SearchInput) (SearchResu
 	if err != nil {
 		return SearchResult{}, err
 	}
+	if !record.Choices.IsZero() { // the event of the choices names a blob
+		return a.kept(ctx, key, func() (SearchRecord, error) { return record, nil })
+	}
 	result := record.result("")
 	result.Found = &record
 	return result, nil
@@ -103,9 +106,6 @@ func (a *Answering) retrieve(ctx context.Context, key string, request knowledge.
 	})
 	if err != nil {
 		return SearchRecord{}, fmt.Errorf("retrieve: %w", err)
-	}
-	if r := found.Reranking; r != nil && r.Failure != "" {
-		a.Log.WarnContext(ctx, "a search keeps its order without the reranker", "reranker", r.Reranker, "failure", r.Failure, "error", r.Cause)
 	}
 	for _, cause := range found.Causes {
 		a.Log.WarnContext(ctx, "a stage of a search failed and was left out", "failures", found.Choices.Failures, "error", cause)

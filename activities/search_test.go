@@ -7,6 +7,7 @@ import (
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -92,6 +93,23 @@ func TestSearchKnowledge(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s: %s", name, diff)
 			}
+		}
+	})
+
+	t.Run("a search that goes on without the embedding model is stored, because its event names the blob", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		f.publish(f.upload("apples.txt", "Apples are picked in autumn."))
+		f.answering.Retriever = retrieve.New(f.index, f.store, nil).Across(f.store, func(string) (retrieve.Embedder, error) {
+			return nil, retrieve.ErrCannotBeAsked
+		})
+		result, err := do(f, f.answering.SearchKnowledge, activities.SearchInput{RunRef: f.ask("when are apples picked?")})
+		f.must(err)
+		if !result.Chosen || result.Key == "" || result.Found != nil {
+			t.Fatalf("the result is %+v, want a key", result)
+		}
+		if diff := cmp.Diff([]string{"apples.txt"}, f.found(result)); diff != "" {
+			t.Error(diff)
 		}
 	})
 

@@ -99,6 +99,9 @@ func (s *Server) retrieveContext(ctx context.Context, p knowledge.Principal, in 
 	if err != nil {
 		return nil, fmt.Errorf("retrieve: %w", err)
 	}
+	for _, cause := range result.Causes {
+		edge.RequestLog(ctx).WarnContext(ctx, "a stage of a search failed and was left out", "failures", result.Choices.Failures, "error", cause)
+	}
 	passages, err := retrieve.Passages(ctx, s.deps.Store, p, result.Contexts)
 	if err != nil {
 		return nil, fmt.Errorf("retrieve: %w", err)

@@ -118,6 +118,42 @@ func TestSearchChoices(t *testing.T) {
 	if shown != 2 {
 		t.Errorf("%d of 2 events show the choices", shown)
 	}
+
+	t.Run("a reranker that fails is named, and the order of the search stands", func(t *testing.T) {
+		s.setAI(t, map[string]any{"enhanceQuery": false, "selfQuery": "disabled", "retrieval": nil})
+		s.setAI(t, map[string]any{"retrieval": map[string]any{"reranker": "judge"}})
+		m.ScriptChat(modeltest.Text("I cannot grade them."))
+		s.wantFailure(t, "default", "reranker")
+	})
+	t.Run("an embedding model that fails is named, and the question is searched by words", func(t *testing.T) {
+		var project struct{ ID string }
+		s.call(t, "POST", webhooks+"/projects", map[string]any{"name": "apart", "ai": map[string]any{"embeddings": map[string]any{"model": "another"}}}, &project)
+		text := map[string]string{"text": "Everybody at Heron has thirty days of leave."}
+		s.call(t, "POST", webhooks+"/document?wait=true&projectId="+project.ID, map[string]any{"name": "leave", "content": text}, nil)
+		m.ScriptEmbeddings(modeltest.Fail(http.StatusNotFound))
+		s.wantFailure(t, project.ID, "embeddings")
+	})
+}
+
+// wantFailure asks a question, in whose search the next call of a model fails. Its event,
+// its answer and /retrieve-context must name the setting whose stage failed.
+func (s *server) wantFailure(t *testing.T, project, setting string) {
+	t.Helper()
+	want := map[string]any{"failures": map[string]any{setting: "model_failed"}}
+	body := map[string]any{"text": "How many days of leave are there at Heron?", "projectId": project, "sse": true, "toolChoice": "none"}
+	run := s.ask(t, webhooks+"/query", body)
+	seen := map[string]any{}
+	for _, e := range s.follow(t, run.run, 0) {
+		if e.Name == "searchChoices" || e.Name == "completedMessage" {
+			var data map[string]any
+			e.decode(t, &data)
+			seen[e.Name] = data
+		}
+	}
+	answer, _ := seen["completedMessage"].(map[string]any)
+	if diff := cmp.Diff([]any{want, []any{want}}, []any{seen["searchChoices"], answer["searches"]}); diff != "" || answer["sources"] == nil {
+		t.Errorf("the failure of %s: %s; sources %v", setting, diff, answer["sources"])
+	}
 }
 
 // TestSearchChoicesOffline: the offline model chooses tags by their words, and stages

@@ -49,6 +49,12 @@ func NewAnswerInput(run knowledge.RunRef, r knowledge.Request) AnswerInput {
 	return in
 }
 
+// WordsNext reports whether the first event of a run is followed by the words of a model.
+// Otherwise it is followed by events of a search, of webhooks or of a plan.
+func (in AnswerInput) WordsNext(kind knowledge.RunKind) bool {
+	return kind != knowledge.KindResearch && !in.Web && !in.Webhooks && !in.SlowSearch
+}
+
 // StartedData is the inline data of a question's first event.
 type StartedData struct {
 	MessageID      string `json:"messageId"`
@@ -202,6 +208,8 @@ func (a *answer) finish(ctx workflow.Context, kind knowledge.RunKind, err error)
 	if err = canceled(ctx, err); err != nil {
 		f := activities.Describe(err, knowledge.Failure{Code: knowledge.CodeProviderFailed, Message: "the model did not answer in time; try again later", Retryable: true})
 		end, in.Code, in.Message, in.RetryAt = activities.Failed(kind, f), f.Code, f.Message, f.RetryAt
+		// Operators also see which endpoint failed.
+		workflow.SetCurrentDetails(ctx, fmt.Sprintf("Ended with `%s`: %s.", f.Code, activities.DescribeStep(err, f).Message))
 	}
 	in.Status = end.Status()
 	a.log.drain(ctx)

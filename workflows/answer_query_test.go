@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/mock"
+	sdkpb "go.temporal.io/api/sdk/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
@@ -358,6 +359,14 @@ func TestAnswerQuery(t *testing.T) {
 			return activities.ModelCallResult{}, temporal.NewApplicationError("the endpoint failed", "provider_failed")
 		})
 		end := test.run(t, workflows.AnswerInput{MaxToolTurns: 5})
+		details, err := test.env.QueryWorkflow("__temporal_workflow_metadata")
+		var shown sdkpb.WorkflowMetadata
+		if err == nil {
+			err = details.Get(&shown)
+		}
+		if want := "Ended with `provider_failed`: the endpoint failed."; err != nil || shown.CurrentDetails != want {
+			t.Errorf("its current details are %q, %v; want %q", shown.CurrentDetails, err, want)
+		}
 		if end.Status != "failed" || end.Code != "provider_failed" || calls != 6 {
 			t.Errorf("status %s, code %s after %d calls", end.Status, end.Code, calls)
 		}

@@ -81,6 +81,6 @@ func fence(text string) string {
 var sourceTag = regexp.MustCompile(`(?i)(</?)(source_)`)
 
 // attribute writes a name as the value of an attribute, on one line.
-func attribute(name string) string {
-	return strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;", "\n", " ", "\r", " ").Replace(name)
-}
+func attribute(name string) string { return attributeWords.Replace(name) }
+
+var attributeWords = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;", "\n", " ", "\r", " ")

@@ -39,9 +39,10 @@ type Store interface {
 	Preferences(ctx context.Context, p knowledge.Principal) (json.RawMessage, error)
 	// UnreachedDocuments returns those of the ids that the principal cannot read.
 	UnreachedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]string, error)
-	// FailedDocuments returns those of the ids of which nothing is published because their
-	// ingest failed. The principal can read them.
-	FailedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]knowledge.Document, error)
+	// UnsearchableDocuments returns those of the ids in which a search of projects finds
+	// nothing: unpublished, inactive, or of another project. Empty projects means all. The
+	// principal can read them.
+	UnsearchableDocuments(ctx context.Context, p knowledge.Principal, ids, projects []string) ([]knowledge.Document, error)
 	// History returns the summary of the principal's conversation, and its last n
 	// messages behind it, oldest first.
 	History(ctx context.Context, p knowledge.Principal, conversation string, n int) (store.History, error)
@@ -83,6 +84,7 @@ type Workflows interface {
 // Relay lets readers of this process see a run's first events at once.
 type Relay interface {
 	// Prime passes the first items of a run that is about to start. The relay follows
-	// the run until its last reader has left and stop was called.
-	Prime(run stream.RunRef, items []stream.Item) (stop func())
+	// the run until its last reader has left and stop was called. words says that the
+	// words of a model come next.
+	Prime(run stream.RunRef, items []stream.Item, words bool) (stop func())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cairn-rag/cairn/activities"
@@ -84,8 +85,8 @@ func (s *Starter) configuration(project knowledge.Project, preferred preferences
 }
 
 // checkDocuments refuses a question about a document that the principal cannot
-// read, or whose ingest failed.
-func (s *Starter) checkDocuments(ctx context.Context, p knowledge.Principal, ids []string) error {
+// read, or that has no text to search.
+func (s *Starter) checkDocuments(ctx context.Context, p knowledge.Principal, ids, projects []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -96,14 +97,28 @@ func (s *Starter) checkDocuments(ctx context.Context, p knowledge.Principal, ids
 	if len(missing) > 0 {
 		return knowledge.NotFound("document", missing[0])
 	}
-	failed, err := s.deps.Store.FailedDocuments(ctx, p, ids)
+	silent, err := s.deps.Store.UnsearchableDocuments(ctx, p, ids, projects)
 	if err != nil {
 		return fmt.Errorf("check documents: %w", err)
 	}
-	if len(failed) > 0 {
-		return knowledge.Errorf(knowledge.CodeConflict, "document %q has no text to search, because its ingest failed: correct the cause and retry it, or leave it out", failed[0].ID)
+	if len(silent) > 0 {
+		return unsearchable(silent[0], projects)
 	}
 	return nil
+}
+
+// unsearchable returns the error of a question about a document that has no text to search.
+func unsearchable(d knowledge.Document, projects []string) error {
+	switch {
+	case len(projects) > 0 && !slices.Contains(projects, d.Project):
+		return knowledge.Errorf(knowledge.CodeNotFound, "document %q is not in this project, but in %s: ask that one", d.ID, d.Project)
+	case d.Status == knowledge.StatusInactive:
+		return knowledge.Errorf(knowledge.CodeConflict, "document %q has no text to search, because it is inactive: set its status to published again, or leave it out", d.ID)
+	case d.Status == knowledge.StatusPending:
+		return knowledge.Errorf(knowledge.CodeConflict, "document %q has no text to search yet, because it is being ingested: wait until it is published, or leave it out", d.ID)
+	default:
+		return knowledge.Errorf(knowledge.CodeConflict, "document %q has no text to search, because its ingest failed: correct the cause and retry it, or leave it out", d.ID)
+	}
 }
 
 // MessageID returns the id of the message that answers a run's question.

@@ -131,7 +131,7 @@ func (s *Starter) start(ctx context.Context, p knowledge.Principal, id string, r
 // begin writes the snapshot and the row of a question that is allowed, and starts its
 // workflow.
 func (s *Starter) begin(ctx context.Context, p knowledge.Principal, id, project string, r Request, setup Setup) (Started, error) {
-	if err := s.checkDocuments(ctx, p, r.Documents); err != nil {
+	if err := s.checkDocuments(ctx, p, r.Documents, setup.Projects); err != nil {
 		return Started{}, err
 	}
 	p, r, attached, err := s.attach(ctx, p, id, project, r)
@@ -216,6 +216,7 @@ func (s *Starter) startWorkflow(ctx context.Context, n run) (Started, error) {
 	stop := s.deps.Relay.Prime(
 		stream.RunRef{Workspace: n.run.Workspace, Run: n.run.ID, WorkflowID: n.run.LogWorkflowID()},
 		[]stream.Item{{Topic: n.first.Topic, Data: n.first.Data}},
+		n.input.WordsNext(n.run.Kind),
 	)
 	starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), startPatience)
 	defer cancel()

@@ -45,7 +45,7 @@ func (f *fixture) Answer(ctx context.Context, _ knowledge.RunKind, in workflows.
 }
 
 // Prime implements question.Relay.
-func (f *fixture) Prime(run stream.RunRef, _ []stream.Item) (stop func()) {
+func (f *fixture) Prime(run stream.RunRef, _ []stream.Item, _ bool) (stop func()) {
 	f.primed = append(f.primed, run.Run)
 	return func() { f.primed = slices.DeleteFunc(f.primed, func(id string) bool { return id == run.Run }) }
 }

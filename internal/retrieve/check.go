@@ -14,6 +14,23 @@ type checked struct {
 	pool    []Context
 	dropped int             // candidates that SQL did not show or that were duplicates: more candidates could replace them
 	hidden  []knowledge.Hit // hits that SQL did not show, of documents of which it showed no hit
+
+	texts   duplicates      // of the pool
+	parents map[parent]bool // of the pool
+	of      map[string]int  // passages of the pool by document
+}
+
+// enough reports whether n passages can be chosen from the pool, or more candidates could
+// not replace one. perDocument is how many a document may have, 0 = no bound.
+func (c *checked) enough(n, perDocument int) bool {
+	usable := len(c.pool)
+	if perDocument > 0 {
+		usable = 0
+		for _, passages := range c.of {
+			usable += min(passages, perDocument)
+		}
+	}
+	return usable >= n || c.dropped == 0 && usable == len(c.pool)
 }
 
 // check goes through the candidates, best first. It keeps those that SQL
@@ -21,11 +38,9 @@ type checked struct {
 // later stages need. Of the chunks of one parent it keeps the best, because the model
 // reads the parent.
 func (s *search) check(ctx context.Context, candidates []knowledge.Hit) (checked, error) {
-	var c checked
+	c := checked{parents: map[parent]bool{}, of: map[string]int{}}
 	shown := map[string]bool{} // ids of documents and of their chunks
 	want := s.poolSize()
-	var texts duplicates
-	parents := map[parent]bool{}
 	batch := 2 * want // few candidates are dropped, so one batch is mostly enough
 	if s.trace != nil {
 		batch = max(1, len(candidates)) // each is explained
@@ -51,26 +66,35 @@ func (s *search) check(ctx context.Context, candidates []knowledge.Hit) (checked
 			}
 		}
 		for _, v := range views {
-			score := scores[v.ID]
-			switch {
-			case !s.reranks() && score < s.request.Config.MinScore:
-				s.trace.drop(v, DropMinScore)
-			case len(c.pool) == want:
-				s.trace.drop(v, DropNumber)
-			case v.Parent != (knowledge.Span{}) && parents[parentOf(v)]:
-				c.dropped++
-				s.trace.drop(v, DropParent)
-			case texts.seen(v.Text):
-				c.dropped++
-				s.trace.drop(v, DropDuplicate)
-			default:
-				parents[parentOf(v)] = true
-				c.pool = append(c.pool, Context{ChunkView: v, Score: score})
-			}
+			s.sift(&c, v, scores[v.ID])
 		}
 	}
 	c.hidden = slices.DeleteFunc(c.hidden, func(h knowledge.Hit) bool { return shown[h.DocumentID] })
 	return c, nil
+}
+
+// sift adds a passage that SQL shows to the pool, or drops it.
+func (s *search) sift(c *checked, v store.ChunkView, score float64) {
+	limits, want, share := s.request.Config, s.poolSize(), s.share()
+	switch {
+	case !s.reranks() && score < limits.MinScore:
+		s.trace.drop(v, DropMinScore)
+	case len(c.pool) == want:
+		s.trace.drop(v, DropNumber)
+	case v.Parent != (knowledge.Span{}) && c.parents[parentOf(v)]:
+		c.dropped++
+		s.trace.drop(v, DropParent)
+	case share > 0 && c.of[v.DocumentID] == share:
+		c.dropped++
+		s.trace.drop(v, DropPerDocument)
+	case c.texts.seen(v.Text):
+		c.dropped++
+		s.trace.drop(v, DropDuplicate)
+	default:
+		c.parents[parentOf(v)] = true
+		c.of[v.DocumentID]++
+		c.pool = append(c.pool, Context{ChunkView: v, Score: score})
+	}
 }
 
 // poolSize returns how many passages the later stages choose from.
@@ -80,6 +104,13 @@ func (s *search) poolSize() int {
 		n = max(n, min(s.request.Config.Candidates, maxReranked))
 	}
 	return n
+}
+
+// share returns how many passages of the pool may be of one document, 0 = no bound: more
+// than are chosen, and so few that those that the later stages drop leave enough of others.
+func (s *search) share() int {
+	c := s.request.Config
+	return c.PerDocument * max(1, s.poolSize()/c.NumberOfChunks)
 }
 
 // parent names what the model reads in place of a chunk.

@@ -79,6 +79,48 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// TestALongDocumentLeavesRoomForOthers: the first candidates are all of one document, of
+// which the model reads one passage.
+func TestALongDocumentLeavesRoomForOthers(t *testing.T) {
+	t.Parallel()
+	c := chunks{}
+	var texts []string
+	var ordinals []int
+	for i := range 120 {
+		texts, ordinals = append(texts, fmt.Sprintf("Passage %d of the long document. ", i)), append(ordinals, i)
+	}
+	found := book(c, "long", texts, ordinals...)
+	for _, other := range []string{"b", "c", "d"} {
+		found = append(found, book(c, other, []string{"The other document " + other}, 0)...)
+	}
+	for i := range found {
+		found[i].Score = 1 - float64(i)/1000
+	}
+	for name, test := range map[string]struct {
+		config knowledge.RetrievalConfig
+		want   string
+	}{
+		"one passage of each":          {knowledge.RetrievalConfig{PerDocument: 1}, "long:0 b:0 c:0 d:0"},
+		"as many as are asked for":     {knowledge.RetrievalConfig{PerDocument: 1, NumberOfChunks: 2}, "long:0 b:0"},
+		"two passages of each":         {knowledge.RetrievalConfig{PerDocument: 2, NumberOfChunks: 4}, "long:0 long:1 b:0 c:0"},
+		"the best one by the reranker": {knowledge.RetrievalConfig{PerDocument: 1, Reranker: "bge"}, "d:0 c:0 b:0 long:4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, strategy := range []string{knowledge.StrategyDense, knowledge.StrategyBM25, knowledge.StrategyMultiStage} {
+				test.config.Strategy = strategy
+				if strategy == knowledge.StrategyMultiStage && test.config.Reranker == "" {
+					test.config.Reranker = knowledge.RerankerNone
+				}
+				r := ask(t, &scripted{dense: found, words: found}, c, rerankedBy(scriptedReranker(lastFirst)), retrieve.Request{Config: test.config})
+				if got := places(r); got != test.want {
+					t.Errorf("%s found %s, want %s", strategy, got, test.want)
+				}
+			}
+		})
+	}
+}
+
 // pages is a PassageReader of chunks without parents.
 type pages struct {
 	retrieve.PassageReader

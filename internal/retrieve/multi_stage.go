@@ -27,7 +27,7 @@ func (s *search) multiStage(ctx context.Context, g *group, q index.Query, probe 
 	}
 	full = len(words) == q.Limit
 	// Twice what the model reads, because the later stages drop some.
-	dense, words = nearest(dense, words, max((len(words)+1)/2, 2*s.request.Config.NumberOfChunks))
+	dense, words = nearest(dense, words, max((len(words)+1)/2, 2*s.request.Config.NumberOfChunks), s.share())
 	return dense, words, full, nil
 }
 
@@ -41,8 +41,9 @@ func documentsOf(hits []knowledge.Hit) []string {
 }
 
 // nearest returns the hits of words that are among the first in dense, in both lists. A
-// hit that dense does not have is further away than all others.
-func nearest(dense, words []knowledge.Hit, keep int) (nearDense, nearWords []knowledge.Hit) {
+// hit that dense does not have is further away than all others. share is how many are kept
+// of one document, 0 = no bound.
+func nearest(dense, words []knowledge.Hit, keep, share int) (nearDense, nearWords []knowledge.Hit) {
 	rank := map[string]int{}
 	for i, h := range dense {
 		rank[h.ChunkID] = i + 1
@@ -52,9 +53,12 @@ func nearest(dense, words []knowledge.Hit, keep int) (nearDense, nearWords []kno
 	slices.SortStableFunc(sorted, func(a, b knowledge.Hit) int {
 		return cmp.Compare(cmp.Or(rank[a.ChunkID], far), cmp.Or(rank[b.ChunkID], far))
 	})
-	kept := map[string]bool{}
-	for _, h := range sorted[:min(keep, len(sorted))] {
-		kept[h.ChunkID] = true
+	kept, of := map[string]bool{}, map[string]int{}
+	for _, h := range sorted {
+		if len(kept) < keep && (share == 0 || of[h.DocumentID] < share) {
+			kept[h.ChunkID] = true
+			of[h.DocumentID]++
+		}
 	}
 	lost := func(h knowledge.Hit) bool { return !kept[h.ChunkID] }
 	return slices.DeleteFunc(slices.Clone(dense), lost), slices.DeleteFunc(slices.Clone(words), lost)

@@ -20,6 +20,9 @@ const (
 	judgeTime         = 20 * time.Second
 )
 
+// settingReranker names the failure of the reranker.
+const settingReranker = "reranker"
+
 // errNotConfigured is the error of a stage whose model is not configured.
 var errNotConfigured = errors.New("no such model is configured")
 
@@ -83,6 +86,7 @@ func (s *search) rerank(ctx context.Context, pool []Context) ([]Context, *Rerank
 	}
 	if err != nil {
 		done.Failure, done.Cause = failureOf(bounded, err), err
+		s.failed(settingReranker, done.Failure, err)
 		return pool, done, nil
 	}
 	done.Ranked = len(pool)

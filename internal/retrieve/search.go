@@ -113,7 +113,7 @@ func (s *search) gather(ctx context.Context) (pool []Context, retrieved int, err
 			s.foreign = true
 			continue // with other weights
 		}
-		enough := len(found.pool) >= s.request.Config.NumberOfChunks || found.dropped == 0
+		enough := found.enough(s.request.Config.NumberOfChunks, s.request.Config.PerDocument)
 		if !enough && full && limit < index.MaxLimit {
 			limit = min(limit*moreCandidates, index.MaxLimit)
 			continue

@@ -161,25 +161,29 @@ func (s *Store) readDocument(ctx context.Context, p knowledge.Principal, id stri
 	return &row, nil
 }
 
-// FailedDocuments returns those of ids of which nothing is published because the ingest of
-// the newest version failed, in the order of the list. The caller has checked that the
-// principal reaches them.
-func (s *Store) FailedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]knowledge.Document, error) {
+// UnsearchableDocuments returns those of ids in which a search of projects finds nothing:
+// none of their versions is published, they are inactive, or of another project. Empty projects
+// means all. The caller has checked that the principal reaches them.
+func (s *Store) UnsearchableDocuments(ctx context.Context, p knowledge.Principal, ids, projects []string) ([]knowledge.Document, error) {
 	if err := requireWorkspace(p); err != nil || len(ids) == 0 {
 		return nil, err
 	}
 	var rows []documentRow
-	err := s.reader.NewSelect().Model(&rows).Where("d.id IN (?) AND d.workspace || '' = ?", bun.List(ids), p.Workspace()).
-		Where("d.removed = FALSE AND d.removing_upto = 0 AND d.published_version = 0 AND d.status = ?", knowledge.StatusError).OrderExpr("d.id").Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("look for failed documents: %w", failure(err))
+	q := s.reader.NewSelect().Model(&rows).Where("d.id IN (?) AND d.workspace || '' = ? AND d.removed = FALSE AND d.removing_upto = 0", bun.List(ids), p.Workspace())
+	if len(projects) == 0 {
+		q = q.Where("(d.published_version = 0 OR d.inactive = TRUE)")
+	} else {
+		q = q.Where("(d.published_version = 0 OR d.inactive = TRUE OR d.project || '' NOT IN (?))", bun.List(projects))
+	}
+	if err := q.OrderExpr("d.id").Scan(ctx); err != nil {
+		return nil, fmt.Errorf("look for documents without text to search: %w", failure(err))
 	}
 	return decodeRows(rows, (*documentRow).document)
 }
 
 // UnreachedDocuments returns those of ids that the principal's tokens do not reach,
-// whatever its scopes, in the order of ids. Unpublished documents are reached only by
-// the user or the conversation that they belong to.
+// whatever its scopes, in the order of ids. Unpublished documents are reached by the user
+// or the conversation that they belong to and, as inactive ones, with the write scope.
 func (s *Store) UnreachedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]string, error) {
 	if err := requireWorkspace(p); err != nil {
 		return nil, err
@@ -190,7 +194,7 @@ func (s *Store) UnreachedDocuments(ctx context.Context, p knowledge.Principal, i
 	var reachedIDs []string
 	condition := visible("?")
 	if p.Can(knowledge.ScopeWrite) {
-		condition = reached("?")
+		condition = "d.removed = FALSE AND d.removing_upto = 0 AND " + hasToken("?")
 	}
 	// The concatenation keeps the database to the few ids, where it would begin
 	// at every document of the workspace.

@@ -40,9 +40,11 @@ const unhidden = `d.removed = FALSE AND d.removing_upto = 0 AND d.inactive = FAL
 
 // reached is the condition that a reader finds the published version of a document d:
 // the document is not hidden, and one of its tokens is in the list.
-func reached(tokens string) string {
-	return unhidden + `
-	AND EXISTS (SELECT 1 FROM document_tokens AS t WHERE t.document_id = d.id AND t.token IN (` + tokens + `))`
+func reached(tokens string) string { return unhidden + " AND " + hasToken(tokens) }
+
+// hasToken is the condition that one of the tokens of a document d is in the list.
+func hasToken(tokens string) string {
+	return "EXISTS (SELECT 1 FROM document_tokens AS t WHERE t.document_id = d.id AND t.token IN (" + tokens + "))"
 }
 
 // visible is the condition that a reader may know of a document d: it is reached, and

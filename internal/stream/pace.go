@@ -25,11 +25,12 @@ type pace struct {
 	news    time.Time // when there were new items last
 }
 
-// newPace returns the pace for a run. primed means that its workflow is about to start.
-func newPace(hubless, primed bool) pace {
+// newPace returns the pace for a run. primed means that its workflow is about to start, and
+// words that it begins with the words of a model.
+func newPace(hubless, primed, words bool) pace {
 	p := pace{hubless: hubless, limit: pollLast, news: time.Now()}
 	switch {
-	case primed && hubless:
+	case primed && (hubless || !words):
 		p.poll = pollFirst
 	case primed:
 		p.poll, p.limit = pollPrimed, pollPrimed

@@ -79,7 +79,7 @@ type Reader struct {
 // Open returns a reader of the items of a run from an offset of the workflow's log on. The
 // caller closes it.
 func (r *Relay) Open(run RunRef, from int64) *Reader {
-	return &Reader{relay: r, run: run, follower: r.join(run), next: max(from, run.FirstOffset)}
+	return &Reader{relay: r, run: run, follower: r.join(run, false), next: max(from, run.FirstOffset)}
 }
 
 // Next returns the next items that are known, without blocking. If there are none, ended
@@ -131,13 +131,14 @@ func (r *Relay) Items(ctx context.Context, run RunRef, from int64) iter.Seq2[Ite
 }
 
 // Prime follows a run whose workflow is about to start, until stop is called. It
-// passes the run's first items, which the workflow's input determines, to readers.
-func (r *Relay) Prime(run RunRef, first []Item) (stop func()) {
-	f := r.join(run, first...)
+// passes the run's first items, which the workflow's input determines, to readers. words
+// says that the words of a model come next, through the hub.
+func (r *Relay) Prime(run RunRef, first []Item, words bool) (stop func()) {
+	f := r.join(run, words, first...)
 	return sync.OnceFunc(func() { r.leave(run, f) })
 }
 
-func (r *Relay) join(run RunRef, first ...Item) *follower {
+func (r *Relay) join(run RunRef, words bool, first ...Item) *follower {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f := r.followers[run.Run]
@@ -149,7 +150,7 @@ func (r *Relay) join(run RunRef, first ...Item) *follower {
 		stop := r.hub.Follow(run.Run)
 		go func() {
 			defer stop()
-			f.run(ctx, r.source, r.hub, run, newPace(r.hubless, len(first) > 0))
+			f.run(ctx, r.source, r.hub, run, newPace(r.hubless, len(first) > 0, words))
 		}()
 	}
 	f.clients++

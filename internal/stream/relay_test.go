@@ -142,7 +142,7 @@ func TestRelay(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, hub := &source{}, stream.NewHub()
 			relay := stream.NewRelay(s, hub)
-			stop := relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{s.add(t, stream.TopicStarted, "a")})
+			stop := relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{s.add(t, stream.TopicStarted, "a")}, true)
 			defer stop()
 			start := time.Now()
 			hub.Append("run", []stream.Item{s.add(t, stream.TopicDelta, "b")})
@@ -156,12 +156,33 @@ func TestRelay(t *testing.T) {
 		})
 	})
 
+	t.Run("events before the first words are read soon", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			s := &source{}
+			relay := stream.NewRelay(s, stream.NewHub())
+			stop := relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{s.add(t, stream.TopicStarted, "a")}, false)
+			defer stop()
+			s.add(t, stream.TopicToolUpdate, "b")
+			start := time.Now()
+			for item, err := range relay.Items(t.Context(), stream.RunRef{Run: "run"}, 1) {
+				if err != nil || item.Topic != stream.TopicToolUpdate {
+					t.Errorf("%+v, %v", item, err)
+				}
+				break
+			}
+			if took := time.Since(start); took > 100*time.Millisecond {
+				t.Errorf("the event was read after %v", took)
+			}
+		})
+	})
+
 	t.Run("a gap in the hub is filled by a query", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			s, hub := &source{}, stream.NewHub()
 			relay := stream.NewRelay(s, hub)
-			stop := relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{s.add(t, stream.TopicStarted, "a")})
+			stop := relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{s.add(t, stream.TopicStarted, "a")}, true)
 			defer stop()
 			s.add(t, stream.TopicToolCall, "b")
 			hub.Append("run", []stream.Item{s.add(t, stream.TopicDelta, "c")})
@@ -181,7 +202,7 @@ func TestRelay(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, hub := &source{}, stream.NewHub()
 				relay := stream.NewRelay(s, hub)
-				defer relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{s.add(t, stream.TopicStarted, "a")})()
+				defer relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{s.add(t, stream.TopicStarted, "a")}, true)()
 				hub.Append("run", []stream.Item{s.add(t, stream.TopicDelta, "b")})
 				var readAt time.Time
 				var reader sync.WaitGroup
@@ -216,7 +237,7 @@ func TestRelay(t *testing.T) {
 			s := &source{}
 			relay := stream.NewRelayWithoutHub(s)
 			first := s.add(t, stream.TopicStarted, "a")
-			stop := relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{first})
+			stop := relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{first}, true)
 			defer stop()
 			for _, silence := range []time.Duration{20 * time.Millisecond, 700 * time.Millisecond, 3 * time.Second, time.Minute} {
 				before := s.queries
@@ -242,7 +263,7 @@ func TestRelay(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, hub := &source{hang: true}, stream.NewHub()
 			relay := stream.NewRelay(s, hub)
-			stop := relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{s.add(t, stream.TopicStarted, "a")})
+			stop := relay.Prime(stream.RunRef{Run: "run"}, []stream.Item{s.add(t, stream.TopicStarted, "a")}, true)
 			defer stop()
 			time.Sleep(time.Minute) // long enough for a query to be under way
 			hub.Append("run", []stream.Item{s.add(t, stream.TopicDelta, "b"), s.add(t, stream.TopicCompleted, "c")})

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,6 +18,9 @@ func testGenerations(t *testing.T, open func(t *testing.T) Store) {
 		"a_project_without_documents_has_nothing_to_fill":   adoptGeneration,
 		"another_model_makes_all_documents_outdated":        outdatedByModel,
 		"what_is_published_is_listed_with_its_chunks":       publishedVersions,
+		"any_published_version_has_passages":                anyPublished,
+		"of_two_addresses_of_an_endpoint_the_first_stays":   embeddingAddresses,
+		"a_revision_makes_published_documents_stale":        useGeneration,
 		"a_search_reads_the_generation_of_each_project":     searchedGenerations,
 	})
 }
@@ -129,6 +133,62 @@ func outdatedByModel(f *fixture) {
 	}
 }
 
+func embeddingAddresses(f *fixture) {
+	move := func(was, address, want string) {
+		f.Helper()
+		got, err := f.MoveEmbeddings(f.ctx, "m/4", was, address)
+		f.must(err)
+		recorded, err := f.EmbeddingAddress(f.ctx, "m/4")
+		f.must(err)
+		if got != want || recorded != want {
+			f.Errorf("moved to %q, %q is recorded, want %q", got, recorded, want)
+		}
+	}
+	move("", "a", "a")
+	move("", "b", "a")
+	move("a", "b", "b")
+	move("a", "c", "b")
+}
+
+// useGeneration revises a model of which one project has a published document, and one has
+// none.
+func useGeneration(f *fixture) {
+	configure := func(project string) {
+		f.Helper()
+		_, err := f.UpdateProject(f.ctx, manager("acme"), project, func(p *knowledge.Project) error { p.Config = embedding("m"); return nil })
+		f.must(err)
+	}
+	f.must(f.CreateProject(f.ctx, knowledge.Project{ID: "empty", Workspace: "acme", Name: "empty"}))
+	configure("empty")
+	configure("handbook")
+	v := f.add(upload("a"))
+	_, err := f.PublishVersion(f.ctx, store.Publication{Ref: v.VersionRef, Of: knowledge.Generations{Serving: "m/4"}, Chunks: passages(v.VersionRef, "text")})
+	f.must(err)
+	f.must(f.UseGeneration(f.ctx, "m #2/4"))
+	f.generations(knowledge.Generations{Serving: "m/4"})
+	empty, err := f.ProjectGenerations(f.ctx, "acme", "empty")
+	f.must(err)
+	if empty.Serving != "m #2/4" {
+		f.Errorf("the project without documents has %+v", empty)
+	}
+	stale, err := f.StaleProjects(f.ctx)
+	f.must(err)
+	want := []store.StaleProject{{Workspace: "acme", Project: "handbook", Serving: "m/4", Wanted: "m #2/4", Documents: 1}}
+	if diff := cmp.Diff(want, stale); diff != "" {
+		f.Errorf("stale projects (-want +got):\n%s", diff)
+	}
+	list, err := f.PublishedIn(f.ctx, "m/4", 5)
+	f.must(err)
+	if len(list) != 1 || list[0].Chunks != 1 {
+		f.Errorf("published are %+v", list)
+	}
+	wanted, err := f.WantedGenerations(f.ctx)
+	f.must(err)
+	if !slices.Contains(wanted, "m #2/4") || slices.Contains(wanted, "m/4") {
+		f.Errorf("wanted are %q", wanted)
+	}
+}
+
 func publishedVersions(f *fixture) {
 	want := map[string]int{}
 	for name, texts := range map[string][]string{"a": {"one", "two", "three"}, "b": {"one"}, "c": {"one", "two"}} {
@@ -178,4 +238,23 @@ func searchedGenerations(f *fixture) {
 	check(manager("acme"), nil, store.SearchedGeneration{Projects: []string{"press"}}, store.SearchedGeneration{Name: "new/4", Projects: []string{"handbook"}})
 	check(manager("acme"), []string{"handbook"}, store.SearchedGeneration{Name: "new/4"})
 	check(manager("other"), nil, store.SearchedGeneration{})
+}
+
+func anyPublished(f *fixture) {
+	want := func(document string) {
+		f.Helper()
+		ref, ok, err := f.AnyPublished(f.ctx)
+		f.must(err)
+		if ref.Document != document || ok != (document != "") {
+			f.Errorf("found %+v, %v; want document %q", ref, ok, document)
+		}
+	}
+	want("")
+	f.publish(upload("empty"))
+	f.add(upload("pending"))
+	want("")
+	v, _ := f.publish(upload("a"), "one", "two")
+	want(v.Document)
+	f.remove(manager("acme"), v.Document)
+	want("")
 }

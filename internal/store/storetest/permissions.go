@@ -139,9 +139,9 @@ func notPublished(f *fixture) {
 	for name, p := range map[string]knowledge.Principal{"a reader": reader("ann"), "a manager": manager("acme")} {
 		missing, err := f.UnreachedDocuments(f.ctx, p, []string{failed.Document})
 		f.must(err)
-		named, err := f.FailedDocuments(f.ctx, p, []string{failed.Document})
+		named, err := f.UnsearchableDocuments(f.ctx, p, []string{failed.Document}, nil)
 		if f.must(err); len(named) != 1 || named[0].ID != failed.Document || named[0].Error == nil {
-			f.Errorf("failed are %v", named)
+			f.Errorf("without text are %v", named)
 		}
 		if reached := len(missing) == 0; reached != p.Can(knowledge.ScopeWrite) {
 			f.Errorf("%s may name what has failed: %t", name, reached)

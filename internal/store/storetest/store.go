@@ -47,6 +47,11 @@ type Tenants interface {
 	ReplaceInstanceKey(ctx context.Context, k store.Key) error
 	Preferences(ctx context.Context, p knowledge.Principal) (json.RawMessage, error)
 	SetPreferences(ctx context.Context, p knowledge.Principal, value json.RawMessage) error
+	EmbeddingAddress(ctx context.Context, generation string) (string, error)
+	MoveEmbeddings(ctx context.Context, generation, was, address string) (string, error)
+	UseGeneration(ctx context.Context, generation string) error
+	WantedGenerations(ctx context.Context) ([]string, error)
+	PublishedIn(ctx context.Context, generation string, limit int) ([]store.PublishedVersion, error)
 	Setting(ctx context.Context, name string, create func() string) (string, error)
 }
 
@@ -55,7 +60,7 @@ type Documents interface {
 	Documents(ctx context.Context, p knowledge.Principal, query store.DocumentQuery) ([]knowledge.Document, string, error)
 	CountDocuments(ctx context.Context, p knowledge.Principal, query store.DocumentQuery) (int, error)
 	Document(ctx context.Context, p knowledge.Principal, id string) (knowledge.Document, error)
-	FailedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]knowledge.Document, error)
+	UnsearchableDocuments(ctx context.Context, p knowledge.Principal, ids, projects []string) ([]knowledge.Document, error)
 	UnreachedDocuments(ctx context.Context, p knowledge.Principal, ids []string) ([]string, error)
 	Versions(ctx context.Context, p knowledge.Principal, documentID string, page store.Page) ([]store.Version, string, error)
 	VersionFor(ctx context.Context, p knowledge.Principal, documentID string, version int) (store.Version, error)
@@ -86,6 +91,7 @@ type Ingestion interface {
 	PublishedVersions(ctx context.Context, workspace, project, after string, limit int) ([]store.PublishedVersion, error)
 	ChunksForSystem(ctx context.Context, ref knowledge.VersionRef, first, last int) ([]knowledge.Chunk, error)
 	StaleProjects(ctx context.Context) ([]store.StaleProject, error)
+	AnyPublished(ctx context.Context) (knowledge.VersionRef, bool, error)
 	StartRebuild(ctx context.Context, p knowledge.Principal, project, id string) (store.Run, error)
 	SearchedGenerations(ctx context.Context, p knowledge.Principal, projects []string) ([]store.SearchedGeneration, error)
 	RetryVersion(ctx context.Context, p knowledge.Principal, documentID, runID string, now time.Time) (store.Version, error)
