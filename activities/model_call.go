@@ -201,6 +201,9 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 	return a.firstThatAnswers(ctx, a.candidates(request.Config.AI), p, func(c candidate) (TurnRecord, error) {
 		chat.Model = c.Name
 		record, done, err := a.write(ctx, c.Client, chat, passages, p)
+		if err == nil && in.NoTools && record.Text == "" && len(done.ToolCalls) > 0 {
+			record, done, err = a.writeWithoutTools(ctx, c.Client, chat, passages, p, record.Usage)
+		}
 		if err != nil {
 			return record, err
 		}
@@ -212,6 +215,16 @@ func (a *Answering) ask(ctx context.Context, in ModelCallInput, p *publisher) (T
 		}
 		return record, nil
 	})
+}
+
+// writeWithoutTools is write for a model that calls tools although tool_choice is none, which
+// some endpoints ignore. Others need the tools beside the messages of earlier calls, so they
+// are left out only then. used is what the call before has used.
+func (a *Answering) writeWithoutTools(ctx context.Context, client Chat, chat model.ChatRequest, passages foundWords, p *publisher, used knowledge.Usage) (TurnRecord, model.Completion, error) {
+	chat.Tools, chat.ToolChoice = nil, ""
+	record, done, err := a.write(ctx, client, chat, passages, p)
+	record.Usage.Add(used)
+	return record, done, err
 }
 
 // write makes the call at one endpoint, and publishes its words with checked citations.

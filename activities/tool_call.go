@@ -53,9 +53,10 @@ func (o ToolOutput) Status() knowledge.RunStatus {
 
 // ToolWords are the stored words of a tool call.
 type ToolWords struct {
-	Words string              `json:"words"`
-	Files []knowledge.RunFile `json:"files,omitempty"`
-	Usage knowledge.Usage     `json:"usage,omitzero"`
+	Words  string              `json:"words"`
+	Reason string              `json:"reason,omitempty"` // of the person who refused the call
+	Files  []knowledge.RunFile `json:"files,omitempty"`
+	Usage  knowledge.Usage     `json:"usage,omitzero"`
 }
 
 // offered returns the tools that the model may call to answer a question. documents says
@@ -197,7 +198,7 @@ func (a *Answering) runTool(ctx context.Context, called tool.Tool, c tool.Call) 
 		return ToolOutput{Search: output.Search, Kept: output.Found, Chosen: output.Chosen, Usage: output.Usage}, nil
 	}
 	// The effects and the costs of the call are there, so a cancel does not discard it.
-	if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), key, ToolWords{tool.CutWords(output.Words), output.Files, output.Usage}); err != nil {
+	if _, err := a.Blobs.PutJSON(context.WithoutCancel(ctx), key, ToolWords{Words: tool.CutWords(output.Words), Files: output.Files, Usage: output.Usage}); err != nil {
 		return ToolOutput{}, fmt.Errorf("store the output of %s: %w", called.Name, err)
 	}
 	return ToolOutput{Words: key, Files: len(output.Files), Usage: output.Usage}, nil

@@ -67,7 +67,7 @@ func (s *Server) decide(ctx context.Context, run store.Run, in *decisionInput) (
 		}
 		ref := knowledge.RunRef{Workspace: run.Workspace, Run: run.ID}
 		decision.Refusal = ref.RefusalKey(knowledge.NewID())
-		if _, err := s.deps.Blobs.PutJSON(ctx, decision.Refusal, activities.ToolWords{Words: words}); err != nil {
+		if _, err := s.deps.Blobs.PutJSON(ctx, decision.Refusal, activities.ToolWords{Words: words, Reason: in.Body.Reason}); err != nil {
 			return false, fmt.Errorf("store the refusal of a call of run %s: %w", run.ID, err)
 		}
 	}

@@ -146,7 +146,7 @@ func (b documentSelection) check(action string) error {
 	case f != nil && action == "remove" && f.ProjectID == "" && f.Status == "" && f.Code == "" && len(f.Tags) == 0 && !f.Stale:
 		return knowledge.Invalid("body.filter", "must not be empty: it would remove every document; name a projectId")
 	case f != nil && f.Code != "" && !f.Code.Known():
-		return knowledge.Invalid("body.filter.code", "is not the code of an error")
+		return knowledge.Invalid("body.filter.code", "is not the code of an error, such as provider_failed or corrupt")
 	}
 	return nil
 }

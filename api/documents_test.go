@@ -216,7 +216,8 @@ func TestWhatIsNotPublishedIsForWhoManages(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	id := e.add(e.editor, "a.pdf", "one")
-	e.publish(e.add(e.editor, "b.txt", "two"), knowledge.Chunk{Text: "two"})
+	published := e.add(e.editor, "b.txt", "two")
+	e.publish(published, knowledge.Chunk{Text: "two"})
 	if err := e.store.FailVersion(t.Context(), e.work.ingests[0].VersionRef, e.work.ingests[0].RunID, knowledge.DocumentError{Code: knowledge.CodeEncrypted}); err != nil {
 		t.Fatal(err)
 	}
@@ -241,6 +242,21 @@ func TestWhatIsNotPublishedIsForWhoManages(t *testing.T) {
 	}
 	e.do("GET", own+"/documents/"+theirs+"/content?external_user_id=42", e.reader, nil).refused(404, knowledge.CodeNotFound)
 	e.do("GET", own+"/documents/"+theirs, e.reader, nil).refused(404, knowledge.CodeNotFound)
+
+	ask := func(document, project string) answer {
+		return e.do("POST", hooks+"/query", e.admin, map[string]any{"text": "What?", "document_ids": []string{document}, "projectId": project, "stream": true})
+	}
+	other, _ := e.do("POST", hooks+"/projects", e.admin, `{"name":"Other"}`).want(200)["id"].(string)
+	ask(e.add(e.editor, "d.txt", "four"), "").refused(409, knowledge.CodeConflict) // it is pending
+	if got := ask(published, other); got.status != 404 || !strings.Contains(string(got.body), published) {
+		t.Errorf("a document of another project: %d %s", got.status, got.body)
+	}
+	ask(published, "").want(202)
+	e.do("PATCH", own+"/documents/"+published, e.admin, `{"status":"inactive"}`).want(200)
+	if got := ask(published, ""); got.status != 409 || !strings.Contains(string(got.body), published) || !strings.Contains(string(got.body), "inactive") {
+		t.Errorf("an inactive document: %d %s", got.status, got.body)
+	}
+	e.do("POST", hooks+"/query", e.reader, map[string]any{"text": "What?", "document_ids": []string{published}, "stream": true}).refused(404, knowledge.CodeNotFound)
 }
 
 func TestReingestKeepsWhatIsChangedMeanwhile(t *testing.T) {
@@ -265,6 +281,24 @@ func TestReingestKeepsWhatIsChangedMeanwhile(t *testing.T) {
 	}
 }
 
+// TestRetryOfAConflict has a sound file whose vectors have another length than those of
+// the index: a new version helps, and another file does not.
+func TestRetryOfAConflict(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	id := e.add(e.editor, "a.txt", "one")
+	v := e.work.ingests[0]
+	failure := knowledge.DocumentError{Code: knowledge.CodeConflict, Stage: knowledge.StagePublish, Message: "another length"}
+	if err := e.store.FailVersion(t.Context(), v.VersionRef, v.RunID, failure); err != nil {
+		t.Fatal(err)
+	}
+	got := e.do("POST", own+"/documents/"+id+"/retry", e.editor, nil)
+	if got.refused(409, knowledge.CodeConflict); !strings.Contains(string(got.body), "reingest the document") {
+		t.Errorf("a retry says %s", got.body)
+	}
+	e.do("POST", own+"/documents/"+id+"/reingest", e.editor, nil).want(202)
+}
+
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	e := open(t)
@@ -279,6 +313,13 @@ func TestRetry(t *testing.T) {
 	want := map[string]any{"code": "provider_failed", "stage": "embed", "message": "later", "retryable": true}
 	if diff := cmp.Diff(want, document["error"]); diff != "" {
 		t.Error(diff)
+	}
+	ended := store.RunEnd{Kind: knowledge.KindIngest, Status: knowledge.RunFailed, Error: &knowledge.Failure{Code: failure.Code, Message: failure.Message}, At: time.Now()}
+	if err := e.store.EndRun(t.Context(), v.Workspace, v.RunID, ended); err != nil {
+		t.Fatal(err)
+	}
+	if run := e.do("GET", own+"/runs/"+v.RunID, e.editor, nil).want(200); run["status"] != "failed" || run["stage"] != "embed" {
+		t.Errorf("the run failed at %v: %v", run["stage"], run)
 	}
 	body := e.do("POST", own+"/documents/"+id+"/retry", e.editor, nil).want(202)
 	if body["status"] != "pending" || body["version"] != 1.0 || body["runId"] == v.RunID || len(e.work.ingests) != 2 {

@@ -186,6 +186,7 @@ func TestHealth(t *testing.T) {
 			Models: func() []api.ModelCall {
 				return []api.ModelCall{{Provider: "models.test", Kind: "embedding", Outcome: "unavailable"}}
 			},
+			IndexIncomplete: func(context.Context) (bool, error) { return true, nil },
 			Disk: func() *api.DiskSpace {
 				return &api.DiskSpace{FreeBytes: 5 << 30, UsedBytes: map[string]int64{"blobs": 2 << 20}}
 			},
@@ -202,6 +203,7 @@ func TestHealth(t *testing.T) {
 	}
 	verbose := want("ready", "up")
 	verbose["models"] = []any{map[string]any{"provider": "models.test", "kind": "embedding", "outcome": "unavailable", "seconds": 0.0, "at": "0001-01-01T00:00:00Z"}}
+	verbose["indexIncomplete"] = true
 	verbose["disk"] = map[string]any{"freeBytes": float64(5 << 30), "usedBytes": map[string]any{"blobs": float64(2 << 20)}}
 	if diff := cmp.Diff(verbose, e.do("GET", "/readyz?verbose", "", nil).want(200)); diff != "" {
 		t.Error(diff)

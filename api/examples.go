@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -27,18 +28,35 @@ var bodyExamples = map[string]string{
 	"start-import":     `{"source": {"type": "s3", "uri": "s3://company-docs/handbook/"}}`,
 	"put-preferences":  `{"rag": {}}`,
 
+	"create-workspace":   `{"id": "acme", "name": "Acme"}`,
+	"patch-document":     `{"tags": ["handbook"]}`,
+	"patch-project":      `{"ai": {"retrieval": {"numberOfChunks": 8}}}`,
+	"reindex-project":    `{"dry_run": true}`,
+	"retry-documents":    `{"filter": {"code": "provider_failed"}}`,
+	"reingest-documents": `{"filter": {"stale": true}}`,
+	"remove-documents":   `{"filter": {"tags": ["old"]}, "dry_run": true}`,
+	"steer-run":          `{"text": "Read the manuals of this year only."}`,
+
 	"openai-create-chat-completion": `{"model": "project:default", "messages": [{"role": "user", "content": "How many days of holiday are there?"}]}`,
 	"openai-create-response":        `{"model": "project:default", "input": "How many days of holiday are there?"}`,
-	"openai-create-embeddings":      `{"model": "cairn-offline", "input": "How many days of holiday are there?"}`,
+	"openai-create-embeddings":      `{"model": ` + embeddingModel + `, "input": "How many days of holiday are there?"}`,
 	"openai-create-vector-store":    `{"name": "Service manuals"}`,
 	"openai-search-vector-store":    `{"query": "How many days of holiday are there?"}`,
 }
 
+// embeddingModel stands for the name of the instance's embedding model.
+const embeddingModel = "EMBEDDING_MODEL"
+
 // formExamples are the forms of requests that bring files.
 var formExamples = map[string][]string{
 	"add-files":          {"files=@samples/documents/handbook.md", "externalId=handbook.md"},
-	"openai-create-file": {"file=@question.txt", "purpose=assistants"},
+	"add-attachments":    {"files=@samples/documents/handbook.md", "externalId=handbook.md"},
+	"openai-create-file": {"file=@samples/documents/handbook.md", "purpose=assistants"},
 }
+
+// exampleAddress stands in the pages for the address of the server, and is replaced when they
+// are sent.
+const exampleAddress = "http://localhost:8080"
 
 // curl returns a request to an operation as a command of a shell in which KEY is an API
 // key.
@@ -55,8 +73,7 @@ func (s *Server) curl(op *huma.Operation) (string, error) {
 		command += ` -H "Authorization: Bearer $KEY"`
 	}
 	words := []string{command}
-	base := cmp.Or(strings.TrimRight(s.cfg.PublicURL, "/"), "http://localhost:8080")
-	words = append(append(words, body...), shellQuoted(base+examplePath(op)))
+	words = append(append(words, body...), shellQuoted(exampleAddress+examplePath(op)))
 	return strings.Join(words, " \\\n  "), nil
 }
 
@@ -75,11 +92,12 @@ func (s *Server) bodyWords(op *huma.Operation) ([]string, error) {
 			}
 			text = string(body)
 		}
+		text = strings.Replace(text, embeddingModel, strconv.Quote(s.deps.Models.Embedding.Endpoint().Model), 1)
 		return []string{"-H 'Content-Type: application/json'", "-d " + shellQuoted(text)}, nil
 	}
 	fields := formExamples[id]
 	if fields == nil {
-		fields = []string{"files=@question.txt"}
+		return nil, fmt.Errorf("the form of %s has no example", op.OperationID)
 	}
 	var words []string
 	for _, field := range fields {
@@ -99,16 +117,18 @@ var pathParameter = regexp.MustCompile(`(?:([a-z_]+)/)?\{([a-zA-Z_]+)\}`)
 
 // examplePath returns the path of an operation with its parameters, and those of the
 // query that are required: the workspace and project that every instance has, else a
-// name in capitals.
+// name in capitals. No example removes that project.
 func examplePath(op *huma.Operation) string {
 	path := pathParameter.ReplaceAllStringFunc(op.Path, func(found string) string {
 		parts := pathParameter.FindStringSubmatch(found)
 		value := strings.ToUpper(strings.TrimSuffix(parts[2], "_id")) + "_ID"
 		switch {
-		case parts[2] == "workspaceId", parts[1] == "projects":
+		case parts[2] == "workspaceId", parts[1] == "projects" && op.Method != http.MethodDelete:
 			value = "default"
+		case parts[2] == "name", parts[2] == "call":
+			value = strings.ToUpper(parts[2])
 		case parts[2] == "id":
-			value = strings.ToUpper(strings.TrimSuffix(parts[1], "s")) + "_ID"
+			value = strings.ToUpper(singular(parts[1])) + "_ID"
 		case parts[2] == "page":
 			value = "1.png"
 		case parts[2] == "model":
@@ -119,11 +139,20 @@ func examplePath(op *huma.Operation) string {
 	separator := "?"
 	for _, p := range op.Parameters {
 		if p.In == "query" && p.Required {
-			path += separator + p.Name + "=" + strings.ToUpper(p.Name)
+			value := cmp.Or(map[string]string{"id": "DOCUMENT_ID", "runId": "RUN_ID"}[p.Name], strings.ToUpper(p.Name))
+			path += separator + p.Name + "=" + value
 			separator = "&"
 		}
 	}
 	return path
+}
+
+// singular returns the name of one of the things of a path.
+func singular(things string) string {
+	if stem, found := strings.CutSuffix(things, "ies"); found {
+		return stem + "y"
+	}
+	return strings.TrimSuffix(things, "s")
 }
 
 func isJSON(mediaType string) bool { return mediaType == "application/json" }

@@ -1,12 +1,16 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -16,35 +20,47 @@ import (
 
 // describe serves the description of all routes that are registered by now, as
 // openapi.json and as pages for people.
-func (s *Server) describe() error {
-	var description, home, reference []byte
-	s.describeRoute("/", "home", "The start page", &home, contentHTML)
-	s.describeRoute("/openapi.json", "openapi", "This description", &description, "application/openapi+json")
-	s.describeRoute("/docs", "docs", "This description as a page", &reference, contentHTML)
+func (s *Server) describe() {
+	s.describeRoute("/", "home", "The start page", contentHTML, s.homePage)
+	s.describeRoute("/openapi.json", "openapi", "This description", "application/openapi+json", func() ([]byte, error) {
+		return json.MarshalIndent(s.edge.OpenAPI(), "", "  ")
+	})
+	s.describeRoute("/docs", "docs", "This description as a page", contentHTML, s.docsPage)
 	s.tidyDescription()
-	var err error
-	if description, err = json.MarshalIndent(s.edge.OpenAPI(), "", "  "); err != nil {
-		return fmt.Errorf("describe the API: %w", err)
-	}
-	if home, err = s.homePage(); err != nil {
-		return err
-	}
-	reference, err = s.docsPage()
-	return err
 }
 
-// describeRoute registers a route that serves a page, which is written later.
-func (s *Server) describeRoute(path, id, summary string, page *[]byte, contentType string) {
+// describeRoute registers a route that serves a page. The page is written at its first
+// request: together they hold 3 MB, and few servers show them.
+func (s *Server) describeRoute(path, id, summary, contentType string, write func() ([]byte, error)) {
+	written := sync.OnceValues(write)
 	edge.HandleRaw(s.edge, edge.Route{Public: true, Operation: huma.Operation{
 		OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"server"},
 		Responses: map[string]*huma.Response{"200": {Description: "OK"}},
-	}}, func(w http.ResponseWriter, _ *http.Request, _ knowledge.Principal) {
+	}}, func(w http.ResponseWriter, r *http.Request, _ knowledge.Principal) {
+		page, err := written()
+		if err != nil {
+			edge.WriteError(w, r, fmt.Errorf("write the page %s: %w", path, err))
+			return
+		}
 		w.Header().Set("Content-Type", contentType)
 		if contentType == contentHTML {
 			w.Header().Set("Content-Security-Policy", pagePolicy)
+			page = bytes.ReplaceAll(page, []byte(exampleAddress), []byte(s.exampleAddress(r)))
 		}
-		_, _ = w.Write(*page)
+		_, _ = w.Write(page)
 	})
+}
+
+// plainHost is a host that can stand in a page and in a command of a shell as it is.
+var plainHost = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
+
+// exampleAddress returns the address at which a reader of the pages reaches the API, so that
+// their examples can be run as they are.
+func (s *Server) exampleAddress(r *http.Request) string {
+	if s.cfg.PublicURL == "" && !plainHost.MatchString(r.Host) {
+		return exampleAddress
+	}
+	return html.EscapeString(s.address(r))
 }
 
 // tidyDescription adds to every operation our errors and the parameters that guard

@@ -34,7 +34,7 @@ type queryBody struct {
 	Tags           []string                          `json:"tags,omitempty" maxItems:"64" doc:"Only documents with one of these tags"`
 	DocumentIDs    []string                          `json:"document_ids,omitempty" maxItems:"1000" doc:"Only these documents"`
 	ToolChoice     string                            `json:"toolChoice,omitempty" enum:"auto,none,required"`
-	Override       changeOf[knowledge.ProjectConfig] `json:"projectConfigOverride,omitempty" doc:"Any part of the project's configuration, for this question alone; null puts a setting back to its default"`
+	Override       changeOf[knowledge.ProjectConfig] `json:"projectConfigOverride,omitempty" doc:"Any part of the project's configuration, for this question alone; null puts a setting back to its default. limits stay those of the project, which has counted the question by then"`
 
 	Callback *callbackBody `json:"callback,omitempty" doc:"Answer 202 at once, and send the answer there when the run has ended, signed with the project's callbackSecret"`
 

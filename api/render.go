@@ -12,6 +12,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/stream"
+	"github.com/cairn-rag/cairn/internal/tool"
 	"github.com/cairn-rag/cairn/workflows"
 )
 
@@ -138,9 +139,14 @@ func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, e
 	if data.Files != "" {
 		var words activities.ToolWords
 		if err := r.server.deps.Blobs.GetJSON(ctx, data.Files, &words); err != nil {
-			return "", nil, fmt.Errorf("files of run %s: %w", r.run.ID, err)
+			return "", nil, fmt.Errorf("output of a tool of run %s: %w", r.run.ID, err)
 		}
-		out.Files = r.server.runFiles(r.run, words.Files)
+		if out.Summary == "" {
+			out.Summary = words.Reason
+		}
+		if len(words.Files) > 0 {
+			out.Files = r.server.runFiles(r.run, words.Files)
+		}
 	}
 	return "toolCall", out, nil
 }
@@ -164,8 +170,10 @@ func (r *renderer) toolEvent(ctx context.Context, e stream.Event) (string, any, 
 // searchChoices is what a search chose by itself.
 func (r *renderer) searchChoices(ctx context.Context, e stream.Event) (string, any, error) {
 	var search activities.SearchRecord
-	if err := r.server.deps.Blobs.GetJSON(ctx, e.Ref, &search); err != nil {
-		return "", nil, fmt.Errorf("search of run %s: %w", r.run.ID, err)
+	if e.Ref != "" { // earlier versions of Cairn did not store what a quick search chose
+		if err := r.server.deps.Blobs.GetJSON(ctx, e.Ref, &search); err != nil {
+			return "", nil, fmt.Errorf("search of run %s: %w", r.run.ID, err)
+		}
 	}
 	if r.run.Kind == knowledge.KindTool {
 		return "tool_update", preparedEvent{Phase: "SEARCH_PREPARATION", Status: "completed", Data: search.Choices}, nil
@@ -188,11 +196,23 @@ func summary(data workflows.ToolCallData) string {
 	switch {
 	case data.Failure != "":
 		return data.Failure
+	case data.Found != nil && data.Name == tool.ListDocuments:
+		return counted(*data.Found, "document")
+	case data.Found != nil && data.Name == knowledge.ToolWebSearch:
+		return counted(*data.Found, "page")
 	case data.Found != nil:
-		return fmt.Sprintf("%d passages", *data.Found)
+		return counted(*data.Found, "passage")
 	default:
 		return ""
 	}
+}
+
+// counted returns a number of things in words.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // queryAnswer is what a waiting /query answers with.

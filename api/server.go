@@ -70,9 +70,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if err := openai.Register(openai.Deps{Edge: s.edge, Store: deps.Store, Questions: s.questions, Models: deps.Models, Runs: openaiRuns{s}, Blobs: openaiLibrary{deps.Blobs, s}, FileBytes: cfg.FileBytes, WriteAllowance: writeAllowance}); err != nil {
 		return nil, err
 	}
-	if err := s.describe(); err != nil {
-		return nil, err
-	}
+	s.describe()
 	return s, nil
 }
 

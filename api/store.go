@@ -51,7 +51,7 @@ type Tenants interface {
 	ProjectsNamed(ctx context.Context, p knowledge.Principal, name string) ([]string, error)
 	// Projects lists the projects that the principal covers.
 	Projects(ctx context.Context, p knowledge.Principal, page store.Page) ([]knowledge.Project, string, error)
-	// ProjectUsage returns what the answers of a project cost that were asked in [from, to),
+	// ProjectUsage returns what the runs of a project used that began in [from, to),
 	// by the day in UTC and the model.
 	ProjectUsage(ctx context.Context, p knowledge.Principal, idOrName string, from, to time.Time) ([]knowledge.DayUsage, error)
 	// RemoveProject hides a project and puts its removal on record. A removal under way is

@@ -60,15 +60,19 @@ func (s *Server) registerWebSocket() {
 // reader that can send no header. Clients need an absolute address: without a
 // configured one it is that of the request.
 func (s *Server) webSocketURL(r *http.Request, run store.Run) string {
-	base := strings.TrimRight(s.cfg.PublicURL, "/")
-	if base == "" {
-		base = "http://" + r.Host
-		if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
-			base = "https://" + r.Host
-		}
-	}
 	query := url.Values{"runId": {run.ID}, "token": {s.runToken(run.Workspace, run.ID)}}
-	return "ws" + strings.TrimPrefix(base, "http") + "/workspaces/" + url.PathEscape(run.Workspace) + "/websocket?" + query.Encode()
+	return "ws" + strings.TrimPrefix(s.address(r), "http") + "/workspaces/" + url.PathEscape(run.Workspace) + "/websocket?" + query.Encode()
+}
+
+// address returns the address at which the sender of a request reaches the API.
+func (s *Server) address(r *http.Request) string {
+	if base := strings.TrimRight(s.cfg.PublicURL, "/"); base != "" {
+		return base
+	}
+	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 // serveWebSocket sends a run's events, one message each, and closes the connection after

@@ -240,7 +240,7 @@ func (s *server) agentOverKills(t *testing.T, m *modeltest.Server, w *role, repl
 		}
 	}
 	r.until(t, func(list []event) bool {
-		return slices.Contains(statuses(t, list), callStatus{"call_pumps", "waiting"})
+		return slices.Contains(statuses(t, list), callStatus{ID: "call_pumps", Status: "waiting"})
 	})
 	approve(a.run, "call_pumps")
 	r.until(t, func(list []event) bool {

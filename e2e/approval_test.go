@@ -44,6 +44,9 @@ func TestApprovalOverAKill(t *testing.T) {
 	got := map[string]string{}
 	for _, status := range statuses(t, r.list) {
 		got[status.ID] += status.Status + " "
+		if status.Status == "refused" && status.Summary != "nobody may know" {
+			t.Errorf("the reader is told %q of the refusal", status.Summary)
+		}
 	}
 	if got["north"] != "waiting refused " || got["south"] != "waiting started completed " {
 		t.Errorf("the calls went %v", got)
@@ -59,7 +62,7 @@ func TestApprovalOverAKill(t *testing.T) {
 }
 
 // callStatus is the part of a toolCall event that says how a call stands.
-type callStatus struct{ ID, Status string }
+type callStatus struct{ ID, Status, Summary string }
 
 // statuses returns those of the toolCall events, in their order.
 func statuses(t *testing.T, list []event) []callStatus {

@@ -7,15 +7,16 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/childserver"
 )
 
-// askOverAKill kills the server while cairn ask prints an answer of so many words, and starts
-// it again once the command has said that there is no connection.
-func askOverAKill(t *testing.T, s *server, words int) {
+// askOverAnOutage takes the server away while cairn ask prints an answer of so many words, and
+// brings it back once the command has said that there is no connection.
+func askOverAnOutage(t *testing.T, s *server, words int, away, back func()) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, binary, "ask", "What is on the northern pier?")
@@ -29,11 +30,11 @@ func askOverAKill(t *testing.T, s *server, words int) {
 		t.Fatal(err)
 	}
 	answer := readUntil(t, out, func(text string) bool { return strings.Count(text, "word") >= 20 })
-	killed := time.Now()
-	s.kill()
+	gone := time.Now()
+	away()
 	notice := readUntil(t, said, func(text string) bool { return strings.Contains(text, "trying again") })
-	t.Logf("the outage was told after %v", time.Since(killed).Round(time.Millisecond))
-	s.restart()
+	t.Logf("the outage was told after %v", time.Since(gone).Round(time.Millisecond))
+	back()
 	rest, err := io.ReadAll(out)
 	answer += string(rest)
 	told, toldErr := io.ReadAll(said)
@@ -64,4 +65,12 @@ func readUntil(t *testing.T, r io.Reader, enough func(string) bool) string {
 		}
 	}
 	return text.String()
+}
+
+// signal sends a signal to the server's process.
+func (s *server) signal(t *testing.T, sig syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(s.child.PID(), sig); err != nil {
+		t.Fatal(err)
+	}
 }

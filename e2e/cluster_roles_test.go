@@ -19,7 +19,7 @@ import (
 func TestClusterRoles(t *testing.T) {
 	t.Parallel()
 	m := standIn(t, modeltest.Options{Tokens: 20, TokenDelay: 20 * time.Millisecond, Tools: researchTools(t, 4, 4)})
-	c := startCluster(t, at(m.URL())...)
+	c := startCluster(t, at(m.URL(), allowLoopback...)...)
 	early := c.start("api", "--listen", "127.0.0.1:0")
 	await(t, time.Minute, "the API waits for cairn migrate", func(context.Context) error {
 		if !strings.Contains(early.said(), "waiting for") {
@@ -78,6 +78,8 @@ func TestClusterRoles(t *testing.T) {
 		})
 	})
 	c.sharesState(t, other, s)
+	t.Run("a limit of documents counts those of both", func(t *testing.T) { sharesRoom(t, other, s) })
+	t.Run("an address of another process is refused", func(t *testing.T) { refusesItself(t, s, other) })
 	w.stop()
 	early.stop()
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -193,7 +194,12 @@ func TestKillDuringAnAnswer(t *testing.T) {
 			}
 		})
 	}
-	t.Run("cairn ask says that the connection is lost, and prints the whole answer", func(t *testing.T) { askOverAKill(t, s, 250) })
+	t.Run("cairn ask says that the connection is lost, and prints the whole answer", func(t *testing.T) {
+		askOverAnOutage(t, s, 250, s.kill, s.restart)
+	})
+	t.Run("cairn ask says that a server is silent, and prints the whole answer", func(t *testing.T) {
+		askOverAnOutage(t, s, 250, func() { s.signal(t, syscall.SIGSTOP) }, func() { s.signal(t, syscall.SIGCONT) })
+	})
 }
 
 func TestKillBeforeAnAnswerThatDiffers(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -24,6 +25,7 @@ type inside struct {
 	reached atomic.Int32      // connections to the listeners that most of them name
 	forms   map[string]string // hosts with ports, by what they are
 	outside *httptest.Server  // may be reached, and redirects to ?to=
+	names   *resolver         // of names that resolve inside; nil = this system has none
 }
 
 // newInside listens on loopback. The outside has an address of its own there.
@@ -64,16 +66,37 @@ func newInside(t *testing.T) *inside {
 	} {
 		in.forms[what] = host + ":" + port
 	}
-	outside, err := net.Listen("tcp", "127.0.0.3:0")
+	outside, err := net.Listen("tcp", "127.0.0.3:"+port) // the same port, for names that change their address
 	if err != nil {
 		t.Skipf("this machine has no second address of loopback: %v", err)
 	}
+	if in.names = newResolver(t); in.names != nil {
+		for name := range in.names.names {
+			in.forms["the name "+name] = strings.TrimSuffix(name, ".") + ":" + port
+		}
+		in.forms["the name with a dot at the end"] = "loopback.inside.test.:" + port
+	}
 	in.outside = &httptest.Server{Listener: outside, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, cmp.Or(r.URL.Query().Get("to"), "http://"+in.forms["loopback"]+"/"), http.StatusTemporaryRedirect)
+		w.Header().Set("Connection", "close") // so that a name is resolved again
+		to := cmp.Or(r.URL.Query().Get("to"), "http://"+in.forms["loopback"]+"/")
+		if strings.HasPrefix(r.Host, "rebinding") {
+			to = "http://" + r.Host + "/latest/meta-data"
+		}
+		http.Redirect(w, r, to, http.StatusTemporaryRedirect)
 	})}}
 	in.outside.Start()
 	t.Cleanup(in.outside.Close)
 	return in
+}
+
+// start starts a server that asks the resolver of names inside, if there is one.
+func (in *inside) start(t *testing.T, env ...string) *server {
+	t.Helper()
+	program := binary
+	if in.names != nil {
+		program = in.names.program
+	}
+	return startProgram(t, program, filepath.Join(t.TempDir(), "data folder"), env...)
 }
 
 // addresses returns the forms as addresses, and as redirects to them.
@@ -90,7 +113,11 @@ func (in *inside) addresses() map[string]string {
 // some returns a few of the addresses, for what takes long.
 func (in *inside) some() []string {
 	all := in.addresses()
-	return []string{all["loopback"], all["its name"], all["a decimal number"], all["mapped"], all["redirect to loopback"]}
+	list := []string{all["loopback"], all["its name"], all["a decimal number"], all["mapped"], all["redirect to loopback"]}
+	if in.names != nil {
+		list = append(list, all["the name private.inside.test."], all["redirect to the name metadata.inside.test."])
+	}
+	return list
 }
 
 // endpoints returns a few of the addresses as those of buckets.
@@ -98,6 +125,9 @@ func (in *inside) endpoints() []string {
 	var list []string
 	for _, what := range []string{"loopback", "its name", "a decimal number", "mapped"} {
 		list = append(list, "http://"+in.forms[what])
+	}
+	if in.names != nil {
+		list = append(list, "http://"+in.forms["the name loopback.inside.test."])
 	}
 	return append(list, in.outside.URL)
 }
@@ -109,7 +139,7 @@ func TestAddressesInside(t *testing.T) {
 	in := newInside(t)
 	engine := newSearchEngine(t)
 	m := standIn(t, modeltest.Options{Tokens: 3})
-	s := start(t, at(m.URL(), append(engine.at(), "CAIRN_EGRESS__ALLOW=127.0.0.3/32")...)...)
+	s := in.start(t, at(m.URL(), append(engine.at(), "CAIRN_EGRESS__ALLOW=127.0.0.3/32")...)...)
 	const project = "/workspaces/default/projects/default"
 
 	for way, give := range map[string]func(t *testing.T){
@@ -191,6 +221,9 @@ func TestAddressesInside(t *testing.T) {
 		})
 	}
 	t.Cleanup(func() { // after the parallel subtests
+		if in.names != nil && in.names.asked.Load() < 2 {
+			t.Error("the name that changes its address was not resolved twice")
+		}
 		if n := in.reached.Load(); n > 0 {
 			t.Errorf("addresses inside were reached %d times", n)
 		}
@@ -203,7 +236,7 @@ func TestToolsAndWebhooksInside(t *testing.T) {
 	t.Parallel()
 	in := newInside(t)
 	m := standIn(t, modeltest.Options{Tokens: 3})
-	s := start(t, at(m.URL(), "CAIRN_EGRESS__ALLOW=127.0.0.3/32")...)
+	s := in.start(t, at(m.URL(), "CAIRN_EGRESS__ALLOW=127.0.0.3/32")...)
 	const project = "/workspaces/default/projects/default"
 	for what, address := range in.addresses() {
 		hook := map[string]any{"url": address, "types": []string{"queries", "documents_created"}}

@@ -157,6 +157,32 @@ func TestMultimodal(t *testing.T) {
 			t.Errorf("answer %+v, figure %s", answer, figure.ID)
 		}
 	})
+	t.Run("a model that sees no pictures answers without", func(t *testing.T) {
+		m.ScriptChat(modeltest.Fail(http.StatusBadRequest), modeltest.Text("Revenue grows. <source_1>"))
+		if got := s.shown(t, m, "", nil); got != (shownFigure{described: true}) {
+			t.Errorf("the model was shown %+v", got)
+		}
+	})
+	t.Run("who may not read the figure any more has nobody look at it", func(t *testing.T) {
+		restrict := func(users ...string) {
+			change := map[string]any{"access": map[string]any{"users": users, "workspace": len(users) == 0}}
+			if status := s.call(t, "PATCH", "/workspaces/default/documents/"+d.ID, change, nil); status != http.StatusOK {
+				t.Fatalf("status %d", status)
+			}
+		}
+		restrict("ann")
+		defer restrict()
+		if got := s.shown(t, m, "bob", nil); got != (shownFigure{}) {
+			t.Errorf("bob is answered with %+v", got)
+		}
+		if got := s.shown(t, m, "ann", nil); got != (shownFigure{1, true}) {
+			t.Errorf("ann is answered with %+v", got)
+		}
+		// In the middle of an answer: the first call of the model had the picture.
+		if got := s.shown(t, m, "ann", func() { restrict("bob") }); got != (shownFigure{}) {
+			t.Errorf("ann is answered with %+v after the revocation", got)
+		}
+	})
 	t.Run("a new version does not pay for the picture again", func(t *testing.T) {
 		asked := m.Totals().Chats.Asked
 		again := s.sendPDF(t, "mill.pdf", chartPDF(t), named)

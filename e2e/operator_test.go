@@ -74,6 +74,9 @@ func TestOperator(t *testing.T) {
 			if listed := run(t, 0, "documents", "list", "--wide"); !strings.Contains(listed, test.says[len(test.says)-1]) {
 				t.Errorf("documents list does not say why:\n%s", listed)
 			}
+			if _, found, _ := command(t, env, "doctor"); !strings.Contains(found, test.name+" ") || !strings.Contains(found, test.says[len(test.says)-1]) {
+				t.Errorf("doctor does not say why:\n%s", found)
+			}
 			run(t, 0, append([]string{"documents"}, test.fix...)...)
 			await(t, time.Minute, a.ID+" is published", func(context.Context) error {
 				if d := s.document(t, a.ID); d.Status != knowledge.StatusPublished {
@@ -85,7 +88,14 @@ func TestOperator(t *testing.T) {
 	}
 
 	t.Run("hostile-file", func(t *testing.T) {
-		d := s.ended(t, s.sendFiles(t, nil, file{"hostile.pdf", append([]byte("%PDF-1.7\n"), bytes.Repeat([]byte{0xff, 0x00}, 500)...)})[0])
+		sent := s.sendFiles(t, nil, file{"hostile.pdf", append([]byte("%PDF-1.7\n"), bytes.Repeat([]byte{0xff, 0x00}, 500)...)})[0]
+		d := s.ended(t, sent)
+		ran := run(t, 0, "runs", "show", sent.RunID)
+		for _, want := range []string{d.ID, "extract", "corrupt: ", "next step", "cairn documents remove " + d.ID} {
+			if !strings.Contains(ran, want) {
+				t.Errorf("runs show does not say %q:\n%s", want, ran)
+			}
+		}
 		shown := run(t, 0, "documents", "show", d.ID)
 		for _, want := range []string{"hostile.pdf", "corrupt at extract", "next step", "cairn documents remove " + d.ID} {
 			if !strings.Contains(shown, want) {
@@ -94,8 +104,11 @@ func TestOperator(t *testing.T) {
 		}
 		run(t, 0, "documents", "remove", d.ID, "--wait")
 	})
-	t.Run("another-model", func(t *testing.T) { anotherModel(t, s, env) })
+	t.Run("another-model", func(t *testing.T) { anotherModel(t, s, m, env) })
 	t.Run("doctor finds nothing more", func(t *testing.T) {
+		if out := run(t, 0, "documents", "retry", "--all"); out != "no document matches\n" {
+			t.Errorf("documents retry says %q", out)
+		}
 		_, out, _ := command(t, env, "doctor") // the exit code is also that of this machine's disk
 		for _, want := range []string{"ready, with", "none failed, none waits", "clock"} {
 			if !strings.Contains(out, want) {
@@ -106,8 +119,9 @@ func TestOperator(t *testing.T) {
 }
 
 // anotherModel changes the embedding model of a project: doctor counts the documents of the
-// old model and names the command that embeds them again.
-func anotherModel(t *testing.T, s *server, env []string) {
+// old model and names the command that embeds them again. A question that the endpoint
+// does not embed with the project's model is answered by words, and says so.
+func anotherModel(t *testing.T, s *server, m *modeltest.Server, env []string) {
 	d := s.publish(t, "of the old model", "The western pier has a crane.")
 	change := map[string]any{"ai": map[string]any{"embeddings": map[string]any{"model": "another-model"}}}
 	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", change, nil); status != http.StatusOK {
@@ -137,5 +151,10 @@ func anotherModel(t *testing.T, s *server, env []string) {
 	}
 	if found, err := s.retrieve(t.Context(), "What does the western pier have?", "crane"); err != nil || len(found) == 0 {
 		t.Errorf("found %v, %v", found, err)
+	}
+	m.ScriptEmbeddings(modeltest.Fail(http.StatusNotFound))
+	code, out, said := command(t, env, "ask", "What does the western pier have?")
+	if code != 0 || !strings.Contains(out, "of the old model") || !strings.Contains(said, "only their words were searched") {
+		t.Errorf("without the model: exit code %d, %s%s", code, out, said)
 	}
 }

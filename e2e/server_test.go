@@ -34,8 +34,14 @@ func start(t *testing.T, env ...string) *server {
 // startIn starts a server on a data folder.
 func startIn(t *testing.T, folder string, env ...string) *server {
 	t.Helper()
+	return startProgram(t, binary, folder, env...)
+}
+
+// startProgram starts a server by a program that runs the one under test.
+func startProgram(t *testing.T, program, folder string, env ...string) *server {
+	t.Helper()
 	s := &server{t: t, folder: folder, log: filepath.Join(t.TempDir(), "log")}
-	s.child = childserver.New(childserver.Config{Program: binary, Data: s.folder, Log: s.log, Env: env})
+	s.child = childserver.New(childserver.Config{Program: program, Data: s.folder, Log: s.log, Env: env})
 	slots <- struct{}{}
 	t.Cleanup(func() {
 		err := s.child.Close()

@@ -24,12 +24,12 @@ func tuneCollector() (stop func()) {
 		// The server and the stores allocate much and keep little.
 		debug.SetGCPercent(gcPercent)
 	}
-	if os.Getenv("GOMEMLIMIT") != "" {
-		return func() {}
-	}
-	debug.SetMemoryLimit(memoryLimit)
 	done := make(chan struct{})
-	go raiseLimit(done)
+	go returnMemory(done)
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+		go raiseLimit(done)
+	}
 	return func() { close(done) }
 }
 

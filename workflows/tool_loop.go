@@ -147,7 +147,7 @@ type ToolCallData struct {
 	Call    int                 `json:"call"`            // index among the calls of the turn
 	Status  knowledge.RunStatus `json:"status"`          // waiting, started, completed, failed or refused
 	Found   *int                `json:"found,omitempty"` // passages that the tool found
-	Files   string              `json:"files,omitempty"` // blob of the ToolWords, if the tool produced files
+	Files   string              `json:"files,omitempty"` // blob of the ToolWords, if the tool produced files or a person refused the call
 	Failure string              `json:"failure,omitempty"`
 	Seconds float64             `json:"seconds,omitempty"`
 }
@@ -157,7 +157,7 @@ func (a *answer) toolEvent(ctx workflow.Context, key string, i int, call activit
 	if status == knowledge.RunCompleted && output.Search != "" {
 		data.Found = &output.Kept
 	}
-	if output.Files > 0 {
+	if output.Files > 0 || output.Refused {
 		data.Files = output.Words
 	}
 	a.log.add(stream.TopicToolCall, stream.Event{Ref: key, Data: stream.Data(data)})

@@ -37,7 +37,7 @@ func (customTools) Schema(r huma.Registry) *huma.Schema {
 func describedSettings() map[reflect.Type]reflect.Type {
 	type AIConfig struct {
 		Prompt        string                    `json:"prompt,omitempty" maxLength:"20000" doc:"System prompt; ${context} and ${date} are filled in. rag_search adds its passages to one without ${context}"`
-		Model         string                    `json:"model,omitempty" maxLength:"200" doc:"Chat model: one of models.chat or of models.chat.failover, or another one that the endpoint of models.chat serves. A project may name it before the instance has its endpoint; a question with a model that there is not is refused. Default: that of models.chat"`
+		Model         string                    `json:"model,omitempty" maxLength:"200" doc:"Chat model: one of models.chat or of models.chat.failover, or another one that the endpoint of models.chat serves. A project may name it before the instance has its endpoint; an endpoint need not list all that it serves. A question whose projectConfigOverride names a model that is known to be missing is refused; one to a project that names it fails, with an error that names the model. Default: that of models.chat"`
 		Failover      []string                  `json:"failover,omitempty" maxItems:"10" doc:"Chat models that answer where the model fails, in their order: models of models.chat.failover, or others of the endpoint of models.chat. Default: models.chat.failover"`
 		Temperature   *float64                  `json:"temperature,omitempty" minimum:"0" maximum:"2"`
 		MaxTokens     int                       `json:"maxTokens,omitempty" minimum:"0" maximum:"200000"`
@@ -135,7 +135,7 @@ func describedSettings() map[reflect.Type]reflect.Type {
 		Scrape             bool     `json:"scrape,omitempty" doc:"Read the pages that were found. Default: false"`
 	}
 	type ImageGenerationConfig struct {
-		Model string `json:"model,omitempty" maxLength:"200" doc:"Default: the one that the instance is configured with"`
+		Model string `json:"model,omitempty" maxLength:"200" doc:"A model that the endpoint of models.image serves. It need not list it: a call with a name that it does not know fails, and says so. Default: the one that the instance is configured with"`
 	}
 	type LimitsConfig struct {
 		Documents        int   `json:"documents,omitempty" minimum:"0"`
