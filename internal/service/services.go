@@ -24,11 +24,19 @@ func Temporal(tools string, postgres *Process) (*Process, error) {
 	return p, nil
 }
 
-// lightServer is the main program of Milvus's light server, which closes its data when the
-// requests under way have ended. Its own main program closes the data at once and goes on
-// to acknowledge writes, which are then lost.
+// lightServer is the main program of Milvus's light server without two faults of its own main
+// program, which lose writes that it has acknowledged. That one closes the data at once when
+// it ends, while requests are under way. And the first requests after a start open a
+// collection at the same time, each for itself: all but the last write into one that nobody
+// reads.
 const lightServer = `
-import sys, grpc._server
+import sys, threading, grpc._server
+from milvus_lite.db import MilvusLite
+find_collection, finding = MilvusLite.get_collection, threading.RLock()
+def find_collection_alone(*arguments, **named):
+    with finding:
+        return find_collection(*arguments, **named)
+MilvusLite.get_collection = find_collection_alone
 stop = grpc._server._Server.stop
 def stop_and_wait(server, grace):
     ended = stop(server, grace)
