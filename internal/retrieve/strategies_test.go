@@ -7,6 +7,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -78,7 +80,11 @@ func TestStrategies(t *testing.T) {
 				c.write(t, x, model)
 				found, report := c.measureAll(t, retrieve.New(newLegs(x), c, model))
 				checkStrategies(t, c.strategies(), found, floors)
-				golden(t, filepath.Join("testdata", "strategies", filepath.Base(t.Name())+".golden"), report)
+				path := filepath.Join("testdata", "strategies", filepath.Base(t.Name())+".golden")
+				if place == "milvus" && !*update {
+					report = withinRounding(t, path, report)
+				}
+				golden(t, path, report)
 			})
 		}
 	}
@@ -113,6 +119,34 @@ func (c *collection) measureAll(t *testing.T, r *retrieve.Retriever) (map[string
 		fmt.Fprintln(&report)
 	}
 	return found, report.String()
+}
+
+var measures = regexp.MustCompile(`\b0\.\d{4}\b`)
+
+// withinRounding returns a report with the measures of the golden file where they differ by
+// a few of their last digits. Milvus's C++ core adds the products of two vectors in the order
+// that suits the vector instructions of the processor, so a sum differs in its last bits
+// between processors, and two hits of almost one score may change places.
+func withinRounding(t *testing.T, path, report string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := measures.FindAllString(string(data), -1)
+	return measures.ReplaceAllStringFunc(report, func(number string) string {
+		if len(want) == 0 {
+			return number
+		}
+		other := want[0]
+		want = want[1:]
+		a, _ := strconv.ParseFloat(number, 64) // both match the expression
+		b, _ := strconv.ParseFloat(other, 64)
+		if math.Abs(a-b) <= .0003 {
+			return other
+		}
+		return number
+	})
 }
 
 func checkStrategies(t *testing.T, list []strategy, found map[string]quality, floors map[string]float64) {
