@@ -2,12 +2,25 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/uptrace/bun/dialect/pgdialect"
 	"modernc.org/sqlite"
 )
+
+// Pool is a pool of connections and the statements that are prepared on it.
+type Pool = pool
+
+// NewPool returns a pool on connections of a test.
+func NewPool(db *sql.DB, size int) *Pool { return newPool(db, size, pgdialect.New(), nil) }
+
+// Prepare returns a statement that is prepared once.
+func (p *pool) Prepare(ctx context.Context, text string) (*sql.Stmt, error) {
+	return p.prepare(ctx, text)
+}
 
 // Exec runs a statement on the connection that writes, so that tests can set
 // the database limits.

@@ -17,17 +17,18 @@ import (
 // writes their values into the text.
 type pool struct {
 	*bun.DB
-	twin     func(text string) string // of a statement for SQLite; nil on SQLite
-	mu       sync.RWMutex
-	prepared map[string]*sql.Stmt
-	wanted   []string // asked for in transactions, and not prepared yet
+	twin      func(text string) string // of a statement for SQLite; nil on SQLite
+	preparing chan struct{}            // holds an element while a statement is prepared
+	mu        sync.RWMutex             // held for no longer than the maps need
+	prepared  map[string]*sql.Stmt
+	wanted    []string // asked for in transactions, and not prepared yet
 }
 
 // newPool returns a pool of up to size connections that are kept open.
 func newPool(db *sql.DB, size int, dialect schema.Dialect, twin func(string) string) *pool {
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
-	return &pool{DB: bun.NewDB(db, dialect), twin: twin, prepared: map[string]*sql.Stmt{}}
+	return &pool{DB: bun.NewDB(db, dialect), twin: twin, preparing: make(chan struct{}, 1), prepared: map[string]*sql.Stmt{}}
 }
 
 // statement returns a statement for SQLite as the database of the pool knows it.
@@ -78,10 +79,7 @@ func (t transaction) exec(ctx context.Context, text string, args ...any) (sql.Re
 // lookup returns a prepared statement, or nil and remembers that it is wanted: the
 // transaction that asks may hold the only connection on which it can be prepared.
 func (p *pool) lookup(text string) *sql.Stmt {
-	p.mu.RLock()
-	stmt := p.prepared[text]
-	p.mu.RUnlock()
-	if stmt != nil {
+	if stmt := p.known(text); stmt != nil {
 		return stmt
 	}
 	p.mu.Lock()
@@ -112,12 +110,21 @@ func (p *pool) prepareWanted(ctx context.Context) {
 	}
 }
 
-// prepare returns a statement that is prepared once.
+// prepare returns a statement that is prepared once. Callers prepare one after the other
+// and never hold mu meanwhile: a second statement for a text would have to be closed,
+// and its Close waits for the connections that know it, on which a transaction may wait
+// for its turn behind one that asks for a statement.
 func (p *pool) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
-	p.mu.RLock()
-	stmt := p.prepared[text]
-	p.mu.RUnlock()
-	if stmt != nil {
+	if stmt := p.known(text); stmt != nil {
+		return stmt, nil
+	}
+	select {
+	case p.preparing <- struct{}{}:
+		defer func() { <-p.preparing }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if stmt := p.known(text); stmt != nil {
 		return stmt, nil
 	}
 	stmt, err := p.DB.DB.PrepareContext(ctx, p.statement(text))
@@ -126,11 +133,15 @@ func (p *pool) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if earlier := p.prepared[text]; earlier != nil {
-		return earlier, stmt.Close()
-	}
 	p.prepared[text] = stmt
 	return stmt, nil
+}
+
+// known returns a prepared statement, nil if it is not prepared yet.
+func (p *pool) known(text string) *sql.Stmt {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.prepared[text]
 }
 
 // each calls scan for every row of a query.
