@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/milvus-io/milvus/client/v2/column"
 	"github.com/milvus-io/milvus/client/v2/entity"
 	"github.com/milvus-io/milvus/client/v2/milvusclient"
 
@@ -18,9 +17,6 @@ const (
 	// readRows is the number of entries that one query is meant to return.
 	readRows = 500
 )
-
-// changed are the fields that SetAttributes replaces.
-var changed = []string{fieldTags, fieldACL, fieldFacts, fieldMetadata, fieldClassification}
 
 // SetAttributes replaces the attributes of one version of the document. It reads
 // the entries and writes them again, in batches: a caller must not remove or
@@ -37,35 +33,24 @@ func (x *Index) SetAttributes(ctx context.Context, workspace, document string, v
 		return fmt.Errorf("set attributes of document %s: %w", document, err)
 	}
 	filter := and(ofDocument(workspace, document), fmt.Sprintf("%s == %d", fieldVersion, version))
-	fields := []string{fieldID, fieldWorkspace, fieldProject, fieldDocument, fieldVersion, fieldOrdinal, fieldChunk, fieldName, fieldLanguage, fieldCreated, fieldText}
-	return x.eachSlice(ctx, filter, fields, func(name string, found milvusclient.ResultSet) error {
-		written, err := withAttributes(found, r)
+	return x.eachSlice(ctx, filter, entryFields, func(c collection, found milvusclient.ResultSet) error {
+		rows, err := rowsIn(found)
 		if err != nil {
 			return err
 		}
-		_, err = x.client.Upsert(ctx, milvusclient.NewColumnBasedInsertOption(name, written...))
-		return err
+		for i := range rows {
+			rows[i].Tags, rows[i].ACL, rows[i].Classification, rows[i].Metadata = a.Tags, a.ACL, a.Classification, a.Metadata
+			if err := rows[i].setMetadata(); err != nil {
+				return err
+			}
+		}
+		for _, batch := range batches(rows) {
+			if _, err := x.client.Upsert(ctx, columns(c.name, c.dimension, batch)); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-}
-
-// withAttributes returns the columns of found entries with the attributes of r.
-func withAttributes(found milvusclient.ResultSet, r row) ([]column.Column, error) {
-	rows := make([]row, found.Len())
-	for i := range rows {
-		rows[i] = r
-		var err error
-		if rows[i].Name, err = stringAt(found.GetColumn(fieldName), i); err != nil {
-			return nil, err
-		}
-		if rows[i].language, err = stringAt(found.GetColumn(fieldLanguage), i); err != nil {
-			return nil, err
-		}
-		if err := rows[i].setMetadata(); err != nil {
-			return nil, err
-		}
-	}
-	written := slices.DeleteFunc(slices.Clone(found.Fields), func(c column.Column) bool { return slices.Contains(changed, c.Name()) })
-	return append(written, attributeColumns(rows)...), nil
 }
 
 // Count returns the number of chunks of each version of the document.
@@ -76,7 +61,7 @@ func (x *Index) Count(ctx context.Context, workspace, document string) (map[int]
 	}
 	defer leave()
 	counts, counted := map[int]int{}, map[string]bool{} // by id: an entry may be in several collections
-	err = x.eachSlice(ctx, ofDocument(workspace, document), []string{fieldID, fieldVersion}, func(_ string, found milvusclient.ResultSet) error {
+	err = x.eachSlice(ctx, ofDocument(workspace, document), []string{fieldID, fieldVersion}, func(_ collection, found milvusclient.ResultSet) error {
 		for i := range found.Len() {
 			id, err := stringAt(found.GetColumn(fieldID), i)
 			if err != nil {
@@ -100,7 +85,7 @@ func (x *Index) Count(ctx context.Context, workspace, document string) (map[int]
 // eachSlice calls yield with the entries of each collection that fulfil filter,
 // about readRows at a time. fields names what is read, and a vector is read with
 // the words.
-func (x *Index) eachSlice(ctx context.Context, filter string, fields []string, yield func(collection string, found milvusclient.ResultSet) error) error {
+func (x *Index) eachSlice(ctx context.Context, filter string, fields []string, yield func(c collection, found milvusclient.ResultSet) error) error {
 	known, err := x.known(ctx)
 	if err != nil {
 		return err
@@ -125,7 +110,7 @@ func (x *Index) eachSlice(ctx context.Context, filter string, fields []string, y
 			if found.Len() == 0 {
 				continue
 			}
-			if err := yield(name, found); err != nil {
+			if err := yield(c, found); err != nil {
 				return typed(err, "entries of collection %s", name)
 			}
 		}

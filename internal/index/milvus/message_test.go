@@ -7,12 +7,14 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/cairn-rag/cairn/internal/index"
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // messageLimit is the limit that docs/milvus.md names.
@@ -49,6 +51,45 @@ func TestMessages(t *testing.T) {
 	}
 	if hits, err := x.BM25(t.Context(), query, "lighthouse"); err != nil || len(hits) != entries {
 		t.Errorf("%d of %d entries by words, %v", len(hits), entries, err)
+	}
+}
+
+// TestMessagesOfAttributes changes the attributes of a document whose entries are more
+// than a message can hold.
+func TestMessagesOfAttributes(t *testing.T) {
+	t.Parallel()
+	const entries = 300
+	cfg := config(shared(t))
+	p := proxied(t, cfg.Address)
+	cfg.Address = p.address
+	x := open(t, cfg)
+	list := make([]index.Entry, entries)
+	for i := range list {
+		list[i] = passage("document")
+		list[i].ChunkID, list[i].Ordinal, list[i].Name, list[i].Vector = fmt.Sprint("chunk", i), i, "Lights", []float32{1, float32(i)}
+		list[i].Text, list[i].CreatedAt = strings.Repeat("lighthouse pier harbour ", 64<<10/24), time.UnixMicro(int64(i)).UTC()
+	}
+	if err := x.Upsert(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	p.largest.Store(0)
+	if err := x.SetAttributes(t.Context(), "acme", "document", 1, index.Attributes{Tags: []string{"new"}, ACL: list[0].ACL}); err != nil {
+		t.Fatal(err)
+	}
+	if largest := p.largest.Load(); largest < messageLimit*3/4 || largest > messageLimit {
+		t.Errorf("the largest message has %d bytes, want nearly %d", largest, messageLimit)
+	}
+	query := index.Query{Principal: member(), Limit: entries + 1, Filter: []knowledge.Condition{
+		{Field: knowledge.FieldTags, Type: knowledge.OpEq, Value: "new"},
+		{Field: knowledge.FieldName, Type: knowledge.OpEq, Value: "Lights"},
+		{Field: knowledge.FieldCreatedAt, Type: knowledge.OpExists, Value: true},
+	}}
+	want := entries - 1 // the first entry has no time
+	if hits, err := x.Dense(t.Context(), query, []float32{1, 0}); err != nil || len(hits) != want {
+		t.Errorf("%d of %d entries by vector, %v", len(hits), want, err)
+	}
+	if hits, err := x.BM25(t.Context(), query, "lighthouse"); err != nil || len(hits) != want {
+		t.Errorf("%d of %d entries by words, %v", len(hits), want, err)
 	}
 }
 

@@ -210,3 +210,11 @@ func micros(t time.Time) int64 {
 	}
 	return t.UnixMicro()
 }
+
+// fromMicros returns the time that micros returned a number for.
+func fromMicros(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us)
+}
