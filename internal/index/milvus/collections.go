@@ -13,35 +13,71 @@ import (
 
 	"github.com/milvus-io/milvus/client/v2/milvusclient"
 	"github.com/milvus-io/milvus/pkg/v2/util/merr"
+	"golang.org/x/sync/semaphore"
 
 	port "github.com/cairn-rag/cairn/internal/index"
 )
 
-// collections are the collections of this index that are known to be loaded.
+// collections are the collections of this index that are known to be loaded. Callers that
+// wait for another one's call to the server wait no longer than their contexts allow.
 type collections struct {
-	creating sync.Mutex // held while one is created
+	creating *semaphore.Weighted // of 1, held while one is created
+	listing  *semaphore.Weighted // of 1, held while the server is asked for them
 
-	mu     sync.Mutex
+	mu     sync.Mutex // never held during a call to the server
 	ready  map[collection]bool
 	listed time.Time // when the server was asked for its collections
+}
+
+func newCollections() collections {
+	return collections{creating: semaphore.NewWeighted(1), listing: semaphore.NewWeighted(1), ready: map[collection]bool{}}
+}
+
+// current returns the collections. ok is false if they were listed longer than age ago.
+func (c *collections) current(age time.Duration) (all []collection, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return inOrder(c.ready), time.Since(c.listed) < age
+}
+
+// replace replaces the collections of an earlier moment by those that the server had then.
+// One that was created since then stays.
+func (c *collections) replace(earlier, listed []collection, asked time.Time) []collection {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range earlier {
+		delete(c.ready, one)
+	}
+	for _, one := range listed {
+		c.ready[one] = true
+	}
+	c.listed = asked
+	return inOrder(c.ready)
 }
 
 // known returns all collections, in the order of their names.
 func (x *Index) known(ctx context.Context) ([]collection, error) {
 	c := &x.collections
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if time.Since(c.listed) < x.cfg.ListEvery {
-		return inOrder(c.ready), nil
+	if all, ok := c.current(x.cfg.ListEvery); ok {
+		return all, nil
+	}
+	if err := c.listing.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer c.listing.Release(1)
+	earlier, ok := c.current(x.cfg.ListEvery)
+	if ok {
+		return earlier, nil
 	}
 	asked := time.Now()
 	all, err := x.list(ctx)
 	if err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(c.ready, func(one collection, _ bool) bool { return !slices.Contains(all, one) })
+	var loaded []collection
 	for _, one := range all {
-		if c.ready[one] {
+		if slices.Contains(earlier, one) {
+			loaded = append(loaded, one)
 			continue
 		}
 		// One whose indexes are not there yet is still being created.
@@ -50,11 +86,10 @@ func (x *Index) known(ctx context.Context) ([]collection, error) {
 		case err != nil:
 			return nil, typed(err, "load collection %s", one.name)
 		default:
-			c.ready[one] = true
+			loaded = append(loaded, one)
 		}
 	}
-	c.listed = asked
-	return inOrder(c.ready), nil
+	return c.replace(earlier, loaded, asked), nil
 }
 
 func inOrder(ready map[collection]bool) []collection {
@@ -113,8 +148,10 @@ func (x *Index) ensure(ctx context.Context, generation string, dimension int) (c
 	if there, err := x.isThere(ctx, wanted, generation); there || err != nil {
 		return wanted, err
 	}
-	x.collections.creating.Lock()
-	defer x.collections.creating.Unlock()
+	if err := x.collections.creating.Acquire(ctx, 1); err != nil {
+		return wanted, err
+	}
+	defer x.collections.creating.Release(1)
 	if x.isReady(wanted) {
 		return wanted, nil
 	}

@@ -97,6 +97,8 @@ func TestMessagesOfAttributes(t *testing.T) {
 type proxy struct {
 	address string
 	largest atomic.Int64 // bytes of the largest request
+	// held is closed at the next listing of collections, which gets no answer.
+	held atomic.Pointer[chan struct{}]
 }
 
 // proxied starts a proxy that accepts requests of up to messageLimit.
@@ -133,6 +135,13 @@ func (p *proxy) forward(stream grpc.ServerStream, to *grpc.ClientConn) error {
 		}
 	}
 	ctx := stream.Context()
+	if strings.HasSuffix(method, "/ShowCollections") {
+		if held := p.held.Swap(nil); held != nil {
+			close(*held)
+			<-ctx.Done()
+			return ctx.Err()
+		}
+	}
 	if md, ok := metadata.FromIncomingContext(ctx); ok {
 		ctx = metadata.NewOutgoingContext(context.WithoutCancel(ctx), md)
 	}

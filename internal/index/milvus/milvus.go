@@ -48,7 +48,7 @@ func Open(ctx context.Context, cfg Config) (*Index, error) {
 	}
 	x := &Index{
 		cfg: cfg, client: client,
-		collections: collections{ready: map[collection]bool{}},
+		collections: newCollections(),
 		compactions: compactions{pending: map[string]*time.Timer{}},
 	}
 	if err := x.start(ctx); err != nil {
