@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -33,7 +35,7 @@ type sharedRates struct {
 
 // tokenLease is what this process has of a limit.
 type tokenLease struct {
-	mu        sync.Mutex
+	turn      *semaphore.Weighted // of 1: of several questions at once the first one leases for all
 	perMinute int
 	tokens    int
 	left      int       // what others may still take, when the tokens were leased
@@ -49,8 +51,10 @@ func newSharedRates(s Store, now func() time.Time) *sharedRates {
 func (r *sharedRates) take(ctx context.Context, name string, perMinute int) (remaining int, wait time.Duration, err error) {
 	now := r.now()
 	l := r.lease(name, now)
-	l.mu.Lock() // of several questions at once the first one leases for all
-	defer l.mu.Unlock()
+	if err := l.turn.Acquire(ctx, 1); err != nil {
+		return 0, 0, fmt.Errorf("wait for a lease of tokens: %w", err)
+	}
+	defer l.turn.Release(1)
 	if l.perMinute != perMinute || l.until.Before(now) { // the project was changed, or the lease is old
 		l.perMinute, l.tokens = perMinute, 0
 	}
@@ -81,7 +85,7 @@ func (r *sharedRates) lease(name string, now time.Time) *tokenLease {
 		if len(r.leases) >= maxRates {
 			r.forget(now)
 		}
-		l = &tokenLease{}
+		l = &tokenLease{turn: semaphore.NewWeighted(1)}
 		r.leases[name] = l
 	}
 	return l
@@ -90,11 +94,11 @@ func (r *sharedRates) lease(name string, now time.Time) *tokenLease {
 // forget drops the leases that are old. One that is in use now is not.
 func (r *sharedRates) forget(now time.Time) {
 	for name, l := range r.leases {
-		if l.mu.TryLock() {
+		if l.turn.TryAcquire(1) {
 			if l.until.Before(now) && l.refused.Before(now) {
 				delete(r.leases, name)
 			}
-			l.mu.Unlock()
+			l.turn.Release(1)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package question_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -66,5 +67,55 @@ func TestLimitsOverTwoProcesses(t *testing.T) {
 	clock = clock.Add(10 * time.Second)
 	if n := ask(); n != limit/6 {
 		t.Errorf("after ten seconds %d questions were let through", n)
+	}
+}
+
+// hanging has the store not answer a lease of tokens.
+type hanging struct {
+	*store.Store
+	asked chan struct{}
+}
+
+// TakeTokens implements question.Store.
+func (h hanging) TakeTokens(ctx context.Context, _ store.TokenRequest) (store.Tokens, error) {
+	h.asked <- struct{}{}
+	<-ctx.Done()
+	return store.Tokens{}, ctx.Err()
+}
+
+// TestQuestionsWaitForALease has the store hang in the lease of one question: another one
+// ends with its own context.
+func TestQuestionsWaitForALease(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	h := hanging{f.store, make(chan struct{})}
+	starter := question.New(question.Config{Shared: true, UserQueriesPerMinute: 60}, question.Deps{
+		Store: h, Blobs: f.blobs, Keys: idempotency.New(f.store, "", time.Now), Workflows: f, Relay: f,
+		Log: slog.New(slog.DiscardHandler), Now: time.Now,
+	})
+	start := func(ctx context.Context) <-chan error {
+		ended := make(chan error, 1)
+		go func() {
+			_, err := starter.Start(ctx, f.reader, question.Request{Kind: knowledge.KindQuery, TextField: "body.text", Text: "Who?", Project: "p"})
+			ended <- err
+		}()
+		return ended
+	}
+	patient, stop := context.WithCancel(t.Context())
+	first := start(patient)
+	<-h.asked
+	impatient, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	select {
+	case err := <-start(impatient):
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the other question: %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the other question waits for the first one")
+	}
+	stop()
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Errorf("the first question: %v", err)
 	}
 }
