@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -86,6 +87,8 @@ type Health struct {
 	stopping chan struct{}
 	stop     func()
 
+	counting *semaphore.Weighted // of 1, held while stale is read
+
 	mu      sync.Mutex
 	stale   []staleEmbeddings
 	staleAt time.Time // when stale was read
@@ -96,7 +99,7 @@ type Health struct {
 // NewHealth returns the health of a process that needs dependencies. metrics serves
 // /metrics; nil means that there is none.
 func NewHealth(ready []Dependency, details HealthDetails, metrics http.Handler, log *slog.Logger) *Health {
-	h := &Health{ready: ready, details: details, metrics: metrics, log: log, stopping: make(chan struct{})}
+	h := &Health{ready: ready, details: details, metrics: metrics, log: log, stopping: make(chan struct{}), counting: semaphore.NewWeighted(1)}
 	h.stop = sync.OnceFunc(func() { close(h.stopping) })
 	return h
 }
@@ -143,28 +146,49 @@ func (h *Health) readyz(w http.ResponseWriter, r *http.Request) {
 }
 
 // staleEmbeddings returns the documents of another embedding model, added up by model.
-// Unless fresh is set it reads them at most once in staleFor: probes come often.
+// Unless fresh is set it reads them at most once in staleFor: probes come often. One that
+// cannot read them in time returns those of an earlier one.
 func (h *Health) staleEmbeddings(ctx context.Context, fresh bool) []staleEmbeddings {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.details.Stale == nil || !fresh && !h.staleAt.IsZero() && time.Since(h.staleAt) < staleFor {
-		return h.stale
+	if h.details.Stale == nil {
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyPatience)
 	defer cancel()
+	if h.counting.Acquire(ctx, 1) != nil { // a database that does not answer holds each probe for itself
+		return h.lastStale()
+	}
+	defer h.counting.Release(1)
+	if !fresh && h.staleIsNew() {
+		return h.lastStale()
+	}
 	projects, err := h.details.Stale(ctx)
 	if err != nil {
-		return h.stale // the dependencies tell why
+		return h.lastStale() // the dependencies tell why
 	}
-	h.stale, h.staleAt = nil, time.Now()
+	var stale []staleEmbeddings
 	for _, p := range projects {
-		at := slices.IndexFunc(h.stale, func(s staleEmbeddings) bool { return s.EmbeddedWith == p.Serving && s.Configured == p.Wanted })
+		at := slices.IndexFunc(stale, func(s staleEmbeddings) bool { return s.EmbeddedWith == p.Serving && s.Configured == p.Wanted })
 		if at < 0 {
-			at, h.stale = len(h.stale), append(h.stale, staleEmbeddings{EmbeddedWith: p.Serving, Configured: p.Wanted})
+			at, stale = len(stale), append(stale, staleEmbeddings{EmbeddedWith: p.Serving, Configured: p.Wanted})
 		}
-		h.stale[at].Documents += p.Documents
+		stale[at].Documents += p.Documents
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.stale, h.staleAt = stale, time.Now()
+	return stale
+}
+
+func (h *Health) lastStale() []staleEmbeddings {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	return h.stale
+}
+
+func (h *Health) staleIsNew() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.staleAt.IsZero() && time.Since(h.staleAt) < staleFor
 }
 
 // indexIncomplete reports whether the index lacks a published document, as far as the
