@@ -2,8 +2,10 @@ package azure_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -112,6 +114,49 @@ func TestDeletesInBatches(t *testing.T) {
 	blobtest.Batches(t, 256, connect, func(status int) string {
 		return fmt.Sprintf("HTTP/1.1 %d %s\r\nx-ms-error-code: %s\r\n\r\n", status, blobtest.Secret, codes[status])
 	})
+	blobtest.WithoutBatches(t, connect, http.StatusAccepted)
+}
+
+// bodies counts the bodies of answers that are open.
+type bodies struct{ open atomic.Int64 }
+
+// RoundTrip implements http.RoundTripper.
+func (b *bodies) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil {
+		b.open.Add(1)
+		response.Body = &countedBody{response.Body, sync.OnceFunc(func() { b.open.Add(-1) })}
+	}
+	return response, err
+}
+
+type countedBody struct {
+	io.ReadCloser
+	closed func()
+}
+
+// Close implements io.Closer.
+func (b *countedBody) Close() error {
+	b.closed()
+	return b.ReadCloser.Close()
+}
+
+// TestBatchesCloseTheirAnswers checks that a batch frees its connection.
+func TestBatchesCloseTheirAnswers(t *testing.T) {
+	t.Parallel()
+	var transport bodies
+	b, err := azure.New(azure.Config{
+		Account: account, Container: "contract", Endpoint: service(t), Credentials: []byte(secret), Client: &http.Client{Transport: &transport},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Delete(t.Context(), []string{"w/a", "w/b"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := transport.open.Load(); n != 0 {
+		t.Errorf("%d answers are open", n)
+	}
 }
 
 func TestWrongCredentials(t *testing.T) {

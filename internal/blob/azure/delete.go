@@ -2,8 +2,12 @@ package azure
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	azblob "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
@@ -16,18 +20,22 @@ const batchBlobs = 256
 
 // Delete implements blob.Bucket.
 func (b *Bucket) Delete(ctx context.Context, keys []string) error {
-	if len(keys) > 1 {
-		return blob.DeleteBatches(ctx, keys, batchBlobs, b.deleteBatch)
-	}
-	return blob.DeleteBatches(ctx, keys, 1, func(ctx context.Context, keys []string) ([]error, error) {
-		_, err := b.client.NewBlobClient(b.prefix+keys[0]).Delete(ctx, withSnapshots())
-		return []error{failure(ctx, err)}, nil
-	})
+	return blob.DeleteBatches(ctx, keys, blob.Deletions{Size: batchBlobs, Batch: b.deleteBatch, One: b.deleteOne})
+}
+
+func (b *Bucket) deleteOne(ctx context.Context, key string) error {
+	_, err := b.client.NewBlobClient(b.prefix+key).Delete(ctx, withSnapshots())
+	return failure(ctx, err)
 }
 
 // withSnapshots returns the options of a removal that leaves nothing of a blob.
 func withSnapshots() *azblob.DeleteOptions {
 	return &azblob.DeleteOptions{DeleteSnapshots: to.Ptr(azblob.DeleteSnapshotsOptionTypeInclude)}
+}
+
+// lacksBatches reports whether a status is that of a service without batches.
+func lacksBatches(status int) bool {
+	return status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented
 }
 
 // deleteBatch deletes blobs with one request.
@@ -41,7 +49,14 @@ func (b *Bucket) deleteBatch(ctx context.Context, keys []string) ([]error, error
 			return nil, fmt.Errorf("add %s to a batch: %w", key, err)
 		}
 	}
-	answer, err := b.client.SubmitBatch(ctx, batch, nil)
+	var response *http.Response
+	answer, err := b.client.SubmitBatch(policy.WithCaptureResponse(ctx, &response), batch, nil)
+	if response != nil {
+		_ = response.Body.Close() // the client leaves it open, and with it the connection
+	}
+	if e, ok := errors.AsType[*azcore.ResponseError](err); ok && lacksBatches(e.StatusCode) {
+		return nil, blob.ErrNoBatches
+	}
 	if err != nil {
 		return nil, failure(ctx, err)
 	}

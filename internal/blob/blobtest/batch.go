@@ -58,6 +58,39 @@ func Batches(t *testing.T, size int, open func(t *testing.T, endpoint string) bl
 	}
 }
 
+// WithoutBatches checks that a bucket of a service without batches deletes several blobs
+// one by one. deleted is the status with which the service deletes one.
+func WithoutBatches(t *testing.T, open func(t *testing.T, endpoint string) blob.Bucket, deleted int) {
+	t.Helper()
+	for _, status := range []int{http.StatusMethodNotAllowed, http.StatusNotImplemented} {
+		t.Run(fmt.Sprintf("without_batches_%d", status), func(t *testing.T) {
+			t.Parallel()
+			var seen sync.Map
+			endpoint := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				switch r.Method {
+				case http.MethodDelete:
+					_, key, _ := strings.Cut(r.URL.Path, "/w/")
+					seen.Store("w/"+key, true)
+					w.WriteHeader(deleted)
+				case http.MethodPost:
+					w.WriteHeader(status)
+				default:
+					_, _ = io.WriteString(w, "{}") // a listing
+				}
+			})
+			keys := []string{"w/a", "w/b", "w/c"}
+			if err := open(t, endpoint).Delete(t.Context(), keys); err != nil {
+				t.Fatal(err)
+			}
+			for _, key := range keys {
+				if _, ok := seen.Load(key); !ok {
+					t.Errorf("%s was not deleted", key)
+				}
+			}
+		})
+	}
+}
+
 // DeletesSeveral checks that a bucket deletes several blobs at once, of which some are
 // missing, and no other.
 func DeletesSeveral(t *testing.T, b blob.Bucket) {

@@ -167,6 +167,9 @@ func retry(ctx context.Context, request func() error) error {
 // passes reports whether a repetition can help.
 func passes(err error) bool {
 	e, ok := errors.AsType[*googleapi.Error](err)
+	if ok && e.Code == http.StatusNotImplemented {
+		return false
+	}
 	return !ok || e.Code >= http.StatusInternalServerError || e.Code == http.StatusTooManyRequests || e.Code == http.StatusRequestTimeout
 }
 

@@ -23,13 +23,11 @@ const batchObjects = 100
 
 // Delete implements blob.Bucket.
 func (b *Bucket) Delete(ctx context.Context, keys []string) error {
-	if len(keys) > 1 {
-		return blob.DeleteBatches(ctx, keys, batchObjects, b.deleteBatch)
-	}
-	return blob.DeleteBatches(ctx, keys, 1, func(ctx context.Context, keys []string) ([]error, error) {
-		err := retry(ctx, func() error { return b.service.Objects.Delete(b.name, b.prefix+keys[0]).Context(ctx).Do() })
-		return []error{err}, nil
-	})
+	return blob.DeleteBatches(ctx, keys, blob.Deletions{Size: batchObjects, Batch: b.deleteBatch, One: b.deleteOne})
+}
+
+func (b *Bucket) deleteOne(ctx context.Context, key string) error {
+	return retry(ctx, func() error { return b.service.Objects.Delete(b.name, b.prefix+key).Context(ctx).Do() })
 }
 
 // deleteBatch deletes objects with one request. The client library has no batches: a batch
@@ -46,10 +44,25 @@ func (b *Bucket) deleteBatch(ctx context.Context, keys []string) (errs []error, 
 		}
 		return err
 	})
-	if errors.Is(err, blob.ErrNotFound) { // of the address of batches, not of an object
-		return nil, blob.Unavailable(ctx, fmt.Errorf("no batches at %s: %v", b.batches, err)) //nolint:errorlint // not a missing object
+	if e, ok := errors.AsType[*googleapi.Error](err); ok && lacksBatches(e.Code) {
+		return nil, b.withoutBatches(ctx, e)
 	}
 	return errs, err
+}
+
+// lacksBatches reports whether a status is that of a server that does not know the address
+// of batches. It says nothing of an object.
+func lacksBatches(status int) bool {
+	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented
+}
+
+// withoutBatches returns blob.ErrNoBatches if the server has the bucket, and with it the
+// requests for one object.
+func (b *Bucket) withoutBatches(ctx context.Context, answer error) error {
+	if err := b.Ping(ctx); err != nil {
+		return blob.Unavailable(ctx, fmt.Errorf("no batches at %s: %v; and no bucket: %v", b.batches, answer, err)) //nolint:errorlint // not a missing object
+	}
+	return blob.ErrNoBatches
 }
 
 // batchOf returns the body of a batch, and its content type.

@@ -98,6 +98,7 @@ func TestDeletesInBatches(t *testing.T) {
 		}
 		return fmt.Sprintf("HTTP/1.1 %d Answer\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
 	})
+	blobtest.WithoutBatches(t, connect, http.StatusNoContent)
 	t.Run("a_server_without_batches_is_no_missing_object", func(t *testing.T) {
 		t.Parallel()
 		server := httptest.NewServer(http.NotFoundHandler())

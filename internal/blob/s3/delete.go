@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,17 +32,22 @@ func (b *Bucket) Delete(ctx context.Context, keys []string) error {
 		if err != nil {
 			return failure(ctx, err)
 		}
-		if len(out.Errors) == 0 {
+		left := slices.DeleteFunc(out.Errors, isMissing)
+		if len(left) == 0 {
 			return nil
 		}
-		if objects = failed(out.Errors); try == attempts || ctx.Err() != nil {
-			return partial(ctx, out.Errors[0], len(out.Errors), len(keys))
+		if objects = failed(left); try == attempts || ctx.Err() != nil {
+			return partial(ctx, left[0], len(left), len(keys))
 		}
 		if err := pause(ctx, try); err != nil {
 			return err
 		}
 	}
 }
+
+// isMissing reports whether an object was not deleted because there is none. Some services
+// have an error for that.
+func isMissing(e types.Error) bool { return aws.ToString(e.Code) == "NoSuchKey" }
 
 // failed returns the objects of the errors.
 func failed(errs []types.Error) []types.ObjectIdentifier {

@@ -189,12 +189,16 @@ func TestDeletesInBatches(t *testing.T) {
 	t.Parallel()
 	const objects = 2500
 	inner := gofakes3.New(s3mem.New()).Server()
-	var deletes, refusals atomic.Int64
+	var deletes, refusals, missing atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("delete") {
 			deletes.Add(1)
 			if refusals.Add(-1) >= 0 {
 				fmt.Fprint(w, `<DeleteResult><Error><Key>w/0001</Key><Code>SlowDown</Code><Message>secret words</Message></Error></DeleteResult>`)
+				return
+			}
+			if missing.Add(-1) >= 0 {
+				fmt.Fprint(w, `<DeleteResult><Error><Key>w/0001</Key><Code>NoSuchKey</Code><Message>secret words</Message></Error></DeleteResult>`)
 				return
 			}
 		}
@@ -224,6 +228,11 @@ func TestDeletesInBatches(t *testing.T) {
 	_, err := s.DeletePrefix(t.Context(), "w/", nil)
 	blobtest.WantFault(t, err, "tried again")
 	refusals.Store(0)
+	missing.Store(1)
+	deletes.Store(0)
+	if _, err := s.DeletePrefix(t.Context(), "w/", nil); err != nil || deletes.Load() != 1 {
+		t.Errorf("objects that another one removed: %d requests, %v", deletes.Load(), err)
+	}
 	if n, err := s.DeletePrefix(t.Context(), "w/", nil); n != 3 || err != nil {
 		t.Errorf("the repetition removed %d, %v", n, err)
 	}
