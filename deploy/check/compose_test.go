@@ -125,6 +125,29 @@ func TestComposeServices(t *testing.T) {
 	}
 }
 
+// TestComposeExtras loads the lines of the configuration that are for the profile extras,
+// and checks that the services which they name run with it.
+func TestComposeExtras(t *testing.T) {
+	t.Parallel()
+	p := project(t, "extras")
+	text, err := os.ReadFile(p.Configs["cairn"].File)
+	before, extras, found := strings.Cut(string(text), "With --profile extras:\n")
+	if err != nil || !found {
+		t.Fatalf("the configuration has no lines for the profile extras: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "cairn.yaml")
+	lines := regexp.MustCompile(`(?m)^# ?`).ReplaceAllString(extras, "")
+	if err := os.WriteFile(file, []byte(before+"\n"+lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	configOf(t, file, environment(p.Services["migrate"]))
+	for _, name := range []string{"ollama", "searxng"} {
+		if !strings.Contains(lines, "http://"+name+":") || p.Services[name].Profiles == nil {
+			t.Errorf("the lines do not name the service %s:\n%s", name, lines)
+		}
+	}
+}
+
 // roles are the services that run the cairn command.
 func roles(p *types.Project) map[string]types.ServiceConfig {
 	found := map[string]types.ServiceConfig{}
