@@ -33,7 +33,7 @@ func (d doctorCmd) checkServer(ctx context.Context, c *client.Client) (client.Re
 	var found []finding
 	for _, dependency := range state.Dependencies {
 		if dependency.Status != "up" {
-			found = append(found, finding{"server", findingBad, dependency.Name + " is down", "look for its name in the server's log"})
+			found = append(found, finding{"server", findingBad, dependency.Name + " is down", whatRepairs(dependency.Name)})
 		}
 	}
 	if len(found) == 0 && state.Status != "ready" {
@@ -47,6 +47,15 @@ func (d doctorCmd) checkServer(ctx context.Context, c *client.Client) (client.Re
 	}
 	found = append(found, lastCalls(state.Models)...)
 	return state, append(found, d.readMetrics(ctx)...)
+}
+
+// whatRepairs returns the next step where a dependency is down.
+func whatRepairs(dependency string) string {
+	setting := map[string]string{"temporal": "temporal.address", "database": "database.url", "index": "vector.url", "blobs": "blob.url"}[dependency]
+	if setting == "" {
+		return "look for its name in the server's log"
+	}
+	return "check that the service of " + setting + " runs; the server's log has the cause"
 }
 
 // lastCalls names the endpoints whose last call by the server failed.

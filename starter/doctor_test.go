@@ -135,6 +135,34 @@ func TestDoctorOfAnotherConfiguration(t *testing.T) {
 	}
 }
 
+// TestDoctorNamesWhatIsDown has a server whose services are down.
+func TestDoctorNamesWhatIsDown(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		if r.URL.Path == "/readyz" {
+			_, _ = w.Write([]byte(`{"status":"unavailable","dependencies":[{"name":"temporal","status":"up"},{"name":"database","status":"down"},{"name":"index","status":"down"},{"name":"blobs","status":"down"}]}`))
+		}
+	}))
+	t.Cleanup(server.Close)
+	var stdout, stderr bytes.Buffer
+	code := run(context.Background(), &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}, []string{"doctor", "--url", server.URL, "--key", "cairn_k"})
+	if code != exitFailed {
+		t.Errorf("exit code %d, %s", code, stderr.String())
+	}
+	for _, want := range []string{
+		"database is down", "the service of database.url", "index is down", "the service of vector.url", "blobs is down", "the service of blob.url",
+	} {
+		if !strings.Contains(stdout.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, stdout.String())
+		}
+	}
+	if strings.Contains(stdout.String(), "temporal is down") {
+		t.Errorf("it names what is up:\n%s", stdout.String())
+	}
+}
+
 // TestDoctorAsksEveryEndpoint has an endpoint whose failover makes vectors of another
 // length, and a reranker that is down.
 func TestDoctorAsksEveryEndpoint(t *testing.T) {
