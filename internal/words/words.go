@@ -17,21 +17,25 @@ const (
 	maxQuestionWords = 64   // distinct words of a question that are used
 )
 
-// Stems are the stems of words that were looked up. Texts repeat most of their words,
-// and finding a stem takes as long as the rest of indexing a word.
+// Stems are the stems of words that were looked up, that of a compound with its head behind a
+// space. Texts repeat most of their words, and finding a stem takes as long as the rest of
+// indexing a word.
 type Stems map[string]string
 
 func (s Stems) of(word string) string {
 	found, ok := s[word]
 	if !ok {
 		found = stem(word)
+		if head := compoundHead(word); head != "" {
+			found += " " + stem(head)
+		}
 		s[word] = found
 	}
 	return found
 }
 
 // Document returns the words of text that are indexed, joined by spaces: those of the
-// text in its order, and then the parts of its identifiers. It adds the stems that it
+// text in its order, each compound with its head, and then the parts of its identifiers. It adds the stems that it
 // finds to known.
 func Document(text string, known Stems) string {
 	var b strings.Builder
@@ -79,6 +83,9 @@ func Question(text string) []Term {
 			stops = append(stops, Term{Word: stem(run)})
 		case !pairs:
 			add(&terms, stem(run), false)
+			if head := compoundHead(run); head != "" {
+				add(&terms, stem(head), false)
+			}
 		case len(runes) == 1:
 			add(&terms, run, true)
 		default:

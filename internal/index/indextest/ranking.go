@@ -148,6 +148,8 @@ func testWords(t *testing.T, open Open) {
 		{"Arabic", "التبريد", "ar"},
 		{"a German compound", "kuhlwasserpumpe", "compound"},
 		{"a German compound in capitals", "KÜHLWASSERPUMPE", "compound"},
+		{"the head of a German compound", "Pumpe", "compound"},
+		{"another German compound of the head", "Feuerlöschpumpen", "compound"},
 		{"Turkish, a capital without a dot", "dış", "tr"},
 		{"Turkish, a capital with a dot", "izmir", "tr"},
 		{"Turkish, a small letter without a dot", "ısparta", "tr"},
