@@ -146,7 +146,7 @@ func (s *Server) querying(p knowledge.Principal, b queryBody, session string) (a
 type ragSearchBody struct {
 	Query          string           `json:"query" doc:"The question or search query"`
 	DocumentIDs    []string         `json:"document_ids,omitempty" maxItems:"1000" doc:"Only these documents"`
-	SessionID      string           `json:"session_id,omitempty" doc:"A conversation, whose attachments are searched too"`
+	SessionID      string           `json:"session_id,omitempty" doc:"A conversation, whose attachments are searched too. With ai.enhanceQuery its messages are read, so that the question need not stand alone"`
 	ExternalUserID string           `json:"external_user_id,omitempty"`
 	UserID         string           `json:"userId,omitempty" doc:"The end user for whom an API key asks"`
 	ProjectID      string           `json:"project_id,omitempty" doc:"Default: every project that the key covers"`
