@@ -10,7 +10,8 @@ import (
 )
 
 // multiStage finds candidates by words and keeps the half whose vectors are nearest to the
-// question, but not fewer than the later stages need. A question without words that stand in a
+// question, but not fewer than the later stages need, and more where these asked for more
+// candidates. A question without words that stand in a
 // document is searched by vector.
 func (s *search) multiStage(ctx context.Context, g *group, q index.Query, probe int) (dense, words []knowledge.Hit, full bool, err error) {
 	if words, err = s.words(ctx, q, s.probes[probe]); err != nil {
@@ -25,9 +26,10 @@ func (s *search) multiStage(ctx context.Context, g *group, q index.Query, probe 
 	if dense, err = s.dense(ctx, g, near, probe); err != nil {
 		return nil, nil, false, err
 	}
-	full = len(words) == q.Limit
 	// Twice what the model reads, because the later stages drop some.
-	dense, words = nearest(dense, words, max((len(words)+1)/2, 2*s.request.Config.NumberOfChunks), s.share())
+	keep := max((len(words)+1)/2, 2*s.request.Config.NumberOfChunks*q.Limit/s.request.Config.Candidates)
+	full = len(words) == q.Limit || len(words) > keep
+	dense, words = nearest(dense, words, keep, s.share())
 	return dense, words, full, nil
 }
 

@@ -3,6 +3,7 @@ package retrieve_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -76,6 +77,24 @@ func TestMultiStage(t *testing.T) {
 		t.Parallel()
 		if got := scored(find(t, &scripted{dense: x.dense}, c, retrieve.Request{Config: config})); len(got) != 1 || got[0] != "e 0.400" {
 			t.Error(got)
+		}
+	})
+	t.Run("more are kept where those that are near say the same", func(t *testing.T) {
+		t.Parallel()
+		c := chunks{}
+		x := &scripted{}
+		for i := range 40 { // the first 36 have one text
+			id := fmt.Sprintf("%02d", i)
+			c.put(id, "The reactor is cooled by water.")
+			if i >= 36 {
+				c.put(id, "The pump is checked in "+[]string{"spring", "summer", "autumn", "winter"}[i-36]+" by another engineer.")
+			}
+			x.words = append(x.words, hits(id, 1-float64(i)/100)...)
+		}
+		x.dense = x.words
+		config := knowledge.RetrievalConfig{Strategy: "multi_stage", NumberOfChunks: 5, Candidates: 5}
+		if got := find(t, x, c, retrieve.Request{Config: config}); len(got.Contexts) != 5 {
+			t.Errorf("found %v, want 5", scored(got))
 		}
 	})
 	t.Run("the filter looks at the documents that words found", func(t *testing.T) {
