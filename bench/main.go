@@ -60,7 +60,7 @@ type bench struct {
 	sizes        string // of the indexes
 	searches     int    // questions of each number of clients
 	dir          string // where the indexes are
-	milvus       string // milvus://host:port, "" = none
+	milvus       string // noMilvus, a server to start, or milvus://host:port
 	milvusChunks int    // the largest size that is written to Milvus
 
 	out io.Writer // for details beside the figures
@@ -86,11 +86,11 @@ func run(ctx context.Context) error {
 	flag.IntVar(&b.streams, "streams", 10_000, "how many streams the streams measure opens")
 	flag.Uint64Var(&b.seed, "seed", 1, "seed of the moments of kills")
 	flag.StringVar(&b.backlog, "backlog", "200x100", "how many PDFs the backlog measure uploads, and their pages")
-	flag.StringVar(&b.sizes, "sizes", "1400,10000", "sizes of the search measure in chunks, and after a slash in how many workspaces: 1400,10000,100000/10,1000000")
+	flag.StringVar(&b.sizes, "sizes", "1400,10000,100000/10,1000000", "sizes of the search measure in chunks, and after a slash in how many workspaces")
 	flag.IntVar(&b.searches, "searches", 400, "how many questions the search measure asks with each number of clients")
 	flag.StringVar(&b.dir, "dir", "", "the folder for the indexes of the search measure, 4 KB a chunk; the system's folder for temporary files by default")
-	flag.StringVar(&b.milvus, "milvus", "", "the Milvus of the search measure, milvus://host:port; none by default")
-	flag.IntVar(&b.milvusChunks, "milvus-chunks", 10_000, "the largest size that the search measure writes to Milvus")
+	flag.StringVar(&b.milvus, "milvus", milvusCore, "the Milvus of the search measure: milvus://host:port, none, or the core or light server of .ci/stand-ins, which it starts for each size")
+	flag.IntVar(&b.milvusChunks, "milvus-chunks", 100_000, "the largest size that the search measure writes to Milvus")
 	flag.StringVar(&c.base, "base", "", "the commit to compare with")
 	flag.IntVar(&c.rounds, "rounds", 5, "with -base: rounds in which each version is measured once")
 	flag.Float64Var(&c.threshold, "threshold", 5, "with -base: percent by which a measure may be worse")

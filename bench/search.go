@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,12 +13,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/cairn-rag/cairn/internal/index"
-	"github.com/cairn-rag/cairn/internal/index/embedded"
-	"github.com/cairn-rag/cairn/internal/index/milvus"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/service"
 )
 
-// search measures hybrid searches of both indexes in this process, without the API
+// search measures hybrid searches of both indexes from this process, without the API
 // and SQL, at the sizes of -sizes, and over texts of frequent words.
 func search(ctx context.Context, b *bench) ([]figure, error) {
 	sizes, err := parseSizes(b.sizes)
@@ -33,12 +31,15 @@ func search(ctx context.Context, b *bench) ([]figure, error) {
 		if err != nil {
 			return figures, fmt.Errorf("measure the embedded index, %s: %w", s, err)
 		}
-		if b.milvus == "" || s.chunks > b.milvusChunks {
+		if b.milvus == noMilvus || s.chunks > b.milvusChunks {
 			continue
 		}
 		more, err = b.searchMilvus(ctx, s)
 		figures = append(figures, more...)
-		if err != nil {
+		if errors.Is(err, service.ErrMissing) {
+			fmt.Fprintf(b.out, "Milvus is not measured: %v\n\n", err)
+			b.milvus = noMilvus
+		} else if err != nil {
 			return figures, fmt.Errorf("measure Milvus, %s: %w", s, err)
 		}
 	}
@@ -78,104 +79,6 @@ func parseSizes(list string) ([]collectionSize, error) {
 		sizes = append(sizes, collectionSize{chunks: n, workspaces: w})
 	}
 	return sizes, nil
-}
-
-// searchEmbedded measures a new embedded index, and its next start.
-func (b *bench) searchEmbedded(ctx context.Context, size collectionSize) (figures []figure, err error) {
-	dir, err := os.MkdirTemp(b.dir, "cairn-search-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	open := func() (*embedded.Index, error) {
-		return embedded.Open(ctx, embedded.Config{Path: filepath.Join(dir, "index.db")})
-	}
-	x, err := open()
-	if err != nil {
-		return nil, err
-	}
-	name := "embedded, " + size.String()
-	rate, err := fill(ctx, x, size)
-	if err = errors.Join(err, x.Close()); err != nil {
-		return nil, err
-	}
-	begin := time.Now()
-	if x, err = open(); err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, x.Close()) }()
-	opened := time.Since(begin)
-	c := newCollection(size, 2)
-	if err := hybrid(ctx, x, c.question(0)); err != nil {
-		return nil, err
-	}
-	figures = append(figures, higher(name+": written chunks/s", rate),
-		lower(name+": start ms", opened.Seconds()*1000), lower(name+": start to the first result ms", time.Since(begin).Seconds()*1000))
-	searched, err := b.measureSearches(ctx, x, name, size, c)
-	return append(append(figures, searched...), lower(name+": MB in files", megabytes(dir)), lower(name+": RSS MB of this process", processStatus(os.Getpid(), "VmRSS:"))), err
-}
-
-// searchMilvus measures the Milvus server of -milvus, in new collections, which stay.
-func (b *bench) searchMilvus(ctx context.Context, size collectionSize) ([]figure, error) {
-	config, err := milvus.ParseURL(b.milvus)
-	if err != nil {
-		return nil, err
-	}
-	config.Prefix = fmt.Sprintf("bench%d", time.Now().UnixNano())
-	x, err := milvus.Open(ctx, config)
-	if err != nil {
-		return nil, err
-	}
-	name := "Milvus, " + size.String()
-	rate, err := fill(ctx, x, size)
-	if err != nil {
-		return nil, errors.Join(err, x.Close())
-	}
-	figures, err := b.measureSearches(ctx, x, name, size, newCollection(size, 2))
-	return append([]figure{higher(name+": written chunks/s", rate)}, figures...), errors.Join(err, x.Close())
-}
-
-// fill writes the chunks and returns how many it wrote in a second.
-func fill(ctx context.Context, x index.Index, size collectionSize) (float64, error) {
-	begin := time.Now()
-	c := newCollection(size, 1)
-	for at := 0; at < size.chunks; at += writeBatch {
-		if err := x.Upsert(ctx, c.chunks(at, min(at+writeBatch, size.chunks))); err != nil {
-			return 0, err
-		}
-	}
-	return float64(size.chunks) / time.Since(begin).Seconds(), nil
-}
-
-// measureSearches measures searches by 1, 8 and 32 clients, after each question was
-// asked once.
-func (b *bench) measureSearches(ctx context.Context, x index.Index, name string, size collectionSize, c *collection) (figures []figure, err error) {
-	ask := func(ctx context.Context, i int) error { return hybrid(ctx, x, c.question(i%min(100, b.searches))) }
-	if _, err := load(ctx, 2, min(100, b.searches), ask); err != nil {
-		return nil, err
-	}
-	for _, clients := range []int{1, 8, 32} {
-		var times samples
-		before := ownTime()
-		_, err := load(ctx, clients, b.searches, func(ctx context.Context, i int) error {
-			begin := time.Now()
-			defer func() { times.add(time.Since(begin)) }()
-			return ask(ctx, i)
-		})
-		if err != nil {
-			return nil, err
-		}
-		p50 := lower(name+": p50 ms, "+clientCount(clients), times.quantile(.5))
-		cpu := lower(name+": processor ms a search, "+clientCount(clients), float64((ownTime()-before).Microseconds())/1000/float64(b.searches))
-		if target, ok := size.target(); ok && clients == 1 && strings.HasPrefix(name, "embedded") {
-			p50 = p50.aim(target)
-			if size.chunks == 1400 {
-				cpu = cpu.aim(4)
-			}
-		}
-		figures = append(figures, p50, lower(name+": p95 ms, "+clientCount(clients), times.quantile(.95)), cpu)
-	}
-	return figures, nil
 }
 
 // target returns the p50 in ms that one client should have.

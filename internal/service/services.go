@@ -154,6 +154,12 @@ func (p *Process) milvusEnv(installed string) (health string, err error) {
 // MilvusURL returns the URL of an index in the light server.
 func (p *Process) MilvusURL() string { return "milvus://" + p.Address + "?analyzer=standard" }
 
+// MilvusCoreURL returns the URL of an index in the core, which has neither HNSW nor
+// partition keys.
+func (p *Process) MilvusCoreURL() string {
+	return "milvus://" + p.Address + "?index=FLAT&partition_key=false"
+}
+
 // Cairn returns a role of a cluster of Cairn, "api" or "worker", which serves its API or
 // its health at the address. The variables are added to the environment.
 func Cairn(program, role string, env []string) (*Process, error) {
