@@ -87,6 +87,7 @@ func (s *search) rerank(ctx context.Context, pool []Context) ([]Context, *Rerank
 	if err != nil {
 		done.Failure, done.Cause = failureOf(bounded, err), err
 		s.failed(settingReranker, done.Failure, err)
+		s.request.Config.MinScore = 0 // it is a score of the reranker
 		return pool, done, nil
 	}
 	done.Ranked = len(pool)

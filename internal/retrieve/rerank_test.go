@@ -81,6 +81,8 @@ func TestRerank(t *testing.T) {
 	} {
 		t.Run("a reranker that "+name+" leaves the order of the search", func(t *testing.T) {
 			t.Parallel()
+			config := config
+			config.MinScore = .85 // by the reranker
 			r := ask(t, x, c, test.models, retrieve.Request{Config: config})
 			if diff := cmp.Diff([]string{"a 0.900", "b 0.800"}, scored(r)); diff != "" || r.Reranking.Failure != test.want || r.Reranking.Ranked != 0 || r.Choices.Failures["reranker"] != test.want {
 				t.Errorf("%+v %s", r.Reranking, diff)
