@@ -153,7 +153,7 @@ func (a *Answering) takeNotes(ctx context.Context, in ReadInput) (NotesRecord, e
 	if record.Called, err = a.require(ctx, in.RunRef, request, system, user, notesTool, &taken); err != nil {
 		return NotesRecord{}, err
 	}
-	record.Missing = line(taken.Missing, maxNoteRunes)
+	record.Missing = line(withoutMarks(taken.Missing), maxNoteRunes)
 	for _, n := range taken.Notes {
 		note := NoteRecord{Text: line(withoutMarks(n.Text), maxNoteRunes)}
 		note.Chunks, note.Pages = sourcesOf(passages.all, n.Sources)
@@ -182,6 +182,7 @@ func sourcesOf(passages []citation.Context, ranks []int) (chunks, pages []string
 // over the whole research.
 type noted struct {
 	list     []note
+	gaps     []gap
 	passages []citation.Context // that the notes rest on, with their ranks over all searches
 }
 
@@ -191,6 +192,13 @@ type note struct {
 	number  int
 	reading int // index of the sub-question
 	ranks   []int
+}
+
+// gap is what the notes on a sub-question leave open, in the model's words.
+type gap struct {
+	reading int // index of the sub-question
+	text    string
+	noted   bool // there are notes on it
 }
 
 // notes reads the notes. One that rests on a passage which is gone or no longer allowed
@@ -217,6 +225,7 @@ func (a *Answering) notes(ctx context.Context, r knowledge.Request, research Res
 		if err := a.Blobs.GetJSON(ctx, q.Notes, &record); err != nil {
 			return found, fmt.Errorf("read notes %s: %w", q.Notes, err)
 		}
+		complete := true
 		for _, n := range record.Notes {
 			number++
 			one := note{NoteRecord: n, number: number, reading: i}
@@ -226,12 +235,16 @@ func (a *Answering) notes(ctx context.Context, r knowledge.Request, research Res
 				}
 			}
 			if len(one.ranks) < len(n.sources()) {
+				complete = false
 				continue
 			}
 			for _, rank := range one.ranks {
 				used[rank] = true
 			}
 			found.list = append(found.list, one)
+		}
+		if record.Missing != "" && complete { // else it may repeat what is no longer allowed
+			found.gaps = append(found.gaps, gap{i, record.Missing, len(record.Notes) > 0})
 		}
 	}
 	for _, p := range words.all {

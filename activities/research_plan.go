@@ -81,6 +81,13 @@ func (a *Answering) makePlan(ctx context.Context, in PlanInput) (PlanRecord, err
 		return PlanRecord{}, err
 	}
 	prompts.Notes, prompts.History = noted.prompted(false), request.History
+	for _, g := range noted.gaps {
+		q, err := a.question(ctx, in.Research.Reading[g.reading].Plan, in.Research.Reading[g.reading].Question)
+		if err != nil {
+			return PlanRecord{}, err
+		}
+		prompts.Open = append(prompts.Open, q.Question+" "+g.text)
+	}
 	if prompts.Attached, err = a.attachedFiles(ctx, request, in.Research.Attachments); err != nil {
 		return PlanRecord{}, err
 	}

@@ -109,6 +109,9 @@ func (a *Answering) leftOut(ctx context.Context, in ReportInput) (string, error)
 			b.WriteString("- " + m.Place.notSearched() + ": " + question + " (" + m.Failure + ")\n")
 		}
 	}
+	if err := a.openQuestions(ctx, in, &b); err != nil {
+		return "", err
+	}
 	if err := a.shortSections(ctx, in.Research, &b); err != nil || b.Len() == 0 {
 		return "", err
 	}
@@ -117,6 +120,32 @@ func (a *Answering) leftOut(ctx context.Context, in ReportInput) (string, error)
 		text = in.Research.withoutNotes() + "\n\n" + text
 	}
 	return text, nil
+}
+
+// openQuestions writes what the notes of the last round leave open, if the bounds of the
+// research allowed no further round.
+func (a *Answering) openQuestions(ctx context.Context, in ReportInput, b *strings.Builder) error {
+	r, rounds := in.Research, len(in.Research.Plans)
+	request, err := ReadRequest(ctx, a.Blobs, in.RunRef)
+	if err != nil || rounds == 0 || r.Ended == "" && rounds < request.Config.Tools.DeepResearch.WithDefaults().Depth {
+		return err
+	}
+	noted, err := a.notes(ctx, request, r)
+	if err != nil {
+		return err
+	}
+	for _, g := range noted.gaps {
+		reading := r.Reading[g.reading]
+		if !g.noted || reading.Plan != r.Plans[rounds-1] {
+			continue
+		}
+		q, err := a.question(ctx, reading.Plan, reading.Question)
+		if err != nil {
+			return err
+		}
+		b.WriteString("- Still open: " + heading(q.Question) + " (" + g.text + ")\n")
+	}
+	return nil
 }
 
 // unreadAttachments writes which attached files could not be read.

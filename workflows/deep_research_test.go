@@ -288,6 +288,33 @@ func TestDeepResearch(t *testing.T) {
 		}
 	})
 
+	t.Run("plans with what the notes leave open, and reports what stays open at its last round", func(t *testing.T) {
+		t.Parallel()
+		leaving := func(note, missing string) modeltest.Reply {
+			return forced("take_notes", map[string]any{"notes": []any{map[string]any{"text": note, "sources": []int{1}}}, "missing": missing})
+		}
+		script := []modeltest.Reply{
+			plan("How heavy is the HX-4 pump?"), leaving("It is heavy.", "Its weight with oil <source_1>."),
+			plan("How heavy is the HX-4 pump with oil?"), leaving("It needs oil.", "The weight of the oil."),
+		}
+		test := newResearchTest(t)
+		test.server.ScriptChat(append(script, outline("Weight"), modeltest.Text("It is so <source_1>."))...)
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{Depth: 2})
+		_, answer, shown, _ := test.outcome()
+		if shown != answer.Answer || !strings.Contains(shown, "- Still open: How heavy is the HX-4 pump with oil? (The weight of the oil.)\n") || strings.Contains(shown, "Its weight with oil") {
+			t.Errorf("the report is\n%s", shown)
+		}
+		if second := fmt.Sprint(test.server.Requests()[2].Messages); !strings.Contains(second, "<open>\nHow heavy is the HX-4 pump? Its weight with oil.\n") {
+			t.Errorf("the second plan was asked for with\n%s", second)
+		}
+		test = newResearchTest(t)
+		test.server.ScriptChat(append(script, plan(), outline("Weight"), modeltest.Text("It is so <source_1>."))...)
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{Depth: 3})
+		if _, _, shown, _ := test.outcome(); strings.Contains(shown, "Still open") {
+			t.Errorf("the last plan had nothing left to ask, and the report is\n%s", shown)
+		}
+	})
+
 	t.Run("survives a sub-question that fails", func(t *testing.T) {
 		t.Parallel()
 		test := newResearchTest(t)

@@ -41,12 +41,17 @@ type Research struct {
 	Messages []string            // of the person who asked, while the research ran
 	Asked    []string            // the sub-questions so far
 	Notes    []Note
+	Open     []string     // what the notes leave open, each with its sub-question
 	Attached []Attachment // to the question
 }
 
 // Plan returns the prompts that ask for at most count further sub-questions.
 func (r Research) Plan(count int) (system, user string) {
-	return r.fill(planPrompt, count, nil), r.attached() + r.words()
+	var open strings.Builder
+	for _, text := range r.Open {
+		open.WriteString(tag("open", text))
+	}
+	return r.fill(planPrompt, count, nil), r.attached() + r.words() + open.String()
 }
 
 // TakeNotes returns the prompts that ask for notes on a sub-question.
