@@ -62,8 +62,9 @@ type TurnRecord struct {
 	Text      string           `json:"text"`             // the words that readers see, with checked citations
 	Marked    string           `json:"marked,omitempty"` // of a search of the web: the words as they stream, with marks for citations
 	ToolCalls []model.ToolCall `json:"tool_calls,omitempty"`
-	Used      []int            `json:"used,omitempty"` // ranks that Text cites
-	LeftOut   []int            `json:"left,omitempty"` // ranks of passages that the model did not receive, because they were gone
+	Used      []int            `json:"used,omitempty"`  // ranks that Text cites
+	Order     []int            `json:"order,omitempty"` // of a report: the ranks in the order of the numbers that Text has for them; none = they are the numbers
+	LeftOut   []int            `json:"left,omitempty"`  // ranks of passages that the model did not receive, because they were gone
 	Model     string           `json:"model"`
 	// FinishReason is why the model stopped early: length or content_filter; "" = it did not.
 	FinishReason string          `json:"finish_reason,omitempty"`

@@ -168,6 +168,9 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 			record.Sources = append(record.Sources, p.source(answer.Used))
 		}
 	}
+	if len(answer.Order) > 0 {
+		record.number(answer.Order)
+	}
 	for i, turn := range in.Loop.Turns {
 		var called TurnRecord
 		if err := a.Blobs.GetJSON(ctx, turn.Key, &called); err != nil {
@@ -182,6 +185,19 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 		}
 	}
 	return nil
+}
+
+// number gives the sources the numbers that the answer cites them by, and sorts them. order
+// are their ranks in the order of these numbers.
+func (r *AnswerRecord) number(order []int) {
+	r.Used = r.Used[:0]
+	for i := range order {
+		r.Used = append(r.Used, i+1)
+	}
+	for i := range r.Sources {
+		r.Sources[i].Rank = slices.Index(order, r.Sources[i].Rank) + 1
+	}
+	slices.SortFunc(r.Sources, func(a, b Source) int { return a.Rank - b.Rank })
 }
 
 // answer returns the model call that returned the answer.

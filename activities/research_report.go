@@ -52,6 +52,7 @@ func (a *Answering) joinReport(ctx context.Context, in ReportInput, out ReportRe
 		}
 		text.WriteString(section.Text)
 		report.Used = append(report.Used, section.Used...)
+		report.Order = section.Order
 		if section.Model != "" {
 			report.Model = section.Model
 		}

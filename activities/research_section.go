@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/citation"
@@ -32,6 +33,10 @@ type SectionRecord struct {
 	Text    string `json:"text"`
 	Used    []int  `json:"used,omitempty"` // ranks that it cites
 	Uncited bool   `json:"uncited,omitempty"`
+	// Order are the ranks that the report cites up to the end of this section, in the order
+	// of the numbers that its citations have. nil = they are numbered by their ranks, as
+	// earlier versions did.
+	Order []int `json:"order"`
 	Called
 }
 
@@ -78,12 +83,48 @@ func (a *Answering) section(ctx context.Context, in SectionInput) (SectionRecord
 		record.Uncited = !in.Plain && len(noted.list) > 0
 		record.Text, record.Used = noted.text()
 	}
+	order, err := a.citedBefore(ctx, in)
+	if err != nil {
+		return record, err
+	}
+	if order != nil {
+		record.Text, record.Order = inOrder(record.Text, order)
+	}
 	title := ""
 	if in.Section == 0 && outline.Title != "" {
 		title = "# " + outline.Title + "\n\n"
 	}
 	record.Text = title + "## " + outline.Sections[in.Section].Heading + "\n\n" + strings.TrimSpace(record.Text) + "\n\n"
 	return record, nil
+}
+
+// citedBefore returns the Order of the section before, nil = the numbers of its citations
+// are their ranks.
+func (a *Answering) citedBefore(ctx context.Context, in SectionInput) ([]int, error) {
+	written := in.Research.Sections
+	switch {
+	case len(written) != in.Section: // an earlier version did not name them
+		return nil, nil
+	case len(written) == 0:
+		return []int{}, nil
+	}
+	var before SectionRecord
+	if err := a.Blobs.GetJSON(ctx, written[len(written)-1].Key, &before); err != nil {
+		return nil, fmt.Errorf("read section %d: %w", in.Section, err)
+	}
+	return before.Order, nil
+}
+
+// inOrder numbers the citations of a text in the order in which the report cites, and
+// returns that order with those of the text.
+func inOrder(text string, order []int) (string, []int) {
+	text = citation.Number(text, func(rank int) int {
+		if !slices.Contains(order, rank) {
+			order = append(order, rank)
+		}
+		return slices.Index(order, rank) + 1
+	})
+	return text, order
 }
 
 func (a *Answering) writeSection(ctx context.Context, r knowledge.Request, in SectionInput, outline OutlineRecord, noted noted) (SectionRecord, error) {

@@ -64,7 +64,6 @@ func (r *research) section(ctx workflow.Context) error {
 	}
 	number := len(r.Research.Sections) + 1
 	in := activities.SectionInput{RunRef: r.in.RunRef, Research: r.Research, Section: number - 1}
-	in.Research.Sections = nil
 	r.update(ctx, ResearchData{Phase: "section", Status: "started", Section: number}, r.Outline)
 	var result activities.SectionResult
 	var written activities.Section

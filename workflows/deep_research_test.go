@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/mock"
 	"go.temporal.io/sdk/testsuite"
 
@@ -312,6 +313,31 @@ func TestDeepResearch(t *testing.T) {
 		test.research("What is to know of the pump?", knowledge.ResearchConfig{Depth: 3})
 		if _, _, shown, _ := test.outcome(); strings.Contains(shown, "Still open") {
 			t.Errorf("the last plan had nothing left to ask, and the report is\n%s", shown)
+		}
+	})
+
+	t.Run("numbers its sources in the order in which it cites them, section by section", func(t *testing.T) {
+		t.Parallel()
+		test := newResearchTest(t)
+		test.server.ScriptChat(
+			plan("How heavy is the HX-4 pump?"), forced("take_notes", map[string]any{"notes": []any{map[string]any{"text": "It is heavy.", "sources": []int{1, 2}}}, "missing": ""}),
+			forced("outline_report", map[string]any{"title": "The pump", "sections": []any{map[string]any{"heading": "One", "notes": []int{1}}, map[string]any{"heading": "Two", "notes": []int{1}}, map[string]any{"heading": "Three", "notes": []int{1}}}}),
+			modeltest.Text("First <source_2>."), modeltest.Text("Then <source_1>, again <source_2>."), modeltest.Text("It is so."))
+		test.research("What is to know of the pump?", knowledge.ResearchConfig{Depth: 1})
+		_, answer, shown, _ := test.outcome()
+		if shown != answer.Answer || len(answer.Sources) != 2 {
+			t.Fatalf("%d sources; shown:\n%s\nstored:\n%s", len(answer.Sources), shown, answer.Answer)
+		}
+		cited := func(number int) string {
+			return fmt.Sprintf(`<citation id="%s">[%d]</citation>`, answer.Sources[number-1].ChunkID, number)
+		}
+		for _, part := range []string{"First " + cited(1) + ".", "Then " + cited(2) + ", again " + cited(1) + ".", "- It is heavy. " + cited(2) + " " + cited(1)} {
+			if !strings.Contains(shown, part) {
+				t.Errorf("the report has no %q:\n%s", part, shown)
+			}
+		}
+		if diff := cmp.Diff([]int{1, 2}, answer.Used); diff != "" || answer.Sources[0].Rank != 1 || answer.Sources[1].Rank != 2 {
+			t.Errorf("it cites %v of %+v", answer.Used, answer.Sources)
 		}
 	})
 

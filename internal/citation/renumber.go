@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"regexp"
+	"strconv"
 )
 
 var finished = regexp.MustCompile(`<citation id="([^"]*)">\[\d+\]</citation>|<web_citation url="([^"]*)" title="[^"]*">\[\d+\]</web_citation>`)
@@ -19,5 +20,20 @@ func Renumber(text string, rank func(id string) int) string {
 			return fmt.Sprintf("<source_%d>", n)
 		}
 		return ""
+	})
+}
+
+var numbered = regexp.MustCompile(`(<(?:web_)?citation [^<>]*>\[)(\d+)(\]</)`)
+
+// Number returns the text of an answer with other numbers in its citations: number returns
+// that of a rank, and is called for each citation in its order.
+func Number(text string, number func(rank int) int) string {
+	return numbered.ReplaceAllStringFunc(text, func(citation string) string {
+		m := numbered.FindStringSubmatch(citation)
+		rank, err := strconv.Atoi(m[2])
+		if err != nil {
+			return citation
+		}
+		return m[1] + strconv.Itoa(number(rank)) + m[3]
 	})
 }
