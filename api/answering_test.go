@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"sync"
 	"testing"
@@ -62,7 +63,11 @@ func (a *answering) Answer(ctx context.Context, kind knowledge.RunKind, in workf
 	}
 	entries := []stream.Entry{first}
 	for _, e := range a.said {
-		entry, err := stream.NewEntry(topicOf(e), stream.Event{Text: e.text})
+		said := stream.Event{Text: e.text}
+		if e.topic == stream.TopicToolCall {
+			said = stream.Event{Data: json.RawMessage(e.text)}
+		}
+		entry, err := stream.NewEntry(topicOf(e), said)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/stream"
 )
 
 // responseEvents returns the events of a streamed response.
@@ -99,6 +100,39 @@ func TestOpenAIResponses(t *testing.T) {
 			}
 			if diff := cmp.Diff(events[after+1:], rest.responseEvents()); diff != "" {
 				t.Fatalf("behind event %d: %s", after, diff)
+			}
+		}
+	})
+	t.Run("its_message_has_one_id", func(t *testing.T) {
+		e, a, _ := openCiting(t)
+		preamble := a.said
+		called := []said{
+			{stream.TopicToolCall, `{"id":"c","name":"documents_rag","status":"started"}`},
+			{stream.TopicToolCall, `{"id":"c","name":"documents_rag","status":"completed"}`}, {"", "Leave is 30 days."},
+		}
+		for name, said := range map[string][]said{"after_a_search": called, "after_words_that_were_dropped": preamble} {
+			a.said = said
+			got := e.do("POST", "/v1/responses", e.reader, `{"model":"project:default","input":"How long is leave?","stream":true}`)
+			events, ids := got.responseEvents(), map[string]bool{}
+			last := ""
+			for _, event := range events {
+				if item, ok := event["item"].(map[string]any); ok && event["type"] == "response.output_item.done" {
+					if last = item["id"].(string); ids[last] {
+						t.Errorf("%s: two items have the id %s", name, last)
+					}
+					ids[last] = true
+				}
+			}
+			answerOf := func(response any) any {
+				output := response.(map[string]any)["output"].([]any)
+				return output[len(output)-1].(map[string]any)["id"]
+			}
+			if id := answerOf(events[len(events)-1]["response"]); id != last {
+				t.Errorf("%s: the message %s is %s in the response", name, last, id)
+			}
+			read := e.do("GET", "/v1/responses/resp_"+got.header.Get("Cairn-Run-Id"), e.reader, nil).want(200)
+			if id := answerOf(read); name == "after_a_search" && id != last {
+				t.Errorf("the message %s is %s when it is read", last, id)
 			}
 		}
 	})

@@ -26,6 +26,7 @@ type responseStream struct {
 	number   int // of the next event
 	outputs  int // items so far
 	message  int // index of the open message, -1 = none
+	dropped  int // messages that the answer does not hold
 	words    citation.PlainText
 	text     string
 	searches map[string]search // by the id of the tool call
@@ -91,7 +92,7 @@ func (s *responseStream) item(ctx context.Context, item stream.Item) error {
 	case stream.TopicDelta:
 		return s.say(s.words.Write(e.Text))
 	case stream.TopicReset:
-		return s.closeMessage(OutputItem{Status: "incomplete"}, nil)
+		return s.drop()
 	case stream.TopicToolCall:
 		return s.toolCall(e)
 	case stream.TopicCompleted:
@@ -123,6 +124,7 @@ func (s *responseStream) complete(ctx context.Context, e stream.Event) error {
 		return err
 	}
 	whole := newResponse(s.run, s.door).complete(s.run, s.door, out)
+	whole.Output[len(whole.Output)-1].ID = s.messageID()
 	if err := s.closeMessage(OutputItem{Status: whole.Status}, annotations); err != nil {
 		return err
 	}
@@ -156,13 +158,24 @@ func newPart(text string) OutputText {
 	return OutputText{Type: "output_text", Text: text, Annotations: []FileAnnotation{}, Logprobs: []struct{}{}}
 }
 
-// messageID returns the id of the open message. The answer has that of the run; one that
-// the answer does not hold has its index too.
+// messageID returns the id of the open message, or of the next one. That of the answer is
+// messageID of the run, unless messages before it were dropped.
 func (s *responseStream) messageID() string {
-	if s.message == 0 {
+	if s.dropped == 0 {
 		return messageID(s.run)
 	}
-	return messageID(s.run) + "_" + strconv.Itoa(s.message)
+	return messageID(s.run) + "_" + strconv.Itoa(s.dropped)
+}
+
+// drop ends the open message, which the answer does not hold.
+func (s *responseStream) drop() error {
+	if err := s.say(s.words.Close()); err != nil {
+		return err
+	}
+	if s.message >= 0 {
+		defer func() { s.dropped++ }()
+	}
+	return s.closeMessage(OutputItem{Status: "incomplete"}, nil)
 }
 
 func (s *responseStream) at() *int {
