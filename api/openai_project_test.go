@@ -48,7 +48,7 @@ func TestOpenAIChatWithAProject(t *testing.T) {
 			t.Errorf("%s", got.body)
 		}
 		place := message["annotations"].([]any)[0].(map[string]any)["url_citation"].(map[string]any)
-		if place["start_index"] != 17.0 || place["end_index"] != 20.0 || place["title"] != "leave.md" {
+		if place["start_index"] != 17.0 || place["end_index"] != 20.0 || place["title"] != "leave.md" || !strings.HasPrefix(place["url"].(string), "http://example.com/workspaces/default/documents/"+document) {
 			t.Errorf("annotation %v", place)
 		}
 		cited := message["citations"].([]any)

@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -93,13 +94,17 @@ type URLOfPlace struct {
 	URL        string `json:"url"`
 }
 
-// annotations returns the citations of a text as annotations of a chat message.
-func (o Outcome) annotations(marks []citation.Cited) []URLCitation {
+// annotations returns the citations of a text as annotations of a chat message. Links to
+// the API, at whose address they are read, become addresses that a client can open.
+func (o Outcome) annotations(marks []citation.Cited, address string) []URLCitation {
 	list := []URLCitation{}
 	for _, m := range marks {
 		place := URLOfPlace{StartIndex: m.Start, EndIndex: m.End, Title: m.Title, URL: m.URL}
 		if c := o.source(m); c != nil {
 			place.Title, place.URL = c.DocumentName, cmp.Or(c.URL, "/chunks/"+c.ChunkID)
+		}
+		if strings.HasPrefix(place.URL, "/") {
+			place.URL = address + place.URL
 		}
 		list = append(list, URLCitation{"url_citation", place})
 	}

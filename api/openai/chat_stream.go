@@ -100,7 +100,7 @@ func (s *chunks) complete(r *http.Request, item stream.Item) error {
 		return err
 	}
 	reason := out.finish()
-	if err := s.chunk(ChunkDelta{Annotations: out.annotations(s.words.Cited), Citations: out.cited()}, &reason); err != nil {
+	if err := s.chunk(ChunkDelta{Annotations: out.annotations(s.words.Cited, s.server.deps.Address(r)), Citations: out.cited()}, &reason); err != nil {
 		return err
 	}
 	if s.usage {

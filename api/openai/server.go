@@ -53,6 +53,8 @@ type Deps struct {
 	FileBytes int64 // bounds an uploaded file
 	// WriteAllowance sends what a limit of questions still allows.
 	WriteAllowance func(w http.ResponseWriter, a question.Allowance)
+	// Address returns the address at which the sender of a request reaches the API.
+	Address func(r *http.Request) string
 }
 
 // Store is the part of the database that the protocol shows. What a principal may not see
@@ -89,8 +91,8 @@ type Server struct {
 
 // Register adds the routes of the protocol to an edge.
 func Register(deps Deps) error {
-	if deps.Edge == nil || deps.Store == nil || deps.Questions == nil || deps.Runs == nil || deps.Blobs == nil || deps.WriteAllowance == nil {
-		return errors.New("openai: Edge, Store, Questions, Runs, Blobs and WriteAllowance are required")
+	if deps.Edge == nil || deps.Store == nil || deps.Questions == nil || deps.Runs == nil || deps.Blobs == nil || deps.WriteAllowance == nil || deps.Address == nil {
+		return errors.New("openai: Edge, Store, Questions, Runs, Blobs, WriteAllowance and Address are required")
 	}
 	if deps.Models.Chat == nil || deps.Models.Embedding == nil || deps.Models.EmbeddingOf == nil {
 		return errors.New("openai: Models is required")
