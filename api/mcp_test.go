@@ -56,8 +56,9 @@ func call(t *testing.T, session *mcp.ClientSession, tool string, arguments map[s
 	return result.Content[0].(*mcp.TextContent).Text, object, result.IsError
 }
 
-// answering makes every run end with an answer that cites one passage.
-func (e *edge) answering(document string) {
+// answering makes every run end with an answer that cites one passage, after these entries
+// of its log.
+func (e *edge) answering(document string, before ...stream.Entry) {
 	e.work.end = func(in workflows.AnswerInput) error {
 		record := activities.AnswerRecord{
 			MessageID: in.MessageID, ConversationID: in.ConversationID, ExecutionID: in.ExecutionID, Model: "m",
@@ -73,11 +74,35 @@ func (e *edge) answering(document string) {
 		if in.MessageID == "" {
 			topic, first = stream.TopicToolEnd, workflows.ToolStarted(in)
 		}
-		entries := []stream.Entry{first, must(stream.NewEntry(stream.TopicDelta, stream.Event{Text: "It is"})), must(stream.NewEntry(topic, stream.Event{Ref: key}))}
+		entries := append(append([]stream.Entry{first}, before...), must(stream.NewEntry(stream.TopicDelta, stream.Event{Text: "It is"})), must(stream.NewEntry(topic, stream.Event{Ref: key})))
 		for i, entry := range entries {
 			e.logs[in.Run] = append(e.logs[in.Run], stream.Item{Topic: entry.Topic, Data: entry.Data, Offset: int64(i)})
 		}
 		return e.store.EndRun(e.t.Context(), in.Workspace, in.Run, store.RunEnd{Status: knowledge.RunCompleted, At: time.Now(), ResultKey: key})
+	}
+}
+
+func TestMCPShowsWhatARunDoes(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	id := e.add(e.editor, "guide.txt", "one")
+	e.publish(id, knowledge.Chunk{Text: "How it is."})
+	shown := func(data string) stream.Entry {
+		return must(stream.NewEntry(stream.TopicToolEvent, stream.Event{Data: stream.Data(activities.ToolEventData{ID: "c", Event: "tool_update", Data: []byte(data)})}))
+	}
+	e.answering(id,
+		shown(`{"phase":"SCRAPING_URLS","status":"started","data":{"url_count":3}}`), shown(`{"reranked_results":3,"output_key":"reranked_results"}`),
+		must(stream.NewEntry(stream.TopicModelFailed, stream.Event{Data: stream.Data(activities.ModelFailed{Model: "large", Next: "small"})})),
+	)
+	server := httptest.NewServer(e.handler)
+	t.Cleanup(server.Close)
+	progress := make(chan string, 100)
+	call(t, e.connectMCP(server.URL, e.reader, progress), "ask_project", map[string]any{"question": "How is it?", "project_id": "default"})
+	<-progress // the run started
+	for _, want := range []string{"scraping urls started", "large failed, asking small", "writing the answer: 5 characters"} {
+		if got := <-progress; got != want {
+			t.Errorf("progress %q, want %q", got, want)
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ const (
 	EventChunk       = "apiMessageChunk"
 	EventReset       = "messageReset"
 	EventToolCall    = "toolCall"
+	EventToolEvent   = "toolEvent"
 	EventCompleted   = "completedMessage"
 	EventResearch    = "researchUpdate"
 	EventModelFailed = "modelFailed"

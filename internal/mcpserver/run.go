@@ -97,6 +97,9 @@ func (p *progress) message(e client.Event) string {
 		Summary, Phase       string
 		Content              string // tool_partial_update
 		Chunk                struct{ Data string }
+		Model, Next          string // modelFailed
+		Event                string // toolEvent
+		Data                 json.RawMessage
 	}
 	if json.Unmarshal(e.Data, &data) != nil {
 		return ""
@@ -110,10 +113,24 @@ func (p *progress) message(e client.Event) string {
 		p.words = 0
 		return "the answer begins again: " + data.Reason
 	case client.EventToolUpdate:
-		return strings.ToLower(strings.ReplaceAll(data.Phase, "_", " ")) + " " + data.Status
+		return phase(data.Phase, data.Status)
+	case client.EventToolEvent:
+		if data.Event == client.EventToolUpdate { // of a search of the web
+			return p.message(client.Event{Name: data.Event, Data: data.Data})
+		}
+	case client.EventModelFailed:
+		return strings.TrimSuffix(data.Model+" failed, asking "+data.Next, ", asking ")
 	case client.EventChunk, client.EventToolPartial:
 		p.words += utf8.RuneCountInString(data.Chunk.Data + data.Content)
 		return fmt.Sprintf("writing the answer: %d characters", p.words)
 	}
 	return ""
+}
+
+// phase returns a phase of a tool in words, "" = an update without one.
+func phase(name, status string) string {
+	if name == "" {
+		return ""
+	}
+	return strings.ToLower(strings.ReplaceAll(name, "_", " ")) + " " + status
 }
