@@ -54,6 +54,7 @@ func (q askCmd) Run(ctx context.Context, a *app) error {
 	}
 	var started string
 	n := newNarrator(a, q.forPrograms())
+	n.server = strings.TrimRight(q.URL, "/")
 	c = c.For("", func(run string) { started = run }).WithOutages(n.outage)
 	err = n.showAnswer(c.Ask(ctx, question), answerView{output: q.outputFlags, project: q.Project, continued: q.Conversation != ""})
 	if errors.Is(err, context.Canceled) && started != "" {

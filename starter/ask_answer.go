@@ -50,7 +50,7 @@ func (v answerView) under(out io.Writer, answer client.Answer) error {
 	if err := terminal.Sources(out, answer.Sources, false); err != nil {
 		return err
 	}
-	lines := []string{""}
+	lines := v.incomplete(out, answer)
 	switch {
 	case answer.Model == offlineModel && !v.continued:
 		lines = append(lines, terminal.Wrapped(out, offlineModel+`: extracts sentences, does not reason; see README "Your own models"`))
@@ -64,9 +64,29 @@ func (v answerView) under(out io.Writer, answer client.Answer) error {
 		}
 		lines = append(lines, more)
 	}
+	if len(answer.Suggestions) > 0 {
+		lines = append(lines, "", "You may also ask")
+		for _, question := range answer.Suggestions {
+			lines = append(lines, terminal.Wrapped(out, "  "+terminal.Clean(question)))
+		}
+	}
 	if len(lines) == 1 {
 		return nil
 	}
 	_, err := fmt.Fprintln(out, strings.Join(lines, "\n"))
 	return err
+}
+
+// incomplete returns the first lines under the sources: why the answer is not complete, if
+// the model stopped early.
+func (answerView) incomplete(out io.Writer, answer client.Answer) []string {
+	switch answer.FinishReason {
+	case "":
+		return []string{""}
+	case "length":
+		return []string{"", terminal.Wrapped(out, "The answer is cut off: the model reached its limit of tokens (ai.maxTokens of the project, or its own).")}
+	case "content_filter":
+		return []string{"", terminal.Wrapped(out, "The answer is cut off: the filter of the model's provider stopped it.")}
+	}
+	return []string{"", terminal.Wrapped(out, "The answer is cut off: "+terminal.Clean(answer.FinishReason))}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 	"sync"
 
 	"github.com/cairn-rag/cairn/internal/client"
@@ -21,8 +20,10 @@ type narrator struct {
 	answer *terminal.Answer // nil = the words are not shown
 	quiet  bool             // nothing but the words
 	run    string
+	server string // its address
 	last   knowledge.Stage
-	report reportProgress // of a research
+	report reportProgress    // of a research
+	tools  map[string]string // names of the tools that were called, by the ids of the calls
 
 	mu sync.Mutex // held while something is shown
 }
@@ -105,6 +106,8 @@ func (n *narrator) tell(e client.Event) error {
 		return n.phase(e)
 	case client.EventToolCall:
 		return n.toolCall(e)
+	case client.EventToolEvent:
+		return n.toolEvent(e)
 	case client.EventResearch:
 		return n.research(e)
 	case client.EventAttachment:
@@ -129,34 +132,6 @@ func (n *narrator) tell(e client.Event) error {
 			return err
 		}
 		return failure
-	}
-	return nil
-}
-
-// phase shows a phase of a tool's own run. The answer begins again when its phase starts
-// a second time.
-func (n *narrator) phase(e client.Event) error {
-	var update struct{ Phase, Status string }
-	if err := e.Decode(&update); err != nil {
-		return err
-	}
-	if n.answer != nil && update.Phase == "COMPILING_RESULTS" && update.Status == "started" {
-		n.answer.Reset("retry")
-	}
-	n.say("%s %s", strings.ToLower(strings.ReplaceAll(update.Phase, "_", " ")), update.Status)
-	return nil
-}
-
-func (n *narrator) toolCall(e client.Event) error {
-	var call struct {
-		Name, Status, Summary string
-		Seconds               float64
-	}
-	if err := e.Decode(&call); err != nil {
-		return err
-	}
-	if call.Status != "started" {
-		n.say("%s: %s", call.Name, firstOf(call.Summary, call.Status))
 	}
 	return nil
 }

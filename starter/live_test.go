@@ -67,7 +67,13 @@ func TestEventsAreShownAsTheyCome(t *testing.T) {
 	tool := []step{
 		{"tool_update", `{"phase":"RETRIEVAL","status":"completed","data":{"count":3}}`, "retrieval completed\n"},
 		{"tool_partial_update", `{"content":"Weekly and ","output_key":"response"}`, "Weekly"},
-		{"tool_end", `{"response":"Weekly and","contexts":[],"sources_used":[]}`, ""},
+		{"tool_end", `{"response":"Weekly and","contexts":[{"rank":1,"chunk_id":"chunk-7","document_id":"d","text_preview":"Weekly.","used_in_response":true}],"sources_used":[1]}`, ""},
+	}
+	web := []step{
+		{"runStarted", `{"runId":"run-1"}`, ""},
+		{"toolCall", `{"id":"t-1","name":"web_search","arguments":{},"status":"started"}`, ""},
+		{"toolEvent", `{"toolCallId":"t-1","event":"tool_update","data":{"phase":"SCRAPING_URLS","status":"started","data":{"url_count":3}}}`, "web_search: scraping urls started: 3 pages\n"},
+		{"completedMessage", `{"answer":"","sources":[]}`, ""},
 	}
 	for name, test := range map[string]struct {
 		args  []string
@@ -77,6 +83,8 @@ func TestEventsAreShownAsTheyCome(t *testing.T) {
 		"ask":                    {[]string{"ask", "How?"}, query, "manual.pdf"},
 		"runs_watch":             {[]string{"runs", "watch", "run-1"}, query, "manual.pdf"},
 		"runs_watch_of_a_search": {[]string{"runs", "watch", "run-1"}, tool, "completed\n"},
+		"runs_watch_its_sources": {[]string{"runs", "watch", "run-1"}, tool, "chunk chunk-7\n"},
+		"ask_the_web":            {[]string{"ask", "How?", "--web"}, web, "No passages were found.\n"},
 	} {
 		for on, width := range map[string]int{"in_a_pipe": 0, "on_a_terminal": 60} {
 			t.Run(name+"_"+on, func(t *testing.T) {

@@ -164,6 +164,9 @@ func (n *narrator) mark(text string) {
 	if n.quiet || n.app.bar == nil {
 		return
 	}
+	if n.answer != nil {
+		n.answer.Pause()
+	}
 	n.report.marked = true
 	_, _ = io.WriteString(n.app.bar, terminal.LastLine(n.app.bar, text)) // progress that cannot be written is no reason to stop the work
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -143,6 +144,7 @@ func (w runsWatchCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	n := newNarrator(a, w.forPrograms())
+	n.run, n.server = w.ID, strings.TrimRight(w.URL, "/")
 	c = c.WithOutages(n.outage)
 	stop := w.followPages(ctx, a, c, n)
 	last, err := n.follow(func(yield func(client.Event, error) bool) {
@@ -165,6 +167,11 @@ func (w runsWatchCmd) Run(ctx context.Context, a *app) error {
 	}
 	if err != nil || w.forPrograms() {
 		return err
+	}
+	if last.Name == client.EventToolEnd {
+		if err := underTool(a.stdout, last); err != nil {
+			return err
+		}
 	}
 	if last.Name != client.EventCompleted {
 		_, err = fmt.Fprintln(a.stdout, "completed")

@@ -40,6 +40,8 @@ type Answer struct {
 	ToolCalls      json.RawMessage `json:"toolCalls,omitempty"`
 	Usage          json.RawMessage `json:"usage,omitempty"`
 	Model          string          `json:"model"`
+	FinishReason   string          `json:"finishReason,omitempty"` // why the model stopped early: length or content_filter
+	Suggestions    []string        `json:"suggestions,omitempty"`  // questions to ask next
 	OperatorURL    string          `json:"operatorUrl,omitempty"`
 }
 

@@ -10,6 +10,10 @@ import (
 // and a closing tag is the citation's number in brackets.
 var citationTags = []string{"<citation ", "<web_citation ", "</citation>", "</web_citation>"}
 
+// sourceTag is what a citation of a page of the web begins with while the answer streams:
+// <source_3> is [3].
+const sourceTag = "<source_"
+
 // longestTag bounds how much text is held back for a tag that does not close.
 const longestTag = 4096
 
@@ -107,9 +111,12 @@ func (a *Answer) emit(final bool) {
 		if maybe && !final {
 			break
 		}
-		if length == 0 {
+		switch {
+		case length == 0:
 			out.WriteByte('<')
 			length = 1
+		case strings.HasPrefix(rest, sourceTag):
+			out.WriteString("[" + rest[len(sourceTag):length-1] + "]")
 		}
 		rest = rest[length:]
 	}
@@ -123,6 +130,9 @@ func (a *Answer) emit(final bool) {
 // citationTag returns the length of the tag that s starts with, 0 = none; maybe
 // is true while more text could make it one.
 func citationTag(s string) (length int, maybe bool) {
+	if length, maybe := sourceMark(s); length > 0 || maybe {
+		return length, maybe
+	}
 	for _, tag := range citationTags {
 		switch {
 		case strings.HasPrefix(tag, s) && s != tag:
@@ -134,6 +144,22 @@ func citationTag(s string) (length int, maybe bool) {
 			return end + 1, false
 		}
 		return 0, len(s) < longestTag
+	}
+	return 0, false
+}
+
+// sourceMark is citationTag for the mark of a page of the web.
+func sourceMark(s string) (length int, maybe bool) {
+	digits, found := strings.CutPrefix(s, sourceTag)
+	if !found {
+		return 0, strings.HasPrefix(sourceTag, s)
+	}
+	rest := strings.TrimLeft(digits, "0123456789")
+	switch {
+	case rest == "":
+		return 0, len(s) < longestTag
+	case rest[0] == '>' && len(rest) < len(digits):
+		return len(s) - len(rest) + 1, false
 	}
 	return 0, false
 }

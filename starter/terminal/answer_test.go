@@ -29,6 +29,7 @@ func TestAnswer(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"a_citation_is_its_number", `Wipe it.<citation id="c-1">[3]</citation> Then rest.`, "Wipe it.[3] Then rest.\n"},
 		{"so_is_a_citation_of_the_web", `Yes<web_citation url="http://x/?a=1" title="a &gt; b">[1]</web_citation>.`, "Yes[1].\n"},
+		{"so_is_a_mark_of_a_page_while_it_streams", "Yes <source_12>, <source_>, <sources> and <source_1", "Yes [12], <source_>, <sources> and <source_1\n"},
 		{"other_angle_brackets_stay", "if a < b && c <= d { return <-ch } // </b> <cite>", "if a < b && c <= d { return <-ch } // </b> <cite>\n"},
 		{"a_tag_that_never_closes_is_shown", `see <citation id="c`, "see <citation id=\"c\n"},
 		{"control_characters_do_not_reach_the_terminal", "a\x1b[2Jb\x07\u009bc\u202ed\te\r\n", "a[2Jbcd\te\n"},
