@@ -39,7 +39,7 @@ func cost(ctx context.Context, b *bench) (figures []figure, err error) {
 		{"document", documents, func() error { _, err := q.upload(ctx, list[200:200+documents]); return err }},
 		{"question", questions, func() error { _, _, err := q.ask(ctx, 1, questions); return err }},
 	} {
-		before, err := q.historyEvents(ctx)
+		before, err := q.histories(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -47,12 +47,12 @@ func cost(ctx context.Context, b *bench) (figures []figure, err error) {
 		if traced != nil && !errors.Is(traced, errNotTraced) {
 			return nil, traced
 		}
-		after, err := q.historyEvents(ctx)
+		after, err := q.histories(ctx)
 		if err != nil {
 			return nil, err
 		}
 		each := func(count int) float64 { return float64(count) / float64(part.n) }
-		figures = append(figures, lower("history events a "+part.name, each(after-before)))
+		figures = append(figures, lower("history events a "+part.name, each(after.events-before.events)), lower("history KB a "+part.name, each(after.bytes-before.bytes)/1000))
 		if traced != nil {
 			fmt.Fprintf(b.out, "fsyncs of a %s were not counted: %v\n\n", part.name, traced)
 			continue
@@ -62,29 +62,32 @@ func cost(ctx context.Context, b *bench) (figures []figure, err error) {
 	return figures, nil
 }
 
-// historyEvents counts the events in the histories of the workflows that have
-// ended, once no workflow is open and the count stays the same.
-func (s *server) historyEvents(ctx context.Context) (int, error) {
+// written is the length and the size of histories.
+type written struct{ events, bytes int }
+
+// histories adds up the histories of the workflows that have ended, once no workflow is open
+// and the sums stay the same.
+func (s *server) histories(ctx context.Context) (written, error) {
 	if err := s.rest(ctx); err != nil {
-		return 0, err
+		return written{}, err
 	}
 	c, err := s.temporal(ctx)
 	if err != nil {
-		return 0, err
+		return written{}, err
 	}
 	defer c.Close()
-	last := -1
+	last := written{events: -1}
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		n, err := countEvents(ctx, c)
-		if err != nil || n == last {
-			return n, err
+		now, err := addHistories(ctx, c)
+		if err != nil || now == last {
+			return now, err
 		}
-		last = n
+		last = now
 		if err := s.rest(ctx); err != nil {
-			return 0, err
+			return written{}, err
 		}
 	}
-	return 0, errors.New("the histories still grew after a minute")
+	return written{}, errors.New("the histories still grew after a minute")
 }
 
 // temporal returns a client of the server's Temporal, which the caller closes.
@@ -94,15 +97,16 @@ func (s *server) temporal(ctx context.Context) (client.Client, error) {
 	})
 }
 
-// countEvents adds up the lengths of the histories of all ended workflows.
-func countEvents(ctx context.Context, c client.Client) (n int, err error) {
+// addHistories adds up the histories of all ended workflows.
+func addHistories(ctx context.Context, c client.Client) (sum written, err error) {
 	for e, err := range endedWorkflows(ctx, c) {
 		if err != nil {
-			return 0, err
+			return written{}, err
 		}
-		n += int(e.HistoryLength)
+		sum.events += int(e.HistoryLength)
+		sum.bytes += int(e.HistorySizeBytes)
 	}
-	return n, nil
+	return sum, nil
 }
 
 // endedWorkflows yields all workflows. The length and the size of the history of one

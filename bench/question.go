@@ -82,6 +82,7 @@ func question(ctx context.Context, b *bench) (figures []figure, err error) {
 		named := func(name string) string { return name + ", " + clientCount(at.clients) }
 		figures = append(figures, rate,
 			lower(named("first event p50 ms"), t.first.quantile(.5)),
+			lower(named("first event p95 ms"), t.first.quantile(.95)),
 			withAim(lower(named("first token p50 ms"), t.token.quantile(.5)), at.token),
 			lower(named("first token p95 ms"), t.token.quantile(.95)),
 			withAim(lower(named("end p50 ms"), t.end.quantile(.5)), at.end),
