@@ -57,6 +57,7 @@ func (c *Client) embedOnce(ctx context.Context, texts []string) (_ [][]float32, 
 	x := newExchange(ctx, c.endpoint)
 	defer x.close()
 	x.complete = true
+	x.model = c.endpoint.Model
 	req := openai.EmbeddingRequest{Input: texts, Model: openai.EmbeddingModel(c.endpoint.wireModel(c.endpoint.Model))}
 	if !c.refused.base64.Load() {
 		req.EncodingFormat = openai.EmbeddingEncodingFormatBase64 // half the bytes of decimal digits, and faster to parse

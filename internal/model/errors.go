@@ -45,6 +45,7 @@ type Error struct {
 	Held       bool   // the request was not sent, because others wait for the endpoint too
 	Repeated   bool   // the request before it to the endpoint failed in the same way
 	Model      string // that the endpoint does not know, "" = it does not say so
+	Spent      bool   // of CodeRateLimited: no request is answered until somebody pays
 	Cause      error
 
 	unasked bool // of a Held one: the endpoint asks for no pause now
@@ -98,7 +99,14 @@ func (e *Error) publicMessage() string {
 	if reason := e.reason(); reason != "" {
 		happened += " (" + reason + ")"
 	}
-	if e.Code == CodeRateLimited && e.RetryAfter >= time.Second && !e.unasked {
+	if e.Spent {
+		return "refuses requests because the quota of the account is used up; check its plan and its billing"
+	}
+	switch {
+	case e.Code != CodeRateLimited:
+	case e.unasked && e.Status == 0: // the last request was answered
+		happened, advice = happened+", so they are sent at a slower pace", " wait for the turn of this one"
+	case e.RetryAfter >= time.Second && !e.unasked:
 		happened += " and asked for a pause"
 	}
 	return happened + ";" + advice

@@ -122,12 +122,17 @@ func (x *exchange) statusError(res *http.Response) *Error {
 	if answer.Error != nil && answer.Error.Code == FinishFiltered {
 		e.Code, e.Retryable = CodeFiltered, false
 	}
+	e.Spent = e.Code == CodeRateLimited && answer.Error != nil && (answer.Error.Code == spentQuota || answer.Error.Type == spentQuota)
 	if res.StatusCode == http.StatusNotFound && !x.endpoint.Azure { // where a deployment answers, whatever the model is
 		e.Model = x.model
 	}
 	e.Cause = &refusal{text: string(text), named: answer.Error, err: err}
 	return e
 }
+
+// spentQuota is the name by which OpenAI, and servers that follow it, tell an account
+// without credit from one that sends too fast. Both are status 429.
+const spentQuota = "insufficient_quota"
 
 func (x *exchange) failure(code string, retryable bool) *Error {
 	return &Error{

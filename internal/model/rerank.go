@@ -124,6 +124,7 @@ func (r *Reranker) rerankBatch(ctx context.Context, query string, texts []string
 	}
 	x := newExchange(ctx, r.endpoint)
 	defer x.close()
+	x.model = body.Model
 	answer, err := r.post(x, body)
 	if err != nil {
 		return nil, 0, tooLarge(x.callError("rerank", err))

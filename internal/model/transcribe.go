@@ -34,7 +34,7 @@ type Speech struct {
 func (c *Client) Transcribe(ctx context.Context, name string, recording io.Reader) (Transcript, error) {
 	x := newExchange(ctx, c.endpoint)
 	defer x.close()
-	x.complete = true
+	x.complete, x.model = true, c.endpoint.Model
 	sent := time.Now()
 	res, err := c.api.CreateTranscription(x.ctx, openai.AudioRequest{
 		Model: c.endpoint.Model, FilePath: name, Reader: recording, Format: openai.AudioResponseFormatVerboseJSON,

@@ -30,7 +30,7 @@ func (c *Client) TakeTurn(ctx context.Context, tokens int, turn Turn) error {
 		unasked: c.pacer.open(time.Now()),
 	}
 	if last := c.pacer.lastFailure(); last != nil {
-		held.Code, held.Status, held.Cause = last.Code, last.Status, last.Cause
+		held.Code, held.Status, held.Spent, held.Cause = last.Code, last.Status, last.Spent, last.Cause
 	}
 	return held
 }

@@ -23,11 +23,14 @@ func TestUnknownModel(t *testing.T) {
 	_, _, chat := collect(t.Context(), c, asked)
 	_, image := c.Image(t.Context(), model.ImageRequest{Model: "of-the-project", Prompt: "a pier"})
 	_, models := c.Models(t.Context())
+	_, _, embed := c.Embed(t.Context(), []string{"a pier"})
+	_, transcribe := c.Transcribe(t.Context(), "pier.mp3", strings.NewReader("sound"))
 	for call, test := range map[string]struct {
 		err  error
 		want string
 	}{
 		"chat": {chat, "does not know the model of-the-project (status 404)"}, "image": {image, "does not know the model of-the-project (status 404)"},
+		"embed": {embed, "does not know the model "}, "transcribe": {transcribe, "does not know the model "},
 		"a request that names none": {models, "refused the request (status 404)"},
 	} {
 		e, ok := errors.AsType[*model.Error](test.err)
