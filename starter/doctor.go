@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -64,7 +65,7 @@ func (d doctorCmd) Run(ctx context.Context, a *app) error {
 
 func (d doctorCmd) report(a *app, found []finding) error {
 	problems := 0
-	rows := make([][]string, 0, len(found))
+	rows := [][]string{{"STATE", "CHECK", "FOUND", "NEXT STEP"}}
 	for _, f := range found {
 		if f.State == findingBad {
 			problems++
@@ -72,15 +73,35 @@ func (d doctorCmd) report(a *app, found []finding) error {
 		rows = append(rows, []string{f.State, f.Check, f.Detail, f.Next})
 	}
 	var err error
-	if d.forPrograms() {
+	switch {
+	case d.forPrograms():
 		err = d.write(a, map[string]any{"findings": found, "problems": problems})
-	} else {
-		err = terminal.Table(terminal.Wide(a.stdout), []string{"STATE", "CHECK", "FOUND", "NEXT STEP"}, rows) // a command is not cut
+	case terminal.Fits(a.stdout, rows):
+		err = terminal.Table(a.stdout, rows[0], rows[1:])
+	default:
+		err = printFindings(a.stdout, found)
 	}
 	if err == nil && problems > 0 {
 		err = fmt.Errorf("%s found", terminal.Count(problems, "problem"))
 	}
 	return err
+}
+
+// printFindings writes findings to a terminal that is too narrow for their table. The line
+// of a next step is left to the terminal to break, so that a command in it can be copied.
+func printFindings(out io.Writer, found []finding) error {
+	for _, f := range found {
+		if err := terminal.Paragraph(out, f.State, len(findingBad), f.Check+": "+f.Detail); err != nil {
+			return err
+		}
+		if f.Next == "" {
+			continue
+		}
+		if err := terminal.Paragraph(terminal.Wide(out), "", len(findingBad), "next: "+f.Next); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxNamed is how many documents of one cause are looked at.

@@ -23,13 +23,29 @@ ok       server               ready, with 4 services
 problem  documents            a.md and 1 more wait at embed: provider_failed: the endpoint cannot be reached  after a repair: cairn documents retry --all --code provider_failed
 note     component Tesseract  not found; it reads scanned pages                                               apt-get install tesseract-ocr
 `
-	for _, width := range []int{50, 80, 200} {
+	const at80 = `ok       server: ready, with 4 services
+problem  documents: a.md and 1 more wait at embed: provider_failed: the endpoint
+         cannot be reached
+         next: after a repair: cairn documents retry --all --code provider_failed
+note     component Tesseract: not found; it reads scanned pages
+         next: apt-get install tesseract-ocr
+`
+	const at50 = `ok       server: ready, with 4 services
+problem  documents: a.md and 1 more wait at embed:
+         provider_failed: the endpoint cannot be
+         reached
+         next: after a repair: cairn documents retry --all --code provider_failed
+note     component Tesseract: not found; it reads
+         scanned pages
+         next: apt-get install tesseract-ocr
+`
+	for width, want := range map[int]string{50: at50, 80: at80, 200: table} {
 		file, read := openTerminal(t, width)
 		err := doctorCmd{}.report(&app{stdout: terminal.OnScreen(file, "1")}, found)
 		if err == nil || err.Error() != "1 problem found" {
 			t.Errorf("the error is %v", err)
 		}
-		if diff := cmp.Diff(table, read()); diff != "" {
+		if diff := cmp.Diff(want, read()); diff != "" {
 			t.Errorf("at %d columns (-want +got):\n%s", width, diff)
 		}
 	}

@@ -64,7 +64,7 @@ func TestDoctor(t *testing.T) {
 	if index := states["index"]; index.State != findingBad || index.Next != "cairn rebuild-index" {
 		t.Errorf("of an index that lacks documents it says %+v", index)
 	}
-	if disk := states["disk"]; disk.State != findingOK || disk.Detail != "5120.0 MB free; blobs 2.0 MB, temporal 3.0 MB" {
+	if disk := states["disk"]; disk.State != findingOK || disk.Detail != "5.0 GB free; blobs 2.0 MB, temporal 3.0 MB" {
 		t.Errorf("the disk is not that of the server: %+v", disk)
 	}
 	pending.Store(strings.ReplaceAll(waiting, "%", "a") + "," + strings.ReplaceAll(waiting, "%", "b"))

@@ -91,12 +91,13 @@ func (l documentsListCmd) documentTable(a *app, documents []client.Document) err
 }
 
 // documentCause returns why a document is not published: its error, or what it waits for.
+// The code comes first: --code takes it, and a narrow terminal cuts the rest.
 func documentCause(d client.Document) string {
 	switch {
 	case d.Error != nil:
 		return string(d.Error.Code) + ": " + d.Error.Message
 	case d.Waiting != nil:
-		return "waits, " + documentWait(*d.Waiting)
+		return waitingCause(*d.Waiting)
 	}
 	return ""
 }
@@ -160,7 +161,7 @@ func (s documentsShowCmd) Run(ctx context.Context, a *app) error {
 	}
 	return terminal.Fields(a.stdout, "id", d.ID, "name", d.Name, "external id", d.ExternalID,
 		"status", string(d.Status), "stage", string(d.Stage), "waiting", waiting, "error", failure, "next step", nextStep(d),
-		"version", strconv.Itoa(d.Version), "published", strconv.Itoa(d.PublishedVersion),
+		"version", strconv.Itoa(d.Version), "readers see", publishedVersion(d),
 		"media type", d.MediaType, "charset", assumedCharset(d), "size", terminal.Bytes(d.Bytes), "pages", optionalInt(d.PageCount),
 		"chunks", strconv.Itoa(d.ChunkCount), "language", d.Language, "tags", fmt.Sprint(d.Tags),
 		"created", terminal.Time(d.CreatedAt), "updated", terminal.Time(d.UpdatedAt), "operator", d.OperatorURL)
@@ -173,6 +174,14 @@ func assumedCharset(d client.Document) string {
 		return name + " (assumed; a charset in the mediaType of the upload decides)"
 	}
 	return ""
+}
+
+// publishedVersion returns which version readers see.
+func publishedVersion(d client.Document) string {
+	if d.PublishedVersion == 0 {
+		return "no version yet"
+	}
+	return fmt.Sprintf("version %d", d.PublishedVersion)
 }
 
 func optionalInt(n int) string {

@@ -59,9 +59,28 @@ func (l runsListCmd) Run(ctx context.Context, a *app) error {
 	}
 	rows := make([][]string, 0, len(runs))
 	for _, r := range runs {
-		rows = append(rows, []string{r.ID, r.Kind, r.Status, r.ProjectID, terminal.Time(r.CreatedAt)})
+		row := []string{r.ID, r.Kind, r.Status, r.ProjectID, terminal.Time(r.CreatedAt)}
+		if l.Wide {
+			row = append(row, r.DocumentID, string(r.Stage))
+		}
+		rows = append(rows, append(row, runCause(r)))
 	}
-	return l.table(a, []string{"ID", "KIND", "STATUS", "PROJECT", "STARTED"}, rows, "PROJECT", "STARTED")
+	header := []string{"ID", "KIND", "STATUS", "PROJECT", "STARTED"}
+	if l.Wide {
+		header = append(header, "DOCUMENT", "STAGE")
+	}
+	return l.table(a, append(header, "CAUSE"), rows, "PROJECT", "STARTED")
+}
+
+// runCause returns why a run failed, or what it waits for.
+func runCause(r client.Run) string {
+	switch {
+	case r.Error != nil:
+		return r.Error.Error()
+	case r.Waiting != nil:
+		return waitingCause(*r.Waiting)
+	}
+	return ""
 }
 
 type runsShowCmd struct {
@@ -87,6 +106,7 @@ func (s runsShowCmd) Run(ctx context.Context, a *app) error {
 	if s.forPrograms() {
 		return s.write(a, r)
 	}
+	d := s.document(ctx, c, r.DocumentID)
 	ended, failure, waiting, step := "", "", "", ""
 	if r.EndedAt != nil {
 		ended = terminal.Time(*r.EndedAt)
@@ -99,22 +119,25 @@ func (s runsShowCmd) Run(ctx context.Context, a *app) error {
 		step = nextStep(client.Document{ID: r.DocumentID, Status: knowledge.StatusPending, Waiting: r.Waiting})
 	}
 	if r.Stage != "" && r.Error != nil {
-		step = s.stepAfter(ctx, c, r.DocumentID)
+		step = nextStep(d)
 	}
 	return terminal.Fields(a.stdout, "id", r.ID, "kind", r.Kind, "status", r.Status, "project", r.ProjectID,
-		"document", r.DocumentID, "stage", string(r.Stage), "waiting", waiting, "next step", step,
+		"document", r.DocumentID, "name", d.Name, "stage", string(r.Stage), "waiting", waiting, "next step", step,
 		"started", terminal.Time(r.CreatedAt), "ended", ended, "error", failure, "usage", unlessNull(r.Usage), "progress", string(r.Progress),
 		"workflow", r.WorkflowID, "operator", r.OperatorURL)
 }
 
-// stepAfter returns what a person can do about the document of an ingest that failed, "" if
-// it cannot be read.
-func (runsShowCmd) stepAfter(ctx context.Context, c *client.Client, document string) string {
-	d, err := c.Document(ctx, document)
-	if err != nil {
-		return ""
+// document returns the document of a run, without fields if the run has none or it cannot
+// be read, for example because it was removed.
+func (runsShowCmd) document(ctx context.Context, c *client.Client, id string) client.Document {
+	if id == "" {
+		return client.Document{}
 	}
-	return nextStep(d)
+	d, err := c.Document(ctx, id)
+	if err != nil {
+		return client.Document{}
+	}
+	return d
 }
 
 // unlessNull returns a JSON value as text, "" for null.

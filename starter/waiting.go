@@ -27,6 +27,15 @@ func documentWait(w knowledge.Waiting) string {
 	return fmt.Sprintf("attempt %d of %d, next %s: %s", w.Attempt, w.Of, next, w.Message)
 }
 
+// waitingCause is documentWait for a column of a table, with the cause first.
+func waitingCause(w knowledge.Waiting) string {
+	next := nextTry(time.Until(w.NextAt), w.NextAt)
+	if w.Attempt == 0 {
+		return fmt.Sprintf("%s: %s (first attempt of %d %s)", w.Code, w.Message, w.Of, next)
+	}
+	return fmt.Sprintf("%s: %s (attempt %d of %d, next %s)", w.Code, w.Message, w.Attempt, w.Of, next)
+}
+
 // nextTry returns the time until the next try, and for a long one also its hour.
 func nextTry(left time.Duration, at time.Time) string {
 	switch {

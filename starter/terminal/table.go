@@ -98,6 +98,30 @@ func Fields(out io.Writer, pairs ...string) error {
 	return nil
 }
 
+// Fits reports whether the table of the rows, whose first one is the header, fits out as it
+// is.
+func Fits(out io.Writer, rows [][]string) bool {
+	screen := Width(out)
+	return screen == 0 || tableWidth(naturalWidths(cleaned(rows))) <= screen
+}
+
+// Paragraph writes a state in a column of so many characters, and a text beside it. On a
+// screen the text continues on the next line, below its beginning.
+func Paragraph(out io.Writer, state string, column int, text string) error {
+	width := 0
+	if screen := Width(out); screen > 0 {
+		width = max(1, screen-column-len(gap))
+	}
+	begin := coloured(out, stateStyles[state], pad(state, column))
+	for _, part := range Wrap(Clean(text), width) {
+		if _, err := fmt.Fprintln(out, begin+gap+part); err != nil {
+			return err
+		}
+		begin = pad("", column)
+	}
+	return nil
+}
+
 // JSON writes v as indented JSON.
 func JSON(out io.Writer, v any) error { return encode(out, v, "  ") }
 
@@ -127,6 +151,8 @@ func Time(t time.Time) string {
 // Bytes writes a size for people.
 func Bytes(n int64) string {
 	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
 	case n >= 1<<20:
 		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 	case n >= 1<<10:
