@@ -76,6 +76,16 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
+// TestNextStepOfAnAddressThatIsRefused has no file that could be uploaded again.
+func TestNextStepOfAnAddressThatIsRefused(t *testing.T) {
+	t.Parallel()
+	failed := client.Document{ID: "d", ExternalID: "https://wiki.example.org/a", Status: knowledge.StatusError,
+		Error: &knowledge.DocumentError{Code: knowledge.CodeInvalid, Stage: knowledge.StageFetch, Message: "refused address"}}
+	if got, want := nextStep(failed), "after a repair: cairn ingest https://wiki.example.org/a"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestNextStepOfAConflict has documents whose vectors have another length than those of the
 // index: the file is sound, and a retry is refused.
 func TestNextStepOfAConflict(t *testing.T) {

@@ -133,6 +133,9 @@ func (documentsRemoveCmd) Help() string {
 
 // Run removes documents.
 func (d documentsRemoveCmd) Run(ctx context.Context, a *app) error {
+	if d.All && d.filter().Empty() {
+		return wrongUse("a removal with --all needs --project, --status, --code, --tag or --stale; cairn projects delete removes a project with all its documents")
+	}
 	if d.All && !d.Yes && !d.DryRun {
 		return wrongUse("a removal with --all needs --yes; --dry-run counts the documents")
 	}

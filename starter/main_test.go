@@ -79,6 +79,7 @@ func TestExitCodes(t *testing.T) {
 		{"a_key_with_a_line_break", []string{"ask", "why?", "--key", "a\nb"}, exitUsage, "the key contains a line break"},
 		{"a_negative_limit_of_runs", []string{"runs", "list", "--limit=-1"}, exitUsage, "--limit"},
 		{"a_negative_limit_of_documents", []string{"documents", "list", "--limit=-1"}, exitUsage, "--limit"},
+		{"a_removal_of_everything", []string{"documents", "remove", "--all", "--yes"}, exitUsage, "--project"},
 		{"an_empty_project_name", []string{"projects", "set", "p-1", "name="}, exitUsage, "name must not be empty"},
 		{"a_malformed_address", []string{"documents", "list", "--url", "127.0.0.1"}, exitUsage, "http://host:port"},
 		{"a_missing_file", []string{"ingest", file + ".not"}, exitUsage, "no such file"},

@@ -186,7 +186,11 @@ type match struct{ id, text string }
 func only(matches []match, thing, name, list string) (string, error) {
 	switch len(matches) {
 	case 0:
-		return "", fmt.Errorf("not_found: no %s has the id or the name %q; %s shows them", thing, terminal.Shorten(name, 200), list)
+		named := "the id or the name"
+		if thing != "document" && thing != "project" {
+			named = "an id that begins with"
+		}
+		return "", fmt.Errorf("not_found: no %s has %s %q; %s shows them", thing, named, terminal.Shorten(name, 200), list)
 	case 1:
 		return matches[0].id, nil
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -27,6 +28,9 @@ func nextStep(d client.Document) string {
 	}
 	if d.Error.MayRetry() {
 		return "after a repair: " + retry
+	}
+	if d.Error.Stage == knowledge.StageFetch && strings.Contains(d.ExternalID, "://") { // its address
+		return "after a repair: cairn ingest " + d.ExternalID
 	}
 	if d.Error.Code == knowledge.CodeConflict { // the vectors of the model have another length than those of the index
 		return "after a repair: cairn documents reingest " + d.ID
