@@ -211,9 +211,10 @@ func (d *demonstration) conclude(ctx context.Context, w *witness, answer client.
 	if list.Total != d.count {
 		return fmt.Errorf("%d documents are published after the kill, but %d were before it", list.Total, d.count)
 	}
-	_, err = fmt.Fprintf(d.app.stdout, "1. %d documents were published. After SIGKILL of the whole server all %d still are.\n"+
+	claims := fmt.Sprintf("1. %d documents were published. After SIGKILL of the whole server all %d still are.\n"+
 		"2. The server was killed at character %d of the answer and ready again after %.1f s. The %d characters assembled from the events (with citations as markup) equal the stored answer.\n"+
-		"3. The %d events of the answer have the ids 1 to %d without a gap or a duplicate; %d of them came after the restart.\n",
+		"3. The %d events of the answer have the ids 1 to %d without a gap or a duplicate; %d of them came after the restart.",
 		d.count, list.Total, w.killedAt, w.ready.Seconds(), runes(stored.Text), w.events, w.events, w.eventsAfter)
+	_, err = fmt.Fprintln(d.app.stdout, terminal.Wrapped(d.app.stdout, claims))
 	return err
 }

@@ -81,13 +81,21 @@ func (l documentsListCmd) documentTable(a *app, documents []client.Document) err
 		if d.Status == knowledge.StatusPending || d.Status == knowledge.StatusError {
 			stage, cause = string(d.Stage), documentCause(d)
 		}
-		row := []string{d.ID, d.Name, string(d.Status), stage, strconv.Itoa(d.Version), strconv.Itoa(d.ChunkCount), terminal.Time(d.UpdatedAt)}
+		row := []string{d.ID, d.Name, string(d.Status), stage, strconv.Itoa(d.Version), strconv.Itoa(d.ChunkCount), l.when(a, d.UpdatedAt)}
 		if l.Wide {
 			row = append(row, fmt.Sprintf("%.0f%%", 100*d.Progress), d.ExternalID)
 		}
 		rows = append(rows, append(row, cause))
 	}
-	return l.table(a, header, rows, "VERSION", "CHUNKS", "UPDATED", "STAGE")
+	return l.table(a, listing{none: l.none(), header: header, rows: rows, spare: []string{"VERSION", "CHUNKS", "UPDATED", "STAGE"}})
+}
+
+// none returns what is shown if there are no documents.
+func (l documentsListCmd) none() string {
+	if l.Status != "" || l.ExternalID != "" || len(l.Tag) > 0 {
+		return "no document of project " + l.Project + " matches"
+	}
+	return "no documents in project " + l.Project + "; cairn ingest adds some"
 }
 
 // documentCause returns why a document is not published: its error, or what it waits for.
@@ -160,11 +168,19 @@ func (s documentsShowCmd) Run(ctx context.Context, a *app) error {
 		waiting = documentWait(*d.Waiting)
 	}
 	return terminal.Fields(a.stdout, "id", d.ID, "name", d.Name, "external id", d.ExternalID,
-		"status", string(d.Status), "stage", string(d.Stage), "waiting", waiting, "error", failure, "next step", nextStep(d),
+		"status", string(d.Status), "stage", string(d.Stage), "progress", unfinished(d), "waiting", waiting, "error", failure, "next step", nextStep(d),
 		"version", strconv.Itoa(d.Version), "readers see", publishedVersion(d),
 		"media type", d.MediaType, "charset", assumedCharset(d), "size", terminal.Bytes(d.Bytes), "pages", optionalInt(d.PageCount),
 		"chunks", strconv.Itoa(d.ChunkCount), "language", d.Language, "tags", fmt.Sprint(d.Tags),
 		"created", terminal.Time(d.CreatedAt), "updated", terminal.Time(d.UpdatedAt), "operator", d.OperatorURL)
+}
+
+// unfinished returns how far a pending document is, "" for any other.
+func unfinished(d client.Document) string {
+	if d.Status != knowledge.StatusPending {
+		return ""
+	}
+	return fmt.Sprintf("%.0f %%", 100*d.Progress)
 }
 
 // assumedCharset returns the charset that the server assumed for a text, "" if it assumed

@@ -52,10 +52,23 @@ func (l importsListCmd) Run(ctx context.Context, a *app) error {
 	}
 	rows := make([][]string, 0, len(imports))
 	for _, i := range imports {
-		rows = append(rows, []string{i.ID, i.Source.URI, i.Status, number(i.Discovered), number(i.Published), number(i.Skipped), number(i.Failed), terminal.Time(i.CreatedAt)})
+		rows = append(rows, []string{i.ID, i.Source.URI, i.Status, number(i.Discovered), number(i.Published), number(i.Skipped), number(i.Failed), l.when(a, i.CreatedAt)})
 	}
-	return l.table(a, []string{"ID", "SOURCE", "STATUS", "DISCOVERED", "PUBLISHED", "SKIPPED", "FAILED", "STARTED"}, rows,
-		"DISCOVERED", "SKIPPED", "STARTED", "PUBLISHED", "FAILED")
+	return l.table(a, listing{
+		none:   l.none(),
+		header: []string{"ID", "SOURCE", "STATUS", "DISCOVERED", "PUBLISHED", "SKIPPED", "FAILED", "STARTED"},
+		rows:   rows,
+		spare:  []string{"DISCOVERED", "SKIPPED", "STARTED", "PUBLISHED", "FAILED"},
+	})
+}
+
+// none returns what is shown if there are no imports.
+func (l importsListCmd) none() string {
+	into := ""
+	if l.Project != "" {
+		into = " into project " + l.Project
+	}
+	return "no imports" + into + "; cairn import starts one"
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
@@ -63,7 +76,7 @@ func number(n int64) string { return strconv.FormatInt(n, 10) }
 // importFlags are the flags of the commands for one import.
 type importFlags struct {
 	clientFlags
-	ID string `arg:"" help:"The import's id."`
+	ID string `arg:"" help:"The import's id, or the beginning of it."`
 }
 
 // do calls the server and shows the import that it answers with.
@@ -122,7 +135,7 @@ func (s importsShowCmd) Run(ctx context.Context, a *app) error {
 
 type importsFailuresCmd struct {
 	listFlags
-	ID    string `arg:"" help:"The import's id."`
+	ID    string `arg:"" help:"The import's id, or the beginning of it."`
 	Limit atMost `default:"0" help:"The largest number to list; 0 lists all."`
 }
 
@@ -150,7 +163,12 @@ func (f importsFailuresCmd) Run(ctx context.Context, a *app) error {
 	for _, failure := range failures {
 		rows = append(rows, []string{failure.Key, string(failure.Error.Code), string(failure.Error.Stage), failure.Error.Message})
 	}
-	return f.table(a, []string{"OBJECT", "CODE", "STAGE", "MESSAGE"}, rows, "STAGE")
+	return f.table(a, listing{
+		none:   "no object of this import failed",
+		header: []string{"OBJECT", "CODE", "STAGE", "MESSAGE"},
+		rows:   rows,
+		spare:  []string{"STAGE"},
+	})
 }
 
 type importsPauseCmd struct{ importFlags }

@@ -86,12 +86,18 @@ func (l keysListCmd) Run(ctx context.Context, a *app) error {
 	}
 	rows := make([][]string, 0, len(keys))
 	for _, k := range keys {
-		rows = append(rows, []string{k.ID, k.Name, firstOf(k.ProjectID, "(all)"), strings.Join(k.Scopes, ","), keyState(k), terminal.Time(k.CreatedAt)})
+		rows = append(rows, []string{k.ID, k.Name, firstOf(k.ProjectID, "(all)"), strings.Join(k.Scopes, ","), l.state(a, k), l.when(a, k.CreatedAt)})
 	}
-	return l.table(a, []string{"ID", "NAME", "PROJECT", "SCOPES", "STATE", "CREATED"}, rows, "CREATED", "SCOPES", "PROJECT")
+	return l.table(a, listing{
+		none:   "no keys; cairn keys create makes one",
+		header: []string{"ID", "NAME", "PROJECT", "SCOPES", "STATE", "CREATED"},
+		rows:   rows,
+		spare:  []string{"CREATED", "SCOPES", "PROJECT"},
+	})
 }
 
-func keyState(k client.Key) string {
+// state returns whether a key is valid, and how long it will be.
+func (l keysListCmd) state(a *app, k client.Key) string {
 	switch {
 	case k.RevokedAt != nil:
 		return "revoked"
@@ -99,6 +105,8 @@ func keyState(k client.Key) string {
 		return "valid"
 	case k.ExpiresAt.Before(time.Now()):
 		return "expired"
+	case terminal.Width(l.screen(a)) > 0:
+		return "valid for " + terminal.Duration(time.Until(*k.ExpiresAt))
 	default:
 		return "valid to " + terminal.Time(*k.ExpiresAt)
 	}
@@ -106,7 +114,7 @@ func keyState(k client.Key) string {
 
 type keysRevokeCmd struct {
 	clientFlags
-	ID string `arg:"" help:"The key's id."`
+	ID string `arg:"" help:"The key's id, or the beginning of it."`
 }
 
 // Help returns the command's example.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"time"
 
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
@@ -65,12 +67,30 @@ type listFlags struct {
 	Wide bool `help:"Print every column in full, however narrow the terminal is."`
 }
 
-// table prints a list. On a narrow terminal the columns in spare are left out, the first
-// one first.
-func (f listFlags) table(a *app, header []string, rows [][]string, spare ...string) error {
-	out := a.stdout
-	if f.Wide {
-		out = terminal.Wide(out)
-	}
-	return terminal.Table(out, header, rows, spare...)
+// listing is a list as a table.
+type listing struct {
+	none   string // what is shown in place of a table without rows
+	header []string
+	rows   [][]string
+	spare  []string // columns that a narrow terminal does without, the first one first
 }
+
+// table prints a list. That it is empty is shown on stderr, where no program reads it.
+func (f listFlags) table(a *app, l listing) error {
+	if len(l.rows) == 0 {
+		_, err := fmt.Fprintln(a.stderr, terminal.Wrapped(a.stderr, l.none))
+		return err
+	}
+	return terminal.Table(f.screen(a), l.header, l.rows, l.spare...)
+}
+
+// screen returns where the list is printed.
+func (f listFlags) screen(a *app) io.Writer {
+	if f.Wide {
+		return terminal.Wide(a.stdout)
+	}
+	return a.stdout
+}
+
+// when returns a time for a row of the list.
+func (f listFlags) when(a *app, t time.Time) string { return terminal.When(f.screen(a), t) }

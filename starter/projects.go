@@ -48,7 +48,7 @@ func (l projectsListCmd) Run(ctx context.Context, a *app) error {
 	for _, p := range projects {
 		rows = append(rows, []string{p.ID, p.Name})
 	}
-	return l.table(a, []string{"ID", "NAME"}, rows)
+	return l.table(a, listing{none: "no projects; cairn projects create makes one", header: []string{"ID", "NAME"}, rows: rows})
 }
 
 func allProjects(ctx context.Context, c *client.Client) ([]client.Project, error) {

@@ -42,5 +42,9 @@ func (u projectsUsageCmd) Run(ctx context.Context, a *app) error {
 		rows = append(rows, row(d.Day, d.Model, d.UsageSum))
 	}
 	rows = append(rows, row("total", "", usage.Total))
-	return u.table(a, []string{"DAY", "MODEL", "RUNS", "CALLS", "PROMPT TOKENS", "ANSWER TOKENS", "EMBEDDED TOKENS", "SECONDS"}, rows, "EMBEDDED TOKENS", "CALLS", "SECONDS")
+	return u.table(a, listing{
+		header: []string{"DAY", "MODEL", "RUNS", "CALLS", "PROMPT TOKENS", "ANSWER TOKENS", "EMBEDDED TOKENS", "SECONDS"},
+		rows:   rows,
+		spare:  []string{"EMBEDDED TOKENS", "CALLS", "SECONDS"},
+	})
 }

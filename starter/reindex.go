@@ -75,7 +75,7 @@ func (r projectsReindexCmd) wait(ctx context.Context, a *app, c *client.Client, 
 
 type runsPauseCmd struct {
 	clientFlags
-	ID string `arg:"" help:"The run's id."`
+	ID string `arg:"" help:"The run's id, or the beginning of it."`
 }
 
 // Help returns the command's example.
@@ -90,7 +90,7 @@ func (s runsPauseCmd) Run(ctx context.Context, a *app) error {
 
 type runsResumeCmd struct {
 	clientFlags
-	ID string `arg:"" help:"The run's id."`
+	ID string `arg:"" help:"The run's id, or the beginning of it."`
 }
 
 // Help returns the command's example.

@@ -218,7 +218,7 @@ func count(n int, thing string) string {
 
 type runsMessageCmd struct {
 	clientFlags
-	ID   string   `arg:"" help:"The run's id."`
+	ID   string   `arg:"" help:"The run's id, or the beginning of it."`
 	Text []string `arg:"" help:"What to look for from now on, or how to write the report, in one or more words."`
 }
 

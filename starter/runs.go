@@ -59,7 +59,7 @@ func (l runsListCmd) Run(ctx context.Context, a *app) error {
 	}
 	rows := make([][]string, 0, len(runs))
 	for _, r := range runs {
-		row := []string{r.ID, r.Kind, r.Status, r.ProjectID, terminal.Time(r.CreatedAt)}
+		row := []string{r.ID, r.Kind, r.Status, r.ProjectID, l.when(a, r.CreatedAt)}
 		if l.Wide {
 			row = append(row, r.DocumentID, string(r.Stage))
 		}
@@ -69,7 +69,15 @@ func (l runsListCmd) Run(ctx context.Context, a *app) error {
 	if l.Wide {
 		header = append(header, "DOCUMENT", "STAGE")
 	}
-	return l.table(a, append(header, "CAUSE"), rows, "PROJECT", "STARTED")
+	return l.table(a, listing{none: l.none(), header: append(header, "CAUSE"), rows: rows, spare: []string{"PROJECT", "STARTED"}})
+}
+
+// none returns what is shown if there are no runs.
+func (l runsListCmd) none() string {
+	if l.Kind != "" || l.Status != "" || l.Project != "" {
+		return "no run matches"
+	}
+	return "no runs; cairn ingest and cairn ask start some"
 }
 
 // runCause returns why a run failed, or what it waits for.
@@ -85,7 +93,7 @@ func runCause(r client.Run) string {
 
 type runsShowCmd struct {
 	clientFlags
-	ID string `arg:"" help:"The run's id."`
+	ID string `arg:"" help:"The run's id, or the beginning of it."`
 }
 
 // Help returns the command's example.
@@ -150,7 +158,7 @@ func unlessNull(value json.RawMessage) string {
 
 type runsWatchCmd struct {
 	clientFlags
-	ID    string `arg:"" help:"The run's id."`
+	ID    string `arg:"" help:"The run's id, or the beginning of it."`
 	After int64  `default:"0" help:"Start after the event with this id."`
 }
 
@@ -231,7 +239,7 @@ type eventLine struct {
 
 type runsCancelCmd struct {
 	clientFlags
-	ID string `arg:"" help:"The run's id."`
+	ID string `arg:"" help:"The run's id, or the beginning of it."`
 }
 
 // Help returns the command's example.

@@ -8,7 +8,7 @@ import (
 // callFlags name a tool call that waits for a person.
 type callFlags struct {
 	clientFlags
-	Run  string `arg:"" help:"The run's id."`
+	Run  string `arg:"" help:"The run's id, or the beginning of it."`
 	Call string `arg:"" help:"The call's id, as its toolCall event has it."`
 }
 

@@ -9,7 +9,7 @@ import (
 
 const (
 	shortestID = 8  // of an id that is shortened
-	readable   = 19 // columns that are enough to recognise a cell, and all of a time
+	readable   = 19 // columns that are enough to recognise a cell
 )
 
 // fit makes a table, whose first row is its header, at most screen columns wide, and

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -70,7 +69,8 @@ func pad(cell string, width int) string {
 }
 
 // Fields writes names and values, leaving out those without a value. On a screen, long
-// values continue on the next line, below their beginning.
+// values continue on the next line, below their beginning; a command at the end of one, such
+// as a next step, then has a line of its own and is not wrapped, so that it can be copied.
 func Fields(out io.Writer, pairs ...string) error {
 	names := 0
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -87,7 +87,7 @@ func Fields(out io.Writer, pairs ...string) error {
 			continue
 		}
 		name := coloured(out, label, line(pairs[i]))
-		for _, part := range Wrap(Clean(pairs[i+1]), width) {
+		for _, part := range wrapValue(Clean(pairs[i+1]), width) {
 			text := strings.TrimRight(pad(name, names)+gap+coloured(out, stateStyles[part], part), " ")
 			if _, err := fmt.Fprintln(out, text); err != nil {
 				return err
@@ -122,6 +122,23 @@ func Paragraph(out io.Writer, state string, column int, text string) error {
 	return nil
 }
 
+// wrapValue returns the lines of a value.
+func wrapValue(text string, width int) []string {
+	before, command, found := cutLast(text, ": cairn ")
+	if !found || width == 0 || ansi.StringWidth(text) <= width {
+		return Wrap(text, width)
+	}
+	return append(Wrap(before+":", width), "cairn "+line(command))
+}
+
+func cutLast(text, separator string) (before, after string, found bool) {
+	i := strings.LastIndex(text, separator)
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+len(separator):], true
+}
+
 // JSON writes v as indented JSON.
 func JSON(out io.Writer, v any) error { return encode(out, v, "  ") }
 
@@ -138,14 +155,6 @@ func encode(out io.Writer, v any, indent string) error {
 	}
 	_, err := io.WriteString(out, escape(text.String()))
 	return err
-}
-
-// Time writes a time to the second, in the reader's zone; zero is nothing.
-func Time(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.Local().Format("2006-01-02 15:04:05")
 }
 
 // Bytes writes a size for people.
@@ -168,20 +177,6 @@ func Count(n int, thing string) string {
 		thing += "s"
 	}
 	return fmt.Sprintf("%d %s", n, thing)
-}
-
-// Duration writes a time span in its two largest units.
-func Duration(d time.Duration) string {
-	switch {
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("%d d %d h", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
-	case d >= time.Hour:
-		return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
-	case d >= time.Minute:
-		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
-	default:
-		return fmt.Sprintf("%.3g s", d.Seconds())
-	}
 }
 
 // Shorten cuts a text after a number of code points, and marks the cut.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cairn-rag/cairn/internal/client"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -120,18 +119,6 @@ func TestCount(t *testing.T) {
 	for n, want := range map[int]string{0: "0 chunks", 1: "1 chunk", 2: "2 chunks"} {
 		if got := terminal.Count(n, "chunk"); got != want {
 			t.Errorf("Count(%d) = %q, want %q", n, got, want)
-		}
-	}
-}
-
-func TestDuration(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{
-		3 * time.Millisecond: "0.003 s", 59 * time.Second: "59 s", 90 * time.Second: "1 min 30 s",
-		3599 * time.Second: "59 min 59 s", 25 * time.Hour: "25 h 0 min", 75 * time.Hour: "3 d 3 h",
-	} {
-		if got := terminal.Duration(d); got != want {
-			t.Errorf("Duration(%v) = %q, want %q", d, got, want)
 		}
 	}
 }
