@@ -82,9 +82,13 @@ func (a *Answer) Close() error {
 
 // Pause ends the line on a Screen, so that somebody else can write there.
 func (a *Answer) Pause() {
-	if a.wrap.width > 0 {
-		a.end()
+	if a.wrap.width == 0 {
+		return
 	}
+	a.print(a.wrap.flush())
+	cut := a.last != '\n'
+	a.end()
+	a.wrap.cut = cut
 }
 
 func (a *Answer) end() {

@@ -20,6 +20,7 @@ type wrapper struct {
 	column int    // in which the next character stands, 0 = first
 	space  string // before the next word, if that is on the same line
 	held   string
+	cut    bool // the line before was ended inside a text, whose next word has no space before it
 }
 
 // add takes the next piece of the text, and returns what can be written now.
@@ -54,7 +55,7 @@ func (w *wrapper) take(final bool) string {
 		w.space += space
 		if isEnd {
 			out.WriteString("\n")
-			w.column, w.space = 0, ""
+			w.column, w.space, w.cut = 0, "", false
 		}
 	}
 	return out.String()
@@ -84,7 +85,10 @@ func (w *wrapper) place(word string) string {
 	if w.column > 0 && start+size > w.width {
 		before, start = "\n", 0
 	}
-	w.space, w.column = "", start+size
+	if w.cut {
+		before, start = "", 0
+	}
+	w.space, w.column, w.cut = "", start+size, false
 	if w.column > w.width {
 		w.column = (w.column-1)%w.width + 1 // the terminal has broken the word
 	}

@@ -56,17 +56,19 @@ func TestAnAnswerIsWrappedNotCut(t *testing.T) {
 
 func TestAnAnswerMakesRoomForALineOfAnother(t *testing.T) {
 	t.Parallel()
-	var out strings.Builder
-	screen := terminal.Screen{Writer: &out, Width: 20}
-	a := terminal.NewAnswer(screen)
-	a.Add("The head is ")
-	a.Pause()
-	out.WriteString("no connection\n")
-	a.Add("cleaned.")
-	if err := a.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff("The head is\nno connection\ncleaned.\n", out.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	for _, halves := range [][2]string{{"The head is ", "cleaned."}, {"The head is", " cleaned."}} {
+		var out strings.Builder
+		screen := terminal.Screen{Writer: &out, Width: 20}
+		a := terminal.NewAnswer(screen)
+		a.Add(halves[0])
+		a.Pause()
+		out.WriteString("no connection\n")
+		a.Add(halves[1])
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff("The head is\nno connection\ncleaned.\n", out.String()); diff != "" {
+			t.Errorf("after %q (-want +got):\n%s", halves[0], diff)
+		}
 	}
 }
