@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -89,6 +90,29 @@ func TestClusterRoles(t *testing.T) {
 		if code != 2 || !strings.Contains(said, "secret_key") {
 			t.Errorf("exit code %d, %s", code, said)
 		}
+	})
+	t.Run("a role with the blobs of another instance is refused", func(t *testing.T) {
+		other := newCluster(t, c.ends)
+		other.migrate()
+		env := append(slices.Clone(c.env), "CAIRN_BLOB__URL=file://"+filepath.Join(other.shared, "blobs"))
+		for _, args := range [][]string{{"api", "--listen", "127.0.0.1:0"}, {"worker"}} {
+			code, _, said := command(t, env, append(args, "--data", t.TempDir())...)
+			if code != 1 || !strings.Contains(said, "another instance") || !strings.Contains(said, "blob.url") {
+				t.Errorf("cairn %s: exit code %d, %s", args[0], code, said)
+			}
+		}
+	})
+	t.Run("a role with a blob store of its own waits for the one of the cluster", func(t *testing.T) {
+		alone := *c
+		alone.env = append(slices.Clone(c.env), "CAIRN_BLOB__URL=file://"+filepath.Join(t.TempDir(), "blobs"))
+		r := alone.start("worker")
+		await(t, time.Minute, "the worker names the blob store", func(context.Context) error {
+			if !strings.Contains(r.said(), "waiting for cairn migrate to prepare the blob store") || !strings.Contains(r.said(), "the same blob.url") {
+				return errors.New(r.said())
+			}
+			return nil
+		})
+		r.kill()
 	})
 	t.Run("a role without a Temporal server is refused", func(t *testing.T) {
 		for _, args := range [][]string{{"api"}, {"migrate"}} {

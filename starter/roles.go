@@ -5,7 +5,7 @@ package main
 func (p *platform) upParts() []part {
 	temporal, repair := p.startTemporal, p.repair
 	if !p.cfg.Temporal.Embedded() {
-		temporal, repair = p.registerNamespace, nothing // its schedules repair
+		temporal, repair = p.registerCluster, nothing // its schedules repair
 	}
 	return []part{
 		p.listen, p.hostFolder, p.emptyTemporary,
@@ -33,7 +33,7 @@ func (p *platform) migrateParts() []part {
 	return []part{
 		p.joinFolder, p.createSecretKey, p.startSecrets,
 		p.openStores, p.keepSecretKey, p.prepareInstance,
-		p.registerNamespace,
+		p.registerCluster,
 	}
 }
 
@@ -41,7 +41,7 @@ func (p *platform) migrateParts() []part {
 func (p *platform) apiParts() []part {
 	return []part{
 		p.listen, p.joinFolder, p.startSecrets,
-		p.awaitStores, p.keepSecretKey, p.awaitNamespace("cairn-api"),
+		p.awaitStores, p.keepSecretKey, p.awaitBlobs, p.awaitNamespace("cairn-api"),
 		p.startModels, p.compareEmbeddings, p.startDialer, p.wakeWebhooks,
 		p.startDrawers, p.startAPI,
 	}
@@ -51,7 +51,7 @@ func (p *platform) apiParts() []part {
 func (p *platform) workerParts(queues []string) []part {
 	return []part{
 		p.listenHealth, p.joinFolder, p.startSecrets,
-		p.awaitStores, p.keepSecretKey, p.awaitNamespace("cairn-worker"),
+		p.awaitStores, p.keepSecretKey, p.awaitBlobs, p.awaitNamespace("cairn-worker"),
 		p.startModels, p.compareEmbeddings, p.startDialer,
 		p.startParsers, p.startBrowser, p.startQueues(queues), p.wakeWebhooks, p.serveHealth,
 	}

@@ -68,7 +68,7 @@ func (p *platform) awaitStores(ctx context.Context) error {
 		return err
 	})
 	if err != nil && !knowledge.IsCode(err, knowledge.CodeConflict) {
-		return fmt.Errorf("%w; cairn migrate of this version of cairn prepares the stores", err)
+		return fmt.Errorf("%w; cairn migrate of this version of cairn prepares the stores, if its database.url is the same", err)
 	}
 	return err
 }
