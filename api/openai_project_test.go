@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -23,7 +24,7 @@ func openCiting(t *testing.T) (e *edge, a *answering, document string) {
 	a.record = activities.AnswerRecord{
 		Answer: `Leave is 30 days <citation id="` + chunk + `">[1]</citation>.`, Used: []int{1}, Model: "m",
 		Sources: []activities.Source{{Rank: 1, ChunkID: chunk, DocumentID: document, Score: 0.5}, {Rank: 2, ChunkID: "gone", DocumentID: document}},
-		Usage:   knowledge.Usage{PromptTokens: 20, CompletionTokens: 6, ModelCalls: 2},
+		Usage:   knowledge.Usage{PromptTokens: 20, CompletionTokens: 6, ModelCalls: 2}, Searches: []retrieve.Choices{{Strategy: "bm25"}},
 	}
 	a.said = []said{
 		{"", "Let me look."}, {topic: stream.TopicReset}, {"", "Leave is 30 days <cita"}, {"", `tion id="` + chunk + `">[1`}, {"", "]</citation>."},
@@ -55,6 +56,9 @@ func TestOpenAIChatWithAProject(t *testing.T) {
 		if len(cited) != 1 || cited[0].(map[string]any)["documentId"] != document || cited[0].(map[string]any)["text"] != "Leave is 30 days." {
 			t.Errorf("citations %v", cited)
 		}
+		if diff := cmp.Diff([]any{map[string]any{"strategy": "bm25"}}, message["searches"]); diff != "" {
+			t.Errorf("what the search chose: %s", diff)
+		}
 		if usage := got.want(200)["usage"].(map[string]any); usage["total_tokens"] != 26.0 {
 			t.Errorf("usage %v", usage)
 		}
@@ -76,8 +80,8 @@ func TestOpenAIChatWithAProject(t *testing.T) {
 		var last struct {
 			Choices []struct {
 				Delta struct {
-					Content                string
-					Annotations, Citations []any
+					Content                          string
+					Annotations, Citations, Searches []any
 				}
 				FinishReason string `json:"finish_reason"`
 			}
@@ -96,7 +100,7 @@ func TestOpenAIChatWithAProject(t *testing.T) {
 		if text != "Let me look.\n\nLeave is 30 days [1]." {
 			t.Errorf("%q", text)
 		}
-		if c := last.Choices[0]; c.FinishReason != "stop" || len(c.Delta.Annotations) != 1 || len(c.Delta.Citations) != 1 {
+		if c := last.Choices[0]; c.FinishReason != "stop" || len(c.Delta.Annotations) != 1 || len(c.Delta.Citations) != 1 || len(c.Delta.Searches) != 1 {
 			t.Errorf("the last chunk is %+v", c)
 		}
 		if !strings.Contains(events[len(events)-2], `"choices":[],"usage":{"prompt_tokens":20`) || events[len(events)-1] != "[DONE]" {

@@ -50,7 +50,7 @@ func (o openaiRuns) Outcome(ctx context.Context, p knowledge.Principal, run stor
 		return openai.Outcome{}, err
 	}
 	record := found.record
-	out := openai.Outcome{Text: record.Answer, Model: record.Model, ConversationID: record.ConversationID, FinishReason: record.FinishReason, Usage: record.Usage}
+	out := openai.Outcome{Text: record.Answer, Model: record.Model, ConversationID: record.ConversationID, FinishReason: record.FinishReason, Usage: record.Usage, Choices: record.Searches}
 	for _, x := range o.sources(found) {
 		out.Sources = append(out.Sources, openai.Citation{
 			Rank: x.Rank, ChunkID: x.ChunkID, DocumentID: x.DocumentID, DocumentName: x.DocumentName, ExternalID: x.ExternalID, URL: x.URL,

@@ -8,6 +8,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
@@ -38,7 +39,8 @@ type Outcome struct {
 	FinishReason   string // why the model stopped early; "" = it did not
 	Usage          knowledge.Usage
 	Sources        []Citation
-	Searches       []string // queries with which the model searched
+	Searches       []string           // queries with which the model searched
+	Choices        []retrieve.Choices // of its searches, those that chose nothing left out
 }
 
 // Citation is a passage that an answer rests on.

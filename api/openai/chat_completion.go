@@ -1,6 +1,9 @@
 package openai
 
-import "github.com/cairn-rag/cairn/internal/knowledge"
+import (
+	"github.com/cairn-rag/cairn/internal/knowledge"
+	"github.com/cairn-rag/cairn/internal/retrieve"
+)
 
 // ChatCompletion is the answer to a request for a chat completion.
 type ChatCompletion struct {
@@ -30,6 +33,8 @@ type ChatAnswer struct {
 
 	Annotations []URLCitation `json:"annotations,omitempty" doc:"Of a project: where the text cites what"`
 	Citations   []Citation    `json:"citations,omitempty" doc:"Of a project: the passages that the text cites"`
+
+	Searches []retrieve.Choices `json:"searches,omitempty" doc:"Of a project: what its searches chose by themselves (docs/retrieval.md)"`
 }
 
 // ChatUsage counts tokens.

@@ -184,7 +184,7 @@ func (c *completion) whole(w http.ResponseWriter, r *http.Request) error {
 	edge.WriteJSON(w, http.StatusOK, ChatCompletion{
 		ID: c.id(), Object: "chat.completion", Created: c.run.CreatedAt.Unix(), Model: c.model,
 		Choices: []ChatChoice{{FinishReason: out.finish(), Message: ChatAnswer{
-			Role: "assistant", Content: &text, Annotations: out.annotations(marks, c.server.deps.Address(r)), Citations: out.cited(),
+			Role: "assistant", Content: &text, Annotations: out.annotations(marks, c.server.deps.Address(r)), Citations: out.cited(), Searches: out.Choices,
 		}}},
 		Usage: newUsage(out.Usage),
 	})

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/cairn-rag/cairn/internal/citation"
+	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
@@ -24,12 +25,15 @@ type ChunkChoice struct {
 	FinishReason *string    `json:"finish_reason"`
 }
 
-// ChunkDelta is what a chunk adds to the message. The last one has the citations.
+// ChunkDelta is what a chunk adds to the message. The last one has the citations, and what
+// searches chose.
 type ChunkDelta struct {
 	Role        string        `json:"role,omitempty"`
 	Content     *string       `json:"content,omitempty"`
 	Annotations []URLCitation `json:"annotations,omitempty"`
 	Citations   []Citation    `json:"citations,omitempty"`
+
+	Searches []retrieve.Choices `json:"searches,omitempty"`
 }
 
 // chunks writes a run as the chunks of a completion.
@@ -100,7 +104,7 @@ func (s *chunks) complete(r *http.Request, item stream.Item) error {
 		return err
 	}
 	reason := out.finish()
-	if err := s.chunk(ChunkDelta{Annotations: out.annotations(s.words.Cited, s.server.deps.Address(r)), Citations: out.cited()}, &reason); err != nil {
+	if err := s.chunk(ChunkDelta{Annotations: out.annotations(s.words.Cited, s.server.deps.Address(r)), Citations: out.cited(), Searches: out.Choices}, &reason); err != nil {
 		return err
 	}
 	if s.usage {

@@ -8,6 +8,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/citation"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/model"
+	"github.com/cairn-rag/cairn/internal/retrieve"
 	"github.com/cairn-rag/cairn/internal/store"
 )
 
@@ -39,6 +40,8 @@ type Response struct {
 
 	ConversationID string     `json:"conversation_id,omitempty" doc:"Of Cairn"`
 	Citations      []Citation `json:"citations,omitempty" doc:"Of Cairn: the passages that the text cites"`
+
+	Searches []retrieve.Choices `json:"searches,omitempty" doc:"Of Cairn: what the searches chose by themselves (docs/retrieval.md)"`
 }
 
 // ResponseError is why a response failed.
@@ -164,7 +167,7 @@ func (r Response) complete(run store.Run, door responseDoor, out Outcome) Respon
 	}
 	text, marks := plain(out.Text)
 	r.Output = append(r.Output, messageItem(run, text, out, marks))
-	r.Citations = out.cited()
+	r.Citations, r.Searches = out.cited(), out.Choices
 	r.Usage = &ResponseUsage{InputTokens: out.Usage.PromptTokens, OutputTokens: out.Usage.CompletionTokens, TotalTokens: out.Usage.PromptTokens + out.Usage.CompletionTokens}
 	return r
 }
