@@ -47,7 +47,10 @@ func (a *Answering) firstThatAnswers(ctx context.Context, candidates []candidate
 	record, err := model.First(ctx, candidates, func(f model.Failed) {
 		names[f.Err] = f.Model
 		logFailed(ctx, a.Log.With("run", p.in.Run), f)
-		p.note(stream.TopicModelFailed, stream.Data(newModelFailed(f, p.attempt)))
+		// An only model that asks for a pause is shown below, with its end, or by the end of the run.
+		if len(candidates) > 1 || f.Err.Code != model.CodeRateLimited || f.Err.RetryAfter == 0 {
+			p.note(stream.TopicModelFailed, stream.Data(newModelFailed(f, p.attempt)))
+		}
 		if f.Next != "" {
 			p.restart()
 		}

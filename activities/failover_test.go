@@ -65,6 +65,7 @@ func TestFailover(t *testing.T) {
 		"that_says_the_same":    {names: []string{"c"}, first: endpointOf{own: "a", says: map[string]string{"a": "Yes, ", "c": "Yes, always."}, fails: map[string]string{"a": model.CodeEnded}}, text: "Yes, always.", called: []string{"a", "c"}, events: []string{"a>c"}},
 		"by_name_of_endpoint":   {names: []string{"b"}, first: endpointOf{own: "a", fails: map[string]string{"a": model.CodeRateLimited}}, second: &endpointOf{own: "b", says: map[string]string{"b": "Yes."}}, text: "Yes.", called: []string{"a", "b"}, events: []string{"a>b"}},
 		"of_which_none_answers": {names: []string{"c", "a"}, first: endpointOf{own: "a", fails: map[string]string{"a": model.CodeOverloaded, "c": model.CodeTimeout}}, called: []string{"a", "c"}, events: []string{"a>c", "c>"}, fails: true},
+		"of_an_only_model":      {first: endpointOf{own: "a", says: map[string]string{"a": "No, "}, fails: map[string]string{"a": model.CodeEnded}}, called: []string{"a"}, events: []string{"a>"}, fails: true},
 		"is_not_needed":         {names: []string{"c"}, first: endpointOf{own: "a", says: map[string]string{"a": "Yes."}}, text: "Yes.", called: []string{"a"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -67,6 +67,10 @@ func TestModelEndpoint(t *testing.T) {
 			if n := m.Totals().Chats.Asked - asked; n != len(test.replies)+1 {
 				t.Errorf("the endpoint was asked %d times, want %d", n, len(test.replies)+1)
 			}
+			failed := modelsFailed(t, list)
+			if len(failed) != len(test.replies) || failed[0].Model != modeltest.ModelName || failed[0].Code == "" || failed[0].Next != "" {
+				t.Errorf("the events show %+v of %d calls that were repeated", failed, len(test.replies))
+			}
 		})
 	}
 

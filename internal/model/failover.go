@@ -67,15 +67,15 @@ type Failed struct {
 }
 
 // First makes a call at the candidates, in their order, until one answers. It tells failed
-// of each that does not, if there are several. An error that is not an *Error ends it, and
-// so does the end of ctx. If all fail, the error is one that a retry can help, if there is
+// of each that does not; of an only one, if a retry can help. An error that is not an *Error
+// ends it, and so does the end of ctx. If all fail, the error is one that a retry can help, if there is
 // one: the one whose wait is the shortest.
 func First[C At, T any](ctx context.Context, candidates []Candidate[C], failed func(Failed), call func(Candidate[C]) (T, error)) (result T, err error) {
 	var best *Error
 	for i, c := range candidates {
 		result, err = call(c)
 		e, ok := errors.AsType[*Error](err)
-		if !ok || ctx.Err() != nil || len(candidates) == 1 {
+		if !ok || ctx.Err() != nil || len(candidates) == 1 && !e.Retryable {
 			return result, err
 		}
 		if best == nil || e.Retryable && (!best.Retryable || e.RetryAfter < best.RetryAfter) {

@@ -68,6 +68,22 @@ func TestFirstReturnsTheErrorThatARetryCanHelp(t *testing.T) {
 	}
 }
 
+// TestFirstTellsOfAnOnlyModel has one model, which fails in a way that a retry can help, or not.
+func TestFirstTellsOfAnOnlyModel(t *testing.T) {
+	t.Parallel()
+	for retryable, want := range map[bool]int{true: 1, false: 0} {
+		told, failure := 0, &model.Error{Code: model.CodeOverloaded, Retryable: retryable}
+		_, err := model.First(t.Context(), model.Candidates([]endpointNamed{"a"}, "", nil), func(f model.Failed) {
+			if told++; f.Model != "a" || f.Next != "" {
+				t.Errorf("%+v", f)
+			}
+		}, func(model.Candidate[endpointNamed]) (int, error) { return 0, failure })
+		if !errors.Is(err, failure) || told != want {
+			t.Errorf("retryable %t: told %d times, %v", retryable, told, err)
+		}
+	}
+}
+
 func TestForwardChatFailsOver(t *testing.T) {
 	t.Parallel()
 	whole := `{"model":"second","choices":[{"message":{"content":"Hello"}}]}`
