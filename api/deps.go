@@ -214,6 +214,9 @@ type Addresses interface {
 	// CheckURL returns CodeInvalid for an address that is refused whatever its name
 	// resolves to.
 	CheckURL(address string) error
+	// CheckResolved is CheckURL for an address that another program dials. It resolves the
+	// name too.
+	CheckResolved(ctx context.Context, address string) error
 }
 
 // Links builds the addresses at which operators see workflows.

@@ -67,7 +67,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s.health = NewHealth(deps.Ready, deps.Details, deps.MetricsPage, deps.Log)
 	s.stop = sync.OnceFunc(func() { s.health.Stop(); close(s.stopping) })
 	s.register()
-	if err := openai.Register(openai.Deps{Edge: s.edge, Store: deps.Store, Questions: s.questions, Models: deps.Models, Runs: openaiRuns{s}, Blobs: openaiLibrary{deps.Blobs, s}, FileBytes: cfg.FileBytes, WriteAllowance: writeAllowance, Address: s.address}); err != nil {
+	if err := openai.Register(openai.Deps{Edge: s.edge, Store: deps.Store, Questions: s.questions, Models: deps.Models, Runs: openaiRuns{s}, Blobs: openaiLibrary{deps.Blobs, s}, FileBytes: cfg.FileBytes, Addresses: deps.Addresses, WriteAllowance: writeAllowance, Address: s.address}); err != nil {
 		return nil, err
 	}
 	s.describe()

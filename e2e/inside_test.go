@@ -78,6 +78,9 @@ func newInside(t *testing.T) *inside {
 	}
 	in.outside = &httptest.Server{Listener: outside, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close") // so that a name is resolved again
+		if in.answer(w, r) {
+			return
+		}
 		to := cmp.Or(r.URL.Query().Get("to"), "http://"+in.forms["loopback"]+"/")
 		if strings.HasPrefix(r.Host, "rebinding") {
 			to = "http://" + r.Host + "/latest/meta-data"
@@ -204,6 +207,13 @@ func TestAddressesInside(t *testing.T) {
 				ask(some...)
 			}
 		},
+		"the address of a zip": func(t *testing.T) {
+			s.importsFail(t, in.some(), func(address string) client.ImportSource { return client.ImportSource{Type: "zip", URI: address} })
+		},
+		"a site that links inside":         func(t *testing.T) { in.crawlLinks(t, s) },
+		"links in documents":               func(t *testing.T) { in.uploadLinks(t, s) },
+		"files and pictures of a response": func(t *testing.T) { in.respond(t, s) },
+		"a picture of a chat completion":   func(t *testing.T) { in.complete(t, s) },
 		"a page that a search of the web finds": func(t *testing.T) {
 			var results []map[string]any
 			for what, address := range in.addresses() {
@@ -266,6 +276,7 @@ func TestToolsAndWebhooksInside(t *testing.T) {
 		s.call(t, "POST", webhooks+"/query", map[string]any{"text": "Why?", "projectId": "default"}, nil)
 		s.upload(t, "told", "A note about "+what)
 	}
+	in.sendMCPInside(t, s, m)
 	if n := in.reached.Load(); n > 0 {
 		t.Errorf("addresses inside were reached %d times", n)
 	}

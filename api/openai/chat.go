@@ -49,6 +49,9 @@ func (s *Server) createChatCompletion(w http.ResponseWriter, r *http.Request, _ 
 	if err != nil {
 		return edge.BodyError(err)
 	}
+	if err := s.checkAddresses(r.Context(), body); err != nil {
+		return err
+	}
 	s.deps.Edge.OnceFor(w, r, p, idempotency.Hash(body), func(w http.ResponseWriter, r *http.Request) {
 		if err := s.forward(w, r, p, body, b.Stream); err != nil {
 			edge.WriteError(w, r, err)

@@ -32,6 +32,13 @@ type Chat interface {
 	ForwardChat(ctx context.Context, body []byte, streamed bool) (*model.Forwarded, error)
 }
 
+// Addresses knows which addresses that users give may be reached.
+type Addresses interface {
+	// CheckResolved returns CodeInvalid for an address that may not be reached. It resolves
+	// the name of the address.
+	CheckResolved(ctx context.Context, address string) error
+}
+
 // Embedder is an embedding model. It is safe for concurrent use.
 type Embedder interface {
 	// Endpoint returns where the model is, and its name there.
@@ -50,6 +57,7 @@ type Deps struct {
 	Models    Models
 	Runs      Runs
 	Blobs     Blobs
+	Addresses Addresses
 	FileBytes int64 // bounds an uploaded file
 	// WriteAllowance sends what a limit of questions still allows.
 	WriteAllowance func(w http.ResponseWriter, a question.Allowance)

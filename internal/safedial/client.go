@@ -1,9 +1,11 @@
 package safedial
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -54,6 +56,38 @@ func (d *Dialer) checkURL(u *url.URL) error {
 	}
 	if !d.mayReach(ip.Unmap()) {
 		return refused()
+	}
+	return nil
+}
+
+// CheckResolved is CheckURL for an address that another program dials: it also resolves the
+// name, and refuses it unless every address that it has may be reached. The program resolves
+// the name again, so it may reach another address than those that were checked.
+func (d *Dialer) CheckResolved(ctx context.Context, address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return refused()
+	}
+	if err := d.checkURL(u); err != nil {
+		return err
+	}
+	addrs, err := d.lookup(ctx, u.Hostname())
+	if err != nil {
+		return knowledge.Errorf(knowledge.CodeInvalid, "refused address: its host cannot be resolved")
+	}
+	port := uint64(80)
+	if u.Scheme == "https" {
+		port = 443
+	}
+	if text := u.Port(); text != "" {
+		if port, err = strconv.ParseUint(text, 10, 16); err != nil {
+			return refused()
+		}
+	}
+	for _, ip := range addrs {
+		if target := netip.AddrPortFrom(ip.Unmap(), uint16(port)); d.isOwnListener(target) || !d.mayReach(target.Addr()) {
+			return refused()
+		}
 	}
 	return nil
 }
