@@ -224,8 +224,9 @@ type Transcriber interface {
 	// TakeTurn is that of Embedder. A recording counts as no tokens.
 	TakeTurn(ctx context.Context, tokens int, turn model.Turn) error
 	// Transcribe returns what is said in a recording, whose kind the extension of name
-	// tells. Its errors are *model.Error, or the cause of ctx.
-	Transcribe(ctx context.Context, name string, recording io.Reader) (model.Transcript, error)
+	// tells. open may be called several times. Its errors are *model.Error, those of open, or
+	// the cause of ctx.
+	Transcribe(ctx context.Context, name string, open func() (io.ReadCloser, error)) (model.Transcript, error)
 	// Endpoint returns the endpoint with its model.
 	Endpoint() model.Endpoint
 }

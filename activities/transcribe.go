@@ -180,13 +180,8 @@ func (a *Ingestion) transcribe(ctx context.Context, v store.Version, r recording
 	if err := a.Transcriber.TakeTurn(ctx, 0, model.Turn{Patience: turnPatience, Waited: true}); err != nil {
 		return heard, err
 	}
-	content, err := r.open()
-	if err != nil {
-		return heard, fmt.Errorf("open the recording: %w", err)
-	}
-	defer content.Close()
 	start := time.Now()
-	heard, err = a.Transcriber.Transcribe(ctx, r.name, content)
+	heard, err = a.Transcriber.Transcribe(ctx, r.name, r.open)
 	a.Metrics.ModelCall(a.Transcriber.Endpoint().Provider, "transcription", outcome(err), time.Since(start).Seconds(), 0, 0)
 	if err != nil {
 		return heard, err

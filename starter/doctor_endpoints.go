@@ -27,21 +27,16 @@ func checkEndpoints(ctx context.Context, cfg config.Config, calls []client.Model
 	if m := cfg.Models.Chat; m.Offline() {
 		found = append(found, offlineEndpoint("chat", calls))
 	} else {
-		found = append(found, checkAddress(ctx, "chat", m))
-		for _, f := range m.Failover {
-			found = append(found, checkAddress(ctx, "chat failover", f.Endpoint()))
-		}
+		found = append(found, checkAddresses(ctx, "chat", m)...)
 	}
 	if m := cfg.Models.Rerank; m.BaseURL != "" {
-		found = append(found, checkRerank(ctx, m))
+		found = append(found, checkRerank(ctx, "rerank", m.Endpoint(), m.Type))
+		for _, f := range m.Failover {
+			found = append(found, checkRerank(ctx, "rerank failover", f.Endpoint(), f.Type))
+		}
 	}
-	if m := cfg.Models.Transcription.Endpoint(); m.BaseURL != "" {
-		found = append(found, checkAddress(ctx, "transcription", m))
-	}
-	if m := cfg.Models.Image.Endpoint(); m.BaseURL != "" {
-		found = append(found, checkAddress(ctx, "image", m))
-	}
-	return found
+	found = append(found, checkAddresses(ctx, "transcription", cfg.Models.Transcription.Endpoint())...)
+	return append(found, checkAddresses(ctx, "image", cfg.Models.Image.Endpoint())...)
 }
 
 // offlineEndpoint is the finding about a model for which this command's configuration names
@@ -103,16 +98,30 @@ func failedEndpoint(check, key string, m config.Model, err error) finding {
 	return finding{check, findingBad, fmt.Sprintf("%s at %s %s", m.Model, m.Provider(), happened), strings.ReplaceAll(advice, "models.*", key)}
 }
 
-func checkRerank(ctx context.Context, r config.Rerank) finding {
+// checkRerank asks an endpoint of a protocol for a rank.
+func checkRerank(ctx context.Context, what string, m config.Model, protocol string) finding {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
-	m, start := r.Endpoint(), time.Now()
-	if _, err := model.NewReranker(endpoint(m, "", ""), model.RerankShape(r.Type), nil).Rerank(ctx, "test", []string{"test"}); err != nil {
-		f := failedEndpoint("rerank endpoint", "models.rerank", m, err)
+	start := time.Now()
+	if _, err := model.NewReranker(endpoint(m, "", ""), model.RerankShape(protocol), nil).Rerank(ctx, "test", []string{"test"}); err != nil {
+		f := failedEndpoint(what+" endpoint", "models.rerank", m, err)
 		f.Next += "; searches go on without it"
 		return f
 	}
-	return finding{"rerank endpoint", findingOK, fmt.Sprintf("%s at %s: answered in %s", m.Model, m.Provider(), took(start)), ""}
+	return finding{what + " endpoint", findingOK, fmt.Sprintf("%s at %s: answered in %s", m.Model, m.Provider(), took(start)), ""}
+}
+
+// checkAddresses is checkAddress for an endpoint, if there is one, and those that are asked
+// where it fails.
+func checkAddresses(ctx context.Context, kind string, m config.Model) []finding {
+	if m.BaseURL == "" {
+		return nil
+	}
+	found := []finding{checkAddress(ctx, kind, m)}
+	for _, f := range m.Failover {
+		found = append(found, checkAddress(ctx, kind+" failover", f.Endpoint()))
+	}
+	return found
 }
 
 // checkAddress asks an endpoint for its models, which costs nothing there.

@@ -21,10 +21,10 @@ func (p *platform) connectModels() {
 	p.embeddings = &embeddings{instance: p.embed, offline: p.cfg.Models.Embedding.Offline(), others: map[string]activities.Embedder{}}
 	p.embeddings.revisions = p.revisions(httpClient)
 	if m := p.cfg.Models.Image.Endpoint(); m.BaseURL != "" {
-		p.paint = model.New(endpoint(m, "", ""), httpClient)
+		p.paint = model.New(endpoint(m, "", ""), httpClient).WithFailover(p.log, failover(m, httpClient)...)
 	}
 	if m := p.cfg.Models.Transcription.Endpoint(); m.BaseURL != "" {
-		p.transcribe = model.New(endpoint(m, "", ""), httpClient)
+		p.transcribe = model.New(endpoint(m, "", ""), httpClient).WithFailover(p.log, failover(m, httpClient)...)
 	}
 }
 

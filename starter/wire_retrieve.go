@@ -12,9 +12,14 @@ import (
 func (p *platform) searchModels() retrieve.Models {
 	models := retrieve.Models{Chat: searchChat{p}, Passages: p.store, Facets: p.store, Attachments: p.store}
 	if r := p.cfg.Models.Rerank; r.BaseURL != "" {
-		e := endpoint(r.Endpoint(), "", "")
-		models.Reranker = searchReranker{model.NewReranker(e, model.RerankShape(r.Type), nil), p}
 		models.RerankerName, models.RerankTime = r.Model, r.Timeout
+		var others []*model.Reranker
+		for _, f := range r.Failover {
+			others = append(others, model.NewReranker(endpoint(f.Endpoint(), "", ""), model.RerankShape(f.Type), nil))
+			models.RerankTime += f.Timeout
+		}
+		first := model.NewReranker(endpoint(r.Endpoint(), "", ""), model.RerankShape(r.Type), nil)
+		models.Reranker = searchReranker{first.WithFailover(p.log, others...), p}
 	}
 	if web, ok := p.webSource(); ok {
 		models.Web = web

@@ -264,10 +264,19 @@ type Failover struct {
 
 // Transcription is a model that transcribes recordings.
 type Transcription struct {
-	// The address of the endpoint, up to and with /v1. It answers at
-	// /audio/transcriptions with segments (verbose_json). Defaults to none: audio and
-	// video are then read only from a transcript that comes with them.
+	// The address of the endpoint, up to and with /v1; for azure that of the resource. It
+	// answers at /audio/transcriptions with segments (verbose_json). Defaults to none: audio
+	// and video are then read only from a transcript that comes with them.
 	BaseURL string `koanf:"base_url"`
+	// The kind of the endpoint: openai, or azure for Azure OpenAI, which gets the key in
+	// the header api-key. Defaults to openai.
+	Type string `koanf:"type"`
+	// The version of Azure's API, such as 2024-10-21, for addresses with
+	// /openai/deployments/. Defaults to none: the addresses begin with /openai/v1/, which
+	// has no versions; preview selects its preview.
+	APIVersion string `koanf:"api_version"`
+	// The name of the model's deployment in Azure. Defaults to the model's name.
+	Deployment string `koanf:"deployment"`
 	// The model's name at the endpoint, such as whisper-1. Needed with a
 	// base_url. Defaults to none.
 	Model string `koanf:"model"`
@@ -277,6 +286,9 @@ type Transcription struct {
 	// How long one call may take. It transcribes up to 25 MB, or 20 minutes of a longer
 	// recording that ffmpeg cuts. Defaults to 10m, which is the most.
 	Timeout time.Duration `koanf:"timeout"`
+	// Endpoints that are asked where this one fails at once, in their order. After a
+	// time-out none is.
+	Failover []Failover `koanf:"failover"`
 
 	// APIKey is the value of the variable that KeyEnv names.
 	APIKey string `koanf:"-"`
@@ -284,10 +296,19 @@ type Transcription struct {
 
 // Image is a model that makes pictures.
 type Image struct {
-	// The address of the endpoint, up to and with /v1. It answers at
-	// /images/generations with pictures in base64. Defaults to none: the tool
+	// The address of the endpoint, up to and with /v1; for azure that of the resource. It
+	// answers at /images/generations with pictures in base64. Defaults to none: the tool
 	// image_generation is refused.
 	BaseURL string `koanf:"base_url"`
+	// The kind of the endpoint: openai, or azure for Azure OpenAI, which gets the key in
+	// the header api-key. Defaults to openai.
+	Type string `koanf:"type"`
+	// The version of Azure's API, such as 2024-10-21, for addresses with
+	// /openai/deployments/. Defaults to none: the addresses begin with /openai/v1/, which
+	// has no versions; preview selects its preview.
+	APIVersion string `koanf:"api_version"`
+	// The name of the model's deployment in Azure. Defaults to the model's name.
+	Deployment string `koanf:"deployment"`
 	// The model's name at the endpoint, such as gpt-image-1. Needed with a base_url.
 	// Defaults to none.
 	Model string `koanf:"model"`
@@ -296,6 +317,9 @@ type Image struct {
 	KeyEnv string `koanf:"key_env"`
 	// How long one picture may take. Defaults to 4m; the tool waits 5 minutes.
 	Timeout time.Duration `koanf:"timeout"`
+	// Endpoints that are asked where this one has made no picture, in their order. After a
+	// time-out none is, because the picture may have been made, and costs.
+	Failover []Failover `koanf:"failover"`
 
 	// APIKey is the value of the variable that KeyEnv names.
 	APIKey string `koanf:"-"`
@@ -316,8 +340,31 @@ type Rerank struct {
 	// The name of the environment variable that holds the endpoint's key. Defaults to
 	// none.
 	KeyEnv string `koanf:"key_env"`
-	// How long a search waits for the scores. After that it keeps the order that it
-	// had. Defaults to 5s.
+	// How long a search waits for the scores of this endpoint. Without scores it keeps the
+	// order that it had. Defaults to 5s.
+	Timeout time.Duration `koanf:"timeout"`
+	// Endpoints that are asked where this one fails, in their order.
+	Failover []RerankFailover `koanf:"failover"`
+
+	// APIKey is the value of the variable that KeyEnv names.
+	APIKey string `koanf:"-"`
+}
+
+// RerankFailover is an endpoint that is asked for scores where another one fails.
+type RerankFailover struct {
+	// The address of the endpoint, as that of the first one, which is needed. Defaults to
+	// none.
+	BaseURL string `koanf:"base_url"`
+	// The protocol of the endpoint: cohere or tei. Defaults to cohere.
+	Type string `koanf:"type"`
+	// The model's name at the endpoint, which is needed. Projects select the name of the
+	// first one. Defaults to none.
+	Model string `koanf:"model"`
+	// The name of the environment variable that holds the endpoint's key. Defaults to
+	// none.
+	KeyEnv string `koanf:"key_env"`
+	// How long a search waits for the scores of this endpoint. Defaults to that of the
+	// first one.
 	Timeout time.Duration `koanf:"timeout"`
 
 	// APIKey is the value of the variable that KeyEnv names.

@@ -114,9 +114,26 @@ func (m Models) withDefaults(env map[string]string) (Models, error) {
 		return Models{}, err
 	}
 	m.Image.APIKey = image.APIKey
-	rerank, err := m.Rerank.Endpoint().withDefaults("models.rerank", env)
-	m.Rerank.APIKey = rerank.APIKey
+	m.Rerank, err = m.Rerank.withDefaults(env)
 	return m, err
+}
+
+func (r Rerank) withDefaults(env map[string]string) (Rerank, error) {
+	first, err := r.Endpoint().withDefaults("models.rerank", env)
+	if err != nil {
+		return Rerank{}, err
+	}
+	r.APIKey = first.APIKey
+	for i, f := range r.Failover {
+		f.Type, f.Timeout = or(f.Type, "cohere"), or(f.Timeout, r.Timeout)
+		next, err := f.Endpoint().withDefaults(fmt.Sprintf("models.rerank.failover.%d", i), env)
+		if err != nil {
+			return Rerank{}, err
+		}
+		f.APIKey = next.APIKey
+		r.Failover[i] = f
+	}
+	return r, nil
 }
 
 func (m Model) atOpenAI(model string) Model {
@@ -228,18 +245,29 @@ func (f Failover) Endpoint() Model {
 // Endpoint returns the model as those of other kinds are. An endpoint that transcribes
 // says nothing before it has heard the whole recording.
 func (t Transcription) Endpoint() Model {
-	return Model{BaseURL: t.BaseURL, Model: t.Model, KeyEnv: t.KeyEnv, APIKey: t.APIKey, Timeout: t.Timeout, IdleTimeout: t.Timeout}
+	return Model{
+		BaseURL: t.BaseURL, Type: t.Type, APIVersion: t.APIVersion, Deployment: t.Deployment, Model: t.Model,
+		KeyEnv: t.KeyEnv, APIKey: t.APIKey, Timeout: t.Timeout, IdleTimeout: t.Timeout, Failover: t.Failover,
+	}
 }
 
 // Endpoint returns the model as those of other kinds are. The endpoint says nothing
 // before the picture is made.
 func (i Image) Endpoint() Model {
-	return Model{BaseURL: i.BaseURL, Model: i.Model, KeyEnv: i.KeyEnv, APIKey: i.APIKey, Timeout: i.Timeout, IdleTimeout: i.Timeout}
+	return Model{
+		BaseURL: i.BaseURL, Type: i.Type, APIVersion: i.APIVersion, Deployment: i.Deployment, Model: i.Model,
+		KeyEnv: i.KeyEnv, APIKey: i.APIKey, Timeout: i.Timeout, IdleTimeout: i.Timeout, Failover: i.Failover,
+	}
 }
 
 // Endpoint returns the model as those of other kinds are.
 func (r Rerank) Endpoint() Model {
 	return Model{BaseURL: r.BaseURL, Model: r.Model, KeyEnv: r.KeyEnv, APIKey: r.APIKey, Timeout: r.Timeout, IdleTimeout: r.Timeout}
+}
+
+// Endpoint returns the model as those of other kinds are.
+func (f RerankFailover) Endpoint() Model {
+	return Model{BaseURL: f.BaseURL, Model: f.Model, KeyEnv: f.KeyEnv, APIKey: f.APIKey, Timeout: f.Timeout, IdleTimeout: f.Timeout}
 }
 
 // Offline reports whether the offline model in the process stands for m.

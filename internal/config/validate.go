@@ -48,8 +48,7 @@ func (c Config) validate() error {
 		c.Models.Embedding.validateSame("models.embedding"),
 		c.Models.Transcription.Endpoint().validate("models.transcription"),
 		c.Models.Image.Endpoint().validate("models.image"),
-		c.Models.Rerank.Endpoint().validate("models.rerank"),
-		checkChoice("models.rerank.type", c.Models.Rerank.Type, "cohere", "tei"),
+		c.Models.Rerank.validate("models.rerank"),
 		c.WebSearch.validate(),
 		c.validateSecrets(),
 		c.validateNamedSecrets(),
@@ -157,6 +156,22 @@ func (c Config) validateNumbers() error {
 		checkRange("limits.user_queries_per_minute", int64(l.UserQueriesPerMinute), 0, 1e6),
 		checkRange("limits.key_queries_per_minute", int64(l.KeyQueriesPerMinute), 0, 1e6),
 	)
+}
+
+func (r Rerank) validate(key string) error {
+	errs := []error{r.Endpoint().validate(key), checkChoice(key+".type", r.Type, "cohere", "tei")}
+	if r.BaseURL == "" && len(r.Failover) > 0 {
+		errs = append(errs, fmt.Errorf("%s names no endpoint: set %s.base_url, or leave the section out", key, key))
+	}
+	for i, f := range r.Failover {
+		at := fmt.Sprintf("%s.failover.%d", key, i)
+		if f.BaseURL == "" {
+			errs = append(errs, fmt.Errorf("%s.base_url: the address of the endpoint is needed", at))
+			continue
+		}
+		errs = append(errs, f.Endpoint().validate(at), checkChoice(at+".type", f.Type, "cohere", "tei"))
+	}
+	return errors.Join(errs...)
 }
 
 func (m Model) validate(key string) error {

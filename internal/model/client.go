@@ -19,16 +19,29 @@ type Client struct {
 	client   *http.Client
 	pacer    *pacer       // of embeddings and pictures
 	texts    atomic.Int64 // the most texts that LimitTexts allows; 0 = no limit
-	others   []*Client    // for embeddings where this one fails
+	others   []*Client    // for embeddings, pictures and transcripts where this one fails
 	log      *slog.Logger // of these failures
 }
 
-// WithFailover returns a client of the same endpoint whose embeddings come from the first
-// of the others that answers, where the endpoint fails. All have the same model.
+// WithFailover returns a client of the same endpoint whose embeddings, pictures and
+// transcripts come from the first of the others that answers, where the endpoint fails. For
+// embeddings all have the same model.
 func (c *Client) WithFailover(log *slog.Logger, others ...*Client) *Client {
 	next := New(c.endpoint, c.client)
 	next.pacer, next.others, next.log = c.pacer, others, log
 	return next
+}
+
+// all returns the client and those that are asked where it fails.
+func (c *Client) all() []*Client { return append([]*Client{c}, c.others...) }
+
+// note logs an endpoint that failed where another one is asked.
+func (c *Client) note(ctx context.Context) func(Failed) {
+	return func(f Failed) {
+		if f.Next != "" {
+			c.log.WarnContext(ctx, "a model failed; the next one is asked", "model", f.Model, "next", f.Next, "error", f.Err)
+		}
+	}
 }
 
 // capabilities are the options that an endpoint has refused, so that each is

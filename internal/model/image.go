@@ -3,6 +3,8 @@ package model
 import (
 	"context"
 	"encoding/base64"
+	"errors"
+	"net/http"
 	"strings"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -21,18 +23,45 @@ type ImageRequest struct {
 	Key string
 }
 
-// Image returns a picture that the endpoint makes, as a file. A picture that comes as an
-// address is CodeBadResponse: the client follows no addresses.
+// Image returns a picture that the endpoint makes, as a file, or another one where it has
+// made none. A picture that comes as an address is CodeBadResponse: the client follows no
+// addresses.
 func (c *Client) Image(ctx context.Context, r ImageRequest) ([]byte, error) {
+	var last error
+	picture, err := First(ctx, Candidates(c.all(), r.Model, nil), c.note(ctx), func(at Candidate[*Client]) ([]byte, error) {
+		picture, err := at.Client.image(ctx, at.Model(), r)
+		if e, ok := errors.AsType[*Error](err); ok && !e.madeNothing() {
+			last = err
+			return nil, errRefused
+		}
+		return picture, err
+	})
+	if last != nil {
+		return nil, last
+	}
+	return picture, err
+}
+
+// madeNothing reports whether a call failed before anything was made that costs, for a
+// reason that lies with the endpoint.
+func (e *Error) madeNothing() bool {
+	switch e.Code {
+	case CodeConnection:
+		return e.reason() != ""
+	case CodeBadRequest:
+		return e.Model != ""
+	case CodeTimeout, CodeFiltered, CodeTooLarge:
+		return false
+	}
+	return e.Status >= http.StatusBadRequest
+}
+
+// image asks the endpoint alone.
+func (c *Client) image(ctx context.Context, name string, r ImageRequest) ([]byte, error) {
 	x := newExchange(ctx, c.endpoint)
 	defer x.close()
-	x.complete, x.limit, x.key = true, maxImageBytes, r.Key
-	name := r.Model
-	if name == "" {
-		name = c.endpoint.Model
-	}
-	x.model = name
-	request := openai.ImageRequest{Model: name, Prompt: r.Prompt, Size: r.Size, N: 1}
+	x.complete, x.limit, x.key, x.model = true, maxImageBytes, r.Key, name
+	request := openai.ImageRequest{Model: c.endpoint.wireModel(name), Prompt: r.Prompt, Size: r.Size, N: 1}
 	if !strings.HasPrefix(name, "gpt-image") { // these know no other, and refuse the field
 		request.ResponseFormat = openai.CreateImageResponseFormatB64JSON
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"net/http"
 	"slices"
@@ -33,6 +34,8 @@ type Reranker struct {
 	endpoint Endpoint
 	shape    RerankShape
 	http     doer
+	others   []*Reranker  // that are asked where this one fails
+	log      *slog.Logger // of these failures
 }
 
 // NewReranker returns a Reranker. If client is nil, it uses NewHTTPClient().
@@ -41,6 +44,14 @@ func NewReranker(endpoint Endpoint, shape RerankShape, client *http.Client) *Rer
 		client = NewHTTPClient()
 	}
 	return &Reranker{endpoint: endpoint.withDefaults(), shape: shape, http: doer{client}}
+}
+
+// WithFailover returns a Reranker whose scores come from the first of the others that
+// answers, where the endpoint fails.
+func (r *Reranker) WithFailover(log *slog.Logger, others ...*Reranker) *Reranker {
+	next := *r
+	next.others, next.log = others, log
+	return &next
 }
 
 // Endpoint returns the endpoint with its defaults filled in.
@@ -56,8 +67,22 @@ func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]
 }
 
 // RerankCounted is Rerank, which returns the number of requests too, and of the tokens that
-// the endpoint has counted, 0 = it does not say.
+// the endpoints have counted, 0 = they do not say.
 func (r *Reranker) RerankCounted(ctx context.Context, query string, texts []string) (scores []float64, calls, tokens int, err error) {
+	scores, err = First(ctx, Candidates(append([]*Reranker{r}, r.others...), "", nil), func(f Failed) {
+		if f.Next != "" {
+			r.log.WarnContext(ctx, "a reranker failed; the next one is asked", "model", f.Model, "next", f.Next, "error", f.Err)
+		}
+	}, func(at Candidate[*Reranker]) ([]float64, error) {
+		found, requests, used, err := at.Client.rerank(ctx, query, texts)
+		calls, tokens = calls+requests, tokens+used
+		return found, err
+	})
+	return scores, calls, tokens, err
+}
+
+// rerank asks the endpoint alone.
+func (r *Reranker) rerank(ctx context.Context, query string, texts []string) (scores []float64, calls, tokens int, err error) {
 	most := len(texts)
 	if r.shape == RerankTEI {
 		most = min(most, maxTEITexts)

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"regexp"
@@ -26,18 +27,40 @@ type Speech struct {
 	Text  string  `json:"text"`
 }
 
-// Transcribe returns what is said in a recording. The endpoint knows the kind of the
-// recording by the extension of name. It holds the whole recording in memory. An
+// Transcribe returns what is said in a recording, which open opens for each endpoint that is
+// asked. The endpoint knows the kind of the recording by the extension of name. It holds the whole recording in memory. An
 // endpoint that says it cannot decode the recording is an *Error with CodeUnreadable,
 // and one that takes no recording of this size is an *Error with CodeTooLarge. Text
 // without segments is CodeSegments. A retry helps with none of these.
-func (c *Client) Transcribe(ctx context.Context, name string, recording io.Reader) (Transcript, error) {
+func (c *Client) Transcribe(ctx context.Context, name string, open func() (io.ReadCloser, error)) (Transcript, error) {
+	var last error
+	heard, err := First(ctx, Candidates(c.all(), "", nil), c.note(ctx), func(at Candidate[*Client]) (Transcript, error) {
+		recording, err := open()
+		if err != nil {
+			return Transcript{}, fmt.Errorf("open the recording: %w", err)
+		}
+		defer recording.Close()
+		heard, err := at.Client.transcribe(ctx, name, recording)
+		if e, ok := errors.AsType[*Error](err); ok && (e.Code == CodeTimeout || !e.Retryable && e.Code != CodeUnauthorized) {
+			last = err // another endpoint would not hear more, or not in time
+			return Transcript{}, errRefused
+		}
+		return heard, err
+	})
+	if last != nil {
+		return Transcript{}, last
+	}
+	return heard, err
+}
+
+// transcribe asks the endpoint alone.
+func (c *Client) transcribe(ctx context.Context, name string, recording io.Reader) (Transcript, error) {
 	x := newExchange(ctx, c.endpoint)
 	defer x.close()
 	x.complete, x.model = true, c.endpoint.Model
 	sent := time.Now()
 	res, err := c.api.CreateTranscription(x.ctx, openai.AudioRequest{
-		Model: c.endpoint.Model, FilePath: name, Reader: recording, Format: openai.AudioResponseFormatVerboseJSON,
+		Model: c.endpoint.wireModel(c.endpoint.Model), FilePath: name, Reader: recording, Format: openai.AudioResponseFormatVerboseJSON,
 	})
 	if x.header != nil {
 		c.pacer.observe(sent, time.Now(), x.status, x.header)

@@ -15,6 +15,9 @@ import (
 const heard = `{"task":"transcribe","language":"english","duration":4.5,"text":"One. Two.","segments":[` +
 	`{"id":0,"start":0.5,"end":2,"text":" One."},{"id":1,"start":2,"end":1.5,"text":" Two."}]}`
 
+// sound opens a recording.
+func sound() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("sound")), nil }
+
 func TestTranscribe(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -50,7 +53,7 @@ func TestTranscribe(t *testing.T) {
 				w.WriteHeader(test.status)
 				_, _ = io.WriteString(w, test.body)
 			}, dimensions(0))
-			got, err := c.Transcribe(t.Context(), "recording.mp3", strings.NewReader("sound"))
+			got, err := c.Transcribe(t.Context(), "recording.mp3", sound)
 			if test.code != "" {
 				retryable := test.code == model.CodeBadResponse || test.code == model.CodeEnded || test.code == model.CodeOverloaded || test.code == model.CodeRateLimited
 				if e, ok := errors.AsType[*model.Error](err); !ok || e.Code != test.code || e.Retryable != retryable || e.Public().Message == "the model's endpoint " {
