@@ -108,22 +108,83 @@ func TestToolContracts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m.ScriptChat(modeltest.Text(test.reply), modeltest.Text(test.reply))
-			var plain json.RawMessage
-			if status := s.call(t, "POST", test.path, test.body, &plain); status != http.StatusOK {
-				t.Fatalf("status %d: %s", status, plain)
-			}
-			test.body["stream"] = true
-			list := s.follow(t, s.ask(t, test.path, test.body).run, 0)
-			streamed := toolTranscript(t, list)
-			end, _ := strings.CutPrefix(streamed[strings.LastIndex(strings.TrimSpace(streamed), "\n")+1:], "tool_end ")
-			ids := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", document, "DOCUMENT", chunks.Data[0].ID, "CHUNK", executionID(t, plain), "CALL", executionID(t, json.RawMessage(end)), "CALL")
-			if diff := cmp.Diff(ids.Replace(string(plain)), ids.Replace(strings.TrimSpace(end))); diff != "" {
-				t.Errorf("without a stream the output differs: %s", diff)
-			}
-			wantTranscript(t, filepath.Join("testdata", name+".txtar"), ids.Replace(streamed))
+			s.wantContract(t, name, test.path, test.body, document, "DOCUMENT", chunks.Data[0].ID, "CHUNK")
 		})
 	}
 	t.Run("a_question_draws_from_documents_files_and_the_web", func(t *testing.T) { drawFromAllSources(t, s, m, engine) })
+}
+
+// wantContract calls a tool twice, without a stream and with one, and holds the events to the
+// transcript of a name and the output object to the last event. names are ids and what stands
+// for them in the transcript.
+func (s *server) wantContract(t *testing.T, name, path string, body map[string]any, names ...string) {
+	t.Helper()
+	var plain json.RawMessage
+	if status := s.call(t, "POST", path, body, &plain); status != http.StatusOK {
+		t.Fatalf("status %d: %s", status, plain)
+	}
+	body = maps.Clone(body)
+	body["stream"] = true
+	streamed := toolTranscript(t, s.follow(t, s.ask(t, path, body).run, 0))
+	end, _ := strings.CutPrefix(streamed[strings.LastIndex(strings.TrimSpace(streamed), "\n")+1:], "tool_end ")
+	names = append(names, `\u003c`, "<", `\u003e`, ">", executionID(t, plain), "CALL", executionID(t, json.RawMessage(end)), "CALL")
+	ids := strings.NewReplacer(names...)
+	if diff := cmp.Diff(ids.Replace(string(plain)), ids.Replace(strings.TrimSpace(end))); diff != "" {
+		t.Errorf("without a stream the output differs: %s", diff)
+	}
+	wantTranscript(t, filepath.Join("testdata", name+".txtar"), ids.Replace(streamed))
+}
+
+// TestToolContractsInFull is TestToolContracts with a reranker, and with pages that are read:
+// every phase of the two tools.
+func TestToolContractsInFull(t *testing.T) {
+	t.Parallel()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" || r.URL.Path == "/gone" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = fmt.Fprintf(w, "<html><body><article><h1>Batteries</h1><p>%s The page is %s.</p></article></body></html>", strings.Repeat("The battery of the lighthouse is charged by the wind, as its keeper explains. ", 8), r.URL.Path)
+	}))
+	t.Cleanup(site.Close)
+	m, engine := standIn(t, modeltest.Options{}), newSearchEngine(t)
+	var results []map[string]any
+	for _, path := range []string{"/wind", "/gone", "/keeper"} {
+		results = append(results, map[string]any{"title": "Page " + path, "url": site.URL + path, "content": "The snippet of " + path, "engine": "google"})
+	}
+	engine.set(results...)
+	s := start(t, at(m.URL(), append(engine.at(), "CAIRN_EGRESS__ALLOW=127.0.0.0/8", "CAIRN_MODELS__RERANK__BASE_URL="+m.URL(), "CAIRN_MODELS__RERANK__MODEL=bge")...)...)
+	settings := map[string]any{
+		"ai":    map[string]any{"retrieval": map[string]any{"reranker": "bge", "numberOfChunks": 2}},
+		"tools": map[string]any{"web_search": map[string]any{"scrape": true}},
+	}
+	if status := s.call(t, "PATCH", "/workspaces/default/projects/default", settings, nil); status != http.StatusOK {
+		t.Fatalf("status %d", status)
+	}
+	names := []string{site.URL, "http://SITE"}
+	for name, text := range map[string]string{
+		"horns": "The southern pier has a foghorn.", "bells": "The market has a bell that rings at noon.", "lights": "The northern pier has a lighthouse that the wind powers.",
+	} {
+		document := s.publish(t, name, text).ID
+		var chunks struct{ Data []struct{ ID string } }
+		if status := s.call(t, "GET", "/workspaces/default/documents/"+document+"/chunks", nil, &chunks); status != http.StatusOK || len(chunks.Data) != 1 {
+			t.Fatalf("status %d, chunks %v", status, chunks)
+		}
+		names = append(names, document, "DOCUMENT-"+name, chunks.Data[0].ID, "CHUNK-"+name)
+	}
+	for name, test := range map[string]struct {
+		path, reply string
+		body        map[string]any
+	}{
+		"rag_search_in_full": {"/tools/rag_search", "On the northern pier <source_1>.", map[string]any{"query": "northern pier lighthouse", "project_id": "default"}},
+		"web_search_in_full": {"/tools/web_search", "By the wind <source_1>.", map[string]any{"query": "lighthouse battery keeper", "project_id": "default"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m.ScriptChat(modeltest.Text(test.reply), modeltest.Text(test.reply))
+			s.wantContract(t, name, test.path, test.body, names...)
+		})
+	}
 }
 
 // TestKillDuringAWebSearch kills the server while the model answers from the web. The
