@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -67,22 +68,43 @@ func TestToolLoop(t *testing.T) {
 			t.Errorf("%q after %d bytes", answer.Text, len(words))
 		}
 	})
+	suggests := map[string]any{"ai": map[string]any{"postQuery": map[string]any{"suggestions": true}}}
+	rewrites := map[string]any{"ai": map[string]any{"enhanceQuery": true}}
+	summarizes := modeltest.Call(model.ToolCall{ID: "call", Name: "file_summary", Arguments: `{"document":"lights"}`})
 	for point, c := range map[string]struct {
-		script []modeltest.Reply
-		until  func([]event) bool
+		script   []modeltest.Reply
+		override map[string]any
+		asked    int // calls of the model, of which the last hangs; 0 = none hangs
+		until    func([]event) bool
 	}{
-		"before the first word":     {[]modeltest.Reply{modeltest.Hang()}, func([]event) bool { return true }},
-		"in mid stream":             {nil, words(t, 3, answerText)},
-		"while a tool hangs":        {[]modeltest.Reply{call("hangs")}, func(list []event) bool { return len(statuses(t, list)) > 0 }},
-		"while a call waits":        {[]modeltest.Reply{call("asks")}, func(list []event) bool { return len(statuses(t, list)) > 0 }},
-		"in the call behind a tool": {[]modeltest.Reply{call("large"), modeltest.Hang()}, func(list []event) bool { return len(statuses(t, list)) > 1 }},
+		"before the first word":        {[]modeltest.Reply{modeltest.Hang()}, nil, 1, nil},
+		"in mid stream":                {nil, nil, 1, words(t, 3, answerText)},
+		"while a tool hangs":           {[]modeltest.Reply{call("hangs")}, nil, 0, func(list []event) bool { return len(statuses(t, list)) > 0 }},
+		"while a call waits":           {[]modeltest.Reply{call("asks")}, nil, 0, func(list []event) bool { return len(statuses(t, list)) > 0 }},
+		"in the call behind a tool":    {[]modeltest.Reply{call("large"), modeltest.Hang()}, nil, 2, nil},
+		"while a tool asks the model":  {[]modeltest.Reply{summarizes, modeltest.Hang()}, nil, 2, nil},
+		"before the search":            {[]modeltest.Reply{modeltest.Hang()}, rewrites, 1, nil},
+		"behind the answer, in a call": {[]modeltest.Reply{modeltest.Text("A lighthouse."), modeltest.Hang()}, suggests, 2, nil},
 	} {
 		t.Run("a cancel "+point, func(t *testing.T) {
+			before := m.Totals().Chats.Asked
 			m.ScriptChat(c.script...)
-			a := s.query(t, "What is on the northern pier?")
+			a := s.ask(t, webhooks+"/query", map[string]any{"text": "What is on the northern pier?", "projectId": "default", "sse": true, "projectConfigOverride": c.override})
 			r := &reader{run: a.run, body: a}
-			r.until(t, c.until)
-			s.wantCanceled(t, r)
+			if c.until != nil {
+				r.until(t, c.until)
+			}
+			if c.asked == 0 {
+				s.wantCanceled(t, r)
+				return
+			}
+			await(t, time.Minute, "the model is asked", func(context.Context) error {
+				if n := m.Totals().Chats.Asked - before; n < c.asked {
+					return fmt.Errorf("%d of %d calls", n, c.asked)
+				}
+				return nil
+			})
+			s.wantCallCanceled(t, r, m)
 		})
 	}
 }
