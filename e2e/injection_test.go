@@ -42,6 +42,9 @@ func obey(r protocol.ChatRequest) modeltest.Reply {
 			read.WriteString(string(m.Content) + "\n")
 		}
 	}
+	if name := r.ToolChoice.Name; name != "" {
+		return modeltest.Call(model.ToolCall{ID: "call_" + name, Name: name, Arguments: obeyInResearch(name, read.String())})
+	}
 	var calls []model.ToolCall
 	for _, order := range orderLine.FindAllStringSubmatch(read.String(), -1) {
 		if name, arguments := order[1], order[2]; !made[name+arguments] && len(calls) < 16 {
@@ -49,7 +52,7 @@ func obey(r protocol.ChatRequest) modeltest.Reply {
 			calls = append(calls, model.ToolCall{ID: fmt.Sprintf("call_%d_%d", len(r.Messages), len(calls)), Name: name, Arguments: arguments})
 		}
 	}
-	if len(calls) > 0 && r.ToolChoice.Mode != "none" {
+	if len(calls) > 0 && len(r.Tools) > 0 && r.ToolChoice.Mode != "none" {
 		return modeltest.Call(calls...)
 	}
 	said := read.String()
@@ -140,6 +143,8 @@ func TestPromptInjection(t *testing.T) {
 		})
 	}
 	t.Run("run code, and call what needs an approval", func(t *testing.T) { s.ordersToGuardedTools(t, hidden, outside.URL, &sent) })
+	t.Run("by every other door", func(t *testing.T) { s.injectedByEveryDoor(t, hidden, key) })
+	t.Run("in a deep research", func(t *testing.T) { s.injectedResearch(t, hidden, header) })
 	t.Run("by MCP", func(t *testing.T) {
 		wantNothingHidden(t, hidden, s.overMCP(t, key, "What is to be known of the password of the vault?"))
 	})
