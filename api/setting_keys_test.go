@@ -8,12 +8,21 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// settingPaths returns the paths of all objects in the settings of a project.
+// firstOfList is the step of a path into a list.
+const firstOfList = "[0]"
+
+// settingPaths returns the paths of all objects in the settings of a project, those in lists
+// and below names of the project's own included.
 func settingPaths(t reflect.Type, path []string) [][]string {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return settingPaths(t.Elem(), path)
+	case reflect.Slice:
+		return settingPaths(t.Elem(), append(path[:len(path):len(path)], firstOfList))
+	case reflect.Map:
+		return settingPaths(t.Elem(), append(path[:len(path):len(path)], "anyName"))
+	case reflect.Struct:
+	default:
 		return nil
 	}
 	all := [][]string{path}
@@ -27,10 +36,15 @@ func settingPaths(t reflect.Type, path []string) [][]string {
 
 // nested returns a setting below the objects of a path.
 func nested(path []string, setting map[string]any) map[string]any {
+	var inner any = setting
 	for i := len(path) - 1; i >= 0; i-- {
-		setting = map[string]any{path[i]: setting}
+		if path[i] == firstOfList {
+			inner = []any{inner}
+			continue
+		}
+		inner = map[string]any{path[i]: inner}
 	}
-	return setting
+	return inner.(map[string]any)
 }
 
 // TestUnknownSettingsAreRefused: a key that no setting has is refused at every level, in a
@@ -39,7 +53,7 @@ func TestUnknownSettingsAreRefused(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	paths := settingPaths(reflect.TypeFor[knowledge.ProjectConfig](), nil)
-	if len(paths) < 12 {
+	if len(paths) < 20 {
 		t.Fatalf("only %d objects: %v", len(paths), paths)
 	}
 	refused := func(method, route string, body map[string]any, where string) {
@@ -51,10 +65,17 @@ func TestUnknownSettingsAreRefused(t *testing.T) {
 	}
 	for _, path := range paths {
 		setting := nested(path, map[string]any{"noSuchSetting": true})
-		where := strings.Join(append(path[:len(path):len(path)], "noSuchSetting"), ".")
+		where := strings.ReplaceAll(strings.Join(append(path[:len(path):len(path)], "noSuchSetting"), "."), "."+firstOfList, firstOfList)
 		refused("PATCH", own+"/projects/default", setting, where)
 		refused("POST", hooks+"/query", map[string]any{"text": "x", "projectId": "default", "projectConfigOverride": setting}, "projectConfigOverride."+where)
 	}
+	hook := []any{map[string]any{"url": "https://hooks.test/", "types": []string{"queries"}, "noSuchSetting": true}}
+	refused("PATCH", own+"/projects/default", map[string]any{"webhooks": hook}, "webhooks[0].noSuchSetting")
+	refused("POST", hooks+"/projects", map[string]any{"slug": "s", "ai": map[string]any{"noSuchSetting": true}}, "ai.noSuchSetting")
+	for _, tool := range []string{"rag_search", "web_search"} {
+		refused("POST", "/tools/"+tool, map[string]any{"query": "x", "noSuchSetting": true}, "noSuchSetting")
+	}
+	refused("PUT", "/preferences", map[string]any{"rag": map[string]any{"noSuchSetting": true}}, "rag.noSuchSetting")
 	content := map[string]any{"text": "x"}
 	refused("POST", hooks+"/document?projectId=default", map[string]any{"content": content, "override": map[string]any{"noSuchSetting": true}}, "override.noSuchSetting")
 	refused("POST", hooks+"/document?projectId=default", map[string]any{"content": content, "override": map[string]any{"textSplitter": map[string]any{"noSuchSetting": true}}}, "override.textSplitter.noSuchSetting")
