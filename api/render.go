@@ -253,6 +253,8 @@ type toolAnswer struct {
 	Model       string        `json:"model"`
 	ExecutionID string        `json:"execution_id"`
 
+	FinishReason string `json:"finish_reason,omitempty" doc:"Why the model stopped early: length or content_filter"`
+
 	Searches []retrieve.Choices `json:"searches,omitempty" doc:"What the searches chose by themselves (docs/retrieval.md)"`
 }
 
@@ -304,7 +306,7 @@ func (r *renderer) toolResult(ctx context.Context, key string) (any, error) {
 	}
 	return toolAnswer{
 		Response: out.record.Answer, Contexts: contexts, SourcesUsed: notNil(out.record.Used),
-		Model: out.record.Model, ExecutionID: out.record.ExecutionID, Searches: out.record.Searches,
+		Model: out.record.Model, ExecutionID: out.record.ExecutionID, FinishReason: out.record.FinishReason, Searches: out.record.Searches,
 	}, nil
 }
 

@@ -72,6 +72,8 @@ type webAnswer struct {
 	Total       int         `json:"total_results"`
 	Reranked    int         `json:"reranked_results"`
 	ExecutionID string      `json:"execution_id"`
+
+	FinishReason string `json:"finish_reason,omitempty" doc:"Why the model stopped early: length or content_filter"`
 }
 
 // webSource is a page in the output of web_search.
@@ -103,7 +105,7 @@ func (r *renderer) webResult(ctx context.Context, record activities.AnswerRecord
 	}
 	out := webAnswer{
 		Query: request.Question, Response: record.Answer, Sources: []webSource{}, SourcesUsed: notNil(record.Used), Model: record.Model,
-		Reranker: record.Web.Reranker, Total: record.Web.Total, Reranked: record.Web.Kept, ExecutionID: record.ExecutionID,
+		Reranker: record.Web.Reranker, Total: record.Web.Total, Reranked: record.Web.Kept, ExecutionID: record.ExecutionID, FinishReason: record.FinishReason,
 	}
 	for _, s := range record.Sources {
 		out.Sources = append(out.Sources, webSource{Rank: s.Rank, Title: s.Page.Title, URL: s.Page.URL, Snippet: s.Page.Snippet, Score: s.Score, Used: s.Used})

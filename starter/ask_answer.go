@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/model"
 	"github.com/cairn-rag/cairn/internal/model/localmodel"
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
@@ -50,7 +51,10 @@ func (v answerView) under(out io.Writer, answer client.Answer) error {
 	if err := terminal.Sources(out, answer.Sources, false); err != nil {
 		return err
 	}
-	lines := v.incomplete(out, answer)
+	lines := []string{""}
+	if why := stoppedEarly(answer.FinishReason); why != "" {
+		lines = append(lines, terminal.Wrapped(out, why))
+	}
 	switch {
 	case answer.Model == offlineModel && !v.continued:
 		lines = append(lines, terminal.Wrapped(out, offlineModel+`: extracts sentences, does not reason; see README "Your own models"`))
@@ -77,16 +81,16 @@ func (v answerView) under(out io.Writer, answer client.Answer) error {
 	return err
 }
 
-// incomplete returns the first lines under the sources: why the answer is not complete, if
-// the model stopped early.
-func (answerView) incomplete(out io.Writer, answer client.Answer) []string {
-	switch answer.FinishReason {
+// stoppedEarly returns what a finish reason means, "" for that of a whole answer.
+func stoppedEarly(reason string) string {
+	switch reason {
 	case "":
-		return []string{""}
-	case "length":
-		return []string{"", terminal.Wrapped(out, "The answer is cut off: the model reached its limit of tokens (ai.maxTokens of the project, or its own).")}
-	case "content_filter":
-		return []string{"", terminal.Wrapped(out, "The answer is cut off: the filter of the model's provider stopped it.")}
+		return ""
+	case model.FinishLength:
+		return "The answer is cut off: it reached the longest length that ai.maxTokens or the model allows."
+	case model.FinishFiltered:
+		return "The answer is cut off: the model's content filter ended it."
+	default:
+		return "The answer is cut off: " + terminal.Clean(reason) + "."
 	}
-	return []string{"", terminal.Wrapped(out, "The answer is cut off: "+terminal.Clean(answer.FinishReason))}
 }

@@ -52,6 +52,9 @@ type answer struct {
 	Response string         `json:"response"`
 	Sources  []answerSource `json:"sources"`
 	Contexts []answerSource `json:"contexts"`
+
+	FinishReason     string `json:"finishReason"` // why the model stopped early, "" = it did not
+	ToolFinishReason string `json:"finish_reason"`
 }
 
 type answerSource struct {
@@ -124,6 +127,9 @@ var citationTag = regexp.MustCompile(`</?(web_)?citation\b[^>]*>`)
 func (a answer) text() string {
 	var b strings.Builder
 	b.WriteString(citationTag.ReplaceAllString(a.Answer+a.Response, ""))
+	if reason := a.FinishReason + a.ToolFinishReason; reason != "" {
+		fmt.Fprintf(&b, "\n\n[The answer is cut off: %s]", reason)
+	}
 	for i, s := range append(a.Sources, a.Contexts...) {
 		if i == 0 {
 			b.WriteString("\n\nSources:")
