@@ -91,7 +91,7 @@ func TestEmbeddingEndpoint(t *testing.T) {
 	if len(state.StaleEmbeddings) != 1 || state.StaleEmbeddings[0] != (client.StaleEmbeddings{EmbeddedWith: "model-a/0", Configured: "model-a #2/0", Documents: 3}) {
 		t.Fatalf("with other vectors: %+v", state)
 	}
-	if log, err := os.ReadFile(s.log); err != nil || !strings.Contains(string(log), "3 documents of project default/default: embedded with model-a/0, and model-a #2/0 is configured now") {
+	if log, err := os.ReadFile(s.log); err != nil || !strings.Contains(string(log), "3 documents of project default/default: embedded with model-a, and model-a #2 is configured now") {
 		t.Errorf("the start does not say that documents are stale: %v\n%s", err, log)
 	}
 	finds(t) // by their words

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +23,8 @@ import (
 func TestOperator(t *testing.T) {
 	t.Parallel()
 	m := standIn(t, modeltest.Options{})
-	s := start(t, at(m.URL())...)
+	endpoint := newGate(t, m.URL())
+	s := start(t, at(endpoint.url)...)
 	env := []string{"CAIRN_URL=" + s.child.Endpoints().API, "CAIRN_KEY=" + s.child.Key()}
 	run := func(t *testing.T, wantCode int, args ...string) string {
 		t.Helper()
@@ -36,27 +40,36 @@ func TestOperator(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name    string
+		shut    bool // nothing listens at the endpoint
 		replies []modeltest.Reply
 		stuck   func(d client.Document) bool
 		says    []string
 		fix     []string
 	}{
 		{
-			"endpoint-down", down, func(d client.Document) bool { return d.Waiting != nil },
+			// After the fifth try it waits long enough for all commands below.
+			"endpoint-down", true, nil, func(d client.Document) bool { return d.Waiting != nil && d.Waiting.Attempt >= 5 },
+			[]string{"embed", "of 60, next", "cannot be reached (connection refused)"}, []string{"retry", "--all", "--code", "provider_failed"},
+		},
+		{
+			"endpoint-failing", false, down, func(d client.Document) bool { return d.Waiting != nil },
 			[]string{"embed", "of 60, next", "overloaded or failing (status 503)"}, []string{"retry", "--all", "--code", "provider_failed"},
 		},
 		{
-			"limit-of-an-hour", []modeltest.Reply{modeltest.Fail(http.StatusTooManyRequests, "Retry-After", "3600")},
+			"limit-of-an-hour", false, []modeltest.Reply{modeltest.Fail(http.StatusTooManyRequests, "Retry-After", "3600")},
 			func(d client.Document) bool { return d.Waiting != nil },
 			[]string{"embed", "attempt 1 of 60, next in 59 min", "is limiting requests and asked for a pause"}, []string{"retry", "--all", "--code", "provider_failed"},
 		},
 		{
-			"wrong-key", []modeltest.Reply{modeltest.Fail(http.StatusUnauthorized)},
+			"wrong-key", false, []modeltest.Reply{modeltest.Fail(http.StatusUnauthorized)},
 			func(d client.Document) bool { return d.Error != nil },
 			[]string{"embed", "provider_failed", "refused our credentials", "key_env"}, []string{"retry", "--all", "--code", "provider_failed"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			if test.shut {
+				endpoint.shut()
+			}
 			m.ScriptEmbeddings(test.replies...)
 			a := s.upload(t, test.name, "The northern pier has a lighthouse, says "+test.name+".")
 			await(t, time.Minute, a.ID+" is stuck", func(context.Context) error {
@@ -76,6 +89,9 @@ func TestOperator(t *testing.T) {
 			}
 			if _, found, _ := command(t, env, "doctor"); !strings.Contains(found, test.name+" ") || !strings.Contains(found, test.says[len(test.says)-1]) {
 				t.Errorf("doctor does not say why:\n%s", found)
+			}
+			if test.shut {
+				endpoint.open()
 			}
 			run(t, 0, append([]string{"documents"}, test.fix...)...)
 			await(t, time.Minute, a.ID+" is published", func(context.Context) error {
@@ -128,7 +144,7 @@ func anotherModel(t *testing.T, s *server, m *modeltest.Server, env []string) {
 		t.Fatalf("status %d", status)
 	}
 	code, out, _ := command(t, env, "doctor")
-	for _, want := range []string{"documents embedded with " + modeltest.ModelName, "another-model/0 is configured now", "cairn documents reingest --all --stale"} {
+	for _, want := range []string{"documents embedded with " + modeltest.ModelName, "another-model is configured now", "cairn documents reingest --all --stale"} {
 		if code != 1 || !strings.Contains(out, want) {
 			t.Errorf("exit code %d: doctor does not say %q:\n%s", code, want, out)
 		}
@@ -156,5 +172,49 @@ func anotherModel(t *testing.T, s *server, m *modeltest.Server, env []string) {
 	code, out, said := command(t, env, "ask", "What does the western pier have?")
 	if code != 0 || !strings.Contains(out, "of the old model") || !strings.Contains(said, "only their words were searched") {
 		t.Errorf("without the model: exit code %d, %s%s", code, out, said)
+	}
+}
+
+// gate is an address at which an endpoint can be reached while it is open.
+type gate struct {
+	t      *testing.T
+	url    string
+	proxy  http.Handler
+	server *http.Server
+}
+
+// newGate returns an open gate to an endpoint.
+func newGate(t *testing.T, endpoint string) *gate {
+	t.Helper()
+	to, err := url.Parse(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &gate{t: t, url: "http://127.0.0.1:0" + to.Path, proxy: httputil.NewSingleHostReverseProxy(&url.URL{Scheme: to.Scheme, Host: to.Host})}
+	g.open()
+	t.Cleanup(g.shut)
+	return g
+}
+
+// open listens, from the second time on at the address of the first.
+func (g *gate) open() {
+	g.t.Helper()
+	at, err := url.Parse(g.url)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", at.Host)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	at.Host = listener.Addr().String()
+	g.url, g.server = at.String(), &http.Server{Handler: g.proxy, ReadHeaderTimeout: time.Minute}
+	go func() { _ = g.server.Serve(listener) }() // it ends with shut
+}
+
+// shut ends the connections, and refuses others.
+func (g *gate) shut() {
+	if err := g.server.Close(); err != nil {
+		g.t.Error(err)
 	}
 }

@@ -145,13 +145,14 @@ func checkStale(ctx context.Context, c *client.Client) []finding {
 		return []finding{{"documents", findingBad, err.Error(), ""}}
 	}
 	for _, u := range state.UncomparedEmbeddings {
-		detail := fmt.Sprintf("the endpoint of %s has another address than the one that embedded the documents, and was not compared with it: %s", u.Model, u.Message)
+		detail := fmt.Sprintf("the endpoint of %s has another address than the one that embedded the documents, and was not compared with it: %s", knowledge.DescribeGeneration(u.Model), u.Message)
 		found = append(found, finding{"embedding model", findingBad, detail, "check models.embedding, and that the endpoint runs"})
 	}
 	embedded := 0
 	for _, s := range state.StaleEmbeddings {
 		embedded += s.Documents
-		detail := fmt.Sprintf("%s embedded with %s, and %s is configured now", terminal.Count(s.Documents, "document"), s.EmbeddedWith, s.Configured)
+		detail := fmt.Sprintf("%s embedded with %s, and %s is configured now",
+			terminal.Count(s.Documents, "document"), knowledge.DescribeGeneration(s.EmbeddedWith), knowledge.DescribeGeneration(s.Configured))
 		found = append(found, finding{"documents", findingBad, detail, repair})
 	}
 	stale, err := c.ActOnDocuments(ctx, "reingest", client.Selection{Filter: &client.DocumentFilter{Stale: true}, DryRun: true})

@@ -63,7 +63,7 @@ func (l documentsListCmd) Run(ctx context.Context, a *app) error {
 	}
 	if err == nil && stale != nil {
 		_, err = fmt.Fprintf(a.stderr, "%s: embedded with %s, and %s is configured now. Embed them again: cairn documents reingest --all --stale --project %s\n",
-			terminal.Count(stale.Documents, "document"), stale.EmbeddedWith, stale.Configured, l.Project)
+			terminal.Count(stale.Documents, "document"), knowledge.DescribeGeneration(stale.EmbeddedWith), knowledge.DescribeGeneration(stale.Configured), l.Project)
 	}
 	return err
 }

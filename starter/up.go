@@ -88,7 +88,7 @@ func (p *platform) tellStale(ctx context.Context, w io.Writer) {
 	}
 	for _, s := range stale {
 		fmt.Fprintf(w, "  Stale           %s of project %s/%s: embedded with %s, and %s is configured now. Embed them again: cairn documents reingest --all --stale --project %s%s\n",
-			terminal.Count(s.Documents, "document"), s.Workspace, s.Project, s.Serving, s.Wanted, s.Project, inWorkspace(s.Workspace))
+			terminal.Count(s.Documents, "document"), s.Workspace, s.Project, knowledge.DescribeGeneration(s.Serving), knowledge.DescribeGeneration(s.Wanted), s.Project, inWorkspace(s.Workspace))
 	}
 }
 

@@ -157,6 +157,6 @@ func (p *platform) uncompared() []api.UncomparedEmbeddings {
 // tellUncompared writes a line for each model whose endpoint could not be compared.
 func (p *platform) tellUncompared(w io.Writer) {
 	for _, u := range p.uncompared() {
-		fmt.Fprintf(w, "  Embeddings      the endpoint of %s has another address than the one that embedded the documents. Until it is compared, nothing is embedded there: %s\n", u.Model, u.Message)
+		fmt.Fprintf(w, "  Embeddings      the endpoint of %s has another address than the one that embedded the documents. Until it is compared, nothing is embedded there: %s\n", knowledge.DescribeGeneration(u.Model), u.Message)
 	}
 }

@@ -43,6 +43,16 @@ func EmbeddingsOf(generation string) Embeddings {
 	return Embeddings{Model: generation[:at], Dimensions: dimensions}
 }
 
+// DescribeGeneration names the model of a generation for people, with its dimensions unless
+// they are those that the model gives.
+func DescribeGeneration(generation string) string {
+	of := EmbeddingsOf(generation)
+	if of.Dimensions == 0 {
+		return of.Model
+	}
+	return of.Model + " (" + strconv.Itoa(of.Dimensions) + " dimensions)"
+}
+
 // revisionMark stands between the name of a model and the number of its revision. No
 // provider has it in a name.
 const revisionMark = " #"

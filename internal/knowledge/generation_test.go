@@ -25,3 +25,12 @@ func TestRevisedGeneration(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestDescribeGeneration(t *testing.T) {
+	t.Parallel()
+	for generation, want := range map[string]string{"m/0": "m", "org/m #2/1536": "org/m #2 (1536 dimensions)"} {
+		if got := knowledge.DescribeGeneration(generation); got != want {
+			t.Errorf("%q is described as %q, want %q", generation, got, want)
+		}
+	}
+}
