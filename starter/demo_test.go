@@ -5,8 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"iter"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -138,5 +141,35 @@ func TestTheDemoSendsEachSample(t *testing.T) {
 	}
 	if diff := cmp.Diff(all, names); diff != "" {
 		t.Errorf("documents (-want +got):\n%s", diff)
+	}
+}
+
+// TestTheDemoIngests has documents that tell how far they are and what they wait for.
+func TestTheDemoIngests(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/events") {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Cairn-Run-Id", "run-1")
+			w.WriteHeader(http.StatusAccepted)
+			fmt.Fprint(w, `{"documents":[{"id":"d-1","status":"pending","version":1}],"import":null}`)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "id: 1\nevent: documentUpdate\ndata: {\"stage\":\"embed\",\"progress\":0.6,\"waiting\":{\"attempt\":2,\"of\":60,\"message\":\"busy\"}}\n\n"+
+			"id: 2\nevent: runEnded\ndata: {\"status\":\"completed\",\"result\":{\"id\":\"d-1\",\"status\":\"published\",\"chunkCount\":3}}\n\n")
+	}))
+	t.Cleanup(server.Close)
+	c, err := client.New(client.Config{URL: server.URL, Key: "k", Workspace: "default"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	d := demonstration{app: &app{stdout: &stdout, stderr: &stderr}, client: c}
+	if err := d.ingest(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(stdout.String(), "published  handbook.md  3 chunks\n") || !strings.Contains(stderr.String(), "handbook.md waits: attempt 2 of 60, next now: busy\n") {
+		t.Errorf("stdout %q, stderr %q", stdout.String(), stderr.String())
 	}
 }

@@ -60,7 +60,7 @@ func (g ingestCmd) Run(ctx context.Context, a *app) error {
 		out = io.Discard
 	}
 	progress := terminal.NewProgress(out, bar, len(found.entries))
-	notes := &ingestNotes{progress: progress, out: a.stderr, quiet: g.forPrograms(), waited: map[string]string{}}
+	notes := newIngestNotes(progress, a.stderr, g.forPrograms())
 	in := ingestion{client: c.WithOutages(notes.outage), project: g.Project, tags: g.Tag, force: g.Force, wait: g.Wait, bar: bar != nil, progress: progress, notes: notes}
 	outcomes, err := in.ingestAll(ctx, found.entries, g.Parallel)
 	return g.finish(a, summarise(outcomes, found), errors.Join(err, progress.Close()))

@@ -21,6 +21,12 @@ type ingestNotes struct {
 	waited map[string]string
 }
 
+// newIngestNotes returns notes that are written to out, above the progress. Quiet ones are
+// about outages only.
+func newIngestNotes(progress *terminal.Progress, out io.Writer, quiet bool) *ingestNotes {
+	return &ingestNotes{progress: progress, out: out, quiet: quiet, waited: map[string]string{}}
+}
+
 // outage counts the requests that try again. It writes a line for the first of them, and
 // one when the last has a connection.
 func (n *ingestNotes) outage(err error) {
