@@ -30,6 +30,11 @@ func Failed(kind knowledge.RunKind, f knowledge.Failure) Ending {
 	return Ending{Kind: kind, RetryAt: f.RetryAt, Error: &knowledge.DocumentError{Code: f.Code, Message: f.Message, Retryable: f.Retryable}}
 }
 
+// Canceled returns the ending of a run that was canceled on request.
+func Canceled(kind knowledge.RunKind) Ending {
+	return Failed(kind, knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request"})
+}
+
 // VersionEnding returns the ending of the ingest of a version that is no longer
 // pending.
 func VersionEnding(v store.Version) Ending {

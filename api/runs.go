@@ -38,7 +38,7 @@ type runView struct {
 	Stage       knowledge.Stage     `json:"stage,omitempty" doc:"Of a document's ingest that runs, or at which its newest one failed; not in lists"`
 	Waiting     *knowledge.Waiting  `json:"waiting,omitempty" doc:"Why a step of that ingest waits for its next try, and until when; not in lists"`
 	Error       *runError           `json:"error"`
-	Result      any                 `json:"result" doc:"Of a run that completed; not in lists. A question's is for who asked it, and for the admin scope: null for others"`
+	Result      any                 `json:"result" doc:"Of a run that completed; not in lists. That of a question is null but for the user who asked and for the admin scope"`
 	OperatorURL string              `json:"operator_url"`
 }
 
@@ -61,7 +61,7 @@ func (s *Server) registerRuns() {
 		}}, s.getRun)
 		edge.Handle(s.edge, edge.Route{Scope: knowledge.ScopeRead, Operation: huma.Operation{
 			OperationID: prefix + "cancel-run", Method: http.MethodPost, Path: path + "/{run_id}/cancel", DefaultStatus: http.StatusAccepted,
-			Summary: "Ask a run to stop", Description: "Its last event says that it did. Whoever owns the run may, and a key with the write scope. A removal goes on once it was accepted: 409.", Tags: tags,
+			Summary: "Ask a run to stop", Description: "The last event of the run shows that it stopped. The owner of the run may ask, and a key with the write scope. An accepted removal cannot be canceled: 409.", Tags: tags,
 		}}, s.cancelRun)
 	}
 }
@@ -137,11 +137,11 @@ func (s *Server) cancelRun(ctx context.Context, p knowledge.Principal, in *runPa
 		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
 	}
 	if run.Owner != p.Owner() && !p.Can(knowledge.ScopeWrite) {
-		return nil, knowledge.Errorf(knowledge.CodeForbidden, "only who started a run, or a key with the write scope, may cancel it")
+		return nil, knowledge.Errorf(knowledge.CodeForbidden, "only the owner of a run, or a key with the write scope, may cancel it")
 	}
 	switch {
 	case !run.Kind.Traits().Cancelable && run.Status == knowledge.RunRunning:
-		return nil, knowledge.Errorf(knowledge.CodeConflict, "a removal goes on once it was accepted: it cannot be canceled")
+		return nil, knowledge.Errorf(knowledge.CodeConflict, "an accepted removal cannot be canceled")
 	case run.Status == knowledge.RunRunning:
 		if err := s.stopRun(ctx, p, run); err != nil {
 			return nil, fmt.Errorf("cancel run %s: %w", in.ID, err)
@@ -166,7 +166,7 @@ func (s *Server) stopRun(ctx context.Context, p knowledge.Principal, run store.R
 	}
 	switch run.Kind {
 	case knowledge.KindQuery, knowledge.KindTool, knowledge.KindResearch, knowledge.KindImport, knowledge.KindReindex:
-		end := activities.Failed(run.Kind, knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request"})
+		end := activities.Canceled(run.Kind)
 		return s.deps.Store.EndRun(ctx, run.Workspace, run.ID, end.RunEnd("", s.now()))
 	case knowledge.KindIngest:
 		v, err := s.deps.Store.VersionFor(ctx, p, run.Subject, run.Version)
@@ -201,7 +201,7 @@ func (s *Server) viewRun(r store.Run) runView {
 	return view
 }
 
-// runResult gives what a completed run came to, as its last event showed it.
+// runResult returns the result of a completed run, as its last event showed it.
 func (s *Server) runResult(ctx context.Context, p knowledge.Principal, run store.Run) (any, error) {
 	if run.Status != knowledge.RunCompleted {
 		return nil, nil

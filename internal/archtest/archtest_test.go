@@ -131,7 +131,7 @@ var own = map[string][]string{
 	"internal/source/web":     {"internal/knowledge", "internal/source"},
 
 	// The ways in, below every edge: from a checked request to a started run.
-	"internal/importing": {"internal/blob", "internal/knowledge", "internal/selection", "internal/source", "internal/store"},
+	"internal/importing": {"activities", "internal/blob", "internal/knowledge", "internal/selection", "internal/source", "internal/store"},
 	"internal/intake":    {"internal/access", "internal/blob", "internal/extract", "internal/knowledge", "internal/store"},
 	"internal/question": {
 		"activities", "internal/blob", "internal/citation", "internal/idempotency", "internal/knowledge", "internal/prompt",

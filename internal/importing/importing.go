@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/cairn-rag/cairn/activities"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/selection"
@@ -31,8 +32,8 @@ type Deps struct {
 	Now       func() time.Time
 }
 
-// Store is the part of the database that imports start and end in. What a principal may
-// not see is CodeNotFound.
+// Store is the part of the database that imports start and end in. Things that a principal
+// may not see are CodeNotFound.
 type Store interface {
 	// StartImport inserts an import and its run. An import that the same owner
 	// started before is returned as it is; a source that is being imported is
@@ -184,10 +185,8 @@ func (s *Starter) Cancel(ctx context.Context, p knowledge.Principal, id string) 
 	}
 	known, err := s.deps.Workflows.CancelRun(ctx, run)
 	if err == nil && !known { // a crash came before its start
-		err = s.deps.Store.EndRun(ctx, i.Workspace, i.RunID, store.RunEnd{
-			Kind: knowledge.KindImport, Status: knowledge.RunCanceled, At: s.deps.Now(),
-			Error: &knowledge.Failure{Code: knowledge.CodeCanceled, Message: "canceled on request"},
-		})
+		end := activities.Canceled(knowledge.KindImport)
+		err = s.deps.Store.EndRun(ctx, i.Workspace, i.RunID, end.RunEnd("", s.deps.Now()))
 	}
 	if err != nil {
 		return i, err
