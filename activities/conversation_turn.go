@@ -63,7 +63,7 @@ func (a *Answering) TakeTurn(ctx context.Context, in TurnInput) (result TurnResu
 }
 
 // History returns the messages of a conversation that the model is shown: its summary, if it
-// has one, and the newest messages behind it that are within the limits. overlong says that
+// has one, and the newest messages behind it that are within the limits. overlong reports that
 // messages between the two are left out.
 func History(ctx context.Context, m Messages, p knowledge.Principal, conversation string, limits knowledge.HistoryConfig) (list []knowledge.Message, overlong bool, err error) {
 	h, err := m.History(ctx, p, conversation, *limits.Messages)

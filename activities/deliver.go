@@ -24,7 +24,7 @@ const (
 	// another webhook.
 	deliveryTurn = 10 * time.Second
 	// deliveryPatience is how long requests may continue after the worker begins to
-	// stop. What is cut off is sent again.
+	// stop. The next worker repeats requests that were cut off.
 	deliveryPatience = time.Second
 )
 

@@ -274,7 +274,7 @@ type PageReader interface {
 }
 
 // Hub passes durable items to the readers in this process. Its methods do not
-// block. What they miss, readers find by query.
+// block. Readers query the workflow for items that they miss.
 type Hub interface {
 	// Followed returns how many runs have readers in this process.
 	Followed() int
@@ -335,9 +335,8 @@ type Metrics interface {
 	IngestStage(stage string, seconds float64)
 	// DocumentDone counts a version whose ingest ended, by its outcome.
 	DocumentDone(outcome string)
-	// ModelCall records a call of a model (kind "chat", "embedding" or
-	// "transcription") and the
-	// tokens that its provider counted.
+	// ModelCall records a call of a model (kind "chat", "embedding" or "transcription")
+	// and the tokens that its provider counted.
 	ModelCall(provider, kind, outcome string, seconds float64, promptTokens, completionTokens int)
 	// WorkflowDone counts a workflow that ended, by its type and status.
 	WorkflowDone(workflow, status string)

@@ -19,7 +19,7 @@ type EmbedInput struct {
 	First int `json:"first"`
 	Last  int `json:"last"`
 	Count int `json:"count"` // chunks of the version
-	// Waited says that the step was held back or failed before, and has waited as it was
+	// Waited reports that the step was held back or failed before, and has waited as it was
 	// told. It goes before steps that have not waited.
 	Waited bool `json:"waited,omitempty"`
 	// Now sends the first batch although the provider asked for a pause.

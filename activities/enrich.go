@@ -36,14 +36,14 @@ type EnrichInput struct {
 // document holds a slot for long.
 const EnrichStep = partChunks
 
-// EnrichResult says whether the other chunks of the version need a sentence too.
+// EnrichResult is the result of EnrichDocument.
 type EnrichResult struct {
-	More bool `json:"more,omitempty"`
+	More bool `json:"more,omitempty"` // the other chunks of the version need a sentence too
 }
 
 // EnrichDocument has the chat model describe a document and its passages, as its
 // project asks. Each answer is stored under a hash of the model and the request before
-// the step goes on, so that a retry requests only what is missing. The sentences become
+// the step continues, so that a retry requests only what is missing. The sentences become
 // the Context of the stored chunks.
 func (a *Ingestion) EnrichDocument(ctx context.Context, in EnrichInput) (EnrichResult, error) {
 	defer heartbeat(ctx)()

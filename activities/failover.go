@@ -40,8 +40,8 @@ func newModelFailed(f model.Failed, attempt int) ModelFailed {
 }
 
 // firstThatAnswers asks the candidates, one after the other, until one answers. call makes
-// the call of one. What a model said before it failed is dropped, unless the next one says
-// the same.
+// the call of one. The words of a model that failed are dropped, unless the next one
+// begins with the same words.
 func (a *Answering) firstThatAnswers(ctx context.Context, candidates []candidate, p *publisher, call func(candidate) (TurnRecord, error)) (TurnRecord, error) {
 	names := map[*model.Error]string{}
 	record, err := model.First(ctx, candidates, func(f model.Failed) {

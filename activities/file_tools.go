@@ -13,8 +13,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/tool"
 )
 
-// Library reads documents as their readers see them. What a principal may not read is
-// knowledge.CodeNotFound.
+// Library reads documents as their readers see them. A document that the principal may not
+// read is knowledge.CodeNotFound.
 type Library interface {
 	// Documents lists documents, newest first.
 	Documents(ctx context.Context, p knowledge.Principal, query store.DocumentQuery) (list []knowledge.Document, cursor string, err error)
@@ -122,7 +122,7 @@ func (f fileTools) Open(ctx context.Context, c tool.Call, p tool.Part) (tool.Out
 		record, runes := SearchRecord{Retrieved: len(part)}, 0
 		for i, chunk := range part {
 			if runes += len([]rune(chunk.Text)); len(record.Passages) == maxOpened || i > 0 && runes > maxOpenRunes {
-				record.Note = fmt.Sprintf("There is more: go on with from_passage %d.", chunk.Ordinal+1)
+				record.Note = fmt.Sprintf("There is more: continue with from_passage %d.", chunk.Ordinal+1)
 				break
 			}
 			if chunk.Parent == (knowledge.Span{}) || i == 0 || part[i-1].Parent != chunk.Parent { // a parent is read as a whole

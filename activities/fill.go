@@ -19,7 +19,7 @@ const (
 	fillChunks    = BatchSize * BatchesPerStep
 )
 
-// BeginGenerationInput begins a reindex. Rebuild says that the present generations are to
+// BeginGenerationInput begins a reindex. Rebuild means that the present generations are to
 // be written again.
 type BeginGenerationInput struct {
 	knowledge.RunRef

@@ -13,7 +13,7 @@ const (
 	// an upload.
 	foregroundPause = 30 * time.Millisecond
 	// batchPatience is how long a batch of an import gives way in all, so that an
-	// import goes on although somebody asks or uploads all the time.
+	// import continues although somebody asks or uploads all the time.
 	batchPatience = time.Second
 )
 

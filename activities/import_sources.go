@@ -100,8 +100,8 @@ func (s *ImportSources) take(run string) *openSource {
 	return o
 }
 
-// put gives a source back. It closes a source that nobody will take again, and the one
-// that was used the longest ago if too many are open.
+// put returns a source to the open ones. It closes a source that no caller will take again,
+// and the one that was used the longest ago if too many are open.
 func (s *ImportSources) put(o *openSource) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

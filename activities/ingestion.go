@@ -141,7 +141,7 @@ func (a *Ingestion) noteStage(ctx context.Context, ref knowledge.VersionRef, sta
 	return nil
 }
 
-// WaitingInput says of a version that one of its steps waits for its next try, or that
+// WaitingInput reports that a step of a version waits for its next try, or that
 // none does.
 type WaitingInput struct {
 	StepInput

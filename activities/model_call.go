@@ -32,7 +32,7 @@ type ModelCallInput struct {
 	// Before is how many attempts of this call earlier activities may have made.
 	// Attempts are numbered over all activities of a call.
 	Before int `json:"before,omitempty"`
-	// Inline says that only FinishAnswer reads the record of an answer, so a short one may
+	// Inline means that only FinishAnswer reads the record of an answer, so a short one may
 	// be in the result instead of a blob.
 	Inline bool `json:"inline,omitempty"`
 }
@@ -58,7 +58,7 @@ type ToolCallRef struct {
 	Limit time.Duration `json:"limit,omitempty"` // of one attempt; 0 = tool.DefaultLimit
 	Once  bool          `json:"once,omitempty"`  // it must not be repeated
 	Agent bool          `json:"agent,omitempty"` // another project answers it, in a child workflow
-	// Approval says that the call waits until a person approves it.
+	// Approval means that the call waits until a person approves it.
 	Approval bool `json:"approval,omitempty"`
 }
 

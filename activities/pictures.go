@@ -64,9 +64,9 @@ type ReadPicturesInput struct {
 	Now bool `json:"now,omitempty"`
 }
 
-// ReadPicturesResult says whether there are pictures behind those of the step.
+// ReadPicturesResult is the result of a step that reads pictures.
 type ReadPicturesResult struct {
-	More bool `json:"more,omitempty"`
+	More bool `json:"more,omitempty"` // there are pictures behind those of the step
 }
 
 // ReadPictures has the chat model look at pictures of a version. Each answer is stored

@@ -227,8 +227,8 @@ func (p *publisher) holdsAll() bool {
 
 // firstHold is how long the first words wait in a process that answers many questions
 // at the same time. The answer of a model that has ended by then is the result of the
-// activity and needs no signal, which costs a fifth of a short question. Where few
-// questions are answered the first word goes out at once.
+// activity and needs no signal, which costs a fifth of a short question. While the
+// process answers few questions, it sends the first word at once.
 const (
 	firstHold     = 20 * time.Millisecond
 	manyQuestions = 4

@@ -39,7 +39,7 @@ type AskWebhooksInput struct {
 	Before    int           `json:"before,omitempty"`    // attempts of earlier activities
 }
 
-// AskWebhooksResult says what the webhooks changed. Their words are in a blob of the run.
+// AskWebhooksResult names what the webhooks changed. Their words are in a blob of the run.
 type AskWebhooksResult struct {
 	Calls     []WebhookCall `json:"calls"`
 	Answer    string        `json:"answer,omitempty"` // blob of the answer, if a webhook gave one

@@ -167,7 +167,7 @@ func (a *Answering) unreadAttachments(ctx context.Context, in ReportInput, b *st
 	return err
 }
 
-// withoutNotes says why the report has no section.
+// withoutNotes returns why the report has no section.
 func (r Research) withoutNotes() string {
 	if r.AllFailed() {
 		return "No part of this research succeeded."
@@ -200,7 +200,7 @@ func (a *Answering) shortSections(ctx context.Context, r Research, b *strings.Bu
 	return nil
 }
 
-// notSearched says that a place was not searched.
+// notSearched returns the sentence about a place that was not searched.
 func (p Place) notSearched() string {
 	if p == OnTheWeb {
 		return "Not searched on the web"

@@ -14,8 +14,8 @@ type ResearchWebhooksInput struct {
 
 // AskResearchWebhooks asks the project's webhooks of type queries about the question of a
 // research, as AskWebhooks does. It shows readers nothing: an answer is the whole report,
-// and the workflow shows it with its other events. What they answered holds for every later
-// step, because ReadRequest applies it.
+// and the workflow shows it with its other events. Their answers hold for every later step,
+// because ReadRequest applies them.
 func (a *Answering) AskResearchWebhooks(ctx context.Context, in ResearchWebhooksInput) (AskWebhooksResult, error) {
 	defer heartbeat(ctx)()
 	_, record, err := a.askOnce(ctx, in.RunRef, notShown{})

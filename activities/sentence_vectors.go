@@ -24,7 +24,7 @@ const sentenceBatches = 4
 const sentenceFolder = "sentence-vectors/"
 
 // sentenceVectors returns the vectors by which the semantic strategy cuts a document,
-// one for each text. Each batch is stored before the step goes on, so that a retry
+// one for each text. Each batch is stored before the step continues, so that a retry
 // requests none again.
 func (a *Ingestion) sentenceVectors(ctx context.Context, v store.Version, texts []string) ([][]float32, error) {
 	g, err := a.serving(ctx, v.VersionRef)

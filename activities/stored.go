@@ -8,8 +8,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/blob"
 )
 
-// stored returns the JSON under key, or makes and stores it. What was made has been paid
-// for, so a cancel does not discard it.
+// stored returns the JSON under key, or makes and stores it. The provider has charged for
+// a value that was made, so a cancel does not discard it.
 func stored[T any](ctx context.Context, blobs Blobs, key string, make func() (T, error)) (T, error) {
 	var v T
 	err := blobs.GetJSON(ctx, key, &v)

@@ -64,7 +64,7 @@ func (a *Answering) suggest(ctx context.Context, in SuggestInput) (Suggestions, 
 }
 
 // questionsIn returns the lines of a text that are questions. A model that cannot suggest
-// some says something else.
+// any may answer with other sentences.
 func questionsIn(text string) []string {
 	questions := []string{}
 	for given := range strings.Lines(text) {

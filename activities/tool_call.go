@@ -59,8 +59,8 @@ type ToolWords struct {
 	Usage  knowledge.Usage     `json:"usage,omitzero"`
 }
 
-// offered returns the tools that the model may call to answer a question. documents says
-// that there are documents that it may search.
+// offered returns the tools that the model may call to answer a question. documents
+// reports that there are documents that it may search.
 func (a *Answering) offered(ctx context.Context, r knowledge.Request, documents bool) (tool.Set, error) {
 	if r.Kind != knowledge.KindQuery {
 		return nil, nil

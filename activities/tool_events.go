@@ -40,7 +40,7 @@ func (a *Answering) toolEvents(ctx context.Context, c tool.Call, id string) *too
 	return &toolEvents{answering: a, call: c, id: id, workflow: activity.GetInfo(ctx).WorkflowExecution.ID, ctx: ctx}
 }
 
-// show implements tool.Call.Events. A call goes on although its events cannot be shown.
+// show implements tool.Call.Events. A call continues if its events cannot be shown.
 func (e *toolEvents) show(event string, data any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -219,7 +219,7 @@ func (w *webSearch) passages(found WebFound, pages []scrape.Page) []Passage {
 	return list
 }
 
-// nothingFound says that there is no page for the model.
+// nothingFound returns what the model reads if there is no page.
 func nothingFound(only []string) string {
 	if len(only) == 0 {
 		return "The web search found no page."

@@ -18,7 +18,7 @@ const (
 )
 
 // Documents reads documents for a call: those that its principal may read and its question
-// may search. What an Output says about documents beside passages is counts.
+// may search. An Output has counts of documents, and no words of them but passages.
 type Documents interface {
 	// Search searches what is attached to the conversation.
 	Search(ctx context.Context, c Call, query string) (Output, error)

@@ -24,9 +24,9 @@ type Tool struct {
 	// Limit bounds a call, which is not repeated after it; 0 = DefaultLimit for one
 	// attempt, and the call is repeated.
 	Limit time.Duration
-	// Once says that a call has effects that must not happen twice. It is not repeated
+	// Once means that a call has effects that must not happen twice. It is not repeated
 	// after a failure, and after a crash in its middle the model is told that it may have
-	// happened. The function gets an idempotency key for whoever has these effects.
+	// happened. The function gets an idempotency key for the service that it calls.
 	Once bool
 	// Offered reports whether the model may call the tool to answer a question; nil =
 	// always.

@@ -42,8 +42,8 @@ type listing struct {
 }
 
 // mcpTools returns the tools of an MCP server. name_tool is the name of each, so that two
-// servers do not clash. Instead of those of a server that cannot be reached there is one
-// that says so.
+// servers do not clash. A server that cannot be reached has one tool instead, which
+// fails and names this reason.
 func (t *Tools) mcpTools(ctx context.Context, name string, c knowledge.CustomTool) tool.Set {
 	offers := declared(c.MCP.Tools)
 	if len(offers) == 0 {
@@ -83,7 +83,7 @@ func unreachable(name, description string) tool.Tool {
 	return tool.Tool{
 		Name: name, Description: strings.TrimSpace(description + "\nIts server cannot be reached now."), Parameters: tool.ObjectSchema(nil),
 		Run: func(context.Context, tool.Call) (tool.Output, error) {
-			return tool.Output{}, knowledge.Errorf(knowledge.CodeInvalid, "the MCP server of the tool cannot be reached now; go on without it")
+			return tool.Output{}, knowledge.Errorf(knowledge.CodeInvalid, "the MCP server of the tool cannot be reached now; continue without it")
 		},
 	}
 }
@@ -178,8 +178,8 @@ func refused(err error) bool {
 	return ok && !e.Retryable
 }
 
-// callMCP calls a tool of a server. What the tool says is the output, also where the tool
-// says that it failed: these are words from outside, which belong into a blob.
+// callMCP calls a tool of a server. The words of the tool are the output, also if it
+// reports that it failed: these are words from outside, which belong into a blob.
 func (t *Tools) callMCP(ctx context.Context, server knowledge.MCP, name string, call tool.Call) (tool.Output, error) {
 	session, err := t.connect(ctx, server, func(p *mcp.ProgressNotificationParams) {
 		call.Show("progress", map[string]any{"progress": p.Progress, "total": p.Total, "message": p.Message})
