@@ -44,7 +44,7 @@ func operations(workspace, document, chunk, run, conversation string) map[knowle
 	}
 }
 
-// things gives ids of what there is in workspace default.
+// things returns ids of what there is in workspace default.
 func (e *edge) things() (document, chunk, run, conversation string) {
 	e.t.Helper()
 	document = e.add(e.editor, "a.txt", "one", map[string]any{"access": map[string]any{"workspace": true}})

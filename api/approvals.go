@@ -36,14 +36,14 @@ func (s *Server) registerApprovals() {
 	}
 }
 
-// decideCall tells the run what was decided about one of its calls.
+// decideCall passes a person's decision about a tool call to its run.
 func (s *Server) decideCall(ctx context.Context, p knowledge.Principal, in *decisionInput) (*runOutput, error) {
 	run, err := s.deps.Store.Run(ctx, p, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", in.ID, err)
 	}
 	if run.Owner != p.Owner() && !p.Can(knowledge.ScopeWrite) {
-		return nil, knowledge.Errorf(knowledge.CodeForbidden, "only who started a run, or a key with the write scope, may decide about its calls")
+		return nil, knowledge.Errorf(knowledge.CodeForbidden, "only the owner of a run, or a key with the write scope, may decide about its calls")
 	}
 	waiting := false
 	if run.Kind.Traits().Answers && run.Status == knowledge.RunRunning {
@@ -57,11 +57,11 @@ func (s *Server) decideCall(ctx context.Context, p knowledge.Principal, in *deci
 	return &runOutput{s.viewRun(run)}, nil
 }
 
-// decide stores what the model is told about a refusal, and tells the run.
+// decide stores the words about a refusal that the model reads, and signals the run.
 func (s *Server) decide(ctx context.Context, run store.Run, in *decisionInput) (waiting bool, err error) {
 	decision := workflows.Decision{Call: in.Call}
 	if in.Body.Decision == "refuse" {
-		words := "A person refused this call. Do not repeat it; go on without it, or say what you could not do."
+		words := "A person refused this call. Do not repeat it; continue without it, or say what you could not do."
 		if in.Body.Reason != "" {
 			words += " The reason: " + in.Body.Reason
 		}

@@ -53,7 +53,7 @@ func NewAnswers(cfg Config, deps Deps) *Answers {
 	return &Answers{&Server{cfg: cfg.withDefaults(), deps: deps}}
 }
 
-// failedAnswer is what a callback is told of a run that has no answer.
+// failedAnswer is the body of the callback of a run that has no answer.
 type failedAnswer struct {
 	MessageID      string             `json:"messageId"`
 	ConversationID string             `json:"conversationId"`

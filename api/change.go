@@ -28,5 +28,5 @@ func (c *changeOf[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON gives what was sent.
+// MarshalJSON returns the JSON as it was sent.
 func (c changeOf[T]) MarshalJSON() ([]byte, error) { return json.RawMessage(c).MarshalJSON() }

@@ -141,7 +141,7 @@ func (d description) checkEvents(t *testing.T, where string, events []any, got a
 	}
 }
 
-// operation gives the responses of the operation that serves a path, the one
+// operation returns the responses of the operation that serves a path, the one
 // with the fewest parameters.
 func (d description) operation(method, path string) map[string]any {
 	path, _, _ = strings.Cut(path, "?")
@@ -157,7 +157,7 @@ func (d description) operation(method, path string) map[string]any {
 	return found
 }
 
-// wrong says where a value does not satisfy a schema, of which it knows what
+// wrong returns where a value does not satisfy a schema. It knows the keywords that
 // openapi.json has.
 func (d description) wrong(schema map[string]any, value any, at string) []string {
 	if ref, ok := schema["$ref"].(string); ok {

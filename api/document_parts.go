@@ -79,8 +79,8 @@ func originals() map[string]*huma.MediaType {
 	return content
 }
 
-// readableVersion returns the version that readers see. Where none is published,
-// it returns the newest one to a principal with the write scope.
+// readableVersion returns the version that readers see. If none is published, it
+// returns the newest one to a principal with the write scope.
 func (s *Server) readableVersion(ctx context.Context, p knowledge.Principal, id string) (store.Version, error) {
 	d, err := s.deps.Store.Document(ctx, p, id)
 	if err != nil {

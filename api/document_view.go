@@ -45,5 +45,5 @@ func (s *Server) runToken(workspace, run string) string {
 	return s.deps.Access.SignRun(workspace, run, expires)
 }
 
-// link gives a path of the API as answers show it.
+// link returns the address of a path of the API as answers show it.
 func (s *Server) link(path string) string { return strings.TrimRight(s.cfg.PublicURL, "/") + path }

@@ -17,8 +17,8 @@ import (
 // runHeader names the run that an answer started.
 const runHeader = "Cairn-Run-Id"
 
-// eventsHeader has that run's eventsUrl, where the answer's body has no place
-// for it: a browser's EventSource goes on from there.
+// eventsHeader has that run's eventsUrl, if the answer's body has no place for it: a
+// browser's EventSource continues there.
 const eventsHeader = "Cairn-Events-Url"
 
 // removePatience bounds the start of a removal's workflow.

@@ -551,7 +551,7 @@ func TestWaitingHoldsNoMemory(t *testing.T) {
 	}
 }
 
-// What is said of a run is about its version, whatever was uploaded since.
+// A wait for a run reports its own version, also if newer ones were uploaded since.
 func TestWaitingForOneOfSeveralVersions(t *testing.T) {
 	t.Parallel()
 	e := open(t)

@@ -48,7 +48,7 @@ func (s *stalled) Write(p []byte) (int, error) {
 func (s *stalled) Flush() {}
 
 // TestADroppedReaderComesBack: a reader that stops reading loses its stream while the run
-// goes on, and Last-Event-ID gives it every event that it lacks, once.
+// continues, and with Last-Event-ID it gets every event that it lacks, once.
 func TestADroppedReaderComesBack(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("long ", 10_000) // comes in pieces

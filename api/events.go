@@ -20,11 +20,11 @@ import (
 // quietInterval is how often a stream says that it is alive.
 const quietInterval = 15 * time.Second
 
-// errStopping ends whoever waits when the server stops.
+// errStopping ends the waits of readers when the server stops.
 var errStopping = stopping()
 
 func stopping() error {
-	e := knowledge.Errorf(knowledge.CodeUnavailable, "the server is stopping; the run goes on, and Cairn-Events-Url says where to follow it")
+	e := knowledge.Errorf(knowledge.CodeUnavailable, "the server is stopping; the run continues, and Cairn-Events-Url names the address of its events")
 	e.RetryAfter = time.Second
 	return e
 }
@@ -125,9 +125,9 @@ func (s *Server) linkedRun(r *http.Request, token, id string) (knowledge.Princip
 	return principal, run, err
 }
 
-// runReader gives the principal as it reads what a run came to: in the run's
-// conversation, if it is the principal's. The answer to somebody else's question
-// is forbidden, but for an administrator.
+// runReader returns the principal as it reads the result of a run: in the run's
+// conversation, if it is the principal's. Only an administrator may read the answer
+// to somebody else's question.
 func (s *Server) runReader(ctx context.Context, p knowledge.Principal, run store.Run) (knowledge.Principal, error) {
 	switch {
 	case !run.Kind.Traits().Answers:
@@ -137,7 +137,7 @@ func (s *Server) runReader(ctx context.Context, p knowledge.Principal, run store
 	case p.Can(knowledge.ScopeAdmin):
 		return p, nil
 	}
-	return p, knowledge.Errorf(knowledge.CodeForbidden, "the answer to a question is for who asked it, and for a key with the admin scope: name the user whose question it is")
+	return p, knowledge.Errorf(knowledge.CodeForbidden, "only the user who asked a question, or a key with the admin scope, may read its answer: name the user whose question it is")
 }
 
 // runPrincipal is who started a run: from its snapshot, or, for a document's

@@ -4,7 +4,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/retrieve"
 )
 
-// explanation says how the stages of a search ranked a chunk.
+// explanation is how the stages of a search ranked a chunk.
 type explanation struct {
 	Dense  *legRank `json:"dense" doc:"By vector; null: this leg did not find it"`
 	BM25   *legRank `json:"bm25" doc:"By words; null: this leg did not find it"`

@@ -40,8 +40,8 @@ import (
 	"github.com/cairn-rag/cairn/workflows"
 )
 
-// edge is the API over a real store and a real blob store. What lies behind
-// (workflows, index, retrieval) is recorded.
+// edge is the API over a real store and a real blob store. It records the calls of
+// what is behind (workflows, index, retrieval).
 type edge struct {
 	t        *testing.T
 	server   *api.Server
@@ -364,7 +364,7 @@ func (e *edge) key(k store.Key) string {
 // forget takes a run's row away, as a kill before it was written would have.
 func (e *edge) forget(run string) { e.exec("DELETE FROM runs WHERE id = ?", run) }
 
-// reopen makes a run go on, as a kill before its workflow would have left it.
+// reopen makes a run running again, as a kill before its workflow would have left it.
 func (e *edge) reopen(run string) { e.exec("UPDATE runs SET status = 'running' WHERE id = ?", run) }
 
 func (e *edge) exec(statement string, args ...any) {
@@ -488,7 +488,7 @@ func (e *edge) refuse(v store.Version, code knowledge.Code) {
 	}
 }
 
-// dispatched gives the version of a document whose ingestion was started last.
+// dispatched returns the version of a document whose ingestion was started last.
 func (e *edge) dispatched(id string) store.Version {
 	e.t.Helper()
 	e.work.mu.Lock()
@@ -514,7 +514,7 @@ func (e *edge) add(key, name, text string, more ...map[string]any) string {
 	return e.do("POST", "/workspaces/default/webhooks/document", key, body).want(202)["id"].(string)
 }
 
-// events gives the data of an ended run's events.
+// events returns the data of an ended run's events.
 func (e *edge) events(run string) []map[string]any {
 	e.t.Helper()
 	got := e.do("GET", "/runs/"+run+"/events?delta=off", e.admin, nil)

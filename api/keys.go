@@ -87,8 +87,8 @@ func (s *Server) createKey(ctx context.Context, p knowledge.Principal, in *newKe
 	return &keyOutput{view}, nil
 }
 
-// giveSecret draws a key's secret, which is shown once. Where an earlier try of
-// the request made the key, which nobody was shown, that one has the new secret.
+// giveSecret draws a key's secret, which is shown once. If an earlier try of the
+// request made the key and did not show it, that key gets the new secret.
 func (s *Server) giveSecret(ctx context.Context, p knowledge.Principal, k *store.Key, again bool) (secret string, earlier bool, err error) {
 	secret, k.Hash, k.Prefix = access.NewKey()
 	if !again {

@@ -17,7 +17,7 @@ import (
 	"github.com/cairn-rag/cairn/workflows"
 )
 
-// paced is an answering whose run goes on until the test ends it.
+// paced is an answering whose run lasts until the test ends it.
 type paced struct {
 	*answering
 	started chan workflows.AnswerInput

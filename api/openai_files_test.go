@@ -190,7 +190,7 @@ func TestOpenAIDeleteVectorStore(t *testing.T) {
 		t.Errorf("started %v, want the run %q", started, run)
 	}
 	e.do("GET", "/v1/vector_stores/"+store, e.admin, nil).openaiError(404, "invalid_request_error", knowledge.CodeNotFound)
-	again := remove(e.admin, store) // the removal goes on
+	again := remove(e.admin, store) // the removal continues
 	again.want(200)
 	if got := again.header.Get("Cairn-Run-Id"); got != run {
 		t.Errorf("a second request has the run %s, the first %s", got, run)

@@ -105,7 +105,7 @@ func (s *Server) redirect(w http.ResponseWriter, r *http.Request, v store.Versio
 	return true, nil
 }
 
-// openVersion returns the version whose original a request may read. Where a token opens
+// openVersion returns the version whose original a request may read. If its token opens
 // nothing, the key or the JWT beside it decides.
 func (s *Server) openVersion(r *http.Request, id, token string) (store.Version, error) {
 	workspace := r.PathValue("workspaceId")

@@ -58,7 +58,7 @@ func (s *Server) fillPage(name, text string, functions template.FuncMap, data ma
 // step is a command of the start page.
 type step struct{ Title, Command string }
 
-// homePage says what this server is and how it is asked, until there is a console.
+// homePage names this server and shows how to ask it, until there is a console.
 func (s *Server) homePage() ([]byte, error) {
 	steps := []step{{"Read the admin key", "KEY=$(cat cairn-data/admin.key)"}}
 	paths := s.edge.OpenAPI().Paths

@@ -133,7 +133,7 @@ func (s *Server) pauseRun(ctx context.Context, p knowledge.Principal, id string,
 }
 
 func errMayNotPause() error {
-	return knowledge.Errorf(knowledge.CodeForbidden, "only who started a research, or a key with the write scope, may pause or resume a run")
+	return knowledge.Errorf(knowledge.CodeForbidden, "only the owner of a research, or a key with the write scope, may pause or resume a run")
 }
 
 // reindexProgress decodes how far a reindex is.

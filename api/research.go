@@ -59,7 +59,7 @@ func (s *Server) steerRun(ctx context.Context, p knowledge.Principal, in *messag
 func (s *Server) controlResearch(ctx context.Context, p knowledge.Principal, run store.Run, c workflows.ResearchControl, prepare func() error) (*runOutput, error) {
 	switch {
 	case run.Owner != p.Owner() && !p.Can(knowledge.ScopeWrite):
-		return nil, knowledge.Errorf(knowledge.CodeForbidden, "only who started a research, or a key with the write scope, may change it")
+		return nil, knowledge.Errorf(knowledge.CodeForbidden, "only the owner of a research, or a key with the write scope, may change it")
 	case run.Status != knowledge.RunRunning:
 		return nil, knowledge.Errorf(knowledge.CodeConflict, "run %q has ended already: it is %s", run.ID, run.Status)
 	}

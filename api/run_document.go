@@ -11,8 +11,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/stream"
 )
 
-// readEnd gives what the last item of a document's run says: that of an ingest
-// or a removal, or the error of one that was canceled.
+// readEnd returns the end that the last item of a document's run holds: that of an
+// ingest or a removal, or the error of one that was canceled.
 func readEnd(run store.Run, item stream.Item) (activities.EndedData, error) {
 	var end activities.EndedData
 	e, err := stream.DecodeEvent(item.Data)
@@ -28,10 +28,10 @@ func readEnd(run store.Run, item stream.Item) (activities.EndedData, error) {
 	return end, nil
 }
 
-// versionOfRun gives a document as the version has it that the run is about:
-// name, facts and what the upload said of it are that version's, whatever was
-// uploaded since; access is the document's of now. Not found once the version
-// was removed, and for whom it is not.
+// versionOfRun returns a document with the name, the facts and the attributes of the
+// version that the run is about, although newer ones may have been uploaded. The access
+// is the present one of the document. A version that was removed, or that the principal
+// may not see, is CodeNotFound.
 func (s *Server) versionOfRun(ctx context.Context, p knowledge.Principal, run store.Run) (knowledge.Document, error) {
 	d, err := s.deps.Store.Document(ctx, p, run.Subject)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Server) versionOfRun(ctx context.Context, p knowledge.Principal, run st
 	return d, nil
 }
 
-// endedDocument gives a document as an ended run left its version.
+// endedDocument returns a document as an ended run left its version.
 func (s *Server) endedDocument(ctx context.Context, p knowledge.Principal, run store.Run, last stream.Item) (knowledge.Document, error) {
 	end, err := readEnd(run, last)
 	if err != nil {

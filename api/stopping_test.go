@@ -6,7 +6,8 @@ import (
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
-// Whoever waits when the server stops is told so at once, and where to go on.
+// A reader that waits when the server stops gets an answer at once, with the address at
+// which it can continue.
 func TestStoppingEndsWaits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -17,10 +17,10 @@ const maxWebhooks = 20
 type webhookBody struct {
 	ID       string   `json:"id,omitempty" maxLength:"64" doc:"Of a webhook of the project. Default: the one with this url; if there is none, a new one is made"`
 	URL      string   `json:"url" minLength:"1" maxLength:"2000" doc:"http or https"`
-	Types    []string `json:"types" minItems:"1" maxItems:"10" doc:"Of the events that it is told of: documents_created, documents_updated, documents_deleted; queries: it is asked about each question"`
+	Types    []string `json:"types" minItems:"1" maxItems:"10" doc:"Of the events that it receives: documents_created, documents_updated, documents_deleted; queries: it is asked about each question"`
 	Secret   string   `json:"secret,omitempty" maxLength:"200" doc:"Signs the requests: whsec_ and 24 to 64 bytes in base64. Default: the one before; for a new webhook one is made, and shown once"`
 	APIKey   *string  `json:"apiKey,omitempty" maxLength:"1000" doc:"Sent in the header knowledge-project-apiKey; empty for none. Default: the one before"`
-	Required bool     `json:"required,omitempty" doc:"Of type queries: a question fails if the webhook does. Default: the question goes on without it"`
+	Required bool     `json:"required,omitempty" doc:"Of type queries: a question fails if the webhook does. Default: the question continues without it"`
 	Enabled  *bool    `json:"enabled,omitempty" doc:"Default: as before; for a new webhook true"`
 }
 

@@ -43,7 +43,7 @@ func checkQuery(op *huma.Operation, rt *Route, r *http.Request) error {
 	return knowledge.InvalidFields(wrong)
 }
 
-// queryParameters gives the types of the query parameters that an operation has.
+// queryParameters returns the types of the query parameters that an operation has.
 func queryParameters(op *huma.Operation, rt *Route) map[string]string {
 	known := map[string]string{}
 	if !rt.Public { // guard reads for whom the request acts

@@ -57,8 +57,8 @@ func (e *Edge) takeBody(w http.ResponseWriter, r *http.Request, limit int64) (bo
 	}
 }
 
-// DropBody lets go of a body that was read, for a handler that goes on to wait:
-// others may need its room.
+// DropBody releases the memory of a body that was read, for a handler that waits
+// afterwards: other requests may need the room.
 func DropBody(r *http.Request) {
 	c := callOf(r.Context())
 	c.body, r.Body = nil, http.NoBody

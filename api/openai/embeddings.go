@@ -138,8 +138,8 @@ func (s *Server) createEmbeddings(w http.ResponseWriter, r *http.Request, _ know
 	return nil
 }
 
-// noTokens says of an input that is wrong what it may be: the schema's message does not
-// tell that arrays of tokens are not supported.
+// noTokens returns what a wrong input may be instead: the schema's message lacks that
+// arrays of tokens are not supported.
 func noTokens(err error) error {
 	e := knowledge.AsError(err)
 	if e.Code == knowledge.CodeInvalid && slices.ContainsFunc(e.Fields, func(f knowledge.Field) bool { return f.Location == "body.input" }) {

@@ -33,8 +33,8 @@ type fileBatchBody struct {
 	Attributes map[string]any `json:"attributes,omitempty"`
 }
 
-// batch is what is stored of a batch: which files it has. What became of them is read
-// from their documents.
+// batch is what is stored of a batch: which files it has. Their states are those of their
+// documents.
 type batch struct {
 	ID      string    `json:"id"`
 	Store   string    `json:"store"`

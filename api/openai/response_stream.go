@@ -13,7 +13,7 @@ import (
 	"github.com/cairn-rag/cairn/workflows"
 )
 
-// responseStream turns the log of a run into the events of a response. The same log gives
+// responseStream turns the log of a run into the events of a response. The same log yields
 // the same events with the same numbers, so that a client can resume behind any of them.
 type responseStream struct {
 	server    *Server

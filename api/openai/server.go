@@ -65,8 +65,8 @@ type Deps struct {
 	Address func(r *http.Request) string
 }
 
-// Store is the part of the database that the protocol shows. What a principal may not see
-// is CodeNotFound.
+// Store is the part of the database that the protocol shows. Things that a principal may
+// not see are CodeNotFound.
 type Store interface {
 	// Project returns a project by its id or its name.
 	Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error)

@@ -23,7 +23,7 @@ type Library interface {
 	RenameProject(ctx context.Context, p knowledge.Principal, id, name string) (knowledge.Project, error)
 	// RemoveProject hides a project, by its id or its name, and starts the run that removes
 	// everything in it. A document under legal hold is CodeConflict. Doing it again while
-	// the run goes on returns that run.
+	// the run is running returns that run.
 	RemoveProject(ctx context.Context, p knowledge.Principal, idOrName string) (store.Run, error)
 	// AddDocument takes a file in as a document. One with the same external id becomes its
 	// next version.
