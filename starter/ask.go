@@ -25,7 +25,7 @@ type askCmd struct {
 
 // Help is the command's example.
 func (askCmd) Help() string {
-	return "The answer goes on through a restart of the server, for up to a minute. Ctrl-C cancels the question; a second one does not wait for the server.\n\nExample:\n\n" +
+	return "The answer continues through a restart of the server, for up to a minute. Ctrl-C cancels the question; a second one does not wait for the server.\n\nExample:\n\n" +
 		"    cairn ask \"How often must an HX-4 be calibrated?\" --project default\n    cairn ask how many days of holiday are there\n    cairn ask -c 7d3f2c1e-0a35-4a3e-a3bb-0d6a9a1f2c11 and when must they be announced?\n    cairn ask - < question.txt\n" +
 		"    cairn ask \"What does this letter want?\" --attach letter.pdf\n" +
 		"    cairn ask \"What do the incidents of this year have in common?\" --deep-research > report.md"

@@ -44,8 +44,8 @@ func (n *narrator) showAnswer(events iter.Seq2[client.Event, error], view answer
 // offlineModel is the name of the model that answers without configuration.
 const offlineModel = localmodel.ChatModel
 
-// under writes what stands under an answer: its sources, the model, and how to go on with
-// the conversation.
+// under writes the lines below an answer: its sources, the model, and how to continue the
+// conversation.
 func (v answerView) under(out io.Writer, answer client.Answer) error {
 	fmt.Fprintln(out) // a failure shows with the next line
 	if err := terminal.Sources(out, answer.Sources, false); err != nil {
@@ -62,7 +62,7 @@ func (v answerView) under(out io.Writer, answer client.Answer) error {
 		lines = append(lines, "model: "+terminal.Clean(answer.Model))
 	}
 	if id := answer.ConversationID; id != "" {
-		more := "go on: cairn ask -c " + terminal.Clean(id)
+		more := "continue: cairn ask -c " + terminal.Clean(id)
 		if v.project != "" && v.project != "default" {
 			more += " -p " + terminal.Clean(v.project)
 		}

@@ -136,7 +136,7 @@ func (n *narrator) tell(e client.Event) error {
 	return nil
 }
 
-// searchChoices tells of a search whose passages were embedded with a model that the
+// searchChoices warns of a search whose passages were embedded with a model that the
 // server cannot ask.
 func (n *narrator) searchChoices(e client.Event) error {
 	var chosen struct{ Failures map[string]string }
@@ -144,7 +144,7 @@ func (n *narrator) searchChoices(e client.Event) error {
 		return err
 	}
 	if chosen.Failures["embeddings"] != "" {
-		n.say("the embedding model of these documents cannot be asked, so only their words were searched; cairn doctor tells more")
+		n.say("the embedding model of these documents cannot be asked, so only their words were searched; cairn doctor shows more")
 	}
 	return nil
 }

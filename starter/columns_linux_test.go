@@ -96,7 +96,7 @@ func TestColoursOnATerminalOnly(t *testing.T) {
 }
 
 // TestEveryCommandHasItsColumns finds commands whose table, JSON or errors have no transcript.
-// What doctor finds differs between machines: its report is in TestDoctorReport.
+// The findings of doctor differ between machines: its report is in TestDoctorReport.
 func TestEveryCommandHasItsColumns(t *testing.T) {
 	t.Parallel()
 	parser, err := newParser(&app{})

@@ -105,7 +105,7 @@ func checkRerank(ctx context.Context, what string, m config.Model, protocol stri
 	start := time.Now()
 	if _, err := model.NewReranker(endpoint(m, "", ""), model.RerankShape(protocol), nil).Rerank(ctx, "test", []string{"test"}); err != nil {
 		f := failedEndpoint(what+" endpoint", "models.rerank", m, err)
-		f.Next += "; searches go on without it"
+		f.Next += "; searches continue without it"
 		return f
 	}
 	return finding{what + " endpoint", findingOK, fmt.Sprintf("%s at %s: answered in %s", m.Model, m.Provider(), took(start)), ""}

@@ -84,8 +84,8 @@ func diskSpace(data string) *api.DiskSpace {
 	return space
 }
 
-// sizeOf returns the bytes of a file or of all files in a folder. What vanishes meanwhile
-// counts nothing.
+// sizeOf returns the bytes of a file or of all files in a folder. Files that vanish
+// meanwhile are not counted.
 func sizeOf(path string) (bytes int64) {
 	_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {

@@ -115,7 +115,7 @@ func (d documentAction) report(a *app, do doing, result client.SelectionResult) 
 		}
 	}
 	if !d.All && len(result.Refused) > 0 {
-		return fmt.Errorf("%s refused: cairn documents show ID tells their state", terminal.Count(len(result.Refused), "document"))
+		return fmt.Errorf("%s refused: cairn documents show ID shows their state", terminal.Count(len(result.Refused), "document"))
 	}
 	return nil
 }

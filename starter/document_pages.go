@@ -12,8 +12,8 @@ import (
 const pagesEvery = 3 * time.Second
 
 // followPages shows from time to time a document whose pages are read, until stop is called:
-// the events of its run tell of stages only. It requests nothing in other stages, which
-// extracting reports. What fails is left out.
+// the events of its run report stages only. It requests nothing in other stages, which
+// extracting reports. Requests that fail are left out.
 func followPages(ctx context.Context, c *client.Client, id string, extracting func() bool, show func(client.Document)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stopped := make(chan struct{})

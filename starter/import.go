@@ -190,7 +190,7 @@ func awaitImport(ctx context.Context, a *app, c *client.Client, i client.Import,
 	return errors.Join(err, importOutcome(i))
 }
 
-// importProgress says how far an import is.
+// importProgress returns how far an import is, in words.
 func importProgress(i client.Import) string {
 	text := fmt.Sprintf("%d failed, %.0f/s", i.Failed, i.DocumentsPerSecond)
 	if i.ETASeconds != nil {
@@ -202,7 +202,7 @@ func importProgress(i client.Import) string {
 	return text
 }
 
-// importNumbers says how far an import is, with the numbers.
+// importNumbers returns how far an import is, with the numbers.
 func importNumbers(i client.Import) string {
 	return fmt.Sprintf("%d of %d, %s", i.Discovered-i.Remaining, i.Discovered, importProgress(i))
 }
@@ -233,7 +233,7 @@ func writeImport(a *app, i client.Import) error {
 	return err
 }
 
-// importCounts says what an import that has ended has done.
+// importCounts returns what an import that has ended has done.
 func importCounts(i client.Import) string {
 	if i.Status != "completed" {
 		return ""

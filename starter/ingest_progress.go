@@ -10,7 +10,7 @@ import (
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
 
-// ingestNotes tells why an ingestion stands still. Safe for concurrent use.
+// ingestNotes shows why an ingestion does not advance. Safe for concurrent use.
 type ingestNotes struct {
 	progress *terminal.Progress
 	out      io.Writer

@@ -54,7 +54,7 @@ func (d projectsDeleteCmd) Run(ctx context.Context, a *app) error {
 
 // confirm asks for the name of the project, and fails if another text is typed.
 func (d projectsDeleteCmd) confirm(a *app) error {
-	fmt.Fprintf(a.stderr, "This removes the project %s with all its documents, conversations, runs and keys. It cannot be undone.\nType %s to go on:\n", d.ID, d.ID)
+	fmt.Fprintf(a.stderr, "This removes the project %s with all its documents, conversations, runs and keys. It cannot be undone.\nType %s to continue:\n", d.ID, d.ID)
 	typed, _ := bufio.NewReader(a.stdin).ReadString('\n') // an error leaves it empty
 	if strings.TrimSpace(typed) != d.ID {
 		return wrongUse("the name does not match, so nothing was removed; a script passes --yes")

@@ -240,6 +240,6 @@ func (s runsMessageCmd) Run(ctx context.Context, a *app) error {
 	if s.forPrograms() {
 		return s.write(a, map[string]string{"id": s.ID})
 	}
-	_, err = fmt.Fprintln(a.stdout, "told run", s.ID)
+	_, err = fmt.Fprintln(a.stdout, "sent to run", s.ID)
 	return err
 }

@@ -25,12 +25,12 @@ func (s runsApproveCmd) Run(ctx context.Context, a *app) error { return s.decide
 
 type runsRefuseCmd struct {
 	callFlags
-	Reason string `help:"What the model is told."`
+	Reason string `help:"The reason that the model reads."`
 }
 
 // Help returns the command's details and an example.
 func (runsRefuseCmd) Help() string {
-	return "The run goes on, and the model is told the reason.\n\nExample:\n\n" +
+	return "The run continues, and the model reads the reason.\n\nExample:\n\n" +
 		"    cairn runs refuse 1f0c6f0e-52a5-4a0e-9f6b-3d1c8a7e2b11 call_1_1 --reason 'the customer was called already'"
 }
 

@@ -54,7 +54,7 @@ func (p *platform) picture(ctx context.Context, name, prompt, size, key string) 
 	return p.paint.Image(ctx, model.ImageRequest{Model: name, Prompt: prompt, Size: size, Key: key})
 }
 
-// missingComponents says how to install what a tool needs and this machine lacks. An API
+// missingComponents returns how to install what a tool needs and this machine lacks. An API
 // without a worker does not know the machines of its workers.
 func (p *platform) missingComponents() map[string]string {
 	if p.worker == nil || sandbox.Has(sandbox.Python) {

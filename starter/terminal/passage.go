@@ -38,8 +38,8 @@ func ChunkPlace(c client.Chunk) string {
 	return line(documentName(s)) + "\n" + line(strings.Join(parts, "; "))
 }
 
-// Passage writes a text with the code points from start to end marked. Where end is 0
-// nothing is.
+// Passage writes a text with the code points from start to end marked. If end is 0 it
+// marks nothing.
 func Passage(out io.Writer, text string, start, end int) error {
 	runes := []rune(text)
 	end = min(end, len(runes))

@@ -11,7 +11,7 @@ import (
 
 // Sources lists the passages that an answer cites. A passage has two lines: its rank and
 // the document with the headings above it; then the place, the document's external id and
-// the passage's id. Where the answer cites nothing, Sources lists the passages that the
+// the passage's id. If the answer cites nothing, Sources lists the passages that the
 // model was given. With boxes, the place has those on the pages, in PDF points.
 func Sources(out io.Writer, sources []client.Source, boxes bool) error {
 	cited := make([]client.Source, 0, len(sources))
