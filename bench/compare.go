@@ -14,7 +14,7 @@ import (
 // confidence is that of the intervals of the ratios.
 const confidence = .95
 
-// errWorse says that the binary is worse than that of the base.
+// errWorse means that the binary is worse than that of the base.
 var errWorse = errors.New("a measure is worse than the base by more than the threshold")
 
 // comparison measures two versions in turns.
@@ -143,7 +143,7 @@ const (
 	verdictSame   = ""
 )
 
-// verdict says what the whole interval of a ratio shows: worse than the base by
+// verdict returns what the whole interval of a ratio shows: worse than the base by
 // more than the threshold in percent, or better than the base.
 func (p *pair) verdict(low, high, threshold float64) string {
 	if p.higher { // a ratio of 1/x is then what x is otherwise

@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// errNotTraced says that the calls of a process cannot be counted here; the work
+// errNotTraced means that the calls of a process cannot be counted here; the work
 // was done nevertheless.
 var errNotTraced = errors.New("strace cannot follow the server")
 

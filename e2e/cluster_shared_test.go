@@ -92,7 +92,7 @@ func (c *cluster) sharesState(t *testing.T, one, two *server) {
 	})
 }
 
-// slowFile is a file whose reader stops after some bytes, until it may go on.
+// slowFile is a file whose reader stops after some bytes, until it may continue.
 type slowFile struct {
 	words   *strings.Reader
 	fast    int // bytes

@@ -160,7 +160,7 @@ func (w *bulkImport) setStatus(ctx workflow.Context, status knowledge.ImportStat
 }
 
 // continueAsNew returns the error that continues the workflow as new. The workflows of
-// the open pages go on, and the events that leave memory are stored before.
+// the open pages continue, and the events that leave memory are stored before.
 func (w *bulkImport) continueAsNew(ctx workflow.Context) error {
 	w.drain(ctx)
 	w.log.drain(ctx)

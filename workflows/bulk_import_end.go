@@ -114,7 +114,7 @@ func (w *bulkImport) finish(ctx workflow.Context, err error) error {
 	}
 	w.log.end(ending)
 	w.log.close(ctx)
-	// What cannot be deleted stays with the import, and harms nobody.
+	// Lists that cannot be deleted stay with the import, and do no harm.
 	options := onQueue(activityOptions(ctx, "delete the lists of objects", time.Hour, storeRetries()), QueueBulk, 0)
 	_ = workflow.ExecuteActivity(options, w.acts.CleanImport, w.in.ImportRef).Get(ctx, nil)
 	return nil

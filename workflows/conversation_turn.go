@@ -67,7 +67,7 @@ func nextRuns(ctx workflow.Context, known []string) []string {
 	}
 }
 
-// wakeNext tells the workflows that wait for the end of this one that it has come.
+// wakeNext signals the workflows that wait for the end of this one.
 func wakeNext(ctx workflow.Context, known []string) {
 	ctx = disconnected(ctx)
 	for waiting := nextRuns(ctx, known); len(waiting) > 0; waiting = nextRuns(ctx, waiting[1:]) {

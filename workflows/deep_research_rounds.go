@@ -53,8 +53,8 @@ func (r *research) round(ctx workflow.Context) error {
 	return nil
 }
 
-// plan plans a round within the time that is left. Where that is over, or a plan after the
-// first one fails, the plan has no questions, and what was found is reported.
+// plan plans a round within the time that is left. If no time is left, or a plan after the
+// first one fails, the plan has no questions, and the report has what was found so far.
 func (r *research) plan(ctx workflow.Context, round int, left time.Duration) (plan activities.PlanResult, err error) {
 	heard := len(r.Messages)
 	in := activities.PlanInput{RunRef: r.in.RunRef, Research: r.Research, Round: round, Breadth: r.in.Limits.Breadth}

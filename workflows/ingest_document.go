@@ -46,7 +46,7 @@ type IngestInput struct {
 	Resume    *IngestResume `json:"resume,omitempty"`  // the state of the first task, if it is resumed
 	Log       stream.Log    `json:"log,omitzero"`
 
-	// ListWaits says that the search attributes tell of long waits. Workflows that an older
+	// ListWaits means that the search attributes list long waits. Workflows that an older
 	// version started do not write them.
 	ListWaits bool `json:"listWaits,omitempty"`
 }

@@ -15,7 +15,7 @@ import (
 const searchesEnd = 5 * time.Second
 
 // FillState is how far a reindex is with the vectors of its project. Each step that has
-// ended is noted, so that a continue-as-new goes on at the next one.
+// ended is noted, so that a continue-as-new continues at the next one.
 type FillState struct {
 	Rebuild bool `json:"rebuild,omitempty"` // write the present generations again, and make no versions
 
