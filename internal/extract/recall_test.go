@@ -111,7 +111,7 @@ func printAll(t *testing.T, tools format.Tools, byFormat map[string][]string) ma
 }
 
 // wholeWords returns the words of a printed text but for the numbers of its pages. A word
-// that is too wide for its line goes on in the next one, and how wide it is depends on the
+// that is too wide for its line continues in the next one, and how wide it is depends on the
 // fonts of the machine: its parts count as one word where the whole was found.
 func wholeWords(text string, found map[string]bool) map[string]bool {
 	var list []string

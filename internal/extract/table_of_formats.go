@@ -50,8 +50,8 @@ const (
 // maxPDF is the largest PDF in bytes; pdfium keeps the whole file in memory.
 const maxPDF = 256 << 20
 
-// maxOffice is the largest office document or book in bytes. What it unpacks to has a
-// limit of its own.
+// maxOffice is the largest office document or book in bytes. The unpacked bytes have a
+// limit of their own.
 const maxOffice = 256 << 20
 
 // formats is the table of formats. A new format is a row here and a reader in a

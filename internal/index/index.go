@@ -43,8 +43,8 @@ type Query struct {
 	Documents []string // empty = all
 	Filter    knowledge.Filter
 	// Generation is the one whose entries are found: Dense compares no vector of another
-	// one, and BM25 finds each chunk once. Where only some of the projects have entries of
-	// it, those of the others may be found by their words, or not.
+	// one, and BM25 finds each chunk once. If only some of the projects have entries of it,
+	// BM25 may find those of the others or not.
 	Generation string
 	Limit      int // 1..MaxLimit
 }

@@ -165,8 +165,8 @@ func (a *addition) claimed(ctx context.Context, tx transaction) (bool, error) {
 	return versionTable.first(ctx, tx, &a.row, "v.document_id = ? AND v.version = ? AND v.status = 'pending' AND v.run_id = ?", a.DocumentID, a.doc.Version, a.RunID)
 }
 
-// reclaim gives the version that was claimed before the attributes and the facts of
-// the new claim.
+// reclaim writes the attributes and the facts of the new claim to the version that was
+// claimed before.
 func (a *addition) reclaim(ctx context.Context, tx transaction) (ImportClaim, error) {
 	before := a.row
 	if err := a.base(ctx, tx); err != nil {

@@ -154,7 +154,7 @@ func postgresVersion() (version int64, err error) {
 }
 
 // migratePostgres is Migrate for PostgreSQL. It holds an advisory lock of the database
-// meanwhile, which a process that dies gives back.
+// meanwhile, which PostgreSQL releases if the process dies.
 func migratePostgres(ctx context.Context, databaseURL string) (err error) {
 	config, _, err := parsePostgres(databaseURL)
 	if err != nil {
@@ -233,8 +233,8 @@ func (postgresEngine) transact(ctx context.Context, writer *pool, work func(ctx 
 	}
 }
 
-// aloneInTurn waits up to turnTime until no other transaction of the store runs. What the
-// transaction then does waits as long as any other.
+// aloneInTurn waits up to turnTime until no other transaction of the store runs. The later
+// statements of the transaction wait as long as those of any other.
 var aloneInTurn = fmt.Sprintf("SET LOCAL lock_timeout = %d; LOCK TABLE write_turns IN EXCLUSIVE MODE; SET LOCAL lock_timeout TO DEFAULT", turnTime)
 
 // repeatable reports whether a failed transaction is to be tried again. One that found

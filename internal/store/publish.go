@@ -48,7 +48,7 @@ func (s *Store) Publish(ctx context.Context, ref knowledge.VersionRef) (Publishe
 
 // PublishVersion writes the chunks of a version, switches readers to it in one
 // update, and ends its run, in one transaction. It writes nothing, and the run
-// goes on, if the document is being removed, a newer version is published, the
+// continues, if the document is being removed, a newer version is published, the
 // version was given up, or the project's generations have changed since the version was
 // written. Repeating it has the same result.
 func (s *Store) PublishVersion(ctx context.Context, p Publication) (Published, error) {

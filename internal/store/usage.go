@@ -13,9 +13,9 @@ import (
 )
 
 // ProjectUsage returns what the runs of a project used that began in [from, to), by the
-// day in UTC and the model, in this order. What an answer asked of another project is in the
-// usage of that answer, and is counted there alone. A project that the principal does not cover is
-// CodeNotFound.
+// day in UTC and the model, in this order. The calls that an answer made in another project
+// are in the usage of that answer, and are counted there alone. A project that the principal
+// does not cover is CodeNotFound.
 func (s *Store) ProjectUsage(ctx context.Context, p knowledge.Principal, idOrName string, from, to time.Time) ([]knowledge.DayUsage, error) {
 	project, err := s.Project(ctx, p, idOrName)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package align gives the blocks of a document the pages and line boxes of a PDF that
+// Package align adds to the blocks of a document the pages and line boxes of a PDF that
 // another program made of it. The text stays as it was read from the document: the
 // words of each block are found again on the lines of the PDF.
 package align

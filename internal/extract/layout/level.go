@@ -2,7 +2,7 @@ package layout
 
 import "github.com/cairn-rag/cairn/internal/knowledge"
 
-// levels gives headings that no bookmark names a level among those that one names.
+// levels assigns a level to headings that no bookmark names, among those that one names.
 type levels struct {
 	look  typography
 	level int     // of the last heading that a bookmark names, 0 = none yet

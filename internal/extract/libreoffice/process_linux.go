@@ -26,7 +26,7 @@ func processAttributes() *attributes {
 // maxFile is the largest file in bytes that LibreOffice may write.
 const maxFile = 1 << 30
 
-// limitFiles keeps LibreOffice from filling the disk. Where it fails, LibreOffice
+// limitFiles keeps LibreOffice from filling the disk. It fails only if LibreOffice
 // ended at once.
 func limitFiles(pid int) {
 	_ = unix.Prlimit(pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: maxFile, Max: maxFile}, nil)

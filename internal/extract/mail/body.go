@@ -90,10 +90,10 @@ func readable(data []byte) string {
 }
 
 // unfold joins the lines of text in the format "flowed" (RFC 3676): a line that ends in
-// a space goes on in the next line that is quoted as often.
+// a space continues in the next line that is quoted as often.
 func unfold(s string, deletesSpace bool) string {
 	var b strings.Builder
-	open, quotes := false, 0 // the line before goes on
+	open, quotes := false, 0 // the line before continues
 	for line := range strings.Lines(s) {
 		line = strings.TrimRight(line, "\r\n")
 		rest := strings.TrimLeft(line, ">")

@@ -125,7 +125,7 @@ func (r *reader) tree(name string) (*markup.Node, error) {
 	return markup.Parse(f)
 }
 
-// open says which elements are read part by part.
+// open reports whether an element is read part by part.
 func (r *reader) open(n *markup.Node) bool {
 	switch n.Name {
 	case "document-content", "body", "section", "automatic-styles", "presentation", "table-row-group", "table-rows", "table-header-rows":

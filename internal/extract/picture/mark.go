@@ -21,7 +21,7 @@ const (
 )
 
 // Mark draws boxes on a page. They are in points from its top left, of perPoint pixels
-// each. What lies outside the page is left out.
+// each. Parts outside the page are left out.
 func Mark(page *image.RGBA, boxes []knowledge.Box, perPoint float64) {
 	pixel := func(points float64) int {
 		return int(math.Round(min(max(points*perPoint, -1e6), 1e6)))

@@ -138,8 +138,8 @@ func (t *Table) lead(rows []row) {
 	t.blocks = append(t.blocks, knowledge.Block{Kind: knowledge.BlockCaption, Text: strings.Join(lines, "\n"), Origin: originOf(rows)})
 }
 
-// originOf returns the lines of successive rows. Where each row is on a line of
-// its own, and no line between them is blank, the block follows the file line by line.
+// originOf returns the lines of successive rows. If each row is on a line of its
+// own, and no line between them is blank, the block follows the file line by line.
 func originOf(rows []row) knowledge.Origin {
 	o := knowledge.Origin{First: rows[0].origin.First, Last: rows[len(rows)-1].origin.Last}
 	o.LineByLine = o.First > 0 && o.Last-o.First+1 == len(rows)

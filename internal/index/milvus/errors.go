@@ -11,9 +11,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// typed wraps an error of the server into one with a code. What the server
-// refuses because of the request is a defect of ours; everything else may pass
-// when the call is repeated.
+// typed wraps an error of the server into one with a code. A request that the
+// server refuses is a defect of ours; all other errors may pass when the call is
+// repeated.
 func typed(err error, format string, args ...any) error {
 	if err == nil {
 		return nil

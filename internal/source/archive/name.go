@@ -57,7 +57,7 @@ func printable(name string) string {
 	}, name)
 }
 
-// unique gives each member a key of its own. A member whose key an earlier one
+// unique sets a key of its own for each member. A member whose key an earlier one
 // has, and one below the path of an inner archive, must not be read: readers
 // differ in which of the two they show.
 func unique(members []member) {
@@ -84,8 +84,8 @@ func unique(members []member) {
 	}
 }
 
-// clash gives the member the key "start (2)rest", or with the first number that
-// is free, and the reason why it must not be read.
+// clash sets the key of the member to "start (2)rest", or with the first number that
+// is free, and the reason why the member must not be read.
 func (m *member) clash(taken map[string]bool, start, rest string) {
 	m.fault = knowledge.Errorf(knowledge.CodeConflict, "the archive holds more than one file with the path %q; the first is read", start+rest)
 	for i := 2; ; i++ {

@@ -1,5 +1,5 @@
-// Package storetest is the contract of package store as tests. Whatever database
-// stands behind a Store, these hold: versions switch atomically, a principal
-// sees its own and nothing else, what is removed is gone, and of many who want
-// the same thing at once one gets it.
+// Package storetest is the contract of package store as tests. A Store over any
+// database holds it: versions switch atomically, a principal sees its own things and
+// nothing else, removed things are gone, and of several callers who want the same
+// thing at once one gets it.
 package storetest
