@@ -130,7 +130,7 @@ func (b *Browser) Render(ctx context.Context, address string, mayOpen func(*url.
 }
 
 // enter returns the Chromium that opens the next page, and starts one if there is none.
-// The start goes on when the page that caused it does not wait any longer.
+// The start continues if the page that caused it does not wait any longer.
 func (b *Browser) enter() (*chromium, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

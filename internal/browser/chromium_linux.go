@@ -22,7 +22,7 @@ import (
 	"github.com/cairn-rag/cairn/internal/sandbox"
 )
 
-// program is where Debian installs Chromium. What is on the PATH is a script that reads
+// program is where Debian installs Chromium. The one on the PATH is a script that reads
 // settings of the machine.
 const program = "/usr/lib/chromium/chromium"
 

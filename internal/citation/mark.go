@@ -185,7 +185,7 @@ func idOf(attributes string) string {
 func ranks(list string) []int {
 	var out []int
 	for _, digits := range number.FindAllString(list, -1) {
-		// What does not fit is no rank of ours.
+		// A number that does not fit is no rank of ours.
 		if rank, err := strconv.Atoi(digits); err == nil {
 			out = append(out, rank)
 		}

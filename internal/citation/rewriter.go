@@ -35,7 +35,7 @@ type Context struct {
 // (`[1](…)`), where they define one (`[1]: …` at the start of a line), and where
 // they are quoted from a passage.
 //
-// What could become a mark is held back, at most maxHeld bytes of it. Each
+// Text that could become a mark is held back, at most maxHeld bytes of it. Each
 // decision rests on the maxHeld bytes from its place on and on what came before
 // them, so that the output does not depend on how the input is cut. Not safe for
 // concurrent use.
@@ -94,7 +94,7 @@ func (c Context) citation() string {
 	return fmt.Sprintf(`<citation id="%s">[%d]</citation>`, c.ChunkID, c.Rank)
 }
 
-// Write takes words and gives those that are certain by now.
+// Write adds words and returns those that are certain by now.
 func (r *Rewriter) Write(text string) string {
 	r.pending += text
 	return r.advance()

@@ -24,7 +24,7 @@ func (c *Client) WithOutages(tell func(error)) *Client {
 type outage struct {
 	tell func(error) // may be nil
 
-	mu    sync.Mutex // held while tell runs, so that nothing else goes on meanwhile
+	mu    sync.Mutex // held while tell runs, so that the other calls wait for it
 	timer *time.Timer
 	told  bool
 }

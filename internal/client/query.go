@@ -174,7 +174,7 @@ func (c *Client) begin(ctx context.Context, path string, query url.Values, reque
 	}
 }
 
-// startGrace is how long a request that starts a run goes on after its caller has given
+// startGrace is how long a request that starts a run continues after its caller has given
 // up. The server may have the request already, and only its answer names the run, which
 // the caller then can cancel.
 const startGrace = 3 * time.Second

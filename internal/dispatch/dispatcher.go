@@ -361,8 +361,8 @@ func isMissing(err error) bool {
 	return errors.As(err, &missing)
 }
 
-// wrap says what was attempted; a Temporal server that does not answer is a
-// state that passes.
+// wrap adds to an error what was attempted. A Temporal server that does not answer is
+// CodeUnavailable.
 func wrap(err error, verb, id string) error {
 	if err == nil {
 		return nil

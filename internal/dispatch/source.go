@@ -81,8 +81,8 @@ func withoutWorkflow(ref stream.RunRef, run store.Run) []stream.Item {
 	return end.Items(ref.FirstOffset)
 }
 
-// Query implements stream.Source. Of a workflow that has closed it says so and
-// nothing more: how its run ended is in the store, or Settle writes it there.
+// Query implements stream.Source. Of a workflow that has closed it returns Closed and
+// no items: how its run ended is in the store, or Settle writes it there.
 func (s *Source) Query(ctx context.Context, ref stream.RunRef, from int64) (stream.EventsPage, error) {
 	page, err := s.workflows.openEvents(ctx, ref.WorkflowID, from)
 	if errors.Is(err, errClosed) {
@@ -175,8 +175,7 @@ func (s *Source) startImport(ctx context.Context, run store.Run) error {
 	return s.workflows.Import(ctx, i)
 }
 
-// documentEnd says what became of a version, or of a removal; nil is one that is
-// not done yet.
+// documentEnd returns how a version, or a removal, ended; nil if it has not yet.
 func (s *Source) documentEnd(ctx context.Context, run store.Run) (*activities.Ending, error) {
 	v, err := s.runs.Version(ctx, knowledge.VersionRef{Workspace: run.Workspace, Project: run.Project, Document: run.Subject, Version: run.Version})
 	gone := knowledge.IsCode(err, knowledge.CodeNotFound)

@@ -51,7 +51,7 @@ func (l *serverLog) Panic(msg string, tags ...tag.Tag) {
 	panic(msg)
 }
 
-// Fatal does not return: a part of the server cannot go on. During Start the
+// Fatal does not return: a part of the server cannot continue. During Start the
 // panic becomes Start's error; later it ends the process, from which the
 // histories recover.
 func (l *serverLog) Fatal(msg string, tags ...tag.Tag) {

@@ -54,8 +54,8 @@ func startUI(l net.Listener, temporal string, logger *slog.Logger) (*webUI, erro
 	return &webUI{url: "http://" + addr.String(), addr: addr, server: server}, nil
 }
 
-// uiServer returns the server of the UI. What the UI does wrong, such as a second status of
-// an answer, is no warning for our operators.
+// uiServer returns the server of the UI. Mistakes of the UI, such as a second status of an
+// answer, are no warnings for our operators.
 func uiServer(handler http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           guard(handler),

@@ -65,8 +65,8 @@ type Claim struct {
 	// Run is the id for the first run that the request starts: the same one when
 	// the request is repeated.
 	Run string
-	// Repeated reports that an earlier request with this key began. What it did
-	// is found by Run.
+	// Repeated reports that an earlier request with this key began. Run finds its
+	// results.
 	Repeated bool
 	// Earlier is the answer to that request, nil if its process died before it
 	// answered.
@@ -119,7 +119,7 @@ func (k *Keys) Claim(ctx context.Context, p knowledge.Principal, r Request) (*Cl
 	return nil, err
 }
 
-// Leave lets the next request with the same key go on.
+// Leave lets the next request with the same key begin.
 func (c *Claim) Leave() { c.leave() }
 
 // Free releases the key, so that the request can be sent again.

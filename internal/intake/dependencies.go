@@ -25,7 +25,7 @@ type Deps struct {
 }
 
 // Store is the part of the database that a document touches before its workflow
-// starts. What a principal may not see is CodeNotFound.
+// starts. Things that a principal may not see are CodeNotFound.
 type Store interface {
 	// Project returns a project by its id or its name.
 	Project(ctx context.Context, p knowledge.Principal, idOrName string) (knowledge.Project, error)

@@ -8,8 +8,8 @@ import (
 )
 
 // With returns the configuration with a change laid over it: JSON with any part
-// of a configuration, merged as RFC 7386 says. What it names is set, to zero
-// too; null puts it back to its default. A change that is empty or null itself
+// of a configuration, merged as RFC 7386 says. Fields that it names are set, to zero
+// too; null resets a field to its default. A change that is empty or null itself
 // changes nothing.
 func (c ProjectConfig) With(change json.RawMessage) (ProjectConfig, error) {
 	encoded, err := json.Marshal(c)

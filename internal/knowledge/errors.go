@@ -53,9 +53,9 @@ type Field struct {
 	Message  string `json:"message"`
 }
 
-// Error is an error whose code and message may be shown to a client. What came
-// from elsewhere (a provider's text, SQL, a path) stays in the wrapped cause,
-// which is logged and never shown.
+// Error is an error whose code and message may be shown to a client. Text that
+// came from elsewhere (a provider's words, SQL, a path) stays in the wrapped
+// cause, which is logged and never shown.
 type Error struct {
 	Code       Code
 	Message    string

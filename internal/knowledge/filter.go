@@ -167,7 +167,7 @@ func everyOperator() []Operator {
 	return []Operator{OpEq, OpNe, OpIn, OpNin, OpGt, OpGte, OpLt, OpLte, OpContains, OpExists}
 }
 
-// wrongValue says what is wrong with the value of a condition whose field and
+// wrongValue returns what is wrong with the value of a condition whose field and
 // operator are right, "" if nothing.
 func (c Condition) wrongValue() string {
 	values := c.Values()

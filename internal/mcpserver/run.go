@@ -89,7 +89,7 @@ func (p *progress) show(ctx context.Context, e client.Event) {
 	_ = p.request.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(e.ID), Message: message})
 }
 
-// message says in a few words what an event means, "" for nothing that concerns a reader.
+// message describes an event in a few words, "" for one that does not concern a reader.
 func (p *progress) message(e client.Event) string {
 	var data struct {
 		RunID                string // runStarted

@@ -19,7 +19,7 @@ type Endpoint struct {
 	// BaseURL is the address before "/chat/completions", usually ending in
 	// "/v1". For Azure it is the address of the resource.
 	BaseURL string
-	// Azure says that the endpoint is one of Azure OpenAI: the key is sent in the header
+	// Azure reports that the endpoint is one of Azure OpenAI: the key is sent in the header
 	// api-key, and the addresses begin with /openai/.
 	Azure bool
 	// APIVersion is a version of Azure's API, for addresses with /openai/deployments/.

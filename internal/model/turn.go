@@ -9,8 +9,8 @@ import (
 type Turn struct {
 	// Patience is the longest wait that the caller accepts.
 	Patience time.Duration
-	// Waited says that the caller was refused a turn before and came back at the
-	// time that it was told. It goes before callers that did not wait.
+	// Waited reports that the caller was refused a turn before and returns at the time
+	// that it was promised. It goes before callers that did not wait.
 	Waited bool
 	// Now ends all waits that the endpoint asked for: somebody knows better.
 	Now bool

@@ -41,8 +41,8 @@ func (r Request) checkAttachments() error {
 	return nil
 }
 
-// attach takes in what comes with the question of a run. It returns the principal and the
-// request with which the question goes on, and the ids of the attachments.
+// attach takes in the attachments of the question of a run. It returns the principal and
+// the request with which the question continues, and the ids of the attachments.
 func (s *Starter) attach(ctx context.Context, p knowledge.Principal, id, project string, r Request) (knowledge.Principal, Request, []string, error) {
 	if len(r.Attachments) == 0 {
 		return p, r, nil, nil

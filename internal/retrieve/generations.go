@@ -14,7 +14,7 @@ import (
 // settingEmbeddings names the failure of a generation whose model cannot be asked.
 const settingEmbeddings = "embeddings"
 
-// Generations tells which generations of vectors a search reads.
+// Generations finds the generations of vectors that a search reads.
 type Generations interface {
 	// SearchedGenerations returns the generations that a search of projects reads, each
 	// with its projects. Empty projects means all that the principal covers.
@@ -22,7 +22,7 @@ type Generations interface {
 }
 
 // ErrCannotBeAsked marks the error of an Embedder whose endpoint refuses the model, or of a
-// generation that has no endpoint. A search then goes on by words.
+// generation that has no endpoint. A search then continues by words.
 var ErrCannotBeAsked = errors.New("this embedding model cannot be asked")
 
 // Across returns a Retriever that asks each generation of vectors with its own model. of

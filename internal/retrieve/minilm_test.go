@@ -148,7 +148,7 @@ func (m *miniLM) ask(ctx context.Context, texts []string) ([][]float32, error) {
 	return vectors, nil
 }
 
-// save writes the file. A run that is interrupted goes on with the texts that it lacks.
+// save writes the file. A run after an interrupted one requests the texts that it lacks.
 func (m *miniLM) save() error {
 	var records [][]byte
 	for key, v := range m.vectors {

@@ -16,7 +16,7 @@ import (
 const askTime = 15 * time.Second
 
 // Choices are what the stages of a search chose by themselves, for those who read the
-// answer. The zero value says that nothing was chosen.
+// answer. The zero value means that nothing was chosen.
 type Choices struct {
 	Question  string           `json:"question,omitempty"`  // ai.enhanceQuery: searched in place of the question
 	Strategy  string           `json:"strategy,omitempty"`  // ai.retrieval.route
@@ -29,7 +29,7 @@ type Choices struct {
 	// Sources of the passages, with ai.retrieval.web.
 	Sources  *Sources           `json:"sources,omitempty"`
 	Widened  bool               `json:"widened,omitempty"`  // nothing met Filter, so it was left out
-	Failures map[string]Failure `json:"failures,omitempty"` // by the setting whose stage failed; the search went on without it
+	Failures map[string]Failure `json:"failures,omitempty"` // by the setting whose stage failed; the search continued without it
 }
 
 // IsZero reports whether nothing was chosen.

@@ -60,8 +60,8 @@ func (c *collection) strategies() []strategy {
 // TestStrategies measures each strategy on the Cranfield collection, with the vectors of
 // the offline model and of MiniLM, in the embedded index and in Milvus's C++ core. The
 // results are in testdata/strategies, one file for each, with the first hits of some
-// questions. What they may not fall below is in testdata/strategies/floors.txt, which
-// -update does not write.
+// questions. Their least values are in testdata/strategies/floors.txt, which -update does
+// not write.
 func TestStrategies(t *testing.T) {
 	t.Parallel()
 	floors := readFloors(t)

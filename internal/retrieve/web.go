@@ -126,7 +126,7 @@ func (w *onWeb) wait() ([]Page, error) {
 }
 
 // withPages returns the passages of the documents and the pages of the web, best first. It
-// waits for the web until its time is over, and then goes on without it, which is noted.
+// waits for the web until its time is over, and then continues without it, which is noted.
 func (s *search) withPages(ctx context.Context, w *onWeb, pool []Context) ([]Context, error) {
 	if w == nil {
 		return pool, nil

@@ -29,7 +29,7 @@ type Piece struct {
 	Content string `json:"content"`
 }
 
-// cut splits data, which is UTF-8, into pieces between its characters, and gives
+// cut splits data, which is UTF-8, into pieces between its characters, and returns
 // each as JSON of at most maxData bytes. The same event of the same run is
 // always cut alike.
 func cut(run string, id int64, event string, data []byte) ([][]byte, error) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Event is what a stream says. ID is the last id that the stream gave, which is
-// what a client sends as Last-Event-ID; Name is "message" where none was given.
+// Event is an event of a stream. ID is the last id that the stream has sent, which a
+// client sends as Last-Event-ID. Name is "message" if the stream sent none.
 type Event struct {
 	ID   string
 	Name string

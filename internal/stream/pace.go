@@ -17,7 +17,7 @@ const (
 // before it asks again, so that it adds little to a time that a reader waits anyway.
 const quietShare = 10
 
-// pace says when a log is queried next.
+// pace decides when a log is queried next.
 type pace struct {
 	hubless bool // no publisher is in this process
 	poll    time.Duration

@@ -16,7 +16,7 @@ func identifierParts(text string, yield func(part string)) {
 		for end < len(text) && (isLetter(text[end]) || isDigit(text[end])) {
 			end++
 		}
-		whole := end == len(text) || text[end] < 0x80 // else it goes on with other letters
+		whole := end == len(text) || text[end] < 0x80 // else it continues with other letters
 		if word := text[i:end]; whole && hasHump(word) {
 			eachHump(word, yield)
 		}
