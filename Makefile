@@ -37,7 +37,7 @@ export PROGRESS
 compile = { $(GO) build -v $(1) 2>&1; echo "exit $$?"; } | awk -v tty=$$(test -t 2 && echo 1 || echo 0) "$$PROGRESS"
 
 build: ## build bin/cairn
-	@echo "Building bin/cairn. A first build takes some minutes (it compiles a whole Temporal server, about 1,700 packages), a later one seconds."
+	@echo "Building bin/cairn. A first build takes some minutes (it compiles a whole Temporal server, about 1,900 packages), a later one seconds."
 	@$(call compile,-ldflags "-s -w -X main.version=$(VERSION)" -o bin/cairn ./starter)
 
 build-cluster: ## build bin/cairn-cluster: without the embedded Temporal server
