@@ -62,7 +62,7 @@ func (v answerView) under(out io.Writer, answer client.Answer) error {
 		lines = append(lines, "model: "+terminal.Clean(answer.Model))
 	}
 	if id := answer.ConversationID; id != "" {
-		more := "continue: cairn ask -c " + terminal.Clean(id)
+		more := "go on: cairn ask -c " + terminal.Clean(id)
 		if v.project != "" && v.project != "default" {
 			more += " -p " + terminal.Clean(v.project)
 		}
