@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,10 +35,11 @@ func TestOperator(t *testing.T) {
 		}
 		return out
 	}
-	down := []modeltest.Reply{}
-	for range 5 {
-		down = append(down, modeltest.Fail(http.StatusServiceUnavailable))
-	}
+	// The wait after so many tries, 32 s, is long enough for all commands below: there is no
+	// cause to show while an attempt is under way.
+	const tries = 8
+	down := slices.Repeat([]modeltest.Reply{modeltest.Fail(http.StatusServiceUnavailable)}, tries)
+	waitsLong := func(d client.Document) bool { return d.Waiting != nil && d.Waiting.Attempt >= tries }
 	for _, test := range []struct {
 		name    string
 		shut    bool // nothing listens at the endpoint
@@ -47,12 +49,11 @@ func TestOperator(t *testing.T) {
 		fix     []string
 	}{
 		{
-			// After the fifth try it waits long enough for all commands below.
-			"endpoint-down", true, nil, func(d client.Document) bool { return d.Waiting != nil && d.Waiting.Attempt >= 5 },
+			"endpoint-down", true, nil, waitsLong,
 			[]string{"embed", "of 60, next", "cannot be reached (connection refused)"}, []string{"retry", "--all", "--code", "provider_failed"},
 		},
 		{
-			"endpoint-failing", false, down, func(d client.Document) bool { return d.Waiting != nil },
+			"endpoint-failing", false, down, waitsLong,
 			[]string{"embed", "of 60, next", "overloaded or failing (status 503)"}, []string{"retry", "--all", "--code", "provider_failed"},
 		},
 		{
@@ -72,7 +73,7 @@ func TestOperator(t *testing.T) {
 			}
 			m.ScriptEmbeddings(test.replies...)
 			a := s.upload(t, test.name, "The northern pier has a lighthouse, says "+test.name+".")
-			await(t, time.Minute, a.ID+" is stuck", func(context.Context) error {
+			await(t, 3*time.Minute, a.ID+" is stuck", func(context.Context) error {
 				if !test.stuck(s.document(t, a.ID)) {
 					return errors.New("it is not")
 				}
