@@ -24,7 +24,7 @@ func TestUnknownModel(t *testing.T) {
 	_, image := c.Image(t.Context(), model.ImageRequest{Model: "of-the-project", Prompt: "a pier"})
 	_, models := c.Models(t.Context())
 	_, _, embed := c.Embed(t.Context(), []string{"a pier"})
-	_, transcribe := c.Transcribe(t.Context(), "pier.mp3", strings.NewReader("sound"))
+	_, transcribe := c.Transcribe(t.Context(), "pier.mp3", sound)
 	for call, test := range map[string]struct {
 		err  error
 		want string
