@@ -256,20 +256,47 @@ func (d *Dispatcher) CancelRun(ctx context.Context, r store.Run) (known bool, er
 	return true, wrap(err, "cancel run", r.ID)
 }
 
-// Decide tells a run what a person decided about a tool call; waiting is false if no such
+// Decide sends a run the decision of a person about a tool call. waiting is false if no such
 // call waits for a decision.
 func (d *Dispatcher) Decide(ctx context.Context, r store.Run, decision workflows.Decision) (waiting bool, err error) {
-	handle, err := d.client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: r.WorkflowID, UpdateName: workflows.UpdateDecide, Args: []any{decision}, WaitForStage: client.WorkflowUpdateStageCompleted,
-	})
-	if err == nil {
-		err = handle.Get(ctx, nil)
+	update := client.UpdateWorkflowOptions{
+		UpdateID: knowledge.NewID(), WorkflowID: r.WorkflowID, UpdateName: workflows.UpdateDecide, Args: []any{decision},
+		WaitForStage: client.WorkflowUpdateStageCompleted,
 	}
-	var refused *temporal.ApplicationError
-	if isMissing(err) || errors.As(err, &refused) && refused.Type() == workflows.TypeNotWaiting {
-		return false, nil
+	for {
+		err := d.update(ctx, update)
+		if err == nil {
+			return true, nil
+		}
+		if refused, ok := errors.AsType[*temporal.ApplicationError](err); ok && refused.Type() == workflows.TypeNotWaiting {
+			return false, nil
+		}
+		if !isMissing(err) {
+			return false, wrap(err, "decide about a call of", r.WorkflowID)
+		}
+		// Temporal forgets an update that no worker has accepted yet, for example when the
+		// worker that had received it is dead. One that was accepted is known by its id.
+		if running, _, err := d.Running(ctx, r.WorkflowID); err != nil || !running {
+			return false, err
+		}
+		select {
+		case <-time.After(updatePause):
+		case <-ctx.Done():
+			return false, wrap(ctx.Err(), "decide about a call of", r.WorkflowID)
+		}
 	}
-	return err == nil, wrap(err, "decide about a call of", r.WorkflowID)
+}
+
+// updatePause is the time before an update that Temporal has forgotten is sent again.
+const updatePause = 100 * time.Millisecond
+
+// update sends an update to a workflow and waits for its result.
+func (d *Dispatcher) update(ctx context.Context, update client.UpdateWorkflowOptions) error {
+	handle, err := d.client.UpdateWorkflow(ctx, update)
+	if err != nil {
+		return err
+	}
+	return handle.Get(ctx, nil)
 }
 
 // StopIngest tells a document's ingest to give up versions up to upto.

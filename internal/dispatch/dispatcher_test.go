@@ -9,12 +9,14 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/cairn-rag/cairn/internal/dispatch"
 	"github.com/cairn-rag/cairn/internal/knowledge"
 	"github.com/cairn-rag/cairn/internal/store"
+	"github.com/cairn-rag/cairn/workflows"
 )
 
 // silent is a Temporal server that gives this error for an answer.
@@ -96,5 +98,42 @@ func TestSummaryOfAnIngest(t *testing.T) {
 				t.Errorf("got %q, want %q", c.summary, test.want)
 			}
 		})
+	}
+}
+
+// forgetful is a Temporal server that forgets the first update of a running workflow.
+type forgetful struct {
+	client.Client
+	ids []string // of the updates
+}
+
+func (f *forgetful) UpdateWorkflow(_ context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+	f.ids = append(f.ids, o.UpdateID)
+	if len(f.ids) == 1 {
+		return nil, serviceerror.NewNotFound("workflow execution update not found")
+	}
+	return accepted{}, nil
+}
+
+func (f *forgetful) DescribeWorkflowExecution(context.Context, string, string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING}}, nil
+}
+
+// accepted is the handle of an update that has ended.
+type accepted struct{ client.WorkflowUpdateHandle }
+
+func (accepted) Get(context.Context, any) error { return nil }
+
+// TestADecisionThatTemporalForgets has a decision lost with the worker that had received it:
+// it is sent again, as the same one.
+func TestADecisionThatTemporalForgets(t *testing.T) {
+	t.Parallel()
+	server := &forgetful{}
+	waiting, err := dispatch.New(server, "cairn", "test").Decide(t.Context(), store.Run{WorkflowID: "query/w/r"}, workflows.Decision{Call: "c"})
+	if err != nil || !waiting {
+		t.Errorf("a call waits: %t, %v", waiting, err)
+	}
+	if len(server.ids) != 2 || server.ids[0] == "" || server.ids[0] != server.ids[1] {
+		t.Errorf("updates %q", server.ids)
 	}
 }
