@@ -101,9 +101,10 @@ func (a *Answering) chatOnceNoting(ctx context.Context, ai knowledge.AIConfig, c
 	return said.text, said.done, err
 }
 
-// note publishes an event before the next words, or at the end of the attempt.
+// note publishes an event before the next words, or at the end of the attempt. It is one of
+// this attempt, so the log and the hub refuse it after a newer one has begun.
 func (p *publisher) note(topic string, data json.RawMessage) {
-	entry, err := stream.NewEntry(topic, stream.Event{Data: data})
+	entry, err := stream.NewEntry(topic, stream.Event{Turn: p.in.Turn, Attempt: p.attempt, Data: data})
 	if err != nil {
 		return // a struct of strings and numbers can always be encoded
 	}

@@ -294,7 +294,8 @@ func TestFrozenAttempt(t *testing.T) {
 		result, err := f.answering.CallModel(contexts[1], in)
 		f.must(err)
 		f.want(result, "one two three four", 0)
-		f.wantBatches("one", " two", "", " three", " three", " four") // the empty one shuts the frozen attempt out
+		// The first empty one shuts the frozen attempt out, and the second one has its failure.
+		f.wantBatches("one", " two", "", " three", "", " three", " four")
 		given, _, _, _ := f.hub.Since(in.Run, 0)
 		if diff := cmp.Diff(f.workflows.items()[:len(given)], given); diff != "" {
 			f.Errorf("the hub has items that the log does not have (-log +hub): %s", diff)
