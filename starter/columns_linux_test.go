@@ -191,7 +191,8 @@ var (
 // masked hides the times, which are in the zone of this machine, the server's address, and
 // the versions of this program and its compiler.
 func masked(text, version string) string {
-	text = strings.NewReplacer(version, "VERSION", runtime.Version(), "COMPILER", runtime.GOARCH, "ARCH").Replace(text)
+	quoted := "version: \"" + version + "\"" // in YAML, where all characters of the commit are digits
+	text = strings.NewReplacer(quoted, "version: VERSION", version, "VERSION", runtime.Version(), "COMPILER", runtime.GOARCH, "ARCH").Replace(text)
 	text = times.ReplaceAllString(text, "YYYY-MM-DD hh:mm:ss +hhmm")
 	text = days.ReplaceAllString(text, "YYYY-MM-DD")
 	return localServers.ReplaceAllString(text, "SERVER")
