@@ -1,3 +1,4 @@
+//nolint:sqlclosecheck // Statements stay open until their pool closes.
 package store_test
 
 import (
