@@ -187,7 +187,7 @@ func (a *Answering) complete(ctx context.Context, in FinishAnswerInput, record *
 	return nil
 }
 
-// number gives the sources the numbers that the answer cites them by, and sorts them. order
+// number sets the numbers by which the answer cites the sources, and sorts them. order
 // are their ranks in the order of these numbers.
 func (r *AnswerRecord) number(order []int) {
 	r.Used = r.Used[:0]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
+	"golang.org/x/sync/semaphore"
 )
 
 // pool is a pool of connections and the statements that are prepared on it once:
@@ -18,7 +19,7 @@ import (
 type pool struct {
 	*bun.DB
 	twin      func(text string) string // of a statement for SQLite; nil on SQLite
-	preparing chan struct{}            // holds an element while a statement is prepared
+	preparing *semaphore.Weighted      // of 1, held while a statement is prepared
 	mu        sync.RWMutex             // held for no longer than the maps need
 	prepared  map[string]*sql.Stmt
 	wanted    []string // asked for in transactions, and not prepared yet
@@ -28,7 +29,7 @@ type pool struct {
 func newPool(db *sql.DB, size int, dialect schema.Dialect, twin func(string) string) *pool {
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
-	return &pool{DB: bun.NewDB(db, dialect), twin: twin, preparing: make(chan struct{}, 1), prepared: map[string]*sql.Stmt{}}
+	return &pool{DB: bun.NewDB(db, dialect), twin: twin, preparing: semaphore.NewWeighted(1), prepared: map[string]*sql.Stmt{}}
 }
 
 // statement returns a statement for SQLite as the database of the pool knows it.
@@ -118,12 +119,10 @@ func (p *pool) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 	if stmt := p.known(text); stmt != nil {
 		return stmt, nil
 	}
-	select {
-	case p.preparing <- struct{}{}:
-		defer func() { <-p.preparing }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	if err := p.preparing.Acquire(ctx, 1); err != nil {
+		return nil, err
 	}
+	defer p.preparing.Release(1)
 	if stmt := p.known(text); stmt != nil {
 		return stmt, nil
 	}
