@@ -59,6 +59,7 @@ func (d doctorCmd) Run(ctx context.Context, a *app) error {
 		found = append(found, finding{"configuration", findingBad, err.Error(), "run the command with the configuration and the variables of the server"})
 	}
 	found = append(found, checkComponents()...)
+	found = append(found, checkConfinement(ctx, cfg))
 	found = append(found, checkDisk(state.Disk, cmp.Or(cfg.Data, config.DefaultData)))
 	return d.report(a, found)
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -13,6 +15,8 @@ import (
 
 	"github.com/cairn-rag/cairn/api"
 	"github.com/cairn-rag/cairn/internal/client"
+	"github.com/cairn-rag/cairn/internal/config"
+	"github.com/cairn-rag/cairn/internal/confine"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/starter/terminal"
 )
@@ -27,7 +31,7 @@ func checkComponents() []finding {
 		{"Tesseract", tools.Tesseract, "reads scanned pages", "tesseract-ocr"},
 		{"pdftotext", tools.PDFToText, "reads damaged PDF files", "poppler-utils"},
 		{"FFmpeg", tools.FFmpeg, "reads recordings", "ffmpeg"},
-		{"bubblewrap", programAt("bwrap"), "confines code_interpreter and Chromium", "bubblewrap"},
+		{"bubblewrap", programAt(confine.Bubblewrap), "confines these programs, code_interpreter and Chromium", "bubblewrap"},
 		{"Chromium", programAt("/usr/lib/chromium/chromium"), "reads web pages that need their scripts", "chromium"},
 	} {
 		f := finding{"component " + c.name, findingOK, c.path, ""}
@@ -37,6 +41,22 @@ func checkComponents() []finding {
 		found = append(found, f)
 	}
 	return found
+}
+
+// checkConfinement reports whether the programs that read documents are confined.
+func checkConfinement(ctx context.Context, cfg config.Config) finding {
+	if cfg.Sandbox.Helpers == config.HelpersUnconfined {
+		return finding{"sandbox", findingNote, isUnconfined, "remove sandbox.helpers from the configuration unless all documents may see all files of the server"}
+	}
+	if err := confine.Available(ctx); err != nil {
+		state := findingBad
+		if len(format.FindTools().Paths()) == 0 {
+			state = findingNote // there is none to confine
+		}
+		return finding{"sandbox", state, fmt.Sprintf("LibreOffice, tesseract, poppler and ffmpeg are not started, because they cannot be confined: %v", err),
+			"apt-get install bubblewrap and allow it to make namespaces (docs/deploy.md), or set sandbox.helpers to none"}
+	}
+	return finding{"sandbox", findingOK, "programs that read documents are in namespaces of their own", ""}
 }
 
 // leastFree is the free space below which uploads may soon fail.

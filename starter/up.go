@@ -69,6 +69,7 @@ func (c upCmd) Run(ctx context.Context, a *app) error {
 	p.tellStale(ctx, a.stdout)
 	p.tellUncompared(a.stdout)
 	p.tellEmptyIndex(ctx, a.stdout)
+	p.tellConfinement(a.stdout)
 	select {
 	case <-ctx.Done():
 	case err = <-p.failed:

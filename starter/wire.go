@@ -54,9 +54,11 @@ type platform struct {
 	transcribe  *model.Client // nil = no endpoint is configured
 	paint       *model.Client // makes pictures; nil = there is no models.image
 	parsers     *extract.Pool
-	textParsers *extract.Pool      // for small texts alone
-	drawers     *extract.Pool      // of the pages of documents
-	connector   *connect.Connector // of the sources of imports
+	textParsers *extract.Pool       // for small texts alone
+	drawers     *extract.Pool       // of the pages of documents
+	confinement extract.Confinement // of parsers and drawers, and of the programs that they start
+	refusal     error               // why programs that are installed cannot be in namespaces, nil if they can, or none is installed
+	connector   *connect.Connector  // of the sources of imports
 	foreground  activities.Foreground
 	dialer      *safedial.Dialer
 	browser     *browser.Browser // nil = the scripts of pages are not run

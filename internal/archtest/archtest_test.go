@@ -42,7 +42,8 @@ var own = map[string][]string{
 	"internal/erase":             {},
 	"internal/chunk":             {"internal/knowledge"},
 	"internal/citation":          {"internal/knowledge"},
-	"internal/extract":           {"internal/knowledge", "internal/extract/"},
+	"internal/confine":           {},
+	"internal/extract":           {"internal/confine", "internal/knowledge", "internal/extract/"},
 	"internal/extract/audio":     {"internal/knowledge", "internal/extract/format"},
 	"internal/extract/charset":   {"internal/knowledge"},
 	"internal/extract/format":    {"internal/knowledge", "internal/extract/charset"},
@@ -160,7 +161,7 @@ var own = map[string][]string{
 
 	// The command wires.
 	"starter": {
-		"activities", "api", "api/openai", "internal/access", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/client", "internal/config", "internal/dispatch", "internal/embedded",
+		"activities", "api", "api/openai", "internal/access", "internal/blob", "internal/blob/connect", "internal/browser", "internal/childserver", "internal/client", "internal/config", "internal/confine", "internal/dispatch", "internal/embedded",
 		"internal/extract", "internal/extract/charset", "internal/extract/format", "internal/index", "internal/index/embedded", "internal/index/milvus", "internal/knowledge", "internal/mcpserver", "internal/model", "internal/model/localmodel", "internal/namespace", "internal/question", "internal/retrieve", "internal/runfile",
 		"internal/safedial", "internal/scrape", "internal/sandbox", "internal/secret", "internal/source", "internal/source/connect", "internal/source/web", "internal/store", "internal/stream", "internal/telemetry", "internal/tool", "internal/tool/custom", "internal/webhook", "internal/websearch", "samples", "starter/terminal", "worker", "workflows",
 	},

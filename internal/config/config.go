@@ -49,6 +49,7 @@ type Config struct {
 	WebSearch WebSearch `koanf:"web_search"`
 	Scrape    Scrape    `koanf:"scrape"`
 	Extract   Extract   `koanf:"extract"`
+	Sandbox   Sandbox   `koanf:"sandbox"`
 	Auth      Auth      `koanf:"auth"`
 	Egress    Egress    `koanf:"egress"`
 	Limits    Limits    `koanf:"limits"`
@@ -401,6 +402,23 @@ type Scrape struct {
 	// needs Chromium and bubblewrap (web-search.md); a worker without them reads such pages
 	// without their scripts and logs it. Defaults to false.
 	Chromium bool `koanf:"chromium"`
+}
+
+// The values of sandbox.helpers.
+const (
+	HelpersInNamespaces = "namespaces"
+	HelpersUnconfined   = "none"
+)
+
+// Sandbox is how programs that read documents are kept from the rest of the machine.
+type Sandbox struct {
+	// What confines the processes that read documents, and the programs that they start
+	// (LibreOffice, tesseract, poppler, ffmpeg): namespaces, for which bubblewrap must be
+	// installed and allowed to make them, or none. Without namespaces no such program is
+	// started, and documents that need one end as needs_component. With none a document
+	// may have LibreOffice show any file that the server can read, those of other
+	// workspaces included. Defaults to namespaces.
+	Helpers string `koanf:"helpers"`
 }
 
 // Extract is how documents are read.

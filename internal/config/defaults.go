@@ -60,6 +60,7 @@ func (c Config) withDefaults(env map[string]string) (Config, error) {
 	c.Vector.URL = or(c.Vector.URL, fileURL("sqlite", filepath.Join(data, "index.db")))
 	c.Blob.URL = or(c.Blob.URL, fileURL("file", filepath.Join(data, "blobs")))
 	c.Log.Level = or(c.Log.Level, "info")
+	c.Sandbox.Helpers = or(c.Sandbox.Helpers, HelpersInNamespaces)
 	if c.Operator.Names == nil {
 		names := c.Temporal.Embedded()
 		c.Operator.Names = &names

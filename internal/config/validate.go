@@ -40,6 +40,7 @@ func (c Config) validate() error {
 		c.Temporal.validate(),
 		checkChoice("temporal.sync", c.Temporal.Sync, "full", "normal"),
 		checkChoice("log.level", c.Log.Level, "debug", "info", "warn", "error"),
+		checkChoice("sandbox.helpers", c.Sandbox.Helpers, HelpersInNamespaces, HelpersUnconfined),
 		c.Database.validate(),
 		c.Vector.validate(),
 		c.Blob.validate(),

@@ -43,6 +43,7 @@ type child struct {
 	exited    chan struct{} // closed when the process is gone
 	stderr    *tail
 	scratch   string // folder for its files
+	job       jobFolder
 	served    int
 }
 
@@ -55,8 +56,8 @@ type answer struct {
 var errFault = errors.New("parser child failed")
 
 // startChild runs the command and waits until the child has applied its
-// settings.
-func startChild(ctx context.Context, cfg PoolConfig) (*child, error) {
+// settings. A child that warms the cache may write there, and parses nothing.
+func startChild(ctx context.Context, cfg PoolConfig, warms bool) (*child, error) {
 	childIn, in, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("start parser child: %w", err)
@@ -69,13 +70,11 @@ func startChild(ctx context.Context, cfg PoolConfig) (*child, error) {
 	if c.scratch, err = os.MkdirTemp(cfg.TempDir, "cairn-parser-"); err != nil {
 		return nil, errors.Join(fmt.Errorf("start parser child: %w", err), childIn.Close(), in.Close(), out.Close(), childOut.Close())
 	}
-	c.cmd = exec.Command(cfg.Command[0], cfg.Command[1:]...)
-	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = childIn, childOut, c.stderr
-	// API keys must not reach the child. Until it applies its settings it makes no garbage
-	// worth collecting: its collector would take a seventh of its start.
-	c.cmd.Env = []string{"GOGC=off"}
-	c.cmd.SysProcAttr = childAttributes()
-	err = c.cmd.Start()
+	if c.cmd, c.job, err = cfg.command(c.scratch, warms); err == nil {
+		c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = childIn, childOut, c.stderr
+		c.cmd.SysProcAttr = childAttributes()
+		err = c.cmd.Start()
+	}
 	// The child has its own copies of these; an error of closing ours is of no
 	// use.
 	_, _ = childIn.Close(), childOut.Close()
@@ -88,7 +87,7 @@ func startChild(ctx context.Context, cfg PoolConfig) (*child, error) {
 		c.removeScratch()
 		close(c.exited)
 	}()
-	return c, c.setUp(ctx, cfg)
+	return c, c.setUp(ctx, cfg, warms)
 }
 
 func (c *child) readResponses(out *os.File) {
@@ -126,11 +125,14 @@ func (c *child) removeScratch() {
 	}
 }
 
-func (c *child) setUp(ctx context.Context, cfg PoolConfig) error {
+func (c *child) setUp(ctx context.Context, cfg PoolConfig, warms bool) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	seconds := uint64(cfg.CPU.Seconds()*float64(cfg.DocumentsPerChild)) + 2 // and 2 s to start
-	err := writeFrame(c.in, request{Settings: &settings{Tools: cfg.Tools, CacheDir: cfg.CacheDir, Scratch: c.scratch, Unioffice: cfg.UniofficeLicense, Memory: cfg.Memory, CPUSeconds: seconds}})
+	err := writeFrame(c.in, request{Settings: &settings{
+		Tools: cfg.Tools, CacheDir: cfg.CacheDir, Warms: warms, Scratch: c.job.inside, Restrict: cfg.Confinement == WithoutTools,
+		Unioffice: cfg.UniofficeLicense, Memory: cfg.Memory, CPUSeconds: seconds,
+	}})
 	if err == nil {
 		select {
 		case a, ok := <-c.responses:
@@ -153,15 +155,30 @@ func (c *child) setUp(ctx context.Context, cfg PoolConfig) error {
 	return nil
 }
 
+// serve brings the file of a request to the child, runs the request, and fetches the files
+// of the result. Its errors are those of run.
+func (c *child) serve(ctx, closing context.Context, req request, pool *Pool) (result format.Result, err error) {
+	folder := req.Input.Folder
+	if req.Input, err = c.job.bring(req.Input); err != nil {
+		return format.Result{}, errors.Join(err, c.job.clear())
+	}
+	if result, err = c.run(ctx, closing, req, pool); err == nil && folder != "" {
+		err = c.job.fetch(folder)
+	}
+	return result, errors.Join(err, c.job.clear())
+}
+
 // run sends one request to the child and waits for its result. The child has
 // been killed when run returns an error of ctx or one that wraps errFault.
 // While the child starts pdfium, only closing interrupts it, because the next
 // document uses the compiled module.
-func (c *child) run(ctx, closing context.Context, req request, cfg PoolConfig) (format.Result, error) {
+func (c *child) run(ctx, closing context.Context, req request, pool *Pool) (format.Result, error) {
+	cfg := pool.cfg
 	if err := writeFrame(c.in, req); err != nil {
 		return format.Result{}, c.fault()
 	}
 	c.served++
+	var warmed <-chan struct{} // closed when pdfium may start
 	starting, memory, done := false, cfg.Memory, ctx.Done()
 	began, deadline := time.Now(), time.NewTimer(cfg.Timeout)
 	defer deadline.Stop()
@@ -175,6 +192,7 @@ func (c *child) run(ctx, closing context.Context, req request, cfg PoolConfig) (
 			}
 			switch a.response.Note {
 			case noteStarting:
+				warmed = pool.warmed()
 				starting, memory, done = true, max(cfg.Memory, libraryMemory), closing.Done()
 				deadline.Reset(libraryTimeout)
 			case noteStarted:
@@ -192,6 +210,12 @@ func (c *child) run(ctx, closing context.Context, req request, cfg PoolConfig) (
 				deadline.Reset(min(cfg.Timeout, longest-time.Since(began)))
 			default:
 				return c.result(a.response)
+			}
+		case <-warmed:
+			warmed = nil
+			deadline.Reset(libraryTimeout)
+			if err := writeFrame(c.in, request{Proceed: true}); err != nil {
+				return format.Result{}, c.fault()
 			}
 		case <-done:
 			c.kill()
@@ -242,11 +266,18 @@ func (c *child) fault() error {
 	state := c.cmd.ProcessState
 	cause := fmt.Errorf("%w: %s", errFault, state)
 	status, ok := state.Sys().(syscall.WaitStatus)
-	killed := ok && status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGXCPU)
-	if killed || c.stderr.contains("out of memory", "cannot allocate memory", "stack overflow") {
+	if ok && isKill(status) || c.stderr.contains("out of memory", "cannot allocate memory", "stack overflow") {
 		return memoryLimit(cause)
 	}
 	return knowledge.Errorf(knowledge.CodeCorrupt, corrupt).WithCause(cause)
+}
+
+// isKill reports whether a limit ended a child. bubblewrap reports the signal that ended
+// its program as a shell does.
+func isKill(status syscall.WaitStatus) bool {
+	const signaled = 128
+	return status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGXCPU) ||
+		status.ExitStatus() == signaled+int(syscall.SIGKILL) || status.ExitStatus() == signaled+int(syscall.SIGXCPU)
 }
 
 // alive reports whether the process is still running.

@@ -65,7 +65,7 @@ var conversions = map[string]conversion{
 // readByConversion reads a document of a format that only LibreOffice reads.
 func readByConversion(ctx context.Context, p *parser, s format.Source) (format.Result, error) {
 	if s.Tools.LibreOffice == "" {
-		return format.Result{}, format.Missing(s.Kind, "LibreOffice", OfficePackages)
+		return format.Result{}, s.Tools.Missing(s.Kind, "LibreOffice", OfficePackages)
 	}
 	folder, err := p.workFolder()
 	if err != nil {
@@ -204,7 +204,7 @@ func (p *parser) startOffice(ctx context.Context, s format.Source) error {
 		if err != nil {
 			return err
 		}
-		p.office = libreoffice.New(s.Tools.LibreOffice, folder)
+		p.office = libreoffice.New(s.Tools.LibreOffice, folder, s.Tools.Confined)
 	}
 	if p.office.IsRunning() {
 		return nil

@@ -21,7 +21,7 @@ func TestExtractAll(t *testing.T) {
 
 	t.Run("one child reads all files, in their order", func(t *testing.T) {
 		t.Parallel()
-		pool, folder := newPool(t, extract.PoolConfig{Size: 2})
+		pool, folder := newPool(t, extract.PoolConfig{Confinement: extract.Unconfined, Size: 2})
 		var got []string
 		err := pool.ExtractAll(t.Context(), []extract.Input{text("a.txt", "One."), text("b.txt", "Two."), text("c.txt", "Three.")},
 			func(_ int, result format.Result, err error) {

@@ -13,7 +13,8 @@ import (
 // Parent and child exchange frames: a length of four bytes, big endian, then
 // that many bytes of JSON. Every request gets one response, in order. Before a
 // response the child may send notes: one before it starts pdfium and one after, and
-// one for each part of a document that takes long.
+// one for each part of a document that takes long. A child with a cache starts pdfium
+// when the parent has sent a request to proceed, which has no response.
 
 const (
 	maxRequest  = 1 << 20
@@ -26,12 +27,16 @@ type request struct {
 	Settings *settings `json:"settings,omitempty"`
 	Input    Input     `json:"input,omitzero"`
 	Drawing  *Drawing  `json:"drawing,omitempty"`
+	Warm     bool      `json:"warm,omitempty"`    // start pdfium, which fills the cache, and nothing else
+	Proceed  bool      `json:"proceed,omitempty"` // the cache is filled: start pdfium
 }
 
 // settings are the limits that a child sets on itself before the first input.
 type settings struct {
 	Tools      format.Tools `json:"tools,omitzero"`
 	CacheDir   string       `json:"cache_dir,omitempty"`
+	Warms      bool         `json:"warms,omitempty"`     // the child may write to the cache
+	Restrict   bool         `json:"restrict,omitempty"`  // the child restricts itself to its folders with Landlock
 	Scratch    string       `json:"scratch,omitempty"`   // folder that the parent removes with the child
 	Unioffice  string       `json:"unioffice,omitempty"` // licence key
 	Memory     int64        `json:"memory"`              // bytes; a soft limit for Go's memory

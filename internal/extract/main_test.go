@@ -3,11 +3,14 @@ package extract_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,6 +23,8 @@ const (
 	childArg  = "be-a-parser-child"
 	toolArg   = "be-a-tool-that-takes-memory"
 	parentArg = "be-a-parent"
+
+	confinedParentArg = "be-a-parent-of-a-confined-child"
 )
 
 // A child misbehaves if the name of its document is one of these.
@@ -30,7 +35,10 @@ const (
 	feed  = "make-a-tool-of-the-child-take-memory"
 	crash = "make-the-child-crash"
 	chat  = "make-the-child-write-nonsense"
+	peek  = "make-the-child-read:" // the path of a file follows, and a semicolon; it crashes if it can
 )
+
+var peeked = regexp.MustCompile(peek + "([^;]*);")
 
 func TestMain(m *testing.M) {
 	if len(os.Args) >= 3 {
@@ -40,7 +48,9 @@ func TestMain(m *testing.M) {
 		case toolArg:
 			takeMemory()
 		case parentArg:
-			os.Exit(beParent(os.Args[2]))
+			os.Exit(beParent(os.Args[2], extract.Unconfined))
+		case confinedParentArg:
+			os.Exit(beParent(os.Args[2], extract.InNamespaces))
 		}
 	}
 	os.Exit(runTests(m))
@@ -61,10 +71,10 @@ func runTests(m *testing.M) int {
 }
 
 // beChild serves like a real child. It leaves a file with its process id in
-// folder.
+// folder, if it sees that.
 func beChild(folder string) int {
 	pid := filepath.Join(folder, fmt.Sprintf("child-%d", os.Getpid()))
-	if err := os.WriteFile(pid, nil, 0o600); err != nil {
+	if err := os.WriteFile(pid, nil, 0o600); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.EROFS) {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -91,6 +101,10 @@ func (m *mischief) Read(p []byte) (int, error) {
 		takeMemory()
 	case names(feed):
 		_ = exec.CommandContext(context.Background(), os.Args[0], toolArg, "").Run() // both are killed
+	case names(peek):
+		if _, err := os.ReadFile(string(peeked.FindSubmatch(p[:n])[1])); err == nil {
+			os.Exit(3)
+		}
 	case names(crash):
 		os.Exit(3)
 	case names(chat):
@@ -113,8 +127,8 @@ func takeMemory() {
 }
 
 // beParent starts a child that hangs until both are killed.
-func beParent(folder string) int {
-	pool, err := extract.NewPool(extract.PoolConfig{Command: []string{os.Args[0], childArg, folder}, Size: 1, Timeout: time.Hour, TempDir: folder})
+func beParent(folder string, confinement extract.Confinement) int {
+	pool, err := extract.NewPool(extract.PoolConfig{Command: []string{os.Args[0], childArg, folder}, Size: 1, Timeout: time.Hour, TempDir: folder, Confinement: confinement})
 	if err != nil {
 		return 1
 	}

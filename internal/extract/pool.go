@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -34,14 +35,20 @@ type PoolConfig struct {
 	// DocumentsPerChild times as much in its life. Defaults to Timeout.
 	CPU time.Duration
 	// CacheDir keeps compiled WebAssembly between children. Other users must not
-	// be able to write to it. Defaults to no cache, which adds some seconds to
-	// the first PDF of each child.
+	// be able to write to it, and children that parse may not. It is created. Defaults to
+	// no cache, which adds some seconds to the first PDF of each child.
 	CacheDir string
 	// TempDir holds what the programs of a child write. A kill of this process leaves
 	// it there. Defaults to the system's folder.
 	TempDir string
 	// Tools are the programs that readers may use. Defaults to none.
 	Tools format.Tools
+	// Confinement is how children and tools are kept from the rest of the machine.
+	// Defaults to InNamespaces.
+	Confinement Confinement
+	// Hidden are folders that no child sees in namespaces, even if they are in a folder
+	// of the system's programs. Defaults to none.
+	Hidden []string
 	// UniofficeLicense is a licence key of unioffice, which then reads DOCX, PPTX and
 	// XLSX. Defaults to none: Cairn reads them itself.
 	UniofficeLicense string
@@ -69,6 +76,10 @@ func (c PoolConfig) withDefaults() PoolConfig {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
+	c.Tools.Confined = c.Confinement == InNamespaces
+	if c.Confinement == WithoutTools {
+		c.Tools = format.Tools{Refused: true}
+	}
 	return c
 }
 
@@ -79,6 +90,7 @@ type Pool struct {
 	closed context.Context
 	close  context.CancelCauseFunc
 	once   sync.Once
+	cache  warmup
 }
 
 var errClosed = errors.New("the parser pool is closed")
@@ -92,6 +104,11 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	if cfg.UniofficeLicense != "" {
 		if err := unioffice.SetLicense(cfg.UniofficeLicense); err != nil {
 			return nil, fmt.Errorf("extract.unioffice_license_env: %w", err)
+		}
+	}
+	if cfg.CacheDir != "" {
+		if err := os.MkdirAll(cfg.CacheDir, 0o700); err != nil {
+			return nil, fmt.Errorf("make the folder of the cache: %w", err)
 		}
 	}
 	p := &Pool{cfg: cfg.withDefaults()}
@@ -167,13 +184,13 @@ func (s *session) run(ctx context.Context, req request) (format.Result, error) {
 	cfg := s.pool.cfg
 	for {
 		if s.child == nil || !s.child.alive() {
-			fresh, err := startChild(ctx, cfg)
+			fresh, err := startChild(ctx, cfg, false)
 			if s.child = fresh; err != nil {
 				return format.Result{}, err
 			}
 		}
 		before := s.child.served
-		result, err := s.child.run(ctx, s.pool.closed, req, cfg)
+		result, err := s.child.serve(ctx, s.pool.closed, req, s.pool)
 		if before > 0 && errors.Is(err, errFault) {
 			// An earlier document may have left this child in a bad state: try
 			// the document once more in a new child.
@@ -204,6 +221,7 @@ func (p *Pool) keep(c *child) *child {
 func (p *Pool) Close() error {
 	p.once.Do(func() {
 		p.close(errClosed)
+		p.cache.running.Wait()
 		for range p.cfg.Size {
 			if c := <-p.slots; c != nil {
 				c.stop()

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/confine"
 	"github.com/cairn-rag/cairn/internal/extract"
 	"github.com/cairn-rag/cairn/internal/extract/extracttest"
 	"github.com/cairn-rag/cairn/internal/extract/format"
@@ -23,7 +25,7 @@ import (
 )
 
 // newPool returns a pool whose children are processes of this binary, and the
-// folder in which they leave their process ids.
+// folder in which unconfined ones leave their process ids.
 func newPool(t testing.TB, cfg extract.PoolConfig) (pool *extract.Pool, folder string) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -32,6 +34,9 @@ func newPool(t testing.TB, cfg extract.PoolConfig) (pool *extract.Pool, folder s
 	}
 	folder = t.TempDir()
 	cfg.Command = []string{exe, childArg, folder}
+	if cfg.Confinement == extract.InNamespaces && os.Getenv("CI") == "" && confine.Available(t.Context()) != nil {
+		cfg.Confinement = extract.Unconfined // the tests of the confinement itself are skipped
+	}
 	if cfg.TempDir == "" {
 		cfg.TempDir = t.TempDir()
 	}
@@ -119,7 +124,7 @@ func TestPoolSurvivesItsChildren(t *testing.T) {
 
 func TestPoolReplacesAChildAfterItsShare(t *testing.T) {
 	t.Parallel()
-	pool, folder := newPool(t, extract.PoolConfig{Size: 1, DocumentsPerChild: 3})
+	pool, folder := newPool(t, extract.PoolConfig{Confinement: extract.Unconfined, Size: 1, DocumentsPerChild: 3})
 	note := write(t, "note.txt", []byte("A note."))
 	for range 7 {
 		mustExtract(t, pool, note)
@@ -131,7 +136,7 @@ func TestPoolReplacesAChildAfterItsShare(t *testing.T) {
 
 func TestPoolRunsChildrenSideBySide(t *testing.T) {
 	t.Parallel()
-	pool, folder := newPool(t, extract.PoolConfig{Size: 3})
+	pool, folder := newPool(t, extract.PoolConfig{Confinement: extract.Unconfined, Size: 3})
 	note := write(t, "note.txt", []byte("A note."))
 	var wg sync.WaitGroup
 	for range 30 {
@@ -149,7 +154,7 @@ func TestPoolRunsChildrenSideBySide(t *testing.T) {
 
 func TestPoolStopsCanceledWork(t *testing.T) {
 	t.Parallel()
-	pool, folder := newPool(t, extract.PoolConfig{Size: 1})
+	pool, folder := newPool(t, extract.PoolConfig{Confinement: extract.Unconfined, Size: 1})
 	note := write(t, "note.txt", []byte("A note."))
 	mustExtract(t, pool, note)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -170,14 +175,14 @@ func TestPoolLimitsApplyToTheDocumentOnly(t *testing.T) {
 
 	t.Run("pdfium may take more time and memory to start than a document may", func(t *testing.T) {
 		t.Parallel()
-		pool, folder := newPool(t, extract.PoolConfig{Size: 1, CacheDir: t.TempDir(), Timeout: 2 * time.Second, Memory: 200 << 20})
+		pool, folder := newPool(t, extract.PoolConfig{Confinement: extract.Unconfined, Size: 1, CacheDir: t.TempDir(), Timeout: 2 * time.Second, Memory: 200 << 20})
 		for range 5 {
 			if got := mustExtract(t, pool, page); len(got.Pages) != 1 {
 				t.Errorf("%d pages, want 1", len(got.Pages))
 			}
 		}
-		if got := len(children(t, folder)); got != 1 {
-			t.Errorf("%d children, want one that stays small enough to be used again", got)
+		if got := len(children(t, folder)); got != 2 {
+			t.Errorf("%d children, want one that fills the cache, and one that stays small enough to be used again", got)
 		}
 	})
 
@@ -218,7 +223,7 @@ func TestPoolLimitsApplyToTheDocumentOnly(t *testing.T) {
 
 func TestPoolClosed(t *testing.T) {
 	t.Parallel()
-	pool, folder := newPool(t, extract.PoolConfig{Size: 2})
+	pool, folder := newPool(t, extract.PoolConfig{Confinement: extract.Unconfined, Size: 2})
 	note := write(t, "note.txt", []byte("A note."))
 	mustExtract(t, pool, note)
 	if err := pool.Close(); err != nil {
@@ -299,6 +304,62 @@ func TestChildEndsWithItsParent(t *testing.T) {
 	}
 	_ = parent.Wait() // killed, as asked
 	eventually(t, "the child ends", func() bool { return hasEnded(child) })
+}
+
+func TestConfinedChildEndsWithItsParent(t *testing.T) {
+	t.Parallel()
+	needConfinement(t)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	parent := exec.CommandContext(t.Context(), exe, confinedParentArg, folder)
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a child starts", func() bool { return len(running(t, confine.Program, folder)) == 1 })
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait() // killed, as asked
+	eventually(t, "the child ends", func() bool { return len(running(t, childArg, folder)) == 0 })
+}
+
+// running returns the ids of the processes whose command has all of the words.
+func running(t *testing.T, words ...string) (pids []int) {
+	t.Helper()
+	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range commands {
+		line, err := os.ReadFile(command)
+		arguments := strings.Split(string(line), "\x00")
+		if err != nil || !strings.HasPrefix(arguments[0], "/") || slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(arguments, w) }) {
+			continue // it has ended, is bubblewrap, or is another one
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(command)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !hasEnded(pid) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// needConfinement skips a test where children cannot be confined. In CI they must be.
+func needConfinement(t *testing.T) {
+	t.Helper()
+	err := confine.Available(t.Context())
+	if err != nil && os.Getenv("CI") != "" {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Skipf("children cannot be confined: %v; apt-get install bubblewrap", err)
+	}
 }
 
 // hasEnded reports whether a process has ended. A zombie counts as ended: its new
@@ -405,7 +466,7 @@ func TestPoolRunsTools(t *testing.T) {
 	t.Run("a tool ends with the child that runs it", func(t *testing.T) {
 		t.Parallel()
 		tesseract, pidFile := slowTesseract(t, "600")
-		pool, _ := newPool(t, extract.PoolConfig{Size: 1, Timeout: 5 * time.Second, Tools: format.Tools{Tesseract: tesseract}})
+		pool, _ := newPool(t, extract.PoolConfig{Size: 1, Timeout: 5 * time.Second, Tools: format.Tools{Tesseract: tesseract}, Confinement: extract.Unconfined})
 		_, err := pool.Extract(t.Context(), extract.Input{Name: "a.pdf", Path: write(t, "a.pdf", scans(1)), Folder: t.TempDir()})
 		wantCode(t, err, knowledge.CodeParseLimit)
 		data, err := os.ReadFile(pidFile)
@@ -421,5 +482,20 @@ func TestPoolRunsTools(t *testing.T) {
 				t.Fatal("the tool still runs")
 			}
 		}
+	})
+	t.Run("a confined tool ends with the child that runs it", func(t *testing.T) {
+		t.Parallel()
+		needConfinement(t)
+		tesseract, _ := slowTesseract(t, "600")
+		pool, _ := newPool(t, extract.PoolConfig{Size: 1, Timeout: 5 * time.Second, Tools: format.Tools{Tesseract: tesseract}})
+		in := extract.Input{Name: "a.pdf", Path: write(t, "a.pdf", scans(1)), Folder: t.TempDir()}
+		ended := make(chan error, 1)
+		go func() {
+			_, err := pool.Extract(t.Context(), in)
+			ended <- err
+		}()
+		eventually(t, "the tool runs", func() bool { return len(running(t, tesseract, "tsv")) == 1 })
+		wantCode(t, <-ended, knowledge.CodeParseLimit)
+		eventually(t, "the tool ends", func() bool { return len(running(t, tesseract)) == 0 })
 	})
 }

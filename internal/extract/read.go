@@ -44,7 +44,9 @@ func (p *parser) startPDF(ctx context.Context) error {
 		return nil
 	}
 	err := p.starting(func() (err error) {
-		p.pdfs, err = pdf.New(ctx, pdf.Config{CacheDir: p.cacheDir})
+		if p.pdfs, err = pdf.New(ctx, pdf.Config{CacheDir: p.cacheDir}); err != nil && p.cacheDir != "" {
+			p.pdfs, err = pdf.New(ctx, pdf.Config{}) // the cache lacks it, and this child may not write there
+		}
 		return err
 	})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/cairn-rag/cairn/internal/confine"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/extract/unioffice"
 	"github.com/cairn-rag/cairn/internal/knowledge"
@@ -27,13 +28,13 @@ const gcPercent = 100
 // parser must be replaced. If in ends in the middle of a document, Serve returns
 // at once, and the process must then exit. Nothing else may write to out.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	requests := make(chan request)
+	requests, proceed := make(chan request), make(chan struct{}, 1)
 	ended := make(chan error, 2)
 	go func() {
-		ended <- readRequests(ctx, in, requests)
+		ended <- readRequests(ctx, in, requests, proceed)
 	}()
 	go func() {
-		s := server{out: out}
+		s := server{out: out, proceed: proceed}
 		s.parser.starting, s.parser.working, s.parser.pages = s.starting, s.working, s.pages
 		ended <- s.run(ctx, requests)
 	}()
@@ -45,7 +46,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 }
 
-func readRequests(ctx context.Context, in io.Reader, requests chan<- request) error {
+func readRequests(ctx context.Context, in io.Reader, requests chan<- request, proceed chan<- struct{}) error {
 	r := bufio.NewReader(in)
 	for {
 		var req request
@@ -54,6 +55,10 @@ func readRequests(ctx context.Context, in io.Reader, requests chan<- request) er
 				return nil
 			}
 			return fmt.Errorf("read request: %w", err)
+		}
+		if req.Proceed {
+			proceed <- struct{}{} // one for each start of pdfium, of which a child has one
+			continue
 		}
 		select {
 		case requests <- req:
@@ -65,9 +70,11 @@ func readRequests(ctx context.Context, in io.Reader, requests chan<- request) er
 
 // server answers the requests of one parent.
 type server struct {
-	parser parser
-	out    io.Writer
-	toldAt time.Time // when the request began, or the parent was told of its pages
+	parser  parser
+	out     io.Writer
+	proceed <-chan struct{} // the parent lets pdfium start
+	waits   bool            // pdfium starts when the parent lets it
+	toldAt  time.Time       // when the request began, or the parent was told of its pages
 }
 
 // pagesEvery is the time between two notes of pages. A small document has none.
@@ -96,6 +103,9 @@ func (s *server) starting(start func() error) error {
 	if err := writeFrame(s.out, response{Note: noteStarting}); err != nil {
 		return err
 	}
+	if s.waits {
+		<-s.proceed // the process ends if the parent is gone
+	}
 	limit := debug.SetMemoryLimit(math.MaxInt64) // a memory limit would only slow it down
 	err := start()
 	debug.SetMemoryLimit(limit)
@@ -123,6 +133,12 @@ func (s *server) answer(ctx context.Context, req request) response {
 		}
 		return response{}
 	}
+	if req.Warm {
+		if err := s.parser.startPDF(ctx); err != nil {
+			return response{Error: toWire(err), Last: true}
+		}
+		return response{}
+	}
 	s.toldAt = time.Now()
 	result, err := s.read(ctx, req)
 	if err != nil {
@@ -134,6 +150,12 @@ func (s *server) answer(ctx context.Context, req request) response {
 
 func (s *server) apply(set settings) error {
 	s.parser.cacheDir, s.parser.scratch, s.parser.tools = set.CacheDir, set.Scratch, set.Tools
+	s.waits = set.CacheDir != "" && !set.Warms
+	if set.Restrict {
+		if err := restrict(set); err != nil {
+			return err
+		}
+	}
 	if s.parser.isUnioffice = set.Unioffice != ""; s.parser.isUnioffice {
 		if err := unioffice.SetLicense(set.Unioffice); err != nil {
 			return err
@@ -145,6 +167,14 @@ func (s *server) apply(set settings) error {
 		debug.SetMemoryLimit(set.Memory / 4 * 3)
 	}
 	return limitProcess(set)
+}
+
+// restrict keeps the child from all files but its own, the cache, and the time zones.
+func restrict(set settings) error {
+	if set.Warms {
+		return confine.Restrict(set.CacheDir)
+	}
+	return confine.Restrict(set.Scratch, set.CacheDir, "/usr/share/zoneinfo", "/etc/localtime")
 }
 
 // read extracts one file, or draws a page of it, and turns a panic of the parser into an error: the

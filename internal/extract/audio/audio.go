@@ -36,7 +36,7 @@ var demuxers = map[string]string{
 // CodeNeedsComponent.
 func Cut(ctx context.Context, s format.Source) (format.Result, error) {
 	if s.Tools.FFmpeg == "" {
-		return format.Result{}, format.Missing(s.Kind+" of this size", "ffmpeg", "ffmpeg")
+		return format.Result{}, s.Tools.Missing(s.Kind+" of this size", "ffmpeg", "ffmpeg")
 	}
 	path, err := filepath.Abs(s.Path)
 	if err != nil {

@@ -2,6 +2,7 @@ package format
 
 import (
 	"os/exec"
+	"slices"
 
 	"github.com/cairn-rag/cairn/internal/knowledge"
 )
@@ -13,6 +14,16 @@ type Tools struct {
 	Tesseract   string `json:"tesseract,omitempty"`
 	PDFToText   string `json:"pdftotext,omitempty"` // of poppler
 	FFmpeg      string `json:"ffmpeg,omitempty"`
+	// Refused means that the server starts none of them, because it cannot confine them.
+	Refused bool `json:"refused,omitempty"`
+	// Confined means that they run in namespaces of the child: without network, without
+	// /proc, and with no files but the system's and those of the child.
+	Confined bool `json:"confined,omitempty"`
+}
+
+// Paths returns the paths of the programs that are installed.
+func (t Tools) Paths() []string {
+	return slices.DeleteFunc([]string{t.LibreOffice, t.Tesseract, t.PDFToText, t.FFmpeg}, func(path string) bool { return path == "" })
 }
 
 // FindTools returns the programs that are installed.
@@ -31,7 +42,12 @@ func FindTools() Tools {
 // Missing returns the error of a document that cannot be read without a program.
 // subject is the kind of file with its article, tool the program's name, and pkg its
 // Debian package.
-func Missing(subject, tool, pkg string) error {
+func (t Tools) Missing(subject, tool, pkg string) error {
+	if t.Refused {
+		return knowledge.Errorf(knowledge.CodeNeedsComponent,
+			"reading %s needs %s, which the server starts only where it can confine it: apt-get install bubblewrap %s, allow it to make namespaces (cairn doctor says why it cannot), restart, and retry the document",
+			subject, tool, pkg)
+	}
 	return knowledge.Errorf(knowledge.CodeNeedsComponent,
 		"reading %s needs %s on the server: apt-get install %s, restart, and retry the document", subject, tool, pkg)
 }

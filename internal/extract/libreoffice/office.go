@@ -4,7 +4,9 @@
 // LibreOffice takes a second of processor time to start and a twentieth for a small
 // document. One process therefore serves a parser child for all its documents: a
 // macro in a profile of ours waits for jobs in a folder. The process has no network,
-// runs no macros of documents and follows no links, and ends with the parser child.
+// runs no macros of documents, and ends with the parser child. That it follows no links is
+// a setting that some of its import filters ignore: the files that it can open are those of
+// the namespaces of the parser child.
 package libreoffice
 
 import (
@@ -32,15 +34,19 @@ var ErrUnreadable = errors.New("LibreOffice cannot open the document")
 // Office is an installed LibreOffice. It starts with its first job. It is not safe
 // for concurrent use.
 type Office struct {
-	program string
-	folder  string
-	process *process
-	served  int
+	program    string
+	folder     string
+	isConfined bool
+	process    *process
+	served     int
 }
 
 // New returns an office for the program soffice, which keeps its profile in a folder
-// of its own. The caller removes the folder.
-func New(program, folder string) *Office { return &Office{program: program, folder: folder} }
+// of its own. The caller removes the folder. isConfined means that this process is in
+// namespaces without a network and without /proc, which LibreOffice then shares.
+func New(program, folder string, isConfined bool) *Office {
+	return &Office{program: program, folder: folder, isConfined: isConfined}
+}
 
 // Job is a document to convert.
 type Job struct {
@@ -77,8 +83,8 @@ func (o *Office) Start(ctx context.Context) error {
 	if o.IsRunning() {
 		return nil
 	}
-	if o.process == nil {
-		if err := writeProfile(o.folder); err != nil {
+	if o.process == nil || !o.process.succeeded() {
+		if err := o.renew(); err != nil {
 			return err
 		}
 	}
@@ -86,7 +92,7 @@ func (o *Office) Start(ctx context.Context) error {
 		if err := o.remove("ready", "job", "done"); err != nil {
 			return err
 		}
-		process, err := startProcess(o.program, o.folder)
+		process, err := o.startProcess()
 		if err != nil {
 			return err
 		}
@@ -96,6 +102,19 @@ func (o *Office) Start(ctx context.Context) error {
 		}
 	}
 	return errors.New("LibreOffice asks again and again to be started again")
+}
+
+// renew makes a new profile. A process that was killed leaves files of its document in the
+// one before.
+func (o *Office) renew() error {
+	entries, err := os.ReadDir(o.folder)
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(o.file(e.Name())))
+	}
+	if err != nil {
+		return fmt.Errorf("clear the profile of LibreOffice: %w", err)
+	}
+	return writeProfile(o.folder)
 }
 
 // Convert converts a document. It ends LibreOffice when ctx ends. Errors are
@@ -109,7 +128,7 @@ func (o *Office) Convert(ctx context.Context, job Job) error {
 		return err
 	}
 	err := o.await(ctx, "done")
-	if errors.Is(err, errEnded) && o.has("job") && o.process.cmd.ProcessState.Success() {
+	if errors.Is(err, errEnded) && o.has("job") && o.process.succeeded() {
 		return o.Convert(ctx, job) // it ended because it was idle, before it saw the job
 	}
 	if err != nil {

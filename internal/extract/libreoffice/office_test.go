@@ -31,7 +31,7 @@ func start(t *testing.T) (office *libreoffice.Office, folder string) {
 		t.Skip(reason)
 	}
 	folder = t.TempDir()
-	office = libreoffice.New(program, folder)
+	office = libreoffice.New(program, folder, false)
 	t.Cleanup(office.Close)
 	return office, folder
 }

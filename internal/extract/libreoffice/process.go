@@ -28,21 +28,28 @@ type process struct {
 
 // startProcess starts LibreOffice with the macro Serve on a folder, which holds its
 // profile too.
-func startProcess(program, folder string) (*process, error) {
-	p, err := launch(program, folder, processAttributes())
+func (o *Office) startProcess() (*process, error) {
+	if o.isConfined {
+		return launch(o.program, o.folder, plainAttributes())
+	}
+	p, err := launch(o.program, o.folder, processAttributes())
 	if errors.Is(err, os.ErrPermission) { // no namespaces for this user
-		return launch(program, folder, plainAttributes())
+		return launch(o.program, o.folder, plainAttributes())
 	}
 	return p, err
 }
 
 func launch(program, folder string, attributes *attributes) (*process, error) {
-	cmd := exec.Command(binary(program),
+	program = binary(program)
+	cmd := exec.Command(program,
 		"--headless", "--norestore", "--nologo", "--nodefault", "--nolockcheck",
 		"-env:UserInstallation="+fileURL(folder),
 		"macro:///Standard.Cairn.Serve("+strconv.Quote(folder)+","+strconv.Itoa(idle)+")")
 	cmd.Dir = folder
-	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + folder, "TMPDIR=" + folder, "OSL_SOCKET_PATH=" + folder, "LANG=C.UTF-8"}
+	cmd.Env = []string{
+		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + folder, "TMPDIR=" + folder, "OSL_SOCKET_PATH=" + folder, "LANG=C.UTF-8",
+		"LD_LIBRARY_PATH=" + filepath.Dir(program), // it would find its libraries with /proc
+	}
 	cmd.SysProcAttr = attributes
 	p := &process{cmd: cmd, exited: make(chan struct{})}
 	started := make(chan error)
@@ -95,6 +102,9 @@ func (p *process) kill() {
 
 // wantsRestart reports whether a process that has exited asks to be started again.
 func (p *process) wantsRestart() bool { return p.cmd.ProcessState.ExitCode() == again }
+
+// succeeded reports whether a process that has exited ended by itself, without a fault.
+func (p *process) succeeded() bool { return p.cmd.ProcessState.Success() }
 
 func (p *process) alive() bool {
 	select {

@@ -33,7 +33,7 @@ type Tesseract struct {
 // the languages is. subject is the kind of the file with its article.
 func New(ctx context.Context, s format.Source, subject string) (*Tesseract, error) {
 	if s.Tools.Tesseract == "" {
-		return nil, format.Missing(subject, "tesseract", "tesseract-ocr")
+		return nil, s.Tools.Missing(subject, "tesseract", "tesseract-ocr")
 	}
 	wanted := s.Options.Languages
 	if len(wanted) == 0 {
@@ -47,7 +47,7 @@ func New(ctx context.Context, s format.Source, subject string) (*Tesseract, erro
 	usable := slices.DeleteFunc(slices.Clone(wanted), func(l string) bool { return !slices.Contains(installed, l) })
 	if len(usable) == 0 {
 		pkg := "tesseract-ocr-" + strings.ReplaceAll(wanted[0], "_", "-")
-		return nil, format.Missing(subject, "tesseract's language "+wanted[0], pkg)
+		return nil, s.Tools.Missing(subject, "tesseract's language "+wanted[0], pkg)
 	}
 	return &Tesseract{source: s, languages: strings.Join(usable, "+")}, nil
 }
