@@ -51,6 +51,7 @@ var settings = map[string]string{
 	"Temporal_with_TLS": secretValues + "config: {temporal: {address: 'x.tmprl.cloud:7233', namespace: x.y, tls: {enabled: true}}}",
 	"models":            secretValues + "config: {models: {chat: {base_url: 'https://llm.example.com/v1', model: m, key_env: LLM_KEY}}}",
 	"a_long_stop":       secretValues + "config: {shutdown_seconds: 120}",
+	"namespaces":        secretValues + "worker: {seccompProfile: {type: Localhost, localhostProfile: profiles/cairn.json}}",
 	"another_variable":  secretValues + "extraEnv: [{name: CAIRN_LOG__LEVEL, value: debug}]",
 }
 
