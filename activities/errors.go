@@ -87,7 +87,7 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 		err = fullDisk(err)
 	}
 	known := knowledge.AsError(err)
-	retryable := known.Retryable || known.Code == knowledge.CodeInternal || known.Code == knowledge.CodeUnavailable
+	retryable := isRetryable(known)
 	options := temporal.ApplicationErrorOptions{
 		NonRetryable:   !retryable,
 		NextRetryDelay: known.RetryAfter,
@@ -104,6 +104,11 @@ func failure(ctx context.Context, log *slog.Logger, err error) error {
 		log.Log(ctx, level, "activity refused its input", "code", known.Code, "cause", known.Cause)
 	}
 	return temporal.NewApplicationErrorWithOptions(known.Message, string(known.Code), options)
+}
+
+// isRetryable reports whether Temporal repeats what failed with an error.
+func isRetryable(e *knowledge.Error) bool {
+	return !e.Final && (e.Retryable || e.Code == knowledge.CodeInternal || e.Code == knowledge.CodeUnavailable)
 }
 
 // modelFailure is failure for the error of a model, with the code that its readers see.

@@ -191,7 +191,7 @@ func (p *parser) ExtractAll(ctx context.Context, files []extract.Input, done fun
 // cut returns the parts of a recording.
 func (p *parser) cut(in extract.Input) (result format.Result, err error) {
 	if p.parts == nil {
-		return result, format.Missing("a recording", "ffmpeg", "ffmpeg")
+		return result, format.Tools{}.Missing("a recording", "ffmpeg", "ffmpeg")
 	}
 	for i, content := range p.parts {
 		name := fmt.Sprintf("part-%04d.mp3", i)

@@ -293,7 +293,7 @@ func (it *importItem) failure() knowledge.DocumentError {
 	}
 	return knowledge.DocumentError{
 		Code: known.Code, Stage: stage, Message: known.Message,
-		Retryable: known.Retryable || it.stage == knowledge.StageFetch || known.Code == knowledge.CodeInternal || known.Code == knowledge.CodeUnavailable,
+		Retryable: isRetryable(known) || it.stage == knowledge.StageFetch,
 	}
 }
 

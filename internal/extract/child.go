@@ -241,6 +241,8 @@ func (c *child) result(r response) (format.Result, error) {
 		c.kill()
 	}
 	switch {
+	case r.Fault != nil:
+		return format.Result{}, r.Fault
 	case r.Error != nil:
 		return format.Result{}, r.Error.toError()
 	case r.Result == nil:
@@ -269,7 +271,7 @@ func (c *child) fault() error {
 	if ok && isKill(status) || c.stderr.contains("out of memory", "cannot allocate memory", "stack overflow") {
 		return memoryLimit(cause)
 	}
-	return knowledge.Errorf(knowledge.CodeCorrupt, corrupt).WithCause(cause)
+	return errors.Join(faultOf(c.stderr.begin(), state), cause)
 }
 
 // isKill reports whether a limit ended a child. bubblewrap reports the signal that ended
@@ -329,6 +331,13 @@ func (t *tail) Write(p []byte) (int, error) {
 		}
 	}
 	return len(p), nil
+}
+
+// begin returns the first bytes that were written.
+func (t *tail) begin() []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return bytes.Clone(t.head)
 }
 
 func (t *tail) contains(words ...string) bool {

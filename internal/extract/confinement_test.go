@@ -81,7 +81,7 @@ func TestChildrenReadNoOtherFiles(t *testing.T) {
 			pool, _ := newPool(t, extract.PoolConfig{Size: 1, Confinement: tc.confinement, Tools: format.FindTools()})
 			for _, path := range []string{g.text, "/etc/passwd", "/proc/self/environ", note} {
 				_, err := pool.Extract(t.Context(), extract.Input{Name: peek + path + ";.txt", Path: note})
-				if isReadable := knowledge.IsCode(err, knowledge.CodeCorrupt); isReadable != tc.isReadable {
+				if isReadable := knowledge.IsCode(err, knowledge.CodeInternal); isReadable != tc.isReadable {
 					t.Errorf("the child can read %s: %t (%v)", path, isReadable, err)
 				}
 			}

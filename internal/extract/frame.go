@@ -27,6 +27,7 @@ type request struct {
 	Settings *settings `json:"settings,omitempty"`
 	Input    Input     `json:"input,omitzero"`
 	Drawing  *Drawing  `json:"drawing,omitempty"`
+	Second   bool      `json:"second,omitempty"`  // with the second reader of the format, after a fault of the first
 	Warm     bool      `json:"warm,omitempty"`    // start pdfium, which fills the cache, and nothing else
 	Proceed  bool      `json:"proceed,omitempty"` // the cache is filled: start pdfium
 }
@@ -48,10 +49,11 @@ type settings struct {
 type response struct {
 	Result *format.Result `json:"result,omitempty"`
 	Error  *wireError     `json:"error,omitempty"`
-	Last   bool           `json:"last,omitempty"` // the child must be replaced
-	Note   note           `json:"note,omitempty"` // set in a note, which is not a response
-	Read   int            `json:"read,omitempty"` // with notePages: pages
-	All    int            `json:"all,omitempty"`  // with notePages: pages
+	Fault  *fault         `json:"fault,omitempty"` // of the reader
+	Last   bool           `json:"last,omitempty"`  // the child must be replaced
+	Note   note           `json:"note,omitempty"`  // set in a note, which is not a response
+	Read   int            `json:"read,omitempty"`  // with notePages: pages
+	All    int            `json:"all,omitempty"`   // with notePages: pages
 }
 
 // note tells the parent when the child starts pdfium, because that time and

@@ -78,6 +78,7 @@ func beChild(folder string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	extract.PanicOnNames()
 	if err := extract.Serve(context.Background(), &mischief{os.Stdin}, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

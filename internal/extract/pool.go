@@ -52,7 +52,10 @@ type PoolConfig struct {
 	// UniofficeLicense is a licence key of unioffice, which then reads DOCX, PPTX and
 	// XLSX. Defaults to none: Cairn reads them itself.
 	UniofficeLicense string
-	// Logger receives the children's standard error at level debug. Defaults to
+	// OnFault is called for each fault of a reader, with the media type of its format. It
+	// must not block. Defaults to nothing.
+	OnFault func(mediaType string)
+	// Logger receives faults of readers, and the children's standard error at level debug. Defaults to
 	// slog.Default().
 	Logger *slog.Logger
 }
@@ -72,6 +75,9 @@ func (c PoolConfig) withDefaults() PoolConfig {
 	}
 	if c.CPU <= 0 {
 		c.CPU = c.Timeout
+	}
+	if c.OnFault == nil {
+		c.OnFault = func(string) {}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -123,7 +129,9 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 // Extract parses one file. It blocks until a child is
 // free. When ctx ends, it kills the child and returns the cause of ctx. Errors
 // for which the document is at fault are *knowledge.Error: empty, encrypted,
-// corrupt, parse_limit, too_large, unsupported_format or malformed. The same
+// corrupt, parse_limit, too_large, unsupported_format or malformed. A document whose
+// reader has a fault is read by the second reader of its format, as SecondReaderKey in its
+// metadata says; without one the error is a final one of knowledge.CodeInternal. The same
 // file always produces the same layout.
 func (p *Pool) Extract(ctx context.Context, in Input) (format.Result, error) {
 	return p.run(ctx, request{Input: in})
@@ -195,6 +203,10 @@ func (s *session) run(ctx context.Context, req request) (format.Result, error) {
 			// An earlier document may have left this child in a bad state: try
 			// the document once more in a new child.
 			continue
+		}
+		if f, ok := errors.AsType[*fault](err); ok {
+			s.pool.report(ctx, req.Input, f)
+			result, err = s.second(ctx, req, f)
 		}
 		if err != nil {
 			return format.Result{}, fmt.Errorf("extract: %w", err)

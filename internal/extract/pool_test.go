@@ -101,8 +101,8 @@ func TestPoolSurvivesItsChildren(t *testing.T) {
 		{"a child whose tool takes memory is killed with it", feed, knowledge.CodeParseLimit, extract.PoolConfig{Memory: 256 << 20}},
 		{"a child that uses up its processor time is killed", spin, knowledge.CodeParseLimit,
 			extract.PoolConfig{CPU: time.Millisecond, DocumentsPerChild: 5}},
-		{"a child that crashes makes the document corrupt", crash, knowledge.CodeCorrupt, extract.PoolConfig{}},
-		{"a child that writes nonsense makes the document corrupt", chat, knowledge.CodeCorrupt, extract.PoolConfig{}},
+		{"a child that crashes is a fault of ours", crash, knowledge.CodeInternal, extract.PoolConfig{}},
+		{"a child that writes nonsense is a fault of ours", chat, knowledge.CodeInternal, extract.PoolConfig{}},
 	} {
 		t.Run(tc.behaviour, func(t *testing.T) {
 			t.Parallel()

@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"runtime/debug"
 	"time"
 
 	"github.com/cairn-rag/cairn/internal/confine"
 	"github.com/cairn-rag/cairn/internal/extract/format"
 	"github.com/cairn-rag/cairn/internal/extract/unioffice"
-	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // maxStack bounds the recursion of a parser, in bytes.
@@ -141,9 +139,11 @@ func (s *server) answer(ctx context.Context, req request) response {
 	}
 	s.toldAt = time.Now()
 	result, err := s.read(ctx, req)
+	if f, ok := errors.AsType[*fault](err); ok {
+		return response{Fault: f, Last: true}
+	}
 	if err != nil {
-		_, panicked := errors.AsType[*panicError](err)
-		return response{Error: toWire(err), Last: panicked}
+		return response{Error: toWire(err)}
 	}
 	return response{Result: &result}
 }
@@ -177,25 +177,19 @@ func restrict(set settings) error {
 	return confine.Restrict(set.Scratch, set.CacheDir, "/usr/share/zoneinfo", "/etc/localtime")
 }
 
-// read extracts one file, or draws a page of it, and turns a panic of the parser into an error: the
-// document is reported as corrupt, and the child is replaced.
+// read extracts one file, or draws a page of it, and turns a panic of the reader into a
+// fault. The child is then replaced.
 func (s *server) read(ctx context.Context, req request) (result format.Result, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			// The value may contain document text; its type and the stack do not.
-			fmt.Fprintf(os.Stderr, "parser panic: %T\n%s", r, debug.Stack())
-			err = knowledge.Errorf(knowledge.CodeCorrupt, corrupt).WithCause(&panicError{fmt.Sprintf("panic of type %T", r)})
+			err = &fault{Cause: causeOf(r), Stack: string(debug.Stack())}
 		}
 	}()
-	if req.Drawing != nil {
+	switch {
+	case req.Drawing != nil:
 		return format.Result{}, s.parser.draw(ctx, req.Input, *req.Drawing)
+	case req.Second:
+		return s.parser.readSecond(ctx, req.Input)
 	}
 	return s.parser.read(ctx, req.Input)
 }
-
-const corrupt = "the document cannot be parsed; open it, save it again and send the new file"
-
-// panicError marks an error after which the child must be replaced.
-type panicError struct{ message string }
-
-func (e *panicError) Error() string { return e.message }

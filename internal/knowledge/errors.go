@@ -62,6 +62,7 @@ type Error struct {
 	Fields     []Field
 	RetryAfter time.Duration // 0 = not said
 	Retryable  bool          // trying again later can help
+	Final      bool          // trying again cannot help, whatever the code says
 	Cause      error
 }
 

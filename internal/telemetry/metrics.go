@@ -26,6 +26,7 @@ type Metrics struct {
 	modelTokens   *prometheus.CounterVec
 	retrievalLegs *prometheus.HistogramVec
 	webhooks      *prometheus.CounterVec
+	faults        *prometheus.CounterVec
 	last          lastCalls
 }
 
@@ -51,6 +52,7 @@ func NewMetrics(version string) *Metrics {
 	m.modelTokens = m.counter("cairn_model_tokens_total", "Tokens that models read (prompt) and wrote (completion).", "provider", "kind", "direction")
 	m.webhooks = m.counter("cairn_webhook_attempts_total", "Requests to webhooks, by type of event and what became of the delivery: delivered, pending (it is tried again) or failed.", "type", "outcome")
 	m.retrievalLegs = m.histogram("cairn_retrieval_seconds", "Time of the legs of a retrieval: embed, dense, bm25, recheck, total.", quick, "leg")
+	m.faults = m.counter("cairn_reader_faults_total", "Panics of readers of documents and ends of parser processes that no limit explains, by media type: defects of Cairn, whose stacks are in the log.", "media_type")
 	m.gauge("cairn_build_info", "1, with the version of the program and of Go.", "version", "go_version").WithLabelValues(version, runtime.Version()).Set(1)
 	return m
 }
@@ -108,6 +110,9 @@ func (m *Metrics) WorkflowDone(workflow, status string) {
 
 // DocumentDone counts a version whose ingest ended, by outcome.
 func (m *Metrics) DocumentDone(outcome string) { m.documents.WithLabelValues(outcome).Inc() }
+
+// ReaderFault counts a fault of a reader, by the media type of its format.
+func (m *Metrics) ReaderFault(mediaType string) { m.faults.WithLabelValues(mediaType).Inc() }
 
 // WebhookAttempt counts a request to a webhook, by the type of the event and the
 // status of the delivery after it.

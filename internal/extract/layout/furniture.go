@@ -27,6 +27,9 @@ const (
 
 var number = regexp.MustCompile(`\d{1,9}`)
 
+// placeholder stands for a number. No line has it: text is cleaned of control characters.
+const placeholder = "\x00"
+
 // chain is a text that is repeated in the same place, with the numbers in it that
 // are the same or count up with the pages.
 type chain struct {
@@ -38,7 +41,7 @@ type chain struct {
 // place of a chain's text on its pages.
 type spot struct {
 	bottom bool
-	text   string // with # for numbers
+	text   string // with placeholder for numbers
 }
 
 // furnish sets the role of headers and footers: texts in the margins that pages
@@ -109,7 +112,7 @@ func spotOf(l Line, pageHeight float64) (at spot, ok bool) {
 	if at.bottom && l.Box.Y1 <= (1-margin)*pageHeight || !at.bottom && l.Box.Y2 >= margin*pageHeight || len(l.Text) > 300 {
 		return spot{}, false
 	}
-	at.text = number.ReplaceAllString(strings.ToLower(l.Text), "#")
+	at.text = number.ReplaceAllString(strings.ToLower(l.Text), placeholder)
 	return at, true
 }
 
@@ -122,6 +125,9 @@ func (c *chain) add(lines []Line, i int) bool {
 	}
 	counts := false
 	before, after := numbers(last.Text), numbers(next.Text)
+	if len(before) != len(after) {
+		return false
+	}
 	for j := range before {
 		switch after[j] - before[j] {
 		case 0:

@@ -318,3 +318,19 @@ func TestInsert(t *testing.T) {
 		})
 	}
 }
+
+// TestSignsThatStandForNumbers has headers with the sign that once stood for numbers.
+func TestSignsThatStandForNumbers(t *testing.T) {
+	t.Parallel()
+	for _, headers := range [][]string{
+		{"Form 10-K # 1", "Form 10-K 7 1", "Form 10-K # 3"}, {"# 12", "12 #", "# 13"}, {"#", "1", "##"}, {"12#", "#34", "5 #"}, {"1234567890123", "#", "123456789#"}, {"＃ 1", "１ 1", "# 1"},
+	} {
+		var lines []layout.Line
+		for i, header := range headers {
+			lines = append(lines, on(i+1, at(50, 20, header)), on(i+1, at(50, 300, "The body of the page.")))
+		}
+		if d := (layout.Document{Pages: pages(len(headers)), Lines: lines}); len(d.Blocks()) == 0 {
+			t.Errorf("%q: there are no blocks", headers)
+		}
+	}
+}

@@ -20,9 +20,9 @@ const (
 	readerPoppler = "poppler"
 )
 
-// readWithPoppler reads a PDF with the program pdftotext, which opens some damaged
+// ReadWithPoppler reads a PDF with the program pdftotext, which opens some damaged
 // files that pdfium does not. It returns its blocks as poppler finds them.
-func readWithPoppler(ctx context.Context, s format.Source) (format.Result, error) {
+func ReadWithPoppler(ctx context.Context, s format.Source) (format.Result, error) {
 	out, err := s.Run(ctx, s.Tools.PDFToText, "-q", "-cropbox", "-bbox-layout", s.Path, "-")
 	if err != nil {
 		return format.Result{}, fmt.Errorf("read with poppler: %w", err)

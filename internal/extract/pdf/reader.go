@@ -99,7 +99,7 @@ func (r *Reader) Read(ctx context.Context, source format.Source) (format.Result,
 		return err
 	})
 	if knowledge.IsCode(err, knowledge.CodeCorrupt) && source.Tools.PDFToText != "" && source.Folder != "" {
-		if rescued, err := readWithPoppler(ctx, source); err == nil {
+		if rescued, err := ReadWithPoppler(ctx, source); err == nil {
 			return rescued, nil
 		}
 	}
