@@ -4,7 +4,6 @@ package sandbox
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,18 +61,9 @@ func (u user) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(u), Gid: uint32(u)} //nolint:gosec // a small number
 }
 
-// own makes the user the owner of a folder and its content.
-func (u user) own(folder string) error {
-	if os.Geteuid() != 0 {
-		return nil
-	}
-	return filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return os.Lchown(path, int(u), int(u))
-	})
-}
+// prepare is the first program of a job. It copies what the job was given to its disk,
+// waits until the worker has opened that, and becomes the program of its arguments.
+const prepare = `cp -R /program/given/work/. /work && cp -R /program/given/tmp/. /tmp && echo >&4 && read -r _ <&5 && exec 4>&- 5<&- && exec "$@"`
 
 // arguments returns the arguments of bubblewrap.
 func arguments(l Language, f folder, limits Limits) []string {
@@ -91,8 +81,9 @@ func arguments(l Language, f folder, limits Limits) []string {
 	for _, name := range []string{"/etc/alternatives", "/etc/ld.so.cache", "/etc/fonts", "/etc/matplotlibrc", "/etc/localtime"} {
 		args = append(args, "--ro-bind-try", name, name)
 	}
+	size := strconv.FormatInt(limits.Disk, 10)
 	args = append(args, "--proc", "/proc", "--dev", "/dev", "--ro-bind", f.sub("program"), "/program",
-		"--bind", f.sub("work"), "/work", "--bind", f.sub("tmp"), "/tmp", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/work", "--clearenv")
+		"--size", size, "--tmpfs", "/work", "--size", size, "--tmpfs", "/tmp", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/work", "--clearenv")
 	for _, variable := range [][2]string{
 		{"PATH", "/usr/bin:/bin"}, {"HOME", "/tmp"}, {"USER", "sandbox"}, {"LANG", "C.UTF-8"}, {"TMPDIR", "/tmp"},
 		{"MPLCONFIGDIR", "/tmp/mpl"}, {"MPLBACKEND", "module://cairn_figures"}, {"OPENBLAS_NUM_THREADS", "1"}, {"OMP_NUM_THREADS", "1"},
@@ -101,7 +92,7 @@ func arguments(l Language, f folder, limits Limits) []string {
 		args = append(args, "--setenv", variable[0], variable[1])
 	}
 	memory := strconv.FormatInt(limits.Memory, 10)
-	args = append(args, "--", "nice", "-n", "10", "prlimit", "--data="+memory, fmt.Sprintf("--nproc=%d", limits.Processes),
+	args = append(args, "--", "/bin/sh", "-c", prepare, "sh", "nice", "-n", "10", "prlimit", "--data="+memory, fmt.Sprintf("--nproc=%d", limits.Processes),
 		fmt.Sprintf("--fsize=%d", maxFile+1), "--nofile=256", "--core=0", fmt.Sprintf("--cpu=%d", int(limits.Wall.Seconds())+1), "--")
 	if l == JavaScript {
 		name := "/program/code.cjs"

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/cairn-rag/cairn/internal/sandbox"
@@ -88,4 +89,35 @@ open('ok.txt', 'w').write('fine')
 			}
 		}
 	}
+}
+
+// TestDisk writes more than the disk of a job holds in ways that leave no file to count.
+func TestDisk(t *testing.T) {
+	s := open(t, sandbox.Limits{Disk: 16 << 20})
+	const written = "\nprint('written', n >> 20)"
+	for name, code := range map[string]string{
+		"a_deleted_file":        "import os\nf = open('a', 'wb', 0)\nos.remove('a')\nn = 0\nwhile n < 200 << 20: n += f.write(b'x' * 65536)" + written,
+		"many_deleted_files":    "import os\nn, files = 0, []\nfor i in range(200):\n    f = open('a', 'wb', 0); os.remove('a'); files.append(f)\n    for _ in range(16): n += f.write(b'x' * 65536)" + written,
+		"a_deleted_file_in_tmp": "import os\nf = open('/tmp/a', 'wb', 0)\nos.remove('/tmp/a')\nn = 0\nwhile n < 200 << 20: n += f.write(b'x' * 65536)" + written,
+		"reserved_space":        "import os\nf = open('a', 'wb')\nos.remove('a')\nn = 200 << 20\nfor i in range(200): os.posix_fallocate(f.fileno(), i << 20, 1 << 20)" + written,
+		"a_deleted_mapping":     "import mmap, os\nf = open('a', 'w+b')\nos.remove('a')\nn = 200 << 20\nfor i in range(20):\n    f.truncate((i + 1) * 10 << 20)\n    m = mmap.mmap(f.fileno(), 10 << 20, offset=i * 10 << 20)\n    m.write(b'x' * (10 << 20))" + written,
+		"shared_memory":         "n = 200 << 20\nopen('/dev/shm/a', 'wb').write(b'x' * n)" + written,
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := python(t, s, code)
+			if got.ExitCode == 0 || strings.Contains(got.Stdout, "written") {
+				t.Errorf("it wrote 200 MB: %s %s", got.Stdout, got.Stderr)
+			}
+			isTold := strings.Contains(got.Stderr, "No space left") || strings.Contains(got.Stderr, "Read-only file system") || strings.Contains(got.Stopped, "wrote more than 16 MB") || got.ExitCode == 128+int(syscall.SIGBUS)
+			if !isTold {
+				t.Errorf("nobody is told why: exit code %d, %q, %s", got.ExitCode, got.Stopped, got.Stderr)
+			}
+		})
+	}
+	t.Run("files_that_do_not_fit", func(t *testing.T) {
+		_, err := s.Run(t.Context(), sandbox.Job{Language: sandbox.Python, Code: "1", Files: map[string][]byte{"a": make([]byte, 17<<20)}})
+		if err == nil || !strings.Contains(err.Error(), "do not fit") {
+			t.Errorf("error %v", err)
+		}
+	})
 }

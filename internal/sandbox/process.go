@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,56 +13,59 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // watchInterval is how often the sandbox looks at the memory and the disk of a job.
 const watchInterval = 50 * time.Millisecond
 
-// start runs a job in its folders and waits for its end.
-func (s *Sandbox) start(ctx context.Context, job Job, f folder, user user) (Result, error) {
+// start runs a job and waits for its end. The caller closes the disk, which it returns with
+// an error too.
+func (s *Sandbox) start(ctx context.Context, job Job, f folder, user user) (Result, disk, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Limits.Wall)
 	defer cancel()
-	filter, err := filterFile()
-	if err != nil {
-		return Result{}, fmt.Errorf("prepare a sandbox: %w", err)
-	}
-	defer filter.Close()
-	// Files that this process inherited would otherwise be open in the job. Go opens
-	// its own so that they are not.
-	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return Result{}, fmt.Errorf("prepare a sandbox: %w", err)
-	}
 	var stdout, stderr output
 	cmd := exec.Command("bwrap", arguments(job.Language, f, s.cfg.Limits)...)
 	cmd.Env = []string{} // the variables of the worker hold secrets
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.ExtraFiles = []*os.File{filter} // number 3
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Credential: user.credential()}
 	cmd.WaitDelay = 5 * time.Second
-	if err := cmd.Start(); err != nil {
-		return Result{}, fmt.Errorf("start bubblewrap: %w", err)
+	files, err := newFiles()
+	if err != nil {
+		return Result{}, disk{}, fmt.Errorf("prepare a sandbox: %w", err)
 	}
+	defer files.close()
+	cmd.ExtraFiles = files.theirs
+	if err := cmd.Start(); err != nil {
+		return Result{}, disk{}, fmt.Errorf("start bubblewrap: %w", err)
+	}
+	files.closeTheirs()
 	preferForOOM(cmd.Process.Pid)
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	stopped, err := s.watch(ctx, cmd.Process.Pid, f, ended, func() bool { return stdout.total.Load()+stderr.total.Load() > flood })
+	defer context.AfterFunc(ctx, func() { _ = files.ready.SetReadDeadline(time.Now()) })()
+	d, err := files.admit(cmd.Process.Pid)
+	if err != nil {
+		return Result{}, d, errors.Join(fmt.Errorf("prepare a sandbox: %w: %s", err, lastLine(stderr.text())), context.Cause(ctx), end(cmd.Process.Pid, ended))
+	}
+	stopped, err := s.watch(ctx, cmd.Process.Pid, d, ended, func() bool { return stdout.total.Load()+stderr.total.Load() > flood })
+	if stopped == "" && cmd.ProcessState.ExitCode() != 0 && d.isFull(s.cfg.Limits) {
+		stopped = wroteTooMuch(s.cfg.Limits) // the code saw it first
+	}
 	result := Result{Stdout: stdout.text(), Stderr: stderr.text(), ExitCode: cmd.ProcessState.ExitCode(), Stopped: stopped}
 	if cause := context.Cause(ctx); stopped != "" && cause != nil && !errors.Is(cause, context.DeadlineExceeded) {
-		return result, cause
+		return result, d, cause
 	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		return result, fmt.Errorf("run bubblewrap: %w", err)
+		return result, d, fmt.Errorf("run bubblewrap: %w", err)
 	}
-	return result, nil
+	return result, d, nil
 }
 
 // watch waits for the end of a job, and ends it when it exceeds a limit. It returns
 // which one that was, and the error of the process.
-func (s *Sandbox) watch(ctx context.Context, pid int, f folder, ended <-chan error, floods func() bool) (stopped string, err error) {
+func (s *Sandbox) watch(ctx context.Context, pid int, d disk, ended <-chan error, floods func() bool) (stopped string, err error) {
 	look := time.NewTicker(watchInterval)
 	defer look.Stop()
 	limits := s.cfg.Limits
@@ -77,8 +79,8 @@ func (s *Sandbox) watch(ctx context.Context, pid int, f folder, ended <-chan err
 			switch {
 			case Memory(pid) > limits.Memory:
 				stopped = fmt.Sprintf("it used more than %d MB of memory", limits.Memory>>20)
-			case f.isFull(limits):
-				stopped = fmt.Sprintf("it wrote more than %d MB or %d files", limits.Disk>>20, limits.Entries)
+			case d.isFull(limits):
+				stopped = wroteTooMuch(limits)
 			case floods():
 				stopped = "it printed too much"
 			default:
@@ -87,6 +89,10 @@ func (s *Sandbox) watch(ctx context.Context, pid int, f folder, ended <-chan err
 		}
 		return stopped, end(pid, ended)
 	}
+}
+
+func wroteTooMuch(limits Limits) string {
+	return fmt.Sprintf("it wrote more than %d MB or %d files", limits.Disk>>20, limits.Entries)
 }
 
 // end kills a sandbox and returns when its processes have ended.

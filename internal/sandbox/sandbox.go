@@ -46,7 +46,7 @@ type Limits struct {
 	Wall      time.Duration // defaults to 60 s
 	Memory    int64         // bytes of all its processes together; defaults to 512 MB
 	Processes int           // and threads; defaults to 64
-	Disk      int64         // bytes in its folders; defaults to 128 MB
+	Disk      int64         // bytes in its folders, which are in memory; defaults to 128 MB
 	Entries   int           // files and folders there; defaults to 1,000
 }
 
@@ -167,13 +167,14 @@ func (s *Sandbox) run(ctx context.Context, job Job) (Result, error) {
 		return Result{}, ctx.Err()
 	}
 	user := userOf(slot)
-	f, err := newFolder(s.cfg.Folder, user, job, s.fonts)
+	f, err := newFolder(s.cfg.Folder, job, s.fonts)
 	if err != nil {
 		return Result{}, fmt.Errorf("prepare a sandbox: %w", err)
 	}
-	result, err := s.start(ctx, job, f, user)
+	result, d, err := s.start(ctx, job, f, user)
+	defer d.close()
 	if err == nil {
-		err = f.collect(&result)
+		err = d.collect(&result)
 	}
 	return result, errors.Join(err, f.remove())
 }

@@ -13,8 +13,6 @@ type user int
 
 func userOf(int) user { return 0 }
 
-func (user) own(string) error { return nil }
-
 func installed(Language) error {
 	return knowledge.Errorf(knowledge.CodeNeedsComponent, "code runs on Linux only, on amd64 or arm64")
 }
@@ -22,6 +20,6 @@ func installed(Language) error {
 // Has reports whether the programs of a language are installed.
 func Has(Language) bool { return false }
 
-func (s *Sandbox) start(context.Context, Job, folder, user) (Result, error) {
-	return Result{}, installed(Python)
+func (s *Sandbox) start(context.Context, Job, folder, user) (Result, disk, error) {
+	return Result{}, disk{}, installed(Python)
 }
