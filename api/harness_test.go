@@ -44,6 +44,7 @@ import (
 // what is behind (workflows, index, retrieval).
 type edge struct {
 	t        *testing.T
+	remote   string // the address that requests come from; "" = none, and wrong keys are not counted
 	server   *api.Server
 	handler  http.Handler
 	store    *store.Store
@@ -407,6 +408,7 @@ func (e *edge) do(method, path, key string, body any, headers ...string) answer 
 		reader = bytes.NewReader(encoded)
 	}
 	r := httptest.NewRequestWithContext(e.t.Context(), method, path, reader)
+	r.RemoteAddr = e.remote
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
