@@ -96,9 +96,14 @@ func (a *Authenticator) fromKey(ctx context.Context, plain string) (knowledge.Cl
 	if err != nil {
 		return knowledge.Claims{}, fmt.Errorf("look up API key: %w", err)
 	}
-	return knowledge.Claims{
-		Workspace: key.Workspace, Project: key.Project, Scopes: key.Scopes, Instance: key.Instance, KeyID: key.ID, KeyQueries: key.QueriesPerMinute,
-	}, nil
+	claims := knowledge.Claims{
+		Workspace: key.Workspace, Project: key.Project, Scopes: key.Scopes, Instance: key.Instance,
+		KeyID: key.ID, KeyQueries: key.QueriesPerMinute, KeyMakers: key.Makers,
+	}
+	if !key.ExpiresAt.IsZero() {
+		claims.Expires = key.ExpiresAt.Unix()
+	}
+	return claims, nil
 }
 
 // In returns the principal for a workspace. The instance's administrator may

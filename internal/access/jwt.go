@@ -75,7 +75,7 @@ func (a *Authenticator) fromClaims(ctx context.Context, claims tokenClaims) (kno
 		return knowledge.Claims{}, knowledge.Errorf(knowledge.CodeForbidden, "this token has none of the roles reader, editor and admin")
 	}
 	return knowledge.Claims{
-		Workspace: claims.Workspace, Scopes: scopes, User: claims.Subject, Groups: claims.Groups,
+		Workspace: claims.Workspace, Scopes: scopes, User: claims.Subject, Groups: claims.Groups, Expires: claims.Expires,
 	}, nil
 }
 
