@@ -362,6 +362,16 @@ func (e *edge) key(k store.Key) string {
 	return plain
 }
 
+// principal returns the principal of a key.
+func (e *edge) principal(key string) knowledge.Principal {
+	e.t.Helper()
+	p, err := e.access.Authenticate(e.t.Context(), accessCredentials(key))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return p
+}
+
 // forget takes a run's row away, as a kill before it was written would have.
 func (e *edge) forget(run string) { e.exec("DELETE FROM runs WHERE id = ?", run) }
 

@@ -21,6 +21,7 @@ type call struct {
 	method    string
 	principal knowledge.Principal                                  // who may do what the route does
 	proved    *knowledge.Principal                                 // whose credentials these are
+	holder    *Holder                                              // of the link that opened it
 	provedIn  string                                               // the workspace of the path
 	body      []byte                                               // nil if the route streams
 	release   func()                                               // releases the memory of the body
