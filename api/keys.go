@@ -22,7 +22,7 @@ type keyView struct {
 	ProjectID *string           `json:"project_id" doc:"null: every project"`
 	Scopes    []knowledge.Scope `json:"scopes"`
 	CreatedAt time.Time         `json:"created_at"`
-	CreatedBy string            `json:"created_by,omitempty" doc:"The id of the key that made it, or user: and the user whose JWT did. Absent: the server, or an earlier release"`
+	CreatedBy *string           `json:"created_by" doc:"The id of the key that made it, or user: and the user whose JWT did. null: the server, or an earlier release"`
 	ExpiresAt *time.Time        `json:"expires_at" doc:"null: never"`
 	RevokedAt *time.Time        `json:"revoked_at" doc:"null: not"`
 
@@ -174,6 +174,6 @@ func (s *Server) revokeKey(ctx context.Context, p knowledge.Principal, in *struc
 func viewKey(k store.Key) keyView {
 	return keyView{
 		ID: k.ID, Name: k.Name, Prefix: k.Prefix, ProjectID: orNull(k.Project), Scopes: k.Scopes, CreatedAt: k.CreatedAt,
-		ExpiresAt: orNull(k.ExpiresAt), RevokedAt: orNull(k.RevokedAt), QueriesPerMinute: k.QueriesPerMinute, CreatedBy: k.CreatedBy,
+		ExpiresAt: orNull(k.ExpiresAt), RevokedAt: orNull(k.RevokedAt), QueriesPerMinute: k.QueriesPerMinute, CreatedBy: orNull(k.CreatedBy),
 	}
 }

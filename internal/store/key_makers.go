@@ -71,7 +71,7 @@ func (s *Store) RevokeKeyTree(ctx context.Context, p knowledge.Principal, id str
 		_, err := tx.NewUpdate().Model((*keyRow)(nil)).Set("revoked_at = ?", micros(s.now())).
 			Where("revoked_at = 0 AND instance = FALSE AND workspace = ?", p.Workspace()).
 			Where(`id IN (WITH RECURSIVE tree (id) AS (
-				SELECT CAST(? AS TEXT) UNION SELECT c.id FROM api_keys AS c JOIN tree ON c.created_by = tree.id
+				SELECT k.id FROM api_keys AS k WHERE k.id = ? UNION SELECT c.id FROM api_keys AS c JOIN tree ON c.created_by = tree.id
 			) SELECT tree.id FROM tree)`, id).Exec(ctx)
 		return err
 	})
