@@ -146,6 +146,8 @@ type Blobs interface {
 // Access makes the principals of requests, and signs the links to runs and originals.
 type Access interface {
 	edge.Access
+	// Lapsed returns which of these keys are no longer valid.
+	Lapsed(ctx context.Context, keys []string) ([]string, error)
 	// SignRun returns a token with which its holder may follow one run, as long as the
 	// principal's key is valid.
 	SignRun(p knowledge.Principal, run string, expires time.Time) string

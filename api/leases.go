@@ -68,6 +68,7 @@ func (l *leases) check() {
 		if !some {
 			return
 		}
+		// Every stream that is open waits for it, and none of them is its caller.
 		ctx, cancel := context.WithTimeout(context.Background(), leaseInterval)
 		ended, err := l.ended(ctx, keys)
 		cancel()

@@ -47,7 +47,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s := &Server{
 		cfg: cfg, deps: deps, streams: newStreams(cfg.Streams, deps.Metrics), turns: turns{waiting: map[string]*turn{}}, stopping: make(chan struct{}),
 	}
-	s.leases = &leases{ended: deps.Store.EndedKeys, now: s.now, log: deps.Log, open: map[*lease]struct{}{}}
+	s.leases = &leases{ended: deps.Access.Lapsed, now: s.now, log: deps.Log, open: map[*lease]struct{}{}}
 	keys := idempotency.New(deps.Store, cfg.Process, deps.Clock)
 	s.edge = edge.New(edge.Config{Version: cfg.Version, BodyMemory: cfg.BodyMemory}, edge.Deps{
 		Access: deps.Access, Keys: keys, Metrics: deps.Metrics, Log: deps.Log,

@@ -67,8 +67,6 @@ type Tenants interface {
 	RevokeKey(ctx context.Context, p knowledge.Principal, id string) error
 	// RevokeKeyTree does so with a key and all keys that it and they have made.
 	RevokeKeyTree(ctx context.Context, p knowledge.Principal, id string) error
-	// EndedKeys returns which of these keys are no longer valid.
-	EndedKeys(ctx context.Context, ids []string) ([]string, error)
 	// Preferences returns the principal's preferences as JSON, "{}" if it has none.
 	Preferences(ctx context.Context, p knowledge.Principal) (json.RawMessage, error)
 	// SetPreferences replaces the principal's preferences.

@@ -119,6 +119,12 @@ func (a *Authenticator) verify(ctx context.Context, purpose, token, id string, n
 	return link, nil
 }
 
+// Lapsed returns which of these keys are no longer valid: revoked or expired, themselves
+// or a maker of theirs.
+func (a *Authenticator) Lapsed(ctx context.Context, keys []string) ([]string, error) {
+	return a.store.EndedKeys(ctx, keys)
+}
+
 func (a *Authenticator) mac(purpose string, body []byte) []byte {
 	h := hmac.New(sha256.New, a.secret)
 	h.Write([]byte(purpose))

@@ -103,10 +103,13 @@ func (p Principal) Owner() string {
 	}
 }
 
-// Can reports whether the principal has the scope; admin includes write, and
-// write includes read.
-func (p Principal) Can(s Scope) bool {
-	has := func(x Scope) bool { return slices.Contains(p.claims.Scopes, x) }
+// Can reports whether the principal has the scope.
+func (p Principal) Can(s Scope) bool { return Includes(p.claims.Scopes, s) }
+
+// Includes reports whether scopes include a scope; admin includes write, and write
+// includes read.
+func Includes(scopes []Scope, s Scope) bool {
+	has := func(x Scope) bool { return slices.Contains(scopes, x) }
 	switch s {
 	case ScopeRead:
 		return has(ScopeRead) || has(ScopeWrite) || has(ScopeAdmin)

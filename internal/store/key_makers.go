@@ -54,8 +54,7 @@ func (k *Key) holdTo(maker Key, now time.Time) bool {
 		}
 		k.Project = maker.Project
 	}
-	held := knowledge.NewPrincipal(knowledge.Claims{Workspace: maker.Workspace, Scopes: maker.Scopes})
-	k.Scopes = slices.DeleteFunc(k.Scopes, func(scope knowledge.Scope) bool { return !held.Can(scope) })
+	k.Scopes = slices.DeleteFunc(k.Scopes, func(scope knowledge.Scope) bool { return !knowledge.Includes(maker.Scopes, scope) })
 	return len(k.Scopes) > 0
 }
 
