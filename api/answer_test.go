@@ -91,7 +91,7 @@ func TestPassagesOfAnAnswerWhoseAccessEnded(t *testing.T) {
 	ann := access.Acting{User: "ann"}
 	conversation := e.do("POST", own+"/conversations", e.editor, `{"userId":"ann"}`).want(201)["id"].(string)
 	run := e.answered(ann, e.editor, conversation, document, chunk)
-	link := "/runs/" + run + "/events?token=" + e.access.SignRun("default", run, e.later())
+	link := "/runs/" + run + "/events?token=" + e.access.SignRun(e.principal(e.editor), run, e.later())
 	reads := []string{own + "/conversations/" + conversation + "?userId=ann", own + "/runs/" + run + "?userId=ann", "/chunks/" + chunk + "?userId=ann", link}
 	for _, path := range reads {
 		if got := e.do("GET", path, e.editor, nil); got.status != 200 || !bytes.Contains(got.body, []byte(secret)) {
@@ -142,13 +142,13 @@ func TestAnswersOfOthers(t *testing.T) {
 			t.Errorf("events %q: %d %s", query, got.status, got.body)
 		}
 	}
-	worn := "/runs/" + run + "/events?userId=ann&token=" + e.access.SignRun("default", run, time.Now().Add(-time.Minute))
+	worn := "/runs/" + run + "/events?userId=ann&token=" + e.access.SignRun(e.principal(e.editor), run, time.Now().Add(-time.Minute))
 	if got := e.do("GET", worn, e.reader, nil); got.status != 200 {
 		t.Errorf("a valid key beside a token that has expired: %d %s", got.status, got.body)
 	}
 	e.do("GET", worn, "cairn_unknown", nil).refused(401, knowledge.CodeUnauthorized)
 	e.do("GET", worn, "", nil).refused(401, knowledge.CodeUnauthorized)
-	token := "/runs/" + run + "/events?token=" + e.access.SignRun("default", run, e.later())
+	token := "/runs/" + run + "/events?token=" + e.access.SignRun(e.principal(e.editor), run, e.later())
 	e.do("GET", "/workspaces/other"+token, "", nil).refused(404, knowledge.CodeNotFound)
 	if got := e.do("GET", own+token, "", nil); got.status != 200 {
 		t.Errorf("in its workspace: %d %s", got.status, got.body)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairn-rag/cairn/api/edge"
 	"github.com/cairn-rag/cairn/api/openai"
+	"github.com/cairn-rag/cairn/internal/access"
 	"github.com/cairn-rag/cairn/internal/blob"
 	"github.com/cairn-rag/cairn/internal/importing"
 	"github.com/cairn-rag/cairn/internal/intake"
@@ -145,17 +146,20 @@ type Blobs interface {
 // Access makes the principals of requests, and signs the links to runs and originals.
 type Access interface {
 	edge.Access
-	// SignRun returns a token with which its holder may follow one run.
-	SignRun(workspace, run string, expires time.Time) string
-	// VerifyRun returns the workspace of the run that a token is for. A forged or
-	// expired token, or one for another run, is CodeUnauthorized.
-	VerifyRun(token, run string, now time.Time) (workspace string, err error)
+	// Lapsed returns which of these keys are no longer valid.
+	Lapsed(ctx context.Context, keys []string) ([]string, error)
+	// SignRun returns a token with which its holder may follow one run, as long as the
+	// principal's key is valid.
+	SignRun(p knowledge.Principal, run string, expires time.Time) string
+	// VerifyRun returns what a token is good for. A forged or expired token, one for
+	// another run, or one whose key is no longer valid, is CodeUnauthorized.
+	VerifyRun(ctx context.Context, token, run string, now time.Time) (access.Link, error)
 	// SignOriginal and VerifyOriginal do the same for the original of a document.
-	SignOriginal(workspace, document string, expires time.Time) string
-	VerifyOriginal(token, document string, now time.Time) (workspace string, err error)
+	SignOriginal(p knowledge.Principal, document string, expires time.Time) string
+	VerifyOriginal(ctx context.Context, token, document string, now time.Time) (access.Link, error)
 	// SignRunFile and VerifyRunFile do the same for a file of a run.
-	SignRunFile(workspace, run, name string, expires time.Time) string
-	VerifyRunFile(token, run, name string, now time.Time) (workspace string, err error)
+	SignRunFile(p knowledge.Principal, run, name string, expires time.Time) string
+	VerifyRunFile(ctx context.Context, token, run, name string, now time.Time) (access.Link, error)
 }
 
 // Relay follows the events of runs.

@@ -151,7 +151,7 @@ func (s *Server) retryDocument(ctx context.Context, p knowledge.Principal, in *D
 	if err != nil {
 		return nil, err
 	}
-	return &documentOutput{Run: run, Body: s.startedView(d, run)}, nil
+	return &documentOutput{Run: run, Body: s.startedView(p, d, run)}, nil
 }
 
 func (s *Server) reingestDocument(ctx context.Context, p knowledge.Principal, in *DocumentPath) (*documentOutput, error) {
@@ -160,5 +160,5 @@ func (s *Server) reingestDocument(ctx context.Context, p knowledge.Principal, in
 	if err != nil {
 		return nil, err
 	}
-	return &documentOutput{Run: run.ID, Body: s.startedView(d, run.ID)}, nil
+	return &documentOutput{Run: run.ID, Body: s.startedView(p, d, run.ID)}, nil
 }

@@ -221,7 +221,7 @@ func (s *Server) removeDocument(ctx context.Context, p knowledge.Principal, proj
 	if err != nil {
 		return nil, err
 	}
-	out := &removedOutput{Run: removal.RunID, Events: s.eventsURL(p.Workspace(), removal.RunID)}
+	out := &removedOutput{Run: removal.RunID, Events: s.eventsURL(p, removal.RunID)}
 	out.Body.ID, out.Body.Status, out.Body.RunID = id, knowledge.StatusDeleting, removal.RunID
 	return out, nil
 }

@@ -75,8 +75,8 @@ func TestDocumentIsTakenIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if workspace, err := e.access.VerifyRun(events.Query().Get("token"), body["runId"].(string), time.Now()); err != nil || workspace != "default" {
-		t.Errorf("token of eventsUrl: %q, %v", workspace, err)
+	if link, err := e.access.VerifyRun(t.Context(), events.Query().Get("token"), body["runId"].(string), time.Now()); err != nil || link.Workspace != "default" {
+		t.Errorf("token of eventsUrl: %+v, %v", link, err)
 	}
 
 	document := e.do("GET", own+"/documents/"+body["id"].(string), e.editor, nil).want(200)

@@ -110,18 +110,19 @@ func (s *Server) keyedRun(r *http.Request, id string) (knowledge.Principal, stor
 
 // linkedRun finds the run that a token is for.
 func (s *Server) linkedRun(r *http.Request, token, id string) (knowledge.Principal, store.Run, error) {
-	workspace, err := s.deps.Access.VerifyRun(token, id, s.now())
+	link, err := s.deps.Access.VerifyRun(r.Context(), token, id, s.now())
 	if err != nil {
 		return knowledge.Principal{}, store.Run{}, err
 	}
-	if named := r.PathValue("workspaceId"); named != "" && named != workspace {
+	if named := r.PathValue("workspaceId"); named != "" && named != link.Workspace {
 		return knowledge.Principal{}, store.Run{}, knowledge.NotFound("run", id)
 	}
-	run, err := s.deps.Followed.RunForSystem(r.Context(), workspace, id)
+	run, err := s.deps.Followed.RunForSystem(r.Context(), link.Workspace, id)
 	if err != nil {
 		return knowledge.Principal{}, run, err
 	}
-	principal, err := s.runPrincipal(r.Context(), run)
+	edge.SetHolder(r.Context(), edge.Holder{Key: link.Key, Ends: link.Ends})
+	principal, err := s.runPrincipal(r.Context(), run, link)
 	return principal, run, err
 }
 
@@ -142,9 +143,9 @@ func (s *Server) runReader(ctx context.Context, p knowledge.Principal, run store
 
 // runPrincipal is who started a run: from its snapshot, or, for a document's
 // runs, whoever manages the document's project.
-func (s *Server) runPrincipal(ctx context.Context, run store.Run) (knowledge.Principal, error) {
+func (s *Server) runPrincipal(ctx context.Context, run store.Run, link access.Link) (knowledge.Principal, error) {
 	if !run.Kind.Traits().Answers {
-		return access.ForDocumentRun(run.Workspace, run.Project), nil
+		return access.ForDocumentRun(run.Workspace, run.Project, link), nil
 	}
 	var request struct {
 		Principal knowledge.Principal `json:"principal"`
@@ -202,11 +203,16 @@ func (e eventStreamOf) Alive() error { return e.Comment("still here") }
 // sendEvents sends the events behind the last one that the reader has, and follows the
 // run to its end, or until the reader leaves. The run continues without its readers.
 func (s *Server) sendEvents(ctx context.Context, in *reading, sink eventSink) error {
+	ctx, release := s.leases.hold(ctx)
+	defer release()
 	ref, err := s.awaitTurn(ctx, &in.run, sink.Alive)
-	if err != nil {
-		return err
+	if err == nil {
+		err = s.follow(ctx, ref, sink.Alive, s.sender(ctx, in, sink, ref.FirstOffset))
 	}
-	return s.follow(ctx, ref, sink.Alive, s.sender(ctx, in, sink, ref.FirstOffset))
+	if err != nil {
+		return endOf(ctx, err)
+	}
+	return nil
 }
 
 // sender returns a function that sends the items of a run, of which the first has an

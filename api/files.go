@@ -145,13 +145,13 @@ func (s *Server) takeFiles(w http.ResponseWriter, r *http.Request, p knowledge.P
 		edge.WriteError(w, r, err)
 		return
 	}
-	answer := filesAnswer{Documents: convert(taken, s.takenView)}
+	answer := filesAnswer{Documents: convert(taken, func(t intake.Taken) view.Document { return s.takenView(p, t) })}
 	w.Header().Set(runHeader, run.ID)
 	if len(taken) > 0 { // the first file may be the transcript of another one
 		w.Header().Set(runHeader, taken[0].Run)
 	}
 	if started != nil {
-		shown := s.viewImport(*started, nil)
+		shown := s.viewImport(p, *started, nil)
 		answer.Import = &shown
 		if len(taken) == 0 {
 			w.Header().Set(runHeader, started.RunID)

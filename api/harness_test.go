@@ -44,6 +44,7 @@ import (
 // what is behind (workflows, index, retrieval).
 type edge struct {
 	t        *testing.T
+	remote   string // the address that requests come from; "" = none, and wrong keys are not counted
 	server   *api.Server
 	handler  http.Handler
 	store    *store.Store
@@ -361,6 +362,16 @@ func (e *edge) key(k store.Key) string {
 	return plain
 }
 
+// principal returns the principal of a key.
+func (e *edge) principal(key string) knowledge.Principal {
+	e.t.Helper()
+	p, err := e.access.Authenticate(e.t.Context(), accessCredentials(key))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return p
+}
+
 // forget takes a run's row away, as a kill before it was written would have.
 func (e *edge) forget(run string) { e.exec("DELETE FROM runs WHERE id = ?", run) }
 
@@ -407,6 +418,7 @@ func (e *edge) do(method, path, key string, body any, headers ...string) answer 
 		reader = bytes.NewReader(encoded)
 	}
 	r := httptest.NewRequestWithContext(e.t.Context(), method, path, reader)
+	r.RemoteAddr = e.remote
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}

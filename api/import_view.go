@@ -61,11 +61,11 @@ func viewFailure(f store.ImportFailure) ImportFailure {
 }
 
 // viewImport returns an import as clients see it, with these failures.
-func (s *Server) viewImport(i store.Import, failures []store.ImportFailure) Import {
+func (s *Server) viewImport(p knowledge.Principal, i store.Import, failures []store.ImportFailure) Import {
 	view := Import{
 		ID: i.Import, RunID: i.RunID, ProjectID: i.Project, Source: viewSource(i.Request.Source), DryRun: i.Request.DryRun,
 		Failures: convert(failures, viewFailure), FailuresURL: s.link("/workspaces/" + i.Workspace + "/imports/" + i.Import + "/failures"),
-		CreatedAt: i.CreatedAt, EndedAt: orNull(i.EndedAt), OperatorURL: s.deps.Links.OperatorURL(i.WorkflowID(i.RunID)), EventsURL: s.eventsURL(i.Workspace, i.RunID),
+		CreatedAt: i.CreatedAt, EndedAt: orNull(i.EndedAt), OperatorURL: s.deps.Links.OperatorURL(i.WorkflowID(i.RunID)), EventsURL: s.eventsURL(p, i.RunID),
 	}
 	if i.Error != nil {
 		view.Error = &importError{Code: i.Error.Code, Message: i.Error.Message}
@@ -87,7 +87,7 @@ func (s *Server) withFailures(ctx context.Context, p knowledge.Principal, i stor
 	if err != nil {
 		return Import{}, fmt.Errorf("list failures of import %s: %w", i.Import, err)
 	}
-	return s.viewImport(i, failures), nil
+	return s.viewImport(p, i, failures), nil
 }
 
 // importUpdate returns the import of a run with the state that an event has for it.
@@ -101,7 +101,7 @@ func (r *renderer) importUpdate(ctx context.Context, e stream.Event) (Import, er
 		return Import{}, fmt.Errorf("read import %s: %w", r.run.Subject, err)
 	}
 	i.RunID, i.Error, i.EndedAt = r.run.ID, nil, time.Time{} // a later run may have changed them
-	view := r.server.viewImport(i, nil)
+	view := r.server.viewImport(r.principal, i, nil)
 	view.progress(p)
 	return view, nil
 }

@@ -129,7 +129,7 @@ func (s *Server) startImport(ctx context.Context, p knowledge.Principal, in *str
 	if err != nil {
 		return nil, err
 	}
-	return &importOutput{i.RunID, s.viewImport(i, nil)}, nil
+	return &importOutput{i.RunID, s.viewImport(p, i, nil)}, nil
 }
 
 func (s *Server) listImports(ctx context.Context, p knowledge.Principal, in *struct {
@@ -145,7 +145,7 @@ func (s *Server) listImports(ctx context.Context, p knowledge.Principal, in *str
 	if err != nil {
 		return nil, fmt.Errorf("list imports: %w", err)
 	}
-	return page(convert(list, func(i store.Import) Import { return s.viewImport(i, nil) }), next), nil
+	return page(convert(list, func(i store.Import) Import { return s.viewImport(p, i, nil) }), next), nil
 }
 
 func (s *Server) getImport(ctx context.Context, p knowledge.Principal, in *importPath) (*importOutput, error) {

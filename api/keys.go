@@ -22,6 +22,7 @@ type keyView struct {
 	ProjectID *string           `json:"project_id" doc:"null: every project"`
 	Scopes    []knowledge.Scope `json:"scopes"`
 	CreatedAt time.Time         `json:"created_at"`
+	CreatedBy *string           `json:"created_by" doc:"The id of the key that made it, or user: and the user whose JWT did. null: the server, or an earlier release"`
 	ExpiresAt *time.Time        `json:"expires_at" doc:"null: never"`
 	RevokedAt *time.Time        `json:"revoked_at" doc:"null: not"`
 
@@ -32,11 +33,11 @@ type newKeyInput struct {
 	WorkspacePath
 	Body struct {
 		Name      string            `json:"name" minLength:"1" maxLength:"200"`
-		ProjectID string            `json:"project_id,omitempty" maxLength:"200" doc:"Default: every project"`
-		Scopes    []knowledge.Scope `json:"scopes" minItems:"1" maxItems:"3" enum:"read,write,admin"`
-		ExpiresAt *time.Time        `json:"expires_at,omitempty"`
+		ProjectID string            `json:"project_id,omitempty" maxLength:"200" doc:"Default: every project of the key that makes it"`
+		Scopes    []knowledge.Scope `json:"scopes" minItems:"1" maxItems:"3" enum:"read,write,admin" doc:"None that its maker lacks"`
+		ExpiresAt *time.Time        `json:"expires_at,omitempty" doc:"Not behind that of the key that makes it, which is the default"`
 
-		QueriesPerMinute int `json:"queries_per_minute,omitempty" minimum:"1" maximum:"1000000" doc:"Questions that it may ask in a minute. Default: limits.key_queries_per_minute of the instance"`
+		QueriesPerMinute int `json:"queries_per_minute,omitempty" minimum:"1" maximum:"1000000" doc:"Questions that it may ask in a minute, not more than the key that makes it, against whose limit they count too. Default: that of its maker, else limits.key_queries_per_minute of the instance"`
 	} `nameHint:"NewKey"`
 }
 
@@ -75,6 +76,9 @@ func (s *Server) createKey(ctx context.Context, p knowledge.Principal, in *newKe
 			return nil, knowledge.Invalid("body.expires_at", "must be in the future")
 		}
 	}
+	if err := within(p, &k); err != nil {
+		return nil, err
+	}
 	secret, earlier, err := s.giveSecret(ctx, p, &k, again)
 	if err == nil && !earlier {
 		err = s.deps.Store.CreateKey(ctx, k)
@@ -85,6 +89,42 @@ func (s *Server) createKey(ctx context.Context, p knowledge.Principal, in *newKe
 	view := viewKey(k)
 	view.Key = secret
 	return &keyOutput{view}, nil
+}
+
+// maxMakers is how many keys may stand above a key.
+const maxMakers = 8
+
+// within notes the principal as the maker of a key, and holds the key to what the
+// principal may do itself. A bound that the key does not name is inherited.
+func within(p knowledge.Principal, k *store.Key) error {
+	for i, scope := range k.Scopes {
+		if !p.Can(scope) {
+			return knowledge.Invalid(fmt.Sprintf("body.scopes[%d]", i), "the maker of a key needs the scope %q itself", scope)
+		}
+	}
+	if k.CreatedBy = p.KeyID(); k.CreatedBy == "" {
+		k.CreatedBy = store.UserMaker + p.User() // whose roles are its scopes
+		return nil
+	}
+	if len(p.KeyMakers()) >= maxMakers {
+		return knowledge.Errorf(knowledge.CodeForbidden, "a key of the %dth generation makes no keys: use the key that made it", maxMakers+1)
+	}
+	end := p.ExpiresAt()
+	switch {
+	case end.IsZero():
+	case k.ExpiresAt.IsZero():
+		k.ExpiresAt = end
+	case k.ExpiresAt.Truncate(time.Second).After(end):
+		return knowledge.Invalid("body.expires_at", "must not be behind the end of the key that makes it, %s", end.Format(time.RFC3339))
+	}
+	switch limit := p.KeyQueriesPerMinute(); {
+	case limit == 0:
+	case k.QueriesPerMinute == 0:
+		k.QueriesPerMinute = limit
+	case k.QueriesPerMinute > limit:
+		return knowledge.Invalid("body.queries_per_minute", "must not be above the limit of the key that makes it, %d", limit)
+	}
+	return nil
 }
 
 // giveSecret draws a key's secret, which is shown once. If an earlier try of the
@@ -118,9 +158,14 @@ func (s *Server) listKeys(ctx context.Context, p knowledge.Principal, in *struct
 
 func (s *Server) revokeKey(ctx context.Context, p knowledge.Principal, in *struct {
 	WorkspacePath
-	ID string `path:"id" maxLength:"200"`
+	ID       string `path:"id" maxLength:"200"`
+	Children bool   `query:"children" doc:"Revoke all keys that it and they have made too. Default: they stay, and the list shows their created_by"`
 }) (*struct{}, error) {
-	if err := s.deps.Store.RevokeKey(ctx, p, in.ID); err != nil {
+	revoke := s.deps.Store.RevokeKey
+	if in.Children {
+		revoke = s.deps.Store.RevokeKeyTree
+	}
+	if err := revoke(ctx, p, in.ID); err != nil {
 		return nil, fmt.Errorf("revoke key %s: %w", in.ID, err)
 	}
 	return nil, nil
@@ -129,6 +174,6 @@ func (s *Server) revokeKey(ctx context.Context, p knowledge.Principal, in *struc
 func viewKey(k store.Key) keyView {
 	return keyView{
 		ID: k.ID, Name: k.Name, Prefix: k.Prefix, ProjectID: orNull(k.Project), Scopes: k.Scopes, CreatedAt: k.CreatedAt,
-		ExpiresAt: orNull(k.ExpiresAt), RevokedAt: orNull(k.RevokedAt), QueriesPerMinute: k.QueriesPerMinute,
+		ExpiresAt: orNull(k.ExpiresAt), RevokedAt: orNull(k.RevokedAt), QueriesPerMinute: k.QueriesPerMinute, CreatedBy: orNull(k.CreatedBy),
 	}
 }

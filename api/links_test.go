@@ -47,7 +47,7 @@ func TestLinksToOriginals(t *testing.T) {
 	id, other := e.add(e.editor, "a.txt", "one", map[string]any{"access": map[string]any{"users": []string{"ann"}}}), e.add(e.editor, "b.txt", "two")
 	e.publish(id)
 	path := func(id, token string) string { return own + "/documents/" + id + "/content?token=" + token }
-	token, old := e.access.SignOriginal("default", id, e.later()), e.access.SignOriginal("default", id, time.Now().Add(-time.Second))
+	token, old := e.access.SignOriginal(e.principal(e.editor), id, e.later()), e.access.SignOriginal(e.principal(e.editor), id, time.Now().Add(-time.Second))
 	open := func() answer { return e.do("GET", path(id, token), "", nil) }
 	if got := open(); got.status != 200 || string(got.body) != "one" {
 		t.Fatalf("status %d: %s", got.status, got.body)
@@ -55,7 +55,7 @@ func TestLinksToOriginals(t *testing.T) {
 	e.publish(other)
 	for name, link := range map[string]string{
 		"expired": path(id, old), "of another document": path(other, token), "forged": path(id, token+"x"), "empty": path(id, ""),
-		"of a run": path(id, e.access.SignRun("default", id, e.later())),
+		"of a run": path(id, e.access.SignRun(e.principal(e.editor), id, e.later())),
 	} {
 		if got := e.do("GET", link, "", nil); got.status != 401 {
 			t.Errorf("%s: status %d", name, got.status)

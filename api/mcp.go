@@ -34,6 +34,9 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request, handler http.H
 			return
 		}
 		defer release()
+		ctx, end := s.leases.hold(r.Context())
+		defer end()
+		r = r.WithContext(ctx)
 	}
 	handler.ServeHTTP(w, r)
 }

@@ -16,7 +16,12 @@ type openaiRuns struct{ *Server }
 
 // Follow implements openai.Runs.
 func (o openaiRuns) Follow(ctx context.Context, run store.Run, alive func() error, emit func(stream.Item) error) error {
-	return o.follow(ctx, runRef(run), alive, emit)
+	ctx, release := o.leases.hold(ctx)
+	defer release()
+	if err := o.follow(ctx, runRef(run), alive, emit); err != nil {
+		return endOf(ctx, err)
+	}
+	return nil
 }
 
 // Readable implements openai.Runs.
@@ -51,7 +56,7 @@ func (o openaiRuns) Outcome(ctx context.Context, p knowledge.Principal, run stor
 	}
 	record := found.record
 	out := openai.Outcome{Text: record.Answer, Model: record.Model, ConversationID: record.ConversationID, FinishReason: record.FinishReason, Usage: record.Usage, Choices: record.Searches}
-	for _, x := range o.sources(found) {
+	for _, x := range o.sources(p, found) {
 		out.Sources = append(out.Sources, openai.Citation{
 			Rank: x.Rank, ChunkID: x.ChunkID, DocumentID: x.DocumentID, DocumentName: x.DocumentName, ExternalID: x.ExternalID, URL: x.URL,
 			Text: x.Text, Score: x.Score, Heading: x.Heading, PageNumber: x.PageNumber, Used: x.UsedInResponse,

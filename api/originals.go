@@ -27,11 +27,11 @@ const (
 )
 
 // originalURL returns the address of an original, with a token for a reader that can
-// send no header.
-func (s *Server) originalURL(workspace, document string) string {
+// send no header. The link is good as long as the principal's key or JWT is.
+func (s *Server) originalURL(p knowledge.Principal, document string) string {
 	expires := s.now().Add(originalLife + originalStep).Truncate(originalStep)
-	token := s.deps.Access.SignOriginal(workspace, document, expires)
-	return s.link("/workspaces/" + workspace + "/documents/" + document + "/content?token=" + url.QueryEscape(token))
+	token := s.deps.Access.SignOriginal(p, document, expires)
+	return s.link("/workspaces/" + p.Workspace() + "/documents/" + document + "/content?token=" + url.QueryEscape(token))
 }
 
 // getOriginal serves an original to the holder of a key, a JWT or a link. It
@@ -124,14 +124,14 @@ func (s *Server) openVersion(r *http.Request, id, token string) (store.Version, 
 
 // linkedVersion returns the published version of the document that a token is for.
 func (s *Server) linkedVersion(ctx context.Context, workspace, id, token string) (store.Version, error) {
-	signed, err := s.deps.Access.VerifyOriginal(token, id, s.now())
+	link, err := s.deps.Access.VerifyOriginal(ctx, token, id, s.now())
 	if err != nil {
 		return store.Version{}, err
 	}
-	if signed != workspace {
+	if link.Workspace != workspace {
 		return store.Version{}, knowledge.NotFound("document", id)
 	}
-	p := access.ForDocumentRun(workspace, "")
+	p := access.ForDocumentRun(workspace, "", link)
 	d, err := s.deps.Store.Document(ctx, p, id)
 	if err != nil {
 		return store.Version{}, fmt.Errorf("read document %s: %w", id, err)

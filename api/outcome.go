@@ -65,7 +65,7 @@ func (s *Server) messageSources(ctx context.Context, p knowledge.Principal, m st
 	if out.chunks, err = s.passages(ctx, p, out.record.Sources); err != nil {
 		return nil, fmt.Errorf("read the sources of message %s: %w", m.ID, err)
 	}
-	return s.sources(&out), nil
+	return s.sources(p, &out), nil
 }
 
 // source is a passage in the answer of /query.
@@ -89,7 +89,7 @@ type source struct {
 	Removed        bool       `json:"removed,omitempty"` // the passage is gone, or no longer yours to see
 }
 
-func (s *Server) sources(o *outcome) []source {
+func (s *Server) sources(p knowledge.Principal, o *outcome) []source {
 	list := make([]source, 0, len(o.record.Sources))
 	for _, x := range o.record.Sources {
 		out := source{
@@ -102,7 +102,7 @@ func (s *Server) sources(o *outcome) []source {
 			out.Removed, out.DocumentName, out.Text, out.URL = false, g.Name, g.Text, g.URL
 		} else if c, ok := o.chunks[x.ChunkID]; ok {
 			out.Removed, out.DocumentName, out.Text = false, c.Document.Name, c.Text
-			out.URL = s.originalURL(c.Document.Workspace, c.DocumentID)
+			out.URL = s.originalURL(p, c.DocumentID)
 			out.BBox, out.PageNumber = chunkBoxes(c.Chunk)
 			out.ExternalID, out.Heading = c.Document.ExternalID, notNil(c.HeadingPath)
 			out.StartTime, out.EndTime = seconds(c.Time)

@@ -130,6 +130,9 @@ func (s *Server) createProject(ctx context.Context, p knowledge.Principal, b pro
 		ID: knowledge.DerivedID("key", run), Name: "project " + project.ID,
 		Scopes: []knowledge.Scope{knowledge.ScopeRead, knowledge.ScopeWrite}, CreatedAt: s.now(),
 	}
+	if err := within(p, &key); err != nil {
+		return nil, err
+	}
 	secret, earlier, err := s.giveSecret(ctx, p, &key, again)
 	switch {
 	case err != nil:

@@ -237,14 +237,14 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, p knowledge.Princip
 			return
 		}
 	}
-	w.Header().Set(eventsHeader, s.eventsURL(started.Run.Workspace, started.Run.ID))
+	w.Header().Set(eventsHeader, s.eventsURL(p, started.Run.ID))
 	switch {
 	case a.stream:
 		s.serveEvents(w, r, &reading{run: started.Run, principal: p, compact: edge.IsSet(r, "compact")})
 		return
 	case a.socket:
 		edge.WriteJSON(w, http.StatusAccepted, acceptedQuestion{
-			RunID: started.Run.ID, MessageID: question.MessageID(started.Run.ID), WebSocketURL: s.webSocketURL(r, started.Run),
+			RunID: started.Run.ID, MessageID: question.MessageID(started.Run.ID), WebSocketURL: s.webSocketURL(r, p, started.Run),
 		})
 		return
 	case a.later:

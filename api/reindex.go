@@ -88,7 +88,7 @@ func (s *Server) reindexProject(ctx context.Context, p knowledge.Principal, in *
 		return nil, err
 	}
 	return &reindexOutput{http.StatusAccepted, run.ID, reindexView{
-		RunID: run.ID, Matched: progress.Matched, OperatorURL: s.deps.Links.OperatorURL(run.WorkflowID), EventsURL: s.eventsURL(run.Workspace, run.ID),
+		RunID: run.ID, Matched: progress.Matched, OperatorURL: s.deps.Links.OperatorURL(run.WorkflowID), EventsURL: s.eventsURL(p, run.ID),
 	}}, nil
 }
 

@@ -43,7 +43,7 @@ func (s *Server) removeProject(ctx context.Context, p knowledge.Principal, in *P
 	}
 	return &removedProjectOutput{Run: run.ID, Body: removedProjectView{
 		ID: run.Project, Status: knowledge.StatusDeleting, RunID: run.ID,
-		OperatorURL: s.deps.Links.OperatorURL(run.WorkflowID), EventsURL: s.eventsURL(run.Workspace, run.ID),
+		OperatorURL: s.deps.Links.OperatorURL(run.WorkflowID), EventsURL: s.eventsURL(p, run.ID),
 	}}, nil
 }
 

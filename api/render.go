@@ -55,7 +55,7 @@ func (r *renderer) event(ctx context.Context, item stream.Item) (name string, da
 		if err != nil {
 			return "", nil, err
 		}
-		return "sendSourcesMessage", sourcesEvent{r.server.sources(out)}, nil
+		return "sendSourcesMessage", sourcesEvent{r.server.sources(r.principal, out)}, nil
 	case stream.TopicCompleted:
 		answer, err := r.answer(ctx, e.Ref)
 		return "completedMessage", answer, err
@@ -145,7 +145,7 @@ func (r *renderer) toolCall(ctx context.Context, e stream.Event) (string, any, e
 			out.Summary = words.Reason
 		}
 		if len(words.Files) > 0 {
-			out.Files = r.server.runFiles(r.run, words.Files)
+			out.Files = r.server.runFiles(r.principal, r.run, words.Files)
 		}
 	}
 	return "toolCall", out, nil
@@ -275,7 +275,7 @@ func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 	}
 	calls := make([]calledTool, 0, len(out.record.ToolCalls))
 	for _, c := range out.record.ToolCalls {
-		calls = append(calls, calledTool{ID: c.ID, Name: c.Name, Arguments: arguments(c.Arguments), Status: string(c.Status), Files: r.server.runFiles(r.run, c.Files)})
+		calls = append(calls, calledTool{ID: c.ID, Name: c.Name, Arguments: arguments(c.Arguments), Status: string(c.Status), Files: r.server.runFiles(r.principal, r.run, c.Files)})
 	}
 	attached, err := r.attachments(ctx, out.record.Attachments)
 	if err != nil {
@@ -283,7 +283,7 @@ func (r *renderer) answer(ctx context.Context, key string) (any, error) {
 	}
 	return queryAnswer{
 		MessageID: out.record.MessageID, ConversationID: out.record.ConversationID, RunID: r.run.ID, Answer: out.record.Answer,
-		Sources: r.server.sources(out), ToolCalls: calls, Suggestions: notNil(out.record.Suggestions), Blocks: notNil(out.record.Blocks), Usage: out.record.Usage, Model: out.record.Model, FinishReason: out.record.FinishReason,
+		Sources: r.server.sources(r.principal, out), ToolCalls: calls, Suggestions: notNil(out.record.Suggestions), Blocks: notNil(out.record.Blocks), Usage: out.record.Usage, Model: out.record.Model, FinishReason: out.record.FinishReason,
 		OperatorURL: r.server.deps.Links.OperatorURL(r.run.WorkflowID), Searches: out.record.Searches, Attachments: attached,
 	}, nil
 }

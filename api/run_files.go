@@ -52,12 +52,12 @@ func (s *Server) registerRunFiles() {
 }
 
 // runFiles returns the files of a run with links that need no key.
-func (s *Server) runFiles(run store.Run, files []knowledge.RunFile) []runFile {
+func (s *Server) runFiles(p knowledge.Principal, run store.Run, files []knowledge.RunFile) []runFile {
 	list := make([]runFile, 0, len(files))
 	for _, f := range files {
 		// A link changes every originalStep, as those of originals do.
 		expires := s.now().Add(originalLife + originalStep).Truncate(originalStep)
-		token := s.deps.Access.SignRunFile(run.Workspace, run.ID, f.Name, expires)
+		token := s.deps.Access.SignRunFile(p, run.ID, f.Name, expires)
 		list = append(list, runFile{Name: f.Name, MediaType: f.MediaType, Bytes: f.Bytes, URL: s.link(tool.FilePath(run.ID, f.Name) + "?token=" + url.QueryEscape(token))})
 	}
 	return list
@@ -115,12 +115,12 @@ func (s *Server) runOfFile(r *http.Request, name string) (store.Run, error) {
 
 // linkedFile finds the run of the file that a token is for.
 func (s *Server) linkedFile(r *http.Request, token, id, name string) (store.Run, error) {
-	workspace, err := s.deps.Access.VerifyRunFile(token, id, name, s.now())
+	link, err := s.deps.Access.VerifyRunFile(r.Context(), token, id, name, s.now())
 	if err != nil {
 		return store.Run{}, err
 	}
-	if named := r.PathValue("workspaceId"); named != "" && named != workspace {
+	if named := r.PathValue("workspaceId"); named != "" && named != link.Workspace {
 		return store.Run{}, knowledge.NotFound("run", id)
 	}
-	return s.deps.Followed.RunForSystem(r.Context(), workspace, id)
+	return s.deps.Followed.RunForSystem(r.Context(), link.Workspace, id)
 }

@@ -53,10 +53,10 @@ func TestRunFiles(t *testing.T) {
 	}
 	t.Run("no_other_link_does", func(t *testing.T) {
 		for name, link := range map[string]string{
-			"expired":         path("plot.png", e.access.SignRunFile("default", run, "plot.png", time.Now().Add(-time.Second))),
-			"of_another_file": path("plot.png", e.access.SignRunFile("default", run, "p%C3%A5ge.html", e.later())),
-			"of_another_run":  path("plot.png", e.access.SignRunFile("default", "other", "plot.png", e.later())),
-			"of_the_events":   path("plot.png", e.access.SignRun("default", run, e.later())),
+			"expired":         path("plot.png", e.access.SignRunFile(e.principal(e.editor), run, "plot.png", time.Now().Add(-time.Second))),
+			"of_another_file": path("plot.png", e.access.SignRunFile(e.principal(e.editor), run, "p%C3%A5ge.html", e.later())),
+			"of_another_run":  path("plot.png", e.access.SignRunFile(e.principal(e.editor), "other", "plot.png", e.later())),
+			"of_the_events":   path("plot.png", e.access.SignRun(e.principal(e.editor), run, e.later())),
 			"forged":          link + "x", "none": path("plot.png", ""),
 		} {
 			if got := e.do("GET", link, "", nil); got.status != 401 {

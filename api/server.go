@@ -25,6 +25,7 @@ type Server struct {
 	late      *intake.Late
 	imports   *importing.Starter
 	streams   *streams
+	leases    *leases
 	turns     turns
 	health    *Health
 	stopping  chan struct{}
@@ -46,6 +47,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s := &Server{
 		cfg: cfg, deps: deps, streams: newStreams(cfg.Streams, deps.Metrics), turns: turns{waiting: map[string]*turn{}}, stopping: make(chan struct{}),
 	}
+	s.leases = &leases{ended: deps.Access.Lapsed, now: s.now, log: deps.Log, open: map[*lease]struct{}{}}
 	keys := idempotency.New(deps.Store, cfg.Process, deps.Clock)
 	s.edge = edge.New(edge.Config{Version: cfg.Version, BodyMemory: cfg.BodyMemory}, edge.Deps{
 		Access: deps.Access, Keys: keys, Metrics: deps.Metrics, Log: deps.Log,

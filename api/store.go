@@ -65,6 +65,8 @@ type Tenants interface {
 	Keys(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Key, string, error)
 	// RevokeKey makes a key unusable at once. Revoking it twice is fine.
 	RevokeKey(ctx context.Context, p knowledge.Principal, id string) error
+	// RevokeKeyTree does so with a key and all keys that it and they have made.
+	RevokeKeyTree(ctx context.Context, p knowledge.Principal, id string) error
 	// Preferences returns the principal's preferences as JSON, "{}" if it has none.
 	Preferences(ctx context.Context, p knowledge.Principal) (json.RawMessage, error)
 	// SetPreferences replaces the principal's preferences.

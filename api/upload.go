@@ -69,7 +69,7 @@ func (s *Server) addDocument(w http.ResponseWriter, r *http.Request, p knowledge
 	w.Header().Set(runHeader, taken.Run)
 	if edge.IsSet(r, "wait") {
 		edge.DropBody(r)
-		w.Header().Set(eventsHeader, s.eventsURL(taken.Document.Workspace, taken.Run))
+		w.Header().Set(eventsHeader, s.eventsURL(p, taken.Run))
 		if taken.Document, err = s.outcomeOf(ctx, p, taken); err != nil {
 			edge.WriteError(w, r, err)
 			return
@@ -79,7 +79,7 @@ func (s *Server) addDocument(w http.ResponseWriter, r *http.Request, p knowledge
 		edge.WriteJSON(w, http.StatusOK, view)
 		return
 	}
-	view := s.takenView(taken)
+	view := s.takenView(p, taken)
 	if view.Status != knowledge.StatusDeleting && !taken.Unchanged {
 		view.Status = knowledge.StatusPending // as it was when it was taken in
 	}

@@ -59,8 +59,8 @@ func (s *Server) registerWebSocket() {
 // webSocketURL is where a run's events are for a WebSocket client, with a token for a
 // reader that can send no header. Clients need an absolute address: without a
 // configured one it is that of the request.
-func (s *Server) webSocketURL(r *http.Request, run store.Run) string {
-	query := url.Values{"runId": {run.ID}, "token": {s.runToken(run.Workspace, run.ID)}}
+func (s *Server) webSocketURL(r *http.Request, p knowledge.Principal, run store.Run) string {
+	query := url.Values{"runId": {run.ID}, "token": {s.runToken(p, run.ID)}}
 	return "ws" + strings.TrimPrefix(s.address(r), "http") + "/workspaces/" + url.PathEscape(run.Workspace) + "/websocket?" + query.Encode()
 }
 
@@ -174,6 +174,8 @@ func (s *socket) close(err error) {
 	case err == nil:
 	case errors.Is(err, errStopping):
 		code, reason = websocket.StatusServiceRestart, "the server is stopping; "+again
+	case errors.Is(err, errKeyEnded):
+		code, reason = websocket.StatusPolicyViolation, errKeyEnded.Message
 	case errors.Is(err, errTooSlow):
 		code, reason = closeTooSlow, "events were not read in time; "+again
 	default:

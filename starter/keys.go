@@ -86,13 +86,13 @@ func (l keysListCmd) Run(ctx context.Context, a *app) error {
 	}
 	rows := make([][]string, 0, len(keys))
 	for _, k := range keys {
-		rows = append(rows, []string{k.ID, k.Name, firstOf(k.ProjectID, "(all)"), strings.Join(k.Scopes, ","), l.state(a, k), l.when(a, k.CreatedAt)})
+		rows = append(rows, []string{k.ID, k.Name, firstOf(k.ProjectID, "(all)"), strings.Join(k.Scopes, ","), l.state(a, k), k.CreatedBy, l.when(a, k.CreatedAt)})
 	}
 	return l.table(a, listing{
 		none:   "no keys; cairn keys create makes one",
-		header: []string{"ID", "NAME", "PROJECT", "SCOPES", "STATE", "CREATED"},
+		header: []string{"ID", "NAME", "PROJECT", "SCOPES", "STATE", "MADE BY", "CREATED"},
 		rows:   rows,
-		spare:  []string{"CREATED", "SCOPES", "PROJECT"},
+		spare:  []string{"MADE BY", "CREATED", "SCOPES", "PROJECT"},
 	})
 }
 
@@ -114,7 +114,8 @@ func (l keysListCmd) state(a *app, k client.Key) string {
 
 type keysRevokeCmd struct {
 	clientFlags
-	ID string `arg:"" help:"The key's id, or the beginning of it."`
+	ID       string `arg:"" help:"The key's id, or the beginning of it."`
+	Children bool   `help:"Revoke all keys that it and they have made too."`
 }
 
 // Help returns the command's example.
@@ -128,7 +129,7 @@ func (r keysRevokeCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := c.RevokeKey(ctx, r.ID); err != nil {
+	if err := c.RevokeKey(ctx, r.ID, r.Children); err != nil {
 		return err
 	}
 	if r.forPrograms() {

@@ -71,6 +71,8 @@ type Edge struct {
 	api     huma.API
 	schemas *bodySchemas
 	memory  *semaphore.Weighted // bytes of large bodies
+
+	failures failures // to authenticate
 }
 
 // New returns an Edge without routes.

@@ -89,6 +89,7 @@ func (e *Edge) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		c := &call{log: e.deps.Log, id: knowledge.NewID(), method: r.Method}
+		c.refuse = e.refuse(r)
 		r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 		rec := &response{ResponseWriter: w}
 		rec.Header().Set("X-Content-Type-Options", "nosniff")

@@ -158,6 +158,9 @@ func Classify(err error) *knowledge.Error {
 // problem returns the body with which a client sees err, and logs the rest of err.
 func problem(ctx context.Context, log *slog.Logger, err error) *Problem {
 	e := Classify(err)
+	if refuse := callOf(ctx).refuse; e.Code == knowledge.CodeUnauthorized && refuse != nil {
+		e = refuse(e)
+	}
 	p := newProblem(e)
 	switch {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):

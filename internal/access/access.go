@@ -23,6 +23,8 @@ type Store interface {
 	// KeyByHash returns the key with this hash. An unknown, revoked or expired
 	// key is CodeNotFound.
 	KeyByHash(ctx context.Context, hash string) (store.Key, error)
+	// EndedKeys returns which of these keys are no longer valid.
+	EndedKeys(ctx context.Context, ids []string) ([]string, error)
 	// WorkspaceExists reports whether a workspace with this id exists.
 	WorkspaceExists(ctx context.Context, id string) (bool, error)
 	// Conversation returns the principal's conversation. Another owner's
@@ -96,9 +98,14 @@ func (a *Authenticator) fromKey(ctx context.Context, plain string) (knowledge.Cl
 	if err != nil {
 		return knowledge.Claims{}, fmt.Errorf("look up API key: %w", err)
 	}
-	return knowledge.Claims{
-		Workspace: key.Workspace, Project: key.Project, Scopes: key.Scopes, Instance: key.Instance, KeyID: key.ID, KeyQueries: key.QueriesPerMinute,
-	}, nil
+	claims := knowledge.Claims{
+		Workspace: key.Workspace, Project: key.Project, Scopes: key.Scopes, Instance: key.Instance,
+		KeyID: key.ID, KeyQueries: key.QueriesPerMinute, KeyMakers: key.Makers,
+	}
+	if !key.ExpiresAt.IsZero() {
+		claims.Expires = key.ExpiresAt.Unix()
+	}
+	return claims, nil
 }
 
 // In returns the principal for a workspace. The instance's administrator may
@@ -193,11 +200,13 @@ func (acting Acting) check() error {
 
 // ForDocumentRun returns the principal with which readers of a signed link see
 // the events of a document's ingest or removal: it has the write scope for the
-// project.
-func ForDocumentRun(workspace, project string) knowledge.Principal {
-	return knowledge.NewPrincipal(knowledge.Claims{
-		Workspace: workspace, Project: project, Scopes: []knowledge.Scope{knowledge.ScopeWrite},
-	})
+// project. The links that they show end with that link's key.
+func ForDocumentRun(workspace, project string, link Link) knowledge.Principal {
+	claims := knowledge.Claims{Workspace: workspace, Project: project, Scopes: []knowledge.Scope{knowledge.ScopeWrite}, KeyID: link.Key}
+	if !link.Ends.IsZero() {
+		claims.Expires = link.Ends.Unix()
+	}
+	return knowledge.NewPrincipal(claims)
 }
 
 func unauthorized(message string) *knowledge.Error {

@@ -36,12 +36,12 @@ func newRemote(cfg Config) *remoteKeys {
 	}}
 }
 
-// verify returns a token whose signature and claims are right. isDown means that the
-// key set could not be fetched, which says nothing about the token.
-func (r *remoteKeys) verify(ctx context.Context, token string) (verified *oidc.IDToken, isDown bool, err error) {
+// verify checks the signature, the issuer and the audience of a token. isDown means that
+// the key set could not be fetched, which says nothing about the token.
+func (r *remoteKeys) verify(ctx context.Context, token string) (isDown bool, err error) {
 	keys := &fetchedKeys{KeySet: r.keys}
-	verified, err = oidc.NewVerifier(r.issuer, keys, r.config).Verify(ctx, token)
-	return verified, keys.isDown, err
+	_, err = oidc.NewVerifier(r.issuer, keys, r.config).Verify(ctx, token)
+	return keys.isDown, err
 }
 
 // fetchedKeys is the key set for one token. It remembers whether the set could not be
@@ -58,16 +58,12 @@ func (k *fetchedKeys) VerifySignature(ctx context.Context, token string) ([]byte
 	return payload, err
 }
 
-// fromRemote returns the claims of a token that a key of the key set has signed.
-func (a *Authenticator) fromRemote(ctx context.Context, token string) (knowledge.Claims, error) {
-	var claims tokenClaims
-	verified, isDown, err := a.remote.verify(ctx, token)
+// fromRemote checks that a key of the key set has signed a token with these claims.
+func (a *Authenticator) fromRemote(ctx context.Context, token string, claims tokenClaims) (knowledge.Claims, error) {
+	isDown, err := a.remote.verify(ctx, token)
 	if isDown {
 		return knowledge.Claims{}, knowledge.Errorf(knowledge.CodeUnavailable,
 			"the key set of this instance (auth.jwt.jwks_url) cannot be fetched, so no token can be checked; try again later, or use an API key").WithCause(err)
-	}
-	if err == nil {
-		err = verified.Claims(&claims)
 	}
 	if err != nil {
 		return knowledge.Claims{}, unauthorized("this token is not valid: it must be signed by a key of this instance's key set (auth.jwt.jwks_url), not be expired, and have the configured issuer and audience").WithCause(err)

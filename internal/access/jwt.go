@@ -16,10 +16,11 @@ const jwtLeeway = 30 * time.Second
 
 // tokenClaims are the claims of a JWT that Cairn uses.
 type tokenClaims struct {
-	jwt.RegisteredClaims
-	Workspace string   `json:"workspace"`
-	Roles     []string `json:"roles"`
-	Groups    []string `json:"groups"`
+	Subject   string
+	Workspace string
+	Roles     []string
+	Groups    []string
+	Expires   int64 // Unix seconds
 }
 
 // isJWT distinguishes a JWT from a key: a JWT begins with a JSON object in
@@ -30,11 +31,15 @@ func isJWT(bearer string) bool {
 
 func (a *Authenticator) fromJWT(ctx context.Context, token string) (knowledge.Claims, error) {
 	cfg := a.cfg
-	if a.remote != nil {
-		return a.fromRemote(ctx, token)
-	}
-	if cfg.Secret == "" {
+	if a.remote == nil && cfg.Secret == "" {
 		return knowledge.Claims{}, unauthorized("this instance takes no tokens (auth.jwt is not configured): use an API key")
+	}
+	claims, err := checkForm(token, time.Now())
+	if err != nil {
+		return knowledge.Claims{}, unauthorized("this token is not valid: it must be a signed JWT without critical extensions, with the times exp, nbf and iat as numbers and not expired, and with texts and lists where its claims need them").WithCause(err)
+	}
+	if a.remote != nil {
+		return a.fromRemote(ctx, token, claims)
 	}
 	options := []jwt.ParserOption{
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithExpirationRequired(),
@@ -46,8 +51,7 @@ func (a *Authenticator) fromJWT(ctx context.Context, token string) (knowledge.Cl
 	if cfg.Audience != "" {
 		options = append(options, jwt.WithAudience(cfg.Audience))
 	}
-	var claims tokenClaims
-	_, err := jwt.ParseWithClaims(token, &claims, func(*jwt.Token) (any, error) { return []byte(cfg.Secret), nil }, options...)
+	_, err = jwt.Parse(token, func(*jwt.Token) (any, error) { return []byte(cfg.Secret), nil }, options...)
 	if err != nil {
 		return knowledge.Claims{}, unauthorized("this token is not valid: it must be signed with HS256 and this instance's secret, not be expired, and have the configured issuer and audience").WithCause(err)
 	}
@@ -71,7 +75,7 @@ func (a *Authenticator) fromClaims(ctx context.Context, claims tokenClaims) (kno
 		return knowledge.Claims{}, knowledge.Errorf(knowledge.CodeForbidden, "this token has none of the roles reader, editor and admin")
 	}
 	return knowledge.Claims{
-		Workspace: claims.Workspace, Scopes: scopes, User: claims.Subject, Groups: claims.Groups,
+		Workspace: claims.Workspace, Scopes: scopes, User: claims.Subject, Groups: claims.Groups, Expires: claims.Expires,
 	}, nil
 }
 

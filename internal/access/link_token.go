@@ -1,64 +1,85 @@
 package access
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
+
+	"github.com/cairn-rag/cairn/internal/knowledge"
 )
 
 // The purposes of signed links. They separate the signatures from each other and from
-// others with the same secret.
+// others with the same secret. The number changes with the content: tokens of version 1
+// named no holder, and are refused.
 const (
-	runPurpose      = "cairn run token 1\n"
-	originalPurpose = "cairn original token 1\n"
-	runFilePurpose  = "cairn run file token 1\n"
+	runPurpose      = "cairn run token 2\n"
+	originalPurpose = "cairn original token 2\n"
+	runFilePurpose  = "cairn run file token 2\n"
 )
 
 // linkToken is the content of a signed link.
 type linkToken struct {
 	Workspace string `json:"w"`
-	ID        string `json:"r"` // of what the link opens
-	Expires   int64  `json:"e"` // Unix seconds
+	ID        string `json:"r"`           // of what the link opens
+	Expires   int64  `json:"e"`           // Unix seconds
+	Key       string `json:"k,omitempty"` // the key for which the link was made
+	User      string `json:"u,omitempty"` // the user of the JWT for which it was made
+	Ends      int64  `json:"x,omitempty"` // when that key or JWT ends; 0 = never
 }
 
-// SignRun returns a token with which its holder may follow one run until
-// expires.
-func (a *Authenticator) SignRun(workspace, run string, expires time.Time) string {
-	return a.sign(runPurpose, linkToken{workspace, run, expires.Unix()})
+// Link is what the token of a link is good for.
+type Link struct {
+	Workspace string
+	Key       string    // for which the link was made; "" = a JWT
+	Ends      time.Time // when the key or the JWT ends for which the link was made; zero = never
 }
 
-// VerifyRun returns the workspace of the run that a token is for. A forged or
-// expired token, or one for another run, is CodeUnauthorized.
-func (a *Authenticator) VerifyRun(token, run string, now time.Time) (workspace string, err error) {
-	return a.verify(runPurpose, token, run, now)
+// SignRun returns a token with which its holder may follow one run of the principal's
+// workspace until expires, as long as the principal's key is valid. It does not outlive
+// the principal's key or JWT.
+func (a *Authenticator) SignRun(p knowledge.Principal, run string, expires time.Time) string {
+	return a.sign(runPurpose, p, run, expires)
 }
 
-// SignOriginal returns a token with which its holder may read the original of one
-// document until expires.
-func (a *Authenticator) SignOriginal(workspace, document string, expires time.Time) string {
-	return a.sign(originalPurpose, linkToken{workspace, document, expires.Unix()})
+// VerifyRun returns what the token of a run's link is good for. A forged or expired token,
+// one for another run, or one whose key is no longer valid, is CodeUnauthorized.
+func (a *Authenticator) VerifyRun(ctx context.Context, token, run string, now time.Time) (Link, error) {
+	return a.verify(ctx, runPurpose, token, run, now)
+}
+
+// SignOriginal is SignRun for the original of one document.
+func (a *Authenticator) SignOriginal(p knowledge.Principal, document string, expires time.Time) string {
+	return a.sign(originalPurpose, p, document, expires)
 }
 
 // VerifyOriginal is VerifyRun for a token of SignOriginal.
-func (a *Authenticator) VerifyOriginal(token, document string, now time.Time) (workspace string, err error) {
-	return a.verify(originalPurpose, token, document, now)
+func (a *Authenticator) VerifyOriginal(ctx context.Context, token, document string, now time.Time) (Link, error) {
+	return a.verify(ctx, originalPurpose, token, document, now)
 }
 
-// SignRunFile returns a token with which its holder may read one file of a run until
-// expires.
-func (a *Authenticator) SignRunFile(workspace, run, name string, expires time.Time) string {
-	return a.sign(runFilePurpose, linkToken{workspace, run + "/" + name, expires.Unix()})
+// SignRunFile is SignRun for one file of a run.
+func (a *Authenticator) SignRunFile(p knowledge.Principal, run, name string, expires time.Time) string {
+	return a.sign(runFilePurpose, p, run+"/"+name, expires)
 }
 
 // VerifyRunFile is VerifyRun for a token of SignRunFile.
-func (a *Authenticator) VerifyRunFile(token, run, name string, now time.Time) (workspace string, err error) {
-	return a.verify(runFilePurpose, token, run+"/"+name, now)
+func (a *Authenticator) VerifyRunFile(ctx context.Context, token, run, name string, now time.Time) (Link, error) {
+	return a.verify(ctx, runFilePurpose, token, run+"/"+name, now)
 }
 
-func (a *Authenticator) sign(purpose string, t linkToken) string {
+func (a *Authenticator) sign(purpose string, p knowledge.Principal, id string, expires time.Time) string {
+	t := linkToken{Workspace: p.Workspace(), ID: id, Expires: expires.Unix(), Key: p.KeyID(), Ends: p.Claims().Expires}
+	if t.Key == "" {
+		t.User = p.User()
+	}
+	if t.Ends > 0 {
+		t.Expires = min(t.Expires, t.Ends)
+	}
 	body, err := json.Marshal(t)
 	if err != nil {
 		panic(err) // strings and numbers always marshal
@@ -66,22 +87,42 @@ func (a *Authenticator) sign(purpose string, t linkToken) string {
 	return base64.RawURLEncoding.EncodeToString(body) + "." + base64.RawURLEncoding.EncodeToString(a.mac(purpose, body))
 }
 
-func (a *Authenticator) verify(purpose, token, id string, now time.Time) (workspace string, err error) {
-	refused := unauthorized("this link is not valid or has expired: ask for it again with an API key")
+func (a *Authenticator) verify(ctx context.Context, purpose, token, id string, now time.Time) (Link, error) {
+	refused := unauthorized("this link is not valid, or has expired, or the key for which it was made is no longer valid: ask for it again with an API key")
 	first, second, _ := strings.Cut(token, ".")
 	body, err := base64.RawURLEncoding.DecodeString(first)
 	if err != nil {
-		return "", refused
+		return Link{}, refused
 	}
 	mac, err := base64.RawURLEncoding.DecodeString(second)
 	if err != nil || len(a.secret) == 0 || !hmac.Equal(mac, a.mac(purpose, body)) {
-		return "", refused
+		return Link{}, refused
 	}
 	var t linkToken
-	if err := json.Unmarshal(body, &t); err != nil || t.ID != id || t.Workspace == "" || now.Unix() >= t.Expires {
-		return "", refused
+	if err := json.Unmarshal(body, &t); err != nil || t.ID != id || t.Workspace == "" || now.Unix() >= t.Expires || t.Key == "" && t.User == "" {
+		return Link{}, refused
 	}
-	return t.Workspace, nil
+	link := Link{Workspace: t.Workspace, Key: t.Key}
+	if t.Ends > 0 {
+		link.Ends = time.Unix(t.Ends, 0)
+	}
+	if t.Key == "" {
+		return link, nil
+	}
+	ended, err := a.store.EndedKeys(ctx, []string{t.Key})
+	switch {
+	case err != nil:
+		return Link{}, fmt.Errorf("check the key of a link: %w", err)
+	case len(ended) > 0:
+		return Link{}, refused
+	}
+	return link, nil
+}
+
+// Lapsed returns which of these keys are no longer valid: revoked or expired, themselves
+// or a maker of theirs.
+func (a *Authenticator) Lapsed(ctx context.Context, keys []string) ([]string, error) {
+	return a.store.EndedKeys(ctx, keys)
 }
 
 func (a *Authenticator) mac(purpose string, body []byte) []byte {

@@ -98,6 +98,7 @@ type Key struct {
 	Scopes    []string   `json:"scopes"`
 	Prefix    string     `json:"prefix,omitempty"`
 	CreatedAt time.Time  `json:"created_at,omitzero"`
+	CreatedBy string     `json:"created_by,omitempty"` // a key's id, or user: and a user
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
 	Secret    string     `json:"key,omitempty"`
@@ -127,8 +128,13 @@ func (c *Client) Keys(ctx context.Context, cursor string, limit int) (List[Key],
 	return list, err
 }
 
-// RevokeKey revokes a key with immediate effect.
-func (c *Client) RevokeKey(ctx context.Context, id string) error {
-	_, err := c.call(ctx, http.MethodDelete, c.inWorkspace("keys", id), nil, nil, nil)
+// RevokeKey revokes a key with immediate effect; with children also all keys that it and
+// they have made.
+func (c *Client) RevokeKey(ctx context.Context, id string, children bool) error {
+	var query url.Values
+	if children {
+		query = url.Values{"children": {"true"}}
+	}
+	_, err := c.call(ctx, http.MethodDelete, c.inWorkspace("keys", id), query, nil, nil)
 	return err
 }

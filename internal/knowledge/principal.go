@@ -3,6 +3,7 @@ package knowledge
 import (
 	"encoding/json"
 	"slices"
+	"time"
 )
 
 // Scope is what a principal may do beside reading what it sees.
@@ -17,16 +18,24 @@ const (
 
 // Claims are what a Principal is made of, once access has proved them.
 type Claims struct {
-	Workspace      string   `json:"workspace"`
-	Project        string   `json:"project,omitempty"` // "" = every project of the workspace
-	Scopes         []Scope  `json:"scopes"`
-	Instance       bool     `json:"instance,omitempty"` // the instance's admin: may make workspaces
-	KeyID          string   `json:"key_id,omitempty"`
-	KeyQueries     int      `json:"key_queries,omitempty"` // questions a minute that the key may ask; 0 = the instance's limit
-	User           string   `json:"user,omitempty"`
-	Groups         []string `json:"groups,omitempty"`
-	ExternalUser   string   `json:"external_user,omitempty"`
-	ConversationID string   `json:"conversation_id,omitempty"` // proved to be this principal's
+	Workspace      string     `json:"workspace"`
+	Project        string     `json:"project,omitempty"` // "" = every project of the workspace
+	Scopes         []Scope    `json:"scopes"`
+	Instance       bool       `json:"instance,omitempty"` // the instance's admin: may make workspaces
+	KeyID          string     `json:"key_id,omitempty"`
+	KeyQueries     int        `json:"key_queries,omitempty"` // questions a minute that the key may ask; 0 = the instance's limit
+	KeyMakers      []KeyLimit `json:"key_makers,omitempty"`  // the keys that made the key, the nearest first
+	Expires        int64      `json:"expires,omitempty"`     // when the key or the JWT ends, in Unix seconds; 0 = never
+	User           string     `json:"user,omitempty"`
+	Groups         []string   `json:"groups,omitempty"`
+	ExternalUser   string     `json:"external_user,omitempty"`
+	ConversationID string     `json:"conversation_id,omitempty"` // proved to be this principal's
+}
+
+// KeyLimit is the limit of a key that made another one.
+type KeyLimit struct {
+	ID               string `json:"id"`
+	QueriesPerMinute int    `json:"queries_per_minute,omitempty"` // 0 = none of its own
 }
 
 // Principal is who asks. Every read takes one. It can be made by package access
@@ -41,7 +50,7 @@ func NewPrincipal(c Claims) Principal { return Principal{claims: c} }
 // Claims returns what the principal was made of.
 func (p Principal) Claims() Claims {
 	c := p.claims
-	c.Scopes, c.Groups = slices.Clone(c.Scopes), slices.Clone(c.Groups)
+	c.Scopes, c.Groups, c.KeyMakers = slices.Clone(c.Scopes), slices.Clone(c.Groups), slices.Clone(c.KeyMakers)
 	return c
 }
 
@@ -67,6 +76,17 @@ func (p Principal) KeyID() string { return p.claims.KeyID }
 // limit.
 func (p Principal) KeyQueriesPerMinute() int { return p.claims.KeyQueries }
 
+// KeyMakers are the keys that made the key, the nearest first.
+func (p Principal) KeyMakers() []KeyLimit { return slices.Clone(p.claims.KeyMakers) }
+
+// ExpiresAt is when the key or the JWT ends, zero = never.
+func (p Principal) ExpiresAt() time.Time {
+	if p.claims.Expires == 0 {
+		return time.Time{}
+	}
+	return time.Unix(p.claims.Expires, 0).UTC()
+}
+
 // Instance reports whether this is the instance's administrator.
 func (p Principal) Instance() bool { return p.claims.Instance }
 
@@ -83,10 +103,13 @@ func (p Principal) Owner() string {
 	}
 }
 
-// Can reports whether the principal has the scope; admin includes write, and
-// write includes read.
-func (p Principal) Can(s Scope) bool {
-	has := func(x Scope) bool { return slices.Contains(p.claims.Scopes, x) }
+// Can reports whether the principal has the scope.
+func (p Principal) Can(s Scope) bool { return Includes(p.claims.Scopes, s) }
+
+// Includes reports whether scopes include a scope; admin includes write, and write
+// includes read.
+func Includes(scopes []Scope, s Scope) bool {
+	has := func(x Scope) bool { return slices.Contains(scopes, x) }
 	switch s {
 	case ScopeRead:
 		return has(ScopeRead) || has(ScopeWrite) || has(ScopeAdmin)

@@ -116,11 +116,14 @@ func (s *Starter) allow(ctx context.Context, p knowledge.Principal, project know
 		perMinute   int
 	}
 	var allowance Allowance
-	for _, l := range []limit{
-		{"k\n" + p.KeyID(), "this key", s.keyLimit(p)},
-		{"u\n" + p.Workspace() + "\n" + p.Owner(), "one user", s.cfg.UserQueriesPerMinute},
-		{"p\n" + project.Workspace + "\n" + project.ID, "this project", project.Config.Limits.QueriesPerMinute},
-	} {
+	limits := []limit{{"k\n" + p.KeyID(), "this key", s.keyLimit(p)}}
+	for _, maker := range p.KeyMakers() { // so that a key cannot multiply its own limit
+		limits = append(limits, limit{"k\n" + maker.ID, "the key that made this key", maker.QueriesPerMinute})
+	}
+	for _, l := range append(limits,
+		limit{"u\n" + p.Workspace() + "\n" + p.Owner(), "one user", s.cfg.UserQueriesPerMinute},
+		limit{"p\n" + project.Workspace + "\n" + project.ID, "this project", project.Config.Limits.QueriesPerMinute},
+	) {
 		if l.perMinute <= 0 {
 			continue
 		}

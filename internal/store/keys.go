@@ -23,9 +23,14 @@ type Key struct {
 	Instance  bool // the instance's admin key
 	// QueriesPerMinute is how many questions it may ask, 0 = the instance's limit.
 	QueriesPerMinute int
-	ExpiresAt        time.Time // zero = never
-	CreatedAt        time.Time
-	RevokedAt        time.Time // zero = not
+	// CreatedBy is the id of the key that made it, or UserMaker and the user whose JWT
+	// did; "" = not known, or the server made it.
+	CreatedBy string
+	// Makers are the keys that made it, the nearest first. Only KeyByHash sets them.
+	Makers    []knowledge.KeyLimit
+	ExpiresAt time.Time // zero = never
+	CreatedAt time.Time
+	RevokedAt time.Time // zero = not
 }
 
 type keyRow struct {
@@ -42,6 +47,7 @@ type keyRow struct {
 	CreatedAt     int64  `bun:"created_at"`
 	RevokedAt     int64  `bun:"revoked_at"`
 	Queries       int    `bun:"queries_per_minute"`
+	CreatedBy     string `bun:"created_by"`
 }
 
 func newKeyRow(k Key) (keyRow, error) {
@@ -52,7 +58,7 @@ func newKeyRow(k Key) (keyRow, error) {
 	return keyRow{
 		ID: k.ID, Workspace: k.Workspace, Project: k.Project, Name: k.Name, Hash: k.Hash, Prefix: k.Prefix,
 		Scopes: string(scopes), Instance: k.Instance, ExpiresAt: micros(k.ExpiresAt),
-		CreatedAt: micros(k.CreatedAt), RevokedAt: micros(k.RevokedAt), Queries: k.QueriesPerMinute,
+		CreatedAt: micros(k.CreatedAt), RevokedAt: micros(k.RevokedAt), Queries: k.QueriesPerMinute, CreatedBy: k.CreatedBy,
 	}, nil
 }
 
@@ -60,6 +66,7 @@ func (r keyRow) key() (Key, error) {
 	k := Key{
 		ID: r.ID, Workspace: r.Workspace, Project: r.Project, Name: r.Name, Hash: r.Hash, Prefix: r.Prefix,
 		Instance: r.Instance, ExpiresAt: fromMicros(r.ExpiresAt), CreatedAt: fromMicros(r.CreatedAt), RevokedAt: fromMicros(r.RevokedAt), QueriesPerMinute: r.Queries,
+		CreatedBy: r.CreatedBy,
 	}
 	if err := json.Unmarshal([]byte(r.Scopes), &k.Scopes); err != nil {
 		return k, fmt.Errorf("decode scopes of key %s: %w", r.ID, err)
@@ -114,7 +121,8 @@ func (s *Store) RenewKey(ctx context.Context, p knowledge.Principal, id, hash, p
 	return row.key()
 }
 
-// KeyByHash returns the key with this hash. A revoked or expired key is not found.
+// KeyByHash returns the key with this hash, held to what the keys that made it may do. A
+// revoked or expired key is not found.
 func (s *Store) KeyByHash(ctx context.Context, hash string) (Key, error) {
 	var row keyRow
 	there, err := keyTable.first(ctx, s.reader, &row, "k.hash = ? AND k.revoked_at = 0 AND (k.expires_at = 0 OR k.expires_at > ?)", hash, micros(s.now()))
@@ -124,7 +132,14 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (Key, error) {
 	case !there:
 		return Key{}, knowledge.Errorf(knowledge.CodeNotFound, "no such key")
 	}
-	return row.key()
+	k, err := row.key()
+	if err == nil {
+		err = s.withinMakers(ctx, &k)
+	}
+	if err != nil {
+		return Key{}, fmt.Errorf("look up key: %w", failure(err))
+	}
+	return k, nil
 }
 
 // Keys lists the keys of the workspace, newest first; a principal that is held
@@ -153,25 +168,28 @@ func (s *Store) Keys(ctx context.Context, p knowledge.Principal, page Page) ([]K
 	return list, cursor, err
 }
 
-// RevokeKey ends a key at once. Doing it again changes nothing. The instance's
+// RevokeKey ends a key at once; the keys that it made stay. Doing it again changes nothing. The instance's
 // key is configured, not revoked.
 func (s *Store) RevokeKey(ctx context.Context, p knowledge.Principal, id string) error {
 	if err := requireWorkspace(p); err != nil {
 		return err
 	}
-	return s.write(ctx, "revoke key "+id, func(ctx context.Context, tx transaction) error {
-		q := tx.NewUpdate().Model((*keyRow)(nil)).
-			Set("revoked_at = CASE WHEN revoked_at = 0 THEN ? ELSE revoked_at END", micros(s.now())).
-			Where("id = ? AND workspace = ? AND instance = FALSE", id, p.Workspace())
-		if p.Project() != "" {
-			q = q.Where("project = ?", p.Project())
-		}
-		there, err := changed(q.Exec(ctx))
-		if err == nil && !there {
-			err = knowledge.NotFound("key", id)
-		}
-		return err
-	})
+	return s.write(ctx, "revoke key "+id, func(ctx context.Context, tx transaction) error { return revoke(ctx, tx, p, id, micros(s.now())) })
+}
+
+// revoke ends the principal's key, unless it is revoked already.
+func revoke(ctx context.Context, tx transaction, p knowledge.Principal, id string, now int64) error {
+	q := tx.NewUpdate().Model((*keyRow)(nil)).
+		Set("revoked_at = CASE WHEN revoked_at = 0 THEN ? ELSE revoked_at END", now).
+		Where("id = ? AND workspace = ? AND instance = FALSE", id, p.Workspace())
+	if p.Project() != "" {
+		q = q.Where("project = ?", p.Project())
+	}
+	there, err := changed(q.Exec(ctx))
+	if err == nil && !there {
+		err = knowledge.NotFound("key", id)
+	}
+	return err
 }
 
 // ReplaceInstanceKey makes k the instance's one admin key. It deletes an earlier one

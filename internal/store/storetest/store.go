@@ -40,6 +40,8 @@ type Tenants interface {
 	ProjectsNamed(ctx context.Context, p knowledge.Principal, name string) ([]string, error)
 	Projects(ctx context.Context, p knowledge.Principal, page store.Page) ([]knowledge.Project, string, error)
 	CreateKey(ctx context.Context, k store.Key) error
+	RevokeKeyTree(ctx context.Context, p knowledge.Principal, id string) error
+	EndedKeys(ctx context.Context, ids []string) ([]string, error)
 	RenewKey(ctx context.Context, p knowledge.Principal, id, hash, prefix string) (store.Key, error)
 	KeyByHash(ctx context.Context, hash string) (store.Key, error)
 	Keys(ctx context.Context, p knowledge.Principal, page store.Page) ([]store.Key, string, error)

@@ -1,0 +1,28 @@
+package edge
+
+import (
+	"context"
+	"time"
+)
+
+// Holder is what a request depends on while it is served: the key, and when the key or
+// the JWT ends. The zero Holder depends on nothing.
+type Holder struct {
+	Key  string    // "" = a JWT
+	Ends time.Time // zero = never
+}
+
+// SetHolder notes for whom a link was made with which a request is served.
+func SetHolder(ctx context.Context, h Holder) { callOf(ctx).holder = &h }
+
+// HolderOf returns on what a request depends: its link, else its key or JWT.
+func HolderOf(ctx context.Context) Holder {
+	c := callOf(ctx)
+	switch {
+	case c.holder != nil:
+		return *c.holder
+	case c.proved != nil:
+		return Holder{c.proved.KeyID(), c.proved.ExpiresAt()}
+	}
+	return Holder{}
+}

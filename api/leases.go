@@ -1,0 +1,119 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/cairn-rag/cairn/api/edge"
+	"github.com/cairn-rag/cairn/internal/knowledge"
+)
+
+// leaseInterval is how often the keys of open streams are checked.
+const leaseInterval = time.Second
+
+// errKeyEnded ends the streams of a key or a JWT that is no longer valid.
+var errKeyEnded = knowledge.Errorf(knowledge.CodeUnauthorized, "the key or token with which this stream was opened is no longer valid")
+
+// leases ends the open streams of keys and JWTs that are no longer valid. One query a
+// second asks for the keys of all of them.
+type leases struct {
+	ended func(ctx context.Context, keys []string) ([]string, error)
+	now   func() time.Time
+	log   *slog.Logger
+
+	mu      sync.Mutex
+	open    map[*lease]struct{}
+	running bool // a goroutine checks; it leaves when nothing is open
+}
+
+// lease is what an open stream depends on.
+type lease struct {
+	edge.Holder
+	end context.CancelCauseFunc
+}
+
+// hold returns a context that ends with errKeyEnded when the key or the JWT of the request
+// does. release is called once, when the stream has ended.
+func (l *leases) hold(ctx context.Context) (held context.Context, release func()) {
+	holder := edge.HolderOf(ctx)
+	if holder == (edge.Holder{}) {
+		return ctx, func() {}
+	}
+	held, end := context.WithCancelCause(ctx)
+	one := &lease{holder, end}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open[one] = struct{}{}
+	if !l.running {
+		l.running = true
+		go l.check()
+	}
+	return held, func() {
+		end(nil)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.open, one)
+	}
+}
+
+// check ends streams until none is open.
+func (l *leases) check() {
+	tick := time.NewTicker(leaseInterval)
+	defer tick.Stop()
+	for range tick.C {
+		keys, some := l.keys()
+		if !some {
+			return
+		}
+		// Every stream that is open waits for it, and none of them is its caller.
+		ctx, cancel := context.WithTimeout(context.Background(), leaseInterval)
+		ended, err := l.ended(ctx, keys)
+		cancel()
+		if err != nil { // the next round asks again
+			l.log.Warn("the keys of open streams cannot be checked", "error", err)
+		}
+		l.endAll(ended)
+	}
+}
+
+// keys returns the keys of the open streams. If none is open, the caller has to leave.
+func (l *leases) keys() (keys []string, some bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	seen := map[string]bool{}
+	for one := range l.open {
+		if one.Key != "" && !seen[one.Key] {
+			seen[one.Key] = true
+			keys = append(keys, one.Key)
+		}
+	}
+	l.running = len(l.open) > 0
+	return keys, l.running
+}
+
+// endAll ends the streams of these keys, and those whose time is over.
+func (l *leases) endAll(keys []string) {
+	over := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		over[key] = true
+	}
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for one := range l.open {
+		if over[one.Key] || !one.Ends.IsZero() && !one.Ends.After(now) {
+			one.end(errKeyEnded)
+		}
+	}
+}
+
+// endOf returns the error that ended a stream: errKeyEnded if its key did.
+func endOf(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), errKeyEnded) {
+		return errKeyEnded
+	}
+	return err
+}
